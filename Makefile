@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The Makefile for people; the kernel side is Kbuild.
+#
+#   make                   library and tool, into build/
+#   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
+#   make demo              synchronize the sample traces
+#   make check             all tests
+#   make bench             speed, as ratios against a reference
+#   make install           [DESTDIR= PREFIX=]
+
+VERSION := 0.1.0
+SOVERSION := 0
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+BUILD ?= build
+
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
+	-Wdeclaration-after-statement -Wvla
+BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
+LIB_CFLAGS := $(BASE_CFLAGS) -fPIC -fvisibility=hidden
+PKG_CONFIG ?= pkg-config
+# Asked for when used, so that "make modules" does not need these packages.
+BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2)
+BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
+JSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
+JSON_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
+
+CORE_SRC := $(wildcard libnetsync/*.c)
+IO_SRC := $(wildcard libnetsync/io/*.c)
+TOOL_SRC := $(wildcard tools/*.c)
+CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
+IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
+
+CORE_SO := $(BUILD)/libnetsync.so
+IO_SO := $(BUILD)/libnetsync-io.so
+# Tests and benchmarks reach inside the core, which the shared library hides.
+CORE_A := $(BUILD)/libnetsync.a
+TOOL := $(BUILD)/netsync
+
+.PHONY: all
+all: $(CORE_SO) $(CORE_A) $(IO_SO) $(TOOL)
+
+$(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/libnetsync/%.o: libnetsync/%.c
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(JSON_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
+	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
+		-Wl,--version-script=libnetsync/netsync.map -Wl,--no-undefined \
+		$(LDFLAGS) -o $@.$(VERSION) $(CORE_OBJ) -lm
+	ln -sf libnetsync.so.$(VERSION) $@.$(SOVERSION)
+	ln -sf libnetsync.so.$(SOVERSION) $@
+
+$(CORE_A): $(CORE_OBJ)
+	$(AR) rcs $@ $^
+
+$(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
+	$(CC) -shared -Wl,-soname,libnetsync-io.so.$(SOVERSION) \
+		-Wl,--version-script=libnetsync/io/netsync-io.map -Wl,--no-undefined \
+		$(LDFLAGS) -o $@.$(VERSION) $(IO_OBJ) -L$(BUILD) -lnetsync $(BT2_LIBS)
+	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
+	ln -sf libnetsync-io.so.$(SOVERSION) $@
+
+# The tool in build/ finds the libraries beside it; "make install" relinks.
+$(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
+	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) \
+		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS)
+
+-include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libnetsync - bring the clocks of many hosts onto one time base by the
+ * packets that they send each other.
+ *
+ * A caller adds hosts, pushes packet events (or ready-matched messages) in any
+ * order, calls netsync_solve(), and reads a clock for every host:
+ *
+ *	struct netsync *ns = netsync_new();
+ *	int web = netsync_add_host(ns, "web"), db = netsync_add_host(ns, "db");
+ *	... netsync_push_packet(ns, &pkt) for every packet event ...
+ *	if (netsync_solve(ns, NULL) < 0)
+ *		fprintf(stderr, "%s\n", netsync_error(ns));
+ *	netsync_convert(netsync_host_clock(ns, web), t, &t_ref, &bound);
+ *
+ * Terms: a *host* is one clock. A *message* is a packet seen leaving one host
+ * and arriving at another. *Offset* (ns), *rate* (reference time per host
+ * time) and *skew* (rate - 1) describe a clock against the reference host.
+ *
+ * Times are signed 64-bit nanoseconds of any epoch.
+ *
+ * Threads: a struct netsync may be used by one thread at a time; different
+ * ones are independent, the library has no global state. A struct
+ * netsync_clock is read-only once made and may be shared.
+ *
+ * Errors: functions that can fail return a negative errno value; where they
+ * take a struct netsync, netsync_error() then gives a sentence for people.
+ *
+ * Structures that callers pass in or that the library fills start with their
+ * size as the caller knows it (sizeof), so that both sides can grow.
+ */
+#ifndef NETSYNC_H
+#define NETSYNC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NETSYNC_VERSION "0.1.0"
+
+/* A bound or delay that is not known. */
+#define NETSYNC_UNKNOWN INT64_MAX
+
+/* All times that are given must lie within this many ns of each other. */
+#define NETSYNC_MAX_SPAN (INT64_C(1) << 60)
+
+struct netsync;
+struct netsync_clock;
+
+/* ---- input ------------------------------------------------------------- */
+
+enum netsync_dir {
+	NETSYNC_OUT = 0,		/* the packet leaves the host */
+	NETSYNC_IN = 1,			/* the packet arrives at the host */
+};
+
+/*
+ * Which fields of a struct netsync_packet the source knows. What two
+ * sightings both know must agree for them to be the same packet.
+ */
+enum netsync_packet_fields {
+	NETSYNC_HAS_ADDRS = 1 << 0,	/* saddr, daddr */
+	NETSYNC_HAS_PORTS = 1 << 1,	/* sport, dport */
+	NETSYNC_HAS_IP_ID = 1 << 2,	/* ip_id (IPv4 only) */
+	NETSYNC_HAS_LEN = 1 << 3,	/* len */
+	NETSYNC_HAS_WINDOW = 1 << 4,	/* window */
+	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tsval, tsecr: from the TCP option */
+	NETSYNC_HAS_NO_TSTAMP = 1 << 6,	/* known to be without that option */
+	NETSYNC_HAS_SKB = 1 << 7,	/* skb */
+};
+
+/* One packet event. All integers are in host byte order. */
+struct netsync_packet {
+	uint32_t size;		/* sizeof(struct netsync_packet) */
+	uint32_t host;		/* as returned by netsync_add_host() */
+	int64_t time_ns;	/* when, on that host's clock */
+	uint32_t fields;	/* enum netsync_packet_fields */
+	/*
+	 * Where on the host it was seen: equal for two events that were made
+	 * by the same tracepoint on the same device, different otherwise. Any
+	 * numbering will do; a packet passes a point once.
+	 */
+	uint32_t point;
+	uint64_t skb;		/* identifies the packet inside its host */
+	uint8_t saddr[16];	/* network order; IPv4 as ::ffff:a.b.c.d */
+	uint8_t daddr[16];
+	uint16_t sport;
+	uint16_t dport;
+	uint8_t dir;		/* enum netsync_dir */
+	uint8_t protocol;	/* IP protocol number; 6 = TCP */
+	uint16_t ip_id;
+	uint32_t seq;		/* TCP header */
+	uint32_t ack;
+	uint16_t flags;		/* data offset, reserved, flags: 16 bits */
+	uint16_t window;
+	uint32_t len;		/* payload bytes, headers not counted */
+	uint32_t tsval;
+	uint32_t tsecr;
+};
+
+/**
+ * netsync_new() - make an empty synchronization
+ *
+ * Return: the object, to be given back with netsync_free(); NULL if there is
+ * no memory.
+ */
+struct netsync *netsync_new(void);
+
+/**
+ * netsync_free() - release a synchronization and everything read from it
+ * @ns: the object, or NULL
+ */
+void netsync_free(struct netsync *ns);
+
+/**
+ * netsync_error() - the last failure in words
+ * @ns: the object
+ *
+ * Return: a sentence that says what failed and what to do; "" if nothing did.
+ * It stays valid until the next call that takes @ns.
+ */
+const char *netsync_error(const struct netsync *ns);
+
+/**
+ * netsync_add_host() - add a host, that is, one clock
+ * @ns: the object
+ * @name: a name for people; copied. Where it is taken already, the new host is
+ *	called "name#2", "name#3", ...
+ *
+ * Return: the host's number (0, 1, ...), or -ENOMEM, or -EINVAL for an empty
+ * name.
+ */
+int netsync_add_host(struct netsync *ns, const char *name);
+
+/**
+ * netsync_extend_span() - say that a host was traced at a time
+ * @ns: the object
+ * @host: the host
+ * @time_ns: an instant on its clock
+ *
+ * Bounds are given for a host's whole span. It covers the host's packets by
+ * itself; call this where the trace reaches further than they do.
+ *
+ * Return: 0, -EINVAL for an unknown host, -ERANGE for a time further than
+ * NETSYNC_MAX_SPAN from the first one given.
+ */
+int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
+
+/**
+ * netsync_push_packet() - add one packet event
+ * @ns: the object
+ * @pkt: the event; copied. Any order of times and of hosts will do.
+ *
+ * A packet whose addresses say that it never leaves its host (loopback) is
+ * counted and not used. A protocol other than TCP is counted and not used.
+ *
+ * Return: 0; -EINVAL for an unknown host, direction or size; -ERANGE for a
+ * time further than NETSYNC_MAX_SPAN from the first one given; -ENOMEM. After
+ * an error the object is as it was before.
+ */
+int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
+
+/**
+ * netsync_push_message() - add one message that is matched already
+ * @ns: the object
+ * @from: the host that sent it
+ * @to: the host that received it; another one
+ * @send_ns: when it was sent, on the clock of @from
+ * @recv_ns: when it was received, on the clock of @to
+ *
+ * Return: as netsync_push_packet().
+ */
+int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
+			 int64_t send_ns, int64_t recv_ns);
+
+/* ---- solving ----------------------------------------------------------- */
+
+struct netsync_options {
+	uint32_t size;		/* sizeof(struct netsync_options) */
+	/*
+	 * The host whose clock becomes the time base; NULL: the one with the
+	 * smallest total bound.
+	 */
+	const char *reference;
+	/*
+	 * No two clocks differ in rate by more than this (ppm); it limits how
+	 * bounds widen outside the matched span. 0: 500 ppm, which is the most
+	 * that Linux' NTP discipline allows itself.
+	 */
+	double max_skew_ppm;
+};
+
+/**
+ * netsync_solve() - match what is not matched yet and estimate every clock
+ * @ns: the object
+ * @opt: options, or NULL for the defaults
+ *
+ * May be called again after more was pushed. The result does not depend on
+ * the order of the pushes between two calls. Messages that were found once
+ * stay: a key that repeats later does not take them back.
+ *
+ * Hosts that cannot be corrected are no error: their quality says so.
+ *
+ * Return: 0, -ENOENT if there is no host of the reference's name, -EINVAL for
+ * senseless options, -ENOMEM.
+ */
+int netsync_solve(struct netsync *ns, const struct netsync_options *opt);
+
+/* ---- results: valid from netsync_solve() until the next one ------------ */
+
+enum netsync_quality {
+	/* No message connects it, directly or through others. */
+	NETSYNC_ABSENT = 0,
+	/* Messages in one direction only: the offset is one-sided. */
+	NETSYNC_INCOMPLETE = 1,
+	/* No straight line satisfies all messages: a compromise. */
+	NETSYNC_APPROXIMATE = 2,
+	/* A line satisfies all messages, and the bound holds. */
+	NETSYNC_ACCURATE = 3,
+};
+
+/* The quality in one lower-case word ("accurate"); a static string. */
+const char *netsync_quality_name(enum netsync_quality quality);
+
+struct netsync_host_info {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	enum netsync_quality quality;
+	const char *name;	/* owned by the library */
+	uint64_t packets;	/* packet events pushed for this host */
+	int64_t first_ns;	/* its span, on its own clock; */
+	int64_t last_ns;	/* last < first: nothing was ever seen */
+	/* Half-width of the interval that holds the truth, over the span. */
+	int64_t bound_median_ns;
+	int64_t bound_max_ns;
+	/*
+	 * The smallest host number of the island: hosts with the same number
+	 * are connected by messages, others are not.
+	 */
+	uint32_t island;
+};
+
+struct netsync_pair_info {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	enum netsync_quality quality;
+	uint32_t host[2];	/* host[0] < host[1] */
+	/* Of two values, [0] is for host[0] -> host[1], [1] the way back. */
+	uint64_t messages[2];
+	uint64_t hull[2];	/* corners of the convex hulls */
+	int64_t min_delay_ns[2];/* after correction; NETSYNC_UNKNOWN: none */
+	uint64_t inversions_before;
+	uint64_t inversions_after;
+	/*
+	 * Every straight clock that satisfies all messages runs, in time of
+	 * host[0] per time of host[1], at a rate within these.
+	 */
+	double rate_min;
+	double rate_max;
+};
+
+/* Where packet events went, over all hosts. */
+struct netsync_stats {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t reserved;
+	uint64_t packets;	/* pushed */
+	uint64_t matched;	/* used in a message */
+	uint64_t unmatched;	/* seen on one host only, by now */
+	uint64_t ambiguous;	/* their key repeats on a host */
+	uint64_t loopback;	/* never leave their host */
+	uint64_t unsupported;	/* of a protocol that is not matched */
+};
+
+/* How many hosts and pairs (that exchanged messages) there are. */
+uint32_t netsync_num_hosts(const struct netsync *ns);
+uint32_t netsync_num_pairs(const struct netsync *ns);
+
+/* The number of the reference host, or -ENODATA before netsync_solve(). */
+int netsync_reference(const struct netsync *ns);
+
+/**
+ * netsync_get_host(), netsync_get_pair(), netsync_get_stats() - read results
+ * @ns: the object
+ * @index: which host or pair
+ * @info: filled in; its size field says how much of it the caller knows
+ *
+ * Return: 0; -EINVAL for an index or size that is not valid; -ENODATA before
+ * netsync_solve().
+ */
+int netsync_get_host(const struct netsync *ns, uint32_t index,
+		     struct netsync_host_info *info);
+int netsync_get_pair(const struct netsync *ns, uint32_t index,
+		     struct netsync_pair_info *info);
+int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info);
+
+/**
+ * netsync_host_clock() - the clock of a host against the reference
+ * @ns: the object
+ * @host: the host
+ *
+ * Return: the clock, owned by @ns and valid until the next netsync_solve() or
+ * netsync_free(); NULL where the host could not be corrected.
+ */
+const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
+					       uint32_t host);
+
+/* ---- clocks ------------------------------------------------------------ */
+
+/*
+ * In a segment t_ref = t + offset_ns + (rate - 1) * (t - from_ns). Segments
+ * follow each other without gaps; the first and the last extend outward.
+ */
+struct netsync_segment {
+	int64_t from_ns;
+	int64_t to_ns;
+	int64_t offset_ns;
+	double rate;
+};
+
+/*
+ * The bound is piecewise linear in the host's time between knots; before the
+ * first and after the last it grows steadily.
+ */
+struct netsync_knot {
+	int64_t time_ns;
+	int64_t bound_ns;
+};
+
+struct netsync_model {
+	uint32_t size;		/* sizeof(struct netsync_model) */
+	uint32_t num_segments;	/* at least 1 */
+	uint32_t num_knots;	/* 0: nothing is known about the error */
+	uint32_t reserved;
+	const struct netsync_segment *segments;
+	const struct netsync_knot *knots;
+	/* ppm of the distance to the first and to the last knot */
+	double growth_ppm[2];
+};
+
+/**
+ * netsync_clock_new() - make a clock of stored numbers
+ * @model: its numbers; copied
+ * @clock: where to put it; to be given back with netsync_clock_free()
+ *
+ * Return: 0; -EINVAL if segments or knots are not in order, a rate is not
+ * positive and finite, or a bound or growth is negative; -ENOMEM.
+ */
+int netsync_clock_new(const struct netsync_model *model,
+		      struct netsync_clock **clock);
+
+/* Release a clock made by netsync_clock_new(); NULL is allowed. */
+void netsync_clock_free(struct netsync_clock *clock);
+
+/**
+ * netsync_clock_model() - the numbers of a clock
+ * @clock: the clock
+ * @model: filled in; its size field says how much of it the caller knows. The
+ *	arrays belong to @clock.
+ *
+ * Return: 0, or -EINVAL for a size that is not valid.
+ */
+int netsync_clock_model(const struct netsync_clock *clock,
+			struct netsync_model *model);
+
+/**
+ * netsync_convert() - correct a timestamp
+ * @clock: the host's clock
+ * @t: a time on it
+ * @t_ref: the same instant on the reference clock, rounded to 1 ns
+ * @bound: NULL, or where to put how far @t_ref can be from the truth;
+ *	NETSYNC_UNKNOWN where nothing is known
+ *
+ * Return: 0; -ERANGE if the result does not fit into 64 bits.
+ */
+int netsync_convert(const struct netsync_clock *clock, int64_t t,
+		    int64_t *t_ref, int64_t *bound);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NETSYNC_H */
