@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The lower convex hull of a stream of points, exact.
+ *
+ * Points may come in any order of x; the hull does not depend on it.
+ * Coordinates are below 2^62 in magnitude and differences of x below 2^62, so
+ * that every cross product fits into 128 bits.
+ */
+#ifndef NETSYNC_HULL_H
+#define NETSYNC_HULL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct point {
+	int64_t x;
+	int64_t y;
+};
+
+struct hull {
+	struct point *corner;	/* x strictly rising, slopes strictly rising */
+	size_t corners;
+	struct point *fresh;	/* not yet merged */
+	size_t num_fresh;
+};
+
+/* Add a point: 0 or -ENOMEM, and then the hull is as it was before. */
+int hull_add(struct hull *h, int64_t x, int64_t y);
+
+/* Merge what was added, so that corner[] is the hull: 0 or -ENOMEM. */
+int hull_settle(struct hull *h);
+
+/* The last corner at or before x, or 0 where there is none. */
+size_t hull_find(const struct hull *h, int64_t x);
+
+void hull_release(struct hull *h);
+
+#endif

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The public interface; each step has a file of its own. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "clock.h"
+#include "estimate.h"
+#include "match.h"
+#include "message.h"
+#include "netsync.h"
+#include "reduce.h"
+
+#define TCP 6
+#define DEFAULT_MAX_SKEW_PPM 500.0
+
+struct netsync {
+	struct host *host;
+	size_t num_hosts;
+	size_t host_room;
+	bool has_origin;
+	int64_t origin;		/* the first time that was given */
+	struct matcher matcher;
+	struct pairs pairs;
+	uint64_t packets;
+	uint64_t loopback;
+	uint64_t unsupported;
+	/* results */
+	bool solved;
+	uint32_t reference;
+	struct netsync_pair_info *pair_info;
+	size_t num_pair_info;
+	char error[256];
+};
+
+static int fail(struct netsync *ns, int error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct netsync *ns, int error, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ns->error, sizeof(ns->error), fmt, ap);
+	va_end(ap);
+	return error;
+}
+
+static int no_memory(struct netsync *ns)
+{
+	return fail(ns, -ENOMEM, "not enough memory");
+}
+
+struct netsync *netsync_new(void)
+{
+	struct netsync *ns = calloc(1, sizeof(*ns));
+
+	if (ns)
+		matcher_init(&ns->matcher);
+	return ns;
+}
+
+static void drop_results(struct netsync *ns)
+{
+	for (size_t i = 0; i < ns->num_hosts; i++) {
+		netsync_clock_free(ns->host[i].clock);
+		ns->host[i].clock = NULL;
+	}
+	free(ns->pair_info);
+	ns->pair_info = NULL;
+	ns->num_pair_info = 0;
+	ns->solved = false;
+}
+
+void netsync_free(struct netsync *ns)
+{
+	if (!ns)
+		return;
+	drop_results(ns);
+	for (size_t i = 0; i < ns->num_hosts; i++)
+		free(ns->host[i].name);
+	free(ns->host);
+	matcher_release(&ns->matcher);
+	pairs_release(&ns->pairs);
+	free(ns);
+}
+
+const char *netsync_error(const struct netsync *ns)
+{
+	return ns->error;
+}
+
+const char *netsync_quality_name(enum netsync_quality quality)
+{
+	switch (quality) {
+	case NETSYNC_ABSENT:
+		return "absent";
+	case NETSYNC_INCOMPLETE:
+		return "incomplete";
+	case NETSYNC_APPROXIMATE:
+		return "approximate";
+	case NETSYNC_ACCURATE:
+		return "accurate";
+	}
+	return "unknown";
+}
+
+/* ---- input ------------------------------------------------------------- */
+
+static uint32_t find_host(const struct netsync *ns, const char *name)
+{
+	for (uint32_t i = 0; i < ns->num_hosts; i++)
+		if (!strcmp(ns->host[i].name, name))
+			return i;
+	return NO_HOST;
+}
+
+int netsync_add_host(struct netsync *ns, const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+	char *unique;
+
+	if (!len)
+		return fail(ns, -EINVAL, "a host needs a name");
+	if (ns->num_hosts >= INT_MAX ||
+	    array_grow(&ns->host, &ns->host_room, ns->num_hosts,
+		       sizeof(*ns->host)))
+		return no_memory(ns);
+	unique = malloc(len + sizeof("#4294967295"));
+	if (!unique)
+		return no_memory(ns);
+	strcpy(unique, name);
+	for (uint32_t n = 2; find_host(ns, unique) != NO_HOST; n++)
+		sprintf(unique, "%s#%u", name, n);
+	ns->host[ns->num_hosts] = (struct host){
+		.name = unique,
+		.first = INT64_MAX,
+		.last = INT64_MIN,
+	};
+	return (int)ns->num_hosts++;
+}
+
+/* Make a time relative to the origin: 0 or -ERANGE. */
+static int relative(struct netsync *ns, int64_t *t)
+{
+	__int128 d;
+
+	if (!ns->has_origin) {
+		ns->has_origin = true;
+		ns->origin = *t;
+	}
+	d = (__int128)*t - ns->origin;
+	if (d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN)
+		return fail(ns, -ERANGE,
+			    "time %lld is more than 36 years from the first one, %lld",
+			    (long long)*t, (long long)ns->origin);
+	*t = (int64_t)d;
+	return 0;
+}
+
+static int check_host(struct netsync *ns, uint32_t host)
+{
+	return host < ns->num_hosts ? 0 :
+	       fail(ns, -EINVAL, "there is no host number %u", host);
+}
+
+static void extend(struct host *h, int64_t t)
+{
+	if (t < h->first)
+		h->first = t;
+	if (t > h->last)
+		h->last = t;
+}
+
+int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
+{
+	int ret = check_host(ns, host);
+
+	if (!ret)
+		ret = relative(ns, &time_ns);
+	if (!ret)
+		extend(&ns->host[host], time_ns);
+	return ret;
+}
+
+static bool is_loopback(const uint8_t *addr)
+{
+	static const uint8_t v4[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return !memcmp(addr, v4, sizeof(v4)) || !memcmp(addr, v6, sizeof(v6));
+}
+
+int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
+{
+	struct netsync_packet p = *pkt;
+	int ret;
+
+	if (p.size < sizeof(p))
+		return fail(ns, -EINVAL, "a packet of %u bytes is too short",
+			    p.size);
+	if (p.dir != NETSYNC_OUT && p.dir != NETSYNC_IN)
+		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
+			    p.dir);
+	ret = check_host(ns, p.host);
+	if (!ret)
+		ret = relative(ns, &p.time_ns);
+	if (ret)
+		return ret;
+	if (p.protocol != TCP) {
+		ns->unsupported++;
+	} else if ((p.fields & NETSYNC_HAS_ADDRS) &&
+		   (is_loopback(p.saddr) || is_loopback(p.daddr))) {
+		ns->loopback++;
+	} else if (matcher_add(&ns->matcher, &p)) {
+		return no_memory(ns);
+	}
+	ns->packets++;
+	ns->host[p.host].packets++;
+	extend(&ns->host[p.host], p.time_ns);
+	return 0;
+}
+
+int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
+			 int64_t send_ns, int64_t recv_ns)
+{
+	int ret = check_host(ns, from);
+
+	if (!ret)
+		ret = check_host(ns, to);
+	if (!ret && from == to)
+		ret = fail(ns, -EINVAL, "a message goes from one host to another");
+	if (!ret)
+		ret = relative(ns, &send_ns);
+	if (!ret)
+		ret = relative(ns, &recv_ns);
+	if (ret)
+		return ret;
+	if (pairs_add(&ns->pairs, from, to, send_ns, recv_ns))
+		return no_memory(ns);
+	extend(&ns->host[from], send_ns);
+	extend(&ns->host[to], recv_ns);
+	return 0;
+}
+
+/* ---- solving ----------------------------------------------------------- */
+
+static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
+			 int64_t recv)
+{
+	struct netsync *ns = arg;
+
+	return pairs_add(&ns->pairs, from, to, send, recv);
+}
+
+/* Corrected delay of a message; times are relative to the origin. */
+static int64_t delay(const struct netsync *ns, const struct host *from,
+		     const struct host *to, int64_t send, int64_t recv)
+{
+	int64_t s = 0, r = 0;
+
+	/* Cannot fail: corrected times are as near to the origin as these. */
+	netsync_convert(from->clock, ns->origin + send, &s, NULL);
+	netsync_convert(to->clock, ns->origin + recv, &r, NULL);
+	return r - s;
+}
+
+static int64_t smallest_delay(const struct netsync *ns, const struct pair *p,
+			      int way)
+{
+	const struct host *from = &ns->host[p->host[way]];
+	const struct host *to = &ns->host[p->host[!way]];
+	const struct hull *h = &p->cloud[way].hull;
+	int64_t least = NETSYNC_UNKNOWN;
+
+	/* Straight clocks: the smallest delay is at a corner. */
+	for (size_t i = 0; i < h->corners; i++) {
+		int64_t x = h->corner[i].x, y = h->corner[i].y, d;
+
+		/* x is the time on host[0]; y of the way back is negated. */
+		d = way ? delay(ns, from, to, x - y, x) :
+			  delay(ns, from, to, x, x + y);
+		if (d < least)
+			least = d;
+	}
+	return least;
+}
+
+static uint64_t count_inversions(const struct netsync *ns, const struct pair *p,
+				 int way)
+{
+	const struct cloud *c = &p->cloud[way];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < c->num; i++)
+		n += delay(ns, &ns->host[p->host[way]],
+			   &ns->host[p->host[!way]], c->msg[i].send,
+			   c->msg[i].recv) < 0;
+	return n;
+}
+
+static void fill_pair(const struct netsync *ns, const struct estimate *e,
+		      struct netsync_pair_info *info)
+{
+	const struct pair *p = e->pair;
+
+	info->quality = e->quality;
+	/* The line is time of host[1] per time of host[0]. */
+	info->rate_min = 1 / (1 + e->slope_max);
+	info->rate_max = 1 / (1 + e->slope_min);
+	for (int i = 0; i < 2; i++) {
+		const struct cloud *c = &p->cloud[i];
+
+		info->host[i] = p->host[i];
+		info->messages[i] = c->num;
+		info->hull[i] = c->hull.corners;
+		info->min_delay_ns[i] = NETSYNC_UNKNOWN;
+		info->inversions_before += c->inversions;
+	}
+	if (!ns->host[p->host[0]].clock || !ns->host[p->host[1]].clock) {
+		info->inversions_after = info->inversions_before;
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		info->min_delay_ns[i] = smallest_delay(ns, p, i);
+		if (info->min_delay_ns[i] < 0)
+			info->inversions_after += count_inversions(ns, p, i);
+	}
+}
+
+static int solve_pairs(struct netsync *ns, double max_skew)
+{
+	uint32_t n = (uint32_t)ns->pairs.num;
+	struct estimate *est = calloc(n + 1, sizeof(*est));
+	int ret = -ENOMEM;
+
+	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
+	if (est && ns->pair_info) {
+		for (uint32_t i = 0; i < n; i++)
+			estimate_pair(&est[i], ns->pairs.pair[i], max_skew);
+		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n,
+			     ns->origin, &ns->reference);
+	}
+	if (!ret) {
+		for (uint32_t i = 0; i < n; i++)
+			fill_pair(ns, &est[i], &ns->pair_info[i]);
+		ns->num_pair_info = n;
+		ns->solved = true;
+	}
+	free(est);
+	return ret;
+}
+
+int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
+{
+	double max_skew = DEFAULT_MAX_SKEW_PPM;
+	int ret;
+
+	drop_results(ns);
+	ns->reference = NO_HOST;
+	if (opt && opt->size < sizeof(*opt))
+		return fail(ns, -EINVAL, "options of %u bytes are too short",
+			    opt->size);
+	if (opt && opt->max_skew_ppm)
+		max_skew = opt->max_skew_ppm;
+	if (!(max_skew > 0 && max_skew < 1e6))
+		return fail(ns, -EINVAL,
+			    "the largest skew is between 0 and 1000000 ppm, not %g",
+			    max_skew);
+	if (opt && opt->reference) {
+		ns->reference = find_host(ns, opt->reference);
+		if (ns->reference == NO_HOST)
+			return fail(ns, -ENOENT, "there is no host %s",
+				    opt->reference);
+	}
+	if (!ns->num_hosts)
+		return fail(ns, -ENOENT, "there is no host");
+	ret = matcher_settle(&ns->matcher, found_message, ns);
+	if (!ret)
+		ret = pairs_settle(&ns->pairs);
+	if (!ret)
+		ret = solve_pairs(ns, max_skew * 1e-6);
+	if (ret) {
+		drop_results(ns);
+		return no_memory(ns);
+	}
+	return 0;
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+uint32_t netsync_num_hosts(const struct netsync *ns)
+{
+	return (uint32_t)ns->num_hosts;
+}
+
+uint32_t netsync_num_pairs(const struct netsync *ns)
+{
+	return (uint32_t)ns->num_pair_info;
+}
+
+int netsync_reference(const struct netsync *ns)
+{
+	return ns->solved ? (int)ns->reference : -ENODATA;
+}
+
+int netsync_get_host(const struct netsync *ns, uint32_t index,
+		     struct netsync_host_info *info)
+{
+	const struct host *h;
+	struct netsync_host_info i;
+
+	if (!ns->solved)
+		return -ENODATA;
+	if (index >= ns->num_hosts)
+		return -EINVAL;
+	h = &ns->host[index];
+	i = (struct netsync_host_info){
+		.quality = h->quality,
+		.name = h->name,
+		.packets = h->packets,
+		.first_ns = 0,
+		.last_ns = -1,
+		.bound_median_ns = h->bound_median,
+		.bound_max_ns = h->bound_max,
+		.island = h->island,
+	};
+	if (h->first <= h->last) {
+		i.first_ns = ns->origin + h->first;
+		i.last_ns = ns->origin + h->last;
+	}
+	return copy_out(info, &i, sizeof(i));
+}
+
+int netsync_get_pair(const struct netsync *ns, uint32_t index,
+		     struct netsync_pair_info *info)
+{
+	if (!ns->solved)
+		return -ENODATA;
+	if (index >= ns->num_pair_info)
+		return -EINVAL;
+	return copy_out(info, &ns->pair_info[index], sizeof(*info));
+}
+
+int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
+{
+	struct netsync_stats s = {
+		.packets = ns->packets,
+		.matched = ns->matcher.matched,
+		.ambiguous = ns->matcher.ambiguous,
+		.loopback = ns->loopback,
+		.unsupported = ns->unsupported,
+	};
+
+	if (!ns->solved)
+		return -ENODATA;
+	s.unmatched = s.packets - s.matched - s.ambiguous - s.loopback -
+		      s.unsupported;
+	return copy_out(info, &s, sizeof(s));
+}
+
+const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
+					       uint32_t host)
+{
+	return ns->solved && host < ns->num_hosts ? ns->host[host].clock : NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the lines of all pairs to one clock for every host. */
+#ifndef NETSYNC_REDUCE_H
+#define NETSYNC_REDUCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "estimate.h"
+#include "netsync.h"
+
+struct host {
+	char *name;
+	uint64_t packets;
+	int64_t first;		/* span, relative to the origin; */
+	int64_t last;		/* first > last: empty */
+	/* results */
+	enum netsync_quality quality;
+	uint32_t island;
+	int64_t bound_median;
+	int64_t bound_max;
+	struct netsync_clock *clock;
+};
+
+#define NO_HOST UINT32_MAX
+
+/**
+ * reduce() - make the clocks of all hosts
+ * @host: hosts, their spans set; the results are filled in
+ * @num_hosts: how many
+ * @est: estimates of the pairs
+ * @num_pairs: how many
+ * @origin: epoch time of what is 0 here
+ * @reference: the host to take as time base; NO_HOST: choose, and it is set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
+	   uint32_t num_pairs, int64_t origin, uint32_t *reference);
+
+#endif
