@@ -82,6 +82,45 @@ $(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
 
+# ---- kernel modules ----------------------------------------------------------
+
+# The running kernel; where its headers are missing, the newest that are not.
+KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(lastword \
+	$(sort $(wildcard /lib/modules/*/build))))
+KREL = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+MODULES = $(abspath $(BUILD))/modules/$(KREL)
+
+# The source of LTTng's modules, and what their build for this kernel exports:
+# as given, else where dkms has them, else where the test rig has them.
+DKMS_SYMVERS = $(lastword $(wildcard \
+	/var/lib/dkms/lttng-modules/*/$(KREL)/*/module/Module.symvers))
+LTTNG_MODULES = $(firstword $(wildcard \
+	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_SYMVERS)))) \
+	$(BUILD)/rig/$(KREL)/lttng-modules))
+LTTNG_SYMVERS = $(if $(LTTNG_MODULES),$(firstword \
+	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers) $(DKMS_SYMVERS)))
+
+KBUILD = $(MAKE) -C $(KDIR) M=$(MODULES) CONFIG_DEBUG_INFO_BTF_MODULES= \
+	LTTNG_MODULES=$(if $(LTTNG_SYMVERS),$(abspath $(LTTNG_MODULES))) \
+	KBUILD_EXTRA_SYMBOLS=$(LTTNG_SYMVERS)
+
+# Kbuild writes beside the source, so that it gets its own copy.
+.PHONY: modules
+modules:
+	@test -n "$(KREL)" || { echo "No kernel headers in $(KDIR): install" \
+		"them (Debian: linux-headers-amd64), or give KDIR=" >&2; false; }
+	@mkdir -p $(MODULES)
+	@cp -rp Kbuild module $(MODULES)
+	@$(if $(LTTNG_SYMVERS),,rm -f $(MODULES)/lttng-probe-netsync.*; echo \
+		"No LTTng modules built for $(KREL): netsync-probes only")
+	$(KBUILD) modules
+
+.PHONY: modules_install
+modules_install: modules
+	$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+	$(if $(DESTDIR),,depmod $(KREL))
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)

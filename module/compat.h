@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between the kernels that netsync is built for. Everything else
+ * is written for the newest one.
+ */
+#ifndef NETSYNC_COMPAT_H
+#define NETSYNC_COMPAT_H
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
+#error "netsync needs Linux 5.10 or later"
+#endif
+
+#if !IS_ENABLED(CONFIG_NETFILTER) || !IS_ENABLED(CONFIG_TRACEPOINTS)
+#error "netsync needs a kernel with CONFIG_NETFILTER and CONFIG_TRACEPOINTS"
+#endif
+
+/* 5f60d5f6bbc1 "move asm/unaligned.h to linux/unaligned.h" */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#include <asm/unaligned.h>
+#else
+#include <linux/unaligned.h>
+#endif
+
+#endif /* NETSYNC_COMPAT_H */

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Gives the events of netsync-probes to LTTng. */
+#include <linux/module.h>
+#include <lttng/tracer.h>
+
+#include "netsync-events.h"
+
+/*
+ * LTTng finds tracepoints by name and records nothing, without a word, where
+ * there are none. Naming one makes the loader bring netsync-probes first, and
+ * keep it as long as this module is there.
+ */
+static const struct tracepoint *const netsync_probes __used =
+	&__tracepoint_inet_sock_local_in;
+
+#undef TRACE_INCLUDE_PATH
+#undef TRACE_INCLUDE_FILE
+#define LTTNG_PACKAGE_BUILD
+#define CREATE_TRACE_POINTS
+#include "netsync-lttng-events.h"
+
+MODULE_LICENSE("GPL");
+MODULE_AUTHOR("The netsync authors");
+MODULE_DESCRIPTION("LTTng probe of the netsync events");
