@@ -121,6 +121,44 @@ modules_install: modules
 	$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
 	$(if $(DESTDIR),,depmod $(KREL))
 
+# ---- tests -------------------------------------------------------------------
+
+LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
+TOOL_TESTS := $(wildcard selftests/tools/test_*)
+GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
+
+# Library tests reach inside the core.
+$(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
+		-lcmocka -lm
+
+# Programs that guest tests use.
+GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
+	$(wildcard selftests/module/*.c))
+
+$(BUILD)/selftests/%: selftests/module/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+-include $(LIB_TESTS:=.d) $(GUEST_PROGS:=.d)
+
+.PHONY: tests
+tests: $(LIB_TESTS) $(GUEST_PROGS)
+
+.PHONY: check
+check:
+	selftests/rig/setup build check guest
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(LIB_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) selftests/pair/test_pair
+
+.PHONY: demo
+demo:
+	selftests/rig/setup build
+	$(MAKE) --no-print-directory -s all
+	$(TOOL) sync selftests/data/web-db/web selftests/data/web-db/db
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)
