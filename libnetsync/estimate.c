@@ -384,10 +384,9 @@ static void widest_strip(struct estimate *e, const struct gap *g)
 	e->margin = ((double)(u - l) + fu - fl) / 2;
 }
 
-/* All messages of one direction are older than those of the other. */
-static void apart(struct estimate *e)
+/* The line of a given slope in the middle between the chains. */
+static void middle_line(struct estimate *e, double s)
 {
-	double s = e->slope_min + (e->slope_max - e->slope_min) / 2;
 	const struct point *u = chain(e, UPPER)->corner;
 	const struct point *l = chain(e, LOWER)->corner;
 	size_t i = touch(e, UPPER, s), j = touch(e, LOWER, s);
@@ -466,8 +465,9 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
 	e->both_to = min64(u->corner[u->corners - 1].x,
 			   l->corner[l->corners - 1].x);
 	if (e->both_from > e->both_to) {
+		/* One direction ends before the other begins: any width goes. */
 		limit_slopes(e, max_slope);
-		apart(e);
+		middle_line(e, e->slope_min + (e->slope_max - e->slope_min) / 2);
 	} else {
 		g = find_gap(e);
 		widest_strip(e, &g);
@@ -477,8 +477,10 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
 			e->lift = (int64_t)ceil(fmax(-e->margin, 0)) + 1;
 		}
 		limit_slopes(e, max_slope);
-		if (e->line.slope < e->slope_min || e->line.slope > e->slope_max)
-			e->quality = NETSYNC_APPROXIMATE;
+		if (e->line.slope < e->slope_min)
+			middle_line(e, e->slope_min);
+		else if (e->line.slope > e->slope_max)
+			middle_line(e, e->slope_max);
 	}
 	find_touches(e);
 	e->noise = expected_error(e);

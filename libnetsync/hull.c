@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "hull.h"
 
+/* Merge when that many wait. */
 #define FRESH 256
 
 /* Does b lie on or above the straight line from a to c? a.x < b.x < c.x */
@@ -58,17 +60,15 @@ int hull_add(struct hull *h, int64_t x, int64_t y)
 
 	if (covered(h, &p))
 		return 0;
-	if (!h->fresh) {
-		h->fresh = malloc(FRESH * sizeof(*h->fresh));
-		if (!h->fresh)
-			return -ENOMEM;
-	}
 	if (h->num_fresh == FRESH) {
 		int ret = hull_settle(h);
 
 		if (ret)
 			return ret;
 	}
+	if (array_grow(&h->fresh, &h->fresh_room, h->num_fresh,
+		       sizeof(*h->fresh)))
+		return -ENOMEM;
 	h->fresh[h->num_fresh++] = p;
 	return 0;
 }

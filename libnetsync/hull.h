@@ -22,6 +22,7 @@ struct hull {
 	size_t corners;
 	struct point *fresh;	/* not yet merged */
 	size_t num_fresh;
+	size_t fresh_room;
 };
 
 /* Add a point: 0 or -ENOMEM, and then the hull is as it was before. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What all library tests share: cmocka, and seeded random numbers. */
+#ifndef SELFTESTS_TEST_H
+#define SELFTESTS_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "netsync.h"
+
+#define EPOCH INT64_C(1700000000000000000)
+#define US INT64_C(1000)
+#define SEC INT64_C(1000000000)
+
+/* splitmix64 */
+static inline uint64_t random64(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* In the open interval (0, 1). */
+static inline double uniform(uint64_t *state)
+{
+	return ((double)(random64(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double exponential(uint64_t *state, double mean)
+{
+	return -mean * log(uniform(state));
+}
+
+static inline int64_t below(uint64_t *state, int64_t n)
+{
+	return (int64_t)(random64(state) % (uint64_t)n);
+}
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Conversion with stored models, and models that must be refused. */
+#include <errno.h>
+#include <float.h>
+
+#include "test.h"
+
+static struct netsync_clock *make(const struct netsync_segment *s, uint32_t n,
+				  const struct netsync_knot *k, uint32_t m)
+{
+	const struct netsync_model model = {
+		.size = sizeof(model),
+		.num_segments = n,
+		.num_knots = m,
+		.segments = s,
+		.knots = k,
+		.growth_ppm = { 2, 3 },
+	};
+	struct netsync_clock *c = NULL;
+
+	return netsync_clock_new(&model, &c) ? NULL : c;
+}
+
+static int64_t convert(const struct netsync_clock *c, int64_t t)
+{
+	int64_t r = 0;
+
+	assert_int_equal(netsync_convert(c, t, &r, NULL), 0);
+	return r;
+}
+
+static int64_t bound(const struct netsync_clock *c, int64_t t)
+{
+	int64_t r, b = -1;
+
+	assert_int_equal(netsync_convert(c, t, &r, &b), 0);
+	return b;
+}
+
+/* Every ns of an epoch time counts. */
+static void test_exact(void **state)
+{
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345,
+					   1 };
+	struct netsync_clock *c = make(&s, 1, NULL, 0);
+
+	(void)state;
+	for (int64_t t = EPOCH - 5000; t < EPOCH + 5000; t++)
+		assert_int_equal(convert(c, t), t + 123456789012345);
+	assert_int_equal(bound(c, EPOCH), NETSYNC_UNKNOWN);
+	netsync_clock_free(c);
+}
+
+static void test_segments(void **state)
+{
+	const struct netsync_segment s[] = {
+		{ EPOCH, EPOCH + SEC, 1000, 1 + 100e-6 },
+		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1 },
+		{ EPOCH + 2 * SEC, EPOCH + 3 * SEC, 101000, 1 - 50e-6 },
+	};
+	struct netsync_clock *c = make(s, 3, NULL, 0);
+
+	(void)state;
+	assert_int_equal(convert(c, EPOCH), EPOCH + 1000);
+	assert_int_equal(convert(c, EPOCH + SEC / 2), EPOCH + SEC / 2 + 51000);
+	assert_int_equal(convert(c, EPOCH + SEC), EPOCH + SEC + 101000);
+	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2),
+			 EPOCH + 3 * SEC / 2 + 101000);
+	assert_int_equal(convert(c, EPOCH + 3 * SEC), EPOCH + 3 * SEC + 51000);
+	/* The outer ones extend. */
+	assert_int_equal(convert(c, EPOCH - SEC), EPOCH - SEC - 99000);
+	assert_int_equal(convert(c, EPOCH + 4 * SEC), EPOCH + 4 * SEC + 1000);
+	netsync_clock_free(c);
+}
+
+static void test_bound(void **state)
+{
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1 };
+	const struct netsync_knot k[] = {
+		{ EPOCH, 5000 }, { EPOCH + SEC, 1000 }, { EPOCH + 2 * SEC, 2000 },
+	};
+	struct netsync_clock *c = make(&s, 1, k, 3);
+
+	(void)state;
+	assert_int_equal(bound(c, EPOCH), 5000);
+	assert_int_equal(bound(c, EPOCH + SEC / 4), 4000);
+	assert_int_equal(bound(c, EPOCH + SEC), 1000);
+	assert_int_equal(bound(c, EPOCH + 3 * SEC / 2), 1500);
+	/* Outside it grows by 2 and by 3 ppm. */
+	assert_int_equal(bound(c, EPOCH - SEC), 7000);
+	assert_int_equal(bound(c, EPOCH + 3 * SEC), 5000);
+	netsync_clock_free(c);
+}
+
+static void test_extremes(void **state)
+{
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, -5, 1 + 500e-6 };
+	const struct netsync_knot k = { EPOCH, 10 };
+	struct netsync_clock *c = make(&s, 1, &k, 1);
+	int64_t r, b;
+
+	(void)state;
+	assert_int_equal(netsync_convert(c, INT64_MAX, &r, &b), -ERANGE);
+	assert_int_equal(netsync_convert(c, INT64_MIN, &r, &b), -ERANGE);
+	assert_int_equal(netsync_convert(c, 0, &r, &b), 0);
+	assert_true(b > 0);
+	netsync_clock_free(c);
+}
+
+static void test_refused(void **state)
+{
+	const struct netsync_knot k[] = { { 5, 1 }, { 5, 1 }, { 6, -1 } };
+	const struct netsync_segment bad[] = {
+		{ 10, 5, 0, 1 }, { 0, 5, 0, 0 }, { 0, 5, 0, -1 },
+		{ 0, 5, 0, NAN }, { 0, 5, 0, INFINITY },
+	};
+	const struct netsync_segment gap[] = { { 0, 5, 0, 1 }, { 6, 9, 0, 1 } };
+	const struct netsync_segment good = { 0, 5, 0, 1 };
+	struct netsync_model m = { .size = 8, .num_segments = 1,
+				   .segments = &good };
+	struct netsync_clock *c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_null(make(&bad[i], 1, NULL, 0));
+	assert_null(make(gap, 2, NULL, 0));
+	assert_null(make(NULL, 0, NULL, 0));
+	assert_null(make(&good, 1, k, 2));
+	assert_null(make(&good, 1, k + 2, 1));
+	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
+	m.size = sizeof(m);
+	m.growth_ppm[1] = -1;
+	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
+}
+
+/* A model goes out and comes back in unchanged. */
+static void test_round_trip(void **state)
+{
+	const struct netsync_segment s[] = {
+		{ EPOCH, EPOCH + SEC, 77, 1.0000123456789012 },
+		{ EPOCH + SEC, EPOCH + SEC, 12422, 1 },
+	};
+	const struct netsync_knot k = { EPOCH, 10 };
+	struct netsync_clock *c = make(s, 2, &k, 1), *d = NULL;
+	struct netsync_model m = { .size = sizeof(m) };
+
+	(void)state;
+	assert_int_equal(netsync_clock_model(c, &m), 0);
+	assert_int_equal(m.num_segments, 2);
+	assert_memory_equal(m.segments, s, sizeof(s));
+	assert_int_equal(netsync_clock_new(&m, &d), 0);
+	for (int64_t t = -10; t < 10; t++)
+		assert_int_equal(convert(c, EPOCH + t * SEC / 3),
+				 convert(d, EPOCH + t * SEC / 3));
+	m.size = 4;
+	assert_int_equal(netsync_clock_model(c, &m), -EINVAL);
+	netsync_clock_free(c);
+	netsync_clock_free(d);
+	netsync_clock_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_round_trip),
+	};
+
+	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The line, the possible slopes and the bounds of a pair against a solver that
+ * tries every line through two messages, on small random cases.
+ */
+#include "test.h"
+#include "estimate.h"
+
+#define MAX_POINTS 8
+#define TINY 1e-7
+
+struct sample {
+	struct pairs pairs;
+	struct point p[2][MAX_POINTS];
+	int n[2];
+	double limit;
+};
+
+/* Is y = p.y + s (x - p.x) at most U and at least L everywhere? */
+static bool possible(const struct sample *c, const struct point *p, double s)
+{
+	if (fabs(s) > c->limit + TINY)
+		return false;
+	for (int i = 0; i < c->n[0]; i++)
+		if ((double)(c->p[0][i].y - p->y) -
+		    s * (double)(c->p[0][i].x - p->x) < -TINY)
+			return false;
+	for (int i = 0; i < c->n[1]; i++)
+		if ((double)(c->p[1][i].y - p->y) -
+		    s * (double)(c->p[1][i].x - p->x) > TINY)
+			return false;
+	return true;
+}
+
+static double width(const struct sample *c, double s)
+{
+	double up = HUGE_VAL, down = -HUGE_VAL;
+
+	for (int i = 0; i < c->n[0]; i++)
+		up = fmin(up, (double)c->p[0][i].y - s * (double)c->p[0][i].x);
+	for (int i = 0; i < c->n[1]; i++)
+		down = fmax(down, (double)c->p[1][i].y -
+				  s * (double)c->p[1][i].x);
+	return up - down;
+}
+
+/* What the solver finds. */
+struct truth {
+	double widest;		/* over all slopes within the limit */
+	double slope_min;
+	double slope_max;
+	double lowest;		/* value of a possible line at x */
+	double highest;
+};
+
+static void try_line(const struct sample *c, struct truth *t,
+		     const struct point *p, double s, int64_t x)
+{
+	double y = (double)p->y + s * (double)(x - p->x);
+
+	if (!possible(c, p, s))
+		return;
+	t->slope_min = fmin(t->slope_min, s);
+	t->slope_max = fmax(t->slope_max, s);
+	t->lowest = fmin(t->lowest, y);
+	t->highest = fmax(t->highest, y);
+}
+
+static struct truth solve(const struct sample *c, int64_t x)
+{
+	struct truth t = { -HUGE_VAL, HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
+
+	for (int a = 0; a < c->n[0] + c->n[1]; a++) {
+		const struct point *p = a < c->n[0] ? &c->p[0][a] :
+					&c->p[1][a - c->n[0]];
+
+		try_line(c, &t, p, c->limit, x);
+		try_line(c, &t, p, -c->limit, x);
+		for (int b = 0; b < c->n[0] + c->n[1]; b++) {
+			const struct point *q = b < c->n[0] ? &c->p[0][b] :
+						&c->p[1][b - c->n[0]];
+			double s;
+
+			if (p->x == q->x)
+				continue;
+			s = (double)(p->y - q->y) / (double)(p->x - q->x);
+			try_line(c, &t, p, s, x);
+			/* The width is concave: its best is at an edge's slope. */
+			s = fmax(fmin(s, c->limit), -c->limit);
+			t.widest = fmax(t.widest, width(c, s));
+		}
+	}
+	return t;
+}
+
+static void draw(struct sample *c, uint64_t *seed, int64_t range, int64_t gap)
+{
+	double s = uniform(seed) * 2 - 1;
+
+	*c = (struct sample){ .limit = 1.5 };
+	for (int side = 0; side < 2; side++) {
+		c->n[side] = 1 + (int)below(seed, MAX_POINTS);
+		for (int i = 0; i < c->n[side]; i++) {
+			struct point *p = &c->p[side][i];
+			int64_t d = gap + below(seed, range);
+
+			p->x = below(seed, range) - range / 2;
+			p->y = (int64_t)floor(s * (double)p->x) +
+			       (side ? -d : d);
+			/* From host 0: sent at x; from host 1: received at x. */
+			assert_int_equal(
+				side ? pairs_add(&c->pairs, 1, 0, p->x + p->y,
+						 p->x) :
+				       pairs_add(&c->pairs, 0, 1, p->x,
+						 p->x + p->y), 0);
+		}
+	}
+	assert_int_equal(pairs_settle(&c->pairs), 0);
+}
+
+/* Both clouds exist at the same time, so that the strip cannot be unlimited. */
+static bool strip_is_limited(const struct estimate *e)
+{
+	return e->both_from < e->both_to;
+}
+
+static void check_possible(const struct sample *c, const struct estimate *e,
+			   int64_t x)
+{
+	struct truth t = solve(c, x);
+	struct margin m = estimate_margin(e, x);
+	double y = line_above(&e->line, x, 0);
+	double lowest = y - m.below, highest = y + m.above;
+
+	assert_int_equal(e->quality, NETSYNC_ACCURATE);
+	assert_float_equal(e->slope_min, t.slope_min, TINY);
+	assert_float_equal(e->slope_max, t.slope_max, TINY);
+	assert_float_equal(lowest, t.lowest, 1e-6);
+	assert_float_equal(highest, t.highest, 1e-6);
+	assert_float_equal(width(c, e->line.slope), 2 * e->margin, 1e-6);
+	if (strip_is_limited(e))
+		assert_float_equal(2 * e->margin, t.widest, 1e-6);
+}
+
+static void check_line_is_possible(const struct sample *c,
+				   const struct estimate *e)
+{
+	for (int side = 0; side < 2; side++) {
+		for (int i = 0; i < c->n[side]; i++) {
+			double d = -line_above(&e->line, c->p[side][i].x,
+					       c->p[side][i].y);
+
+			assert_true(side ? d <= TINY : d >= -TINY);
+		}
+	}
+}
+
+static void random_cases(uint64_t seed, int64_t gap, int *accurate, int *not)
+{
+	for (int round = 0; round < 20000; round++) {
+		struct sample c;
+		struct estimate e;
+		int64_t range = 4 + below(&seed, 40);
+		struct truth t;
+
+		draw(&c, &seed, range, gap);
+		estimate_pair(&e, c.pairs.pair[0], c.limit);
+		t = solve(&c, 0);
+		if (t.slope_min > t.slope_max) {
+			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
+			++*not;
+		} else {
+			for (int k = 0; k < 3; k++)
+				check_possible(&c, &e,
+					       below(&seed, 3 * range) -
+					       3 * range / 2);
+			check_line_is_possible(&c, &e);
+			++*accurate;
+		}
+		pairs_release(&c.pairs);
+	}
+}
+
+static void test_feasible(void **state)
+{
+	int accurate = 0, not = 0;
+
+	(void)state;
+	random_cases(1, 2, &accurate, &not);
+	assert_int_equal(not, 0);
+}
+
+static void test_barely_feasible(void **state)
+{
+	int accurate = 0, not = 0;
+
+	(void)state;
+	random_cases(2, -3, &accurate, &not);
+	assert_true(accurate > 1000);
+	assert_true(not > 1000);
+}
+
+/* Where no line fits, the widest "strip" is the smallest overlap. */
+static void test_infeasible(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct sample c;
+		struct estimate e;
+		struct truth t;
+
+		draw(&c, &seed, 20, -12);
+		c.limit = 100;
+		estimate_pair(&e, c.pairs.pair[0], c.limit);
+		t = solve(&c, 0);
+		if (e.lift) {
+			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
+			if (strip_is_limited(&e)) {
+				assert_float_equal(2 * e.margin, t.widest, TINY);
+				assert_true(e.lift >= -e.margin);
+			}
+			assert_true(e.slope_min <= e.line.slope + TINY);
+			assert_true(e.slope_max >= e.line.slope - TINY);
+		}
+		pairs_release(&c.pairs);
+	}
+}
+
+/* Touching is possible, one ns of overlap is not: decided without rounding. */
+static void test_exact_decision(void **state)
+{
+	const int64_t far = INT64_C(1) << 58, t0 = INT64_C(1) << 57;
+
+	(void)state;
+	for (int overlap = 0; overlap < 2; overlap++) {
+		struct pairs ps = { 0 };
+		struct estimate e;
+
+		/* Three points of a line of slope 1/2^20, far apart. */
+		pairs_add(&ps, 0, 1, -far, -far - (far >> 20));
+		pairs_add(&ps, 0, 1, far, far + (far >> 20));
+		pairs_add(&ps, 1, 0, t0 + (t0 >> 20) + overlap, t0);
+		pairs_settle(&ps);
+		estimate_pair(&e, ps.pair[0], 500e-6);
+		assert_int_equal(e.quality, overlap ? NETSYNC_APPROXIMATE :
+				 NETSYNC_ACCURATE);
+		pairs_release(&ps);
+	}
+}
+
+static void test_one_direction(void **state)
+{
+	struct pairs ps = { 0 };
+	struct estimate e;
+	struct margin m;
+
+	(void)state;
+	for (int64_t i = 0; i < 100; i++)
+		pairs_add(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 +
+			  i * 37 % 11);
+	pairs_settle(&ps);
+	estimate_pair(&e, ps.pair[0], 500e-6);
+	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
+	assert_float_equal(e.line.slope, 10e-6, 1e-9);
+	m = estimate_margin(&e, 50 * SEC);
+	assert_true(m.above < 12);
+	assert_true(isinf(m.below));
+	pairs_release(&ps);
+}
+
+/* More skew than thought possible is said, and followed all the same. */
+static void test_skew_beyond_limit(void **state)
+{
+	struct pairs ps = { 0 };
+	struct estimate e;
+
+	(void)state;
+	for (int64_t i = 0; i < 100; i++) {
+		int64_t t = i * SEC, other = t + i * 2000000;
+
+		pairs_add(&ps, 0, 1, t, other + 1000);
+		pairs_add(&ps, 1, 0, other + 500, t + 1500);
+	}
+	pairs_settle(&ps);
+	estimate_pair(&e, ps.pair[0], 500e-6);
+	assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
+	assert_float_equal(e.line.slope, 2e-3, 1e-7);
+	estimate_pair(&e, ps.pair[0], 5e-3);
+	assert_int_equal(e.quality, NETSYNC_ACCURATE);
+	pairs_release(&ps);
+}
+
+static void test_line_both_ways(void **state)
+{
+	const struct line l = { .x = 12345, .y = -98765432109, .frac = 0.25,
+				.slope = 123e-6 };
+	uint64_t seed = 4;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		int64_t t0 = (int64_t)(random64(&seed) >> 12), t1 = t0, back;
+		double f1 = line_to_second(&l, &t1), f0;
+
+		back = t1;
+		f0 = line_to_first(&l, &back);
+		/* A fraction that is left out comes back nearly unchanged. */
+		assert_float_equal((double)(back - t0) + f0 + f1, 0, 1e-3);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_feasible),
+		cmocka_unit_test(test_barely_feasible),
+		cmocka_unit_test(test_infeasible),
+		cmocka_unit_test(test_exact_decision),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_skew_beyond_limit),
+		cmocka_unit_test(test_line_both_ways),
+	};
+
+	return cmocka_run_group_tests_name("estimate", tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which sightings become messages, and which are left out. */
+#include <string.h>
+
+#include "test.h"
+
+#define ALL (NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | \
+	     NETSYNC_HAS_LEN | NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP)
+
+enum { A, B, C, HOSTS };
+
+struct net {
+	struct netsync *ns;
+	struct netsync_packet p;	/* the next sighting, to be changed */
+};
+
+static int setup(void **state)
+{
+	struct net *n = calloc(1, sizeof(*n));
+
+	n->ns = netsync_new();
+	assert_int_equal(netsync_add_host(n->ns, "a"), A);
+	assert_int_equal(netsync_add_host(n->ns, "b"), B);
+	assert_int_equal(netsync_add_host(n->ns, "c"), C);
+	n->p = (struct netsync_packet){
+		.size = sizeof(n->p),
+		.time_ns = EPOCH,
+		.fields = ALL,
+		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
+		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
+		.sport = 40000,
+		.dport = 80,
+		.protocol = 6,
+		.ip_id = 77,
+		.seq = 1000,
+		.ack = 2000,
+		.flags = 0x8018,
+		.window = 512,
+		.len = 100,
+		.tsval = 5,
+		.tsecr = 6,
+	};
+	*state = n;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct net *n = *state;
+
+	netsync_free(n->ns);
+	free(n);
+	return 0;
+}
+
+static void see(struct net *n, uint32_t host, int dir, int64_t after)
+{
+	n->p.host = host;
+	n->p.dir = (uint8_t)dir;
+	n->p.time_ns = EPOCH + after;
+	assert_int_equal(netsync_push_packet(n->ns, &n->p), 0);
+}
+
+static uint64_t messages(struct net *n, uint32_t from, uint32_t to)
+{
+	struct netsync_pair_info info = { .size = sizeof(info) };
+
+	for (uint32_t i = 0; i < netsync_num_pairs(n->ns); i++) {
+		assert_int_equal(netsync_get_pair(n->ns, i, &info), 0);
+		if (info.host[0] == from && info.host[1] == to)
+			return info.messages[0];
+		if (info.host[1] == from && info.host[0] == to)
+			return info.messages[1];
+	}
+	return 0;
+}
+
+static void expect(struct net *n, uint64_t matched, uint64_t ambiguous,
+		   uint64_t unmatched)
+{
+	struct netsync_stats s = { .size = sizeof(s) };
+
+	assert_int_equal(netsync_solve(n->ns, NULL), 0);
+	assert_int_equal(netsync_get_stats(n->ns, &s), 0);
+	assert_int_equal(s.matched, matched);
+	assert_int_equal(s.ambiguous, ambiguous);
+	assert_int_equal(s.unmatched, unmatched);
+}
+
+static void test_plain(void **state)
+{
+	struct net *n = *state;
+
+	see(n, B, NETSYNC_IN, 50 * SEC);
+	see(n, A, NETSYNC_OUT, 0);
+	expect(n, 2, 0, 0);
+	assert_int_equal(messages(n, A, B), 1);
+	assert_int_equal(messages(n, B, A), 0);
+}
+
+/* Each field that both sides know tells packets apart. */
+static void test_fields(void **state)
+{
+	struct net *n = *state;
+	const struct netsync_packet base = n->p;
+
+	for (int i = 0; i < 9; i++) {
+		n->p = base;
+		n->p.seq += (uint32_t)i * 1000;
+		see(n, A, NETSYNC_OUT, 0);
+		switch (i) {
+		case 0: n->p.saddr[15]++; break;
+		case 1: n->p.daddr[0]++; break;
+		case 2: n->p.sport++; break;
+		case 3: n->p.dport++; break;
+		case 4: n->p.ip_id++; break;
+		case 5: n->p.len++; break;
+		case 6: n->p.window++; break;
+		case 7: n->p.tsval++; break;
+		case 8: n->p.fields ^= NETSYNC_HAS_TSTAMP |
+				       NETSYNC_HAS_NO_TSTAMP; break;
+		}
+		see(n, B, NETSYNC_IN, 0);
+	}
+	expect(n, 0, 0, 18);
+}
+
+/* A source that knows only the header words, as the old probes do. */
+static void test_source_that_knows_little(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	n->p.fields = NETSYNC_HAS_WINDOW;
+	memset(n->p.saddr, 0, 16);
+	n->p.sport = n->p.ip_id = 0;
+	n->p.len = 0;
+	see(n, B, NETSYNC_IN, 10);
+	expect(n, 2, 0, 0);
+}
+
+/* A retransmission differs in the id; whoever does not know ids cannot tell. */
+static void test_retransmission(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	n->p.ip_id++;
+	see(n, A, NETSYNC_OUT, SEC);
+	see(n, B, NETSYNC_IN, SEC + 10);
+	expect(n, 2, 0, 1);
+	n->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
+	n->p.seq++;
+	see(n, A, NETSYNC_OUT, 2 * SEC);
+	see(n, A, NETSYNC_OUT, 3 * SEC);
+	see(n, B, NETSYNC_IN, 3 * SEC + 10);
+	expect(n, 2, 3, 1);
+}
+
+/* One sighting without an id agrees with two packets that differ in it. */
+static void test_between_two_packets(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	n->p.ip_id++;
+	see(n, A, NETSYNC_OUT, SEC);
+	n->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
+	see(n, B, NETSYNC_IN, SEC + 10);
+	expect(n, 0, 3, 0);
+}
+
+static void test_sent_by_two_hosts(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	see(n, B, NETSYNC_OUT, 1);
+	see(n, C, NETSYNC_IN, 10);
+	expect(n, 0, 3, 0);
+}
+
+/* Bridge over an interface: last on the way out, first on the way in. */
+static void test_several_devices(void **state)
+{
+	struct net *n = *state;
+	struct netsync_pair_info info = { .size = sizeof(info) };
+
+	n->p.fields |= NETSYNC_HAS_SKB;
+	n->p.skb = 0xabc;
+	for (uint32_t dev = 1; dev <= 3; dev++) {
+		n->p.point = dev;
+		see(n, A, NETSYNC_OUT, dev * 1000);
+	}
+	n->p.skb = 0xdef;
+	for (uint32_t dev = 1; dev <= 3; dev++) {
+		n->p.point = dev;
+		see(n, B, NETSYNC_IN, 10000 + dev * 1000);
+	}
+	expect(n, 6, 0, 0);
+	assert_int_equal(messages(n, A, B), 1);
+	/* Sent at 3000, received at 11000: 1 ns less is an inversion. */
+	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH + 11000,
+					      EPOCH + 3000), 0);
+	expect(n, 6, 0, 0);
+	assert_int_equal(netsync_get_pair(n->ns, 0, &info), 0);
+	assert_int_equal(info.min_delay_ns[0] + info.min_delay_ns[1], 0);
+}
+
+/* Devices of one name in two namespaces: same buffer and id, or ambiguous. */
+static void test_one_name_twice(void **state)
+{
+	struct net *n = *state;
+
+	n->p.fields |= NETSYNC_HAS_SKB;
+	n->p.skb = 0xabc;
+	see(n, A, NETSYNC_OUT, 0);
+	see(n, A, NETSYNC_OUT, 1000);
+	see(n, B, NETSYNC_IN, 9000);
+	expect(n, 3, 0, 0);
+	n->p.seq++;
+	see(n, A, NETSYNC_OUT, 0);
+	n->p.skb = 0xdef;
+	see(n, A, NETSYNC_OUT, 1000);
+	see(n, B, NETSYNC_IN, 9000);
+	expect(n, 3, 3, 0);
+}
+
+/* A packet that is routed: both links get their message. */
+static void test_router(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	see(n, B, NETSYNC_IN, 10);
+	see(n, B, NETSYNC_OUT, 20);
+	see(n, C, NETSYNC_IN, 30);
+	expect(n, 4, 0, 0);
+	assert_int_equal(messages(n, A, B), 1);
+	assert_int_equal(messages(n, B, C), 1);
+	assert_int_equal(messages(n, A, C), 1);
+	assert_int_equal(messages(n, B, A) + messages(n, C, B), 0);
+}
+
+/* A container's packet goes through the host's bridge before it leaves. */
+static void test_sender_that_forwards(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	n->p.point = 1;
+	see(n, A, NETSYNC_IN, 5);
+	n->p.point = 2;
+	see(n, A, NETSYNC_OUT, 10);
+	see(n, B, NETSYNC_IN, 1000);
+	expect(n, 4, 0, 0);
+	assert_int_equal(messages(n, A, B), 1);
+	assert_int_equal(messages(n, B, A), 0);
+}
+
+static void test_stays_on_host(void **state)
+{
+	struct net *n = *state;
+	struct netsync_stats s = { .size = sizeof(s) };
+
+	see(n, A, NETSYNC_OUT, 0);
+	see(n, A, NETSYNC_IN, 10);
+	n->p.saddr[12] = n->p.daddr[12] = 127;
+	see(n, A, NETSYNC_OUT, 20);
+	see(n, B, NETSYNC_IN, 30);
+	memset(n->p.saddr, 0, 16);
+	n->p.saddr[15] = 1;
+	see(n, B, NETSYNC_IN, 30);
+	n->p.protocol = 17;
+	see(n, B, NETSYNC_IN, 30);
+	expect(n, 0, 0, 2);
+	assert_int_equal(netsync_get_stats(n->ns, &s), 0);
+	assert_int_equal(s.loopback, 3);
+	assert_int_equal(s.unsupported, 1);
+	assert_int_equal(s.packets, 6);
+	assert_int_equal(netsync_num_pairs(n->ns), 0);
+}
+
+/* Solving in between changes nothing of what comes later. */
+static void test_solve_in_between(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 0);
+	expect(n, 0, 0, 1);
+	see(n, B, NETSYNC_IN, 10);
+	expect(n, 2, 0, 0);
+	expect(n, 2, 0, 0);
+	assert_int_equal(messages(n, A, B), 1);
+	/* A repetition that comes later does not take the message back. */
+	see(n, B, NETSYNC_IN, 20);
+	expect(n, 2, 0, 1);
+	assert_int_equal(messages(n, A, B), 1);
+}
+
+/* A storm of one key costs no time and gives no message. */
+static void test_storm(void **state)
+{
+	struct net *n = *state;
+
+	for (int i = 0; i < 100000; i++) {
+		n->p.ip_id = (uint16_t)i;
+		see(n, i % 2 ? A : B, i % 2 ? NETSYNC_OUT : NETSYNC_IN, i);
+	}
+	expect(n, 0, 100000, 0);
+	expect(n, 0, 100000, 0);
+}
+
+/* Real packets in random order, with repetitions: the same messages. */
+static void test_any_order(void **state)
+{
+	struct net *n = *state;
+	enum { N = 3000 };
+	struct netsync_packet *p = calloc(2 * N, sizeof(*p));
+	uint64_t seed = 5, found[2];
+
+	for (int i = 0; i < N; i++) {
+		n->p.seq = (uint32_t)below(&seed, N);
+		n->p.ip_id = (uint16_t)below(&seed, 3);
+		n->p.host = A;
+		n->p.dir = NETSYNC_OUT;
+		n->p.time_ns = EPOCH + i * 1000;
+		p[2 * i] = n->p;
+		n->p.host = B;
+		n->p.dir = NETSYNC_IN;
+		n->p.time_ns += 500;
+		if (i % 7 == 0)
+			n->p.fields ^= NETSYNC_HAS_IP_ID;
+		p[2 * i + 1] = n->p;
+		n->p.fields |= NETSYNC_HAS_IP_ID;
+	}
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 2 * N; i++)
+			assert_int_equal(netsync_push_packet(n->ns, &p[i]), 0);
+		assert_int_equal(netsync_solve(n->ns, NULL), 0);
+		found[round] = messages(n, A, B);
+		for (int i = 2 * N - 1; i; i--) {
+			int j = (int)below(&seed, i + 1);
+			struct netsync_packet t = p[i];
+
+			p[i] = p[j];
+			p[j] = t;
+		}
+		if (!round) {
+			netsync_free(n->ns);
+			n->ns = netsync_new();
+			netsync_add_host(n->ns, "a");
+			netsync_add_host(n->ns, "b");
+		}
+	}
+	assert_int_equal(found[0], found[1]);
+	assert_true(found[0] > N / 4);
+	free(p);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_plain),
+		TEST(test_fields),
+		TEST(test_source_that_knows_little),
+		TEST(test_retransmission),
+		TEST(test_between_two_packets),
+		TEST(test_sent_by_two_hosts),
+		TEST(test_several_devices),
+		TEST(test_one_name_twice),
+		TEST(test_router),
+		TEST(test_sender_that_forwards),
+		TEST(test_stays_on_host),
+		TEST(test_solve_in_between),
+		TEST(test_storm),
+		TEST(test_any_order),
+	};
+
+	return cmocka_run_group_tests_name("match", tests, NULL, NULL);
+}

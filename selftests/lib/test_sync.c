@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Simulated clusters with known clocks: errors against the truth. */
+#include <errno.h>
+#include <string.h>
+
+#include "test.h"
+
+#define MAX_HOSTS 10
+
+/* Clocks that run straight: skew and offset against true time. */
+struct cluster {
+	struct netsync *ns;
+	uint64_t seed;
+	int hosts;
+	int64_t span;
+	int64_t offset[MAX_HOSTS];
+	double skew[MAX_HOSTS];
+	/* delays: 30 us + exponential 100 us, some of them later still */
+	double late_share;
+	double late_by;
+};
+
+static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
+{
+	*c = (struct cluster){ .ns = netsync_new(), .seed = seed * 1000 + 7,
+			       .hosts = hosts, .span = span };
+	for (int h = 0; h < hosts; h++) {
+		char name[8] = { 'h', (char)('0' + h) };
+
+		assert_int_equal(netsync_add_host(c->ns, name), h);
+		c->offset[h] = (int64_t)((uniform(&c->seed) - 0.5) * 20e9);
+		c->skew[h] = (uniform(&c->seed) - 0.5) * 100e-6;
+	}
+}
+
+/* What the clock of a host shows at a true instant since the epoch. */
+static int64_t reading(const struct cluster *c, int host, int64_t t)
+{
+	return EPOCH + t + c->offset[host] +
+	       llround(c->skew[host] * (double)t);
+}
+
+struct event {
+	int from;
+	int to;
+	int64_t send;
+	int64_t recv;
+};
+
+static struct event draw(struct cluster *c, int a, int b)
+{
+	int back = (int)(random64(&c->seed) & 1);
+	int64_t t = below(&c->seed, c->span);
+	double d = 30e3 + exponential(&c->seed, 100e3);
+	struct event e = { back ? b : a, back ? a : b, 0, 0 };
+
+	if (uniform(&c->seed) < c->late_share)
+		d += c->late_by;
+	e.send = reading(c, e.from, t);
+	e.recv = reading(c, e.to, t + (int64_t)d);
+	return e;
+}
+
+static void push(struct cluster *c, const struct event *e)
+{
+	assert_int_equal(netsync_push_message(c->ns, (uint32_t)e->from,
+					      (uint32_t)e->to, e->send,
+					      e->recv), 0);
+}
+
+static void talk(struct cluster *c, int a, int b, long messages)
+{
+	for (long i = 0; i < messages; i++) {
+		struct event e = draw(c, a, b);
+
+		push(c, &e);
+	}
+}
+
+static void solve(struct cluster *c, const char *reference)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = reference };
+
+	assert_int_equal(netsync_solve(c->ns, &opt), 0);
+}
+
+/* The largest error of a host over the span; the bound must always hold. */
+static int64_t worst_error(const struct cluster *c, int host)
+{
+	int ref = netsync_reference(c->ns);
+	int64_t worst = 0;
+
+	for (int i = 0; i <= 1000; i++) {
+		int64_t t = (int64_t)((__int128)c->span * i / 1000);
+		int64_t corrected, bound, error;
+		const struct netsync_clock *clock =
+			netsync_host_clock(c->ns, (uint32_t)host);
+
+		assert_non_null(clock);
+		assert_int_equal(netsync_convert(clock, reading(c, host, t),
+						 &corrected, &bound), 0);
+		error = llabs(corrected - reading(c, ref, t));
+		assert_true(error <= bound);
+		if (error > worst)
+			worst = error;
+	}
+	return worst;
+}
+
+static void end(struct cluster *c)
+{
+	netsync_free(c->ns);
+}
+
+static void two_hosts(int seeds, int64_t span, double late)
+{
+	for (int seed = 1; seed <= seeds; seed++) {
+		struct cluster c;
+		struct netsync_pair_info p = { .size = sizeof(p) };
+
+		start(&c, (uint64_t)seed, 2, span);
+		c.late_share = late;
+		c.late_by = 5e6;
+		talk(&c, 0, 1, 1000000);
+		solve(&c, NULL);
+		assert_true(worst_error(&c, 0) < 10);
+		assert_true(worst_error(&c, 1) < 10);
+		assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
+		assert_int_equal(p.quality, NETSYNC_ACCURATE);
+		assert_int_equal(p.inversions_after, 0);
+		assert_true(p.inversions_before > 0);
+		end(&c);
+	}
+}
+
+static void test_one_hour(void **state)
+{
+	(void)state;
+	two_hosts(20, 3600 * SEC, 0);
+}
+
+/* 64-bit products overflow here. */
+static void test_one_day_with_late_messages(void **state)
+{
+	(void)state;
+	two_hosts(20, 86400 * SEC, 0.02);
+}
+
+/* Sorted by time, backwards, and as drawn: bit for bit the same. */
+static int by_send(const void *a, const void *b)
+{
+	const struct event *p = a, *q = b;
+
+	return p->send < q->send ? -1 : p->send > q->send;
+}
+
+static void test_any_order(void **state)
+{
+	enum { N = 1000000 };
+	struct event *e = calloc(N, sizeof(*e));
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct netsync_segment first = { 0 };
+
+		for (int round = 0; round < 3; round++) {
+			struct netsync_model m = { .size = sizeof(m) };
+			struct cluster c;
+
+			start(&c, seed, 2, 3600 * SEC);
+			for (int i = 0; i < N; i++)
+				e[i] = draw(&c, 0, 1);
+			if (round)
+				qsort(e, N, sizeof(*e), by_send);
+			for (int i = 0; i < N; i++)
+				push(&c, &e[round == 2 ? N - 1 - i : i]);
+			solve(&c, "h0");
+			assert_int_equal(netsync_clock_model(
+				netsync_host_clock(c.ns, 1), &m), 0);
+			assert_int_equal(m.num_segments, 1);
+			if (!round)
+				first = m.segments[0];
+			assert_memory_equal(m.segments, &first, sizeof(first));
+			assert_true(worst_error(&c, 1) < 10);
+			end(&c);
+		}
+	}
+	free(e);
+}
+
+static void chain(struct cluster *c, uint64_t seed)
+{
+	start(c, seed, 10, 3600 * SEC);
+	for (int h = 0; h < 9; h++)
+		talk(c, h, h + 1, 100000);
+}
+
+static void test_chain(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		int64_t alone[10];
+		struct cluster c;
+
+		chain(&c, seed);
+		solve(&c, "h0");
+		for (int h = 0; h < 10; h++) {
+			alone[h] = worst_error(&c, h);
+			assert_true(alone[h] < 100);
+		}
+		/* A few messages past the chain make nothing worse. */
+		talk(&c, 0, 9, 10);
+		talk(&c, 0, 5, 6);
+		talk(&c, 2, 8, 4);
+		talk(&c, 1, 4, 1);
+		solve(&c, "h0");
+		for (int h = 0; h < 10; h++)
+			assert_true(worst_error(&c, h) <= alone[h]);
+		end(&c);
+	}
+}
+
+/* What poor links do improve is the guarantee: fewer smallest delays add up. */
+static void test_bound_takes_the_short_way(void **state)
+{
+	struct netsync_host_info before = { .size = sizeof(before) };
+	struct netsync_host_info after = { .size = sizeof(after) };
+	struct cluster c;
+
+	(void)state;
+	chain(&c, 1);
+	solve(&c, "h0");
+	assert_int_equal(netsync_get_host(c.ns, 9, &before), 0);
+	talk(&c, 0, 9, 200);
+	solve(&c, "h0");
+	assert_int_equal(netsync_get_host(c.ns, 9, &after), 0);
+	assert_true(after.bound_max_ns < before.bound_max_ns / 2);
+	assert_true(worst_error(&c, 9) < 100);
+	end(&c);
+}
+
+static void test_reference(void **state)
+{
+	struct cluster c;
+
+	(void)state;
+	start(&c, 1, 4, 60 * SEC);
+	/* A star: its middle has the smallest total bound. */
+	talk(&c, 2, 0, 1000);
+	talk(&c, 2, 1, 1000);
+	talk(&c, 2, 3, 1000);
+	solve(&c, NULL);
+	assert_int_equal(netsync_reference(c.ns), 2);
+	solve(&c, "h3");
+	assert_int_equal(netsync_reference(c.ns), 3);
+	for (int h = 0; h < 4; h++)
+		worst_error(&c, h);
+	end(&c);
+	/* Two are equal: the name decides, not the order. */
+	c.ns = netsync_new();
+	netsync_add_host(c.ns, "web");
+	netsync_add_host(c.ns, "db");
+	netsync_push_message(c.ns, 0, 1, EPOCH, EPOCH + 10);
+	netsync_push_message(c.ns, 1, 0, EPOCH + 20, EPOCH + 30);
+	assert_int_equal(netsync_solve(c.ns, NULL), 0);
+	assert_int_equal(netsync_reference(c.ns), 1);
+	end(&c);
+}
+
+static void test_islands(void **state)
+{
+	struct netsync_host_info h = { .size = sizeof(h) };
+	struct cluster c;
+	const uint32_t island[] = { 0, 0, 0, 3, 3, 5 };
+
+	(void)state;
+	start(&c, 1, 6, 60 * SEC);
+	talk(&c, 0, 1, 1000);
+	talk(&c, 1, 2, 1000);
+	talk(&c, 3, 4, 1000);
+	solve(&c, NULL);
+	assert_int_equal(netsync_reference(c.ns), 1);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
+		assert_int_equal(h.island, island[i]);
+		assert_int_equal(h.quality, i < 3 ? NETSYNC_ACCURATE :
+				 NETSYNC_ABSENT);
+		assert_int_equal(!netsync_host_clock(c.ns, i), i >= 3);
+	}
+	end(&c);
+}
+
+static void test_one_direction(void **state)
+{
+	struct netsync_host_info h = { .size = sizeof(h) };
+	struct cluster c;
+	int64_t r, b;
+
+	(void)state;
+	start(&c, 1, 2, 60 * SEC);
+	for (int i = 0; i < 10000; i++) {
+		struct event e = draw(&c, 0, 1);
+
+		if (e.from == 0)
+			push(&c, &e);
+	}
+	solve(&c, "h0");
+	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
+	assert_int_equal(h.quality, NETSYNC_INCOMPLETE);
+	assert_int_equal(h.bound_max_ns, NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_convert(netsync_host_clock(c.ns, 1),
+					 reading(&c, 1, 30 * SEC), &r, &b), 0);
+	assert_int_equal(b, NETSYNC_UNKNOWN);
+	/* The smallest delay is taken for nothing: 30 us too early. */
+	assert_true(llabs(r + 30000 - reading(&c, 0, 30 * SEC)) < 1000);
+	end(&c);
+}
+
+/* All messages within 0.1 s of a trace of 20 s: the bound tells. */
+static void test_short_talk_in_long_trace(void **state)
+{
+	struct netsync_host_info h = { .size = sizeof(h) };
+	struct cluster c;
+
+	(void)state;
+	start(&c, 1, 2, SEC / 10);
+	talk(&c, 0, 1, 1000);
+	c.span = 20 * SEC;
+	netsync_extend_span(c.ns, 0, reading(&c, 0, 20 * SEC));
+	netsync_extend_span(c.ns, 1, reading(&c, 1, 20 * SEC));
+	solve(&c, "h0");
+	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
+	assert_int_equal(h.quality, NETSYNC_ACCURATE);
+	assert_true(h.bound_max_ns > 5000000);
+	worst_error(&c, 1);
+	end(&c);
+}
+
+static void test_misuse(void **state)
+{
+	struct netsync *ns = netsync_new();
+	struct netsync_packet p = { .size = sizeof(p), .protocol = 6 };
+	struct netsync_options o = { .size = sizeof(o) };
+	struct netsync_host_info h = { .size = sizeof(h) };
+	struct netsync_pair_info pi = { .size = sizeof(pi) };
+	struct netsync_stats s = { .size = sizeof(s) };
+
+	(void)state;
+	assert_int_equal(netsync_solve(ns, NULL), -ENOENT);
+	assert_int_equal(netsync_add_host(ns, ""), -EINVAL);
+	assert_int_equal(netsync_add_host(ns, "db"), 0);
+	assert_int_equal(netsync_add_host(ns, "db"), 1);
+	assert_int_equal(netsync_add_host(ns, "db"), 2);
+	p.host = 3;
+	assert_int_equal(netsync_push_packet(ns, &p), -EINVAL);
+	assert_true(strlen(netsync_error(ns)) > 10);
+	p.host = 0;
+	p.dir = 2;
+	assert_int_equal(netsync_push_packet(ns, &p), -EINVAL);
+	p.dir = 0;
+	p.size = 8;
+	assert_int_equal(netsync_push_packet(ns, &p), -EINVAL);
+	p.size = sizeof(p);
+	p.time_ns = EPOCH;
+	assert_int_equal(netsync_push_packet(ns, &p), 0);
+	p.time_ns = EPOCH - NETSYNC_MAX_SPAN - 1;
+	assert_int_equal(netsync_push_packet(ns, &p), -ERANGE);
+	assert_int_equal(netsync_push_message(ns, 0, 0, 1, 2), -EINVAL);
+	assert_int_equal(netsync_push_message(ns, 0, 9, 1, 2), -EINVAL);
+	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, INT64_MIN),
+			 -ERANGE);
+	assert_int_equal(netsync_extend_span(ns, 7, EPOCH), -EINVAL);
+	assert_int_equal(netsync_get_host(ns, 0, &h), -ENODATA);
+	assert_int_equal(netsync_get_pair(ns, 0, &pi), -ENODATA);
+	assert_int_equal(netsync_get_stats(ns, &s), -ENODATA);
+	assert_int_equal(netsync_reference(ns), -ENODATA);
+	assert_null(netsync_host_clock(ns, 0));
+	o.reference = "nobody";
+	assert_int_equal(netsync_solve(ns, &o), -ENOENT);
+	o.reference = "db#3";
+	o.max_skew_ppm = -1;
+	assert_int_equal(netsync_solve(ns, &o), -EINVAL);
+	o.max_skew_ppm = 0;
+	assert_int_equal(netsync_solve(ns, &o), 0);
+	assert_int_equal(netsync_reference(ns), 2);
+	assert_int_equal(netsync_get_host(ns, 3, &h), -EINVAL);
+	assert_int_equal(netsync_get_pair(ns, 0, &pi), -EINVAL);
+	h.size = 4;
+	assert_int_equal(netsync_get_host(ns, 0, &h), -EINVAL);
+	h.size = sizeof(h);
+	assert_int_equal(netsync_get_host(ns, 2, &h), 0);
+	assert_string_equal(h.name, "db#3");
+	assert_true(h.last_ns < h.first_ns);
+	netsync_free(ns);
+	netsync_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_hour),
+		cmocka_unit_test(test_one_day_with_late_messages),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_bound_takes_the_short_way),
+		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_islands),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_short_talk_in_long_trace),
+		cmocka_unit_test(test_misuse),
+	};
+
+	return cmocka_run_group_tests_name("sync", tests, NULL, NULL);
+}
