@@ -22,7 +22,8 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement -Wvla
 BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
-LIB_CFLAGS := $(BASE_CFLAGS) -fPIC -fvisibility=hidden
+# What the libraries do not export is made local by their symbol maps.
+LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
 BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2)
