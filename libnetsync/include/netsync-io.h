@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libnetsync-io - read recorded traces into libnetsync
+ *
+ *	struct netsync *ns = netsync_new();
+ *	struct netsync_io *io = netsync_io_new(ns);
+ *
+ *	if (netsync_io_add(io, "web=/traces/web") < 0 ||
+ *	    netsync_io_add(io, "/traces/db") < 0 ||
+ *	    netsync_io_read(io, NULL, NULL) < 0)
+ *		fprintf(stderr, "%s\n", netsync_io_error(io));
+ *	netsync_solve(ns, NULL);
+ *
+ * A *trace* is what one tracing session of one tracer wrote: for LTTng, a
+ * folder with a file "metadata". Its *host* is the clock that it was recorded
+ * with: all traces with the same host name and the same clock (in CTF: clock
+ * uuid, which LTTng takes from the boot) belong to one host.
+ *
+ * Every session samples anew how far a host's clock is from the epoch. The
+ * traces of a host are therefore brought to one base, that of the trace whose
+ * path sorts first: time in results = time that the trace's own viewer prints
+ * + the trace's shift_ns.
+ *
+ * Times are signed 64-bit nanoseconds.
+ *
+ * Threads: a struct netsync_io, and the struct netsync that it fills, may be
+ * used by one thread at a time; different ones are independent.
+ *
+ * Errors: functions that can fail return a negative errno value, and
+ * netsync_io_error() then gives a sentence for people.
+ *
+ * Files: traces are only ever read. Where a stream file is damaged, the part
+ * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that
+ * netsync_io_free() removes.
+ */
+#ifndef NETSYNC_IO_H
+#define NETSYNC_IO_H
+
+#include "netsync.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct netsync_io;
+
+/**
+ * netsync_io_new() - make a reader
+ * @ns: where hosts and packet events go; it must outlive the reader
+ *
+ * Return: the reader, to be given back with netsync_io_free(); NULL if there
+ * is no memory.
+ */
+struct netsync_io *netsync_io_new(struct netsync *ns);
+
+/**
+ * netsync_io_free() - release a reader; what it pushed stays
+ * @io: the reader, or NULL
+ */
+void netsync_io_free(struct netsync_io *io);
+
+/**
+ * netsync_io_error() - the last failure in words
+ * @io: the reader
+ *
+ * Return: a sentence that says what failed and what to do; "" if nothing did.
+ * It stays valid until the next call that takes @io.
+ */
+const char *netsync_io_error(const struct netsync_io *io);
+
+/*
+ * Told what went less than well, while reading goes on: damaged streams,
+ * discarded events, traces without network events. @sentence is valid during
+ * the call only and ends without a newline.
+ */
+typedef void (*netsync_io_warn_func)(void *data, const char *sentence);
+
+/**
+ * netsync_io_set_warn() - say who is told of warnings
+ * @io: the reader
+ * @warn: called for each one, from within netsync_io_add() and
+ *	netsync_io_read(); NULL (as at first): nobody
+ * @data: given to @warn
+ */
+void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
+			 void *data);
+
+/**
+ * netsync_io_add() - find the traces of a folder and open them
+ * @io: the reader
+ * @what: "FOLDER", or "NAME=FOLDER" to name the host or hosts itself instead
+ *	of by what the traces say; copied. All folders below it are searched,
+ *	too. ("./NAME=FOLDER" is a folder with such a name.)
+ *
+ * Return: how many traces it holds, at least 1; or a negative errno:
+ *	-ENOENT	no such folder
+ *	-ENOTDIR	not a folder
+ *	-ENODATA	no trace in it, or none that holds any event
+ *	-EEXIST	one of its traces was added before
+ *	-EPROTONOSUPPORT	a trace of a format that cannot be read
+ *	-EILSEQ	a trace that is damaged so that nothing of it can be read
+ *	-EBUSY	netsync_io_read() was called already
+ *	-ENOMEM, or what the system said of a file that cannot be read
+ * After an error, only netsync_io_error() and netsync_io_free() make sense.
+ */
+int netsync_io_add(struct netsync_io *io, const char *what);
+
+/*
+ * Told how far reading has come: @done of @total. Return 0 to go on, anything
+ * else to stop.
+ */
+typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
+					uint64_t total);
+
+/**
+ * netsync_io_read() - read all traces that were added
+ * @io: the reader
+ * @progress: called now and then, or NULL
+ * @data: given to @progress
+ *
+ * Adds the hosts to the struct netsync, in the order of their names, and
+ * pushes every packet event. The traces are read side by side, a slice of the
+ * recorded time of each in turn. The result does not depend on the order in
+ * which traces were added. May be called once.
+ *
+ * Return: 0; -ENODATA if no trace was added; -ECANCELED if @progress said to
+ * stop; -EBUSY if called before; -ENOMEM.
+ */
+int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
+		    void *data);
+
+struct netsync_io_trace {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t host;		/* as in netsync_get_host() */
+	const char *path;	/* its folder; owned by the reader */
+	int64_t shift_ns;	/* host's time = time in the trace + this */
+	uint64_t packets;	/* packet events pushed */
+	int64_t first_ns;	/* what was read, in the host's time; */
+	int64_t last_ns;	/* last < first: nothing */
+	uint64_t lost_events;	/* that the tracer says it discarded */
+	uint64_t lost_packets;	/* trace packets, the same */
+	uint32_t damaged;	/* streams that were read in part or not */
+	uint32_t reserved;
+};
+
+/* How many traces there are: 0 before netsync_io_read(). */
+uint32_t netsync_io_num_traces(const struct netsync_io *io);
+
+/**
+ * netsync_io_get_trace() - what is known of a trace
+ * @io: the reader
+ * @index: which one; they are in the order of hosts, then of paths
+ * @info: filled in; its size field says how much of it the caller knows
+ *
+ * Return: 0; -EINVAL for an index or size that is not valid.
+ */
+int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
+			 struct netsync_io_trace *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NETSYNC_IO_H */

@@ -1,0 +1,714 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finding traces, giving them to hosts, reading them side by side. */
+#include <errno.h>
+#include <fts.h>
+#include <search.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io.h"
+
+/* A new kind of trace is one file and one row. */
+static const struct trace_reader *const readers[] = {
+	&ctf_reader,
+};
+
+#define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
+
+/*
+ * How finely the reading of traces is interleaved: enough that what is held
+ * back until its counterpart was read stays small, little enough that turning
+ * from one trace to the next costs nothing.
+ */
+#define NUM_SLICES 1024
+
+struct point {
+	const struct trace *trace;
+	char *event;
+	char *device;
+	uint32_t number;
+};
+
+struct netsync_io {
+	struct netsync *ns;
+	netsync_io_warn_func warn;
+	void *warn_data;
+	char *error;
+	struct trace **traces;
+	size_t num_traces;
+	bool was_read;
+	void *points;		/* tsearch() tree of struct point */
+	uint32_t num_points;
+};
+
+/* ---- words ------------------------------------------------------------- */
+
+static char *format_list(const char *format, va_list args)
+{
+	char *text;
+
+	return vasprintf(&text, format, args) < 0 ? NULL : text;
+}
+
+char *io_format(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = format_list(format, args);
+	va_end(args);
+	return text;
+}
+
+int io_fail(struct netsync_io *io, int err, const char *format, ...)
+{
+	va_list args;
+
+	free(io->error);
+	va_start(args, format);
+	io->error = format_list(format, args);
+	va_end(args);
+	return err;
+}
+
+static int no_memory(struct netsync_io *io)
+{
+	return io_fail(io, -ENOMEM, "There is not enough memory.");
+}
+
+void io_warn(struct netsync_io *io, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	if (!io->warn)
+		return;
+	va_start(args, format);
+	text = format_list(format, args);
+	va_end(args);
+	io->warn(io->warn_data, text ? text : "There is not enough memory.");
+	free(text);
+}
+
+/* ---- for readers ------------------------------------------------------- */
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct point *p = a, *q = b;
+	int order;
+
+	if (p->trace != q->trace)
+		return p->trace < q->trace ? -1 : 1;
+	order = strcmp(p->event, q->event);
+	return order ? order : strcmp(p->device, q->device);
+}
+
+/*
+ * The trace is a part of the place: where two sessions of one host recorded
+ * the same packet, these are two sightings of it and not a repetition.
+ */
+int64_t io_point(struct trace *trace, const char *event, const char *device)
+{
+	struct netsync_io *io = trace->io;
+	struct point key = { .trace = trace, .event = (char *)event,
+			     .device = (char *)device };
+	struct point *point, **found;
+
+	found = tfind(&key, &io->points, compare_points);
+	if (found)
+		return (*found)->number;
+	point = malloc(sizeof(*point));
+	if (!point)
+		return no_memory(io);
+	*point = (struct point){ .trace = trace, .event = strdup(event),
+				 .device = strdup(device),
+				 .number = io->num_points };
+	if (!point->event || !point->device ||
+	    !tsearch(point, &io->points, compare_points)) {
+		free(point->event);
+		free(point->device);
+		free(point);
+		return no_memory(io);
+	}
+	return io->num_points++;
+}
+
+static void free_point(void *data)
+{
+	struct point *point = data;
+
+	free(point->event);
+	free(point->device);
+	free(point);
+}
+
+int io_packet(struct trace *trace, struct netsync_packet *pkt)
+{
+	struct netsync_io *io = trace->io;
+	int ret;
+
+	pkt->size = sizeof(*pkt);
+	pkt->host = trace->info.host;
+	if (__builtin_add_overflow(pkt->time_ns, trace->info.shift_ns,
+				   &pkt->time_ns))
+		ret = -ERANGE;
+	else
+		ret = netsync_push_packet(io->ns, pkt);
+	if (ret == -ERANGE) {
+		trace->out_of_range++;
+		return 0;
+	}
+	if (ret < 0)
+		return io_fail(io, ret, "%s: %s", trace->path,
+			       netsync_error(io->ns));
+	trace->info.packets++;
+	return 0;
+}
+
+static int span_to(struct trace *trace, int64_t time_ns)
+{
+	struct netsync_io *io = trace->io;
+	struct netsync_io_trace *info = &trace->info;
+	int ret;
+
+	if (__builtin_add_overflow(time_ns, info->shift_ns, &time_ns))
+		return 0;
+	ret = netsync_extend_span(io->ns, info->host, time_ns);
+	if (ret == -ERANGE)
+		return 0;
+	if (ret < 0)
+		return io_fail(io, ret, "%s: %s", trace->path,
+			       netsync_error(io->ns));
+	if (info->last_ns < info->first_ns) {
+		info->first_ns = time_ns;
+		info->last_ns = time_ns;
+	}
+	if (time_ns < info->first_ns)
+		info->first_ns = time_ns;
+	if (time_ns > info->last_ns)
+		info->last_ns = time_ns;
+	return 0;
+}
+
+int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+{
+	int ret = span_to(trace, first_ns);
+
+	return ret < 0 ? ret : span_to(trace, last_ns);
+}
+
+/* ---- finding traces ---------------------------------------------------- */
+
+static void free_trace(struct trace *trace)
+{
+	if (!trace)
+		return;
+	if (trace->reader)
+		trace->reader->close(trace);
+	free(trace->path);
+	free(trace->real_path);
+	free(trace->host_name);
+	free(trace);
+}
+
+/* The same folder again, or a copy of it? */
+static bool same_trace(const struct trace *a, const struct trace *b)
+{
+	if (!strcmp(a->real_path, b->real_path))
+		return true;
+	return a->has_uuid && b->has_uuid &&
+	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
+	       a->range_hash == b->range_hash;
+}
+
+static int check_new(struct netsync_io *io, const struct trace *trace)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (same_trace(io->traces[i], trace))
+			return io_fail(io, -EEXIST,
+				"%s: this trace was given already as %s; give each trace once.",
+				trace->path, io->traces[i]->path);
+	return 0;
+}
+
+/* Terminals obey control characters; a trace's word is not to be trusted. */
+static void make_printable(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			*name = '_';
+}
+
+/* Return: 1 if there is one trace more, 0 if it holds nothing, negative. */
+static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
+		     const char *path, const char *name)
+{
+	struct trace *trace = calloc(1, sizeof(*trace)), **more;
+	int ret;
+
+	if (!trace)
+		return no_memory(io);
+	trace->io = io;
+	trace->info.last_ns = -1;
+	trace->range_hash = 0;
+	trace->path = strdup(path);
+	trace->real_path = realpath(path, NULL);
+	if (!trace->path || !trace->real_path) {
+		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+		goto out;
+	}
+	trace->reader = reader;
+	ret = reader->open(trace);
+	if (ret <= 0)
+		goto out;
+	ret = check_new(io, trace);
+	if (ret < 0)
+		goto out;
+	if (name) {
+		free(trace->host_name);
+		trace->host_name = strdup(name);
+	}
+	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
+	if (more)
+		io->traces = more;
+	if (!trace->host_name || !more) {
+		ret = no_memory(io);
+		goto out;
+	}
+	make_printable(trace->host_name);
+	io->traces[io->num_traces++] = trace;
+	return 1;
+out:
+	free_trace(trace);
+	return ret;
+}
+
+struct search {
+	unsigned int found;	/* claimed by a reader */
+	unsigned int usable;
+	unsigned int entries;	/* files and folders seen */
+};
+
+static const struct trace_reader *find_reader(const char *path,
+					      const struct stat *st)
+{
+	for (size_t i = 0; i < NUM_READERS; i++)
+		if (readers[i]->claims(path, st))
+			return readers[i];
+	return NULL;
+}
+
+static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
+		 const char *name, struct search *search)
+{
+	const struct trace_reader *reader;
+	int ret;
+
+	switch (entry->fts_info) {
+	case FTS_DNR:
+	case FTS_ERR:
+		return io_fail(io, -entry->fts_errno, "%s: %s.",
+			       entry->fts_path, strerror(entry->fts_errno));
+	case FTS_D:
+	case FTS_F:
+		break;
+	default:
+		return 0;
+	}
+	if (entry->fts_level > 0)
+		search->entries++;
+	reader = find_reader(entry->fts_path, entry->fts_statp);
+	if (!reader)
+		return 0;
+	fts_set(fts, entry, FTS_SKIP);
+	search->found++;
+	ret = add_trace(io, reader, entry->fts_path, name);
+	if (ret < 0)
+		return ret;
+	search->usable += ret;
+	return 0;
+}
+
+static int search_folder(struct netsync_io *io, const char *folder,
+			 const char *name, struct search *search)
+{
+	char *paths[] = { (char *)folder, NULL };
+	FTS *fts = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+	int ret = 0;
+
+	if (!fts)
+		return io_fail(io, -errno, "%s: %s.", folder, strerror(errno));
+	while (!ret && (errno = 0, entry = fts_read(fts)))
+		ret = visit(io, fts, entry, name, search);
+	if (!ret && errno)
+		ret = io_fail(io, -errno, "%s: %s.", folder, strerror(errno));
+	fts_close(fts);
+	return ret;
+}
+
+static int check_folder(struct netsync_io *io, const char *folder)
+{
+	struct stat st;
+
+	if (stat(folder, &st) < 0) {
+		if (errno == ENOENT)
+			return io_fail(io, -ENOENT,
+				       "%s: there is no such folder.", folder);
+		return io_fail(io, -errno, "%s: %s.", folder, strerror(errno));
+	}
+	if (!S_ISDIR(st.st_mode))
+		return io_fail(io, -ENOTDIR,
+			"%s: this is not a folder; give the folder of a trace or one above it.",
+			folder);
+	return 0;
+}
+
+static int add_folder(struct netsync_io *io, const char *folder,
+		      const char *name)
+{
+	struct search search = { 0 };
+	int ret = check_folder(io, folder);
+
+	if (!ret)
+		ret = search_folder(io, folder, name, &search);
+	if (ret < 0)
+		return ret;
+	if (search.usable)
+		return search.usable;
+	if (search.found)
+		return io_fail(io, -ENODATA,
+			"%s: no trace in it holds anything that can be used.",
+			folder);
+	if (search.entries)
+		return io_fail(io, -ENODATA,
+			"%s: there is no trace in this folder or below it: no CTF metadata was found.",
+			folder);
+	return io_fail(io, -ENODATA, "%s: this folder is empty.", folder);
+}
+
+int netsync_io_add(struct netsync_io *io, const char *what)
+{
+	const char *equal = strchr(what, '='), *slash = strchr(what, '/');
+	char *name;
+	int ret;
+
+	if (io->was_read)
+		return io_fail(io, -EBUSY,
+			       "%s: the traces were read already.", what);
+	if (!equal || (slash && slash < equal))
+		return add_folder(io, what, NULL);
+	if (equal == what)
+		return io_fail(io, -EINVAL,
+			"%s: there is no host name before the '='.", what);
+	name = strndup(what, equal - what);
+	if (!name)
+		return no_memory(io);
+	ret = add_folder(io, equal + 1, name);
+	free(name);
+	return ret;
+}
+
+/* ---- giving traces to hosts -------------------------------------------- */
+
+/* Traces of one host lie beside each other, and the first is its base. */
+struct host {
+	struct trace *base;
+	struct range range;	/* in the host's time */
+};
+
+static bool same_host(const struct trace *a, const struct trace *b)
+{
+	return !strcmp(a->host_name, b->host_name) &&
+	       a->has_clock_uuid == b->has_clock_uuid &&
+	       !memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
+}
+
+static int compare_clocks(const struct trace *a, const struct trace *b)
+{
+	int order = strcmp(a->host_name, b->host_name);
+
+	if (!order)
+		order = a->has_clock_uuid - b->has_clock_uuid;
+	if (!order)
+		order = memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
+	return order;
+}
+
+static int by_clock(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+	int order = compare_clocks(p, q);
+
+	return order ? order : strcmp(p->real_path, q->real_path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct host *p = a, *q = b;
+	int order = strcmp(p->base->host_name, q->base->host_name);
+
+	return order ? order : strcmp(p->base->real_path, q->base->real_path);
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+
+	if (p->info.host != q->info.host)
+		return p->info.host < q->info.host ? -1 : 1;
+	return strcmp(p->real_path, q->real_path);
+}
+
+static int bring_to_base(struct netsync_io *io, struct host *host,
+			 struct trace *trace, int number)
+{
+	struct range range = trace->range;
+	int64_t *shift = &trace->info.shift_ns;
+
+	trace->info.host = number;
+	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns,
+				   shift))
+		return io_fail(io, -ERANGE,
+			"%s and %s: one clock, but more than 292 years between their offsets from the epoch.",
+			host->base->path, trace->path);
+	if (range.end_ns < range.begin_ns ||
+	    __builtin_add_overflow(range.begin_ns, *shift, &range.begin_ns) ||
+	    __builtin_add_overflow(range.end_ns, *shift, &range.end_ns))
+		return 0;
+	if (host->range.end_ns < host->range.begin_ns)
+		host->range = range;
+	if (range.begin_ns < host->range.begin_ns)
+		host->range.begin_ns = range.begin_ns;
+	if (range.end_ns > host->range.end_ns)
+		host->range.end_ns = range.end_ns;
+	return 0;
+}
+
+/*
+ * Hosts are numbered by their names, not by the order of the command line.
+ * The array of hosts is indexed by number - *first.
+ */
+static int make_hosts(struct netsync_io *io, struct host **hosts, int *first)
+{
+	size_t num_hosts = 0;
+
+	*hosts = calloc(io->num_traces, sizeof(**hosts));
+	if (!*hosts)
+		return no_memory(io);
+	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_clock);
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (!i || !same_host(io->traces[i - 1], io->traces[i]))
+			(*hosts)[num_hosts++] = (struct host){
+				.base = io->traces[i], .range.end_ns = -1 };
+	qsort(*hosts, num_hosts, sizeof(**hosts), by_name);
+
+	for (size_t i = 0; i < num_hosts; i++) {
+		struct host *host = &(*hosts)[i];
+		int number = netsync_add_host(io->ns, host->base->host_name);
+
+		if (number < 0)
+			return io_fail(io, number, "%s: %s", host->base->path,
+				       netsync_error(io->ns));
+		if (!i)
+			*first = number;
+		for (size_t j = 0; j < io->num_traces; j++) {
+			struct trace *trace = io->traces[j];
+			int ret = 0;
+
+			if (same_host(host->base, trace))
+				ret = bring_to_base(io, host, trace, number);
+			if (ret < 0)
+				return ret;
+		}
+	}
+	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host);
+	return 0;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* Where slice @slice of a host's time ends, in the time of one trace. */
+static int64_t slice_end(const struct host *host, const struct trace *trace,
+			 unsigned int slice)
+{
+	const struct range *range = &host->range;
+	uint64_t length = (uint64_t)range->end_ns - (uint64_t)range->begin_ns;
+	__int128 end;
+
+	if (slice == NUM_SLICES || range->end_ns < range->begin_ns)
+		return INT64_MAX;
+	end = range->begin_ns - (__int128)trace->info.shift_ns +
+	      (__int128)length * slice / NUM_SLICES;
+	return end > INT64_MAX ? INT64_MAX : end < INT64_MIN ? INT64_MIN : end;
+}
+
+static int read_slices(struct netsync_io *io, const struct host *hosts,
+		       int first, netsync_io_progress_func progress, void *data)
+{
+	size_t num = io->num_traces;
+	bool *more = malloc(num * sizeof(*more));
+	int ret = 0;
+
+	if (!more)
+		return no_memory(io);
+	memset(more, true, num * sizeof(*more));
+	for (unsigned int slice = 1; slice <= NUM_SLICES; slice++) {
+		for (size_t i = 0; i < num; i++) {
+			struct trace *trace = io->traces[i];
+			const struct host *host =
+				&hosts[trace->info.host - first];
+
+			if (more[i])
+				ret = trace->reader->read(trace,
+					slice_end(host, trace, slice));
+			if (ret < 0)
+				goto out;
+			more[i] = ret;
+			ret = 0;
+			if (progress &&
+			    progress(data, (slice - 1) * num + i + 1,
+				     NUM_SLICES * num)) {
+				ret = io_fail(io, -ECANCELED,
+					      "Reading was stopped.");
+				goto out;
+			}
+		}
+	}
+out:
+	free(more);
+	return ret;
+}
+
+static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
+{
+	const struct netsync_io_trace *info = &trace->info;
+
+	if (info->lost_events)
+		io_warn(io, "%s: the tracer discarded at least %llu events; larger sub-buffers avoid that.",
+			trace->path, (unsigned long long)info->lost_events);
+	if (info->lost_packets)
+		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them.",
+			trace->path, (unsigned long long)info->lost_packets);
+	if (trace->out_of_range)
+		io_warn(io, "%s: %llu packet events are more than 36 years away from the others and were not used; is the clock of %s set?",
+			trace->path, (unsigned long long)trace->out_of_range,
+			trace->host_name);
+}
+
+/* A host of which no trace, taken together, holds any packet is lost. */
+static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
+{
+	const struct trace *trace = io->traces[from];
+	bool has_network = false;
+
+	for (size_t i = from; i < to; i++) {
+		if (io->traces[i]->info.packets)
+			return;
+		has_network |= io->traces[i]->has_network;
+	}
+	if (has_network)
+		io_warn(io, "%s: no TCP packet was recorded on %s; let it talk to the other hosts while they are traced.",
+			trace->path, trace->host_name);
+	else
+		io_warn(io, "%s: there are no network events of %s; record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb.",
+			trace->path, trace->host_name);
+}
+
+static void warn_of_all(struct netsync_io *io)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < io->num_traces; i++) {
+		warn_of_losses(io, io->traces[i]);
+		if (i + 1 < io->num_traces &&
+		    io->traces[i]->info.host == io->traces[i + 1]->info.host)
+			continue;
+		warn_of_silence(io, from, i + 1);
+		from = i + 1;
+	}
+}
+
+int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
+		    void *data)
+{
+	struct host *hosts;
+	int first = 0, ret;
+
+	if (io->was_read)
+		return io_fail(io, -EBUSY, "The traces were read already.");
+	if (!io->num_traces)
+		return io_fail(io, -ENODATA, "No trace was given.");
+	io->was_read = true;
+	ret = make_hosts(io, &hosts, &first);
+	if (!ret)
+		ret = read_slices(io, hosts, first, progress, data);
+	if (!ret)
+		warn_of_all(io);
+	free(hosts);
+	return ret;
+}
+
+/* ---- the rest of the interface ----------------------------------------- */
+
+struct netsync_io *netsync_io_new(struct netsync *ns)
+{
+	struct netsync_io *io = calloc(1, sizeof(*io));
+
+	if (io)
+		io->ns = ns;
+	return io;
+}
+
+void netsync_io_free(struct netsync_io *io)
+{
+	if (!io)
+		return;
+	for (size_t i = 0; i < io->num_traces; i++)
+		free_trace(io->traces[i]);
+	free(io->traces);
+	tdestroy(io->points, free_point);
+	free(io->error);
+	free(io);
+}
+
+const char *netsync_io_error(const struct netsync_io *io)
+{
+	return io->error ? io->error : "";
+}
+
+void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
+			 void *data)
+{
+	io->warn = warn;
+	io->warn_data = data;
+}
+
+uint32_t netsync_io_num_traces(const struct netsync_io *io)
+{
+	return io->was_read ? io->num_traces : 0;
+}
+
+int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
+			 struct netsync_io_trace *info)
+{
+	const struct trace *trace;
+	struct netsync_io_trace full;
+	uint32_t size = info->size;
+
+	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
+		return -EINVAL;
+	trace = io->traces[index];
+	full = trace->info;
+	full.path = trace->path;
+	if (size > sizeof(full)) {
+		memset((char *)info + sizeof(full), 0, size - sizeof(full));
+		size = sizeof(full);
+	}
+	full.size = info->size;
+	memcpy(info, &full, size);
+	return 0;
+}

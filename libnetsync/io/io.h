@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Between the readers and what is common to all of them.
+ *
+ * io.c searches folders, asks each reader of the table whether it knows what
+ * is there, gives traces to hosts, and lets the readers read in turn. A reader
+ * is one struct trace_reader; it knows nothing of hosts and shifts.
+ */
+#ifndef NETSYNC_IO_PRIVATE_H
+#define NETSYNC_IO_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "netsync-io.h"
+
+#define UUID_SIZE 16
+
+struct trace_reader;
+
+/* One stretch of recorded time, in ns as the trace prints it. */
+struct range {
+	int64_t begin_ns;
+	int64_t end_ns;		/* < begin_ns: not known */
+};
+
+struct trace {
+	struct netsync_io *io;
+	const struct trace_reader *reader;
+	void *state;		/* the reader's own */
+	char *path;		/* as it was found */
+	char *real_path;
+
+	/* What open() found out. */
+	char *host_name;
+	bool has_clock_uuid;
+	uint8_t clock_uuid[UUID_SIZE];
+	int64_t epoch_ns;	/* of the clock's zero */
+	bool has_uuid;
+	uint8_t uuid[UUID_SIZE];
+	struct range range;	/* of all streams together */
+	uint64_t range_hash;	/* of the ranges of all streams */
+	bool has_network;	/* there are event classes of network events */
+
+	/* What reading found. */
+	struct netsync_io_trace info;
+	uint64_t out_of_range;
+};
+
+struct trace_reader {
+	/* Is there a trace of this kind at @path? */
+	bool (*claims)(const char *path, const struct stat *st);
+	/*
+	 * Open the trace at trace->path and find out what it is. 0: there is
+	 * nothing to be read in it, which the reader has warned about; 1: it
+	 * can be read; negative: io_fail() was called. close() is called in
+	 * every case.
+	 */
+	int (*open)(struct trace *trace);
+	/*
+	 * Read on until all streams are past @until_ns (as printed) or ended.
+	 * 1: there is more; 0: all was read; negative: io_fail() was called.
+	 */
+	int (*read)(struct trace *trace, int64_t until_ns);
+	void (*close)(struct trace *trace);
+};
+
+extern const struct trace_reader ctf_reader;
+
+/* Remember why something failed, as a sentence; gives @err back. */
+int io_fail(struct netsync_io *io, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void io_warn(struct netsync_io *io, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * A number for the place where packets of @trace are seen: the same for the
+ * same event and device, different otherwise. Negative errno.
+ */
+int64_t io_point(struct trace *trace, const char *event, const char *device);
+
+/* Push a packet that was seen at pkt->time_ns, as printed. 0 or negative. */
+int io_packet(struct trace *trace, struct netsync_packet *pkt);
+/* Say that the trace reaches over these times, as printed. */
+int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
+
+/* printf into memory of its own; NULL if there is none. */
+char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The result file: format "netsync-1". Times are integers, never doubles; what
+ * is not known is null.
+ */
+#include <json.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define FORMAT_NAME "netsync-1"
+
+/* ---- writing ----------------------------------------------------------- */
+
+/*
+ * json-c gives NULL where there is no memory, and that is also its null. It is
+ * told apart by looking at this before and after.
+ */
+struct writer {
+	const struct netsync *ns;
+	const struct netsync_io *io;
+	bool failed;
+};
+
+static void put(struct writer *w, json_object *object, const char *key,
+		json_object *value)
+{
+	if (!value || json_object_object_add(object, key, value))
+		w->failed = true;
+}
+
+static void append(struct writer *w, json_object *array, json_object *value)
+{
+	if (!value || json_object_array_add(array, value))
+		w->failed = true;
+}
+
+static void put_null(struct writer *w, json_object *object, const char *key)
+{
+	if (json_object_object_add(object, key, NULL))
+		w->failed = true;
+}
+
+static void put_time(struct writer *w, json_object *object, const char *key,
+		     int64_t ns)
+{
+	if (ns == NETSYNC_UNKNOWN)
+		put_null(w, object, key);
+	else
+		put(w, object, key, json_object_new_int64(ns));
+}
+
+static void append_time(struct writer *w, json_object *array, int64_t ns)
+{
+	if (ns != NETSYNC_UNKNOWN)
+		append(w, array, json_object_new_int64(ns));
+	else if (json_object_array_add(array, NULL))
+		w->failed = true;
+}
+
+/* 17 significant digits are enough to get the same double back. */
+static json_object *new_double(double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.17g", value);
+	if (!strpbrk(text, ".e"))
+		strcat(text, ".0");
+	return json_object_new_double_s(value, text);
+}
+
+static void append_double(struct writer *w, json_object *array, double value)
+{
+	if (isfinite(value))
+		append(w, array, new_double(value));
+	else if (json_object_array_add(array, NULL))
+		w->failed = true;
+}
+
+/* How many bytes the UTF-8 character at @text has; 0: it is not one. */
+static size_t utf8_length(const unsigned char *text)
+{
+	size_t length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 :
+			*text >= 0xe0 && *text < 0xf0 ? 3 :
+			*text >= 0xf0 && *text < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < length; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+/* JSON is UTF-8, paths and names are bytes: others become '?'. */
+static json_object *new_string(const char *text)
+{
+	char *copy = strdup(text);
+	json_object *object;
+
+	if (!copy)
+		return NULL;
+	for (char *at = copy; *at;) {
+		size_t length = utf8_length((unsigned char *)at);
+
+		if (!length)
+			*at = '?';
+		at += length ? length : 1;
+	}
+	object = json_object_new_string(copy);
+	free(copy);
+	return object;
+}
+
+static void put_pair(struct writer *w, json_object *object, const char *key,
+		     json_object *a, json_object *b)
+{
+	json_object *array = json_object_new_array_ext(2);
+
+	append(w, array, a);
+	append(w, array, b);
+	put(w, object, key, array);
+}
+
+static void put_traces(struct writer *w, json_object *object, uint32_t host)
+{
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
+		const struct netsync_io_trace info = trace_info(w->io, i);
+		json_object *trace;
+
+		if (info.host != host)
+			continue;
+		trace = json_object_new_object();
+		put(w, trace, "path", new_string(info.path));
+		put(w, trace, "shift_ns", json_object_new_int64(info.shift_ns));
+		append(w, array, trace);
+	}
+	put(w, object, "traces", array);
+}
+
+static void put_segments(struct writer *w, json_object *object,
+			 const struct netsync_model *model)
+{
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < model->num_segments; i++) {
+		const struct netsync_segment *s = &model->segments[i];
+		json_object *segment = json_object_new_object();
+
+		put(w, segment, "from_ns", json_object_new_int64(s->from_ns));
+		put(w, segment, "to_ns", json_object_new_int64(s->to_ns));
+		put(w, segment, "offset_ns",
+		    json_object_new_int64(s->offset_ns));
+		put(w, segment, "rate", new_double(s->rate));
+		append(w, array, segment);
+	}
+	put(w, object, "segments", array);
+}
+
+static void put_bound(struct writer *w, json_object *object,
+		      const struct netsync_host_info *info,
+		      const struct netsync_model *model)
+{
+	json_object *bound = json_object_new_object();
+	json_object *knots = json_object_new_array();
+	json_object *growth = json_object_new_array();
+
+	put_time(w, bound, "median", info->bound_median_ns);
+	put_time(w, bound, "max", info->bound_max_ns);
+	for (uint32_t i = 0; i < model->num_knots; i++) {
+		json_object *knot = json_object_new_array_ext(2);
+
+		append_time(w, knot, model->knots[i].time_ns);
+		append_time(w, knot, model->knots[i].bound_ns);
+		append(w, knots, knot);
+	}
+	for (int i = 0; i < 2 && model->num_knots; i++)
+		append_double(w, growth, model->growth_ppm[i]);
+	put(w, bound, "knots", knots);
+	put(w, bound, "growth_ppm", growth);
+	put(w, object, "bound_ns", bound);
+}
+
+static json_object *host_object(struct writer *w, uint32_t host)
+{
+	const struct netsync_host_info info = host_info(w->ns, host);
+	const struct netsync_clock *clock = netsync_host_clock(w->ns, host);
+	struct netsync_model model = { .size = sizeof(model) };
+	json_object *object = json_object_new_object();
+	bool seen = info.first_ns <= info.last_ns;
+
+	if (clock)
+		netsync_clock_model(clock, &model);
+	put(w, object, "name", new_string(info.name));
+	put_traces(w, object, host);
+	put_time(w, object, "first_ns", seen ? info.first_ns : NETSYNC_UNKNOWN);
+	put_time(w, object, "last_ns", seen ? info.last_ns : NETSYNC_UNKNOWN);
+	put(w, object, "packets", json_object_new_int64(info.packets));
+	put(w, object, "quality",
+	    json_object_new_string(netsync_quality_name(info.quality)));
+	put(w, object, "island", json_object_new_int64(info.island));
+	put_segments(w, object, &model);
+	put_bound(w, object, &info, &model);
+	return object;
+}
+
+static json_object *pair_object(struct writer *w, uint32_t index)
+{
+	const struct netsync_pair_info info = pair_info(w->ns, index);
+	json_object *object = json_object_new_object();
+	json_object *inversions = json_object_new_object();
+	json_object *rate = json_object_new_array_ext(2);
+	json_object *delay = json_object_new_array_ext(2);
+
+	put_pair(w, object, "hosts",
+		 new_string(host_info(w->ns, info.host[0]).name),
+		 new_string(host_info(w->ns, info.host[1]).name));
+	put_pair(w, object, "messages", json_object_new_int64(info.messages[0]),
+		 json_object_new_int64(info.messages[1]));
+	put_pair(w, object, "hull", json_object_new_int64(info.hull[0]),
+		 json_object_new_int64(info.hull[1]));
+	put(w, object, "quality",
+	    json_object_new_string(netsync_quality_name(info.quality)));
+	append_time(w, delay, info.min_delay_ns[0]);
+	append_time(w, delay, info.min_delay_ns[1]);
+	put(w, object, "min_delay_ns", delay);
+	put(w, inversions, "before",
+	    json_object_new_int64(info.inversions_before));
+	put(w, inversions, "after",
+	    json_object_new_int64(info.inversions_after));
+	put(w, object, "inversions", inversions);
+	append_double(w, rate, info.rate_min);
+	append_double(w, rate, info.rate_max);
+	put(w, object, "rate", rate);
+	return object;
+}
+
+static json_object *stats_object(struct writer *w)
+{
+	struct netsync_stats stats = { .size = sizeof(stats) };
+	json_object *object = json_object_new_object();
+
+	netsync_get_stats(w->ns, &stats);
+	put(w, object, "packets", json_object_new_int64(stats.packets));
+	put(w, object, "matched", json_object_new_int64(stats.matched));
+	put(w, object, "unmatched", json_object_new_int64(stats.unmatched));
+	put(w, object, "ambiguous", json_object_new_int64(stats.ambiguous));
+	put(w, object, "loopback", json_object_new_int64(stats.loopback));
+	put(w, object, "unsupported", json_object_new_int64(stats.unsupported));
+	return object;
+}
+
+bool write_json(FILE *out, const struct netsync *ns,
+		const struct netsync_io *io)
+{
+	struct writer w = { .ns = ns, .io = io };
+	json_object *root = json_object_new_object();
+	json_object *hosts = json_object_new_array();
+	json_object *pairs = json_object_new_array();
+	const char *text;
+
+	put(&w, root, "format", json_object_new_string(FORMAT_NAME));
+	put(&w, root, "reference",
+	    new_string(host_info(ns, netsync_reference(ns)).name));
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		append(&w, hosts, host_object(&w, i));
+	put(&w, root, "hosts", hosts);
+	for (uint32_t i = 0; i < netsync_num_pairs(ns); i++)
+		append(&w, pairs, pair_object(&w, i));
+	put(&w, root, "pairs", pairs);
+	put(&w, root, "stats", stats_object(&w));
+	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!text || w.failed || fputs(text, out) < 0 || fputc('\n', out) < 0)
+		w.failed = true;
+	json_object_put(root);
+	return !w.failed;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static bool get_int(json_object *object, int64_t *value)
+{
+	if (!json_object_is_type(object, json_type_int))
+		return false;
+	*value = json_object_get_int64(object);
+	/* json-c gives the nearest value for what does not fit. */
+	return *value > INT64_MIN && *value < INT64_MAX;
+}
+
+static bool get_double(json_object *object, double *value)
+{
+	if (!json_object_is_type(object, json_type_double) &&
+	    !json_object_is_type(object, json_type_int))
+		return false;
+	*value = json_object_get_double(object);
+	return isfinite(*value);
+}
+
+static json_object *get_array(json_object *object, const char *key)
+{
+	json_object *array = json_object_object_get(object, key);
+
+	return json_object_is_type(array, json_type_array) ? array : NULL;
+}
+
+static size_t length_of(json_object *array)
+{
+	return array ? json_object_array_length(array) : 0;
+}
+
+static json_object *nth(json_object *array, size_t index)
+{
+	return json_object_array_get_idx(array, index);
+}
+
+static bool read_segment(json_object *object, struct netsync_segment *segment)
+{
+	return get_int(json_object_object_get(object, "from_ns"),
+		       &segment->from_ns) &&
+	       get_int(json_object_object_get(object, "to_ns"),
+		       &segment->to_ns) &&
+	       get_int(json_object_object_get(object, "offset_ns"),
+		       &segment->offset_ns) &&
+	       get_double(json_object_object_get(object, "rate"),
+			  &segment->rate);
+}
+
+static bool read_knot(json_object *array, struct netsync_knot *knot)
+{
+	return json_object_is_type(array, json_type_array) &&
+	       json_object_array_length(array) == 2 &&
+	       get_int(nth(array, 0), &knot->time_ns) &&
+	       get_int(nth(array, 1), &knot->bound_ns);
+}
+
+static bool read_knots(json_object *array, struct netsync_knot *knots)
+{
+	for (size_t i = 0; i < length_of(array); i++)
+		if (!read_knot(nth(array, i), &knots[i]))
+			return false;
+	return true;
+}
+
+/* False: the numbers are not those of a clock, or there is no memory. */
+static bool read_clock(json_object *host, struct netsync_clock **clock)
+{
+	json_object *segments = get_array(host, "segments");
+	json_object *bound = json_object_object_get(host, "bound_ns");
+	json_object *knots = get_array(bound, "knots");
+	json_object *growth = get_array(bound, "growth_ppm");
+	struct netsync_model model = {
+		.size = sizeof(model),
+		.num_segments = length_of(segments),
+		.num_knots = length_of(knots),
+	};
+	struct netsync_segment *s = calloc(model.num_segments, sizeof(*s));
+	struct netsync_knot *k = calloc(model.num_knots + 1, sizeof(*k));
+	bool ok = s && k && read_knots(knots, k);
+
+	for (uint32_t i = 0; i < model.num_segments && ok; i++)
+		ok = read_segment(nth(segments, i), &s[i]);
+	if (ok && model.num_knots)
+		ok = length_of(growth) == 2 &&
+		     get_double(nth(growth, 0), &model.growth_ppm[0]) &&
+		     get_double(nth(growth, 1), &model.growth_ppm[1]);
+	model.segments = s;
+	model.knots = k;
+	ok = ok && !netsync_clock_new(&model, clock);
+	free(s);
+	free(k);
+	return ok;
+}
+
+static const char *name_of(json_object *host)
+{
+	const char *name =
+		json_object_get_string(json_object_object_get(host, "name"));
+
+	return name ? name : "";
+}
+
+static void complain_of_host(const char *path, json_object *hosts,
+			     const char *host)
+{
+	char *names = NULL;
+	size_t size;
+	FILE *list = open_memstream(&names, &size);
+
+	for (size_t i = 0; i < length_of(hosts) && list; i++)
+		fprintf(list, "%s %s", i ? "," : "", name_of(nth(hosts, i)));
+	if (list)
+		fclose(list);
+	complain("%s: it has no host \"%s\"; its hosts are:%s.", path, host,
+		 names ? names : "");
+	free(names);
+}
+
+static json_object *find_host(json_object *hosts, const char *name)
+{
+	for (size_t i = 0; i < length_of(hosts); i++)
+		if (!strcmp(name_of(nth(hosts, i)), name))
+			return nth(hosts, i);
+	return NULL;
+}
+
+static bool has_format(json_object *root)
+{
+	json_object *format = json_object_is_type(root, json_type_object) ?
+			      json_object_object_get(root, "format") : NULL;
+	const char *name = json_object_get_string(format);
+
+	return name && !strcmp(name, FORMAT_NAME);
+}
+
+static int find_clock(const char *path, json_object *root, const char *name,
+		      struct netsync_clock **clock)
+{
+	json_object *hosts, *host;
+
+	if (!has_format(root)) {
+		complain("%s: this is not a result of netsync (format %s).",
+			 path, FORMAT_NAME);
+		return EXIT_BAD;
+	}
+	hosts = get_array(root, "hosts");
+	host = find_host(hosts, name);
+	if (!host) {
+		complain_of_host(path, hosts, name);
+		return EXIT_BAD;
+	}
+	if (!length_of(get_array(host, "segments"))) {
+		complain("%s: the clock of %s could not be corrected.", path,
+			 name);
+		return EXIT_PARTIAL;
+	}
+	if (!read_clock(host, clock)) {
+		complain("%s: the clock of %s is damaged.", path, name);
+		return EXIT_BAD;
+	}
+	return EXIT_DONE;
+}
+
+int read_json_clock(const char *path, const char *host,
+		    struct netsync_clock **clock)
+{
+	json_object *root = json_object_from_file(path);
+	int status;
+
+	*clock = NULL;
+	if (!root) {
+		const char *why = json_util_get_last_err();
+
+		complain("%s: it cannot be read as JSON: %s", path,
+			 why ? why : "it is empty.");
+		return EXIT_BAD;
+	}
+	status = find_clock(path, root, host, clock);
+	json_object_put(root);
+	return status;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync - bring the clocks of traced machines onto one time base. */
+#include <stdarg.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "tool.h"
+
+/* A new sub-command is one file and one row. */
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{ "sync", cmd_sync, "find the clock corrections of traced machines" },
+	{ "convert", cmd_convert, "correct timestamps by a saved result" },
+};
+
+#define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	fputs("netsync: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: netsync COMMAND [ARGUMENT...]\n"
+	      "       netsync --help | --version\n\n"
+	      "Commands:\n", out);
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		fprintf(out, "  %-10s%s\n", commands[i].name,
+			commands[i].summary);
+	fputs("\n\"netsync COMMAND --help\" says more, and so does man netsync-COMMAND.\n",
+	      out);
+}
+
+/* Every stream of every trace is an open file. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_BAD;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_help(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("netsync " NETSYNC_VERSION);
+		return EXIT_DONE;
+	}
+	allow_many_files();
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	complain("There is no command \"%s\"; \"netsync --help\" lists them.",
+		 argv[1]);
+	return EXIT_BAD;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading results: an index below the number of them cannot fail. */
+#include "tool.h"
+
+struct netsync_host_info host_info(const struct netsync *ns, uint32_t index)
+{
+	struct netsync_host_info info = { .size = sizeof(info) };
+
+	netsync_get_host(ns, index, &info);
+	return info;
+}
+
+struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index)
+{
+	struct netsync_pair_info info = { .size = sizeof(info) };
+
+	netsync_get_pair(ns, index, &info);
+	return info;
+}
+
+struct netsync_io_trace trace_info(const struct netsync_io *io, uint32_t index)
+{
+	struct netsync_io_trace info = { .size = sizeof(info) };
+
+	netsync_io_get_trace(io, index, &info);
+	return info;
+}

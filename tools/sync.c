@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync sync - find the clock corrections of traced machines. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static const char help[] =
+	"Usage: netsync sync [OPTION...] TRACE...\n\n"
+	"Find how the clocks of traced machines differ, by the TCP packets that they sent\n"
+	"each other. A TRACE is a folder that is searched for CTF traces, or NAME=FOLDER\n"
+	"to name the host.\n\n"
+	"  -r, --reference HOST   the host whose clock is the time base\n"
+	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"
+	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
+	"  -f, --format FORMAT    table or json; json if -o is given, else table\n"
+	"  -o, --output FILE      write there instead of to the terminal\n"
+	"      --force            overwrite FILE if it exists\n"
+	"  -h, --help             this text\n\n"
+	"Exit status: 0 every host is corrected (and within --max-bound), 1 bad usage or\n"
+	"input, 2 some host could not be corrected; what is known is written all the same.\n";
+
+struct settings {
+	const char *reference;
+	const char *output;
+	bool json;
+	bool force;
+	int64_t max_bound_ns;
+	double max_skew_ppm;
+	char **traces;
+	int num_traces;
+};
+
+/* ---- the command line -------------------------------------------------- */
+
+enum { OPT_FORCE = 256 };
+
+static const struct option options[] = {
+	{ "reference", required_argument, NULL, 'r' },
+	{ "max-bound", required_argument, NULL, 'b' },
+	{ "max-skew", required_argument, NULL, 's' },
+	{ "format", required_argument, NULL, 'f' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool set_max_skew(struct settings *set, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	set->max_skew_ppm = strtod(text, &end);
+	if (end != text && !*end && !errno && set->max_skew_ppm > 0 &&
+	    set->max_skew_ppm < 1e6)
+		return true;
+	complain("--max-skew %s: give a number of ppm above 0, such as 100.",
+		 text);
+	return false;
+}
+
+static bool set_max_bound(struct settings *set, const char *text)
+{
+	if (parse_duration(text, &set->max_bound_ns))
+		return true;
+	complain("--max-bound %s: give a time such as 800ns, 50us, 1.5ms or 2s.",
+		 text);
+	return false;
+}
+
+static bool set_format(struct settings *set, const char *text)
+{
+	set->json = !strcmp(text, "json");
+	if (set->json || !strcmp(text, "table"))
+		return true;
+	complain("--format %s: the formats are table and json.", text);
+	return false;
+}
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_arguments(struct settings *set, int argc, char **argv)
+{
+	bool has_format = false, ok = true;
+	int option;
+
+	while (ok && (option = getopt_long(argc, argv, "r:b:s:f:o:h", options,
+					   NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			set->reference = optarg;
+			break;
+		case 'b':
+			ok = set_max_bound(set, optarg);
+			break;
+		case 's':
+			ok = set_max_skew(set, optarg);
+			break;
+		case 'f':
+			ok = set_format(set, optarg);
+			has_format = true;
+			break;
+		case 'o':
+			set->output = optarg;
+			break;
+		case OPT_FORCE:
+			set->force = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			ok = false;
+		}
+	}
+	if (!ok)
+		return EXIT_BAD;
+	set->traces = argv + optind;
+	set->num_traces = argc - optind;
+	if (!set->num_traces) {
+		complain("Give the folders of the traces: netsync sync TRACE...");
+		return EXIT_BAD;
+	}
+	if (!has_format)
+		set->json = set->output;
+	return -1;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+static void warn(void *data, const char *sentence)
+{
+	progress_end(data);
+	complain("warning: %s", sentence);
+}
+
+static int on_progress(void *data, uint64_t done, uint64_t total)
+{
+	progress_show(data, done, total);
+	return interrupted;
+}
+
+static bool read_traces(const struct settings *set, struct netsync_io *io)
+{
+	struct progress progress;
+	int ret = 0;
+
+	progress_start(&progress);
+	netsync_io_set_warn(io, warn, &progress);
+	for (int i = 0; i < set->num_traces && ret >= 0 && !interrupted; i++)
+		ret = netsync_io_add(io, set->traces[i]);
+	if (ret >= 0)
+		ret = netsync_io_read(io, on_progress, &progress);
+	progress_end(&progress);
+	if (ret < 0)
+		complain("%s", netsync_io_error(io));
+	return ret >= 0;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static bool complain_of_output(const char *path)
+{
+	if (errno == EEXIST)
+		complain("%s: it exists already; --force overwrites it.", path);
+	else
+		complain("%s: %s.", path, strerror(errno));
+	return false;
+}
+
+/* Say so before an hour of reading, not after it. */
+static bool check_output(const struct settings *set)
+{
+	if (!set->output || set->force || access(set->output, F_OK))
+		return true;
+	errno = EEXIST;
+	return complain_of_output(set->output);
+}
+
+static bool write_to(FILE *out, const struct settings *set,
+		     const struct netsync *ns, const struct netsync_io *io)
+{
+	bool ok = true;
+
+	errno = 0;
+	if (set->json)
+		ok = write_json(out, ns, io);
+	else
+		write_table(out, ns);
+	if (fflush(out) || ferror(out))
+		ok = false;
+	if (!ok && !errno)
+		errno = ENOMEM;
+	return ok;
+}
+
+static bool write_result(const struct settings *set, const struct netsync *ns,
+			 const struct netsync_io *io)
+{
+	const int how = set->force ? O_TRUNC : O_EXCL;
+	FILE *out;
+	int fd;
+
+	if (!set->output) {
+		if (write_to(stdout, set, ns, io))
+			return true;
+		return complain_of_output("standard output");
+	}
+	fd = open(set->output, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out)
+		return complain_of_output(set->output);
+	if (!write_to(out, set, ns, io)) {
+		complain_of_output(set->output);
+		fclose(out);
+		return false;
+	}
+	return !fclose(out) || complain_of_output(set->output);
+}
+
+/* ---- what is not as it should be --------------------------------------- */
+
+/* The names of the hosts of an island: "web", "web and db", "a, b and c". */
+static char *island_names(const struct netsync *ns, uint32_t island)
+{
+	uint32_t left = 0;
+	char *names = NULL;
+	size_t size;
+	FILE *list = open_memstream(&names, &size);
+
+	if (!list)
+		return NULL;
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		left += host_info(ns, i).island == island;
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		const struct netsync_host_info info = host_info(ns, i);
+
+		if (info.island != island)
+			continue;
+		left--;
+		fprintf(list, "%s%s", info.name,
+			left > 1 ? ", " : left ? " and " : "");
+	}
+	fclose(list);
+	return names;
+}
+
+/* Every island but the reference's is out of reach. */
+static void explain_islands(const struct netsync *ns)
+{
+	uint32_t main = host_info(ns, netsync_reference(ns)).island;
+	char *reached = island_names(ns, main);
+
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		char *names;
+
+		if (host_info(ns, i).island != i || i == main)
+			continue;
+		names = island_names(ns, i);
+		complain("warning: %s and %s share no packet: record the netsync events or net_dev_queue and net_if_receive_skb on both sides, and make them talk meanwhile.",
+			 reached ? reached : "", names ? names : "");
+		free(names);
+	}
+	free(reached);
+}
+
+static bool explain_host(const struct settings *set, const struct netsync *ns,
+			 uint32_t host)
+{
+	const struct netsync_host_info info = host_info(ns, host);
+	char bound[VALUE_SIZE], limit[VALUE_SIZE];
+
+	switch (info.quality) {
+	case NETSYNC_ABSENT:
+		return false;
+	case NETSYNC_INCOMPLETE:
+		complain("warning: %s: messages were seen in one direction only, so its offset is a guess and nothing is known about the error.",
+			 info.name);
+		return false;
+	case NETSYNC_APPROXIMATE:
+		complain("warning: %s: no straight line agrees with all messages, so the correction is a compromise and the bound may not hold.",
+			 info.name);
+		break;
+	case NETSYNC_ACCURATE:
+		break;
+	}
+	if (set->max_bound_ns < 0 || info.bound_max_ns <= set->max_bound_ns)
+		return true;
+	complain("%s: the error bound, %s, is above --max-bound, %s.",
+		 info.name, format_duration(bound, info.bound_max_ns),
+		 format_duration(limit, set->max_bound_ns));
+	return false;
+}
+
+static int explain(const struct settings *set, const struct netsync *ns)
+{
+	int status = EXIT_DONE;
+
+	explain_islands(ns);
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		if (!explain_host(set, ns, i))
+			status = EXIT_PARTIAL;
+	return status;
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+static int run(const struct settings *set, struct netsync *ns,
+	       struct netsync_io *io)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt),
+		.reference = set->reference,
+		.max_skew_ppm = set->max_skew_ppm,
+	};
+
+	if (!check_output(set) || !read_traces(set, io))
+		return EXIT_BAD;
+	if (netsync_solve(ns, &opt) < 0) {
+		complain("%s", netsync_error(ns));
+		return EXIT_BAD;
+	}
+	if (!write_result(set, ns, io))
+		return EXIT_BAD;
+	return explain(set, ns);
+}
+
+int cmd_sync(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct settings set = { .max_bound_ns = -1 };
+	struct netsync_io *io = NULL;
+	struct netsync *ns;
+	int status = parse_arguments(&set, argc, argv);
+
+	if (status >= 0)
+		return status;
+	/* Scratch folders are to be removed in any case. */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	ns = netsync_new();
+	if (ns)
+		io = netsync_io_new(ns);
+	if (io) {
+		status = run(&set, ns, io);
+	} else {
+		complain("There is not enough memory.");
+		status = EXIT_BAD;
+	}
+	netsync_io_free(io);
+	netsync_free(ns);
+	return status;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The result as a table: first the hosts, then who talked with whom.
+ *
+ * A cell is made twice: once to find how wide its column is, once to print it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define MAX_COLUMNS 6
+#define CELL_SIZE 160
+
+struct table {
+	unsigned int columns;
+	uint32_t rows;
+	const char *heads[MAX_COLUMNS];
+	void (*cell)(const struct netsync *ns, uint32_t row,
+		     unsigned int column, char *cell);
+};
+
+/* ---- hosts ------------------------------------------------------------- */
+
+/* Offset and skew in the middle of what was traced. */
+static bool clock_at_middle(const struct netsync *ns, uint32_t host,
+			    int64_t *offset, double *skew_ppm)
+{
+	const struct netsync_clock *clock = netsync_host_clock(ns, host);
+	const struct netsync_host_info info = host_info(ns, host);
+	struct netsync_model model = { .size = sizeof(model) };
+	const struct netsync_segment *segment;
+	int64_t middle = 0, corrected;
+
+	if (!clock)
+		return false;
+	if (info.first_ns <= info.last_ns)
+		middle = info.first_ns +
+			 ((uint64_t)info.last_ns - (uint64_t)info.first_ns) / 2;
+	netsync_clock_model(clock, &model);
+	segment = model.segments;
+	for (uint32_t i = 1; i < model.num_segments; i++)
+		if (model.segments[i].from_ns <= middle)
+			segment = &model.segments[i];
+	*skew_ppm = (segment->rate - 1) * 1e6;
+	return !netsync_convert(clock, middle, &corrected, NULL) &&
+	       !__builtin_sub_overflow(corrected, middle, offset);
+}
+
+static void host_cell(const struct netsync *ns, uint32_t row,
+		      unsigned int column, char *cell)
+{
+	const struct netsync_host_info info = host_info(ns, row);
+	bool is_reference = (int)row == netsync_reference(ns);
+	char median[VALUE_SIZE], max[VALUE_SIZE];
+	double skew_ppm = 0;
+	int64_t offset = 0;
+	bool known = clock_at_middle(ns, row, &offset, &skew_ppm);
+
+	switch (column) {
+	case 0:
+		snprintf(cell, CELL_SIZE, "%s", info.name);
+		break;
+	case 1:
+		snprintf(cell, CELL_SIZE, "%s%s",
+			 known && !is_reference && offset >= 0 ? "+" : "",
+			 is_reference ? "reference" :
+			 known ? format_duration(median, offset) : "-");
+		break;
+	case 2:
+		if (is_reference || !known)
+			snprintf(cell, CELL_SIZE, "-");
+		else
+			snprintf(cell, CELL_SIZE, "%+.3f ppm", skew_ppm);
+		break;
+	case 3:
+		if (is_reference)
+			snprintf(cell, CELL_SIZE, "-");
+		else if (info.bound_max_ns == NETSYNC_UNKNOWN)
+			snprintf(cell, CELL_SIZE, "unknown");
+		else
+			snprintf(cell, CELL_SIZE, "%s / %s",
+				 format_duration(median, info.bound_median_ns),
+				 format_duration(max, info.bound_max_ns));
+		break;
+	case 4:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, info.packets);
+		break;
+	case 5:
+		snprintf(cell, CELL_SIZE, "%s",
+			 netsync_quality_name(info.quality));
+		break;
+	}
+}
+
+/* ---- pairs ------------------------------------------------------------- */
+
+static void pair_cell(const struct netsync *ns, uint32_t row,
+		      unsigned int column, char *cell)
+{
+	/* Each pair fills two rows, one for each direction. */
+	const struct netsync_pair_info info = pair_info(ns, row / 2);
+	unsigned int way = row % 2;
+	char value[VALUE_SIZE];
+
+	*cell = '\0';
+	switch (column) {
+	case 0:
+		snprintf(cell, CELL_SIZE, "%.70s -> %.70s",
+			 host_info(ns, info.host[way]).name,
+			 host_info(ns, info.host[!way]).name);
+		break;
+	case 1:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, info.messages[way]);
+		break;
+	case 2:
+		snprintf(cell, CELL_SIZE, "%s",
+			 info.messages[way] ?
+			 format_duration(value, info.min_delay_ns[way]) : "-");
+		break;
+	case 3:
+		if (!way)
+			snprintf(cell, CELL_SIZE, "%" PRIu64 " -> %" PRIu64,
+				 info.inversions_before,
+				 info.inversions_after);
+		break;
+	case 4:
+		if (!way)
+			snprintf(cell, CELL_SIZE, "%s",
+				 netsync_quality_name(info.quality));
+		break;
+	}
+}
+
+/* ---- printing ---------------------------------------------------------- */
+
+static void print_row(FILE *out, const int *widths, unsigned int columns,
+		      char cells[][CELL_SIZE])
+{
+	unsigned int last = columns;
+
+	while (last && !*cells[last - 1])
+		last--;
+	for (unsigned int i = 0; i < last; i++)
+		fprintf(out, "%-*s%s", i + 1 < last ? widths[i] : 0, cells[i],
+			i + 1 < last ? "   " : "\n");
+}
+
+static void print_table(FILE *out, const struct netsync *ns,
+			const struct table *table)
+{
+	char cells[MAX_COLUMNS][CELL_SIZE];
+	int widths[MAX_COLUMNS];
+
+	for (unsigned int i = 0; i < table->columns; i++) {
+		snprintf(cells[i], CELL_SIZE, "%s", table->heads[i]);
+		widths[i] = strlen(cells[i]);
+	}
+	for (uint32_t row = 0; row < table->rows; row++) {
+		for (unsigned int i = 0; i < table->columns; i++) {
+			char cell[CELL_SIZE];
+			int width;
+
+			table->cell(ns, row, i, cell);
+			width = strlen(cell);
+			if (width > widths[i])
+				widths[i] = width;
+		}
+	}
+	print_row(out, widths, table->columns, cells);
+	for (uint32_t row = 0; row < table->rows; row++) {
+		for (unsigned int i = 0; i < table->columns; i++)
+			table->cell(ns, row, i, cells[i]);
+		print_row(out, widths, table->columns, cells);
+	}
+}
+
+void write_table(FILE *out, const struct netsync *ns)
+{
+	const struct table hosts = {
+		.columns = 6,
+		.rows = netsync_num_hosts(ns),
+		.heads = { "host", "offset (mid-trace)", "skew",
+			   "error bound (median / max)", "packets",
+			   "quality" },
+		.cell = host_cell,
+	};
+	const struct table pairs = {
+		.columns = 5,
+		.rows = netsync_num_pairs(ns) * 2,
+		.heads = { "direction", "messages", "smallest delay",
+			   "inversions", "quality" },
+		.cell = pair_cell,
+	};
+
+	print_table(out, ns, &hosts);
+	if (!pairs.rows)
+		return;
+	fputc('\n', out);
+	print_table(out, ns, &pairs);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the command share. Each sub-command is one file. */
+#ifndef NETSYNC_TOOL_H
+#define NETSYNC_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <netsync-io.h>
+#include <netsync.h>
+
+enum {
+	EXIT_DONE = 0,
+	EXIT_BAD = 1,		/* usage or input; nothing was printed */
+	EXIT_PARTIAL = 2,	/* some host could not be corrected */
+};
+
+/* Sub-commands: argv[0] is the sub-command's name. Return: exit status. */
+int cmd_sync(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+
+/* Print a sentence to stderr, after the program's name. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- values ------------------------------------------------------------ */
+
+/* "50us", "1.5 ms", "2s", "100" (ns): not negative. */
+bool parse_duration(const char *text, int64_t *ns);
+/* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
+bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
+
+/* Room for what the functions below write. */
+#define VALUE_SIZE 48
+
+/* As parse_time() reads it. Return: @buffer. */
+char *format_time(char *buffer, int64_t ns, bool is_seconds);
+/* With a unit that suits it; "unknown" for NETSYNC_UNKNOWN. */
+char *format_duration(char *buffer, int64_t ns);
+
+/* ---- results ----------------------------------------------------------- */
+
+struct netsync_host_info host_info(const struct netsync *ns, uint32_t index);
+struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index);
+struct netsync_io_trace trace_info(const struct netsync_io *io,
+				   uint32_t index);
+
+void write_table(FILE *out, const struct netsync *ns);
+
+/* False: there is not enough memory, or @out cannot be written to. */
+bool write_json(FILE *out, const struct netsync *ns,
+		const struct netsync_io *io);
+
+/*
+ * The clock of @host in a result file. EXIT_DONE; else the exit status, and
+ * the reason was printed. To be given back with netsync_clock_free().
+ */
+int read_json_clock(const char *path, const char *host,
+		    struct netsync_clock **clock);
+
+/* ---- progress ---------------------------------------------------------- */
+
+/* A bar on stderr, if that is a terminal and it takes more than a second. */
+struct progress {
+	int64_t started_ns;
+	int64_t drawn_ns;
+	bool is_terminal;
+	bool drawn;
+};
+
+void progress_start(struct progress *progress);
+void progress_show(struct progress *progress, uint64_t done, uint64_t total);
+void progress_end(struct progress *progress);
+
+#endif

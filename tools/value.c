@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Times and durations as text. All in integers: 64 bits of ns are exact. */
+#include <ctype.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define NS_PER_S 1000000000LL
+
+static const struct unit {
+	const char *name;
+	int64_t ns;
+	int digits;		/* decimals that are whole ns */
+} units[] = {
+	{ "s", NS_PER_S, 9 },
+	{ "ms", 1000000, 6 },
+	{ "us", 1000, 3 },
+	{ "ns", 1, 0 },
+};
+
+#define NUM_UNITS (sizeof(units) / sizeof(units[0]))
+
+/* Digits from *@text on, times @scale, added to *@value, which may be full. */
+static bool add_digits(const char **text, int64_t scale, int64_t *value)
+{
+	int64_t number = 0;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	for (; isdigit((unsigned char)**text); (*text)++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, **text - '0', &number))
+			return false;
+	return !__builtin_mul_overflow(number, scale, &number) &&
+	       !__builtin_add_overflow(*value, number, value);
+}
+
+/* Decimals of a value of which @digits decimals are ns; more must be 0. */
+static bool add_decimals(const char **text, int digits, int64_t *value)
+{
+	int64_t number = 0;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	for (; isdigit((unsigned char)**text); (*text)++) {
+		if (digits-- > 0)
+			number = number * 10 + (**text - '0');
+		else if (**text != '0')
+			return false;
+	}
+	while (digits-- > 0)
+		number *= 10;
+	return !__builtin_add_overflow(*value, number, value);
+}
+
+static const struct unit *find_unit(const char *text)
+{
+	text += strspn(text, "0123456789.");
+	text += strspn(text, " ");
+	if (!*text)
+		return &units[NUM_UNITS - 1];
+	for (size_t i = 0; i < NUM_UNITS; i++)
+		if (!strcmp(text, units[i].name))
+			return &units[i];
+	return NULL;
+}
+
+bool parse_duration(const char *text, int64_t *ns)
+{
+	const struct unit *unit = find_unit(text);
+
+	*ns = 0;
+	if (!unit || !add_digits(&text, unit->ns, ns))
+		return false;
+	if (*text != '.')
+		return true;
+	text++;
+	return add_decimals(&text, unit->digits, ns) && *text != '.';
+}
+
+bool parse_time(const char *text, int64_t *ns, bool *is_seconds)
+{
+	bool negative = *text == '-';
+	int64_t value = 0;
+
+	text += negative;
+	*is_seconds = strchr(text, '.');
+	if (!add_digits(&text, *is_seconds ? NS_PER_S : 1, &value))
+		return false;
+	if (*is_seconds) {
+		if (*text++ != '.' || !add_decimals(&text, 9, &value))
+			return false;
+	}
+	*ns = negative ? -value : value;
+	return !*text;
+}
+
+char *format_time(char *buffer, int64_t ns, bool is_seconds)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	if (is_seconds)
+		snprintf(buffer, VALUE_SIZE, "%s%llu.%09llu",
+			 ns < 0 ? "-" : "",
+			 (unsigned long long)(size / NS_PER_S),
+			 (unsigned long long)(size % NS_PER_S));
+	else
+		snprintf(buffer, VALUE_SIZE, "%lld", (long long)ns);
+	return buffer;
+}
+
+char *format_duration(char *buffer, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	const struct unit *unit = units;
+
+	if (ns == NETSYNC_UNKNOWN) {
+		snprintf(buffer, VALUE_SIZE, "unknown");
+		return buffer;
+	}
+	while (unit->digits && size < (uint64_t)unit->ns)
+		unit++;
+	if (!unit->digits)
+		snprintf(buffer, VALUE_SIZE, "%s%llu ns", ns < 0 ? "-" : "",
+			 (unsigned long long)size);
+	else
+		snprintf(buffer, VALUE_SIZE, "%s%llu.%03llu %s",
+			 ns < 0 ? "-" : "",
+			 (unsigned long long)(size / unit->ns),
+			 (unsigned long long)(size % unit->ns /
+					      (unit->ns / 1000)),
+			 unit->name);
+	return buffer;
+}
