@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034 # the tests that source this use them
+# What the tests of the modules share: KTAP, waiting, tracers, two namespaces.
+# They run in a guest, in the top folder of the tree.
+set -u
+PATH=$PWD/build/selftests:$PATH
+tmp=$(mktemp -d)
+tracing=/sys/kernel/tracing
+attached=/sys/module/netsync_probes/parameters/attached
+both=inet_sock_local_in,inet_sock_local_out
+results=0
+failures=0
+
+echo "KTAP version 1"
+dmesg --clear
+
+# check NAME COMMAND...: a result; what the command prints explains it.
+check() {
+	local name=$1 verdict=ok output
+	shift
+	output=$("$@" 2>&1) || {
+		verdict="not ok"
+		failures=$((failures + 1))
+	}
+	results=$((results + 1))
+	echo "$verdict $results - $name"
+	[ -z "$output" ] || head -n 40 <<< "$output" | sed 's/^/# /'
+}
+
+skip() {
+	results=$((results + 1))
+	echo "ok $results - $1 # SKIP $2"
+}
+
+finish() {
+	check "the kernel has nothing to say" quiet
+	echo "1..$results"
+	exit $((failures > 0))
+}
+
+fails() {
+	! "$@"
+}
+
+# Every module from outside the kernel's tree makes two of these.
+quiet() {
+	! dmesg --notime --level=emerg,alert,crit,err,warn | grep -v \
+		-e 'loading out-of-tree module taints kernel' \
+		-e 'module verification failed: signature'
+}
+
+# The command succeeds within ten seconds.
+wait_for() {
+	local i
+
+	for ((i = 0; i < 1000; i++)); do
+		"$@" > /dev/null 2>&1 && return
+		sleep 0.01
+	done
+	echo "this did not come true: $*"
+	return 1
+}
+
+# attached_is LIST: the hooks of these events stand, and no others.
+attached_is() {
+	[ "$(cat $attached)" = "$1" ]
+}
+
+loaded() {
+	[ -e "/sys/module/${1//-/_}" ]
+}
+
+unloaded() {
+	! loaded "$1"
+}
+
+# The same lines in any order.
+same() {
+	[ -s "$1" ] || {
+		echo "nothing to compare with"
+		return 1
+	}
+	sort "$1" > "$1.sorted" && sort "$2" > "$2.sorted" &&
+		diff "$1.sorted" "$2.sorted"
+}
+
+# Trace into a large enough buffer, and nothing of what was before.
+ftrace_on() {
+	echo 16384 > $tracing/buffer_size_kb
+	echo > $tracing/trace
+	echo 1 > $tracing/events/netsync/enable
+	wait_for attached_is $both
+}
+
+ftrace_off() {
+	echo 0 > $tracing/events/netsync/enable
+}
+
+ftrace_lost_nothing() {
+	! grep -h -E '^(overrun|commit overrun|dropped events): [^0]' \
+		$tracing/per_cpu/cpu*/stats
+}
+
+# LTTng's own modules, and ours where they are wanted.
+sessiond() {
+	lttng-sessiond --daemonize --kmod-probes=statedump "$@" &&
+		wait_for lttng list
+}
+
+sessiond_end() {
+	local pid
+
+	pid=$(pidof lttng-sessiond) || return 0
+	# shellcheck disable=SC2086 # one for each process
+	kill $pid
+	wait_for fails pidof lttng-sessiond
+}
+
+# lttng_on NAME EVENTS: a session in $tmp/NAME.
+lttng_on() {
+	lttng create "$1" --output="$tmp/$1" &&
+		lttng enable-channel -k all --subbuf-size=1M --num-subbuf=8 &&
+		lttng enable-event -k -c all "$2" &&
+		lttng start "$1"
+}
+
+lttng_off() {
+	lttng stop "$1" && lttng list "$1" > "$tmp/$1.statistics" &&
+		lttng destroy "$1"
+}
+
+lttng_lost_nothing() {
+	grep -q 'Discarded events: 0' "$tmp/$1.statistics" &&
+		! grep -E '(Discarded events|Lost packets): [^0]' "$tmp/$1.statistics"
+}
+
+# Two namespaces, a and b, with a link between them, called eth in both.
+netns_pair() {
+	local mtu=${1:-1500} ns
+
+	ip netns add a && ip netns add b &&
+		ip -n a link add eth address 02:00:00:00:00:01 mtu "$mtu" \
+			type veth peer name eth netns b \
+			address 02:00:00:00:00:02 mtu "$mtu" || return
+	for ns in a b; do
+		ip -n $ns link set lo up && ip -n $ns link set eth up
+	done
+	ip -n a addr add 10.9.0.1/24 dev eth && ip -n b addr add 10.9.0.2/24 dev eth &&
+		ip -n a addr add fd09::1/64 dev eth nodad &&
+		ip -n b addr add fd09::2/64 dev eth nodad
+}
+
+inum() {
+	stat -L -c %i "/run/netns/$1"
+}
+
+in_ns() {
+	ip netns exec "$@"
+}
+
+# background COMMAND...: start it, and wait until it says that it is ready.
+background() {
+	local log
+
+	log=$(mktemp -p "$tmp")
+	"$@" 2> "$log" &
+	wait_for grep -q ready "$log"
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * usage: inject [-r COUNT] DEVICE DESTINATION-MAC NETNS
+ *
+ * Send packets that no TCP makes, straight to a device, from 10.9.0.1 to
+ * 10.9.0.2 and from fd09::1 to fd09::2, and print a line (see segment.h) for
+ * each of them that should give an event in the receiver's namespace NETNS.
+ * Sequence number and destination port say which case it is; standard error
+ * tells their names. -r sends COUNT random distortions of these instead.
+ */
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <netinet/ether.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "segment.h"
+
+#define TSVAL 0x01020304
+#define TSECR 0x05060708
+#define TIMESTAMPS "\x08\x0a\x01\x02\x03\x04\x05\x06\x07\x08"
+#define BYTES(text) text, sizeof(text) - 1
+
+/* Extension headers that the table is made of, by their numbers. */
+#define HOP "\x00"
+#define ROUTING "\x2b"
+#define FRAGMENT "\x2c"
+#define DESTINATION "\x3c"
+#define TEN_OF(x) x x x x x x x x x x
+
+struct bytes {
+	const char *text;
+	size_t len;
+};
+
+struct packet {
+	const char *name;
+	bool event;
+	uint8_t ipv;		/* 4 or 6 */
+	uint8_t protocol;	/* 0: TCP */
+	struct bytes ip_options;
+	struct bytes extensions;
+	int lying_ext;		/* length field of the last extension header */
+	uint16_t fragment;	/* offset and flag, as in the IPv6 header */
+	struct bytes options;	/* of TCP */
+	bool has_ts;
+	uint8_t doff;		/* 0: right */
+	uint16_t flags;		/* what is or-ed in beside it */
+	int payload;
+	int cut;		/* bytes that are missing at its end */
+	int padding;		/* bytes behind it */
+	int lying_len;		/* added to the length in the IP header */
+};
+
+static const struct packet packets[] = {
+	{ "plain", true, 4, .payload = 0 },
+	{ "plain with data", true, 4, .payload = 777 },
+	{ "every flag", true, 4, .flags = 0x0fff },
+	{ "padding behind it", true, 4, .padding = 6 },
+	{ "one IP option word", true, 4, .ip_options = { BYTES("\1\1\1\0") } },
+	{ "40 bytes of IP options", true, 4,
+	  .ip_options = { BYTES(TEN_OF("\1\1\1\1")) } },
+	{ "timestamps as Linux does", true, 4, .has_ts = true,
+	  .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "timestamps first", true, 4, .has_ts = true, .payload = 1,
+	  .options = { BYTES(TIMESTAMPS "\0\0") } },
+	{ "timestamps of a SYN", true, 4, .has_ts = true, .flags = 2,
+	  .options = { BYTES("\2\4\5\xb4\4\2" TIMESTAMPS "\1\3\3\7") } },
+	{ "timestamps behind an unknown option", true, 4, .has_ts = true,
+	  .options = { BYTES("\xfd\x08" "abcdef" "\1\1" TIMESTAMPS) } },
+	{ "timestamps as the last of 40 bytes", true, 4, .has_ts = true,
+	  .options = { BYTES("\xfe\x1e" "0123456789012345678901234567"
+			     TIMESTAMPS) } },
+	{ "timestamps behind the end of options", true, 4,
+	  .options = { BYTES("\0\1" TIMESTAMPS) } },
+	{ "timestamps of a wrong size", true, 4,
+	  .options = { BYTES("\x08\x09\x01\x02\x03\x04\x05\x06\x07\0\0\0") } },
+	{ "timestamps cut off by the header's end", true, 4,
+	  .options = { BYTES("\x08\x0a\x01\x02") } },
+	{ "option of length 0", true, 4,
+	  .options = { BYTES("\xfd\0" TIMESTAMPS) } },
+	{ "option of length 1", true, 4,
+	  .options = { BYTES("\xfd\1" TIMESTAMPS) } },
+	{ "option kind at the very end", true, 4,
+	  .options = { BYTES("\1\1\1\x08") } },
+	{ "40 bytes of nothing", true, 4,
+	  .options = { BYTES(TEN_OF("\1\1\1\1")) } },
+	{ "headers not in the linear part", true, 4, .payload = 6000,
+	  .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "the same with IP options", true, 4, .payload = 6000, .has_ts = true,
+	  .ip_options = { BYTES(TEN_OF("\1\1\1\1")) },
+	  .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "other protocol", false, 4, .protocol = IPPROTO_UDP },
+	{ "data offset below 5", false, 4, .doff = 4 },
+	{ "data offset 0", false, 4, .doff = 16 },
+	{ "data offset behind the end", false, 4, .doff = 15 },
+	{ "data offset in the padding", false, 4, .doff = 6, .padding = 40 },
+	{ "a byte of the header missing", false, 4, .cut = 1 },
+	{ "a byte of it in the padding", false, 4, .cut = 1, .padding = 30 },
+	{ "options missing", false, 4, .cut = 4,
+	  .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "no header at all", false, 4, .cut = 20 },
+	{ "longer than it is", false, 4, .lying_len = 1 },
+	{ "shorter than it is", true, 4, .payload = 100, .lying_len = -60 },
+
+	{ "IPv6 plain", true, 6, .payload = 0 },
+	{ "IPv6 with data", true, 6, .payload = 777 },
+	{ "IPv6 padding behind it", true, 6, .padding = 6 },
+	{ "IPv6 timestamps", true, 6, .has_ts = true,
+	  .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "IPv6 hop-by-hop", true, 6, .payload = 9,
+	  .extensions = { BYTES(HOP) } },
+	{ "IPv6 destination", true, 6, .extensions = { BYTES(DESTINATION) } },
+	{ "IPv6 routing", true, 6, .extensions = { BYTES(ROUTING) } },
+	{ "IPv6 several extension headers", true, 6, .payload = 5,
+	  .extensions = { BYTES(HOP DESTINATION ROUTING DESTINATION) } },
+	{ "IPv6 a hundred of them", true, 6, .payload = 5,
+	  .extensions = { BYTES(TEN_OF(TEN_OF(DESTINATION))) } },
+	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000,
+	  .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) },
+	  .extensions = { BYTES(DESTINATION DESTINATION) } },
+	{ "IPv6 fragment that is the whole", true, 6, .payload = 16,
+	  .extensions = { BYTES(FRAGMENT) } },
+	{ "IPv6 first fragment", true, 6, .payload = 20, .fragment = 0x0001,
+	  .extensions = { BYTES(FRAGMENT) } },
+	{ "IPv6 later fragment", false, 6, .payload = 16, .fragment = 0x0101,
+	  .extensions = { BYTES(FRAGMENT) } },
+	{ "IPv6 last fragment", false, 6, .payload = 16, .fragment = 0x0200,
+	  .extensions = { BYTES(DESTINATION FRAGMENT) } },
+	{ "IPv6 other protocol", false, 6, .protocol = IPPROTO_UDP },
+	{ "IPv6 no next header", false, 6, .protocol = IPPROTO_NONE,
+	  .extensions = { BYTES(DESTINATION) } },
+	{ "IPv6 extension behind the end", false, 6, .lying_ext = 200,
+	  .extensions = { BYTES(DESTINATION) } },
+	{ "IPv6 TCP header behind the end", false, 6, .lying_ext = 2,
+	  .extensions = { BYTES(DESTINATION) } },
+	{ "IPv6 extension cut", false, 6, .cut = 24,
+	  .extensions = { BYTES(DESTINATION) } },
+	{ "IPv6 data offset below 5", false, 6, .doff = 4 },
+	{ "IPv6 data offset behind the end", false, 6, .doff = 15 },
+	{ "IPv6 a byte of the header missing", false, 6, .cut = 1 },
+	{ "IPv6 no header at all", false, 6, .cut = 20 },
+	{ "IPv6 longer than it is", false, 6, .lying_len = 1 },
+	{ "IPv6 shorter than it is", true, 6, .payload = 100, .lying_len = -60 },
+};
+
+#define NUM_PACKETS (sizeof(packets) / sizeof(packets[0]))
+#define IPV4_FRAGMENTS 2000	/* sequence number of the fragmented packet */
+
+static const uint8_t from4[4] = { 10, 9, 0, 1 }, to4[4] = { 10, 9, 0, 2 };
+static const uint8_t from6[16] = { 0xfd, 9, [15] = 1 };
+static const uint8_t to6[16] = { 0xfd, 9, [15] = 2 };
+
+static struct {
+	struct virtio_net_hdr vnet;
+	struct ether_header eth;
+	uint8_t data[8192];
+} __attribute__((packed)) frame;
+
+static int fd;
+static uint32_t netns;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void put16(uint8_t *p, unsigned int value)
+{
+	p[0] = value >> 8;
+	p[1] = value;
+}
+
+static void put32(uint8_t *p, uint32_t value)
+{
+	put16(p, value >> 16);
+	put16(p + 2, value & 0xffff);
+}
+
+static void ip_checksum(uint8_t *ip)
+{
+	unsigned int i, sum = 0;
+
+	put16(ip + 10, 0);
+	for (i = 0; i < (ip[0] & 15) * 4u; i += 2)
+		sum += ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	put16(ip + 10, ~(sum + (sum >> 16)));
+}
+
+static void transmit(unsigned int len)
+{
+	size_t size = sizeof(frame) - sizeof(frame.data) + len;
+
+	frame.eth.ether_type = htons(frame.data[0] >> 4 == 6 ? ETHERTYPE_IPV6 :
+							       ETHERTYPE_IP);
+	if (send(fd, &frame, size, 0) != (ssize_t)size)
+		fail("send");
+}
+
+static uint8_t *build_ipv4(const struct packet *p, uint32_t seq)
+{
+	uint8_t *ip = frame.data;
+
+	ip[0] = 0x45 + p->ip_options.len / 4;
+	put16(ip + 4, seq);
+	ip[8] = 64;
+	ip[9] = p->protocol ? p->protocol : IPPROTO_TCP;
+	memcpy(ip + 12, from4, 4);
+	memcpy(ip + 16, to4, 4);
+	memcpy(ip + 20, p->ip_options.text, p->ip_options.len);
+	return ip + 20 + p->ip_options.len;
+}
+
+static uint8_t *build_ipv6(const struct packet *p)
+{
+	uint8_t *ip = frame.data, *next = ip + 6, *ext = ip + 40;
+	size_t i;
+
+	ip[0] = 0x60;
+	ip[7] = 64;
+	memcpy(ip + 8, from6, 16);
+	memcpy(ip + 24, to6, 16);
+	for (i = 0; i < p->extensions.len; i++, ext += 8) {
+		uint8_t kind = p->extensions.text[i];
+
+		*next = kind;
+		next = ext;
+		if (kind == (uint8_t)*FRAGMENT) {
+			put16(ext + 2, p->fragment);
+			put32(ext + 4, 0xabcd0000 + p->fragment);
+		} else if (kind != (uint8_t)*ROUTING) {
+			ext[2] = 1;	/* PadN */
+			ext[3] = 4;
+		}
+		if (i == p->extensions.len - 1)
+			ext[1] = p->lying_ext;
+	}
+	*next = p->protocol ? p->protocol : IPPROTO_TCP;
+	return ext;
+}
+
+/* Put a packet into the frame. Return: its length. */
+static unsigned int build(const struct packet *p, uint32_t seq,
+			  struct segment *seg)
+{
+	unsigned int header = 20 + p->options.len, len;
+	uint8_t *tcp;
+
+	memset(frame.data, 0, sizeof(frame.data));
+	tcp = p->ipv == 4 ? build_ipv4(p, seq) : build_ipv6(p);
+	put16(tcp, 7777);
+	put16(tcp + 2, 8000 + seq);
+	put32(tcp + 4, seq);
+	put32(tcp + 8, ~seq);
+	put16(tcp + 12, (p->doff ? p->doff : header / 4) << 12 | p->flags);
+	put16(tcp + 14, 0x1234);
+	put16(tcp + 16, 0xbeef);
+	memcpy(tcp + 20, p->options.text, p->options.len);
+	len = tcp - frame.data + header + p->payload - p->cut;
+	if (p->ipv == 4) {
+		put16(frame.data + 2, len + p->lying_len);
+		ip_checksum(frame.data);
+	} else {
+		put16(frame.data + 4, len - 40 + p->lying_len);
+	}
+
+	*seg = (struct segment){
+		.dir = "in",
+		.netns = netns,
+		.seq = seq,
+		.ack_seq = ~seq,
+		.check = 0xbeef,
+		.window = 0x1234,
+		.flags = header / 4 << 12 | p->flags,
+		.family = p->ipv == 4 ? AF_INET : AF_INET6,
+		.id = p->ipv == 4 ? seq : 0,
+		.sport = 7777,
+		.dport = 8000 + seq,
+		.len = p->payload - p->cut + p->lying_len,
+		.gso_segs = 1,
+		.has_ts = p->has_ts,
+		.tsval = p->has_ts ? TSVAL : 0,
+		.tsecr = p->has_ts ? TSECR : 0,
+	};
+	inet_pton(AF_INET6, "::ffff:10.9.0.1", seg->saddr);
+	inet_pton(AF_INET6, "::ffff:10.9.0.2", seg->daddr);
+	if (p->ipv == 6) {
+		memcpy(seg->saddr, from6, 16);
+		memcpy(seg->daddr, to6, 16);
+	}
+	return len + p->padding;
+}
+
+/*
+ * One IPv4 packet in three fragments, which is one segment, and two fragments
+ * of packets that never get whole.
+ */
+static void send_ipv4_fragments(void)
+{
+	static const struct packet whole = { "three fragments", true, 4,
+		.payload = 1000, .has_ts = true,
+		.options = { BYTES("\1\1" TIMESTAMPS) } };
+	static uint8_t copy[2048];
+	static const struct {
+		unsigned int id, from, to;
+	} parts[] = {
+		{ 1, 0, 400 }, { 1, 400, 800 }, { 1, 800, 1032 },
+		{ 2, 400, 800 }, { 3, 0, 400 },
+	};
+	struct segment seg;
+	unsigned int i;
+
+	build(&whole, IPV4_FRAGMENTS, &seg);
+	memcpy(copy, frame.data, sizeof(copy));
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		unsigned int from = parts[i].from, to = parts[i].to;
+
+		put16(frame.data + 2, 20 + to - from);
+		put16(frame.data + 4, parts[i].id);
+		put16(frame.data + 6, from / 8 | (to == 1032 ? 0 : 0x2000));
+		ip_checksum(frame.data);
+		memcpy(frame.data + 20, copy + 20 + from, to - from);
+		transmit(20 + to - from);
+	}
+	seg.id = parts[0].id;
+	segment_print(&seg);
+	fprintf(stderr, "seq %u: %s\n", IPV4_FRAGMENTS, whole.name);
+}
+
+static void send_distorted(long count)
+{
+	struct segment seg;
+
+	srandom(1);
+	while (count--) {
+		unsigned int len = build(&packets[random() % NUM_PACKETS],
+					 random() % 1000, &seg);
+		int changes = random() % 4;
+
+		while (changes--)
+			frame.data[random() % 100] = random();
+		if (random() % 4 == 0)
+			len = 20 + random() % (len - 19);
+		if (frame.data[0] >> 4 == 4 && random() % 2)
+			put16(frame.data + 2, len);
+		if (frame.data[0] >> 4 == 4 && random() % 8)
+			ip_checksum(frame.data);
+		if (frame.data[0] >> 4 == 6 && random() % 2)
+			put16(frame.data + 4, len - 40);
+		transmit(len);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_ll addr = { .sll_family = AF_PACKET };
+	long distorted = 0;
+	struct segment seg;
+	int one = 1, opt;
+	size_t i;
+
+	while ((opt = getopt(argc, argv, "r:")) != -1) {
+		if (opt != 'r')
+			return 2;
+		distorted = atol(optarg);
+	}
+	argv += optind;
+	if (argc - optind != 3 || !ether_aton_r(argv[1], (void *)&frame.eth)) {
+		fputs("usage: inject [-r COUNT] DEVICE MAC NETNS\n", stderr);
+		return 2;
+	}
+	netns = strtoul(argv[2], NULL, 10);
+	addr.sll_ifindex = if_nametoindex(argv[0]);
+	fd = socket(AF_PACKET, SOCK_RAW, 0);
+	if (fd < 0 || bind(fd, (void *)&addr, sizeof(addr)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)))
+		fail(argv[0]);
+
+	if (distorted) {
+		send_distorted(distorted);
+		return 0;
+	}
+	for (i = 0; i < NUM_PACKETS; i++) {
+		unsigned int len = build(&packets[i], i, &seg);
+
+		transmit(len);
+		if (packets[i].event)
+			segment_print(&seg);
+		fprintf(stderr, "seq %zu: %s\n", i, packets[i].name);
+	}
+	send_ipv4_fragments();
+	return 0;
+}
