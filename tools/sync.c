@@ -339,7 +339,10 @@ static int run(const struct settings *set, struct netsync *ns,
 
 int cmd_sync(int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = SA_RESETHAND,	/* the second time it ends */
+	};
 	struct settings set = { .max_bound_ns = -1 };
 	struct netsync_io *io = NULL;
 	struct netsync *ns;

@@ -63,10 +63,14 @@ static void host_cell(const struct netsync *ns, uint32_t row,
 		snprintf(cell, CELL_SIZE, "%s", info.name);
 		break;
 	case 1:
-		snprintf(cell, CELL_SIZE, "%s%s",
-			 known && !is_reference && offset >= 0 ? "+" : "",
-			 is_reference ? "reference" :
-			 known ? format_duration(median, offset) : "-");
+		if (is_reference)
+			snprintf(cell, CELL_SIZE, "reference");
+		else if (known)
+			snprintf(cell, CELL_SIZE, "%s%s s",
+				 offset >= 0 ? "+" : "",
+				 format_time(median, offset, true));
+		else
+			snprintf(cell, CELL_SIZE, "-");
 		break;
 	case 2:
 		if (is_reference || !known)

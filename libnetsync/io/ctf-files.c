@@ -4,36 +4,60 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ctf-files.h"
 
-/* How a packet of CTF metadata begins; the version follows. */
+/* Metadata comes as plain text, or in packets that begin like this. */
 #define METADATA_MAGIC UINT32_C(0x75d11d57)
-#define METADATA_MAJOR_AT 36
+
+struct metadata_packet {
+	uint32_t magic;
+	uint8_t uuid[UUID_SIZE];
+	uint32_t checksum;
+	uint32_t content_bits;
+	uint32_t packet_bits;
+	uint8_t compression;
+	uint8_t encryption;
+	uint8_t checksum_scheme;
+	uint8_t major;
+	uint8_t minor;
+} __attribute__((packed));
 
 /* CTF 2 metadata is a sequence of JSON texts, each after this character. */
 #define JSON_RECORD_SEPARATOR 0x1e
 
+/* Cut off paths, what follows as ": name=value, ...", and full stops. */
+static size_t sentence_length(const char *message)
+{
+	size_t length = strcspn(message, "\n`'");
+	const char *equal = memchr(message, '=', length);
+
+	while (equal && length > (size_t)(equal - message))
+		length--;
+	while (equal && length && message[length] != ':')
+		length--;
+	while (length && strchr(".: ", message[length - 1]))
+		length--;
+	return length;
+}
+
 char *ctf_take_reason(void)
 {
 	const bt_error *error = bt_current_thread_take_error();
-	const char *message;
-	char *reason = NULL;
-	size_t length;
+	const char *message = "no reason given";
+	char *reason;
 
-	if (!error)
-		return NULL;
-	if (bt_error_get_cause_count(error)) {
+	if (error && bt_error_get_cause_count(error))
 		message = bt_error_cause_get_message(
 			bt_error_borrow_cause_by_index(error, 0));
-		length = strcspn(message, "\n");
-		while (length && strchr(". ", message[length - 1]))
-			length--;
-		reason = strndup(message, length);
-	}
-	bt_error_release(error);
-	return reason;
+	reason = strndup(message, sentence_length(message));
+	if (error)
+		bt_error_release(error);
+	return reason ? reason : strdup("");
 }
 
 int ctf_set_folder(struct ctf_files *files, const char *folder)
@@ -57,21 +81,34 @@ int ctf_set_folder(struct ctf_files *files, const char *folder)
 	return 0;
 }
 
-bool ctf_query(struct ctf_files *files)
+bt_graph *ctf_make_graph(const struct ctf_files *files,
+			 const bt_component_source **source)
+{
+	bt_graph *graph = bt_graph_create(0);
+
+	if (graph &&
+	    bt_graph_add_source_component(graph, files->class, "trace",
+					  files->params, BT_LOGGING_LEVEL_NONE,
+					  source)) {
+		bt_graph_put_ref(graph);
+		graph = NULL;
+	}
+	return graph;
+}
+
+/* Ask source.ctf.fs about something. NULL: it failed, and ctf_take_reason(). */
+static const bt_value *query(const struct ctf_files *files, const char *object,
+			     const bt_value *params)
 {
 	bt_query_executor *executor = bt_query_executor_create(
 		bt_component_class_source_as_component_class_const(
-			files->class),
-		"babeltrace.trace-infos", files->params);
+			files->class), object, params);
+	const bt_value *result = NULL;
 
-	bt_value_put_ref(files->infos);
-	files->infos = NULL;
-	if (!executor)
-		return false;
-	if (bt_query_executor_query(executor, &files->infos))
-		files->infos = NULL;
+	if (executor && bt_query_executor_query(executor, &result))
+		result = NULL;
 	bt_query_executor_put_ref(executor);
-	return files->infos;
+	return result;
 }
 
 static int find_source(struct ctf_files *files, struct trace *trace)
@@ -87,60 +124,181 @@ static int find_source(struct ctf_files *files, struct trace *trace)
 		return 0;
 	reason = ctf_take_reason();
 	io_fail(trace->io, -ENOSYS,
-		"Babeltrace 2 has no plug-in to read CTF (source.ctf.fs): is it installed in full?%s%s",
-		reason ? " " : "", reason ? reason : "");
+		"Babeltrace 2 has no plug-in to read CTF (source.ctf.fs); is it installed in full? (%s)",
+		reason);
 	free(reason);
 	return -ENOSYS;
 }
 
+/* ---- trying a trace ---------------------------------------------------- */
+
+#define REASON_SIZE 200
+
+/* In the child: the exit status says whether it worked, the pipe why not. */
+static void try_to_open(const struct ctf_files *files, int out)
+{
+	const struct rlimit no_core = { 0 };
+	const bt_component_source *source;
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	char *reason;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	dup2(null, STDERR_FILENO);
+	if (ctf_make_graph(files, &source) &&
+	    (!bt_component_source_get_output_port_count(source) ||
+	     query(files, "babeltrace.trace-infos", files->params)))
+		_exit(0);
+	reason = ctf_take_reason();
+	if (write(out, reason, strnlen(reason, REASON_SIZE - 1)) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+static char *wait_for(pid_t child, int in)
+{
+	char reason[REASON_SIZE];
+	ssize_t size = read(in, reason, sizeof(reason) - 1);
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return strdup(strerror(errno));
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return NULL;
+	if (size <= 0)
+		return strdup("Babeltrace 2 gave up on it");
+	reason[size] = '\0';
+	return strdup(reason);
+}
+
+char *ctf_try(const struct ctf_files *files)
+{
+	char *reason;
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return strdup(strerror(errno));
+	child = fork();
+	if (!child)
+		try_to_open(files, ends[1]);
+	close(ends[1]);
+	reason = child < 0 ? strdup(strerror(errno)) : wait_for(child, ends[0]);
+	close(ends[0]);
+	return reason;
+}
+
 /* ---- metadata ---------------------------------------------------------- */
 
-static int read_start(const char *path, uint8_t *buffer, size_t size)
+static bool is_packet(uint32_t magic)
+{
+	return magic == METADATA_MAGIC ||
+	       magic == __builtin_bswap32(METADATA_MAGIC);
+}
+
+/* 1: it is metadata, or text; 0: it is cut off or damaged; negative. */
+static int check_format(const uint8_t *data, uint64_t size)
+{
+	struct metadata_packet packet;
+	bool first = true;
+
+	if (data[0] == JSON_RECORD_SEPARATOR)
+		return -EPROTONOSUPPORT;
+	/* source.ctf.fs does not come back from packets that are cut off. */
+	for (; size; first = false) {
+		if (size < sizeof(packet))
+			return first;
+		memcpy(&packet, data, sizeof(packet));
+		if (!is_packet(packet.magic))
+			return first;
+		if (packet.magic != METADATA_MAGIC) {
+			packet.content_bits =
+				__builtin_bswap32(packet.content_bits);
+			packet.packet_bits =
+				__builtin_bswap32(packet.packet_bits);
+		}
+		if (packet.major == 2)
+			return -EPROTONOSUPPORT;
+		if (packet.content_bits / 8 < sizeof(packet) ||
+		    packet.content_bits > packet.packet_bits ||
+		    packet.packet_bits / 8 > size)
+			return 0;
+		data += packet.packet_bits / 8;
+		size -= packet.packet_bits / 8;
+	}
+	return 1;
+}
+
+/* Return: as check_format(); -ENODATA for an empty file. */
+static int check_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
+	struct stat st;
+	void *data;
+	int ret;
 
 	if (fd < 0)
 		return -errno;
-	got = read(fd, buffer, size);
-	if (got < 0)
-		got = -errno;
+	ret = fstat(fd, &st) ? -errno : st.st_size ? 0 : -ENODATA;
+	if (!ret) {
+		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data != MAP_FAILED) {
+			ret = check_format(data, st.st_size);
+			munmap(data, st.st_size);
+		} else {
+			ret = -errno;
+		}
+	}
 	close(fd);
-	return got;
+	return ret;
 }
 
-static bool is_ctf_2(const uint8_t *start, int size)
+static int damaged_metadata(struct trace *trace)
 {
-	uint32_t magic;
-
-	if (size > 0 && start[0] == JSON_RECORD_SEPARATOR)
-		return true;
-	if (size <= METADATA_MAJOR_AT)
-		return false;
-	memcpy(&magic, start, sizeof(magic));
-	return (magic == METADATA_MAGIC ||
-		magic == __builtin_bswap32(METADATA_MAGIC)) &&
-	       start[METADATA_MAJOR_AT] == 2;
+	return io_fail(trace->io, -EILSEQ,
+		"%s: the metadata is damaged, so the trace cannot be read; was all of it copied?",
+		trace->path);
 }
 
-static int check_metadata(struct trace *trace)
+static int check_start(struct trace *trace)
 {
-	uint8_t start[METADATA_MAJOR_AT + 1];
 	char *path = io_format("%s/metadata", trace->path);
-	int size = path ? read_start(path, start, sizeof(start)) : -ENOMEM;
+	int ret = path ? check_file(path) : -ENOMEM;
 
 	free(path);
-	if (size < 0)
-		return io_fail(trace->io, size, "%s/metadata: %s.", trace->path,
-			       strerror(-size));
-	if (!size)
+	switch (ret) {
+	case 1:
+		return 0;
+	case 0:
+		return damaged_metadata(trace);
+	case -ENODATA:
 		return io_fail(trace->io, -EILSEQ,
 			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and all of it copied?",
 			trace->path);
-	if (is_ctf_2(start, size))
-		return io_fail(trace->io, -EPROTONOSUPPORT,
+	case -EPROTONOSUPPORT:
+		return io_fail(trace->io, ret,
 			"%s: this is a CTF 2 trace, which cannot be read; record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
 			trace->path);
+	default:
+		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
+			       strerror(-ret));
+	}
+}
+
+/* Does it follow the grammar? */
+static int check_grammar(const struct ctf_files *files, struct trace *trace)
+{
+	bt_value *params = bt_value_map_create();
+	const bt_value *info = NULL;
+
+	if (params && !bt_value_map_insert_string_entry(params, "path",
+							trace->path))
+		info = query(files, "metadata-info", params);
+	bt_value_put_ref(params);
+	bt_current_thread_clear_error();
+	if (!info)
+		return damaged_metadata(trace);
+	bt_value_put_ref(info);
 	return 0;
 }
 
@@ -185,13 +343,17 @@ static void add_range(struct trace *trace, const bt_value *stream)
 	trace->range_hash += hash_range(&range);
 }
 
-static void read_ranges(const struct ctf_files *files, struct trace *trace)
+void ctf_read_ranges(const struct ctf_files *files, struct trace *trace)
 {
+	const bt_value *infos = query(files, "babeltrace.trace-infos",
+				      files->params);
+
 	trace->range.end_ns = -1;
-	for (uint64_t i = 0; i < bt_value_array_get_length(files->infos); i++) {
+	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos);
+	     i++) {
 		const bt_value *streams = bt_value_map_borrow_entry_value_const(
-			bt_value_array_borrow_element_by_index_const(
-				files->infos, i), "stream-infos");
+			bt_value_array_borrow_element_by_index_const(infos, i),
+			"stream-infos");
 
 		for (uint64_t j = 0;
 		     streams && j < bt_value_array_get_length(streams); j++)
@@ -199,26 +361,22 @@ static void read_ranges(const struct ctf_files *files, struct trace *trace)
 				bt_value_array_borrow_element_by_index_const(
 					streams, j));
 	}
+	bt_value_put_ref(infos);
+	bt_current_thread_clear_error();
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
 int ctf_files_open(struct ctf_files *files, struct trace *trace)
 {
-	int ret = check_metadata(trace);
+	int ret = check_start(trace);
 
 	if (!ret)
 		ret = find_source(files, trace);
-	if (ret < 0)
-		return ret;
-	if (ctf_set_folder(files, trace->path) < 0)
-		return io_fail(trace->io, -ENOMEM,
-			       "There is not enough memory.");
-	if (!ctf_query(files)) {
-		ret = ctf_salvage(files, trace);
-		if (ret < 0)
-			return ret;
-	}
-	read_ranges(files, trace);
-	return 0;
+	if (!ret)
+		ret = check_grammar(files, trace);
+	if (!ret && ctf_set_folder(files, trace->path) < 0)
+		ret = io_fail(trace->io, -ENOMEM,
+			      "There is not enough memory.");
+	return ret;
 }

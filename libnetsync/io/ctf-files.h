@@ -13,32 +13,45 @@ struct ctf_files {
 	char *folder;		/* what to open: the trace's, or scratch */
 	char *scratch;		/* NULL, or a folder to be removed */
 	bt_value *params;	/* of a source component for @folder */
-	const bt_value *infos;	/* babeltrace.trace-infos of it */
 };
 
 /*
- * Find out what can be read, and warn of what cannot. Sets ranges, and counts
- * damaged streams, in @trace. 0, or negative: io_fail() was called.
- * ctf_files_close() is needed in every case.
+ * Is there a reader for it, and metadata that it can read? 0, or negative:
+ * io_fail() was called. ctf_files_close() is needed in every case.
  */
 int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
 /*
+ * Can a trace be opened? NULL: yes; else why not, to be given back with free().
+ *
+ * This is found out in a child process, since libbabeltrace2 2.0 calls abort()
+ * for some damaged streams.
+ */
+char *ctf_try(const struct ctf_files *files);
+
+/* Make a graph with a source component for a trace; NULL: it failed. */
+bt_graph *ctf_make_graph(const struct ctf_files *files,
+			 const bt_component_source **source);
+
+/*
+ * Where a trace cannot be opened: find out what can be read, warn of what
+ * cannot, and set @files to a scratch folder that can be opened. Counts
+ * damaged streams in @trace. 0, or negative: io_fail() was called.
+ */
+int ctf_salvage(struct ctf_files *files, struct trace *trace);
+
+/* Set the ranges of a trace that can be opened. */
+void ctf_read_ranges(const struct ctf_files *files, struct trace *trace);
+
+/*
  * Take and clear what libbabeltrace2 says of the failure of this thread: the
- * first cause, without a full stop. To be given back with free(); may be NULL.
+ * first cause, without technical details. Never NULL; to be given back with
+ * free().
  */
 char *ctf_take_reason(void);
 
-/* 0, or -ENOMEM: a folder that can be opened, and its parameters. */
+/* 0, or -ENOMEM: set the folder to be opened, and the parameters for it. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);
-/* Does source.ctf.fs accept the folder? Leaves the reason to be taken. */
-bool ctf_query(struct ctf_files *files);
-
-/*
- * Fill files->scratch with what can be read of a trace that source.ctf.fs
- * refuses, and use that instead. 0, or negative: io_fail() was called.
- */
-int ctf_salvage(struct ctf_files *files, struct trace *trace);
 
 #endif

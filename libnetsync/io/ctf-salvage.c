@@ -37,11 +37,6 @@ struct pieces {
 	size_t num;
 };
 
-static int out_of_memory(struct trace *trace)
-{
-	return io_fail(trace->io, -ENOMEM, "There is not enough memory.");
-}
-
 /* ---- files ------------------------------------------------------------- */
 
 static int write_all(int fd, const uint8_t *data, uint64_t size, uint64_t at)
@@ -70,7 +65,6 @@ static int remove_entry(const char *path, const struct stat *st, int type,
 
 void ctf_files_close(struct ctf_files *files)
 {
-	bt_value_put_ref(files->infos);
 	bt_value_put_ref(files->params);
 	bt_plugin_put_ref(files->plugin);
 	if (files->scratch)
@@ -170,14 +164,16 @@ static ssize_t count_good(struct ctf_files *files, const struct pieces *pieces,
 	/* Mostly it is the last one that is cut off: look there first. */
 	while (bad - good > 1) {
 		int ret = write_packets(pieces, try, false, path);
+		char *reason;
 
 		if (ret < 0)
 			return ret;
-		if (ctf_query(files))
-			good = try;
-		else
+		reason = ctf_try(files);
+		if (reason)
 			bad = try;
-		bt_current_thread_clear_error();
+		else
+			good = try;
+		free(reason);
 		try = good + (bad - good) / 2;
 	}
 	return good;
@@ -239,14 +235,13 @@ struct salvage {
 };
 
 /* One stream file that is not accepted as it is. */
-static int salvage_damaged(struct salvage *salvage, const char *name)
+static int salvage_damaged(struct salvage *salvage, const char *name,
+			   const char *reason)
 {
 	struct trace *trace = salvage->trace;
-	char *reason = ctf_take_reason();
 	char *from = io_format("%s/%s", trace->real_path, name);
 	char *probe = io_format("%s/%s", salvage->probe, name);
 	char *to = io_format("%s/%s", salvage->result, name);
-	const char *why = reason ? reason : "no reason given";
 	uint64_t size = 0;
 	int64_t good = -ENOMEM;
 
@@ -257,20 +252,19 @@ static int salvage_damaged(struct salvage *salvage, const char *name)
 	}
 	if (good < 0) {
 		io_warn(trace->io, "%s: stream %s is damaged (%s), and what is good of it could not be copied to %s: %s.",
-			trace->path, name, why, salvage->result,
+			trace->path, name, reason, salvage->result,
 			strerror(-good));
 		if (to)
 			unlink(to);
 	} else if (!good) {
-		io_warn(trace->io, "%s: stream %s is damaged from its beginning and was not read (%s).",
-			trace->path, name, why);
+		io_warn(trace->io, "%s: stream %s is damaged and nothing of it can be read (%s).",
+			trace->path, name, reason);
 	} else {
 		io_warn(trace->io, "%s: stream %s is damaged after %llu of %llu bytes and was read up to there (%s).",
 			trace->path, name, (unsigned long long)good,
-			(unsigned long long)size, why);
+			(unsigned long long)size, reason);
 	}
 	trace->info.damaged++;
-	free(reason);
 	free(from);
 	free(probe);
 	free(to);
@@ -281,12 +275,16 @@ static int salvage_file(struct salvage *salvage, const char *name)
 {
 	const char *from = salvage->trace->real_path;
 	int ret = link_file(salvage->probe, from, name);
-	char *probe;
+	char *probe, *reason;
 
 	if (ret < 0)
 		return ret;
-	if (!ctf_query(salvage->files))
-		return salvage_damaged(salvage, name);
+	reason = ctf_try(salvage->files);
+	if (reason) {
+		ret = salvage_damaged(salvage, name, reason);
+		free(reason);
+		return ret;
+	}
 	probe = io_format("%s/%s", salvage->probe, name);
 	if (!probe)
 		return -ENOMEM;
@@ -371,13 +369,17 @@ static int salvage_streams(struct salvage *salvage)
 		return io_fail(trace->io, ret, "%s: the good part of it could not be put into %s: %s.",
 			       trace->path, salvage->files->scratch,
 			       strerror(-ret));
-	if (ctf_query(salvage->files))
+	reason = ctf_try(salvage->files);
+	if (!reason)
 		return 0;
-	reason = ctf_take_reason();
-	io_fail(trace->io, -EILSEQ, "%s: it cannot be read: %s.", trace->path,
-		reason ? reason : "no reason given");
+	if (trace->info.damaged)
+		ret = io_fail(trace->io, -EILSEQ, "%s: none of its streams can be read.",
+			      trace->path);
+	else
+		ret = io_fail(trace->io, -EILSEQ, "%s: it cannot be read (%s).",
+			      trace->path, reason);
 	free(reason);
-	return -EILSEQ;
+	return ret;
 }
 
 int ctf_salvage(struct ctf_files *files, struct trace *trace)
@@ -385,23 +387,12 @@ int ctf_salvage(struct ctf_files *files, struct trace *trace)
 	struct salvage salvage = { .trace = trace, .files = files };
 	int ret;
 
-	bt_current_thread_clear_error();
 	ret = make_scratch(&salvage);
-	if (ret == -ENOMEM) {
-		ret = out_of_memory(trace);
-	} else if (ret < 0) {
+	if (ret < 0)
 		io_fail(trace->io, ret, "%s: it is damaged, and a folder for its good part could not be made below $TMPDIR: %s.",
 			trace->path, strerror(-ret));
-	} else if (!ctf_query(files)) {
-		char *reason = ctf_take_reason();
-
-		ret = io_fail(trace->io, -EILSEQ,
-			      "%s: its metadata is damaged and cannot be read (%s).",
-			      trace->path, reason ? reason : "no reason given");
-		free(reason);
-	} else {
+	else
 		ret = salvage_streams(&salvage);
-	}
 	free(salvage.probe);
 	free(salvage.result);
 	return ret;

@@ -330,9 +330,8 @@ static void warn_of_damage(struct stream *stream)
 	if (stream->any)
 		end = io_format("up to its event at %lld ns",
 				(long long)stream->last_ns);
-	io_warn(trace->io, "%s: stream %s is damaged and was read %s%s%s%s.",
-		trace->path, stream->name, end ? end : "not at all",
-		reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
+	io_warn(trace->io, "%s: stream %s is damaged and was read %s (%s).",
+		trace->path, stream->name, end ? end : "not at all", reason);
 	free(end);
 	free(reason);
 }
@@ -427,8 +426,8 @@ static int run(struct trace *trace)
 		if (status < 0) {
 			char *reason = ctf_take_reason();
 
-			io_fail(trace->io, -EIO, "%s: it cannot be read: %s.",
-				trace->path, reason ? reason : "unknown error");
+			io_fail(trace->io, -EIO, "%s: it cannot be read (%s).",
+				trace->path, reason);
 			free(reason);
 			return -EIO;
 		}
@@ -485,18 +484,18 @@ static int make_graph(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 	const bt_component_source *source;
-	char *reason;
+	char *reason = ctf_try(&ctf->files);
+	int ret = reason ? ctf_salvage(&ctf->files, trace) : 0;
 
-	ctf->graph = bt_graph_create(0);
-	if (ctf->graph &&
-	    !bt_graph_add_source_component(ctf->graph, ctf->files.class,
-					   "trace", ctf->files.params,
-					   BT_LOGGING_LEVEL_NONE, &source) &&
-	    add_sinks(trace, source))
+	free(reason);
+	if (ret < 0)
+		return ret;
+	ctf->graph = ctf_make_graph(&ctf->files, &source);
+	if (ctf->graph && add_sinks(trace, source))
 		return 0;
 	reason = ctf_take_reason();
-	io_fail(trace->io, -EIO, "%s: it cannot be opened: %s.", trace->path,
-		reason ? reason : "there is not enough memory");
+	io_fail(trace->io, -EIO, "%s: it cannot be opened (%s).", trace->path,
+		reason);
 	free(reason);
 	return -EIO;
 }
@@ -517,6 +516,7 @@ static int ctf_open(struct trace *trace)
 		ret = make_graph(trace);
 	if (ret < 0)
 		return ret;
+	ctf_read_ranges(&ctf->files, trace);
 	if (ctf->num_streams) {
 		ret = run(trace);
 		if (ret == -ERANGE)
@@ -527,8 +527,9 @@ static int ctf_open(struct trace *trace)
 			return ret;
 	}
 	if (!ctf->clock) {
-		io_warn(trace->io, "%s: there is no event with a time in this trace; it was not used.",
-			trace->path);
+		io_warn(trace->io, "%s: %s; it was not used.", trace->path,
+			ctf->num_streams ? "this trace has no clock" :
+					   "nothing was recorded in this trace");
 		return 0;
 	}
 	ctf->reading = true;
