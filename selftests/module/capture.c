@@ -118,13 +118,14 @@ int main(int argc, char **argv)
 {
 	static struct {
 		struct virtio_net_hdr vnet;
+		struct ether_header eth;
 		uint8_t data[512];
 	} __attribute__((packed)) packet;
 	struct sockaddr_ll addr = { .sll_family = AF_PACKET,
 				    .sll_protocol = htons(ETH_P_ALL) };
 	int fd, one = 1, room = 400 << 20;
 	struct tpacket_stats stats;
-	socklen_t len = sizeof(stats);
+	socklen_t len;
 	struct pollfd pfd;
 	struct stat netns;
 
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_term);
 	if (stat("/proc/self/ns/net", &netns))
 		fail("netns");
-	fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+	fd = socket(AF_PACKET, SOCK_RAW, 0);
 	if (fd < 0)
 		fail("packet socket");
 	addr.sll_ifindex = if_nametoindex(argv[1]);
@@ -147,17 +148,14 @@ int main(int argc, char **argv)
 
 	pfd = (struct pollfd){ .fd = fd, .events = POLLIN };
 	for (;;) {
-		struct iovec iov[2] = { { &packet.vnet, sizeof(packet.vnet) },
-					{ packet.data, sizeof(packet.data) } };
 		struct sockaddr_ll from;
-		struct msghdr msg = { .msg_name = &from,
-				      .msg_namelen = sizeof(from),
-				      .msg_iov = iov, .msg_iovlen = 2 };
 		struct segment seg;
 
-		if (recvmsg(fd, &msg, MSG_DONTWAIT) < 0) {
+		len = sizeof(from);
+		if (recvfrom(fd, &packet, sizeof(packet), MSG_DONTWAIT,
+			     (void *)&from, &len) < 0) {
 			if (errno != EAGAIN && errno != EINTR)
-				fail("recvmsg");
+				fail("receive");
 			if (errno == EAGAIN && ending)
 				break;
 			poll(&pfd, 1, 100);
@@ -175,6 +173,7 @@ int main(int argc, char **argv)
 			seg.gso_segs = (seg.len + seg.gso_size - 1) / seg.gso_size;
 		segment_print(&seg);
 	}
+	len = sizeof(stats);
 	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len))
 		fail("statistics");
 	if (stats.tp_drops) {

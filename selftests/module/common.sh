@@ -51,9 +51,9 @@ quiet() {
 
 # The command succeeds within ten seconds.
 wait_for() {
-	local i
+	local end=$((SECONDS + 10))
 
-	for ((i = 0; i < 1000; i++)); do
+	while ((SECONDS <= end)); do
 		"$@" > /dev/null 2>&1 && return
 		sleep 0.01
 	done
@@ -158,11 +158,14 @@ in_ns() {
 	ip netns exec "$@"
 }
 
-# background COMMAND...: start it, and wait until it says that it is ready.
+# background NAMESPACE COMMAND...: start it, and wait until it says "ready".
 background() {
 	local log
 
 	log=$(mktemp -p "$tmp")
-	"$@" 2> "$log" &
-	wait_for grep -q ready "$log"
+	ip netns exec "$@" 2> "$log" &
+	wait_for grep -q ready "$log" || {
+		cat "$log"
+		return 1
+	}
 }

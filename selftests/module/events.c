@@ -90,10 +90,11 @@ int main(int argc, char **argv)
 		if (!seg.gso_size && seg.gso_segs == 0)
 			seg.gso_segs = 1;
 		if (sockets)
-			printf("%s netns=%" PRIu32 " port=%u flags=%04x sk=%" PRIx64 "\n",
+			printf("%s netns=%" PRIu32 " port=%u flags=%04x len=%"
+			       PRIu32 " sk=%" PRIx64 "\n",
 			       seg.dir, seg.netns,
 			       seg.dir[0] == 'i' ? seg.dport : seg.sport,
-			       seg.flags, number(p, "sk"));
+			       seg.flags, seg.len, number(p, "sk"));
 		else
 			segment_print(&seg);
 	}

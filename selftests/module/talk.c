@@ -26,7 +26,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static char buffer[1 << 16];
+static char buffer[1 << 18];
 
 static void fail(const char *what)
 {
