@@ -160,6 +160,14 @@ demo:
 	$(MAKE) --no-print-directory -s all
 	$(TOOL) sync selftests/data/web-db/web selftests/data/web-db/db
 
+.PHONY: bench
+bench: $(BUILD)/selftests/bench/bench
+	$<
+
+$(BUILD)/selftests/bench/%: selftests/bench/%.c $(CORE_A)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) -lm
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)
