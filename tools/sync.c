@@ -233,18 +233,19 @@ static bool write_result(const struct settings *set, const struct netsync *ns,
 /* ---- what is not as it should be --------------------------------------- */
 
 /* The names of the hosts of an island: "web", "web and db", "a, b and c". */
-static char *island_names(const struct netsync *ns, uint32_t island)
+static char *island_names(const struct netsync *ns, uint32_t island,
+			  uint32_t *num)
 {
-	uint32_t left = 0;
 	char *names = NULL;
+	uint32_t left;
 	size_t size;
 	FILE *list = open_memstream(&names, &size);
 
-	if (!list)
-		return NULL;
+	*num = 0;
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		left += host_info(ns, i).island == island;
-	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		*num += host_info(ns, i).island == island;
+	left = *num;
+	for (uint32_t i = 0; i < netsync_num_hosts(ns) && list; i++) {
 		const struct netsync_host_info info = host_info(ns, i);
 
 		if (info.island != island)
@@ -253,7 +254,8 @@ static char *island_names(const struct netsync *ns, uint32_t island)
 		fprintf(list, "%s%s", info.name,
 			left > 1 ? ", " : left ? " and " : "");
 	}
-	fclose(list);
+	if (list)
+		fclose(list);
 	return names;
 }
 
@@ -261,16 +263,19 @@ static char *island_names(const struct netsync *ns, uint32_t island)
 static void explain_islands(const struct netsync *ns)
 {
 	uint32_t main = host_info(ns, netsync_reference(ns)).island;
-	char *reached = island_names(ns, main);
+	uint32_t num_reached, num;
+	char *reached = island_names(ns, main, &num_reached);
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
 		char *names;
 
 		if (host_info(ns, i).island != i || i == main)
 			continue;
-		names = island_names(ns, i);
-		complain("warning: %s and %s share no packet: record the netsync events or net_dev_queue and net_if_receive_skb on both sides, and make them talk meanwhile.",
-			 reached ? reached : "", names ? names : "");
+		names = island_names(ns, i, &num);
+		complain("warning: %s %s no packet with %s: record the netsync events, or net_dev_queue and net_if_receive_skb, on both sides, and make them talk meanwhile.",
+			 reached ? reached : "",
+			 num_reached > 1 ? "share" : "shares",
+			 names ? names : "");
 		free(names);
 	}
 	free(reached);

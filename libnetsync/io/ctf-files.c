@@ -132,46 +132,49 @@ static int find_source(struct ctf_files *files, struct trace *trace)
 
 /* ---- trying a trace ---------------------------------------------------- */
 
-#define REASON_SIZE 200
+/*
+ * What the child has to say: OPENED, or a reason; then its exit status is 0 if
+ * it could ask for the ranges, too.
+ */
+#define OPENED '\1'
+#define ANSWER_SIZE 200
 
-/* In the child: the exit status says whether it worked, the pipe why not. */
 static void try_to_open(const struct ctf_files *files, int out)
 {
 	const struct rlimit no_core = { 0 };
 	const bt_component_source *source;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	char *reason;
+	const char opened[] = { OPENED, '\0' };
+	const char *answer = opened;
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	dup2(null, STDERR_FILENO);
-	if (ctf_make_graph(files, &source) &&
-	    (!bt_component_source_get_output_port_count(source) ||
-	     query(files, "babeltrace.trace-infos", files->params)))
-		_exit(0);
-	reason = ctf_take_reason();
-	if (write(out, reason, strnlen(reason, REASON_SIZE - 1)) < 0)
-		_exit(2);
-	_exit(1);
+	if (!ctf_make_graph(files, &source))
+		answer = ctf_take_reason();
+	if (write(out, answer, strnlen(answer, ANSWER_SIZE - 1)) < 0 ||
+	    *answer != OPENED ||
+	    !bt_component_source_get_output_port_count(source) ||
+	    !query(files, "babeltrace.trace-infos", files->params))
+		_exit(1);
+	_exit(0);
 }
 
-static char *wait_for(pid_t child, int in)
+static char *wait_for(struct ctf_files *files, pid_t child, int in)
 {
-	char reason[REASON_SIZE];
-	ssize_t size = read(in, reason, sizeof(reason) - 1);
+	char answer[ANSWER_SIZE] = "";
+	ssize_t size = read(in, answer, sizeof(answer) - 1);
 	int status;
 
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return strdup(strerror(errno));
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return NULL;
+	files->has_ranges = WIFEXITED(status) && !WEXITSTATUS(status);
 	if (size <= 0)
 		return strdup("Babeltrace 2 gave up on it");
-	reason[size] = '\0';
-	return strdup(reason);
+	return *answer == OPENED ? NULL : strdup(answer);
 }
 
-char *ctf_try(const struct ctf_files *files)
+char *ctf_try(struct ctf_files *files)
 {
 	char *reason;
 	int ends[2];
@@ -183,7 +186,10 @@ char *ctf_try(const struct ctf_files *files)
 	if (!child)
 		try_to_open(files, ends[1]);
 	close(ends[1]);
-	reason = child < 0 ? strdup(strerror(errno)) : wait_for(child, ends[0]);
+	if (child > 0)
+		reason = wait_for(files, child, ends[0]);
+	else
+		reason = strdup(strerror(errno));
 	close(ends[0]);
 	return reason;
 }
@@ -285,11 +291,25 @@ static int check_start(struct trace *trace)
 	}
 }
 
-/* Does it follow the grammar? */
-static int check_grammar(const struct ctf_files *files, struct trace *trace)
+/*
+ * Babeltrace 2 makes up a clock where there are fields called timestamp, and
+ * calls abort() where there is neither.
+ */
+static bool has_clock(const bt_value *info)
+{
+	const bt_value *text = bt_value_map_borrow_entry_value_const(info,
+								     "text");
+	const char *metadata = text ? bt_value_string_get(text) : "";
+
+	return strstr(metadata, "clock") || strstr(metadata, "timestamp");
+}
+
+/* Does it follow the grammar, and is there a clock in it? */
+static int check_content(const struct ctf_files *files, struct trace *trace)
 {
 	bt_value *params = bt_value_map_create();
 	const bt_value *info = NULL;
+	int ret = 0;
 
 	if (params && !bt_value_map_insert_string_entry(params, "path",
 							trace->path))
@@ -298,8 +318,12 @@ static int check_grammar(const struct ctf_files *files, struct trace *trace)
 	bt_current_thread_clear_error();
 	if (!info)
 		return damaged_metadata(trace);
+	if (!has_clock(info))
+		ret = io_fail(trace->io, -EILSEQ,
+			"%s: this trace has no clock, so nothing can be said of its times.",
+			trace->path);
 	bt_value_put_ref(info);
-	return 0;
+	return ret;
 }
 
 /* ---- ranges ------------------------------------------------------------ */
@@ -345,10 +369,11 @@ static void add_range(struct trace *trace, const bt_value *stream)
 
 void ctf_read_ranges(const struct ctf_files *files, struct trace *trace)
 {
-	const bt_value *infos = query(files, "babeltrace.trace-infos",
-				      files->params);
+	const bt_value *infos = NULL;
 
 	trace->range.end_ns = -1;
+	if (files->has_ranges)
+		infos = query(files, "babeltrace.trace-infos", files->params);
 	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos);
 	     i++) {
 		const bt_value *streams = bt_value_map_borrow_entry_value_const(
@@ -374,7 +399,7 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace)
 	if (!ret)
 		ret = find_source(files, trace);
 	if (!ret)
-		ret = check_grammar(files, trace);
+		ret = check_content(files, trace);
 	if (!ret && ctf_set_folder(files, trace->path) < 0)
 		ret = io_fail(trace->io, -ENOMEM,
 			      "There is not enough memory.");

@@ -13,6 +13,7 @@ struct ctf_files {
 	char *folder;		/* what to open: the trace's, or scratch */
 	char *scratch;		/* NULL, or a folder to be removed */
 	bt_value *params;	/* of a source component for @folder */
+	bool has_ranges;	/* ctf_read_ranges() can be called */
 };
 
 /*
@@ -23,12 +24,13 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
 /*
- * Can a trace be opened? NULL: yes; else why not, to be given back with free().
+ * Can the trace be opened, and asked for its ranges? NULL: yes; else why it
+ * cannot be opened, to be given back with free().
  *
  * This is found out in a child process, since libbabeltrace2 2.0 calls abort()
- * for some damaged streams.
+ * for some damaged streams, and when asked for ranges that there are not.
  */
-char *ctf_try(const struct ctf_files *files);
+char *ctf_try(struct ctf_files *files);
 
 /* Make a graph with a source component for a trace; NULL: it failed. */
 bt_graph *ctf_make_graph(const struct ctf_files *files,
@@ -41,7 +43,7 @@ bt_graph *ctf_make_graph(const struct ctf_files *files,
  */
 int ctf_salvage(struct ctf_files *files, struct trace *trace);
 
-/* Set the ranges of a trace that can be opened. */
+/* Set the ranges of a trace, where they are known. */
 void ctf_read_ranges(const struct ctf_files *files, struct trace *trace);
 
 /*

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write CTF 1.8 traces of given packets, in the layouts that tracers use.
+
+The metadata is written by hand, so that every detail of a layout (labels,
+selectors, bit-fields) is what the tracer wrote and not what a library makes of
+it. A Trace collects events; write() puts it into a directory.
+"""
+import ipaddress
+import os
+import struct
+import uuid
+
+FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
+
+OWN_FIELDS = [
+    ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
+    ("window", "be16"), ("flags", "be16"), ("saddr", "a16"), ("daddr", "a16"),
+    ("sport", "be16"), ("dport", "be16"), ("family", "u16"), ("id", "be16"),
+    ("len", "u32"), ("gso_segs", "u16"), ("gso_size", "u16"),
+    ("netns", "u32"), ("has_ts", "u8"), ("tsval", "u32"), ("tsecr", "u32"),
+]
+ADDONS_FIELDS = OWN_FIELDS[:6]
+
+TYPES = {
+    "x64": ("integer { size = 64; align = 8; signed = 0; base = 16; }", "<Q"),
+    "u64": ("integer { size = 64; align = 8; signed = 0; }", "<Q"),
+    "u32": ("integer { size = 32; align = 8; signed = 0; }", "<I"),
+    "u16": ("integer { size = 16; align = 8; signed = 0; }", "<H"),
+    "u8": ("integer { size = 8; align = 8; signed = 0; }", "<B"),
+    "s32": ("integer { size = 32; align = 8; signed = 1; }", "<i"),
+    "be32": ("integer { size = 32; align = 8; signed = 0; base = 16; "
+             "byte_order = be; }", ">I"),
+    "be16": ("integer { size = 16; align = 8; signed = 0; base = 16; "
+             "byte_order = be; }", ">H"),
+    "a16": ("integer { size = 8; align = 8; signed = 0; }", None),
+}
+
+
+def bits(n):
+    return (f"integer {{ size = {n}; align = {min(n, 8) if n in (4, 8) else 1};"
+            " signed = 0; byte_order = be; }")
+
+
+def be(n):
+    return f"integer {{ size = {n}; align = 8; signed = 0; byte_order = be; }}"
+
+
+def flat_fields(fields):
+    text = ""
+    for name, kind in fields:
+        tail = "[16]" if kind == "a16" else ""
+        text += f"\t\t{TYPES[kind][0]} _{name}{tail};\n"
+    return text
+
+
+TCP = ("struct { %s _source_port; %s _dest_port; %s _seq; %s _ack_seq; "
+       "%s _data_offset; %s _reserved; %s _flags; %s _window_size; "
+       "%s _checksum; %s _urg_ptr; }" %
+       (be(16), be(16), be(32), be(32), bits(4), bits(3), bits(9), be(16),
+        be(16), be(16)))
+
+
+def net_fields(version, label):
+    """The fields of net_dev_queue as lttng-modules of a version writes them."""
+    protocol = ('enum : %s { "%sunknown" = 0 ... 5, "%stcp" = 6, '
+                '"%sunknown" = 7 ... 255 }' % (be(8), label, label, label))
+    kind = ('enum : %s { "%sunknown" = 0, "%stcp" = 1, "%sudp" = 2 }' %
+            (TYPES["u8"][0], label, label, label))
+    extra, selector = "", "_protocol"
+    more = ""
+    if version >= (2, 11):
+        extra, selector = f"{kind} _transport_header_type; ", None
+        more = "struct { %s _source_port; %s _dest_port; %s _len; " \
+               "%s _check; } %sudp; " % (be(16), be(16), be(16), be(16), label)
+
+    def transport(tag):
+        return (f"variant <{tag}> {{ struct {{ }} {label}unknown; "
+                f"{TCP} {label}tcp; {more}}} _transport_header; ")
+
+    ipv4 = ("struct { %s _version; %s _ihl; %s _tos; %s _tot_len; %s _id; "
+            "%s _frag_off; %s _ttl; %s _protocol; %s _checksum; "
+            "%s _saddr[4]; %s _daddr[4]; %s%s}" %
+            (bits(4), bits(4), be(8), be(16), be(16), be(16), be(8), protocol,
+             be(16), be(8), be(8), extra,
+             transport(selector or "_transport_header_type")))
+    ipv6 = ("struct { %s _version; %s _prio; %s _flow_lbl[3]; "
+            "%s _payload_len; %s _nexthdr; %s _hop_limit; %s _saddr[8]; "
+            "%s _daddr[8]; %s%s}" %
+            (bits(4), bits(4), be(8), be(16), protocol, be(8), be(16), be(16),
+             extra, transport("_nexthdr" if selector else
+                              "_transport_header_type")))
+    return (f"\t\t{TYPES['x64'][0]} _skbaddr;\n\t\t{TYPES['u32'][0]} _len;\n"
+            f"\t\tstring _name;\n\t\tenum : {TYPES['u8'][0]} "
+            f'{{ "{label}unknown" = 0, "{label}ipv4" = 1, "{label}ipv6" = 2 }} '
+            "_network_header_type;\n"
+            f"\t\tvariant <_network_header_type> {{ struct {{ }} {label}unknown;"
+            f" {ipv4} {label}ipv4; {ipv6} {label}ipv6; }} _network_header;\n")
+
+
+def mapped(addr):
+    ip = ipaddress.ip_address(addr)
+    if ip.version == 4:
+        return b"\0" * 10 + b"\xff\xff" + ip.packed
+    return ip.packed
+
+
+class Packet:
+    """One TCP segment; what it does not say is filled in."""
+
+    def __init__(self, saddr="10.0.0.1", daddr="10.0.0.2", sport=40000,
+                 dport=80, seq=1, ack=1, flags=ACK, window=512, len=0, id=1,
+                 tsval=None, tsecr=0, doff=None):
+        self.__dict__.update(locals())
+        self.has_ts = tsval is not None
+        self.doff = doff or (8 if self.has_ts else 5)
+        self.word = (self.doff << 12) | flags
+        self.v4 = ipaddress.ip_address(saddr).version == 4
+
+    def own(self):
+        return dict(
+            sk=0xffff888000000000, seq=self.seq, ack_seq=self.ack, check=0xbeef,
+            window=self.window, flags=self.word, saddr=mapped(self.saddr),
+            daddr=mapped(self.daddr), sport=self.sport, dport=self.dport,
+            family=2 if self.v4 else 10, id=self.id if self.v4 else 0,
+            len=self.len, gso_segs=0, gso_size=0, netns=4026531840,
+            has_ts=int(self.has_ts), tsval=self.tsval or 0, tsecr=self.tsecr)
+
+    def addons_word(self):
+        """The flags word of the old addons module on little endian."""
+        word = self.doff << 8
+        for i, bit in enumerate((FIN, SYN, RST, PSH, ACK)):
+            word += bool(self.flags & bit) << (7 - i)
+        return (word & 0xff) << 8 | word >> 8
+
+    def headers(self):
+        src = ipaddress.ip_address(self.saddr).packed
+        dst = ipaddress.ip_address(self.daddr).packed
+        tcp = struct.pack(">HHIIHHHH", self.sport, self.dport, self.seq,
+                          self.ack, self.word, self.window, 0xbeef, 0)
+        size = self.doff * 4 + self.len
+        if self.v4:
+            ip = struct.pack(">BBHHHBBH", 0x45, 0, (20 + size) & 0xffff,
+                             self.id, 0x4000, 64, 6, 0)
+        else:
+            ip = struct.pack(">IHBB", 6 << 28, size & 0xffff, 6, 64)
+        return ip + src + dst, tcp
+
+    def net(self, version, skb, dev, is_out):
+        ip, tcp = self.headers()
+        size = len(ip) + self.doff * 4 + self.len + (14 if is_out else 0)
+        data = struct.pack("<QI", skb, size) + dev.encode() + b"\0"
+        data += bytes([1 if self.v4 else 2]) + ip
+        if version >= (2, 11):
+            data += b"\x01"
+        return data + tcp
+
+
+class Trace:
+    """One CTF trace of one host.
+
+    epoch: what is added to a time of the clock to get what is printed, ns.
+    """
+
+    def __init__(self, layout="own", hostname="web", clock=None, epoch=0,
+                 freq=10**9, trace=None, version=(2, 13), label="_",
+                 domain="kernel", per_packet=64):
+        self.hostname, self.epoch, self.freq = hostname, epoch, freq
+        self.clock = clock or str(uuid.uuid5(uuid.NAMESPACE_DNS, hostname))
+        self.trace = trace or str(uuid.uuid4())
+        self.layout, self.version, self.label = layout, version, label
+        self.domain, self.per_packet = domain, per_packet
+        self.streams = {}
+        self.discarded = {}
+        self.skb = 0xffff888100000000
+
+    def names(self):
+        if self.layout == "lttng":
+            return ["net_dev_queue", "net_if_receive_skb"]
+        if self.layout == "none":
+            return ["sched_switch"]
+        return ["inet_sock_local_out", "inet_sock_local_in"]
+
+    def add(self, time, is_out, packet, stream=0, dev="eth0", skb=None):
+        """One sighting; time as printed, that is with the epoch offset."""
+        self.skb += 256
+        if self.layout == "lttng":
+            data = packet.net(self.version, skb or self.skb, dev, is_out)
+        elif self.layout == "none":
+            data = struct.pack("<I", 1)
+        else:
+            data = b""
+            values = packet.own()
+            if self.layout == "addons":
+                values["flags"] = packet.addons_word()
+            for name, kind in self.fields():
+                fmt = TYPES[kind][1]
+                data += struct.pack(fmt, values[name]) if fmt else values[name]
+        value = (time - self.epoch) * self.freq // 10**9
+        self.streams.setdefault(stream, []).append(
+            (value, 0 if is_out else 1, data))
+
+    def fields(self):
+        return OWN_FIELDS if self.layout == "own" else ADDONS_FIELDS
+
+    def metadata(self):
+        clock = ""
+        if self.clock != "none":
+            line = f'\tuuid = "{self.clock}";\n' if self.clock != "unnamed" else ""
+            seconds = self.epoch // 10**9
+            cycles = (self.epoch - seconds * 10**9) * self.freq // 10**9
+            clock = (f'clock {{\n\tname = "monotonic";\n{line}'
+                     f"\tfreq = {self.freq};\n\toffset_s = {seconds};\n"
+                     f"\toffset = {cycles};\n}};\n"
+                     "typealias integer { size = 64; align = 8; signed = false;"
+                     " map = clock.monotonic.value; } := uint64_time_t;\n")
+        else:
+            clock = ("typealias integer { size = 64; align = 8; signed = false;"
+                     " } := uint64_time_t;\n")
+        # Babeltrace 2 makes up a clock for fields that are called timestamp.
+        stamp = "when" if self.clock == "none" else "timestamp"
+        text = ("/* CTF 1.8 */\n"
+                "typealias integer { size = 8; align = 8; signed = false; } "
+                ":= uint8_t;\n"
+                "typealias integer { size = 16; align = 8; signed = false; } "
+                ":= uint16_t;\n"
+                "typealias integer { size = 32; align = 8; signed = false; } "
+                ":= uint32_t;\n"
+                "typealias integer { size = 64; align = 8; signed = false; } "
+                ":= uint64_t;\n"
+                f'trace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = "{self.trace}"'
+                ";\n\tbyte_order = le;\n\tpacket.header := struct {\n"
+                "\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n"
+                "\t\tuint32_t stream_id;\n\t};\n};\n"
+                f'env {{\n\thostname = "{self.hostname}";\n'
+                f'\tdomain = "{self.domain}";\n\tsysname = "Linux";\n'
+                '\ttracer_name = "lttng-modules";\n'
+                f"\ttracer_major = {self.version[0]};\n"
+                f"\ttracer_minor = {self.version[1]};\n}};\n" + clock +
+                "stream {\n\tid = 0;\n\tevent.header := struct {\n"
+                f"\t\tuint16_t id;\n\t\tuint64_time_t {stamp};\n\t}};\n"
+                "\tpacket.context := struct {\n"
+                f"\t\tuint64_time_t {stamp}_begin;\n"
+                f"\t\tuint64_time_t {stamp}_end;\n"
+                "\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n"
+                "\t\tuint64_t packet_seq_num;\n"
+                "\t\tuint64_t events_discarded;\n\t\tuint32_t cpu_id;\n"
+                "\t};\n};\n")
+        for i, name in enumerate(self.names()):
+            if self.layout == "lttng":
+                fields = net_fields(self.version, self.label)
+            elif self.layout == "none":
+                fields = f"\t\t{TYPES['u32'][0]} _tid;\n"
+            else:
+                fields = flat_fields(self.fields())
+            text += (f'event {{\n\tname = "{name}";\n\tid = {i};\n'
+                     f"\tstream_id = 0;\n\tfields := struct {{\n{fields}\t}};\n"
+                     "};\n")
+        return text
+
+    def packets(self, stream):
+        """The packets of a stream, each as bytes."""
+        events = sorted(self.streams[stream])
+        lost = self.discarded.get(stream, 0)
+        for seq, i in enumerate(range(0, len(events), self.per_packet)):
+            part = events[i:i + self.per_packet]
+            body = b"".join(struct.pack("<HQ", e, t) + d for t, e, d in part)
+            head = 24 + 6 * 8 + 4
+            size = -(-(head + len(body)) // 4096) * 4096
+            last = i + self.per_packet >= len(events)
+            packet = struct.pack("<I", 0xc1fc1fc1)
+            packet += uuid.UUID(self.trace).bytes + struct.pack("<I", 0)
+            packet += struct.pack("<QQQQQQI", part[0][0], part[-1][0],
+                                  (head + len(body)) * 8, size * 8, seq,
+                                  lost if last else 0, stream)
+            yield (packet + body).ljust(size, b"\0")
+
+    def write(self, path):
+        os.makedirs(path)
+        with open(os.path.join(path, "metadata"), "w") as f:
+            f.write(self.metadata())
+        for stream in self.streams:
+            with open(os.path.join(path, f"channel0_{stream}"), "wb") as f:
+                f.write(b"".join(self.packets(stream)))
+        return path
+
+
+def exchange(a, b, count=200, start=1_700_000_000_000_000_000,
+             gap=1_000_000, offset=0, skew_ppm=0, delay=50_000, v6=False,
+             base_seq=1000, seed=1, **packet):
+    """Ping-pong between Trace a and Trace b, whose clock is a's + offset + skew.
+
+    Delays are at least `delay`, and equal to it now and then in both
+    directions, so that the truth is known.
+    """
+    state = seed
+    saddr, daddr = (("fd00::1", "fd00::2") if v6 else ("10.0.0.1", "10.0.0.2"))
+
+    def to_b(t):
+        return t + offset + (t - start) * skew_ppm // 10**6
+
+    for i in range(count):
+        t = start + i * gap
+        for is_ping in (True, False):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            wait = delay + (0 if i % 8 == 0 else state >> 46)
+            base = (base_seq, base_seq + 2**30)
+            if not is_ping:
+                base = base[1], base[0]
+            p = Packet(seq=base[0] + i * 10, ack=base[1] + i * 10, len=10,
+                       flags=PSH | ACK, id=(i * 2 + is_ping) & 0xffff,
+                       saddr=saddr if is_ping else daddr,
+                       daddr=daddr if is_ping else saddr,
+                       sport=40000 if is_ping else 80,
+                       dport=80 if is_ping else 40000, **packet)
+            src, dst = (a, b) if is_ping else (b, a)
+            if is_ping:
+                src.add(t, True, p, stream=i % 2)
+                dst.add(to_b(t + wait), False, p, stream=i % 2)
+            else:
+                src.add(to_b(t), True, p, stream=i % 2)
+                dst.add(t + wait, False, p, stream=i % 2)
+            t += wait + 20_000

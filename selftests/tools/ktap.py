@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests of the command share: running it, and reporting in KTAP."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
+
+CASES = []
+
+
+def case(function):
+    """A function with a docstring is a test; check() says what must hold."""
+    CASES.append(function)
+    return function
+
+
+class Skip(Exception):
+    pass
+
+
+def check(condition, *what):
+    if not condition:
+        raise AssertionError(" ".join(str(w) for w in what))
+
+
+class Run:
+    def __init__(self, *arguments, cwd=None, env=None):
+        done = subprocess.run([NETSYNC, *map(str, arguments)], cwd=cwd,
+                              env=dict(os.environ, **(env or {})),
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=120, check=False)
+        self.status = done.returncode
+        self.out = done.stdout.decode()
+        self.err = done.stderr.decode()
+
+    def json(self):
+        return json.loads(self.out)
+
+    def expect(self, status, *words):
+        """The exit status, and words that stderr must hold."""
+        check(self.status == status, "exit status", self.status, "not", status,
+              "stderr:", self.err)
+        for word in words:
+            check(word in self.err, "not in stderr:", repr(word), "but:",
+                  self.err)
+        return self
+
+
+def sync(*arguments, **options):
+    return Run("sync", *arguments, **options)
+
+
+def sync_json(*arguments, status=0, **options):
+    return sync("--format", "json", *arguments,
+                **options).expect(status).json()
+
+
+def main():
+    print("TAP version 13")
+    print(f"1..{len(CASES)}")
+    failed = 0
+    for number, function in enumerate(CASES, 1):
+        name = function.__doc__.split("\n")[0].rstrip(".")
+        with tempfile.TemporaryDirectory(prefix="netsync-test-") as folder:
+            try:
+                function(pathlib.Path(folder))
+                print(f"ok {number} - {name}", flush=True)
+            except Skip as reason:
+                print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+            except Exception as error:
+                failed += 1
+                text = str(error) if isinstance(error, AssertionError) \
+                    and str(error) else traceback.format_exc()
+                print("# " + text.strip().replace("\n", "\n# "))
+                print(f"not ok {number} - {name}", flush=True)
+    sys.exit(1 if failed else 0)
