@@ -109,7 +109,7 @@ class Packet:
 
     def __init__(self, saddr="10.0.0.1", daddr="10.0.0.2", sport=40000,
                  dport=80, seq=1, ack=1, flags=ACK, window=512, len=0, id=1,
-                 tsval=None, tsecr=0, doff=None):
+                 tsval=None, tsecr=0, doff=None, big=False):
         self.__dict__.update(locals())
         self.has_ts = tsval is not None
         self.doff = doff or (8 if self.has_ts else 5)
@@ -139,10 +139,10 @@ class Packet:
                           self.ack, self.word, self.window, 0xbeef, 0)
         size = self.doff * 4 + self.len
         if self.v4:
-            ip = struct.pack(">BBHHHBBH", 0x45, 0, (20 + size) & 0xffff,
+            ip = struct.pack(">BBHHHBBH", 0x45, 0, 0 if self.big else 20 + size,
                              self.id, 0x4000, 64, 6, 0)
         else:
-            ip = struct.pack(">IHBB", 6 << 28, size & 0xffff, 6, 64)
+            ip = struct.pack(">IHBB", 6 << 28, 0 if self.big else size, 6, 64)
         return ip + src + dst, tcp
 
     def net(self, version, skb, dev, is_out):
