@@ -372,12 +372,8 @@ static int salvage_streams(struct salvage *salvage)
 	reason = ctf_try(salvage->files);
 	if (!reason)
 		return 0;
-	if (trace->info.damaged)
-		ret = io_fail(trace->io, -EILSEQ, "%s: none of its streams can be read.",
-			      trace->path);
-	else
-		ret = io_fail(trace->io, -EILSEQ, "%s: it cannot be read (%s).",
-			      trace->path, reason);
+	ret = io_fail(trace->io, -EILSEQ, "%s: it cannot be read (%s).",
+		      trace->path, reason);
 	free(reason);
 	return ret;
 }

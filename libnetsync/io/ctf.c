@@ -527,9 +527,10 @@ static int ctf_open(struct trace *trace)
 			return ret;
 	}
 	if (!ctf->clock) {
-		io_warn(trace->io, "%s: %s; it was not used.", trace->path,
-			ctf->num_streams ? "this trace has no clock" :
-					   "nothing was recorded in this trace");
+		io_warn(trace->io, "%s: %s; the trace was not used.",
+			trace->path,
+			trace->info.damaged ? "none of its streams can be read" :
+			"nothing was recorded in it");
 		return 0;
 	}
 	ctf->reading = true;
