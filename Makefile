@@ -13,6 +13,7 @@ VERSION := 0.1.0
 SOVERSION := 0
 
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
@@ -76,7 +77,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
-# The tool in build/ finds the libraries beside it; "make install" relinks.
+# The tool in build/ finds the libraries beside it.
 $(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) \
 		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS)
@@ -167,6 +168,45 @@ bench: $(BUILD)/selftests/bench/bench
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(CORE_A)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) -lm
+
+# ---- installing ----------------------------------------------------------------
+
+# The loader looks into these by itself.
+comma := ,
+RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
+INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
+MAN1 := $(wildcard tools/man/*.1)
+MAN3 := $(wildcard libnetsync/man/*.3)
+
+# The tool that is installed finds the libraries where they are installed.
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
+		$(DESTDIR)$(MANDIR)/man3
+	for lib in libnetsync.so libnetsync-io.so; do \
+		install -m 755 $(BUILD)/$$lib.$(VERSION) $(DESTDIR)$(LIBDIR) && \
+		ln -sf $$lib.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.$(SOVERSION) && \
+		ln -sf $$lib.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib || exit 1; \
+	done
+	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) \
+		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS)
+	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)
+	$(INSTALL_PC) libnetsync/netsync.pc.in \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync.pc
+	$(INSTALL_PC) libnetsync/io/netsync-io.pc.in \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync-io.pc
+	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
+	# A page for several functions is found by the name of each.
+	for page in $(MAN3); do \
+		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ]*\).*/\1/p' $$page | \
+		while read -r name; do \
+			file=$(DESTDIR)$(MANDIR)/man3/$$name.3; \
+			[ -e $$file ] || ln -s $${page##*/} $$file || exit 1; \
+		done || exit 1; \
+	done
 
 .PHONY: clean
 clean:

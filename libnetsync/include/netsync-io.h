@@ -29,6 +29,9 @@
  * Errors: functions that can fail return a negative errno value, and
  * netsync_io_error() then gives a sentence for people.
  *
+ * Processes: netsync_io_add() tries each trace in a child process (fork), since
+ * libbabeltrace2 calls abort() for some damaged streams.
+ *
  * Files: traces are only ever read. Where a stream file is damaged, the part
  * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that
  * netsync_io_free() removes.
@@ -99,7 +102,9 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
  *	-EEXIST	one of its traces was added before
  *	-EPROTONOSUPPORT	a trace of a format that cannot be read
  *	-EILSEQ	a trace that is damaged so that nothing of it can be read
+ *	-EINVAL	there is no NAME before the '='
  *	-EBUSY	netsync_io_read() was called already
+ *	-ENOSYS	Babeltrace 2 is not installed in full
  *	-ENOMEM, or what the system said of a file that cannot be read
  * After an error, only netsync_io_error() and netsync_io_free() make sense.
  */
