@@ -196,8 +196,8 @@ class Trace:
                 fmt = TYPES[kind][1]
                 data += struct.pack(fmt, values[name]) if fmt else values[name]
         value = (time - self.epoch) * self.freq // 10**9
-        self.streams.setdefault(stream, []).append(
-            (value, 0 if is_out else 1, data))
+        kind = 0 if is_out or self.layout == "none" else 1
+        self.streams.setdefault(stream, []).append((value, kind, data))
 
     def fields(self):
         return OWN_FIELDS if self.layout == "own" else ADDONS_FIELDS
