@@ -313,6 +313,9 @@ static int explain(const struct settings *set, const struct netsync *ns)
 {
 	int status = EXIT_DONE;
 
+	if (netsync_num_hosts(ns) == 1)
+		complain("warning: all traces are of one host, %s, so there is nothing to synchronize.",
+			 host_info(ns, 0).name);
 	explain_islands(ns);
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
 		if (!explain_host(set, ns, i))

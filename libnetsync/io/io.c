@@ -214,12 +214,15 @@ static void free_trace(struct trace *trace)
 	free(trace);
 }
 
-/* The same folder again, or a copy of it? */
+/*
+ * The same folder again, or a copy of it? The chunks of a rotated trace have
+ * one uuid, too, but not the same times.
+ */
 static bool same_trace(const struct trace *a, const struct trace *b)
 {
 	if (!strcmp(a->real_path, b->real_path))
 		return true;
-	return a->has_uuid && b->has_uuid &&
+	return a->range.begin_ns <= a->range.end_ns && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
 	       a->range_hash == b->range_hash;
 }
@@ -253,7 +256,6 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 		return no_memory(io);
 	trace->io = io;
 	trace->info.last_ns = -1;
-	trace->range_hash = 0;
 	trace->path = strdup(path);
 	trace->real_path = realpath(path, NULL);
 	if (!trace->path || !trace->real_path) {
