@@ -3,11 +3,11 @@
 """TCP traffic between two machines, interactive and bulk.
 
 usage: traffic.py serve CLIENTS
-       traffic.py drive SECONDS RATE BULK ADDRESS...
+       traffic.py drive SECONDS RATE BURST BULK ADDRESS...
 
-"drive" sends RATE small requests a second for SECONDS, to one address after
-the other, each answered before the next one; halfway it moves BULK bytes to
-each address and back. "serve" ends when CLIENTS connections have come and gone.
+"drive" sends, RATE times a second for SECONDS, BURST small requests to one
+address after the other, each answered before the next one; halfway it moves
+BULK bytes to each address and back. "serve" ends when CLIENTS connections have come and gone.
 """
 import socket
 import sys
@@ -74,12 +74,13 @@ def request(conn, size):
         sys.exit("traffic.py: connection lost")
 
 
-def drive(seconds, rate, bulk, addresses):
+def drive(seconds, rate, burst, bulk, addresses):
     conns = [connect(address) for address in addresses]
     start = time.monotonic()
     count = int(seconds * rate)
     for i in range(count):
-        request(conns[i % len(conns)], REQUEST)
+        for _ in range(burst):
+            request(conns[i % len(conns)], REQUEST)
         if i == count // 2 and bulk:
             for conn in conns:
                 request(conn, bulk)
@@ -92,8 +93,8 @@ def main():
     if sys.argv[1] == "serve":
         serve(int(sys.argv[2]))
     else:
-        drive(float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]),
-              sys.argv[5:])
+        seconds, rate, burst, bulk = map(int, sys.argv[2:6])
+        drive(seconds, rate, burst, bulk, sys.argv[6:])
 
 
 main()
