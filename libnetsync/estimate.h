@@ -71,7 +71,7 @@ struct margin estimate_margin(const struct estimate *e, int64_t x);
 double line_above(const struct line *l, int64_t x, int64_t y);
 
 /*
- * Time on one host -> time on the other, both relative to the origin. The
+ * Time on one host -> time on the other, relative to their origins. The
  * result is *t plus the returned fraction of a ns, which is below 1.
  */
 double line_to_second(const struct line *l, int64_t *t);

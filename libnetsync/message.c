@@ -69,7 +69,7 @@ static struct pair *find_pair(struct pairs *ps, uint32_t a, uint32_t b)
 }
 
 int pairs_add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
-	      int64_t recv)
+	      int64_t recv, bool inverted)
 {
 	bool back = from > to;
 	struct pair *p = back ? find_pair(ps, to, from) :
@@ -90,7 +90,7 @@ int pairs_add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
 		return ret;
 	c->msg[c->num].send = send;
 	c->msg[c->num++].recv = recv;
-	c->inversions += recv < send;
+	c->inversions += inverted;
 	c->sum_x += x;
 	c->sum_y += y;
 	return 0;

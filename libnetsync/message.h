@@ -3,7 +3,8 @@
  * Messages, kept by the pair of hosts that exchanged them.
  *
  * Of a pair, host[0] < host[1]. A message becomes a point in the plane
- *	x = time on host[0] - origin, y = time on host[1] - time on host[0],
+ *	x = time on host[0], y = time on host[1] - time on host[0]
+ * (each relative to an origin near the host's times)
  * in which a straight pair of clocks is a line: messages from host[0] lie
  * above it by their delay, messages from host[1] below (Duda et al. 1987).
  * Each of the two clouds is kept as the convex hull on its inner side.
@@ -18,7 +19,7 @@
 #include "hull.h"
 
 struct message {
-	int64_t send;		/* both relative to the origin */
+	int64_t send;		/* each relative to its host's origin */
 	int64_t recv;
 };
 
@@ -50,9 +51,12 @@ struct pairs {
 	size_t slots;
 };
 
-/* Add a message: 0 or -ENOMEM. Times are relative to the origin. */
+/*
+ * Add a message: 0 or -ENOMEM. Times are relative to the hosts' origins, so
+ * that only the caller knows whether it was @inverted.
+ */
 int pairs_add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
-	      int64_t recv);
+	      int64_t recv, bool inverted);
 
 /* Bring all hulls up to date and sort the pairs: 0 or -ENOMEM. */
 int pairs_settle(struct pairs *ps);

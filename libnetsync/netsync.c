@@ -23,8 +23,6 @@ struct netsync {
 	struct host *host;
 	size_t num_hosts;
 	size_t host_room;
-	bool has_origin;
-	int64_t origin;		/* the first time that was given */
 	struct matcher matcher;
 	struct pairs pairs;
 	uint64_t packets;
@@ -145,28 +143,28 @@ int netsync_add_host(struct netsync *ns, const char *name)
 	return (int)ns->num_hosts++;
 }
 
-/* Make a time relative to the origin: 0 or -ERANGE. */
-static int relative(struct netsync *ns, int64_t *t)
+/* Make a time relative to the host's origin, its first time: 0 or -errno. */
+static int relative(struct netsync *ns, uint32_t host, int64_t *t)
 {
+	struct host *h;
 	__int128 d;
 
-	if (!ns->has_origin) {
-		ns->has_origin = true;
-		ns->origin = *t;
-	}
-	d = (__int128)*t - ns->origin;
+	if (host >= ns->num_hosts)
+		return fail(ns, -EINVAL, "there is no host number %u", host);
+	h = &ns->host[host];
+	if (*t >= NETSYNC_MAX_TIME || *t <= -NETSYNC_MAX_TIME)
+		return fail(ns, -ERANGE,
+			    "time %lld of host %s is not between the years 1824 and 2116",
+			    (long long)*t, h->name);
+	if (h->first > h->last)
+		h->origin = *t;
+	d = (__int128)*t - h->origin;
 	if (d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN)
 		return fail(ns, -ERANGE,
-			    "time %lld is more than 36 years from the first one, %lld",
-			    (long long)*t, (long long)ns->origin);
+			    "time %lld of host %s is more than 36 years from its first one, %lld",
+			    (long long)*t, h->name, (long long)h->origin);
 	*t = (int64_t)d;
 	return 0;
-}
-
-static int check_host(struct netsync *ns, uint32_t host)
-{
-	return host < ns->num_hosts ? 0 :
-	       fail(ns, -EINVAL, "there is no host number %u", host);
 }
 
 static void extend(struct host *h, int64_t t)
@@ -179,10 +177,8 @@ static void extend(struct host *h, int64_t t)
 
 int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
 {
-	int ret = check_host(ns, host);
+	int ret = relative(ns, host, &time_ns);
 
-	if (!ret)
-		ret = relative(ns, &time_ns);
 	if (!ret)
 		extend(&ns->host[host], time_ns);
 	return ret;
@@ -199,6 +195,7 @@ static bool is_loopback(const uint8_t *addr)
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 {
 	struct netsync_packet p = *pkt;
+	int64_t t = p.time_ns;
 	int ret;
 
 	if (p.size < sizeof(p))
@@ -207,9 +204,7 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	if (p.dir != NETSYNC_OUT && p.dir != NETSYNC_IN)
 		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
 			    p.dir);
-	ret = check_host(ns, p.host);
-	if (!ret)
-		ret = relative(ns, &p.time_ns);
+	ret = relative(ns, p.host, &t);
 	if (ret)
 		return ret;
 	if (p.protocol != TCP) {
@@ -222,26 +217,25 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	}
 	ns->packets++;
 	ns->host[p.host].packets++;
-	extend(&ns->host[p.host], p.time_ns);
+	extend(&ns->host[p.host], t);
 	return 0;
 }
 
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {
-	int ret = check_host(ns, from);
+	bool inverted = recv_ns < send_ns;
+	int ret;
 
+	if (from == to)
+		return fail(ns, -EINVAL,
+			    "a message goes from one host to another");
+	ret = relative(ns, from, &send_ns);
 	if (!ret)
-		ret = check_host(ns, to);
-	if (!ret && from == to)
-		ret = fail(ns, -EINVAL, "a message goes from one host to another");
-	if (!ret)
-		ret = relative(ns, &send_ns);
-	if (!ret)
-		ret = relative(ns, &recv_ns);
+		ret = relative(ns, to, &recv_ns);
 	if (ret)
 		return ret;
-	if (pairs_add(&ns->pairs, from, to, send_ns, recv_ns))
+	if (pairs_add(&ns->pairs, from, to, send_ns, recv_ns, inverted))
 		return no_memory(ns);
 	extend(&ns->host[from], send_ns);
 	extend(&ns->host[to], recv_ns);
@@ -255,18 +249,19 @@ static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
 {
 	struct netsync *ns = arg;
 
-	return pairs_add(&ns->pairs, from, to, send, recv);
+	return pairs_add(&ns->pairs, from, to, send - ns->host[from].origin,
+			 recv - ns->host[to].origin, recv < send);
 }
 
-/* Corrected delay of a message; times are relative to the origin. */
-static int64_t delay(const struct netsync *ns, const struct host *from,
-		     const struct host *to, int64_t send, int64_t recv)
+/* Corrected delay of a message; times are relative to the hosts' origins. */
+static int64_t delay(const struct host *from, const struct host *to,
+		     int64_t send, int64_t recv)
 {
 	int64_t s = 0, r = 0;
 
-	/* Cannot fail: corrected times are as near to the origin as these. */
-	netsync_convert(from->clock, ns->origin + send, &s, NULL);
-	netsync_convert(to->clock, ns->origin + recv, &r, NULL);
+	/* Cannot fail: corrected times are near the reference's own. */
+	netsync_convert(from->clock, from->origin + send, &s, NULL);
+	netsync_convert(to->clock, to->origin + recv, &r, NULL);
 	return r - s;
 }
 
@@ -283,8 +278,8 @@ static int64_t smallest_delay(const struct netsync *ns, const struct pair *p,
 		int64_t x = h->corner[i].x, y = h->corner[i].y, d;
 
 		/* x is the time on host[0]; y of the way back is negated. */
-		d = way ? delay(ns, from, to, x - y, x) :
-			  delay(ns, from, to, x, x + y);
+		d = way ? delay(from, to, x - y, x) :
+			  delay(from, to, x, x + y);
 		if (d < least)
 			least = d;
 	}
@@ -298,9 +293,8 @@ static uint64_t count_inversions(const struct netsync *ns, const struct pair *p,
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < c->num; i++)
-		n += delay(ns, &ns->host[p->host[way]],
-			   &ns->host[p->host[!way]], c->msg[i].send,
-			   c->msg[i].recv) < 0;
+		n += delay(&ns->host[p->host[way]], &ns->host[p->host[!way]],
+			   c->msg[i].send, c->msg[i].recv) < 0;
 	return n;
 }
 
@@ -344,7 +338,7 @@ static int solve_pairs(struct netsync *ns, double max_skew)
 		for (uint32_t i = 0; i < n; i++)
 			estimate_pair(&est[i], ns->pairs.pair[i], max_skew);
 		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n,
-			     ns->origin, &ns->reference);
+			     &ns->reference);
 	}
 	if (!ret) {
 		for (uint32_t i = 0; i < n; i++)
@@ -431,8 +425,8 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 		.island = h->island,
 	};
 	if (h->first <= h->last) {
-		i.first_ns = ns->origin + h->first;
-		i.last_ns = ns->origin + h->last;
+		i.first_ns = h->origin + h->first;
+		i.last_ns = h->origin + h->last;
 	}
 	return copy_out(info, &i, sizeof(i));
 }

@@ -40,7 +40,6 @@ struct graph {
 	const struct estimate *est;
 	uint32_t num_hosts;
 	uint32_t num_pairs;
-	int64_t origin;
 	uint32_t reference;
 	uint32_t *start;	/* pairs of host h: edge[start[h] .. start[h + 1]] */
 	uint32_t *edge;
@@ -245,8 +244,8 @@ static uint32_t choose_reference(struct graph *g, uint32_t island)
 
 /* A host's time carried along a path to the reference. */
 struct carried {
-	int64_t t;		/* relative to the origin, */
-	double frac;		/* and the rest of it */
+	int64_t t;		/* relative to the origin of the host where it */
+	double frac;		/* has come to; and the rest of it */
 	double skew;		/* rate of the whole path - 1 */
 	struct margin margin;	/* how far the truth can be from t + frac */
 	double growth;		/* of the margin, outside of all messages */
@@ -320,7 +319,7 @@ static uint32_t set_knots(const struct graph *g, uint32_t h,
 			t += (int64_t)((__int128)span * i / (n - 1));
 		c = carry(g, &g->by_noise, h, t);
 		alt = carry(g, by, h, t);
-		knot[i].time_ns = g->origin + t;
+		knot[i].time_ns = host->origin + t;
 		/* One ns for rounding the offset and the corrected time. */
 		knot[i].bound_ns =
 			(int64_t)ceil(fmin(half_width(&c, &alt), 0x1p60)) + 1;
@@ -341,9 +340,10 @@ static int make_clock(const struct graph *g, uint32_t h)
 	struct netsync_knot knot[KNOTS], knot2[KNOTS];
 	int64_t sorted[KNOTS];
 	struct netsync_segment seg = {
-		.from_ns = g->origin + host->first,
-		.to_ns = g->origin + host->last,
-		.offset_ns = c.t - host->first + llround(c.frac),
+		.from_ns = host->origin + host->first,
+		.to_ns = host->origin + host->last,
+		.offset_ns = g->host[g->reference].origin - host->origin +
+			     c.t - host->first + llround(c.frac),
 		.rate = 1 + c.skew,
 	};
 	struct netsync_model m = {
@@ -377,9 +377,10 @@ static int make_clock(const struct graph *g, uint32_t h)
 static int make_reference(const struct graph *g)
 {
 	struct host *host = &g->host[g->reference];
+	bool seen = host->first <= host->last;
 	struct netsync_segment seg = {
-		.from_ns = g->origin + (host->first <= host->last ? host->first : 0),
-		.to_ns = g->origin + (host->first <= host->last ? host->last : 0),
+		.from_ns = host->origin + (seen ? host->first : 0),
+		.to_ns = host->origin + (seen ? host->last : 0),
 		.rate = 1,
 	};
 	struct netsync_knot knot = { .time_ns = seg.from_ns };
@@ -415,14 +416,13 @@ static int make_clocks(struct graph *g)
 }
 
 int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, int64_t origin, uint32_t *reference)
+	   uint32_t num_pairs, uint32_t *reference)
 {
 	struct graph g = {
 		.host = host,
 		.est = est,
 		.num_hosts = num_hosts,
 		.num_pairs = num_pairs,
-		.origin = origin,
 		.start = calloc(num_hosts + 2, sizeof(uint32_t)),
 		.edge = calloc(2 * (size_t)num_pairs + 1, sizeof(uint32_t)),
 		.bound_cost = calloc(num_pairs + 1, sizeof(double)),

@@ -12,6 +12,7 @@
 struct host {
 	char *name;
 	uint64_t packets;
+	int64_t origin;		/* its first time; others are relative to it */
 	int64_t first;		/* span, relative to the origin; */
 	int64_t last;		/* first > last: empty */
 	/* results */
@@ -30,12 +31,11 @@ struct host {
  * @num_hosts: how many
  * @est: estimates of the pairs
  * @num_pairs: how many
- * @origin: epoch time of what is 0 here
  * @reference: the host to take as time base; NO_HOST: choose, and it is set
  *
  * Return: 0 or -ENOMEM.
  */
 int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, int64_t origin, uint32_t *reference);
+	   uint32_t num_pairs, uint32_t *reference);
 
 #endif

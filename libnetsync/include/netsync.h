@@ -44,7 +44,11 @@ extern "C" {
 /* A bound or delay that is not known. */
 #define NETSYNC_UNKNOWN INT64_MAX
 
-/* All times that are given must lie within this many ns of each other. */
+/*
+ * Times must be smaller than this in magnitude (years 1824 to 2116), and those
+ * of one host within NETSYNC_MAX_SPAN (36 years) of the first one given.
+ */
+#define NETSYNC_MAX_TIME (INT64_C(1) << 62)
 #define NETSYNC_MAX_SPAN (INT64_C(1) << 60)
 
 struct netsync;
@@ -144,8 +148,8 @@ int netsync_add_host(struct netsync *ns, const char *name);
  * Bounds are given for a host's whole span. It covers the host's packets by
  * itself; call this where the trace reaches further than they do.
  *
- * Return: 0, -EINVAL for an unknown host, -ERANGE for a time further than
- * NETSYNC_MAX_SPAN from the first one given.
+ * Return: 0, -EINVAL for an unknown host, -ERANGE for a time beyond
+ * NETSYNC_MAX_TIME or NETSYNC_MAX_SPAN.
  */
 int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
 
@@ -158,8 +162,8 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
  * counted and not used. A protocol other than TCP is counted and not used.
  *
  * Return: 0; -EINVAL for an unknown host, direction or size; -ERANGE for a
- * time further than NETSYNC_MAX_SPAN from the first one given; -ENOMEM. After
- * an error the object is as it was before.
+ * time beyond NETSYNC_MAX_TIME or NETSYNC_MAX_SPAN; -ENOMEM. After an error
+ * the object is as it was before.
  */
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
 

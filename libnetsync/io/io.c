@@ -596,7 +596,7 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them.",
 			trace->path, (unsigned long long)info->lost_packets);
 	if (trace->out_of_range)
-		io_warn(io, "%s: %llu packet events are more than 36 years away from the others and were not used; is the clock of %s set?",
+		io_warn(io, "%s: %llu packet events are outside of the years 1824 to 2116, or 36 years away from the others, and were not used; is the clock of %s set?",
 			trace->path, (unsigned long long)trace->out_of_range,
 			trace->host_name);
 }

@@ -110,9 +110,9 @@ static void draw(struct sample *c, uint64_t *seed, int64_t range, int64_t gap)
 			/* From host 0: sent at x; from host 1: received at x. */
 			assert_int_equal(
 				side ? pairs_add(&c->pairs, 1, 0, p->x + p->y,
-						 p->x) :
+						 p->x, false) :
 				       pairs_add(&c->pairs, 0, 1, p->x,
-						 p->x + p->y), 0);
+						 p->x + p->y, false), 0);
 		}
 	}
 	assert_int_equal(pairs_settle(&c->pairs), 0);
@@ -239,9 +239,9 @@ static void test_exact_decision(void **state)
 		struct estimate e;
 
 		/* Three points of a line of slope 1/2^20, far apart. */
-		pairs_add(&ps, 0, 1, -far, -far - (far >> 20));
-		pairs_add(&ps, 0, 1, far, far + (far >> 20));
-		pairs_add(&ps, 1, 0, t0 + (t0 >> 20) + overlap, t0);
+		pairs_add(&ps, 0, 1, -far, -far - (far >> 20), false);
+		pairs_add(&ps, 0, 1, far, far + (far >> 20), false);
+		pairs_add(&ps, 1, 0, t0 + (t0 >> 20) + overlap, t0, false);
 		pairs_settle(&ps);
 		estimate_pair(&e, ps.pair[0], 500e-6);
 		assert_int_equal(e.quality, overlap ? NETSYNC_APPROXIMATE :
@@ -259,7 +259,7 @@ static void test_one_direction(void **state)
 	(void)state;
 	for (int64_t i = 0; i < 100; i++)
 		pairs_add(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 +
-			  i * 37 % 11);
+			  i * 37 % 11, false);
 	pairs_settle(&ps);
 	estimate_pair(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
@@ -280,8 +280,8 @@ static void test_skew_beyond_limit(void **state)
 	for (int64_t i = 0; i < 100; i++) {
 		int64_t t = i * SEC, other = t + i * 2000000;
 
-		pairs_add(&ps, 0, 1, t, other + 1000);
-		pairs_add(&ps, 1, 0, other + 500, t + 1500);
+		pairs_add(&ps, 0, 1, t, other + 1000, false);
+		pairs_add(&ps, 1, 0, other + 500, t + 1500, false);
 	}
 	pairs_settle(&ps);
 	estimate_pair(&e, ps.pair[0], 500e-6);

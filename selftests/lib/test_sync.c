@@ -337,6 +337,25 @@ static void test_short_talk_in_long_trace(void **state)
 	end(&c);
 }
 
+/* A board whose clock begins in 1970 each time it starts. */
+static void test_clocks_decades_apart(void **state)
+{
+	struct netsync_pair_info p = { .size = sizeof(p) };
+	struct cluster c;
+
+	(void)state;
+	start(&c, 1, 2, 3600 * SEC);
+	c.offset[1] = -EPOCH;
+	talk(&c, 0, 1, 100000);
+	solve(&c, "h0");
+	assert_true(worst_error(&c, 1) < 50);
+	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
+	/* All messages to the future, and none of those to the past. */
+	assert_int_equal(p.inversions_before, p.messages[0]);
+	assert_int_equal(p.inversions_after, 0);
+	end(&c);
+}
+
 static void test_misuse(void **state)
 {
 	struct netsync *ns = netsync_new();
@@ -370,6 +389,8 @@ static void test_misuse(void **state)
 	assert_int_equal(netsync_push_message(ns, 0, 9, 1, 2), -EINVAL);
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, INT64_MIN),
 			 -ERANGE);
+	assert_int_equal(netsync_push_message(ns, 0, 1, NETSYNC_MAX_TIME,
+					      EPOCH), -ERANGE);
 	assert_int_equal(netsync_extend_span(ns, 7, EPOCH), -EINVAL);
 	assert_int_equal(netsync_get_host(ns, 0, &h), -ENODATA);
 	assert_int_equal(netsync_get_pair(ns, 0, &pi), -ENODATA);
@@ -408,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_islands),
 		cmocka_unit_test(test_one_direction),
 		cmocka_unit_test(test_short_talk_in_long_trace),
+		cmocka_unit_test(test_clocks_decades_apart),
 		cmocka_unit_test(test_misuse),
 	};
 
