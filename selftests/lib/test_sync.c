@@ -386,7 +386,7 @@ static void test_misuse(void **state)
 	p.time_ns = EPOCH - NETSYNC_MAX_SPAN - 1;
 	assert_int_equal(netsync_push_packet(ns, &p), -ERANGE);
 	assert_int_equal(netsync_push_message(ns, 0, 0, 1, 2), -EINVAL);
-	assert_int_equal(netsync_push_message(ns, 0, 9, 1, 2), -EINVAL);
+	assert_int_equal(netsync_push_message(ns, 0, 9, EPOCH, 2), -EINVAL);
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, INT64_MIN),
 			 -ERANGE);
 	assert_int_equal(netsync_push_message(ns, 0, 1, NETSYNC_MAX_TIME,
