@@ -7,6 +7,7 @@
 #   make demo              synchronize the sample traces
 #   make check             all tests
 #   make bench             speed, as ratios against a reference
+#   make bench-truth       errors against known clocks  [CASES= SEEDS=]
 #   make install           [DESTDIR= PREFIX=]
 
 VERSION := 0.1.0
@@ -165,9 +166,15 @@ demo:
 bench: $(BUILD)/selftests/bench/bench
 	$<
 
+SEEDS ?= 8
+.PHONY: bench-truth
+bench-truth: $(BUILD)/selftests/bench/truth
+	$< --seeds $(SEEDS) $(CASES)
+
+$(BUILD)/selftests/bench/truth: selftests/bench/cluster.c selftests/bench/cluster.h
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(CORE_A)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) -lm
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm
 
 # ---- installing ----------------------------------------------------------------
 

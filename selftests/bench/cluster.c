@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster.h"
+
+#define EPOCH INT64_C(1700000000000000000)
+#define SEC 1e9
+#define MAX_BREAKS 3
+
+struct rate_piece {
+	double from;
+	double skew;
+	double ahead;		/* at from, by the pieces before */
+};
+
+struct clock_break {
+	double from;
+	double to;		/* the clock stands still until then */
+	double ahead;		/* by how much it is set at the end */
+};
+
+struct cluster_clock {
+	int64_t offset;
+	double skew;
+	double ramp;		/* skew per ns */
+	double middle;		/* where the ramp passes zero */
+	double amplitude;
+	double omega;
+	double phase;
+	struct rate_piece *piece;
+	int num_pieces;
+	struct clock_break brk[MAX_BREAKS];
+	int num_breaks;
+};
+
+/* ---- random numbers ---------------------------------------------------- */
+
+/* Each purpose draws from a stream of its own. */
+enum stream { CLOCKS, LINKS, MESSAGES, FAULTS };
+
+static uint64_t stream(uint64_t seed, enum stream which)
+{
+	return (seed * 16 + which) * UINT64_C(0xd1342543de82ef95);
+}
+
+static uint64_t random64(uint64_t *s)
+{
+	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Between 0 and 1, never either. */
+static double uniform(uint64_t *s)
+{
+	return ((double)(random64(s) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double between(uint64_t *s, double low, double high)
+{
+	return low + (high - low) * uniform(s);
+}
+
+static double exponential(uint64_t *s, double mean)
+{
+	return -mean * log(uniform(s));
+}
+
+static long below(uint64_t *s, long n)
+{
+	return (long)((unsigned __int128)random64(s) * (uint64_t)n >> 64);
+}
+
+/* ---- clocks ------------------------------------------------------------ */
+
+static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
+{
+	double skew = 0, at = 0, ahead = 0;
+
+	k->piece = malloc((size_t)(span / (100 * SEC) + 2) *
+			  sizeof(*k->piece));
+	if (!k->piece)
+		return false;
+	for (k->num_pieces = 0; at < span; k->num_pieces++) {
+		double length = between(s, 100 * SEC, 300 * SEC);
+		double step = random64(s) & 1 ? 20e-6 : -20e-6;
+
+		k->piece[k->num_pieces] =
+			(struct rate_piece){ at, skew, ahead };
+		at += length;
+		ahead += skew * length;
+		skew += fabs(skew + step) < 50e-6 ? step : -step;
+	}
+	return true;
+}
+
+static void make_breaks(struct cluster_clock *k, unsigned int clocks,
+			double span, uint64_t *s)
+{
+	if (clocks & JUMP) {
+		double at = between(s, 0.2 * span, 0.8 * span);
+
+		k->brk[k->num_breaks++] = (struct clock_break){
+			at, at, uniform(s) < 0.5 ? 50e6 : -50e6
+		};
+	}
+	if (!(clocks & PAUSES))
+		return;
+	for (int i = k->num_breaks; i < MAX_BREAKS; i++) {
+		double at = span * (i + between(s, 0.2, 0.8)) / MAX_BREAKS;
+
+		k->brk[k->num_breaks++] = (struct clock_break){
+			at, at + between(s, 0.2 * SEC, 2 * SEC), 0
+		};
+	}
+}
+
+static bool make_clock(struct cluster *c, int host, uint64_t *s)
+{
+	struct cluster_clock *k = &c->clock[host];
+	unsigned int clocks = c->spec.clocks;
+	bool steady = !host && (clocks & STEADY_FIRST);
+
+	k->offset = EPOCH + (int64_t)between(s, -10 * SEC, 10 * SEC);
+	k->skew = between(s, -50e-6, 50e-6);
+	if ((clocks & BEND) && !steady) {
+		k->amplitude = 50e3;
+		k->omega = 2 * M_PI / between(s, 300 * SEC, 900 * SEC);
+		k->phase = between(s, 0, 2 * M_PI);
+		k->middle = c->span_ns / 2;
+		if (host)
+			k->ramp = (uniform(s) < 0.5 ? 20e-6 : -20e-6) /
+				  (3600 * SEC);
+	}
+	if (host == 1)
+		make_breaks(k, clocks, c->span_ns, s);
+	return !(clocks & RATE_STEPS) || steady ||
+	       make_rate_steps(k, c->span_ns, s);
+}
+
+static double rate_steps_ahead(const struct cluster_clock *k, double t)
+{
+	int low = 0, high = k->num_pieces;
+
+	if (!high)
+		return 0;
+	while (high - low > 1) {
+		int mid = (low + high) / 2;
+
+		if (k->piece[mid].from <= t)
+			low = mid;
+		else
+			high = mid;
+	}
+	return k->piece[low].ahead + (t - k->piece[low].from) *
+	       k->piece[low].skew;
+}
+
+/* Against true time, without the offset. */
+static double ahead(const struct cluster_clock *k, double t)
+{
+	double e = k->skew * t + rate_steps_ahead(k, t);
+
+	if (k->amplitude)
+		e += k->amplitude * sin(k->omega * t + k->phase) +
+		     k->ramp / 2 * (t - k->middle) * (t - k->middle);
+	for (int i = 0; i < k->num_breaks; i++) {
+		if (t < k->brk[i].from)
+			continue;
+		e -= fmin(t, k->brk[i].to) - k->brk[i].from;
+		if (t >= k->brk[i].to)
+			e += k->brk[i].ahead;
+	}
+	return e;
+}
+
+int64_t cluster_reading(const struct cluster *c, int host, double t)
+{
+	return c->clock[host].offset + llround(t + ahead(&c->clock[host], t));
+}
+
+double cluster_ahead(const struct cluster *c, int ref, int host, double t)
+{
+	return (double)(c->clock[ref].offset - c->clock[host].offset) +
+	       (ahead(&c->clock[ref], t) - ahead(&c->clock[host], t));
+}
+
+bool cluster_break(const struct cluster *c, int host, int index, double *from,
+		   double *to)
+{
+	const struct cluster_clock *k = &c->clock[host];
+
+	if (index >= k->num_breaks)
+		return false;
+	*from = k->brk[index].from;
+	*to = k->brk[index].to;
+	return true;
+}
+
+/* A host that stands still does what it has to do when it is back. */
+static double awake(const struct cluster_clock *k, double t)
+{
+	for (int i = 0; i < k->num_breaks; i++)
+		if (t >= k->brk[i].from && t < k->brk[i].to)
+			return k->brk[i].to;
+	return t;
+}
+
+/* ---- who talks with whom ----------------------------------------------- */
+
+struct link {
+	int a;
+	int b;			/* > a */
+};
+
+static struct link *make_links(const struct cluster_spec *spec, uint64_t *s,
+			       long *num)
+{
+	long n = spec->hosts, room = spec->topology == ALL_PAIRS ?
+		n * (n - 1) / 2 : 2 * n;
+	struct link *l = malloc((size_t)room * sizeof(*l));
+
+	*num = 0;
+	if (!l)
+		return NULL;
+	for (int b = 1; b < n; b++) {
+		switch (spec->topology) {
+		case ALL_PAIRS:
+			for (int a = 0; a < b; a++)
+				l[(*num)++] = (struct link){ a, b };
+			break;
+		case CHAIN:
+			l[(*num)++] = (struct link){ b - 1, b };
+			break;
+		case STAR:
+			l[(*num)++] = (struct link){ 0, b };
+			break;
+		case SPARSE:
+			l[(*num)++] = (struct link){ (int)below(s, b), b };
+			l[(*num)++] = (struct link){ (int)below(s, b), b };
+			break;
+		}
+	}
+	return l;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static double or_default(double value, double standard)
+{
+	return value ? value : standard;
+}
+
+struct draw {
+	const struct link *link;
+	long num_links;
+	uint64_t messages;	/* states of random streams */
+	uint64_t faults;
+};
+
+static void add(struct cluster *c, int from, int to, double sent,
+		double received)
+{
+	c->msg[c->num++] = (struct cluster_message){
+		(uint32_t)from, (uint32_t)to, cluster_reading(c, from, sent),
+		cluster_reading(c, to, received)
+	};
+}
+
+/* The time of a packet that has nothing to do with the one sent at @t. */
+static double unrelated(const struct cluster *c, double t, uint64_t *s)
+{
+	double other = uniform(s) * c->span_ns;
+
+	/* Half of them are a look-alike soon before or after. */
+	if (random64(s) & 1) {
+		double by = exponential(s, 10e6);
+
+		other = random64(s) & 1 ? t + by : t - by;
+	}
+	return fmin(fmax(other, 0), c->span_ns);
+}
+
+static void draw_message(struct cluster *c, struct draw *d, double t)
+{
+	const struct cluster_spec *spec = &c->spec;
+	const struct link *l = &d->link[below(&d->messages, d->num_links)];
+	int back = (int)(random64(&d->messages) & 1);
+	int from = back ? l->b : l->a, to = back ? l->a : l->b;
+	double delay = or_default(spec->min_delay_ns[back], 30e3) +
+		       exponential(&d->messages,
+				   or_default(spec->mean_delay_ns[back],
+					      100e3));
+	double received;
+
+	if (spec->lost[back] && uniform(&d->faults) < spec->lost[back])
+		return;
+	t = awake(&c->clock[from], t);
+	if (spec->late && uniform(&d->faults) < spec->late)
+		delay += exponential(&d->faults, 20e6);
+	received = awake(&c->clock[to], t + delay);
+	if (spec->wrong && uniform(&d->faults) < spec->wrong)
+		received = unrelated(c, t, &d->faults);
+	add(c, from, to, t, received);
+	if (spec->repeated && uniform(&d->faults) < spec->repeated) {
+		if (random64(&d->faults) & 1)
+			received += exponential(&d->faults, 1e6);
+		add(c, from, to, t, awake(&c->clock[to], received));
+	}
+}
+
+/* In order of time, at random instants: the gaps are exponential. */
+static void draw_messages(struct cluster *c, struct draw *d)
+{
+	double gap = c->gap_to_ns - c->gap_from_ns, sum = 0, t = 0;
+	uint64_t times = ~d->messages, again = times;
+
+	for (long i = 0; i <= c->spec.messages; i++)
+		sum += exponential(&times, 1);
+	for (long i = 0; i < c->spec.messages; i++) {
+		t += exponential(&again, (c->span_ns - gap) / sum);
+		draw_message(c, d, t < c->gap_from_ns ? t : t + gap);
+	}
+}
+
+static void shuffle(struct cluster *c, uint64_t *s)
+{
+	for (long i = c->num; i > 1; i--) {
+		long j = below(s, i);
+		struct cluster_message m = c->msg[j];
+
+		c->msg[j] = c->msg[i - 1];
+		c->msg[i - 1] = m;
+	}
+}
+
+bool cluster_make(struct cluster *c, const struct cluster_spec *spec,
+		  uint64_t seed)
+{
+	uint64_t clocks = stream(seed, CLOCKS), links = stream(seed, LINKS);
+	struct draw d = { .messages = stream(seed, MESSAGES),
+			  .faults = stream(seed, FAULTS) };
+	size_t room = (size_t)spec->messages * (spec->repeated ? 2 : 1);
+
+	*c = (struct cluster){ .spec = *spec, .span_ns = spec->span_s * SEC };
+	c->gap_from_ns = c->span_ns * between(&clocks, 0.3, 0.6);
+	c->gap_to_ns = c->gap_from_ns + spec->gap_s * SEC;
+	c->clock = calloc((size_t)spec->hosts, sizeof(*c->clock));
+	c->msg = malloc(room * sizeof(*c->msg));
+	d.link = make_links(spec, &links, &d.num_links);
+	if (!c->clock || !c->msg || !d.link)
+		goto no_memory;
+	for (int h = 0; h < spec->hosts; h++)
+		if (!make_clock(c, h, &clocks))
+			goto no_memory;
+	draw_messages(c, &d);
+	if (spec->shuffled)
+		shuffle(c, &d.faults);
+	free((void *)d.link);
+	return true;
+no_memory:
+	free((void *)d.link);
+	cluster_free(c);
+	return false;
+}
+
+void cluster_free(struct cluster *c)
+{
+	for (int h = 0; c->clock && h < c->spec.hosts; h++)
+		free(c->clock[h].piece);
+	free(c->clock);
+	free(c->msg);
+	*c = (struct cluster){ 0 };
+}

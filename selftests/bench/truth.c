@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How far netsync is from the truth, on simulated clusters whose clocks are
+ * known; and what it costs. The cases and their targets are the table below.
+ *
+ * Each seed is solved in a process of its own, so that its memory can be
+ * measured and a crash is one bad line.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster.h"
+#include "netsync.h"
+
+#define HOUR 3600
+#define MAX_SEEDS 64
+#define INSTANTS 4000		/* of each host, evenly, and the last one */
+#define NEAR_BREAK 0.1e9	/* ns around a break that are left out */
+
+struct test_case {
+	const char *name;
+	struct cluster_spec spec;
+	/* Targets in ns; 0: none. */
+	double max;
+	double rms;
+	double bound;		/* over the smallest delay */
+	/* Also with 2 % late and 0.1 % wrong messages, within 1.5 x. */
+	bool with_faults;
+};
+
+#define SPEC(h, t, c, s, n, ...)					\
+	.spec = { .hosts = h, .topology = t, .clocks = c, .span_s = s,	\
+		  .messages = n, __VA_ARGS__ }
+#define PAIR(c, s, n, ...) SPEC(2, ALL_PAIRS, c, s, n, __VA_ARGS__)
+
+static const struct test_case cases[] = {
+	{ .name = "linear-1e6", PAIR(0, HOUR, 1000000),
+	  .max = 5, .rms = 2, .with_faults = true },
+	{ .name = "bend-1e6", PAIR(BEND, HOUR, 1000000),
+	  .max = 300, .rms = 40, .bound = 500, .with_faults = true },
+	{ .name = "bend-1e5", PAIR(BEND, HOUR, 100000),
+	  .max = 1200, .rms = 200, .bound = 2000, .with_faults = true },
+	{ .name = "all10-bend-1e6", SPEC(10, ALL_PAIRS, BEND, HOUR, 1000000),
+	  .max = 1200, .rms = 200, .with_faults = true },
+	{ .name = "all10-linear-1e5", SPEC(10, ALL_PAIRS, 0, HOUR, 100000),
+	  .max = 300, .rms = 100, .with_faults = true },
+	{ .name = "chain10-linear-1e6", SPEC(10, CHAIN, 0, HOUR, 1000000),
+	  .max = 40, .rms = 15, .with_faults = true },
+	{ .name = "steps-1e6", PAIR(RATE_STEPS, HOUR, 1000000),
+	  .max = 2000, .rms = 60, .with_faults = true },
+	{ .name = "bend-steps-1e6", PAIR(BEND | RATE_STEPS, HOUR, 1000000),
+	  .max = 3000, .rms = 150, .with_faults = true },
+	{ .name = "bend-lost90", PAIR(BEND, HOUR, 1000000, .lost = { 0, 0.9 }),
+	  .max = 1000, .rms = 100 },
+	{ .name = "bend-lost99", PAIR(BEND, HOUR, 1000000, .lost = { 0, 0.99 }),
+	  .max = 3000, .rms = 400 },
+	{ .name = "bend-jump", PAIR(BEND | JUMP, HOUR, 1000000),
+	  .max = 300, .rms = 40 },
+	{ .name = "bend-gap", PAIR(BEND, HOUR, 1000000, .gap_s = 60), .max = 500 },
+	{ .name = "bend-24h", PAIR(BEND, 24 * HOUR, 1000000),
+	  .max = 2500, .rms = 300 },
+
+	/* The same with one clock that runs straight. */
+	{ .name = "bend-1e6-one", PAIR(BEND | STEADY_FIRST, HOUR, 1000000),
+	  .max = 300, .rms = 40, .bound = 500 },
+	{ .name = "steps-1e6-one", PAIR(RATE_STEPS | STEADY_FIRST, HOUR, 1000000),
+	  .max = 2000, .rms = 60 },
+	{ .name = "bend-steps-1e6-one",
+	  PAIR(BEND | RATE_STEPS | STEADY_FIRST, HOUR, 1000000),
+	  .max = 3000, .rms = 150 },
+
+	/* Single faults. */
+	{ .name = "bend-late", PAIR(BEND, HOUR, 1000000, .late = 0.02),
+	  .max = 300, .rms = 40, .bound = 500 },
+	{ .name = "bend-wrong", PAIR(BEND, HOUR, 1000000, .wrong = 0.001),
+	  .max = 300, .rms = 40, .bound = 500 },
+	{ .name = "bend-repeated", PAIR(BEND, HOUR, 1000000, .repeated = 0.01),
+	  .max = 300, .rms = 40, .bound = 500 },
+	{ .name = "bend-shuffled", PAIR(BEND, HOUR, 1000000, .shuffled = true),
+	  .max = 300, .rms = 40, .bound = 500 },
+	{ .name = "bend-pauses", PAIR(BEND | PAUSES, HOUR, 1000000) },
+	{ .name = "linear-jump", PAIR(JUMP, HOUR, 1000000) },
+
+	/* More queueing one way; and half of 100 us that nobody can know. */
+	{ .name = "bend-uneven-load",
+	  PAIR(BEND, HOUR, 1000000, .mean_delay_ns = { 100e3, 1e6 }) },
+	{ .name = "bend-uneven-path",
+	  PAIR(BEND, HOUR, 1000000, .min_delay_ns = { 30e3, 130e3 }),
+	  .max = 50300, .rms = 50040 },
+
+	{ .name = "linear-1e5", PAIR(0, HOUR, 100000) },
+	{ .name = "linear-24h", PAIR(0, 24 * HOUR, 1000000) },
+	{ .name = "steps-1e5", PAIR(RATE_STEPS, HOUR, 100000) },
+	{ .name = "steps-24h", PAIR(RATE_STEPS, 24 * HOUR, 1000000) },
+	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000) },
+	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000) },
+	{ .name = "sparse100-bend-1e6", SPEC(100, SPARSE, BEND, HOUR, 1000000) },
+	{ .name = "sparse1000-linear-1e6", SPEC(1000, SPARSE, 0, HOUR, 1000000) },
+};
+
+#define NUM_CASES (sizeof(cases) / sizeof(cases[0]))
+
+/* What one seed gave. */
+struct outcome {
+	bool done;
+	int quality;		/* the worst host's */
+	double max;
+	double rms;
+	double inside;		/* share of instants inside the bound */
+	double bound;		/* median half-width less the least delay */
+	double jump_error;	/* how late or early a jump is seen */
+	double cost;		/* ns for each message */
+	double memory;		/* bytes at most */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* A number of /proc/self/status, in bytes. */
+static double memory(const char *key)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	size_t len = strlen(key);
+	char line[256];
+	double kib = NAN;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, len))
+			kib = strtod(line + len, NULL);
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+static void forget_peak_memory(void)
+{
+	FILE *f = fopen("/proc/self/clear_refs", "w");
+
+	malloc_trim(0);
+	if (f) {
+		fputs("5", f);
+		fclose(f);
+	}
+}
+
+/* ---- errors against the truth ------------------------------------------ */
+
+enum place { NORMAL, IN_GAP, AT_BREAK };
+
+static enum place place(const struct cluster *c, double t, double *jump)
+{
+	for (int h = 0; h < c->spec.hosts; h++) {
+		double from, to;
+
+		for (int i = 0; cluster_break(c, h, i, &from, &to); i++) {
+			if (t <= from - NEAR_BREAK || t >= to + NEAR_BREAK)
+				continue;
+			*jump = from == to ? from : NAN;
+			return AT_BREAK;
+		}
+	}
+	return t >= c->gap_from_ns && t <= c->gap_to_ns ? IN_GAP : NORMAL;
+}
+
+struct sums {
+	double squares;
+	long num;
+	long num_inside;
+	long num_bounds;
+	double *half_width;	/* of all hosts and instants */
+	long num_half_widths;
+};
+
+static void judge(const struct cluster *c, int ref, int host, double t,
+		  const struct netsync_clock *clock, struct sums *s,
+		  struct outcome *o)
+{
+	int64_t r = cluster_reading(c, host, t), corrected, bound;
+	double error, jump;
+	enum place where = place(c, t, &jump);
+
+	if (netsync_convert(clock, r, &corrected, &bound) < 0) {
+		o->max = INFINITY;
+		return;
+	}
+	error = fabs((double)(corrected - r) - cluster_ahead(c, ref, host, t));
+	if (where == AT_BREAK) {
+		if (!isnan(jump) && error > 1e6)
+			o->jump_error = fmax(o->jump_error, fabs(t - jump));
+		return;
+	}
+	s->num_bounds++;
+	s->num_inside += error <= (double)bound;
+	s->half_width[s->num_half_widths++] =
+		bound == NETSYNC_UNKNOWN ? INFINITY : (double)bound;
+	if (where == IN_GAP)
+		return;
+	s->num++;
+	s->squares += error * error;
+	o->max = fmax(o->max, error);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+static double median(double *value, long num)
+{
+	qsort(value, (size_t)num, sizeof(*value), compare);
+	return num ? value[num / 2] : NAN;
+}
+
+static double smallest_delay(const struct cluster_spec *spec)
+{
+	double d = spec->min_delay_ns[0] + spec->min_delay_ns[1];
+
+	return d ? d / 2 : 30e3;
+}
+
+static void judge_host(const struct cluster *c, const struct netsync *ns,
+		       int host, struct sums *s, struct outcome *o)
+{
+	const struct netsync_clock *clock =
+		netsync_host_clock(ns, (uint32_t)host);
+	struct netsync_host_info info = { .size = sizeof(info) };
+	int ref = netsync_reference(ns);
+	double from, to;
+
+	netsync_get_host(ns, (uint32_t)host, &info);
+	if ((int)info.quality < o->quality)
+		o->quality = (int)info.quality;
+	if (!clock) {
+		o->max = INFINITY;
+		return;
+	}
+	for (int i = 0; i <= INSTANTS; i++)
+		judge(c, ref, host, c->span_ns * i / INSTANTS, clock, s, o);
+	for (int i = 0; cluster_break(c, host, i, &from, &to); i++)
+		for (double t = -NEAR_BREAK; t < NEAR_BREAK; t += 0.5e6)
+			judge(c, ref, host, from + t, clock, s, o);
+}
+
+static bool judge_all(const struct cluster *c, const struct netsync *ns,
+		      struct outcome *o)
+{
+	struct sums s = { 0 };
+
+	s.half_width = malloc((size_t)c->spec.hosts * (INSTANTS + 1000) *
+			      sizeof(*s.half_width));
+	if (!s.half_width)
+		return false;
+	o->quality = NETSYNC_ACCURATE;
+	for (int h = 0; h < c->spec.hosts; h++)
+		if (h != netsync_reference(ns))
+			judge_host(c, ns, h, &s, o);
+	o->rms = isinf(o->max) ? INFINITY : sqrt(s.squares / (double)s.num);
+	o->inside = (double)s.num_inside / (double)s.num_bounds;
+	o->bound = median(s.half_width, s.num_half_widths) -
+		   smallest_delay(&c->spec);
+	free(s.half_width);
+	return true;
+}
+
+/* ---- one seed ---------------------------------------------------------- */
+
+static bool add_hosts(const struct cluster *c, struct netsync *ns)
+{
+	for (int h = 0; h < c->spec.hosts; h++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%d", h);
+		if (netsync_add_host(ns, name) != h ||
+		    netsync_extend_span(ns, (uint32_t)h,
+					cluster_reading(c, h, 0)) ||
+		    netsync_extend_span(ns, (uint32_t)h,
+					cluster_reading(c, h, c->span_ns)))
+			return false;
+	}
+	return true;
+}
+
+static bool solve(const struct cluster *c, struct netsync *ns)
+{
+	/* An end of a chain: the hardest choice. */
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "h0" };
+
+	for (long i = 0; i < c->num; i++) {
+		const struct cluster_message *m = &c->msg[i];
+
+		if (netsync_push_message(ns, m->from, m->to, m->send_ns,
+					 m->recv_ns))
+			return false;
+	}
+	return !netsync_solve(ns, &opt);
+}
+
+static struct outcome run_seed(const struct cluster_spec *spec, uint64_t seed)
+{
+	struct outcome o = { 0 };
+	struct cluster c;
+	struct netsync *ns;
+	double start, base;
+
+	if (!cluster_make(&c, spec, seed))
+		return o;
+	ns = netsync_new();
+	if (ns && add_hosts(&c, ns)) {
+		forget_peak_memory();
+		base = memory("VmRSS:");
+		start = now();
+		o.done = solve(&c, ns);
+		o.cost = (now() - start) / (double)c.num;
+		o.memory = memory("VmHWM:") - base;
+		if (o.done)
+			o.done = judge_all(&c, ns, &o);
+		else
+			fprintf(stderr, "truth: %s\n", netsync_error(ns));
+	}
+	netsync_free(ns);
+	cluster_free(&c);
+	return o;
+}
+
+/* The same in a child process; .done is false if it crashed. */
+static struct outcome run_apart(const struct cluster_spec *spec, uint64_t seed)
+{
+	struct outcome o = { 0 };
+	int fd[2];
+	pid_t child;
+
+	if (pipe(fd)) {
+		perror("truth: pipe");
+		exit(1);
+	}
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		o = run_seed(spec, seed);
+		_exit(write(fd[1], &o, sizeof(o)) != sizeof(o));
+	}
+	close(fd[1]);
+	if (child < 0 || read(fd[0], &o, sizeof(o)) != sizeof(o))
+		o.done = false;
+	close(fd[0]);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	return o;
+}
+
+/* ---- printing ---------------------------------------------------------- */
+
+struct settings {
+	int seeds;
+	bool verbose;
+	char **patterns;
+};
+
+/* Over all seeds. */
+struct summary {
+	struct outcome mid;	/* medians; quality and inside: the worst */
+	double worst_max;
+	double worst_rms;
+};
+
+static const char *number(char *text, double value)
+{
+	if (!isfinite(value))
+		strcpy(text, "-");
+	else
+		snprintf(text, 16, fabs(value) < 9.95 ? "%.1f" :
+			 fabs(value) < 1e6 ? "%.0f" : "%.1e", value);
+	return text;
+}
+
+static void print_heads(void)
+{
+	printf("%-28s %21s %21s %8s %9s %-11s %8s %6s %13s  %s\n", "",
+	       "max error, ns", "RMS error, ns", "inside", "bound", "worst",
+	       "ns per", "peak", "target, ns", "");
+	printf("%-28s %10s %10s %10s %10s %8s %9s %-11s %8s %6s %6s %6s  %s\n",
+	       "case", "median", "worst", "median", "worst", "bound, %",
+	       "- delay", "quality", "message", "MiB", "max", "RMS", "met");
+}
+
+static void print_line(const char *name, const struct summary *s)
+{
+	const struct outcome *o = &s->mid;
+	char t[5][16];
+
+	printf("%-28s %10s %10s %10s %10s %8.3f %9s %-11s %8.0f %6.0f", name,
+	       number(t[0], o->max), number(t[1], s->worst_max),
+	       number(t[2], o->rms), number(t[3], s->worst_rms),
+	       floor(o->inside * 1e5) / 1e3, number(t[4], o->bound),
+	       netsync_quality_name((enum netsync_quality)o->quality), o->cost,
+	       o->memory / 1048576);
+}
+
+/* No seed may be worse than three times the target. */
+static bool meets(double median, double worst, double target)
+{
+	return !target || (median <= target && worst <= 3 * target);
+}
+
+static void print_targets(const struct summary *s, const struct test_case *t)
+{
+	char text[2][16];
+	bool inside = s->mid.inside == 1;
+	bool max = meets(s->mid.max, s->worst_max, t->max);
+	bool rms = meets(s->mid.rms, s->worst_rms, t->rms);
+	bool bound = !t->bound || s->mid.bound <= t->bound;
+	bool jump = s->mid.jump_error <= 20e6;
+
+	printf(" %6s %6s  ", number(text[0], t->max ? t->max : NAN),
+	       number(text[1], t->rms ? t->rms : NAN));
+	if (inside && max && rms && bound && jump)
+		printf("%s\n", t->max || t->rms ? "yes" : "-");
+	else
+		printf("NO:%s%s%s%s%s\n", max ? "" : " max",
+		       rms ? "" : " RMS", inside ? "" : " truth outside",
+		       bound ? "" : " bound too wide",
+		       jump ? "" : " step found late");
+}
+
+static void summarize(struct summary *s, const struct outcome *o, int n)
+{
+	double v[MAX_SEEDS];
+
+#define MEDIAN(field) ({						\
+	for (int i = 0; i < n; i++)					\
+		v[i] = o[i].field;					\
+	median(v, n);							\
+})
+	*s = (struct summary){ .mid = { .done = true,
+					.quality = NETSYNC_ACCURATE,
+					.inside = 1 } };
+	s->mid.max = MEDIAN(max);
+	s->worst_max = v[n - 1];
+	s->mid.rms = MEDIAN(rms);
+	s->worst_rms = v[n - 1];
+	s->mid.bound = MEDIAN(bound);
+	s->mid.cost = MEDIAN(cost);
+	s->mid.memory = MEDIAN(memory);
+	s->mid.jump_error = MEDIAN(jump_error);
+#undef MEDIAN
+	for (int i = 0; i < n; i++) {
+		s->mid.inside = fmin(s->mid.inside, o[i].inside);
+		if (o[i].quality < s->mid.quality)
+			s->mid.quality = o[i].quality;
+	}
+}
+
+/* Run all seeds of a case and print its line, up to the targets. */
+static bool run_case(const struct settings *set, const char *name,
+		     const struct cluster_spec *spec, struct summary *s)
+{
+	struct outcome o[MAX_SEEDS];
+
+	for (int i = 0; i < set->seeds; i++) {
+		char label[64];
+
+		o[i] = run_apart(spec, (uint64_t)i + 1);
+		if (!o[i].done) {
+			printf("%-28s failed with seed %d\n", name, i + 1);
+			return false;
+		}
+		if (!set->verbose)
+			continue;
+		snprintf(label, sizeof(label), "  seed %d", i + 1);
+		print_line(label, &(struct summary){ o[i], o[i].max,
+						     o[i].rms });
+		printf("\n");
+	}
+	summarize(s, o, set->seeds);
+	print_line(name, s);
+	return true;
+}
+
+static bool selected(const struct settings *set, const char *name)
+{
+	if (!*set->patterns)
+		return true;
+	for (char **p = set->patterns; *p; p++)
+		if (!fnmatch(*p, name, 0))
+			return true;
+	return false;
+}
+
+static bool run_with_faults(const struct settings *set,
+			    const struct test_case *clean, const char *name,
+			    const struct summary *reference)
+{
+	struct test_case t = *clean;
+	struct summary s;
+
+	t.spec.late = 0.02;
+	t.spec.wrong = 0.001;
+	t.max = 1.5 * reference->mid.max;
+	t.rms = 1.5 * reference->mid.rms;
+	if (!run_case(set, name, &t.spec, &s))
+		return false;
+	print_targets(&s, &t);
+	return true;
+}
+
+/* A case with faults is measured by the clean one, which then runs, too. */
+static bool run(const struct settings *set, const struct test_case *t)
+{
+	struct summary s;
+	char faulty[64];
+	bool with_faults;
+
+	snprintf(faulty, sizeof(faulty), "%s+faults", t->name);
+	with_faults = t->with_faults && selected(set, faulty);
+	if (!with_faults && !selected(set, t->name))
+		return true;
+	if (!run_case(set, t->name, &t->spec, &s))
+		return false;
+	print_targets(&s, t);
+	return !with_faults || run_with_faults(set, t, faulty, &s);
+}
+
+static int usage(FILE *out)
+{
+	fprintf(out, "Usage: truth [--seeds N] [--verbose] [CASE]...\n"
+		"CASE may be a pattern such as 'bend*'. There are:\n");
+	for (size_t i = 0; i < NUM_CASES; i++)
+		fprintf(out, "  %s%s\n", cases[i].name,
+			cases[i].with_faults ? " (and +faults)" : "");
+	return out != stdout;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seeds", required_argument, NULL, 's' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct settings set = { .seeds = 8 };
+	int option, status = 0;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			set.seeds = atoi(optarg);
+			break;
+		case 'v':
+			set.verbose = true;
+			break;
+		case 'h':
+			return usage(stdout);
+		default:
+			return usage(stderr);
+		}
+	}
+	if (set.seeds < 1 || set.seeds > MAX_SEEDS)
+		return usage(stderr);
+	set.patterns = argv + optind;
+	print_heads();
+	for (size_t i = 0; i < NUM_CASES; i++)
+		if (!run(&set, &cases[i]))
+			status = 1;
+	return status;
+}
