@@ -185,13 +185,14 @@ INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
 MAN1 := $(wildcard tools/man/*.1)
 MAN3 := $(wildcard libnetsync/man/*.3)
+MAN5 := $(wildcard libnetsync/man/*.5)
 
 # The tool that is installed finds the libraries where they are installed.
 .PHONY: install
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
-		$(DESTDIR)$(MANDIR)/man3
+		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5
 	for lib in libnetsync.so libnetsync-io.so; do \
 		install -m 755 $(BUILD)/$$lib.$(VERSION) $(DESTDIR)$(LIBDIR) && \
 		ln -sf $$lib.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.$(SOVERSION) && \
@@ -206,6 +207,7 @@ install: all
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync-io.pc
 	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
+	install -m 644 $(MAN5) $(DESTDIR)$(MANDIR)/man5
 	# A page for several functions is found by the name of each.
 	for page in $(MAN3); do \
 		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ]*\).*/\1/p' $$page | \

@@ -11,10 +11,14 @@
 #include "tool.h"
 
 static const char help[] =
-	"Usage: netsync sync [OPTION...] TRACE...\n\n"
+	"Usage: netsync sync [OPTION...] [TRACE...]\n\n"
 	"Find how the clocks of traced machines differ, by the TCP packets that they sent\n"
 	"each other. A TRACE is a folder that is searched for CTF traces, or NAME=FOLDER\n"
 	"to name the host.\n\n"
+	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
+	"      --packets FILE     read packet events, with named columns\n"
+	"                         (as often as needed; FILE may be - for standard input)\n"
+	"      --strict           stop at the first bad line of these\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
@@ -32,13 +36,21 @@ struct settings {
 	bool force;
 	int64_t max_bound_ns;
 	double max_skew_ppm;
+	int strict;
 	char **traces;
 	int num_traces;
+	struct text_file *texts;
+	int num_texts;
+};
+
+struct text_file {
+	const char *path;
+	int (*add)(struct netsync_io *io, const char *path, int strict);
 };
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_FORCE = 256 };
+enum { OPT_FORCE = 256, OPT_MESSAGES, OPT_PACKETS, OPT_STRICT };
 
 static const struct option options[] = {
 	{ "reference", required_argument, NULL, 'r' },
@@ -47,6 +59,9 @@ static const struct option options[] = {
 	{ "format", required_argument, NULL, 'f' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "messages", required_argument, NULL, OPT_MESSAGES },
+	{ "packets", required_argument, NULL, OPT_PACKETS },
+	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -83,6 +98,21 @@ static bool set_format(struct settings *set, const char *text)
 	return false;
 }
 
+static bool add_text(struct settings *set, const char *path,
+		     int (*add)(struct netsync_io *, const char *, int))
+{
+	struct text_file *more = realloc(set->texts,
+		((size_t)set->num_texts + 1) * sizeof(*more));
+
+	if (!more) {
+		complain("There is not enough memory.");
+		return false;
+	}
+	set->texts = more;
+	set->texts[set->num_texts++] = (struct text_file){ path, add };
+	return true;
+}
+
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
@@ -111,6 +141,15 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		case OPT_FORCE:
 			set->force = true;
 			break;
+		case OPT_MESSAGES:
+			ok = add_text(set, optarg, netsync_io_add_messages);
+			break;
+		case OPT_PACKETS:
+			ok = add_text(set, optarg, netsync_io_add_packets);
+			break;
+		case OPT_STRICT:
+			set->strict = true;
+			break;
 		case 'h':
 			fputs(help, stdout);
 			return EXIT_DONE;
@@ -122,8 +161,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		return EXIT_BAD;
 	set->traces = argv + optind;
 	set->num_traces = argc - optind;
-	if (!set->num_traces) {
-		complain("Give the folders of the traces: netsync sync TRACE...");
+	if (!set->num_traces && !set->num_texts) {
+		complain("Give the folders of the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
 		return EXIT_BAD;
 	}
 	if (!has_format)
@@ -161,6 +200,8 @@ static bool read_traces(const struct settings *set, struct netsync_io *io)
 	netsync_io_set_warn(io, warn, &progress);
 	for (int i = 0; i < set->num_traces && ret >= 0 && !interrupted; i++)
 		ret = netsync_io_add(io, set->traces[i]);
+	for (int i = 0; i < set->num_texts && ret >= 0; i++)
+		ret = set->texts[i].add(io, set->texts[i].path, set->strict);
 	if (ret >= 0)
 		ret = netsync_io_read(io, on_progress, &progress);
 	progress_end(&progress);
@@ -345,32 +386,35 @@ static int run(const struct settings *set, struct netsync *ns,
 	return explain(set, ns);
 }
 
-int cmd_sync(int argc, char **argv)
+static int synchronize(const struct settings *set)
 {
 	const struct sigaction action = {
 		.sa_handler = on_signal,
 		.sa_flags = SA_RESETHAND,	/* the second time it ends */
 	};
-	struct settings set = { .max_bound_ns = -1 };
-	struct netsync_io *io = NULL;
-	struct netsync *ns;
-	int status = parse_arguments(&set, argc, argv);
+	struct netsync *ns = netsync_new();
+	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	int status = EXIT_BAD;
 
-	if (status >= 0)
-		return status;
 	/* Scratch folders are to be removed in any case. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	ns = netsync_new();
-	if (ns)
-		io = netsync_io_new(ns);
-	if (io) {
-		status = run(&set, ns, io);
-	} else {
+	if (io)
+		status = run(set, ns, io);
+	else
 		complain("There is not enough memory.");
-		status = EXIT_BAD;
-	}
 	netsync_io_free(io);
 	netsync_free(ns);
+	return status;
+}
+
+int cmd_sync(int argc, char **argv)
+{
+	struct settings set = { .max_bound_ns = -1 };
+	int status = parse_arguments(&set, argc, argv);
+
+	if (status < 0)
+		status = synchronize(&set);
+	free(set.texts);
 	return status;
 }

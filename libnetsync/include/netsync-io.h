@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libnetsync-io - read recorded traces into libnetsync
+ * libnetsync-io - read recorded traces and text files into libnetsync
  *
  *	struct netsync *ns = netsync_new();
  *	struct netsync_io *io = netsync_io_new(ns);
@@ -34,7 +34,7 @@
  *
  * Files: traces are only ever read. Where a stream file is damaged, the part
  * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that
- * netsync_io_free() removes.
+ * netsync_io_free() removes. Text from a pipe is copied there, too.
  */
 #ifndef NETSYNC_IO_H
 #define NETSYNC_IO_H
@@ -110,6 +110,29 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
  */
 int netsync_io_add(struct netsync_io *io, const char *what);
 
+/**
+ * netsync_io_add_messages(), netsync_io_add_packets() - open a text file
+ * @io: the reader
+ * @path: of messages that are matched already, a line each, as in
+ *	netsync-messages(5); or of packet events, as in netsync-packets(5).
+ *	"-" is the standard input. Copied.
+ * @strict: 0: lines that cannot be used are warned about and left out;
+ *	anything else: netsync_io_read() fails at the first one
+ *
+ * Hosts are known by their names: those of the files and those of traces
+ * (netsync_io_add()) are the same where their names are.
+ *
+ * Return: 0; or a negative errno:
+ *	-EEXIST	the file was added before
+ *	-EBUSY	netsync_io_read() was called already
+ *	-ENOMEM, or what the system said of a file that cannot be opened
+ * After an error, only netsync_io_error() and netsync_io_free() make sense.
+ */
+int netsync_io_add_messages(struct netsync_io *io, const char *path,
+			    int strict);
+int netsync_io_add_packets(struct netsync_io *io, const char *path,
+			   int strict);
+
 /*
  * Told how far reading has come: @done of @total. Return 0 to go on, anything
  * else to stop.
@@ -118,7 +141,7 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
 					uint64_t total);
 
 /**
- * netsync_io_read() - read all traces that were added
+ * netsync_io_read() - read all traces and text files that were added
  * @io: the reader
  * @progress: called now and then, or NULL
  * @data: given to @progress
@@ -128,8 +151,10 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  * recorded time of each in turn. The result does not depend on the order in
  * which traces were added. May be called once.
  *
- * Return: 0; -ENODATA if no trace was added; -ECANCELED if @progress said to
- * stop; -EBUSY if called before; -ENOMEM.
+ * Return: 0; -ENODATA if nothing was added, or nothing in a text file can be
+ * used; -EILSEQ for a bad line, if strict, and for a bad first line of packet
+ * events; -ECANCELED if @progress said to stop; -EBUSY if called before;
+ * -ENOMEM, or what the system said of a file that cannot be read.
  */
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 		    void *data);

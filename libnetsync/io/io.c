@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding traces, giving them to hosts, reading them side by side. */
+/* Finding traces, and reading them side by side. */
 #include <errno.h>
 #include <fts.h>
 #include <search.h>
@@ -29,18 +29,6 @@ struct point {
 	char *event;
 	char *device;
 	uint32_t number;
-};
-
-struct netsync_io {
-	struct netsync *ns;
-	netsync_io_warn_func warn;
-	void *warn_data;
-	char *error;
-	struct trace **traces;
-	size_t num_traces;
-	bool was_read;
-	void *points;		/* tsearch() tree of struct point */
-	uint32_t num_points;
 };
 
 /* ---- words ------------------------------------------------------------- */
@@ -74,7 +62,7 @@ int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	return err;
 }
 
-static int no_memory(struct netsync_io *io)
+int io_no_memory(struct netsync_io *io)
 {
 	return io_fail(io, -ENOMEM, "There is not enough memory.");
 }
@@ -122,7 +110,7 @@ int64_t io_point(struct trace *trace, const char *event, const char *device)
 		return (*found)->number;
 	point = malloc(sizeof(*point));
 	if (!point)
-		return no_memory(io);
+		return io_no_memory(io);
 	*point = (struct point){ .trace = trace, .event = strdup(event),
 				 .device = strdup(device),
 				 .number = io->num_points };
@@ -131,7 +119,7 @@ int64_t io_point(struct trace *trace, const char *event, const char *device)
 		free(point->event);
 		free(point->device);
 		free(point);
-		return no_memory(io);
+		return io_no_memory(io);
 	}
 	return io->num_points++;
 }
@@ -253,7 +241,7 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	int ret;
 
 	if (!trace)
-		return no_memory(io);
+		return io_no_memory(io);
 	trace->io = io;
 	trace->info.last_ns = -1;
 	trace->path = strdup(path);
@@ -277,7 +265,7 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	if (more)
 		io->traces = more;
 	if (!trace->host_name || !more) {
-		ret = no_memory(io);
+		ret = io_no_memory(io);
 		goto out;
 	}
 	make_printable(trace->host_name);
@@ -408,127 +396,10 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 			"%s: there is no host name before the '='.", what);
 	name = strndup(what, equal - what);
 	if (!name)
-		return no_memory(io);
+		return io_no_memory(io);
 	ret = add_folder(io, equal + 1, name);
 	free(name);
 	return ret;
-}
-
-/* ---- giving traces to hosts -------------------------------------------- */
-
-/* Traces of one host lie beside each other, and the first is its base. */
-struct host {
-	struct trace *base;
-	struct range range;	/* in the host's time */
-};
-
-static bool same_host(const struct trace *a, const struct trace *b)
-{
-	return !strcmp(a->host_name, b->host_name) &&
-	       a->has_clock_uuid == b->has_clock_uuid &&
-	       !memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
-}
-
-static int compare_clocks(const struct trace *a, const struct trace *b)
-{
-	int order = strcmp(a->host_name, b->host_name);
-
-	if (!order)
-		order = a->has_clock_uuid - b->has_clock_uuid;
-	if (!order)
-		order = memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
-	return order;
-}
-
-static int by_clock(const void *a, const void *b)
-{
-	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
-	int order = compare_clocks(p, q);
-
-	return order ? order : strcmp(p->real_path, q->real_path);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct host *p = a, *q = b;
-	int order = strcmp(p->base->host_name, q->base->host_name);
-
-	return order ? order : strcmp(p->base->real_path, q->base->real_path);
-}
-
-static int by_host(const void *a, const void *b)
-{
-	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
-
-	if (p->info.host != q->info.host)
-		return p->info.host < q->info.host ? -1 : 1;
-	return strcmp(p->real_path, q->real_path);
-}
-
-static int bring_to_base(struct netsync_io *io, struct host *host,
-			 struct trace *trace, int number)
-{
-	struct range range = trace->range;
-	int64_t *shift = &trace->info.shift_ns;
-
-	trace->info.host = number;
-	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns,
-				   shift))
-		return io_fail(io, -ERANGE,
-			"%s and %s: one clock, but more than 292 years between their offsets from the epoch.",
-			host->base->path, trace->path);
-	if (range.end_ns < range.begin_ns ||
-	    __builtin_add_overflow(range.begin_ns, *shift, &range.begin_ns) ||
-	    __builtin_add_overflow(range.end_ns, *shift, &range.end_ns))
-		return 0;
-	if (host->range.end_ns < host->range.begin_ns)
-		host->range = range;
-	if (range.begin_ns < host->range.begin_ns)
-		host->range.begin_ns = range.begin_ns;
-	if (range.end_ns > host->range.end_ns)
-		host->range.end_ns = range.end_ns;
-	return 0;
-}
-
-/*
- * Hosts are numbered by their names, not by the order of the command line.
- * The array of hosts is indexed by number - *first.
- */
-static int make_hosts(struct netsync_io *io, struct host **hosts, int *first)
-{
-	size_t num_hosts = 0;
-
-	*hosts = calloc(io->num_traces, sizeof(**hosts));
-	if (!*hosts)
-		return no_memory(io);
-	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_clock);
-	for (size_t i = 0; i < io->num_traces; i++)
-		if (!i || !same_host(io->traces[i - 1], io->traces[i]))
-			(*hosts)[num_hosts++] = (struct host){
-				.base = io->traces[i], .range.end_ns = -1 };
-	qsort(*hosts, num_hosts, sizeof(**hosts), by_name);
-
-	for (size_t i = 0; i < num_hosts; i++) {
-		struct host *host = &(*hosts)[i];
-		int number = netsync_add_host(io->ns, host->base->host_name);
-
-		if (number < 0)
-			return io_fail(io, number, "%s: %s", host->base->path,
-				       netsync_error(io->ns));
-		if (!i)
-			*first = number;
-		for (size_t j = 0; j < io->num_traces; j++) {
-			struct trace *trace = io->traces[j];
-			int ret = 0;
-
-			if (same_host(host->base, trace))
-				ret = bring_to_base(io, host, trace, number);
-			if (ret < 0)
-				return ret;
-		}
-	}
-	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host);
-	return 0;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -549,14 +420,14 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 }
 
 static int read_slices(struct netsync_io *io, const struct host *hosts,
-		       int first, netsync_io_progress_func progress, void *data)
+		       int first, uint64_t done)
 {
 	size_t num = io->num_traces;
 	bool *more = malloc(num * sizeof(*more));
 	int ret = 0;
 
 	if (!more)
-		return no_memory(io);
+		return io_no_memory(io);
 	memset(more, true, num * sizeof(*more));
 	for (unsigned int slice = 1; slice <= NUM_SLICES; slice++) {
 		for (size_t i = 0; i < num; i++) {
@@ -570,14 +441,9 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 			if (ret < 0)
 				goto out;
 			more[i] = ret;
-			ret = 0;
-			if (progress &&
-			    progress(data, (slice - 1) * num + i + 1,
-				     NUM_SLICES * num)) {
-				ret = io_fail(io, -ECANCELED,
-					      "Reading was stopped.");
+			ret = io_progress(io, ++done);
+			if (ret < 0)
 				goto out;
-			}
 		}
 	}
 out:
@@ -634,24 +500,47 @@ static void warn_of_all(struct netsync_io *io)
 	}
 }
 
+int io_progress(struct netsync_io *io, uint64_t done)
+{
+	uint64_t total = io->num_texts * 2 * TEXT_STEPS +
+			 io->num_traces * NUM_SLICES;
+
+	if (!io->progress || !io->progress(io->progress_data, done, total))
+		return 0;
+	return io_fail(io, -ECANCELED, "Reading was stopped.");
+}
+
+static int read_all(struct netsync_io *io)
+{
+	struct host *hosts = NULL;
+	size_t num_hosts = 0;
+	uint64_t done = 0;
+	int first = 0, ret;
+
+	ret = io_find_hosts_in_texts(io, &done);
+	if (!ret)
+		ret = io_make_hosts(io, &hosts, &num_hosts, &first);
+	if (!ret)
+		ret = io_read_texts(io, &done);
+	if (!ret && io->num_traces)
+		ret = read_slices(io, hosts, first, done);
+	if (!ret)
+		warn_of_all(io);
+	io_free_hosts(hosts, num_hosts);
+	return ret;
+}
+
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 		    void *data)
 {
-	struct host *hosts;
-	int first = 0, ret;
-
 	if (io->was_read)
 		return io_fail(io, -EBUSY, "The traces were read already.");
-	if (!io->num_traces)
+	if (!io->num_traces && !io->num_texts)
 		return io_fail(io, -ENODATA, "No trace was given.");
 	io->was_read = true;
-	ret = make_hosts(io, &hosts, &first);
-	if (!ret)
-		ret = read_slices(io, hosts, first, progress, data);
-	if (!ret)
-		warn_of_all(io);
-	free(hosts);
-	return ret;
+	io->progress = progress;
+	io->progress_data = data;
+	return read_all(io);
 }
 
 /* ---- the rest of the interface ----------------------------------------- */
@@ -672,6 +561,10 @@ void netsync_io_free(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_traces; i++)
 		free_trace(io->traces[i]);
 	free(io->traces);
+	for (size_t i = 0; i < io->num_texts; i++)
+		io_free_text(io->texts[i]);
+	free(io->texts);
+	names_release(&io->hosts);
 	tdestroy(io->points, free_point);
 	free(io->error);
 	free(io);

@@ -13,11 +13,30 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "names.h"
 #include "netsync-io.h"
 
 #define UUID_SIZE 16
 
 struct trace_reader;
+struct text;
+
+struct netsync_io {
+	struct netsync *ns;
+	netsync_io_warn_func warn;
+	void *warn_data;
+	char *error;
+	struct trace **traces;
+	size_t num_traces;
+	struct text **texts;
+	size_t num_texts;
+	struct names hosts;	/* of all texts; the number is the host's */
+	bool was_read;
+	void *points;		/* tsearch() tree of struct point */
+	uint32_t num_points;
+	netsync_io_progress_func progress;
+	void *progress_data;
+};
 
 /* One stretch of recorded time, in ns as the trace prints it. */
 struct range {
@@ -68,9 +87,37 @@ struct trace_reader {
 
 extern const struct trace_reader ctf_reader;
 
+/* One clock; traces of one host lie beside each other. */
+struct host {
+	char *name;
+	struct trace *base;	/* its first trace; NULL: it is in texts only */
+	struct range range;	/* of all its traces, in the host's time */
+};
+
+/*
+ * Give traces and the names in texts to hosts, and number these by name: the
+ * array, which the caller frees in every case, is indexed by number - *first.
+ */
+int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num,
+		  int *first);
+void io_free_hosts(struct host *hosts, size_t num);
+
+/*
+ * Texts: first all hosts in them are found, then they are read. *@done counts
+ * progress: each text is 2 * TEXT_STEPS.
+ */
+#define TEXT_STEPS 1024
+int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
+int io_read_texts(struct netsync_io *io, uint64_t *done);
+void io_free_text(struct text *text);
+
+/* Tell how far reading has come. 0, or negative to stop. */
+int io_progress(struct netsync_io *io, uint64_t done);
+
 /* Remember why something failed, as a sentence; gives @err back. */
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+int io_no_memory(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

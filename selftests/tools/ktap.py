@@ -30,10 +30,10 @@ def check(condition, *what):
 
 
 class Run:
-    def __init__(self, *arguments, cwd=None, env=None):
+    def __init__(self, *arguments, cwd=None, env=None, stdin=b""):
         done = subprocess.run([NETSYNC, *map(str, arguments)], cwd=cwd,
                               env=dict(os.environ, **(env or {})),
-                              stdin=subprocess.DEVNULL, capture_output=True,
+                              input=stdin, capture_output=True,
                               timeout=120, check=False)
         self.status = done.returncode
         self.out = done.stdout.decode()

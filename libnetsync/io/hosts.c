@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Giving traces, and the names that texts use, to hosts. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io.h"
+
+static bool same_host(const struct trace *a, const struct trace *b)
+{
+	return !strcmp(a->host_name, b->host_name) &&
+	       a->has_clock_uuid == b->has_clock_uuid &&
+	       !memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
+}
+
+static int compare_clocks(const struct trace *a, const struct trace *b)
+{
+	int order = strcmp(a->host_name, b->host_name);
+
+	if (!order)
+		order = a->has_clock_uuid - b->has_clock_uuid;
+	if (!order)
+		order = memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
+	return order;
+}
+
+static int by_clock(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+	int order = compare_clocks(p, q);
+
+	return order ? order : strcmp(p->real_path, q->real_path);
+}
+
+static int by_base(const void *a, const void *b)
+{
+	const struct host *p = a, *q = b;
+	int order = strcmp(p->base->host_name, q->base->host_name);
+
+	return order ? order : strcmp(p->base->real_path, q->base->real_path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct host *p = a, *q = b;
+
+	return strcmp(p->name, q->name);
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+
+	if (p->info.host != q->info.host)
+		return p->info.host < q->info.host ? -1 : 1;
+	return strcmp(p->real_path, q->real_path);
+}
+
+static int bring_to_base(struct netsync_io *io, struct host *host,
+			 struct trace *trace, int number)
+{
+	struct range range = trace->range;
+	int64_t *shift = &trace->info.shift_ns;
+
+	trace->info.host = number;
+	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns,
+				   shift))
+		return io_fail(io, -ERANGE,
+			"%s and %s: one clock, but more than 292 years between their offsets from the epoch.",
+			host->base->path, trace->path);
+	if (range.end_ns < range.begin_ns ||
+	    __builtin_add_overflow(range.begin_ns, *shift, &range.begin_ns) ||
+	    __builtin_add_overflow(range.end_ns, *shift, &range.end_ns))
+		return 0;
+	if (host->range.end_ns < host->range.begin_ns)
+		host->range = range;
+	if (range.begin_ns < host->range.begin_ns)
+		host->range.begin_ns = range.begin_ns;
+	if (range.end_ns > host->range.end_ns)
+		host->range.end_ns = range.end_ns;
+	return 0;
+}
+
+/* The clocks of the traces, each with a name of its own. */
+static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
+				size_t *num)
+{
+	unsigned int repeated = 1;
+
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (!i || !same_host(io->traces[i - 1], io->traces[i]))
+			hosts[(*num)++] = (struct host){
+				.base = io->traces[i], .range.end_ns = -1 };
+	qsort(hosts, *num, sizeof(*hosts), by_base);
+	for (size_t i = 0; i < *num; i++) {
+		const char *name = hosts[i].base->host_name;
+
+		if (i && !strcmp(name, hosts[i - 1].base->host_name))
+			repeated++;
+		else
+			repeated = 1;
+		hosts[i].name = repeated > 1 ?
+			io_format("%s#%u", name, repeated) : strdup(name);
+		if (!hosts[i].name)
+			return io_no_memory(io);
+	}
+	return 0;
+}
+
+static struct name *name_in_texts(const struct netsync_io *io,
+				  const struct host *host)
+{
+	return names_find(&io->hosts, &(struct word){ host->name,
+						       strlen(host->name) });
+}
+
+/* Those that no trace has. */
+static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
+			       size_t *num)
+{
+	for (size_t i = 0; i < *num; i++) {
+		struct name *name = name_in_texts(io, &hosts[i]);
+
+		if (name)
+			name->number = 0;
+	}
+	for (size_t i = 0; i < io->hosts.num; i++) {
+		const struct name *name = io->hosts.name[i];
+
+		if (name->number >= 0)
+			continue;
+		hosts[*num] = (struct host){ .name = strdup(name->text),
+					     .range.end_ns = -1 };
+		if (!hosts[(*num)++].name)
+			return io_no_memory(io);
+	}
+	return 0;
+}
+
+static int number_host(struct netsync_io *io, struct host *host)
+{
+	int number = netsync_add_host(io->ns, host->name);
+	struct name *name = name_in_texts(io, host);
+
+	if (number < 0)
+		return io_fail(io, number, "%s: %s", host->name,
+			       netsync_error(io->ns));
+	if (name)
+		name->number = number;
+	for (size_t i = 0; i < io->num_traces && host->base; i++) {
+		int ret = 0;
+
+		if (same_host(host->base, io->traces[i]))
+			ret = bring_to_base(io, host, io->traces[i], number);
+		if (ret < 0)
+			return ret;
+	}
+	return number;
+}
+
+int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num,
+		  int *first)
+{
+	int ret;
+
+	*num = 0;
+	*hosts = calloc(io->num_traces + io->hosts.num + 1, sizeof(**hosts));
+	if (!*hosts)
+		return io_no_memory(io);
+	if (io->num_traces)
+		qsort(io->traces, io->num_traces, sizeof(*io->traces),
+		      by_clock);
+	ret = make_hosts_of_traces(io, *hosts, num);
+	if (!ret)
+		ret = make_hosts_of_texts(io, *hosts, num);
+	if (ret < 0)
+		return ret;
+	qsort(*hosts, *num, sizeof(**hosts), by_name);
+	for (size_t i = 0; i < *num; i++) {
+		ret = number_host(io, &(*hosts)[i]);
+		if (ret < 0)
+			return ret;
+		if (!i)
+			*first = ret;
+	}
+	if (io->num_traces)
+		qsort(io->traces, io->num_traces, sizeof(*io->traces),
+		      by_host);
+	return 0;
+}
+
+void io_free_hosts(struct host *hosts, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		free(hosts[i].name);
+	free(hosts);
+}

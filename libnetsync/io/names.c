@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+
+#include "../array.h"
+#include "names.h"
+
+static uint64_t hash_of(const struct word *word)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < word->len; i++)
+		hash = (hash ^ (unsigned char)word->text[i]) *
+		       UINT64_C(0x100000001b3);
+	return hash ^ hash >> 32;
+}
+
+static struct name *find(const struct names *names, const struct word *word,
+			 uint64_t hash)
+{
+	size_t i = hash & (names->slots - 1);
+
+	if (!names->slots)
+		return NULL;
+	for (; names->slot[i]; i = (i + 1) & (names->slots - 1)) {
+		struct name *name = names->name[names->slot[i] - 1];
+
+		if (name->hash == hash && name->len == word->len &&
+		    !memcmp(name->text, word->text, word->len))
+			return name;
+	}
+	return NULL;
+}
+
+struct name *names_find(const struct names *names, const struct word *word)
+{
+	return find(names, word, hash_of(word));
+}
+
+static void put_in_slot(struct names *names, uint32_t index)
+{
+	size_t i = names->name[index]->hash & (names->slots - 1);
+
+	while (names->slot[i])
+		i = (i + 1) & (names->slots - 1);
+	names->slot[i] = index + 1;
+}
+
+/* Keep the table at most half full. */
+static int grow_slots(struct names *names)
+{
+	size_t slots = names->slots ? names->slots * 2 : 64;
+	uint32_t *bigger;
+
+	if (names->num * 2 < names->slots)
+		return 0;
+	bigger = calloc(slots, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	free(names->slot);
+	names->slot = bigger;
+	names->slots = slots;
+	for (uint32_t i = 0; i < names->num; i++)
+		put_in_slot(names, i);
+	return 0;
+}
+
+struct name *names_add(struct names *names, const struct word *word)
+{
+	uint64_t hash = hash_of(word);
+	struct name *name = find(names, word, hash);
+
+	if (name)
+		return name;
+	if (grow_slots(names) || array_grow(&names->name, &names->room,
+					    names->num, sizeof(*names->name)))
+		return NULL;
+	name = malloc(sizeof(*name));
+	if (!name)
+		return NULL;
+	*name = (struct name){ .text = calloc(1, word->len + 1 + WORD_SLACK),
+			       .len = word->len, .hash = hash, .number = -1 };
+	if (!name->text) {
+		free(name);
+		return NULL;
+	}
+	memcpy(name->text, word->text, word->len);
+	names->name[names->num] = name;
+	put_in_slot(names, names->num++);
+	return name;
+}
+
+void names_release(struct names *names)
+{
+	for (size_t i = 0; i < names->num; i++) {
+		free(names->name[i]->text);
+		free(names->name[i]);
+	}
+	free(names->name);
+	free(names->slot);
+	memset(names, 0, sizeof(*names));
+}
