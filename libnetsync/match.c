@@ -1,404 +1,416 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A hash table finds, for what every source of events knows of a TCP packet
- * (sequence and acknowledgment number and flags), all its sightings. Their
- * times play no part, so that neither the distance between the clocks nor the
- * order of reading matters, and the cost for each event is constant.
+ * Sightings are put into a log and found there by their keys. Times play no
+ * part in that, so that neither the distance between the clocks nor the order
+ * of reading matters, and the cost for each event is constant. Each is decided
+ * when all its counterparts must be there (peers.h), and falls off later.
  *
- * Sightings of one key are then sorted into packets: two sightings are of one
- * packet if they agree in all that both know. Nothing is guessed: where that
- * does not divide them clearly, or a packet seems to have been sent twice,
- * they are ambiguous and not used.
+ * Nothing is guessed: what might be of several packets is left out.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#include "array.h"
 #include "match.h"
 
-/*
- * More sightings of one key than that are a storm of repetitions, from which
- * no message can be had; this keeps the cost of a key constant.
- */
-#define MAX_SIGHTINGS 64
+enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58 };
 
-enum {
-	USED = 1,		/* is part of a message */
-	AMBIGUOUS = 2,
-};
+/* A segment longer than any single one on an Ethernet was or will be cut. */
+#define MAX_SINGLE 1460
 
-struct sighting {
-	int64_t time;
-	uint64_t skb;
-	uint64_t addrs;		/* digest of both addresses */
-	uint32_t host;
-	uint32_t point;
-	uint32_t next;		/* of the same key; 0: none, else number + 1 */
-	uint32_t len;
-	uint32_t tsval;
-	uint32_t tsecr;
-	uint16_t sport;
-	uint16_t dport;
-	uint16_t window;
-	uint16_t ip_id;
-	uint8_t fields;
-	uint8_t dir;
-	uint8_t state;
-};
+/* So many sightings at a time are looked at to find how far clocks are apart. */
+#define SAMPLES 64
 
-struct key {
-	uint32_t seq;
-	uint32_t ack;
-	uint32_t first;		/* sighting number + 1 */
-	uint16_t flags;
-	uint8_t count;
-	bool fresh;		/* has sightings that were not looked at */
-};
+/* Longer than any segment; what claims to be is not filed by its bytes. */
+#define MAX_SEGMENT (UINT32_C(1) << 20)
 
-static uint64_t mix(uint64_t v)
-{
-	v ^= v >> 32;
-	v *= UINT64_C(0xd6e8feb86659fd93);
-	v ^= v >> 32;
-	v *= UINT64_C(0xd6e8feb86659fd93);
-	return v ^ v >> 32;
-}
-
-void matcher_init(struct matcher *m)
+void matcher_init(struct matcher *m, match_fn found, void *arg)
 {
 	memset(m, 0, sizeof(*m));
-	/* Without it results are the same and only the speed is at risk. */
-	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
-		m->seed = (uintptr_t)m;
+	log_init(&m->log);
+	m->found = found;
+	m->arg = arg;
+	m->limit = LOG_MAX;
 }
 
 void matcher_release(struct matcher *m)
 {
-	free(m->key);
-	free(m->slot);
-	free(m->sighting);
-	memset(m, 0, sizeof(*m));
+	log_release(&m->log);
+	peers_release(&m->peers);
 }
 
-static size_t slot_of(const struct matcher *m, uint32_t seq, uint32_t ack,
-		      uint16_t flags)
+int matcher_add_host(struct matcher *m)
 {
-	uint64_t v = mix(m->seed ^ ((uint64_t)seq << 32 | ack));
-
-	return mix(v + m->seed + flags) & (m->slots - 1);
+	return peers_add_host(&m->peers);
 }
 
-static int grow_slots(struct matcher *m)
+bool matcher_supports(const struct netsync_packet *p)
 {
-	size_t slots = m->slots ? m->slots * 2 : 1024;
-	uint32_t *bigger;
-
-	if (m->keys * 2 < m->slots)
-		return 0;
-	if (m->keys >= UINT32_MAX / 2)
-		return -ENOMEM;
-	bigger = calloc(slots, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	free(m->slot);
-	m->slot = bigger;
-	m->slots = slots;
-	for (size_t k = 0; k < m->keys; k++) {
-		size_t i = slot_of(m, m->key[k].seq, m->key[k].ack,
-				   m->key[k].flags);
-
-		while (m->slot[i])
-			i = (i + 1) & (slots - 1);
-		m->slot[i] = (uint32_t)k + 1;
+	switch (p->protocol) {
+	case TCP:
+		return true;
+	case UDP:
+		return p->fields & NETSYNC_HAS_PORTS;
+	case ICMP:
+		return p->icmp_type == 8 || p->icmp_type == 0;
+	case ICMPV6:
+		return p->icmp_type == 128 || p->icmp_type == 129;
 	}
-	return 0;
+	return false;
 }
 
-/* The slot of a packet's key, or the empty one where it belongs. */
-static size_t find_slot(const struct matcher *m, const struct netsync_packet *p)
-{
-	size_t i = slot_of(m, p->seq, p->ack, p->flags);
+/* ---- comparing --------------------------------------------------------- */
 
-	for (; m->slot[i]; i = (i + 1) & (m->slots - 1)) {
-		const struct key *k = &m->key[m->slot[i] - 1];
-
-		if (k->seq == p->seq && k->ack == p->ack &&
-		    k->flags == p->flags)
-			break;
-	}
-	return i;
-}
-
-static uint64_t digest(const struct matcher *m, const struct netsync_packet *p)
-{
-	uint64_t w[4], v = m->seed;
-
-	memcpy(w, p->saddr, 16);
-	memcpy(w + 2, p->daddr, 16);
-	for (int i = 0; i < 4; i++)
-		v = mix(v ^ w[i]) + (uint64_t)i;
-	return v;
-}
-
-int matcher_add(struct matcher *m, const struct netsync_packet *p)
-{
-	struct sighting *s;
-	struct key *k;
-	size_t i;
-
-	if (m->sightings >= UINT32_MAX - 1 || grow_slots(m) ||
-	    array_grow(&m->key, &m->key_room, m->keys, sizeof(*m->key)) ||
-	    array_grow(&m->sighting, &m->sighting_room, m->sightings,
-		       sizeof(*m->sighting)))
-		return -ENOMEM;
-	i = find_slot(m, p);
-	if (!m->slot[i]) {
-		k = &m->key[m->keys++];
-		*k = (struct key){ .seq = p->seq, .ack = p->ack,
-				   .flags = p->flags };
-		m->slot[i] = (uint32_t)m->keys;
-	}
-	k = &m->key[m->slot[i] - 1];
-	if (k->count > MAX_SIGHTINGS) {
-		m->ambiguous++;
-		return 0;
-	}
-	k->count++;
-	k->fresh = true;
-	s = &m->sighting[m->sightings++];
-	*s = (struct sighting){
-		.time = p->time_ns,
-		.skb = p->skb,
-		.addrs = digest(m, p),
-		.host = p->host,
-		.point = p->point,
-		.next = k->first,
-		.len = p->len,
-		.tsval = p->tsval,
-		.tsecr = p->tsecr,
-		.sport = p->sport,
-		.dport = p->dport,
-		.window = p->window,
-		.ip_id = p->ip_id,
-		.fields = (uint8_t)p->fields,
-		.dir = p->dir,
-	};
-	k->first = (uint32_t)m->sightings;
-	return 0;
-}
-
-/* ---- sightings of one key -> packets ------------------------------------ */
-
-/* Both know the field. */
-static bool both(const struct sighting *a, const struct sighting *b, int field)
-{
-	return a->fields & b->fields & field;
-}
-
-static bool same_id(const struct sighting *a, const struct sighting *b)
-{
-	return both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id;
-}
-
-/* Do two sightings agree in all that both know? */
-static bool agree(const struct sighting *a, const struct sighting *b)
+bool match_headers(const struct sighting *a, const struct sighting *b, bool nat)
 {
 	const int ts = NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
 
-	if (both(a, b, NETSYNC_HAS_ADDRS) && a->addrs != b->addrs)
-		return false;
-	if (both(a, b, NETSYNC_HAS_PORTS) &&
-	    (a->sport != b->sport || a->dport != b->dport))
-		return false;
-	if (both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
-		return false;
-	if (both(a, b, NETSYNC_HAS_LEN) && a->len != b->len)
-		return false;
+	if (nat) {
+		if (!both(a, b, NETSYNC_HAS_ADDRS) || match_weak(a, b))
+			return false;
+	} else {
+		if (both(a, b, NETSYNC_HAS_ADDRS) &&
+		    (a->addr[0] != b->addr[0] || a->addr[1] != b->addr[1]))
+			return false;
+		if (both(a, b, NETSYNC_HAS_PORTS) &&
+		    (a->sport != b->sport || a->dport != b->dport))
+			return false;
+	}
 	if (both(a, b, NETSYNC_HAS_WINDOW) && a->window != b->window)
 		return false;
 	if ((a->fields & ts) && (b->fields & ts) && !both(a, b, ts))
 		return false;
-	return !both(a, b, NETSYNC_HAS_TSTAMP) ||
+	return !both(a, b, NETSYNC_HAS_TSTAMP | NETSYNC_HAS_DIGEST) ||
 	       (a->tsval == b->tsval && a->tsecr == b->tsecr);
 }
 
+bool match_weak(const struct sighting *a, const struct sighting *b)
+{
+	return !both(a, b, NETSYNC_HAS_TSTAMP) &&
+	       !(both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
+}
+
 /*
- * May one packet have caused two sightings on one host? At different points
- * yes. At the same point only if it is the same buffer with the same id: the
- * names of devices repeat in network namespaces. An id of 0 says nothing, and
- * buffers are reused.
+ * At different points yes. At the same point only if it is the same buffer
+ * with the same id: the names of devices repeat in network namespaces. An id
+ * of 0 says nothing, and buffers are reused.
  */
-static bool one_packet(const struct sighting *a, const struct sighting *b)
+bool match_one_packet(const struct sighting *a, const struct sighting *b)
 {
 	if (a->host != b->host || a->dir != b->dir || a->point != b->point)
 		return true;
+	if (both(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns)
+		return true;
 	return both(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
-	       same_id(a, b) && a->ip_id;
+	       both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id &&
+	       a->ip_id;
 }
 
-/* What one host saw of a packet. */
-struct view {
-	uint32_t host;
-	bool sent;
-	bool received;
-	bool origin;		/* it left before it ever came in */
-	int64_t first_in;
-	int64_t last_out;
-};
-
-static int by_host_and_time(const void *a, const void *b)
+void match_ambiguous(struct matcher *m, struct sighting *s)
 {
-	const struct sighting *p = *(struct sighting *const *)a;
-	const struct sighting *q = *(struct sighting *const *)b;
-
-	if (p->host != q->host)
-		return p->host < q->host ? -1 : 1;
-	if (p->time != q->time)
-		return p->time < q->time ? -1 : 1;
-	return p->dir - q->dir;
+	if (!(s->state & SEEN_USED))
+		s->state |= m->unclear ? SEEN_UNCLEAR : SEEN_AMBIGUOUS;
 }
 
-static int make_views(struct sighting **s, int n, struct view *v)
+void match_used(struct sighting *s, uint32_t peer, bool nat)
 {
-	int views = 0;
+	s->state |= SEEN_USED;
+	s->peer = peer;
+	if (nat)
+		s->state |= SEEN_NAT;
+}
 
-	qsort(s, (size_t)n, sizeof(*s), by_host_and_time);
-	for (int i = 0; i < n; i++) {
-		struct view *at;
+int match_emit(struct matcher *m, const struct sighting *from,
+	       const struct sighting *to)
+{
+	int ret = peers_message(&m->peers, from->host, to->host, from->time,
+				to->time);
 
-		if (!i || s[i]->host != s[i - 1]->host)
-			v[views++] = (struct view){
-				.host = s[i]->host,
-				.origin = s[i]->dir == NETSYNC_OUT,
-			};
-		at = &v[views - 1];
-		if (s[i]->dir == NETSYNC_OUT) {
-			at->sent = true;
-			at->last_out = s[i]->time;
-		} else if (!at->received) {
-			at->received = true;
-			at->first_in = s[i]->time;
+	if (ret)
+		return ret;
+	return m->found(m->arg, from->host, to->host, from->time, to->time);
+}
+
+/* ---- deciding ---------------------------------------------------------- */
+
+static int decide(struct matcher *m, struct sighting *s)
+{
+	const int done = SEEN_USED | SEEN_AMBIGUOUS | SEEN_UNCLEAR;
+	int ret = 0;
+
+	if (s->alias)
+		return 0;
+	if (!(s->state & (done | SEEN_LOOKED)))
+		ret = match_key(m, s);
+	if (ret || !has_data(s))
+		return ret;
+	/* One that is used as a whole may still have a message to send. */
+	if (s->dir == NETSYNC_OUT ?
+	    s->state & (SEEN_EMITTED | SEEN_AMBIGUOUS | SEEN_UNCLEAR) :
+	    s->state & done)
+		return 0;
+	return match_ranges(m, s);
+}
+
+static void count(struct matcher *m, const struct sighting *s, bool past)
+{
+	struct tally *all = past ? &m->past : &m->live;
+	struct peer_pair *pair = NULL;
+	struct tally none = { 0 }, *t = &none;
+	uint32_t peer = s->peer;
+
+	if (peer == NO_PEER && (s->fields & NETSYNC_HAS_ADDRS))
+		peer = peers_owner(&m->peers, s->addr[s->dir == NETSYNC_OUT]);
+	if (peer != NO_PEER && peer != s->host)
+		pair = peers_find(&m->peers, s->host, peer);
+	if (pair)
+		t = past ? &pair->past : &pair->live;
+	if (s->state & SEEN_USED) {
+		all->matched++;
+		t->matched++;
+		if (s->state & SEEN_NAT) {
+			all->nat++;
+			t->nat++;
 		}
+	} else if (s->state & (SEEN_AMBIGUOUS | SEEN_UNCLEAR)) {
+		all->ambiguous++;
+		t->ambiguous++;
+	} else {
+		all->unmatched++;
+		t->unmatched++;
 	}
-	return views;
 }
 
-static void mark(struct matcher *m, struct sighting **s, int n, uint8_t state)
+/* What was unclear at the last settling is decided now. */
+static int decide_next(struct matcher *m)
 {
-	for (int i = 0; i < n; i++) {
-		s[i]->state |= state;
-		if (state == USED)
-			m->matched++;
-		else
-			m->ambiguous++;
+	struct sighting *s = log_at(&m->log, m->log.decided++);
+
+	s->state &= ~SEEN_UNCLEAR;
+	return decide(m, s);
+}
+
+static void drop_next(struct matcher *m)
+{
+	const struct sighting *s = log_at(&m->log, m->log.freed++);
+
+	if (!s->alias)
+		count(m, s, true);
+}
+
+/* Decide and drop what no event to come can be of. */
+static int retire(struct matcher *m)
+{
+	struct log *l = &m->log;
+	int ret = 0;
+
+	while (l->decided != l->tail && !ret) {
+		const struct sighting *s = log_at(l, l->decided);
+
+		if (s->time >= m->peers.host[s->host].decide)
+			break;
+		ret = decide_next(m);
 	}
+	while (l->freed != l->decided) {
+		const struct sighting *s = log_at(l, l->freed);
+
+		if (s->time >= m->peers.host[s->host].free)
+			break;
+		drop_next(m);
+	}
+	return ret;
+}
+
+/* At the limit the oldest have to go, whatever may still come. */
+static int evict(struct matcher *m, uint32_t num)
+{
+	int ret = 0;
+
+	while (log_live(&m->log) + num > m->limit && !ret) {
+		const struct sighting *s = log_at(&m->log, m->log.freed);
+
+		if (m->log.decided == m->log.freed)
+			ret = decide_next(m);
+		if (!s->alias && !(s->state & (SEEN_USED | SEEN_AMBIGUOUS)) &&
+		    s->time >= m->peers.host[s->host].decide)
+			m->evicted++;
+		drop_next(m);
+	}
+	return ret;
 }
 
 /*
- * One packet: a message goes from the host where it began to each that
- * received it, and from a router (in and out) onward, if there is one only:
- * the order of several is not known.
+ * While it is not known how far clocks are apart nothing is decided, and from
+ * what was decided it would become known: look at some of what was pushed.
  */
-static int emit(struct matcher *m, struct sighting **s, int n, match_fn fn,
-		void *arg)
+static int sample(struct matcher *m)
 {
-	struct view v[MAX_SIGHTINGS];
-	int views = make_views(s, n, v), origins = 0, routers = 0, made = 0;
+	uint32_t step = m->since / SAMPLES + 1;
 	int ret = 0;
 
-	for (int i = 0; i < views; i++) {
-		origins += v[i].origin;
-		routers += !v[i].origin && v[i].sent;
-	}
-	if (origins > 1) {
-		mark(m, s, n, AMBIGUOUS);
-		return 0;
-	}
-	for (int i = 0; i < views && !ret; i++) {
-		if (!v[i].origin && !(v[i].sent && routers == 1))
+	for (uint32_t i = 1; i <= m->since && i <= log_live(&m->log) && !ret;
+	     i += step) {
+		const struct sighting *s = log_at(&m->log, m->log.tail - i);
+		const struct sighting *t;
+
+		if (s->alias)
 			continue;
-		for (int j = 0; j < views && !ret; j++) {
-			if (j == i || v[j].origin)
-				continue;
-			ret = fn(arg, v[i].host, v[j].host, v[i].last_out,
-				 v[j].first_in);
-			made++;
-		}
+		t = match_plain_counterpart(m, s);
+		if (t && s->dir == NETSYNC_OUT)
+			ret = peers_message(&m->peers, s->host, t->host,
+					    s->time, t->time);
+		else if (t)
+			ret = peers_message(&m->peers, t->host, s->host,
+					    t->time, s->time);
 	}
-	if (made)
-		mark(m, s, n, USED);
 	return ret;
 }
 
-/* Take the sightings that are connected with the first one to the front. */
-static int collect(struct sighting **s, int n, bool *clear)
+int matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
-	int size = 1;
+	int ret;
 
-	*clear = true;
-	for (int i = 0; i < size; i++) {
-		for (int j = size; j < n; j++) {
-			struct sighting *t = s[j];
-
-			if (!agree(s[i], t))
-				continue;
-			s[j] = s[size];
-			s[size++] = t;
-		}
-	}
-	for (int i = 0; i < size; i++)
-		for (int j = 0; j < i; j++)
-			if (!agree(s[i], s[j]) || !one_packet(s[i], s[j]))
-				*clear = false;
-	return size;
-}
-
-static int settle_key(struct matcher *m, struct key *k, match_fn fn, void *arg)
-{
-	struct sighting *list[MAX_SIGHTINGS + 1], **s = list;
-	int n = 0, ret = 0;
-
-	k->fresh = false;
-	for (uint32_t i = k->first; i; i = m->sighting[i - 1].next)
-		list[n++] = &m->sighting[i - 1];
-	for (int i = 0; i < n; i++) {
-		if (list[i]->state == AMBIGUOUS) {
-			list[i]->state = 0;
-			m->ambiguous--;
-		}
-	}
-	if (n > MAX_SIGHTINGS) {
-		for (int i = 0; i < n; i++)
-			if (!list[i]->state)
-				mark(m, &list[i], 1, AMBIGUOUS);
+	if (time > m->peers.host[host].until)
+		m->peers.host[host].until = time;
+	/* Looking at all hosts and pairs is paid for by as many events. */
+	if (m->since < 16 * SAMPLES + m->peers.hosts + m->peers.pairs)
 		return 0;
-	}
-	while (n && !ret) {
-		bool clear, used = false;
-		int size = collect(s, n, &clear);
-
-		for (int i = 0; i < size; i++)
-			used |= s[i]->state == USED;
-		/* What was found once stays, and nothing is added to it. */
-		if (!used && !clear)
-			mark(m, s, size, AMBIGUOUS);
-		else if (!used)
-			ret = emit(m, s, size, fn, arg);
-		s += size;
-		n -= size;
-	}
-	return ret;
+	ret = m->peers.connected ? 0 : sample(m);
+	m->since = 0;
+	if (!ret)
+		ret = peers_update(&m->peers);
+	return ret ? ret : retire(m);
 }
 
-int matcher_settle(struct matcher *m, match_fn fn, void *arg)
+int matcher_settle(struct matcher *m)
 {
+	struct log *l = &m->log;
 	int ret = 0;
 
-	for (size_t i = 0; i < m->keys && !ret; i++)
-		if (m->key[i].fresh)
-			ret = settle_key(m, &m->key[i], fn, arg);
+	for (uint32_t n = l->decided; n != l->tail; n++)
+		log_at(l, n)->state &= ~(SEEN_UNCLEAR | SEEN_LOOKED);
+	m->unclear = true;
+	for (uint32_t n = l->decided; n != l->tail && !ret; n++)
+		ret = decide(m, log_at(l, n));
+	m->unclear = false;
+	memset(&m->live, 0, sizeof(m->live));
+	for (size_t i = 0; i < m->peers.pairs; i++)
+		memset(&m->peers.pair[i].live, 0, sizeof(m->live));
+	for (uint32_t n = l->freed; n != l->tail; n++)
+		if (!log_at(l, n)->alias)
+			count(m, log_at(l, n), false);
+	/* More may come of the same key. */
+	for (uint32_t n = l->decided; n != l->tail; n++)
+		log_at(l, n)->state &= ~SEEN_LOOKED;
 	return ret;
+}
+
+/* ---- adding ------------------------------------------------------------ */
+
+static uint32_t digest(const struct matcher *m, const uint8_t addr[16])
+{
+	uint64_t w[2];
+
+	memcpy(w, addr, 16);
+	return (uint32_t)log_mix(log_mix(m->log.seed ^ w[0]) ^ w[1]);
+}
+
+/*
+ * The key of a datagram is its ports and what tells it from others between
+ * them, of what all sources know: the id, where the sender counts it; else the
+ * payload's digest or its length.
+ */
+static void set_udp_key(struct sighting *s, const struct netsync_packet *p)
+{
+	uint32_t low = (uint32_t)p->digest;
+
+	s->seq = (uint32_t)p->sport << 16 | p->dport;
+	if ((p->fields & NETSYNC_HAS_IP_ID) && p->ip_id)
+		s->ack = p->ip_id;
+	else if (p->fields & NETSYNC_HAS_DIGEST)
+		s->ack = low | UINT32_C(1) << 31;
+	else
+		s->ack = p->len | UINT32_C(1) << 30;
+	s->window = p->checksum;
+	s->fields &= (uint16_t)~(NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP |
+				 NETSYNC_HAS_NO_TSTAMP);
+	if (p->fields & NETSYNC_HAS_CHECKSUM)
+		s->fields |= NETSYNC_HAS_WINDOW;
+	s->tsval = low;
+	s->tsecr = (uint32_t)(p->digest >> 32);
+	s->flags = 0;
+}
+
+static void set_icmp_key(struct sighting *s, const struct netsync_packet *p)
+{
+	s->seq = (uint32_t)p->icmp_id << 16 | p->icmp_seq;
+	s->ack = p->icmp_type;
+	s->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
+		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
+	s->flags = 0;
+}
+
+static void set_key(struct sighting *s, const struct netsync_packet *p)
+{
+	s->seq = p->seq;
+	s->ack = p->ack;
+	s->window = p->window;
+	s->tsval = p->tsval;
+	s->tsecr = p->tsecr;
+	s->flags = p->flags;
+	s->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
+	if (p->protocol == UDP)
+		set_udp_key(s, p);
+	else if (p->protocol != TCP)
+		set_icmp_key(s, p);
+}
+
+/* How many blocks a segment is filed under, for others to find it inside. */
+static uint32_t blocks_of(const struct sighting *s)
+{
+	if (!has_data(s) || s->len > MAX_SEGMENT ||
+	    (s->len <= MAX_SINGLE && s->gso_size == 0))
+		return 0;
+	return (((s->seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >>
+		BLOCK_SHIFT) + 1;
+}
+
+int matcher_add(struct matcher *m, const struct netsync_packet *p)
+{
+	struct sighting s = {
+		.time = p->time_ns,
+		.skb = p->skb,
+		.host = p->host,
+		.peer = NO_PEER,
+		.point = p->point,
+		.netns = p->netns,
+		.len = p->len,
+		.sport = p->sport,
+		.dport = p->dport,
+		.ip_id = p->ip_id,
+		.gso_size = p->fields & NETSYNC_HAS_GSO ? p->gso_size : 0,
+		.fields = (uint16_t)p->fields,
+		.protocol = p->protocol,
+		.dir = p->dir,
+	};
+	uint32_t blocks;
+	int ret = 0;
+
+	set_key(&s, p);
+	blocks = blocks_of(&s);
+	if (p->fields & NETSYNC_HAS_ADDRS) {
+		s.addr[0] = digest(m, p->saddr);
+		s.addr[1] = digest(m, p->daddr);
+		peers_learn(&m->peers, p->host, s.addr[s.dir == NETSYNC_IN]);
+	}
+	if (log_live(&m->log) + 1 + blocks > m->limit)
+		ret = evict(m, 1 + blocks);
+	if (!ret)
+		ret = log_reserve(&m->log, 1 + blocks);
+	if (ret)
+		return ret;
+	m->since++;
+	log_add(&m->log, &s);
+	for (s.alias = 1; s.alias <= blocks; s.alias++)
+		log_add(&m->log, &s);
+	return 0;
 }

@@ -1,44 +1,116 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From packet events to messages: which sightings on different hosts are of
- * one packet?
+ * one packet, or carry the same bytes?
+ *
+ *	match.c		the interface: what is kept, when it is decided
+ *	match-key.c	whole packets, by a key that every source knows
+ *	match-tcp.c	segments that were cut or put together, by their bytes
+ *	sighting.c	the log of sightings
+ *	peers.c		when nothing more can come; statistics of pairs
  */
 #ifndef NETSYNC_MATCH_H
 #define NETSYNC_MATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "netsync.h"
-
-struct sighting;
-struct key;
-
-struct matcher {
-	uint64_t seed;		/* so that nobody can aim at one hash chain */
-	struct key *key;
-	size_t keys;
-	size_t key_room;
-	uint32_t *slot;		/* hash table of key number + 1 */
-	size_t slots;
-	struct sighting *sighting;
-	size_t sightings;
-	size_t sighting_room;
-	uint64_t matched;
-	uint64_t ambiguous;
-};
+#include "peers.h"
+#include "sighting.h"
 
 /* Called for each message; times are on the hosts' clocks. 0 or -errno. */
 typedef int (*match_fn)(void *arg, uint32_t from, uint32_t to, int64_t send,
 			int64_t recv);
 
-void matcher_init(struct matcher *m);
+struct matcher {
+	struct log log;
+	struct peers peers;
+	match_fn found;
+	void *arg;
+	uint32_t limit;		/* of what the log may hold; at most LOG_MAX */
+	uint32_t since;		/* pushed since the limits were brought up */
+	bool unclear;		/* what is decided now is not final */
+	struct tally past;
+	struct tally live;
+	uint64_t evicted;	/* of past.unmatched: at the limit */
+};
+
+void matcher_init(struct matcher *m, match_fn found, void *arg);
 void matcher_release(struct matcher *m);
 
-/* Add a TCP packet event: 0 or -ENOMEM, and then nothing has changed. */
+/* Add a host, with the next number: 0 or -ENOMEM. */
+int matcher_add_host(struct matcher *m);
+
+/* Are packets of this kind matched? */
+bool matcher_supports(const struct netsync_packet *p);
+
+/*
+ * Add a packet event: 0; -ENOMEM, and then nothing has changed; or what
+ * found() failed with, called for what had to make room.
+ */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
-/* Hand out the messages that have become known since the last call. */
-int matcher_settle(struct matcher *m, match_fn fn, void *arg);
+/* All events of a host before a time were added; INT64_MAX: all. */
+int matcher_advance(struct matcher *m, uint32_t host, int64_t time);
+
+/* Hand out the messages that are known by now, and count. */
+int matcher_settle(struct matcher *m);
+
+/* ---- between the files of matching ------------------------------------- */
+
+/* Both know the field. */
+static inline bool both(const struct sighting *a, const struct sighting *b,
+			int field)
+{
+	return a->fields & b->fields & field;
+}
+
+/* A TCP segment that is known to carry data. */
+static inline bool has_data(const struct sighting *s)
+{
+	return s->protocol == 6 && (s->fields & NETSYNC_HAS_LEN) && s->len;
+}
+
+/*
+ * Do two sightings agree in what both know, and what neither segmentation nor
+ * (if @nat) translation of addresses changes? Translated ones must, beyond
+ * that, both know enough to leave no doubt.
+ */
+bool match_headers(const struct sighting *a, const struct sighting *b, bool nat);
+
+/*
+ * May one packet have caused two sightings on one host, if they agree? True
+ * for different hosts.
+ */
+bool match_one_packet(const struct sighting *a, const struct sighting *b);
+
+/* Neither knows what tells a repetition from the first one. */
+bool match_weak(const struct sighting *a, const struct sighting *b);
+
+void match_ambiguous(struct matcher *m, struct sighting *s);
+void match_used(struct sighting *s, uint32_t peer, bool nat);
+
+/* Hand out a message. */
+int match_emit(struct matcher *m, const struct sighting *from,
+	       const struct sighting *to);
+
+/* Decide all sightings of one's key. */
+int match_key(struct matcher *m, struct sighting *s);
+
+/* The only other sighting of one's key, if there is no doubt about it. */
+const struct sighting *match_plain_counterpart(const struct matcher *m,
+					       const struct sighting *s);
+
+/* Decide a segment by the bytes that it carries. */
+int match_ranges(struct matcher *m, struct sighting *s);
+
+/* Can two segments be of the same transmission of bytes? */
+bool match_bytes(const struct sighting *a, const struct sighting *b, bool nat);
+
+/* Is the first byte of a segment in another, longer one that was filed? */
+bool match_inside_other(const struct matcher *m, const struct sighting *s,
+			const struct sighting *received);
 
 #endif

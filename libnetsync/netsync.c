@@ -16,7 +16,9 @@
 #include "netsync.h"
 #include "reduce.h"
 
-#define TCP 6
+/* Fields that came later need not be there. */
+#define MIN_PACKET_SIZE offsetof(struct netsync_packet, netns)
+
 #define DEFAULT_MAX_SKEW_PPM 500.0
 
 struct netsync {
@@ -54,12 +56,21 @@ static int no_memory(struct netsync *ns)
 	return fail(ns, -ENOMEM, "not enough memory");
 }
 
+static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
+			 int64_t recv)
+{
+	struct netsync *ns = arg;
+
+	return pairs_add(&ns->pairs, from, to, send - ns->host[from].origin,
+			 recv - ns->host[to].origin, recv < send);
+}
+
 struct netsync *netsync_new(void)
 {
 	struct netsync *ns = calloc(1, sizeof(*ns));
 
 	if (ns)
-		matcher_init(&ns->matcher);
+		matcher_init(&ns->matcher, found_message, ns);
 	return ns;
 }
 
@@ -132,6 +143,10 @@ int netsync_add_host(struct netsync *ns, const char *name)
 	unique = malloc(len + sizeof("#4294967295"));
 	if (!unique)
 		return no_memory(ns);
+	if (matcher_add_host(&ns->matcher)) {
+		free(unique);
+		return no_memory(ns);
+	}
 	strcpy(unique, name);
 	for (uint32_t n = 2; find_host(ns, unique) != NO_HOST; n++)
 		sprintf(unique, "%s#%u", name, n);
@@ -194,20 +209,21 @@ static bool is_loopback(const uint8_t *addr)
 
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 {
-	struct netsync_packet p = *pkt;
-	int64_t t = p.time_ns;
+	struct netsync_packet p = { 0 };
+	int64_t t = pkt->time_ns;
 	int ret;
 
-	if (p.size < sizeof(p))
+	if (pkt->size < MIN_PACKET_SIZE)
 		return fail(ns, -EINVAL, "a packet of %u bytes is too short",
-			    p.size);
+			    pkt->size);
+	memcpy(&p, pkt, pkt->size < sizeof(p) ? pkt->size : sizeof(p));
 	if (p.dir != NETSYNC_OUT && p.dir != NETSYNC_IN)
 		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
 			    p.dir);
 	ret = relative(ns, p.host, &t);
 	if (ret)
 		return ret;
-	if (p.protocol != TCP) {
+	if (!matcher_supports(&p)) {
 		ns->unsupported++;
 	} else if ((p.fields & NETSYNC_HAS_ADDRS) &&
 		   (is_loopback(p.saddr) || is_loopback(p.daddr))) {
@@ -218,6 +234,15 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	ns->packets++;
 	ns->host[p.host].packets++;
 	extend(&ns->host[p.host], t);
+	return 0;
+}
+
+int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
+{
+	if (host >= ns->num_hosts)
+		return fail(ns, -EINVAL, "there is no host number %u", host);
+	if (matcher_advance(&ns->matcher, host, time_ns))
+		return no_memory(ns);
 	return 0;
 }
 
@@ -243,15 +268,6 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 }
 
 /* ---- solving ----------------------------------------------------------- */
-
-static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
-			 int64_t recv)
-{
-	struct netsync *ns = arg;
-
-	return pairs_add(&ns->pairs, from, to, send - ns->host[from].origin,
-			 recv - ns->host[to].origin, recv < send);
-}
 
 /* Corrected delay of a message; times are relative to the hosts' origins. */
 static int64_t delay(const struct host *from, const struct host *to,
@@ -327,6 +343,20 @@ static void fill_pair(const struct netsync *ns, const struct estimate *e,
 	}
 }
 
+/* Where the events of a pair went. */
+static void fill_tally(const struct netsync *ns, struct netsync_pair_info *info)
+{
+	const struct peer_pair *p = peers_find(&ns->matcher.peers,
+					       info->host[0], info->host[1]);
+
+	if (!p)
+		return;
+	info->matched = p->past.matched + p->live.matched;
+	info->nat = p->past.nat + p->live.nat;
+	info->ambiguous = p->past.ambiguous + p->live.ambiguous;
+	info->unmatched = p->past.unmatched + p->live.unmatched;
+}
+
 static int solve_pairs(struct netsync *ns, double max_skew)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
@@ -341,8 +371,10 @@ static int solve_pairs(struct netsync *ns, double max_skew)
 			     &ns->reference);
 	}
 	if (!ret) {
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++) {
 			fill_pair(ns, &est[i], &ns->pair_info[i]);
+			fill_tally(ns, &ns->pair_info[i]);
+		}
 		ns->num_pair_info = n;
 		ns->solved = true;
 	}
@@ -374,7 +406,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	}
 	if (!ns->num_hosts)
 		return fail(ns, -ENOENT, "there is no host");
-	ret = matcher_settle(&ns->matcher, found_message, ns);
+	ret = matcher_settle(&ns->matcher);
 	if (!ret)
 		ret = pairs_settle(&ns->pairs);
 	if (!ret)
@@ -443,18 +475,20 @@ int netsync_get_pair(const struct netsync *ns, uint32_t index,
 
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
 {
+	const struct matcher *m = &ns->matcher;
 	struct netsync_stats s = {
 		.packets = ns->packets,
-		.matched = ns->matcher.matched,
-		.ambiguous = ns->matcher.ambiguous,
+		.matched = m->past.matched + m->live.matched,
+		.unmatched = m->past.unmatched + m->live.unmatched,
+		.ambiguous = m->past.ambiguous + m->live.ambiguous,
 		.loopback = ns->loopback,
 		.unsupported = ns->unsupported,
+		.nat = m->past.nat + m->live.nat,
+		.evicted = m->evicted,
 	};
 
 	if (!ns->solved)
 		return -ENODATA;
-	s.unmatched = s.packets - s.matched - s.ambiguous - s.loopback -
-		      s.unsupported;
 	return copy_out(info, &s, sizeof(s));
 }
 

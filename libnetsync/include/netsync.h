@@ -74,6 +74,10 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tsval, tsecr: from the TCP option */
 	NETSYNC_HAS_NO_TSTAMP = 1 << 6,	/* known to be without that option */
 	NETSYNC_HAS_SKB = 1 << 7,	/* skb */
+	NETSYNC_HAS_NETNS = 1 << 8,	/* netns */
+	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
+	NETSYNC_HAS_DIGEST = 1 << 10,	/* digest (UDP) */
+	NETSYNC_HAS_CHECKSUM = 1 << 11,	/* checksum (UDP), and it is final */
 };
 
 /* One packet event. All integers are in host byte order. */
@@ -94,7 +98,8 @@ struct netsync_packet {
 	uint16_t sport;
 	uint16_t dport;
 	uint8_t dir;		/* enum netsync_dir */
-	uint8_t protocol;	/* IP protocol number; 6 = TCP */
+	uint8_t protocol;	/* IP protocol number: 6 TCP, 17 UDP, 1 and */
+				/* 58 ICMP, of which echoes are matched */
 	uint16_t ip_id;
 	uint32_t seq;		/* TCP header */
 	uint32_t ack;
@@ -103,6 +108,24 @@ struct netsync_packet {
 	uint32_t len;		/* payload bytes, headers not counted */
 	uint32_t tsval;
 	uint32_t tsecr;
+	/*
+	 * The network namespace inside the host; a packet may be seen at the
+	 * same point of several.
+	 */
+	uint32_t netns;
+	/*
+	 * Segmentation and receive offload: payload bytes of each but the last
+	 * packet that this one stands for (0: it is a single one), and how
+	 * many these are.
+	 */
+	uint16_t gso_size;
+	uint16_t gso_segs;
+	uint64_t digest;	/* of the payload, equal on all hosts */
+	uint16_t checksum;
+	uint16_t icmp_id;	/* of ICMP echo request and reply */
+	uint16_t icmp_seq;
+	uint8_t icmp_type;
+	uint8_t reserved;
 };
 
 /**
@@ -159,13 +182,35 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
  * @pkt: the event; copied. Any order of times and of hosts will do.
  *
  * A packet whose addresses say that it never leaves its host (loopback) is
- * counted and not used. A protocol other than TCP is counted and not used.
+ * counted and not used. So is one of a protocol that is not matched: all but
+ * TCP, UDP with ports, and ICMP echo.
+ *
+ * A packet is kept until its counterparts must have been pushed, which is known
+ * from netsync_advance(). Without that, and while there are hosts that no
+ * message connects, 8 million are kept at most (736 MiB); then the oldest are
+ * given up, which netsync_get_stats() counts.
  *
  * Return: 0; -EINVAL for an unknown host, direction or size; -ERANGE for a
  * time beyond NETSYNC_MAX_TIME or NETSYNC_MAX_SPAN; -ENOMEM. After an error
  * the object is as it was before.
  */
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
+
+/**
+ * netsync_advance() - say how far the packets of a host were pushed
+ * @ns: the object
+ * @host: the host
+ * @time_ns: all its packets of before this time, on its clock, were pushed;
+ *	INT64_MAX: all. Smaller ones than before change nothing.
+ *
+ * Packets for which nothing more can come are matched and forgotten, so that
+ * memory stays small however much is pushed. That is judged by what all hosts
+ * have promised here, and needs no knowledge of their clocks. Packets that are
+ * pushed against the promise are used as long as that is possible.
+ *
+ * Return: 0; -EINVAL for an unknown host; -ENOMEM.
+ */
+int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
 
 /**
  * netsync_push_message() - add one message that is matched already
@@ -262,6 +307,16 @@ struct netsync_pair_info {
 	 */
 	double rate_min;
 	double rate_max;
+	/*
+	 * Packet events on either host that the other one has seen, too; of
+	 * these, the ones with translated addresses; and events with an address
+	 * of the other host that could be several packets, or that it has not
+	 * seen. One packet that was cut into many is as many events.
+	 */
+	uint64_t matched;
+	uint64_t nat;
+	uint64_t ambiguous;
+	uint64_t unmatched;
 };
 
 /* Where packet events went, over all hosts. */
@@ -269,11 +324,13 @@ struct netsync_stats {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t reserved;
 	uint64_t packets;	/* pushed */
-	uint64_t matched;	/* used in a message */
+	uint64_t matched;	/* seen on another host, too */
 	uint64_t unmatched;	/* seen on one host only, by now */
-	uint64_t ambiguous;	/* their key repeats on a host */
+	uint64_t ambiguous;	/* could be of several packets */
 	uint64_t loopback;	/* never leave their host */
 	uint64_t unsupported;	/* of a protocol that is not matched */
+	uint64_t nat;		/* matched, with translated addresses */
+	uint64_t evicted;	/* unmatched, and given up for lack of room */
 };
 
 /* How many hosts and pairs (that exchanged messages) there are. */

@@ -137,6 +137,10 @@ static double match_packets(const struct message *m, long n)
 	for (long i = 0; i < n; i++) {
 		push(ns, &m[i], i, NETSYNC_OUT);
 		push(ns, &m[i], i, NETSYNC_IN);
+		if (i % 1000 == 999 &&
+		    (netsync_advance(ns, 0, m[i].send - 7000000) ||
+		     netsync_advance(ns, 1, m[i].send)))
+			die(netsync_error(ns));
 	}
 	if (netsync_solve(ns, NULL))
 		die(netsync_error(ns));

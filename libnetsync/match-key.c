@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whole packets: the sightings of one key are sorted into packets; two are of
+ * one packet if they agree in all that both know. Where that does not divide
+ * them clearly, or a packet seems to have been sent twice, they are ambiguous.
+ *
+ * What finds no counterpart may have had its addresses translated on the way.
+ * Such sightings are compared in all the rest.
+ */
+#include <stdlib.h>
+
+#include "match.h"
+
+/*
+ * More sightings of one key than that are a storm of repetitions, from which
+ * no message can be had; this keeps the cost of a key constant.
+ */
+#define MAX_SIGHTINGS 64
+
+/*
+ * Segmentation clears these on all but one of the segments that it makes, and
+ * the other side may have put them together again otherwise.
+ */
+#define PSH_FIN_CWR 0x0089
+
+/* Are two sightings of one packet, as far as can be said? */
+static bool agree(const struct sighting *a, const struct sighting *b, bool nat)
+{
+	uint16_t differ = a->flags ^ b->flags;
+
+	if (both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
+		return false;
+	if (both(a, b, NETSYNC_HAS_LEN)) {
+		/* Of datagrams sent at once, the first stands for all. */
+		if (a->len != b->len &&
+		    !(a->protocol != 6 && (a->gso_size || b->gso_size)))
+			return false;
+		if (has_data(a))
+			differ &= (uint16_t)~PSH_FIN_CWR;
+	} else if (nat) {
+		return false;
+	}
+	return !differ && match_headers(a, b, nat);
+}
+
+/* What one host saw of a packet. */
+struct view {
+	const struct sighting *first_in;
+	const struct sighting *last_out;
+	uint32_t host;
+	bool origin;		/* it left before it ever came in */
+};
+
+static int by_host_and_time(const void *a, const void *b)
+{
+	const struct sighting *p = *(struct sighting *const *)a;
+	const struct sighting *q = *(struct sighting *const *)b;
+
+	if (p->host != q->host)
+		return p->host < q->host ? -1 : 1;
+	if (p->time != q->time)
+		return p->time < q->time ? -1 : 1;
+	return p->dir - q->dir;
+}
+
+static int make_views(struct sighting **s, int n, struct view *v)
+{
+	int views = 0;
+
+	qsort(s, (size_t)n, sizeof(*s), by_host_and_time);
+	for (int i = 0; i < n; i++) {
+		struct view *at;
+
+		if (!i || s[i]->host != s[i - 1]->host)
+			v[views++] = (struct view){
+				.host = s[i]->host,
+				.origin = s[i]->dir == NETSYNC_OUT,
+			};
+		at = &v[views - 1];
+		if (s[i]->dir == NETSYNC_OUT)
+			at->last_out = s[i];
+		else if (!at->first_in)
+			at->first_in = s[i];
+	}
+	return views;
+}
+
+static void all_ambiguous(struct matcher *m, struct sighting **s, int n)
+{
+	for (int i = 0; i < n; i++)
+		match_ambiguous(m, s[i]);
+}
+
+/*
+ * One packet: a message goes from the host where it began to each that
+ * received it, and from a router (in and out) onward, if there is one only:
+ * the order of several is not known.
+ */
+static int emit(struct matcher *m, struct sighting **s, int n, bool nat)
+{
+	struct view v[MAX_SIGHTINGS];
+	int views = make_views(s, n, v), origins = 0, routers = 0, ret = 0;
+	uint32_t from = NO_PEER, to = NO_PEER;
+
+	for (int i = 0; i < views; i++) {
+		origins += v[i].origin;
+		routers += !v[i].origin && v[i].last_out;
+	}
+	if (origins > 1) {
+		all_ambiguous(m, s, n);
+		return 0;
+	}
+	for (int i = 0; i < views && !ret; i++) {
+		if (!v[i].origin && !(v[i].last_out && routers == 1))
+			continue;
+		for (int j = 0; j < views && !ret; j++) {
+			if (j == i || v[j].origin)
+				continue;
+			from = v[i].host;
+			to = v[j].host;
+			ret = match_emit(m, v[i].last_out, v[j].first_in);
+		}
+	}
+	for (int i = 0; i < n && from != NO_PEER; i++) {
+		s[i]->state |= SEEN_EMITTED;
+		match_used(s[i], s[i]->host == from ? to : from, nat);
+	}
+	return ret;
+}
+
+/* Take the sightings that are connected with the first one to the front. */
+static int collect(struct sighting **s, int n, bool nat, bool *clear)
+{
+	int size = 1;
+
+	*clear = true;
+	for (int i = 0; i < size; i++) {
+		for (int j = size; j < n; j++) {
+			struct sighting *t = s[j];
+
+			if (!agree(s[i], t, nat))
+				continue;
+			s[j] = s[size];
+			s[size++] = t;
+		}
+	}
+	for (int i = 0; i < size; i++)
+		for (int j = 0; j < i; j++)
+			if (!agree(s[i], s[j], nat) ||
+			    !match_one_packet(s[i], s[j]))
+				*clear = false;
+	return size;
+}
+
+/*
+ * Could what was received, of a packet that agrees in everything, as well be
+ * a part of a longer one that was sent?
+ */
+static bool rivals(const struct matcher *m, struct sighting **s, int size,
+		   struct sighting **others, int n)
+{
+	for (int i = 0; i < size; i++) {
+		if (s[i]->dir != NETSYNC_IN || !has_data(s[i]))
+			continue;
+		for (int j = 0; j < n; j++)
+			if (others[j]->dir == NETSYNC_OUT &&
+			    has_data(others[j]) &&
+			    others[j]->len != s[i]->len &&
+			    match_bytes(others[j], s[i], false))
+				return true;
+		for (int j = 0; j < size; j++)
+			if (s[j]->dir == NETSYNC_OUT && match_weak(s[i], s[j]) &&
+			    match_inside_other(m, s[j], s[i]))
+				return true;
+	}
+	return false;
+}
+
+/* The plain case, and nearly all there are: out here, in there. */
+static bool is_plain(struct sighting **s, int n)
+{
+	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
+	       !((s[0]->state | s[1]->state) & (SEEN_USED | SEEN_AMBIGUOUS)) &&
+	       agree(s[0], s[1], false);
+}
+
+static int emit_plain(struct matcher *m, struct sighting **s)
+{
+	bool first_sent = s[0]->dir == NETSYNC_OUT;
+
+	s[0]->state |= SEEN_EMITTED;
+	s[1]->state |= SEEN_EMITTED;
+	match_used(s[0], s[1]->host, false);
+	match_used(s[1], s[0]->host, false);
+	return match_emit(m, s[!first_sent], s[first_sent]);
+}
+
+static int sort_out(struct matcher *m, struct sighting **s, int n, bool nat)
+{
+	int ret = 0;
+
+	while (n && !ret) {
+		bool clear, used = false;
+		int size = collect(s, n, nat, &clear);
+
+		for (int i = 0; i < size; i++)
+			used |= !!(s[i]->state & (SEEN_USED | SEEN_AMBIGUOUS));
+		/* What was found once stays, and nothing is added to it. */
+		if (!used && size > 1) {
+			if (!clear || rivals(m, s, size, s + size, n - size))
+				all_ambiguous(m, s, size);
+			else
+				ret = emit(m, s, size, nat);
+		}
+		s += size;
+		n -= size;
+	}
+	return ret;
+}
+
+/* All sightings of one's key: how many; MAX_SIGHTINGS + 1: too many. */
+static int find_key(const struct matcher *m, const struct sighting *s,
+		    struct sighting **list)
+{
+	int n = 0;
+
+	for (uint32_t i = *log_chain(&m->log, s->protocol, s->seq, s->ack);
+	     log_has(&m->log, i); i = log_at(&m->log, i)->next) {
+		struct sighting *t = log_at(&m->log, i);
+
+		if (!same_key(s, t))
+			continue;
+		if (n == MAX_SIGHTINGS)
+			return n + 1;
+		list[n++] = t;
+	}
+	return n;
+}
+
+const struct sighting *match_plain_counterpart(const struct matcher *m,
+					       const struct sighting *s)
+{
+	struct sighting *list[MAX_SIGHTINGS];
+
+	if (!is_plain(list, find_key(m, s, list)))
+		return NULL;
+	return list[0] == s ? list[1] : list[0];
+}
+
+int match_key(struct matcher *m, struct sighting *s)
+{
+	struct sighting *list[MAX_SIGHTINGS];
+	int n = find_key(m, s, list), left = 0, ret;
+
+	if (n > MAX_SIGHTINGS) {
+		match_ambiguous(m, s);
+		return 0;
+	}
+	for (int i = 0; i < n; i++)
+		list[i]->state |= SEEN_LOOKED;
+	if (n == 1)
+		return 0;
+	if (is_plain(list, n) && !match_weak(list[0], list[1]))
+		return emit_plain(m, list);
+	ret = sort_out(m, list, n, false);
+	for (int i = 0; i < n; i++)
+		if (!(list[i]->state & (SEEN_USED | SEEN_AMBIGUOUS |
+					SEEN_UNCLEAR)))
+			list[left++] = list[i];
+	if (ret || left < 2 || s->protocol != 6)
+		return ret;
+	return sort_out(m, list, left, true);
+}

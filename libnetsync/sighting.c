@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "sighting.h"
+
+void log_init(struct log *l)
+{
+	memset(l, 0, sizeof(*l));
+	/* Without it results are the same and only the speed is at risk. */
+	if (getrandom(&l->seed, sizeof(l->seed), GRND_NONBLOCK) < 0)
+		l->seed = (uintptr_t)l;
+}
+
+void log_release(struct log *l)
+{
+	free(l->ring);
+	free(l->chain);
+	memset(l, 0, sizeof(*l));
+}
+
+static void file(struct log *l, uint32_t number)
+{
+	struct sighting *s = log_at(l, number);
+	uint32_t *chain;
+
+	if (s->alias)
+		chain = log_chain(l, BLOCK_KIND, alias_block(s), s->ack);
+	else
+		chain = log_chain(l, s->protocol, s->seq, s->ack);
+	s->next = *chain;
+	*chain = number;
+}
+
+int log_reserve(struct log *l, uint32_t num)
+{
+	uint32_t room = l->room ? l->room : 512;
+	struct log bigger = *l;
+
+	while (room < log_live(l) + num)
+		room *= 2;
+	if (room == l->room)
+		return 0;
+	bigger.room = room;
+	bigger.ring = malloc(room * sizeof(*bigger.ring));
+	bigger.chain = malloc(room * sizeof(*bigger.chain));
+	if (!bigger.ring || !bigger.chain) {
+		free(bigger.ring);
+		free(bigger.chain);
+		return -ENOMEM;
+	}
+	/* A number that fell off long ago ends a chain. */
+	for (uint32_t i = 0; i < room; i++)
+		bigger.chain[i] = l->freed - 1;
+	for (uint32_t n = l->freed; n != l->tail; n++) {
+		*log_at(&bigger, n) = *log_at(l, n);
+		file(&bigger, n);
+	}
+	free(l->ring);
+	free(l->chain);
+	*l = bigger;
+	return 0;
+}
+
+void log_add(struct log *l, const struct sighting *s)
+{
+	*log_at(l, l->tail) = *s;
+	file(l, l->tail++);
+}

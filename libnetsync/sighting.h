@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The log of sightings: what the hosts saw, in the order in which it was
+ * pushed, and by key.
+ *
+ * It is a ring. New sightings are written at its tail and old ones fall off at
+ * its end, so that memory is touched in order. All sightings of one hash value
+ * are a chain from the newest to the oldest; nothing is ever taken out of a
+ * chain, it ends where the first one is met that fell off.
+ *
+ * A sighting has a number that counts up and wraps. In the ring are
+ *
+ *	freed ... decided ... tail
+ *
+ * where those before "decided" were dealt with and are there only to be found
+ * by others.
+ */
+#ifndef NETSYNC_SIGHTING_H
+#define NETSYNC_SIGHTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "netsync.h"
+
+enum {
+	SEEN_USED = 1,		/* found again on another host */
+	SEEN_AMBIGUOUS = 2,	/* and it stays so */
+	SEEN_UNCLEAR = 4,	/* ambiguous by what is known so far */
+	SEEN_LOOKED = 8,	/* its key was looked at */
+	SEEN_EMITTED = 16,	/* its message was handed out */
+	SEEN_NAT = 32,		/* found under other addresses */
+};
+
+#define NO_PEER UINT32_MAX
+
+struct sighting {
+	int64_t time;
+	uint64_t skb;
+	uint32_t addr[2];	/* digests of source and destination address */
+	/* TCP: sequence and acknowledgment number; else: see match.c */
+	uint32_t seq;
+	uint32_t ack;
+	uint32_t tsval;		/* UDP: digest of the payload */
+	uint32_t tsecr;
+	uint32_t host;
+	uint32_t peer;		/* the host where it was found again */
+	uint32_t point;
+	uint32_t netns;
+	uint32_t next;		/* older one of the same hash value */
+	uint32_t len;
+	uint16_t sport;
+	uint16_t dport;
+	uint16_t window;	/* UDP: checksum */
+	uint16_t ip_id;
+	uint16_t flags;
+	uint16_t gso_size;
+	uint16_t fields;
+	uint8_t protocol;
+	uint8_t dir;
+	uint8_t state;
+	/*
+	 * 0, or this is no sighting of its own: the one so many numbers before
+	 * is filed once more, under a block of the bytes that it carries.
+	 */
+	uint8_t alias;
+};
+
+struct log {
+	uint64_t seed;		/* so that nobody can aim at one chain */
+	struct sighting *ring;
+	uint32_t *chain;	/* number of the newest, by hash value */
+	uint32_t room;		/* power of two, of both; or 0 */
+	uint32_t freed;
+	uint32_t decided;
+	uint32_t tail;
+};
+
+/* The most that a log holds: 92 bytes each, 736 MiB. */
+#define LOG_MAX (UINT32_C(1) << 23)
+
+void log_init(struct log *l);
+void log_release(struct log *l);
+
+/* Make room for @num more: 0 or -ENOMEM; the caller keeps below LOG_MAX. */
+int log_reserve(struct log *l, uint32_t num);
+
+/* Add one, for which room was made. */
+void log_add(struct log *l, const struct sighting *s);
+
+static inline uint32_t log_live(const struct log *l)
+{
+	return l->tail - l->freed;
+}
+
+static inline struct sighting *log_at(const struct log *l, uint32_t number)
+{
+	return &l->ring[number & (l->room - 1)];
+}
+
+/* Did the sighting of a number not yet fall off? */
+static inline bool log_has(const struct log *l, uint32_t number)
+{
+	return l->tail - number - 1 < l->tail - l->freed;
+}
+
+static inline uint64_t log_mix(uint64_t v)
+{
+	v *= UINT64_C(0x9e3779b97f4a7c15);
+	v ^= v >> 32;
+	v *= UINT64_C(0xd6e8feb86659fd93);
+	return v ^ v >> 29;
+}
+
+/* The newest of a key's chain, which holds others, too. */
+static inline uint32_t *log_chain(const struct log *l, uint32_t kind,
+				  uint32_t a, uint32_t b)
+{
+	uint64_t v = log_mix(l->seed ^ ((uint64_t)a << 32 | b) ^
+			     (uint64_t)kind << 17);
+
+	return &l->chain[v & (l->room - 1)];
+}
+
+#define BLOCK_SHIFT 16
+#define BLOCK_KIND 256		/* not a protocol */
+
+/* The block under which an alias is filed. */
+static inline uint32_t alias_block(const struct sighting *s)
+{
+	return ((s->seq >> BLOCK_SHIFT) + s->alias - 1) &
+	       (UINT32_MAX >> BLOCK_SHIFT);
+}
+
+/* Same kind of key, same key; neither is an alias. */
+static inline bool same_key(const struct sighting *a, const struct sighting *b)
+{
+	return a->seq == b->seq && a->ack == b->ack &&
+	       a->protocol == b->protocol && !a->alias && !b->alias;
+}
+
+#endif
