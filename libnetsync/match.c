@@ -51,9 +51,8 @@ bool matcher_supports(const struct netsync_packet *p)
 	case UDP:
 		return p->fields & NETSYNC_HAS_PORTS;
 	case ICMP:
-		return p->icmp_type == 8 || p->icmp_type == 0;
 	case ICMPV6:
-		return p->icmp_type == 128 || p->icmp_type == 129;
+		return p->fields & NETSYNC_HAS_ECHO;
 	}
 	return false;
 }

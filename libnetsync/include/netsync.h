@@ -78,6 +78,7 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
 	NETSYNC_HAS_DIGEST = 1 << 10,	/* digest (UDP) */
 	NETSYNC_HAS_CHECKSUM = 1 << 11,	/* checksum (UDP), and it is final */
+	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp_type, icmp_id, icmp_seq */
 };
 
 /* One packet event. All integers are in host byte order. */
@@ -122,7 +123,7 @@ struct netsync_packet {
 	uint16_t gso_segs;
 	uint64_t digest;	/* of the payload, equal on all hosts */
 	uint16_t checksum;
-	uint16_t icmp_id;	/* of ICMP echo request and reply */
+	uint16_t icmp_id;	/* of an echo request or reply */
 	uint16_t icmp_seq;
 	uint8_t icmp_type;
 	uint8_t reserved;

@@ -22,7 +22,8 @@
 enum meaning {
 	SEQ, ACK, FLAGS, WINDOW, SPORT, DPORT, SADDR, DADDR, FAMILY, IP_ID, LEN,
 	HAS_TS, TSVAL, TSECR, DATA_OFFSET, RESERVED, IHL, FRAG_OFF, SKB, DEVICE,
-	NETWORK, TRANSPORT,
+	NETWORK, TRANSPORT, GSO_SIZE, GSO_SEGS, NETNS, CHECKSUM, IS_FINAL,
+	DIGEST, TYPE, ECHO_ID, ECHO_SEQ,
 	NUM_MEANINGS
 };
 
@@ -36,7 +37,22 @@ static const struct field_name flat_names[] = {
 	{ "window", WINDOW }, { "sport", SPORT }, { "dport", DPORT },
 	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
 	{ "id", IP_ID }, { "len", LEN }, { "has_ts", HAS_TS },
-	{ "tsval", TSVAL }, { "tsecr", TSECR }, { NULL, 0 },
+	{ "tsval", TSVAL }, { "tsecr", TSECR }, { "gso_size", GSO_SIZE },
+	{ "gso_segs", GSO_SEGS }, { "netns", NETNS }, { NULL, 0 },
+};
+
+static const struct field_name flat_udp_names[] = {
+	{ "sport", SPORT }, { "dport", DPORT }, { "saddr", SADDR },
+	{ "daddr", DADDR }, { "family", FAMILY }, { "id", IP_ID },
+	{ "len", LEN }, { "gso_size", GSO_SIZE }, { "gso_segs", GSO_SEGS },
+	{ "netns", NETNS }, { "check", CHECKSUM }, { "check_final", IS_FINAL },
+	{ "digest", DIGEST }, { NULL, 0 },
+};
+
+static const struct field_name flat_icmp_names[] = {
+	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
+	{ "id", IP_ID }, { "len", LEN }, { "netns", NETNS }, { "type", TYPE },
+	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { NULL, 0 },
 };
 
 static const struct field_name nested_names[] = {
@@ -62,17 +78,33 @@ static const struct field_name tcp_names[] = {
 	{ "window_size", WINDOW }, { NULL, 0 },
 };
 
+/* Not used: the checksum, which is not final at a sender with offload. */
+static const struct field_name udp_names[] = {
+	{ "source_port", SPORT }, { "dest_port", DPORT }, { "len", LEN },
+	{ "check", CHECKSUM }, { NULL, 0 },
+};
+
+/* Of an echo, the word for a gateway is identifier and sequence number. */
+static const struct field_name icmp_names[] = {
+	{ "type", TYPE }, { "code", RESERVED }, { "gateway", ECHO_ID },
+	{ NULL, 0 },
+};
+
 static const struct event_name {
 	const char *name;
 	const char *point;	/* events that are made by one tracepoint */
 	enum netsync_dir dir;
-	bool flat;
+	uint8_t protocol;	/* of flat events; 0: it is a nested one */
 } event_names[] = {
-	{ "inet_sock_local_in", "inet_sock_local_in", NETSYNC_IN, true },
-	{ "inet_sock_local_out", "inet_sock_local_out", NETSYNC_OUT, true },
-	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, false },
-	{ "net_if_receive_skb", "netif_receive_skb", NETSYNC_IN, false },
-	{ "netif_receive_skb", "netif_receive_skb", NETSYNC_IN, false },
+	{ "inet_sock_local_in", "inet_sock_local_in", NETSYNC_IN, IPPROTO_TCP },
+	{ "inet_sock_local_out", "inet_sock_local_out", NETSYNC_OUT, IPPROTO_TCP },
+	{ "inet_udp_local_in", "inet_udp_local_in", NETSYNC_IN, IPPROTO_UDP },
+	{ "inet_udp_local_out", "inet_udp_local_out", NETSYNC_OUT, IPPROTO_UDP },
+	{ "inet_icmp_local_in", "inet_icmp_local_in", NETSYNC_IN, IPPROTO_ICMP },
+	{ "inet_icmp_local_out", "inet_icmp_local_out", NETSYNC_OUT, IPPROTO_ICMP },
+	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, 0 },
+	{ "net_if_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
+	{ "netif_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
 };
 
 #define NUM_EVENT_NAMES (sizeof(event_names) / sizeof(event_names[0]))
@@ -88,11 +120,30 @@ struct layout {
 /* LTTng's variants have up to four options. */
 #define MAX_OPTIONS 8
 
+/* What can be in an IP header's variant. */
+static const struct transport_name {
+	uint8_t protocol;
+	const struct field_name *names;
+	uint32_t wanted;
+} transport_names[] = {
+	{ IPPROTO_TCP, tcp_names,
+	  BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) | BIT(DATA_OFFSET) |
+	  BIT(FLAGS) | BIT(WINDOW) },
+	{ IPPROTO_UDP, udp_names, BIT(SPORT) | BIT(DPORT) | BIT(CHECKSUM) },
+	{ IPPROTO_ICMP, icmp_names, BIT(TYPE) | BIT(RESERVED) | BIT(ECHO_ID) },
+};
+
+#define NUM_TRANSPORTS (sizeof(transport_names) / sizeof(transport_names[0]))
+
+struct transport {
+	uint8_t protocol;	/* 0: none that is known */
+	struct layout layout;
+};
+
 struct header {
-	int family;		/* AF_UNSPEC: not an IP header with TCP in it */
-	uint64_t tcp_option;
+	int family;		/* AF_UNSPEC: not an IP header, or without TCP */
 	struct layout ip;
-	struct layout tcp;
+	struct transport transport[MAX_OPTIONS];
 };
 
 struct ctf_decoder {
@@ -211,25 +262,33 @@ static const bt_field_class *option_class(const bt_field_class *variant,
 								    index));
 }
 
-static bool find_tcp(struct header *header, const bt_field_class *variant)
+static void find_transport(struct transport *transport,
+			   const bt_field_class *option)
+{
+	if (bt_field_class_get_type(option) != BT_FIELD_CLASS_TYPE_STRUCTURE)
+		return;
+	for (size_t i = 0; i < NUM_TRANSPORTS; i++) {
+		const struct transport_name *name = &transport_names[i];
+
+		look_up(&transport->layout, option, name->names);
+		if (!has_all(&transport->layout, name->wanted))
+			continue;
+		transport->protocol = name->protocol;
+		return;
+	}
+}
+
+/* Headers without TCP are of versions that are older than LTTng 2.9. */
+static bool find_transports(struct header *header, const bt_field_class *variant)
 {
 	uint64_t num = bt_field_class_variant_get_option_count(variant);
+	bool found = false;
 
-	for (uint64_t i = 0; i < num; i++) {
-		const bt_field_class *option = option_class(variant, i);
-
-		if (bt_field_class_get_type(option) !=
-		    BT_FIELD_CLASS_TYPE_STRUCTURE)
-			continue;
-		look_up(&header->tcp, option, tcp_names);
-		if (!has_all(&header->tcp,
-			     BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) |
-			     BIT(DATA_OFFSET) | BIT(FLAGS) | BIT(WINDOW)))
-			continue;
-		header->tcp_option = i;
-		return true;
+	for (uint64_t i = 0; i < num && i < MAX_OPTIONS; i++) {
+		find_transport(&header->transport[i], option_class(variant, i));
+		found |= header->transport[i].protocol == IPPROTO_TCP;
 	}
-	return false;
+	return found;
 }
 
 static bool find_header(struct header *header, const bt_field_class *class)
@@ -248,7 +307,7 @@ static bool find_header(struct header *header, const bt_field_class *class)
 			return false;
 		header->family = AF_INET6;
 	}
-	if (find_tcp(header, member_class(class, &header->ip, TRANSPORT)))
+	if (find_transports(header, member_class(class, &header->ip, TRANSPORT)))
 		return true;
 	header->family = AF_UNSPEC;
 	return false;
@@ -276,10 +335,20 @@ static bool find_headers(struct ctf_decoder *decoder,
 static bool find_fields(struct ctf_decoder *decoder,
 			const bt_field_class *payload)
 {
-	if (decoder->event->flat) {
-		look_up(&decoder->event_layout, payload, flat_names);
-		return has_all(&decoder->event_layout,
-			       BIT(SEQ) | BIT(ACK) | BIT(FLAGS));
+	struct layout *layout = &decoder->event_layout;
+
+	switch (decoder->event->protocol) {
+	case IPPROTO_TCP:
+		look_up(layout, payload, flat_names);
+		return has_all(layout, BIT(SEQ) | BIT(ACK) | BIT(FLAGS));
+	case IPPROTO_UDP:
+		look_up(layout, payload, flat_udp_names);
+		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(SPORT) |
+			       BIT(DPORT) | BIT(FAMILY) | BIT(IP_ID) | BIT(LEN));
+	case IPPROTO_ICMP:
+		look_up(layout, payload, flat_icmp_names);
+		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
+			       BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ));
 	}
 	return find_headers(decoder, payload);
 }
@@ -397,11 +466,9 @@ static uint16_t normal_flags(uint16_t word)
 	return (word & 0x0f) << 12 | flags;
 }
 
-static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
-		       const bt_field *payload, struct netsync_packet *pkt)
+static void read_tcp(const struct layout *layout, const bt_field *payload,
+		     struct netsync_packet *pkt)
 {
-	const struct layout *layout = &decoder->event_layout;
-
 	pkt->seq = integer(payload, layout, SEQ);
 	pkt->ack = integer(payload, layout, ACK);
 	pkt->flags = normal_flags(integer(payload, layout, FLAGS));
@@ -409,6 +476,44 @@ static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 		pkt->window = integer(payload, layout, WINDOW);
 		pkt->fields |= NETSYNC_HAS_WINDOW;
 	}
+	if (has_all(layout, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
+		bool has_ts = integer(payload, layout, HAS_TS);
+
+		pkt->tsval = integer(payload, layout, TSVAL);
+		pkt->tsecr = integer(payload, layout, TSECR);
+		pkt->fields |= has_ts ? NETSYNC_HAS_TSTAMP :
+					NETSYNC_HAS_NO_TSTAMP;
+	}
+}
+
+/* The digest is 0 where the module was told to make none. */
+static void read_udp(const struct layout *layout, const bt_field *payload,
+		     struct netsync_packet *pkt)
+{
+	pkt->checksum = integer(payload, layout, CHECKSUM);
+	if (integer(payload, layout, IS_FINAL))
+		pkt->fields |= NETSYNC_HAS_CHECKSUM;
+	pkt->digest = integer(payload, layout, DIGEST);
+	if (pkt->digest)
+		pkt->fields |= NETSYNC_HAS_DIGEST;
+}
+
+static void read_icmp(const struct layout *layout, const bt_field *payload,
+		      struct netsync_packet *pkt)
+{
+	if (integer(payload, layout, FAMILY) == AF_INET6)
+		pkt->protocol = IPPROTO_ICMPV6;
+	pkt->icmp_type = integer(payload, layout, TYPE);
+	pkt->icmp_id = integer(payload, layout, ECHO_ID);
+	pkt->icmp_seq = integer(payload, layout, ECHO_SEQ);
+	pkt->fields |= NETSYNC_HAS_ECHO;
+}
+
+static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
+		       const bt_field *payload, struct netsync_packet *pkt)
+{
+	const struct layout *layout = &decoder->event_layout;
+
 	if (has_all(layout, BIT(SPORT) | BIT(DPORT))) {
 		pkt->sport = integer(payload, layout, SPORT);
 		pkt->dport = integer(payload, layout, DPORT);
@@ -425,14 +530,22 @@ static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 		pkt->len = integer(payload, layout, LEN);
 		pkt->fields |= NETSYNC_HAS_LEN;
 	}
-	if (has_all(layout, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
-		bool has_ts = integer(payload, layout, HAS_TS);
-
-		pkt->tsval = integer(payload, layout, TSVAL);
-		pkt->tsecr = integer(payload, layout, TSECR);
-		pkt->fields |= has_ts ? NETSYNC_HAS_TSTAMP :
-					NETSYNC_HAS_NO_TSTAMP;
+	if (has_all(layout, BIT(NETNS))) {
+		pkt->netns = integer(payload, layout, NETNS);
+		pkt->fields |= NETSYNC_HAS_NETNS;
 	}
+	if (has_all(layout, BIT(GSO_SIZE) | BIT(GSO_SEGS))) {
+		pkt->gso_size = integer(payload, layout, GSO_SIZE);
+		pkt->gso_segs = integer(payload, layout, GSO_SEGS);
+		pkt->fields |= NETSYNC_HAS_GSO;
+	}
+	pkt->protocol = decoder->event->protocol;
+	if (pkt->protocol == IPPROTO_TCP)
+		read_tcp(layout, payload, pkt);
+	else if (pkt->protocol == IPPROTO_UDP)
+		read_udp(layout, payload, pkt);
+	else
+		read_icmp(layout, payload, pkt);
 	if (decoder->point < 0)
 		decoder->point = io_point(trace, decoder->event->point, "");
 	return decoder->point < 0 ? decoder->point : 1;
@@ -472,14 +585,14 @@ static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes,
 
 static void read_network(struct netsync_packet *pkt,
 			 const struct header *header, const bt_field *ip,
-			 uint64_t skb_bytes, unsigned int tcp_bytes)
+			 uint64_t skb_bytes, unsigned int header_bytes)
 {
 	uint64_t bytes = integer(ip, &header->ip, LEN);
 
 	read_addresses(pkt, ip, &header->ip);
 	if (header->family == AF_INET6) {
 		read_length(pkt, bytes ? bytes + 40 : 0, skb_bytes,
-			    40 + tcp_bytes);
+			    40 + header_bytes);
 		return;
 	}
 	pkt->ip_id = integer(ip, &header->ip, IP_ID);
@@ -487,7 +600,55 @@ static void read_network(struct netsync_packet *pkt,
 	/* Of a first fragment the rest of the payload is elsewhere. */
 	if (!(integer(ip, &header->ip, FRAG_OFF) & 0x2000))
 		read_length(pkt, bytes, skb_bytes,
-			    integer(ip, &header->ip, IHL) * 4 + tcp_bytes);
+			    integer(ip, &header->ip, IHL) * 4 + header_bytes);
+}
+
+/* Return how many bytes the header has; 0: it is none. */
+static unsigned int read_nested_tcp(const struct layout *layout,
+				    const bt_field *tcp,
+				    struct netsync_packet *pkt)
+{
+	unsigned int data_offset = integer(tcp, layout, DATA_OFFSET);
+
+	if (data_offset < 5)
+		return 0;
+	pkt->seq = integer(tcp, layout, SEQ);
+	pkt->ack = integer(tcp, layout, ACK);
+	pkt->sport = integer(tcp, layout, SPORT);
+	pkt->dport = integer(tcp, layout, DPORT);
+	pkt->window = integer(tcp, layout, WINDOW);
+	pkt->flags = data_offset << 12 | integer(tcp, layout, RESERVED) << 9 |
+		     integer(tcp, layout, FLAGS);
+	pkt->fields |= NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW;
+	/* A data offset of 5 leaves no room for options. */
+	if (data_offset == 5)
+		pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
+	return data_offset * 4;
+}
+
+static unsigned int read_nested_udp(const struct layout *layout,
+				    const bt_field *udp,
+				    struct netsync_packet *pkt)
+{
+	pkt->sport = integer(udp, layout, SPORT);
+	pkt->dport = integer(udp, layout, DPORT);
+	pkt->fields |= NETSYNC_HAS_PORTS;
+	return 8;
+}
+
+static unsigned int read_nested_icmp(const struct layout *layout,
+				     const bt_field *icmp,
+				     struct netsync_packet *pkt)
+{
+	uint32_t echo = integer(icmp, layout, ECHO_ID);
+
+	pkt->icmp_type = integer(icmp, layout, TYPE);
+	if (pkt->icmp_type != 0 && pkt->icmp_type != 8)
+		return 0;
+	pkt->icmp_id = echo >> 16;
+	pkt->icmp_seq = echo;
+	pkt->fields |= NETSYNC_HAS_ECHO;
+	return 8;
 }
 
 static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
@@ -495,10 +656,11 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 {
 	const struct layout *layout = &decoder->event_layout;
 	const bt_field *network = member(payload, layout, NETWORK);
-	const bt_field *ip, *transport, *tcp;
+	const bt_field *ip, *variant, *inner;
+	const struct transport *transport;
 	const struct header *header;
 	uint64_t option = bt_field_variant_get_selected_option_index(network);
-	unsigned int data_offset;
+	unsigned int bytes = 0;
 	int ret;
 
 	if (option >= MAX_OPTIONS)
@@ -511,30 +673,24 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 	if (header->family == AF_INET &&
 	    integer(ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return 0;
-	transport = member(ip, &header->ip, TRANSPORT);
-	if (bt_field_variant_get_selected_option_index(transport) !=
-	    header->tcp_option)
+	variant = member(ip, &header->ip, TRANSPORT);
+	option = bt_field_variant_get_selected_option_index(variant);
+	if (option >= MAX_OPTIONS)
 		return 0;
-	tcp = bt_field_variant_borrow_selected_option_field_const(transport);
-	data_offset = integer(tcp, &header->tcp, DATA_OFFSET);
-	if (data_offset < 5)
+	transport = &header->transport[option];
+	inner = bt_field_variant_borrow_selected_option_field_const(variant);
+	if (transport->protocol == IPPROTO_TCP)
+		bytes = read_nested_tcp(&transport->layout, inner, pkt);
+	else if (transport->protocol == IPPROTO_UDP)
+		bytes = read_nested_udp(&transport->layout, inner, pkt);
+	else if (transport->protocol == IPPROTO_ICMP)
+		bytes = read_nested_icmp(&transport->layout, inner, pkt);
+	if (!bytes)
 		return 0;
-
-	pkt->seq = integer(tcp, &header->tcp, SEQ);
-	pkt->ack = integer(tcp, &header->tcp, ACK);
-	pkt->sport = integer(tcp, &header->tcp, SPORT);
-	pkt->dport = integer(tcp, &header->tcp, DPORT);
-	pkt->window = integer(tcp, &header->tcp, WINDOW);
-	pkt->flags = data_offset << 12 |
-		     integer(tcp, &header->tcp, RESERVED) << 9 |
-		     integer(tcp, &header->tcp, FLAGS);
+	pkt->protocol = transport->protocol;
 	pkt->skb = integer(payload, layout, SKB);
-	pkt->fields = NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW | NETSYNC_HAS_SKB;
-	/* A data offset of 5 leaves no room for options. */
-	if (data_offset == 5)
-		pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
-	read_network(pkt, header, ip, integer(payload, layout, LEN),
-		     data_offset * 4);
+	pkt->fields |= NETSYNC_HAS_SKB;
+	read_network(pkt, header, ip, integer(payload, layout, LEN), bytes);
 	ret = find_point(decoder, trace,
 			 bt_field_string_get_value(
 				 member(payload, layout, DEVICE)));
@@ -548,9 +704,8 @@ int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
 	int ret;
 
 	memset(pkt, 0, sizeof(*pkt));
-	pkt->protocol = IPPROTO_TCP;
 	pkt->dir = decoder->event->dir;
-	if (decoder->event->flat)
+	if (decoder->event->protocol)
 		ret = decode_flat(decoder, trace, payload, pkt);
 	else
 		ret = decode_nested(decoder, trace, payload, pkt);

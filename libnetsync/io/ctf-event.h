@@ -23,8 +23,8 @@ int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);
 const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 
 /*
- * Fill in @pkt but for host and time. 1: it is a TCP segment; 0: it is
- * something else; negative: io_fail() was called.
+ * Fill in @pkt but for host and time. 1: it is a packet that can be
+ * matched; 0: it is something else; negative: io_fail() was called.
  */
 int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
 	       const bt_event *event, struct netsync_packet *pkt);
