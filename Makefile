@@ -8,6 +8,7 @@
 #   make check             all tests
 #   make bench             speed, as ratios against a reference
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
+#   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
 
 VERSION := 0.1.0
@@ -171,7 +172,12 @@ SEEDS ?= 8
 bench-truth: $(BUILD)/selftests/bench/truth
 	$< --seeds $(SEEDS) $(CASES)
 
-$(BUILD)/selftests/bench/truth: selftests/bench/cluster.c selftests/bench/cluster.h
+.PHONY: bench-text
+bench-text: $(BUILD)/selftests/bench/text $(TOOL)
+	$< $(TOOL)
+
+$(BUILD)/selftests/bench/truth $(BUILD)/selftests/bench/text: \
+		selftests/bench/cluster.c selftests/bench/cluster.h
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(CORE_A)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm

@@ -10,7 +10,8 @@
 
 enum column {
 	HOST, DIR, TIME, PROTO, SADDR, DADDR, SPORT, DPORT, SEQ, ACK, FLAGS,
-	LEN, ID, WINDOW, TSVAL, TSECR, POINT,
+	LEN, ID, WINDOW, TSVAL, TSECR, CHECKSUM, DIGEST, ICMP_TYPE, ICMP_ID,
+	ICMP_SEQ, GSO_SIZE, GSO_SEGS, NETNS, POINT,
 	NUM_COLUMNS,
 	IGNORED = NUM_COLUMNS,
 };
@@ -22,23 +23,34 @@ enum column {
 static const char *const column_names[NUM_COLUMNS] = {
 	"host", "dir", "time_ns", "proto", "saddr", "daddr", "sport", "dport",
 	"seq", "ack", "flags", "len", "id", "window", "tsval", "tsecr",
-	"point",
+	"checksum", "digest", "icmp_type", "icmp_id", "icmp_seq", "gso_size",
+	"gso_segs", "netns", "point",
 };
 
 /* What a number can be at most. */
-static const uint32_t largest[NUM_COLUMNS] = {
+static const uint64_t largest[NUM_COLUMNS] = {
 	[SPORT] = UINT16_MAX, [DPORT] = UINT16_MAX, [SEQ] = UINT32_MAX,
 	[ACK] = UINT32_MAX, [FLAGS] = UINT16_MAX, [LEN] = UINT32_MAX,
 	[ID] = UINT16_MAX, [WINDOW] = UINT16_MAX, [TSVAL] = UINT32_MAX,
-	[TSECR] = UINT32_MAX,
+	[TSECR] = UINT32_MAX, [CHECKSUM] = UINT16_MAX, [DIGEST] = UINT64_MAX,
+	[ICMP_TYPE] = UINT8_MAX, [ICMP_ID] = UINT16_MAX,
+	[ICMP_SEQ] = UINT16_MAX, [GSO_SIZE] = UINT16_MAX,
+	[GSO_SEGS] = UINT16_MAX, [NETNS] = UINT32_MAX,
 };
+
+#define TCP_NEEDS (BIT(SEQ) | BIT(ACK) | BIT(FLAGS))
+#define UDP_NEEDS (BIT(SPORT) | BIT(DPORT))
+#define ICMP_NEEDS (BIT(ICMP_TYPE) | BIT(ICMP_ID) | BIT(ICMP_SEQ))
 
 static const struct protocol {
 	const char *name;
 	uint8_t number;
+	uint32_t needs;		/* a bit for each enum column */
 } protocols[] = {
-	{ "tcp", IPPROTO_TCP }, { "udp", IPPROTO_UDP },
-	{ "icmp", IPPROTO_ICMP }, { "icmp6", IPPROTO_ICMPV6 },
+	{ "tcp", IPPROTO_TCP, TCP_NEEDS },
+	{ "udp", IPPROTO_UDP, UDP_NEEDS },
+	{ "icmp", IPPROTO_ICMP, ICMP_NEEDS },
+	{ "icmp6", IPPROTO_ICMPV6, ICMP_NEEDS },
 };
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
@@ -147,41 +159,44 @@ static int head(struct text *text, const char *p)
 struct record {
 	uint32_t has;			/* a bit for each enum column */
 	int64_t time;
-	uint32_t value[NUM_COLUMNS];
+	uint64_t value[NUM_COLUMNS];
 	struct word host;
 	struct word point;
 	const struct address *addr[2];
 };
 
+static unsigned int to_digit(char c)
+{
+	char lower = c | 0x20;
+
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	return lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 :
+					      UINT_MAX;
+}
+
 /* Decimal, or hexadecimal after 0x. */
-static bool to_number(const struct word *word, uint32_t max, uint32_t *number)
+static bool to_number(const struct word *word, uint64_t max, uint64_t *number)
 {
 	const char *p = word->text, *end = p + word->len;
 	unsigned int base = 10;
-	uint64_t sum = 0;
 
 	if (word->len > 2 && p[0] == '0' && (p[1] | 0x20) == 'x') {
 		base = 16;
 		p += 2;
 	}
-	for (; p < end && sum <= max; p++) {
-		unsigned int digit = (unsigned char)*p;
+	for (*number = 0; p < end; p++) {
+		unsigned int digit = to_digit(*p);
 
-		if (digit >= '0' && digit <= '9')
-			digit -= '0';
-		else if ((digit | 0x20) >= 'a' && (digit | 0x20) <= 'f')
-			digit = (digit | 0x20) - 'a' + 10;
-		else
+		if (digit >= base ||
+		    __builtin_mul_overflow(*number, base, number) ||
+		    __builtin_add_overflow(*number, digit, number))
 			return false;
-		if (digit >= base)
-			return false;
-		sum = sum * base + digit;
 	}
-	*number = (uint32_t)sum;
-	return sum <= max;
+	return *number <= max;
 }
 
-static bool to_protocol(const struct word *word, uint32_t *number)
+static bool to_protocol(const struct word *word, uint64_t *number)
 {
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++) {
 		if (!word_is(word, protocols[i].name))
@@ -192,7 +207,7 @@ static bool to_protocol(const struct word *word, uint32_t *number)
 	return to_number(word, UINT8_MAX, number);
 }
 
-static bool to_direction(const struct word *word, uint32_t *number)
+static bool to_direction(const struct word *word, uint64_t *number)
 {
 	*number = word_is(word, "in") ? NETSYNC_IN : NETSYNC_OUT;
 	return *number == NETSYNC_IN || word_is(word, "out");
@@ -268,8 +283,9 @@ static int bad_value(struct lines *l, const char *p, enum column column,
 	if (wanted[column])
 		return lines_bad(l, p, "%s is %s, which is not %s",
 				 column_names[column], quote, wanted[column]);
-	return lines_bad(l, p, "%s is %s, which is not a number up to %u",
-			 column_names[column], quote, largest[column]);
+	return lines_bad(l, p, "%s is %s, which is not a number up to %llu",
+			 column_names[column], quote,
+			 (unsigned long long)largest[column]);
 }
 
 /* 1, 0 after lines_bad(), negative after io_fail(). */
@@ -307,17 +323,31 @@ static bool has_all(const struct record *r, uint32_t columns)
 	return (r->has & columns) == columns;
 }
 
+/* "seq, ack and flags must be given", of those that are missing. */
+static int lacks(struct lines *l, const char *start, uint32_t missing)
+{
+	char names[128] = "";
+
+	for (int i = 0; i < NUM_COLUMNS; i++) {
+		if (!(missing & BIT(i)))
+			continue;
+		missing &= ~BIT(i);
+		strcat(names, column_names[i]);
+		if (missing)
+			strcat(names, missing & (missing - 1) ? ", " : " and ");
+	}
+	return lines_bad(l, start, "%s must be given", names);
+}
+
 static int check_record(struct lines *l, const char *start,
 			const struct record *r)
 {
-	if (!has_all(r, REQUIRED))
-		return lines_bad(l, start,
-			"host, dir, time_ns and proto must be given");
-	if (r->value[PROTO] == IPPROTO_TCP &&
-	    !has_all(r, BIT(SEQ) | BIT(ACK) | BIT(FLAGS)))
-		return lines_bad(l, start,
-			"seq, ack and flags must be given for TCP");
-	return 1;
+	uint32_t needs = REQUIRED;
+
+	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
+		if (r->value[PROTO] == protocols[i].number)
+			needs |= protocols[i].needs;
+	return has_all(r, needs) ? 1 : lacks(l, start, needs & ~r->has);
 }
 
 static void fill_packet(struct netsync_packet *pkt, const struct record *r)
@@ -332,6 +362,10 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		{ BIT(LEN), NETSYNC_HAS_LEN },
 		{ BIT(WINDOW), NETSYNC_HAS_WINDOW },
 		{ BIT(TSVAL) | BIT(TSECR), NETSYNC_HAS_TSTAMP },
+		{ BIT(CHECKSUM), NETSYNC_HAS_CHECKSUM },
+		{ BIT(DIGEST), NETSYNC_HAS_DIGEST },
+		{ BIT(GSO_SIZE) | BIT(GSO_SEGS), NETSYNC_HAS_GSO },
+		{ BIT(NETNS), NETSYNC_HAS_NETNS },
 	};
 
 	*pkt = (struct netsync_packet){
@@ -341,14 +375,22 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		.protocol = (uint8_t)r->value[PROTO],
 		.sport = (uint16_t)r->value[SPORT],
 		.dport = (uint16_t)r->value[DPORT],
-		.seq = r->value[SEQ],
-		.ack = r->value[ACK],
+		.seq = (uint32_t)r->value[SEQ],
+		.ack = (uint32_t)r->value[ACK],
 		.flags = (uint16_t)r->value[FLAGS],
-		.len = r->value[LEN],
+		.len = (uint32_t)r->value[LEN],
 		.ip_id = (uint16_t)r->value[ID],
 		.window = (uint16_t)r->value[WINDOW],
-		.tsval = r->value[TSVAL],
-		.tsecr = r->value[TSECR],
+		.tsval = (uint32_t)r->value[TSVAL],
+		.tsecr = (uint32_t)r->value[TSECR],
+		.checksum = (uint16_t)r->value[CHECKSUM],
+		.digest = r->value[DIGEST],
+		.icmp_type = (uint8_t)r->value[ICMP_TYPE],
+		.icmp_id = (uint16_t)r->value[ICMP_ID],
+		.icmp_seq = (uint16_t)r->value[ICMP_SEQ],
+		.gso_size = (uint16_t)r->value[GSO_SIZE],
+		.gso_segs = (uint16_t)r->value[GSO_SEGS],
+		.netns = (uint32_t)r->value[NETNS],
 	};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (has_all(r, fields[i].columns))
