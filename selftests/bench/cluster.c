@@ -190,7 +190,7 @@ double cluster_ahead(const struct cluster *c, int ref, int host, double t)
 }
 
 bool cluster_break(const struct cluster *c, int host, int index, double *from,
-		   double *to)
+		   double *to, double *ahead)
 {
 	const struct cluster_clock *k = &c->clock[host];
 
@@ -198,15 +198,16 @@ bool cluster_break(const struct cluster *c, int host, int index, double *from,
 		return false;
 	*from = k->brk[index].from;
 	*to = k->brk[index].to;
+	*ahead = k->brk[index].ahead;
 	return true;
 }
 
-/* A host that stands still does what it has to do when it is back. */
-static double awake(const struct cluster_clock *k, double t)
+/* A host that stands still does what it has to do soon after it is back. */
+static double awake(const struct cluster_clock *k, double t, uint64_t *s)
 {
 	for (int i = 0; i < k->num_breaks; i++)
 		if (t >= k->brk[i].from && t < k->brk[i].to)
-			return k->brk[i].to;
+			return k->brk[i].to + exponential(s, 1e6);
 	return t;
 }
 
@@ -299,17 +300,18 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 
 	if (spec->lost[back] && uniform(&d->faults) < spec->lost[back])
 		return;
-	t = awake(&c->clock[from], t);
+	t = awake(&c->clock[from], t, &d->faults);
 	if (spec->late && uniform(&d->faults) < spec->late)
 		delay += exponential(&d->faults, 20e6);
-	received = awake(&c->clock[to], t + delay);
+	received = awake(&c->clock[to], t + delay, &d->faults);
 	if (spec->wrong && uniform(&d->faults) < spec->wrong)
 		received = unrelated(c, t, &d->faults);
 	add(c, from, to, t, received);
 	if (spec->repeated && uniform(&d->faults) < spec->repeated) {
 		if (random64(&d->faults) & 1)
 			received += exponential(&d->faults, 1e6);
-		add(c, from, to, t, awake(&c->clock[to], received));
+		add(c, from, to, t,
+		    awake(&c->clock[to], received, &d->faults));
 	}
 }
 

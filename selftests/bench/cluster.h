@@ -81,8 +81,11 @@ int64_t cluster_reading(const struct cluster *c, int host, double t);
 /* How far @ref is ahead of @host at a true instant, to 0.001 ns or better. */
 double cluster_ahead(const struct cluster *c, int ref, int host, double t);
 
-/* When the @index-th jump or pause of @host begins and ends; false: none. */
+/*
+ * When the @index-th jump or pause of @host begins and ends, and by how much
+ * its clock is set; false: there is none.
+ */
 bool cluster_break(const struct cluster *c, int host, int index, double *from,
-		   double *to);
+		   double *to, double *ahead);
 
 #endif

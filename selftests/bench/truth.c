@@ -117,7 +117,7 @@ struct outcome {
 	double rms;
 	double inside;		/* share of instants inside the bound */
 	double bound;		/* median half-width less the least delay */
-	double jump_error;	/* how late or early a jump is seen */
+	double jump_error;	/* ns: how late or early a jump is seen */
 	double cost;		/* ns for each message */
 	double memory;		/* bytes at most */
 };
@@ -161,15 +161,22 @@ static void forget_peak_memory(void)
 
 enum place { NORMAL, IN_GAP, AT_BREAK };
 
-static enum place place(const struct cluster *c, double t, double *jump)
+/*
+ * @from_jump: how far @t is from the next jump. Of a clock that was set back,
+ * some readings occur twice, and nobody can tell the one time from the other:
+ * these do not count.
+ */
+static enum place place(const struct cluster *c, double t, double *from_jump)
 {
 	for (int h = 0; h < c->spec.hosts; h++) {
-		double from, to;
+		double from, to, ahead;
 
-		for (int i = 0; cluster_break(c, h, i, &from, &to); i++) {
+		for (int i = 0; cluster_break(c, h, i, &from, &to, &ahead);
+		     i++) {
 			if (t <= from - NEAR_BREAK || t >= to + NEAR_BREAK)
 				continue;
-			*jump = from == to ? from : NAN;
+			*from_jump = from < to ? 0 :
+				fabs(t - from) - fmax(0, -ahead);
 			return AT_BREAK;
 		}
 	}
@@ -190,8 +197,8 @@ static void judge(const struct cluster *c, int ref, int host, double t,
 		  struct outcome *o)
 {
 	int64_t r = cluster_reading(c, host, t), corrected, bound;
-	double error, jump;
-	enum place where = place(c, t, &jump);
+	double error, from_jump;
+	enum place where = place(c, t, &from_jump);
 
 	if (netsync_convert(clock, r, &corrected, &bound) < 0) {
 		o->max = INFINITY;
@@ -199,8 +206,8 @@ static void judge(const struct cluster *c, int ref, int host, double t,
 	}
 	error = fabs((double)(corrected - r) - cluster_ahead(c, ref, host, t));
 	if (where == AT_BREAK) {
-		if (!isnan(jump) && error > 1e6)
-			o->jump_error = fmax(o->jump_error, fabs(t - jump));
+		if (error > 1e6)
+			o->jump_error = fmax(o->jump_error, from_jump);
 		return;
 	}
 	s->num_bounds++;
@@ -241,7 +248,7 @@ static void judge_host(const struct cluster *c, const struct netsync *ns,
 		netsync_host_clock(ns, (uint32_t)host);
 	struct netsync_host_info info = { .size = sizeof(info) };
 	int ref = netsync_reference(ns);
-	double from, to;
+	double from, to, ahead;
 
 	netsync_get_host(ns, (uint32_t)host, &info);
 	if ((int)info.quality < o->quality)
@@ -252,7 +259,7 @@ static void judge_host(const struct cluster *c, const struct netsync *ns,
 	}
 	for (int i = 0; i <= INSTANTS; i++)
 		judge(c, ref, host, c->span_ns * i / INSTANTS, clock, s, o);
-	for (int i = 0; cluster_break(c, host, i, &from, &to); i++)
+	for (int i = 0; cluster_break(c, host, i, &from, &to, &ahead); i++)
 		for (double t = -NEAR_BREAK; t < NEAR_BREAK; t += 0.5e6)
 			judge(c, ref, host, from + t, clock, s, o);
 }
