@@ -176,9 +176,11 @@ bench-truth: $(BUILD)/selftests/bench/truth
 bench-text: $(BUILD)/selftests/bench/text $(TOOL)
 	$< $(TOOL)
 
-$(BUILD)/selftests/bench/truth $(BUILD)/selftests/bench/text: \
-		selftests/bench/cluster.c selftests/bench/cluster.h
-$(BUILD)/selftests/bench/%: selftests/bench/%.c $(CORE_A)
+# What the benchmarks share.
+BENCH_SRC := selftests/bench/cluster.c selftests/bench/measure.c
+BENCH_HDR := $(BENCH_SRC:.c=.h)
+
+$(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm
 

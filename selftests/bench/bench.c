@@ -1,51 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a message and a packet event cost, beside sorting the same data by time
- * with qsort() in the same run: any tool that merges traces does at least that.
+ * What a message and a packet event cost, with few hosts and many, beside
+ * sorting as much by time with qsort(): any tool that merges traces does at
+ * least that. Memory is what the library takes, not what it is given.
  */
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
 
+#include "cluster.h"
+#include "measure.h"
 #include "netsync.h"
 
-#define EPOCH INT64_C(1700000000000000000)
+#define SORTED 1000000
 
-struct message {
-	int64_t send;
-	int64_t recv;
-	int back;
+struct job {
+	int hosts;
+	long messages;
+	bool packets;		/* else ready-made messages */
 };
 
-static uint64_t state = 1;
-
-static double uniform(void)
-{
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static long peak_kib(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_maxrss;
-}
+struct cost {
+	double ns;		/* of all */
+	double memory;		/* bytes at most */
+	double matched;		/* share of the packet events */
+};
 
 static void die(const char *what)
 {
@@ -53,127 +31,174 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* An hour between two hosts, 30 us + exponential 100 us, in order of time. */
-static struct message *make_messages(long n)
+static void make_cluster(struct cluster *c, const struct job *job)
 {
-	struct message *m = malloc((size_t)n * sizeof(*m));
+	const struct cluster_spec spec = {
+		.hosts = job->hosts, .messages = job->messages,
+		.topology = SPARSE, .clocks = BEND, .span_s = 3600,
+	};
 
-	if (!m)
+	if (!cluster_make(c, &spec, 1))
 		die("not enough memory");
-	for (long i = 0; i < n; i++) {
-		int64_t t = EPOCH + (int64_t)((double)i / (double)n * 3600e9);
-		int64_t d = (int64_t)(30e3 - 100e3 * log(uniform()));
-
-		m[i].back = uniform() < 0.5;
-		m[i].send = t + (m[i].back ? 7000000 : 0);
-		m[i].recv = t + d + (m[i].back ? 0 : 7000000);
-	}
-	return m;
 }
 
-static int by_recv(const void *a, const void *b)
-{
-	const struct message *p = a, *q = b;
-
-	return p->recv < q->recv ? -1 : p->recv > q->recv;
-}
-
-static struct netsync *two_hosts(void)
+static struct netsync *make_netsync(int hosts)
 {
 	struct netsync *ns = netsync_new();
 
-	if (!ns || netsync_add_host(ns, "a") || netsync_add_host(ns, "b") != 1)
-		die("not enough memory");
+	for (int i = 0; i < hosts; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%d", i);
+		if (!ns || netsync_add_host(ns, name) != i)
+			die("not enough memory");
+	}
 	return ns;
 }
 
-static double solve_messages(const struct message *m, long n)
+static void push_messages(struct netsync *ns, const struct cluster *c)
 {
-	struct netsync *ns = two_hosts();
-	double t = now();
+	for (long i = 0; i < c->num; i++) {
+		const struct cluster_message *m = &c->msg[i];
 
-	for (long i = 0; i < n; i++)
-		if (netsync_push_message(ns, (uint32_t)m[i].back, !m[i].back,
-					 m[i].send, m[i].recv))
+		if (netsync_push_message(ns, m->from, m->to, m->send_ns,
+					 m->recv_ns))
 			die(netsync_error(ns));
-	if (netsync_solve(ns, NULL))
-		die(netsync_error(ns));
-	t = now() - t;
-	netsync_free(ns);
-	return t;
+	}
 }
 
-static void push(struct netsync *ns, const struct message *m, long i, int dir)
+static void set_address(uint8_t *address, uint32_t host)
 {
+	address[10] = 0xff;
+	address[11] = 0xff;
+	address[12] = 10;
+	address[14] = (uint8_t)(host >> 8);
+	address[15] = (uint8_t)host;
+}
+
+/*
+ * Bulk traffic, one connection of each pair: @sent before, this way. All start
+ * with other numbers.
+ */
+static void push_packet(struct netsync *ns, const struct cluster_message *m,
+			uint32_t sent)
+{
+	uint32_t start = (m->from * 1000 + m->to) * UINT32_C(0x9e3779b1);
+	uint32_t back = (m->to * 1000 + m->from) * UINT32_C(0x9e3779b1);
 	struct netsync_packet p = {
 		.size = sizeof(p),
-		.host = (uint32_t)(dir == NETSYNC_OUT ? m->back : !m->back),
-		.time_ns = dir == NETSYNC_OUT ? m->send : m->recv,
 		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
 			  NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN,
-		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)m->back },
-		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, !m->back },
-		.sport = m->back ? 80 : 40000,
-		.dport = m->back ? 40000 : 80,
-		.dir = (uint8_t)dir,
+		.sport = m->from > m->to ? 80 : 40000,
+		.dport = m->from > m->to ? 40000 : 80,
 		.protocol = 6,
-		.ip_id = (uint16_t)i,
-		.seq = (uint32_t)i * 1448,
-		.ack = (uint32_t)i * 100,
+		.ip_id = (uint16_t)(start + sent),
+		.seq = start + sent * 1448,
+		.ack = back + sent * 100,
 		.flags = 0x8010,
 		.len = 1448,
 	};
 
-	if (netsync_push_packet(ns, &p))
-		die(netsync_error(ns));
-}
-
-static double match_packets(const struct message *m, long n)
-{
-	struct netsync *ns = two_hosts();
-	struct netsync_stats s = { .size = sizeof(s) };
-	double t = now();
-
-	for (long i = 0; i < n; i++) {
-		push(ns, &m[i], i, NETSYNC_OUT);
-		push(ns, &m[i], i, NETSYNC_IN);
-		if (i % 1000 == 999 &&
-		    (netsync_advance(ns, 0, m[i].send - 7000000) ||
-		     netsync_advance(ns, 1, m[i].send)))
+	set_address(p.saddr, m->from);
+	set_address(p.daddr, m->to);
+	for (int dir = NETSYNC_OUT; dir <= NETSYNC_IN; dir++) {
+		p.dir = (uint8_t)dir;
+		p.host = dir == NETSYNC_OUT ? m->from : m->to;
+		p.time_ns = dir == NETSYNC_OUT ? m->send_ns : m->recv_ns;
+		if (netsync_push_packet(ns, &p))
 			die(netsync_error(ns));
 	}
-	if (netsync_solve(ns, NULL))
-		die(netsync_error(ns));
-	t = now() - t;
-	if (netsync_get_stats(ns, &s) || s.matched != 2 * (uint64_t)n)
-		die("not every packet was matched");
-	netsync_free(ns);
-	return t;
 }
 
-static void line(const char *what, long n, double t, double reference)
+static void push_packets(struct netsync *ns, const struct cluster *c)
 {
-	printf("%-24s %10ld %8.0f ns each %8.2f x qsort %8ld MiB peak\n", what,
-	       n, t * 1e9 / (double)n, t / reference, peak_kib() / 1024);
+	uint32_t hosts = (uint32_t)c->spec.hosts;
+	uint32_t *sent = calloc((size_t)hosts * hosts, sizeof(*sent));
+
+	if (!sent)
+		die("not enough memory");
+	for (long i = 0; i < c->num; i++) {
+		const struct cluster_message *m = &c->msg[i];
+
+		push_packet(ns, m, sent[m->from * hosts + m->to]++);
+	}
+	free(sent);
+}
+
+static void run_job(const void *arg, void *result)
+{
+	const struct job *job = arg;
+	struct netsync_stats stats = { .size = sizeof(stats) };
+	struct netsync *ns = make_netsync(job->hosts);
+	struct cost *cost = result;
+	struct cluster c;
+	double start;
+
+	make_cluster(&c, job);
+	measure_memory_start();
+	start = measure_time();
+	if (job->packets)
+		push_packets(ns, &c);
+	else
+		push_messages(ns, &c);
+	if (netsync_solve(ns, NULL))
+		die(netsync_error(ns));
+	cost->ns = measure_time() - start;
+	cost->memory = measure_memory();
+	netsync_get_stats(ns, &stats);
+	cost->matched = (double)stats.matched / (double)stats.packets;
+}
+
+static int by_recv(const void *a, const void *b)
+{
+	const struct cluster_message *p = a, *q = b;
+
+	return p->recv_ns < q->recv_ns ? -1 : p->recv_ns > q->recv_ns;
+}
+
+/* What sorting costs, for each message. */
+static double sort(void)
+{
+	const struct job job = { .hosts = 2, .messages = SORTED };
+	struct cluster c;
+	double start;
+
+	make_cluster(&c, &job);
+	start = measure_time();
+	qsort(c.msg, (size_t)c.num, sizeof(*c.msg), by_recv);
+	start = measure_time() - start;
+	cluster_free(&c);
+	return start / SORTED;
 }
 
 int main(void)
 {
-	const long sizes[] = { 1000000, 4000000 };
+	static const struct job jobs[] = {
+		{ 2, 1000000, false }, { 2, 10000000, false },
+		{ 64, 10000000, false }, { 1000, 10000000, false },
+		{ 2, 1000000, true }, { 2, 5000000, true },
+		{ 64, 5000000, true }, { 1000, 5000000, true },
+	};
+	double reference = sort();
 
-	for (int i = 0; i < 2; i++) {
-		long n = sizes[i];
-		struct message *m = make_messages(n);
-		double solve = solve_messages(m, n), match, sort;
+	printf("%-22s %5s %9s %8s %8s %6s %8s\n", "", "hosts", "number",
+	       "ns each", "x qsort", "MiB", "matched");
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		const struct job *job = &jobs[i];
+		long num = job->packets ? 2 * job->messages : job->messages;
+		struct cost cost;
 
-		match = match_packets(m, n);
-		sort = now();
-		qsort(m, (size_t)n, sizeof(*m), by_recv);
-		sort = now() - sort;
-		free(m);
-		line("sort messages", n, sort, sort);
-		line("estimate messages", n, solve, sort);
-		line("match packet events", 2 * n, match, sort);
+		if (!measure_apart(run_job, job, &cost, sizeof(cost)))
+			die("a run failed");
+		printf("%-22s %5d %9ld %8.0f %8.2f %6.0f",
+		       job->packets ? "match packet events" :
+		       "estimate messages", job->hosts, num,
+		       cost.ns / (double)num,
+		       cost.ns / (double)num / reference,
+		       cost.memory / 1048576);
+		if (job->packets)
+			printf(" %6.2f %%", 100 * cost.matched);
+		printf("\n");
 	}
 	return 0;
 }

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cluster.h"
+#include "measure.h"
 
 #define MESSAGES 10000000
 
@@ -20,14 +20,6 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void write_messages(const char *path, int hosts)
@@ -50,13 +42,13 @@ static void write_messages(const char *path, int hosts)
 		die(path);
 }
 
-/* Seconds, the least of three: others may use the machine, too. */
+/* In ns, the least of three: others may use the machine, too. */
 static double run(char *const argv[], long *peak_kib)
 {
 	double least = 0;
 
 	for (int i = 0; i < 3; i++) {
-		double start = now();
+		double start = measure_time();
 		struct rusage usage;
 		pid_t child;
 		int status;
@@ -70,7 +62,7 @@ static double run(char *const argv[], long *peak_kib)
 		}
 		if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status)
 			die(argv[0]);
-		start = now() - start;
+		start = measure_time() - start;
 		if (!i || start < least)
 			least = start;
 		*peak_kib = usage.ru_maxrss;
@@ -102,8 +94,8 @@ int main(int argc, char **argv)
 		reference = run(md5sum, &peak);
 		ours = run(sync, &peak);
 		printf("%d lines, %2d hosts: md5sum %.2f s, netsync %.2f s (%.2f x), %ld MiB peak\n",
-		       MESSAGES, hosts[i], reference, ours, ours / reference,
-		       peak / 1024);
+		       MESSAGES, hosts[i], reference * 1e-9, ours * 1e-9,
+		       ours / reference, peak / 1024);
 	}
 	unlink(path);
 	return 0;

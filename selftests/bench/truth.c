@@ -6,19 +6,15 @@
  * Each seed is solved in a process of its own, so that its memory can be
  * measured and a crash is one bad line.
  */
-#include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cluster.h"
+#include "measure.h"
 #include "netsync.h"
 
 #define HOUR 3600
@@ -121,41 +117,6 @@ struct outcome {
 	double cost;		/* ns for each message */
 	double memory;		/* bytes at most */
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* A number of /proc/self/status, in bytes. */
-static double memory(const char *key)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	size_t len = strlen(key);
-	char line[256];
-	double kib = NAN;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, len))
-			kib = strtod(line + len, NULL);
-	if (f)
-		fclose(f);
-	return kib * 1024;
-}
-
-static void forget_peak_memory(void)
-{
-	FILE *f = fopen("/proc/self/clear_refs", "w");
-
-	malloc_trim(0);
-	if (f) {
-		fputs("5", f);
-		fclose(f);
-	}
-}
 
 /* ---- errors against the truth ------------------------------------------ */
 
@@ -319,57 +280,36 @@ static bool solve(const struct cluster *c, struct netsync *ns)
 	return !netsync_solve(ns, &opt);
 }
 
-static struct outcome run_seed(const struct cluster_spec *spec, uint64_t seed)
+struct seed {
+	const struct cluster_spec *spec;
+	uint64_t number;
+};
+
+static void run_seed(const void *arg, void *result)
 {
-	struct outcome o = { 0 };
+	const struct seed *seed = arg;
+	struct outcome *o = result;
 	struct cluster c;
 	struct netsync *ns;
-	double start, base;
+	double start;
 
-	if (!cluster_make(&c, spec, seed))
-		return o;
+	*o = (struct outcome){ 0 };
+	if (!cluster_make(&c, seed->spec, seed->number))
+		return;
 	ns = netsync_new();
 	if (ns && add_hosts(&c, ns)) {
-		forget_peak_memory();
-		base = memory("VmRSS:");
-		start = now();
-		o.done = solve(&c, ns);
-		o.cost = (now() - start) / (double)c.num;
-		o.memory = memory("VmHWM:") - base;
-		if (o.done)
-			o.done = judge_all(&c, ns, &o);
+		measure_memory_start();
+		start = measure_time();
+		o->done = solve(&c, ns);
+		o->cost = (measure_time() - start) / (double)c.num;
+		o->memory = measure_memory();
+		if (o->done)
+			o->done = judge_all(&c, ns, o);
 		else
 			fprintf(stderr, "truth: %s\n", netsync_error(ns));
 	}
 	netsync_free(ns);
 	cluster_free(&c);
-	return o;
-}
-
-/* The same in a child process; .done is false if it crashed. */
-static struct outcome run_apart(const struct cluster_spec *spec, uint64_t seed)
-{
-	struct outcome o = { 0 };
-	int fd[2];
-	pid_t child;
-
-	if (pipe(fd)) {
-		perror("truth: pipe");
-		exit(1);
-	}
-	fflush(stdout);
-	child = fork();
-	if (!child) {
-		o = run_seed(spec, seed);
-		_exit(write(fd[1], &o, sizeof(o)) != sizeof(o));
-	}
-	close(fd[1]);
-	if (child < 0 || read(fd[0], &o, sizeof(o)) != sizeof(o))
-		o.done = false;
-	close(fd[0]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
-	return o;
 }
 
 /* ---- printing ---------------------------------------------------------- */
@@ -483,8 +423,9 @@ static bool run_case(const struct settings *set, const char *name,
 	for (int i = 0; i < set->seeds; i++) {
 		char label[64];
 
-		o[i] = run_apart(spec, (uint64_t)i + 1);
-		if (!o[i].done) {
+		if (!measure_apart(run_seed,
+				   &(struct seed){ spec, (uint64_t)i + 1 },
+				   &o[i], sizeof(o[i])) || !o[i].done) {
 			printf("%-28s failed with seed %d\n", name, i + 1);
 			return false;
 		}
