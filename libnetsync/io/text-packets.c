@@ -40,7 +40,7 @@ static const uint64_t largest[NUM_COLUMNS] = {
 
 #define TCP_NEEDS (BIT(SEQ) | BIT(ACK) | BIT(FLAGS))
 #define UDP_NEEDS (BIT(SPORT) | BIT(DPORT))
-#define ICMP_NEEDS (BIT(ICMP_TYPE) | BIT(ICMP_ID) | BIT(ICMP_SEQ))
+#define ECHO (BIT(ICMP_TYPE) | BIT(ICMP_ID) | BIT(ICMP_SEQ))
 
 static const struct protocol {
 	const char *name;
@@ -49,8 +49,8 @@ static const struct protocol {
 } protocols[] = {
 	{ "tcp", IPPROTO_TCP, TCP_NEEDS },
 	{ "udp", IPPROTO_UDP, UDP_NEEDS },
-	{ "icmp", IPPROTO_ICMP, ICMP_NEEDS },
-	{ "icmp6", IPPROTO_ICMPV6, ICMP_NEEDS },
+	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE) },
+	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE) },
 };
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
@@ -339,6 +339,17 @@ static int lacks(struct lines *l, const char *start, uint32_t missing)
 	return lines_bad(l, start, "%s must be given", names);
 }
 
+/* An echo request or reply. */
+static bool is_echo(const struct record *r)
+{
+	uint64_t type = r->value[ICMP_TYPE];
+
+	if (!(r->has & BIT(ICMP_TYPE)))
+		return false;
+	return (r->value[PROTO] == IPPROTO_ICMP && (!type || type == 8)) ||
+	       (r->value[PROTO] == IPPROTO_ICMPV6 && (type == 128 || type == 129));
+}
+
 static int check_record(struct lines *l, const char *start,
 			const struct record *r)
 {
@@ -347,6 +358,8 @@ static int check_record(struct lines *l, const char *start,
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
 		if (r->value[PROTO] == protocols[i].number)
 			needs |= protocols[i].needs;
+	if (is_echo(r))
+		needs |= ECHO;
 	return has_all(r, needs) ? 1 : lacks(l, start, needs & ~r->has);
 }
 
@@ -395,6 +408,8 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (has_all(r, fields[i].columns))
 			pkt->fields |= fields[i].field;
+	if (is_echo(r))
+		pkt->fields |= NETSYNC_HAS_ECHO;
 	if (r->addr[0])
 		memcpy(pkt->saddr, r->addr[0]->bytes, sizeof(pkt->saddr));
 	if (r->addr[1])
