@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Giving traces, and the names that texts use, to hosts. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,22 @@ static int bring_to_base(struct netsync_io *io, struct host *host,
 	return 0;
 }
 
+/* The second of a name is "name#2". */
+static bool set_name(struct host *host, const char *name, unsigned int repeated)
+{
+	char number[16] = "";
+
+	if (repeated > 1)
+		snprintf(number, sizeof(number), "#%u", repeated);
+	host->name_len = strlen(name) + strlen(number);
+	host->name = calloc(1, host->name_len + 1 + WORD_SLACK);
+	if (!host->name)
+		return false;
+	strcpy(host->name, name);
+	strcat(host->name, number);
+	return true;
+}
+
 /* The clocks of the traces, each with a name of its own. */
 static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 				size_t *num)
@@ -99,9 +116,7 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 			repeated++;
 		else
 			repeated = 1;
-		hosts[i].name = repeated > 1 ?
-			io_format("%s#%u", name, repeated) : strdup(name);
-		if (!hosts[i].name)
+		if (!set_name(&hosts[i], name, repeated))
 			return io_no_memory(io);
 	}
 	return 0;
@@ -111,7 +126,7 @@ static struct name *name_in_texts(const struct netsync_io *io,
 				  const struct host *host)
 {
 	return names_find(&io->hosts, &(struct word){ host->name,
-						       strlen(host->name) });
+						       host->name_len });
 }
 
 /* Those that no trace has. */
@@ -129,9 +144,8 @@ static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
 
 		if (name->number >= 0)
 			continue;
-		hosts[*num] = (struct host){ .name = strdup(name->text),
-					     .range.end_ns = -1 };
-		if (!hosts[(*num)++].name)
+		hosts[*num] = (struct host){ .range.end_ns = -1 };
+		if (!set_name(&hosts[(*num)++], name->text, 1))
 			return io_no_memory(io);
 	}
 	return 0;

@@ -89,7 +89,8 @@ extern const struct trace_reader ctf_reader;
 
 /* One clock; traces of one host lie beside each other. */
 struct host {
-	char *name;
+	char *name;		/* with WORD_SLACK */
+	size_t name_len;
 	struct trace *base;	/* its first trace; NULL: it is in texts only */
 	struct range range;	/* of all its traces, in the host's time */
 };

@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../array.h"
 #include "names.h"
 
 static uint64_t hash_of(const struct word *word)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = word->len, part;
 
-	for (size_t i = 0; i < word->len; i++)
-		hash = (hash ^ (unsigned char)word->text[i]) *
-		       UINT64_C(0x100000001b3);
-	return hash ^ hash >> 32;
+	for (size_t i = 0; i < word->len; i += sizeof(part)) {
+		size_t left = word->len - i;
+
+		memcpy(&part, word->text + i, sizeof(part));
+		part = le64toh(part);
+		if (left < sizeof(part))
+			part <<= 64 - 8 * left;
+		hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash;
 }
 
 static struct name *find(const struct names *names, const struct word *word,
 			 uint64_t hash)
 {
 	size_t i = hash & (names->slots - 1);
+	struct name *name;
 
 	if (!names->slots)
 		return NULL;
-	for (; names->slot[i]; i = (i + 1) & (names->slots - 1)) {
-		struct name *name = names->name[names->slot[i] - 1];
-
+	for (; (name = names->slot[i]); i = (i + 1) & (names->slots - 1))
 		if (name->hash == hash && name->len == word->len &&
 		    !memcmp(name->text, word->text, word->len))
 			return name;
-	}
 	return NULL;
 }
 
@@ -36,20 +43,19 @@ struct name *names_find(const struct names *names, const struct word *word)
 	return find(names, word, hash_of(word));
 }
 
-static void put_in_slot(struct names *names, uint32_t index)
+static void put_in_slot(struct names *names, struct name *name)
 {
-	size_t i = names->name[index]->hash & (names->slots - 1);
+	size_t i = name->hash & (names->slots - 1);
 
 	while (names->slot[i])
 		i = (i + 1) & (names->slots - 1);
-	names->slot[i] = index + 1;
+	names->slot[i] = name;
 }
 
-/* Keep the table at most half full. */
 static int grow_slots(struct names *names)
 {
 	size_t slots = names->slots ? names->slots * 2 : 64;
-	uint32_t *bigger;
+	struct name **bigger;
 
 	if (names->num * 2 < names->slots)
 		return 0;
@@ -59,8 +65,8 @@ static int grow_slots(struct names *names)
 	free(names->slot);
 	names->slot = bigger;
 	names->slots = slots;
-	for (uint32_t i = 0; i < names->num; i++)
-		put_in_slot(names, i);
+	for (size_t i = 0; i < names->num; i++)
+		put_in_slot(names, names->name[i]);
 	return 0;
 }
 
@@ -77,15 +83,14 @@ struct name *names_add(struct names *names, const struct word *word)
 	name = malloc(sizeof(*name));
 	if (!name)
 		return NULL;
-	*name = (struct name){ .text = calloc(1, word->len + 1 + WORD_SLACK),
+	*name = (struct name){ .text = strndup(word->text, word->len),
 			       .len = word->len, .hash = hash, .number = -1 };
 	if (!name->text) {
 		free(name);
 		return NULL;
 	}
-	memcpy(name->text, word->text, word->len);
-	names->name[names->num] = name;
-	put_in_slot(names, names->num++);
+	names->name[names->num++] = name;
+	put_in_slot(names, name);
 	return name;
 }
 

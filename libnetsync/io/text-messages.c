@@ -2,6 +2,7 @@
 /* Messages that are matched already: sender receiver send_ns recv_ns */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "text.h"
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -70,7 +71,6 @@ struct packet_columns {
 	int up_to_host;		/* how many columns come before the host */
 	uint32_t present;	/* a bit for each enum column */
 	struct names points;
-	struct recent_names recent_points;
 	struct address address[NUM_ADDRESSES];
 };
 
@@ -424,13 +424,11 @@ static int64_t find_point(struct text *text, struct word word)
 
 	if (!word.len)
 		word = (struct word){ "-       ", 1 };
-	name = names_find_again(&c->points, &word, &c->recent_points);
-	if (!name) {
-		name = names_add(&c->points, &word);
-		if (!name)
-			return io_no_memory(text->lines.io);
+	name = names_add(&c->points, &word);
+	if (!name)
+		return io_no_memory(text->lines.io);
+	if (name->number < 0)
 		name->number = (int)text->lines.io->num_points++;
-	}
 	return name->number;
 }
 

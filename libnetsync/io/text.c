@@ -160,11 +160,10 @@ static int for_all_lines(struct text *text, uint64_t *done,
 	return ret < 0 ? ret : l->error;
 }
 
-static bool is_known(struct text *text, const struct word *hosts, int num)
+static bool is_known(const struct text *text, const struct word *hosts, int num)
 {
 	for (int i = 0; i < num; i++)
-		if (!names_find_again(&text->lines.io->hosts, &hosts[i],
-				      &text->recent))
+		if (!names_find(&text->lines.io->hosts, &hosts[i]))
 			return false;
 	return num;
 }

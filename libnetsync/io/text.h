@@ -16,7 +16,6 @@ struct text {
 	const struct text_format *format;
 	char *path;
 	struct stat st;
-	struct recent_names recent;	/* hosts */
 	struct packet_columns *columns;
 	uint64_t used;		/* lines */
 };
@@ -51,10 +50,10 @@ const char *quote_word(char *quote, const struct word *word);
 int count_words(const char *p);
 
 /* The number of a host; -1: it is not a name that can be used. */
-static inline int host_in_text(struct text *text, const struct word *word)
+static inline int host_in_text(const struct text *text,
+			       const struct word *word)
 {
-	const struct name *name = names_find_again(&text->lines.io->hosts,
-						   word, &text->recent);
+	const struct name *name = names_find(&text->lines.io->hosts, word);
 
 	return name ? name->number : -1;
 }
