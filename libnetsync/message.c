@@ -6,6 +6,10 @@
 #include "array.h"
 #include "message.h"
 
+#define MAX_BINS ((size_t)1 << 18)
+#define MAX_BINS_OF_CLOUD ((size_t)1 << 15)
+#define MIN_BINS_OF_CLOUD ((size_t)1 << 4)
+
 static size_t slot_of(uint32_t a, uint32_t b, size_t slots)
 {
 	uint64_t v = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
@@ -126,12 +130,61 @@ int pairs_settle(struct pairs *ps)
 	return 0;
 }
 
+/* All clouds share a number of bins. */
+static size_t bins_of_cloud(const struct pairs *ps)
+{
+	size_t share = MAX_BINS / (2 * ps->num);
+
+	if (share > MAX_BINS_OF_CLOUD)
+		return MAX_BINS_OF_CLOUD;
+	return share < MIN_BINS_OF_CLOUD ? MIN_BINS_OF_CLOUD : share;
+}
+
+static int bin_cloud(struct cloud *c, bool back, size_t bins)
+{
+	envelope_release(&c->envelope);
+	/* Not where times are counted from, which the first message set. */
+	c->envelope.base = INT64_MAX;
+	for (size_t i = 0; i < c->num; i++) {
+		int64_t x = back ? c->msg[i].recv : c->msg[i].send;
+
+		if (x < c->envelope.base)
+			c->envelope.base = x;
+	}
+	for (size_t i = 0; i < c->num; i++) {
+		const struct message *m = &c->msg[i];
+		int64_t d = m->recv - m->send;
+		/* The way back: x is the time received, and y is negated. */
+		int ret = envelope_add(&c->envelope, back ? m->recv : m->send,
+				       d, bins);
+
+		if (ret)
+			return ret;
+	}
+	return envelope_settle(&c->envelope);
+}
+
+int pairs_bin(struct pairs *ps)
+{
+	for (size_t i = 0; i < ps->num; i++) {
+		for (int d = 0; d < 2; d++) {
+			int ret = bin_cloud(&ps->pair[i]->cloud[d], d,
+					    bins_of_cloud(ps));
+
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
 void pairs_release(struct pairs *ps)
 {
 	for (size_t i = 0; i < ps->num; i++) {
 		for (int d = 0; d < 2; d++) {
 			free(ps->pair[i]->cloud[d].msg);
 			hull_release(&ps->pair[i]->cloud[d].hull);
+			envelope_release(&ps->pair[i]->cloud[d].envelope);
 		}
 		free(ps->pair[i]);
 	}

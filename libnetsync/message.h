@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "envelope.h"
 #include "hull.h"
 
 struct message {
@@ -36,6 +37,8 @@ struct cloud {
 	 * messages from host[1], so that it is a lower hull both times.
 	 */
 	struct hull hull;
+	/* The same points, bin by bin, after pairs_bin(). */
+	struct envelope envelope;
 };
 
 struct pair {
@@ -60,6 +63,9 @@ int pairs_add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
 
 /* Bring all hulls up to date and sort the pairs: 0 or -ENOMEM. */
 int pairs_settle(struct pairs *ps);
+
+/* Fill the envelopes, which only curves need: 0 or -ENOMEM. */
+int pairs_bin(struct pairs *ps);
 
 void pairs_release(struct pairs *ps);
 

@@ -33,6 +33,7 @@ struct netsync {
 	/* results */
 	bool solved;
 	uint32_t reference;
+	bool curves;
 	struct netsync_pair_info *pair_info;
 	size_t num_pair_info;
 	char error[256];
@@ -286,8 +287,18 @@ static int64_t smallest_delay(const struct netsync *ns, const struct pair *p,
 {
 	const struct host *from = &ns->host[p->host[way]];
 	const struct host *to = &ns->host[p->host[!way]];
-	const struct hull *h = &p->cloud[way].hull;
+	const struct cloud *c = &p->cloud[way];
+	const struct hull *h = &c->hull;
 	int64_t least = NETSYNC_UNKNOWN;
+
+	for (size_t i = 0; i < c->num && ns->curves; i++) {
+		int64_t d = delay(from, to, c->msg[i].send, c->msg[i].recv);
+
+		if (d < least)
+			least = d;
+	}
+	if (ns->curves)
+		return least;
 
 	/* Straight clocks: the smallest delay is at a corner. */
 	for (size_t i = 0; i < h->corners; i++) {
@@ -368,7 +379,7 @@ static int solve_pairs(struct netsync *ns, double max_skew)
 		for (uint32_t i = 0; i < n; i++)
 			estimate_pair(&est[i], ns->pairs.pair[i], max_skew);
 		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n,
-			     &ns->reference);
+			     ns->curves, &ns->reference);
 	}
 	if (!ret) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -392,6 +403,10 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (opt && opt->size < sizeof(*opt))
 		return fail(ns, -EINVAL, "options of %u bytes are too short",
 			    opt->size);
+	if (opt && opt->method > NETSYNC_METHOD_CURVE)
+		return fail(ns, -EINVAL, "there is no method number %u",
+			    opt->method);
+	ns->curves = opt && opt->method == NETSYNC_METHOD_CURVE;
 	if (opt && opt->max_skew_ppm)
 		max_skew = opt->max_skew_ppm;
 	if (!(max_skew > 0 && max_skew < 1e6))
@@ -409,6 +424,8 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	ret = matcher_settle(&ns->matcher);
 	if (!ret)
 		ret = pairs_settle(&ns->pairs);
+	if (!ret && ns->curves)
+		ret = pairs_bin(&ns->pairs);
 	if (!ret)
 		ret = solve_pairs(ns, max_skew * 1e-6);
 	if (ret) {

@@ -20,8 +20,11 @@
 
 #include "clock.h"
 #include "reduce.h"
+#include "track.h"
 
 #define KNOTS 33
+/* How often every host's curve is fitted against all others. */
+#define SWEEPS 3
 /* A pair with one direction only is taken where there is nothing better. */
 #define INCOMPLETE_COST 1e17
 
@@ -48,6 +51,9 @@ struct graph {
 	struct heap_entry *heap;
 	struct tree by_bound;
 	struct tree by_noise;
+	uint32_t *order;	/* hosts by their distance in the last tree */
+	uint32_t num_order;
+	struct course *course;	/* NULL: straight lines are wanted */
 };
 
 static int64_t min64(int64_t a, int64_t b)
@@ -154,6 +160,7 @@ static double grow_tree(struct graph *g, struct tree *t, const double *cost,
 
 	for (uint32_t h = 0; h < g->num_hosts; h++)
 		t->dist[h] = HUGE_VAL;
+	g->num_order = 0;
 	t->dist[from] = 0;
 	heap_push(g->heap, &n, 0, from);
 	while (n) {
@@ -162,6 +169,7 @@ static double grow_tree(struct graph *g, struct tree *t, const double *cost,
 		if (at.dist > t->dist[at.host])
 			continue;	/* reached on a shorter path before */
 		total += at.dist;
+		g->order[g->num_order++] = at.host;
 		for (uint32_t i = g->start[at.host]; i < g->start[at.host + 1];
 		     i++) {
 			uint32_t to = other_end(g, g->edge[i], at.host);
@@ -332,6 +340,87 @@ static int64_t largest(const struct netsync_knot *knot, uint32_t n)
 	return max64(knot[0].bound_ns, knot[n - 1].bound_ns);
 }
 
+/* ---- curves ------------------------------------------------------------ */
+
+static int track_host(struct graph *g, uint32_t h, struct link *link)
+{
+	size_t n = 0;
+
+	for (uint32_t i = g->start[h]; i < g->start[h + 1]; i++) {
+		uint32_t other = other_end(g, g->edge[i], h);
+		const struct estimate *e = &g->est[g->edge[i]];
+
+		if (!g->course[other].known)
+			continue;
+		link[n++] = (struct link){ .pair = e->pair,
+					   .other = &g->course[other],
+					   .first = e->pair->host[0] == h };
+	}
+	return track(&g->course[h], link, n);
+}
+
+/*
+ * Every host in turn, against those whose clocks are known: first along the
+ * tree, then against all that it talks with, so that what one pair got wrong
+ * is put right by the others.
+ */
+static int track_hosts(struct graph *g)
+{
+	struct link *link = calloc(2 * (size_t)g->num_pairs + 1, sizeof(*link));
+	int ret = link ? 0 : -ENOMEM;
+
+	for (int sweep = 0; !ret && sweep < (g->num_order > 2 ? SWEEPS : 1);
+	     sweep++) {
+		for (uint32_t i = 0; !ret && i < g->num_order; i++) {
+			uint32_t h = g->order[i];
+			struct course *c = &g->course[h];
+			struct carried k;
+
+			if (sweep == 0) {
+				k = carry(g, &g->by_noise, h, g->host[h].first);
+				*c = (struct course){
+					.from = g->host[h].first,
+					.to = g->host[h].last,
+					.offset = k.t - g->host[h].first +
+						  (int64_t)floor(k.frac),
+					.rest = k.frac - floor(k.frac),
+					.skew = k.skew,
+				};
+			}
+			if (h != g->reference)
+				ret = track_host(g, h, link);
+			c->known = true;
+		}
+	}
+	free(link);
+	return ret;
+}
+
+/* The clock of a host as its course says. Of its error nothing is known. */
+static int make_curve(const struct graph *g, uint32_t h)
+{
+	struct host *host = &g->host[h];
+	struct netsync_segment *segment;
+	int64_t n = course_segments(&g->course[h], host->origin,
+				    g->host[g->reference].origin, &segment);
+	struct netsync_model m = {
+		.size = sizeof(m),
+		.num_segments = (uint32_t)n,
+		.segments = segment,
+	};
+	int ret;
+
+	if (n < 0)
+		return (int)n;
+	host->quality = carry(g, &g->by_noise, h, host->first).quality;
+	if (host->quality == NETSYNC_ACCURATE)
+		host->quality = NETSYNC_APPROXIMATE;
+	host->bound_median = host->bound_max = NETSYNC_UNKNOWN;
+	ret = netsync_clock_new(&m, &host->clock);
+	free(segment);
+	return ret;
+}
+
 static int make_clock(const struct graph *g, uint32_t h)
 {
 	struct host *host = &g->host[h];
@@ -405,7 +494,7 @@ static int make_clocks(struct graph *g)
 		if (h == g->reference)
 			continue;
 		if (g->host[h].island == g->host[g->reference].island) {
-			ret = make_clock(g, h);
+			ret = g->course ? make_curve(g, h) : make_clock(g, h);
 			continue;
 		}
 		g->host[h].quality = NETSYNC_ABSENT;
@@ -416,7 +505,7 @@ static int make_clocks(struct graph *g)
 }
 
 int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, uint32_t *reference)
+	   uint32_t num_pairs, bool curves, uint32_t *reference)
 {
 	struct graph g = {
 		.host = host,
@@ -430,6 +519,9 @@ int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
 		/* A pair can be pushed from both of its ends. */
 		.heap = calloc(2 * (size_t)num_pairs + 1,
 			       sizeof(struct heap_entry)),
+		.order = calloc(num_hosts + 1, sizeof(uint32_t)),
+		.course = curves ? calloc(num_hosts + 1,
+					  sizeof(struct course)) : NULL,
 		.by_bound = { calloc(num_hosts + 1, sizeof(double)),
 			      calloc(num_hosts + 1, sizeof(uint32_t)) },
 		.by_noise = { calloc(num_hosts + 1, sizeof(double)),
@@ -439,7 +531,7 @@ int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
 
 	if (g.start && g.edge && g.bound_cost && g.noise_cost && g.heap &&
 	    g.by_bound.dist && g.by_bound.via && g.by_noise.dist &&
-	    g.by_noise.via) {
+	    g.by_noise.via && g.order && (g.course || !curves)) {
 		uint32_t island;
 
 		for (uint32_t i = 0; i < num_pairs; i++)
@@ -451,13 +543,19 @@ int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
 		g.reference = *reference;
 		grow_tree(&g, &g.by_bound, g.bound_cost, g.reference);
 		grow_tree(&g, &g.by_noise, g.noise_cost, g.reference);
-		ret = make_clocks(&g);
+		ret = curves ? track_hosts(&g) : 0;
+		if (!ret)
+			ret = make_clocks(&g);
 	}
 	free(g.start);
 	free(g.edge);
 	free(g.bound_cost);
 	free(g.noise_cost);
 	free(g.heap);
+	for (uint32_t h = 0; g.course && h < num_hosts; h++)
+		course_release(&g.course[h]);
+	free(g.course);
+	free(g.order);
 	free(g.by_bound.dist);
 	free(g.by_bound.via);
 	free(g.by_noise.dist);

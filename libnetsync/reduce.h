@@ -3,6 +3,7 @@
 #ifndef NETSYNC_REDUCE_H
 #define NETSYNC_REDUCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,11 +32,12 @@ struct host {
  * @num_hosts: how many
  * @est: estimates of the pairs
  * @num_pairs: how many
+ * @curves: follow clocks whose rates change
  * @reference: the host to take as time base; NO_HOST: choose, and it is set
  *
  * Return: 0 or -ENOMEM.
  */
 int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, uint32_t *reference);
+	   uint32_t num_pairs, bool curves, uint32_t *reference);
 
 #endif

@@ -228,8 +228,20 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 
 /* ---- solving ----------------------------------------------------------- */
 
+enum netsync_method {
+	/* A straight line for every clock, by convex hulls, with its bound. */
+	NETSYNC_METHOD_HULL = 0,
+	/*
+	 * Experimental: a curve that follows changes of the rate, smooth and
+	 * sudden ones, where there are messages enough. No bound is given, and
+	 * where the smallest delays wander it may follow them.
+	 */
+	NETSYNC_METHOD_CURVE = 1,
+};
+
 struct netsync_options {
 	uint32_t size;		/* sizeof(struct netsync_options) */
+	uint32_t method;	/* enum netsync_method */
 	/*
 	 * The host whose clock becomes the time base; NULL: the one with the
 	 * smallest total bound.

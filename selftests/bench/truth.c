@@ -264,10 +264,13 @@ static bool add_hosts(const struct cluster *c, struct netsync *ns)
 	return true;
 }
 
+static enum netsync_method method = NETSYNC_METHOD_CURVE;
+
 static bool solve(const struct cluster *c, struct netsync *ns)
 {
 	/* An end of a chain: the hardest choice. */
 	const struct netsync_options opt = { .size = sizeof(opt),
+					     .method = method,
 					     .reference = "h0" };
 
 	for (long i = 0; i < c->num; i++) {
@@ -487,7 +490,7 @@ static bool run(const struct settings *set, const struct test_case *t)
 
 static int usage(FILE *out)
 {
-	fprintf(out, "Usage: truth [--seeds N] [--verbose] [CASE]...\n"
+	fprintf(out, "Usage: truth [--seeds N] [--method hull|curve] [--verbose] [CASE]...\n"
 		"CASE may be a pattern such as 'bend*'. There are:\n");
 	for (size_t i = 0; i < NUM_CASES; i++)
 		fprintf(out, "  %s%s\n", cases[i].name,
@@ -499,6 +502,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "seeds", required_argument, NULL, 's' },
+		{ "method", required_argument, NULL, 'm' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -510,6 +514,10 @@ int main(int argc, char **argv)
 		switch (option) {
 		case 's':
 			set.seeds = atoi(optarg);
+			break;
+		case 'm':
+			method = strcmp(optarg, "hull") ? NETSYNC_METHOD_CURVE :
+							  NETSYNC_METHOD_HULL;
 			break;
 		case 'v':
 			set.verbose = true;

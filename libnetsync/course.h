@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The clock of one host as a curve. */
+#ifndef NETSYNC_COURSE_H
+#define NETSYNC_COURSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "netsync.h"
+#include "spline.h"
+
+/*
+ * t_ref = t + offset + skew * (t - from) + curve(t - from), with times relative
+ * to the origins of the host and of the reference.
+ */
+struct course {
+	bool known;
+	int64_t from;		/* span */
+	int64_t to;
+	int64_t offset;
+	double rest;		/* of the offset, ns */
+	double skew;
+	struct spline curve;	/* of (t - from) in ns; no coefs: straight */
+	double *breaks;		/* where the rate jumps, as t - from */
+	size_t num_breaks;
+};
+
+/* t -> reference time as whole ns, and the rest below 1 ns. */
+double course_at(const struct course *c, int64_t t, int64_t *ref);
+
+/*
+ * Straight segments that are never further than 2 ns from the curve: their
+ * number, or -ENOMEM. @host, @reference: the origins. *segment is to be freed.
+ */
+int64_t course_segments(const struct course *c, int64_t host, int64_t reference,
+			struct netsync_segment **segment);
+
+void course_release(struct course *c);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spline.h"
+
+#define DEGREE 3
+/* Regular knots keep this part of their distance from breaks. */
+#define CLEARANCE 0.3
+
+static void put(struct spline *s, double t, int times)
+{
+	while (times--)
+		s->knot[s->knots++] = t;
+}
+
+int spline_new(struct spline *s, double from, double to, size_t pieces,
+	       const double *breaks, size_t num_breaks, int times)
+{
+	size_t room = pieces + 2 * (DEGREE + 1) + num_breaks * (size_t)times;
+	double step = (to - from) / (double)pieces;
+	size_t b = 0;
+
+	s->knots = 0;
+	s->knot = malloc(room * sizeof(*s->knot));
+	s->coef = calloc(room, sizeof(*s->coef));
+	if (!s->knot || !s->coef) {
+		spline_free(s);
+		return -ENOMEM;
+	}
+	put(s, from, DEGREE + 1);
+	for (size_t i = 1; i < pieces; i++) {
+		double t = from + step * (double)i;
+
+		while (b < num_breaks && breaks[b] < t + CLEARANCE * step)
+			put(s, breaks[b++], times);
+		if (!b || t - breaks[b - 1] > CLEARANCE * step)
+			put(s, t, 1);
+	}
+	while (b < num_breaks)
+		put(s, breaks[b++], times);
+	put(s, to, DEGREE + 1);
+	s->coefs = s->knots - DEGREE - 1;
+	return 0;
+}
+
+void spline_free(struct spline *s)
+{
+	free(s->knot);
+	free(s->coef);
+	memset(s, 0, sizeof(*s));
+}
+
+struct place spline_place(const struct spline *s, double t)
+{
+	size_t lo = DEGREE, hi = s->knots - DEGREE - 1;
+	double left[DEGREE + 1], right[DEGREE + 1];
+	struct place p;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->knot[mid] <= t)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	/* A break just before the end leaves an empty last piece. */
+	while (lo > DEGREE && s->knot[lo] == s->knot[lo + 1])
+		lo--;
+	p.first = lo - DEGREE;
+	p.basis[0] = 1;
+	for (int d = 1; d <= DEGREE; d++) {
+		double carry = 0;
+
+		left[d] = t - s->knot[lo + 1 - (size_t)d];
+		right[d] = s->knot[lo + (size_t)d] - t;
+		for (int k = 0; k < d; k++) {
+			double part = p.basis[k] / (right[k + 1] + left[d - k]);
+
+			p.basis[k] = carry + right[k + 1] * part;
+			carry = left[d - k] * part;
+		}
+		p.basis[d] = carry;
+	}
+	return p;
+}
+
+double spline_at(const struct spline *s, double t)
+{
+	struct place p = spline_place(s, t);
+
+	return spline_sum(s, &p);
+}

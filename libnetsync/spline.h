@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Cubic splines as sums of B-splines over any rising sequence of knots (C. de
+ * Boor, "A practical guide to splines", 1978). A knot that stands there once
+ * leaves the curve smooth, three times a bend, four times a jump.
+ */
+#ifndef NETSYNC_SPLINE_H
+#define NETSYNC_SPLINE_H
+
+#include <stddef.h>
+
+struct spline {
+	double *knot;		/* the first and the last four times each */
+	size_t knots;
+	double *coef;		/* knots - 4 of them */
+	size_t coefs;
+};
+
+/* Where a time falls and what the four B-splines there are at it. */
+struct place {
+	size_t first;		/* coefficient of the first of the four */
+	double basis[4];
+};
+
+/*
+ * Make a spline over [from, to] with about @pieces equal pieces, and knots of
+ * multiplicity @times at each of @breaks (rising, inside): 0 or -ENOMEM.
+ */
+int spline_new(struct spline *s, double from, double to, size_t pieces,
+	       const double *breaks, size_t num_breaks, int times);
+void spline_free(struct spline *s);
+
+/* Times outside belong to the first or the last piece. */
+struct place spline_place(const struct spline *s, double t);
+double spline_at(const struct spline *s, double t);
+
+/* The value at a place. */
+static inline double spline_sum(const struct spline *s, const struct place *p)
+{
+	const double *c = s->coef + p->first;
+
+	return p->basis[0] * c[0] + p->basis[1] * c[1] + p->basis[2] * c[2] +
+	       p->basis[3] * c[3];
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Follow the clock of one host through all its messages. */
+#ifndef NETSYNC_TRACK_H
+#define NETSYNC_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "course.h"
+#include "message.h"
+
+/* Messages between the host and one whose course is known. */
+struct link {
+	const struct pair *pair;
+	const struct course *other;
+	bool first;		/* the host is the pair's host[0] */
+};
+
+/*
+ * Find the curve of a host whose straight course is set already. Where the
+ * messages do not suffice for more, it stays straight. 0 or -ENOMEM.
+ */
+int track(struct course *c, const struct link *links, size_t num_links);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Clocks whose rate changes, and what is kept of their messages. */
+#include <string.h>
+
+#include "test.h"
+#include "envelope.h"
+
+#define SPAN (600 * SEC)
+
+/* How far the second clock is ahead of the first, ns. */
+typedef double (*ahead_fn)(double t);
+
+static double straight(double t)
+{
+	return 30e-6 * t;
+}
+
+static double bending(double t)
+{
+	return 5e-6 * t + 50e3 * sin(2 * M_PI * t / 300e9);
+}
+
+static double breaking(double t)
+{
+	const double at[] = { 110e9, 290e9, 431e9 };
+	const double jump[] = { 20e-6, -20e-6, -20e-6 };
+	double v = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (t > at[i])
+			v += jump[i] * (t - at[i]);
+	return v;
+}
+
+static int64_t second(ahead_fn ahead, int64_t t)
+{
+	return EPOCH + 5 * SEC + t + llround(ahead((double)t));
+}
+
+static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
+			    int reverse)
+{
+	struct netsync *ns = netsync_new();
+
+	assert_int_equal(netsync_add_host(ns, "a"), 0);
+	assert_int_equal(netsync_add_host(ns, "b"), 1);
+	for (long i = 0; i < messages; i++) {
+		/* The same messages in either order. */
+		uint64_t s = seed * 100000000 +
+			     (uint64_t)(reverse ? messages - 1 - i : i);
+		int64_t t = below(&s, SPAN);
+		int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+
+		if (random64(&s) & 1)
+			assert_int_equal(netsync_push_message(ns, 0, 1,
+				EPOCH + t, second(ahead, r)), 0);
+		else
+			assert_int_equal(netsync_push_message(ns, 1, 0,
+				second(ahead, t), EPOCH + r), 0);
+	}
+	return ns;
+}
+
+static void solve(struct netsync *ns, enum netsync_method method)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = method, .reference = "a",
+	};
+
+	assert_int_equal(netsync_solve(ns, &opt), 0);
+}
+
+static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
+{
+	int64_t worst = 0;
+
+	for (int i = 0; i <= 2000; i++) {
+		int64_t t = SPAN / 2000 * i, r, bound;
+
+		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1),
+						 second(ahead, t), &r, &bound),
+				 0);
+		if (llabs(r - EPOCH - t) > worst)
+			worst = llabs(r - EPOCH - t);
+	}
+	return worst;
+}
+
+static void test_follows(void **state)
+{
+	const struct {
+		ahead_fn ahead;
+		int64_t error;
+	} clocks[] = { { straight, 20 }, { bending, 500 }, { breaking, 3000 } };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct netsync *ns = talk(clocks[i].ahead, 200000, 1, 0);
+
+		solve(ns, NETSYNC_METHOD_CURVE);
+		assert_true(worst_error(ns, clocks[i].ahead) < clocks[i].error);
+		/* A line cannot. */
+		solve(ns, NETSYNC_METHOD_HULL);
+		if (i)
+			assert_true(worst_error(ns, clocks[i].ahead) > 40000);
+		netsync_free(ns);
+	}
+}
+
+/* Segments join without a gap, and none is inverted. */
+static void test_continuous(void **state)
+{
+	struct netsync *ns = talk(bending, 100000, 2, 0);
+	struct netsync_model m = { .size = sizeof(m) };
+	struct netsync_pair_info p = { .size = sizeof(p) };
+
+	(void)state;
+	solve(ns, NETSYNC_METHOD_CURVE);
+	assert_int_equal(netsync_clock_model(netsync_host_clock(ns, 1), &m), 0);
+	assert_true(m.num_segments > 10);
+	for (uint32_t i = 1; i < m.num_segments; i++) {
+		const struct netsync_segment *s = &m.segments[i - 1];
+		double end = (double)s->offset_ns + (s->rate - 1) *
+			     (double)(s->to_ns - s->from_ns);
+
+		assert_int_equal(s->to_ns, s[1].from_ns);
+		assert_true(s->rate > 0);
+		assert_float_equal(end, (double)s[1].offset_ns, 1);
+	}
+	assert_int_equal(netsync_get_pair(ns, 0, &p), 0);
+	assert_int_equal(p.inversions_after, 0);
+	assert_true(p.min_delay_ns[0] > 25000 && p.min_delay_ns[1] > 25000);
+	netsync_free(ns);
+}
+
+static void test_any_order(void **state)
+{
+	struct netsync *a = talk(bending, 50000, 3, 0);
+	struct netsync *b = talk(bending, 50000, 3, 1);
+
+	(void)state;
+	solve(a, NETSYNC_METHOD_CURVE);
+	solve(b, NETSYNC_METHOD_CURVE);
+	for (int64_t t = 0; t < SPAN; t += SEC) {
+		int64_t ra, rb;
+
+		netsync_convert(netsync_host_clock(a, 1), EPOCH + t, &ra, NULL);
+		netsync_convert(netsync_host_clock(b, 1), EPOCH + t, &rb, NULL);
+		assert_int_equal(ra, rb);
+	}
+	netsync_free(a);
+	netsync_free(b);
+}
+
+/* Too few messages for a curve: the line is taken, the bound not. */
+static void test_few_messages(void **state)
+{
+	struct netsync *ns = talk(straight, 20, 4, 0);
+	struct netsync_host_info h = { .size = sizeof(h) };
+	int64_t hull;
+
+	(void)state;
+	solve(ns, NETSYNC_METHOD_HULL);
+	hull = worst_error(ns, straight);
+	solve(ns, NETSYNC_METHOD_CURVE);
+	assert_int_equal(worst_error(ns, straight), hull);
+	assert_int_equal(netsync_get_host(ns, 1, &h), 0);
+	assert_int_equal(h.quality, NETSYNC_APPROXIMATE);
+	assert_int_equal(h.bound_max_ns, NETSYNC_UNKNOWN);
+	netsync_free(ns);
+}
+
+/* What an envelope keeps: the lowest of each bin, however points come in. */
+static void test_envelope(void **state)
+{
+	enum { N = 20000, BINS = 2048 };
+	struct point *p = calloc(N, sizeof(*p));
+	struct envelope e[2] = { 0 };
+	uint64_t seed = 5, total = 0;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		p[i].x = below(&seed, SPAN) - SPAN / 2;
+		p[i].y = (int64_t)exponential(&seed, 1e5);
+		assert_int_equal(envelope_add(&e[0], p[i].x, p[i].y, BINS), 0);
+	}
+	for (size_t i = N; i-- > 0;)
+		assert_int_equal(envelope_add(&e[1], p[i].x, p[i].y, BINS), 0);
+	assert_int_equal(envelope_settle(&e[0]), 0);
+	assert_int_equal(envelope_settle(&e[1]), 0);
+	assert_true(e[0].num <= BINS && e[0].num > BINS / 4);
+	assert_int_equal(e[0].num, e[1].num);
+	assert_int_equal(e[0].shift, e[1].shift);
+	for (size_t i = 0; i < e[0].num; i++) {
+		const struct bin *b = &e[0].bin[i], *c = &e[1].bin[i];
+		int64_t lowest = INT64_MAX, kept = INT64_MAX;
+
+		assert_int_equal(b->index, c->index);
+		assert_int_equal(b->messages, c->messages);
+		total += b->messages;
+		for (size_t j = 0; j < N; j++)
+			if (p[j].x >> e[0].shift == b->index && p[j].y < lowest)
+				lowest = p[j].y;
+		for (uint32_t j = 0; j < b->corners; j++)
+			if (b->corner[j].y < kept)
+				kept = b->corner[j].y;
+
+		assert_int_equal(kept, lowest);
+	}
+	assert_int_equal(total, N);
+	envelope_release(&e[0]);
+	envelope_release(&e[1]);
+	free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_follows),
+		cmocka_unit_test(test_continuous),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_few_messages),
+		cmocka_unit_test(test_envelope),
+	};
+
+	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);
+}
