@@ -15,7 +15,7 @@
  * More sightings of one key than that are a storm of repetitions, from which
  * no message can be had; this keeps the cost of a key constant.
  */
-#define MAX_SIGHTINGS 64
+#define MAX_SIGHTINGS 256
 
 /*
  * Segmentation clears these on all but one of the segments that it makes, and
@@ -31,9 +31,7 @@ static bool agree(const struct sighting *a, const struct sighting *b, bool nat)
 	if (both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
 		return false;
 	if (both(a, b, NETSYNC_HAS_LEN)) {
-		/* Of datagrams sent at once, the first stands for all. */
-		if (a->len != b->len &&
-		    !(a->protocol != 6 && (a->gso_size || b->gso_size)))
+		if (a->len != b->len)
 			return false;
 		if (has_data(a))
 			differ &= (uint16_t)~PSH_FIN_CWR;
@@ -159,14 +157,19 @@ static int collect(struct sighting **s, int n, bool nat, bool *clear)
 static bool rivals(const struct matcher *m, struct sighting **s, int size,
 		   struct sighting **others, int n)
 {
-	for (int i = 0; i < size; i++) {
+	bool sent = false;
+
+	for (int i = 0; i < size; i++)
+		sent |= s[i]->dir == NETSYNC_OUT;
+	for (int i = 0; i < size && sent; i++) {
 		if (s[i]->dir != NETSYNC_IN || !has_data(s[i]))
 			continue;
 		for (int j = 0; j < n; j++)
 			if (others[j]->dir == NETSYNC_OUT &&
 			    has_data(others[j]) &&
 			    others[j]->len != s[i]->len &&
-			    match_bytes(others[j], s[i], false))
+			    match_same_sending(others[j], s[i],
+						false))
 				return true;
 		for (int j = 0; j < size; j++)
 			if (s[j]->dir == NETSYNC_OUT && match_weak(s[i], s[j]) &&

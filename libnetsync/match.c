@@ -20,6 +20,9 @@ enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58 };
 /* So many sightings at a time are looked at to find how far clocks are apart. */
 #define SAMPLES 64
 
+/* More datagrams than any sender's offload takes at a time. */
+#define MAX_DATAGRAMS 128
+
 /* Longer than any segment; what claims to be is not filed by its bytes. */
 #define MAX_SEGMENT (UINT32_C(1) << 20)
 
@@ -140,14 +143,14 @@ static int decide(struct matcher *m, struct sighting *s)
 		return 0;
 	if (!(s->state & (done | SEEN_LOOKED)))
 		ret = match_key(m, s);
-	if (ret || !has_data(s))
+	if (ret || !has_parts(s))
 		return ret;
 	/* One that is used as a whole may still have a message to send. */
 	if (s->dir == NETSYNC_OUT ?
 	    s->state & (SEEN_EMITTED | SEEN_AMBIGUOUS | SEEN_UNCLEAR) :
 	    s->state & done)
 		return 0;
-	return match_ranges(m, s);
+	return match_parts(m, s);
 }
 
 static void count(struct matcher *m, const struct sighting *s, bool past)
@@ -336,7 +339,21 @@ static void set_udp_key(struct sighting *s, const struct netsync_packet *p)
 		s->fields |= NETSYNC_HAS_WINDOW;
 	s->tsval = low;
 	s->tsecr = (uint32_t)(p->digest >> 32);
-	s->flags = 0;
+	s->flags = 1;
+	if ((p->fields & NETSYNC_HAS_GSO) && p->gso_size && p->gso_segs > 1)
+		s->flags = p->gso_segs;
+}
+
+/* Segments have no digest, whatever is written there. */
+static void set_tcp_key(struct sighting *s, const struct netsync_packet *p)
+{
+	s->seq = p->seq;
+	s->ack = p->ack;
+	s->window = p->window;
+	s->tsval = p->tsval;
+	s->tsecr = p->tsecr;
+	s->flags = p->flags;
+	s->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
 }
 
 static void set_icmp_key(struct sighting *s, const struct netsync_packet *p)
@@ -350,22 +367,27 @@ static void set_icmp_key(struct sighting *s, const struct netsync_packet *p)
 
 static void set_key(struct sighting *s, const struct netsync_packet *p)
 {
-	s->seq = p->seq;
-	s->ack = p->ack;
-	s->window = p->window;
-	s->tsval = p->tsval;
-	s->tsecr = p->tsecr;
-	s->flags = p->flags;
-	s->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
-	if (p->protocol == UDP)
+	switch (p->protocol) {
+	case TCP:
+		set_tcp_key(s, p);
+		break;
+	case UDP:
 		set_udp_key(s, p);
-	else if (p->protocol != TCP)
+		break;
+	default:
 		set_icmp_key(s, p);
+		break;
+	}
 }
 
-/* How many blocks a segment is filed under, for others to find it inside. */
+/*
+ * Under how many blocks, or ids, it is filed for others to be found inside it.
+ */
 static uint32_t blocks_of(const struct sighting *s)
 {
+	if (s->protocol == UDP)
+		return s->ack == s->ip_id && s->flags <= MAX_DATAGRAMS ?
+		       s->flags - 1u : 0;
 	if (!has_data(s) || s->len > MAX_SEGMENT ||
 	    (s->len <= MAX_SINGLE && s->gso_size == 0))
 		return 0;

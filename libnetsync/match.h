@@ -5,7 +5,7 @@
  *
  *	match.c		the interface: what is kept, when it is decided
  *	match-key.c	whole packets, by a key that every source knows
- *	match-tcp.c	segments that were cut or put together, by their bytes
+ *	match-part.c	what was cut or put together, by bytes or ids
  *	sighting.c	the log of sightings
  *	peers.c		when nothing more can come; statistics of pairs
  */
@@ -73,6 +73,12 @@ static inline bool has_data(const struct sighting *s)
 	return s->protocol == 6 && (s->fields & NETSYNC_HAS_LEN) && s->len;
 }
 
+/* Can it have been cut into parts, or put together of some? */
+static inline bool has_parts(const struct sighting *s)
+{
+	return s->protocol == 17 || has_data(s);
+}
+
 /*
  * Do two sightings agree in what both know, and what neither segmentation nor
  * (if @nat) translation of addresses changes? Translated ones must, beyond
@@ -103,11 +109,11 @@ int match_key(struct matcher *m, struct sighting *s);
 const struct sighting *match_plain_counterpart(const struct matcher *m,
 					       const struct sighting *s);
 
-/* Decide a segment by the bytes that it carries. */
-int match_ranges(struct matcher *m, struct sighting *s);
+/* Decide a segment by the bytes that it carries, datagrams by their ids. */
+int match_parts(struct matcher *m, struct sighting *s);
 
-/* Can two segments be of the same transmission of bytes? */
-bool match_bytes(const struct sighting *a, const struct sighting *b, bool nat);
+/* Can two segments, or bundles of datagrams, be of the same transmission? */
+bool match_same_sending(const struct sighting *a, const struct sighting *b, bool nat);
 
 /* Is the first byte of a segment in another, longer one that was filed? */
 bool match_inside_other(const struct matcher *m, const struct sighting *s,

@@ -27,7 +27,8 @@ static void file(struct log *l, uint32_t number)
 	uint32_t *chain;
 
 	if (s->alias)
-		chain = log_chain(l, BLOCK_KIND, alias_block(s), s->ack);
+		chain = log_chain(l, BLOCK_KIND + s->protocol, alias_block(s),
+				  alias_rest(s));
 	else
 		chain = log_chain(l, s->protocol, s->seq, s->ack);
 	s->next = *chain;

@@ -54,7 +54,7 @@ struct sighting {
 	uint16_t dport;
 	uint16_t window;	/* UDP: checksum */
 	uint16_t ip_id;
-	uint16_t flags;
+	uint16_t flags;		/* UDP: how many datagrams this stands for */
 	uint16_t gso_size;
 	uint16_t fields;
 	uint8_t protocol;
@@ -62,7 +62,8 @@ struct sighting {
 	uint8_t state;
 	/*
 	 * 0, or this is no sighting of its own: the one so many numbers before
-	 * is filed once more, under a block of the bytes that it carries.
+	 * is filed once more, under a block of the bytes that it carries (UDP:
+	 * under an id that is that much higher).
 	 */
 	uint8_t alias;
 };
@@ -126,11 +127,19 @@ static inline uint32_t *log_chain(const struct log *l, uint32_t kind,
 #define BLOCK_SHIFT 16
 #define BLOCK_KIND 256		/* not a protocol */
 
-/* The block under which an alias is filed. */
+/* The block or id under which an alias is filed. */
 static inline uint32_t alias_block(const struct sighting *s)
 {
+	if (s->protocol == 17)
+		return (uint16_t)(s->ip_id + s->alias);
 	return ((s->seq >> BLOCK_SHIFT) + s->alias - 1) &
 	       (UINT32_MAX >> BLOCK_SHIFT);
+}
+
+/* What it is filed under beside that: all parts have it in common. */
+static inline uint32_t alias_rest(const struct sighting *s)
+{
+	return s->protocol == 17 ? s->seq : s->ack;
 }
 
 /* Same kind of key, same key; neither is an alias. */

@@ -16,22 +16,34 @@
  * A segment that begins inside another one is found by the blocks of 64 KiB
  * that the other is filed under. The other is longer than a single segment can
  * be, so that there are few.
+ *
+ * Datagrams that are sent or received at once are the same thing, with IP ids
+ * that run on in the place of bytes.
  */
 #include "match.h"
 
 /* So many segments that hold one byte are a storm. */
 #define MAX_OTHERS 32
 
-/* Bytes from the beginning of a to that of b; the sequence wraps. */
+/* Bytes, or ids, from the beginning of a to that of b; both wrap. */
 static int32_t lead(const struct sighting *a, const struct sighting *b)
 {
+	if (a->protocol == 17)
+		return (int16_t)(b->ip_id - a->ip_id);
 	return (int32_t)(b->seq - a->seq);
 }
 
-/* Is the first byte of a in b? */
+static uint32_t span(const struct sighting *s)
+{
+	return s->protocol == 17 ? s->flags : s->len;
+}
+
+/* Is the beginning of a in b? */
 static bool begins_in(const struct sighting *a, const struct sighting *b)
 {
-	return a->seq - b->seq < b->len;
+	int32_t from = lead(b, a);
+
+	return from >= 0 && (uint32_t)from < span(b);
 }
 
 /*
@@ -57,8 +69,20 @@ static bool ids_fit(const struct sighting *a, const struct sighting *b)
 	       step <= (uint32_t)bytes / 64;
 }
 
-bool match_bytes(const struct sighting *a, const struct sighting *b, bool nat)
+/* The digest is of the first datagram of several, the checksum of all. */
+static bool same_datagrams(const struct sighting *a, const struct sighting *b)
 {
+	return (!both(a, b, NETSYNC_HAS_ADDRS) ||
+		(a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1])) &&
+	       (lead(a, b) || !both(a, b, NETSYNC_HAS_DIGEST) ||
+		(a->tsval == b->tsval && a->tsecr == b->tsecr));
+}
+
+bool match_same_sending(const struct sighting *a, const struct sighting *b,
+			bool nat)
+{
+	if (a->protocol == 17)
+		return !nat && same_datagrams(a, b);
 	/* Of the flags, segmentation keeps all but PSH, FIN and CWR. */
 	return has_data(a) && has_data(b) && a->ack == b->ack &&
 	       !((a->flags ^ b->flags) & 0xff76) && ids_fit(a, b) &&
@@ -85,25 +109,27 @@ static void find_others(const struct matcher *m, const struct sighting *s,
 			struct others *o)
 {
 	const struct log *l = &m->log;
-	uint32_t i;
+	uint32_t i, block = s->seq >> BLOCK_SHIFT;
 
+	if (s->protocol == 17)
+		block = s->ip_id;
 	o->n = 0;
 	o->storm = false;
 	for (i = *log_chain(l, s->protocol, s->seq, s->ack); log_has(l, i);
 	     i = log_at(l, i)->next) {
 		struct sighting *t = log_at(l, i);
 
-		if (t != s && same_key(s, t) && has_data(t))
+		if (t != s && same_key(s, t) && has_parts(t))
 			add_other(o, t);
 	}
-	for (i = *log_chain(l, BLOCK_KIND, s->seq >> BLOCK_SHIFT, s->ack);
+	for (i = *log_chain(l, BLOCK_KIND + s->protocol, block, alias_rest(s));
 	     log_has(l, i); i = log_at(l, i)->next) {
 		const struct sighting *t = log_at(l, i);
 		uint32_t primary = i - t->alias;
 
-		if (t->alias && t->ack == s->ack && t->seq != s->seq &&
-		    alias_block(t) == s->seq >> BLOCK_SHIFT &&
-		    begins_in(s, t) && log_has(l, primary))
+		if (t->alias && t->protocol == s->protocol &&
+		    alias_rest(t) == alias_rest(s) && alias_block(t) == block &&
+		    lead(t, s) && begins_in(s, t) && log_has(l, primary))
 			add_other(o, log_at(l, primary));
 	}
 }
@@ -115,8 +141,8 @@ bool match_inside_other(const struct matcher *m, const struct sighting *s,
 
 	find_others(m, s, &o);
 	for (int i = 0; i < o.n; i++)
-		if (o.s[i]->dir == NETSYNC_OUT && o.s[i]->seq != s->seq &&
-		    match_bytes(o.s[i], received, false))
+		if (o.s[i]->dir == NETSYNC_OUT && lead(o.s[i], s) &&
+		    match_same_sending(o.s[i], received, false))
 			return true;
 	return o.storm;
 }
@@ -124,8 +150,8 @@ bool match_inside_other(const struct matcher *m, const struct sighting *s,
 /* Is it the same segment, seen on another device of its host? */
 static bool same_segment(const struct sighting *a, const struct sighting *b)
 {
-	return a->host == b->host && a->dir == b->dir && a->seq == b->seq &&
-	       a->len == b->len && match_bytes(a, b, false) &&
+	return a->host == b->host && a->dir == b->dir && !lead(a, b) &&
+	       span(a) == span(b) && match_same_sending(a, b, false) &&
 	       match_one_packet(a, b);
 }
 
@@ -143,8 +169,8 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 		struct sighting *t = all->s[i];
 
 		if (t->dir == s->dir || t->host == s->host ||
-		    (t->len == s->len && t->seq == s->seq) ||
-		    !match_bytes(s, t, nat))
+		    (span(t) == span(s) && !lead(s, t)) ||
+		    !match_same_sending(s, t, nat))
 			continue;
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
@@ -180,7 +206,7 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 			continue;
 		}
 		for (int j = 0; j < n; j++)
-			if (match_bytes(t, found[j], nat))
+			if (match_same_sending(t, found[j], nat))
 				return -1;
 	}
 	return outer;
@@ -192,12 +218,12 @@ static void ambiguous(struct matcher *m, struct sighting *s,
 	match_ambiguous(m, s);
 	for (int i = 0; i < o->n; i++)
 		if (o->s[i]->host != s->host && o->s[i]->dir != s->dir &&
-		    match_bytes(s, o->s[i], nat))
+		    match_same_sending(s, o->s[i], nat))
 			match_ambiguous(m, o->s[i]);
 }
 
 /* 1: found; 0: nothing like it; negative errno. */
-static int find_bytes(struct matcher *m, struct sighting *s,
+static int find_parts(struct matcher *m, struct sighting *s,
 		      const struct others *all, bool nat)
 {
 	struct sighting *found[MAX_OTHERS];
@@ -215,7 +241,7 @@ static int find_bytes(struct matcher *m, struct sighting *s,
 		match_used(s, t->host, nat);
 		match_used(t, s->host, nat);
 		if (s->dir == NETSYNC_OUT && !own && begins_in(s, t) &&
-		    lead(t, s) + (int64_t)s->len >= t->len) {
+		    lead(t, s) + (int64_t)span(s) >= span(t)) {
 			ret = match_emit(m, s, t);
 			s->state |= SEEN_EMITTED;
 		}
@@ -223,7 +249,7 @@ static int find_bytes(struct matcher *m, struct sighting *s,
 	return ret ? ret : n > 0;
 }
 
-int match_ranges(struct matcher *m, struct sighting *s)
+int match_parts(struct matcher *m, struct sighting *s)
 {
 	struct others all;
 	int ret;
@@ -235,8 +261,8 @@ int match_ranges(struct matcher *m, struct sighting *s)
 		match_ambiguous(m, s);
 		return 0;
 	}
-	ret = find_bytes(m, s, &all, false);
+	ret = find_parts(m, s, &all, false);
 	if (!ret)
-		ret = find_bytes(m, s, &all, true);
+		ret = find_parts(m, s, &all, true);
 	return ret < 0 ? ret : 0;
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Matching by itself: packet events go in, messages are kept to be looked at. */
+#ifndef SELFTESTS_MATCHER_H
+#define SELFTESTS_MATCHER_H
+
+#include <string.h>
+
+#include "match.h"
+#include "test.h"
+
+enum { A, B, C, HOSTS };
+
+struct found {
+	uint32_t from;
+	uint32_t to;
+	int64_t send;
+	int64_t recv;
+};
+
+struct bench {
+	struct matcher m;
+	struct netsync_packet p;	/* the next sighting, to be changed */
+	struct found *found;
+	size_t num;
+	size_t room;
+};
+
+static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send,
+		       int64_t recv)
+{
+	struct bench *b = arg;
+
+	if (b->num == b->room) {
+		b->room = b->room * 2 + 64;
+		b->found = realloc(b->found, b->room * sizeof(*b->found));
+		assert_non_null(b->found);
+	}
+	b->found[b->num++] = (struct found){ from, to, send, recv };
+	return 0;
+}
+
+static inline int setup(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	matcher_init(&b->m, keep, b);
+	for (int i = 0; i < HOSTS; i++)
+		assert_int_equal(matcher_add_host(&b->m), 0);
+	b->p = (struct netsync_packet){
+		.size = sizeof(b->p),
+		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+			  NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
+			  NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP |
+			  NETSYNC_HAS_GSO,
+		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
+		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
+		.sport = 40000,
+		.dport = 80,
+		.protocol = 6,
+		.ip_id = 77,
+		.seq = 1000,
+		.ack = 2000,
+		.flags = 0x8010,
+		.window = 512,
+		.len = 100,
+		.tsval = 5,
+		.tsecr = 6,
+	};
+	*state = b;
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	matcher_release(&b->m);
+	free(b->found);
+	free(b);
+	return 0;
+}
+
+static inline void see(struct bench *b, uint32_t host, int dir, int64_t time)
+{
+	b->p.host = host;
+	b->p.dir = (uint8_t)dir;
+	b->p.time_ns = time;
+	assert_int_equal(matcher_add(&b->m, &b->p), 0);
+}
+
+static inline struct tally totals(const struct matcher *m)
+{
+	return (struct tally){
+		.matched = m->past.matched + m->live.matched,
+		.nat = m->past.nat + m->live.nat,
+		.ambiguous = m->past.ambiguous + m->live.ambiguous,
+		.unmatched = m->past.unmatched + m->live.unmatched,
+	};
+}
+
+static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous,
+			  uint64_t unmatched)
+{
+	struct tally t;
+
+	assert_int_equal(matcher_settle(&b->m), 0);
+	t = totals(&b->m);
+	assert_int_equal(t.matched, matched);
+	assert_int_equal(t.ambiguous, ambiguous);
+	assert_int_equal(t.unmatched, unmatched);
+}
+
+/* There is this message; it is taken from the list. */
+static inline void take(struct bench *b, uint32_t from, uint32_t to,
+			int64_t send, int64_t recv)
+{
+	for (size_t i = 0; i < b->num; i++) {
+		const struct found *f = &b->found[i];
+
+		if (f->from != from || f->to != to || f->send != send ||
+		    f->recv != recv)
+			continue;
+		b->found[i] = b->found[--b->num];
+		return;
+	}
+	fail_msg("no message from %u at %lld to %u at %lld", from,
+		 (long long)send, to, (long long)recv);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is kept until when: nothing is lost, and memory does not grow. */
+#include "matcher.h"
+
+/* The clocks of A and B are decades apart. */
+#define APART (INT64_C(1) << 61)
+
+/* Packet number i, at both ends; there and back in turn. */
+static void packet(struct bench *b, int i, int dir, int64_t gap)
+{
+	bool back = i % 2;
+	int64_t t = (int64_t)i * gap + (dir == NETSYNC_IN ? 50 : 0);
+	uint32_t host = back == (dir == NETSYNC_OUT) ? B : A;
+
+	b->p.saddr[15] = back ? 2 : 1;
+	b->p.daddr[15] = back ? 1 : 2;
+	b->p.seq = (uint32_t)i * 100;
+	b->p.ip_id = (uint16_t)i;
+	see(b, host, dir, host == A ? t : t + APART);
+}
+
+static void promise(struct bench *b, uint32_t host, int64_t time)
+{
+	assert_int_equal(matcher_advance(&b->m, host, time), 0);
+}
+
+/* All that comes is matched once; hosts that bring nothing more are said so. */
+static void test_stream(void **state)
+{
+	struct bench *b = *state;
+
+	promise(b, C, INT64_MAX);
+	for (int i = 0; i < 500000; i++) {
+		packet(b, i, NETSYNC_OUT, 1000000);
+		packet(b, i, NETSYNC_IN, 1000000);
+		if (i % 100 == 99) {
+			promise(b, A, i * INT64_C(1000000));
+			promise(b, B, i * INT64_C(1000000) + APART);
+		}
+		assert_true(log_live(&b->m.log) < 40000);
+	}
+	assert_true(b->num > 480000);
+	expect(b, 1000000, 0, 0);
+	assert_int_equal(b->num, 500000);
+}
+
+/* What talks to machines that nobody traced does not stay, either. */
+static void test_unmatched(void **state)
+{
+	struct bench *b = *state;
+
+	promise(b, C, INT64_MAX);
+	for (int i = 0; i < 300000; i++) {
+		packet(b, i, NETSYNC_OUT, 1000000);
+		if (i % 10 < 2)
+			packet(b, i, NETSYNC_IN, 1000000);
+		if (i % 100 == 99) {
+			promise(b, A, i * INT64_C(1000000));
+			promise(b, B, i * INT64_C(1000000) + APART);
+		}
+		assert_true(log_live(&b->m.log) < 40000);
+	}
+	expect(b, 120000, 0, 240000);
+	assert_int_equal(b->m.evicted, 0);
+}
+
+/* One host's packets long before the other's. */
+static void test_behind(void **state)
+{
+	struct bench *b = *state;
+	const int lag = 50000, n = 300000;
+
+	promise(b, C, INT64_MAX);
+	for (int i = 0; i < n + lag; i++) {
+		for (int j = 0; j < 2; j++) {
+			int k = j ? i - lag : i;
+
+			if (k < 0 || k >= n)
+				continue;
+			packet(b, k, (k % 2 == j) ? NETSYNC_OUT : NETSYNC_IN,
+			       1000000);
+		}
+		promise(b, A, i * INT64_C(1000000));
+		promise(b, B, (i - lag) * INT64_C(1000000) + APART);
+		assert_true(log_live(&b->m.log) < 2 * (uint32_t)lag + 40000);
+	}
+	expect(b, 2 * (uint64_t)n, 0, 0);
+	assert_int_equal(b->num, n);
+}
+
+/* All of one host, then all of the other, with promises or without. */
+static void test_one_after_the_other(void **state)
+{
+	struct bench *b = *state;
+	const int n = 200000;
+
+	for (int j = 0; j < 2; j++) {
+		for (int i = 0; i < n; i++) {
+			packet(b, i, (i % 2 == j) ? NETSYNC_OUT : NETSYNC_IN,
+			       1000000);
+			if (i % 100 == 0)
+				promise(b, j ? B : A, i * INT64_C(1000000) +
+					(j ? APART : 0));
+		}
+		promise(b, j ? B : A, INT64_MAX);
+	}
+	expect(b, 2 * (uint64_t)n, 0, 0);
+	assert_int_equal(b->num, n);
+}
+
+/* A host of which nothing is known keeps all the others' packets. */
+static void test_silent_host(void **state)
+{
+	struct bench *b = *state;
+
+	for (int i = 0; i < 50000; i++) {
+		packet(b, i, NETSYNC_OUT, 1000000);
+		packet(b, i, NETSYNC_IN, 1000000);
+		promise(b, A, i * INT64_C(1000000));
+		promise(b, B, i * INT64_C(1000000) + APART);
+	}
+	assert_int_equal(log_live(&b->m.log), 100000);
+	/* Then it comes, and was in between of two of them. */
+	b->p.saddr[15] = 1;
+	b->p.daddr[15] = 2;
+	for (int i = 0; i < 50000; i += 2) {
+		b->p.seq = (uint32_t)i * 100;
+		b->p.ip_id = (uint16_t)i;
+		see(b, C, NETSYNC_IN, i);
+	}
+	expect(b, 125000, 0, 0);
+	assert_int_equal(b->num, 75000);
+}
+
+/* At the limit the oldest go, which is counted. */
+static void test_limit(void **state)
+{
+	struct bench *b = *state;
+
+	b->m.limit = 1000;
+	for (int i = 0; i < 3000; i++)
+		packet(b, i, NETSYNC_OUT, 1000000);
+	assert_int_equal(log_live(&b->m.log), 1000);
+	assert_int_equal(b->m.evicted, 2000);
+	for (int i = 2500; i < 3000; i++)
+		packet(b, i, NETSYNC_IN, 1000000);
+	assert_int_equal(b->m.evicted, 2500);
+	expect(b, 1000, 0, 2500);
+	assert_int_equal(b->num, 500);
+}
+
+/* A key that comes again is told from its first use only while that is kept. */
+static void test_reuse(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
+	promise(b, C, INT64_MAX);
+	for (int i = 0; i < 100000; i++) {
+		int64_t t = i * INT64_C(1000000);
+
+		b->p.seq = (uint32_t)(i % 20000) * 100;
+		see(b, A, NETSYNC_OUT, t);
+		see(b, B, NETSYNC_IN, t + 50 + APART);
+		promise(b, A, t);
+		promise(b, B, t + APART);
+	}
+	expect(b, 200000, 0, 0);
+	/* Within a second it is the same packet, sent twice. */
+	b->p.ack++;
+	for (int i = 0; i < 2; i++) {
+		see(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
+		see(b, B, NETSYNC_IN, 100 * SEC + i * SEC + 50 + APART);
+	}
+	expect(b, 200000, 4, 0);
+}
+
+/* Of each pair: events by what became of them. */
+static void test_pairs(void **state)
+{
+	struct bench *b = *state;
+	struct peer_pair *p;
+
+	for (int i = 0; i < 100; i++) {
+		packet(b, i, NETSYNC_OUT, 1000);
+		if (i < 60)
+			packet(b, i, NETSYNC_IN, 1000);
+	}
+	b->p.seq++;
+	for (int i = 0; i < 2; i++) {
+		see(b, B, NETSYNC_OUT, i + APART);
+		see(b, A, NETSYNC_IN, i);
+	}
+	b->p.saddr[15] = 3;
+	b->p.daddr[15] = 4;
+	see(b, A, NETSYNC_IN, 0);
+	expect(b, 120, 4, 41);
+	p = peers_find(&b->m.peers, A, B);
+	assert_int_equal(p->live.matched, 120);
+	assert_int_equal(p->live.ambiguous, 4);
+	assert_int_equal(p->live.unmatched, 40);
+	assert_null(peers_find(&b->m.peers, A, C));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_stream),
+		TEST(test_unmatched),
+		TEST(test_behind),
+		TEST(test_one_after_the_other),
+		TEST(test_silent_host),
+		TEST(test_limit),
+		TEST(test_reuse),
+		TEST(test_pairs),
+	};
+
+	return cmocka_run_group_tests_name("match memory", tests, NULL, NULL);
+}

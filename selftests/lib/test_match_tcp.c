@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Segments that are cut, put together, lost and sent again on their way. */
+#include "matcher.h"
+
+#define MSS 1448
+#define PSH 0x0008
+#define CWR 0x0080
+
+/* A segment of a stream that began at 1000 with IP id 77. */
+static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
+		    uint32_t from, uint32_t len)
+{
+	b->p.seq = 1000 + from;
+	b->p.len = len;
+	b->p.ip_id = (uint16_t)(77 + from / MSS);
+	b->p.gso_size = len > MSS ? MSS : 0;
+	see(b, host, dir, time);
+}
+
+static void test_cut(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.flags |= PSH | CWR;
+	segment(b, A, NETSYNC_OUT, 10, 0, 45 * MSS);
+	b->p.flags &= (uint16_t)~(PSH | CWR);
+	for (uint32_t i = 0; i < 45; i++)
+		segment(b, B, NETSYNC_IN, 100 + i, i * MSS, MSS);
+	expect(b, 46, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 10, 100);
+}
+
+static void test_put_together(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 20; i++)
+		segment(b, A, NETSYNC_OUT, 10 + i, i * MSS, MSS);
+	b->p.flags |= PSH;
+	segment(b, B, NETSYNC_IN, 100, 0, 20 * MSS);
+	expect(b, 21, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 29, 100);
+}
+
+/* Cut at other places than they were put together. */
+static void test_other_edges(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 38 * MSS);
+	segment(b, A, NETSYNC_OUT, 20, 38 * MSS, 32 * MSS);
+	segment(b, B, NETSYNC_IN, 100, 0, 33 * MSS);
+	segment(b, B, NETSYNC_IN, 200, 33 * MSS, 37 * MSS);
+	expect(b, 4, 0, 0);
+	assert_int_equal(b->num, 2);
+	take(b, A, B, 10, 100);
+	take(b, A, B, 20, 200);
+	/* The other way round both sent ones begin in the first received. */
+	b->p.ack++;
+	segment(b, A, NETSYNC_OUT, 10, 0, 33 * MSS);
+	segment(b, A, NETSYNC_OUT, 20, 33 * MSS, 37 * MSS);
+	segment(b, B, NETSYNC_IN, 100, 0, 38 * MSS);
+	segment(b, B, NETSYNC_IN, 200, 38 * MSS, 32 * MSS);
+	expect(b, 8, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 20, 100);
+}
+
+/* The receiver's trace is read first, and the sequence wraps. */
+static void test_wrap(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
+	for (uint32_t i = 0; i < 45; i++)
+		segment(b, B, NETSYNC_IN, 100 + i,
+			UINT32_MAX - 1000 - 20 * MSS + i * MSS, MSS);
+	b->p.seq = UINT32_MAX - 20 * MSS;
+	b->p.len = 45 * MSS;
+	b->p.gso_size = MSS;
+	see(b, A, NETSYNC_OUT, 10);
+	expect(b, 46, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 10, 100);
+}
+
+/* A part that was lost is sent again: the id tells. */
+static void test_sent_again(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
+	for (uint32_t i = 0; i < 10; i++)
+		if (i != 4)
+			segment(b, B, NETSYNC_IN, 100 + i, i * MSS, MSS);
+	b->p.seq = 1000 + 4 * MSS;
+	b->p.ip_id = 77 + 10;
+	see(b, A, NETSYNC_OUT, 500);
+	see(b, B, NETSYNC_IN, 600);
+	expect(b, 12, 0, 0);
+	assert_int_equal(b->num, 2);
+	take(b, A, B, 10, 100);
+	take(b, A, B, 500, 600);
+}
+
+/* Where neither id nor timestamp tells, nothing is guessed. */
+static void test_sent_again_unclear(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP);
+	segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
+	for (uint32_t i = 0; i < 10; i++)
+		if (i != 4)
+			segment(b, B, NETSYNC_IN, 100 + i, i * MSS, MSS);
+	segment(b, A, NETSYNC_OUT, 500, 4 * MSS, MSS);
+	segment(b, B, NETSYNC_IN, 600, 4 * MSS, MSS);
+	expect(b, 10, 2, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 10, 100);
+	/* A first part that is sent again could be either. */
+	b->p.ack++;
+	segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
+	segment(b, A, NETSYNC_OUT, 500, 0, MSS);
+	segment(b, B, NETSYNC_IN, 600, 0, MSS);
+	assert_int_equal(matcher_settle(&b->m), 0);
+	assert_int_equal(b->num, 0);
+}
+
+/* On each of several devices: last out, first in. */
+static void test_devices(void **state)
+{
+	struct bench *b = *state;
+
+	for (b->p.point = 1; b->p.point < 4; b->p.point++) {
+		segment(b, A, NETSYNC_OUT, 10 * b->p.point, 0, 3 * MSS);
+		for (uint32_t i = 0; i < 3; i++)
+			segment(b, B, NETSYNC_IN, 100 * b->p.point + i,
+				i * MSS, MSS);
+	}
+	expect(b, 12, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 30, 100);
+}
+
+/* Data and a segment without data never match. */
+static void test_without_data(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 100);
+	segment(b, B, NETSYNC_IN, 20, 0, 0);
+	expect(b, 0, 0, 2);
+}
+
+/* Keep-alives and window probes are alike but for the id. */
+static void test_probes(void **state)
+{
+	struct bench *b = *state;
+
+	for (int i = 0; i < 40; i++) {
+		b->p.len = (uint32_t)i % 2;
+		b->p.ip_id = (uint16_t)(100 + i);
+		see(b, A, NETSYNC_OUT, i * SEC);
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 80, 0, 0);
+	assert_int_equal(b->num, 40);
+	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
+	b->p.ack++;
+	for (int i = 0; i < 4; i++) {
+		see(b, A, NETSYNC_OUT, i * SEC);
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 80, 8, 0);
+}
+
+/* Addresses and ports are translated on the way; cut, too. */
+static void test_nat(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 100);
+	segment(b, A, NETSYNC_OUT, 20, 10 * MSS, 10 * MSS);
+	b->p.saddr[13] = 99;
+	b->p.sport = 61000;
+	segment(b, B, NETSYNC_IN, 100, 0, 100);
+	for (uint32_t i = 10; i < 20; i++)
+		segment(b, B, NETSYNC_IN, 200 + i, i * MSS, MSS);
+	expect(b, 13, 0, 0);
+	assert_int_equal(totals(&b->m).nat, 13);
+	assert_int_equal(b->num, 2);
+	take(b, A, B, 10, 100);
+	take(b, A, B, 20, 210);
+	/* With nothing to be sure of it by, it is left alone. */
+	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP);
+	b->p.ack++;
+	segment(b, A, NETSYNC_OUT, 10, 0, 100);
+	b->p.sport++;
+	segment(b, B, NETSYNC_IN, 100, 0, 100);
+	expect(b, 13, 0, 2);
+}
+
+/* The same connection in two namespaces of a host. */
+static void test_namespaces(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.fields |= NETSYNC_HAS_NETNS;
+	b->p.netns = 1;
+	segment(b, A, NETSYNC_OUT, 10, 0, 100);
+	b->p.netns = 2;
+	segment(b, A, NETSYNC_OUT, 20, 0, 100);
+	segment(b, B, NETSYNC_IN, 100, 0, 100);
+	expect(b, 3, 0, 0);
+	take(b, A, B, 20, 100);
+}
+
+/* ---- a stream over a network that loses -------------------------------- */
+
+struct stream {
+	uint64_t seed;
+	int64_t now;		/* of the sender */
+	int64_t arrival;	/* of the last packet */
+	uint16_t id;
+	uint32_t wait;		/* put together, and not handed on yet: */
+	uint32_t wait_from;
+	uint16_t wait_id;
+	uint32_t wait_tsval;
+	uint64_t events;
+	struct netsync_packet *in;	/* pushed after all that was sent */
+	size_t ins;
+};
+
+static void hand_on(struct bench *b, struct stream *s)
+{
+	struct netsync_packet *p = &s->in[s->ins];
+
+	if (!s->wait)
+		return;
+	*p = b->p;
+	p->host = B;
+	p->dir = NETSYNC_IN;
+	p->time_ns = s->arrival;
+	p->seq = s->wait_from;
+	p->len = s->wait;
+	p->ip_id = s->wait_id;
+	p->tsval = s->wait_tsval;
+	p->gso_size = s->wait > MSS ? MSS : 0;
+	s->wait = 0;
+	s->ins++;
+}
+
+static void receive(struct bench *b, struct stream *s, uint32_t from,
+		    uint32_t len, uint16_t id)
+{
+	int64_t t = s->now + 30000 + below(&s->seed, 100000);
+
+	if (t > s->arrival)
+		s->arrival = t;
+	if (s->wait_from + s->wait != from || s->wait_tsval != b->p.tsval ||
+	    (uint16_t)(s->wait_id + s->wait / MSS) != id ||
+	    s->wait % MSS || below(&s->seed, 20) == 0)
+		hand_on(b, s);
+	if (!s->wait) {
+		s->wait_from = from;
+		s->wait_id = id;
+		s->wait_tsval = b->p.tsval;
+	}
+	s->wait += len;
+}
+
+/* Send, and what is lost again a little later. */
+static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
+		       uint32_t len, int tries)
+{
+	bool lost[64] = { false };
+	uint32_t n = (len + MSS - 1) / MSS;
+
+	s->now += 200000 + below(&s->seed, 200000);
+	b->p.tsval = (uint32_t)(s->now / 1000000);
+	b->p.seq = from;
+	b->p.len = len;
+	b->p.ip_id = s->id;
+	b->p.gso_size = len > MSS ? MSS : 0;
+	see(b, A, NETSYNC_OUT, s->now);
+	s->events++;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i * MSS, left = len - at;
+
+		lost[i] = tries && below(&s->seed, 50) == 0;
+		if (!lost[i])
+			receive(b, s, from + at, left < MSS ? left : MSS,
+				(uint16_t)(s->id + i));
+	}
+	s->id = (uint16_t)(s->id + n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i * MSS, left = len - at;
+
+		if (lost[i])
+			send_bytes(b, s, from + at, left < MSS ? left : MSS, 0);
+	}
+}
+
+static void run_stream(struct bench *b, uint32_t unknown, uint64_t percent)
+{
+	struct stream s = { .seed = unknown + 1, .id = 65000 };
+	uint32_t at = UINT32_MAX - 1000000;
+	size_t room = 200000;
+	struct tally t;
+
+	b->p.fields &= ~unknown;
+	s.in = calloc(room, sizeof(*s.in));
+	for (int i = 0; i < 2000; i++) {
+		uint32_t len = (uint32_t)below(&s.seed, 45 * MSS) + 1;
+
+		assert_true(s.ins + 100 < room);
+		send_bytes(b, &s, at, len, 1);
+		at += len;
+		hand_on(b, &s);
+		if (below(&s.seed, 10) == 0)
+			b->p.ack += 100;
+	}
+	for (size_t i = 0; i < s.ins; i++)
+		assert_int_equal(matcher_add(&b->m, &s.in[i]), 0);
+	assert_int_equal(matcher_settle(&b->m), 0);
+	t = totals(&b->m);
+	assert_true(t.matched * 100 >= (s.events + s.ins) * percent);
+	assert_int_equal(t.matched + t.ambiguous + t.unmatched,
+			 s.events + s.ins);
+	/* Not one is wrong: nothing was received within 30 us. */
+	for (size_t i = 0; i < b->num; i++)
+		assert_true(b->found[i].recv - b->found[i].send >= 30000);
+	assert_true(b->num > 1000);
+	free(s.in);
+}
+
+static void test_stream(void **state)
+{
+	run_stream(*state, 0, 100);
+}
+
+static void test_stream_without_ids(void **state)
+{
+	run_stream(*state, NETSYNC_HAS_IP_ID, 80);
+}
+
+static void test_stream_without_timestamps(void **state)
+{
+	run_stream(*state, NETSYNC_HAS_TSTAMP, 99);
+}
+
+static void test_stream_without_sizes(void **state)
+{
+	run_stream(*state, NETSYNC_HAS_GSO, 99);
+}
+
+static void test_stream_with_neither(void **state)
+{
+	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP |
+		   NETSYNC_HAS_GSO, 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_cut),
+		TEST(test_put_together),
+		TEST(test_other_edges),
+		TEST(test_wrap),
+		TEST(test_sent_again),
+		TEST(test_sent_again_unclear),
+		TEST(test_devices),
+		TEST(test_without_data),
+		TEST(test_probes),
+		TEST(test_nat),
+		TEST(test_namespaces),
+		TEST(test_stream),
+		TEST(test_stream_without_ids),
+		TEST(test_stream_without_timestamps),
+		TEST(test_stream_without_sizes),
+		TEST(test_stream_with_neither),
+	};
+
+	return cmocka_run_group_tests_name("match TCP", tests, NULL, NULL);
+}

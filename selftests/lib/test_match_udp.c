@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Datagrams and pings. */
+#include "matcher.h"
+
+static void udp(struct bench *b)
+{
+	b->p.protocol = 17;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
+}
+
+static void test_plain(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	for (int i = 0; i < 100; i++) {
+		b->p.ip_id = (uint16_t)(65500 + i);
+		see(b, A, NETSYNC_OUT, i * SEC);
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	/* Of the hundred one had the id 0, which alone says nothing. */
+	expect(b, 200, 0, 0);
+	take(b, A, B, 99 * SEC, 99 * SEC + 50);
+}
+
+/* One broadcast, received by all others. */
+static void test_broadcast(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	memset(b->p.daddr + 12, 255, 4);
+	see(b, C, NETSYNC_IN, 300);
+	see(b, A, NETSYNC_OUT, 100);
+	see(b, B, NETSYNC_IN, 200);
+	see(b, A, NETSYNC_IN, 101);
+	expect(b, 4, 0, 0);
+	assert_int_equal(b->num, 2);
+	take(b, A, B, 100, 200);
+	take(b, A, C, 100, 300);
+}
+
+/* Where ids do not count, the payload tells, and the length if that is all. */
+static void test_without_ids(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	b->p.ip_id = 0;
+	b->p.fields |= NETSYNC_HAS_DIGEST;
+	for (int i = 0; i < 10; i++) {
+		b->p.digest = (uint64_t)(i / 2) << 32 | 7;
+		if (i % 2 == 0)
+			b->p.digest += (uint64_t)(i + 1) << 40;
+		see(b, A, NETSYNC_OUT, i * SEC);
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 20, 0, 0);
+	b->p.digest = 3;
+	for (int i = 0; i < 2; i++) {
+		see(b, A, NETSYNC_OUT, i * SEC);
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 20, 4, 0);
+	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_IP_ID);
+	for (int i = 0; i < 5; i++) {
+		b->p.len = 100 + (uint32_t)i;
+		see(b, A, NETSYNC_OUT, i * SEC);
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 30, 4, 0);
+}
+
+/* A checksum counts where both have a final one. */
+static void test_checksum(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	for (int i = 0; i < 3; i++) {
+		b->p.ip_id++;
+		b->p.fields &= ~(uint32_t)NETSYNC_HAS_CHECKSUM;
+		b->p.checksum = 1;
+		if (i)
+			b->p.fields |= NETSYNC_HAS_CHECKSUM;
+		see(b, A, NETSYNC_OUT, i * SEC);
+		b->p.fields |= NETSYNC_HAS_CHECKSUM;
+		b->p.checksum = 2;
+		if (i == 1)
+			b->p.fields &= ~(uint32_t)NETSYNC_HAS_CHECKSUM;
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 4, 0, 2);
+}
+
+/* Datagrams that are sent at once, with ids that run on. */
+static void test_segmentation(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	b->p.fields |= NETSYNC_HAS_GSO | NETSYNC_HAS_DIGEST |
+		       NETSYNC_HAS_CHECKSUM;
+	b->p.len = 1500;
+	b->p.gso_size = 500;
+	b->p.gso_segs = 3;
+	see(b, A, NETSYNC_OUT, 10);
+	b->p.len = 500;
+	b->p.gso_size = b->p.gso_segs = 0;
+	for (int i = 0; i < 3; i++) {
+		see(b, B, NETSYNC_IN, 100 + i);
+		b->p.ip_id++;
+		b->p.digest++;
+		b->p.checksum++;
+	}
+	expect(b, 4, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 10, 100);
+	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM);
+	/* The other way round the last one that was sent counts. */
+	b->p.ip_id = 300;
+	for (int i = 0; i < 3; i++) {
+		see(b, A, NETSYNC_OUT, 10 + i);
+		b->p.ip_id++;
+	}
+	b->p.ip_id = 300;
+	b->p.len = 1500;
+	b->p.gso_size = 500;
+	b->p.gso_segs = 3;
+	see(b, B, NETSYNC_IN, 100);
+	expect(b, 8, 0, 0);
+	assert_int_equal(b->num, 1);
+	take(b, A, B, 12, 100);
+}
+
+static void test_ping(void **state)
+{
+	struct bench *b = *state;
+
+	for (int v6 = 0; v6 < 2; v6++) {
+		b->p.protocol = v6 ? 58 : 1;
+		b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN |
+			      NETSYNC_HAS_ECHO;
+		b->p.icmp_id = 99;
+		for (int i = 0; i < 10; i++) {
+			b->p.icmp_seq = (uint16_t)i;
+			b->p.icmp_type = v6 ? 128 : 8;
+			see(b, A, NETSYNC_OUT, i * SEC);
+			see(b, B, NETSYNC_IN, i * SEC + 50);
+			b->p.icmp_type = v6 ? 129 : 0;
+			see(b, B, NETSYNC_OUT, i * SEC + 60);
+			see(b, A, NETSYNC_IN, i * SEC + 99);
+		}
+	}
+	expect(b, 80, 0, 0);
+	assert_int_equal(b->num, 40);
+	take(b, A, B, 5 * SEC, 5 * SEC + 50);
+	take(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
+}
+
+static void test_supported(void **state)
+{
+	struct bench *b = *state;
+
+	assert_true(matcher_supports(&b->p));
+	b->p.protocol = 1;
+	assert_false(matcher_supports(&b->p));
+	b->p.protocol = 132;
+	assert_false(matcher_supports(&b->p));
+	udp(b);
+	assert_true(matcher_supports(&b->p));
+	b->p.fields = 0;
+	assert_false(matcher_supports(&b->p));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_plain),
+		TEST(test_broadcast),
+		TEST(test_without_ids),
+		TEST(test_checksum),
+		TEST(test_segmentation),
+		TEST(test_ping),
+		TEST(test_supported),
+	};
+
+	return cmocka_run_group_tests_name("match UDP", tests, NULL, NULL);
+}
