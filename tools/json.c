@@ -212,6 +212,7 @@ static json_object *pair_object(struct writer *w, uint32_t index)
 	const struct netsync_pair_info info = pair_info(w->ns, index);
 	json_object *object = json_object_new_object();
 	json_object *inversions = json_object_new_object();
+	json_object *events = json_object_new_object();
 	json_object *rate = json_object_new_array_ext(2);
 	json_object *delay = json_object_new_array_ext(2);
 
@@ -235,6 +236,11 @@ static json_object *pair_object(struct writer *w, uint32_t index)
 	append_double(w, rate, info.rate_min);
 	append_double(w, rate, info.rate_max);
 	put(w, object, "rate", rate);
+	put(w, events, "matched", json_object_new_int64(info.matched));
+	put(w, events, "nat", json_object_new_int64(info.nat));
+	put(w, events, "ambiguous", json_object_new_int64(info.ambiguous));
+	put(w, events, "unmatched", json_object_new_int64(info.unmatched));
+	put(w, object, "events", events);
 	return object;
 }
 
@@ -250,6 +256,8 @@ static json_object *stats_object(struct writer *w)
 	put(w, object, "ambiguous", json_object_new_int64(stats.ambiguous));
 	put(w, object, "loopback", json_object_new_int64(stats.loopback));
 	put(w, object, "unsupported", json_object_new_int64(stats.unsupported));
+	put(w, object, "nat", json_object_new_int64(stats.nat));
+	put(w, object, "evicted", json_object_new_int64(stats.evicted));
 	return object;
 }
 

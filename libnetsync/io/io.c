@@ -404,7 +404,7 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* Where slice @slice of a host's time ends, in the time of one trace. */
+/* Where slice @slice of a host's time ends: in the time of one trace, if any. */
 static int64_t slice_end(const struct host *host, const struct trace *trace,
 			 unsigned int slice)
 {
@@ -414,13 +414,25 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 
 	if (slice == NUM_SLICES || range->end_ns < range->begin_ns)
 		return INT64_MAX;
-	end = range->begin_ns - (__int128)trace->info.shift_ns +
+	end = range->begin_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
 	      (__int128)length * slice / NUM_SLICES;
 	return end > INT64_MAX ? INT64_MAX : end < INT64_MIN ? INT64_MIN : end;
 }
 
+/* All that the hosts saw up to the end of a slice was pushed. */
+static int promise(struct netsync_io *io, const struct host *hosts,
+		   size_t num, int first, unsigned int slice)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < num && !ret; i++)
+		ret = netsync_advance(io->ns, (uint32_t)(first + (int)i),
+				      slice_end(&hosts[i], NULL, slice));
+	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
+}
+
 static int read_slices(struct netsync_io *io, const struct host *hosts,
-		       int first, uint64_t done)
+		       size_t num_hosts, int first, uint64_t done)
 {
 	size_t num = io->num_traces;
 	bool *more = malloc(num * sizeof(*more));
@@ -445,6 +457,9 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 			if (ret < 0)
 				goto out;
 		}
+		ret = promise(io, hosts, num_hosts, first, slice);
+		if (ret < 0)
+			goto out;
 	}
 out:
 	free(more);
@@ -523,7 +538,7 @@ static int read_all(struct netsync_io *io)
 	if (!ret)
 		ret = io_read_texts(io, &done);
 	if (!ret && io->num_traces)
-		ret = read_slices(io, hosts, first, done);
+		ret = read_slices(io, hosts, num_hosts, first, done);
 	if (!ret)
 		warn_of_all(io);
 	io_free_hosts(hosts, num_hosts);
