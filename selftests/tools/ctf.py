@@ -20,6 +20,23 @@ OWN_FIELDS = [
     ("netns", "u32"), ("has_ts", "u8"), ("tsval", "u32"), ("tsecr", "u32"),
 ]
 ADDONS_FIELDS = OWN_FIELDS[:6]
+UDP_FIELDS = [
+    ("saddr", "a16"), ("daddr", "a16"), ("sport", "be16"), ("dport", "be16"),
+    ("family", "u16"), ("id", "be16"), ("len", "u32"), ("gso_segs", "u16"),
+    ("gso_size", "u16"), ("netns", "u32"), ("check", "be16"),
+    ("check_final", "u8"), ("digest", "x64"),
+]
+ICMP_FIELDS = [
+    ("saddr", "a16"), ("daddr", "a16"), ("family", "u16"), ("id", "be16"),
+    ("len", "u32"), ("netns", "u32"), ("type", "u8"), ("echo_id", "be16"),
+    ("echo_seq", "be16"),
+]
+FLAT = {
+    "own": ("inet_sock_local", OWN_FIELDS),
+    "addons": ("inet_sock_local", ADDONS_FIELDS),
+    "udp": ("inet_udp_local", UDP_FIELDS),
+    "icmp": ("inet_icmp_local", ICMP_FIELDS),
+}
 
 TYPES = {
     "x64": ("integer { size = 64; align = 8; signed = 0; base = 16; }", "<Q"),
@@ -105,11 +122,11 @@ def mapped(addr):
 
 
 class Packet:
-    """One TCP segment; what it does not say is filled in."""
+    """One packet; what it does not say is filled in."""
 
     def __init__(self, saddr="10.0.0.1", daddr="10.0.0.2", sport=40000,
                  dport=80, seq=1, ack=1, flags=ACK, window=512, len=0, id=1,
-                 tsval=None, tsecr=0, doff=None, big=False):
+                 tsval=None, tsecr=0, doff=None, big=False, proto=6):
         self.__dict__.update(locals())
         self.has_ts = tsval is not None
         self.doff = doff or (8 if self.has_ts else 5)
@@ -123,7 +140,10 @@ class Packet:
             daddr=mapped(self.daddr), sport=self.sport, dport=self.dport,
             family=2 if self.v4 else 10, id=self.id if self.v4 else 0,
             len=self.len, gso_segs=0, gso_size=0, netns=4026531840,
-            has_ts=int(self.has_ts), tsval=self.tsval or 0, tsecr=self.tsecr)
+            has_ts=int(self.has_ts), tsval=self.tsval or 0, tsecr=self.tsecr,
+            check_final=0, digest=self.seq * 2**32 + 1,
+            type=8 if self.v4 else 128, echo_id=self.sport,
+            echo_seq=self.seq & 0xffff)
 
     def addons_word(self):
         """The flags word of the old addons module on little endian."""
@@ -138,20 +158,25 @@ class Packet:
         tcp = struct.pack(">HHIIHHHH", self.sport, self.dport, self.seq,
                           self.ack, self.word, self.window, 0xbeef, 0)
         size = self.doff * 4 + self.len
+        if self.proto == 17:
+            size = 8 + self.len
+            tcp = struct.pack(">HHHH", self.sport, self.dport, size, 0xbeef)
         if self.v4:
             ip = struct.pack(">BBHHHBBH", 0x45, 0, 0 if self.big else 20 + size,
-                             self.id, 0x4000, 64, 6, 0)
+                             self.id, 0x4000, 64, self.proto, 0)
         else:
-            ip = struct.pack(">IHBB", 6 << 28, 0 if self.big else size, 6, 64)
+            ip = struct.pack(">IHBB", 6 << 28, 0 if self.big else size,
+                             self.proto, 64)
         return ip + src + dst, tcp
 
     def net(self, version, skb, dev, is_out):
         ip, tcp = self.headers()
-        size = len(ip) + self.doff * 4 + self.len + (14 if is_out else 0)
+        size = len(ip) + self.len + (14 if is_out else 0)
+        size += 8 if self.proto == 17 else self.doff * 4
         data = struct.pack("<QI", skb, size) + dev.encode() + b"\0"
         data += bytes([1 if self.v4 else 2]) + ip
         if version >= (2, 11):
-            data += b"\x01"
+            data += b"\x02" if self.proto == 17 else b"\x01"
         return data + tcp
 
 
@@ -178,7 +203,7 @@ class Trace:
             return ["net_dev_queue", "net_if_receive_skb"]
         if self.layout == "none":
             return ["sched_switch"]
-        return ["inet_sock_local_out", "inet_sock_local_in"]
+        return [FLAT[self.layout][0] + d for d in ("_out", "_in")]
 
     def add(self, time, is_out, packet, stream=0, dev="eth0", skb=None):
         """One sighting; time as printed, that is with the epoch offset."""
@@ -200,7 +225,7 @@ class Trace:
         self.streams.setdefault(stream, []).append((value, kind, data))
 
     def fields(self):
-        return OWN_FIELDS if self.layout == "own" else ADDONS_FIELDS
+        return FLAT[self.layout][1]
 
     def metadata(self):
         clock = ""
