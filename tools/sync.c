@@ -12,7 +12,7 @@
 
 static const char help[] =
 	"Usage: netsync sync [OPTION...] [TRACE...]\n\n"
-	"Find how the clocks of traced machines differ, by the TCP packets that they sent\n"
+	"Find how the clocks of traced machines differ, by the packets that they sent\n"
 	"each other. A TRACE is a folder that is searched for CTF traces, or NAME=FOLDER\n"
 	"to name the host.\n\n"
 	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"

@@ -494,7 +494,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 		has_network |= io->traces[i]->has_network;
 	}
 	if (has_network)
-		io_warn(io, "%s: no TCP packet was recorded on %s; let it talk to the other hosts while they are traced.",
+		io_warn(io, "%s: no TCP, UDP or echo packet was recorded on %s; let it talk to the other hosts while they are traced.",
 			trace->path, trace->host_name);
 	else
 		io_warn(io, "%s: there are no network events of %s; record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb.",
