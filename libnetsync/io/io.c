@@ -20,9 +20,12 @@ static const struct trace_reader *const readers[] = {
 /*
  * How finely the reading of traces is interleaved: enough that what is held
  * back until its counterpart was read stays small, little enough that turning
- * from one trace to the next costs nothing.
+ * from one trace to the next costs nothing. Progress is told so many times for
+ * each trace; of long ones a slice is a part of that, of some two seconds.
  */
 #define NUM_SLICES 1024
+#define SLICE_NS UINT64_C(2000000000)
+#define MAX_PARTS 64
 
 struct point {
 	const struct trace *trace;
@@ -406,34 +409,53 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 
 /* Where slice @slice of a host's time ends: in the time of one trace, if any. */
 static int64_t slice_end(const struct host *host, const struct trace *trace,
-			 unsigned int slice)
+			 unsigned int slice, unsigned int num)
 {
 	const struct range *range = &host->range;
 	uint64_t length = (uint64_t)range->end_ns - (uint64_t)range->begin_ns;
 	__int128 end;
 
-	if (slice == NUM_SLICES || range->end_ns < range->begin_ns)
+	if (slice == num || range->end_ns < range->begin_ns)
 		return INT64_MAX;
 	end = range->begin_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
-	      (__int128)length * slice / NUM_SLICES;
+	      (__int128)length * slice / num;
 	return end > INT64_MAX ? INT64_MAX : end < INT64_MIN ? INT64_MIN : end;
 }
 
 /* All that the hosts saw up to the end of a slice was pushed. */
 static int promise(struct netsync_io *io, const struct host *hosts,
-		   size_t num, int first, unsigned int slice)
+		   size_t num, int first, unsigned int slice,
+		   unsigned int num_slices)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
 		ret = netsync_advance(io->ns, (uint32_t)(first + (int)i),
-				      slice_end(&hosts[i], NULL, slice));
+				      slice_end(&hosts[i], NULL, slice, num_slices));
 	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
+}
+
+/* In how many parts is a step of progress read? */
+static unsigned int parts_of(const struct host *hosts, size_t num)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		const struct range *r = &hosts[i].range;
+		uint64_t length = (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
+
+		if (r->end_ns >= r->begin_ns && length > longest)
+			longest = length;
+	}
+	longest /= NUM_SLICES * SLICE_NS;
+	return longest < MAX_PARTS ? (unsigned int)longest + 1 : MAX_PARTS;
 }
 
 static int read_slices(struct netsync_io *io, const struct host *hosts,
 		       size_t num_hosts, int first, uint64_t done)
 {
+	const unsigned int parts = parts_of(hosts, num_hosts);
+	const unsigned int slices = NUM_SLICES * parts;
 	size_t num = io->num_traces;
 	bool *more = malloc(num * sizeof(*more));
 	int ret = 0;
@@ -441,7 +463,7 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 	if (!more)
 		return io_no_memory(io);
 	memset(more, true, num * sizeof(*more));
-	for (unsigned int slice = 1; slice <= NUM_SLICES; slice++) {
+	for (unsigned int slice = 1; slice <= slices; slice++) {
 		for (size_t i = 0; i < num; i++) {
 			struct trace *trace = io->traces[i];
 			const struct host *host =
@@ -449,15 +471,17 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 
 			if (more[i])
 				ret = trace->reader->read(trace,
-					slice_end(host, trace, slice));
+					slice_end(host, trace, slice, slices));
 			if (ret < 0)
 				goto out;
 			more[i] = ret;
-			ret = io_progress(io, ++done);
+			ret = 0;
+			if (slice % parts == 0)
+				ret = io_progress(io, ++done);
 			if (ret < 0)
 				goto out;
 		}
-		ret = promise(io, hosts, num_hosts, first, slice);
+		ret = promise(io, hosts, num_hosts, first, slice, slices);
 		if (ret < 0)
 			goto out;
 	}
