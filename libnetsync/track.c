@@ -246,15 +246,22 @@ static bool middle_of_window(const struct track *k, size_t *at, double end,
 	return busiest;
 }
 
-static int rough_middle(struct track *k)
+/* Room for a number of each heap of any side. */
+static double *buffer_for_heaps(const struct track *k)
 {
-	size_t most = 0, *at = calloc(2 * k->links, sizeof(*at));
-	double *buffer;
+	size_t most = 0;
 
 	for (size_t i = 0; i < 2 * k->links; i++)
 		if (k->side[i].heaps > most)
 			most = k->side[i].heaps;
-	buffer = malloc((most + 1) * sizeof(*buffer));
+	return malloc((most + 1) * sizeof(double));
+}
+
+static int rough_middle(struct track *k)
+{
+	size_t *at = calloc(2 * k->links, sizeof(*at));
+	double *buffer = buffer_for_heaps(k);
+
 	free(k->rough_t);
 	free(k->rough_y);
 	k->rough_t = malloc(WINDOWS * sizeof(double));
@@ -335,13 +342,8 @@ static void drop_outliers(struct track *k, struct side *side, int s,
 
 static int clean(struct track *k, bool outliers)
 {
-	size_t most = 0;
-	double *buffer;
+	double *buffer = buffer_for_heaps(k);
 
-	for (size_t i = 0; i < 2 * k->links; i++)
-		if (k->side[i].heaps > most)
-			most = k->side[i].heaps;
-	buffer = malloc((most + 1) * sizeof(*buffer));
 	if (!buffer)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * k->links; i++) {
