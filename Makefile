@@ -69,7 +69,9 @@ $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	ln -sf libnetsync.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync.so.$(SOVERSION) $@
 
+# Anew each time: ar keeps members whose source is gone.
 $(CORE_A): $(CORE_OBJ)
+	rm -f $@
 	$(AR) rcs $@ $^
 
 $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
