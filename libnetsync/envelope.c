@@ -47,14 +47,6 @@ static int rehash(struct envelope *e, size_t bins)
 	return 0;
 }
 
-/* Does b lie on or above the line from a to c? a.x < b.x < c.x */
-static bool covered(const struct point *a, const struct point *b,
-		    const struct point *c)
-{
-	return (__int128)(b->y - a->y) * (c->x - a->x) >=
-	       (__int128)(c->y - a->y) * (b->x - a->x);
-}
-
 /* Is q lower than p for every slope that clocks can have? p.x != q.x */
 static bool beats(const struct point *q, const struct point *p)
 {
@@ -104,15 +96,15 @@ static void add_point(struct bin *b, const struct point *p)
 	if ((i > 0 && beats(&b->corner[i - 1], p)) ||
 	    (i < b->corners && beats(&b->corner[i], p)) ||
 	    (i > 0 && i < b->corners &&
-	     covered(&b->corner[i - 1], p, &b->corner[i])))
+	     on_or_above(&b->corner[i - 1], p, &b->corner[i])))
 		return;
 	while (i > 0 && (beats(p, &b->corner[i - 1]) ||
-			 (i > 1 && covered(&b->corner[i - 2],
+			 (i > 1 && on_or_above(&b->corner[i - 2],
 					   &b->corner[i - 1], p))))
 		drop(b, --i);
 	while (i < b->corners && (beats(p, &b->corner[i]) ||
 				  (i + 1 < b->corners &&
-				   covered(p, &b->corner[i],
+				   on_or_above(p, &b->corner[i],
 					   &b->corner[i + 1]))))
 		drop(b, i);
 	if (b->corners == BIN_CORNERS) {

@@ -248,16 +248,6 @@ struct gap {
 	bool flat;		/* the gap is as small over a whole interval */
 };
 
-static int64_t max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Does the gap widen (1), stay (0) or narrow (-1) along two edges? Lower hulls
  * both: the gap is the sum of the stored ordinates.

@@ -15,6 +15,16 @@
 #include "message.h"
 #include "netsync.h"
 
+static inline int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* y(at) = y + frac + slope * (at - x): whole ns apart, a double for the rest */
 struct line {
 	int64_t x;

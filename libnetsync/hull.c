@@ -17,14 +17,6 @@
 /* Merge when that many wait. */
 #define FRESH 256
 
-/* Does b lie on or above the straight line from a to c? a.x < b.x < c.x */
-static bool on_or_above(const struct point *a, const struct point *b,
-			const struct point *c)
-{
-	return (__int128)(b->y - a->y) * (c->x - a->x) >=
-	       (__int128)(c->y - a->y) * (b->x - a->x);
-}
-
 size_t hull_find(const struct hull *h, int64_t x)
 {
 	size_t lo = 0, hi = h->corners;

@@ -9,6 +9,7 @@
 #ifndef NETSYNC_HULL_H
 #define NETSYNC_HULL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,14 @@ struct point {
 	int64_t x;
 	int64_t y;
 };
+
+/* Does b lie on or above the straight line from a to c? a.x < b.x < c.x */
+static inline bool on_or_above(const struct point *a, const struct point *b,
+			       const struct point *c)
+{
+	return (__int128)(b->y - a->y) * (c->x - a->x) >=
+	       (__int128)(c->y - a->y) * (b->x - a->x);
+}
 
 struct hull {
 	struct point *corner;	/* x strictly rising, slopes strictly rising */

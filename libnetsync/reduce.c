@@ -56,16 +56,6 @@ struct graph {
 	struct course *course;	/* NULL: straight lines are wanted */
 };
 
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void set_costs(struct graph *g, uint32_t i)
 {
 	const struct estimate *e = &g->est[i];
