@@ -136,6 +136,8 @@ static void put_traces(struct writer *w, json_object *object, uint32_t host)
 		trace = json_object_new_object();
 		put(w, trace, "path", new_string(info.path));
 		put(w, trace, "shift_ns", json_object_new_int64(info.shift_ns));
+		if (info.netns)
+			put(w, trace, "netns", json_object_new_int64(info.netns));
 		append(w, array, trace);
 	}
 	put(w, object, "traces", array);

@@ -19,6 +19,7 @@ static const char help[] =
 	"      --packets FILE     read packet events, with named columns\n"
 	"                         (as often as needed; FILE may be - for standard input)\n"
 	"      --strict           stop at the first bad line of these\n"
+	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
@@ -37,6 +38,7 @@ struct settings {
 	int64_t max_bound_ns;
 	double max_skew_ppm;
 	int strict;
+	bool split_netns;
 	char **traces;
 	int num_traces;
 	struct text_file *texts;
@@ -50,7 +52,8 @@ struct text_file {
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_FORCE = 256, OPT_MESSAGES, OPT_PACKETS, OPT_STRICT };
+enum { OPT_FORCE = 256, OPT_MESSAGES, OPT_PACKETS, OPT_STRICT,
+       OPT_SPLIT_NETNS };
 
 static const struct option options[] = {
 	{ "reference", required_argument, NULL, 'r' },
@@ -62,6 +65,7 @@ static const struct option options[] = {
 	{ "messages", required_argument, NULL, OPT_MESSAGES },
 	{ "packets", required_argument, NULL, OPT_PACKETS },
 	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "split-netns", no_argument, NULL, OPT_SPLIT_NETNS },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -150,6 +154,9 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		case OPT_STRICT:
 			set->strict = true;
 			break;
+		case OPT_SPLIT_NETNS:
+			set->split_netns = true;
+			break;
 		case 'h':
 			fputs(help, stdout);
 			return EXIT_DONE;
@@ -198,6 +205,7 @@ static bool read_traces(const struct settings *set, struct netsync_io *io)
 
 	progress_start(&progress);
 	netsync_io_set_warn(io, warn, &progress);
+	netsync_io_set_split_netns(io, set->split_netns);
 	for (int i = 0; i < set->num_traces && ret >= 0 && !interrupted; i++)
 		ret = netsync_io_add(io, set->traces[i]);
 	for (int i = 0; i < set->num_texts && ret >= 0; i++)

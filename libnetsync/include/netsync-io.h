@@ -133,6 +133,23 @@ int netsync_io_add_messages(struct netsync_io *io, const char *path,
 int netsync_io_add_packets(struct netsync_io *io, const char *path,
 			   int strict);
 
+/**
+ * netsync_io_set_split_netns() - make a host of every network namespace
+ * @io: the reader
+ * @split: 0, as at first: no; anything else: yes
+ *
+ * Each namespace (container) of a traced kernel is then a host of its own, as
+ * the packet events say in which they were made: the namespace with inode
+ * number 4026532008 of the host "web" is the host "web/netns-4026532008". It is
+ * added to the struct netsync when its first packet is read, and so comes after
+ * the hosts that are not split. What has no namespace in its events at all is
+ * not split. Of a host that is, events without one are counted in a warning and
+ * not used: they may be of the same packets as the others.
+ *
+ * To be called before netsync_io_read().
+ */
+void netsync_io_set_split_netns(struct netsync_io *io, int split);
+
 /*
  * Told how far reading has come: @done of @total. Return 0 to go on, anything
  * else to stop.
@@ -170,10 +187,14 @@ struct netsync_io_trace {
 	uint64_t lost_events;	/* that the tracer says it discarded */
 	uint64_t lost_packets;	/* trace packets, the same */
 	uint32_t damaged;	/* streams that were read in part or not */
-	uint32_t reserved;
+	uint32_t netns;		/* the namespace that is the host; 0: all */
 };
 
-/* How many traces there are: 0 before netsync_io_read(). */
+/*
+ * How many traces there are: 0 before netsync_io_read(). A trace that is split
+ * into network namespaces is there once for each: packets are those of the
+ * namespace, all the rest is of the whole trace.
+ */
 uint32_t netsync_io_num_traces(const struct netsync_io *io);
 
 /**

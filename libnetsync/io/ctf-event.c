@@ -393,6 +393,12 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder)
 	return decoder->class;
 }
 
+bool ctf_decoder_has_netns(const struct ctf_decoder *decoder)
+{
+	return decoder->event->protocol &&
+	       has_all(&decoder->event_layout, BIT(NETNS));
+}
+
 /* ---- reading events ---------------------------------------------------- */
 
 static const bt_field *member(const bt_field *structure,

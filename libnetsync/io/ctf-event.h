@@ -22,6 +22,9 @@ int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);
 /* The event class that it is for. */
 const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 
+/* Do its events say in which network namespace they were made? */
+bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
+
 /*
  * Fill in @pkt but for host and time. 1: it is a packet that can be
  * matched; 0: it is something else; negative: io_fail() was called.

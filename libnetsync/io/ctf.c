@@ -90,6 +90,7 @@ static int add_decoder(struct stream *stream, const bt_event_class *class)
 	}
 	stream->decoders = more;
 	more[stream->num_decoders++] = decoder;
+	stream->trace->has_netns |= ctf_decoder_has_netns(decoder);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../array.h"
 #include "io.h"
 
 static bool same_host(const struct trace *a, const struct trace *b)
@@ -52,18 +53,18 @@ static int by_host(const void *a, const void *b)
 {
 	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
 
-	if (p->info.host != q->info.host)
-		return p->info.host < q->info.host ? -1 : 1;
+	if (p->host != q->host)
+		return p->host < q->host ? -1 : 1;
 	return strcmp(p->real_path, q->real_path);
 }
 
 static int bring_to_base(struct netsync_io *io, struct host *host,
-			 struct trace *trace, int number)
+			 struct trace *trace)
 {
 	struct range range = trace->range;
 	int64_t *shift = &trace->info.shift_ns;
 
-	trace->info.host = number;
+	trace->host = host;
 	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns,
 				   shift))
 		return io_fail(io, -ERANGE,
@@ -107,7 +108,8 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (!i || !same_host(io->traces[i - 1], io->traces[i]))
 			hosts[(*num)++] = (struct host){
-				.base = io->traces[i], .range.end_ns = -1 };
+				.base = io->traces[i], .range.end_ns = -1,
+				.number = -1 };
 	qsort(hosts, *num, sizeof(*hosts), by_base);
 	for (size_t i = 0; i < *num; i++) {
 		const char *name = hosts[i].base->host_name;
@@ -144,7 +146,7 @@ static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
 
 		if (name->number >= 0)
 			continue;
-		hosts[*num] = (struct host){ .range.end_ns = -1 };
+		hosts[*num] = (struct host){ .range.end_ns = -1, .number = -1 };
 		if (!set_name(&hosts[(*num)++], name->text, 1))
 			return io_no_memory(io);
 	}
@@ -159,21 +161,28 @@ static int number_host(struct netsync_io *io, struct host *host)
 	if (number < 0)
 		return io_fail(io, number, "%s: %s", host->name,
 			       netsync_error(io->ns));
+	host->number = number;
 	if (name)
 		name->number = number;
-	for (size_t i = 0; i < io->num_traces && host->base; i++) {
-		int ret = 0;
-
-		if (same_host(host->base, io->traces[i]))
-			ret = bring_to_base(io, host, io->traces[i], number);
-		if (ret < 0)
-			return ret;
-	}
-	return number;
+	return 0;
 }
 
-int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num,
-		  int *first)
+static int take_traces(struct netsync_io *io, struct host *host)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_traces && host->base && !ret; i++) {
+		struct trace *trace = io->traces[i];
+
+		if (!same_host(host->base, trace))
+			continue;
+		ret = bring_to_base(io, host, trace);
+		host->split |= io->split_netns && trace->has_netns;
+	}
+	return ret;
+}
+
+int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 {
 	int ret;
 
@@ -190,17 +199,90 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num,
 	if (ret < 0)
 		return ret;
 	qsort(*hosts, *num, sizeof(**hosts), by_name);
-	for (size_t i = 0; i < *num; i++) {
-		ret = number_host(io, &(*hosts)[i]);
-		if (ret < 0)
-			return ret;
-		if (!i)
-			*first = ret;
+	for (size_t i = 0; i < *num && !ret; i++) {
+		struct host *host = &(*hosts)[i];
+
+		ret = take_traces(io, host);
+		/* In a text it is not split. */
+		if (!ret && (!host->split || name_in_texts(io, host)))
+			ret = number_host(io, host);
 	}
-	if (io->num_traces)
+	if (!ret && io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces),
 		      by_host);
-	return 0;
+	return ret;
+}
+
+/* ---- network namespaces ------------------------------------------------ */
+
+static bool has_parts(const struct netsync_io *io, const struct host *host)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (io->traces[i]->host == host && io->traces[i]->num_parts)
+			return true;
+	return false;
+}
+
+int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < num && !ret; i++)
+		if (hosts[i].number < 0 && !has_parts(io, &hosts[i]))
+			ret = number_host(io, &hosts[i]);
+	return ret;
+}
+
+/* The number of the host; negative: io_fail(). */
+static int number_netns(struct netsync_io *io, const struct host *host,
+			uint32_t netns)
+{
+	char *text = io_format(NETNS_HOST "%*s", (int)host->name_len, host->name,
+			       netns, WORD_SLACK, "");
+	struct name *name = NULL;
+
+	if (text)
+		name = names_add(&io->hosts, &(struct word){
+			text, strlen(text) - WORD_SLACK });
+	free(text);
+	if (!name)
+		return io_no_memory(io);
+	if (name->number < 0)
+		name->number = netsync_add_host(io->ns, name->text);
+	if (name->number < 0)
+		return io_fail(io, name->number, "%s: %s", name->text,
+			       netsync_error(io->ns));
+	return name->number;
+}
+
+struct part *io_find_part(struct trace *trace, uint32_t netns)
+{
+	size_t from = 0, to = trace->num_parts;
+	struct part *part;
+	int number;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (trace->parts[middle].netns < netns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from < trace->num_parts && trace->parts[from].netns == netns)
+		return &trace->parts[from];
+	number = number_netns(trace->io, trace->host, netns);
+	if (number < 0)
+		return NULL;
+	if (array_grow(&trace->parts, &trace->part_room, trace->num_parts,
+		       sizeof(*trace->parts))) {
+		io_no_memory(trace->io);
+		return NULL;
+	}
+	part = &trace->parts[from];
+	memmove(part + 1, part, (trace->num_parts++ - from) * sizeof(*part));
+	*part = (struct part){ .netns = netns, .host = (uint32_t)number };
+	return part;
 }
 
 void io_free_hosts(struct host *hosts, size_t num)

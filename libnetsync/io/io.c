@@ -136,13 +136,35 @@ static void free_point(void *data)
 	free(point);
 }
 
+/* 1; 0: it is not to be used; negative after io_fail(). */
+static int set_host(struct trace *trace, struct netsync_packet *pkt,
+		    struct part **part)
+{
+	*part = NULL;
+	if (!trace->host->split) {
+		pkt->host = (uint32_t)trace->host->number;
+		return 1;
+	}
+	if (!(pkt->fields & NETSYNC_HAS_NETNS)) {
+		trace->without_netns++;
+		return 0;
+	}
+	*part = io_find_part(trace, pkt->netns);
+	if (!*part)
+		return -ENOMEM;
+	pkt->host = (*part)->host;
+	return 1;
+}
+
 int io_packet(struct trace *trace, struct netsync_packet *pkt)
 {
 	struct netsync_io *io = trace->io;
-	int ret;
+	struct part *part;
+	int ret = set_host(trace, pkt, &part);
 
+	if (ret <= 0)
+		return ret;
 	pkt->size = sizeof(*pkt);
-	pkt->host = trace->info.host;
 	if (__builtin_add_overflow(pkt->time_ns, trace->info.shift_ns,
 				   &pkt->time_ns))
 		ret = -ERANGE;
@@ -156,7 +178,22 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt)
 		return io_fail(io, ret, "%s: %s", trace->path,
 			       netsync_error(io->ns));
 	trace->info.packets++;
+	if (part)
+		part->packets++;
 	return 0;
+}
+
+static int extend_hosts(struct trace *trace, int64_t time_ns)
+{
+	struct netsync *ns = trace->io->ns;
+	int ret = 0;
+
+	if (!trace->host->split)
+		return netsync_extend_span(ns, (uint32_t)trace->host->number,
+					   time_ns);
+	for (size_t i = 0; i < trace->num_parts && !ret; i++)
+		ret = netsync_extend_span(ns, trace->parts[i].host, time_ns);
+	return ret;
 }
 
 static int span_to(struct trace *trace, int64_t time_ns)
@@ -167,7 +204,7 @@ static int span_to(struct trace *trace, int64_t time_ns)
 
 	if (__builtin_add_overflow(time_ns, info->shift_ns, &time_ns))
 		return 0;
-	ret = netsync_extend_span(io->ns, info->host, time_ns);
+	ret = extend_hosts(trace, time_ns);
 	if (ret == -ERANGE)
 		return 0;
 	if (ret < 0)
@@ -199,6 +236,7 @@ static void free_trace(struct trace *trace)
 		return;
 	if (trace->reader)
 		trace->reader->close(trace);
+	free(trace->parts);
 	free(trace->path);
 	free(trace->real_path);
 	free(trace->host_name);
@@ -424,14 +462,20 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 
 /* All that the hosts saw up to the end of a slice was pushed. */
 static int promise(struct netsync_io *io, const struct host *hosts,
-		   size_t num, int first, unsigned int slice,
-		   unsigned int num_slices)
+		   size_t num, unsigned int slice, unsigned int num_slices)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
-		ret = netsync_advance(io->ns, (uint32_t)(first + (int)i),
-				      slice_end(&hosts[i], NULL, slice, num_slices));
+		if (hosts[i].number >= 0)
+			ret = netsync_advance(io->ns, (uint32_t)hosts[i].number,
+				slice_end(&hosts[i], NULL, slice, num_slices));
+	for (size_t i = 0; i < io->num_traces; i++)
+		for (size_t j = 0; j < io->traces[i]->num_parts && !ret; j++)
+			ret = netsync_advance(io->ns,
+				io->traces[i]->parts[j].host,
+				slice_end(io->traces[i]->host, NULL, slice,
+					  num_slices));
 	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
 }
 
@@ -452,7 +496,7 @@ static unsigned int parts_of(const struct host *hosts, size_t num)
 }
 
 static int read_slices(struct netsync_io *io, const struct host *hosts,
-		       size_t num_hosts, int first, uint64_t done)
+		       size_t num_hosts, uint64_t done)
 {
 	const unsigned int parts = parts_of(hosts, num_hosts);
 	const unsigned int slices = NUM_SLICES * parts;
@@ -466,12 +510,11 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 	for (unsigned int slice = 1; slice <= slices; slice++) {
 		for (size_t i = 0; i < num; i++) {
 			struct trace *trace = io->traces[i];
-			const struct host *host =
-				&hosts[trace->info.host - first];
 
 			if (more[i])
 				ret = trace->reader->read(trace,
-					slice_end(host, trace, slice, slices));
+					slice_end(trace->host, trace, slice,
+						  slices));
 			if (ret < 0)
 				goto out;
 			more[i] = ret;
@@ -481,7 +524,7 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 			if (ret < 0)
 				goto out;
 		}
-		ret = promise(io, hosts, num_hosts, first, slice, slices);
+		ret = promise(io, hosts, num_hosts, slice, slices);
 		if (ret < 0)
 			goto out;
 	}
@@ -500,6 +543,9 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 	if (info->lost_packets)
 		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them.",
 			trace->path, (unsigned long long)info->lost_packets);
+	if (trace->without_netns)
+		io_warn(io, "%s: %llu packet events do not say in which network namespace they were seen and were not used; record only inet_sock_local_in and inet_sock_local_out to split a host.",
+			trace->path, (unsigned long long)trace->without_netns);
 	if (trace->out_of_range)
 		io_warn(io, "%s: %llu packet events are outside of the years 1824 to 2116, or 36 years away from the others, and were not used; is the clock of %s set?",
 			trace->path, (unsigned long long)trace->out_of_range,
@@ -532,7 +578,7 @@ static void warn_of_all(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_traces; i++) {
 		warn_of_losses(io, io->traces[i]);
 		if (i + 1 < io->num_traces &&
-		    io->traces[i]->info.host == io->traces[i + 1]->info.host)
+		    io->traces[i]->host == io->traces[i + 1]->host)
 			continue;
 		warn_of_silence(io, from, i + 1);
 		from = i + 1;
@@ -549,20 +595,62 @@ int io_progress(struct netsync_io *io, uint64_t done)
 	return io_fail(io, -ECANCELED, "Reading was stopped.");
 }
 
+static int by_host_and_path(const void *a, const void *b)
+{
+	const struct netsync_io_trace *p = a, *q = b;
+
+	if (p->host != q->host)
+		return p->host < q->host ? -1 : 1;
+	return strcmp(p->path, q->path);
+}
+
+/* What can be asked for of each trace, or of each of its parts. */
+static int make_infos(struct netsync_io *io)
+{
+	size_t num = io->num_traces;
+
+	for (size_t i = 0; i < io->num_traces; i++)
+		num += io->traces[i]->num_parts;
+	io->infos = calloc(num + 1, sizeof(*io->infos));
+	if (!io->infos)
+		return io_no_memory(io);
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const struct trace *trace = io->traces[i];
+		struct netsync_io_trace info = trace->info;
+
+		info.path = trace->path;
+		info.host = (uint32_t)trace->host->number;
+		if (!trace->num_parts && trace->host->number >= 0)
+			io->infos[io->num_infos++] = info;
+		for (size_t j = 0; j < trace->num_parts; j++) {
+			info.netns = trace->parts[j].netns;
+			info.host = trace->parts[j].host;
+			info.packets = trace->parts[j].packets;
+			io->infos[io->num_infos++] = info;
+		}
+	}
+	qsort(io->infos, io->num_infos, sizeof(*io->infos), by_host_and_path);
+	return 0;
+}
+
 static int read_all(struct netsync_io *io)
 {
 	struct host *hosts = NULL;
 	size_t num_hosts = 0;
 	uint64_t done = 0;
-	int first = 0, ret;
+	int ret;
 
 	ret = io_find_hosts_in_texts(io, &done);
 	if (!ret)
-		ret = io_make_hosts(io, &hosts, &num_hosts, &first);
+		ret = io_make_hosts(io, &hosts, &num_hosts);
 	if (!ret)
 		ret = io_read_texts(io, &done);
 	if (!ret && io->num_traces)
-		ret = read_slices(io, hosts, num_hosts, first, done);
+		ret = read_slices(io, hosts, num_hosts, done);
+	if (!ret)
+		ret = io_number_rest(io, hosts, num_hosts);
+	if (!ret)
+		ret = make_infos(io);
 	if (!ret)
 		warn_of_all(io);
 	io_free_hosts(hosts, num_hosts);
@@ -600,6 +688,7 @@ void netsync_io_free(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_traces; i++)
 		free_trace(io->traces[i]);
 	free(io->traces);
+	free(io->infos);
 	for (size_t i = 0; i < io->num_texts; i++)
 		io_free_text(io->texts[i]);
 	free(io->texts);
@@ -621,23 +710,25 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
 	io->warn_data = data;
 }
 
+void netsync_io_set_split_netns(struct netsync_io *io, int split)
+{
+	io->split_netns = split;
+}
+
 uint32_t netsync_io_num_traces(const struct netsync_io *io)
 {
-	return io->was_read ? io->num_traces : 0;
+	return (uint32_t)io->num_infos;
 }
 
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 			 struct netsync_io_trace *info)
 {
-	const struct trace *trace;
 	struct netsync_io_trace full;
 	uint32_t size = info->size;
 
 	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
 		return -EINVAL;
-	trace = io->traces[index];
-	full = trace->info;
-	full.path = trace->path;
+	full = io->infos[index];
 	if (size > sizeof(full)) {
 		memset((char *)info + sizeof(full), 0, size - sizeof(full));
 		size = sizeof(full);

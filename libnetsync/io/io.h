@@ -28,9 +28,13 @@ struct netsync_io {
 	char *error;
 	struct trace **traces;
 	size_t num_traces;
+	struct netsync_io_trace *infos;	/* of traces, or of their parts */
+	size_t num_infos;
 	struct text **texts;
 	size_t num_texts;
-	struct names hosts;	/* of all texts; the number is the host's */
+	/* Of all texts and network namespaces; the number is the host's. */
+	struct names hosts;
+	bool split_netns;
 	bool was_read;
 	void *points;		/* tsearch() tree of struct point */
 	uint32_t num_points;
@@ -42,6 +46,13 @@ struct netsync_io {
 struct range {
 	int64_t begin_ns;
 	int64_t end_ns;		/* < begin_ns: not known */
+};
+
+/* What one network namespace saw, if these are hosts of their own. */
+struct part {
+	uint32_t netns;
+	uint32_t host;
+	uint64_t packets;
 };
 
 struct trace {
@@ -61,9 +72,15 @@ struct trace {
 	struct range range;	/* of all streams together */
 	uint64_t range_hash;	/* of the ranges of all streams */
 	bool has_network;	/* there are event classes of network events */
+	bool has_netns;		/* some of which say the network namespace */
 
 	/* What reading found. */
+	struct host *host;
 	struct netsync_io_trace info;
+	struct part *parts;	/* by netns */
+	size_t num_parts;
+	size_t part_room;
+	uint64_t without_netns;
 	uint64_t out_of_range;
 };
 
@@ -93,15 +110,23 @@ struct host {
 	size_t name_len;
 	struct trace *base;	/* its first trace; NULL: it is in texts only */
 	struct range range;	/* of all its traces, in the host's time */
+	bool split;		/* its network namespaces are hosts */
+	int number;		/* -1: it is none itself */
 };
 
 /*
- * Give traces and the names in texts to hosts, and number these by name: the
- * array, which the caller frees in every case, is indexed by number - *first.
+ * Give traces and the names in texts to hosts, and number these by name. The
+ * caller frees the array in every case.
  */
-int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num,
-		  int *first);
+int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num);
 void io_free_hosts(struct host *hosts, size_t num);
+/* After reading: a host that was to be split and held no packet is one. */
+int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num);
+
+/* The part of a trace that is in a network namespace; NULL: io_fail(). */
+struct part *io_find_part(struct trace *trace, uint32_t netns);
+/* The name of the host that a namespace of another one is. */
+#define NETNS_HOST "%.*s/netns-%u"
 
 /*
  * Texts: first all hosts in them are found, then they are read. *@done counts

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,10 @@ struct address {
 struct packet_columns {
 	uint8_t column[MAX_COLUMNS];		/* enum column */
 	int num;
-	int up_to_host;		/* how many columns come before the host */
+	int host_at;
+	int netns_at;		/* -1: there is none, or it makes no host */
+	char *netns_host;	/* the name of a namespace that is a host */
+	size_t netns_room;
 	uint32_t present;	/* a bit for each enum column */
 	struct names points;
 	struct address address[NUM_ADDRESSES];
@@ -103,6 +107,7 @@ static int take_head(struct text *text, const char *p, struct word *unknown)
 	struct lines *l = &text->lines;
 
 	c->num = 0;
+	c->netns_at = -1;
 	c->present = 0;
 	while (!is_line_end(p)) {
 		struct word word;
@@ -118,7 +123,9 @@ static int take_head(struct text *text, const char *p, struct word *unknown)
 			return bad_head(l, "there are two columns",
 					column_names[column]);
 		if (column == HOST)
-			c->up_to_host = c->num;
+			c->host_at = c->num;
+		if (column == NETNS && l->io->split_netns)
+			c->netns_at = c->num;
 		if (column != IGNORED)
 			c->present |= BIT(column);
 		c->column[c->num++] = (uint8_t)column;
@@ -416,6 +423,26 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		memcpy(pkt->daddr, r->addr[1]->bytes, sizeof(pkt->daddr));
 }
 
+/* Make the name of a host that of a namespace in it. False: no memory. */
+static bool split_host(struct packet_columns *c, struct word *host,
+		       uint32_t netns)
+{
+	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;
+
+	if (c->netns_room < room) {
+		char *bigger = realloc(c->netns_host, room * 2);
+
+		if (!bigger)
+			return false;
+		c->netns_host = bigger;
+		c->netns_room = room * 2;
+	}
+	host->len = (size_t)sprintf(c->netns_host, NETNS_HOST, (int)host->len,
+				    host->text, netns);
+	host->text = c->netns_host;
+	return true;
+}
+
 /* The number of the place; negative: no memory. */
 static int64_t find_point(struct text *text, struct word word)
 {
@@ -450,6 +477,9 @@ static int line(struct text *text, const char *start)
 		lines_skip(l, start);
 		return 1;
 	}
+	if (text->columns->netns_at >= 0 && (r.has & BIT(NETNS)) &&
+	    !split_host(text->columns, &r.host, (uint32_t)r.value[NETNS]))
+		return io_no_memory(l->io);
 	host = host_in_text(text, &r.host);
 	if (host < 0)
 		return lines_bad(l, start, "the host's name cannot be used");
@@ -464,18 +494,33 @@ static int line(struct text *text, const char *start)
 
 static int hosts(const struct text *text, const char *p, struct word *hosts)
 {
-	for (int i = 0; i <= text->columns->up_to_host; i++) {
-		p = take_word(p, &hosts[0]);
-		if (!hosts[0].len)
+	struct packet_columns *c = text->columns;
+	const int last = c->netns_at > c->host_at ? c->netns_at : c->host_at;
+	uint64_t netns;
+
+	for (int i = 0; i <= last; i++) {
+		struct word word;
+
+		p = take_word(p, &word);
+		if (!word.len)
 			return 0;
+		if (i == c->host_at)
+			hosts[0] = word;
+		if (i == c->netns_at)
+			hosts[1] = word;
 	}
+	/* Without memory it is the plain host; line() will say so. */
+	if (c->netns_at >= 0 && to_number(&hosts[1], UINT32_MAX, &netns))
+		split_host(c, &hosts[0], (uint32_t)netns);
 	return 1;
 }
 
 static void close_columns(struct text *text)
 {
-	if (text->columns)
+	if (text->columns) {
 		names_release(&text->columns->points);
+		free(text->columns->netns_host);
+	}
 	free(text->columns);
 }
 

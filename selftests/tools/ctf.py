@@ -5,6 +5,7 @@ The metadata is written by hand, so that every detail of a layout (labels,
 selectors, bit-fields) is what the tracer wrote and not what a library makes of
 it. A Trace collects events; write() puts it into a directory.
 """
+import copy
 import ipaddress
 import os
 import struct
@@ -126,7 +127,8 @@ class Packet:
 
     def __init__(self, saddr="10.0.0.1", daddr="10.0.0.2", sport=40000,
                  dport=80, seq=1, ack=1, flags=ACK, window=512, len=0, id=1,
-                 tsval=None, tsecr=0, doff=None, big=False, proto=6):
+                 tsval=None, tsecr=0, doff=None, big=False, proto=6,
+                 netns=4026531840):
         self.__dict__.update(locals())
         self.has_ts = tsval is not None
         self.doff = doff or (8 if self.has_ts else 5)
@@ -139,7 +141,7 @@ class Packet:
             window=self.window, flags=self.word, saddr=mapped(self.saddr),
             daddr=mapped(self.daddr), sport=self.sport, dport=self.dport,
             family=2 if self.v4 else 10, id=self.id if self.v4 else 0,
-            len=self.len, gso_segs=0, gso_size=0, netns=4026531840,
+            len=self.len, gso_segs=0, gso_size=0, netns=self.netns,
             has_ts=int(self.has_ts), tsval=self.tsval or 0, tsecr=self.tsecr,
             check_final=0, digest=self.seq * 2**32 + 1,
             type=8 if self.v4 else 128, echo_id=self.sport,
@@ -307,6 +309,18 @@ class Trace:
             with open(os.path.join(path, f"channel0_{stream}"), "wb") as f:
                 f.write(b"".join(self.packets(stream)))
         return path
+
+
+class Netns:
+    """A network namespace of a host: a Trace, as far as exchange() knows."""
+
+    def __init__(self, trace, inum):
+        self.trace, self.inum = trace, inum
+
+    def add(self, time, is_out, packet, **options):
+        packet = copy.copy(packet)
+        packet.netns = self.inum
+        self.trace.add(time, is_out, packet, **options)
 
 
 def exchange(a, b, count=200, start=1_700_000_000_000_000_000,
