@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Guaranteed limits of the clocks of a pair: random clocks that keep to the
+ * assumptions must never leave them, and the limits must be as narrow as
+ * searching all combinations of messages makes them.
+ */
+#include "test.h"
+#include "bound.h"
+
+#define MAX_POINTS 40
+#define MAX_PIECES 12
+#define MAX_JOLTS 3
+#define SPAN 1000000		/* ns */
+
+/* A clock: pieces of parabolas, with jolts. */
+struct truth {
+	double from[MAX_PIECES];
+	double y[MAX_PIECES];
+	double slope[MAX_PIECES];
+	double bend[MAX_PIECES];
+	int pieces;
+	struct limits limits;
+	struct jolt jolt[MAX_JOLTS];
+	double at[MAX_JOLTS];
+	size_t jolts;
+};
+
+static double truth_at(const struct truth *c, double x)
+{
+	int i = 0;
+	double d;
+
+	while (i + 1 < c->pieces && c->from[i + 1] <= x)
+		i++;
+	d = x - c->from[i];
+	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
+}
+
+/* By their beginnings; those that set a clock are apart from others. */
+static void draw_jolts(struct truth *c, uint64_t *seed)
+{
+	int64_t from = 0, to = 0;
+	bool set = false;
+
+	c->jolts = random64(seed) & 1 ? (size_t)below(seed, MAX_JOLTS + 1) : 0;
+	for (size_t i = 0; i < c->jolts; i++) {
+		int64_t width = below(seed, 40000);
+		bool last = set;
+
+		set = random64(seed) & 1;
+		from += below(seed, SPAN / 3);
+		if (set || last)
+			from = from > to ? from : to + 1;
+		to = from + width > to ? from + width : to;
+		c->jolt[i] = (struct jolt){ from, from + width, set };
+		c->at[i] = (double)from + uniform(seed) * (double)width;
+		if (i && c->at[i] < c->at[i - 1])
+			c->at[i] = c->at[i - 1];
+	}
+}
+
+/* Begin a piece; its slope stays within the limit until the next one. */
+static void add_piece(struct truth *c, double x, double y, double slope,
+		      double length, uint64_t *seed)
+{
+	double s = c->limits.slope, k = c->limits.bend;
+	double max = fmin(k, (s - slope) / length);
+	double min = fmax(-k, (-s - slope) / length);
+	int i = c->pieces++;
+
+	c->from[i] = x;
+	c->y[i] = y;
+	c->slope[i] = slope;
+	/* The extremes more often than not. */
+	switch (below(seed, 3)) {
+	case 0:
+		c->bend[i] = max;
+		break;
+	case 1:
+		c->bend[i] = min;
+		break;
+	default:
+		c->bend[i] = min + (max - min) * uniform(seed);
+	}
+}
+
+static void draw_truth(struct truth *c, uint64_t *seed)
+{
+	double x = -0.5 * SPAN, end = 1.5 * SPAN, s;
+	size_t next = 0;
+
+	*c = (struct truth){ .limits = { .slope = 1e-3 + 0.1 * uniform(seed) } };
+	s = c->limits.slope;
+	if (below(seed, 4))
+		c->limits.bend = s / SPAN * 10 * uniform(seed);
+	draw_jolts(c, seed);
+	add_piece(c, x, 1e5 * (uniform(seed) - 0.5),
+		  s * (2 * uniform(seed) - 1), 2 * SPAN, seed);
+	c->bend[0] = 0;
+	while (c->pieces < MAX_PIECES) {
+		double at = x + uniform(seed) * SPAN / 2, y, slope, d;
+		int i = c->pieces - 1;
+		bool jolt = next < c->jolts && at >= c->at[next];
+
+		if (jolt)
+			at = c->at[next];
+		if (at >= end)
+			break;
+		d = at - c->from[i];
+		y = truth_at(c, at);
+		slope = c->slope[i] + c->bend[i] * d;
+		if (jolt) {
+			slope = s * (2 * uniform(seed) - 1);
+			if (c->jolt[next++].set)
+				y += 2e4 * (uniform(seed) - 0.5);
+		}
+		x = at;
+		add_piece(c, x, y, slope, end - x, seed);
+	}
+}
+
+struct sample {
+	struct truth truth;
+	struct point p[2][MAX_POINTS];	/* as bound_make() wants them */
+	size_t n[2];
+	struct bound bound;
+};
+
+static int by_x(const void *a, const void *b)
+{
+	const struct point *p = a, *q = b;
+
+	return p->x < q->x ? -1 : p->x > q->x;
+}
+
+static void draw_points(struct sample *c, int side, uint64_t *seed)
+{
+	struct point *p = c->p[side];
+	size_t n = (size_t)below(seed, MAX_POINTS + 1), kept = 0;
+	double delay = pow(10, 4 * uniform(seed));
+
+	for (size_t i = 0; i < n; i++) {
+		double y;
+
+		p[i].x = below(seed, SPAN);
+		y = truth_at(&c->truth, (double)p[i].x);
+		p[i].y = (int64_t)ceil((side ? -y : y) +
+				       exponential(seed, delay));
+	}
+	qsort(p, n, sizeof(*p), by_x);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || p[i].x > p[kept - 1].x)
+			p[kept++] = p[i];
+	c->n[side] = kept;
+}
+
+static void draw(struct sample *c, uint64_t *seed)
+{
+	draw_truth(&c->truth, seed);
+	draw_points(c, 0, seed);
+	draw_points(c, 1, seed);
+	assert_int_equal(bound_make(&c->bound, &c->truth.limits, c->p[0],
+				    c->n[0], c->p[1], c->n[1], c->truth.jolt,
+				    c->truth.jolts), 0);
+}
+
+static bool holds(const struct range *r, double v)
+{
+	return (r->lo == INT64_MIN || (double)r->lo <= v + 1e-3) &&
+	       (r->hi == INT64_MAX || (double)r->hi >= v - 1e-3);
+}
+
+/* No clock that keeps to the assumptions leaves the limits. */
+static void test_holds(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct sample c;
+
+		draw(&c, &seed);
+		assert_int_equal(c.bound.clashes, 0);
+		for (int i = 0; i < 40; i++) {
+			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
+			double y = truth_at(&c.truth, (double)x);
+			double t = (double)x + y;
+			struct range at = bound_at(&c.bound, x), in, out;
+
+			assert_true(holds(&at, y));
+			/* Any range around an instant gives one around it. */
+			in.lo = x - below(&seed, 1000);
+			in.hi = x + below(&seed, 1000);
+			out = bound_to_second(&c.bound, in);
+			assert_true(holds(&out, t));
+			in.lo = (int64_t)floor(t) - below(&seed, 1000);
+			in.hi = (int64_t)ceil(t) + below(&seed, 1000);
+			out = bound_to_first(&c.bound, in);
+			assert_true(holds(&out, (double)x));
+		}
+		bound_release(&c.bound);
+	}
+}
+
+/* ---- all combinations of messages -------------------------------------- */
+
+static double climb(const struct limits *l, double rise, double d)
+{
+	double part = (l->slope - rise) / l->bend;
+
+	if (!l->bend || d <= part)
+		return rise * d + l->bend / 2 * d * d;
+	return rise * part + l->bend / 2 * part * part + l->slope * (d - part);
+}
+
+/* Is q[j] on no chord of others (with the bend)? */
+static bool is_corner(const struct limits *l, const struct point *q, size_t n,
+		      size_t j)
+{
+	for (size_t a = 0; a < j; a++) {
+		for (size_t c = j + 1; c < n; c++) {
+			double ap = (double)(q[j].x - q[a].x);
+			double pc = (double)(q[c].x - q[j].x);
+			double y = (double)q[a].y + ap / (ap + pc) *
+				   (double)(q[c].y - q[a].y) +
+				   l->bend / 2 * ap * pc;
+
+			if ((double)q[j].y > y - 1e-6)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The upper limit at x; @side 1: of -f. Of corners only, as times are whole. */
+static double search(const struct sample *s, int side, double x)
+{
+	const struct limits *l = &s->truth.limits;
+	const struct point *p = s->p[side], *q = s->p[!side];
+	size_t n = s->n[side], m = s->n[!side];
+	double best = HUGE_VAL;
+	bool corner[MAX_POINTS];
+
+	for (size_t j = 0; j < m; j++)
+		corner[j] = is_corner(l, q, m, j);
+	for (size_t i = 0; i < n; i++) {
+		double d = x - (double)p[i].x, rise = l->slope;
+		double y = (double)p[i].y + 1;
+
+		for (size_t j = 0; j < m && is_corner(l, p, n, i); j++) {
+			double e = (double)(p[i].x - q[j].x);
+
+			if (corner[j] && e * d > 0)
+				rise = fmin(rise, l->bend / 2 * fabs(e) +
+					    (y + (double)q[j].y + 1) / fabs(e));
+		}
+		best = fmin(best, y + climb(l, rise, fabs(d)));
+		for (size_t c = i + 1; c < n && d >= 0; c++) {
+			double rest = (double)p[c].x - x;
+			double more = (double)p[c].y + 1 - y;
+
+			if (rest >= 0)
+				best = fmin(best, y + d / (d + rest) * more +
+						  l->bend / 2 * d * rest);
+		}
+	}
+	return best;
+}
+
+static void test_narrow(void **state)
+{
+	uint64_t seed = 2;
+
+	(void)state;
+	for (int round = 0; round < 4000; round++) {
+		struct sample c;
+
+		draw(&c, &seed);
+		for (int i = 0; i < 20 && !c.truth.jolts; i++) {
+			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
+			struct range r = bound_at(&c.bound, x);
+			double u = search(&c, 0, (double)x);
+			double l = search(&c, 1, (double)x);
+
+			/* A ns for each time that a limit is rounded. */
+			if (c.n[0])
+				assert_true((double)r.hi <= u + MAX_POINTS);
+			else
+				assert_int_equal(r.hi, INT64_MAX);
+			if (c.n[1])
+				assert_true(-(double)r.lo <= l + MAX_POINTS);
+			else
+				assert_int_equal(r.lo, INT64_MIN);
+		}
+		bound_release(&c.bound);
+	}
+}
+
+/* What contradicts the assumptions is said. */
+static void test_clashes(void **state)
+{
+	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
+	struct point up[200], low[200];
+	struct bound b;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		up[i].x = i * SEC;
+		low[i].x = i * SEC + SEC / 2;
+		up[i].y = low[i].y = 30000;
+	}
+	assert_int_equal(bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
+	assert_int_equal(b.clashes, 0);
+	bound_release(&b);
+	up[77].y -= 100000;
+	assert_int_equal(bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
+	assert_true(b.clashes > 0);
+	bound_release(&b);
+}
+
+/* Years apart, and far from zero: nothing overflows. */
+static void test_far(void **state)
+{
+	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
+	const int64_t far = NETSYNC_MAX_SPAN;
+	const struct point up[] = { { -far, far }, { 0, far }, { far, far } };
+	const struct point low[] = { { -far, -far + 1 }, { far, -far + 1 } };
+	struct range r;
+	struct bound b;
+
+	(void)state;
+	assert_int_equal(bound_make(&b, &limits, up, 3, low, 2, NULL, 0), 0);
+	assert_int_equal(b.clashes, 0);
+	r = bound_at(&b, 0);
+	assert_true(r.lo < far && r.hi >= far && r.hi <= far + 1);
+	r = bound_to_second(&b, (struct range){ 7, 7 });
+	assert_true(r.lo < far + 7 && r.hi >= far + 7);
+	r = bound_to_first(&b, (struct range){ far + 7, far + 7 });
+	assert_true(r.lo <= 7 && r.hi >= 7);
+	r = bound_at(&b, INT64_MAX);
+	assert_int_equal(r.hi, INT64_MAX);
+	r = bound_to_second(&b, (struct range){ INT64_MIN, 7 });
+	assert_true(r.lo == INT64_MIN && r.hi >= far + 7);
+	bound_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_holds),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_clashes),
+		cmocka_unit_test(test_far),
+	};
+
+	return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
+}
