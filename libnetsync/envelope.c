@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "envelope.h"
+#include "wide.h"
 
 /* Begin with bins of 2^20 ns = 1 ms: finer ones say nothing more. */
 #define FIRST_SHIFT 20
-/* The steepest slope between two clocks that is reckoned with is 1 in 512. */
-#define STEEPEST 512
+/* All times of a host fit into three of the widest bins. */
+#define LAST_SHIFT 60
+/*
+ * Two clocks may drift by 1 ppm/s = 1e-15 per ns against each other. Half of
+ * that, rounded up, is 2^-50. In bins of more than 2^28 ns = 0.27 s, it is
+ * halved with every widening. Between messages so far apart that the bins had
+ * to be that wide, less can be seen, too.
+ */
+#define DRIFT_SHIFT 50
+#define DRIFT_BINS 28
+/* More corners than delays that vary leave in a bin. */
+#define BIN_CORNERS 128
+#define CORNERS_STEP 4
 
 static size_t slot_of(const struct envelope *e, int64_t index)
 {
@@ -28,31 +41,100 @@ static size_t find_slot(const struct envelope *e, int64_t index)
 	return i;
 }
 
-/* Make the hash table anew, of at least twice as many slots as bins. */
-static int rehash(struct envelope *e, size_t bins)
+static void fill_slots(struct envelope *e)
 {
-	size_t slots = e->slots ? e->slots : 64;
+	for (size_t i = 0; i < e->num; i++)
+		e->slot[find_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
+}
+
+/* Bins have moved. */
+static void rehash(struct envelope *e)
+{
+	e->last = 0;
+	if (e->slots)
+		memset(e->slot, 0, e->slots * sizeof(*e->slot));
+	fill_slots(e);
+}
+
+/* Keep the table at most half full. */
+static int grow_slots(struct envelope *e)
+{
+	size_t slots = e->slots ? 2 * e->slots : 8;
 	uint32_t *slot;
 
-	while (slots < 2 * bins)
-		slots *= 2;
+	if (2 * e->num < e->slots)
+		return 0;
 	slot = calloc(slots, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	free(e->slot);
 	e->slot = slot;
 	e->slots = slots;
-	for (size_t i = 0; i < e->num; i++)
-		e->slot[find_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
+	fill_slots(e);
 	return 0;
 }
 
-/* Is q lower than p for every slope that clocks can have? p.x != q.x */
-static bool beats(const struct point *q, const struct point *p)
+static int reserve(struct bin *b, uint32_t corners)
 {
-	int64_t dx = q->x > p->x ? q->x - p->x : p->x - q->x;
+	uint32_t room = (corners + CORNERS_STEP - 1) / CORNERS_STEP *
+			CORNERS_STEP;
+	struct point *corner;
 
-	return (__int128)(p->y - q->y) * STEEPEST > dx;
+	if (corners <= b->room)
+		return 0;
+	corner = realloc(b->corner, room * sizeof(*corner));
+	if (!corner)
+		return -ENOMEM;
+	b->corner = corner;
+	b->room = room;
+	return 0;
+}
+
+/* Give back what merging left over. */
+static void trim(struct bin *b)
+{
+	uint32_t room = b->corners / CORNERS_STEP * CORNERS_STEP + CORNERS_STEP;
+	struct point *corner;
+
+	if (room >= b->room)
+		return;
+	corner = realloc(b->corner, room * sizeof(*corner));
+	if (corner) {
+		b->corner = corner;
+		b->room = room;
+	}
+}
+
+/* Half of the largest drift is 1 in 2^this. */
+static int drift_shift(int shift)
+{
+	return DRIFT_SHIFT + (shift > DRIFT_BINS ? shift - DRIFT_BINS : 0);
+}
+
+/*
+ * Can b touch no curve that a and c do not keep it away from? That is, if
+ *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
+ *	k/2 (xc - xa) (xc - xb) (xb - xa)
+ */
+static bool needless(const struct point *a, const struct point *b,
+		     const struct point *c, int drift)
+{
+	__int128 cross = (__int128)(b->y - a->y) * (c->x - b->x) -
+			 (__int128)(c->y - b->y) * (b->x - a->x);
+	unsigned __int128 high, bulge;
+	struct wide cube;
+
+	if (cross <= 0)
+		return false;
+	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x),
+			    c->x - a->x);
+	high = (unsigned __int128)cube.high;
+	/* The cube is below 2^178. Its rest does not matter to whole numbers. */
+	if (drift < 64)
+		bulge = high << (64 - drift) | cube.low >> drift;
+	else
+		bulge = high >> (drift - 64);
+	return (unsigned __int128)cross > bulge;
 }
 
 static void drop(struct bin *b, uint32_t i)
@@ -61,124 +143,84 @@ static void drop(struct bin *b, uint32_t i)
 		(--b->corners - i) * sizeof(*b->corner));
 }
 
-/* A full bin loses the corner that is the least below its neighbours. */
-static void make_room(struct bin *b)
+/*
+ * A full bin loses the corner that is the least below its neighbours; none of
+ * the straight hull, as long as there are others.
+ */
+static void make_room(struct bin *b, int drift)
 {
 	double least = HUGE_VAL;
-	uint32_t worst = 0;
+	bool straight = true;
+	uint32_t worst = 1;
 
 	for (uint32_t i = 1; i + 1 < b->corners; i++) {
-		const struct point *p = &b->corner[i - 1];
-		double part = (double)(p[1].x - p[0].x) /
-			      (double)(p[2].x - p[0].x);
-		double below = part * (double)(p[2].y - p[0].y) -
-			       (double)(p[1].y - p[0].y);
+		const struct point *p = &b->corner[i];
+		double left = (double)(p->x - p[-1].x);
+		double right = (double)(p[1].x - p->x);
+		double above = ((double)(p->y - p[-1].y) * right -
+				(double)(p[1].y - p->y) * left) / (left + right);
+		double depth = ldexp(left * right, -drift) - above;
+		bool s = !on_or_above(p - 1, p, p + 1);
 
-		if (below < least) {
-			worst = i;
-			least = below;
-		}
+		if (s > straight || (s == straight && depth >= least))
+			continue;
+		straight = s;
+		least = depth;
+		worst = i;
 	}
 	drop(b, worst);
 }
 
-static void add_point(struct bin *b, const struct point *p)
+/* The first corner at or after x. */
+static uint32_t find_corner(const struct bin *b, int64_t x)
 {
-	uint32_t i = 0;
+	uint32_t lo = 0, hi = b->corners;
 
-	while (i < b->corners && b->corner[i].x < p->x)
-		i++;
-	if (i < b->corners && b->corner[i].x == p->x) {
-		if (b->corner[i].y <= p->y)
-			return;
-		drop(b, i);
+	if (!hi || b->corner[hi - 1].x < x)
+		return hi;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (b->corner[mid].x < x)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	if ((i > 0 && beats(&b->corner[i - 1], p)) ||
-	    (i < b->corners && beats(&b->corner[i], p)) ||
-	    (i > 0 && i < b->corners &&
-	     on_or_above(&b->corner[i - 1], p, &b->corner[i])))
-		return;
-	while (i > 0 && (beats(p, &b->corner[i - 1]) ||
-			 (i > 1 && on_or_above(&b->corner[i - 2],
-					   &b->corner[i - 1], p))))
-		drop(b, --i);
-	while (i < b->corners && (beats(p, &b->corner[i]) ||
-				  (i + 1 < b->corners &&
-				   on_or_above(p, &b->corner[i],
-					   &b->corner[i + 1]))))
-		drop(b, i);
-	if (b->corners == BIN_CORNERS) {
-		make_room(b);
-		for (i = 0; i < b->corners && b->corner[i].x < p->x; i++)
-			;
-	}
-	memmove(&b->corner[i + 1], &b->corner[i],
-		(b->corners++ - i) * sizeof(*b->corner));
-	b->corner[i] = *p;
+	return lo;
 }
 
-/* Bins become twice as wide; two neighbours become one. */
-static int widen(struct envelope *e)
+static int add_point(struct bin *b, const struct point *p, int drift)
 {
-	size_t n = 0;
+	uint32_t i = find_corner(b, p->x), from, to;
+	struct point *c = b->corner;
 
-	/* In order, a bin meets its neighbour, and the first is the target. */
-	int ret = envelope_settle(e);
-
-	if (ret)
-		return ret;
-	e->shift++;
-	for (size_t i = 0; i < e->num; i++) {
-		struct bin *b = &e->bin[i];
-
-		b->index >>= 1;
-		if (n && e->bin[n - 1].index == b->index) {
-			struct bin *to = &e->bin[n - 1];
-
-			for (uint32_t k = 0; k < b->corners; k++)
-				add_point(to, &b->corner[k]);
-			to->messages += b->messages;
-			to->sum_x += b->sum_x;
-		} else {
-			e->bin[n++] = *b;
-		}
+	if (i < b->corners && c[i].x == p->x) {
+		if (c[i].y <= p->y)
+			return 0;
+		to = i + 1;
+	} else {
+		if (i > 0 && i < b->corners &&
+		    needless(&c[i - 1], p, &c[i], drift))
+			return 0;
+		to = i;
 	}
-	e->num = n;
-	e->last = 0;
-	return rehash(e, n);
-}
-
-int envelope_add(struct envelope *e, int64_t x, int64_t y, size_t limit)
-{
-	struct point p = { x, y };
-	struct bin *b;
-	size_t i;
-
-	if (!e->shift)
-		e->shift = FIRST_SHIFT;
-	if (!e->num || e->bin[e->last].index != (x - e->base) >> e->shift) {
-		if (2 * e->num >= e->slots && rehash(e, e->num + 1))
-			return -ENOMEM;
-		if (array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
-			return -ENOMEM;
-		i = find_slot(e, (x - e->base) >> e->shift);
-		while (!e->slot[i] && e->num >= limit) {
-			if (widen(e))
-				return -ENOMEM;
-			i = find_slot(e, (x - e->base) >> e->shift);
-		}
-		if (!e->slot[i]) {
-			e->bin[e->num++] = (struct bin){
-				.index = (x - e->base) >> e->shift,
-			};
-			e->slot[i] = (uint32_t)e->num;
-		}
-		e->last = e->slot[i] - 1;
-	}
-	b = &e->bin[e->last];
-	b->messages++;
-	b->sum_x += x;
-	add_point(b, &p);
+	for (from = i; from > 1; from--)
+		if (!needless(&c[from - 2], &c[from - 1], p, drift))
+			break;
+	for (; to + 1 < b->corners; to++)
+		if (!needless(p, &c[to], &c[to + 1], drift))
+			break;
+	/* It takes the place of those from @from to @to. */
+	if (from == to && reserve(b, b->corners + 1))
+		return -ENOMEM;
+	c = b->corner;
+	if (to != from + 1)
+		memmove(&c[from + 1], &c[to], (b->corners - to) * sizeof(*c));
+	b->corners -= to - from;
+	b->corners++;
+	c[from] = *p;
+	if (b->corners > BIN_CORNERS)
+		make_room(b, drift);
 	return 0;
 }
 
@@ -189,22 +231,143 @@ static int by_index(const void *a, const void *b)
 	return p->index < q->index ? -1 : p->index > q->index;
 }
 
-int envelope_settle(struct envelope *e)
+static void sort(struct envelope *e)
 {
 	bool sorted = true;
 
 	for (size_t i = 1; i < e->num && sorted; i++)
 		sorted = e->bin[i - 1].index < e->bin[i].index;
 	if (sorted)
-		return 0;
+		return;
 	qsort(e->bin, e->num, sizeof(*e->bin), by_index);
-	memset(e->slot, 0, e->slots * sizeof(*e->slot));
-	e->last = 0;
-	return rehash(e, e->num);
+	rehash(e);
+}
+
+/* Once bins are wider, the drift is smaller. */
+static void thin(struct bin *b, int drift)
+{
+	struct point *c = b->corner;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->corners; i++) {
+		while (n > 1 && needless(&c[n - 2], &c[n - 1], &c[i], drift))
+			n--;
+		c[n++] = c[i];
+	}
+	b->corners = n;
+}
+
+/* Bins become twice as wide; two neighbours become one. */
+static int widen(struct envelope *e)
+{
+	int drift = drift_shift(e->shift + 1);
+	size_t n = 0;
+
+	sort(e);
+	/* What can fail comes first; one point more for where it is full. */
+	for (size_t i = 1; i < e->num; i++) {
+		struct bin *b = &e->bin[i - 1];
+
+		if (b->index >> 1 == b[1].index >> 1 &&
+		    reserve(b, b->corners + b[1].corners + 1))
+			return -ENOMEM;
+	}
+	e->shift++;
+	e->corners = 0;
+	for (size_t i = 0; i < e->num; i++) {
+		struct bin b = e->bin[i], *to = &e->bin[n];
+
+		b.index >>= 1;
+		if (n && to[-1].index == b.index) {
+			to--;
+			e->corners -= to->corners;
+			for (uint32_t k = 0; k < b.corners; k++)
+				add_point(to, &b.corner[k], drift);
+			to->messages += b.messages;
+			to->sum_x += b.sum_x;
+			free(b.corner);
+			trim(to);
+		} else {
+			if (drift != drift_shift(e->shift - 1))
+				thin(&b, drift);
+			*to = b;
+			n++;
+		}
+		e->corners += to->corners;
+	}
+	e->num = n;
+	rehash(e);
+	return 0;
+}
+
+/* Find or make the bin of a time, so that it is the last one: 0 or -ENOMEM. */
+static int find_bin(struct envelope *e, int64_t x, size_t most)
+{
+	size_t i;
+
+	if (grow_slots(e) ||
+	    array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
+		return -ENOMEM;
+	i = find_slot(e, (x - e->base) >> e->shift);
+	while (!e->slot[i] && e->num >= most && e->shift < LAST_SHIFT) {
+		if (widen(e))
+			return -ENOMEM;
+		i = find_slot(e, (x - e->base) >> e->shift);
+	}
+	if (!e->slot[i]) {
+		struct bin b = { .index = (x - e->base) >> e->shift };
+
+		if (reserve(&b, 1))
+			return -ENOMEM;
+		e->bin[e->num++] = b;
+		e->slot[i] = (uint32_t)e->num;
+	}
+	e->last = e->slot[i] - 1;
+	return 0;
+}
+
+int envelope_add(struct envelope *e, int64_t x, int64_t y,
+		 const struct budget *room)
+{
+	struct point p = { x, y };
+	uint32_t before;
+	struct bin *b;
+
+	if (!e->shift)
+		e->shift = FIRST_SHIFT;
+	if ((!e->num || e->bin[e->last].index != (x - e->base) >> e->shift) &&
+	    find_bin(e, x, room->bins))
+		return -ENOMEM;
+	b = &e->bin[e->last];
+	before = b->corners;
+	if (add_point(b, &p, drift_shift(e->shift)))
+		return -ENOMEM;
+	b->messages++;
+	b->sum_x += x;
+	e->corners += b->corners;
+	e->corners -= before;
+	/* Should there be no memory for that, it will be tried again. */
+	while (e->corners > room->corners + room->corners / 4 &&
+	       e->shift < LAST_SHIFT)
+		if (widen(e))
+			break;
+	return 0;
+}
+
+int envelope_settle(struct envelope *e, const struct budget *room)
+{
+	while ((e->num > room->bins || e->corners > room->corners) &&
+	       e->shift < LAST_SHIFT)
+		if (widen(e))
+			return -ENOMEM;
+	sort(e);
+	return 0;
 }
 
 void envelope_release(struct envelope *e)
 {
+	for (size_t i = 0; i < e->num; i++)
+		free(e->bin[i].corner);
 	free(e->bin);
 	free(e->slot);
 	memset(e, 0, sizeof(*e));

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What is kept of a cloud of messages: for every bin of time the few points
- * that can touch a clock curve, and how many there were.
+ * that can touch a clock's curve, and how many there were.
  *
- * A point is kept if it is the lowest of its bin for some slope that clocks
- * can have, which is to say, if it is a corner of the bin's lower hull between
- * the steepest slopes. The others cannot touch any curve that is straight
- * inside a bin. Bins lie on a grid of powers of two; they become twice as wide
- * whenever there are too many, so that memory has a limit whatever the length
- * of the trace, and what is left does not depend on the order of the points.
+ * A point can touch a curve from above whose slope falls by at most k per ns
+ * iff it is a corner of the lower convex hull of (x, y + k x^2 / 2): adding
+ * k x^2 / 2 makes every such curve convex. (That the slope may rise as fast as
+ * it likes costs nothing.) With k = 0 it is the ordinary hull, whose corners
+ * are always among these. Bins limit what a wrong message can hide.
+ *
+ * Bins lie on a grid of powers of two of absolute time. Where there are more
+ * bins or corners than there is room for, bins become twice as wide, and k
+ * becomes smaller in wide bins: memory has a limit whatever the length of the
+ * trace. What is left of a bin depends on its points and its width alone, not
+ * on the order in which they came.
  */
 #ifndef NETSYNC_ENVELOPE_H
 #define NETSYNC_ENVELOPE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "hull.h"
 
-#define BIN_CORNERS 12
-
 struct bin {
 	int64_t index;		/* from base + index << shift, 1 << shift long */
-	uint32_t messages;
-	uint32_t corners;
+	uint64_t messages;
 	__int128 sum_x;
-	struct point corner[BIN_CORNERS];	/* x strictly rising */
+	struct point *corner;	/* x strictly rising */
+	uint32_t corners;	/* at least 1 */
+	uint32_t room;
 };
 
 struct envelope {
@@ -34,20 +37,37 @@ struct envelope {
 	size_t num;
 	size_t room;
 	size_t last;		/* where the last point went */
+	size_t corners;		/* of all bins */
 	uint32_t *slot;		/* hash table of bin number + 1 */
 	size_t slots;
 	int shift;		/* a bin is 1 << shift ns wide */
 	int64_t base;		/* where bin 0 begins; set before the first point */
 };
 
-/*
- * Add a point, with at most @limit bins afterwards: 0 or -ENOMEM, and then
- * nothing has changed.
- */
-int envelope_add(struct envelope *e, int64_t x, int64_t y, size_t limit);
+/* How many bins, and corners in all of them, an envelope may have. */
+struct budget {
+	size_t bins;
+	size_t corners;
+};
 
-/* Put the bins in order: 0 or -ENOMEM. */
-int envelope_settle(struct envelope *e);
+/* The mean time of a bin's messages, rounded down. */
+static inline int64_t bin_time(const struct bin *b)
+{
+	__int128 n = b->messages, mean = b->sum_x / n;
+
+	return (int64_t)(mean - (mean * n > b->sum_x));
+}
+
+/*
+ * Add a point: 0 or -ENOMEM, and then it was not added. Times are within 2^60
+ * of each other; there may be a quarter more corners than @room says, so that
+ * bins are not widened for what later points take away again.
+ */
+int envelope_add(struct envelope *e, int64_t x, int64_t y,
+		 const struct budget *room);
+
+/* Put the bins in order, so many at most: 0 or -ENOMEM. */
+int envelope_settle(struct envelope *e, const struct budget *room);
 
 void envelope_release(struct envelope *e);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The lower convex hull of a stream of points, exact.
+ * The lower convex hull of points, exact.
  *
- * Points may come in any order of x; the hull does not depend on it.
  * Coordinates are below 2^62 in magnitude and differences of x below 2^62, so
  * that every cross product fits into 128 bits.
  */
@@ -29,16 +28,11 @@ static inline bool on_or_above(const struct point *a, const struct point *b,
 struct hull {
 	struct point *corner;	/* x strictly rising, slopes strictly rising */
 	size_t corners;
-	struct point *fresh;	/* not yet merged */
-	size_t num_fresh;
-	size_t fresh_room;
+	size_t room;
 };
 
-/* Add a point: 0 or -ENOMEM, and then the hull is as it was before. */
-int hull_add(struct hull *h, int64_t x, int64_t y);
-
-/* Merge what was added, so that corner[] is the hull: 0 or -ENOMEM. */
-int hull_settle(struct hull *h);
+/* Add a point right of all before: 0 or -ENOMEM, and then it was not added. */
+int hull_add(struct hull *h, const struct point *p);
 
 /* The last corner at or before x, or 0 where there is none. */
 size_t hull_find(const struct hull *h, int64_t x);

@@ -6,15 +6,45 @@
 #include "array.h"
 #include "message.h"
 
-#define MAX_BINS ((size_t)1 << 18)
+/*
+ * What the envelopes of all clouds may take together: 40 MB or so. Each cloud
+ * gets its share.
+ */
+#define MAX_BINS ((size_t)1 << 17)
+#define MAX_CORNERS ((size_t)3 << 19)
 #define MAX_BINS_OF_CLOUD ((size_t)1 << 15)
-#define MIN_BINS_OF_CLOUD ((size_t)1 << 4)
+#define MIN_BINS_OF_CLOUD ((size_t)1 << 2)
+#define MIN_CORNERS_OF_CLOUD ((size_t)1 << 5)
 
 static size_t slot_of(uint32_t a, uint32_t b, size_t slots)
 {
 	uint64_t v = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (v ^ v >> 32) & (slots - 1);
+}
+
+static struct budget share(size_t pairs)
+{
+	struct budget b = { MAX_BINS / (2 * pairs), MAX_CORNERS / (2 * pairs) };
+
+	if (b.bins > MAX_BINS_OF_CLOUD)
+		b.bins = MAX_BINS_OF_CLOUD;
+	if (b.bins < MIN_BINS_OF_CLOUD)
+		b.bins = MIN_BINS_OF_CLOUD;
+	if (b.corners < MIN_CORNERS_OF_CLOUD)
+		b.corners = MIN_CORNERS_OF_CLOUD;
+	return b;
+}
+
+static int settle_envelopes(struct pairs *ps)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < ps->num && !ret; i++)
+		for (int d = 0; d < 2 && !ret; d++)
+			ret = envelope_settle(&ps->pair[i]->cloud[d].envelope,
+					      &ps->budget);
+	return ret;
 }
 
 static void index_pair(struct pairs *ps, uint32_t number)
@@ -46,57 +76,69 @@ static int grow_index(struct pairs *ps)
 	return 0;
 }
 
-/* The pair of two hosts, made where there is none; NULL: no memory. */
-static struct pair *find_pair(struct pairs *ps, uint32_t a, uint32_t b)
+/* The number of the pair of two hosts; ps->num: there is none yet. */
+static size_t find_pair(const struct pairs *ps, uint32_t a, uint32_t b)
 {
-	struct pair *p;
-	size_t i;
+	if (ps->last < ps->num && ps->pair[ps->last]->host[0] == a &&
+	    ps->pair[ps->last]->host[1] == b)
+		return ps->last;
+	for (size_t i = ps->slots ? slot_of(a, b, ps->slots) : 0;
+	     ps->slots && ps->slot[i]; i = (i + 1) & (ps->slots - 1)) {
+		const struct pair *p = ps->pair[ps->slot[i] - 1];
 
-	if (grow_index(ps))
-		return NULL;
-	for (i = slot_of(a, b, ps->slots); ps->slot[i];
-	     i = (i + 1) & (ps->slots - 1)) {
-		p = ps->pair[ps->slot[i] - 1];
 		if (p->host[0] == a && p->host[1] == b)
-			return p;
+			return ps->slot[i] - 1;
 	}
-	if (array_grow(&ps->pair, &ps->room, ps->num, sizeof(*ps->pair)))
-		return NULL;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->host[0] = a;
-	p->host[1] = b;
-	ps->pair[ps->num] = p;
-	index_pair(ps, ps->num++);
-	return p;
+	return ps->num;
 }
 
-int pairs_add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
-	      int64_t recv, bool inverted)
+/* Times of host[0] are on a grid that does not depend on its origin. */
+static int make_pair(struct pairs *ps, const struct end *a, uint32_t b)
 {
-	bool back = from > to;
-	struct pair *p = back ? find_pair(ps, to, from) :
-				find_pair(ps, from, to);
-	struct cloud *c;
-	int64_t x, y;
+	struct pair *p;
 	int ret;
 
+	if (grow_index(ps) ||
+	    array_grow(&ps->pair, &ps->room, ps->num, sizeof(*ps->pair)))
+		return -ENOMEM;
+	ps->budget = share(ps->num + 1);
+	/* Those that no longer send must give up what others need, too. */
+	if (!(ps->num & (ps->num - 1))) {
+		ret = settle_envelopes(ps);
+		if (ret)
+			return ret;
+	}
+	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	c = &p->cloud[back];
-	x = back ? recv : send;
-	y = back ? send - recv : recv - send;
-	ret = array_grow(&c->msg, &c->room, c->num, sizeof(*c->msg));
-	if (!ret)
-		ret = hull_add(&c->hull, x, back ? -y : y);
-	if (ret)
-		return ret;
-	c->msg[c->num].send = send;
-	c->msg[c->num++].recv = recv;
-	c->inversions += inverted;
+	p->host[0] = a->host;
+	p->host[1] = b;
+	p->cloud[0].envelope.base = -a->origin;
+	p->cloud[1].envelope.base = -a->origin;
+	ps->pair[ps->num] = p;
+	index_pair(ps, (uint32_t)ps->num++);
+	return 0;
+}
+
+int pairs_add(struct pairs *ps, const struct end *from, const struct end *to)
+{
+	bool back = from->host > to->host;
+	const struct end *a = back ? to : from, *b = back ? from : to;
+	int64_t x = a->t, y = b->t - a->t;
+	struct cloud *c;
+
+	ps->last = find_pair(ps, a->host, b->host);
+	if (ps->last == ps->num && make_pair(ps, a, b->host))
+		return -ENOMEM;
+	c = &ps->pair[ps->last]->cloud[back];
+	if (envelope_add(&c->envelope, x, back ? -y : y, &ps->budget))
+		return -ENOMEM;
+	c->num++;
+	c->inversions += to->t - from->t < from->origin - to->origin;
 	c->sum_x += x;
 	c->sum_y += y;
+	c->sum_xx = wide_sum(c->sum_xx, wide_of((__int128)x * x));
+	c->sum_xy = wide_sum(c->sum_xy, wide_of((__int128)x * y));
 	return 0;
 }
 
@@ -110,8 +152,24 @@ static int by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
+static int make_hull(struct cloud *c)
+{
+	int ret = 0;
+
+	c->hull.corners = 0;
+	for (size_t i = 0; i < c->envelope.num; i++) {
+		const struct bin *b = &c->envelope.bin[i];
+
+		for (uint32_t k = 0; k < b->corners && !ret; k++)
+			ret = hull_add(&c->hull, &b->corner[k]);
+	}
+	return ret;
+}
+
 int pairs_settle(struct pairs *ps)
 {
+	int ret;
+
 	/* In an order that does not depend on that of the messages. */
 	if (ps->num)
 		qsort(ps->pair, ps->num, sizeof(*ps->pair), by_hosts);
@@ -119,70 +177,17 @@ int pairs_settle(struct pairs *ps)
 		memset(ps->slot, 0, ps->slots * sizeof(*ps->slot));
 	for (uint32_t i = 0; i < ps->num; i++)
 		index_pair(ps, i);
-	for (size_t i = 0; i < ps->num; i++) {
-		for (int d = 0; d < 2; d++) {
-			int ret = hull_settle(&ps->pair[i]->cloud[d].hull);
-
-			if (ret)
-				return ret;
-		}
-	}
-	return 0;
-}
-
-/* All clouds share a number of bins. */
-static size_t bins_of_cloud(const struct pairs *ps)
-{
-	size_t share = MAX_BINS / (2 * ps->num);
-
-	if (share > MAX_BINS_OF_CLOUD)
-		return MAX_BINS_OF_CLOUD;
-	return share < MIN_BINS_OF_CLOUD ? MIN_BINS_OF_CLOUD : share;
-}
-
-static int bin_cloud(struct cloud *c, bool back, size_t bins)
-{
-	envelope_release(&c->envelope);
-	/* Not where times are counted from, which the first message set. */
-	c->envelope.base = INT64_MAX;
-	for (size_t i = 0; i < c->num; i++) {
-		int64_t x = back ? c->msg[i].recv : c->msg[i].send;
-
-		if (x < c->envelope.base)
-			c->envelope.base = x;
-	}
-	for (size_t i = 0; i < c->num; i++) {
-		const struct message *m = &c->msg[i];
-		int64_t d = m->recv - m->send;
-		/* The way back: x is the time received, and y is negated. */
-		int ret = envelope_add(&c->envelope, back ? m->recv : m->send,
-				       d, bins);
-
-		if (ret)
-			return ret;
-	}
-	return envelope_settle(&c->envelope);
-}
-
-int pairs_bin(struct pairs *ps)
-{
-	for (size_t i = 0; i < ps->num; i++) {
-		for (int d = 0; d < 2; d++) {
-			int ret = bin_cloud(&ps->pair[i]->cloud[d], d,
-					    bins_of_cloud(ps));
-
-			if (ret)
-				return ret;
-		}
-	}
-	return 0;
+	ret = settle_envelopes(ps);
+	for (size_t i = 0; i < ps->num; i++)
+		for (int d = 0; d < 2 && !ret; d++)
+			ret = make_hull(&ps->pair[i]->cloud[d]);
+	return ret;
 }
 
 void pairs_release(struct pairs *ps)
 {
 	for (size_t i = 0; i < ps->num; i++) {
 		for (int d = 0; d < 2; d++) {
-			free(ps->pair[i]->cloud[d].msg);
 			hull_release(&ps->pair[i]->cloud[d].hull);
 			envelope_release(&ps->pair[i]->cloud[d].envelope);
 		}

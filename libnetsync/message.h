@@ -7,7 +7,7 @@
  * (each relative to an origin near the host's times)
  * in which a straight pair of clocks is a line: messages from host[0] lie
  * above it by their delay, messages from host[1] below (Duda et al. 1987).
- * Each of the two clouds is kept as the convex hull on its inner side.
+ * Of each of the two clouds only the points on its inner side are kept.
  */
 #ifndef NETSYNC_MESSAGE_H
 #define NETSYNC_MESSAGE_H
@@ -18,27 +18,30 @@
 
 #include "envelope.h"
 #include "hull.h"
+#include "wide.h"
 
-struct message {
-	int64_t send;		/* each relative to its host's origin */
-	int64_t recv;
+/* Where and when one end of a message was seen. */
+struct end {
+	uint32_t host;
+	int64_t origin;		/* of the host's times */
+	int64_t t;		/* relative to that */
 };
 
 /* The messages of one direction. */
 struct cloud {
-	struct message *msg;
-	size_t num;
-	size_t room;
+	uint64_t num;
 	uint64_t inversions;	/* before correction */
-	__int128 sum_x;		/* for the mean point of the cloud */
+	__int128 sum_x;
 	__int128 sum_y;
+	struct wide sum_xx;
+	struct wide sum_xy;
 	/*
-	 * The inner hull: of (x, y) for messages from host[0], of (x, -y) for
-	 * messages from host[1], so that it is a lower hull both times.
+	 * The points on the inner side: of (x, y) for messages from host[0], of
+	 * (x, -y) for messages from host[1], so that they are the lower ones
+	 * both times.
 	 */
-	struct hull hull;
-	/* The same points, bin by bin, after pairs_bin(). */
 	struct envelope envelope;
+	struct hull hull;	/* of these, after pairs_settle() */
 };
 
 struct pair {
@@ -50,22 +53,17 @@ struct pairs {
 	struct pair **pair;
 	size_t num;
 	size_t room;
+	size_t last;		/* the pair of the last message */
 	uint32_t *slot;		/* hash table of pair number + 1 */
 	size_t slots;
+	struct budget budget;	/* of each cloud */
 };
 
-/*
- * Add a message: 0 or -ENOMEM. Times are relative to the hosts' origins, so
- * that only the caller knows whether it was @inverted.
- */
-int pairs_add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
-	      int64_t recv, bool inverted);
+/* Add a message: 0 or -ENOMEM, and then it was not added. */
+int pairs_add(struct pairs *ps, const struct end *from, const struct end *to);
 
-/* Bring all hulls up to date and sort the pairs: 0 or -ENOMEM. */
+/* Sort the pairs and make all hulls: 0 or -ENOMEM. More may be added later. */
 int pairs_settle(struct pairs *ps);
-
-/* Fill the envelopes, which only curves need: 0 or -ENOMEM. */
-int pairs_bin(struct pairs *ps);
 
 void pairs_release(struct pairs *ps);
 

@@ -57,13 +57,25 @@ static int no_memory(struct netsync *ns)
 	return fail(ns, -ENOMEM, "not enough memory");
 }
 
+/* Times are relative to the origins. */
+static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
+		       int64_t send, int64_t recv)
+{
+	const struct end ends[] = {
+		{ from, ns->host[from].origin, send },
+		{ to, ns->host[to].origin, recv },
+	};
+
+	return pairs_add(&ns->pairs, &ends[0], &ends[1]);
+}
+
 static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
 			 int64_t recv)
 {
 	struct netsync *ns = arg;
 
-	return pairs_add(&ns->pairs, from, to, send - ns->host[from].origin,
-			 recv - ns->host[to].origin, recv < send);
+	return add_message(ns, from, to, send - ns->host[from].origin,
+			   recv - ns->host[to].origin);
 }
 
 struct netsync *netsync_new(void)
@@ -250,7 +262,6 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {
-	bool inverted = recv_ns < send_ns;
 	int ret;
 
 	if (from == to)
@@ -261,7 +272,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 		ret = relative(ns, to, &recv_ns);
 	if (ret)
 		return ret;
-	if (pairs_add(&ns->pairs, from, to, send_ns, recv_ns, inverted))
+	if (add_message(ns, from, to, send_ns, recv_ns))
 		return no_memory(ns);
 	extend(&ns->host[from], send_ns);
 	extend(&ns->host[to], recv_ns);
@@ -270,59 +281,42 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 
 /* ---- solving ----------------------------------------------------------- */
 
-/* Corrected delay of a message; times are relative to the hosts' origins. */
-static int64_t delay(const struct host *from, const struct host *to,
-		     int64_t send, int64_t recv)
+/*
+ * Corrected delay of a message that is kept. Its x is the time on host[0], and
+ * the y of the way back is negated.
+ */
+static int64_t delay(const struct netsync *ns, const struct pair *p, int way,
+		     const struct point *at)
 {
-	int64_t s = 0, r = 0;
+	const struct host *a = &ns->host[p->host[0]];
+	const struct host *b = &ns->host[p->host[1]];
+	int64_t y = way ? -at->y : at->y, t[2] = { 0, 0 };
 
 	/* Cannot fail: corrected times are near the reference's own. */
-	netsync_convert(from->clock, from->origin + send, &s, NULL);
-	netsync_convert(to->clock, to->origin + recv, &r, NULL);
-	return r - s;
+	netsync_convert(a->clock, a->origin + at->x, &t[0], NULL);
+	netsync_convert(b->clock, b->origin + at->x + y, &t[1], NULL);
+	return t[!way] - t[way];
 }
 
+/* The smallest delay of a way; how many of the kept messages are inverted. */
 static int64_t smallest_delay(const struct netsync *ns, const struct pair *p,
-			      int way)
+			      int way, uint64_t *inverted)
 {
-	const struct host *from = &ns->host[p->host[way]];
-	const struct host *to = &ns->host[p->host[!way]];
-	const struct cloud *c = &p->cloud[way];
-	const struct hull *h = &c->hull;
+	const struct envelope *e = &p->cloud[way].envelope;
 	int64_t least = NETSYNC_UNKNOWN;
 
-	for (size_t i = 0; i < c->num && ns->curves; i++) {
-		int64_t d = delay(from, to, c->msg[i].send, c->msg[i].recv);
+	for (size_t i = 0; i < e->num; i++) {
+		const struct bin *b = &e->bin[i];
 
-		if (d < least)
-			least = d;
-	}
-	if (ns->curves)
-		return least;
+		for (uint32_t k = 0; k < b->corners; k++) {
+			int64_t d = delay(ns, p, way, &b->corner[k]);
 
-	/* Straight clocks: the smallest delay is at a corner. */
-	for (size_t i = 0; i < h->corners; i++) {
-		int64_t x = h->corner[i].x, y = h->corner[i].y, d;
-
-		/* x is the time on host[0]; y of the way back is negated. */
-		d = way ? delay(from, to, x - y, x) :
-			  delay(from, to, x, x + y);
-		if (d < least)
-			least = d;
+			*inverted += d < 0;
+			if (d < least)
+				least = d;
+		}
 	}
 	return least;
-}
-
-static uint64_t count_inversions(const struct netsync *ns, const struct pair *p,
-				 int way)
-{
-	const struct cloud *c = &p->cloud[way];
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < c->num; i++)
-		n += delay(&ns->host[p->host[way]], &ns->host[p->host[!way]],
-			   c->msg[i].send, c->msg[i].recv) < 0;
-	return n;
 }
 
 static void fill_pair(const struct netsync *ns, const struct estimate *e,
@@ -347,11 +341,9 @@ static void fill_pair(const struct netsync *ns, const struct estimate *e,
 		info->inversions_after = info->inversions_before;
 		return;
 	}
-	for (int i = 0; i < 2; i++) {
-		info->min_delay_ns[i] = smallest_delay(ns, p, i);
-		if (info->min_delay_ns[i] < 0)
-			info->inversions_after += count_inversions(ns, p, i);
-	}
+	for (int i = 0; i < 2; i++)
+		info->min_delay_ns[i] = smallest_delay(ns, p, i,
+						       &info->inversions_after);
 }
 
 /* Where the events of a pair went. */
@@ -424,8 +416,6 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	ret = matcher_settle(&ns->matcher);
 	if (!ret)
 		ret = pairs_settle(&ns->pairs);
-	if (!ret && ns->curves)
-		ret = pairs_bin(&ns->pairs);
 	if (!ret)
 		ret = solve_pairs(ns, max_skew * 1e-6);
 	if (ret) {

@@ -99,7 +99,7 @@ static void gather_side(struct track *k, const struct link *l, int cloud,
 		struct heap *h = &side->heap[side->heaps++];
 		double mean;
 
-		*h = (struct heap){ .messages = b->messages,
+		*h = (struct heap){ .messages = (uint32_t)b->messages,
 				    .first = (uint32_t)k->samples,
 				    .samples = b->corners };
 		for (uint32_t n = 0; n < b->corners; n++) {
@@ -110,8 +110,7 @@ static void gather_side(struct track *k, const struct link *l, int cloud,
 				     cloud ? -y : y);
 		}
 		/* Of the mean only the time matters, not to the ns. */
-		mean = (double)((int64_t)(b->sum_x / b->messages) -
-				b->corner[0].x);
+		mean = (double)(bin_time(b) - b->corner[0].x);
 		h->t = k->sample[h->first].t + mean;
 		side->messages += b->messages;
 	}

@@ -313,6 +313,10 @@ struct netsync_pair_info {
 	uint64_t hull[2];	/* corners of the convex hulls */
 	int64_t min_delay_ns[2];/* after correction; NETSYNC_UNKNOWN: none */
 	uint64_t inversions_before;
+	/*
+	 * Counted among the messages that are kept, those with the smallest
+	 * delays: 0 is exact, more means at least so many.
+	 */
 	uint64_t inversions_after;
 	/*
 	 * Every straight clock that satisfies all messages runs, in time of

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks whose rate changes, and what is kept of their messages. */
+/* Clocks whose rate changes. */
 #include <string.h>
 
 #include "test.h"
-#include "envelope.h"
 
 #define SPAN (600 * SEC)
 
@@ -170,49 +169,6 @@ static void test_few_messages(void **state)
 	netsync_free(ns);
 }
 
-/* What an envelope keeps: the lowest of each bin, however points come in. */
-static void test_envelope(void **state)
-{
-	enum { N = 20000, BINS = 2048 };
-	struct point *p = calloc(N, sizeof(*p));
-	struct envelope e[2] = { 0 };
-	uint64_t seed = 5, total = 0;
-
-	(void)state;
-	for (size_t i = 0; i < N; i++) {
-		p[i].x = below(&seed, SPAN) - SPAN / 2;
-		p[i].y = (int64_t)exponential(&seed, 1e5);
-		assert_int_equal(envelope_add(&e[0], p[i].x, p[i].y, BINS), 0);
-	}
-	for (size_t i = N; i-- > 0;)
-		assert_int_equal(envelope_add(&e[1], p[i].x, p[i].y, BINS), 0);
-	assert_int_equal(envelope_settle(&e[0]), 0);
-	assert_int_equal(envelope_settle(&e[1]), 0);
-	assert_true(e[0].num <= BINS && e[0].num > BINS / 4);
-	assert_int_equal(e[0].num, e[1].num);
-	assert_int_equal(e[0].shift, e[1].shift);
-	for (size_t i = 0; i < e[0].num; i++) {
-		const struct bin *b = &e[0].bin[i], *c = &e[1].bin[i];
-		int64_t lowest = INT64_MAX, kept = INT64_MAX;
-
-		assert_int_equal(b->index, c->index);
-		assert_int_equal(b->messages, c->messages);
-		total += b->messages;
-		for (size_t j = 0; j < N; j++)
-			if (p[j].x >> e[0].shift == b->index && p[j].y < lowest)
-				lowest = p[j].y;
-		for (uint32_t j = 0; j < b->corners; j++)
-			if (b->corner[j].y < kept)
-				kept = b->corner[j].y;
-
-		assert_int_equal(kept, lowest);
-	}
-	assert_int_equal(total, N);
-	envelope_release(&e[0]);
-	envelope_release(&e[1]);
-	free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,7 +176,6 @@ int main(void)
 		cmocka_unit_test(test_continuous),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_few_messages),
-		cmocka_unit_test(test_envelope),
 	};
 
 	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);

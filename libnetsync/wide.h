@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* 192-bit two's complement integers, for what 128 bits cannot hold. */
+#ifndef NETSYNC_WIDE_H
+#define NETSYNC_WIDE_H
+
+#include <stdint.h>
+
+struct wide {
+	uint64_t low;
+	__int128 high;
+};
+
+static inline struct wide wide_of(__int128 v)
+{
+	return (struct wide){ (uint64_t)v, v >> 64 };
+}
+
+static inline struct wide wide_sum(struct wide a, struct wide b)
+{
+	struct wide s = { a.low + b.low, 0 };
+
+	s.high = (__int128)((unsigned __int128)a.high +
+			    (unsigned __int128)b.high + (s.low < a.low));
+	return s;
+}
+
+static inline struct wide wide_product(__int128 a, int64_t b)
+{
+	unsigned __int128 ua = (unsigned __int128)a;
+	uint64_t ub = (uint64_t)b;
+	unsigned __int128 low = (unsigned __int128)(uint64_t)ua * ub;
+	unsigned __int128 high = (ua >> 64) * ub + (low >> 64);
+
+	/* A negative factor was taken as 2^128 or 2^64 too much. */
+	if (a < 0)
+		high -= (unsigned __int128)ub << 64;
+	if (b < 0)
+		high -= ua;
+	return (struct wide){ (uint64_t)low, (__int128)high };
+}
+
+static inline double wide_value(struct wide v)
+{
+	return (double)v.high * 0x1p64 + (double)v.low;
+}
+
+#endif
