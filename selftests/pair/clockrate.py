@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: clockrate.py PPM
 
-Let this machine's clock run PPM parts per million fast (at most 500).
+Let this machine's clock run PPM parts per million fast (at most 500), and
+print, as JSON, CLOCK_MONOTONIC before and after the change, and PPM.
 """
 import ctypes
+import json
 import os
 import sys
+import time
 
 ADJ_FREQUENCY = 0x0002
 
@@ -21,10 +24,12 @@ def main():
     ppm = float(sys.argv[1])
     timex = Timex(modes=ADJ_FREQUENCY, freq=round(ppm * 65536))
     libc = ctypes.CDLL(None, use_errno=True)
+    before = time.monotonic_ns()
     if libc.adjtimex(ctypes.byref(timex)) < 0:
         sys.exit("clockrate.py: " + os.strerror(ctypes.get_errno()))
     if timex.freq != round(ppm * 65536):
         sys.exit("clockrate.py: the kernel allows only %g" % (timex.freq / 65536))
+    print(json.dumps([before, time.monotonic_ns(), ppm]))
 
 
 main()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""usage: truth.py OUT
+"""usage: truth.py OUT PAUSE
 
-Until terminated, exchange time with the machine that runs the guests, over a
+Until terminated, every PAUSE seconds exchange time with the machine that runs the guests, over a
 serial port, which has nothing to do with the network; then write to OUT, as
 JSON, of every ten exchanges the one with the shortest round trip:
 
@@ -20,7 +20,6 @@ import time
 import tty
 
 PORT = "/dev/ttyS1"
-PAUSE = 0.5
 BURST = 10
 
 
@@ -53,11 +52,12 @@ def main():
 
     signal.signal(signal.SIGTERM, stop)
     port = open_port()
+    pause = float(sys.argv[2])
     samples = []
     while running:
         samples.append(min((exchange(port) for _ in range(BURST)),
                            key=lambda sample: sample[2] - sample[0]))
-        time.sleep(PAUSE)
+        time.sleep(pause)
     with open(sys.argv[1], "w", encoding="ascii") as out:
         json.dump(samples, out)
 

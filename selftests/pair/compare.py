@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests of recordings share: reporting in KTAP, and netsync's answer
+beside the truth."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+from fractions import Fraction
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+OUT = TOP / "build/selftests/pair"
+NET = "net_dev_queue,net_if_receive_skb"
+INET = "inet_sock_local_in,inet_sock_local_out"
+# How near the line through a minute's messages comes to the rate that was set.
+RATE_PPM = 4
+
+checks = []
+
+
+def plan(number):
+    print("TAP version 13")
+    print("1..%d" % number, flush=True)
+
+
+def check(good, name, detail):
+    checks.append(bool(good))
+    print("%sok %d - %s" % ("" if good else "not ", len(checks), name))
+    print("# %s" % detail, flush=True)
+    return good
+
+
+def finish():
+    sys.exit(0 if all(checks) else 1)
+
+
+def ppm(rate):
+    return float((rate - 1) * 1_000_000)
+
+
+def record(name, share, options, web, db):
+    """Run a command in each of two guests. Return: did both succeed?"""
+    share.mkdir(parents=True, exist_ok=True)
+    run = subprocess.run([TOP / "selftests/rig/pair", *options, share,
+                          "selftests/pair/record " + web,
+                          "selftests/pair/record " + db], check=False)
+    return check(run.returncode == 0, name + ": both machines recorded",
+                 "exit status %d" % run.returncode)
+
+
+def trace_epoch(trace):
+    """LTTng traces monotonic time and says in the trace how far that is from
+    1970."""
+    text = subprocess.run(
+        ["babeltrace2", "--output-format=ctf-metadata", trace],
+        check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+    clock = text[text.index("\nclock {"):]
+    return int(re.search(r"\boffset = (\d+);", clock).group(1))
+
+
+class Truth:
+    """Where the clock of a guest really stood, in the time of its trace."""
+
+    def __init__(self, folder):
+        self.epoch = trace_epoch(folder / "trace")
+        with open(folder / "truth.json", encoding="ascii") as file:
+            self.samples = [[sent + self.epoch, host, received + self.epoch]
+                            for sent, host, received in json.load(file)]
+
+    def at(self, host_ns):
+        """The earliest and latest that the clock can have shown then."""
+        for before, after in zip(self.samples, self.samples[1:]):
+            if before[1] <= host_ns <= after[1]:
+                part = Fraction(host_ns - before[1], after[1] - before[1])
+                return [before[i] + part * (after[i] - before[i]) for i in (0, 2)]
+        return None
+
+
+class Answer:
+    """What netsync sync makes of traces; it is kept in a file."""
+
+    def __init__(self, path, *arguments):
+        self.path = path
+        run = subprocess.run(
+            [TOP / "build/netsync", "sync", "--output", path, "--force",
+             *arguments], check=False)
+        self.status = run.returncode
+        self.result = json.loads(path.read_text(encoding="utf-8")) \
+            if self.status != 1 else {}
+
+    def hosts(self):
+        """All but the reference."""
+        return [host for host in self.result["hosts"]
+                if host["name"] != self.result["reference"]]
+
+    def correct(self, host, times):
+        """Times of a host on the reference clock, each with its bound (or None)."""
+        run = subprocess.run(
+            [TOP / "build/netsync", "convert", "-m", self.path, host,
+             *map(str, times)], check=True, stdout=subprocess.PIPE, encoding="ascii")
+        words = [line.split() for line in run.stdout.splitlines()]
+        return [(int(word[0]), None if word[1] == "unknown" else int(word[1]))
+                for word in words]
+
+    def rate(self, host, begin, end):
+        """The mean rate between two times of a host."""
+        times = self.correct(host, [begin, end])
+        return Fraction(times[1][0] - times[0][0], end - begin)
+
+
+class Error:
+    """How far a corrected time is from the measured one, in ns."""
+
+    def __init__(self, mine, ref):
+        self.ns = abs(mine[0][0] + mine[1][0] - sum(ref)) / 2
+        # Both exchanged time with the computer that runs them, whose time lies
+        # between that of sending and of receiving: the truth is an interval.
+        self.unsure = (mine[1][0] - mine[0][0] + ref[1] - ref[0]) / 2
+        bounds = [m[1] for m in mine]
+        self.bound = None if None in bounds else max(bounds)
+        self.allowed = -1 if None in bounds else self.unsure + self.bound
+
+
+def offset_errors(answer, host, truth, truth_ref, usable=lambda host_ns: True):
+    """The error at each time of a host's trace when the truth was measured."""
+    samples, refs = [], []
+    for sample in truth.samples:
+        ref = truth_ref.at(sample[1])
+        if ref is not None and usable(sample[1]) and \
+                host["first_ns"] <= sample[0] and sample[2] <= host["last_ns"]:
+            samples.append(sample)
+            refs.append(ref)
+    mine = answer.correct(host["name"], [t for sample in samples
+                                 for t in (sample[0], sample[2])])
+    return [Error(mine[2 * i:2 * i + 2], ref) for i, ref in enumerate(refs)]
+
+
+def check_offset(name, errors):
+    if not check(errors and all(e.ns <= e.allowed for e in errors), name,
+                 "%d times" % len(errors)) and not errors:
+        return
+    best = min(errors, key=lambda e: e.unsure)
+    worst = max(errors, key=lambda e: e.ns - e.unsure)
+    for word, e in ("best", best), ("worst", worst):
+        print("# %s measured: %.1f us away, %.1f of it open, bound %s us" % (
+            word, e.ns / 1000, e.unsure / 1000,
+            "?" if e.bound is None else "%.1f" % (e.bound / 1000)))

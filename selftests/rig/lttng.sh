@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# LTTng kernel sessions in a guest; sourced by the scripts that record there.
+
+# tracer EVENTS...: start it, with the modules that these events need.
+tracer() {
+	local probes=(--kmod-probes=net)
+
+	case $* in
+	*inet_sock*) probes+=(--extra-kmod-probes=netsync) ;;
+	esac
+	lttng-sessiond --daemonize "${probes[@]}"
+}
+
+# session NAME EVENTS: record them, separated by commas. Sub-buffers are small
+# because LTTng writes whole pages of each.
+session() {
+	lttng --quiet create "$1" --output="/tmp/$1"
+	lttng --quiet enable-channel --session="$1" --kernel packets \
+		--subbuf-size=64K --num-subbuf=64
+	lttng --quiet enable-event --session="$1" --kernel --channel=packets "$2"
+	lttng --quiet start "$1"
+}
+
+# session_end NAME FOLDER: keep its trace there, if it is whole.
+session_end() {
+	local state
+
+	lttng --quiet stop "$1"
+	state=$(lttng list "$1")
+	lttng --quiet destroy "$1"
+	if ! grep -q 'Discarded events: 0$' <<< "$state"; then
+		echo "${0##*/}: events were lost" >&2
+		echo "$state" >&2
+		return 1
+	fi
+	cp -r --no-preserve=mode "/tmp/$1/kernel" "$2"
+}
