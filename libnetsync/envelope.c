@@ -7,7 +7,6 @@
 
 #include "array.h"
 #include "envelope.h"
-#include "wide.h"
 
 /* Begin with bins of 2^20 ns = 1 ms: finer ones say nothing more. */
 #define FIRST_SHIFT 20
@@ -24,6 +23,8 @@
 /* More corners than delays that vary leave in a bin. */
 #define BIN_CORNERS 128
 #define CORNERS_STEP 4
+/* So many points are looked at together. */
+#define RUN 32
 
 static size_t slot_of(const struct envelope *e, int64_t index)
 {
@@ -105,10 +106,22 @@ static void trim(struct bin *b)
 	}
 }
 
-/* Half of the largest drift is 1 in 2^this. */
-static int drift_shift(int shift)
+/* By how much curves may bend that bins of a width are made for. */
+struct drift {
+	int shift;		/* half of the largest drift is 1 in 2^this */
+	int64_t sag;		/* no bin's curve sags by more than this, ns */
+};
+
+static struct drift drift_of(int shift)
 {
-	return DRIFT_SHIFT + (shift > DRIFT_BINS ? shift - DRIFT_BINS : 0);
+	struct drift d = { .shift = DRIFT_SHIFT };
+
+	if (shift > DRIFT_BINS)
+		d.shift += shift - DRIFT_BINS;
+	/* At most half a bin from either side. */
+	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ?
+			       2 * shift - 2 - d.shift : 0);
+	return d;
 }
 
 /*
@@ -117,23 +130,29 @@ static int drift_shift(int shift)
  *	k/2 (xc - xa) (xc - xb) (xb - xa)
  */
 static bool needless(const struct point *a, const struct point *b,
-		     const struct point *c, int drift)
+		     const struct point *c, struct drift drift)
 {
-	__int128 cross = (__int128)(b->y - a->y) * (c->x - b->x) -
-			 (__int128)(c->y - b->y) * (b->x - a->x);
 	unsigned __int128 high, bulge;
 	struct wide cube;
+	__int128 cross;
 
+	/* Most are far above or below: that takes no multiplication. */
+	if (b->y - drift.sag > a->y && b->y - drift.sag > c->y)
+		return true;
+	if (b->y <= a->y && b->y <= c->y)
+		return false;
+	cross = (__int128)(b->y - a->y) * (c->x - b->x) -
+		(__int128)(c->y - b->y) * (b->x - a->x);
 	if (cross <= 0)
 		return false;
 	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x),
 			    c->x - a->x);
 	high = (unsigned __int128)cube.high;
 	/* The cube is below 2^178. Its rest does not matter to whole numbers. */
-	if (drift < 64)
-		bulge = high << (64 - drift) | cube.low >> drift;
+	if (drift.shift < 64)
+		bulge = high << (64 - drift.shift) | cube.low >> drift.shift;
 	else
-		bulge = high >> (drift - 64);
+		bulge = high >> (drift.shift - 64);
 	return (unsigned __int128)cross > bulge;
 }
 
@@ -147,7 +166,7 @@ static void drop(struct bin *b, uint32_t i)
  * A full bin loses the corner that is the least below its neighbours; none of
  * the straight hull, as long as there are others.
  */
-static void make_room(struct bin *b, int drift)
+static void make_room(struct bin *b, struct drift drift)
 {
 	double least = HUGE_VAL;
 	bool straight = true;
@@ -159,7 +178,7 @@ static void make_room(struct bin *b, int drift)
 		double right = (double)(p[1].x - p->x);
 		double above = ((double)(p->y - p[-1].y) * right -
 				(double)(p[1].y - p->y) * left) / (left + right);
-		double depth = ldexp(left * right, -drift) - above;
+		double depth = ldexp(left * right, -drift.shift) - above;
 		bool s = !on_or_above(p - 1, p, p + 1);
 
 		if (s > straight || (s == straight && depth >= least))
@@ -189,7 +208,7 @@ static uint32_t find_corner(const struct bin *b, int64_t x)
 	return lo;
 }
 
-static int add_point(struct bin *b, const struct point *p, int drift)
+static int add_point(struct bin *b, const struct point *p, struct drift drift)
 {
 	uint32_t i = find_corner(b, p->x), from, to;
 	struct point *c = b->corner;
@@ -244,7 +263,7 @@ static void sort(struct envelope *e)
 }
 
 /* Once bins are wider, the drift is smaller. */
-static void thin(struct bin *b, int drift)
+static void thin(struct bin *b, struct drift drift)
 {
 	struct point *c = b->corner;
 	uint32_t n = 0;
@@ -260,7 +279,7 @@ static void thin(struct bin *b, int drift)
 /* Bins become twice as wide; two neighbours become one. */
 static int widen(struct envelope *e)
 {
-	int drift = drift_shift(e->shift + 1);
+	struct drift drift = drift_of(e->shift + 1);
 	size_t n = 0;
 
 	sort(e);
@@ -288,8 +307,7 @@ static int widen(struct envelope *e)
 			free(b.corner);
 			trim(to);
 		} else {
-			if (drift != drift_shift(e->shift - 1))
-				thin(&b, drift);
+			thin(&b, drift);
 			*to = b;
 			n++;
 		}
@@ -305,6 +323,8 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 {
 	size_t i;
 
+	if (e->num && e->bin[e->last].index == (x - e->base) >> e->shift)
+		return 0;
 	if (grow_slots(e) ||
 	    array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
 		return -ENOMEM;
@@ -326,32 +346,74 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 	return 0;
 }
 
-int envelope_add(struct envelope *e, int64_t x, int64_t y,
-		 const struct budget *room)
+/* How many points, in order of time, belong into the same bin? */
+static size_t find_run(const struct envelope *e, const struct point *p,
+		       size_t n)
 {
-	struct point p = { x, y };
-	uint32_t before;
-	struct bin *b;
+	int64_t index = (p[0].x - e->base) >> e->shift;
+	size_t run = 1;
+
+	if (n > RUN)
+		n = RUN;
+	while (run < n && p[run].x >= p[run - 1].x &&
+	       (p[run].x - e->base) >> e->shift == index)
+		run++;
+	return run;
+}
+
+/*
+ * Add points in order of time to a bin. Most of them are well above others on
+ * both sides, and are told from these alone; see needless().
+ */
+static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
+		      size_t n)
+{
+	struct drift drift = drift_of(e->shift);
+	int64_t right[RUN], left = INT64_MAX;
+	uint32_t before = b->corners;
+	size_t i;
+
+	if (before && b->corner[before - 1].x < p[0].x)
+		for (uint32_t k = 0; k < before; k++)
+			left = min64(left, b->corner[k].y);
+	right[n - 1] = INT64_MAX;
+	for (i = n - 1; i > 0; i--)
+		right[i - 1] = min64(right[i], p[i].y);
+	for (i = 0; i < n; i++) {
+		int64_t y = p[i].y - drift.sag;
+
+		if ((y <= left || y <= right[i]) && add_point(b, &p[i], drift))
+			break;
+		left = min64(left, p[i].y);
+		b->sum_x += p[i].x;
+	}
+	b->messages += i;
+	e->corners += b->corners;
+	e->corners -= before;
+	return i;
+}
+
+size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
+		    const struct budget *room)
+{
+	size_t done = 0;
 
 	if (!e->shift)
 		e->shift = FIRST_SHIFT;
-	if ((!e->num || e->bin[e->last].index != (x - e->base) >> e->shift) &&
-	    find_bin(e, x, room->bins))
-		return -ENOMEM;
-	b = &e->bin[e->last];
-	before = b->corners;
-	if (add_point(b, &p, drift_shift(e->shift)))
-		return -ENOMEM;
-	b->messages++;
-	b->sum_x += x;
-	e->corners += b->corners;
-	e->corners -= before;
-	/* Should there be no memory for that, it will be tried again. */
-	while (e->corners > room->corners + room->corners / 4 &&
-	       e->shift < LAST_SHIFT)
-		if (widen(e))
+	while (done < n && !find_bin(e, p[done].x, room->bins)) {
+		size_t run = find_run(e, &p[done], n - done);
+		size_t added = add_run(e, &e->bin[e->last], &p[done], run);
+
+		done += added;
+		if (added < run)
 			break;
-	return 0;
+		/* Should there be no memory for that, it is tried again. */
+		while (e->corners > room->corners + room->corners / 4 &&
+		       e->shift < LAST_SHIFT)
+			if (widen(e))
+				break;
+	}
+	return done;
 }
 
 int envelope_settle(struct envelope *e, const struct budget *room)

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "hull.h"
+#include "wide.h"
 
 struct bin {
 	int64_t index;		/* from base + index << shift, 1 << shift long */
@@ -53,18 +54,18 @@ struct budget {
 /* The mean time of a bin's messages, rounded down. */
 static inline int64_t bin_time(const struct bin *b)
 {
-	__int128 n = b->messages, mean = b->sum_x / n;
-
-	return (int64_t)(mean - (mean * n > b->sum_x));
+	return (int64_t)floor_div(b->sum_x, b->messages);
 }
 
 /*
- * Add a point: 0 or -ENOMEM, and then it was not added. Times are within 2^60
- * of each other; there may be a quarter more corners than @room says, so that
- * bins are not widened for what later points take away again.
+ * Add points, of times within 2^60 of each other. There may be a quarter more
+ * corners than @room says, so that bins are not widened for what later points
+ * take away again.
+ *
+ * Return: how many were added; fewer than @n: there was no memory for the next.
  */
-int envelope_add(struct envelope *e, int64_t x, int64_t y,
-		 const struct budget *room);
+size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
+		    const struct budget *room);
 
 /* Put the bins in order, so many at most: 0 or -ENOMEM. */
 int envelope_settle(struct envelope *e, const struct budget *room);

@@ -24,6 +24,7 @@
  * lines that touch both chains at x*.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "estimate.h"
@@ -474,4 +475,55 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
 	}
 	find_touches(e);
 	e->noise = expected_error(e);
+}
+
+/* ---- least squares ------------------------------------------------------ */
+
+/* The line through the middle of a cloud; false: its slope is not known. */
+static bool least_squares(const struct cloud *c, struct line *l)
+{
+	__int128 n = c->num;
+	int64_t x = (int64_t)floor_div(c->sum_x, n);
+	int64_t y = (int64_t)floor_div(c->sum_y, n);
+	__int128 rest_x = c->sum_x - n * x, rest_y = c->sum_y - n * y;
+	double dx = (double)rest_x / (double)n, dy = (double)rest_y / (double)n;
+	/* Sums about (x, y), exactly, and then about the mean. */
+	double xx = wide_value(wide_sum(c->sum_xx,
+					wide_product(-c->sum_x - rest_x, x))) -
+		    (double)rest_x * dx;
+	double xy = wide_value(wide_sum(wide_sum(c->sum_xy,
+					wide_product(-c->sum_y, x)),
+					wide_product(-rest_x, y))) -
+		    (double)rest_x * dy;
+	bool known = xx > 0;
+
+	*l = (struct line){ .x = x, .y = y, .slope = known ? xy / xx : 0 };
+	l->frac = dy - l->slope * dx;
+	return known;
+}
+
+void estimate_regression(struct estimate *e)
+{
+	const struct cloud *c = e->pair->cloud;
+	struct line l[2];
+	bool known[2];
+	double d;
+
+	if (e->quality == NETSYNC_ACCURATE)
+		e->quality = NETSYNC_APPROXIMATE;
+	if (!c[UPPER].num || !c[LOWER].num) {
+		least_squares(c[UPPER].num ? &c[UPPER] : &c[LOWER], &e->line);
+		return;
+	}
+	for (int side = UPPER; side <= LOWER; side++)
+		known[side] = least_squares(&c[side], &l[side]);
+	for (int side = UPPER; side <= LOWER; side++)
+		if (!known[side])
+			l[side].slope = l[!side].slope;
+	e->line.x = l[0].x + (l[1].x - l[0].x) / 2;
+	e->line.y = l[0].y;
+	e->line.slope = (l[0].slope + l[1].slope) / 2;
+	d = (line_above(&l[0], e->line.x, l[0].y) +
+	     line_above(&l[1], e->line.x, l[0].y)) / 2;
+	e->line.frac = split(d, &e->line.y);
 }

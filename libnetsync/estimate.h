@@ -15,16 +15,6 @@
 #include "message.h"
 #include "netsync.h"
 
-static inline int64_t max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* y(at) = y + frac + slope * (at - x): whole ns apart, a double for the rest */
 struct line {
 	int64_t x;
@@ -73,6 +63,12 @@ struct margin {
  * @max_slope: the largest slope of either sign that is thought possible
  */
 void estimate_pair(struct estimate *e, const struct pair *p, double max_slope);
+
+/**
+ * estimate_regression() - take the line half-way between the least squares
+ * @e: what estimate_pair() found; its line is replaced
+ */
+void estimate_regression(struct estimate *e);
 
 /* Of all lines that satisfy the messages, how far do they reach at x? */
 struct margin estimate_margin(const struct estimate *e, int64_t x);

@@ -12,6 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+static inline int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 struct point {
 	int64_t x;
 	int64_t y;

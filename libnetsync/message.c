@@ -16,6 +16,8 @@
 #define MIN_BINS_OF_CLOUD ((size_t)1 << 2)
 #define MIN_CORNERS_OF_CLOUD ((size_t)1 << 5)
 
+#define FRESH 32
+
 static size_t slot_of(uint32_t a, uint32_t b, size_t slots)
 {
 	uint64_t v = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
@@ -47,21 +49,30 @@ static int settle_envelopes(struct pairs *ps)
 	return ret;
 }
 
-static void index_pair(struct pairs *ps, uint32_t number)
+static struct pair_slot *find_slot(const struct pairs *ps, uint32_t a,
+				   uint32_t b)
 {
-	const struct pair *p = ps->pair[number];
-	size_t i = slot_of(p->host[0], p->host[1], ps->slots);
+	size_t i = slot_of(a, b, ps->slots);
 
-	while (ps->slot[i])
+	while (ps->slot[i].pair &&
+	       (ps->slot[i].host[0] != a || ps->slot[i].host[1] != b))
 		i = (i + 1) & (ps->slots - 1);
-	ps->slot[i] = number + 1;
+	return &ps->slot[i];
+}
+
+static void index_pair(struct pairs *ps, struct pair *p)
+{
+	*find_slot(ps, p->host[0], p->host[1]) = (struct pair_slot){
+		.host = { p->host[0], p->host[1] },
+		.pair = p,
+	};
 }
 
 /* Keep the table at most half full. */
 static int grow_index(struct pairs *ps)
 {
 	size_t slots = ps->slots ? ps->slots * 2 : 16;
-	uint32_t *bigger;
+	struct pair_slot *bigger;
 
 	if (ps->num * 2 < ps->slots)
 		return 0;
@@ -71,74 +82,78 @@ static int grow_index(struct pairs *ps)
 	free(ps->slot);
 	ps->slot = bigger;
 	ps->slots = slots;
-	for (uint32_t i = 0; i < ps->num; i++)
-		index_pair(ps, i);
+	for (size_t i = 0; i < ps->num; i++)
+		index_pair(ps, ps->pair[i]);
 	return 0;
 }
 
-/* The number of the pair of two hosts; ps->num: there is none yet. */
-static size_t find_pair(const struct pairs *ps, uint32_t a, uint32_t b)
-{
-	if (ps->last < ps->num && ps->pair[ps->last]->host[0] == a &&
-	    ps->pair[ps->last]->host[1] == b)
-		return ps->last;
-	for (size_t i = ps->slots ? slot_of(a, b, ps->slots) : 0;
-	     ps->slots && ps->slot[i]; i = (i + 1) & (ps->slots - 1)) {
-		const struct pair *p = ps->pair[ps->slot[i] - 1];
-
-		if (p->host[0] == a && p->host[1] == b)
-			return ps->slot[i] - 1;
-	}
-	return ps->num;
-}
-
-/* Times of host[0] are on a grid that does not depend on its origin. */
-static int make_pair(struct pairs *ps, const struct end *a, uint32_t b)
+/* NULL: no memory. */
+static struct pair *make_pair(struct pairs *ps, const struct end *a, uint32_t b)
 {
 	struct pair *p;
-	int ret;
 
-	if (grow_index(ps) ||
-	    array_grow(&ps->pair, &ps->room, ps->num, sizeof(*ps->pair)))
-		return -ENOMEM;
+	if (array_grow(&ps->pair, &ps->room, ps->num, sizeof(*ps->pair)))
+		return NULL;
 	ps->budget = share(ps->num + 1);
 	/* Those that no longer send must give up what others need, too. */
-	if (!(ps->num & (ps->num - 1))) {
-		ret = settle_envelopes(ps);
-		if (ret)
-			return ret;
-	}
+	if (!(ps->num & (ps->num - 1)) && settle_envelopes(ps))
+		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return -ENOMEM;
+		return NULL;
 	p->host[0] = a->host;
 	p->host[1] = b;
+	/* The grid of bins does not depend on where times are counted from. */
 	p->cloud[0].envelope.base = -a->origin;
 	p->cloud[1].envelope.base = -a->origin;
-	ps->pair[ps->num] = p;
-	index_pair(ps, (uint32_t)ps->num++);
-	return 0;
+	ps->pair[ps->num++] = p;
+	index_pair(ps, p);
+	return p;
+}
+
+static int add_fresh(struct cloud *c, bool back, const struct budget *room)
+{
+	size_t n = envelope_add(&c->envelope, c->fresh, c->num_fresh, room);
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t x = c->fresh[i].x;
+		int64_t y = back ? -c->fresh[i].y : c->fresh[i].y;
+
+		c->sum_x += x;
+		c->sum_y += y;
+		c->sum_xx = wide_sum(c->sum_xx, wide_of((__int128)x * x));
+		c->sum_xy = wide_sum(c->sum_xy, wide_of((__int128)x * y));
+	}
+	c->num += n;
+	c->num_fresh -= n;
+	if (!c->num_fresh)
+		return 0;
+	memmove(c->fresh, c->fresh + n, c->num_fresh * sizeof(*c->fresh));
+	return -ENOMEM;
 }
 
 int pairs_add(struct pairs *ps, const struct end *from, const struct end *to)
 {
 	bool back = from->host > to->host;
 	const struct end *a = back ? to : from, *b = back ? from : to;
-	int64_t x = a->t, y = b->t - a->t;
+	int64_t y = b->t - a->t;
 	struct cloud *c;
+	struct pair *p;
 
-	ps->last = find_pair(ps, a->host, b->host);
-	if (ps->last == ps->num && make_pair(ps, a, b->host))
+	if (grow_index(ps))
 		return -ENOMEM;
-	c = &ps->pair[ps->last]->cloud[back];
-	if (envelope_add(&c->envelope, x, back ? -y : y, &ps->budget))
+	p = find_slot(ps, a->host, b->host)->pair;
+	if (!p)
+		p = make_pair(ps, a, b->host);
+	if (!p)
 		return -ENOMEM;
-	c->num++;
+	c = &p->cloud[back];
+	if ((c->num_fresh == FRESH && add_fresh(c, back, &ps->budget)) ||
+	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
+		       sizeof(*c->fresh)))
+		return -ENOMEM;
+	c->fresh[c->num_fresh++] = (struct point){ a->t, back ? -y : y };
 	c->inversions += to->t - from->t < from->origin - to->origin;
-	c->sum_x += x;
-	c->sum_y += y;
-	c->sum_xx = wide_sum(c->sum_xx, wide_of((__int128)x * x));
-	c->sum_xy = wide_sum(c->sum_xy, wide_of((__int128)x * y));
 	return 0;
 }
 
@@ -152,10 +167,12 @@ static int by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
-static int make_hull(struct cloud *c)
+static int settle(struct cloud *c, bool back, const struct budget *room)
 {
-	int ret = 0;
+	int ret = add_fresh(c, back, room);
 
+	if (!ret)
+		ret = envelope_settle(&c->envelope, room);
 	c->hull.corners = 0;
 	for (size_t i = 0; i < c->envelope.num; i++) {
 		const struct bin *b = &c->envelope.bin[i];
@@ -168,19 +185,14 @@ static int make_hull(struct cloud *c)
 
 int pairs_settle(struct pairs *ps)
 {
-	int ret;
+	int ret = 0;
 
 	/* In an order that does not depend on that of the messages. */
 	if (ps->num)
 		qsort(ps->pair, ps->num, sizeof(*ps->pair), by_hosts);
-	if (ps->slots)
-		memset(ps->slot, 0, ps->slots * sizeof(*ps->slot));
-	for (uint32_t i = 0; i < ps->num; i++)
-		index_pair(ps, i);
-	ret = settle_envelopes(ps);
 	for (size_t i = 0; i < ps->num; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = make_hull(&ps->pair[i]->cloud[d]);
+			ret = settle(&ps->pair[i]->cloud[d], d, &ps->budget);
 	return ret;
 }
 
@@ -188,6 +200,7 @@ void pairs_release(struct pairs *ps)
 {
 	for (size_t i = 0; i < ps->num; i++) {
 		for (int d = 0; d < 2; d++) {
+			free(ps->pair[i]->cloud[d].fresh);
 			hull_release(&ps->pair[i]->cloud[d].hull);
 			envelope_release(&ps->pair[i]->cloud[d].envelope);
 		}

@@ -18,7 +18,6 @@
 
 #include "envelope.h"
 #include "hull.h"
-#include "wide.h"
 
 /* Where and when one end of a message was seen. */
 struct end {
@@ -29,8 +28,13 @@ struct end {
 
 /* The messages of one direction. */
 struct cloud {
-	uint64_t num;
+	/* Added together, a few at a time: that spares the caches. */
+	struct point *fresh;
+	size_t num_fresh;
+	size_t fresh_room;
 	uint64_t inversions;	/* before correction */
+	/* The rest does not know of the fresh ones until pairs_settle(). */
+	uint64_t num;
 	__int128 sum_x;
 	__int128 sum_y;
 	struct wide sum_xx;
@@ -41,7 +45,7 @@ struct cloud {
 	 * both times.
 	 */
 	struct envelope envelope;
-	struct hull hull;	/* of these, after pairs_settle() */
+	struct hull hull;	/* of these */
 };
 
 struct pair {
@@ -49,12 +53,16 @@ struct pair {
 	struct cloud cloud[2];	/* [0]: from host[0] to host[1] */
 };
 
+struct pair_slot {
+	uint32_t host[2];
+	struct pair *pair;	/* NULL: free */
+};
+
 struct pairs {
 	struct pair **pair;
 	size_t num;
 	size_t room;
-	size_t last;		/* the pair of the last message */
-	uint32_t *slot;		/* hash table of pair number + 1 */
+	struct pair_slot *slot;	/* hash table */
 	size_t slots;
 	struct budget budget;	/* of each cloud */
 };

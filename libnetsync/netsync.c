@@ -33,7 +33,6 @@ struct netsync {
 	/* results */
 	bool solved;
 	uint32_t reference;
-	bool curves;
 	struct netsync_pair_info *pair_info;
 	size_t num_pair_info;
 	char error[256];
@@ -360,7 +359,8 @@ static void fill_tally(const struct netsync *ns, struct netsync_pair_info *info)
 	info->unmatched = p->past.unmatched + p->live.unmatched;
 }
 
-static int solve_pairs(struct netsync *ns, double max_skew)
+static int solve_pairs(struct netsync *ns, enum netsync_method method,
+		       double max_skew)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
 	struct estimate *est = calloc(n + 1, sizeof(*est));
@@ -368,10 +368,13 @@ static int solve_pairs(struct netsync *ns, double max_skew)
 
 	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
 	if (est && ns->pair_info) {
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++) {
 			estimate_pair(&est[i], ns->pairs.pair[i], max_skew);
-		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n,
-			     ns->curves, &ns->reference);
+			if (method == NETSYNC_METHOD_REGRESSION)
+				estimate_regression(&est[i]);
+		}
+		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, method,
+			     &ns->reference);
 	}
 	if (!ret) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -387,6 +390,7 @@ static int solve_pairs(struct netsync *ns, double max_skew)
 
 int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 {
+	enum netsync_method method = NETSYNC_METHOD_HULL;
 	double max_skew = DEFAULT_MAX_SKEW_PPM;
 	int ret;
 
@@ -395,10 +399,11 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (opt && opt->size < sizeof(*opt))
 		return fail(ns, -EINVAL, "options of %u bytes are too short",
 			    opt->size);
-	if (opt && opt->method > NETSYNC_METHOD_CURVE)
+	if (opt && opt->method > NETSYNC_METHOD_REGRESSION)
 		return fail(ns, -EINVAL, "there is no method number %u",
 			    opt->method);
-	ns->curves = opt && opt->method == NETSYNC_METHOD_CURVE;
+	if (opt)
+		method = opt->method;
 	if (opt && opt->max_skew_ppm)
 		max_skew = opt->max_skew_ppm;
 	if (!(max_skew > 0 && max_skew < 1e6))
@@ -417,7 +422,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (!ret)
 		ret = pairs_settle(&ns->pairs);
 	if (!ret)
-		ret = solve_pairs(ns, max_skew * 1e-6);
+		ret = solve_pairs(ns, method, max_skew * 1e-6);
 	if (ret) {
 		drop_results(ns);
 		return no_memory(ns);

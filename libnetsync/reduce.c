@@ -54,6 +54,7 @@ struct graph {
 	uint32_t *order;	/* hosts by their distance in the last tree */
 	uint32_t num_order;
 	struct course *course;	/* NULL: straight lines are wanted */
+	bool bounds;		/* the lines have bounds */
 };
 
 static void set_costs(struct graph *g, uint32_t i)
@@ -435,7 +436,7 @@ static int make_clock(const struct graph *g, uint32_t h)
 
 	host->quality = c.quality;
 	host->bound_median = host->bound_max = NETSYNC_UNKNOWN;
-	if (c.quality == NETSYNC_INCOMPLETE)
+	if (c.quality == NETSYNC_INCOMPLETE || !g->bounds)
 		return netsync_clock_new(&m, &host->clock);
 	m.num_knots = set_knots(g, h, &g->by_noise, knot);
 	set_knots(g, h, &g->by_bound, knot2);
@@ -495,8 +496,10 @@ static int make_clocks(struct graph *g)
 }
 
 int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, bool curves, uint32_t *reference)
+	   uint32_t num_pairs, enum netsync_method method,
+	   uint32_t *reference)
 {
+	bool curves = method == NETSYNC_METHOD_CURVE;
 	struct graph g = {
 		.host = host,
 		.est = est,
@@ -512,6 +515,7 @@ int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
 		.order = calloc(num_hosts + 1, sizeof(uint32_t)),
 		.course = curves ? calloc(num_hosts + 1,
 					  sizeof(struct course)) : NULL,
+		.bounds = method == NETSYNC_METHOD_HULL,
 		.by_bound = { calloc(num_hosts + 1, sizeof(double)),
 			      calloc(num_hosts + 1, sizeof(uint32_t)) },
 		.by_noise = { calloc(num_hosts + 1, sizeof(double)),

@@ -32,12 +32,13 @@ struct host {
  * @num_hosts: how many
  * @est: estimates of the pairs
  * @num_pairs: how many
- * @curves: follow clocks whose rates change
+ * @method: how the estimates were made; curves are made here
  * @reference: the host to take as time base; NO_HOST: choose, and it is set
  *
  * Return: 0 or -ENOMEM.
  */
 int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, bool curves, uint32_t *reference);
+	   uint32_t num_pairs, enum netsync_method method,
+	   uint32_t *reference);
 
 #endif

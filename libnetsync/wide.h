@@ -39,6 +39,14 @@ static inline struct wide wide_product(__int128 a, int64_t b)
 	return (struct wide){ (uint64_t)low, (__int128)high };
 }
 
+/* Rounded down; b > 0 */
+static inline __int128 floor_div(__int128 a, __int128 b)
+{
+	__int128 q = a / b;
+
+	return q - (q * b > a);
+}
+
 static inline double wide_value(struct wide v)
 {
 	return (double)v.high * 0x1p64 + (double)v.low;

@@ -237,6 +237,12 @@ enum netsync_method {
 	 * where the smallest delays wander it may follow them.
 	 */
 	NETSYNC_METHOD_CURVE = 1,
+	/*
+	 * For comparison: of every pair the line half-way between the least
+	 * squares of both directions. Every delay moves it, not the smallest
+	 * ones alone; nothing is known about its error.
+	 */
+	NETSYNC_METHOD_REGRESSION = 2,
 };
 
 struct netsync_options {
@@ -260,9 +266,10 @@ struct netsync_options {
  * @ns: the object
  * @opt: options, or NULL for the defaults
  *
- * May be called again after more was pushed. The result does not depend on
- * the order of the pushes between two calls. Messages that were found once
- * stay: a key that repeats later does not take them back.
+ * May be called at any time, and again after more was pushed: the last result
+ * is the same as if it had been called only then. The order of the pushes does
+ * not matter either. Messages that were found once stay, though: a key that
+ * repeats after a call does not take them back.
  *
  * Hosts that cannot be corrected are no error: their quality says so.
  *

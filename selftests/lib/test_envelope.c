@@ -23,9 +23,17 @@ static struct envelope make(const struct point *p, size_t n, int64_t origin,
 {
 	struct envelope e = { .base = -origin };
 
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(envelope_add(&e, p[i].x - origin, p[i].y,
-					      room), 0);
+	for (size_t i = 0; i < n; i++) {
+		struct point buffer[50];
+		size_t k = 0;
+
+		/* A few at a time, or one by one. */
+		do {
+			buffer[k] = p[i];
+			buffer[k++].x -= origin;
+		} while (i % 7 && k < 50 && ++i < n);
+		assert_int_equal(envelope_add(&e, buffer, k, room), k);
+	}
 	assert_int_equal(envelope_settle(&e, room), 0);
 	return e;
 }
@@ -130,6 +138,13 @@ static void test_touches(void **state)
 	}
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct point *p = a, *q = b;
+
+	return p->x < q->x ? -1 : p->x > q->x;
+}
+
 /* Few bins, few corners, many points: whatever the order, and the origin. */
 static void any_order(size_t n, int64_t span, double jitter,
 		      struct budget room, uint64_t seed)
@@ -141,6 +156,7 @@ static void any_order(size_t n, int64_t span, double jitter,
 		p[i].x = EPOCH + (int64_t)(uniform(&seed) * (double)span);
 		p[i].y = (int64_t)exponential(&seed, jitter);
 	}
+	qsort(p, n, sizeof(*p), by_time);
 	first = make(p, n, EPOCH, &room);
 	check_order(&first, n);
 	assert_true(first.num <= room.bins && first.corners <= room.corners);
@@ -211,7 +227,9 @@ static void test_constant_delays(void **state)
 
 	(void)state;
 	for (int64_t i = 0; i < N; i++) {
-		assert_int_equal(envelope_add(&e, i * 3600000, 30000, &room), 0);
+		const struct point p = { i * 3600000, 30000 };
+
+		assert_int_equal(envelope_add(&e, &p, 1, &room), 1);
 		assert_true(e.corners <= room.corners * 5 / 4);
 	}
 	assert_int_equal(envelope_settle(&e, &room), 0);

@@ -329,6 +329,70 @@ static void test_skew_beyond_limit(void **state)
 	pairs_release(&ps);
 }
 
+/* Where the least squares of a side pass x, with all digits that there are. */
+static long double fitted(const struct point *p, size_t n, long double x,
+			  long double *slope)
+{
+	long double mx = 0, my = 0, xx = 0, xy = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		mx += (long double)p[i].x / n;
+		my += (long double)p[i].y / n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		xx += (p[i].x - mx) * (p[i].x - mx);
+		xy += (p[i].x - mx) * (p[i].y - my);
+	}
+	*slope = xy / xx;
+	return my + *slope * (x - mx);
+}
+
+static void test_regression(void **state)
+{
+	enum { N = 200 };
+	uint64_t seed = 5;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		/* From a second to the 36 years that there may be. */
+		int64_t span = INT64_C(1) << (30 + below(&seed, 31));
+		int64_t apart = below(&seed, span) - span / 2;
+		long double slope[2], y = 0;
+		struct point p[2][N];
+		struct pairs ps = { 0 };
+		struct estimate e;
+		int64_t x = 0;
+
+		for (int side = 0; side < 2; side++) {
+			for (int i = 0; i < N; i++) {
+				struct point *q = &p[side][i];
+				int64_t d = (int64_t)exponential(&seed, 1e5);
+
+				q->x = below(&seed, span) - span / 2;
+				q->y = apart + q->x / 30000 + (side ? -d : d);
+				if (side)
+					add(&ps, 1, 0, q->x + q->y, q->x);
+				else
+					add(&ps, 0, 1, q->x, q->x + q->y);
+				/* The same for 2^59 ns as for 1 ns. */
+				x += q->x / (2 * N);
+			}
+		}
+		assert_int_equal(pairs_settle(&ps), 0);
+		estimate_pair(&e, ps.pair[0], 500e-6);
+		estimate_regression(&e);
+		assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
+		for (int side = 0; side < 2; side++)
+			y += fitted(p[side], N, x, &slope[side]) / 2;
+		/* Parenthesized: the first word would become a float alone. */
+		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) *
+				   span, 0, 1);
+		assert_float_equal(((long double)e.line.y - y + e.line.frac +
+				    e.line.slope * (double)(x - e.line.x)), 0, 1);
+		pairs_release(&ps);
+	}
+}
+
 static void test_line_both_ways(void **state)
 {
 	const struct line l = { .x = 12345, .y = -98765432109, .frac = 0.25,
@@ -356,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_exact_decision),
 		cmocka_unit_test(test_one_direction),
 		cmocka_unit_test(test_skew_beyond_limit),
+		cmocka_unit_test(test_regression),
 		cmocka_unit_test(test_line_both_ways),
 	};
 

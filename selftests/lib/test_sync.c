@@ -317,6 +317,49 @@ static void test_one_direction(void **state)
 	end(&c);
 }
 
+/* The mean delays are equal both ways, so that the middle is near the truth. */
+static void test_regression(void **state)
+{
+	struct netsync_options opt = { .size = sizeof(opt), .reference = "h0",
+				       .method = NETSYNC_METHOD_REGRESSION };
+	struct netsync_host_info h = { .size = sizeof(h) };
+	struct netsync_pair_info p = { .size = sizeof(p) };
+	struct cluster c;
+
+	(void)state;
+	start(&c, 1, 3, 3600 * SEC);
+	talk(&c, 0, 1, 100000);
+	talk(&c, 1, 2, 100000);
+	assert_int_equal(netsync_solve(c.ns, &opt), 0);
+	for (uint32_t i = 1; i < 3; i++) {
+		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
+		assert_int_equal(h.quality, NETSYNC_APPROXIMATE);
+		assert_int_equal(h.bound_max_ns, NETSYNC_UNKNOWN);
+		assert_in_range(worst_error(&c, (int)i), 100, 3000);
+	}
+	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
+	assert_int_equal(p.quality, NETSYNC_APPROXIMATE);
+	assert_true(llabs(p.min_delay_ns[0] - 30000) < 3000);
+	end(&c);
+	/* One direction only: the mean delay is taken for nothing. */
+	start(&c, 1, 2, 60 * SEC);
+	for (int i = 0; i < 10000; i++) {
+		struct event e = draw(&c, 0, 1);
+
+		if (e.from == 0)
+			push(&c, &e);
+	}
+	assert_int_equal(netsync_solve(c.ns, &opt), 0);
+	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
+	assert_int_equal(h.quality, NETSYNC_INCOMPLETE);
+	assert_in_range(worst_error(&c, 1), 120000, 140000);
+	end(&c);
+	opt.method++;
+	c.ns = netsync_new();
+	assert_int_equal(netsync_solve(c.ns, &opt), -EINVAL);
+	end(&c);
+}
+
 /* All messages within 0.1 s of a trace of 20 s: the bound tells. */
 static void test_short_talk_in_long_trace(void **state)
 {
@@ -428,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_reference),
 		cmocka_unit_test(test_islands),
 		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_regression),
 		cmocka_unit_test(test_short_talk_in_long_trace),
 		cmocka_unit_test(test_clocks_decades_apart),
 		cmocka_unit_test(test_misuse),

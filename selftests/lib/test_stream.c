@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages that come for hours: asking in between, and memory. */
+#include <malloc.h>
+#include <string.h>
+
+#include "test.h"
+
+#define HOSTS 10
+
+struct stream {
+	struct netsync *ns;
+	uint64_t seed;
+	uint32_t sent[HOSTS][HOSTS];
+	size_t most;		/* bytes in use */
+};
+
+static void start(struct stream *s, uint64_t seed)
+{
+	*s = (struct stream){ .ns = netsync_new(), .seed = seed };
+	for (int h = 0; h < HOSTS; h++) {
+		const char name[] = { 'h', (char)('0' + h), 0 };
+
+		assert_int_equal(netsync_add_host(s->ns, name), h);
+	}
+}
+
+/* A clock that bends, by 50 us in ten minutes. */
+static int64_t reading(uint32_t host, int64_t t)
+{
+	double bend = 50e3 * sin((double)t * (2 * M_PI / 600e9) + host);
+
+	return EPOCH + host * 7 * SEC + t + (int64_t)bend +
+	       (int64_t)((double)t * 1e-6 * host);
+}
+
+struct event {
+	uint32_t from;
+	uint32_t to;
+	int64_t send;
+	int64_t recv;
+};
+
+static struct event draw(struct stream *s, int64_t t)
+{
+	struct event e;
+
+	e.from = (uint32_t)below(&s->seed, HOSTS);
+	e.to = (uint32_t)below(&s->seed, HOSTS - 1);
+	e.to += e.to >= e.from;
+	e.send = reading(e.from, t);
+	e.recv = reading(e.to, t + 30000 +
+			       (int64_t)exponential(&s->seed, 100e3));
+	return e;
+}
+
+static void push_message(struct stream *s, const struct event *e)
+{
+	assert_int_equal(netsync_push_message(s->ns, e->from, e->to, e->send,
+					      e->recv), 0);
+}
+
+/* Bulk traffic, one connection of each pair. All start with other numbers. */
+static void push_packets(struct stream *s, const struct event *e)
+{
+	uint32_t sent = s->sent[e->from][e->to]++;
+	uint32_t begin = (e->from * HOSTS + e->to) * UINT32_C(0x9e3779b1);
+	uint32_t back = (e->to * HOSTS + e->from) * UINT32_C(0x9e3779b1);
+	struct netsync_packet p = {
+		.size = sizeof(p),
+		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+			  NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN,
+		.saddr = { [10] = 0xff, [11] = 0xff, [12] = 10 },
+		.daddr = { [10] = 0xff, [11] = 0xff, [12] = 10 },
+		.sport = e->from > e->to ? 80 : 40000,
+		.dport = e->from > e->to ? 40000 : 80,
+		.protocol = 6,
+		.ip_id = (uint16_t)(begin + sent),
+		.seq = begin + sent * 1448,
+		.ack = back + sent * 100,
+		.flags = 0x8010,
+		.len = 1448,
+	};
+
+	p.saddr[15] = (uint8_t)(e->from + 1);
+	p.daddr[15] = (uint8_t)(e->to + 1);
+	for (int dir = NETSYNC_OUT; dir <= NETSYNC_IN; dir++) {
+		p.dir = (uint8_t)dir;
+		p.host = dir == NETSYNC_OUT ? e->from : e->to;
+		p.time_ns = dir == NETSYNC_OUT ? e->send : e->recv;
+		assert_int_equal(netsync_push_packet(s->ns, &p), 0);
+	}
+}
+
+static void look(struct stream *s)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	if (m.uordblks + m.hblkhd > s->most)
+		s->most = m.uordblks + m.hblkhd;
+}
+
+static void solve(struct stream *s, enum netsync_method method)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = method, .reference = "h0",
+	};
+
+	assert_int_equal(netsync_solve(s->ns, &opt), 0);
+}
+
+/* The same clocks, bit by bit. */
+static void check_same(const struct stream *a, const struct stream *b)
+{
+	for (uint32_t h = 0; h < HOSTS; h++) {
+		struct netsync_model m = { .size = sizeof(m) }, n = m;
+
+		assert_int_equal(netsync_clock_model(
+			netsync_host_clock(a->ns, h), &m), 0);
+		assert_int_equal(netsync_clock_model(
+			netsync_host_clock(b->ns, h), &n), 0);
+		assert_int_equal(m.num_segments, n.num_segments);
+		assert_int_equal(m.num_knots, n.num_knots);
+		assert_memory_equal(m.segments, n.segments,
+				    m.num_segments * sizeof(*m.segments));
+		assert_memory_equal(m.knots, n.knots,
+				    m.num_knots * sizeof(*m.knots));
+	}
+}
+
+/* Once at the end, or many times: the same clocks. */
+static void test_solved_in_between(void **state)
+{
+	enum { N = 60000 };
+	static const enum netsync_method methods[] = {
+		NETSYNC_METHOD_HULL, NETSYNC_METHOD_CURVE,
+		NETSYNC_METHOD_REGRESSION,
+	};
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct stream once, often;
+
+		start(&once, 1);
+		start(&often, 1);
+		for (int i = 0; i < N; i++) {
+			int64_t t = 600 * SEC / N * i;
+			struct event e = draw(&once, t);
+
+			push_message(&once, &e);
+			e = draw(&often, t);
+			push_message(&often, &e);
+			/* Early, too, when not all pairs are known. */
+			if (i == 20 || i == 1000 || i % (N / 5) == 77)
+				solve(&often, methods[k]);
+		}
+		solve(&once, methods[k]);
+		solve(&often, methods[k]);
+		check_same(&once, &often);
+		netsync_free(once.ns);
+		netsync_free(often.ns);
+	}
+}
+
+/* 10,000 packets a second on ten hosts, as readers push them. */
+static void test_memory_of_packets(void **state)
+{
+	enum { RATE = 5000, SECONDS = 240 };
+	struct netsync_stats stats = { .size = sizeof(stats) };
+	struct stream s;
+	size_t half = 0;
+
+	(void)state;
+	start(&s, 2);
+	for (int64_t i = 0; i < RATE * SECONDS; i++) {
+		int64_t t = SEC / RATE * i;
+		struct event e = draw(&s, t);
+
+		push_packets(&s, &e);
+		for (uint32_t h = 0; h < HOSTS && i % RATE == RATE - 1; h++)
+			assert_int_equal(netsync_advance(s.ns, h,
+				reading(h, t - SEC)), 0);
+		if (i % (2 * RATE) == 0)
+			look(&s);
+
+		if (i == RATE * SECONDS / 2)
+			half = s.most;
+	}
+	solve(&s, NETSYNC_METHOD_HULL);
+	look(&s);
+	netsync_get_stats(s.ns, &stats);
+	assert_int_equal(stats.matched, stats.packets);
+	assert_int_equal(stats.evicted, 0);
+	assert_in_range(s.most, 1, 64 << 20);
+	assert_true(s.most < half + half / 10);
+	netsync_free(s.ns);
+}
+
+/* Two days of messages take as much as one. */
+static void test_memory_of_messages(void **state)
+{
+	enum { N = 12000000 };
+	struct stream s;
+	size_t half = 0;
+
+	(void)state;
+	start(&s, 3);
+	for (int64_t i = 0; i < N; i++) {
+		struct event e = draw(&s, 2 * 86400 * SEC / N * i);
+
+		push_message(&s, &e);
+		if (i % (N / 50) == 0)
+			look(&s);
+		if (i == N / 2)
+			half = s.most;
+	}
+	solve(&s, NETSYNC_METHOD_HULL);
+	look(&s);
+	assert_in_range(s.most, 1, 64 << 20);
+	assert_true(s.most < half + half / 10);
+	netsync_free(s.ns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_solved_in_between),
+		cmocka_unit_test(test_memory_of_packets),
+		cmocka_unit_test(test_memory_of_messages),
+	};
+
+	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
+}
