@@ -17,7 +17,7 @@ enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58 };
 /* A segment longer than any single one on an Ethernet was or will be cut. */
 #define MAX_SINGLE 1460
 
-/* So many sightings at a time are looked at to find how far clocks are apart. */
+/* At least so many sightings at a time are looked at to find how far clocks are apart. */
 #define SAMPLES 64
 
 /* More datagrams than any sender's offload takes at a time. */
@@ -242,20 +242,23 @@ static int evict(struct matcher *m, uint32_t num)
 
 /*
  * While it is not known how far clocks are apart nothing is decided, and from
- * what was decided it would become known: look at some of what was pushed.
+ * what was decided it would become known: look at some of what was pushed by
+ * those hosts of which it is not known.
  */
 static int sample(struct matcher *m)
 {
-	uint32_t step = m->since / SAMPLES + 1;
+	uint32_t left = SAMPLES + m->since / 16;
+	uint32_t i = m->since < log_live(&m->log) ? m->since :
+						    log_live(&m->log);
 	int ret = 0;
 
-	for (uint32_t i = 1; i <= m->since && i <= log_live(&m->log) && !ret;
-	     i += step) {
+	for (; i && left && !ret; i--) {
 		const struct sighting *s = log_at(&m->log, m->log.tail - i);
 		const struct sighting *t;
 
-		if (s->alias)
+		if (s->alias || m->peers.host[s->host].joined)
 			continue;
+		left--;
 		t = match_plain_counterpart(m, s);
 		if (t && s->dir == NETSYNC_OUT)
 			ret = peers_message(&m->peers, s->host, t->host,

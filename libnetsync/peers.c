@@ -84,23 +84,31 @@ uint32_t peers_owner(const struct peers *ps, uint32_t address)
 
 /* ---- pairs ------------------------------------------------------------- */
 
-static size_t pair_slot(const struct peers *ps, uint32_t a, uint32_t b)
+static struct peer_slot *find_slot(const struct peers *ps, uint32_t a,
+				   uint32_t b)
 {
 	size_t i = log_mix((uint64_t)a << 32 | b) & (ps->slots - 1);
 
-	for (; ps->slot[i]; i = (i + 1) & (ps->slots - 1)) {
-		const struct peer_pair *p = &ps->pair[ps->slot[i] - 1];
+	while (ps->slot[i].number &&
+	       (ps->slot[i].host[0] != a || ps->slot[i].host[1] != b))
+		i = (i + 1) & (ps->slots - 1);
+	return &ps->slot[i];
+}
 
-		if (p->host[0] == a && p->host[1] == b)
-			break;
-	}
-	return i;
+static void fill_slot(struct peers *ps, size_t p)
+{
+	const uint32_t *host = ps->pair[p].host;
+
+	*find_slot(ps, host[0], host[1]) = (struct peer_slot){
+		.host = { host[0], host[1] },
+		.number = (uint32_t)p + 1,
+	};
 }
 
 static int grow_slots(struct peers *ps)
 {
 	size_t slots = ps->slots ? ps->slots * 2 : 16;
-	uint32_t *bigger;
+	struct peer_slot *bigger;
 
 	if (ps->pairs * 2 < ps->slots)
 		return 0;
@@ -111,8 +119,7 @@ static int grow_slots(struct peers *ps)
 	ps->slot = bigger;
 	ps->slots = slots;
 	for (size_t p = 0; p < ps->pairs; p++)
-		ps->slot[pair_slot(ps, ps->pair[p].host[0],
-				   ps->pair[p].host[1])] = (uint32_t)p + 1;
+		fill_slot(ps, p);
 	return 0;
 }
 
@@ -122,7 +129,7 @@ struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 
 	if (!ps->slots)
 		return NULL;
-	p = ps->slot[a < b ? pair_slot(ps, a, b) : pair_slot(ps, b, a)];
+	p = (a < b ? find_slot(ps, a, b) : find_slot(ps, b, a))->number;
 	return p ? &ps->pair[p - 1] : NULL;
 }
 
@@ -139,7 +146,7 @@ int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 			return -ENOMEM;
 		p = &ps->pair[ps->pairs++];
 		*p = (struct peer_pair){ .host = { a, b } };
-		ps->slot[pair_slot(ps, a, b)] = (uint32_t)ps->pairs;
+		fill_slot(ps, ps->pairs - 1);
 	}
 	p->offset[p->next_sample] = from < to ? recv - send : send - recv;
 	p->next_sample = (p->next_sample + 1) % PEER_SAMPLES;
@@ -169,6 +176,7 @@ static int64_t median(const struct peer_pair *p)
 struct node {
 	uint32_t parent;
 	uint32_t root;
+	uint32_t size;		/* of a root: how many hosts have it */
 	__int128 offset;	/* clock of this host - that of its parent */
 };
 
@@ -221,7 +229,7 @@ static int64_t clamp(__int128 t)
 int peers_update(struct peers *ps)
 {
 	struct node *node = malloc((ps->hosts + 1) * sizeof(*node));
-	uint32_t common = NO_PEER;
+	uint32_t common = NO_PEER, largest = 0;
 	bool one = true;
 	__int128 least = INT64_MAX;
 
@@ -236,6 +244,8 @@ int peers_update(struct peers *ps)
 		__int128 t = ps->host[h].until;
 
 		node[h].root = find_root(node, h);
+		if (++node[node[h].root].size > node[largest].size)
+			largest = node[h].root;
 		if (ps->host[h].until == INT64_MAX)
 			continue;
 		one &= common == NO_PEER || common == node[h].root;
@@ -255,6 +265,7 @@ int peers_update(struct peers *ps)
 			t = INT64_MAX;
 		else if (!one || node[h].root != common)
 			t = INT64_MIN;
+		host->joined = node[h].root == largest;
 		host->decide = clamp(t - LIFETIME);
 		host->free = clamp(t - 2 * (__int128)LIFETIME);
 	}

@@ -33,15 +33,22 @@ struct peer_pair {
 	uint32_t host[2];	/* host[0] < host[1] */
 	uint32_t samples;	/* so many of them, then in turn */
 	uint32_t next_sample;
-	int64_t offset[PEER_SAMPLES];	/* time on host[1] - on host[0] */
 	struct tally past;	/* of sightings that fell off */
 	struct tally live;	/* of those that are there, by settling */
+	int64_t offset[PEER_SAMPLES];	/* time on host[1] - on host[0] */
+};
+
+/* With many pairs, to look at one that is not the right one costs most. */
+struct peer_slot {
+	uint32_t host[2];
+	uint32_t number;	/* of the pair + 1; 0: free */
 };
 
 struct peer_host {
 	int64_t until;		/* all before it was pushed */
 	int64_t decide;		/* what is before it has all its counterparts */
 	int64_t free;		/* nothing asks for what is before it */
+	bool joined;		/* with more hosts than there are elsewhere */
 };
 
 struct peers {
@@ -51,7 +58,7 @@ struct peers {
 	struct peer_pair *pair;
 	size_t pairs;
 	size_t pair_room;
-	uint32_t *slot;		/* hash table of pair number + 1 */
+	struct peer_slot *slot;	/* hash table */
 	size_t slots;
 	struct address *book;
 	bool connected;		/* something can be given up */

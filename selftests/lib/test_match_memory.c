@@ -202,6 +202,30 @@ static void test_pairs(void **state)
 	assert_null(peers_find(&b->m.peers, A, C));
 }
 
+/* How far all clocks are apart becomes known soon, however many hosts. */
+static void test_many_hosts(void **state)
+{
+	enum { MANY = 1000 };
+	struct bench *b = *state;
+
+	for (int i = HOSTS; i < MANY; i++)
+		assert_int_equal(matcher_add_host(&b->m), 0);
+	/* Each talks with the next one in turn, once in a second. */
+	for (int i = 0; i < 400000; i++) {
+		uint32_t from = (uint32_t)i % MANY, to = (from + 1) % MANY;
+		int64_t t = i * INT64_C(1000000);
+
+		b->p.seq = (uint32_t)i * 100;
+		b->p.ip_id = (uint16_t)i;
+		see(b, from, NETSYNC_OUT, t + from * (APART / MANY));
+		see(b, to, NETSYNC_IN, t + 50 + to * (APART / MANY));
+		for (uint32_t h = 0; h < MANY && i % 1000 == 999; h++)
+			promise(b, h, t + h * (APART / MANY));
+		assert_true(log_live(&b->m.log) < 250000);
+	}
+	expect(b, 800000, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +237,7 @@ int main(void)
 		TEST(test_limit),
 		TEST(test_reuse),
 		TEST(test_pairs),
+		TEST(test_many_hosts),
 	};
 
 	return cmocka_run_group_tests_name("match memory", tests, NULL, NULL);
