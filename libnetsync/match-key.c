@@ -5,7 +5,9 @@
  * them clearly, or a packet seems to have been sent twice, they are ambiguous.
  *
  * What finds no counterpart may have had its addresses translated on the way.
- * Such sightings are compared in all the rest.
+ * Such sightings are compared in all the rest. Segments are still found by
+ * their key then, datagrams and pings by the second one that they are filed
+ * under.
  */
 #include <stdlib.h>
 
@@ -152,24 +154,31 @@ static int collect(struct sighting **s, int n, bool nat, bool *clear)
 
 /*
  * Could what was received, of a packet that agrees in everything, as well be
- * a part of a longer one that was sent?
+ * a part of a longer one that was sent? What a router makes of that one, or
+ * received before, is no rival.
  */
 static bool rivals(const struct matcher *m, struct sighting **s, int size,
 		   struct sighting **others, int n)
 {
 	bool sent = false;
 
-	for (int i = 0; i < size; i++)
-		sent |= s[i]->dir == NETSYNC_OUT;
+	for (int i = 0; i < size; i++) {
+		if (s[i]->dir != NETSYNC_OUT)
+			continue;
+		sent = true;
+		if (has_data(s[i]) && match_forwarded(m, s[i]))
+			return false;
+	}
 	for (int i = 0; i < size && sent; i++) {
 		if (s[i]->dir != NETSYNC_IN || !has_data(s[i]))
 			continue;
 		for (int j = 0; j < n; j++)
 			if (others[j]->dir == NETSYNC_OUT &&
+			    others[j]->host != s[i]->host &&
 			    has_data(others[j]) &&
 			    others[j]->len != s[i]->len &&
-			    match_same_sending(others[j], s[i],
-						false))
+			    match_same_sending(others[j], s[i], false) &&
+			    !match_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
 			if (s[j]->dir == NETSYNC_OUT && match_weak(s[i], s[j]) &&
@@ -267,10 +276,57 @@ int match_key(struct matcher *m, struct sighting *s)
 		return emit_plain(m, list);
 	ret = sort_out(m, list, n, false);
 	for (int i = 0; i < n; i++)
-		if (!(list[i]->state & (SEEN_USED | SEEN_AMBIGUOUS |
-					SEEN_UNCLEAR)))
+		if (!(list[i]->state & SEEN_DONE))
 			list[left++] = list[i];
 	if (ret || left < 2 || s->protocol != 6)
 		return ret;
 	return sort_out(m, list, left, true);
+}
+
+static bool same_second(const struct sighting *a, const struct sighting *b)
+{
+	if (a->protocol != b->protocol || a->len != b->len ||
+	    counts_ids(a) != counts_ids(b))
+		return false;
+	if (counts_ids(a))
+		return a->ip_id == b->ip_id;
+	return a->seq == b->seq && (a->protocol == 17 || a->ack == b->ack);
+}
+
+/* Must all that can be of the same packet as a sighting have been pushed? */
+static bool is_ready(const struct matcher *m, const struct sighting *s)
+{
+	const int64_t decide = m->peers.host[s->host].decide;
+
+	return m->unclear || decide == INT64_MIN ||
+	       s->time - PEER_LIFETIME < decide;
+}
+
+int match_second(struct matcher *m, struct sighting *s)
+{
+	struct sighting *list[MAX_SIGHTINGS] = { s };
+	const bool nat = counts_ids(s);
+	int n = 1, looked = 0, ret = 0;
+
+	for (uint32_t i = *log_second(&m->log, s); log_has(&m->log, i) && !ret;
+	     i = log_at(&m->log, i)->next_second) {
+		struct sighting *t = log_at(&m->log, i);
+
+		if (t == s || !same_second(s, t) || !is_ready(m, t))
+			continue;
+		if (++looked == MAX_SIGHTINGS)
+			return ret;
+		ret = match_first(m, t);
+		if (t->state & SEEN_USED)
+			continue;
+		if ((t->state & SEEN_DONE) && t->host != s->host &&
+		    t->dir != s->dir && agree(s, t, nat))
+			match_ambiguous(m, s);
+		if (t->state & SEEN_DONE)
+			continue;
+		list[n++] = t;
+	}
+	if (ret || n == 1 || (s->state & SEEN_DONE))
+		return ret;
+	return sort_out(m, list, n, nat);
 }

@@ -155,6 +155,40 @@ static bool same_segment(const struct sighting *a, const struct sighting *b)
 	       match_one_packet(a, b);
 }
 
+/* Did the host of t receive the byte before t left, that is, forward it? */
+static bool is_forwarded(const struct sighting *t, const struct others *all)
+{
+	for (int i = 0; i < all->n; i++) {
+		const struct sighting *u = all->s[i];
+
+		if (u->host == t->host && u->dir == NETSYNC_IN &&
+		    u->time <= t->time && match_same_sending(t, u, false))
+			return true;
+	}
+	return false;
+}
+
+bool match_forwarded(const struct matcher *m, const struct sighting *s)
+{
+	struct others o;
+
+	find_others(m, s, &o);
+	return is_forwarded(s, &o);
+}
+
+/* Do several hosts forward it? Their order is not known. */
+static bool has_routers(const struct sighting *s, const struct others *all)
+{
+	for (int i = 0; i < all->n; i++) {
+		const struct sighting *t = all->s[i];
+
+		if (t->dir == NETSYNC_OUT && t->host != s->host &&
+		    match_same_sending(s, t, false) && is_forwarded(t, all))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The counterparts of s: the other way, on other hosts. Of one that was seen on
  * several devices of its host the outermost one counts. Return their number;
@@ -163,7 +197,7 @@ static bool same_segment(const struct sighting *a, const struct sighting *b)
 static int find_counterparts(const struct sighting *s, const struct others *all,
 			     bool nat, struct sighting **found)
 {
-	int n = 0, j;
+	int n = 0, origins = 0, j;
 
 	for (int i = 0; i < all->n; i++) {
 		struct sighting *t = all->s[i];
@@ -175,8 +209,9 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
 		/* Sent by two hosts, or twice at one. */
-		if (j == n ? n && t->dir == NETSYNC_OUT :
-			     !same_segment(found[j], t))
+		if (j == n)
+			origins += t->dir == NETSYNC_OUT && !is_forwarded(t, all);
+		if (j == n ? origins > 1 : !same_segment(found[j], t))
 			return -1;
 		if (j == n)
 			found[n++] = t;
@@ -189,6 +224,7 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 /*
  * Others on s's own side: 1 if s was seen again further out, 0 if not, -1 if
  * another transmission of the same byte could be what the counterparts are of.
+ * What another host forwards is not another one.
  */
 static int check_own_side(const struct sighting *s, const struct others *own,
 			  struct sighting **found, int n, bool nat)
@@ -199,7 +235,9 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 		const struct sighting *t = own->s[i];
 
 		if (t->dir != s->dir ||
-		    (t->host != s->host && t->dir == NETSYNC_IN))
+		    (t->host != s->host &&
+		     (t->dir == NETSYNC_IN || is_forwarded(t, own) ||
+		      is_forwarded(s, own))))
 			continue;
 		if (same_segment(s, t)) {
 			outer |= t->time > s->time;
@@ -235,6 +273,8 @@ static int find_parts(struct matcher *m, struct sighting *s,
 		ambiguous(m, s, all, nat);
 		return 1;
 	}
+	if (n && is_forwarded(s, all) && has_routers(s, all))
+		own = 1;
 	for (int i = 0; i < n && !ret; i++) {
 		struct sighting *t = found[i];
 

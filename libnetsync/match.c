@@ -62,12 +62,30 @@ bool matcher_supports(const struct netsync_packet *p)
 
 /* ---- comparing --------------------------------------------------------- */
 
+/*
+ * TCP's numbers and options leave no doubt. A datagram's or ping's IP id does:
+ * one of its ends must be the same, as it is if only the other's address is
+ * translated, or the payload. The identifier of a ping is translated, too.
+ */
+static bool same_but_address(const struct sighting *a, const struct sighting *b)
+{
+	if (a->protocol == TCP)
+		return true;
+	if (a->protocol != UDP &&
+	    (a->ack != b->ack || (uint16_t)a->seq != (uint16_t)b->seq))
+		return false;
+	return both(a, b, NETSYNC_HAS_DIGEST) ||
+	       (a->addr[0] == b->addr[0] && a->sport == b->sport) ||
+	       (a->addr[1] == b->addr[1] && a->dport == b->dport);
+}
+
 bool match_headers(const struct sighting *a, const struct sighting *b, bool nat)
 {
 	const int ts = NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
 
 	if (nat) {
-		if (!both(a, b, NETSYNC_HAS_ADDRS) || match_weak(a, b))
+		if (!both(a, b, NETSYNC_HAS_ADDRS) || match_weak(a, b) ||
+		    !same_but_address(a, b))
 			return false;
 	} else {
 		if (both(a, b, NETSYNC_HAS_ADDRS) &&
@@ -134,23 +152,32 @@ int match_emit(struct matcher *m, const struct sighting *from,
 
 /* ---- deciding ---------------------------------------------------------- */
 
-static int decide(struct matcher *m, struct sighting *s)
+int match_first(struct matcher *m, struct sighting *s)
 {
-	const int done = SEEN_USED | SEEN_AMBIGUOUS | SEEN_UNCLEAR;
 	int ret = 0;
 
-	if (s->alias)
-		return 0;
-	if (!(s->state & (done | SEEN_LOOKED)))
+	if (!(s->state & (SEEN_DONE | SEEN_LOOKED)))
 		ret = match_key(m, s);
 	if (ret || !has_parts(s))
 		return ret;
 	/* One that is used as a whole may still have a message to send. */
 	if (s->dir == NETSYNC_OUT ?
 	    s->state & (SEEN_EMITTED | SEEN_AMBIGUOUS | SEEN_UNCLEAR) :
-	    s->state & done)
+	    s->state & SEEN_DONE)
 		return 0;
 	return match_parts(m, s);
+}
+
+static int decide(struct matcher *m, struct sighting *s)
+{
+	int ret;
+
+	if (s->alias)
+		return 0;
+	ret = match_first(m, s);
+	if (ret || (s->state & SEEN_DONE) || !has_second_key(s))
+		return ret;
+	return match_second(m, s);
 }
 
 static void count(struct matcher *m, const struct sighting *s, bool past)

@@ -105,6 +105,12 @@ int match_emit(struct matcher *m, const struct sighting *from,
 /* Decide all sightings of one's key. */
 int match_key(struct matcher *m, struct sighting *s);
 
+/* Decide one that was not found by its key, by the second one. */
+int match_second(struct matcher *m, struct sighting *s);
+
+/* Decide one by its first key, or by the parts of packets. */
+int match_first(struct matcher *m, struct sighting *s);
+
 /* The only other sighting of one's key, if there is no doubt about it. */
 const struct sighting *match_plain_counterpart(const struct matcher *m,
 					       const struct sighting *s);
@@ -114,6 +120,9 @@ int match_parts(struct matcher *m, struct sighting *s);
 
 /* Can two segments, or bundles of datagrams, be of the same transmission? */
 bool match_same_sending(const struct sighting *a, const struct sighting *b, bool nat);
+
+/* Did a host that sends a segment receive its first byte before? */
+bool match_forwarded(const struct matcher *m, const struct sighting *s);
 
 /* Is the first byte of a segment in another, longer one that was filed? */
 bool match_inside_other(const struct matcher *m, const struct sighting *s,

@@ -8,13 +8,6 @@
 #include "peers.h"
 #include "sighting.h"
 
-/*
- * No packet stays longer in a network than this (ns), nor are readers of a
- * host's events further out of step than they promised. Twice as long later
- * nothing refers to a sighting any more.
- */
-#define LIFETIME INT64_C(4000000000)
-
 /* So many messages of a pair say how far their clocks are apart. */
 #define MIN_SAMPLES 5
 
@@ -266,8 +259,9 @@ int peers_update(struct peers *ps)
 		else if (!one || node[h].root != common)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
-		host->decide = clamp(t - LIFETIME);
-		host->free = clamp(t - 2 * (__int128)LIFETIME);
+		host->decide = clamp(t - PEER_LIFETIME);
+		/* Twice as long later nothing refers to it any more. */
+		host->free = clamp(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;
 	free(node);

@@ -27,6 +27,12 @@ struct tally {
 	uint64_t unmatched;
 };
 
+/*
+ * No packet stays longer in a network than this (ns), nor are readers of a
+ * host's events further out of step than they promised.
+ */
+#define PEER_LIFETIME INT64_C(4000000000)
+
 #define PEER_SAMPLES 15
 
 struct peer_pair {

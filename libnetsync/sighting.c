@@ -18,6 +18,7 @@ void log_release(struct log *l)
 {
 	free(l->ring);
 	free(l->chain);
+	free(l->second);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -33,6 +34,11 @@ static void file(struct log *l, uint32_t number)
 		chain = log_chain(l, s->protocol, s->seq, s->ack);
 	s->next = *chain;
 	*chain = number;
+	if (!has_second_key(s))
+		return;
+	chain = log_second(l, s);
+	s->next_second = *chain;
+	*chain = number;
 }
 
 int log_reserve(struct log *l, uint32_t num)
@@ -47,20 +53,23 @@ int log_reserve(struct log *l, uint32_t num)
 	bigger.room = room;
 	bigger.ring = malloc(room * sizeof(*bigger.ring));
 	bigger.chain = malloc(room * sizeof(*bigger.chain));
-	if (!bigger.ring || !bigger.chain) {
+	bigger.second = malloc(room * sizeof(*bigger.second));
+	if (!bigger.ring || !bigger.chain || !bigger.second) {
 		free(bigger.ring);
 		free(bigger.chain);
+		free(bigger.second);
 		return -ENOMEM;
 	}
 	/* A number that fell off long ago ends a chain. */
 	for (uint32_t i = 0; i < room; i++)
-		bigger.chain[i] = l->freed - 1;
+		bigger.chain[i] = bigger.second[i] = l->freed - 1;
 	for (uint32_t n = l->freed; n != l->tail; n++) {
 		*log_at(&bigger, n) = *log_at(l, n);
 		file(&bigger, n);
 	}
 	free(l->ring);
 	free(l->chain);
+	free(l->second);
 	*l = bigger;
 	return 0;
 }

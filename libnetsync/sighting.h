@@ -31,6 +31,7 @@ enum {
 	SEEN_LOOKED = 8,	/* its key was looked at */
 	SEEN_EMITTED = 16,	/* its message was handed out */
 	SEEN_NAT = 32,		/* found under other addresses */
+	SEEN_DONE = SEEN_USED | SEEN_AMBIGUOUS | SEEN_UNCLEAR,
 };
 
 #define NO_PEER UINT32_MAX
@@ -49,6 +50,7 @@ struct sighting {
 	uint32_t point;
 	uint32_t netns;
 	uint32_t next;		/* older one of the same hash value */
+	uint32_t next_second;	/* older one of the same second hash value */
 	uint32_t len;
 	uint16_t sport;
 	uint16_t dport;
@@ -72,13 +74,14 @@ struct log {
 	uint64_t seed;		/* so that nobody can aim at one chain */
 	struct sighting *ring;
 	uint32_t *chain;	/* number of the newest, by hash value */
+	uint32_t *second;	/* the same, of second keys */
 	uint32_t room;		/* power of two, of both; or 0 */
 	uint32_t freed;
 	uint32_t decided;
 	uint32_t tail;
 };
 
-/* The most that a log holds: 92 bytes each, 736 MiB. */
+/* The most that a log holds: 96 bytes each, and 8 for chains, 832 MiB. */
 #define LOG_MAX (UINT32_C(1) << 23)
 
 void log_init(struct log *l);
@@ -122,6 +125,34 @@ static inline uint32_t *log_chain(const struct log *l, uint32_t kind,
 			     (uint64_t)kind << 17);
 
 	return &l->chain[v & (l->room - 1)];
+}
+
+/* A whole datagram or ping; those that are parts of TCP have no second key. */
+static inline bool has_second_key(const struct sighting *s)
+{
+	return s->protocol != 6 && !s->alias;
+}
+
+/*
+ * Does the sender count IP ids? These stay when addresses are translated. An id
+ * of 0 is that of all packets which must not be cut.
+ */
+static inline bool counts_ids(const struct sighting *s)
+{
+	return (s->fields & NETSYNC_HAS_IP_ID) && s->ip_id;
+}
+
+/*
+ * What is left of a key where the first one differs on the way: with the
+ * addresses, which were translated; or because one source knows of the payload
+ * what another one does not.
+ */
+static inline uint32_t *log_second(const struct log *l, const struct sighting *s)
+{
+	uint64_t v = log_mix(l->seed ^ (uint64_t)s->protocol << 32 ^
+			     (counts_ids(s) ? s->ip_id : ~(uint64_t)s->seq));
+
+	return &l->second[(v ^ log_mix(s->len)) & (l->room - 1)];
 }
 
 #define BLOCK_SHIFT 16

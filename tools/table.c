@@ -134,6 +134,12 @@ static void pair_cell(const struct netsync *ns, uint32_t row,
 			snprintf(cell, CELL_SIZE, "%s",
 				 netsync_quality_name(info.quality));
 		break;
+	case 5:
+		if (!way && info.matched)
+			snprintf(cell, CELL_SIZE, "%" PRIu64 " (%" PRIu64
+				 ") / %" PRIu64 " / %" PRIu64, info.matched,
+				 info.nat, info.ambiguous, info.unmatched);
+		break;
 	}
 }
 
@@ -191,10 +197,11 @@ void write_table(FILE *out, const struct netsync *ns)
 		.cell = host_cell,
 	};
 	const struct table pairs = {
-		.columns = 5,
+		.columns = 6,
 		.rows = netsync_num_pairs(ns) * 2,
 		.heads = { "direction", "messages", "smallest delay",
-			   "inversions", "quality" },
+			   "inversions", "quality",
+			   "events (NAT) / ambiguous / unmatched" },
 		.cell = pair_cell,
 	};
 

@@ -188,7 +188,7 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
  *
  * A packet is kept until its counterparts must have been pushed, which is known
  * from netsync_advance(). Without that, and while there are hosts that no
- * message connects, 8 million are kept at most (736 MiB); then the oldest are
+ * message connects, 8 million are kept at most (832 MiB); then the oldest are
  * given up, which netsync_get_stats() counts.
  *
  * Return: 0; -EINVAL for an unknown host, direction or size; -ERANGE for a

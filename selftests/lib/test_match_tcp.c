@@ -146,6 +146,73 @@ static void test_devices(void **state)
 }
 
 /* Data and a segment without data never match. */
+/* A sends to B through C, which is traced, too, and cuts or puts together. */
+static void test_router_cuts(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 20 * MSS);
+	segment(b, C, NETSYNC_IN, 100, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++) {
+		segment(b, C, NETSYNC_OUT, 110 + i, i * MSS, MSS);
+		segment(b, B, NETSYNC_IN, 200 + i, i * MSS, MSS);
+	}
+	expect(b, 42, 0, 0);
+	take(b, A, C, 10, 100);
+	for (int i = 0; i < 20; i++)
+		take(b, C, B, 110 + i, 200 + i);
+	assert_int_equal(b->num, 0);
+}
+
+static void test_router_of_parts(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++)
+		segment(b, C, NETSYNC_IN, 100 + i, i * MSS, MSS);
+	segment(b, C, NETSYNC_OUT, 130, 0, 10 * MSS);
+	segment(b, C, NETSYNC_OUT, 131, 10 * MSS, 10 * MSS);
+	segment(b, B, NETSYNC_IN, 200, 0, 15 * MSS);
+	segment(b, B, NETSYNC_IN, 201, 15 * MSS, 5 * MSS);
+	expect(b, 25, 0, 0);
+	take(b, A, C, 10, 100);
+	take(b, A, B, 10, 200);
+	take(b, C, B, 131, 200);
+	assert_int_equal(b->num, 0);
+}
+
+/* What comes back together as it was sent, but was in parts in between. */
+static void test_router_in_parts(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++) {
+		segment(b, C, NETSYNC_IN, 100 + i, i * MSS, MSS);
+		segment(b, C, NETSYNC_OUT, 130 + i, i * MSS, MSS);
+	}
+	segment(b, B, NETSYNC_IN, 200, 0, 20 * MSS);
+	expect(b, 42, 0, 0);
+	take(b, A, B, 10, 200);
+	take(b, C, B, 149, 200);
+	assert_int_equal(b->num, 0);
+}
+
+/* Sent by two, and neither had it from the other. */
+static void test_no_router(void **state)
+{
+	struct bench *b = *state;
+
+	segment(b, A, NETSYNC_OUT, 10, 0, 20 * MSS);
+	segment(b, C, NETSYNC_OUT, 20, 0, 20 * MSS);
+	segment(b, C, NETSYNC_IN, 30, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++)
+		segment(b, B, NETSYNC_IN, 200 + i, i * MSS, MSS);
+	expect(b, 0, 23, 0);
+	assert_int_equal(b->num, 0);
+}
+
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;
@@ -373,6 +440,10 @@ int main(void)
 		TEST(test_sent_again),
 		TEST(test_sent_again_unclear),
 		TEST(test_devices),
+		TEST(test_router_cuts),
+		TEST(test_router_of_parts),
+		TEST(test_router_in_parts),
+		TEST(test_no_router),
 		TEST(test_without_data),
 		TEST(test_probes),
 		TEST(test_nat),

@@ -159,6 +159,162 @@ static void test_ping(void **state)
 	take(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
 }
 
+/* The source is another one on the other side, or the destination. */
+static void test_nat(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	for (int i = 0; i < 100; i++) {
+		const struct netsync_packet before = b->p;
+
+		b->p.ip_id = (uint16_t)(65500 + i);
+		see(b, A, NETSYNC_OUT, i * SEC);
+		if (i % 2) {
+			b->p.saddr[13] = 99;
+			b->p.sport = 61000;
+		} else {
+			b->p.daddr[13] = 98;
+			b->p.dport = 8080;
+		}
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+		b->p = before;
+	}
+	/* But for the one with id 0. */
+	expect(b, 198, 0, 2);
+	assert_int_equal(totals(&b->m).nat, 198);
+	assert_int_equal(b->num, 99);
+	take(b, A, B, 99 * SEC, 99 * SEC + 50);
+}
+
+/* Both ends are others: only the payload leaves no doubt. */
+static void test_nat_of_both(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	for (int i = 0; i < 2; i++) {
+		b->p.ip_id++;
+		b->p.digest = 5;
+		if (i)
+			b->p.fields |= NETSYNC_HAS_DIGEST;
+		see(b, A, NETSYNC_OUT, 10 + i);
+		b->p.saddr[13]++;
+		b->p.daddr[13]++;
+		see(b, B, NETSYNC_IN, 100 + i);
+		/* Another payload, or length, is another one. */
+		b->p.digest++;
+		b->p.len += i ? 0 : 1;
+		see(b, C, NETSYNC_IN, 100 + i);
+	}
+	expect(b, 2, 0, 4);
+	take(b, A, B, 11, 101);
+}
+
+/* Two clients behind one address use the same id: either can have sent it. */
+static void test_nat_unclear(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	see(b, A, NETSYNC_OUT, 10);
+	b->p.saddr[15] = 9;
+	see(b, C, NETSYNC_OUT, 20);
+	b->p.saddr[13] = 99;
+	see(b, B, NETSYNC_IN, 100);
+	expect(b, 0, 3, 0);
+	assert_int_equal(b->num, 0);
+	/* What is found under its own addresses is no candidate. */
+	b->p.ip_id++;
+	see(b, C, NETSYNC_OUT, 200);
+	see(b, B, NETSYNC_IN, 300);
+	b->p.saddr[13] = 0;
+	b->p.saddr[15] = 1;
+	see(b, A, NETSYNC_OUT, 210);
+	expect(b, 2, 3, 1);
+	take(b, C, B, 200, 300);
+}
+
+static void test_ping_nat(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.protocol = 1;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN |
+		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_ECHO;
+	b->p.icmp_type = 8;
+	for (int i = 0; i < 20; i++) {
+		b->p.icmp_seq = (uint16_t)i;
+		b->p.ip_id++;
+		b->p.icmp_id = 99;
+		b->p.saddr[13] = 0;
+		see(b, A, NETSYNC_OUT, i * SEC);
+		/* The identifier may be translated, too. */
+		b->p.icmp_id = (uint16_t)(99 + i % 2);
+		b->p.saddr[13] = 99;
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+	}
+	expect(b, 40, 0, 0);
+	assert_int_equal(totals(&b->m).nat, 40);
+	take(b, A, B, 5 * SEC, 5 * SEC + 50);
+	/* Another sequence number is another ping. */
+	see(b, A, NETSYNC_OUT, 0);
+	b->p.saddr[13] = 1;
+	b->p.icmp_seq++;
+	see(b, B, NETSYNC_IN, 50);
+	b->p.icmp_type = 0;
+	see(b, C, NETSYNC_IN, 60);
+	expect(b, 40, 0, 3);
+}
+
+/* Ids do not count, and only one source has a digest of the payload. */
+static void test_digest_of_one(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	b->p.ip_id = 0;
+	b->p.digest = 5;
+	for (int i = 0; i < 100; i++) {
+		b->p.len = 50 + (uint32_t)i;
+		b->p.fields ^= NETSYNC_HAS_DIGEST;
+		see(b, A, NETSYNC_OUT, i * SEC);
+		b->p.fields ^= NETSYNC_HAS_DIGEST;
+		see(b, B, NETSYNC_IN, i * SEC + 50);
+		b->p.fields ^= i % 2 ? NETSYNC_HAS_DIGEST : 0;
+		b->p.digest++;
+	}
+	expect(b, 200, 0, 0);
+	assert_int_equal(totals(&b->m).nat, 0);
+	/* Two of one length could be each other. */
+	b->p.len = 20;
+	for (int i = 0; i < 2; i++) {
+		b->p.fields |= NETSYNC_HAS_DIGEST;
+		see(b, A, NETSYNC_OUT, 200 * SEC + i);
+		b->p.fields ^= NETSYNC_HAS_DIGEST;
+		see(b, B, NETSYNC_IN, 200 * SEC + 50 + i);
+		b->p.digest++;
+	}
+	expect(b, 200, 4, 0);
+}
+
+/* One that is lost among many that look alike costs no more. */
+static void test_lost_among_many(void **state)
+{
+	struct bench *b = *state;
+
+	udp(b);
+	b->p.ip_id = 0;
+	b->p.fields |= NETSYNC_HAS_DIGEST;
+	for (int i = 0; i < 200000; i++) {
+		b->p.digest++;
+		see(b, A, NETSYNC_OUT, i * 1000);
+		if (i % 2)
+			see(b, B, NETSYNC_IN, i * 1000 + 50);
+	}
+	expect(b, 200000, 0, 100000);
+}
+
 static void test_supported(void **state)
 {
 	struct bench *b = *state;
@@ -183,6 +339,12 @@ int main(void)
 		TEST(test_checksum),
 		TEST(test_segmentation),
 		TEST(test_ping),
+		TEST(test_nat),
+		TEST(test_nat_of_both),
+		TEST(test_nat_unclear),
+		TEST(test_ping_nat),
+		TEST(test_digest_of_one),
+		TEST(test_lost_among_many),
 		TEST(test_supported),
 	};
 
