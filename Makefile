@@ -7,6 +7,7 @@
 #   make demo              synchronize the sample traces
 #   make check             all tests
 #   make bench             speed, as ratios against a reference
+#   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
@@ -168,6 +169,11 @@ demo:
 .PHONY: bench
 bench: $(BUILD)/selftests/bench/bench
 	$<
+
+HOURS ?= 24
+.PHONY: bench-stream
+bench-stream: $(BUILD)/selftests/bench/bench
+	$< --stream $(HOURS)
 
 SEEDS ?= 8
 .PHONY: bench-truth

@@ -3,9 +3,13 @@
  * What a message and a packet event cost, with few hosts and many, beside
  * sorting as much by time with qsort(): any tool that merges traces does at
  * least that. Memory is what the library takes, not what it is given.
+ *
+ * With --stream HOURS: 10,000 packets a second on ten hosts, for so long.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster.h"
 #include "measure.h"
@@ -158,6 +162,65 @@ static void run_job(const void *arg, void *result)
 	cost->matched = (double)stats.matched / (double)stats.packets;
 }
 
+/*
+ * What memory hours of packets take that come at a steady rate, and what asking
+ * for the clocks in between.
+ */
+static void stream(double hours)
+{
+	enum { HOSTS = 10, MESSAGES = 5000, STEPS = 12 };
+	const struct cluster_spec spec = {
+		.hosts = HOSTS, .topology = ALL_PAIRS, .clocks = BEND,
+		.span_s = hours * 3600,
+	};
+	static uint32_t sent[HOSTS][HOSTS];
+	long seconds = (long)spec.span_s;
+	struct netsync *ns = make_netsync(HOSTS);
+	double start, last;
+	struct cluster c;
+
+	if (!cluster_make(&c, &spec, 1))
+		die("not enough memory");
+	srand48(1);
+	measure_memory_start();
+	start = measure_time();
+	printf("%8s %12s %16s %10s %8s\n", "hours", "packets",
+	       "ns each, all told", "solve, ms", "MiB");
+	for (long s = 0, step = 1; s < seconds; s++) {
+		for (long i = 0; i < MESSAGES; i++) {
+			double t = ((double)s + (double)i / MESSAGES) * 1e9;
+			double delay = 30e3 - 100e3 * log(1 - drand48());
+			uint32_t from = (uint32_t)lrand48() % HOSTS;
+			uint32_t to = (from + 1 + (uint32_t)lrand48() %
+				       (HOSTS - 1)) % HOSTS;
+			const struct cluster_message m = {
+				from, to, cluster_reading(&c, (int)from, t),
+				cluster_reading(&c, (int)to, t + delay),
+			};
+
+			push_packet(ns, &m, sent[from][to]++);
+		}
+		for (int h = 0; h < HOSTS; h++)
+			if (netsync_advance(ns, (uint32_t)h, cluster_reading(
+				    &c, h, (double)s * 1e9)))
+				die(netsync_error(ns));
+		if (s + 1 < seconds * step / STEPS)
+			continue;
+		last = measure_time();
+		if (netsync_solve(ns, NULL))
+			die(netsync_error(ns));
+		printf("%8.1f %12ld %16.0f %10.0f %8.0f\n",
+		       (double)(s + 1) / 3600, 2 * MESSAGES * (s + 1),
+		       (last - start) / (2.0 * MESSAGES * (double)(s + 1)),
+		       (measure_time() - last) / 1e6,
+		       measure_memory() / 1048576);
+		fflush(stdout);
+		step++;
+	}
+	cluster_free(&c);
+	netsync_free(ns);
+}
+
 static int by_recv(const void *a, const void *b)
 {
 	const struct cluster_message *p = a, *q = b;
@@ -180,7 +243,7 @@ static double sort(void)
 	return start / SORTED;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct job jobs[] = {
 		{ 2, 1000000, false }, { 2, 10000000, false },
@@ -188,8 +251,13 @@ int main(void)
 		{ 2, 1000000, true }, { 2, 5000000, true },
 		{ 64, 5000000, true }, { 1000, 5000000, true },
 	};
-	double reference = sort();
+	double reference;
 
+	if (argc == 3 && !strcmp(argv[1], "--stream")) {
+		stream(strtod(argv[2], NULL));
+		return 0;
+	}
+	reference = sort();
 	printf("%-22s %5s %9s %8s %8s %6s %8s\n", "", "hosts", "number",
 	       "ns each", "x qsort", "MiB", "matched");
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
