@@ -22,6 +22,8 @@ static const char help[] =
 	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"
+	"  -m, --method METHOD    hull: straight clocks, with guaranteed bounds; or, for\n"
+	"                         comparison, regression: least squares (hull)\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
 	"  -f, --format FORMAT    table or json; json if -o is given, else table\n"
 	"  -o, --output FILE      write there instead of to the terminal\n"
@@ -35,6 +37,7 @@ struct settings {
 	const char *output;
 	bool json;
 	bool force;
+	enum netsync_method method;
 	int64_t max_bound_ns;
 	double max_skew_ppm;
 	int strict;
@@ -58,6 +61,7 @@ enum { OPT_FORCE = 256, OPT_MESSAGES, OPT_PACKETS, OPT_STRICT,
 static const struct option options[] = {
 	{ "reference", required_argument, NULL, 'r' },
 	{ "max-bound", required_argument, NULL, 'b' },
+	{ "method", required_argument, NULL, 'm' },
 	{ "max-skew", required_argument, NULL, 's' },
 	{ "format", required_argument, NULL, 'f' },
 	{ "output", required_argument, NULL, 'o' },
@@ -69,6 +73,25 @@ static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
+
+static bool set_method(struct settings *set, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum netsync_method method;
+	} methods[] = {
+		{ "hull", NETSYNC_METHOD_HULL },
+		{ "regression", NETSYNC_METHOD_REGRESSION },
+	};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		set->method = methods[i].method;
+		if (!strcmp(name, methods[i].name))
+			return true;
+	}
+	complain("--method %s: the methods are hull and regression.", name);
+	return false;
+}
 
 static bool set_max_skew(struct settings *set, const char *text)
 {
@@ -123,7 +146,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	bool has_format = false, ok = true;
 	int option;
 
-	while (ok && (option = getopt_long(argc, argv, "r:b:s:f:o:h", options,
+	while (ok && (option = getopt_long(argc, argv, "r:b:m:s:f:o:h", options,
 					   NULL)) != -1) {
 		switch (option) {
 		case 'r':
@@ -131,6 +154,9 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			break;
 		case 'b':
 			ok = set_max_bound(set, optarg);
+			break;
+		case 'm':
+			ok = set_method(set, optarg);
 			break;
 		case 's':
 			ok = set_max_skew(set, optarg);
@@ -344,8 +370,9 @@ static bool explain_host(const struct settings *set, const struct netsync *ns,
 			 info.name);
 		return false;
 	case NETSYNC_APPROXIMATE:
-		complain("warning: %s: no straight line agrees with all messages, so the correction is a compromise and the bound may not hold.",
-			 info.name);
+		if (set->method == NETSYNC_METHOD_HULL)
+			complain("warning: %s: no straight line agrees with all messages, so the correction is a compromise and the bound may not hold.",
+				 info.name);
 		break;
 	case NETSYNC_ACCURATE:
 		break;
@@ -379,6 +406,7 @@ static int run(const struct settings *set, struct netsync *ns,
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
+		.method = set->method,
 		.reference = set->reference,
 		.max_skew_ppm = set->max_skew_ppm,
 	};

@@ -165,7 +165,8 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  *
  * Adds the hosts to the struct netsync, in the order of their names, and
  * pushes every packet event. The traces are read side by side, a slice of the
- * recorded time of each in turn. The result does not depend on the order in
+ * recorded time of each in turn: by what the clocks say, or from the beginning
+ * of each where these have nothing in common. The result does not depend on the order in
  * which traces were added. May be called once.
  *
  * Return: 0; -ENODATA if nothing was added, or nothing in a text file can be

@@ -445,61 +445,91 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* Where slice @slice of a host's time ends: in the time of one trace, if any. */
-static int64_t slice_end(const struct host *host, const struct trace *trace,
-			 unsigned int slice, unsigned int num)
+static uint64_t length_of(const struct host *host)
 {
-	const struct range *range = &host->range;
-	uint64_t length = (uint64_t)range->end_ns - (uint64_t)range->begin_ns;
+	const struct range *r = &host->range;
+
+	return r->end_ns < r->begin_ns ? 0 :
+	       (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
+}
+
+/*
+ * What was seen at one time is to be read at one time. Hosts that were traced
+ * nearly as long as each other were so at once, whatever their clocks say, and
+ * so, for want of a better guess, were those of which the times have nothing in
+ * common. Of others the clocks are taken to be roughly right. Return the length
+ * of the longest, which all slices together are.
+ */
+static uint64_t set_starts(struct host *hosts, size_t num)
+{
+	const struct host *longest = hosts;
+
+	for (size_t i = 1; i < num; i++)
+		if (length_of(&hosts[i]) > length_of(longest))
+			longest = &hosts[i];
+	for (size_t i = 0; i < num; i++) {
+		const struct range *r = &hosts[i].range, *l = &longest->range;
+		bool apart = r->end_ns < l->begin_ns || r->begin_ns > l->end_ns;
+
+		hosts[i].start_ns = l->begin_ns;
+		if (apart || length_of(&hosts[i]) / 15 >= length_of(longest) / 16)
+			hosts[i].start_ns = r->begin_ns;
+	}
+	return length_of(longest);
+}
+
+struct slices {
+	unsigned int num;
+	uint64_t length_ns;	/* of all */
+};
+
+/* Where a slice of a host's time ends: in the time of one trace, if any. */
+static int64_t slice_end(const struct host *host, const struct trace *trace,
+			 unsigned int slice, const struct slices *slices)
+{
 	__int128 end;
 
-	if (slice == num || range->end_ns < range->begin_ns)
+	if (slice == slices->num || host->range.end_ns < host->range.begin_ns)
 		return INT64_MAX;
-	end = range->begin_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
-	      (__int128)length * slice / num;
+	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
+	      (__int128)slices->length_ns * slice / slices->num;
 	return end > INT64_MAX ? INT64_MAX : end < INT64_MIN ? INT64_MIN : end;
 }
 
 /* All that the hosts saw up to the end of a slice was pushed. */
 static int promise(struct netsync_io *io, const struct host *hosts,
-		   size_t num, unsigned int slice, unsigned int num_slices)
+		   size_t num, unsigned int slice,
+		   const struct slices *slices)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
 		if (hosts[i].number >= 0)
 			ret = netsync_advance(io->ns, (uint32_t)hosts[i].number,
-				slice_end(&hosts[i], NULL, slice, num_slices));
+				slice_end(&hosts[i], NULL, slice, slices));
 	for (size_t i = 0; i < io->num_traces; i++)
 		for (size_t j = 0; j < io->traces[i]->num_parts && !ret; j++)
 			ret = netsync_advance(io->ns,
 				io->traces[i]->parts[j].host,
 				slice_end(io->traces[i]->host, NULL, slice,
-					  num_slices));
+					  slices));
 	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
 }
 
 /* In how many parts is a step of progress read? */
-static unsigned int parts_of(const struct host *hosts, size_t num)
+static unsigned int parts_of(uint64_t length_ns)
 {
-	uint64_t longest = 0;
+	uint64_t parts = length_ns / (NUM_SLICES * SLICE_NS);
 
-	for (size_t i = 0; i < num; i++) {
-		const struct range *r = &hosts[i].range;
-		uint64_t length = (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
-
-		if (r->end_ns >= r->begin_ns && length > longest)
-			longest = length;
-	}
-	longest /= NUM_SLICES * SLICE_NS;
-	return longest < MAX_PARTS ? (unsigned int)longest + 1 : MAX_PARTS;
+	return parts < MAX_PARTS ? (unsigned int)parts + 1 : MAX_PARTS;
 }
 
-static int read_slices(struct netsync_io *io, const struct host *hosts,
+static int read_slices(struct netsync_io *io, struct host *hosts,
 		       size_t num_hosts, uint64_t done)
 {
-	const unsigned int parts = parts_of(hosts, num_hosts);
-	const unsigned int slices = NUM_SLICES * parts;
+	const uint64_t length_ns = set_starts(hosts, num_hosts);
+	const unsigned int parts = parts_of(length_ns);
+	const struct slices slices = { NUM_SLICES * parts, length_ns };
 	size_t num = io->num_traces;
 	bool *more = malloc(num * sizeof(*more));
 	int ret = 0;
@@ -507,14 +537,14 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 	if (!more)
 		return io_no_memory(io);
 	memset(more, true, num * sizeof(*more));
-	for (unsigned int slice = 1; slice <= slices; slice++) {
+	for (unsigned int slice = 1; slice <= slices.num; slice++) {
 		for (size_t i = 0; i < num; i++) {
 			struct trace *trace = io->traces[i];
 
 			if (more[i])
 				ret = trace->reader->read(trace,
 					slice_end(trace->host, trace, slice,
-						  slices));
+						  &slices));
 			if (ret < 0)
 				goto out;
 			more[i] = ret;
@@ -524,7 +554,7 @@ static int read_slices(struct netsync_io *io, const struct host *hosts,
 			if (ret < 0)
 				goto out;
 		}
-		ret = promise(io, hosts, num_hosts, slice, slices);
+		ret = promise(io, hosts, num_hosts, slice, &slices);
 		if (ret < 0)
 			goto out;
 	}

@@ -110,6 +110,7 @@ struct host {
 	size_t name_len;
 	struct trace *base;	/* its first trace; NULL: it is in texts only */
 	struct range range;	/* of all its traces, in the host's time */
+	int64_t start_ns;	/* its time when reading starts */
 	bool split;		/* its network namespaces are hosts */
 	int number;		/* -1: it is none itself */
 };
