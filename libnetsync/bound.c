@@ -466,11 +466,17 @@ static int64_t solve(const struct bound *b, const struct part *p, int side,
 {
 	int64_t unknown = side == UPPER ? INT64_MIN : INT64_MAX;
 	double q = b->limits.slope;
-	int64_t x = t, slack;
+	int64_t x, slack;
+	size_t i = 0;
 
-	if (t == INT64_MIN || t == INT64_MAX)
+	while (i < p->zones && !p->zone[i].stakes[side])
+		i++;
+	if (t == INT64_MIN || t == INT64_MAX || i == p->zones)
 		return unknown;
-	for (int i = 0; i < 200; i++) {
+	/* From where does not depend on where times are counted from. */
+	x = p->zone[i].stake[side]->y;
+	x = side == UPPER ? t - x : t + x;
+	for (int step = 0; step < 200; step++) {
 		int64_t y = limit_at(b, p, side, x), next;
 
 		if (y == INT64_MAX)

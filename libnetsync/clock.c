@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "estimate.h"
 
 struct netsync_clock {
 	struct netsync_segment *segments;
@@ -35,13 +36,13 @@ static bool valid(const struct netsync_model *m)
 		const struct netsync_segment *s = &m->segments[i];
 
 		if (s->to_ns < s->from_ns || !isfinite(s->rate) ||
-		    s->rate <= 0 || (i && s->from_ns != s[-1].to_ns))
+		    s->rate <= 0 || s->bound_ns < 0 || (i && s->from_ns != s[-1].to_ns))
 			return false;
 	}
 	for (uint32_t i = 0; i < m->num_knots; i++) {
 		const struct netsync_knot *k = &m->knots[i];
 
-		if (k->bound_ns < 0 || (i && k->time_ns <= k[-1].time_ns))
+		if (k->below_ns < 0 || k->above_ns < 0 || (i && k->time_ns <= k[-1].time_ns))
 			return false;
 	}
 	return m->growth_ppm[0] >= 0 && m->growth_ppm[1] >= 0;
@@ -108,45 +109,67 @@ static const struct netsync_segment *find_segment(const struct netsync_clock *c,
 	return &c->segments[lo];
 }
 
-/* Rounded up; what does not fit is not known. */
-static int64_t whole_bound(double b)
-{
-	return b < 0x1p62 ? (int64_t)ceil(b) : NETSYNC_UNKNOWN;
-}
-
 static double distance(int64_t from, int64_t to)
 {
 	return (double)((__int128)to - from);
 }
 
-static int64_t find_bound(const struct netsync_clock *c, int64_t t)
+/* How far the truth can be on either side. */
+struct sides {
+	int64_t below;
+	int64_t above;
+};
+
+/* The last knot at or before t; the first if there is none. */
+static uint32_t find_knot(const struct netsync_clock *c, int64_t t)
 {
-	const struct netsync_knot *k = c->knots;
 	uint32_t lo = 0, hi = c->num_knots;
 
-	if (!hi)
-		return NETSYNC_UNKNOWN;
-	if (t < k[0].time_ns)
-		return whole_bound((double)k[0].bound_ns +
-				   c->growth_ppm[0] * 1e-6 *
-				   distance(t, k[0].time_ns));
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (k[mid].time_ns <= t)
+		if (c->knots[mid].time_ns <= t)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	k += lo;
-	if (lo == c->num_knots - 1)
-		return whole_bound((double)k->bound_ns +
-				   c->growth_ppm[1] * 1e-6 *
-				   distance(k->time_ns, t));
-	return whole_bound((double)k[0].bound_ns +
-			   (double)(k[1].bound_ns - k[0].bound_ns) *
-			   (distance(k[0].time_ns, t) /
-			    distance(k[0].time_ns, k[1].time_ns)));
+	return lo;
+}
+
+/* @part of the way from a to b, and more. What does not fit is not known. */
+static int64_t between(int64_t a, int64_t b, double part, double more)
+{
+	double v;
+
+	if (a == NETSYNC_UNKNOWN || (part && b == NETSYNC_UNKNOWN))
+		return NETSYNC_UNKNOWN;
+	v = ((double)b - (double)a) * part + more;
+	return (double)a + v < 0x1p62 ? a + (int64_t)ceil(v) : NETSYNC_UNKNOWN;
+}
+
+static struct sides find_sides(const struct netsync_clock *c, int64_t t)
+{
+	struct sides s = { NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
+	const struct netsync_knot *k, *next;
+	double part = 0, more = 0;
+	uint32_t i;
+
+	if (!c->num_knots)
+		return s;
+	i = find_knot(c, t);
+	k = next = &c->knots[i];
+	if (t < k->time_ns) {
+		more = c->growth_ppm[0] * 1e-6 * distance(t, k->time_ns);
+	} else if (i == c->num_knots - 1) {
+		more = c->growth_ppm[1] * 1e-6 * distance(k->time_ns, t);
+	} else {
+		next = k + 1;
+		part = distance(k->time_ns, t) /
+		       distance(k->time_ns, next->time_ns);
+	}
+	s.below = between(k->below_ns, next->below_ns, part, more);
+	s.above = between(k->above_ns, next->above_ns, part, more);
+	return s;
 }
 
 int netsync_convert(const struct netsync_clock *clock, int64_t t,
@@ -162,7 +185,109 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t,
 	if (r != (int64_t)r)
 		return -ERANGE;
 	*t_ref = (int64_t)r;
-	if (bound)
-		*bound = find_bound(clock, t);
+	if (bound) {
+		struct sides w = find_sides(clock, t);
+
+		*bound = max64(w.below, w.above);
+	}
 	return 0;
+}
+
+int netsync_interval(const struct netsync_clock *clock, int64_t t,
+		     int64_t *lo, int64_t *hi)
+{
+	struct sides w = find_sides(clock, t);
+	int64_t at;
+	int ret = netsync_convert(clock, t, &at, NULL);
+
+	if (ret)
+		return ret;
+	if (w.below == NETSYNC_UNKNOWN ||
+	    __builtin_sub_overflow(at, w.below, lo))
+		*lo = INT64_MIN;
+	if (w.above == NETSYNC_UNKNOWN ||
+	    __builtin_add_overflow(at, w.above, hi))
+		*hi = INT64_MAX;
+	return 0;
+}
+
+/* ---- ranges ------------------------------------------------------------ */
+
+static void include(const struct netsync_clock *c, int64_t t, struct range *r)
+{
+	int64_t lo = INT64_MIN, hi = INT64_MAX;
+
+	netsync_interval(c, t, &lo, &hi);
+	r->lo = min64(r->lo, lo);
+	r->hi = max64(r->hi, hi);
+}
+
+struct range clock_range(const struct netsync_clock *c, struct range t)
+{
+	struct range r = { INT64_MAX, INT64_MIN };
+	const struct netsync_segment *s;
+
+	if (t.lo == INT64_MIN || t.hi == INT64_MAX) {
+		/* The known end of a clock that goes forward. */
+		r = (struct range){ INT64_MIN, INT64_MAX };
+		if (t.lo > INT64_MIN)
+			r.lo = clock_range(c, (struct range){ t.lo, t.lo }).lo;
+		if (t.hi < INT64_MAX)
+			r.hi = clock_range(c, (struct range){ t.hi, t.hi }).hi;
+		return r;
+	}
+	/* Between these, both ends run straight. */
+	include(c, t.lo, &r);
+	include(c, t.hi, &r);
+	for (uint32_t i = find_knot(c, t.lo); i < c->num_knots &&
+	     c->knots[i].time_ns < t.hi; i++)
+		if (c->knots[i].time_ns > t.lo)
+			include(c, c->knots[i].time_ns, &r);
+	for (s = find_segment(c, t.lo) + 1;
+	     s < c->segments + c->num_segments && s->from_ns <= t.hi; s++) {
+		include(c, s->from_ns - 1, &r);
+		include(c, s->from_ns, &r);
+	}
+	return r;
+}
+
+void clock_set_bounds(struct netsync_clock *c)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < c->num_segments; i++) {
+		struct netsync_segment *s = &c->segments[i];
+		struct sides from = find_sides(c, s->from_ns);
+		struct sides to = find_sides(c, s->to_ns);
+
+		s->bound_ns = max64(max64(from.below, from.above),
+				    max64(to.below, to.above));
+		while (k < c->num_knots && c->knots[k].time_ns < s->to_ns) {
+			const struct netsync_knot *in = &c->knots[k++];
+
+			if (in->time_ns > s->from_ns)
+				s->bound_ns = max64(s->bound_ns,
+						    max64(in->below_ns,
+							  in->above_ns));
+		}
+	}
+}
+
+/* ---- order ------------------------------------------------------------- */
+
+enum netsync_sequence netsync_order(const struct netsync_clock *clock_a,
+				    int64_t t1,
+				    const struct netsync_clock *clock_b,
+				    int64_t t2)
+{
+	struct range a, b;
+
+	if (clock_a == clock_b)
+		return t1 < t2 ? NETSYNC_BEFORE :
+		       t1 > t2 ? NETSYNC_AFTER : NETSYNC_UNCERTAIN;
+	if (netsync_interval(clock_a, t1, &a.lo, &a.hi) ||
+	    netsync_interval(clock_b, t2, &b.lo, &b.hi))
+		return NETSYNC_UNCERTAIN;
+	return a.hi < b.lo ? NETSYNC_BEFORE :
+	       b.hi < a.lo ? NETSYNC_AFTER : NETSYNC_UNCERTAIN;
 }

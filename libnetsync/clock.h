@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bound.h"
 #include "netsync.h"
 
 /*
@@ -13,5 +14,14 @@
  * older, shorter or a newer, longer one: 0 or -EINVAL.
  */
 int copy_out(void *to, const void *from, uint32_t size);
+
+/*
+ * All that times within a range, on the host's clock, can be on the reference
+ * clock. Both are absolute.
+ */
+struct range clock_range(const struct netsync_clock *c, struct range t);
+
+/* Set the bounds of all segments, from the knots. */
+void clock_set_bounds(struct netsync_clock *c);
 
 #endif

@@ -2,6 +2,7 @@
 /* The public interface; each step has a file of its own. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +20,11 @@
 /* Fields that came later need not be there. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, netns)
 
+/* Options that came later need not be there. */
+#define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
+
 #define DEFAULT_MAX_SKEW_PPM 500.0
+#define DEFAULT_MAX_DRIFT_PPM_S 0.1
 
 struct netsync {
 	struct host *host;
@@ -88,10 +93,8 @@ struct netsync *netsync_new(void)
 
 static void drop_results(struct netsync *ns)
 {
-	for (size_t i = 0; i < ns->num_hosts; i++) {
-		netsync_clock_free(ns->host[i].clock);
-		ns->host[i].clock = NULL;
-	}
+	for (size_t i = 0; i < ns->num_hosts; i++)
+		host_clear(&ns->host[i]);
 	free(ns->pair_info);
 	ns->pair_info = NULL;
 	ns->num_pair_info = 0;
@@ -359,8 +362,7 @@ static void fill_tally(const struct netsync *ns, struct netsync_pair_info *info)
 	info->unmatched = p->past.unmatched + p->live.unmatched;
 }
 
-static int solve_pairs(struct netsync *ns, enum netsync_method method,
-		       double max_skew)
+static int solve_pairs(struct netsync *ns, struct task *task)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
 	struct estimate *est = calloc(n + 1, sizeof(*est));
@@ -369,12 +371,12 @@ static int solve_pairs(struct netsync *ns, enum netsync_method method,
 	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
 	if (est && ns->pair_info) {
 		for (uint32_t i = 0; i < n; i++) {
-			estimate_pair(&est[i], ns->pairs.pair[i], max_skew);
-			if (method == NETSYNC_METHOD_REGRESSION)
+			estimate_pair(&est[i], ns->pairs.pair[i],
+				      task->limits.slope);
+			if (task->method == NETSYNC_METHOD_REGRESSION)
 				estimate_regression(&est[i]);
 		}
-		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, method,
-			     &ns->reference);
+		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
 	}
 	if (!ret) {
 		for (uint32_t i = 0; i < n; i++) {
@@ -382,47 +384,77 @@ static int solve_pairs(struct netsync *ns, enum netsync_method method,
 			fill_tally(ns, &ns->pair_info[i]);
 		}
 		ns->num_pair_info = n;
+		ns->reference = task->reference;
 		ns->solved = true;
 	}
 	free(est);
 	return ret;
 }
 
+/* What two clocks do to each other, if each does so much to true time. */
+static struct limits limits_of_pair(double skew, double drift)
+{
+	return (struct limits){
+		.slope = skew,
+		.bend = 2 * drift * (1 + skew) / pow(1 - skew, 3),
+	};
+}
+
+static int check_options(struct netsync *ns, const struct netsync_options *opt,
+			 struct task *task)
+{
+	double skew = opt->max_skew_ppm ? opt->max_skew_ppm :
+					  DEFAULT_MAX_SKEW_PPM;
+	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s :
+					      DEFAULT_MAX_DRIFT_PPM_S;
+
+	if (opt->method > NETSYNC_METHOD_REGRESSION)
+		return fail(ns, -EINVAL, "there is no method number %u",
+			    opt->method);
+	if (!(skew > 0 && skew < 1e6))
+		return fail(ns, -EINVAL,
+			    "the largest skew is between 0 and 1000000 ppm, not %g",
+			    skew);
+	if (!(drift > 0 && drift < 1e6))
+		return fail(ns, -EINVAL,
+			    "the largest drift is between 0 and 1000000 ppm/s, not %g",
+			    drift);
+	task->method = opt->method;
+	/* ppm per second are 1e-6 per 1e9 ns. */
+	drift = task->method == NETSYNC_METHOD_HULL ? 0 : drift * 1e-15;
+	task->limits = limits_of_pair(skew * 1e-6, drift);
+	task->reference = NO_HOST;
+	if (!opt->reference)
+		return 0;
+	task->reference = find_host(ns, opt->reference);
+	if (task->reference == NO_HOST)
+		return fail(ns, -ENOENT, "there is no host %s", opt->reference);
+	return 0;
+}
+
 int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 {
-	enum netsync_method method = NETSYNC_METHOD_HULL;
-	double max_skew = DEFAULT_MAX_SKEW_PPM;
+	struct netsync_options known = { .size = sizeof(known) };
+	struct task task;
 	int ret;
 
 	drop_results(ns);
-	ns->reference = NO_HOST;
-	if (opt && opt->size < sizeof(*opt))
+	if (opt && opt->size < MIN_OPTIONS_SIZE)
 		return fail(ns, -EINVAL, "options of %u bytes are too short",
 			    opt->size);
-	if (opt && opt->method > NETSYNC_METHOD_REGRESSION)
-		return fail(ns, -EINVAL, "there is no method number %u",
-			    opt->method);
 	if (opt)
-		method = opt->method;
-	if (opt && opt->max_skew_ppm)
-		max_skew = opt->max_skew_ppm;
-	if (!(max_skew > 0 && max_skew < 1e6))
-		return fail(ns, -EINVAL,
-			    "the largest skew is between 0 and 1000000 ppm, not %g",
-			    max_skew);
-	if (opt && opt->reference) {
-		ns->reference = find_host(ns, opt->reference);
-		if (ns->reference == NO_HOST)
-			return fail(ns, -ENOENT, "there is no host %s",
-				    opt->reference);
-	}
+		memcpy(&known, opt, opt->size < sizeof(known) ? opt->size :
+								sizeof(known));
+	ret = check_options(ns, &known, &task);
+	if (ret)
+		return ret;
 	if (!ns->num_hosts)
 		return fail(ns, -ENOENT, "there is no host");
 	ret = matcher_settle(&ns->matcher);
 	if (!ret)
 		ret = pairs_settle(&ns->pairs);
 	if (!ret)
-		ret = solve_pairs(ns, method, max_skew * 1e-6);
+		ret = solve_pairs(ns, &task);
 	if (ret) {
 		drop_results(ns);
 		return no_memory(ns);
@@ -467,6 +499,7 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 		.bound_median_ns = h->bound_median,
 		.bound_max_ns = h->bound_max,
 		.island = h->island,
+		.num_steps = h->num_steps,
 	};
 	if (h->first <= h->last) {
 		i.first_ns = h->origin + h->first;
@@ -483,6 +516,16 @@ int netsync_get_pair(const struct netsync *ns, uint32_t index,
 	if (index >= ns->num_pair_info)
 		return -EINVAL;
 	return copy_out(info, &ns->pair_info[index], sizeof(*info));
+}
+
+int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
+		     struct netsync_step *step)
+{
+	if (!ns->solved)
+		return -ENODATA;
+	if (host >= ns->num_hosts || index >= ns->host[host].num_steps)
+		return -EINVAL;
+	return copy_out(step, &ns->host[host].step[index], sizeof(*step));
 }
 
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hosts are the nodes of a graph, pairs its edges. Two shortest-path trees
- * (Dijkstra 1959) lead from the reference to every host:
+ * Two trees of shortest paths lead from the reference to every host:
  *
  * - the tree of smallest *expected error* gives the corrections. The expected
  *   error of a pair falls with the number of its messages, so that ten good
@@ -10,8 +9,8 @@
  *   guaranteed to lie. It is dominated by the smallest delays (whose asymmetry
  *   nobody knows), and thus by the number of hops.
  *
- * The guarantee holds whichever tree the correction came from: what counts is
- * how far the interval reaches from the correction.
+ * The guarantee holds however the correction was found: what counts is how far
+ * the interval reaches from the correction.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,197 +18,119 @@
 #include <string.h>
 
 #include "clock.h"
+#include "knots.h"
+#include "reach.h"
 #include "reduce.h"
 #include "track.h"
+#include "tree.h"
 
-#define KNOTS 33
 /* How often every host's curve is fitted against all others. */
 #define SWEEPS 3
 /* A pair with one direction only is taken where there is nothing better. */
 #define INCOMPLETE_COST 1e17
+/* Instants at which bounds are looked at: of a straight clock; at most. */
+#define FEW_INSTANTS 33
+#define MOST_INSTANTS 65536
+/* Instants of which the median bound is. */
+#define MEDIAN_OF 1025
 
-struct heap_entry {
-	double dist;
-	uint32_t host;
-};
-
-struct tree {
-	double *dist;
-	uint32_t *via;		/* pair that leads towards the reference */
-};
-
-struct graph {
+struct reduction {
 	struct host *host;
-	const struct estimate *est;
+	struct estimate *est;
 	uint32_t num_hosts;
 	uint32_t num_pairs;
+	const struct task *task;
 	uint32_t reference;
-	uint32_t *start;	/* pairs of host h: edge[start[h] .. start[h + 1]] */
-	uint32_t *edge;
-	double *bound_cost;
-	double *noise_cost;
-	struct heap_entry *heap;
+	struct graph graph;
 	struct tree by_bound;
 	struct tree by_noise;
-	uint32_t *order;	/* hosts by their distance in the last tree */
-	uint32_t num_order;
-	struct course *course;	/* NULL: straight lines are wanted */
-	bool bounds;		/* the lines have bounds */
+	double *bound_cost;
+	double *noise_cost;
+	struct reach *reach;	/* of each pair */
+	struct course *course;	/* of each host */
 };
 
-static void set_costs(struct graph *g, uint32_t i)
-{
-	const struct estimate *e = &g->est[i];
-	const struct host *a = &g->host[e->pair->host[0]];
-	const struct host *b = &g->host[e->pair->host[1]];
-	int64_t first = b->first, last = b->last;
-	double bound = 0, stretch;
-	struct margin m;
+/* ---- pairs ------------------------------------------------------------- */
 
-	if (e->quality == NETSYNC_INCOMPLETE) {
-		g->bound_cost[i] = g->noise_cost[i] = INCOMPLETE_COST;
-		return;
-	}
-	line_to_first(&e->line, &first);
-	line_to_first(&e->line, &last);
-	first = min64(first, a->first);
-	last = max64(last, a->last);
-	/* The margin is convex in time: it is largest at an end. */
-	m = estimate_margin(e, first);
-	bound = fmax(bound, fmax(m.below, m.above));
-	m = estimate_margin(e, last);
-	bound = fmax(bound, fmax(m.below, m.above));
-	g->bound_cost[i] = bound;
-	stretch = (double)(last - first) / (double)(e->both_to - e->both_from);
-	if (e->both_to <= e->both_from)
-		g->noise_cost[i] = bound;
+/* The time during which a pair was traced, on its first host. */
+static struct range span_of(const struct reduction *r, uint32_t pair)
+{
+	const struct estimate *e = &r->est[pair];
+	const struct host *a = &r->host[e->pair->host[0]];
+	const struct host *b = &r->host[e->pair->host[1]];
+	struct range s = { b->first, b->last };
+
+	line_to_first(&e->line, &s.lo);
+	line_to_first(&e->line, &s.hi);
+	s.lo = min64(s.lo, a->first);
+	s.hi = max64(s.hi, a->last);
+	return s;
+}
+
+static void set_bound_cost(struct reduction *r, uint32_t i)
+{
+	struct range s = span_of(r, i);
+	double width = reach_width(&r->reach[i], s.lo, s.hi);
+
+	r->bound_cost[i] = isinf(width) ? INCOMPLETE_COST : fmax(width, 1);
+}
+
+static void set_noise_cost(struct reduction *r, uint32_t i)
+{
+	const struct estimate *e = &r->est[i];
+	struct range s = span_of(r, i);
+	double stretch = (double)(s.hi - s.lo) /
+			 (double)(e->both_to - e->both_from);
+
+	if (e->quality == NETSYNC_INCOMPLETE)
+		r->noise_cost[i] = INCOMPLETE_COST;
+	else if (e->both_to <= e->both_from)
+		r->noise_cost[i] = r->bound_cost[i];
 	else
-		g->noise_cost[i] = fmin(e->noise * fmax(stretch, 1), bound);
+		r->noise_cost[i] = fmin(e->noise * fmax(stretch, 1),
+					r->bound_cost[i]);
 }
 
-static uint32_t other_end(const struct graph *g, uint32_t pair, uint32_t host)
+/* Bounds as they are before clocks are known. */
+static int first_costs(struct reduction *r)
 {
-	const uint32_t *h = g->est[pair].pair->host;
-
-	return h[0] == host ? h[1] : h[0];
-}
-
-static void set_edges(struct graph *g)
-{
-	for (uint32_t i = 0; i < g->num_pairs; i++) {
-		g->start[g->est[i].pair->host[0] + 1]++;
-		g->start[g->est[i].pair->host[1] + 1]++;
+	for (uint32_t i = 0; i < r->num_pairs; i++) {
+		if (reach_make(&r->reach[i], r->est[i].pair, NULL,
+			       &r->task->limits))
+			return -ENOMEM;
+		set_bound_cost(r, i);
+		set_noise_cost(r, i);
 	}
-	for (uint32_t h = 0; h < g->num_hosts; h++)
-		g->start[h + 1] += g->start[h];
-	/* Filling moves every start to its end, which is the next one's start. */
-	for (uint32_t i = 0; i < g->num_pairs; i++) {
-		g->edge[g->start[g->est[i].pair->host[0]]++] = i;
-		g->edge[g->start[g->est[i].pair->host[1]]++] = i;
-	}
-	memmove(g->start + 1, g->start, g->num_hosts * sizeof(*g->start));
-	g->start[0] = 0;
+	return 0;
 }
 
-/* ---- shortest paths ---------------------------------------------------- */
-
-static void heap_push(struct heap_entry *heap, size_t *n, double dist,
-		      uint32_t host)
+/* With courses, steps and wrong messages are known. */
+static int final_costs(struct reduction *r)
 {
-	size_t i = (*n)++;
+	bool curves = r->task->method == NETSYNC_METHOD_CURVE;
 
-	while (i && heap[(i - 1) / 2].dist > dist) {
-		heap[i] = heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	heap[i] = (struct heap_entry){ dist, host };
-}
+	for (uint32_t i = 0; i < r->num_pairs; i++) {
+		const uint32_t *h = r->est[i].pair->host;
+		const struct course *course[] = { &r->course[h[0]],
+						  &r->course[h[1]] };
+		struct reach *reach = &r->reach[i];
 
-static struct heap_entry heap_pop(struct heap_entry *heap, size_t *n)
-{
-	struct heap_entry top = heap[0], last = heap[--*n];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < *n) {
-		if (child + 1 < *n && heap[child + 1].dist < heap[child].dist)
-			child++;
-		if (last.dist <= heap[child].dist)
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-	return top;
-}
-
-/* Shortest paths from a host; returns the sum of all distances. */
-static double grow_tree(struct graph *g, struct tree *t, const double *cost,
-			uint32_t from)
-{
-	size_t n = 0;
-	double total = 0;
-
-	for (uint32_t h = 0; h < g->num_hosts; h++)
-		t->dist[h] = HUGE_VAL;
-	g->num_order = 0;
-	t->dist[from] = 0;
-	heap_push(g->heap, &n, 0, from);
-	while (n) {
-		struct heap_entry at = heap_pop(g->heap, &n);
-
-		if (at.dist > t->dist[at.host])
-			continue;	/* reached on a shorter path before */
-		total += at.dist;
-		g->order[g->num_order++] = at.host;
-		for (uint32_t i = g->start[at.host]; i < g->start[at.host + 1];
-		     i++) {
-			uint32_t to = other_end(g, g->edge[i], at.host);
-			double d = at.dist + cost[g->edge[i]];
-
-			if (d >= t->dist[to])
-				continue;
-			t->dist[to] = d;
-			t->via[to] = g->edge[i];
-			heap_push(g->heap, &n, d, to);
+		if (curves && course[0]->known && course[1]->known) {
+			reach_release(reach);
+			if (reach_make(reach, r->est[i].pair, course,
+				       &r->task->limits))
+				return -ENOMEM;
+			set_bound_cost(r, i);
 		}
+		/* Only of straight clocks, lines say whether they can be so. */
+		if (r->task->method != NETSYNC_METHOD_HULL ||
+		    reach->quality < r->est[i].quality)
+			r->est[i].quality = reach->quality;
+		/* Where no bound can be claimed, other ways are tried. */
+		if (!reach->usable)
+			r->bound_cost[i] = INCOMPLETE_COST;
 	}
-	return total;
-}
-
-static uint32_t find_islands(struct graph *g)
-{
-	uint32_t *size = g->by_bound.via;	/* free until the trees grow */
-	uint32_t *todo = g->by_noise.via;
-	uint32_t best = 0;
-
-	for (uint32_t h = 0; h < g->num_hosts; h++) {
-		g->host[h].island = NO_HOST;
-		size[h] = 0;
-	}
-	for (uint32_t h = 0; h < g->num_hosts; h++) {
-		uint32_t n = 0;
-
-		if (g->host[h].island != NO_HOST)
-			continue;
-		g->host[h].island = h;
-		todo[n++] = h;
-		while (size[h] < n) {
-			uint32_t at = todo[size[h]++];
-
-			for (uint32_t i = g->start[at]; i < g->start[at + 1];
-			     i++) {
-				uint32_t to = other_end(g, g->edge[i], at);
-
-				if (g->host[to].island != NO_HOST)
-					continue;
-				g->host[to].island = h;
-				todo[n++] = to;
-			}
-		}
-		if (size[h] > size[best])
-			best = h;
-	}
-	return best;
+	return 0;
 }
 
 /*
@@ -217,21 +138,21 @@ static uint32_t find_islands(struct graph *g)
  * are as good (always, of two hosts) the names decide, so that the choice does
  * not depend on the order in which hosts were added.
  */
-static uint32_t choose_reference(struct graph *g, uint32_t island)
+static uint32_t choose_reference(struct reduction *r, uint32_t island)
 {
 	uint32_t best = NO_HOST;
 	double least = 0;
 
-	for (uint32_t h = 0; h < g->num_hosts; h++) {
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
 		double total, tie;
 
-		if (g->host[h].island != island)
+		if (r->host[h].island != island)
 			continue;
-		total = grow_tree(g, &g->by_bound, g->bound_cost, h);
+		total = tree_grow(&r->by_bound, &r->graph, r->bound_cost, h);
 		tie = 1e-9 * fmax(total, 1);
 		if (best == NO_HOST || total < least - tie ||
 		    (total <= least + tie &&
-		     strcmp(g->host[h].name, g->host[best].name) < 0)) {
+		     strcmp(r->host[h].name, r->host[best].name) < 0)) {
 			best = h;
 			least = total;
 		}
@@ -239,57 +160,198 @@ static uint32_t choose_reference(struct graph *g, uint32_t island)
 	return best;
 }
 
-/* ---- clocks ------------------------------------------------------------ */
+static void find_islands(struct reduction *r)
+{
+	/* The trees grow later. */
+	uint32_t *island = r->by_bound.via;
+	uint32_t largest = graph_islands(&r->graph, island, r->by_noise.via);
 
-/* A host's time carried along a path to the reference. */
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		r->host[h].island = island[h];
+	if (r->reference == NO_HOST)
+		r->reference = choose_reference(r, largest);
+}
+
+/* ---- courses ----------------------------------------------------------- */
+
+/* A host's time carried along lines to the reference. */
 struct carried {
 	int64_t t;		/* relative to the origin of the host where it */
 	double frac;		/* has come to; and the rest of it */
 	double skew;		/* rate of the whole path - 1 */
-	struct margin margin;	/* how far the truth can be from t + frac */
-	double growth;		/* of the margin, outside of all messages */
-	enum netsync_quality quality;
+	double growth;		/* how far straight clocks can differ from that */
+	bool complete;		/* messages both ways all along */
 };
 
-static struct carried carry(const struct graph *g, const struct tree *tree,
-			    uint32_t host, int64_t t)
+static struct carried carry(const struct reduction *r, uint32_t host, int64_t t)
 {
-	struct carried c = { .t = t, .quality = NETSYNC_ACCURATE };
+	struct carried c = { .t = t, .complete = true };
 
-	while (host != g->reference) {
-		const struct estimate *e = &g->est[tree->via[host]];
-		double s = e->line.slope, skew;
-		struct margin m;
+	while (host != r->reference) {
+		uint32_t via = r->by_noise.via[host];
+		const struct estimate *e = &r->est[via];
+		double s = e->line.slope;
 
 		if (host == e->pair->host[0]) {
-			m = estimate_margin(e, c.t);
 			c.frac += line_to_second(&e->line, &c.t);
-			c.margin.below += m.below;
-			c.margin.above += m.above;
-			skew = s;
 		} else {
-			/* A higher line means an earlier time on host[0]. */
 			c.frac += line_to_first(&e->line, &c.t);
-			m = estimate_margin(e, c.t);
-			c.margin.below += m.above;
-			c.margin.above += m.below;
-			skew = -s / (1 + s);
+			s = -s / (1 + s);
 		}
-		c.skew += skew + c.skew * skew;
-		c.growth += fmax(e->slope_max - s, s - e->slope_min);
-		if (e->quality < c.quality)
-			c.quality = e->quality;
-		host = other_end(g, tree->via[host], host);
+		c.skew += s + c.skew * s;
+		c.growth += fmax(e->slope_max - e->line.slope,
+				 e->line.slope - e->slope_min);
+		c.complete &= e->quality != NETSYNC_INCOMPLETE;
+		host = graph_other(&r->graph, via, host);
 	}
 	return c;
 }
 
-/* How far the truth can be from @c, by the path that @by went. */
-static double half_width(const struct carried *c, const struct carried *by)
+static int track_host(struct reduction *r, uint32_t h, struct link *link)
 {
-	double d = (double)(by->t - c->t) + by->frac - c->frac;
+	size_t n = 0;
 
-	return fmax(by->margin.above + d, by->margin.below - d);
+	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
+		uint32_t pair = r->graph.edge[i];
+		uint32_t other = graph_other(&r->graph, pair, h);
+		const struct pair *p = r->est[pair].pair;
+
+		if (!r->course[other].known)
+			continue;
+		link[n++] = (struct link){ .pair = p,
+					   .other = &r->course[other],
+					   .first = p->host[0] == h };
+	}
+	return track(&r->course[h], link, n);
+}
+
+/* Straight, as the lines of the pairs say. */
+static void set_course(struct reduction *r, uint32_t h)
+{
+	struct carried k = carry(r, h, r->host[h].first);
+
+	r->course[h] = (struct course){
+		.from = r->host[h].first,
+		.to = r->host[h].last,
+		.offset = k.t - r->host[h].first + (int64_t)floor(k.frac),
+		.rest = k.frac - floor(k.frac),
+		.skew = k.skew,
+	};
+}
+
+/*
+ * Every host in turn, against those whose clocks are known: first along the
+ * tree, then against all that it talks with, so that what one pair got wrong
+ * is put right by the others.
+ */
+static int track_hosts(struct reduction *r)
+{
+	struct link *link = calloc(2 * (size_t)r->num_pairs + 1, sizeof(*link));
+	uint32_t num = r->by_noise.num;
+	bool curves = r->task->method == NETSYNC_METHOD_CURVE;
+	int sweeps = !curves || num <= 2 ? 1 : SWEEPS;
+	int ret = link ? 0 : -ENOMEM;
+
+	for (int sweep = 0; sweep < sweeps; sweep++) {
+		for (uint32_t i = 0; !ret && i < num; i++) {
+			uint32_t h = r->by_noise.order[i];
+
+			if (sweep == 0)
+				set_course(r, h);
+			if (h != r->reference && curves)
+				ret = track_host(r, h, link);
+			r->course[h].known = true;
+		}
+	}
+	free(link);
+	return ret;
+}
+
+/* ---- bounds ------------------------------------------------------------ */
+
+struct asked {
+	const struct reduction *r;
+	uint32_t host;
+};
+
+/* All that a host's time can be on the reference: over its neighbour. */
+static struct range reach_of_host(const void *arg, int64_t t)
+{
+	const struct asked *a = arg;
+	const struct reduction *r = a->r;
+	uint32_t via = r->by_bound.via[a->host];
+	const struct bound *b = &r->reach[via].bound;
+	uint32_t next = graph_other(&r->graph, via, a->host);
+	const struct host *h = &r->host[next];
+	struct range at = { t - r->host[a->host].origin,
+			    t - r->host[a->host].origin };
+
+	if (!r->reach[via].usable)
+		return (struct range){ INT64_MIN, INT64_MAX };
+	at = r->est[via].pair->host[0] == a->host ? bound_to_second(b, at) :
+						    bound_to_first(b, at);
+	if (at.lo > INT64_MIN)
+		at.lo += h->origin;
+	if (at.hi < INT64_MAX)
+		at.hi += h->origin;
+	return next == r->reference ? at : clock_range(h->clock, at);
+}
+
+/* So many that the limits change little from one to the next. */
+static size_t count_instants(const struct reduction *r, uint32_t h)
+{
+	struct netsync_model m = { .size = sizeof(m) };
+	uint32_t via = r->by_bound.via[h];
+	uint32_t next = graph_other(&r->graph, via, h);
+	const struct bound *b = &r->reach[via].bound;
+	size_t n = FEW_INSTANTS;
+
+	if (!r->task->limits.bend)
+		return n;
+	for (size_t i = 0; i < b->parts; i++)
+		for (size_t j = 0; j < b->part[i].zones; j++)
+			n += 2 * (b->part[i].zone[j].stakes[0] +
+				  b->part[i].zone[j].stakes[1]);
+	netsync_clock_model(r->host[next].clock, &m);
+	n += 2 * m.num_knots;
+	return n < MOST_INSTANTS ? n : MOST_INSTANTS;
+}
+
+static int set_knots(const struct reduction *r, uint32_t h,
+		     struct netsync_model *m)
+{
+	const struct host *host = &r->host[h];
+	const struct course *c = &r->course[h];
+	struct asked asked = { r, h };
+	struct knots k = {
+		.first = host->origin + host->first,
+		.last = host->origin + host->last,
+		.limits = r->task->limits,
+		.at = reach_of_host,
+		.arg = &asked,
+		.instants = count_instants(r, h),
+	};
+	struct jolt *jolts = calloc(c->num_breaks + 1, sizeof(*jolts));
+	struct netsync_clock *bare = NULL;
+	int ret = jolts ? netsync_clock_new(m, &bare) : -ENOMEM;
+
+	for (size_t i = 0; !ret && i < c->num_breaks; i++) {
+		struct step s = course_step(c, i);
+
+		jolts[i] = step_window(&s);
+		jolts[i].from += host->origin;
+		jolts[i].to += host->origin;
+	}
+	k.clock = bare;
+	k.jolts = jolts;
+	k.num_jolts = c->num_breaks;
+	if (!ret)
+		ret = knots_make(&k);
+	netsync_clock_free(bare);
+	free(jolts);
+	m->knots = k.knot;
+	m->num_knots = k.num;
+	return ret;
 }
 
 static int compare_bounds(const void *a, const void *b)
@@ -299,164 +361,107 @@ static int compare_bounds(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
-/*
- * The bound of a host at evenly spread instants. It is convex in between, so
- * that drawing straight lines through them errs on the safe side.
- */
-static uint32_t set_knots(const struct graph *g, uint32_t h,
-			  const struct tree *by, struct netsync_knot *knot)
+static void summarize(struct host *host)
 {
-	const struct host *host = &g->host[h];
-	uint64_t span = (uint64_t)(host->last - host->first);
-	uint32_t n = span < KNOTS ? (uint32_t)span + 1 : KNOTS;
+	struct netsync_model m = { .size = sizeof(m) };
+	int64_t sorted[MEDIAN_OF], first = host->first, t;
 
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t t = host->first;
-		struct carried c, alt;
+	netsync_clock_model(host->clock, &m);
+	for (int i = 0; i < MEDIAN_OF; i++) {
+		int64_t at = host->origin + first + (int64_t)
+			((__int128)(host->last - first) * i / (MEDIAN_OF - 1));
 
-		if (i)
-			t += (int64_t)((__int128)span * i / (n - 1));
-		c = carry(g, &g->by_noise, h, t);
-		alt = carry(g, by, h, t);
-		knot[i].time_ns = host->origin + t;
-		/* One ns for rounding the offset and the corrected time. */
-		knot[i].bound_ns =
-			(int64_t)ceil(fmin(half_width(&c, &alt), 0x1p60)) + 1;
+		netsync_convert(host->clock, at, &t, &sorted[i]);
 	}
-	return n;
+	qsort(sorted, MEDIAN_OF, sizeof(*sorted), compare_bounds);
+	host->bound_median = sorted[MEDIAN_OF / 2];
+	host->bound_max = 0;
+	for (uint32_t i = 0; i < m.num_segments; i++)
+		host->bound_max = max64(host->bound_max, m.segments[i].bound_ns);
 }
 
-static int64_t largest(const struct netsync_knot *knot, uint32_t n)
+/* ---- clocks ------------------------------------------------------------ */
+
+static int set_steps(const struct reduction *r, uint32_t h)
 {
-	return max64(knot[0].bound_ns, knot[n - 1].bound_ns);
-}
+	const struct course *c = &r->course[h];
+	struct host *host = &r->host[h];
 
-/* ---- curves ------------------------------------------------------------ */
+	host->step = calloc(c->num_breaks + 1, sizeof(*host->step));
+	if (!host->step)
+		return -ENOMEM;
+	host->num_steps = (uint32_t)c->num_breaks;
+	for (size_t i = 0; i < c->num_breaks; i++) {
+		struct step s = course_step(c, i);
 
-static int track_host(struct graph *g, uint32_t h, struct link *link)
-{
-	size_t n = 0;
-
-	for (uint32_t i = g->start[h]; i < g->start[h + 1]; i++) {
-		uint32_t other = other_end(g, g->edge[i], h);
-		const struct estimate *e = &g->est[g->edge[i]];
-
-		if (!g->course[other].known)
-			continue;
-		link[n++] = (struct link){ .pair = e->pair,
-					   .other = &g->course[other],
-					   .first = e->pair->host[0] == h };
+		/* A clock that is ahead is corrected by less. */
+		host->step[i] = (struct netsync_step){
+			.time_ns = host->origin + s.t,
+			.within_ns = s.within,
+			.offset_ns = -llround(s.offset),
+			.skew_ppm = -s.skew * 1e6,
+		};
 	}
-	return track(&g->course[h], link, n);
+	return 0;
 }
 
-/*
- * Every host in turn, against those whose clocks are known: first along the
- * tree, then against all that it talks with, so that what one pair got wrong
- * is put right by the others.
- */
-static int track_hosts(struct graph *g)
+/* The worst pair on the way of the bound. */
+static enum netsync_quality quality_of(const struct reduction *r, uint32_t host)
 {
-	struct link *link = calloc(2 * (size_t)g->num_pairs + 1, sizeof(*link));
-	int ret = link ? 0 : -ENOMEM;
+	enum netsync_quality q = NETSYNC_ACCURATE;
 
-	for (int sweep = 0; !ret && sweep < (g->num_order > 2 ? SWEEPS : 1);
-	     sweep++) {
-		for (uint32_t i = 0; !ret && i < g->num_order; i++) {
-			uint32_t h = g->order[i];
-			struct course *c = &g->course[h];
-			struct carried k;
+	if (!carry(r, host, 0).complete)
+		return NETSYNC_INCOMPLETE;
+	for (uint32_t h = host; h != r->reference;) {
+		uint32_t via = r->by_bound.via[h];
 
-			if (sweep == 0) {
-				k = carry(g, &g->by_noise, h, g->host[h].first);
-				*c = (struct course){
-					.from = g->host[h].first,
-					.to = g->host[h].last,
-					.offset = k.t - g->host[h].first +
-						  (int64_t)floor(k.frac),
-					.rest = k.frac - floor(k.frac),
-					.skew = k.skew,
-				};
-			}
-			if (h != g->reference)
-				ret = track_host(g, h, link);
-			c->known = true;
-		}
+		if (r->est[via].quality < q)
+			q = r->est[via].quality;
+		h = graph_other(&r->graph, via, h);
 	}
-	free(link);
-	return ret;
+	/* There was a way with messages in both directions. */
+	return q == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : q;
 }
 
-/* The clock of a host as its course says. Of its error nothing is known. */
-static int make_curve(const struct graph *g, uint32_t h)
+static int make_clock(const struct reduction *r, uint32_t h)
 {
-	struct host *host = &g->host[h];
+	struct host *host = &r->host[h];
 	struct netsync_segment *segment;
-	int64_t n = course_segments(&g->course[h], host->origin,
-				    g->host[g->reference].origin, &segment);
+	int64_t n = course_segments(&r->course[h], host->origin,
+				    r->host[r->reference].origin, &segment);
 	struct netsync_model m = {
 		.size = sizeof(m),
 		.num_segments = (uint32_t)n,
 		.segments = segment,
 	};
+	double growth = r->task->limits.slope;
 	int ret;
 
 	if (n < 0)
 		return (int)n;
-	host->quality = carry(g, &g->by_noise, h, host->first).quality;
-	if (host->quality == NETSYNC_ACCURATE)
-		host->quality = NETSYNC_APPROXIMATE;
-	host->bound_median = host->bound_max = NETSYNC_UNKNOWN;
-	ret = netsync_clock_new(&m, &host->clock);
+	growth = growth / (1 - growth) + fabs(r->course[h].skew);
+	if (!r->task->limits.bend)
+		growth = carry(r, h, 0).growth;
+	m.growth_ppm[0] = m.growth_ppm[1] = growth * 1e6;
+	host->quality = quality_of(r, h);
+	ret = set_knots(r, h, &m);
+	if (!ret)
+		ret = set_steps(r, h);
+	if (!ret)
+		ret = netsync_clock_new(&m, &host->clock);
 	free(segment);
-	return ret;
-}
-
-static int make_clock(const struct graph *g, uint32_t h)
-{
-	struct host *host = &g->host[h];
-	struct carried c = carry(g, &g->by_noise, h, host->first);
-	struct carried alt = carry(g, &g->by_bound, h, host->first);
-	struct netsync_knot knot[KNOTS], knot2[KNOTS];
-	int64_t sorted[KNOTS];
-	struct netsync_segment seg = {
-		.from_ns = host->origin + host->first,
-		.to_ns = host->origin + host->last,
-		.offset_ns = g->host[g->reference].origin - host->origin +
-			     c.t - host->first + llround(c.frac),
-		.rate = 1 + c.skew,
-	};
-	struct netsync_model m = {
-		.size = sizeof(m),
-		.num_segments = 1,
-		.segments = &seg,
-		.knots = knot,
-		.growth_ppm = { c.growth * 1e6, c.growth * 1e6 },
-	};
-
-	host->quality = c.quality;
-	host->bound_median = host->bound_max = NETSYNC_UNKNOWN;
-	if (c.quality == NETSYNC_INCOMPLETE || !g->bounds)
-		return netsync_clock_new(&m, &host->clock);
-	m.num_knots = set_knots(g, h, &g->by_noise, knot);
-	set_knots(g, h, &g->by_bound, knot2);
-	if (largest(knot2, m.num_knots) < largest(knot, m.num_knots)) {
-		alt.growth += fabs(alt.skew - c.skew);
-		m.growth_ppm[0] = m.growth_ppm[1] = alt.growth * 1e6;
-		m.knots = knot2;
-	}
-	for (uint32_t i = 0; i < m.num_knots; i++)
-		sorted[i] = m.knots[i].bound_ns;
-	qsort(sorted, m.num_knots, sizeof(*sorted), compare_bounds);
-	host->bound_median = sorted[m.num_knots / 2];
-	host->bound_max = sorted[m.num_knots - 1];
-	return netsync_clock_new(&m, &host->clock);
+	free((void *)m.knots);
+	if (ret)
+		return ret;
+	clock_set_bounds(host->clock);
+	summarize(host);
+	return 0;
 }
 
 /* The reference's own clock is right by definition. */
-static int make_reference(const struct graph *g)
+static int make_reference(const struct reduction *r)
 {
-	struct host *host = &g->host[g->reference];
+	struct host *host = &r->host[r->reference];
 	bool seen = host->first <= host->last;
 	struct netsync_segment seg = {
 		.from_ns = host->origin + (seen ? host->first : 0),
@@ -477,82 +482,82 @@ static int make_reference(const struct graph *g)
 	return netsync_clock_new(&m, &host->clock);
 }
 
-static int make_clocks(struct graph *g)
+static int make_clocks(struct reduction *r)
 {
-	int ret = make_reference(g);
+	int ret = make_reference(r);
 
-	for (uint32_t h = 0; h < g->num_hosts && !ret; h++) {
-		if (h == g->reference)
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
+		if (h == r->reference)
 			continue;
-		if (g->host[h].island == g->host[g->reference].island) {
-			ret = g->course ? make_curve(g, h) : make_clock(g, h);
-			continue;
-		}
-		g->host[h].quality = NETSYNC_ABSENT;
-		g->host[h].bound_median = NETSYNC_UNKNOWN;
-		g->host[h].bound_max = NETSYNC_UNKNOWN;
+		r->host[h].quality = NETSYNC_ABSENT;
+		r->host[h].bound_median = NETSYNC_UNKNOWN;
+		r->host[h].bound_max = NETSYNC_UNKNOWN;
 	}
+	/* Nearer ones first: a host's bound is made of its neighbour's. */
+	for (uint32_t i = 1; i < r->by_bound.num && !ret; i++)
+		ret = make_clock(r, r->by_bound.order[i]);
 	return ret;
 }
 
-int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, enum netsync_method method,
-	   uint32_t *reference)
+void host_clear(struct host *h)
 {
-	bool curves = method == NETSYNC_METHOD_CURVE;
-	struct graph g = {
+	netsync_clock_free(h->clock);
+	free(h->step);
+	h->clock = NULL;
+	h->step = NULL;
+	h->num_steps = 0;
+}
+
+static int run(struct reduction *r)
+{
+	int ret = graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs);
+
+	if (ret || tree_make(&r->by_bound, &r->graph) ||
+	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
+	    !r->noise_cost || !r->reach || !r->course)
+		return -ENOMEM;
+	ret = first_costs(r);
+	if (ret)
+		return ret;
+	find_islands(r);
+	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
+	ret = track_hosts(r);
+	if (!ret)
+		ret = final_costs(r);
+	if (ret)
+		return ret;
+	tree_grow(&r->by_bound, &r->graph, r->bound_cost, r->reference);
+	return make_clocks(r);
+}
+
+int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
+	   uint32_t num_pairs, struct task *task)
+{
+	struct reduction r = {
 		.host = host,
 		.est = est,
 		.num_hosts = num_hosts,
 		.num_pairs = num_pairs,
-		.start = calloc(num_hosts + 2, sizeof(uint32_t)),
-		.edge = calloc(2 * (size_t)num_pairs + 1, sizeof(uint32_t)),
+		.task = task,
+		.reference = task->reference,
 		.bound_cost = calloc(num_pairs + 1, sizeof(double)),
 		.noise_cost = calloc(num_pairs + 1, sizeof(double)),
-		/* A pair can be pushed from both of its ends. */
-		.heap = calloc(2 * (size_t)num_pairs + 1,
-			       sizeof(struct heap_entry)),
-		.order = calloc(num_hosts + 1, sizeof(uint32_t)),
-		.course = curves ? calloc(num_hosts + 1,
-					  sizeof(struct course)) : NULL,
-		.bounds = method == NETSYNC_METHOD_HULL,
-		.by_bound = { calloc(num_hosts + 1, sizeof(double)),
-			      calloc(num_hosts + 1, sizeof(uint32_t)) },
-		.by_noise = { calloc(num_hosts + 1, sizeof(double)),
-			      calloc(num_hosts + 1, sizeof(uint32_t)) },
+		.reach = calloc(num_pairs + 1, sizeof(struct reach)),
+		.course = calloc(num_hosts + 1, sizeof(struct course)),
 	};
-	int ret = -ENOMEM;
+	int ret = run(&r);
 
-	if (g.start && g.edge && g.bound_cost && g.noise_cost && g.heap &&
-	    g.by_bound.dist && g.by_bound.via && g.by_noise.dist &&
-	    g.by_noise.via && g.order && (g.course || !curves)) {
-		uint32_t island;
-
-		for (uint32_t i = 0; i < num_pairs; i++)
-			set_costs(&g, i);
-		set_edges(&g);
-		island = find_islands(&g);
-		if (*reference == NO_HOST)
-			*reference = choose_reference(&g, island);
-		g.reference = *reference;
-		grow_tree(&g, &g.by_bound, g.bound_cost, g.reference);
-		grow_tree(&g, &g.by_noise, g.noise_cost, g.reference);
-		ret = curves ? track_hosts(&g) : 0;
-		if (!ret)
-			ret = make_clocks(&g);
-	}
-	free(g.start);
-	free(g.edge);
-	free(g.bound_cost);
-	free(g.noise_cost);
-	free(g.heap);
-	for (uint32_t h = 0; g.course && h < num_hosts; h++)
-		course_release(&g.course[h]);
-	free(g.course);
-	free(g.order);
-	free(g.by_bound.dist);
-	free(g.by_bound.via);
-	free(g.by_noise.dist);
-	free(g.by_noise.via);
+	task->reference = r.reference;
+	for (uint32_t i = 0; r.reach && i < num_pairs; i++)
+		reach_release(&r.reach[i]);
+	for (uint32_t h = 0; r.course && h < num_hosts; h++)
+		course_release(&r.course[h]);
+	free(r.bound_cost);
+	free(r.noise_cost);
+	free(r.reach);
+	free(r.course);
+	tree_release(&r.by_bound);
+	tree_release(&r.by_noise);
+	graph_release(&r.graph);
 	return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the lines of all pairs to one clock for every host. */
+/* From the messages of all pairs to one clock for every host. */
 #ifndef NETSYNC_REDUCE_H
 #define NETSYNC_REDUCE_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bound.h"
 #include "estimate.h"
 #include "netsync.h"
 
@@ -22,23 +23,33 @@ struct host {
 	int64_t bound_median;
 	int64_t bound_max;
 	struct netsync_clock *clock;
+	struct netsync_step *step;
+	uint32_t num_steps;
 };
 
 #define NO_HOST UINT32_MAX
+
+/* What is wanted. */
+struct task {
+	enum netsync_method method;
+	struct limits limits;	/* for the bounds */
+	uint32_t reference;	/* the time base; NO_HOST: choose, and it is set */
+};
 
 /**
  * reduce() - make the clocks of all hosts
  * @host: hosts, their spans set; the results are filled in
  * @num_hosts: how many
- * @est: estimates of the pairs
+ * @est: estimates of the pairs; their qualities become those of the bounds
  * @num_pairs: how many
- * @method: how the estimates were made; curves are made here
- * @reference: the host to take as time base; NO_HOST: choose, and it is set
+ * @task: what is wanted
  *
  * Return: 0 or -ENOMEM.
  */
-int reduce(struct host *host, uint32_t num_hosts, const struct estimate *est,
-	   uint32_t num_pairs, enum netsync_method method,
-	   uint32_t *reference);
+int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
+	   uint32_t num_pairs, struct task *task);
+
+/* Forget the results of a host. */
+void host_clear(struct host *h);
 
 #endif

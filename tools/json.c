@@ -157,6 +157,7 @@ static void put_segments(struct writer *w, json_object *object,
 		put(w, segment, "offset_ns",
 		    json_object_new_int64(s->offset_ns));
 		put(w, segment, "rate", new_double(s->rate));
+		put_time(w, segment, "bound_ns", s->bound_ns);
 		append(w, array, segment);
 	}
 	put(w, object, "segments", array);
@@ -173,10 +174,11 @@ static void put_bound(struct writer *w, json_object *object,
 	put_time(w, bound, "median", info->bound_median_ns);
 	put_time(w, bound, "max", info->bound_max_ns);
 	for (uint32_t i = 0; i < model->num_knots; i++) {
-		json_object *knot = json_object_new_array_ext(2);
+		json_object *knot = json_object_new_array_ext(3);
 
 		append_time(w, knot, model->knots[i].time_ns);
-		append_time(w, knot, model->knots[i].bound_ns);
+		append_time(w, knot, model->knots[i].below_ns);
+		append_time(w, knot, model->knots[i].above_ns);
 		append(w, knots, knot);
 	}
 	for (int i = 0; i < 2 && model->num_knots; i++)
@@ -184,6 +186,24 @@ static void put_bound(struct writer *w, json_object *object,
 	put(w, bound, "knots", knots);
 	put(w, bound, "growth_ppm", growth);
 	put(w, object, "bound_ns", bound);
+}
+
+static void put_steps(struct writer *w, json_object *object, uint32_t host,
+		      uint32_t num)
+{
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < num; i++) {
+		const struct netsync_step info = step_info(w->ns, host, i);
+		json_object *step = json_object_new_object();
+
+		put_time(w, step, "time_ns", info.time_ns);
+		put_time(w, step, "within_ns", info.within_ns);
+		put_time(w, step, "offset_ns", info.offset_ns);
+		put(w, step, "skew_ppm", new_double(info.skew_ppm));
+		append(w, array, step);
+	}
+	put(w, object, "steps", array);
 }
 
 static json_object *host_object(struct writer *w, uint32_t host)
@@ -206,6 +226,7 @@ static json_object *host_object(struct writer *w, uint32_t host)
 	put(w, object, "island", json_object_new_int64(info.island));
 	put_segments(w, object, &model);
 	put_bound(w, object, &info, &model);
+	put_steps(w, object, host, info.num_steps);
 	return object;
 }
 
@@ -310,6 +331,13 @@ static bool get_double(json_object *object, double *value)
 	return isfinite(*value);
 }
 
+/* NETSYNC_UNKNOWN for null. */
+static bool get_bound(json_object *object, int64_t *value)
+{
+	*value = NETSYNC_UNKNOWN;
+	return !object || get_int(object, value);
+}
+
 static json_object *get_array(json_object *object, const char *key)
 {
 	json_object *array = json_object_object_get(object, key);
@@ -336,15 +364,18 @@ static bool read_segment(json_object *object, struct netsync_segment *segment)
 	       get_int(json_object_object_get(object, "offset_ns"),
 		       &segment->offset_ns) &&
 	       get_double(json_object_object_get(object, "rate"),
-			  &segment->rate);
+			  &segment->rate) &&
+	       get_bound(json_object_object_get(object, "bound_ns"),
+			 &segment->bound_ns);
 }
 
 static bool read_knot(json_object *array, struct netsync_knot *knot)
 {
 	return json_object_is_type(array, json_type_array) &&
-	       json_object_array_length(array) == 2 &&
+	       json_object_array_length(array) == 3 &&
 	       get_int(nth(array, 0), &knot->time_ns) &&
-	       get_int(nth(array, 1), &knot->bound_ns);
+	       get_bound(nth(array, 1), &knot->below_ns) &&
+	       get_bound(nth(array, 2), &knot->above_ns);
 }
 
 static bool read_knots(json_object *array, struct netsync_knot *knots)

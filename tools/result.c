@@ -25,3 +25,12 @@ struct netsync_io_trace trace_info(const struct netsync_io *io, uint32_t index)
 	netsync_io_get_trace(io, index, &info);
 	return info;
 }
+
+struct netsync_step step_info(const struct netsync *ns, uint32_t host,
+			      uint32_t index)
+{
+	struct netsync_step info = { .size = sizeof(info) };
+
+	netsync_get_step(ns, host, index, &info);
+	return info;
+}

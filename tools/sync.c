@@ -366,13 +366,14 @@ static bool explain_host(const struct settings *set, const struct netsync *ns,
 	case NETSYNC_ABSENT:
 		return false;
 	case NETSYNC_INCOMPLETE:
-		complain("warning: %s: messages were seen in one direction only, so its offset is a guess and nothing is known about the error.",
+		complain("warning: %s: messages were seen in one direction only, so its offset is a guess, and the error is bounded on one side only.",
 			 info.name);
 		return false;
 	case NETSYNC_APPROXIMATE:
-		if (set->method == NETSYNC_METHOD_HULL)
-			complain("warning: %s: no straight line agrees with all messages, so the correction is a compromise and the bound may not hold.",
-				 info.name);
+		complain(info.bound_max_ns == NETSYNC_UNKNOWN ?
+			 "warning: %s: messages contradict what is assumed of the clocks, so the correction is a compromise and nothing is known about the error." :
+			 "warning: %s: some messages contradict what is assumed of the clocks; they were left out, and the bound holds if they are wrong.",
+			 info.name);
 		break;
 	case NETSYNC_ACCURATE:
 		break;

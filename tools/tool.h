@@ -42,6 +42,8 @@ char *format_duration(char *buffer, int64_t ns);
 
 struct netsync_host_info host_info(const struct netsync *ns, uint32_t index);
 struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index);
+struct netsync_step step_info(const struct netsync *ns, uint32_t host,
+			      uint32_t index);
 struct netsync_io_trace trace_info(const struct netsync_io *io,
 				   uint32_t index);
 

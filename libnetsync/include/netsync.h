@@ -229,18 +229,21 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 /* ---- solving ----------------------------------------------------------- */
 
 enum netsync_method {
-	/* A straight line for every clock, by convex hulls, with its bound. */
+	/*
+	 * A straight line for every clock, by convex hulls. Bounds are those of
+	 * clocks that never change their rates.
+	 */
 	NETSYNC_METHOD_HULL = 0,
 	/*
 	 * Experimental: a curve that follows changes of the rate, smooth and
-	 * sudden ones, where there are messages enough. No bound is given, and
-	 * where the smallest delays wander it may follow them.
+	 * sudden ones, where there are messages enough. Where the smallest
+	 * delays wander it may follow them.
 	 */
 	NETSYNC_METHOD_CURVE = 1,
 	/*
 	 * For comparison: of every pair the line half-way between the least
 	 * squares of both directions. Every delay moves it, not the smallest
-	 * ones alone; nothing is known about its error.
+	 * ones alone.
 	 */
 	NETSYNC_METHOD_REGRESSION = 2,
 };
@@ -254,11 +257,20 @@ struct netsync_options {
 	 */
 	const char *reference;
 	/*
-	 * No two clocks differ in rate by more than this (ppm); it limits how
-	 * bounds widen outside the matched span. 0: 500 ppm, which is the most
-	 * that Linux' NTP discipline allows itself.
+	 * No two clocks differ in rate by more than this (ppm). 0: 500 ppm,
+	 * which is the most that Linux' NTP discipline allows itself.
 	 */
 	double max_skew_ppm;
+	/*
+	 * The rate of no clock changes faster than this (ppm per second), but
+	 * at steps that are found and reported (struct netsync_step). 0: 0.1,
+	 * which is much for a quartz in a machine that warms up. The method
+	 * hull takes clocks to be straight, and does not ask.
+	 *
+	 * Bounds are guaranteed if this and the former hold. That delays are
+	 * equal in both directions is not assumed.
+	 */
+	double max_drift_ppm_s;
 };
 
 /**
@@ -283,11 +295,19 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt);
 enum netsync_quality {
 	/* No message connects it, directly or through others. */
 	NETSYNC_ABSENT = 0,
-	/* Messages in one direction only: the offset is one-sided. */
+	/*
+	 * Messages in one direction only: the offset is known from one side, and
+	 * the bound, too.
+	 */
 	NETSYNC_INCOMPLETE = 1,
-	/* No straight line satisfies all messages: a compromise. */
+	/*
+	 * Messages contradict the assumptions of struct netsync_options. Those
+	 * that do were left out, being few, and the bound holds if they are
+	 * wrong; where they are many, or where others still contradict each
+	 * other, no bound is claimed.
+	 */
 	NETSYNC_APPROXIMATE = 2,
-	/* A line satisfies all messages, and the bound holds. */
+	/* All messages agree with the assumptions, and the bound holds. */
 	NETSYNC_ACCURATE = 3,
 };
 
@@ -301,7 +321,7 @@ struct netsync_host_info {
 	uint64_t packets;	/* packet events pushed for this host */
 	int64_t first_ns;	/* its span, on its own clock; */
 	int64_t last_ns;	/* last < first: nothing was ever seen */
-	/* Half-width of the interval that holds the truth, over the span. */
+	/* What netsync_convert() gives as the bound, over the span. */
 	int64_t bound_median_ns;
 	int64_t bound_max_ns;
 	/*
@@ -309,6 +329,24 @@ struct netsync_host_info {
 	 * are connected by messages, others are not.
 	 */
 	uint32_t island;
+	uint32_t num_steps;	/* of its clock; see netsync_get_step() */
+};
+
+/*
+ * A sudden change of a clock, against the reference. One of the reference's own
+ * clock shows as a step of all others.
+ */
+struct netsync_step {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t reserved;
+	int64_t time_ns;	/* when, on the host's clock */
+	int64_t within_ns;	/* how far off that can be */
+	/*
+	 * By how much the clock was set: forward if positive. 0: only its rate
+	 * changed.
+	 */
+	int64_t offset_ns;
+	double skew_ppm;	/* by how much faster it runs since then */
 };
 
 struct netsync_pair_info {
@@ -380,6 +418,18 @@ int netsync_get_pair(const struct netsync *ns, uint32_t index,
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info);
 
 /**
+ * netsync_get_step() - read a step of a host's clock
+ * @ns: the object
+ * @host: the host
+ * @index: which one, below the host's num_steps; in order of time
+ * @step: filled in; its size field says how much of it the caller knows
+ *
+ * Return: as netsync_get_host().
+ */
+int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
+		     struct netsync_step *step);
+
+/**
  * netsync_host_clock() - the clock of a host against the reference
  * @ns: the object
  * @host: the host
@@ -401,15 +451,19 @@ struct netsync_segment {
 	int64_t to_ns;
 	int64_t offset_ns;
 	double rate;
+	/* The largest that netsync_convert() gives inside of it. */
+	int64_t bound_ns;
 };
 
 /*
- * The bound is piecewise linear in the host's time between knots; before the
- * first and after the last it grows steadily.
+ * How far the truth can be below and above the corrected time. Either is
+ * piecewise linear in the host's time between knots; before the first and after
+ * the last it grows steadily. Beside an NETSYNC_UNKNOWN nothing is known.
  */
 struct netsync_knot {
 	int64_t time_ns;
-	int64_t bound_ns;
+	int64_t below_ns;
+	int64_t above_ns;
 };
 
 struct netsync_model {
@@ -460,6 +514,44 @@ int netsync_clock_model(const struct netsync_clock *clock,
  */
 int netsync_convert(const struct netsync_clock *clock, int64_t t,
 		    int64_t *t_ref, int64_t *bound);
+
+/**
+ * netsync_interval() - between what times on the reference clock an event was
+ * @clock: the host's clock
+ * @t: a time on it
+ * @lo: not earlier than this; INT64_MIN where nothing is known
+ * @hi: not later than this; INT64_MAX where nothing is known
+ *
+ * It holds under the assumptions of struct netsync_options. Its ends are not
+ * equally far from what netsync_convert() gives, which is the likeliest time.
+ *
+ * Return: 0; -ERANGE if the corrected time does not fit into 64 bits.
+ */
+int netsync_interval(const struct netsync_clock *clock, int64_t t,
+		     int64_t *lo, int64_t *hi);
+
+enum netsync_sequence {
+	NETSYNC_BEFORE = -1,
+	NETSYNC_UNCERTAIN = 0,
+	NETSYNC_AFTER = 1,
+};
+
+/**
+ * netsync_order() - which of two events was first
+ * @clock_a: the clock of the first one's host
+ * @t1: its time on that clock
+ * @clock_b: the clock of the second one's host; of the same netsync_solve()
+ * @t2: its time on that clock
+ *
+ * Return: NETSYNC_BEFORE if the first one was certainly before the second,
+ * NETSYNC_AFTER if it was certainly after it, NETSYNC_UNCERTAIN if their
+ * intervals touch. Of one and the same clock the times themselves decide, and
+ * only equal ones are uncertain.
+ */
+enum netsync_sequence netsync_order(const struct netsync_clock *clock_a,
+				    int64_t t1,
+				    const struct netsync_clock *clock_b,
+				    int64_t t2);
 
 #ifdef __cplusplus
 }

@@ -157,7 +157,7 @@ static void judge(const struct cluster *c, int ref, int host, double t,
 		  const struct netsync_clock *clock, struct sums *s,
 		  struct outcome *o)
 {
-	int64_t r = cluster_reading(c, host, t), corrected, bound;
+	int64_t r = cluster_reading(c, host, t), corrected, bound, lo, hi;
 	double error, from_jump;
 	enum place where = place(c, t, &from_jump);
 
@@ -173,8 +173,10 @@ static void judge(const struct cluster *c, int ref, int host, double t,
 	}
 	s->num_bounds++;
 	s->num_inside += error <= (double)bound;
+	netsync_interval(clock, r, &lo, &hi);
 	s->half_width[s->num_half_widths++] =
-		bound == NETSYNC_UNKNOWN ? INFINITY : (double)bound;
+		lo == INT64_MIN || hi == INT64_MAX ? INFINITY :
+						     (double)(hi - lo) / 2;
 	if (where == IN_GAP)
 		return;
 	s->num++;

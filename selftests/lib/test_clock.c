@@ -41,7 +41,7 @@ static int64_t bound(const struct netsync_clock *c, int64_t t)
 static void test_exact(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345,
-					   1 };
+					   1, 0 };
 	struct netsync_clock *c = make(&s, 1, NULL, 0);
 
 	(void)state;
@@ -54,9 +54,9 @@ static void test_exact(void **state)
 static void test_segments(void **state)
 {
 	const struct netsync_segment s[] = {
-		{ EPOCH, EPOCH + SEC, 1000, 1 + 100e-6 },
-		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1 },
-		{ EPOCH + 2 * SEC, EPOCH + 3 * SEC, 101000, 1 - 50e-6 },
+		{ EPOCH, EPOCH + SEC, 1000, 1 + 100e-6, 0 },
+		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1, 0 },
+		{ EPOCH + 2 * SEC, EPOCH + 3 * SEC, 101000, 1 - 50e-6, 0 },
 	};
 	struct netsync_clock *c = make(s, 3, NULL, 0);
 
@@ -75,9 +75,10 @@ static void test_segments(void **state)
 
 static void test_bound(void **state)
 {
-	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1 };
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1, 0 };
 	const struct netsync_knot k[] = {
-		{ EPOCH, 5000 }, { EPOCH + SEC, 1000 }, { EPOCH + 2 * SEC, 2000 },
+		{ EPOCH, 5000, 700 }, { EPOCH + SEC, 1000, 600 },
+		{ EPOCH + 2 * SEC, 500, 2000 },
 	};
 	struct netsync_clock *c = make(&s, 1, k, 3);
 
@@ -85,17 +86,79 @@ static void test_bound(void **state)
 	assert_int_equal(bound(c, EPOCH), 5000);
 	assert_int_equal(bound(c, EPOCH + SEC / 4), 4000);
 	assert_int_equal(bound(c, EPOCH + SEC), 1000);
-	assert_int_equal(bound(c, EPOCH + 3 * SEC / 2), 1500);
+	/* Where one side falls and the other rises, the larger one counts. */
+	assert_int_equal(bound(c, EPOCH + 3 * SEC / 2), 1300);
 	/* Outside it grows by 2 and by 3 ppm. */
 	assert_int_equal(bound(c, EPOCH - SEC), 7000);
 	assert_int_equal(bound(c, EPOCH + 3 * SEC), 5000);
 	netsync_clock_free(c);
 }
 
+static void test_interval(void **state)
+{
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 7, 1, 0 };
+	const struct netsync_knot k[] = {
+		{ EPOCH, 5000, 700 },
+		{ EPOCH + SEC, 1000, 600 },
+		{ EPOCH + 2 * SEC, 1000, NETSYNC_UNKNOWN },
+	};
+	struct netsync_clock *c = make(&s, 1, k, 3), *d = make(&s, 1, k, 0);
+	int64_t lo, hi;
+
+	(void)state;
+	assert_int_equal(netsync_interval(c, EPOCH + SEC / 2, &lo, &hi), 0);
+	assert_int_equal(lo, EPOCH + SEC / 2 + 7 - 3000);
+	assert_int_equal(hi, EPOCH + SEC / 2 + 7 + 650);
+	assert_int_equal(netsync_interval(c, EPOCH - SEC, &lo, &hi), 0);
+	assert_int_equal(lo, EPOCH - SEC + 7 - 7000);
+	assert_int_equal(hi, EPOCH - SEC + 7 + 2700);
+	/* Beside a knot of which a side is not known, it is not. */
+	assert_int_equal(netsync_interval(c, EPOCH + SEC + 1, &lo, &hi), 0);
+	assert_int_equal(lo, EPOCH + SEC + 1 + 7 - 1000);
+	assert_int_equal(hi, INT64_MAX);
+	assert_int_equal(bound(c, EPOCH + SEC + 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_interval(d, EPOCH, &lo, &hi), 0);
+	assert_true(lo == INT64_MIN && hi == INT64_MAX);
+	assert_int_equal(netsync_interval(c, INT64_MAX, &lo, &hi), -ERANGE);
+	netsync_clock_free(c);
+	netsync_clock_free(d);
+}
+
+static void test_order(void **state)
+{
+	const struct netsync_segment s[] = { { EPOCH, EPOCH + SEC, 0, 1, 0 },
+					     { EPOCH, EPOCH + SEC, 100, 1, 0 } };
+	const struct netsync_knot k[] = { { EPOCH, 30, 50 }, { EPOCH, 20, 0 } };
+	struct netsync_clock *a = make(&s[0], 1, &k[0], 1);
+	struct netsync_clock *b = make(&s[1], 1, &k[1], 1);
+	struct netsync_clock *c = make(&s[1], 1, NULL, 0);
+
+	(void)state;
+	/* [-30, 50] (1 ns wider further on) against [80, 100]. */
+	assert_int_equal(netsync_order(a, EPOCH, b, EPOCH), NETSYNC_BEFORE);
+	assert_int_equal(netsync_order(b, EPOCH, a, EPOCH), NETSYNC_AFTER);
+	assert_int_equal(netsync_order(a, EPOCH + 28, b, EPOCH),
+			 NETSYNC_BEFORE);
+	assert_int_equal(netsync_order(a, EPOCH + 30, b, EPOCH),
+			 NETSYNC_UNCERTAIN);
+	assert_int_equal(netsync_order(a, EPOCH + 130, b, EPOCH),
+			 NETSYNC_UNCERTAIN);
+	assert_int_equal(netsync_order(a, EPOCH + 132, b, EPOCH),
+			 NETSYNC_AFTER);
+	/* One clock needs no bounds. */
+	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH + 1), NETSYNC_BEFORE);
+	assert_int_equal(netsync_order(c, EPOCH + 1, c, EPOCH), NETSYNC_AFTER);
+	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH), NETSYNC_UNCERTAIN);
+	assert_int_equal(netsync_order(a, EPOCH, c, EPOCH), NETSYNC_UNCERTAIN);
+	netsync_clock_free(a);
+	netsync_clock_free(b);
+	netsync_clock_free(c);
+}
+
 static void test_extremes(void **state)
 {
-	const struct netsync_segment s = { EPOCH, EPOCH + SEC, -5, 1 + 500e-6 };
-	const struct netsync_knot k = { EPOCH, 10 };
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, -5, 1 + 500e-6, 0 };
+	const struct netsync_knot k = { EPOCH, 10, 10 };
 	struct netsync_clock *c = make(&s, 1, &k, 1);
 	int64_t r, b;
 
@@ -109,13 +172,16 @@ static void test_extremes(void **state)
 
 static void test_refused(void **state)
 {
-	const struct netsync_knot k[] = { { 5, 1 }, { 5, 1 }, { 6, -1 } };
+	const struct netsync_knot k[] = { { 5, 1, 1 }, { 5, 1, 1 }, { 6, -1, 1 },
+					  { 6, 1, -1 } };
 	const struct netsync_segment bad[] = {
-		{ 10, 5, 0, 1 }, { 0, 5, 0, 0 }, { 0, 5, 0, -1 },
-		{ 0, 5, 0, NAN }, { 0, 5, 0, INFINITY },
+		{ 10, 5, 0, 1, 0 }, { 0, 5, 0, 0, 0 }, { 0, 5, 0, -1, 0 },
+		{ 0, 5, 0, NAN, 0 }, { 0, 5, 0, INFINITY, 0 },
+		{ 0, 5, 0, 1, -1 },
 	};
-	const struct netsync_segment gap[] = { { 0, 5, 0, 1 }, { 6, 9, 0, 1 } };
-	const struct netsync_segment good = { 0, 5, 0, 1 };
+	const struct netsync_segment gap[] = { { 0, 5, 0, 1, 0 },
+					       { 6, 9, 0, 1, 0 } };
+	const struct netsync_segment good = { 0, 5, 0, 1, 0 };
 	struct netsync_model m = { .size = 8, .num_segments = 1,
 				   .segments = &good };
 	struct netsync_clock *c;
@@ -127,6 +193,7 @@ static void test_refused(void **state)
 	assert_null(make(NULL, 0, NULL, 0));
 	assert_null(make(&good, 1, k, 2));
 	assert_null(make(&good, 1, k + 2, 1));
+	assert_null(make(&good, 1, k + 3, 1));
 	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
 	m.size = sizeof(m);
 	m.growth_ppm[1] = -1;
@@ -137,10 +204,10 @@ static void test_refused(void **state)
 static void test_round_trip(void **state)
 {
 	const struct netsync_segment s[] = {
-		{ EPOCH, EPOCH + SEC, 77, 1.0000123456789012 },
-		{ EPOCH + SEC, EPOCH + SEC, 12422, 1 },
+		{ EPOCH, EPOCH + SEC, 77, 1.0000123456789012, 10 },
+		{ EPOCH + SEC, EPOCH + SEC, 12422, 1, NETSYNC_UNKNOWN },
 	};
-	const struct netsync_knot k = { EPOCH, 10 };
+	const struct netsync_knot k = { EPOCH, 10, 10 };
 	struct netsync_clock *c = make(s, 2, &k, 1), *d = NULL;
 	struct netsync_model m = { .size = sizeof(m) };
 
@@ -165,6 +232,8 @@ int main(void)
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_round_trip),

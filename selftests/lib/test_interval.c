@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Intervals that hold the truth, whatever clocks do within the assumptions. */
+#include <errno.h>
+
+#include "test.h"
+
+#define SPAN (600 * SEC)
+#define MAX_HOSTS 4
+
+/* How far a host's clock is ahead, ns. */
+typedef double (*ahead_fn)(int host, double t);
+
+static double steady(int host, double t)
+{
+	return host * (1e9 + 20e-6 * t);
+}
+
+/* 0.02 ppm/s at most. */
+static double bending(int host, double t)
+{
+	return host * 7e9 - 30e-6 * t + 50e3 * sin(t * 2e-11 + host);
+}
+
+static double breaking(int host, double t)
+{
+	const double at[] = { 150e9, 420e9 }, by[] = { 20e-6, -30e-6 };
+	double v = 3e9 * host;
+
+	for (int i = 0; i < 2 && host == 1; i++)
+		if (t > at[i])
+			v += by[i] * (t - at[i]);
+	return v;
+}
+
+static int64_t reading(ahead_fn ahead, int host, int64_t t)
+{
+	return EPOCH + t + llround(ahead(host, (double)t));
+}
+
+/* A chain of hosts; of its pairs @ways: 1 forward, 2 back, 3 both. */
+static struct netsync *talk(ahead_fn ahead, int hosts, long messages, int ways)
+{
+	struct netsync *ns = netsync_new();
+	uint64_t seed = 1;
+
+	for (int h = 0; h < hosts; h++) {
+		assert_int_equal(netsync_add_host(ns, h ? "b" : "a"), h);
+		netsync_extend_span(ns, (uint32_t)h, reading(ahead, h, 0));
+		netsync_extend_span(ns, (uint32_t)h, reading(ahead, h, SPAN));
+	}
+	for (long i = 0; i < messages; i++) {
+		int a = (int)below(&seed, hosts - 1), b = a + 1;
+		int64_t t = below(&seed, SPAN);
+		int64_t r = t + 30000 + (int64_t)exponential(&seed, 100e3);
+		bool back = ways == 3 ? random64(&seed) & 1 : ways == 2;
+		int from = back ? b : a, to = back ? a : b;
+
+		assert_int_equal(netsync_push_message(ns, (uint32_t)from,
+			(uint32_t)to, reading(ahead, from, t),
+			reading(ahead, to, r)), 0);
+	}
+	return ns;
+}
+
+static void solve(struct netsync *ns, enum netsync_method method, double drift)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = method, .reference = "a",
+		.max_drift_ppm_s = drift,
+	};
+
+	assert_int_equal(netsync_solve(ns, &opt), 0);
+}
+
+static struct netsync_host_info info(const struct netsync *ns, uint32_t host)
+{
+	struct netsync_host_info h = { .size = sizeof(h) };
+
+	assert_int_equal(netsync_get_host(ns, host, &h), 0);
+	return h;
+}
+
+/* The truth is inside at every instant. Return: the mean width. */
+static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
+{
+	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
+	double sum = 0;
+
+	for (int i = -200; i <= 5200; i++) {
+		int64_t t = SPAN / 5000 * i, lo, hi, mid, bound;
+		int64_t r = reading(ahead, host, t), truth = reading(ahead, 0, t);
+
+		assert_int_equal(netsync_interval(c, r, &lo, &hi), 0);
+		/* The reading is of whole ns. */
+		assert_true(lo <= truth + 1 && hi >= truth - 1);
+		assert_int_equal(netsync_convert(c, r, &mid, &bound), 0);
+		assert_true(lo <= mid && mid <= hi);
+		if (bound < NETSYNC_UNKNOWN)
+			assert_int_equal(bound, mid - lo > hi - mid ? mid - lo :
+						hi - mid);
+		if (i >= 0 && i < 5000)
+			sum += (double)hi - (double)lo;
+	}
+	return sum / 5000;
+}
+
+static void test_bending(void **state)
+{
+	struct netsync *ns = talk(bending, MAX_HOSTS, 300000, 3);
+
+	(void)state;
+	solve(ns, NETSYNC_METHOD_CURVE, 0);
+	for (int h = 1; h < MAX_HOSTS; h++) {
+		double width = mean_width(ns, bending, h);
+
+		/* Twice the smallest delay for each hop, and a little more. */
+		assert_true(width > h * 60e3 && width < h * 63e3);
+		assert_int_equal(info(ns, (uint32_t)h).quality,
+				 NETSYNC_ACCURATE);
+	}
+	netsync_free(ns);
+}
+
+/* What is assumed decides what can be guaranteed. */
+static void test_assumptions(void **state)
+{
+	struct netsync *ns = talk(bending, 2, 20000, 3);
+	const struct netsync_options bad = {
+		.size = sizeof(bad), .max_drift_ppm_s = -1,
+	};
+	double narrow, wide;
+
+	(void)state;
+	solve(ns, NETSYNC_METHOD_CURVE, 0.02);
+	narrow = mean_width(ns, bending, 1);
+	solve(ns, NETSYNC_METHOD_CURVE, 2);
+	wide = mean_width(ns, bending, 1);
+	assert_true(narrow < wide - 2000);
+	/* These clocks are not straight: that is seen, and nothing claimed. */
+	solve(ns, NETSYNC_METHOD_HULL, 0);
+	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
+	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
+	solve(ns, NETSYNC_METHOD_CURVE, 1e-7);
+	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
+	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_solve(ns, &bad), -EINVAL);
+	netsync_free(ns);
+}
+
+static void test_steps(void **state)
+{
+	struct netsync *ns = talk(breaking, 2, 300000, 3);
+	struct netsync_step s = { .size = sizeof(s) };
+
+	(void)state;
+	assert_int_equal(netsync_get_step(ns, 1, 0, &s), -ENODATA);
+	solve(ns, NETSYNC_METHOD_CURVE, 0);
+	mean_width(ns, breaking, 1);
+	assert_int_equal(info(ns, 0).num_steps, 0);
+	assert_int_equal(info(ns, 1).num_steps, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		int64_t t = reading(breaking, 1, (i ? 420 : 150) * SEC);
+
+		assert_int_equal(netsync_get_step(ns, 1, i, &s), 0);
+		assert_true(llabs(s.time_ns - t) <= s.within_ns);
+		assert_int_equal(s.offset_ns, 0);
+		assert_true(fabs(s.skew_ppm - (i ? -30 : 20)) < 2);
+	}
+	assert_int_equal(netsync_get_step(ns, 1, 2, &s), -EINVAL);
+	assert_int_equal(netsync_get_step(ns, 2, 0, &s), -EINVAL);
+	s.size = 4;
+	assert_int_equal(netsync_get_step(ns, 1, 0, &s), -EINVAL);
+	netsync_free(ns);
+}
+
+/* What goes one way says on which side the truth is. */
+static void test_one_direction(void **state)
+{
+	(void)state;
+	for (int ways = 1; ways <= 2; ways++) {
+		struct netsync *ns = talk(steady, 2, 10000, ways);
+		int64_t lo, hi, t = reading(steady, 1, SPAN / 2);
+
+		solve(ns, NETSYNC_METHOD_CURVE, 0);
+		mean_width(ns, steady, 1);
+		assert_int_equal(info(ns, 1).quality, NETSYNC_INCOMPLETE);
+		assert_int_equal(info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
+		assert_int_equal(netsync_interval(netsync_host_clock(ns, 1), t,
+						  &lo, &hi), 0);
+		/* Received later than sent: not before the sender's time. */
+		if (ways == 1) {
+			assert_int_equal(hi, INT64_MAX);
+			assert_true(llabs(lo - EPOCH - SPAN / 2) < 45000);
+		} else {
+			assert_int_equal(lo, INT64_MIN);
+			assert_true(llabs(hi - EPOCH - SPAN / 2) < 45000);
+		}
+		netsync_free(ns);
+	}
+}
+
+static void test_order(void **state)
+{
+	struct netsync *ns = talk(bending, 3, 100000, 3);
+	const struct netsync_clock *c[3];
+	uint64_t seed = 5;
+	int certain = 0;
+
+	(void)state;
+	solve(ns, NETSYNC_METHOD_CURVE, 0);
+	for (uint32_t h = 0; h < 3; h++)
+		c[h] = netsync_host_clock(ns, h);
+	for (int i = 0; i < 20000; i++) {
+		int a = (int)below(&seed, 3), b = (int)below(&seed, 3);
+		int64_t t = below(&seed, SPAN), d = below(&seed, 800000) - 400000;
+		enum netsync_sequence s =
+			netsync_order(c[a], reading(bending, a, t), c[b],
+				      reading(bending, b, t + d));
+
+		assert_true(s != (d > 0 ? NETSYNC_AFTER : NETSYNC_BEFORE) ||
+			    llabs(d) <= 1);
+		certain += s != NETSYNC_UNCERTAIN;
+		/* Two hops of 31 us each. */
+		assert_true(s != NETSYNC_UNCERTAIN || llabs(d) < 140000);
+	}
+	assert_true(certain > 10000);
+	netsync_free(ns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bending),
+		cmocka_unit_test(test_assumptions),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_order),
+	};
+
+	return cmocka_run_group_tests_name("interval", tests, NULL, NULL);
+}
