@@ -168,50 +168,6 @@ static size_t touch(const struct estimate *e, int side, double slope)
 	return lo;
 }
 
-/* How far the line of a slope that touches a chain is above e->line at x. */
-static double touching(const struct estimate *e, int side, size_t corner,
-		       double slope, int64_t x)
-{
-	int64_t cx = chain(e, side)->corner[corner].x;
-
-	return slope * (double)(x - cx) -
-	       line_above(&e->line, x, corner_y(e, side, corner));
-}
-
-/*
- * The highest (lowest) line at x: it touches U (L) at x, unless no possible
- * line is as steep or as flat as that.
- */
-static double reach(const struct estimate *e, int side, int64_t x)
-{
-	const struct hull *h = chain(e, side);
-	size_t last = h->corners - 1, i = hull_find(h, x);
-	double s;
-
-	if (x < h->corner[0].x)
-		s = side == UPPER ? -HUGE_VAL : HUGE_VAL;
-	else if (x >= h->corner[last].x)
-		s = side == UPPER ? HUGE_VAL : -HUGE_VAL;
-	else
-		s = edge_slope(e, side, i);
-	if (s <= e->slope_min)
-		return touching(e, side, e->touch_min[side], e->slope_min, x);
-	if (s >= e->slope_max)
-		return touching(e, side, e->touch_max[side], e->slope_max, x);
-	return touching(e, side, i, s, x);
-}
-
-struct margin estimate_margin(const struct estimate *e, int64_t x)
-{
-	struct margin m = { HUGE_VAL, HUGE_VAL };
-
-	if (chain(e, UPPER)->corners)
-		m.above = fmax(0, reach(e, UPPER, x));
-	if (chain(e, LOWER)->corners)
-		m.below = fmax(0, -reach(e, LOWER, x));
-	return m;
-}
-
 /* Slopes that both the messages and the largest skew allow. */
 static void limit_slopes(struct estimate *e, double max_slope)
 {
@@ -227,16 +183,6 @@ static void limit_slopes(struct estimate *e, double max_slope)
 	}
 	e->slope_max = fmin(max, max_slope);
 	e->slope_min = fmax(min, -max_slope);
-}
-
-static void find_touches(struct estimate *e)
-{
-	for (int side = UPPER; side <= LOWER; side++) {
-		if (!chain(e, side)->corners)
-			continue;
-		e->touch_min[side] = touch(e, side, e->slope_min);
-		e->touch_max[side] = touch(e, side, e->slope_max);
-	}
 }
 
 /* ---- the line ---------------------------------------------------------- */
@@ -418,7 +364,6 @@ static void one_sided(struct estimate *e, int side, double max_slope)
 	e->slope_min = -max_slope;
 	e->slope_max = max_slope;
 	e->noise = HUGE_VAL;
-	find_touches(e);
 }
 
 /*
@@ -473,7 +418,6 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
 		else if (e->line.slope > e->slope_max)
 			middle_line(e, e->slope_max);
 	}
-	find_touches(e);
 	e->noise = expected_error(e);
 }
 
@@ -509,8 +453,6 @@ void estimate_regression(struct estimate *e)
 	bool known[2];
 	double d;
 
-	if (e->quality == NETSYNC_ACCURATE)
-		e->quality = NETSYNC_APPROXIMATE;
 	if (!c[UPPER].num || !c[LOWER].num) {
 		least_squares(c[UPPER].num ? &c[UPPER] : &c[LOWER], &e->line);
 		return;

@@ -45,15 +45,6 @@ struct estimate {
 	/* The part of x in which both directions have messages. */
 	int64_t both_from;
 	int64_t both_to;
-	/* Corners at which slope_min and slope_max touch, [upper, lower]. */
-	size_t touch_min[2];
-	size_t touch_max[2];
-};
-
-/* How far below and above the line the truth can be, ns; HUGE_VAL: unknown. */
-struct margin {
-	double below;
-	double above;
 };
 
 /**
@@ -69,9 +60,6 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope);
  * @e: what estimate_pair() found; its line is replaced
  */
 void estimate_regression(struct estimate *e);
-
-/* Of all lines that satisfy the messages, how far do they reach at x? */
-struct margin estimate_margin(const struct estimate *e, int64_t x);
 
 /* Value of the line at x, as a difference to a nearby whole number. */
 double line_above(const struct line *l, int64_t x, int64_t y);

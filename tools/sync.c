@@ -25,6 +25,8 @@ static const char help[] =
 	"  -m, --method METHOD    hull: straight clocks, with guaranteed bounds; or, for\n"
 	"                         comparison, regression: least squares (hull)\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
+	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1);\n"
+	"                         hull takes clocks to be straight\n"
 	"  -f, --format FORMAT    table or json; json if -o is given, else table\n"
 	"  -o, --output FILE      write there instead of to the terminal\n"
 	"      --force            overwrite FILE if it exists\n"
@@ -40,6 +42,7 @@ struct settings {
 	enum netsync_method method;
 	int64_t max_bound_ns;
 	double max_skew_ppm;
+	double max_drift_ppm_s;
 	int strict;
 	bool split_netns;
 	char **traces;
@@ -63,6 +66,7 @@ static const struct option options[] = {
 	{ "max-bound", required_argument, NULL, 'b' },
 	{ "method", required_argument, NULL, 'm' },
 	{ "max-skew", required_argument, NULL, 's' },
+	{ "max-drift", required_argument, NULL, 'd' },
 	{ "format", required_argument, NULL, 'f' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, OPT_FORCE },
@@ -93,17 +97,17 @@ static bool set_method(struct settings *set, const char *name)
 	return false;
 }
 
-static bool set_max_skew(struct settings *set, const char *text)
+static bool set_ppm(double *ppm, const char *option, const char *text,
+		    const char *example)
 {
 	char *end;
 
 	errno = 0;
-	set->max_skew_ppm = strtod(text, &end);
-	if (end != text && !*end && !errno && set->max_skew_ppm > 0 &&
-	    set->max_skew_ppm < 1e6)
+	*ppm = strtod(text, &end);
+	if (end != text && !*end && !errno && *ppm > 0 && *ppm < 1e6)
 		return true;
-	complain("--max-skew %s: give a number of ppm above 0, such as 100.",
-		 text);
+	complain("--%s %s: give a number of ppm above 0, such as %s.", option,
+		 text, example);
 	return false;
 }
 
@@ -146,7 +150,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	bool has_format = false, ok = true;
 	int option;
 
-	while (ok && (option = getopt_long(argc, argv, "r:b:m:s:f:o:h", options,
+	while (ok && (option = getopt_long(argc, argv, "r:b:m:s:d:f:o:h", options,
 					   NULL)) != -1) {
 		switch (option) {
 		case 'r':
@@ -159,7 +163,12 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			ok = set_method(set, optarg);
 			break;
 		case 's':
-			ok = set_max_skew(set, optarg);
+			ok = set_ppm(&set->max_skew_ppm, "max-skew", optarg,
+				     "100");
+			break;
+		case 'd':
+			ok = set_ppm(&set->max_drift_ppm_s, "max-drift", optarg,
+				     "0.5");
 			break;
 		case 'f':
 			ok = set_format(set, optarg);
@@ -410,6 +419,7 @@ static int run(const struct settings *set, struct netsync *ns,
 		.method = set->method,
 		.reference = set->reference,
 		.max_skew_ppm = set->max_skew_ppm,
+		.max_drift_ppm_s = set->max_drift_ppm_s,
 	};
 
 	if (!check_output(set) || !read_traces(set, io))

@@ -10,7 +10,7 @@
 
 #include "tool.h"
 
-#define MAX_COLUMNS 6
+#define MAX_COLUMNS 7
 #define CELL_SIZE 160
 
 struct table {
@@ -92,6 +92,9 @@ static void host_cell(const struct netsync *ns, uint32_t row,
 		snprintf(cell, CELL_SIZE, "%" PRIu64, info.packets);
 		break;
 	case 5:
+		snprintf(cell, CELL_SIZE, "%" PRIu32, info.num_steps);
+		break;
+	case 6:
 		snprintf(cell, CELL_SIZE, "%s",
 			 netsync_quality_name(info.quality));
 		break;
@@ -189,10 +192,10 @@ static void print_table(FILE *out, const struct netsync *ns,
 void write_table(FILE *out, const struct netsync *ns)
 {
 	const struct table hosts = {
-		.columns = 6,
+		.columns = 7,
 		.rows = netsync_num_hosts(ns),
 		.heads = { "host", "offset (mid-trace)", "skew",
-			   "error bound (median / max)", "packets",
+			   "error bound (median / max)", "packets", "steps",
 			   "quality" },
 		.cell = host_cell,
 	};
