@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Knots are made from samples, and must hold at all instants: on random clocks
+ * that bend, change their rates and jump, every ns of a short span is tried.
+ */
+#include "test.h"
+#include "clock.h"
+#include "knots.h"
+
+#define SPAN 20000
+
+/* A clock's offset from the reference: before and after a jolt. */
+struct truth {
+	double y[2];		/* at the jolt */
+	double slope[2];
+	double bend[2];
+	double at;
+	struct jolt jolt;
+	size_t jolts;
+	struct limits limits;
+	uint64_t noise;
+	bool one_sided;
+};
+
+static double branch(const struct truth *c, int i, double t)
+{
+	double d = t - c->at;
+
+	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
+}
+
+static double truth_at(const struct truth *c, int64_t t)
+{
+	return (double)t + branch(c, (double)t >= c->at, (double)t);
+}
+
+/* What is known at t: more or less, differently at each instant. */
+static struct range known(const void *arg, int64_t t)
+{
+	const struct truth *c = arg;
+	uint64_t seed = c->noise + (uint64_t)t;
+	int own = (double)t >= c->at;
+	double a = branch(c, own, (double)t), b = a;
+	struct range r;
+
+	/* Near a jump, it can be on either side of it. */
+	if (c->jolts && c->jolt.set && t >= c->jolt.from && t <= c->jolt.to)
+		b = branch(c, !own, (double)t);
+	r.lo = EPOCH + t + (int64_t)floor(fmin(a, b) - exponential(&seed, 50));
+	r.hi = EPOCH + t + (int64_t)ceil(fmax(a, b) + exponential(&seed, 50));
+	if (c->one_sided)
+		r.lo = INT64_MIN;
+	return r;
+}
+
+/* Slopes stay within the limit over the whole span. */
+static void draw(struct truth *c, uint64_t *seed)
+{
+	*c = (struct truth){ .limits = { .slope = 0.2 }, .noise = *seed,
+			     .at = uniform(seed) * SPAN,
+			     .jolts = random64(seed) & 1,
+			     .one_sided = !below(seed, 8) };
+	c->limits.bend = uniform(seed) * 1e-5;
+	for (int i = 0; i < 2; i++) {
+		c->slope[i] = (uniform(seed) - 0.5) * 0.2;
+		c->bend[i] = (2 * uniform(seed) - 1) *
+			     fmin(c->limits.bend, 0.1 / SPAN);
+	}
+	if (c->jolts) {
+		int64_t half = below(seed, 2000);
+
+		c->jolt.from = (int64_t)c->at - below(seed, half + 1);
+		c->jolt.to = (int64_t)ceil(c->at) + below(seed, half + 1);
+		c->jolt.set = random64(seed) & 1;
+		c->y[1] = c->jolt.set ? (uniform(seed) - 0.5) * 3000 : 0;
+	} else {
+		c->slope[1] = c->slope[0];
+	}
+}
+
+/* A correction that is somewhere near, with a break where it likes. */
+static struct netsync_clock *correction(const struct truth *c,
+					const struct netsync_knot *knot,
+					uint32_t knots)
+{
+	int64_t half = (int64_t)c->at / 2 + SPAN / 4;
+	const struct netsync_segment s[] = {
+		{ 0, half, EPOCH + (int64_t)branch(c, 0, 0), 1 + c->slope[0], 0 },
+		{ half, SPAN, EPOCH + (int64_t)branch(c, 1, (double)half),
+		  1 + c->slope[1], 0 },
+	};
+	const struct netsync_model m = {
+		.size = sizeof(m), .num_segments = 2, .segments = s,
+		.num_knots = knots, .knots = knot,
+	};
+	struct netsync_clock *clock = NULL;
+
+	assert_int_equal(netsync_clock_new(&m, &clock), 0);
+	return clock;
+}
+
+static void test_holds(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		struct truth c;
+		struct knots k;
+		struct netsync_clock *clock;
+
+		draw(&c, &seed);
+		clock = correction(&c, NULL, 0);
+		k = (struct knots){
+			.clock = clock, .last = SPAN, .limits = c.limits,
+			.jolts = &c.jolt, .num_jolts = c.jolts, .at = known,
+			.arg = &c, .instants = 2 + (size_t)below(&seed, 100),
+		};
+		assert_int_equal(knots_make(&k), 0);
+		netsync_clock_free(clock);
+		assert_int_equal(k.knot[0].time_ns, 0);
+		assert_int_equal(k.knot[k.num - 1].time_ns, SPAN);
+		clock = correction(&c, k.knot, k.num);
+		for (int64_t t = 0; t <= SPAN; t++) {
+			double truth = truth_at(&c, t);
+			int64_t lo, hi;
+
+			assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
+			assert_true((double)(hi - EPOCH) >= truth);
+			if (c.one_sided)
+				assert_int_equal(lo, INT64_MIN);
+			else
+				assert_true((double)(lo - EPOCH) <= truth);
+		}
+		netsync_clock_free(clock);
+		free(k.knot);
+	}
+}
+
+static struct range even(const void *arg, int64_t t)
+{
+	(void)arg;
+	return (struct range){ EPOCH + t - 1000000, EPOCH + t + 2000000 };
+}
+
+/* Where nothing changes, nothing is kept; and no more than a limit. */
+static void test_few(void **state)
+{
+	struct truth c = { .limits = { 500e-6, 2e-16 }, .noise = 7 };
+	struct netsync_clock *clock = correction(&c, NULL, 0);
+	struct knots k = {
+		.clock = clock, .last = SPAN, .limits = c.limits,
+		.at = even, .arg = &c, .instants = SPAN,
+	};
+
+	(void)state;
+	assert_int_equal(knots_make(&k), 0);
+	assert_int_equal(k.num, 2);
+	assert_in_range(k.knot[1].below_ns, 1000000, 1000005);
+	assert_in_range(k.knot[1].above_ns, 2000000, 2000005);
+	free(k.knot);
+	k.at = known;
+	assert_int_equal(knots_make(&k), 0);
+	assert_in_range(k.num, 100, 4096);
+	free(k.knot);
+	/* A span of one instant. */
+	k.last = k.first;
+	assert_int_equal(knots_make(&k), 0);
+	assert_int_equal(k.num, 1);
+	free(k.knot);
+	netsync_clock_free(clock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_holds),
+		cmocka_unit_test(test_few),
+	};
+
+	return cmocka_run_group_tests_name("knots", tests, NULL, NULL);
+}
