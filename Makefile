@@ -133,6 +133,8 @@ modules_install: modules
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
+# They boot guests themselves, record in them, and look at the recordings.
+RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 
 # Library tests reach inside the core.
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
@@ -158,7 +160,7 @@ check:
 	selftests/rig/setup build check guest
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) selftests/pair/test_pair
+	selftests/run $(LIB_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS)
 
 .PHONY: demo
 demo:

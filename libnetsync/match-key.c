@@ -253,8 +253,13 @@ const struct sighting *match_plain_counterpart(const struct matcher *m,
 					       const struct sighting *s)
 {
 	struct sighting *list[MAX_SIGHTINGS];
+	int n = find_key(m, s, list), left = 0;
 
-	if (!is_plain(list, find_key(m, s, list)))
+	/* Ports and ids alone are those of other hosts' datagrams, too. */
+	for (int i = 0; i < n && n <= MAX_SIGHTINGS; i++)
+		if (list[i] == s || agree(s, list[i], false))
+			list[left++] = list[i];
+	if (!is_plain(list, left))
 		return NULL;
 	return list[0] == s ? list[1] : list[0];
 }

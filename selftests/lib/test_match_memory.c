@@ -203,10 +203,9 @@ static void test_pairs(void **state)
 }
 
 /* How far all clocks are apart becomes known soon, however many hosts. */
-static void test_many_hosts(void **state)
+static void many_hosts(struct bench *b, int ids)
 {
 	enum { MANY = 1000 };
-	struct bench *b = *state;
 
 	for (int i = HOSTS; i < MANY; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
@@ -216,7 +215,9 @@ static void test_many_hosts(void **state)
 		int64_t t = i * INT64_C(1000000);
 
 		b->p.seq = (uint32_t)i * 100;
-		b->p.ip_id = (uint16_t)i;
+		b->p.ip_id = (uint16_t)(i % ids + 1);
+		memcpy(b->p.saddr + 12, &from, sizeof(from));
+		memcpy(b->p.daddr + 12, &to, sizeof(to));
 		see(b, from, NETSYNC_OUT, t + from * (APART / MANY));
 		see(b, to, NETSYNC_IN, t + 50 + to * (APART / MANY));
 		for (uint32_t h = 0; h < MANY && i % 1000 == 999; h++)
@@ -224,6 +225,22 @@ static void test_many_hosts(void **state)
 		assert_true(log_live(&b->m.log) < 250000);
 	}
 	expect(b, 800000, 0, 0);
+}
+
+static void test_many_hosts(void **state)
+{
+	many_hosts(*state, UINT16_MAX);
+}
+
+/* All with the same ports and few ids, so that a key is that of several. */
+static void test_many_hosts_udp(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.protocol = 17;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
+	many_hosts(b, 4999);
 }
 
 int main(void)
@@ -238,6 +255,7 @@ int main(void)
 		TEST(test_reuse),
 		TEST(test_pairs),
 		TEST(test_many_hosts),
+		TEST(test_many_hosts_udp),
 	};
 
 	return cmocka_run_group_tests_name("match memory", tests, NULL, NULL);
