@@ -22,7 +22,7 @@
 #define DRIFT_BINS 28
 /* More corners than delays that vary leave in a bin. */
 #define BIN_CORNERS 128
-#define CORNERS_STEP 4
+#define CORNERS_STEP 4	/* a bin grows by so many */
 /* So many points are looked at together. */
 #define RUN 32
 
@@ -75,35 +75,56 @@ static int grow_slots(struct envelope *e)
 	return 0;
 }
 
-static int reserve(struct bin *b, uint32_t corners)
+/* Move all corners into a new pool, without gaps: 0 or -ENOMEM. */
+static int repack(struct envelope *e, size_t extra)
 {
-	uint32_t room = (corners + CORNERS_STEP - 1) / CORNERS_STEP *
-			CORNERS_STEP;
-	struct point *corner;
+	size_t room = extra, used = 0;
+	struct point *pool;
 
-	if (corners <= b->room)
-		return 0;
-	corner = realloc(b->corner, room * sizeof(*corner));
-	if (!corner)
+	for (size_t i = 0; i < e->num; i++)
+		room += e->bin[i].corners;
+	room += room / 8 + CORNERS_STEP;
+	pool = malloc(room * sizeof(*pool));
+	if (!pool)
 		return -ENOMEM;
-	b->corner = corner;
-	b->room = room;
+	for (size_t i = 0; i < e->num; i++) {
+		struct bin *b = &e->bin[i];
+
+		if (b->corners)
+			memcpy(pool + used, b->corner,
+			       b->corners * sizeof(*pool));
+		b->corner = pool + used;
+		b->room = b->corners;
+		used += b->corners;
+	}
+	free(e->pool);
+	e->pool = pool;
+	e->pool_used = used;
+	e->pool_room = room;
 	return 0;
 }
 
-/* Give back what merging left over. */
-static void trim(struct bin *b)
+/* Make room for a few corners more in a bin: 0 or -ENOMEM. */
+static int reserve(struct envelope *e, struct bin *b)
 {
-	uint32_t room = b->corners / CORNERS_STEP * CORNERS_STEP + CORNERS_STEP;
-	struct point *corner;
+	uint32_t room = b->corners + CORNERS_STEP;
+	/* The last one of the pool can grow where it is. */
+	bool last = b->room && b->corner + b->room == e->pool + e->pool_used;
+	size_t from = last ? (size_t)(b->corner - e->pool) : e->pool_used;
 
-	if (room >= b->room)
-		return;
-	corner = realloc(b->corner, room * sizeof(*corner));
-	if (corner) {
-		b->corner = corner;
-		b->room = room;
+	if (from + room > e->pool_room) {
+		if (repack(e, room))
+			return -ENOMEM;
+		last = false;
+		from = e->pool_used;
 	}
+	if (!last && b->corners)
+		memcpy(e->pool + from, b->corner,
+		       b->corners * sizeof(*b->corner));
+	b->corner = e->pool + from;
+	b->room = room;
+	e->pool_used = from + room;
+	return 0;
 }
 
 /* By how much curves may bend that bins of a width are made for. */
@@ -208,7 +229,8 @@ static uint32_t find_corner(const struct bin *b, int64_t x)
 	return lo;
 }
 
-static int add_point(struct bin *b, const struct point *p, struct drift drift)
+static int add_point(struct envelope *e, struct bin *b, const struct point *p,
+		     struct drift drift)
 {
 	uint32_t i = find_corner(b, p->x), from, to;
 	struct point *c = b->corner;
@@ -230,7 +252,7 @@ static int add_point(struct bin *b, const struct point *p, struct drift drift)
 		if (!needless(p, &c[to], &c[to + 1], drift))
 			break;
 	/* It takes the place of those from @from to @to. */
-	if (from == to && reserve(b, b->corners + 1))
+	if (from == to && b->corners == b->room && reserve(e, b))
 		return -ENOMEM;
 	c = b->corner;
 	if (to != from + 1)
@@ -276,21 +298,31 @@ static void thin(struct bin *b, struct drift drift)
 	b->corners = n;
 }
 
+/* Give back most of the room that bins no longer need. */
+static void trim_bins(struct envelope *e)
+{
+	struct bin *bin;
+
+	if (e->num > e->room / 4)
+		return;
+	bin = realloc(e->bin, e->room / 2 * sizeof(*bin));
+	if (bin) {
+		e->bin = bin;
+		e->room /= 2;
+	}
+}
+
 /* Bins become twice as wide; two neighbours become one. */
 static int widen(struct envelope *e)
 {
 	struct drift drift = drift_of(e->shift + 1);
-	size_t n = 0;
+	struct point *pool;
+	size_t room = e->corners + CORNERS_STEP, n = 0;
 
+	pool = malloc(room * sizeof(*pool));
+	if (!pool)
+		return -ENOMEM;
 	sort(e);
-	/* What can fail comes first; one point more for where it is full. */
-	for (size_t i = 1; i < e->num; i++) {
-		struct bin *b = &e->bin[i - 1];
-
-		if (b->index >> 1 == b[1].index >> 1 &&
-		    reserve(b, b->corners + b[1].corners + 1))
-			return -ENOMEM;
-	}
 	e->shift++;
 	e->corners = 0;
 	for (size_t i = 0; i < e->num; i++) {
@@ -300,20 +332,28 @@ static int widen(struct envelope *e)
 		if (n && to[-1].index == b.index) {
 			to--;
 			e->corners -= to->corners;
+			/* One more, before a full bin loses one. */
+			to->room = to->corners + b.corners + 1;
 			for (uint32_t k = 0; k < b.corners; k++)
-				add_point(to, &b.corner[k], drift);
+				add_point(e, to, &b.corner[k], drift);
 			to->messages += b.messages;
 			to->sum_x += b.sum_x;
-			free(b.corner);
-			trim(to);
 		} else {
-			thin(&b, drift);
 			*to = b;
+			to->corner = memcpy(pool + e->corners, b.corner,
+					    b.corners * sizeof(*pool));
+			thin(to, drift);
 			n++;
 		}
+		to->room = to->corners;
 		e->corners += to->corners;
 	}
+	free(e->pool);
+	e->pool = pool;
+	e->pool_used = e->corners;
+	e->pool_room = room;
 	e->num = n;
+	trim_bins(e);
 	rehash(e);
 	return 0;
 }
@@ -335,12 +375,12 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 		i = find_slot(e, (x - e->base) >> e->shift);
 	}
 	if (!e->slot[i]) {
-		struct bin b = { .index = (x - e->base) >> e->shift };
+		struct bin *b = &e->bin[e->num];
 
-		if (reserve(&b, 1))
+		*b = (struct bin){ .index = (x - e->base) >> e->shift };
+		if (reserve(e, b))
 			return -ENOMEM;
-		e->bin[e->num++] = b;
-		e->slot[i] = (uint32_t)e->num;
+		e->slot[i] = (uint32_t)++e->num;
 	}
 	e->last = e->slot[i] - 1;
 	return 0;
@@ -382,7 +422,7 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 	for (i = 0; i < n; i++) {
 		int64_t y = p[i].y - drift.sag;
 
-		if ((y <= left || y <= right[i]) && add_point(b, &p[i], drift))
+		if ((y <= left || y <= right[i]) && add_point(e, b, &p[i], drift))
 			break;
 		left = min64(left, p[i].y);
 		b->sum_x += p[i].x;
@@ -408,7 +448,7 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 		if (added < run)
 			break;
 		/* Should there be no memory for that, it is tried again. */
-		while (e->corners > room->corners + room->corners / 4 &&
+		while (e->corners > room->corners + room->corners / 8 &&
 		       e->shift < LAST_SHIFT)
 			if (widen(e))
 				break;
@@ -428,8 +468,7 @@ int envelope_settle(struct envelope *e, const struct budget *room)
 
 void envelope_release(struct envelope *e)
 {
-	for (size_t i = 0; i < e->num; i++)
-		free(e->bin[i].corner);
+	free(e->pool);
 	free(e->bin);
 	free(e->slot);
 	memset(e, 0, sizeof(*e));

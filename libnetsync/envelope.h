@@ -28,7 +28,7 @@ struct bin {
 	int64_t index;		/* from base + index << shift, 1 << shift long */
 	uint64_t messages;
 	__int128 sum_x;
-	struct point *corner;	/* x strictly rising */
+	struct point *corner;	/* in the pool; x strictly rising */
 	uint32_t corners;	/* at least 1 */
 	uint32_t room;
 };
@@ -39,6 +39,10 @@ struct envelope {
 	size_t room;
 	size_t last;		/* where the last point went */
 	size_t corners;		/* of all bins */
+	/* One piece of memory for all corners, so that it does not splinter. */
+	struct point *pool;
+	size_t pool_used;	/* with gaps, where bins have moved away */
+	size_t pool_room;
 	uint32_t *slot;		/* hash table of bin number + 1 */
 	size_t slots;
 	int shift;		/* a bin is 1 << shift ns wide */
@@ -58,7 +62,7 @@ static inline int64_t bin_time(const struct bin *b)
 }
 
 /*
- * Add points, of times within 2^60 of each other. There may be a quarter more
+ * Add points, of times within 2^60 of each other. There may be an eighth more
  * corners than @room says, so that bins are not widened for what later points
  * take away again.
  *

@@ -11,7 +11,7 @@
  * gets its share.
  */
 #define MAX_BINS ((size_t)1 << 17)
-#define MAX_CORNERS ((size_t)3 << 19)
+#define MAX_CORNERS ((size_t)5 << 18)
 #define MAX_BINS_OF_CLOUD ((size_t)1 << 15)
 #define MIN_BINS_OF_CLOUD ((size_t)1 << 2)
 #define MIN_CORNERS_OF_CLOUD ((size_t)1 << 5)

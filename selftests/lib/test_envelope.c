@@ -230,7 +230,7 @@ static void test_constant_delays(void **state)
 		const struct point p = { i * 3600000, 30000 };
 
 		assert_int_equal(envelope_add(&e, &p, 1, &room), 1);
-		assert_true(e.corners <= room.corners * 5 / 4);
+		assert_true(e.corners <= room.corners * 9 / 8);
 	}
 	assert_int_equal(envelope_settle(&e, &room), 0);
 	check_order(&e, N);
