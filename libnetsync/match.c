@@ -303,8 +303,8 @@ int matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 
 	if (time > m->peers.host[host].until)
 		m->peers.host[host].until = time;
-	/* Looking at all hosts and pairs is paid for by as many events. */
-	if (m->since < 16 * SAMPLES + m->peers.hosts + m->peers.pairs)
+	/* Looking at all hosts and pairs is paid for by four times the events. */
+	if (m->since < 16 * SAMPLES + 4 * (m->peers.hosts + m->peers.pairs))
 		return 0;
 	ret = m->peers.connected ? 0 : sample(m);
 	m->since = 0;
