@@ -5,11 +5,14 @@
 
 #include "array.h"
 #include "course.h"
+#include "estimate.h"
 
 /* How far a curve may be from its straight segments, ns; plus rounding. */
 #define TOLERANCE 1.5
 /* Segments are not made shorter than that, ns. */
 #define SHORTEST 1000
+/* Rates are above zero. */
+#define SLOWEST 1e-12
 
 double course_at(const struct course *c, int64_t t, int64_t *ref)
 {
@@ -68,17 +71,19 @@ static bool straight(const struct course *c, int64_t from, int64_t to)
 	return true;
 }
 
-/* The end of the straight segment that begins at @from, at most @most long. */
-static int64_t straight_until(const struct course *c, int64_t from, int64_t most)
+/* The first break after @from; NULL: none. */
+static const struct brk *next_break(const struct course *c, int64_t from)
 {
-	int64_t to = c->to;
+	for (size_t i = 0; i < c->num_breaks; i++)
+		if (c->from + (int64_t)c->breaks[i].t > from)
+			return &c->breaks[i];
+	return NULL;
+}
 
-	for (size_t i = 0; i < c->num_breaks; i++) {
-		int64_t b = c->from + (int64_t)c->breaks[i];
-
-		if (b > from && b < to)
-			to = b;
-	}
+/* The end of the straight segment that begins at @from, at most @most long. */
+static int64_t straight_until(const struct course *c, int64_t from, int64_t to,
+			      int64_t most)
+{
 	if (to - from > most)
 		to = from + most;
 	while (to - from > SHORTEST && !straight(c, from, to))
@@ -86,34 +91,88 @@ static int64_t straight_until(const struct course *c, int64_t from, int64_t most
 	return to;
 }
 
+struct segments {
+	struct netsync_segment *segment;
+	size_t num;
+	size_t room;
+	int64_t host;		/* origins */
+	int64_t reference;
+};
+
+/* From one correction to another. */
+static int add_segment(struct segments *s, int64_t from, int64_t to,
+		       int64_t at, double rate)
+{
+	if (array_grow(&s->segment, &s->room, s->num, sizeof(*s->segment)))
+		return -ENOMEM;
+	s->segment[s->num++] = (struct netsync_segment){
+		.from_ns = s->host + from,
+		.to_ns = s->host + to,
+		.offset_ns = s->reference - s->host + at,
+		.rate = fmax(rate, SLOWEST),
+	};
+	return 0;
+}
+
+/*
+ * A clock that was set forward showed none of the times that it skipped: the
+ * reference stands still meanwhile, lest it run backward.
+ */
+static int bridge(struct segments *s, const struct course *c, int64_t *from,
+		  int64_t before)
+{
+	int64_t back = before - correction(c, *from);
+	int64_t to = min64(*from + back, c->to);
+
+	if (back <= 0 || to <= *from)
+		return 0;
+	if (add_segment(s, *from, to, before, SLOWEST))
+		return -ENOMEM;
+	*from = to;
+	return 0;
+}
+
+static int add_smooth(struct segments *s, const struct course *c, int64_t from,
+		      int64_t to, int64_t *end)
+{
+	int64_t length = to - from;
+
+	while (from < to) {
+		int64_t next = straight_until(c, from, to, 2 * length);
+		int64_t at = correction(c, from);
+
+		/* Just before a break, the curve is still the one before it. */
+		*end = correction(c, next < to ? next : max64(next - 1, from));
+		if (add_segment(s, from, next, at,
+				1 + (double)(*end - at) /
+				(double)(next - from)))
+			return -ENOMEM;
+		length = next - from;
+		from = next;
+	}
+	return 0;
+}
+
 int64_t course_segments(const struct course *c, int64_t host, int64_t reference,
 			struct netsync_segment **segment)
 {
-	int64_t from = c->from, length = c->to - c->from;
-	size_t n = 0, room = 0;
+	struct segments s = { .host = host, .reference = reference };
+	int64_t from = c->from, end = correction(c, from);
+	int ret = 0;
 
-	*segment = NULL;
-	do {
-		int64_t to = c->to, at = correction(c, from);
-		double rate = 1 + c->skew;
+	if (!c->curve.coefs || from == c->to)
+		ret = add_segment(&s, from, c->to, end, 1 + c->skew);
+	while (!ret && c->curve.coefs && from < c->to) {
+		const struct brk *b = next_break(c, from);
+		int64_t to = b ? min64(c->from + (int64_t)b->t, c->to) : c->to;
 
-		if (c->curve.coefs) {
-			to = straight_until(c, from, 2 * length);
-			rate = 1 + (double)(correction(c, to) - at) /
-				       (double)(to - from);
-		}
-		if (array_grow(segment, &room, n, sizeof(**segment))) {
-			free(*segment);
-			return -ENOMEM;
-		}
-		(*segment)[n++] = (struct netsync_segment){
-			.from_ns = host + from,
-			.to_ns = host + to,
-			.offset_ns = reference - host + at,
-			.rate = rate,
-		};
-		length = to - from;
+		ret = add_smooth(&s, c, from, to, &end);
 		from = to;
-	} while (from < c->to);
-	return (int64_t)n;
+		if (!ret && b && b->jump)
+			ret = bridge(&s, c, &from, end);
+	}
+	if (ret)
+		free(s.segment);
+	*segment = ret ? NULL : s.segment;
+	return ret ? ret : (int64_t)s.num;
 }

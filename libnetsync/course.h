@@ -10,6 +10,16 @@
 #include "netsync.h"
 #include "spline.h"
 
+/* Where a clock does not run on smoothly. Times are t - from. */
+struct brk {
+	double t;
+	double within;		/* how far off the instant may be, ns */
+	bool jump;		/* the clock was set, too */
+	bool settled;		/* found together with its neighbour */
+	double offset;		/* ns by which the correction grows */
+	double skew;		/* by which its slope does */
+};
+
 /*
  * t_ref = t + offset + skew * (t - from) + curve(t - from), with times relative
  * to the origins of the host and of the reference.
@@ -22,8 +32,9 @@ struct course {
 	double rest;		/* of the offset, ns */
 	double skew;
 	struct spline curve;	/* of (t - from) in ns; no coefs: straight */
-	double *breaks;		/* where the rate jumps, as t - from */
+	struct brk *breaks;	/* in order of time */
 	size_t num_breaks;
+	size_t pieces;		/* of the curve, besides breaks */
 };
 
 /* t -> reference time as whole ns, and the rest below 1 ns. */

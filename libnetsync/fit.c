@@ -12,6 +12,13 @@
  * is then near the centre of all likely curves and not at their rim, and
  * messages that contradict each other need no special treatment.
  *
+ * An oscillator's skew wanders like a sum of many small random steps, which
+ * makes the square of the curve's second derivative, integrated, part of the
+ * sum (G. Wahba, "Improper priors, spline smoothing and the problem of guarding
+ * against model errors in regression", 1978). Where there are messages enough
+ * it does not matter; where there are few it keeps the curve from following
+ * what no clock does.
+ *
  * The sum is convex. Newton's method finds its minimum; far from it, where
  * Newton's parabola would lead astray, the one of T. Jaakkola and M. Jordan
  * ("Bayesian parameter estimation via variational methods", 2000), which lies
@@ -27,6 +34,9 @@
 #include "fit.h"
 
 #define BAND 4
+/* How strongly coefficients are held in line, relative to the walls. */
+#define STRAIGHT 1e8
+#define LOOSE 1e-10
 /* Of the parabola that lies above, this part is always kept. */
 #define CAUTION 0.02
 /* A step that gains less than this (in log likelihood) was the last. */
@@ -96,38 +106,65 @@ static double abscissa(const struct spline *c, size_t i)
 	return (c->knot[i + 1] + c->knot[i + 2] + c->knot[i + 3]) / 3;
 }
 
-/* Hold every coefficient in line with its neighbours, but not at breaks. */
-static void system_stiffen(struct system *s, const struct spline *c,
-			   double stiffness)
+/* How much coefficient i + 1 is out of line, by the three around it. */
+struct bend {
+	double d[3];
+	double size;
+	double length;		/* of time it stands for; 0: a break */
+};
+
+static struct bend bend_at(const struct spline *c, size_t i)
 {
-	double mean = 0, stiff;
+	double at = abscissa(c, i + 1);
+	double left = at - abscissa(c, i), right = abscissa(c, i + 2) - at;
+	struct bend b = { .length = (left + right) / 2 };
+
+	if (left <= 0 || right <= 0 || c->knot[i + 2] == c->knot[i + 4])
+		return (struct bend){ 0 };
+	b.d[0] = b.length / left;
+	b.d[2] = b.length / right;
+	b.d[1] = -b.d[0] - b.d[2];
+	for (size_t k = 0; k < 3; k++)
+		b.size += b.d[k] * c->coef[i + k];
+	return b;
+}
+
+#define SECOND 1e9
+
+/* What the square of a bend costs, twice: its second derivative by wander. */
+static double prior(const struct fit *f, const struct bend *b)
+{
+	double h = b->length;
+
+	return 1 / (h * h * h * f->wander * f->wander * SECOND);
+}
+
+/* Hold every coefficient in line with its neighbours, but not at breaks. */
+static void system_stiffen(struct system *s, const struct fit *f, double scale)
+{
+	const struct spline *c = &f->curve;
+	double mean = 0;
 
 	for (size_t i = 0; i < c->coefs; i++)
 		mean += s->band[i * BAND];
 	mean /= (double)c->coefs;
-	stiff = stiffness * mean;
 	for (size_t i = 0; i + 2 < c->coefs; i++) {
-		double at = abscissa(c, i + 1);
-		double left = at - abscissa(c, i), right = abscissa(c, i + 2) - at;
-		double h = (left + right) / 2, bend = 0, d[3];
+		struct bend b = bend_at(c, i);
+		double stiff;
 
-		if (left <= 0 || right <= 0 || c->knot[i + 2] == c->knot[i + 4])
+		if (!b.length)
 			continue;
-		d[0] = h / left;
-		d[2] = h / right;
-		d[1] = -d[0] - d[2];
-		for (size_t k = 0; k < 3; k++)
-			bend += d[k] * c->coef[i + k];
+		stiff = f->straight ? STRAIGHT * mean : scale * prior(f, &b);
 		for (size_t k = 0; k < 3; k++) {
-			s->rhs[i + k] += stiff * d[k] * bend;
+			s->rhs[i + k] += stiff * b.d[k] * b.size;
 			for (size_t l = 0; l <= k; l++)
 				s->band[(i + k) * BAND + k - l] +=
-					stiff * d[k] * d[l];
+					stiff * b.d[k] * b.d[l];
 		}
 	}
 	/* Even a coefficient that nothing holds has a place. */
 	for (size_t i = 0; i < c->coefs; i++)
-		s->band[i * BAND] += FIT_FLEXIBLE * mean;
+		s->band[i * BAND] += LOOSE * mean;
 }
 
 /* Cholesky's factors in place, of a band and of a full matrix. */
@@ -249,6 +286,12 @@ static double cost_of(const struct fit *f, double stretch)
 		else if (x > -30)
 			cost += log1p(exp(x));
 	}
+	for (size_t i = 0; i + 2 < f->curve.coefs && !f->straight; i++) {
+		struct bend b = bend_at(&f->curve, i);
+
+		if (b.length)
+			cost += prior(f, &b) * b.size * b.size / 2;
+	}
 	return cost;
 }
 
@@ -273,7 +316,7 @@ static void build(const struct fit *f, struct system *s, double stretch,
 
 		system_add(s, n, m, w, weight / (soft * soft), p / soft);
 	}
-	system_stiffen(s, &f->curve, f->stiffness);
+	system_stiffen(s, f, 1);
 }
 
 /* Go along the step as far as it helps. */
@@ -336,10 +379,12 @@ int fit_start(struct fit *f, double *residual)
 {
 	size_t n = f->curve.coefs, m = f->pairs;
 	struct system s;
-	double sum = 0;
+	double sum = 0, soft = HUGE_VAL;
 
 	if (system_new(&s, n, m))
 		return -ENOMEM;
+	for (size_t i = 0; i < m; i++)
+		soft = fmin(soft, f->soft[i]);
 	memset(f->curve.coef, 0, n * sizeof(double));
 	memset(f->margin, 0, m * sizeof(double));
 	system_clear(&s, n, m);
@@ -347,7 +392,7 @@ int fit_start(struct fit *f, double *residual)
 	memset(s.rhs_margin, 0, m * sizeof(double));
 	for (size_t i = 0; i < f->walls; i++)
 		system_add(&s, n, m, &f->wall[i], 1, -slack(f, &f->wall[i]));
-	system_stiffen(&s, &f->curve, f->stiffness);
+	system_stiffen(&s, f, soft * soft);
 	system_solve(&s, n, m, s.trial);
 	memcpy(f->curve.coef, s.step, n * sizeof(double));
 	memcpy(f->margin, s.step_margin, m * sizeof(double));

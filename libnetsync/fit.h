@@ -16,9 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "points.h"
 #include "spline.h"
-
-enum { ABOVE, BELOW };
 
 struct wall {
 	struct place place;
@@ -41,15 +40,13 @@ struct fit {
 	 */
 	double *push;
 	double *push_margin;
+	bool straight;		/* nothing but a line is wanted */
 	/*
-	 * How strongly neighbouring coefficients are held in line, relative to
-	 * the walls: hardly at all, or so that the curve is a straight line.
+	 * A skew wanders this far (as a standard deviation) in a second, by
+	 * itself: what is known of clocks before any message.
 	 */
-	double stiffness;
+	double wander;
 };
-
-#define FIT_FLEXIBLE 1e-10
-#define FIT_STRAIGHT 1e8
 
 /* Start with the curve that lies in the middle of all walls: 0 or -ENOMEM. */
 int fit_start(struct fit *f, double *residual);

@@ -7,7 +7,7 @@
 
 #define DEGREE 3
 /* Regular knots keep this part of their distance from breaks. */
-#define CLEARANCE 0.3
+#define CLEARANCE 0.5
 
 static void put(struct spline *s, double t, int times)
 {
@@ -16,9 +16,9 @@ static void put(struct spline *s, double t, int times)
 }
 
 int spline_new(struct spline *s, double from, double to, size_t pieces,
-	       const double *breaks, size_t num_breaks, int times)
+	       const struct spline_break *breaks, size_t num_breaks)
 {
-	size_t room = pieces + 2 * (DEGREE + 1) + num_breaks * (size_t)times;
+	size_t room = pieces + (2 + num_breaks) * (DEGREE + 1);
 	double step = (to - from) / (double)pieces;
 	size_t b = 0;
 
@@ -33,13 +33,13 @@ int spline_new(struct spline *s, double from, double to, size_t pieces,
 	for (size_t i = 1; i < pieces; i++) {
 		double t = from + step * (double)i;
 
-		while (b < num_breaks && breaks[b] < t + CLEARANCE * step)
-			put(s, breaks[b++], times);
-		if (!b || t - breaks[b - 1] > CLEARANCE * step)
+		for (; b < num_breaks && breaks[b].t < t + CLEARANCE * step; b++)
+			put(s, breaks[b].t, breaks[b].times);
+		if (!b || t - breaks[b - 1].t > CLEARANCE * step)
 			put(s, t, 1);
 	}
-	while (b < num_breaks)
-		put(s, breaks[b++], times);
+	for (; b < num_breaks; b++)
+		put(s, breaks[b].t, breaks[b].times);
 	put(s, to, DEGREE + 1);
 	s->coefs = s->knots - DEGREE - 1;
 	return 0;

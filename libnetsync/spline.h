@@ -22,12 +22,18 @@ struct place {
 	double basis[4];
 };
 
+/* A place where the curve is less smooth. */
+struct spline_break {
+	double t;
+	int times;		/* that a knot stands there */
+};
+
 /*
- * Make a spline over [from, to] with about @pieces equal pieces, and knots of
- * multiplicity @times at each of @breaks (rising, inside): 0 or -ENOMEM.
+ * Make a spline over [from, to] with about @pieces equal pieces and @breaks
+ * (rising, inside): 0 or -ENOMEM.
  */
 int spline_new(struct spline *s, double from, double to, size_t pieces,
-	       const double *breaks, size_t num_breaks, int times);
+	       const struct spline_break *breaks, size_t num_breaks);
 void spline_free(struct spline *s);
 
 /* Times outside belong to the first or the last piece. */

@@ -3,356 +3,61 @@
  * How flexible the curve is comes from the data: it is fitted with ever more
  * pieces, and the number wins at which the likelihood no longer grows by more
  * than the new coefficients are worth (H. Akaike, "A new look at the
- * statistical model identification", 1974). Where the rate jumps, the smooth
- * curve bends sharply; such places become breaks, their instants are found as
- * the meeting points of the curves on either side, and the search begins anew
- * with fewer pieces.
+ * statistical model identification", 1974). Breaks, where the clock did not run
+ * on smoothly, are looked for before and again in what the curve leaves over;
+ * their instants are the meeting points of the curves on either side.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "breaks.h"
 #include "fit.h"
+#include "rough.h"
 #include "track.h"
 
 #define MIN_MESSAGES 32		/* of each direction, for more than a line */
 #define MAX_PIECES 8192
+#define HEAPS 8			/* that a piece, or what breaks part, has */
 #define SLOTS 16		/* of each piece: the lowest points are kept */
 #define KEEP 2			/* points of a slot */
 #define PRICE 3.0		/* of a coefficient, in log likelihood */
 #define SOFTNESS 1.0		/* of walls, in mean / number of messages */
 #define FLOOR 0.1		/* ns: walls are not harder than that */
-#define WINDOWS 512		/* of the first rough middle line */
-#define OUTLIER 8.0		/* median deviations below its neighbours */
-#define NEIGHBOURS 8		/* bins on either side */
 #define ROUNDS 4
-#define MAX_BREAKS 4096
-
-/* A corner of a bin, as it bears on the host's correction. */
-struct sample {
-	double t;		/* host's time from the start of its span, ns */
-	double y;		/* beyond the straight course, ns */
-};
-
-/* A bin of one direction of one link. */
-struct heap {
-	double t;		/* mean time of its messages */
-	uint32_t messages;
-	uint32_t first;		/* sample */
-	uint32_t samples;
-};
-
-/* One direction of one link. */
-struct side {
-	struct heap *heap;
-	size_t heaps;
-	uint64_t messages;
-	double mean;		/* delay beyond the smallest, ns */
-};
+#define SECOND 1e9
+/* How fast a rate changes by itself, at most: 0.1 ppm/s. */
+#define DRIFT (0.1e-6 / SECOND)
 
 struct track {
 	struct course *course;
-	double span;
-	size_t links;
-	struct side *side;	/* 2 * links: ABOVE, BELOW of each */
-	struct sample *sample;
-	size_t samples;
-	uint64_t messages[2];
-	/* The best curve so far, or at first a rough middle line. */
-	double *rough_t;
-	double *rough_y;
-	size_t rough;
-	struct spline best;
+	struct points points;
+	struct rough rough;
+	double drift;		/* of the rate by itself, 1 / ns */
+	struct spline best;	/* so far */
+	double *margin;		/* of each link, with that curve */
 	double score;
 	size_t pieces;
-	double finest;		/* piece that breaks were found with, ns */
+	bool apart;		/* breaks are looked at from either side */
 };
 
-/* ---- gather ------------------------------------------------------------ */
-
-/*
- * A message (x, y) of a link puts the host's correction below (or above) this,
- * as far as it goes beyond the straight course.
- */
-static struct sample bear(const struct course *c, const struct link *l,
-			  int64_t x, int64_t y)
+static double best_at(const void *track, double t)
 {
-	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x, ref;
-	double d = (double)(own - c->from), rest;
+	const struct track *k = track;
 
-	rest = course_at(l->other, other, &ref);
-	return (struct sample){
-		.t = d,
-		.y = (double)(ref - own - c->offset) + rest - c->rest -
-		     c->skew * d,
-	};
+	return k->best.coefs ? spline_at(&k->best, t) : rough_at(&k->rough, t);
 }
 
-static void gather_side(struct track *k, const struct link *l, int cloud,
-			struct side *side)
+/* Of the direction that has fewer. */
+static size_t fewest_heaps(const struct track *k)
 {
-	const struct envelope *e = &l->pair->cloud[cloud].envelope;
+	size_t heaps[2] = { 1, 1 };
 
-	for (size_t i = 0; i < e->num; i++) {
-		const struct bin *b = &e->bin[i];
-		struct heap *h = &side->heap[side->heaps++];
-		double mean;
-
-		*h = (struct heap){ .messages = (uint32_t)b->messages,
-				    .first = (uint32_t)k->samples,
-				    .samples = b->corners };
-		for (uint32_t n = 0; n < b->corners; n++) {
-			int64_t y = b->corner[n].y;
-
-			k->sample[k->samples++] =
-				bear(k->course, l, b->corner[n].x,
-				     cloud ? -y : y);
-		}
-		/* Of the mean only the time matters, not to the ns. */
-		mean = (double)(bin_time(b) - b->corner[0].x);
-		h->t = k->sample[h->first].t + mean;
-		side->messages += b->messages;
-	}
-}
-
-static int gather(struct track *k, const struct link *links)
-{
-	size_t samples = 0, heaps = 0;
-	struct heap *heap;
-
-	for (size_t i = 0; i < k->links; i++) {
-		for (int c = 0; c < 2; c++) {
-			const struct envelope *e =
-				&links[i].pair->cloud[c].envelope;
-
-			heaps += e->num;
-			for (size_t b = 0; b < e->num; b++)
-				samples += e->bin[b].corners;
-		}
-	}
-	k->side = calloc(2 * k->links, sizeof(*k->side));
-	k->sample = malloc((samples + 1) * sizeof(*k->sample));
-	heap = malloc((heaps + 1) * sizeof(*heap));
-	if (!k->side || !k->sample || !heap) {
-		free(heap);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < k->links; i++) {
-		for (int s = 0; s < 2; s++) {
-			/* What host[0] sent is above the clock of host[0] .. */
-			int cloud = links[i].first ? s : !s;
-			struct side *side = &k->side[2 * i + (size_t)s];
-
-			side->heap = heap;
-			gather_side(k, &links[i], cloud, side);
-			heap += side->heaps;
-		}
-	}
-	return 0;
-}
-
-static void release(struct track *k)
-{
-	if (k->side)
-		free(k->side[0].heap);
-	free(k->side);
-	free(k->sample);
-	free(k->rough_t);
-	free(k->rough_y);
-	spline_free(&k->best);
-}
-
-/* ---- the rough middle -------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
-}
-
-static double rough_at(const struct track *k, double t)
-{
-	size_t lo = 0, hi = k->rough;
-
-	if (k->best.coefs)
-		return spline_at(&k->best, t);
-	if (hi < 2)
-		return hi ? k->rough_y[0] : 0;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->rough_t[mid] <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	if (lo + 1 == k->rough)
-		lo--;
-	return k->rough_y[lo] + (k->rough_y[lo + 1] - k->rough_y[lo]) *
-	       (t - k->rough_t[lo]) / (k->rough_t[lo + 1] - k->rough_t[lo]);
-}
-
-/* The innermost point of a bin, beyond a middle line, outward positive. */
-static double inner(const struct track *k, const struct heap *h, int s,
-		    bool beyond)
-{
-	double least = HUGE_VAL;
-
-	for (uint32_t i = 0; i < h->samples; i++) {
-		const struct sample *p = &k->sample[h->first + i];
-		double y = p->y - (beyond ? rough_at(k, p->t) : 0);
-
-		least = fmin(least, s == ABOVE ? y : -y);
-	}
-	return least;
-}
-
-/* Half-way between the medians of both directions of the busiest link. */
-static bool middle_of_window(const struct track *k, size_t *at, double end,
-			     double *buffer, double *y)
-{
-	size_t busiest = 0;
-
-	for (size_t i = 0; i < k->links; i++) {
-		double m[2];
-		size_t n[2];
-
-		for (int s = 0; s < 2; s++) {
-			const struct side *side = &k->side[2 * i + (size_t)s];
-			size_t *a = &at[2 * i + (size_t)s];
-
-			n[s] = 0;
-			for (; *a < side->heaps && side->heap[*a].t < end; ++*a)
-				if (side->heap[*a].samples)
-					buffer[n[s]++] = inner(k,
-						&side->heap[*a], s, false);
-			if (n[s])
-				m[s] = median(buffer, n[s]);
-		}
-		if (n[0] && n[1] && (n[0] < n[1] ? n[0] : n[1]) > busiest) {
-			busiest = n[0] < n[1] ? n[0] : n[1];
-			*y = (m[ABOVE] - m[BELOW]) / 2;
-		}
-	}
-	return busiest;
-}
-
-/* Room for a number of each heap of any side. */
-static double *buffer_for_heaps(const struct track *k)
-{
-	size_t most = 0;
-
-	for (size_t i = 0; i < 2 * k->links; i++)
-		if (k->side[i].heaps > most)
-			most = k->side[i].heaps;
-	return malloc((most + 1) * sizeof(double));
-}
-
-static int rough_middle(struct track *k)
-{
-	size_t *at = calloc(2 * k->links, sizeof(*at));
-	double *buffer = buffer_for_heaps(k);
-
-	free(k->rough_t);
-	free(k->rough_y);
-	k->rough_t = malloc(WINDOWS * sizeof(double));
-	k->rough_y = malloc(WINDOWS * sizeof(double));
-	k->rough = 0;
-	if (!at || !buffer || !k->rough_t || !k->rough_y) {
-		free(at);
-		free(buffer);
-		return -ENOMEM;
-	}
-	for (int w = 0; w < WINDOWS; w++) {
-		double width = k->span / WINDOWS;
-
-		if (middle_of_window(k, at, width * (w + 1), buffer,
-				     &k->rough_y[k->rough]))
-			k->rough_t[k->rough++] = width * (w + 0.5);
-	}
-	free(at);
-	free(buffer);
-	return 0;
-}
-
-/*
- * The mean delay beyond the smallest, of those near the smallest: the lowest of
- * n exponential delays is itself exponential with a mean of 1/n of theirs, and
- * its median deviation 0.4812 of that.
- */
-static double mean_delay(const struct track *k, const struct side *side, int s,
-			 double *buffer)
-{
-	double middle, n;
-	size_t num = 0;
-
-	for (size_t i = 0; i < side->heaps; i++)
-		if (side->heap[i].samples)
-			buffer[num++] = inner(k, &side->heap[i], s, true);
-	if (!num)
-		return 1;
-	n = (double)side->messages / (double)num;
-	middle = median(buffer, num);
-	for (size_t i = 0; i < num; i++)
-		buffer[i] = fabs(buffer[i] - middle);
-	return fmax(median(buffer, num) * n / 0.4812, 1);
-}
-
-/* Forget points that lie inward of everything around them: no real message. */
-static void drop_outliers(struct track *k, struct side *side, int s,
-			  double *buffer)
-{
-	double near[2 * NEIGHBOURS + 1];
-	double scatter = mean_delay(k, side, s, buffer) * 0.4812 *
-			 (double)side->heaps / (double)(side->messages + 1);
-
-	for (size_t i = 0; i < side->heaps; i++)
-		buffer[i] = inner(k, &side->heap[i], s, true);
-	for (size_t i = 0; i < side->heaps; i++) {
-		struct heap *h = &side->heap[i];
-		size_t from = i > NEIGHBOURS ? i - NEIGHBOURS : 0, n = 0;
-		double limit;
-
-		for (size_t j = from; j < side->heaps && j <= i + NEIGHBOURS; j++)
-			near[n++] = buffer[j];
-		limit = median(near, n) - OUTLIER * fmax(scatter, 1);
-		if (buffer[i] >= limit)
-			continue;
-		for (uint32_t j = 0; j < h->samples;) {
-			struct sample *p = &k->sample[h->first + j];
-			double y = p->y - rough_at(k, p->t);
-
-			if ((s == ABOVE ? y : -y) >= limit) {
-				j++;
-				continue;
-			}
-			*p = k->sample[h->first + --h->samples];
-		}
-	}
-}
-
-static int clean(struct track *k, bool outliers)
-{
-	double *buffer = buffer_for_heaps(k);
-
-	if (!buffer)
-		return -ENOMEM;
-	for (size_t i = 0; i < 2 * k->links; i++) {
-		if (outliers)
-			drop_outliers(k, &k->side[i], (int)(i & 1), buffer);
-		k->side[i].mean = mean_delay(k, &k->side[i], (int)(i & 1),
-					     buffer);
-	}
-	free(buffer);
-	return 0;
+	for (size_t i = 0; i < 2 * k->points.links; i++)
+		heaps[i & 1] += k->points.side[i].heaps;
+	return heaps[0] < heaps[1] ? heaps[0] : heaps[1];
 }
 
 /* ---- one number of pieces ---------------------------------------------- */
@@ -363,23 +68,48 @@ static size_t parts(const struct track *k, size_t pieces)
 	return pieces + k->course->num_breaks;
 }
 
-static int fit_new(struct fit *f, const struct track *k, size_t pieces,
-		   int times)
+/* Do the curves on either side of a break know nothing of each other? */
+static bool parted(const struct track *k, const struct brk *b)
 {
-	memset(f, 0, sizeof(*f));
-	f->stiffness = FIT_FLEXIBLE;
-	f->pairs = k->links;
-	if (spline_new(&f->curve, 0, k->span, pieces, k->course->breaks,
-		       k->course->num_breaks, times))
+	return b->jump || (k->apart && !b->settled);
+}
+
+static int new_curve(struct spline *s, const struct track *k, size_t pieces)
+{
+	const struct course *c = k->course;
+	struct spline_break *b = malloc((c->num_breaks + 1) * sizeof(*b));
+	int ret;
+
+	if (!b)
 		return -ENOMEM;
-	f->margin = calloc(3 * k->links, sizeof(double));
+	for (size_t i = 0; i < c->num_breaks; i++)
+		b[i] = (struct spline_break){
+			.t = c->breaks[i].t,
+			.times = parted(k, &c->breaks[i]) ? 4 : 3,
+		};
+	ret = spline_new(s, 0, k->points.span, pieces, b, c->num_breaks);
+	free(b);
+	return ret;
+}
+
+static int fit_new(struct fit *f, const struct track *k, size_t pieces)
+{
+	size_t links = k->points.links;
+
+	memset(f, 0, sizeof(*f));
+	f->wander = k->drift * SECOND;
+	f->pairs = links;
+	if (new_curve(&f->curve, k, pieces))
+		return -ENOMEM;
+	f->margin = calloc(3 * links, sizeof(double));
 	f->push = calloc(f->curve.coefs, sizeof(double));
-	f->wall_room = 2 * k->links * (parts(k, pieces) * SLOTS + 1) * KEEP;
+	/* Heaps at a knot may take turns: have something in reserve. */
+	f->wall_room = 2 * links * KEEP * (parts(k, pieces) + 1) * (SLOTS + 1);
 	f->wall = malloc(f->wall_room * sizeof(*f->wall));
 	if (!f->margin || !f->push || !f->wall)
 		return -ENOMEM;
-	f->soft = f->margin + k->links;
-	f->push_margin = f->soft + k->links;
+	f->soft = f->margin + links;
+	f->push_margin = f->soft + links;
 	return 0;
 }
 
@@ -392,30 +122,50 @@ static void fit_free(struct fit *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* Is t nearer to a break than that? */
-static bool guarded(const struct course *c, double t, double guard)
+/* How many breaks there are before. */
+static size_t breaks_before(const struct track *k, double t)
 {
+	const struct course *c = k->course;
 	size_t lo = 0, hi = c->num_breaks;
 
-	if (guard <= 0)
-		return false;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (c->breaks[mid] < t)
+		if (c->breaks[mid].t < t)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return (lo < c->num_breaks && c->breaks[lo] - t < guard) ||
-	       (lo > 0 && t - c->breaks[lo - 1] < guard);
+	return lo;
 }
 
-static void set_pushes(struct fit *f, const struct track *k, size_t pieces,
-		       double guard)
+/* Is it unknown on which side of a break that is? */
+static bool astride(const struct track *k, double t)
 {
-	for (size_t i = 0; i < 2 * k->links; i++) {
-		const struct side *side = &k->side[i];
+	const struct course *c = k->course;
+	size_t lo = breaks_before(k, t);
+
+	for (size_t i = lo ? lo - 1 : 0; i <= lo && i < c->num_breaks; i++)
+		if (parted(k, &c->breaks[i]) &&
+		    fabs(c->breaks[i].t - t) < c->breaks[i].within)
+			return true;
+	return false;
+}
+
+/* Heaps that reach across a break press neither side. */
+static bool heap_astride(const struct track *k, const struct heap *h)
+{
+	bool any = !h->samples || astride(k, h->t);
+
+	for (uint32_t n = 0; n < h->samples && !any; n++)
+		any = astride(k, k->points.sample[h->first + n].t);
+	return any;
+}
+
+static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
+{
+	for (size_t i = 0; i < 2 * k->points.links; i++) {
+		const struct side *side = &k->points.side[i];
 		double dense = (double)side->messages /
 			       (double)parts(k, pieces);
 		double soft = SOFTNESS * side->mean / fmax(dense, 1);
@@ -428,7 +178,7 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces,
 			double force = (double)h->messages / side->mean;
 			struct place p;
 
-			if (guarded(k->course, h->t, guard))
+			if (heap_astride(k, h))
 				continue;
 			p = spline_place(&f->curve, h->t);
 			f->push_margin[i / 2] += force;
@@ -440,58 +190,85 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces,
 	}
 }
 
-/* The lowest points of every slot, beyond the given curve, become walls. */
-static void set_walls(struct fit *f, const struct track *k, size_t slots,
-		      const struct spline *beyond, double guard)
+/* The lowest points of a slot, so far; they are the last walls there are. */
+struct slot {
+	size_t number;
+	int kept;
+	double low[KEEP];
+};
+
+static void add_wall(struct fit *f, struct slot *slot, double y,
+		     const struct wall *wall)
+{
+	int at = 0;
+
+	while (at < slot->kept && slot->low[at] <= y)
+		at++;
+	if (at == KEEP || (slot->kept < KEEP && f->walls == f->wall_room))
+		return;
+	if (slot->kept < KEEP) {
+		slot->kept++;
+		f->walls++;
+	}
+	for (int m = slot->kept - 1; m > at; m--) {
+		struct wall *w = &f->wall[f->walls - (size_t)(slot->kept - m)];
+
+		slot->low[m] = slot->low[m - 1];
+		w[0] = w[-1];
+	}
+	slot->low[at] = y;
+	f->wall[f->walls - (size_t)(slot->kept - at)] = *wall;
+}
+
+static void add_walls(struct fit *f, const struct track *k, size_t side,
+		      const struct heap *h, struct slot *slot, curve_fn beyond,
+		      const void *arg)
+{
+	for (uint32_t m = 0; m < h->samples; m++) {
+		const struct sample *s = &k->points.sample[h->first + m];
+		double y = s->y - beyond(arg, s->t);
+		struct wall w = {
+			.y = s->y,
+			.pair = (uint32_t)(side / 2),
+			.side = (uint8_t)(side & 1),
+		};
+
+		if (astride(k, s->t))
+			continue;
+		w.place = spline_place(&f->curve, s->t);
+		add_wall(f, slot, side & 1 ? -y : y, &w);
+	}
+}
+
+/*
+ * The lowest points of every slot, beyond the given curve, become walls. Each
+ * piece, however short or badly filled, has its heaps shared out to as many
+ * slots.
+ */
+static void set_walls(struct fit *f, const struct track *k, curve_fn beyond,
+		      const void *arg)
 {
 	f->walls = 0;
-	for (size_t i = 0; i < 2 * k->links; i++) {
-		const struct side *side = &k->side[i];
-		size_t slot = 0;
-		double low[KEEP];
-		int kept = 0;
+	for (size_t i = 0; i < 2 * k->points.links; i++) {
+		const struct side *side = &k->points.side[i];
+		size_t from = 0, to;
 
-		for (size_t j = 0; j < side->heaps; j++) {
-			const struct heap *h = &side->heap[j];
-			size_t s = (size_t)fmax(h->t / k->span * (double)slots, 0);
+		for (; from < side->heaps; from = to) {
+			size_t piece = spline_place(&f->curve,
+						    side->heap[from].t).first;
+			struct slot slot = { 0 };
 
-			if (s != slot) {
-				slot = s;
-				kept = 0;
-			}
-			for (uint32_t n = 0; n < h->samples; n++) {
-				const struct sample *p = &k->sample[h->first + n];
-				double y = p->y - (beyond ? spline_at(beyond, p->t) :
-						   rough_at(k, p->t));
-				int at;
+			for (to = from + 1; to < side->heaps; to++)
+				if (spline_place(&f->curve, side->heap[to].t)
+				    .first != piece)
+					break;
+			for (size_t j = from; j < to; j++) {
+				size_t n = (j - from) * SLOTS / (to - from);
 
-				if (i & 1)
-					y = -y;
-				if (guarded(k->course, p->t, guard))
-					continue;
-				for (at = 0; at < kept && low[at] <= y; at++)
-					;
-				if (at == KEEP ||
-				    (kept < KEEP && f->walls == f->wall_room))
-					continue;
-				if (kept < KEEP) {
-					kept++;
-					f->walls++;
-				}
-				for (int m = kept - 1; m > at; m--) {
-					low[m] = low[m - 1];
-					f->wall[f->walls - (size_t)(kept - m)] =
-						f->wall[f->walls - (size_t)(kept - m) - 1];
-				}
-				low[at] = y;
-				f->wall[f->walls - (size_t)(kept - at)] =
-					(struct wall){
-						.place = spline_place(&f->curve,
-								      p->t),
-						.y = p->y,
-						.pair = (uint32_t)(i / 2),
-						.side = (uint8_t)(i & 1),
-					};
+				if (n != slot.number)
+					slot = (struct slot){ .number = n };
+				add_walls(f, k, i, &side->heap[j], &slot,
+					  beyond, arg);
 			}
 		}
 	}
@@ -511,19 +288,23 @@ static int harden(struct fit *f, double residual, double *cost)
 	return ret ? ret : fit_solve(f, 1, 40, cost);
 }
 
-/* Fit with a number of pieces; 0 pieces: a straight line. */
+static double fit_at(const void *fit, double t)
+{
+	return spline_at(&((const struct fit *)fit)->curve, t);
+}
+
+/* Fit with a number of pieces; 0 pieces: a straight line. No @cost: a start. */
 static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 		      double *residual, double *cost)
 {
 	size_t n = pieces ? pieces : 1;
-	int ret = fit_new(f, k, n, 3);
+	int ret = fit_new(f, k, n);
 
 	if (ret)
 		return ret;
-	if (!pieces)
-		f->stiffness = FIT_STRAIGHT;
-	set_pushes(f, k, n, 0);
-	set_walls(f, k, parts(k, n) * SLOTS, NULL, 0);
+	f->straight = !pieces;
+	set_pushes(f, k, n);
+	set_walls(f, k, best_at, k);
 	ret = fit_start(f, residual);
 	if (ret || !cost)
 		return ret;
@@ -531,18 +312,17 @@ static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 	if (ret)
 		return ret;
 	/* Once more, with the points that are lowest beyond this curve. */
-	set_walls(f, k, parts(k, n) * SLOTS, &f->curve, 0);
+	set_walls(f, k, fit_at, f);
 	return fit_solve(f, 1, 40, cost);
 }
 
-/* ---- how many pieces, and where are breaks? ---------------------------- */
+/* ---- how many pieces? -------------------------------------------------- */
 
 static size_t most_pieces(const struct track *k)
 {
-	uint64_t n = k->messages[0] > k->messages[1] ? k->messages[0] :
-						       k->messages[1];
+	size_t heaps = fewest_heaps(k) / HEAPS;
 
-	return n / 16 < MAX_PIECES ? (size_t)(n / 16) : MAX_PIECES;
+	return heaps < MAX_PIECES ? heaps : MAX_PIECES;
 }
 
 /*
@@ -572,32 +352,32 @@ static int first_pieces(struct track *k, size_t *first)
 	return 0;
 }
 
+static void keep(struct track *k, struct fit *f, size_t pieces, double score)
+{
+	k->score = score;
+	k->pieces = pieces;
+	spline_free(&k->best);
+	k->best = f->curve;
+	f->curve = (struct spline){ 0 };
+	memcpy(k->margin, f->margin, k->points.links * sizeof(*k->margin));
+}
+
 static int choose_pieces(struct track *k)
 {
 	size_t p = 0, worse = 0;
 	int ret = first_pieces(k, &p);
 
-	/* Between breaks, too, the curve may bend. */
-	while (p < k->course->num_breaks)
-		p = p ? 2 * p : 1;
 	k->score = HUGE_VAL;
 	for (; !ret && p <= most_pieces(k) && worse < 2; p = p ? 2 * p : 1) {
 		double residual, cost, score;
 		struct fit f;
 
 		ret = fit_pieces(k, &f, p, &residual, &cost);
-		if (ret) {
-			fit_free(&f);
-			break;
-		}
 		score = cost + PRICE * (p ? (double)f.curve.coefs :
-					2.0 + (double)k->course->num_breaks);
-		if (score < k->score) {
-			k->score = score;
-			k->pieces = p;
-			spline_free(&k->best);
-			k->best = f.curve;
-			f.curve = (struct spline){ 0 };
+				2.0 + (double)k->course->num_breaks *
+				(k->apart ? 2 : 1));
+		if (!ret && score < k->score) {
+			keep(k, &f, p, score);
 			worse = 0;
 		} else {
 			worse++;
@@ -607,198 +387,248 @@ static int choose_pieces(struct track *k)
 	return ret;
 }
 
-/* Places where the slope changes far more, and faster, than elsewhere. */
-static int find_breaks(struct track *k, size_t *found)
+/* ---- where are breaks? ------------------------------------------------- */
+
+static struct ends ends_at(const struct spline *s, double t, double h)
 {
-	struct course *c = k->course;
-	size_t n = 2 * k->pieces, known = 0, num = c->num_breaks;
-	double d = k->span / (double)(k->pieces ? k->pieces : 1);
-	double *jump, *size, *breaks, limit, noise;
-	uint64_t messages = k->messages[0] + k->messages[1];
+	struct ends e;
 
-	*found = 0;
-	if (k->pieces < 16 || num >= MAX_BREAKS)
-		return 0;
-	jump = calloc(n + 1, sizeof(*jump));
-	size = calloc(n + 1, sizeof(*size));
-	breaks = malloc((num + n + 1) * sizeof(*breaks));
-	if (!jump || !size || !breaks) {
-		free(jump);
-		free(size);
-		free(breaks);
-		return -ENOMEM;
-	}
-	for (size_t i = 4; i + 4 <= n; i++) {
-		double t = (double)i * d / 2;
+	for (int i = 0; i < 2; i++) {
+		double way = i ? 1 : -1, near = t + way * h * 1e-3;
 
-		if (guarded(c, t, 2.5 * d))
-			continue;
-		/* Between the slopes of the pieces to the right and left. */
-		jump[i] = fabs(spline_at(&k->best, t + 1.5 * d) -
-			       spline_at(&k->best, t + d) -
-			       spline_at(&k->best, t - d) +
-			       spline_at(&k->best, t - 1.5 * d)) / (d / 2);
-		size[known++] = jump[i];
+		e.level[i] = spline_at(s, near);
+		e.slope[i] = way * (spline_at(s, near + way * h) - e.level[i]) / h;
 	}
-	/* Twice the scatter of the curve, over the distance of the slopes. */
-	noise = 8 * k->side[0].mean * (double)k->pieces / (double)messages / d;
-	limit = known ? fmax(5 * median(size, known), 6 * noise) : HUGE_VAL;
-	for (size_t i = 0; i < num; i++)
-		breaks[i] = c->breaks[i];
-	for (size_t i = 4; i + 4 <= n && num < MAX_BREAKS; i++) {
-		bool top = jump[i] >= limit;
-
-		/* One break is seen over three pieces. */
-		for (size_t j = i > 6 ? i - 6 : 0; top && j <= i + 6 && j <= n;
-		     j++)
-			top = jump[j] < jump[i] || j == i ||
-			      (jump[j] == jump[i] && j > i);
-		if (top) {
-			breaks[num++] = (double)i * d / 2;
-			++*found;
-		}
-	}
-	free(jump);
-	free(size);
-	qsort(breaks, num, sizeof(*breaks), by_value);
-	free(c->breaks);
-	c->breaks = breaks;
-	c->num_breaks = num;
-	return 0;
+	return e;
 }
 
-/* The instants of breaks: where the curves from both sides meet. */
-static int place_breaks(struct track *k, double guard)
+/*
+ * Where the rate changed at once, the curves from both sides meet. How far off
+ * a break may be is a thousandth of the piece at the beginning.
+ */
+static void place_break(struct track *k, struct brk *b, const struct spline *s,
+			double noise)
+{
+	double h = k->points.span / (double)s->coefs / 100, late;
+	struct ends e = ends_at(s, b->t, h);
+
+	if (b->settled)
+		return;
+	b->offset = e.level[1] - e.level[0];
+	b->skew = e.slope[1] - e.slope[0];
+	if (b->jump) {
+		breaks_place_jump(b, &k->points,
+				  (e.level[0] + e.level[1]) / 2,
+				  (e.slope[0] + e.slope[1]) / 2);
+		return;
+	}
+	late = -b->offset / b->skew;
+	if (!(fabs(late) < 3 * b->within)) {
+		/* They do not meet. */
+		b->jump = fabs(b->offset) > 6 * noise;
+		return;
+	}
+	b->t += late;
+	b->within = fmin(b->within, 4 * noise / fabs(b->skew));
+	b->offset = 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct brk *p = a, *q = b;
+
+	return p->t < q->t ? -1 : p->t > q->t;
+}
+
+static void dbg(struct track *k, const char *what)
+{
+	if (!getenv("NSDBG"))
+		return;
+	fprintf(stderr, "%s: heaps %zu pieces %zu score %.1f mean %.0f %.0f skew %g offset %lld breaks %zu\n", what, fewest_heaps(k), k->pieces, k->score, k->points.side[0].mean, k->points.side[1].mean, k->course->skew, (long long)k->course->offset, k->course->num_breaks);
+	for (size_t i = 0; i < k->course->num_breaks; i++) {
+		struct brk *b = &k->course->breaks[i];
+		fprintf(stderr, "   %.3f +-%.3f %s %.0f ns %.2f ppm\n", b->t / 1e9, b->within / 1e9, b->jump ? "jump" : "rate", b->offset, b->skew * 1e6);
+	}
+}
+
+/* Between breaks, and at the ends, there are messages enough for a curve. */
+static void thin_breaks(struct track *k)
+{
+	const struct points *p = &k->points;
+	struct course *c = k->course;
+	double least = p->span * HEAPS / (double)fewest_heaps(k);
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->num_breaks; i++) {
+		struct brk *b = &c->breaks[i];
+
+		if (b->t < least || b->t > p->span - least)
+			continue;
+		if (!n || b->t - c->breaks[n - 1].t >= least ||
+		    (b->settled && c->breaks[n - 1].settled))
+			c->breaks[n++] = *b;
+		else if (b->jump ||
+			 (!c->breaks[n - 1].jump &&
+			  fabs(b->skew) > fabs(c->breaks[n - 1].skew)))
+			c->breaks[n - 1] = *b;
+	}
+	c->num_breaks = n;
+	for (size_t i = 0; i + 1 < n; i++) {
+		struct brk *b = &c->breaks[i];
+		double most = (b[1].t - b[0].t) / 4;
+
+		if (!b[0].jump)
+			b[0].within = fmin(b[0].within, most);
+		if (!b[1].jump)
+			b[1].within = fmin(b[1].within, most);
+	}
+}
+
+/* Breaks that are too close to each other for any window. */
+static int split_breaks(struct track *k)
 {
 	struct course *c = k->course;
-	double d = k->finest, residual, cost, h, noise;
-	size_t pieces = (size_t)(k->span / d / 30), kept = 0;
-	struct fit f;
-	int ret;
+	struct brk *more = malloc((2 * c->num_breaks + 1) * sizeof(*more));
+	double h = k->points.span / (double)k->best.coefs / 100;
+	size_t n = 0;
+	int ret = 0;
 
-	if (pieces < 8)
-		pieces = 8;
-	ret = fit_new(&f, k, pieces, 4);
-	if (!ret) {
-		set_pushes(&f, k, pieces, guard * d);
-		set_walls(&f, k, parts(k, pieces) * SLOTS, NULL, guard * d);
-		ret = fit_start(&f, &residual);
+	if (!more)
+		return -ENOMEM;
+	for (size_t i = 0; ret >= 0 && i < c->num_breaks; i++) {
+		struct ends e = ends_at(&k->best, c->breaks[i].t, h);
+
+		more[n] = c->breaks[i];
+		if (more[n].settled) {
+			n++;
+			continue;
+		}
+		ret = breaks_split(&more[n], &k->points, k->margin, &e,
+				   2 * c->breaks[i].within);
+		n += ret > 0 ? 2 : 1;
 	}
-	if (!ret)
-		ret = harden(&f, residual, &cost);
-	if (ret) {
-		fit_free(&f);
+	if (ret < 0) {
+		free(more);
 		return ret;
 	}
-	h = k->span / (double)pieces / 100;
-	/* Of a slope between two breaks. */
-	noise = 8 * k->side[0].mean * (double)parts(k, pieces) *
-		(double)parts(k, pieces) / k->span /
-		(double)(k->messages[0] + k->messages[1]);
-	for (size_t i = 0; i < c->num_breaks; i++) {
-		double t = c->breaks[i], e = h * 1e-3;
-		double left = spline_at(&f.curve, t - e);
-		double right = spline_at(&f.curve, t + e);
-		double bend = (left - spline_at(&f.curve, t - e - h)) / h -
-			      (spline_at(&f.curve, t + e + h) - right) / h;
-		double move = (right - left) / bend;
-
-		if (!(fabs(bend) > 6 * noise && fabs(move) < 3 * d))
-			continue;
-		c->breaks[kept] = fmin(fmax(t + move, d), k->span - d);
-		if (!kept || c->breaks[kept] - c->breaks[kept - 1] > d)
-			kept++;
-	}
-	fit_free(&f);
-	c->num_breaks = kept;
-	qsort(c->breaks, c->num_breaks, sizeof(*c->breaks), by_value);
+	free(c->breaks);
+	c->breaks = more;
+	c->num_breaks = n;
 	return 0;
 }
 
-/* Straight is what the medians of the slopes and of the middle line say. */
-static int straighten(struct track *k)
+/* See where the curves on either side of all breaks meet. */
+static void place_breaks(struct track *k, const struct spline *s)
 {
-	size_t n = k->rough, half = n / 2;
-	double *v = malloc((n + 1) * sizeof(*v)), slope = 0, offset;
+	struct course *c = k->course;
+	double noise = 4 * k->points.side[0].mean * (double)s->coefs /
+		(double)(k->points.messages[0] + k->points.messages[1]);
 
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i + half < n && half; i++)
-		v[i] = (k->rough_y[i + half] - k->rough_y[i]) /
-		       (k->rough_t[i + half] - k->rough_t[i]);
-	if (half)
-		slope = median(v, n - half);
-	for (size_t i = 0; i < n; i++)
-		v[i] = k->rough_y[i] - slope * k->rough_t[i];
-	offset = n ? median(v, n) : 0;
-	free(v);
-	for (size_t i = 0; i < k->samples; i++)
-		k->sample[i].y -= offset + slope * k->sample[i].t;
-	for (size_t i = 0; i < n; i++)
-		k->rough_y[i] -= offset + slope * k->rough_t[i];
-	k->course->skew += slope;
-	k->course->offset += (int64_t)floor(offset);
-	k->course->rest += offset - floor(offset);
-	return 0;
+	for (size_t i = 0; i < c->num_breaks; i++)
+		place_break(k, &c->breaks[i], s, noise);
+	qsort(c->breaks, c->num_breaks, sizeof(*c->breaks), by_time);
+	thin_breaks(k);
+}
+
+/*
+ * The curves on either side know nothing of each other; the messages at the
+ * break belong to neither until it is known better where it is.
+ */
+static int settle_breaks(struct track *k)
+{
+	int ret;
+
+	k->apart = true;
+	thin_breaks(k);
+	ret = choose_pieces(k);
+	dbg(k, "chosen apart");
+	if (!ret)
+		ret = split_breaks(k);
+	dbg(k, "split");
+	for (int i = 0; !ret && i < 2; i++) {
+		double residual, cost;
+		struct fit f;
+
+		place_breaks(k, &k->best);
+		ret = fit_pieces(k, &f, k->pieces, &residual, &cost);
+		if (!ret)
+			keep(k, &f, k->pieces, cost);
+		fit_free(&f);
+	}
+	dbg(k, "placed");
+	k->apart = false;
+	return ret;
 }
 
 static int follow(struct track *k)
 {
-	int ret = rough_middle(k);
-	size_t found;
+	int ret = rough_find(&k->rough, &k->points, k->course);
+	curve_fn curve = NULL;
+	bool better = false;
 
-	/* A second time, as a window's median is blurred where it is steep. */
 	if (!ret)
-		ret = straighten(k);
+		ret = rough_clean(&k->points);
 	if (!ret)
-		ret = rough_middle(k);
-	if (!ret)
-		ret = clean(k, true);
+		ret = rough_means(&k->points, rough_at, &k->rough);
 	for (int round = 0; !ret && round < ROUNDS; round++) {
-		ret = choose_pieces(k);
-		if (!ret)
-			ret = find_breaks(k, &found);
-		if (ret || !found)
+		double mean = k->points.side[0].mean;
+		int found = breaks_find(k->course, &k->points, k->drift, curve,
+					k);
+
+		dbg(k, "found");
+		if (found < 0)
+			return found;
+		if (!found && round && !better)
 			break;
-		k->finest = fmin(k->finest, k->span / (double)k->pieces);
-		for (int i = 0; !ret && i < 2; i++)
-			ret = place_breaks(k, i ? 0.5 : 1.5);
+		if (k->course->num_breaks)
+			ret = settle_breaks(k);
+		else
+			ret = choose_pieces(k);
 		/* With a curve at hand, the mean delays are known better. */
+		curve = best_at;
 		if (!ret)
-			ret = clean(k, false);
+			ret = rough_means(&k->points, curve, k);
+		better = k->points.side[0].mean < 0.8 * mean;
 	}
+	if (!ret && k->course->num_breaks)
+		ret = choose_pieces(k);
+	dbg(k, "final");
 	return ret;
 }
 
 int track(struct course *c, const struct link *links, size_t num_links)
 {
-	struct track k = { .course = c, .links = num_links,
-			   .span = (double)(c->to - c->from),
-			   .finest = HUGE_VAL };
+	struct track k = { .course = c, .drift = DRIFT };
+	uint64_t messages[2] = { 0, 0 };
 	int ret;
 
 	for (size_t i = 0; i < num_links; i++) {
 		const struct cloud *cloud = links[i].pair->cloud;
 
-		k.messages[ABOVE] += cloud[!links[i].first].num;
-		k.messages[BELOW] += cloud[links[i].first].num;
+		messages[ABOVE] += cloud[!links[i].first].num;
+		messages[BELOW] += cloud[links[i].first].num;
 	}
-	if (k.span <= 0 || k.messages[ABOVE] < MIN_MESSAGES ||
-	    k.messages[BELOW] < MIN_MESSAGES)
+	if (c->to <= c->from || messages[ABOVE] < MIN_MESSAGES ||
+	    messages[BELOW] < MIN_MESSAGES)
 		return 0;
-	spline_free(&c->curve);
-	c->num_breaks = 0;
+	course_release(c);
 	/* A line by hulls is at the mercy of one wrong message: begin anew. */
 	c->offset = 0;
 	c->rest = 0;
 	c->skew = 0;
-	ret = gather(&k, links);
+	ret = points_gather(&k.points, c, links, num_links);
+	k.margin = calloc(num_links, sizeof(*k.margin));
+	if (!k.margin)
+		ret = -ENOMEM;
 	if (!ret)
 		ret = follow(&k);
 	if (!ret) {
 		c->curve = k.best;
 		k.best = (struct spline){ 0 };
 	}
-	release(&k);
+	points_release(&k.points);
+	rough_release(&k.rough);
+	spline_free(&k.best);
+	free(k.margin);
 	return ret;
 }

@@ -3,19 +3,8 @@
 #ifndef NETSYNC_TRACK_H
 #define NETSYNC_TRACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "course.h"
-#include "message.h"
-
-/* Messages between the host and one whose course is known. */
-struct link {
-	const struct pair *pair;
-	const struct course *other;
-	bool first;		/* the host is the pair's host[0] */
-};
+#include "points.h"
 
 /*
  * Find the curve of a host whose straight course is set already. Where the

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "points.h"
+
+/*
+ * A message (x, y) of a link puts the host's correction below (or above) this,
+ * as far as it goes beyond the straight course.
+ */
+static struct sample bear(const struct course *c, const struct link *l,
+			  int64_t x, int64_t y)
+{
+	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x, ref;
+	double d = (double)(own - c->from), rest;
+
+	rest = course_at(l->other, other, &ref);
+	return (struct sample){
+		.t = d,
+		.y = (double)(ref - own - c->offset) + rest - c->rest -
+		     c->skew * d,
+	};
+}
+
+/* The middle of what neighbouring bins say, so that one may be wrong. */
+static int64_t usual_y(const struct envelope *e, size_t i)
+{
+	size_t from = i > 2 ? i - 2 : 0, n = 0;
+	int64_t y[5];
+
+	for (; from < e->num && from <= i + 2; from++) {
+		const struct bin *b = &e->bin[from];
+		size_t k = n++;
+
+		for (; k && y[k - 1] > b->corner[b->corners / 2].y; k--)
+			y[k] = y[k - 1];
+		y[k] = b->corner[b->corners / 2].y;
+	}
+	return y[n / 2];
+}
+
+static void gather_side(struct points *p, const struct course *c,
+			const struct link *l, int cloud, struct side *side)
+{
+	const struct envelope *e = &l->pair->cloud[cloud].envelope;
+
+	side->width = (double)(INT64_C(1) << e->shift);
+	for (size_t i = 0; i < e->num; i++) {
+		const struct bin *b = &e->bin[i];
+		struct heap *h = &side->heap[side->heaps++];
+		/* Of the mean only the time matters, not to the ns. */
+		int64_t mean = bin_time(b), y;
+
+		y = l->first ? 0 : cloud ? -usual_y(e, i) : usual_y(e, i);
+		*h = (struct heap){ .messages = (uint32_t)b->messages,
+				    .first = (uint32_t)p->samples,
+				    .samples = b->corners,
+				    .t = (double)(mean + y - c->from) };
+		for (uint32_t n = 0; n < b->corners; n++) {
+			y = b->corner[n].y;
+			p->sample[p->samples++] =
+				bear(c, l, b->corner[n].x, cloud ? -y : y);
+		}
+		side->messages += b->messages;
+	}
+}
+
+int points_gather(struct points *p, const struct course *c,
+		  const struct link *links, size_t num_links)
+{
+	size_t samples = 0, heaps = 0;
+	struct heap *heap;
+
+	*p = (struct points){ .span = (double)(c->to - c->from),
+			      .links = num_links };
+	for (size_t i = 0; i < num_links; i++) {
+		for (int d = 0; d < 2; d++) {
+			const struct envelope *e =
+				&links[i].pair->cloud[d].envelope;
+
+			heaps += e->num;
+			for (size_t b = 0; b < e->num; b++)
+				samples += e->bin[b].corners;
+		}
+	}
+	p->side = calloc(2 * num_links + 1, sizeof(*p->side));
+	p->sample = malloc((samples + 1) * sizeof(*p->sample));
+	heap = malloc((heaps + 1) * sizeof(*heap));
+	if (!p->side || !p->sample || !heap) {
+		free(heap);
+		return -ENOMEM;
+	}
+	p->side[0].heap = heap;
+	for (size_t i = 0; i < num_links; i++) {
+		for (int s = 0; s < 2; s++) {
+			/* What host[0] sent is above the clock of host[0] .. */
+			int cloud = links[i].first ? s : !s;
+			struct side *side = &p->side[2 * i + (size_t)s];
+
+			side->heap = heap;
+			gather_side(p, c, &links[i], cloud, side);
+			heap += side->heaps;
+			p->messages[s] += side->messages;
+		}
+	}
+	return 0;
+}
+
+void points_release(struct points *p)
+{
+	if (p->side)
+		free(p->side[0].heap);
+	free(p->side);
+	free(p->sample);
+}
+
+void points_tilt(struct points *p, double offset, double slope)
+{
+	for (size_t i = 0; i < p->samples; i++)
+		p->sample[i].y -= offset + slope * p->sample[i].t;
+}
+
+double points_inner(const struct points *p, const struct heap *h, int side,
+		    curve_fn curve, const void *arg, double *t)
+{
+	double least = HUGE_VAL;
+
+	for (uint32_t i = 0; i < h->samples; i++) {
+		const struct sample *s = &p->sample[h->first + i];
+		double y = s->y - (curve ? curve(arg, s->t) : 0);
+
+		if (side == BELOW)
+			y = -y;
+		if (y < least) {
+			least = y;
+			*t = s->t;
+		}
+	}
+	return least;
+}
+
+size_t points_group(const struct points *p, const struct side *side, int dir,
+		    double messages, curve_fn curve, const void *arg,
+		    struct group *group)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < side->heaps;) {
+		struct group g = { .y = HUGE_VAL, .from = i };
+
+		for (; i < side->heaps && g.messages < messages; i++) {
+			const struct heap *h = &side->heap[i];
+			double t, y;
+
+			if (!h->samples)
+				continue;
+			y = points_inner(p, h, dir, curve, arg, &t);
+			g.messages += h->messages;
+			if (y < g.y) {
+				g.y = y;
+				/* That of a wrong message may be anywhere. */
+				g.t = fmin(fmax(t, h->t - side->width),
+					   h->t + side->width);
+			}
+		}
+		g.to = i;
+		/* What is left at the end belongs to the last. */
+		if (g.messages >= messages)
+			group[n++] = g;
+		else if (n)
+			group[n - 1].to = i;
+	}
+	return n;
+}
+
+size_t points_most(const struct points *p)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < 2 * p->links; i++)
+		if (p->side[i].heaps > most)
+			most = p->side[i].heaps;
+	return most;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double median(double *v, size_t n)
+{
+	if (!n)
+		return 0;
+	qsort(v, n, sizeof(*v), by_value);
+	return v[n / 2];
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * All messages of one host with its neighbours, as they bear on the host's
+ * correction: each is a limit from above (messages that the host sent) or from
+ * below (that it received), beyond a straight course.
+ */
+#ifndef NETSYNC_POINTS_H
+#define NETSYNC_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "course.h"
+#include "message.h"
+
+enum { ABOVE, BELOW };
+
+/* Messages between the host and one whose course is known. */
+struct link {
+	const struct pair *pair;
+	const struct course *other;
+	bool first;		/* the host is the pair's host[0] */
+};
+
+struct sample {
+	double t;		/* host's time from the start of its span, ns */
+	double y;		/* beyond the straight course, ns */
+};
+
+/* A bin of one direction of one link. */
+struct heap {
+	double t;		/* mean time of its messages */
+	uint32_t messages;
+	uint32_t first;		/* sample */
+	uint32_t samples;	/* none: what there was has been dropped */
+};
+
+/* One direction of one link. */
+struct side {
+	struct heap *heap;
+	size_t heaps;
+	double width;		/* of a heap, in time */
+	uint64_t messages;
+	double mean;		/* delay beyond the smallest, ns */
+};
+
+struct points {
+	double span;
+	size_t links;
+	struct side *side;	/* 2 * links: ABOVE, BELOW of each */
+	struct sample *sample;
+	size_t samples;
+	uint64_t messages[2];
+};
+
+/* Enough messages for a statement about their lowest, as one. */
+struct group {
+	double t;		/* of the lowest point */
+	double y;		/* its value, outward positive */
+	double messages;
+	size_t from;		/* heaps */
+	size_t to;
+};
+
+/* A curve of the host, beyond its straight course; NULL: zero. */
+typedef double (*curve_fn)(const void *arg, double t);
+
+/* 0 or -ENOMEM; release in any case. */
+int points_gather(struct points *p, const struct course *c,
+		  const struct link *links, size_t num_links);
+void points_release(struct points *p);
+
+/* Move all points by a line: y -= offset + slope * t. */
+void points_tilt(struct points *p, double offset, double slope);
+
+/*
+ * The innermost point of a heap that has some, beyond a curve, outward
+ * positive; *t: where it is.
+ */
+double points_inner(const struct points *p, const struct heap *h, int side,
+		    curve_fn curve, const void *arg, double *t);
+
+/*
+ * Sum a side up in groups of at least @messages. Groups are in order of time;
+ * room for as many as there are heaps. Returns their number.
+ */
+size_t points_group(const struct points *p, const struct side *side, int dir,
+		    double messages, curve_fn curve, const void *arg,
+		    struct group *group);
+
+/* The most heaps of any side. */
+size_t points_most(const struct points *p);
+
+/* Sorts; 0 of none. */
+double median(double *v, size_t n);
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rough.h"
+
+#define WINDOWS 4096
+#define PASSES 3
+#define BINS_OF_WINDOW 8	/* at least, of the busiest link */
+#define GROUP 16		/* messages whose lowest is looked at as one */
+#define NEIGHBOURS 8		/* groups before, and groups after */
+#define OUTLIER 8.0		/* median deviations inward */
+
+/* ---- middle line ------------------------------------------------------- */
+
+double rough_at(const void *rough, double t)
+{
+	const struct rough *r = rough;
+	size_t lo = 0, hi = r->num;
+
+	if (hi < 2)
+		return hi ? r->y[0] : 0;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->t[mid] <= t)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (lo + 1 == r->num)
+		lo--;
+	return r->y[lo] + (r->y[lo + 1] - r->y[lo]) * (t - r->t[lo]) /
+	       (r->t[lo + 1] - r->t[lo]);
+}
+
+/* Half-way between the medians of both directions of the busiest link. */
+static bool middle_of_window(const struct points *p, const struct rough *beyond,
+			     size_t *at, double end, double *buffer, double *y)
+{
+	size_t busiest = 0;
+
+	for (size_t i = 0; i < p->links; i++) {
+		double m[2], t;
+		size_t n[2];
+
+		for (int s = 0; s < 2; s++) {
+			const struct side *side = &p->side[2 * i + (size_t)s];
+			size_t *a = &at[2 * i + (size_t)s];
+
+			n[s] = 0;
+			for (; *a < side->heaps && side->heap[*a].t < end; ++*a)
+				if (side->heap[*a].samples)
+					buffer[n[s]++] = points_inner(p,
+						&side->heap[*a], s, rough_at,
+						beyond, &t);
+			if (n[s])
+				m[s] = median(buffer, n[s]);
+		}
+		if (n[0] && n[1] && (n[0] < n[1] ? n[0] : n[1]) > busiest) {
+			busiest = n[0] < n[1] ? n[0] : n[1];
+			*y = (m[ABOVE] - m[BELOW]) / 2;
+		}
+	}
+	return busiest;
+}
+
+/* Find the middle line, looking at what is beyond an earlier one. */
+static int middle(struct rough *r, const struct rough *beyond,
+		  const struct points *p)
+{
+	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
+	size_t most = points_most(p), windows = most / BINS_OF_WINDOW;
+	double *buffer = malloc((most + 1) * sizeof(*buffer));
+
+	windows = windows < 2 ? 2 : windows > WINDOWS ? WINDOWS : windows;
+	r->t = malloc(windows * sizeof(*r->t));
+	r->y = malloc(windows * sizeof(*r->y));
+	if (!at || !buffer || !r->t || !r->y) {
+		free(at);
+		free(buffer);
+		return -ENOMEM;
+	}
+	for (size_t w = 0; w < windows; w++) {
+		double width = p->span / (double)windows;
+		double t = width * ((double)w + 0.5), y;
+
+		if (!middle_of_window(p, beyond, at, width * (double)(w + 1),
+				      buffer, &y))
+			continue;
+		r->t[r->num] = t;
+		r->y[r->num++] = y + rough_at(beyond, t);
+	}
+	free(at);
+	free(buffer);
+	return 0;
+}
+
+/* Straight is what the medians of the slopes and of the middle line say. */
+static int straighten(struct rough *r, struct points *p, struct course *c)
+{
+	size_t n = r->num, apart = n / 16 ? n / 16 : 1;
+	double *v = malloc((n + 1) * sizeof(*v)), slope = 0, offset;
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i + apart < n; i++)
+		v[i] = (r->y[i + apart] - r->y[i]) / (r->t[i + apart] - r->t[i]);
+	if (n > apart)
+		slope = median(v, n - apart);
+	for (size_t i = 0; i < n; i++)
+		v[i] = r->y[i] - slope * r->t[i];
+	offset = median(v, n);
+	free(v);
+	for (size_t i = 0; i < n; i++)
+		r->y[i] -= offset + slope * r->t[i];
+	points_tilt(p, offset, slope);
+	c->skew += slope;
+	c->offset += (int64_t)floor(offset);
+	c->rest += offset - floor(offset);
+	return 0;
+}
+
+int rough_find(struct rough *r, struct points *p, struct course *c)
+{
+	struct rough last = { 0 };
+	int ret = 0;
+
+	/* Again, as a window's median is blurred where the curve is steep. */
+	for (int i = 0; i < PASSES && !ret; i++) {
+		rough_release(&last);
+		last = *r;
+		*r = (struct rough){ 0 };
+		ret = middle(r, &last, p);
+		if (!ret)
+			ret = straighten(r, p, c);
+	}
+	rough_release(&last);
+	return ret;
+}
+
+void rough_release(struct rough *r)
+{
+	free(r->t);
+	free(r->y);
+	memset(r, 0, sizeof(*r));
+}
+
+/* ---- outliers ---------------------------------------------------------- */
+
+/*
+ * What @n groups say about the value at @t: the line of the median slope
+ * (H. Theil, 1950; P. Sen, 1968). *reach: how far that is to be trusted less,
+ * being outside of them.
+ */
+static double foretell(const struct group *g, size_t n, double t, double *reach)
+{
+	double v[NEIGHBOURS * (NEIGHBOURS - 1) / 2], slope, least, most;
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++)
+			if (g[j].t > g[i].t)
+				v[m++] = (g[j].y - g[i].y) / (g[j].t - g[i].t);
+	slope = median(v, m);
+	least = most = g[0].t;
+	for (size_t i = 0; i < n; i++) {
+		v[i] = g[i].y - slope * (g[i].t - t);
+		least = fmin(least, g[i].t);
+		most = fmax(most, g[i].t);
+	}
+	*reach = fmax(1, 2 * fmax(least - t, t - most) / fmax(most - least, 1));
+	return median(v, n);
+}
+
+/* Drop what lies below a value; slopes do not matter inside a group. */
+static void drop_below(struct points *p, struct side *side, int dir,
+		       const struct group *g, double limit)
+{
+	for (size_t i = g->from; i < g->to; i++) {
+		struct heap *h = &side->heap[i];
+
+		for (uint32_t j = 0; j < h->samples;) {
+			struct sample *s = &p->sample[h->first + j];
+
+			if ((dir == ABOVE ? s->y : -s->y) >= limit)
+				j++;
+			else
+				*s = p->sample[h->first + --h->samples];
+		}
+	}
+}
+
+/*
+ * A clock that is set has one side to agree with; a wrong message has none.
+ */
+static void clean_side(struct points *p, struct side *side, int dir,
+		       struct group *g, double *inward, double *buffer)
+{
+	size_t n = points_group(p, side, dir, GROUP, NULL, NULL, g);
+	double scatter;
+
+	if (n < NEIGHBOURS + 1)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
+		size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
+		double reach, least = HUGE_VAL;
+
+		if (before >= NEIGHBOURS / 2)
+			least = foretell(&g[i - before], before, g[i].t,
+					 &reach) - g[i].y;
+		if (after >= NEIGHBOURS / 2) {
+			double r, v = foretell(&g[i + 1], after, g[i].t, &r) -
+				      g[i].y;
+
+			if (v < least) {
+				least = v;
+				reach = r;
+			}
+		}
+		inward[i] = least / reach;
+		buffer[i] = fabs(inward[i]);
+	}
+	scatter = median(buffer, n);
+	for (size_t i = 0; i < n; i++)
+		if (inward[i] > OUTLIER * fmax(scatter, 1))
+			drop_below(p, side, dir, &g[i], g[i].y + inward[i] -
+				   OUTLIER * fmax(scatter, 1));
+}
+
+int rough_clean(struct points *p)
+{
+	size_t most = points_most(p) + 1;
+	struct group *g = malloc(most * sizeof(*g));
+	double *v = malloc(2 * most * sizeof(*v));
+	int ret = g && v ? 0 : -ENOMEM;
+
+	/* Twice: the second look is not disturbed by what the first found. */
+	for (size_t i = 0; i < 4 * p->links && !ret; i++)
+		clean_side(p, &p->side[i / 2], (int)(i / 2 & 1), g, v,
+			   v + most);
+	free(g);
+	free(v);
+	return ret;
+}
+
+/* ---- mean delays ------------------------------------------------------- */
+
+/*
+ * The lowest of n exponential delays is itself exponential with a mean of 1/n
+ * of theirs, and its median deviation 0.4812 of that.
+ */
+static double mean_delay(const struct points *p, const struct side *side,
+			 int dir, curve_fn curve, const void *arg,
+			 struct group *g, double *buffer)
+{
+	size_t num = points_group(p, side, dir, GROUP, curve, arg, g);
+	double middle, messages = 0;
+
+	if (!num)
+		num = points_group(p, side, dir, 1, curve, arg, g);
+	if (!num)
+		return 1;
+	for (size_t i = 0; i < num; i++) {
+		buffer[i] = g[i].y;
+		messages += g[i].messages;
+	}
+	middle = median(buffer, num);
+	for (size_t i = 0; i < num; i++)
+		buffer[i] = fabs(buffer[i] - middle);
+	return fmax(median(buffer, num) * messages / (double)num / 0.4812, 1);
+}
+
+int rough_means(struct points *p, curve_fn curve, const void *arg)
+{
+	size_t most = points_most(p) + 1;
+	struct group *g = malloc(most * sizeof(*g));
+	double *v = malloc(most * sizeof(*v));
+	int ret = g && v ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < 2 * p->links && !ret; i++)
+		p->side[i].mean = mean_delay(p, &p->side[i], (int)(i & 1),
+					     curve, arg, g, v);
+	free(g);
+	free(v);
+	return ret;
+}

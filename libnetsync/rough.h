@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A first idea of a host's curve, by medians, which wrong messages do not
+ * move; and what is to be left out of a closer look.
+ */
+#ifndef NETSYNC_ROUGH_H
+#define NETSYNC_ROUGH_H
+
+#include "points.h"
+
+/* Straight lines from the middle of one window of time to the next. */
+struct rough {
+	double *t;
+	double *y;
+	size_t num;
+};
+
+/*
+ * Take the course and the points to where the curve beyond it is about level,
+ * and find its middle line: 0 or -ENOMEM. Release in any case.
+ */
+int rough_find(struct rough *r, struct points *p, struct course *c);
+void rough_release(struct rough *r);
+
+/* A curve_fn. */
+double rough_at(const void *rough, double t);
+
+/*
+ * Forget points that lie far inward of everything before and after them: no
+ * real messages. 0 or -ENOMEM.
+ */
+int rough_clean(struct points *p);
+
+/*
+ * Set the mean delays of all sides, of messages near the smallest, by their
+ * scatter about a curve: 0 or -ENOMEM.
+ */
+int rough_means(struct points *p, curve_fn curve, const void *arg);
+
+#endif
