@@ -17,28 +17,21 @@
 #define FEW 32
 /* Instants at which the width is looked at. */
 #define INSTANTS 17
-/* How far off a break of a course may be, ns. */
-#define WITHIN 500000000
+/* Breaks are not taken to be known better than that, ns. */
+#define WITHIN 50e6
 
 /* ---- steps ------------------------------------------------------------- */
 
-/* The slope of the correction from t on; h < 0: until t. */
-static double slope(const struct course *c, int64_t t, int64_t h)
-{
-	int64_t a, b;
-	double rest = course_at(c, t + h, &b) - course_at(c, t, &a);
-
-	return ((double)(b - a - h) + rest) / (double)h;
-}
-
 struct step course_step(const struct course *c, size_t index)
 {
-	struct step s = { .t = c->from + (int64_t)c->breaks[index],
-			  .within = WITHIN };
-	const int64_t h = 50000000;
+	const struct brk *b = &c->breaks[index];
 
-	s.skew = slope(c, s.t + 1, h) - slope(c, s.t - 1, -h);
-	return s;
+	return (struct step){
+		.t = c->from + (int64_t)b->t,
+		.within = (int64_t)ceil(fmax(b->within, WITHIN)),
+		.offset = b->jump ? b->offset : 0,
+		.skew = b->skew,
+	};
 }
 
 struct jolt step_window(const struct step *s)
@@ -112,13 +105,13 @@ static bool inverted(const struct course *course[2], int way,
 }
 
 /* The limits of one direction, without what is wrong. */
-struct points {
+struct kept {
 	struct point *point;
 	size_t num;
 	size_t left_out;
 };
 
-static int gather(struct points *to, const struct cloud *c, int way,
+static int gather(struct kept *to, const struct cloud *c, int way,
 		  const struct course *course[2])
 {
 	const struct envelope *e = &c->envelope;
@@ -142,7 +135,7 @@ static int gather(struct points *to, const struct cloud *c, int way,
 /* ---- the pair ---------------------------------------------------------- */
 
 static void judge(struct reach *r, const struct pair *pair,
-		  const struct points p[2])
+		  const struct kept p[2])
 {
 	size_t left_out = p[0].left_out + p[1].left_out;
 	size_t all = p[0].num + p[1].num + left_out;
@@ -157,7 +150,7 @@ static void judge(struct reach *r, const struct pair *pair,
 int reach_make(struct reach *r, const struct pair *pair,
 	       const struct course *course[2], const struct limits *limits)
 {
-	struct points p[2] = { { 0 }, { 0 } };
+	struct kept p[2] = { { 0 }, { 0 } };
 	struct jolt *jolts = NULL;
 	size_t num_jolts = 0;
 	int ret = 0;

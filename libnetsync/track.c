@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -440,17 +439,6 @@ static int by_time(const void *a, const void *b)
 	return p->t < q->t ? -1 : p->t > q->t;
 }
 
-static void dbg(struct track *k, const char *what)
-{
-	if (!getenv("NSDBG"))
-		return;
-	fprintf(stderr, "%s: heaps %zu pieces %zu score %.1f mean %.0f %.0f skew %g offset %lld breaks %zu\n", what, fewest_heaps(k), k->pieces, k->score, k->points.side[0].mean, k->points.side[1].mean, k->course->skew, (long long)k->course->offset, k->course->num_breaks);
-	for (size_t i = 0; i < k->course->num_breaks; i++) {
-		struct brk *b = &k->course->breaks[i];
-		fprintf(stderr, "   %.3f +-%.3f %s %.0f ns %.2f ppm\n", b->t / 1e9, b->within / 1e9, b->jump ? "jump" : "rate", b->offset, b->skew * 1e6);
-	}
-}
-
 /* Between breaks, and at the ends, there are messages enough for a curve. */
 static void thin_breaks(struct track *k)
 {
@@ -541,10 +529,8 @@ static int settle_breaks(struct track *k)
 	k->apart = true;
 	thin_breaks(k);
 	ret = choose_pieces(k);
-	dbg(k, "chosen apart");
 	if (!ret)
 		ret = split_breaks(k);
-	dbg(k, "split");
 	for (int i = 0; !ret && i < 2; i++) {
 		double residual, cost;
 		struct fit f;
@@ -555,7 +541,6 @@ static int settle_breaks(struct track *k)
 			keep(k, &f, k->pieces, cost);
 		fit_free(&f);
 	}
-	dbg(k, "placed");
 	k->apart = false;
 	return ret;
 }
@@ -575,7 +560,6 @@ static int follow(struct track *k)
 		int found = breaks_find(k->course, &k->points, k->drift, curve,
 					k);
 
-		dbg(k, "found");
 		if (found < 0)
 			return found;
 		if (!found && round && !better)
@@ -592,7 +576,6 @@ static int follow(struct track *k)
 	}
 	if (!ret && k->course->num_breaks)
 		ret = choose_pieces(k);
-	dbg(k, "final");
 	return ret;
 }
 
