@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Breaks and wrong messages are told from what clocks and networks do
+ * otherwise. One host (1) talks to two (0 and 2) whose clocks are right, or
+ * to one of them alone.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "breaks.h"
+#include "rough.h"
+
+#define SPAN 240e9
+#define RATE 140		/* messages a second, each way */
+#define DELAY 30e3
+#define MEAN 100e3
+#define DRIFT (0.1e-6 / 1e9)	/* that clocks have by themselves, 1 / ns */
+#define BREAK 100e9
+#define PPM 1e-6
+#define SEEDS 20
+
+/* How far the host's clock is ahead at a true time, ns. */
+typedef double (*ahead_fn)(double t);
+/* The smallest delay of a direction. */
+typedef double (*delay_fn)(int side, double t);
+
+static double right(double t)
+{
+	(void)t;
+	return 0;
+}
+
+static double same(int side, double t)
+{
+	(void)side;
+	(void)t;
+	return DELAY;
+}
+
+struct network {
+	ahead_fn ahead;
+	delay_fn delay;
+	uint64_t seed;
+	double wrong;		/* part of the messages */
+	bool alone;		/* with one neighbour, not two */
+	/* The rest is filled in by make(). */
+	struct pairs pairs;
+	struct course other;
+	struct course course;
+	struct link link[2];
+	struct points points;
+};
+
+static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
+{
+	double t = uniform(seed) * SPAN;
+	double late = n->delay(side, t) + exponential(seed, MEAN);
+	double r = t + late;
+	struct end from = { side == ABOVE ? 1 : peer, 0, llround(t) };
+	struct end to = { side == ABOVE ? peer : 1, 0, llround(r) };
+
+	if (side == ABOVE)
+		from.t += llround(n->ahead(t));
+	else
+		to.t += llround(n->ahead(r));
+	/* The answer to another one: earlier or later by up to 0.1 s. */
+	if (uniform(seed) < n->wrong)
+		to.t += below(seed, 200000000) - 100000000;
+	assert_int_equal(pairs_add(&n->pairs, &from, &to), 0);
+}
+
+static void make(struct network *n)
+{
+	uint64_t seed = n->seed * 1000003;
+
+	n->course = (struct course){ .to = (int64_t)SPAN };
+	n->other = n->course;
+	n->other.known = true;
+	for (long i = 0; i < (long)(SPAN / 1e9 * RATE); i++)
+		for (int side = 0; side < 2; side++)
+			send(n, i & 1 && !n->alone ? 2 : 0, side, &seed);
+	assert_int_equal(pairs_settle(&n->pairs), 0);
+	assert_int_equal(n->pairs.num, n->alone ? 1 : 2);
+	for (size_t i = 0; i < n->pairs.num; i++)
+		n->link[i] = (struct link){
+			.pair = n->pairs.pair[i],
+			.other = &n->other,
+			.first = n->pairs.pair[i]->host[0] == 1,
+		};
+	assert_int_equal(points_gather(&n->points, &n->course, n->link,
+				       n->pairs.num), 0);
+	for (size_t i = 0; i < 2 * n->points.links; i++)
+		n->points.side[i].mean = MEAN;
+}
+
+static void done(struct network *n)
+{
+	points_release(&n->points);
+	pairs_release(&n->pairs);
+	course_release(&n->course);
+}
+
+static int find(struct network *n)
+{
+	int found;
+
+	make(n);
+	found = breaks_find(&n->course, &n->points, DRIFT, NULL, NULL);
+	assert_int_equal(found, n->course.num_breaks);
+	for (int i = 1; i < found; i++)
+		assert_true(n->course.breaks[i - 1].t <= n->course.breaks[i].t);
+	return found;
+}
+
+static void finds_none(ahead_fn ahead, delay_fn delay, uint64_t seed, bool alone)
+{
+	struct network n = {
+		.ahead = ahead, .delay = delay, .seed = seed, .alone = alone,
+	};
+
+	assert_int_equal(find(&n), 0);
+	done(&n);
+}
+
+/* ---- no breaks --------------------------------------------------------- */
+
+static void test_noise(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++)
+		finds_none(right, same, seed, seed & 1);
+}
+
+/* Half as fast as clocks may drift: 12 ppm in all. */
+static double drifting(double t)
+{
+	return 0.25 * DRIFT * t * t;
+}
+
+/* 53 ppb/s at most */
+static double swinging(double t)
+{
+	return 30e3 * sin(2 * M_PI * t / 150e9);
+}
+
+static void test_smooth(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		finds_none(drifting, same, seed, true);
+		finds_none(swinging, same, seed, false);
+	}
+}
+
+/* Another route, this way */
+static double slower_up(int side, double t)
+{
+	return DELAY + (side == ABOVE && t > BREAK ? 30e3 : 0);
+}
+
+static double slower_down(int side, double t)
+{
+	return DELAY + (side == BELOW && t > BREAK ? 30e3 : 0);
+}
+
+/* or both ways, */
+static double slower(int side, double t)
+{
+	(void)side;
+	return DELAY + (t > BREAK ? 30e3 : 0);
+}
+
+/* and a queue that fills. */
+static double queueing(int side, double t)
+{
+	return DELAY + (side == ABOVE ? 20 * PPM * fmax(t - BREAK, 0) : 0);
+}
+
+static double queueing_both(int side, double t)
+{
+	(void)side;
+	return DELAY + 20 * PPM * fmax(t - BREAK, 0);
+}
+
+static void test_delays(void **state)
+{
+	const delay_fn delays[] = { slower_up, slower_down, slower, queueing,
+				    queueing_both };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 2; seed++)
+		for (int i = 0; i < 5; i++)
+			finds_none(right, delays[i], seed, seed & 1);
+}
+
+/* ---- kinks ------------------------------------------------------------- */
+
+static double kink(double t)
+{
+	return 20 * PPM * fmax(t - BREAK, 0);
+}
+
+static double two_kinks(double t)
+{
+	return kink(t) - kink(t - 5e9);
+}
+
+static double unequal_kinks(double t)
+{
+	return kink(t) + 2 * kink(t - 5e9);
+}
+
+/* A faster clock needs a correction that falls. */
+static void check_kink(const struct brk *b, double t, double faster)
+{
+	assert_false(b->jump);
+	assert_true(b->within < 5e9);
+	assert_true(fabs(b->t - t) < b->within);
+	/* It may take a neighbour's for its own, until curves are fitted. */
+	assert_true(b->skew / -faster > 0.5 && b->skew / -faster < 2);
+}
+
+static void find_kinks(uint64_t seed, bool alone)
+{
+	struct network one = {
+		.ahead = kink, .delay = same, .seed = seed, .alone = alone,
+	};
+	struct network two = one, unequal = one;
+
+	assert_int_equal(find(&one), 1);
+	check_kink(&one.course.breaks[0], BREAK, 20 * PPM);
+	assert_float_equal(one.course.breaks[0].t, BREAK, 0.3e9);
+	/* Again, there is nothing more. */
+	assert_int_equal(breaks_find(&one.course, &one.points, DRIFT, NULL,
+				     NULL), 0);
+	done(&one);
+	two.ahead = two_kinks;
+	assert_int_equal(find(&two), 2);
+	check_kink(&two.course.breaks[0], BREAK, 20 * PPM);
+	check_kink(&two.course.breaks[1], BREAK + 5e9, -20 * PPM);
+	done(&two);
+	unequal.ahead = unequal_kinks;
+	assert_int_equal(find(&unequal), 2);
+	check_kink(&unequal.course.breaks[0], BREAK, 20 * PPM);
+	check_kink(&unequal.course.breaks[1], BREAK + 5e9, 40 * PPM);
+	done(&unequal);
+}
+
+static void test_kinks(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 5; seed++)
+		find_kinks(seed, true);
+}
+
+/* Beyond a curve that has the break already, there is none. */
+static double kink_known(const void *arg, double t)
+{
+	(void)arg;
+	return -kink(t);
+}
+
+static void test_beyond_curve(void **state)
+{
+	struct network n = { .ahead = kink, .delay = same };
+
+	(void)state;
+	make(&n);
+	assert_int_equal(breaks_find(&n.course, &n.points, DRIFT, kink_known,
+				     NULL), 0);
+	done(&n);
+}
+
+/* ---- clocks that are set ----------------------------------------------- */
+
+static double forward(double t)
+{
+	return t > BREAK ? 50e6 : 0;
+}
+
+static double backward(double t)
+{
+	return t > BREAK ? -50e6 : 0;
+}
+
+/* Going on from the break that was found, as the middle line is known. */
+static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
+{
+	struct network n = {
+		.ahead = ahead, .delay = same, .seed = seed, .alone = alone,
+	};
+	struct brk b;
+
+	assert_int_equal(find(&n), 1);
+	b = n.course.breaks[0];
+	assert_true(b.jump);
+	assert_float_equal(b.offset, -size, 1e6);
+	assert_true(fabs(b.t - BREAK) < b.within + fabs(size));
+	assert_true(b.within < 1e9);
+
+	b.within += fabs(size);
+	breaks_place_jump(&b, &n.points, -size / 2, 0);
+	/* Times from BREAK to BREAK + size were skipped, or seen twice. */
+	assert_float_equal(b.t, BREAK + size / 2, 20e6);
+	assert_true(b.within < fabs(size) + 20e6);
+	assert_true(b.t - b.within <= BREAK + fmax(size, 0));
+	assert_true(b.t + b.within >= BREAK + fmin(size, 0));
+	done(&n);
+}
+
+static void test_jumps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 5; seed++) {
+		check_jump(forward, 50e6, seed, true);
+		check_jump(backward, -50e6, seed, true);
+	}
+}
+
+/* ---- two kinks that look like one -------------------------------------- */
+
+#define APART 1.2e9
+
+static double near_same(double t)
+{
+	return kink(t) + kink(t - APART);
+}
+
+static double near_opposite(double t)
+{
+	return kink(t) - kink(t - APART);
+}
+
+/* What curves that fit on either side do at @at. */
+static struct ends ends_of(ahead_fn ahead, double at)
+{
+	const double far = 40e9;
+	struct ends e;
+
+	e.slope[0] = -(ahead(at - far) - ahead(at - 2 * far)) / far;
+	e.slope[1] = -(ahead(at + 2 * far) - ahead(at + far)) / far;
+	e.level[0] = -ahead(at - far) + far * e.slope[0];
+	e.level[1] = -ahead(at + far) - far * e.slope[1];
+	return e;
+}
+
+static int split(ahead_fn ahead, double at, uint64_t seed, struct brk b[2])
+{
+	const double margin[2] = { DELAY, DELAY };
+	struct network n = { .ahead = ahead, .delay = same, .seed = seed };
+	struct ends e = ends_of(ahead, at);
+	int ret;
+
+	b[0] = (struct brk){ .t = at, .within = 1e9 };
+	make(&n);
+	ret = breaks_split(b, &n.points, margin, &e, 5e9);
+	done(&n);
+	return ret;
+}
+
+static void check_split(ahead_fn ahead, double second, uint64_t seed)
+{
+	struct brk b[2];
+
+	assert_int_equal(split(ahead, BREAK + APART / 2, seed, b), 1);
+	assert_float_equal(b[0].t, BREAK, 0.4e9);
+	assert_float_equal(b[1].t, BREAK + APART, 0.4e9);
+	assert_float_equal(b[0].skew, -20 * PPM, 10 * PPM);
+	assert_float_equal(b[1].skew, -second, 10 * PPM);
+	assert_true(b[0].t + b[0].within < b[1].t - b[1].within);
+	assert_true(b[0].settled && b[1].settled);
+	assert_true(!b[0].jump && !b[1].jump);
+}
+
+static void test_split(void **state)
+{
+	struct brk b[2];
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		check_split(near_same, 20 * PPM, seed);
+		check_split(near_opposite, -20 * PPM, seed);
+		/* One stays one, even if its place is not known so well. */
+		assert_int_equal(split(kink, BREAK, seed, b), 0);
+		assert_int_equal(split(kink, BREAK + 0.5e9, seed, b), 0);
+		assert_true(b[0].t == BREAK + 0.5e9 && !b[0].settled);
+	}
+}
+
+/* ---- wrong messages ---------------------------------------------------- */
+
+/* How many points are inward of what the truth allows by more than that. */
+static size_t count_inward(const struct network *n, double by, size_t *all)
+{
+	const struct course *c = &n->course;
+	size_t num = 0;
+
+	*all = 0;
+	for (size_t i = 0; i < 2 * n->points.links; i++) {
+		const struct side *side = &n->points.side[i];
+
+		for (size_t j = 0; j < side->heaps; j++) {
+			const struct heap *h = &side->heap[j];
+
+			for (uint32_t k = 0; k < h->samples; k++) {
+				const struct sample *s =
+					&n->points.sample[h->first + k];
+				double y = s->y + (double)c->offset + c->rest +
+					   c->skew * s->t + n->ahead(s->t);
+
+				num += (i & 1 ? -y : y) < -by;
+				++*all;
+			}
+		}
+	}
+	return num;
+}
+
+static void clean(struct network *n, size_t *before, size_t *after,
+		  size_t *inward)
+{
+	struct rough r = { 0 };
+
+	make(n);
+	*inward = count_inward(n, 50e3, before);
+	assert_int_equal(rough_find(&r, &n->points, &n->course), 0);
+	/* The middle line is near the clock whatever else there is. */
+	for (double t = 10e9; t < SPAN - 10e9; t += 1e9) {
+		double y = rough_at(&r, t) + (double)n->course.offset +
+			   n->course.rest + n->course.skew * t;
+
+		if (fabs(t - BREAK) > 5e9)
+			assert_float_equal(y, -n->ahead(t), 250e3);
+	}
+	assert_int_equal(rough_clean(&n->points), 0);
+	rough_release(&r);
+	assert_int_equal(count_inward(n, 50e3, after), 0);
+}
+
+static void test_wrong(void **state)
+{
+	const ahead_fn clocks[] = { right, swinging, kink };
+	size_t before, after, inward;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 3; seed++) {
+		for (int i = 0; i < 3; i++) {
+			struct network n = {
+				.ahead = clocks[i], .delay = same,
+				.seed = seed, .wrong = 1e-3,
+			};
+
+			clean(&n, &before, &after, &inward);
+			/* Of 67 wrong ones, half are inward. */
+			assert_true(inward > 20 && inward < 50);
+			assert_true(before - after >= inward);
+			assert_true(before - after < inward + before / 1000);
+			done(&n);
+		}
+	}
+}
+
+/* Nothing is lost of what is right, even as the clock is set. */
+static void test_right(void **state)
+{
+	/* Not backward: times that were seen twice have two truths. */
+	const ahead_fn clocks[] = { right, swinging, kink, forward };
+	size_t before, after, inward;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 3; seed++) {
+		for (int i = 0; i < 4; i++) {
+			struct network n = {
+				.ahead = clocks[i], .delay = same,
+				.seed = seed,
+			};
+
+			clean(&n, &before, &after, &inward);
+			assert_int_equal(inward, 0);
+			assert_true(before - after < before / 1000);
+			done(&n);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_smooth),
+		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_kinks),
+		cmocka_unit_test(test_beyond_curve),
+		cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_right),
+	};
+
+	return cmocka_run_group_tests_name("breaks", tests, NULL, NULL);
+}

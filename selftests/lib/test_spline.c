@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Splines between knots that stand once, three and four times. */
+#include "test.h"
+#include "spline.h"
+
+#define SPAN 100.0
+
+/* The place of a coefficient: in line with these, the spline is a line. */
+static double abscissa(const struct spline *s, size_t i)
+{
+	return (s->knot[i + 1] + s->knot[i + 2] + s->knot[i + 3]) / 3;
+}
+
+static struct spline make(size_t pieces, const struct spline_break *b, size_t n)
+{
+	struct spline s;
+
+	assert_int_equal(spline_new(&s, 0, SPAN, pieces, b, n), 0);
+	assert_int_equal(s.knots, s.coefs + 4);
+	for (size_t i = 0; i < s.knots; i++) {
+		assert_true(s.knot[i] >= 0 && s.knot[i] <= SPAN);
+		assert_true(!i || s.knot[i - 1] <= s.knot[i]);
+	}
+	/* A piece between a regular knot and a break is not much shorter. */
+	for (size_t i = 4; i + 4 < s.knots; i++) {
+		double nearest = SPAN;
+
+		for (size_t j = 0; j < n; j++)
+			nearest = fmin(nearest, fabs(s.knot[i] - b[j].t));
+		assert_true(nearest == 0 ||
+			    nearest > 0.4 * SPAN / (double)pieces);
+	}
+	return s;
+}
+
+static void set_random(struct spline *s, uint64_t seed)
+{
+	for (size_t i = 0; i < s->coefs; i++)
+		s->coef[i] = uniform(&seed) * 2 - 1;
+}
+
+/* The basis sums up to one, and any line can be had. */
+static void check_lines(struct spline *s)
+{
+	for (size_t i = 0; i < s->coefs; i++)
+		s->coef[i] = 7 - 3 * abscissa(s, i);
+	for (int i = 0; i <= 5000; i++) {
+		double t = SPAN / 5000 * i, sum = 0;
+		struct place p = spline_place(s, t);
+
+		assert_true(p.first + 4 <= s->coefs);
+		for (int k = 0; k < 4; k++) {
+			assert_true(p.basis[k] >= -1e-12);
+			sum += p.basis[k];
+		}
+		assert_float_equal(sum, 1, 1e-9);
+		assert_float_equal(spline_at(s, t), 7 - 3 * t, 1e-9);
+	}
+}
+
+static void test_lines(void **state)
+{
+	const struct spline_break near[] = {
+		/* Beside a regular knot, close together, close to the ends. */
+		{ 1e-3, 3 }, { 20 - 1e-6, 3 }, { 50, 4 }, { 50.01, 3 },
+		{ 73, 4 }, { SPAN - 1e-3, 4 },
+	};
+
+	(void)state;
+	for (size_t pieces = 1; pieces < 40; pieces++) {
+		struct spline s = make(pieces, NULL, 0);
+
+		assert_int_equal(s.coefs, pieces + 3);
+		check_lines(&s);
+		spline_free(&s);
+		s = make(pieces, near, sizeof(near) / sizeof(near[0]));
+		check_lines(&s);
+		spline_free(&s);
+	}
+}
+
+/* By how much value, slope and bend change at a place. */
+static void changes(const struct spline *s, double t, double change[3])
+{
+	const double h = 1e-3;
+	double v[2][3];
+
+	for (int side = 0; side < 2; side++) {
+		double way = side ? h : -h, near = t + way * 1e-6;
+
+		for (int i = 0; i < 3; i++)
+			v[side][i] = spline_at(s, near + way * i);
+	}
+	change[0] = fabs(v[1][0] - v[0][0]);
+	change[1] = fabs((v[1][1] - v[1][0]) + (v[0][1] - v[0][0])) / h;
+	change[2] = fabs((v[1][2] - 2 * v[1][1] + v[1][0]) -
+			 (v[0][2] - 2 * v[0][1] + v[0][0])) / (h * h);
+}
+
+static void test_smoothness(void **state)
+{
+	const struct spline_break b[] = { { 33.3, 3 }, { 66.6, 4 } };
+	double worst[2] = { 0, 0 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct spline s = make(10, b, 2);
+		double c[3];
+
+		set_random(&s, seed);
+		/* Regular knots, and between: two derivatives go on. */
+		for (double t = 5; t < 96; t += 5) {
+			changes(&s, t, c);
+			assert_true(c[0] < 1e-6);
+			assert_true(c[1] < 1e-2);
+			assert_true(c[2] < 1e-2);
+		}
+		/* A kink: the value goes on, and the slope need not. */
+		changes(&s, b[0].t, c);
+		assert_true(c[0] < 1e-6);
+		worst[0] = fmax(worst[0], c[1]);
+		/* A jump */
+		changes(&s, b[1].t, c);
+		worst[1] = fmax(worst[1], c[0]);
+		spline_free(&s);
+	}
+	assert_true(worst[0] > 0.3 && worst[1] > 0.3);
+}
+
+/* What is right of a jump knows nothing of what is left of it. */
+static void test_jump_parts(void **state)
+{
+	const struct spline_break b = { 50, 4 };
+	struct spline s = make(10, &b, 1);
+
+	(void)state;
+	for (size_t i = 0; i < s.coefs; i++)
+		s.coef[i] = abscissa(&s, i) < 50 ? -1 : 1;
+	/* Of those in the same place, the first belongs to the left. */
+	for (size_t i = 1; i < s.coefs; i++)
+		if (abscissa(&s, i) == 50 && abscissa(&s, i - 1) < 50)
+			s.coef[i] = -1;
+	for (double t = 0; t < 49.99; t += 0.1)
+		assert_float_equal(spline_at(&s, t), -1, 1e-12);
+	for (double t = 50; t <= 100; t += 0.1)
+		assert_float_equal(spline_at(&s, t), 1, 1e-12);
+	spline_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_smoothness),
+		cmocka_unit_test(test_jump_parts),
+	};
+
+	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);
+}
