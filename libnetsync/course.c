@@ -11,6 +11,7 @@
 #define TOLERANCE 1.5
 /* Segments are not made shorter than that, ns. */
 #define SHORTEST 1000
+#define ROUNDS 8
 /* Rates are above zero. */
 #define SLOWEST 1e-12
 
@@ -45,27 +46,61 @@ void course_release(struct course *c)
 	c->num_breaks = 0;
 }
 
-/* The correction of a host at a time, relative to the origins, times rounded. */
-static int64_t correction(const struct course *c, int64_t t)
+double course_between(const struct course *from, int64_t t,
+		      const struct course *to, int64_t *at)
 {
-	int64_t ref;
-	double rest = course_at(c, t, &ref);
+	int64_t common, now, x;
+	double rest = course_at(from, t, &common), left = 0;
 
-	return ref - t + llround(rest);
+	/* Rates differ so little that every round is thousands of times nearer. */
+	x = common;
+	for (int i = 0; i < ROUNDS; i++) {
+		left = rest - course_at(to, x, &now);
+		if (now == common)
+			break;
+		x += common - now;
+	}
+	left += (double)(common - now);
+	*at = x + (int64_t)floor(left);
+	return left - floor(left);
 }
 
-static bool straight(const struct course *c, int64_t from, int64_t to)
+/* From a host to the reference. */
+struct way {
+	const struct course *from;
+	const struct course *to;
+};
+
+/* The correction of a host at a time, relative to the origins. */
+static double exact_correction(const struct way *w, int64_t t, int64_t *whole)
 {
-	int64_t ref;
-	double a = course_at(c, from, &ref) + (double)(ref - from - c->offset);
-	double b = course_at(c, to, &ref) + (double)(ref - to - c->offset);
+	int64_t at;
+	double rest = course_between(w->from, t, w->to, &at);
+
+	*whole = at - t;
+	return rest;
+}
+
+static int64_t correction(const struct way *w, int64_t t)
+{
+	int64_t whole;
+	double rest = exact_correction(w, t, &whole);
+
+	return whole + llround(rest);
+}
+
+static bool straight(const struct way *w, int64_t from, int64_t to)
+{
+	int64_t base, v;
+	double a = exact_correction(w, from, &base);
+	double b = exact_correction(w, to, &v) + (double)(v - base);
 
 	for (int i = 1; i < 4; i++) {
 		int64_t t = from + (to - from) / 4 * i;
 		double part = (double)(t - from) / (double)(to - from);
-		double v = course_at(c, t, &ref) + (double)(ref - t - c->offset);
+		double y = exact_correction(w, t, &v) + (double)(v - base);
 
-		if (fabs(v - a - (b - a) * part) > TOLERANCE)
+		if (fabs(y - a - (b - a) * part) > TOLERANCE)
 			return false;
 	}
 	return true;
@@ -81,12 +116,12 @@ static const struct brk *next_break(const struct course *c, int64_t from)
 }
 
 /* The end of the straight segment that begins at @from, at most @most long. */
-static int64_t straight_until(const struct course *c, int64_t from, int64_t to,
+static int64_t straight_until(const struct way *w, int64_t from, int64_t to,
 			      int64_t most)
 {
 	if (to - from > most)
 		to = from + most;
-	while (to - from > SHORTEST && !straight(c, from, to))
+	while (to - from > SHORTEST && !straight(w, from, to))
 		to = from + (to - from) / 2;
 	return to;
 }
@@ -118,11 +153,11 @@ static int add_segment(struct segments *s, int64_t from, int64_t to,
  * A clock that was set forward showed none of the times that it skipped: the
  * reference stands still meanwhile, lest it run backward.
  */
-static int bridge(struct segments *s, const struct course *c, int64_t *from,
+static int bridge(struct segments *s, const struct way *w, int64_t *from,
 		  int64_t before)
 {
-	int64_t back = before - correction(c, *from);
-	int64_t to = min64(*from + back, c->to);
+	int64_t back = before - correction(w, *from);
+	int64_t to = min64(*from + back, w->from->to);
 
 	if (back <= 0 || to <= *from)
 		return 0;
@@ -132,17 +167,17 @@ static int bridge(struct segments *s, const struct course *c, int64_t *from,
 	return 0;
 }
 
-static int add_smooth(struct segments *s, const struct course *c, int64_t from,
+static int add_smooth(struct segments *s, const struct way *w, int64_t from,
 		      int64_t to, int64_t *end)
 {
 	int64_t length = to - from;
 
 	while (from < to) {
-		int64_t next = straight_until(c, from, to, 2 * length);
-		int64_t at = correction(c, from);
+		int64_t next = straight_until(w, from, to, 2 * length);
+		int64_t at = correction(w, from);
 
 		/* Just before a break, the curve is still the one before it. */
-		*end = correction(c, next < to ? next : max64(next - 1, from));
+		*end = correction(w, next < to ? next : max64(next - 1, from));
 		if (add_segment(s, from, next, at,
 				1 + (double)(*end - at) /
 				(double)(next - from)))
@@ -153,23 +188,26 @@ static int add_smooth(struct segments *s, const struct course *c, int64_t from,
 	return 0;
 }
 
-int64_t course_segments(const struct course *c, int64_t host, int64_t reference,
+int64_t course_segments(const struct course *c, const struct course *to_course,
+			int64_t host, int64_t reference,
 			struct netsync_segment **segment)
 {
 	struct segments s = { .host = host, .reference = reference };
-	int64_t from = c->from, end = correction(c, from);
+	const struct way w = { c, to_course };
+	int64_t from = c->from, end = correction(&w, from);
+	bool bends = c->curve.coefs || to_course->curve.coefs;
 	int ret = 0;
 
-	if (!c->curve.coefs || from == c->to)
+	if (!bends || from == c->to)
 		ret = add_segment(&s, from, c->to, end, 1 + c->skew);
-	while (!ret && c->curve.coefs && from < c->to) {
+	while (!ret && bends && from < c->to) {
 		const struct brk *b = next_break(c, from);
 		int64_t to = b ? min64(c->from + (int64_t)b->t, c->to) : c->to;
 
-		ret = add_smooth(&s, c, from, to, &end);
+		ret = add_smooth(&s, &w, from, to, &end);
 		from = to;
 		if (!ret && b && b->jump)
-			ret = bridge(&s, c, &from, end);
+			ret = bridge(&s, &w, &from, end);
 	}
 	if (ret)
 		free(s.segment);

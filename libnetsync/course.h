@@ -21,8 +21,9 @@ struct brk {
 };
 
 /*
- * t_ref = t + offset + skew * (t - from) + curve(t - from), with times relative
- * to the origins of the host and of the reference.
+ * t_common = t + offset + skew * (t - from) + curve(t - from). Times are
+ * relative to the origin of the host, and the common time to that of the
+ * reference, whose own it is at first.
  */
 struct course {
 	bool known;
@@ -37,15 +38,22 @@ struct course {
 	size_t pieces;		/* of the curve, besides breaks */
 };
 
-/* t -> reference time as whole ns, and the rest below 1 ns. */
+/* t -> common time as whole ns, and the rest below 1 ns. */
 double course_at(const struct course *c, int64_t t, int64_t *ref);
 
 /*
- * Straight segments that are never further than 2 ns from the curve: their
- * number, or -ENOMEM. @host, @reference: the origins. *segment is to be freed.
+ * Straight segments that are never further than 2 ns from the curve that leads
+ * from a host to another, the reference, where both courses lead to the same
+ * time: their number, or -ENOMEM. @host, @reference: the origins. *segment is
+ * to be freed.
  */
-int64_t course_segments(const struct course *c, int64_t host, int64_t reference,
+int64_t course_segments(const struct course *c, const struct course *to_course,
+			int64_t host, int64_t reference,
 			struct netsync_segment **segment);
+
+/* The time on a host when it is that on another; the rest is returned. */
+double course_between(const struct course *from, int64_t t,
+		      const struct course *to, int64_t *at);
 
 void course_release(struct course *c);
 

@@ -48,21 +48,6 @@ static int by_beginning(const void *a, const void *b)
 	return p->from < q->from ? -1 : p->from > q->from;
 }
 
-/* The time on one host that is another's, by their courses. */
-static int64_t meanwhile(const struct course *from, int64_t t,
-			 const struct course *to)
-{
-	int64_t ref, now, x;
-
-	course_at(from, t, &ref);
-	x = ref;
-	for (int i = 0; i < 8; i++) {
-		course_at(to, x, &now);
-		x += ref - now;
-	}
-	return x;
-}
-
 static int find_jolts(const struct course *course[2], struct jolt **jolts,
 		      size_t *num)
 {
@@ -77,7 +62,8 @@ static int find_jolts(const struct course *course[2], struct jolt **jolts,
 				return -ENOMEM;
 			if (h) {
 				/* On either side of a jump it is elsewhere. */
-				s.t = meanwhile(course[1], s.t, course[0]);
+				course_between(course[1], s.t, course[0],
+					       &s.t);
 				s.offset *= 2;
 			}
 			w = step_window(&s);

@@ -242,7 +242,9 @@ static void set_course(struct reduction *r, uint32_t h)
 /*
  * Every host in turn, against those whose clocks are known: first along the
  * tree, then against all that it talks with, so that what one pair got wrong
- * is put right by the others.
+ * is put right by the others. The reference is no exception: were its own time
+ * the common one for good, all others would have to move together to come
+ * nearer to it, which takes them many turns.
  */
 static int track_hosts(struct reduction *r)
 {
@@ -258,7 +260,7 @@ static int track_hosts(struct reduction *r)
 
 			if (sweep == 0)
 				set_course(r, h);
-			if (h != r->reference && curves)
+			if ((h != r->reference || sweep) && curves)
 				ret = track_host(r, h, link);
 			r->course[h].known = true;
 		}
@@ -427,8 +429,8 @@ static int make_clock(const struct reduction *r, uint32_t h)
 {
 	struct host *host = &r->host[h];
 	struct netsync_segment *segment;
-	int64_t n = course_segments(&r->course[h], host->origin,
-				    r->host[r->reference].origin, &segment);
+	int64_t n = course_segments(&r->course[h], &r->course[r->reference],
+				    host->origin, r->host[r->reference].origin, &segment);
 	struct netsync_model m = {
 		.size = sizeof(m),
 		.num_segments = (uint32_t)n,

@@ -52,12 +52,32 @@ void spline_free(struct spline *s)
 	memset(s, 0, sizeof(*s));
 }
 
-struct place spline_place(const struct spline *s, double t)
+/* The knot before a time. Mostly it is where one looked last, or nearby. */
+static size_t find_piece(const struct spline *s, double t)
 {
-	size_t lo = DEGREE, hi = s->knots - DEGREE - 1;
-	double left[DEGREE + 1], right[DEGREE + 1];
-	struct place p;
+	size_t lo = DEGREE, hi = s->knots - DEGREE - 1, step = 1;
 
+	if (s->last >= lo && s->last < hi) {
+		size_t at = s->last;
+
+		if (s->knot[at] <= t) {
+			for (lo = at; at + step < hi; step *= 2) {
+				if (s->knot[at + step] > t) {
+					hi = at + step;
+					break;
+				}
+				lo = at + step;
+			}
+		} else {
+			for (hi = at; at >= DEGREE + step; step *= 2) {
+				if (s->knot[at - step] <= t) {
+					lo = at - step;
+					break;
+				}
+				hi = at - step;
+			}
+		}
+	}
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -66,6 +86,17 @@ struct place spline_place(const struct spline *s, double t)
 		else
 			hi = mid;
 	}
+	/* It is no part of what the spline is. */
+	((struct spline *)s)->last = lo;
+	return lo;
+}
+
+struct place spline_place(const struct spline *s, double t)
+{
+	size_t lo = find_piece(s, t);
+	double left[DEGREE + 1], right[DEGREE + 1];
+	struct place p;
+
 	/* A break just before the end leaves an empty last piece. */
 	while (lo > DEGREE && s->knot[lo] == s->knot[lo + 1])
 		lo--;

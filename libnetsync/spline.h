@@ -14,6 +14,7 @@ struct spline {
 	size_t knots;
 	double *coef;		/* knots - 4 of them */
 	size_t coefs;
+	size_t last;		/* piece that was asked for last: a guess */
 };
 
 /* Where a time falls and what the four B-splines there are at it. */

@@ -326,25 +326,27 @@ static size_t most_pieces(const struct track *k)
 
 /*
  * Below how many pieces need not be tried? Least squares are quick and show
- * where the curve begins to follow.
+ * where the curve begins to follow. What was right before is nearly so again.
  */
 static int first_pieces(struct track *k, size_t *first)
 {
 	double residual[32], least = HUGE_VAL;
-	int n = 0, ret = 0;
+	int n = 0, ret = 0, idle = 0;
 
-	for (size_t p = 0; p <= most_pieces(k) && n < 32; p = p ? 2 * p : 1) {
+	*first = k->pieces / 2;
+	if (k->pieces)
+		return 0;
+	for (size_t p = 0; p <= most_pieces(k) && n < 32 && idle < 2;
+	     p = p ? 2 * p : 1) {
 		struct fit f;
 
 		ret = fit_pieces(k, &f, p, &residual[n], NULL);
 		fit_free(&f);
 		if (ret)
 			return ret;
-		least = fmin(least, residual[n]);
-		if (residual[n++] > 20 * least)
-			break;
+		idle = residual[n] > 0.8 * least ? idle + 1 : 0;
+		least = fmin(least, residual[n++]);
 	}
-	*first = 0;
 	for (int i = 0; i < n; i++, *first = *first ? 2 * *first : 1)
 		if (residual[i] <= 8 * least + 1000)
 			break;
@@ -581,7 +583,7 @@ static int follow(struct track *k)
 
 int track(struct course *c, const struct link *links, size_t num_links)
 {
-	struct track k = { .course = c, .drift = DRIFT };
+	struct track k = { .course = c, .drift = DRIFT, .pieces = c->pieces };
 	uint64_t messages[2] = { 0, 0 };
 	int ret;
 
@@ -607,6 +609,7 @@ int track(struct course *c, const struct link *links, size_t num_links)
 		ret = follow(&k);
 	if (!ret) {
 		c->curve = k.best;
+		c->pieces = k.pieces;
 		k.best = (struct spline){ 0 };
 	}
 	points_release(&k.points);
