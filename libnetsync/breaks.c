@@ -34,6 +34,7 @@ struct point1 {
 struct series {
 	struct point1 *point;
 	size_t num;
+	double noise;		/* of the other hosts' courses together */
 };
 
 /* ---- the two series ---------------------------------------------------- */
@@ -47,17 +48,30 @@ static int by_time(const void *a, const void *b)
 	return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* Of all links, each without its own smallest delay. */
+/* Those whose other host is known well. */
+static double least_noise(const struct points *p)
+{
+	double least = HUGE_VAL;
+
+	for (size_t i = 0; i < 2 * p->links; i++)
+		if (p->side[i].heaps)
+			least = fmin(least, p->side[i].noise);
+	return least;
+}
+
+/* Of these links, each without its own smallest delay. */
 static int make_series(struct series *s, const struct points *p, int dir,
-		       curve_fn curve, const void *arg)
+		       bool beyond, curve_fn curve, const void *arg)
 {
 	size_t most = points_most(p) + 1, room = 1;
+	double links = 1;
 	struct group *g = malloc(most * sizeof(*g));
 	double *v = malloc(most * sizeof(*v));
 
 	for (size_t i = 0; i < p->links; i++)
 		room += p->side[2 * i + (size_t)dir].heaps;
 	s->num = 0;
+	s->noise = least_noise(p);
 	s->point = malloc(room * sizeof(*s->point));
 	if (!g || !v || !s->point) {
 		free(g);
@@ -66,12 +80,18 @@ static int make_series(struct series *s, const struct points *p, int dir,
 	}
 	for (size_t i = 0; i < p->links; i++) {
 		const struct side *side = &p->side[2 * i + (size_t)dir];
-		size_t n = points_group(p, side, dir, GROUP, curve, arg, g);
+		size_t n = points_group(p, side, dir, GROUP,
+					beyond ? curve : NULL, arg, g);
 		double middle;
 
+		if (side->noise > 2 * s->noise)
+			continue;
+		links++;
 		for (size_t j = 0; j < n; j++) {
+			double y = beyond ? 0 : curve(arg, g[j].t);
+
 			g[j].y -= side->mean / g[j].messages;
-			v[j] = g[j].y;
+			v[j] = g[j].y - (dir == ABOVE ? y : -y);
 		}
 		middle = median(v, n);
 		for (size_t j = 0; j < n; j++) {
@@ -85,6 +105,7 @@ static int make_series(struct series *s, const struct points *p, int dir,
 			};
 		}
 	}
+	s->noise /= sqrt(links);
 	qsort(s->point, s->num, sizeof(*s->point), by_time);
 	free(g);
 	free(v);
@@ -181,8 +202,10 @@ static bool change_at(const struct series s[2], double from, double t,
 			return false;
 		level[d] = r.level - l.level;
 		slope[d] = r.slope - l.slope;
-		sl[d] = sqrt(r.var_level + l.var_level);
-		ss[d] = sqrt(r.var_slope + l.var_slope);
+		/* What is wrong with other hosts does not average out. */
+		sl[d] = sqrt(r.var_level + l.var_level) + s[d].noise;
+		ss[d] = sqrt(r.var_slope + l.var_slope) +
+			s[d].noise / fmin(t - from, to - t);
 	}
 	*c = (struct change){
 		.t = t,
@@ -282,7 +305,7 @@ static int find_leaps(struct course *c, const struct series s[2])
 		if (to < from)
 			continue;
 		b.t = (from + to) / 2;
-		b.within = to - from;
+		b.window = b.within = to - from;
 		if (c->num_breaks < MAX_BREAKS) {
 			if (insert(c, &b))
 				return -ENOMEM;
@@ -324,7 +347,7 @@ static struct brk describe(const struct change *c, double width)
 {
 	double late = c->slope ? -c->level / c->slope : HUGE_VAL;
 	struct brk b = { .t = c->t, .offset = c->level, .skew = c->slope,
-			 .within = width / 2 };
+			 .within = width / 2, .window = width };
 
 	if (c->surely_level > SIGNIFICANT &&
 	    (fabs(late) > 0.75 * width || fabs(c->slope) > STEEPEST)) {
@@ -383,7 +406,7 @@ static double first_width(const struct points *p, const struct series s[2])
 }
 
 int breaks_find(struct course *c, const struct points *p, double drift,
-		curve_fn curve, const void *arg)
+		bool beyond, curve_fn curve, const void *arg)
 {
 	struct series s[2] = { 0 };
 	struct change *change = NULL;
@@ -392,7 +415,7 @@ int breaks_find(struct course *c, const struct points *p, double drift,
 	size_t room;
 
 	for (int d = 0; d < 2 && !ret; d++)
-		ret = make_series(&s[d], p, d, curve, arg);
+		ret = make_series(&s[d], p, d, beyond, curve, arg);
 	if (!ret) {
 		found = find_leaps(c, s);
 		ret = found < 0 ? found : 0;

@@ -11,12 +11,13 @@
 #define MAX_BREAKS 4096
 
 /*
- * Look for breaks beyond a curve, besides those that the course has already,
- * and add them to it. @drift: how fast a rate can change by itself, 1 / ns.
- * Returns how many were found, or -ENOMEM.
+ * Look for breaks besides those that the course has already, and add them to
+ * it: in the points, or in what is @beyond a curve that is about right. @drift:
+ * how fast a rate can change by itself, 1 / ns. Returns how many were found, or
+ * -ENOMEM.
  */
 int breaks_find(struct course *c, const struct points *p, double drift,
-		curve_fn curve, const void *arg);
+		bool beyond, curve_fn curve, const void *arg);
 
 /* What the curves on either side of a break do there. */
 struct ends {

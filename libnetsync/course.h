@@ -14,6 +14,7 @@
 struct brk {
 	double t;
 	double within;		/* how far off the instant may be, ns */
+	double window;		/* that it was found with, ns */
 	bool jump;		/* the clock was set, too */
 	bool settled;		/* found together with its neighbour */
 	double offset;		/* ns by which the correction grows */
@@ -36,6 +37,7 @@ struct course {
 	struct brk *breaks;	/* in order of time */
 	size_t num_breaks;
 	size_t pieces;		/* of the curve, besides breaks */
+	double noise;		/* expected error of the curve, ns */
 };
 
 /* t -> common time as whole ns, and the rest below 1 ns. */

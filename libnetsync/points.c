@@ -45,6 +45,7 @@ static void gather_side(struct points *p, const struct course *c,
 {
 	const struct envelope *e = &l->pair->cloud[cloud].envelope;
 
+	side->noise = l->other->noise;
 	side->width = (double)(INT64_C(1) << e->shift);
 	for (size_t i = 0; i < e->num; i++) {
 		const struct bin *b = &e->bin[i];
@@ -165,11 +166,17 @@ size_t points_group(const struct points *p, const struct side *side, int dir,
 			}
 		}
 		g.to = i;
-		/* What is left at the end belongs to the last. */
-		if (g.messages >= messages)
+		if (g.messages >= messages) {
 			group[n++] = g;
-		else if (n)
+		} else if (n && g.messages) {
+			/* What is left at the end belongs to the last. */
 			group[n - 1].to = i;
+			group[n - 1].messages += g.messages;
+			if (g.y < group[n - 1].y) {
+				group[n - 1].y = g.y;
+				group[n - 1].t = g.t;
+			}
+		}
 	}
 	return n;
 }

@@ -43,6 +43,7 @@ struct side {
 	double width;		/* of a heap, in time */
 	uint64_t messages;
 	double mean;		/* delay beyond the smallest, ns */
+	double noise;		/* of the other host's course, ns */
 };
 
 struct points {

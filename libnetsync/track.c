@@ -23,7 +23,7 @@
 #define SLOTS 16		/* of each piece: the lowest points are kept */
 #define KEEP 2			/* points of a slot */
 #define PRICE 3.0		/* of a coefficient, in log likelihood */
-#define SOFTNESS 1.0		/* of walls, in mean / number of messages */
+#define SOFTNESS 0.3		/* of walls, in mean / number of messages */
 #define FLOOR 0.1		/* ns: walls are not harder than that */
 #define ROUNDS 4
 #define SECOND 1e9
@@ -167,7 +167,9 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 		const struct side *side = &k->points.side[i];
 		double dense = (double)side->messages /
 			       (double)parts(k, pieces);
-		double soft = SOFTNESS * side->mean / fmax(dense, 1);
+		/* The more links hold the curve, the less each may give. */
+		double soft = SOFTNESS * side->mean / fmax(dense, 1) /
+			      sqrt((double)k->points.links);
 
 		/* The busier direction says how sharp the walls are. */
 		if (!(i & 1) || soft < f->soft[i / 2])
@@ -404,34 +406,33 @@ static struct ends ends_at(const struct spline *s, double t, double h)
 }
 
 /*
- * Where the rate changed at once, the curves from both sides meet. How far off
- * a break may be is a thousandth of the piece at the beginning.
+ * Where the rate changed at once, the curves from both sides meet. What the
+ * clock could have done by itself in the window that showed it is no break:
+ * false.
  */
-static void place_break(struct track *k, struct brk *b, const struct spline *s,
+static bool place_break(struct track *k, struct brk *b, const struct spline *s,
 			double noise)
 {
 	double h = k->points.span / (double)s->coefs / 100, late;
 	struct ends e = ends_at(s, b->t, h);
+	double offset = e.level[1] - e.level[0];
+	double drift = k->drift * b->window;
 
 	if (b->settled)
-		return;
-	b->offset = e.level[1] - e.level[0];
+		return true;
 	b->skew = e.slope[1] - e.slope[0];
-	if (b->jump) {
-		breaks_place_jump(b, &k->points,
-				  (e.level[0] + e.level[1]) / 2,
-				  (e.slope[0] + e.slope[1]) / 2);
-		return;
+	late = -offset / b->skew;
+	if (!b->jump && fabs(late) < 3 * b->within) {
+		b->t += late;
+		b->within = fmin(b->within, 4 * noise / fabs(b->skew));
+		return fabs(b->skew) > drift;
 	}
-	late = -b->offset / b->skew;
-	if (!(fabs(late) < 3 * b->within)) {
-		/* They do not meet. */
-		b->jump = fabs(b->offset) > 6 * noise;
-		return;
-	}
-	b->t += late;
-	b->within = fmin(b->within, 4 * noise / fabs(b->skew));
-	b->offset = 0;
+	/* They do not meet. */
+	b->jump = true;
+	b->offset = offset;
+	breaks_place_jump(b, &k->points, (e.level[0] + e.level[1]) / 2,
+			  (e.slope[0] + e.slope[1]) / 2);
+	return fabs(offset) > fmax(6 * noise, drift * b->window);
 }
 
 static int by_time(const void *a, const void *b)
@@ -507,15 +508,24 @@ static int split_breaks(struct track *k)
 	return 0;
 }
 
+/* The expected error of a curve, in the middle of a piece. */
+static double noise_of(const struct track *k, const struct spline *s)
+{
+	return k->points.side[0].mean * (double)s->coefs /
+	       (double)(k->points.messages[0] + k->points.messages[1]);
+}
+
 /* See where the curves on either side of all breaks meet. */
 static void place_breaks(struct track *k, const struct spline *s)
 {
 	struct course *c = k->course;
-	double noise = 4 * k->points.side[0].mean * (double)s->coefs /
-		(double)(k->points.messages[0] + k->points.messages[1]);
+	double noise = 4 * noise_of(k, s);
+	size_t n = 0;
 
 	for (size_t i = 0; i < c->num_breaks; i++)
-		place_break(k, &c->breaks[i], s, noise);
+		if (place_break(k, &c->breaks[i], s, noise))
+			c->breaks[n++] = c->breaks[i];
+	c->num_breaks = n;
 	qsort(c->breaks, c->num_breaks, sizeof(*c->breaks), by_time);
 	thin_breaks(k);
 }
@@ -550,7 +560,6 @@ static int settle_breaks(struct track *k)
 static int follow(struct track *k)
 {
 	int ret = rough_find(&k->rough, &k->points, k->course);
-	curve_fn curve = NULL;
 	bool better = false;
 
 	if (!ret)
@@ -559,8 +568,8 @@ static int follow(struct track *k)
 		ret = rough_means(&k->points, rough_at, &k->rough);
 	for (int round = 0; !ret && round < ROUNDS; round++) {
 		double mean = k->points.side[0].mean;
-		int found = breaks_find(k->course, &k->points, k->drift, curve,
-					k);
+		int found = breaks_find(k->course, &k->points, k->drift,
+					round > 0, best_at, k);
 
 		if (found < 0)
 			return found;
@@ -571,9 +580,8 @@ static int follow(struct track *k)
 		else
 			ret = choose_pieces(k);
 		/* With a curve at hand, the mean delays are known better. */
-		curve = best_at;
 		if (!ret)
-			ret = rough_means(&k->points, curve, k);
+			ret = rough_means(&k->points, best_at, k);
 		better = k->points.side[0].mean < 0.8 * mean;
 	}
 	if (!ret && k->course->num_breaks)
@@ -610,6 +618,7 @@ int track(struct course *c, const struct link *links, size_t num_links)
 	if (!ret) {
 		c->curve = k.best;
 		c->pieces = k.pieces;
+		c->noise = noise_of(&k, &c->curve);
 		k.best = (struct spline){ 0 };
 	}
 	points_release(&k.points);
