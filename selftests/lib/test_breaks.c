@@ -100,12 +100,19 @@ static void done(struct network *n)
 	course_release(&n->course);
 }
 
+static double level(const void *arg, double t)
+{
+	(void)arg;
+	(void)t;
+	return 0;
+}
+
 static int find(struct network *n)
 {
 	int found;
 
 	make(n);
-	found = breaks_find(&n->course, &n->points, DRIFT, NULL, NULL);
+	found = breaks_find(&n->course, &n->points, DRIFT, true, level, NULL);
 	assert_int_equal(found, n->course.num_breaks);
 	for (int i = 1; i < found; i++)
 		assert_true(n->course.breaks[i - 1].t <= n->course.breaks[i].t);
@@ -231,8 +238,8 @@ static void find_kinks(uint64_t seed, bool alone)
 	check_kink(&one.course.breaks[0], BREAK, 20 * PPM);
 	assert_float_equal(one.course.breaks[0].t, BREAK, 0.3e9);
 	/* Again, there is nothing more. */
-	assert_int_equal(breaks_find(&one.course, &one.points, DRIFT, NULL,
-				     NULL), 0);
+	assert_int_equal(breaks_find(&one.course, &one.points, DRIFT,
+				     true, level, NULL), 0);
 	done(&one);
 	two.ahead = two_kinks;
 	assert_int_equal(find(&two), 2);
