@@ -273,8 +273,8 @@ static void test_beyond_curve(void **state)
 
 	(void)state;
 	make(&n);
-	assert_int_equal(breaks_find(&n.course, &n.points, DRIFT, kink_known,
-				     NULL), 0);
+	assert_int_equal(breaks_find(&n.course, &n.points, DRIFT, true,
+				     kink_known, NULL), 0);
 	done(&n);
 }
 
