@@ -15,7 +15,7 @@
 #define DELAY 30e3
 #define MEAN 100e3
 #define DRIFT (0.1e-6 / 1e9)	/* that clocks have by themselves, 1 / ns */
-#define BREAK 100e9
+#define BREAK 120e9	/* as many messages before as after */
 #define PPM 1e-6
 #define SEEDS 20
 
@@ -49,6 +49,7 @@ struct network {
 	struct course course;
 	struct link link[2];
 	struct points points;
+	struct rough rough;
 };
 
 static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
@@ -93,18 +94,25 @@ static void make(struct network *n)
 		n->points.side[i].mean = MEAN;
 }
 
+/* What the points are beyond, as they were moved. */
+static double straight(const struct course *c, double t)
+{
+	return (double)c->offset + c->rest + c->skew * t;
+}
+
 static void done(struct network *n)
 {
 	points_release(&n->points);
+	rough_release(&n->rough);
 	pairs_release(&n->pairs);
 	course_release(&n->course);
 }
 
-static double level(const void *arg, double t)
+/* As in a first look: nothing is known but the middle line. */
+static int look(struct network *n)
 {
-	(void)arg;
-	(void)t;
-	return 0;
+	return breaks_find(&n->course, &n->points, DRIFT, false, rough_at,
+			   &n->rough);
 }
 
 static int find(struct network *n)
@@ -112,7 +120,8 @@ static int find(struct network *n)
 	int found;
 
 	make(n);
-	found = breaks_find(&n->course, &n->points, DRIFT, true, level, NULL);
+	assert_int_equal(rough_find(&n->rough, &n->points, &n->course), 0);
+	found = look(n);
 	assert_int_equal(found, n->course.num_breaks);
 	for (int i = 1; i < found; i++)
 		assert_true(n->course.breaks[i - 1].t <= n->course.breaks[i].t);
@@ -154,7 +163,7 @@ static void test_smooth(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 4; seed++) {
-		finds_none(drifting, same, seed, true);
+		finds_none(drifting, same, seed, seed & 1);
 		finds_none(swinging, same, seed, false);
 	}
 }
@@ -236,10 +245,9 @@ static void find_kinks(uint64_t seed, bool alone)
 
 	assert_int_equal(find(&one), 1);
 	check_kink(&one.course.breaks[0], BREAK, 20 * PPM);
-	assert_float_equal(one.course.breaks[0].t, BREAK, 0.3e9);
+	assert_float_equal(one.course.breaks[0].t, BREAK, 0.5e9);
 	/* Again, there is nothing more. */
-	assert_int_equal(breaks_find(&one.course, &one.points, DRIFT,
-				     true, level, NULL), 0);
+	assert_int_equal(look(&one), 0);
 	done(&one);
 	two.ahead = two_kinks;
 	assert_int_equal(find(&two), 2);
@@ -257,7 +265,7 @@ static void test_kinks(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++)
-		find_kinks(seed, true);
+		find_kinks(seed, seed & 1);
 }
 
 /* Beyond a curve that has the break already, there is none. */
@@ -306,7 +314,8 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	assert_true(b.within < 1e9);
 
 	b.within += fabs(size);
-	breaks_place_jump(&b, &n.points, -size / 2, 0);
+	breaks_place_jump(&b, &n.points, -size / 2 - straight(&n.course, b.t),
+			  -n.course.skew);
 	/* Times from BREAK to BREAK + size were skipped, or seen twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
 	assert_true(b.within < fabs(size) + 20e6);
@@ -319,8 +328,8 @@ static void test_jumps(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
-		check_jump(forward, 50e6, seed, true);
-		check_jump(backward, -50e6, seed, true);
+		check_jump(forward, 50e6, seed, seed & 1);
+		check_jump(backward, -50e6, seed, seed & 1);
 	}
 }
 
@@ -412,8 +421,8 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 			for (uint32_t k = 0; k < h->samples; k++) {
 				const struct sample *s =
 					&n->points.sample[h->first + k];
-				double y = s->y + (double)c->offset + c->rest +
-					   c->skew * s->t + n->ahead(s->t);
+				double y = s->y + straight(c, s->t) +
+					   n->ahead(s->t);
 
 				num += (i & 1 ? -y : y) < -by;
 				++*all;
@@ -426,21 +435,16 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 static void clean(struct network *n, size_t *before, size_t *after,
 		  size_t *inward)
 {
-	struct rough r = { 0 };
-
 	make(n);
 	*inward = count_inward(n, 50e3, before);
-	assert_int_equal(rough_find(&r, &n->points, &n->course), 0);
+	assert_int_equal(rough_find(&n->rough, &n->points, &n->course), 0);
 	/* The middle line is near the clock whatever else there is. */
-	for (double t = 10e9; t < SPAN - 10e9; t += 1e9) {
-		double y = rough_at(&r, t) + (double)n->course.offset +
-			   n->course.rest + n->course.skew * t;
-
+	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
-			assert_float_equal(y, -n->ahead(t), 250e3);
-	}
+			assert_float_equal(rough_at(&n->rough, t) +
+					   straight(&n->course, t),
+					   -n->ahead(t), 250e3);
 	assert_int_equal(rough_clean(&n->points), 0);
-	rough_release(&r);
 	assert_int_equal(count_inward(n, 50e3, after), 0);
 }
 
