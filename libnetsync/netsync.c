@@ -457,7 +457,11 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 		ret = solve_pairs(ns, &task);
 	if (ret) {
 		drop_results(ns);
-		return no_memory(ns);
+		if (ret == -ENOMEM)
+			return no_memory(ns);
+		return fail(ns, ret,
+			    "no clocks could be made of the messages (%s): an error of libnetsync, please report it",
+			    strerror(-ret));
 	}
 	return 0;
 }

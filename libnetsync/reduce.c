@@ -107,7 +107,7 @@ static int first_costs(struct reduction *r)
 /* With courses, steps and wrong messages are known. */
 static int final_costs(struct reduction *r)
 {
-	bool curves = r->task->method == NETSYNC_METHOD_CURVE;
+	bool curves = r->task->method == NETSYNC_METHOD_AUTO;
 
 	for (uint32_t i = 0; i < r->num_pairs; i++) {
 		const uint32_t *h = r->est[i].pair->host;
@@ -216,7 +216,7 @@ static int track_host(struct reduction *r, uint32_t h, struct link *link)
 		uint32_t other = graph_other(&r->graph, pair, h);
 		const struct pair *p = r->est[pair].pair;
 
-		if (!r->course[other].known)
+		if (!r->course[other].known || !track_useful(p))
 			continue;
 		link[n++] = (struct link){ .pair = p,
 					   .other = &r->course[other],
@@ -250,7 +250,7 @@ static int track_hosts(struct reduction *r)
 {
 	struct link *link = calloc(2 * (size_t)r->num_pairs + 1, sizeof(*link));
 	uint32_t num = r->by_noise.num;
-	bool curves = r->task->method == NETSYNC_METHOD_CURVE;
+	bool curves = r->task->method == NETSYNC_METHOD_AUTO;
 	int sweeps = !curves || num <= 2 ? 1 : SWEEPS;
 	int ret = link ? 0 : -ENOMEM;
 

@@ -167,8 +167,10 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 		const struct side *side = &k->points.side[i];
 		double dense = (double)side->messages /
 			       (double)parts(k, pieces);
+		/* No more push than walls can hold that are not hard at all. */
+		double mean = fmax(side->mean, FLOOR * dense);
 		/* The more links hold the curve, the less each may give. */
-		double soft = SOFTNESS * side->mean / fmax(dense, 1) /
+		double soft = SOFTNESS * mean / fmax(dense, 1) /
 			      sqrt((double)k->points.links);
 
 		/* The busier direction says how sharp the walls are. */
@@ -176,7 +178,7 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 			f->soft[i / 2] = fmax(soft, FLOOR);
 		for (size_t j = 0; j < side->heaps; j++) {
 			const struct heap *h = &side->heap[j];
-			double force = (double)h->messages / side->mean;
+			double force = (double)h->messages / mean;
 			struct place p;
 
 			if (heap_astride(k, h))
@@ -321,9 +323,12 @@ static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 
 static size_t most_pieces(const struct track *k)
 {
+	const uint64_t *m = k->points.messages;
 	size_t heaps = fewest_heaps(k) / HEAPS;
+	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / MIN_MESSAGES;
 
-	return heaps < MAX_PIECES ? heaps : MAX_PIECES;
+	most = most < heaps ? most : heaps;
+	return most < MAX_PIECES ? most : MAX_PIECES;
 }
 
 /*
@@ -587,6 +592,12 @@ static int follow(struct track *k)
 	if (!ret && k->course->num_breaks)
 		ret = choose_pieces(k);
 	return ret;
+}
+
+bool track_useful(const struct pair *p)
+{
+	return p->cloud[0].num >= MIN_MESSAGES &&
+	       p->cloud[1].num >= MIN_MESSAGES;
 }
 
 int track(struct course *c, const struct link *links, size_t num_links)

@@ -3,6 +3,8 @@
 #ifndef NETSYNC_TRACK_H
 #define NETSYNC_TRACK_H
 
+#include <stdbool.h>
+
 #include "course.h"
 #include "points.h"
 
@@ -11,5 +13,8 @@
  * messages do not suffice for more, it stays straight. 0 or -ENOMEM.
  */
 int track(struct course *c, const struct link *links, size_t num_links);
+
+/* Has a pair messages enough, in both directions, to say how long they take? */
+bool track_useful(const struct pair *p);
 
 #endif

@@ -22,8 +22,8 @@ static const char help[] =
 	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"
-	"  -m, --method METHOD    hull: straight clocks, with guaranteed bounds; or, for\n"
-	"                         comparison, regression: least squares (hull)\n"
+	"  -m, --method METHOD    auto: curves as the packets show them; or, for comparison,\n"
+	"                         hull: straight lines, regression: least squares (auto)\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
 	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1);\n"
 	"                         hull takes clocks to be straight\n"
@@ -84,6 +84,7 @@ static bool set_method(struct settings *set, const char *name)
 		const char *name;
 		enum netsync_method method;
 	} methods[] = {
+		{ "auto", NETSYNC_METHOD_AUTO },
 		{ "hull", NETSYNC_METHOD_HULL },
 		{ "regression", NETSYNC_METHOD_REGRESSION },
 	};
@@ -93,7 +94,7 @@ static bool set_method(struct settings *set, const char *name)
 		if (!strcmp(name, methods[i].name))
 			return true;
 	}
-	complain("--method %s: the methods are hull and regression.", name);
+	complain("--method %s: the methods are auto, hull and regression.", name);
 	return false;
 }
 

@@ -230,16 +230,18 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 
 enum netsync_method {
 	/*
+	 * A curve whose flexibility comes from the data: a straight line where
+	 * the data show no bend, smooth bends, steps of the rate and of the
+	 * offset. Hosts with few messages (less than 32 in one direction) get
+	 * the line of the method hull. Where the smallest delays wander it may
+	 * follow them.
+	 */
+	NETSYNC_METHOD_AUTO = 0,
+	/*
 	 * A straight line for every clock, by convex hulls. Bounds are those of
 	 * clocks that never change their rates.
 	 */
-	NETSYNC_METHOD_HULL = 0,
-	/*
-	 * Experimental: a curve that follows changes of the rate, smooth and
-	 * sudden ones, where there are messages enough. Where the smallest
-	 * delays wander it may follow them.
-	 */
-	NETSYNC_METHOD_CURVE = 1,
+	NETSYNC_METHOD_HULL = 1,
 	/*
 	 * For comparison: of every pair the line half-way between the least
 	 * squares of both directions. Every delay moves it, not the smallest

@@ -266,7 +266,7 @@ static bool add_hosts(const struct cluster *c, struct netsync *ns)
 	return true;
 }
 
-static enum netsync_method method = NETSYNC_METHOD_CURVE;
+static enum netsync_method method;
 
 static bool solve(const struct cluster *c, struct netsync *ns)
 {
@@ -492,12 +492,28 @@ static bool run(const struct settings *set, const struct test_case *t)
 
 static int usage(FILE *out)
 {
-	fprintf(out, "Usage: truth [--seeds N] [--method hull|curve] [--verbose] [CASE]...\n"
+	fprintf(out, "Usage: truth [--seeds N] [--method auto|hull|regression] [--verbose] [CASE]...\n"
 		"CASE may be a pattern such as 'bend*'. There are:\n");
 	for (size_t i = 0; i < NUM_CASES; i++)
 		fprintf(out, "  %s%s\n", cases[i].name,
 			cases[i].with_faults ? " (and +faults)" : "");
 	return out != stdout;
+}
+
+static bool set_method(const char *name)
+{
+	static const char *const names[] = {
+		[NETSYNC_METHOD_AUTO] = "auto",
+		[NETSYNC_METHOD_HULL] = "hull",
+		[NETSYNC_METHOD_REGRESSION] = "regression",
+	};
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		method = i;
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -518,8 +534,8 @@ int main(int argc, char **argv)
 			set.seeds = atoi(optarg);
 			break;
 		case 'm':
-			method = strcmp(optarg, "hull") ? NETSYNC_METHOD_CURVE :
-							  NETSYNC_METHOD_HULL;
+			if (!set_method(optarg))
+				return usage(stderr);
 			break;
 		case 'v':
 			set.verbose = true;

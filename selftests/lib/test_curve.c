@@ -98,7 +98,7 @@ static void test_follows(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct netsync *ns = talk(clocks[i].ahead, 200000, 1, 0);
 
-		solve(ns, NETSYNC_METHOD_CURVE);
+		solve(ns, NETSYNC_METHOD_AUTO);
 		assert_true(worst_error(ns, clocks[i].ahead) < clocks[i].error);
 		/* A line cannot. */
 		solve(ns, NETSYNC_METHOD_HULL);
@@ -116,7 +116,7 @@ static void test_continuous(void **state)
 	struct netsync_pair_info p = { .size = sizeof(p) };
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_CURVE);
+	solve(ns, NETSYNC_METHOD_AUTO);
 	assert_int_equal(netsync_clock_model(netsync_host_clock(ns, 1), &m), 0);
 	assert_true(m.num_segments > 10);
 	for (uint32_t i = 1; i < m.num_segments; i++) {
@@ -140,8 +140,8 @@ static void test_any_order(void **state)
 	struct netsync *b = talk(bending, 50000, 3, 1);
 
 	(void)state;
-	solve(a, NETSYNC_METHOD_CURVE);
-	solve(b, NETSYNC_METHOD_CURVE);
+	solve(a, NETSYNC_METHOD_AUTO);
+	solve(b, NETSYNC_METHOD_AUTO);
 	for (int64_t t = 0; t < SPAN; t += SEC) {
 		int64_t ra, rb;
 
@@ -163,7 +163,7 @@ static void test_few_messages(void **state)
 	(void)state;
 	solve(ns, NETSYNC_METHOD_HULL);
 	hull = worst_error(ns, straight);
-	solve(ns, NETSYNC_METHOD_CURVE);
+	solve(ns, NETSYNC_METHOD_AUTO);
 	assert_int_equal(worst_error(ns, straight), hull);
 	assert_int_equal(netsync_get_host(ns, 1, &h), 0);
 	assert_int_equal(h.quality, NETSYNC_ACCURATE);

@@ -109,7 +109,7 @@ static void test_bending(void **state)
 	struct netsync *ns = talk(bending, MAX_HOSTS, 300000, 3);
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_CURVE, 0);
+	solve(ns, NETSYNC_METHOD_AUTO, 0);
 	for (int h = 1; h < MAX_HOSTS; h++) {
 		double width = mean_width(ns, bending, h);
 
@@ -131,16 +131,16 @@ static void test_assumptions(void **state)
 	double narrow, wide;
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_CURVE, 0.02);
+	solve(ns, NETSYNC_METHOD_AUTO, 0.02);
 	narrow = mean_width(ns, bending, 1);
-	solve(ns, NETSYNC_METHOD_CURVE, 2);
+	solve(ns, NETSYNC_METHOD_AUTO, 2);
 	wide = mean_width(ns, bending, 1);
 	assert_true(narrow < wide - 2000);
 	/* These clocks are not straight: that is seen, and nothing claimed. */
 	solve(ns, NETSYNC_METHOD_HULL, 0);
 	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
 	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
-	solve(ns, NETSYNC_METHOD_CURVE, 1e-7);
+	solve(ns, NETSYNC_METHOD_AUTO, 1e-7);
 	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
 	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
 	assert_int_equal(netsync_solve(ns, &bad), -EINVAL);
@@ -154,7 +154,7 @@ static void test_steps(void **state)
 
 	(void)state;
 	assert_int_equal(netsync_get_step(ns, 1, 0, &s), -ENODATA);
-	solve(ns, NETSYNC_METHOD_CURVE, 0);
+	solve(ns, NETSYNC_METHOD_AUTO, 0);
 	mean_width(ns, breaking, 1);
 	assert_int_equal(info(ns, 0).num_steps, 0);
 	assert_int_equal(info(ns, 1).num_steps, 2);
@@ -181,7 +181,7 @@ static void test_one_direction(void **state)
 		struct netsync *ns = talk(steady, 2, 10000, ways);
 		int64_t lo, hi, t = reading(steady, 1, SPAN / 2);
 
-		solve(ns, NETSYNC_METHOD_CURVE, 0);
+		solve(ns, NETSYNC_METHOD_AUTO, 0);
 		mean_width(ns, steady, 1);
 		assert_int_equal(info(ns, 1).quality, NETSYNC_INCOMPLETE);
 		assert_int_equal(info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
@@ -207,7 +207,7 @@ static void test_order(void **state)
 	int certain = 0;
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_CURVE, 0);
+	solve(ns, NETSYNC_METHOD_AUTO, 0);
 	for (uint32_t h = 0; h < 3; h++)
 		c[h] = netsync_host_clock(ns, h);
 	for (int i = 0; i < 20000; i++) {

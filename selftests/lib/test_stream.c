@@ -132,7 +132,7 @@ static void test_solved_in_between(void **state)
 {
 	enum { N = 60000 };
 	static const enum netsync_method methods[] = {
-		NETSYNC_METHOD_HULL, NETSYNC_METHOD_CURVE,
+		NETSYNC_METHOD_HULL, NETSYNC_METHOD_AUTO,
 		NETSYNC_METHOD_REGRESSION,
 	};
 
