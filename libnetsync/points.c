@@ -202,6 +202,18 @@ double median(double *v, size_t n)
 {
 	if (!n)
 		return 0;
+	/* Of a few this is several times as quick. */
+	if (n <= 32) {
+		for (size_t i = 1; i < n; i++) {
+			double x = v[i];
+			size_t k = i;
+
+			for (; k && v[k - 1] > x; k--)
+				v[k] = v[k - 1];
+			v[k] = x;
+		}
+		return v[n / 2];
+	}
 	qsort(v, n, sizeof(*v), by_value);
 	return v[n / 2];
 }

@@ -175,39 +175,56 @@ static double foretell(const struct group *g, size_t n, double t, double *reach)
 	return median(v, n);
 }
 
-/* Drop what lies below a value; slopes do not matter inside a group. */
-static void drop_below(struct points *p, struct side *side, int dir,
-		       const struct group *g, double limit)
+/* Drop what lies below a value. */
+static size_t drop_below(struct points *p, struct side *side, int dir,
+			 const struct group *g, double limit, curve_fn curve,
+			 const void *arg)
 {
+	size_t dropped = 0;
+
 	for (size_t i = g->from; i < g->to; i++) {
 		struct heap *h = &side->heap[i];
 
 		for (uint32_t j = 0; j < h->samples;) {
 			struct sample *s = &p->sample[h->first + j];
+			double y = s->y - (curve ? curve(arg, s->t) : 0);
 
-			if ((dir == ABOVE ? s->y : -s->y) >= limit)
+			if ((dir == ABOVE ? y : -y) >= limit) {
 				j++;
-			else
-				*s = p->sample[h->first + --h->samples];
+				continue;
+			}
+			*s = p->sample[h->first + --h->samples];
+			dropped++;
 		}
 	}
+	return dropped;
 }
+
+/* Room for looking at one side after the other. */
+struct desk {
+	struct group *group;
+	double *inward;
+	double *buffer;
+};
 
 /*
  * A clock that is set has one side to agree with; a wrong message has none.
  */
-static void clean_side(struct points *p, struct side *side, int dir,
-		       struct group *g, double *inward, double *buffer)
+static size_t clean_side(struct points *p, struct side *side, int dir,
+			 double messages, curve_fn curve, const void *arg,
+			 struct desk *d)
 {
-	size_t n = points_group(p, side, dir, GROUP, NULL, NULL, g);
+	struct group *g = d->group;
+	size_t n = points_group(p, side, dir, messages, curve, arg, g);
+	size_t dropped = 0;
 	double scatter;
 
 	if (n < NEIGHBOURS + 1)
-		return;
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
 		size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
-		double reach, least = HUGE_VAL;
+		double reach = 1, least = HUGE_VAL;
 
 		if (before >= NEIGHBOURS / 2)
 			least = foretell(&g[i - before], before, g[i].t,
@@ -221,29 +238,42 @@ static void clean_side(struct points *p, struct side *side, int dir,
 				reach = r;
 			}
 		}
-		inward[i] = least / reach;
-		buffer[i] = fabs(inward[i]);
+		d->inward[i] = least / reach;
+		d->buffer[i] = fabs(d->inward[i]);
 	}
-	scatter = median(buffer, n);
+	scatter = fmax(median(d->buffer, n), 1);
 	for (size_t i = 0; i < n; i++)
-		if (inward[i] > OUTLIER * fmax(scatter, 1))
-			drop_below(p, side, dir, &g[i], g[i].y + inward[i] -
-				   OUTLIER * fmax(scatter, 1));
+		if (d->inward[i] > OUTLIER * scatter)
+			dropped += drop_below(p, side, dir, &g[i], g[i].y +
+					      d->inward[i] - OUTLIER * scatter,
+					      curve, arg);
+	return dropped;
 }
 
-int rough_clean(struct points *p)
+int rough_clean(struct points *p, size_t parts, curve_fn curve, const void *arg,
+		size_t *dropped)
 {
 	size_t most = points_most(p) + 1;
-	struct group *g = malloc(most * sizeof(*g));
-	double *v = malloc(2 * most * sizeof(*v));
-	int ret = g && v ? 0 : -ENOMEM;
+	struct desk d = {
+		.group = malloc(most * sizeof(*d.group)),
+		.inward = malloc(most * sizeof(*d.inward)),
+		.buffer = malloc(most * sizeof(*d.buffer)),
+	};
+	int ret = d.group && d.inward && d.buffer ? 0 : -ENOMEM;
 
+	*dropped = 0;
 	/* Twice: the second look is not disturbed by what the first found. */
-	for (size_t i = 0; i < 4 * p->links && !ret; i++)
-		clean_side(p, &p->side[i / 2], (int)(i / 2 & 1), g, v,
-			   v + most);
-	free(g);
-	free(v);
+	for (size_t i = 0; i < 4 * p->links && !ret; i++) {
+		struct side *side = &p->side[i / 2];
+		double messages = parts ? (double)side->messages /
+					  (double)parts : GROUP;
+
+		*dropped += clean_side(p, side, (int)(i / 2 & 1),
+				       fmax(messages, GROUP), curve, arg, &d);
+	}
+	free(d.group);
+	free(d.inward);
+	free(d.buffer);
 	return ret;
 }
 

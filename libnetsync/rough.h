@@ -26,10 +26,13 @@ void rough_release(struct rough *r);
 double rough_at(const void *rough, double t);
 
 /*
- * Forget points that lie far inward of everything before and after them: no
- * real messages. 0 or -ENOMEM.
+ * Forget points that lie far inward, beyond a curve, of everything before and
+ * after them: no real messages. The more messages are looked at as one, the
+ * sharper is the eye, but the better the curve must be: sides are looked at in
+ * so many @parts, 0: as many as possible. 0 or -ENOMEM.
  */
-int rough_clean(struct points *p);
+int rough_clean(struct points *p, size_t parts, curve_fn curve, const void *arg,
+		size_t *dropped);
 
 /*
  * Set the mean delays of all sides, of messages near the smallest, by their

@@ -26,6 +26,8 @@
 #define SOFTNESS 0.3		/* of walls, in mean / number of messages */
 #define FLOOR 0.1		/* ns: walls are not harder than that */
 #define ROUNDS 4
+#define RESTARTS 3
+#define NEAR 2.0
 #define SECOND 1e9
 /* How fast a rate changes by itself, at most: 0.1 ppm/s. */
 #define DRIFT (0.1e-6 / SECOND)
@@ -337,21 +339,24 @@ static size_t most_pieces(const struct track *k)
  */
 static int first_pieces(struct track *k, size_t *first)
 {
-	double residual[32], least = HUGE_VAL;
-	int n = 0, ret = 0, idle = 0;
+	double residual[32], least = HUGE_VAL, scatter = 0;
+	int n = 0, ret = 0;
 
 	*first = k->pieces / 2;
 	if (k->pieces)
 		return 0;
-	for (size_t p = 0; p <= most_pieces(k) && n < 32 && idle < 2;
-	     p = p ? 2 * p : 1) {
+	/* Once the walls are as near as they scatter, there is no more. */
+	for (size_t p = 0; p <= most_pieces(k) && n < 32 &&
+	     least > NEAR * scatter; p = p ? 2 * p : 1) {
 		struct fit f;
 
 		ret = fit_pieces(k, &f, p, &residual[n], NULL);
+		scatter = k->points.side[0].mean * SLOTS *
+			  (double)parts(k, p + 1) /
+			  (double)k->points.side[0].messages;
 		fit_free(&f);
 		if (ret)
 			return ret;
-		idle = residual[n] > 0.8 * least ? idle + 1 : 0;
 		least = fmin(least, residual[n++]);
 	}
 	for (int i = 0; i < n; i++, *first = *first ? 2 * *first : 1)
@@ -370,20 +375,43 @@ static void keep(struct track *k, struct fit *f, size_t pieces, double score)
 	memcpy(k->margin, f->margin, k->points.links * sizeof(*k->margin));
 }
 
+/* Fit, leave out what that shows to be wrong, and see how good it is. */
+static int try_pieces(struct track *k, size_t pieces, struct fit *f,
+		      double *score, size_t *dropped)
+{
+	double residual;
+	int ret = fit_pieces(k, f, pieces, &residual, score);
+
+	*dropped = 0;
+	if (!ret)
+		ret = rough_clean(&k->points, (parts(k, pieces) + 1) * SLOTS,
+				  fit_at, f, dropped);
+	*score += PRICE * (pieces ? (double)f->curve.coefs :
+			   2.0 + (double)k->course->num_breaks *
+			   (k->apart ? 2 : 1));
+	return ret;
+}
+
 static int choose_pieces(struct track *k)
 {
-	size_t p = 0, worse = 0;
-	int ret = first_pieces(k, &p);
+	size_t first, p, dropped, worse = 0;
+	int ret = first_pieces(k, &first), restarts = RESTARTS;
 
+	p = first;
 	k->score = HUGE_VAL;
-	for (; !ret && p <= most_pieces(k) && worse < 2; p = p ? 2 * p : 1) {
-		double residual, cost, score;
+	while (!ret && p <= most_pieces(k) && worse < 2) {
+		double score;
 		struct fit f;
 
-		ret = fit_pieces(k, &f, p, &residual, &cost);
-		score = cost + PRICE * (p ? (double)f.curve.coefs :
-				2.0 + (double)k->course->num_breaks *
-				(k->apart ? 2 : 1));
+		ret = try_pieces(k, p, &f, &score, &dropped);
+		if (!ret && dropped && restarts--) {
+			/* Scores are of the same messages. */
+			k->score = HUGE_VAL;
+			p = first;
+			worse = 0;
+			fit_free(&f);
+			continue;
+		}
 		if (!ret && score < k->score) {
 			keep(k, &f, p, score);
 			worse = 0;
@@ -391,6 +419,7 @@ static int choose_pieces(struct track *k)
 			worse++;
 		}
 		fit_free(&f);
+		p = p ? 2 * p : 1;
 	}
 	return ret;
 }
@@ -566,9 +595,10 @@ static int follow(struct track *k)
 {
 	int ret = rough_find(&k->rough, &k->points, k->course);
 	bool better = false;
+	size_t dropped;
 
 	if (!ret)
-		ret = rough_clean(&k->points);
+		ret = rough_clean(&k->points, 0, NULL, NULL, &dropped);
 	if (!ret)
 		ret = rough_means(&k->points, rough_at, &k->rough);
 	for (int round = 0; !ret && round < ROUNDS; round++) {
