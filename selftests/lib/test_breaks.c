@@ -435,6 +435,8 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 static void clean(struct network *n, size_t *before, size_t *after,
 		  size_t *inward)
 {
+	size_t dropped;
+
 	make(n);
 	*inward = count_inward(n, 50e3, before);
 	assert_int_equal(rough_find(&n->rough, &n->points, &n->course), 0);
@@ -444,7 +446,7 @@ static void clean(struct network *n, size_t *before, size_t *after,
 			assert_float_equal(rough_at(&n->rough, t) +
 					   straight(&n->course, t),
 					   -n->ahead(t), 250e3);
-	assert_int_equal(rough_clean(&n->points), 0);
+	assert_int_equal(rough_clean(&n->points, 0, NULL, NULL, &dropped), 0);
 	assert_int_equal(count_inward(n, 50e3, after), 0);
 }
 
