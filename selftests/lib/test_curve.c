@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clocks whose rate changes. */
+#include <errno.h>
 #include <string.h>
 
 #include "test.h"
@@ -31,13 +32,28 @@ static double breaking(double t)
 	return v;
 }
 
+/* The clock is set. No instant that is looked at is nearer than 0.15 s. */
+#define SET 199.95e9
+#define BY 50e6
+
+static double forward(double t)
+{
+	return bending(t) + (t > SET ? BY : 0);
+}
+
+static double backward(double t)
+{
+	return bending(t) - (t > SET ? BY : 0);
+}
+
 static int64_t second(ahead_fn ahead, int64_t t)
 {
 	return EPOCH + 5 * SEC + t + llround(ahead((double)t));
 }
 
-static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
-			    int reverse)
+/* @wrong: the part of the messages that is off by up to 0.1 s */
+static struct netsync *talk_badly(ahead_fn ahead, long messages, uint64_t seed,
+				  int reverse, double wrong)
 {
 	struct netsync *ns = netsync_new();
 
@@ -49,15 +65,25 @@ static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
 			     (uint64_t)(reverse ? messages - 1 - i : i);
 		int64_t t = below(&s, SPAN);
 		int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+		int up = random64(&s) & 1;
+		int64_t by = 0;
 
-		if (random64(&s) & 1)
+		if (uniform(&s) < wrong)
+			by = below(&s, SEC / 5) - SEC / 10;
+		if (up)
 			assert_int_equal(netsync_push_message(ns, 0, 1,
-				EPOCH + t, second(ahead, r)), 0);
+				EPOCH + t, second(ahead, r) + by), 0);
 		else
 			assert_int_equal(netsync_push_message(ns, 1, 0,
-				second(ahead, t), EPOCH + r), 0);
+				second(ahead, t), EPOCH + r + by), 0);
 	}
 	return ns;
+}
+
+static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
+			    int reverse)
+{
+	return talk_badly(ahead, messages, seed, reverse, 0);
 }
 
 static void solve(struct netsync *ns, enum netsync_method method)
@@ -134,23 +160,106 @@ static void test_continuous(void **state)
 	netsync_free(ns);
 }
 
-static void test_any_order(void **state)
+static void any_order(ahead_fn ahead, double wrong)
 {
-	struct netsync *a = talk(bending, 50000, 3, 0);
-	struct netsync *b = talk(bending, 50000, 3, 1);
+	struct netsync *a = talk_badly(ahead, 50000, 3, 0, wrong);
+	struct netsync *b = talk_badly(ahead, 50000, 3, 1, wrong);
+	struct netsync_host_info ha = { .size = sizeof(ha) }, hb = ha;
 
-	(void)state;
 	solve(a, NETSYNC_METHOD_AUTO);
 	solve(b, NETSYNC_METHOD_AUTO);
-	for (int64_t t = 0; t < SPAN; t += SEC) {
-		int64_t ra, rb;
+	for (int64_t t = 0; t < SPAN; t += SEC / 10) {
+		int64_t ra, rb, ba, bb;
 
-		netsync_convert(netsync_host_clock(a, 1), EPOCH + t, &ra, NULL);
-		netsync_convert(netsync_host_clock(b, 1), EPOCH + t, &rb, NULL);
+		netsync_convert(netsync_host_clock(a, 1), EPOCH + t, &ra, &ba);
+		netsync_convert(netsync_host_clock(b, 1), EPOCH + t, &rb, &bb);
 		assert_int_equal(ra, rb);
+		assert_int_equal(ba, bb);
+	}
+	assert_int_equal(netsync_get_host(a, 1, &ha), 0);
+	assert_int_equal(netsync_get_host(b, 1, &hb), 0);
+	assert_int_equal(ha.num_steps, hb.num_steps);
+	for (uint32_t i = 0; i < ha.num_steps; i++) {
+		struct netsync_step sa = { .size = sizeof(sa) }, sb = sa;
+
+		assert_int_equal(netsync_get_step(a, 1, i, &sa), 0);
+		assert_int_equal(netsync_get_step(b, 1, i, &sb), 0);
+		assert_int_equal(sa.time_ns, sb.time_ns);
+		assert_int_equal(sa.within_ns, sb.within_ns);
+		assert_int_equal(sa.offset_ns, sb.offset_ns);
+		/* But for its last digits. */
+		assert_float_equal(sa.skew_ppm, sb.skew_ppm, 1e-9);
 	}
 	netsync_free(a);
 	netsync_free(b);
+}
+
+static void test_any_order(void **state)
+{
+	(void)state;
+	any_order(bending, 0);
+	any_order(breaking, 0);
+	any_order(forward, 1e-3);
+	any_order(backward, 1e-3);
+}
+
+static void find_step(ahead_fn ahead, double by, uint64_t seed)
+{
+	struct netsync *ns = talk(ahead, 200000, seed, 0);
+	struct netsync_host_info h = { .size = sizeof(h) };
+	struct netsync_step s = { .size = sizeof(s) };
+	/* The clock showed none of the times between, or all twice. */
+	int64_t middle = second(bending, (int64_t)SET) + llround(by / 2);
+
+	solve(ns, NETSYNC_METHOD_AUTO);
+	assert_int_equal(netsync_get_host(ns, 1, &h), 0);
+	assert_int_equal(h.num_steps, 1);
+	assert_int_equal(netsync_get_step(ns, 1, 0, &s), 0);
+	assert_true(llabs(s.time_ns - middle) < 20000000);
+	assert_true(llabs(s.time_ns - middle) <= s.within_ns);
+	assert_true(fabs((double)s.offset_ns - by) < 1000);
+	assert_true(worst_error(ns, ahead) < 1000);
+	assert_int_equal(netsync_get_step(ns, 1, 1, &s), -EINVAL);
+	netsync_free(ns);
+}
+
+static void test_step(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 5; seed < 7; seed++) {
+		find_step(forward, BY, seed);
+		find_step(backward, -BY, seed);
+	}
+}
+
+/* One message in a thousand is wrong: that does not matter. */
+static void test_wrong_messages(void **state)
+{
+	const ahead_fn clocks[] = { straight, bending, breaking };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct netsync *a = talk(clocks[i], 200000, 8, 0);
+		struct netsync *b = talk_badly(clocks[i], 200000, 8, 0, 1e-3);
+		int64_t clean, moved = 0;
+
+		solve(a, NETSYNC_METHOD_AUTO);
+		solve(b, NETSYNC_METHOD_AUTO);
+		clean = worst_error(a, clocks[i]);
+		worst_error(b, clocks[i]);
+		for (int64_t t = 0; t <= SPAN; t += SPAN / 2000) {
+			int64_t at = second(clocks[i], t), ra, rb;
+
+			netsync_convert(netsync_host_clock(a, 1), at, &ra, NULL);
+			netsync_convert(netsync_host_clock(b, 1), at, &rb, NULL);
+			if (llabs(ra - rb) > moved)
+				moved = llabs(ra - rb);
+		}
+		/* Whole ns are rounded. */
+		assert_true(moved <= clean / 2 + 1);
+		netsync_free(a);
+		netsync_free(b);
+	}
 }
 
 /* Too few messages for a curve: the line is taken, and the bound tells. */
@@ -177,6 +286,8 @@ int main(void)
 		cmocka_unit_test(test_follows),
 		cmocka_unit_test(test_continuous),
 		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_wrong_messages),
 		cmocka_unit_test(test_few_messages),
 	};
 
