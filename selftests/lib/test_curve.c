@@ -215,7 +215,7 @@ static void find_step(ahead_fn ahead, double by, uint64_t seed)
 	assert_int_equal(netsync_get_host(ns, 1, &h), 0);
 	assert_int_equal(h.num_steps, 1);
 	assert_int_equal(netsync_get_step(ns, 1, 0, &s), 0);
-	assert_true(llabs(s.time_ns - middle) < 20000000);
+	assert_true(llabs(s.time_ns - middle) < 20000000 + llround(BY / 2));
 	assert_true(llabs(s.time_ns - middle) <= s.within_ns);
 	assert_true(fabs((double)s.offset_ns - by) < 1000);
 	assert_true(worst_error(ns, ahead) < 1000);
