@@ -158,8 +158,6 @@ struct change {
 	double sigma_slope;
 	double surely_level;	/* the smaller of both, in deviations */
 	double surely_slope;
-	double least_slope;	/* the smaller of both */
-	double least_level;
 };
 
 static size_t first_from(const struct series *s, double t)
@@ -183,9 +181,18 @@ static double both(double a, double b)
 	return a * b > 0 ? fmin(fabs(a), fabs(b)) : 0;
 }
 
-static bool change_at(const struct series s[2], double from, double t,
-		      double to, struct change *c)
+/* What the clock's own drift does not explain. */
+static double beyond_drift(double change, double drift)
 {
+	return copysign(fmax(fabs(change) - drift, 0), change);
+}
+
+/* @drift: how much the slope can change by itself in that window. */
+static bool change_at(const struct series s[2], double from, double t,
+		      double to, double drift, struct change *c)
+{
+	double sag = drift * (to - from) / 2;
+
 	double level[2], slope[2], sl[2], ss[2];
 
 	for (int d = 0; d < 2; d++) {
@@ -213,28 +220,23 @@ static bool change_at(const struct series s[2], double from, double t,
 		.slope = (slope[0] + slope[1]) / 2,
 		.sigma_level = hypot(sl[0], sl[1]) / 2,
 		.sigma_slope = hypot(ss[0], ss[1]) / 2,
-		.surely_level = both(level[0] / sl[0], level[1] / sl[1]),
-		.surely_slope = both(slope[0] / ss[0], slope[1] / ss[1]),
-		.least_slope = both(slope[0], slope[1]),
-		.least_level = both(level[0], level[1]),
+		.surely_level = both(beyond_drift(level[0], sag) / sl[0],
+				     beyond_drift(level[1], sag) / sl[1]),
+		.surely_slope = both(beyond_drift(slope[0], drift) / ss[0],
+				     beyond_drift(slope[1], drift) / ss[1]),
 	};
 	return true;
 }
 
-/*
- * The drift during the window is no break; nor is what a line cannot follow of
- * it. 0: no break; else how sure it is.
- */
-static double break_surety(const struct change *c, double width, double drift)
+/* 0: no break; else how sure it is. */
+static double break_surety(const struct change *c)
 {
 	double surety = 0;
 
 	/* What is steeper is a jump nearby, which has its own place. */
-	if (c->surely_slope > SIGNIFICANT && c->least_slope > drift * width &&
-	    c->least_slope < STEEPEST)
+	if (c->surely_slope > SIGNIFICANT && fabs(c->slope) < STEEPEST)
 		surety = c->surely_slope;
-	if (c->surely_level > SIGNIFICANT &&
-	    c->least_level > drift * width * width)
+	if (c->surely_level > SIGNIFICANT)
 		surety = fmax(surety, c->surely_level);
 	return surety;
 }
@@ -376,8 +378,8 @@ static int search(struct course *c, const struct points *p,
 
 		surety[i] = 0;
 		if (window(c, t, width, &from, &to) &&
-		    change_at(s, from, t, to, &change[i]))
-			surety[i] = break_surety(&change[i], width, drift);
+		    change_at(s, from, t, to, drift * width, &change[i]))
+			surety[i] = break_surety(&change[i]);
 	}
 	for (size_t i = 0; i < n && c->num_breaks < MAX_BREAKS; i++) {
 		bool top = surety[i] > 0;

@@ -279,7 +279,7 @@ static double cost_of(const struct fit *f, double stretch)
 
 	for (size_t i = 0; i < f->walls; i++) {
 		const struct wall *w = &f->wall[i];
-		double x = -slack(f, w) / (stretch * f->soft[w->pair]);
+		double x = -slack(f, w) / (stretch * w->soft);
 
 		if (x > 30)
 			cost += x;
@@ -307,7 +307,7 @@ static void build(const struct fit *f, struct system *s, double stretch,
 		s->rhs_margin[i] = -f->push_margin[i];
 	for (size_t i = 0; i < f->walls; i++) {
 		const struct wall *w = &f->wall[i];
-		double soft = stretch * f->soft[w->pair];
+		double soft = stretch * w->soft;
 		double x = -slack(f, w) / soft, ax = fabs(x);
 		double safe = ax < 1e-3 ? 0.25 : tanh(ax / 2) / (2 * ax);
 		double p = x > 30 ? 1 : x < -30 ? 0 : 1 / (1 + exp(-x));

@@ -22,6 +22,7 @@
 struct wall {
 	struct place place;
 	double y;		/* ns */
+	double soft;		/* how soft it is, ns */
 	uint32_t pair;
 	uint8_t side;		/* ABOVE or BELOW */
 };
@@ -40,6 +41,7 @@ struct fit {
 	 */
 	double *push;
 	double *push_margin;
+	double *crowd;		/* messages of a piece of each pair, in means */
 	bool straight;		/* nothing but a line is wanted */
 	/*
 	 * A skew wanders this far (as a standard deviation) in a second, by

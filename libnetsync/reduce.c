@@ -276,27 +276,52 @@ struct asked {
 	uint32_t host;
 };
 
-/* All that a host's time can be on the reference: over its neighbour. */
-static struct range reach_of_host(const void *arg, int64_t t)
+/* All that a host's time can be on the reference, over a neighbour. */
+static struct range reach_over(const struct reduction *r, uint32_t host,
+			       uint32_t via, int64_t t)
 {
-	const struct asked *a = arg;
-	const struct reduction *r = a->r;
-	uint32_t via = r->by_bound.via[a->host];
 	const struct bound *b = &r->reach[via].bound;
-	uint32_t next = graph_other(&r->graph, via, a->host);
+	uint32_t next = graph_other(&r->graph, via, host);
 	const struct host *h = &r->host[next];
-	struct range at = { t - r->host[a->host].origin,
-			    t - r->host[a->host].origin };
+	struct range at = { t - r->host[host].origin,
+			    t - r->host[host].origin };
 
 	if (!r->reach[via].usable)
 		return (struct range){ INT64_MIN, INT64_MAX };
-	at = r->est[via].pair->host[0] == a->host ? bound_to_second(b, at) :
-						    bound_to_first(b, at);
+	at = r->est[via].pair->host[0] == host ? bound_to_second(b, at) :
+						 bound_to_first(b, at);
 	if (at.lo > INT64_MIN)
 		at.lo += h->origin;
 	if (at.hi < INT64_MAX)
 		at.hi += h->origin;
 	return next == r->reference ? at : clock_range(h->clock, at);
+}
+
+/*
+ * The truth is inside the range over every neighbour whose clock is made: in
+ * what they have in common. If they contradict each other, the one on the
+ * shortest way is as good as any.
+ */
+static struct range reach_of_host(const void *arg, int64_t t)
+{
+	const struct asked *a = arg;
+	const struct reduction *r = a->r;
+	uint32_t via = r->by_bound.via[a->host];
+	struct range best = reach_over(r, a->host, via, t), all = best;
+	uint32_t i = r->graph.start[a->host];
+
+	for (; i < r->graph.start[a->host + 1]; i++) {
+		uint32_t pair = r->graph.edge[i];
+		uint32_t next = graph_other(&r->graph, pair, a->host);
+		struct range other;
+
+		if (pair == via || !r->host[next].clock)
+			continue;
+		other = reach_over(r, a->host, pair, t);
+		all.lo = max64(all.lo, other.lo);
+		all.hi = min64(all.hi, other.hi);
+	}
+	return all.lo <= all.hi ? all : best;
 }
 
 /* So many that the limits change little from one to the next. */

@@ -103,12 +103,13 @@ static int fit_new(struct fit *f, const struct track *k, size_t pieces)
 	if (new_curve(&f->curve, k, pieces))
 		return -ENOMEM;
 	f->margin = calloc(3 * links, sizeof(double));
-	f->push = calloc(f->curve.coefs, sizeof(double));
+	f->push = calloc((links + 1) * f->curve.coefs, sizeof(double));
 	/* Heaps at a knot may take turns: have something in reserve. */
 	f->wall_room = 2 * links * KEEP * (parts(k, pieces) + 1) * (SLOTS + 1);
 	f->wall = malloc(f->wall_room * sizeof(*f->wall));
 	if (!f->margin || !f->push || !f->wall)
 		return -ENOMEM;
+	f->crowd = f->push + f->curve.coefs;
 	f->soft = f->margin + links;
 	f->push_margin = f->soft + links;
 	return 0;
@@ -165,6 +166,9 @@ static bool heap_astride(const struct track *k, const struct heap *h)
 
 static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 {
+	double *crowd = f->crowd;
+
+	memset(crowd, 0, k->points.links * f->curve.coefs * sizeof(*crowd));
 	for (size_t i = 0; i < 2 * k->points.links; i++) {
 		const struct side *side = &k->points.side[i];
 		double dense = (double)side->messages /
@@ -186,6 +190,8 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 			if (heap_astride(k, h))
 				continue;
 			p = spline_place(&f->curve, h->t);
+			crowd[i / 2 * f->curve.coefs + p.first] +=
+				(double)h->messages / fmax(dense, 1);
 			f->push_margin[i / 2] += force;
 			if (i & 1)
 				force = -force;
@@ -225,6 +231,15 @@ static void add_wall(struct fit *f, struct slot *slot, double y,
 	f->wall[f->walls - (size_t)(slot->kept - at)] = *wall;
 }
 
+/*
+ * A piece with more messages than others (bulk traffic) is pressed harder; its
+ * walls are as much harder, or they would give way.
+ */
+static double softness(const struct fit *f, size_t pair, size_t piece)
+{
+	return f->soft[pair] / fmax(f->crowd[pair * f->curve.coefs + piece], 1);
+}
+
 static void add_walls(struct fit *f, const struct track *k, size_t side,
 		      const struct heap *h, struct slot *slot, curve_fn beyond,
 		      const void *arg)
@@ -241,6 +256,7 @@ static void add_walls(struct fit *f, const struct track *k, size_t side,
 		if (astride(k, s->t))
 			continue;
 		w.place = spline_place(&f->curve, s->t);
+		w.soft = softness(f, side / 2, w.place.first);
 		add_wall(f, slot, side & 1 ? -y : y, &w);
 	}
 }
@@ -383,7 +399,8 @@ static int try_pieces(struct track *k, size_t pieces, struct fit *f,
 	int ret = fit_pieces(k, f, pieces, &residual, score);
 
 	*dropped = 0;
-	if (!ret)
+	/* Beside breaks that are not placed yet, the fit is not to be judged by. */
+	if (!ret && !k->apart)
 		ret = rough_clean(&k->points, (parts(k, pieces) + 1) * SLOTS,
 				  fit_at, f, dropped);
 	*score += PRICE * (pieces ? (double)f->curve.coefs :
