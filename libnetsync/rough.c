@@ -11,6 +11,7 @@
 #define BINS_OF_WINDOW 8	/* at least, of the busiest link */
 #define GROUP 16		/* messages whose lowest is looked at as one */
 #define NEIGHBOURS 8		/* groups before, and groups after */
+#define MANY 16			/* no more than one in so many is left out */
 #define OUTLIER 8.0		/* median deviations inward */
 
 /* ---- middle line ------------------------------------------------------- */
@@ -207,16 +208,29 @@ struct desk {
 	double *buffer;
 };
 
+/* Beside breaks that are not placed yet, curves are not to be judged by. */
+static bool unsure(const struct course *c, const struct side *side,
+		   const struct group *g)
+{
+	double from = side->heap[g->from].t, to = side->heap[g->to - 1].t;
+
+	for (size_t i = 0; i < c->num_breaks; i++)
+		if (c->breaks[i].t + c->breaks[i].within > from - side->width &&
+		    c->breaks[i].t - c->breaks[i].within < to + side->width)
+			return true;
+	return false;
+}
+
 /*
  * A clock that is set has one side to agree with; a wrong message has none.
  */
-static size_t clean_side(struct points *p, struct side *side, int dir,
-			 double messages, curve_fn curve, const void *arg,
-			 struct desk *d)
+static size_t clean_side(struct points *p, const struct course *c,
+			 struct side *side, int dir, double messages,
+			 curve_fn curve, const void *arg, struct desk *d)
 {
 	struct group *g = d->group;
 	size_t n = points_group(p, side, dir, messages, curve, arg, g);
-	size_t dropped = 0;
+	size_t dropped = 0, wrong = 0;
 	double scatter;
 
 	if (n < NEIGHBOURS + 1)
@@ -243,15 +257,19 @@ static size_t clean_side(struct points *p, struct side *side, int dir,
 	}
 	scatter = fmax(median(d->buffer, n), 1);
 	for (size_t i = 0; i < n; i++)
-		if (d->inward[i] > OUTLIER * scatter)
+		wrong += d->inward[i] > OUTLIER * scatter;
+	/* Where so many differ it is not that they are wrong. */
+	for (size_t i = 0; i < n && wrong * MANY <= n + MANY; i++)
+		if (d->inward[i] > OUTLIER * scatter &&
+		    !unsure(c, side, &g[i]))
 			dropped += drop_below(p, side, dir, &g[i], g[i].y +
 					      d->inward[i] - OUTLIER * scatter,
 					      curve, arg);
 	return dropped;
 }
 
-int rough_clean(struct points *p, size_t parts, curve_fn curve, const void *arg,
-		size_t *dropped)
+int rough_clean(struct points *p, const struct course *c, size_t parts,
+		curve_fn curve, const void *arg, size_t *dropped)
 {
 	size_t most = points_most(p) + 1;
 	struct desk d = {
@@ -268,7 +286,7 @@ int rough_clean(struct points *p, size_t parts, curve_fn curve, const void *arg,
 		double messages = parts ? (double)side->messages /
 					  (double)parts : GROUP;
 
-		*dropped += clean_side(p, side, (int)(i / 2 & 1),
+		*dropped += clean_side(p, c, side, (int)(i / 2 & 1),
 				       fmax(messages, GROUP), curve, arg, &d);
 	}
 	free(d.group);

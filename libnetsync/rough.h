@@ -31,8 +31,8 @@ double rough_at(const void *rough, double t);
  * sharper is the eye, but the better the curve must be: sides are looked at in
  * so many @parts, 0: as many as possible. 0 or -ENOMEM.
  */
-int rough_clean(struct points *p, size_t parts, curve_fn curve, const void *arg,
-		size_t *dropped);
+int rough_clean(struct points *p, const struct course *c, size_t parts,
+		curve_fn curve, const void *arg, size_t *dropped);
 
 /*
  * Set the mean delays of all sides, of messages near the smallest, by their

@@ -27,6 +27,8 @@
 #define FLOOR 0.1		/* ns: walls are not harder than that */
 #define ROUNDS 4
 #define RESTARTS 3
+#define FINEST ((size_t)1 << 14)	/* parts that are looked at first */
+#define SOFTEST 16		/* how much softer walls are at first */
 #define NEAR 2.0
 #define SECOND 1e9
 /* How fast a rate changes by itself, at most: 0.1 ppm/s. */
@@ -41,6 +43,7 @@ struct track {
 	double *margin;		/* of each link, with that curve */
 	double score;
 	size_t pieces;
+	size_t dropped;		/* wrong points, by the last fit */
 	bool apart;		/* breaks are looked at from either side */
 };
 
@@ -168,6 +171,8 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 {
 	double *crowd = f->crowd;
 
+	memset(f->push, 0, f->curve.coefs * sizeof(*f->push));
+	memset(f->push_margin, 0, k->points.links * sizeof(*f->push_margin));
 	memset(crowd, 0, k->points.links * f->curve.coefs * sizeof(*crowd));
 	for (size_t i = 0; i < 2 * k->points.links; i++) {
 		const struct side *side = &k->points.side[i];
@@ -296,15 +301,11 @@ static void set_walls(struct fit *f, const struct track *k, curve_fn beyond,
 }
 
 /* From soft walls to those that are wanted. */
-static int harden(struct fit *f, double residual, double *cost)
+static int harden(struct fit *f, double *cost)
 {
-	double stretch = 1;
 	int ret = 0;
 
-	for (size_t i = 0; i < f->pairs; i++)
-		stretch = fmax(stretch, residual / f->soft[i]);
-	stretch = fmin(stretch, 16);
-	for (; stretch > 1 && !ret; stretch /= 4)
+	for (double stretch = SOFTEST / 4; stretch > 1 && !ret; stretch /= 4)
 		ret = fit_solve(f, stretch, 3, cost);
 	return ret ? ret : fit_solve(f, 1, 40, cost);
 }
@@ -312,6 +313,28 @@ static int harden(struct fit *f, double residual, double *cost)
 static double fit_at(const void *fit, double t)
 {
 	return spline_at(&((const struct fit *)fit)->curve, t);
+}
+
+/*
+ * Walls that are softer than all messages together are strong do not let one
+ * wrong message move the curve, and so show it.
+ */
+static int leave_out(struct track *k, struct fit *f, size_t pieces)
+{
+	size_t least = (parts(k, pieces) + 1) * SLOTS, dropped;
+	double cost;
+	int ret = fit_solve(f, SOFTEST, 20, &cost);
+
+	k->dropped = 0;
+	/* What is far off first, for then it does not hide what is less so. */
+	for (size_t n = FINEST; !ret && n >= least; n /= 8) {
+		ret = rough_clean(&k->points, k->course, n, fit_at, f,
+				  &dropped);
+		k->dropped += dropped;
+	}
+	if (k->dropped)
+		set_pushes(f, k, pieces);
+	return ret;
 }
 
 /* Fit with a number of pieces; 0 pieces: a straight line. No @cost: a start. */
@@ -329,10 +352,14 @@ static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 	ret = fit_start(f, residual);
 	if (ret || !cost)
 		return ret;
-	ret = harden(f, *residual, cost);
+	ret = leave_out(k, f, n);
 	if (ret)
 		return ret;
-	/* Once more, with the points that are lowest beyond this curve. */
+	/* Twice, with the points that are lowest beyond the curve so far. */
+	set_walls(f, k, fit_at, f);
+	ret = harden(f, cost);
+	if (ret)
+		return ret;
 	set_walls(f, k, fit_at, f);
 	return fit_solve(f, 1, 40, cost);
 }
@@ -344,8 +371,16 @@ static size_t most_pieces(const struct track *k)
 	const uint64_t *m = k->points.messages;
 	size_t heaps = fewest_heaps(k) / HEAPS;
 	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / MIN_MESSAGES;
+	/*
+	 * How long a clock takes to drift visibly, drift t^2 / 8 > mean / n:
+	 * what bends sooner is not the clock.
+	 */
+	double rate = (double)(m[0] + m[1]) / k->points.span;
+	double shortest = cbrt(8 * k->points.side[0].mean / k->drift / rate);
 
 	most = most < heaps ? most : heaps;
+	if ((double)most * shortest > k->points.span)
+		most = (uint64_t)(k->points.span / shortest);
 	return most < MAX_PIECES ? most : MAX_PIECES;
 }
 
@@ -391,37 +426,22 @@ static void keep(struct track *k, struct fit *f, size_t pieces, double score)
 	memcpy(k->margin, f->margin, k->points.links * sizeof(*k->margin));
 }
 
-/* Fit, leave out what that shows to be wrong, and see how good it is. */
-static int try_pieces(struct track *k, size_t pieces, struct fit *f,
-		      double *score, size_t *dropped)
-{
-	double residual;
-	int ret = fit_pieces(k, f, pieces, &residual, score);
-
-	*dropped = 0;
-	/* Beside breaks that are not placed yet, the fit is not to be judged by. */
-	if (!ret && !k->apart)
-		ret = rough_clean(&k->points, (parts(k, pieces) + 1) * SLOTS,
-				  fit_at, f, dropped);
-	*score += PRICE * (pieces ? (double)f->curve.coefs :
-			   2.0 + (double)k->course->num_breaks *
-			   (k->apart ? 2 : 1));
-	return ret;
-}
-
 static int choose_pieces(struct track *k)
 {
-	size_t first, p, dropped, worse = 0;
+	size_t first, p, worse = 0;
 	int ret = first_pieces(k, &first), restarts = RESTARTS;
 
 	p = first;
 	k->score = HUGE_VAL;
 	while (!ret && p <= most_pieces(k) && worse < 2) {
-		double score;
+		double residual, score;
 		struct fit f;
 
-		ret = try_pieces(k, p, &f, &score, &dropped);
-		if (!ret && dropped && restarts--) {
+		ret = fit_pieces(k, &f, p, &residual, &score);
+		score += PRICE * (p ? (double)f.curve.coefs :
+				  2.0 + (double)k->course->num_breaks *
+				  (k->apart ? 2 : 1));
+		if (!ret && k->dropped && restarts-- > 0) {
 			/* Scores are of the same messages. */
 			k->score = HUGE_VAL;
 			p = first;
@@ -615,7 +635,8 @@ static int follow(struct track *k)
 	size_t dropped;
 
 	if (!ret)
-		ret = rough_clean(&k->points, 0, NULL, NULL, &dropped);
+		ret = rough_clean(&k->points, k->course, 0, NULL, NULL,
+				  &dropped);
 	if (!ret)
 		ret = rough_means(&k->points, rough_at, &k->rough);
 	for (int round = 0; !ret && round < ROUNDS; round++) {

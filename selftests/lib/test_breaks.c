@@ -446,7 +446,8 @@ static void clean(struct network *n, size_t *before, size_t *after,
 			assert_float_equal(rough_at(&n->rough, t) +
 					   straight(&n->course, t),
 					   -n->ahead(t), 250e3);
-	assert_int_equal(rough_clean(&n->points, 0, NULL, NULL, &dropped), 0);
+	assert_int_equal(rough_clean(&n->points, &n->course, 0, NULL, NULL,
+				     &dropped), 0);
 	assert_int_equal(count_inward(n, 50e3, after), 0);
 }
 
