@@ -330,18 +330,14 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	struct netsync_model m = { .size = sizeof(m) };
 	uint32_t via = r->by_bound.via[h];
 	uint32_t next = graph_other(&r->graph, via, h);
-	const struct bound *b = &r->reach[via].bound;
-	size_t n = FEW_INSTANTS;
+	const struct cloud *c = r->est[via].pair->cloud;
+	uint64_t n = FEW_INSTANTS + 2 * (c[0].num + c[1].num);
 
 	if (!r->task->limits.bend)
-		return n;
-	for (size_t i = 0; i < b->parts; i++)
-		for (size_t j = 0; j < b->part[i].zones; j++)
-			n += 2 * (b->part[i].zone[j].stakes[0] +
-				  b->part[i].zone[j].stakes[1]);
+		return FEW_INSTANTS;
 	netsync_clock_model(r->host[next].clock, &m);
 	n += 2 * m.num_knots;
-	return n < MOST_INSTANTS ? n : MOST_INSTANTS;
+	return n < MOST_INSTANTS ? (size_t)n : MOST_INSTANTS;
 }
 
 static int set_knots(const struct reduction *r, uint32_t h,

@@ -77,12 +77,19 @@ static void talk(struct cluster *c, int a, int b, long messages)
 	}
 }
 
-static void solve(struct cluster *c, const char *reference)
+static void solve_by(struct cluster *c, const char *reference,
+		     enum netsync_method method)
 {
 	const struct netsync_options opt = { .size = sizeof(opt),
+					     .method = method,
 					     .reference = reference };
 
 	assert_int_equal(netsync_solve(c->ns, &opt), 0);
+}
+
+static void solve(struct cluster *c, const char *reference)
+{
+	solve_by(c, reference, NETSYNC_METHOD_AUTO);
 }
 
 /* The largest error of a host over the span; the bound must always hold. */
@@ -196,46 +203,72 @@ static void chain(struct cluster *c, uint64_t seed)
 		talk(c, h, h + 1, 100000);
 }
 
+static void add_past_chain(struct cluster *c)
+{
+	talk(c, 0, 9, 10);
+	talk(c, 0, 5, 6);
+	talk(c, 2, 8, 4);
+	talk(c, 1, 4, 1);
+}
+
 static void test_chain(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 5; seed++) {
-		int64_t alone[10];
+		const enum netsync_method method[] = { NETSYNC_METHOD_HULL,
+						       NETSYNC_METHOD_AUTO };
+		/*
+		 * A few messages past the chain make nothing worse. All hosts
+		 * together: what is a ns better for one is worse for another.
+		 */
+		const int64_t more[] = { 0, 3 };
+		int64_t alone[2][10];
 		struct cluster c;
 
 		chain(&c, seed);
-		solve(&c, "h0");
-		for (int h = 0; h < 10; h++) {
-			alone[h] = worst_error(&c, h);
-			assert_true(alone[h] < 100);
+		for (int m = 0; m < 2; m++) {
+			solve_by(&c, "h0", method[m]);
+			for (int h = 0; h < 10; h++) {
+				alone[m][h] = worst_error(&c, h);
+				assert_true(alone[m][h] < 100);
+			}
 		}
-		/* A few messages past the chain make nothing worse. */
-		talk(&c, 0, 9, 10);
-		talk(&c, 0, 5, 6);
-		talk(&c, 2, 8, 4);
-		talk(&c, 1, 4, 1);
-		solve(&c, "h0");
-		for (int h = 0; h < 10; h++)
-			assert_true(worst_error(&c, h) <= alone[h]);
+		add_past_chain(&c);
+		for (int m = 0; m < 2; m++) {
+			solve_by(&c, "h0", method[m]);
+			for (int h = 0; h < 10; h++)
+				assert_true(worst_error(&c, h) <=
+					    alone[m][h] + more[m]);
+		}
 		end(&c);
 	}
 }
 
-/* What poor links do improve is the guarantee: fewer smallest delays add up. */
+/*
+ * What poor links do improve is the guarantee: fewer smallest delays add up. A
+ * clock that may drift is held by single messages only near them: it gains
+ * little.
+ */
 static void test_bound_takes_the_short_way(void **state)
 {
-	struct netsync_host_info before = { .size = sizeof(before) };
-	struct netsync_host_info after = { .size = sizeof(after) };
+	struct netsync_host_info before[2], after[2];
 	struct cluster c;
 
 	(void)state;
+	for (int m = 0; m < 2; m++)
+		before[m].size = after[m].size = sizeof(*before);
 	chain(&c, 1);
+	solve_by(&c, "h0", NETSYNC_METHOD_HULL);
+	assert_int_equal(netsync_get_host(c.ns, 9, &before[0]), 0);
 	solve(&c, "h0");
-	assert_int_equal(netsync_get_host(c.ns, 9, &before), 0);
+	assert_int_equal(netsync_get_host(c.ns, 9, &before[1]), 0);
 	talk(&c, 0, 9, 200);
+	solve_by(&c, "h0", NETSYNC_METHOD_HULL);
+	assert_int_equal(netsync_get_host(c.ns, 9, &after[0]), 0);
+	assert_true(after[0].bound_max_ns < before[0].bound_max_ns / 2);
 	solve(&c, "h0");
-	assert_int_equal(netsync_get_host(c.ns, 9, &after), 0);
-	assert_true(after.bound_max_ns < before.bound_max_ns / 2);
+	assert_int_equal(netsync_get_host(c.ns, 9, &after[1]), 0);
+	assert_true(after[1].bound_median_ns <= before[1].bound_median_ns);
 	assert_true(worst_error(&c, 9) < 100);
 	end(&c);
 }
