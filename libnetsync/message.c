@@ -18,13 +18,6 @@
 
 #define FRESH 32
 
-static size_t slot_of(uint32_t a, uint32_t b, size_t slots)
-{
-	uint64_t v = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (v ^ v >> 32) & (slots - 1);
-}
-
 static struct budget share(size_t pairs)
 {
 	struct budget b = { MAX_BINS / (2 * pairs), MAX_CORNERS / (2 * pairs) };
@@ -49,44 +42,6 @@ static int settle_envelopes(struct pairs *ps)
 	return ret;
 }
 
-static struct pair_slot *find_slot(const struct pairs *ps, uint32_t a,
-				   uint32_t b)
-{
-	size_t i = slot_of(a, b, ps->slots);
-
-	while (ps->slot[i].pair &&
-	       (ps->slot[i].host[0] != a || ps->slot[i].host[1] != b))
-		i = (i + 1) & (ps->slots - 1);
-	return &ps->slot[i];
-}
-
-static void index_pair(struct pairs *ps, struct pair *p)
-{
-	*find_slot(ps, p->host[0], p->host[1]) = (struct pair_slot){
-		.host = { p->host[0], p->host[1] },
-		.pair = p,
-	};
-}
-
-/* Keep the table at most half full. */
-static int grow_index(struct pairs *ps)
-{
-	size_t slots = ps->slots ? ps->slots * 2 : 16;
-	struct pair_slot *bigger;
-
-	if (ps->num * 2 < ps->slots)
-		return 0;
-	bigger = calloc(slots, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	free(ps->slot);
-	ps->slot = bigger;
-	ps->slots = slots;
-	for (size_t i = 0; i < ps->num; i++)
-		index_pair(ps, ps->pair[i]);
-	return 0;
-}
-
 /* NULL: no memory. */
 static struct pair *make_pair(struct pairs *ps, const struct end *a, uint32_t b)
 {
@@ -101,13 +56,16 @@ static struct pair *make_pair(struct pairs *ps, const struct end *a, uint32_t b)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
+	if (pair_table_set(&ps->table, a->host, b, (uint32_t)ps->num)) {
+		free(p);
+		return NULL;
+	}
 	p->host[0] = a->host;
 	p->host[1] = b;
 	/* The grid of bins does not depend on where times are counted from. */
 	p->cloud[0].envelope.base = -a->origin;
 	p->cloud[1].envelope.base = -a->origin;
 	ps->pair[ps->num++] = p;
-	index_pair(ps, p);
 	return p;
 }
 
@@ -137,14 +95,11 @@ int pairs_add(struct pairs *ps, const struct end *from, const struct end *to)
 	bool back = from->host > to->host;
 	const struct end *a = back ? to : from, *b = back ? from : to;
 	int64_t y = b->t - a->t;
+	uint32_t number = pair_table_find(&ps->table, a->host, b->host);
 	struct cloud *c;
 	struct pair *p;
 
-	if (grow_index(ps))
-		return -ENOMEM;
-	p = find_slot(ps, a->host, b->host)->pair;
-	if (!p)
-		p = make_pair(ps, a, b->host);
+	p = number ? ps->pair[number - 1] : make_pair(ps, a, b->host);
 	if (!p)
 		return -ENOMEM;
 	c = &p->cloud[back];
@@ -190,6 +145,9 @@ int pairs_settle(struct pairs *ps)
 	/* In an order that does not depend on that of the messages. */
 	if (ps->num)
 		qsort(ps->pair, ps->num, sizeof(*ps->pair), by_hosts);
+	for (uint32_t i = 0; i < ps->num; i++)
+		pair_table_set(&ps->table, ps->pair[i]->host[0],
+			       ps->pair[i]->host[1], i);
 	for (size_t i = 0; i < ps->num; i++)
 		for (int d = 0; d < 2 && !ret; d++)
 			ret = settle(&ps->pair[i]->cloud[d], d, &ps->budget);
@@ -207,6 +165,6 @@ void pairs_release(struct pairs *ps)
 		free(ps->pair[i]);
 	}
 	free(ps->pair);
-	free(ps->slot);
+	pair_table_release(&ps->table);
 	memset(ps, 0, sizeof(*ps));
 }

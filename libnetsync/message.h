@@ -18,6 +18,7 @@
 
 #include "envelope.h"
 #include "hull.h"
+#include "pair-table.h"
 
 /* Where and when one end of a message was seen. */
 struct end {
@@ -53,17 +54,11 @@ struct pair {
 	struct cloud cloud[2];	/* [0]: from host[0] to host[1] */
 };
 
-struct pair_slot {
-	uint32_t host[2];
-	struct pair *pair;	/* NULL: free */
-};
-
 struct pairs {
 	struct pair **pair;
 	size_t num;
 	size_t room;
-	struct pair_slot *slot;	/* hash table */
-	size_t slots;
+	struct pair_table table;
 	struct budget budget;	/* of each cloud */
 };
 

@@ -24,7 +24,7 @@ void peers_release(struct peers *ps)
 {
 	free(ps->host);
 	free(ps->pair);
-	free(ps->slot);
+	pair_table_release(&ps->table);
 	free(ps->book);
 	memset(ps, 0, sizeof(*ps));
 }
@@ -77,52 +77,11 @@ uint32_t peers_owner(const struct peers *ps, uint32_t address)
 
 /* ---- pairs ------------------------------------------------------------- */
 
-static struct peer_slot *find_slot(const struct peers *ps, uint32_t a,
-				   uint32_t b)
-{
-	size_t i = log_mix((uint64_t)a << 32 | b) & (ps->slots - 1);
-
-	while (ps->slot[i].number &&
-	       (ps->slot[i].host[0] != a || ps->slot[i].host[1] != b))
-		i = (i + 1) & (ps->slots - 1);
-	return &ps->slot[i];
-}
-
-static void fill_slot(struct peers *ps, size_t p)
-{
-	const uint32_t *host = ps->pair[p].host;
-
-	*find_slot(ps, host[0], host[1]) = (struct peer_slot){
-		.host = { host[0], host[1] },
-		.number = (uint32_t)p + 1,
-	};
-}
-
-static int grow_slots(struct peers *ps)
-{
-	size_t slots = ps->slots ? ps->slots * 2 : 16;
-	struct peer_slot *bigger;
-
-	if (ps->pairs * 2 < ps->slots)
-		return 0;
-	bigger = calloc(slots, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	free(ps->slot);
-	ps->slot = bigger;
-	ps->slots = slots;
-	for (size_t p = 0; p < ps->pairs; p++)
-		fill_slot(ps, p);
-	return 0;
-}
-
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 {
-	uint32_t p;
+	uint32_t p = a < b ? pair_table_find(&ps->table, a, b) :
+			     pair_table_find(&ps->table, b, a);
 
-	if (!ps->slots)
-		return NULL;
-	p = (a < b ? find_slot(ps, a, b) : find_slot(ps, b, a))->number;
 	return p ? &ps->pair[p - 1] : NULL;
 }
 
@@ -134,12 +93,12 @@ int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 	if (!p) {
 		uint32_t a = from < to ? from : to, b = from < to ? to : from;
 
-		if (grow_slots(ps) || array_grow(&ps->pair, &ps->pair_room,
-						 ps->pairs, sizeof(*ps->pair)))
+		if (array_grow(&ps->pair, &ps->pair_room, ps->pairs,
+			       sizeof(*ps->pair)) ||
+		    pair_table_set(&ps->table, a, b, (uint32_t)ps->pairs))
 			return -ENOMEM;
 		p = &ps->pair[ps->pairs++];
 		*p = (struct peer_pair){ .host = { a, b } };
-		fill_slot(ps, ps->pairs - 1);
 	}
 	p->offset[p->next_sample] = from < to ? recv - send : send - recv;
 	p->next_sample = (p->next_sample + 1) % PEER_SAMPLES;

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pair-table.h"
+
 /* Where events went. */
 struct tally {
 	uint64_t matched;
@@ -44,12 +46,6 @@ struct peer_pair {
 	int64_t offset[PEER_SAMPLES];	/* time on host[1] - on host[0] */
 };
 
-/* With many pairs, to look at one that is not the right one costs most. */
-struct peer_slot {
-	uint32_t host[2];
-	uint32_t number;	/* of the pair + 1; 0: free */
-};
-
 struct peer_host {
 	int64_t until;		/* all before it was pushed */
 	int64_t decide;		/* what is before it has all its counterparts */
@@ -64,8 +60,7 @@ struct peers {
 	struct peer_pair *pair;
 	size_t pairs;
 	size_t pair_room;
-	struct peer_slot *slot;	/* hash table */
-	size_t slots;
+	struct pair_table table;
 	struct address *book;
 	bool connected;		/* something can be given up */
 };
