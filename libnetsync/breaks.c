@@ -25,14 +25,14 @@
 /* No rate changes by more at once: 500 ppm up from 500 ppm down, and some. */
 #define STEEPEST 1.5e-3
 
-struct point1 {
+struct weighed {
 	double t;
 	double y;
 	double weight;		/* 1 / variance */
 };
 
 struct series {
-	struct point1 *point;
+	struct weighed *point;
 	size_t num;
 	double noise;		/* of the other hosts' courses together */
 };
@@ -41,7 +41,7 @@ struct series {
 
 static int by_time(const void *a, const void *b)
 {
-	const struct point1 *p = a, *q = b;
+	const struct weighed *p = a, *q = b;
 
 	if (p->t != q->t)
 		return p->t < q->t ? -1 : 1;
@@ -98,7 +98,7 @@ static int make_series(struct series *s, const struct points *p, int dir,
 			double y = g[j].y - middle;
 			double sigma = side->mean / g[j].messages;
 
-			s->point[s->num++] = (struct point1){
+			s->point[s->num++] = (struct weighed){
 				.t = g[j].t,
 				.y = dir == ABOVE ? y : -y,
 				.weight = 1 / (sigma * sigma),
@@ -123,7 +123,7 @@ struct fitted {
 	size_t num;
 };
 
-static void fit_line(struct fitted *f, const struct point1 *p, size_t n,
+static void fit_line(struct fitted *f, const struct weighed *p, size_t n,
 		     double at)
 {
 	double w = 0, wt = 0, wtt = 0, wy = 0, wty = 0, det;
@@ -192,7 +192,6 @@ static bool change_at(const struct series s[2], double from, double t,
 		      double to, double drift, struct change *c)
 {
 	double sag = drift * (to - from) / 2;
-
 	double level[2], slope[2], sl[2], ss[2];
 
 	for (int d = 0; d < 2; d++) {
@@ -324,16 +323,8 @@ static int find_leaps(struct course *c, const struct series s[2])
 static bool window(const struct course *c, double t, double width,
 		   double *from, double *to)
 {
-	size_t lo = 0, hi = c->num_breaks;
+	size_t lo = course_breaks_before(c, t);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->breaks[mid].t < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	*from = t - width;
 	*to = t + width;
 	if (lo > 0)

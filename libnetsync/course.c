@@ -38,6 +38,21 @@ double course_at(const struct course *c, int64_t t, int64_t *ref)
 	return v - whole;
 }
 
+size_t course_breaks_before(const struct course *c, double t)
+{
+	size_t lo = 0, hi = c->num_breaks;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->breaks[mid].t < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 void course_release(struct course *c)
 {
 	spline_free(&c->curve);

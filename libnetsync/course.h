@@ -40,6 +40,9 @@ struct course {
 	double noise;		/* expected error of the curve, ns */
 };
 
+/* The number of breaks before a time since @from; of times from it on, first. */
+size_t course_breaks_before(const struct course *c, double t);
+
 /* t -> common time as whole ns, and the rest below 1 ns. */
 double course_at(const struct course *c, int64_t t, int64_t *ref);
 

@@ -90,6 +90,21 @@ static bool inverted(const struct course *course[2], int way,
 	return way ? d > 1 : d < -1;
 }
 
+size_t reach_inverted(const struct pair *pair, const struct course *course[2])
+{
+	size_t num = 0;
+
+	for (int way = 0; way < 2; way++) {
+		const struct envelope *e = &pair->cloud[way].envelope;
+
+		for (size_t i = 0; i < e->num; i++)
+			for (uint32_t k = 0; k < e->bin[i].corners; k++)
+				num += inverted(course, way,
+						&e->bin[i].corner[k]);
+	}
+	return num;
+}
+
 /* The limits of one direction, without what is wrong. */
 struct kept {
 	struct point *point;

@@ -46,6 +46,9 @@ int reach_make(struct reach *r, const struct pair *pair,
 	       const struct course *course[2], const struct limits *limits);
 void reach_release(struct reach *r);
 
+/* Of the limits of a pair: how many arrive before they are sent, by courses? */
+size_t reach_inverted(const struct pair *pair, const struct course *course[2]);
+
 /* The mean half-width from x = @first to @last, ns; HUGE_VAL: not known. */
 double reach_width(const struct reach *r, int64_t first, int64_t last);
 

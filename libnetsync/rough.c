@@ -14,6 +14,31 @@
 #define MANY 16			/* no more than one in so many is left out */
 #define OUTLIER 8.0		/* median deviations inward */
 
+/* Room for looking at one side after the other. */
+struct desk {
+	struct group *group;
+	double *inward;
+	double *buffer;
+};
+
+/* 0 or -ENOMEM; free it in any case. */
+static int desk_new(struct desk *d, const struct points *p)
+{
+	size_t most = points_most(p) + 1;
+
+	d->group = malloc(most * sizeof(*d->group));
+	d->inward = malloc(most * sizeof(*d->inward));
+	d->buffer = malloc(most * sizeof(*d->buffer));
+	return d->group && d->inward && d->buffer ? 0 : -ENOMEM;
+}
+
+static void desk_free(struct desk *d)
+{
+	free(d->group);
+	free(d->inward);
+	free(d->buffer);
+}
+
 /* ---- middle line ------------------------------------------------------- */
 
 double rough_at(const void *rough, double t)
@@ -201,13 +226,6 @@ static size_t drop_below(struct points *p, struct side *side, int dir,
 	return dropped;
 }
 
-/* Room for looking at one side after the other. */
-struct desk {
-	struct group *group;
-	double *inward;
-	double *buffer;
-};
-
 /* Beside breaks that are not placed yet, curves are not to be judged by. */
 static bool unsure(const struct course *c, const struct side *side,
 		   const struct group *g)
@@ -271,13 +289,8 @@ static size_t clean_side(struct points *p, const struct course *c,
 int rough_clean(struct points *p, const struct course *c, size_t parts,
 		curve_fn curve, const void *arg, size_t *dropped)
 {
-	size_t most = points_most(p) + 1;
-	struct desk d = {
-		.group = malloc(most * sizeof(*d.group)),
-		.inward = malloc(most * sizeof(*d.inward)),
-		.buffer = malloc(most * sizeof(*d.buffer)),
-	};
-	int ret = d.group && d.inward && d.buffer ? 0 : -ENOMEM;
+	struct desk d;
+	int ret = desk_new(&d, p);
 
 	*dropped = 0;
 	/* Twice: the second look is not disturbed by what the first found. */
@@ -289,9 +302,7 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
 		*dropped += clean_side(p, c, side, (int)(i / 2 & 1),
 				       fmax(messages, GROUP), curve, arg, &d);
 	}
-	free(d.group);
-	free(d.inward);
-	free(d.buffer);
+	desk_free(&d);
 	return ret;
 }
 
@@ -303,8 +314,10 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
  */
 static double mean_delay(const struct points *p, const struct side *side,
 			 int dir, curve_fn curve, const void *arg,
-			 struct group *g, double *buffer)
+			 struct desk *d)
 {
+	struct group *g = d->group;
+	double *buffer = d->buffer;
 	size_t num = points_group(p, side, dir, GROUP, curve, arg, g);
 	double middle, messages = 0;
 
@@ -324,15 +337,12 @@ static double mean_delay(const struct points *p, const struct side *side,
 
 int rough_means(struct points *p, curve_fn curve, const void *arg)
 {
-	size_t most = points_most(p) + 1;
-	struct group *g = malloc(most * sizeof(*g));
-	double *v = malloc(most * sizeof(*v));
-	int ret = g && v ? 0 : -ENOMEM;
+	struct desk d;
+	int ret = desk_new(&d, p);
 
 	for (size_t i = 0; i < 2 * p->links && !ret; i++)
 		p->side[i].mean = mean_delay(p, &p->side[i], (int)(i & 1),
-					     curve, arg, g, v);
-	free(g);
-	free(v);
+					     curve, arg, &d);
+	desk_free(&d);
 	return ret;
 }

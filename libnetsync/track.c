@@ -14,6 +14,7 @@
 
 #include "breaks.h"
 #include "fit.h"
+#include "reach.h"
 #include "rough.h"
 #include "track.h"
 
@@ -128,28 +129,11 @@ static void fit_free(struct fit *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* How many breaks there are before. */
-static size_t breaks_before(const struct track *k, double t)
-{
-	const struct course *c = k->course;
-	size_t lo = 0, hi = c->num_breaks;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->breaks[mid].t < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Is it unknown on which side of a break that is? */
 static bool astride(const struct track *k, double t)
 {
 	const struct course *c = k->course;
-	size_t lo = breaks_before(k, t);
+	size_t lo = course_breaks_before(c, t);
 
 	for (size_t i = lo ? lo - 1 : 0; i <= lo && i < c->num_breaks; i++)
 		if (parted(k, &c->breaks[i]) &&
@@ -435,7 +419,7 @@ static int choose_pieces(struct track *k)
 	p = first;
 	k->score = HUGE_VAL;
 	while (!ret && p <= most_pieces(k) && worse < 2) {
-		double residual, score;
+		double residual, score = 0;
 		struct fit f;
 
 		ret = fit_pieces(k, &f, p, &residual, &score);
@@ -670,76 +654,46 @@ bool track_useful(const struct pair *p)
 }
 
 /* Of all points that are kept: how many arrive before they are sent? */
-static int count_inverted(const struct course *c, const struct link *links,
-			  size_t num_links, size_t *inverted)
+static size_t count_inverted(const struct course *c, const struct link *links,
+			     size_t num_links)
 {
-	struct points p;
-	int ret = points_gather(&p, c, links, num_links);
+	size_t n = 0;
 
-	*inverted = 0;
-	for (size_t i = 0; !ret && i < 2 * p.links; i++) {
-		const struct side *side = &p.side[i];
+	for (size_t i = 0; i < num_links; i++) {
+		const struct link *l = &links[i];
+		const struct course *course[2] = { l->first ? c : l->other,
+						   l->first ? l->other : c };
 
-		for (size_t j = 0; j < side->heaps; j++) {
-			const struct heap *h = &side->heap[j];
-
-			for (uint32_t n = 0; n < h->samples; n++) {
-				const struct sample *s = &p.sample[h->first + n];
-				double y = s->y;
-
-				if (c->curve.coefs)
-					y -= spline_at(&c->curve, s->t);
-				*inverted += i & 1 ? y > 1 : y < -1;
-			}
-		}
+		n += reach_inverted(l->pair, course);
 	}
-	points_release(&p);
-	return ret;
+	return n;
 }
 
 /* A line that contradicts no message is better than a curve that does. */
-static int prefer_line(struct course *c, const struct course *line,
-		       const struct link *links, size_t num_links)
+static void prefer_line(struct course *c, const struct course *line,
+			const struct link *links, size_t num_links)
 {
-	size_t by_line, by_curve;
-	int ret = count_inverted(c, links, num_links, &by_curve);
-
-	if (ret || !by_curve)
-		return ret;
-	ret = count_inverted(line, links, num_links, &by_line);
-	if (ret || by_line)
-		return ret;
+	if (!count_inverted(c, links, num_links) ||
+	    count_inverted(line, links, num_links))
+		return;
 	course_release(c);
 	*c = *line;
-	return 0;
 }
 
 int track(struct course *c, const struct link *links, size_t num_links)
 {
 	struct track k = { .course = c, .drift = DRIFT, .pieces = c->pieces };
-	uint64_t messages[2] = { 0, 0 };
 	struct course line = *c;
 	double span = (double)(c->to - c->from);
 	bool had_curve = c->curve.coefs;
 	int ret;
 
-	for (size_t i = 0; i < num_links; i++) {
-		const struct cloud *cloud = links[i].pair->cloud;
-
-		messages[ABOVE] += cloud[!links[i].first].num;
-		messages[BELOW] += cloud[links[i].first].num;
-	}
-	if (c->to <= c->from || messages[ABOVE] < MIN_MESSAGES ||
-	    messages[BELOW] < MIN_MESSAGES)
+	if (c->to <= c->from || !num_links)
 		return 0;
 	/* In so short a time no clock bends visibly. */
-	if (!had_curve && DRIFT * span * span / 8 < VISIBLE) {
-		size_t inverted;
-
-		ret = count_inverted(c, links, num_links, &inverted);
-		if (ret || !inverted)
-			return ret;
-	}
+	if (!had_curve && DRIFT * span * span / 8 < VISIBLE &&
+	    !count_inverted(c, links, num_links))
+		return 0;
 	course_release(c);
 	/* A line by hulls is at the mercy of one wrong message: begin anew. */
 	c->offset = 0;
@@ -759,7 +713,7 @@ int track(struct course *c, const struct link *links, size_t num_links)
 	}
 	/* Later, there is a curve already, and no line. */
 	if (!ret && !had_curve)
-		ret = prefer_line(c, &line, links, num_links);
+		prefer_line(c, &line, links, num_links);
 	points_release(&k.points);
 	rough_release(&k.rough);
 	spline_free(&k.best);
