@@ -61,7 +61,7 @@ static double least_noise(const struct points *p)
 
 /* Of these links, each without its own smallest delay. */
 static int make_series(struct series *s, const struct points *p, int dir,
-		       bool beyond, curve_fn curve, const void *arg)
+		       bool beyond, curve_fn curve, void *arg)
 {
 	size_t most = points_most(p) + 1, room = 1;
 	double links = 1;
@@ -80,8 +80,7 @@ static int make_series(struct series *s, const struct points *p, int dir,
 	}
 	for (size_t i = 0; i < p->links; i++) {
 		const struct side *side = &p->side[2 * i + (size_t)dir];
-		size_t n = points_group(p, side, dir, GROUP,
-					beyond ? curve : NULL, arg, g);
+		size_t n = points_group(p, side, dir, GROUP, g);
 		double middle;
 
 		if (side->noise > 2 * s->noise)
@@ -398,8 +397,8 @@ static double first_width(const struct points *p, const struct series s[2])
 	return p->span * (ENOUGH + 1) / (double)(least + 1);
 }
 
-int breaks_find(struct course *c, const struct points *p, double drift,
-		bool beyond, curve_fn curve, const void *arg)
+int breaks_find(struct course *c, struct points *p, double drift, bool beyond,
+		curve_fn curve, void *arg)
 {
 	struct series s[2] = { 0 };
 	struct change *change = NULL;
@@ -407,6 +406,7 @@ int breaks_find(struct course *c, const struct points *p, double drift,
 	int found = 0, ret = 0;
 	size_t room;
 
+	points_look(p, beyond ? curve : NULL, arg);
 	for (int d = 0; d < 2 && !ret; d++)
 		ret = make_series(&s[d], p, d, beyond, curve, arg);
 	if (!ret) {

@@ -16,8 +16,8 @@
  * how fast a rate can change by itself, 1 / ns. Returns how many were found, or
  * -ENOMEM.
  */
-int breaks_find(struct course *c, const struct points *p, double drift,
-		bool beyond, curve_fn curve, const void *arg);
+int breaks_find(struct course *c, struct points *p, double drift, bool beyond,
+		curve_fn curve, void *arg);
 
 /* What the curves on either side of a break do there. */
 struct ends {

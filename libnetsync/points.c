@@ -122,17 +122,24 @@ void points_tilt(struct points *p, double offset, double slope)
 		p->sample[i].y -= offset + slope * p->sample[i].t;
 }
 
+void points_look(struct points *p, curve_fn curve, void *arg)
+{
+	for (size_t i = 0; i < p->samples; i++) {
+		struct sample *s = &p->sample[i];
+
+		s->beyond = s->y - (curve ? curve(arg, s->t) : 0);
+	}
+}
+
 double points_inner(const struct points *p, const struct heap *h, int side,
-		    curve_fn curve, const void *arg, double *t)
+		    double *t)
 {
 	double least = HUGE_VAL;
 
 	for (uint32_t i = 0; i < h->samples; i++) {
 		const struct sample *s = &p->sample[h->first + i];
-		double y = s->y - (curve ? curve(arg, s->t) : 0);
+		double y = side == BELOW ? -s->beyond : s->beyond;
 
-		if (side == BELOW)
-			y = -y;
 		if (y < least) {
 			least = y;
 			*t = s->t;
@@ -142,8 +149,7 @@ double points_inner(const struct points *p, const struct heap *h, int side,
 }
 
 size_t points_group(const struct points *p, const struct side *side, int dir,
-		    double messages, curve_fn curve, const void *arg,
-		    struct group *group)
+		    double messages, struct group *group)
 {
 	size_t n = 0;
 
@@ -156,7 +162,7 @@ size_t points_group(const struct points *p, const struct side *side, int dir,
 
 			if (!h->samples)
 				continue;
-			y = points_inner(p, h, dir, curve, arg, &t);
+			y = points_inner(p, h, dir, &t);
 			g.messages += h->messages;
 			if (y < g.y) {
 				g.y = y;

@@ -26,6 +26,7 @@ struct link {
 struct sample {
 	double t;		/* host's time from the start of its span, ns */
 	double y;		/* beyond the straight course, ns */
+	double beyond;		/* the curve that was last looked at, ns */
 };
 
 /* A bin of one direction of one link. */
@@ -64,8 +65,8 @@ struct group {
 	size_t to;
 };
 
-/* A curve of the host, beyond its straight course; NULL: zero. */
-typedef double (*curve_fn)(const void *arg, double t);
+/* A curve of the host, beyond its straight course. */
+typedef double (*curve_fn)(void *arg, double t);
 
 /* 0 or -ENOMEM; release in any case. */
 int points_gather(struct points *p, const struct course *c,
@@ -75,20 +76,22 @@ void points_release(struct points *p);
 /* Move all points by a line: y -= offset + slope * t. */
 void points_tilt(struct points *p, double offset, double slope);
 
+/* From now on, look at what is beyond a curve; NULL: beyond zero. */
+void points_look(struct points *p, curve_fn curve, void *arg);
+
 /*
- * The innermost point of a heap that has some, beyond a curve, outward
+ * The innermost point of a heap that has some, beyond the curve, outward
  * positive; *t: where it is.
  */
 double points_inner(const struct points *p, const struct heap *h, int side,
-		    curve_fn curve, const void *arg, double *t);
+		    double *t);
 
 /*
- * Sum a side up in groups of at least @messages. Groups are in order of time;
- * room for as many as there are heaps. Returns their number.
+ * Sum a side up, beyond the curve, in groups of at least @messages. Groups are
+ * in order of time; room for as many as there are heaps. Returns their number.
  */
 size_t points_group(const struct points *p, const struct side *side, int dir,
-		    double messages, curve_fn curve, const void *arg,
-		    struct group *group);
+		    double messages, struct group *group);
 
 /* The most heaps of any side. */
 size_t points_most(const struct points *p);

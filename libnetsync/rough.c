@@ -41,13 +41,17 @@ static void desk_free(struct desk *d)
 
 /* ---- middle line ------------------------------------------------------- */
 
-double rough_at(const void *rough, double t)
+double rough_at(void *rough, double t)
 {
-	const struct rough *r = rough;
+	struct rough *r = rough;
 	size_t lo = 0, hi = r->num;
 
 	if (hi < 2)
 		return hi ? r->y[0] : 0;
+	if (r->last + 1 < hi && r->t[r->last] <= t && t < r->t[r->last + 1]) {
+		lo = r->last;
+		hi = lo + 1;
+	}
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -58,13 +62,14 @@ double rough_at(const void *rough, double t)
 	}
 	if (lo + 1 == r->num)
 		lo--;
+	r->last = lo;
 	return r->y[lo] + (r->y[lo + 1] - r->y[lo]) * (t - r->t[lo]) /
 	       (r->t[lo + 1] - r->t[lo]);
 }
 
 /* Half-way between the medians of both directions of the busiest link. */
-static bool middle_of_window(const struct points *p, const struct rough *beyond,
-			     size_t *at, double end, double *buffer, double *y)
+static bool middle_of_window(const struct points *p, size_t *at, double end,
+			     double *buffer, double *y)
 {
 	size_t busiest = 0;
 
@@ -80,8 +85,7 @@ static bool middle_of_window(const struct points *p, const struct rough *beyond,
 			for (; *a < side->heaps && side->heap[*a].t < end; ++*a)
 				if (side->heap[*a].samples)
 					buffer[n[s]++] = points_inner(p,
-						&side->heap[*a], s, rough_at,
-						beyond, &t);
+						&side->heap[*a], s, &t);
 			if (n[s])
 				m[s] = median(buffer, n[s]);
 		}
@@ -94,8 +98,7 @@ static bool middle_of_window(const struct points *p, const struct rough *beyond,
 }
 
 /* Find the middle line, looking at what is beyond an earlier one. */
-static int middle(struct rough *r, const struct rough *beyond,
-		  const struct points *p)
+static int middle(struct rough *r, struct rough *beyond, struct points *p)
 {
 	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
 	size_t most = points_most(p), windows = most / BINS_OF_WINDOW;
@@ -109,12 +112,13 @@ static int middle(struct rough *r, const struct rough *beyond,
 		free(buffer);
 		return -ENOMEM;
 	}
+	points_look(p, rough_at, beyond);
 	for (size_t w = 0; w < windows; w++) {
 		double width = p->span / (double)windows;
 		double t = width * ((double)w + 0.5), y;
 
-		if (!middle_of_window(p, beyond, at, width * (double)(w + 1),
-				      buffer, &y))
+		if (!middle_of_window(p, at, width * (double)(w + 1), buffer,
+				      &y))
 			continue;
 		r->t[r->num] = t;
 		r->y[r->num++] = y + rough_at(beyond, t);
@@ -203,8 +207,7 @@ static double foretell(const struct group *g, size_t n, double t, double *reach)
 
 /* Drop what lies below a value. */
 static size_t drop_below(struct points *p, struct side *side, int dir,
-			 const struct group *g, double limit, curve_fn curve,
-			 const void *arg)
+			 const struct group *g, double limit)
 {
 	size_t dropped = 0;
 
@@ -213,9 +216,8 @@ static size_t drop_below(struct points *p, struct side *side, int dir,
 
 		for (uint32_t j = 0; j < h->samples;) {
 			struct sample *s = &p->sample[h->first + j];
-			double y = s->y - (curve ? curve(arg, s->t) : 0);
 
-			if ((dir == ABOVE ? y : -y) >= limit) {
+			if ((dir == ABOVE ? s->beyond : -s->beyond) >= limit) {
 				j++;
 				continue;
 			}
@@ -244,10 +246,10 @@ static bool unsure(const struct course *c, const struct side *side,
  */
 static size_t clean_side(struct points *p, const struct course *c,
 			 struct side *side, int dir, double messages,
-			 curve_fn curve, const void *arg, struct desk *d)
+			 struct desk *d)
 {
 	struct group *g = d->group;
-	size_t n = points_group(p, side, dir, messages, curve, arg, g);
+	size_t n = points_group(p, side, dir, messages, g);
 	size_t dropped = 0, wrong = 0;
 	double scatter;
 
@@ -281,13 +283,12 @@ static size_t clean_side(struct points *p, const struct course *c,
 		if (d->inward[i] > OUTLIER * scatter &&
 		    !unsure(c, side, &g[i]))
 			dropped += drop_below(p, side, dir, &g[i], g[i].y +
-					      d->inward[i] - OUTLIER * scatter,
-					      curve, arg);
+					      d->inward[i] - OUTLIER * scatter);
 	return dropped;
 }
 
 int rough_clean(struct points *p, const struct course *c, size_t parts,
-		curve_fn curve, const void *arg, size_t *dropped)
+		size_t *dropped)
 {
 	struct desk d;
 	int ret = desk_new(&d, p);
@@ -300,7 +301,7 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
 					  (double)parts : GROUP;
 
 		*dropped += clean_side(p, c, side, (int)(i / 2 & 1),
-				       fmax(messages, GROUP), curve, arg, &d);
+				       fmax(messages, GROUP), &d);
 	}
 	desk_free(&d);
 	return ret;
@@ -313,16 +314,15 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
  * of theirs, and its median deviation 0.4812 of that.
  */
 static double mean_delay(const struct points *p, const struct side *side,
-			 int dir, curve_fn curve, const void *arg,
-			 struct desk *d)
+			 int dir, struct desk *d)
 {
 	struct group *g = d->group;
 	double *buffer = d->buffer;
-	size_t num = points_group(p, side, dir, GROUP, curve, arg, g);
+	size_t num = points_group(p, side, dir, GROUP, g);
 	double middle, messages = 0;
 
 	if (!num)
-		num = points_group(p, side, dir, 1, curve, arg, g);
+		num = points_group(p, side, dir, 1, g);
 	if (!num)
 		return 1;
 	for (size_t i = 0; i < num; i++) {
@@ -335,14 +335,13 @@ static double mean_delay(const struct points *p, const struct side *side,
 	return fmax(median(buffer, num) * messages / (double)num / 0.4812, 1);
 }
 
-int rough_means(struct points *p, curve_fn curve, const void *arg)
+int rough_means(struct points *p)
 {
 	struct desk d;
 	int ret = desk_new(&d, p);
 
 	for (size_t i = 0; i < 2 * p->links && !ret; i++)
-		p->side[i].mean = mean_delay(p, &p->side[i], (int)(i & 1),
-					     curve, arg, &d);
+		p->side[i].mean = mean_delay(p, &p->side[i], (int)(i & 1), &d);
 	desk_free(&d);
 	return ret;
 }

@@ -13,6 +13,7 @@ struct rough {
 	double *t;
 	double *y;
 	size_t num;
+	size_t last;		/* that was asked for: a guess */
 };
 
 /*
@@ -23,21 +24,21 @@ int rough_find(struct rough *r, struct points *p, struct course *c);
 void rough_release(struct rough *r);
 
 /* A curve_fn. */
-double rough_at(const void *rough, double t);
+double rough_at(void *rough, double t);
 
 /*
- * Forget points that lie far inward, beyond a curve, of everything before and
+ * Forget points that lie far inward, beyond the curve, of everything before and
  * after them: no real messages. The more messages are looked at as one, the
  * sharper is the eye, but the better the curve must be: sides are looked at in
  * so many @parts, 0: as many as possible. 0 or -ENOMEM.
  */
 int rough_clean(struct points *p, const struct course *c, size_t parts,
-		curve_fn curve, const void *arg, size_t *dropped);
+		size_t *dropped);
 
 /*
  * Set the mean delays of all sides, of messages near the smallest, by their
- * scatter about a curve: 0 or -ENOMEM.
+ * scatter beyond the curve: 0 or -ENOMEM.
  */
-int rough_means(struct points *p, curve_fn curve, const void *arg);
+int rough_means(struct points *p);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,15 +92,26 @@ static size_t find_piece(const struct spline *s, double t)
 	return lo;
 }
 
-struct place spline_place(const struct spline *s, double t)
+static size_t filled_piece(const struct spline *s, double t)
 {
 	size_t lo = find_piece(s, t);
-	double left[DEGREE + 1], right[DEGREE + 1];
-	struct place p;
 
 	/* A break just before the end leaves an empty last piece. */
 	while (lo > DEGREE && s->knot[lo] == s->knot[lo + 1])
 		lo--;
+	return lo;
+}
+
+size_t spline_piece(const struct spline *s, double t)
+{
+	return filled_piece(s, t) - DEGREE;
+}
+
+static struct place place_in(const struct spline *s, size_t lo, double t)
+{
+	double left[DEGREE + 1], right[DEGREE + 1];
+	struct place p;
+
 	p.first = lo - DEGREE;
 	p.basis[0] = 1;
 	for (int d = 1; d <= DEGREE; d++) {
@@ -118,9 +130,57 @@ struct place spline_place(const struct spline *s, double t)
 	return p;
 }
 
+struct place spline_place(const struct spline *s, double t)
+{
+	return place_in(s, filled_piece(s, t), t);
+}
+
 double spline_at(const struct spline *s, double t)
 {
 	struct place p = spline_place(s, t);
 
 	return spline_sum(s, &p);
+}
+
+void spline_read(struct spline_reader *r, const struct spline *s)
+{
+	*r = (struct spline_reader){ .spline = s, .from = HUGE_VAL };
+}
+
+/* The cubic through four of its values, by Newton's divided differences. */
+static void open_piece(struct spline_reader *r, double t)
+{
+	const struct spline *s = r->spline;
+	size_t lo = filled_piece(s, t);
+	double x[4], d[4], h;
+
+	r->from = s->knot[lo];
+	r->to = s->knot[lo + 1];
+	h = (r->to - r->from) / 4;
+	for (size_t i = 0; i < 4; i++) {
+		struct place p;
+
+		x[i] = h * (double)i;
+		p = place_in(s, lo, r->from + x[i]);
+		d[i] = spline_sum(s, &p);
+	}
+	for (size_t k = 1; k < 4; k++)
+		for (size_t i = 3; i >= k; i--)
+			d[i] = (d[i] - d[i - 1]) / (x[i] - x[i - k]);
+	/* From Newton's form to powers. */
+	for (size_t i = 0; i < 4; i++)
+		r->c[i] = d[i];
+	for (size_t k = 3; k-- > 0;)
+		for (size_t i = k; i < 3; i++)
+			r->c[i] -= x[k] * r->c[i + 1];
+}
+
+double spline_read_at(void *reader, double t)
+{
+	struct spline_reader *r = reader;
+
+	if (!(t >= r->from && t < r->to))
+		open_piece(r, t);
+	t -= r->from;
+	return r->c[0] + t * (r->c[1] + t * (r->c[2] + t * r->c[3]));
 }

@@ -41,6 +41,22 @@ void spline_free(struct spline *s);
 struct place spline_place(const struct spline *s, double t);
 double spline_at(const struct spline *s, double t);
 
+/* The piece that a time falls in: the first of its four coefficients. */
+size_t spline_piece(const struct spline *s, double t);
+
+/* For many times, mostly in order. Coefficients may not change meanwhile. */
+struct spline_reader {
+	const struct spline *spline;
+	double from;		/* of the piece that was read last */
+	double to;
+	double c[4];		/* of that: powers of (t - from) */
+};
+
+void spline_read(struct spline_reader *r, const struct spline *s);
+
+/* The value; @reader: a struct spline_reader. */
+double spline_read_at(void *reader, double t);
+
 /* The value at a place. */
 static inline double spline_sum(const struct spline *s, const struct place *p)
 {

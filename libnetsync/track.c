@@ -49,11 +49,24 @@ struct track {
 	bool apart;		/* breaks are looked at from either side */
 };
 
-static double best_at(const void *track, double t)
+static double best_at(void *track, double t)
 {
-	const struct track *k = track;
+	struct track *k = track;
 
 	return k->best.coefs ? spline_at(&k->best, t) : rough_at(&k->rough, t);
+}
+
+/* See all points beyond a curve; beyond the rough one if there is none. */
+static void look_beyond(struct track *k, const struct spline *s)
+{
+	struct spline_reader reader;
+
+	if (s->coefs) {
+		spline_read(&reader, s);
+		points_look(&k->points, spline_read_at, &reader);
+	} else {
+		points_look(&k->points, rough_at, &k->rough);
+	}
 }
 
 /* Of the direction that has fewer. */
@@ -198,6 +211,11 @@ struct slot {
 	double low[KEEP];
 };
 
+static bool is_low(const struct slot *slot, double y)
+{
+	return slot->kept < KEEP || y < slot->low[KEEP - 1];
+}
+
 static void add_wall(struct fit *f, struct slot *slot, double y,
 		     const struct wall *wall)
 {
@@ -205,7 +223,7 @@ static void add_wall(struct fit *f, struct slot *slot, double y,
 
 	while (at < slot->kept && slot->low[at] <= y)
 		at++;
-	if (at == KEEP || (slot->kept < KEEP && f->walls == f->wall_room))
+	if (slot->kept < KEEP && f->walls == f->wall_room)
 		return;
 	if (slot->kept < KEEP) {
 		slot->kept++;
@@ -231,55 +249,54 @@ static double softness(const struct fit *f, size_t pair, size_t piece)
 }
 
 static void add_walls(struct fit *f, const struct track *k, size_t side,
-		      const struct heap *h, struct slot *slot, curve_fn beyond,
-		      const void *arg)
+		      const struct heap *h, struct slot *slot)
 {
 	for (uint32_t m = 0; m < h->samples; m++) {
 		const struct sample *s = &k->points.sample[h->first + m];
-		double y = s->y - beyond(arg, s->t);
+		double y = side & 1 ? -s->beyond : s->beyond;
 		struct wall w = {
 			.y = s->y,
 			.pair = (uint32_t)(side / 2),
 			.side = (uint8_t)(side & 1),
 		};
 
-		if (astride(k, s->t))
+		if (!is_low(slot, y) || astride(k, s->t))
 			continue;
 		w.place = spline_place(&f->curve, s->t);
 		w.soft = softness(f, side / 2, w.place.first);
-		add_wall(f, slot, side & 1 ? -y : y, &w);
+		add_wall(f, slot, y, &w);
 	}
 }
 
 /*
- * The lowest points of every slot, beyond the given curve, become walls. Each
- * piece, however short or badly filled, has its heaps shared out to as many
- * slots.
+ * The lowest points of every slot, beyond a curve, become walls. Each piece,
+ * however short or badly filled, has its heaps shared out to as many slots.
  */
-static void set_walls(struct fit *f, const struct track *k, curve_fn beyond,
-		      const void *arg)
+static void set_walls(struct fit *f, struct track *k, const struct spline *beyond)
 {
+	look_beyond(k, beyond);
 	f->walls = 0;
 	for (size_t i = 0; i < 2 * k->points.links; i++) {
 		const struct side *side = &k->points.side[i];
-		size_t from = 0, to;
+		size_t piece, next = 0, from = 0, to;
 
+		if (side->heaps)
+			next = spline_piece(&f->curve, side->heap[0].t);
 		for (; from < side->heaps; from = to) {
-			size_t piece = spline_place(&f->curve,
-						    side->heap[from].t).first;
 			struct slot slot = { 0 };
 
-			for (to = from + 1; to < side->heaps; to++)
-				if (spline_place(&f->curve, side->heap[to].t)
-				    .first != piece)
+			piece = next;
+			for (to = from + 1; to < side->heaps; to++) {
+				next = spline_piece(&f->curve, side->heap[to].t);
+				if (next != piece)
 					break;
+			}
 			for (size_t j = from; j < to; j++) {
 				size_t n = (j - from) * SLOTS / (to - from);
 
 				if (n != slot.number)
 					slot = (struct slot){ .number = n };
-				add_walls(f, k, i, &side->heap[j], &slot,
-					  beyond, arg);
+				add_walls(f, k, i, &side->heap[j], &slot);
 			}
 		}
 	}
@@ -295,11 +312,6 @@ static int harden(struct fit *f, double *cost)
 	return ret ? ret : fit_solve(f, 1, 40, cost);
 }
 
-static double fit_at(const void *fit, double t)
-{
-	return spline_at(&((const struct fit *)fit)->curve, t);
-}
-
 /*
  * Walls that are softer than all messages together are strong do not let one
  * wrong message move the curve, and so show it.
@@ -311,10 +323,10 @@ static int leave_out(struct track *k, struct fit *f, size_t pieces)
 	int ret = fit_solve(f, SOFTEST, 20, &cost);
 
 	k->dropped = 0;
+	look_beyond(k, &f->curve);
 	/* What is far off first, for then it does not hide what is less so. */
 	for (size_t n = FINEST; !ret && n >= least; n /= 8) {
-		ret = rough_clean(&k->points, k->course, n, fit_at, f,
-				  &dropped);
+		ret = rough_clean(&k->points, k->course, n, &dropped);
 		k->dropped += dropped;
 	}
 	if (k->dropped)
@@ -333,7 +345,7 @@ static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 		return ret;
 	f->straight = !pieces;
 	set_pushes(f, k, n);
-	set_walls(f, k, best_at, k);
+	set_walls(f, k, &k->best);
 	ret = fit_start(f, residual);
 	if (ret || !cost)
 		return ret;
@@ -341,11 +353,11 @@ static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 	if (ret)
 		return ret;
 	/* Twice, with the points that are lowest beyond the curve so far. */
-	set_walls(f, k, fit_at, f);
+	set_walls(f, k, &f->curve);
 	ret = harden(f, cost);
 	if (ret)
 		return ret;
-	set_walls(f, k, fit_at, f);
+	set_walls(f, k, &f->curve);
 	return fit_solve(f, 1, 40, cost);
 }
 
@@ -619,11 +631,12 @@ static int follow(struct track *k)
 	bool better = false;
 	size_t dropped;
 
+	points_look(&k->points, NULL, NULL);
 	if (!ret)
-		ret = rough_clean(&k->points, k->course, 0, NULL, NULL,
-				  &dropped);
+		ret = rough_clean(&k->points, k->course, 0, &dropped);
+	look_beyond(k, &k->best);
 	if (!ret)
-		ret = rough_means(&k->points, rough_at, &k->rough);
+		ret = rough_means(&k->points);
 	for (int round = 0; !ret && round < ROUNDS; round++) {
 		double mean = k->points.side[0].mean;
 		int found = breaks_find(k->course, &k->points, k->drift,
@@ -638,8 +651,9 @@ static int follow(struct track *k)
 		else
 			ret = choose_pieces(k);
 		/* With a curve at hand, the mean delays are known better. */
+		look_beyond(k, &k->best);
 		if (!ret)
-			ret = rough_means(&k->points, best_at, k);
+			ret = rough_means(&k->points);
 		better = k->points.side[0].mean < 0.8 * mean;
 	}
 	if (!ret && k->course->num_breaks)
