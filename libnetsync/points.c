@@ -23,6 +23,16 @@ static struct sample bear(const struct course *c, const struct link *l,
 	};
 }
 
+int64_t points_level(const struct link *l)
+{
+	const struct point *p = l->pair->cloud[0].envelope.bin[0].corner;
+	int64_t own = l->first ? p->x : p->x + p->y;
+	int64_t other = l->first ? p->x + p->y : p->x, ref;
+
+	course_at(l->other, other, &ref);
+	return ref - own;
+}
+
 /* The middle of what neighbouring bins say, so that one may be wrong. */
 static int64_t usual_y(const struct envelope *e, size_t i)
 {

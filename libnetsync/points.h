@@ -68,6 +68,12 @@ struct group {
 /* A curve of the host, beyond its straight course. */
 typedef double (*curve_fn)(void *arg, double t);
 
+/*
+ * The offset of a course that leads through a message of the link: beyond it
+ * nothing depends on origins, not even in the last digits.
+ */
+int64_t points_level(const struct link *l);
+
 /* 0 or -ENOMEM; release in any case. */
 int points_gather(struct points *p, const struct course *c,
 		  const struct link *links, size_t num_links);

@@ -710,7 +710,7 @@ int track(struct course *c, const struct link *links, size_t num_links)
 		return 0;
 	course_release(c);
 	/* A line by hulls is at the mercy of one wrong message: begin anew. */
-	c->offset = 0;
+	c->offset = points_level(&links[0]);
 	c->rest = 0;
 	c->skew = 0;
 	ret = points_gather(&k.points, c, links, num_links);
