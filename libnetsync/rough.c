@@ -13,6 +13,7 @@
 #define NEIGHBOURS 8		/* groups before, and groups after */
 #define MANY 16			/* no more than one in so many is left out */
 #define OUTLIER 8.0		/* median deviations inward */
+#define SAMPLE 4		/* one in so many groups tells the deviation */
 
 /* Room for looking at one side after the other. */
 struct desk {
@@ -241,6 +242,41 @@ static bool unsure(const struct course *c, const struct side *side,
 	return false;
 }
 
+/* How far inward is a group of what is before, or after, if that is less? */
+static double inward_of(const struct group *g, size_t n, size_t i)
+{
+	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
+	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
+	double reach = 1, least = HUGE_VAL;
+
+	if (before >= NEIGHBOURS / 2)
+		least = foretell(&g[i - before], before, g[i].t, &reach) -
+			g[i].y;
+	if (after >= NEIGHBOURS / 2) {
+		double r, v = foretell(&g[i + 1], after, g[i].t, &r) - g[i].y;
+
+		if (v < least) {
+			least = v;
+			reach = r;
+		}
+	}
+	return least / reach;
+}
+
+/* A group that is not below most of its neighbours need not be looked at. */
+static bool inside(const struct group *g, size_t n, size_t i)
+{
+	size_t below[2] = { 0, 0 };
+
+	if (i < NEIGHBOURS || n - 1 - i < NEIGHBOURS)
+		return false;
+	for (size_t k = 1; k <= NEIGHBOURS; k++) {
+		below[0] += g[i - k].y <= g[i].y;
+		below[1] += g[i + k].y <= g[i].y;
+	}
+	return below[0] > NEIGHBOURS / 2 || below[1] > NEIGHBOURS / 2;
+}
+
 /*
  * A clock that is set has one side to agree with; a wrong message has none.
  */
@@ -250,32 +286,22 @@ static size_t clean_side(struct points *p, const struct course *c,
 {
 	struct group *g = d->group;
 	size_t n = points_group(p, side, dir, messages, g);
-	size_t dropped = 0, wrong = 0;
+	size_t dropped = 0, wrong = 0, looked = 0;
 	double scatter;
 
 	if (n < NEIGHBOURS + 1)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
-		size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
-		double reach = 1, least = HUGE_VAL;
+		bool sample = i % SAMPLE == 0;
 
-		if (before >= NEIGHBOURS / 2)
-			least = foretell(&g[i - before], before, g[i].t,
-					 &reach) - g[i].y;
-		if (after >= NEIGHBOURS / 2) {
-			double r, v = foretell(&g[i + 1], after, g[i].t, &r) -
-				      g[i].y;
-
-			if (v < least) {
-				least = v;
-				reach = r;
-			}
-		}
-		d->inward[i] = least / reach;
-		d->buffer[i] = fabs(d->inward[i]);
+		d->inward[i] = 0;
+		if (!sample && inside(g, n, i))
+			continue;
+		d->inward[i] = inward_of(g, n, i);
+		if (sample)
+			d->buffer[looked++] = fabs(d->inward[i]);
 	}
-	scatter = fmax(median(d->buffer, n), 1);
+	scatter = fmax(median(d->buffer, looked), 1);
 	for (size_t i = 0; i < n; i++)
 		wrong += d->inward[i] > OUTLIER * scatter;
 	/* Where so many differ it is not that they are wrong. */
@@ -294,14 +320,18 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
 	int ret = desk_new(&d, p);
 
 	*dropped = 0;
-	/* Twice: the second look is not disturbed by what the first found. */
-	for (size_t i = 0; i < 4 * p->links && !ret; i++) {
-		struct side *side = &p->side[i / 2];
+	for (size_t i = 0; i < 2 * p->links && !ret; i++) {
+		struct side *side = &p->side[i];
 		double messages = parts ? (double)side->messages /
 					  (double)parts : GROUP;
+		size_t more = 1;
 
-		*dropped += clean_side(p, c, side, (int)(i / 2 & 1),
-				       fmax(messages, GROUP), &d);
+		/* Again: that look is not disturbed by what the first found. */
+		for (int look = 0; look < 2 && more; look++) {
+			more = clean_side(p, c, side, (int)(i & 1),
+					  fmax(messages, GROUP), &d);
+			*dropped += more;
+		}
 	}
 	desk_free(&d);
 	return ret;
