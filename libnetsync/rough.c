@@ -9,7 +9,6 @@
 #define WINDOWS 4096
 #define PASSES 3
 #define BINS_OF_WINDOW 8	/* at least, of the busiest link */
-#define GROUP 16		/* messages whose lowest is looked at as one */
 #define NEIGHBOURS 8		/* groups before, and groups after */
 #define MANY 16			/* no more than one in so many is left out */
 #define OUTLIER 8.0		/* median deviations inward */
@@ -323,13 +322,13 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
 	for (size_t i = 0; i < 2 * p->links && !ret; i++) {
 		struct side *side = &p->side[i];
 		double messages = parts ? (double)side->messages /
-					  (double)parts : GROUP;
+					  (double)parts : ROUGH_GROUP;
 		size_t more = 1;
 
 		/* Again: that look is not disturbed by what the first found. */
 		for (int look = 0; look < 2 && more; look++) {
 			more = clean_side(p, c, side, (int)(i & 1),
-					  fmax(messages, GROUP), &d);
+					  fmax(messages, ROUGH_GROUP), &d);
 			*dropped += more;
 		}
 	}
@@ -348,7 +347,7 @@ static double mean_delay(const struct points *p, const struct side *side,
 {
 	struct group *g = d->group;
 	double *buffer = d->buffer;
-	size_t num = points_group(p, side, dir, GROUP, g);
+	size_t num = points_group(p, side, dir, ROUGH_GROUP, g);
 	double middle, messages = 0;
 
 	if (!num)

@@ -8,6 +8,9 @@
 
 #include "points.h"
 
+/* So many messages are looked at as one, at least. */
+#define ROUGH_GROUP 16
+
 /* Straight lines from the middle of one window of time to the next. */
 struct rough {
 	double *t;

@@ -22,6 +22,7 @@
 #define MAX_PIECES 8192
 #define HEAPS 8			/* that a piece, or what breaks part, has */
 #define SLOTS 16		/* of each piece: the lowest points are kept */
+#define FEW_SLOTS 16		/* of each of many links */
 #define KEEP 2			/* points of a slot */
 #define PRICE 3.0		/* of a coefficient, in log likelihood */
 #define SOFTNESS 0.3		/* of walls, in mean / number of messages */
@@ -46,6 +47,7 @@ struct track {
 	double score;
 	size_t pieces;
 	size_t dropped;		/* wrong points, by the last fit */
+	int restarts;		/* that are left, because of these */
 	bool apart;		/* breaks are looked at from either side */
 };
 
@@ -93,6 +95,14 @@ static bool parted(const struct track *k, const struct brk *b)
 	return b->jump || (k->apart && !b->settled);
 }
 
+/* The more links there are, the fewer points of each touch the curve. */
+static size_t slots(const struct track *k)
+{
+	size_t n = (size_t)(SLOTS / sqrt((double)k->points.links));
+
+	return n > FEW_SLOTS ? n : FEW_SLOTS;
+}
+
 static int new_curve(struct spline *s, const struct track *k, size_t pieces)
 {
 	const struct course *c = k->course;
@@ -123,7 +133,8 @@ static int fit_new(struct fit *f, const struct track *k, size_t pieces)
 	f->margin = calloc(3 * links, sizeof(double));
 	f->push = calloc((links + 1) * f->curve.coefs, sizeof(double));
 	/* Heaps at a knot may take turns: have something in reserve. */
-	f->wall_room = 2 * links * KEEP * (parts(k, pieces) + 1) * (SLOTS + 1);
+	f->wall_room = 2 * links * KEEP * (parts(k, pieces) + 1) *
+		       (slots(k) + 1);
 	f->wall = malloc(f->wall_room * sizeof(*f->wall));
 	if (!f->margin || !f->push || !f->wall)
 		return -ENOMEM;
@@ -292,7 +303,7 @@ static void set_walls(struct fit *f, struct track *k, const struct spline *beyon
 					break;
 			}
 			for (size_t j = from; j < to; j++) {
-				size_t n = (j - from) * SLOTS / (to - from);
+				size_t n = (j - from) * slots(k) / (to - from);
 
 				if (n != slot.number)
 					slot = (struct slot){ .number = n };
@@ -312,23 +323,37 @@ static int harden(struct fit *f, double *cost)
 	return ret ? ret : fit_solve(f, 1, 40, cost);
 }
 
+/* In how many parts is it worth while to look at sides? */
+static size_t finest(const struct track *k)
+{
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < 2 * k->points.links; i++)
+		if (k->points.side[i].messages / ROUGH_GROUP > most)
+			most = k->points.side[i].messages / ROUGH_GROUP;
+	return most < FINEST ? most : FINEST;
+}
+
 /*
  * Walls that are softer than all messages together are strong do not let one
  * wrong message move the curve, and so show it.
  */
 static int leave_out(struct track *k, struct fit *f, size_t pieces)
 {
-	size_t least = (parts(k, pieces) + 1) * SLOTS, dropped;
+	size_t least = (parts(k, pieces) + 1) * SLOTS, dropped, n = finest(k);
 	double cost;
 	int ret = fit_solve(f, SOFTEST, 20, &cost);
 
+	if (ret)
+		return ret;
 	k->dropped = 0;
 	look_beyond(k, &f->curve);
 	/* What is far off first, for then it does not hide what is less so. */
-	for (size_t n = FINEST; !ret && n >= least; n /= 8) {
+	do {
 		ret = rough_clean(&k->points, k->course, n, &dropped);
 		k->dropped += dropped;
-	}
+		n /= 8;
+	} while (!ret && n >= least);
 	if (k->dropped)
 		set_pushes(f, k, pieces);
 	return ret;
@@ -381,21 +406,25 @@ static size_t most_pieces(const struct track *k)
 	return most < MAX_PIECES ? most : MAX_PIECES;
 }
 
+/* Twice as many; where breaks make pieces, fewer add little to them. */
+static size_t more_pieces(const struct track *k, size_t pieces)
+{
+	return pieces ? 2 * pieces : 1 + k->course->num_breaks / 2;
+}
+
 /*
  * Below how many pieces need not be tried? Least squares are quick and show
- * where the curve begins to follow. What was right before is nearly so again.
+ * where the curve begins to follow.
  */
 static int first_pieces(struct track *k, size_t *first)
 {
 	double residual[32], least = HUGE_VAL, scatter = 0;
 	int n = 0, ret = 0;
 
-	*first = k->pieces / 2;
-	if (k->pieces)
-		return 0;
+	*first = 0;
 	/* Once the walls are as near as they scatter, there is no more. */
 	for (size_t p = 0; p <= most_pieces(k) && n < 32 &&
-	     least > NEAR * scatter; p = p ? 2 * p : 1) {
+	     least > NEAR * scatter; p = more_pieces(k, p)) {
 		struct fit f;
 
 		ret = fit_pieces(k, &f, p, &residual[n], NULL);
@@ -407,7 +436,7 @@ static int first_pieces(struct track *k, size_t *first)
 			return ret;
 		least = fmin(least, residual[n++]);
 	}
-	for (int i = 0; i < n; i++, *first = *first ? 2 * *first : 1)
+	for (int i = 0; i < n; i++, *first = more_pieces(k, *first))
 		if (residual[i] <= 8 * least + 1000)
 			break;
 	return 0;
@@ -423,38 +452,72 @@ static void keep(struct track *k, struct fit *f, size_t pieces, double score)
 	memcpy(k->margin, f->margin, k->points.links * sizeof(*k->margin));
 }
 
+/*
+ * Fit, and keep what is better than all before: 1, else 0. -EAGAIN: messages
+ * were left out, and scores are not of the same ones any more.
+ */
+static int try_pieces(struct track *k, size_t pieces)
+{
+	double residual, score = 0;
+	struct fit f;
+	int ret = fit_pieces(k, &f, pieces, &residual, &score);
+
+	score += PRICE * (pieces ? (double)f.curve.coefs :
+			  2.0 + (double)k->course->num_breaks *
+			  (k->apart ? 2 : 1));
+	if (!ret && k->dropped && k->restarts > 0) {
+		k->restarts--;
+		ret = -EAGAIN;
+	} else if (!ret && score < k->score) {
+		keep(k, &f, pieces, score);
+		ret = 1;
+	}
+	fit_free(&f);
+	return ret;
+}
+
+/* More and more pieces, until that was not better @patience times. */
+static int climb(struct track *k, size_t pieces, int patience)
+{
+	int worse = 0, ret = 0;
+
+	for (; ret >= 0 && worse < patience && pieces <= most_pieces(k);
+	     pieces = more_pieces(k, pieces)) {
+		ret = try_pieces(k, pieces);
+		worse = ret ? 0 : worse + 1;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* What was right before is nearly so again. */
+static int climb_around(struct track *k, size_t pieces)
+{
+	int ret = climb(k, pieces, 2);
+
+	if (!ret && k->pieces == pieces) {
+		do
+			ret = try_pieces(k, pieces /= 2);
+		while (ret > 0 && pieces);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 static int choose_pieces(struct track *k)
 {
-	size_t first, p, worse = 0;
-	int ret = first_pieces(k, &first), restarts = RESTARTS;
+	size_t known = k->pieces, most = most_pieces(k), first;
+	int ret;
 
-	p = first;
-	k->score = HUGE_VAL;
-	while (!ret && p <= most_pieces(k) && worse < 2) {
-		double residual, score = 0;
-		struct fit f;
-
-		ret = fit_pieces(k, &f, p, &residual, &score);
-		score += PRICE * (p ? (double)f.curve.coefs :
-				  2.0 + (double)k->course->num_breaks *
-				  (k->apart ? 2 : 1));
-		if (!ret && k->dropped && restarts-- > 0) {
-			/* Scores are of the same messages. */
-			k->score = HUGE_VAL;
-			p = first;
-			worse = 0;
-			fit_free(&f);
-			continue;
-		}
-		if (!ret && score < k->score) {
-			keep(k, &f, p, score);
-			worse = 0;
+	k->restarts = RESTARTS;
+	do {
+		k->score = HUGE_VAL;
+		if (known) {
+			ret = climb_around(k, known < most ? known : most);
 		} else {
-			worse++;
+			ret = first_pieces(k, &first);
+			if (!ret)
+				ret = climb(k, first, 2);
 		}
-		fit_free(&f);
-		p = p ? 2 * p : 1;
-	}
+	} while (ret == -EAGAIN);
 	return ret;
 }
 
@@ -625,18 +688,29 @@ static int settle_breaks(struct track *k)
 	return ret;
 }
 
-static int follow(struct track *k)
+/* What lies far inward is dropped, and the mean delays are found. */
+static int prepare(struct track *k)
 {
-	int ret = rough_find(&k->rough, &k->points, k->course);
-	bool better = false;
 	size_t dropped;
+	int ret = 0;
 
-	points_look(&k->points, NULL, NULL);
+	if (k->best.coefs) {
+		look_beyond(k, &k->best);
+	} else {
+		ret = rough_find(&k->rough, &k->points, k->course);
+		points_look(&k->points, NULL, NULL);
+	}
 	if (!ret)
 		ret = rough_clean(&k->points, k->course, 0, &dropped);
 	look_beyond(k, &k->best);
-	if (!ret)
-		ret = rough_means(&k->points);
+	return ret ? ret : rough_means(&k->points);
+}
+
+static int follow(struct track *k)
+{
+	int ret = prepare(k);
+	bool better = false;
+
 	for (int round = 0; !ret && round < ROUNDS; round++) {
 		double mean = k->points.side[0].mean;
 		int found = breaks_find(k->course, &k->points, k->drift,
@@ -696,7 +770,10 @@ static void prefer_line(struct course *c, const struct course *line,
 
 int track(struct course *c, const struct link *links, size_t num_links)
 {
-	struct track k = { .course = c, .drift = DRIFT, .pieces = c->pieces };
+	struct track k = {
+		.course = c, .drift = DRIFT,
+		.best = c->curve, .pieces = c->pieces,
+	};
 	struct course line = *c;
 	double span = (double)(c->to - c->from);
 	bool had_curve = c->curve.coefs;
@@ -708,11 +785,14 @@ int track(struct course *c, const struct link *links, size_t num_links)
 	if (!had_curve && DRIFT * span * span / 8 < VISIBLE &&
 	    !count_inverted(c, links, num_links))
 		return 0;
+	c->curve = (struct spline){ 0 };
 	course_release(c);
-	/* A line by hulls is at the mercy of one wrong message: begin anew. */
-	c->offset = points_level(&links[0]);
-	c->rest = 0;
-	c->skew = 0;
+	if (!had_curve) {
+		/* Hulls are at the mercy of one wrong message: begin anew. */
+		c->offset = points_level(&links[0]);
+		c->rest = 0;
+		c->skew = 0;
+	}
 	ret = points_gather(&k.points, c, links, num_links);
 	k.margin = calloc(num_links, sizeof(*k.margin));
 	if (!k.margin)
