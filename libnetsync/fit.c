@@ -136,7 +136,7 @@ static double prior(const struct fit *f, const struct bend *b)
 {
 	double h = b->length;
 
-	return 1 / (h * h * h * f->wander * f->wander * SECOND);
+	return SECOND / (h * h * h * f->wander * f->wander);
 }
 
 /* Hold every coefficient in line with its neighbours, but not at breaks. */
