@@ -23,4 +23,14 @@
 #include <linux/unaligned.h>
 #endif
 
+/*
+ * A variable on the packet path that is filled in before it is read: kernels
+ * with CONFIG_INIT_STACK_ALL_ZERO need not clear it for every packet.
+ */
+#if __has_attribute(__uninitialized__)
+#define netsync_filled_in __attribute__((__uninitialized__))
+#else
+#define netsync_filled_in
+#endif
+
 #endif /* NETSYNC_COMPAT_H */

@@ -6,17 +6,20 @@
 #include <linux/module.h>
 
 #include "compat.h"
+#include "events.h"
 #include "hooks.h"
+#include "parse.h"
 
 #define CREATE_TRACE_POINTS
 #include "netsync-events.h"
 
-EXPORT_TRACEPOINT_SYMBOL_GPL(inet_sock_local_in);
-EXPORT_TRACEPOINT_SYMBOL_GPL(inet_sock_local_out);
+#define EVENT(name, source) EXPORT_TRACEPOINT_SYMBOL_GPL(name);
+NETSYNC_EVENTS(EVENT)
+#undef EVENT
 
 static int attached_get(char *page, const struct kernel_param *kp)
 {
-	return netsync_hooks_show(page);
+	return netsync_events_show(page);
 }
 
 static int attached_set(const char *val, const struct kernel_param *kp)
@@ -32,13 +35,45 @@ module_param_cb(attached, &attached_ops, NULL, 0444);
 MODULE_PARM_DESC(attached,
 	"Read only: events that are in use and see packets by now, separated by commas");
 
+static int sampling_set(const char *val, const struct kernel_param *kp)
+{
+	u8 exponent;
+	int err = kstrtou8(val, 0, &exponent);
+
+	if (err)
+		return err;
+	if (exponent > NETSYNC_MAX_SAMPLING)
+		return -ERANGE;
+	WRITE_ONCE(netsync_sampling, exponent);
+	return 0;
+}
+
+static const struct kernel_param_ops sampling_ops = {
+	.set = sampling_set,
+	.get = param_get_byte,
+};
+module_param_cb(sampling, &sampling_ops, &netsync_sampling, 0644);
+__MODULE_PARM_TYPE(sampling, "byte");
+MODULE_PARM_DESC(sampling,
+	"N: of 2^N packets record one, the same on all hosts where this is equal; 0 to 16 (default 0: all packets)");
+
+module_param_named(digest, netsync_digest, bool, 0644);
+MODULE_PARM_DESC(digest,
+	"Record a digest of the first bytes of UDP payloads, by which a guess of them can be confirmed (default Y)");
+
 static int __init netsync_init(void)
 {
-	return netsync_hooks_init();
+	int err = netsync_hooks_init();
+
+	if (err)
+		return err;
+	netsync_events_init();
+	return 0;
 }
 
 static void __exit netsync_exit(void)
 {
+	netsync_events_exit();
 	netsync_hooks_exit();
 }
 

@@ -12,40 +12,156 @@
 
 #include <lttng/tracepoint-event.h>
 
+/*
+ * LTTng includes this file many times, and each time makes something else of
+ * the fields: types, filters, sizes, and code that writes them, one call for
+ * each, which costs more than all the rest. As records are packed in the order
+ * of the fields, the code need only write the record. LTTng defines
+ * _TP_SESSION_CHECK just before it makes that code and not for what comes
+ * before; where it does not, fields are written one by one.
+ */
+#undef netsync_integer
+#undef netsync_hex
+#undef netsync_addresses
+#if defined(_TP_SESSION_CHECK) && !defined(RING_BUFFER_ALIGN)
+#define netsync_integer(type, field)
+#define netsync_hex(type, field)
+#define netsync_addresses(rec) \
+	ctf_array(uint8_t, record, (const uint8_t *)(rec), NETSYNC_RECORD_SIZE(rec))
+#else
+#define netsync_integer(type, field) ctf_integer(type, field, rec->field)
+#define netsync_hex(type, field) ctf_integer_hex(type, field, rec->field)
+#define netsync_addresses(rec)						   \
+	ctf_sequence(uint8_t, saddr, netsync_saddr(&(rec)->addrs), uint8_t, \
+		     netsync_addr_len(&(rec)->addrs))			   \
+	ctf_sequence(uint8_t, daddr, netsync_daddr(&(rec)->addrs), uint8_t, \
+		     netsync_addr_len(&(rec)->addrs))
+#endif
+
 LTTNG_TRACEPOINT_EVENT_CLASS(inet_sock_local,
-	TP_PROTO(const struct netsync_tcp *seg),
-	TP_ARGS(seg),
+	TP_PROTO(const struct netsync_tcp *rec),
+	TP_ARGS(rec),
 	TP_FIELDS(
-		ctf_integer_hex(uint64_t, sk, seg->sk)
-		ctf_integer(uint32_t, seq, seg->seq)
-		ctf_integer(uint32_t, ack_seq, seg->ack_seq)
-		ctf_integer_hex(uint16_t, check, seg->check)
-		ctf_integer(uint16_t, window, seg->window)
-		ctf_integer_hex(uint16_t, flags, seg->flags)
-		ctf_array(uint8_t, saddr, seg->saddr.s6_addr, 16)
-		ctf_array(uint8_t, daddr, seg->daddr.s6_addr, 16)
-		ctf_integer(uint16_t, sport, seg->sport)
-		ctf_integer(uint16_t, dport, seg->dport)
-		ctf_integer(uint8_t, family, seg->family)
-		ctf_integer(uint16_t, id, seg->id)
-		ctf_integer(uint32_t, len, seg->len)
-		ctf_integer(uint16_t, gso_segs, seg->gso_segs)
-		ctf_integer(uint16_t, gso_size, seg->gso_size)
-		ctf_integer(uint32_t, netns, seg->netns)
-		ctf_integer(uint8_t, has_ts, seg->has_ts)
-		ctf_integer(uint32_t, tsval, seg->tsval)
-		ctf_integer(uint32_t, tsecr, seg->tsecr)
+		netsync_hex(uint64_t, sk)
+		netsync_integer(uint32_t, seq)
+		netsync_integer(uint32_t, ack_seq)
+		netsync_hex(uint16_t, check)
+		netsync_integer(uint16_t, window)
+		netsync_hex(uint16_t, flags)
+		netsync_integer(uint16_t, sport)
+		netsync_integer(uint16_t, dport)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, id)
+		netsync_integer(uint32_t, len)
+		netsync_integer(uint16_t, gso_segs)
+		netsync_integer(uint16_t, gso_size)
+		netsync_integer(uint32_t, netns)
+		netsync_integer(uint8_t, has_ts)
+		netsync_integer(uint32_t, tsval)
+		netsync_integer(uint32_t, tsecr)
+		netsync_integer(uint8_t, sampling)
+		netsync_addresses(rec)
 	)
 )
 
 LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sock_local, inet_sock_local_in,
-	TP_PROTO(const struct netsync_tcp *seg),
-	TP_ARGS(seg)
+	TP_PROTO(const struct netsync_tcp *rec),
+	TP_ARGS(rec)
 )
 
 LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sock_local, inet_sock_local_out,
-	TP_PROTO(const struct netsync_tcp *seg),
-	TP_ARGS(seg)
+	TP_PROTO(const struct netsync_tcp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_udp_local,
+	TP_PROTO(const struct netsync_udp *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, sk)
+		netsync_integer(uint16_t, sport)
+		netsync_integer(uint16_t, dport)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, id)
+		netsync_integer(uint32_t, len)
+		netsync_integer(uint16_t, gso_segs)
+		netsync_integer(uint16_t, gso_size)
+		netsync_integer(uint32_t, netns)
+		netsync_hex(uint16_t, check)
+		netsync_integer(uint8_t, check_final)
+		netsync_hex(uint64_t, digest)
+		netsync_integer(uint8_t, sampling)
+		netsync_addresses(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_udp_local, inet_udp_local_in,
+	TP_PROTO(const struct netsync_udp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_udp_local, inet_udp_local_out,
+	TP_PROTO(const struct netsync_udp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_icmp_local,
+	TP_PROTO(const struct netsync_icmp *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, sk)
+		netsync_integer(uint8_t, type)
+		netsync_integer(uint16_t, echo_id)
+		netsync_integer(uint16_t, echo_seq)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, id)
+		netsync_integer(uint32_t, len)
+		netsync_integer(uint32_t, netns)
+		netsync_integer(uint8_t, sampling)
+		netsync_addresses(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_icmp_local, inet_icmp_local_in,
+	TP_PROTO(const struct netsync_icmp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_icmp_local, inet_icmp_local_out,
+	TP_PROTO(const struct netsync_icmp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_sctp_local,
+	TP_PROTO(const struct netsync_sctp *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, sk)
+		netsync_integer(uint16_t, sport)
+		netsync_integer(uint16_t, dport)
+		netsync_hex(uint32_t, vtag)
+		netsync_integer(uint8_t, chunk)
+		netsync_integer(uint8_t, has_tsn)
+		netsync_integer(uint32_t, tsn)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, id)
+		netsync_integer(uint32_t, len)
+		netsync_integer(uint16_t, gso_segs)
+		netsync_integer(uint16_t, gso_size)
+		netsync_integer(uint32_t, netns)
+		netsync_integer(uint8_t, sampling)
+		netsync_addresses(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sctp_local, inet_sctp_local_in,
+	TP_PROTO(const struct netsync_sctp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sctp_local, inet_sctp_local_out,
+	TP_PROTO(const struct netsync_sctp *rec),
+	TP_ARGS(rec)
 )
 
 #endif /* NETSYNC_LTTNG_EVENTS_H */

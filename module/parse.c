@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/sctp.h>
+#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
+#include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/tcp.h>
@@ -10,10 +15,20 @@
 #include "compat.h"
 #include "parse.h"
 
-/* Where the transport header starts and the packet ends, as skb offsets. */
-struct extent {
-	unsigned int start;
-	unsigned int end;
+u8 netsync_sampling __read_mostly;
+bool netsync_digest __read_mostly = true;
+
+/* What an IP header says, and where the transport header lies. */
+struct packet {
+	const struct sk_buff *skb;
+	const void *addrs;	/* source and destination, one after the other */
+	unsigned int start;	/* of the transport header, as an skb offset */
+	unsigned int end;	/* of the packet; behind it may be padding */
+	u32 netns;
+	u16 id;
+	u8 family;
+	u8 protocol;		/* of the transport header */
+	bool is_part;		/* the first of several fragments */
 };
 
 /*
@@ -22,8 +37,8 @@ struct extent {
  * of a packet larger than it can say is zero (BIG TCP, jumbograms). Return: 0
  * if the packet is cut short.
  */
-static unsigned int packet_end(const struct sk_buff *skb, unsigned int base,
-			       __be16 len)
+static __always_inline unsigned int packet_end(const struct sk_buff *skb,
+					       unsigned int base, __be16 len)
 {
 	unsigned int there = skb->len - base;
 
@@ -32,58 +47,119 @@ static unsigned int packet_end(const struct sk_buff *skb, unsigned int base,
 	return ntohs(len) <= there ? base + ntohs(len) : 0;
 }
 
-static bool parse_ipv4(const struct sk_buff *skb, struct netsync_tcp *seg,
-		       struct extent *ext)
+static __always_inline bool read_ipv4(struct packet *p, unsigned int nhoff,
+				      void *copy)
 {
-	unsigned int nhoff = skb_network_offset(skb);
-	const struct iphdr *ip;
-	struct iphdr copy;
+	const struct iphdr *ih;
 
-	ip = skb_header_pointer(skb, nhoff, sizeof(copy), &copy);
-	if (!ip || ip->version != 4 || ip->ihl < 5 ||
-	    ip->protocol != IPPROTO_TCP || (ip->frag_off & htons(IP_OFFSET)))
+	ih = skb_header_pointer(p->skb, nhoff, sizeof(*ih), copy);
+	if (!ih || ih->version != 4 || ih->ihl < 5 ||
+	    (ih->frag_off & htons(IP_OFFSET)))
 		return false;
-	ext->start = nhoff + ip->ihl * 4;
-	ext->end = packet_end(skb, nhoff, ip->tot_len);
-	ipv6_addr_set_v4mapped(ip->saddr, &seg->saddr);
-	ipv6_addr_set_v4mapped(ip->daddr, &seg->daddr);
-	seg->id = ntohs(ip->id);
-	return true;
+	p->addrs = &ih->saddr;
+	p->start = nhoff + ih->ihl * 4;
+	p->end = packet_end(p->skb, nhoff, ih->tot_len);
+	p->id = ntohs(ih->id);
+	p->protocol = ih->protocol;
+	p->is_part = ih->frag_off & htons(IP_MF);
+	return p->end >= p->start;
 }
 
-static bool parse_ipv6(const struct sk_buff *skb, struct netsync_tcp *seg,
-		       struct extent *ext)
+static __always_inline bool read_ipv6(struct packet *p, unsigned int nhoff,
+				      void *copy)
 {
-	unsigned int nhoff = skb_network_offset(skb);
-	const struct ipv6hdr *ip;
-	struct ipv6hdr copy;
-	u8 nexthdr;
+	const struct ipv6hdr *ih;
 
-	ip = skb_header_pointer(skb, nhoff, sizeof(copy), &copy);
-	if (!ip || ip->version != 6)
+	ih = skb_header_pointer(p->skb, nhoff, sizeof(*ih), copy);
+	if (!ih || ih->version != 6)
 		return false;
-	ext->start = nhoff + sizeof(*ip);
-	ext->end = packet_end(skb, ext->start, ip->payload_len);
-	seg->saddr = ip->saddr;
-	seg->daddr = ip->daddr;
-	seg->id = 0;
-	nexthdr = ip->nexthdr;
-	if (nexthdr != IPPROTO_TCP) {
+	p->addrs = &ih->saddr;
+	p->start = nhoff + sizeof(*ih);
+	p->end = packet_end(p->skb, p->start, ih->payload_len);
+	p->id = 0;
+	p->protocol = ih->nexthdr;
+	p->is_part = false;
+	if (unlikely(ipv6_ext_hdr(ih->nexthdr))) {
+		u8 nexthdr = ih->nexthdr;
 		__be16 frag_off;
 		int start;
 
 		/* Ends at the fragment header of all but first fragments. */
-		start = ipv6_skip_exthdr(skb, ext->start, &nexthdr, &frag_off);
-		if (start < 0 || nexthdr != IPPROTO_TCP)
+		start = ipv6_skip_exthdr(p->skb, p->start, &nexthdr, &frag_off);
+		if (start < 0)
 			return false;
-		ext->start = start;
+		p->start = start;
+		p->protocol = nexthdr;
+		p->is_part = frag_off & htons(IP6_MF);
+	}
+	return p->end >= p->start;
+}
+
+static __always_inline void write_addrs(const struct packet *p,
+					struct netsync_addrs *addrs)
+{
+	if (p->family == AF_INET) {
+		addrs->bytes[0] = 4;
+		memcpy(addrs->bytes + 1, p->addrs, 4);
+		addrs->bytes[5] = 4;
+		memcpy(addrs->bytes + 6, p->addrs + 4, 4);
+		addrs->size = 10;
+	} else {
+		addrs->bytes[0] = 16;
+		memcpy(addrs->bytes + 1, p->addrs, 16);
+		addrs->bytes[17] = 16;
+		memcpy(addrs->bytes + 18, p->addrs + 16, 16);
+		addrs->size = 34;
+	}
+}
+
+/* What all records have, and what all of those have that can be segmented. */
+#define WRITE_COMMON(p, rec)						\
+	do {								\
+		(rec)->sk = (unsigned long)(p)->skb->sk;		\
+		(rec)->family = (p)->family;				\
+		(rec)->id = (p)->id;					\
+		(rec)->netns = (p)->netns;				\
+		(rec)->sampling = READ_ONCE(netsync_sampling);		\
+		write_addrs(p, &(rec)->addrs);				\
+	} while (0)
+
+#define WRITE_GSO(p, rec)						\
+	do {								\
+		(rec)->gso_segs = skb_shinfo((p)->skb)->gso_segs;	\
+		(rec)->gso_size = skb_shinfo((p)->skb)->gso_size;	\
+	} while (0)
+
+/* ---- sampling: netsync-events.h says which packets these are -------------- */
+
+#define GOLDEN 0x9e3779b1u
+
+static bool is_chosen(u32 key, u8 sampling)
+{
+	return !(key * GOLDEN >> (32 - sampling));
+}
+
+static noinline bool is_chosen_tcp(const struct netsync_tcp *rec)
+{
+	u32 block = rec->seq >> 16, last = (rec->seq + rec->len - 1) >> 16;
+
+	if (rec->flags & (TCPHDR_SYN | TCPHDR_FIN))
+		return true;
+	if (!rec->len)
+		return is_chosen(rec->ack_seq >> 16, rec->sampling);
+	while (!is_chosen(block, rec->sampling)) {
+		if (block == last)
+			return false;
+		block = (block + 1) & U16_MAX;
 	}
 	return true;
 }
 
+/* ---- transport headers ---------------------------------------------------- */
+
 /* Options that make no sense end the search, as they do in the TCP stack. */
-static void parse_options(const u8 *opt, unsigned int len,
-			  struct netsync_tcp *seg)
+static noinline void find_timestamps(const u8 *opt, unsigned int len,
+				     struct netsync_tcp *rec)
 {
 	while (len && *opt != TCPOPT_EOL) {
 		unsigned int size = 1;
@@ -94,9 +170,9 @@ static void parse_options(const u8 *opt, unsigned int len,
 			size = opt[1];
 		}
 		if (*opt == TCPOPT_TIMESTAMP && size == TCPOLEN_TIMESTAMP) {
-			seg->has_ts = 1;
-			seg->tsval = get_unaligned_be32(opt + 2);
-			seg->tsecr = get_unaligned_be32(opt + 6);
+			rec->has_ts = 1;
+			rec->tsval = get_unaligned_be32(opt + 2);
+			rec->tsecr = get_unaligned_be32(opt + 6);
 			return;
 		}
 		opt += size;
@@ -104,53 +180,260 @@ static void parse_options(const u8 *opt, unsigned int len,
 	}
 }
 
-bool netsync_parse_tcp(const struct sk_buff *skb, u8 family,
-		       struct netsync_tcp *seg)
-{
-	unsigned int header, room;
-	const struct tcphdr *th;
-	struct tcphdr copy;
-	struct extent ext;
+/* Nearly all segments have these options and no others. */
+#define USUAL_OPTIONS (TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
+		       TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
 
-	if (family == AF_INET ? !parse_ipv4(skb, seg, &ext) :
-				!parse_ipv6(skb, seg, &ext))
-		return false;
-	if (ext.end < ext.start + sizeof(*th))
-		return false;
-	room = ext.end - ext.start;
-	th = skb_header_pointer(skb, ext.start, sizeof(copy), &copy);
+static __always_inline void read_options(const u8 *opt, unsigned int len,
+					 struct netsync_tcp *rec)
+{
+	if (len == TCPOLEN_TSTAMP_ALIGNED &&
+	    get_unaligned_be32(opt) == USUAL_OPTIONS) {
+		rec->has_ts = 1;
+		rec->tsval = get_unaligned_be32(opt + 4);
+		rec->tsecr = get_unaligned_be32(opt + 8);
+		return;
+	}
+	rec->has_ts = 0;
+	rec->tsval = 0;
+	rec->tsecr = 0;
+	if (len)
+		find_timestamps(opt, len, rec);
+}
+
+static __always_inline unsigned int read_tcp(const struct packet *p,
+					     struct netsync_tcp *rec)
+{
+	unsigned int header, room = p->end - p->start;
+	u8 copy[sizeof(struct tcphdr) + MAX_TCP_OPTION_SPACE] netsync_filled_in;
+	const struct tcphdr *th;
+
+	if (room < sizeof(*th))
+		return 0;
+	th = skb_header_pointer(p->skb, p->start, sizeof(*th), copy);
 	if (!th)
-		return false;
+		return 0;
 	header = th->doff * 4;
 	if (header < sizeof(*th) || header > room)
-		return false;
-
-	seg->sk = (unsigned long)skb->sk;
-	seg->seq = ntohl(th->seq);
-	seg->ack_seq = ntohl(th->ack_seq);
-	seg->check = ntohs((__force __be16)th->check);
-	seg->window = ntohs(th->window);
+		return 0;
+	th = skb_header_pointer(p->skb, p->start, header, copy);
+	if (!th)
+		return 0;
+	rec->seq = ntohl(th->seq);
+	rec->ack_seq = ntohl(th->ack_seq);
+	rec->check = ntohs((__force __be16)th->check);
+	rec->window = ntohs(th->window);
 	/* Bit-fields of tcphdr come and go; the word stays. */
-	seg->flags = ntohl(tcp_flag_word(th)) >> 16;
-	seg->sport = ntohs(th->source);
-	seg->dport = ntohs(th->dest);
-	seg->family = family;
-	seg->len = room - header;
-	seg->gso_segs = skb_shinfo(skb)->gso_segs;
-	seg->gso_size = skb_shinfo(skb)->gso_size;
-	seg->has_ts = 0;
-	seg->tsval = 0;
-	seg->tsecr = 0;
-	if (header > sizeof(*th)) {
-		u8 room_for_options[MAX_TCP_OPTION_SPACE];
-		const u8 *opt;
+	rec->flags = ntohl(tcp_flag_word(th)) >> 16;
+	rec->sport = ntohs(th->source);
+	rec->dport = ntohs(th->dest);
+	rec->len = room - header;
+	WRITE_COMMON(p, rec);
+	WRITE_GSO(p, rec);
+	read_options((const u8 *)(th + 1), header - sizeof(*th), rec);
+	return rec->sampling && !is_chosen_tcp(rec) ? 0 : NETSYNC_TCP;
+}
 
-		opt = skb_header_pointer(skb, ext.start + sizeof(*th),
-					 header - sizeof(*th),
-					 room_for_options);
-		if (!opt)
-			return false;
-		parse_options(opt, header - sizeof(*th), seg);
+/* The bytes 0 to 15: known to everyone, so that all hosts get the same. */
+static const siphash_key_t digest_key = {
+	.key = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL },
+};
+
+#define DIGEST_BYTES 64
+
+static u64 digest(const struct packet *p, unsigned int room,
+		  unsigned int payload, unsigned int gso_size)
+{
+	u8 copy[DIGEST_BYTES] __aligned(8) netsync_filled_in;
+	unsigned int len = min_t(unsigned int, payload, DIGEST_BYTES);
+	const void *data = copy;
+
+	if (gso_size)
+		len = min(len, gso_size);
+	if (len > room)
+		return 0;
+	if (len)
+		data = skb_header_pointer(p->skb, p->start + sizeof(struct udphdr),
+					  len, copy);
+	return data ? siphash(data, len, &digest_key) : 0;
+}
+
+static noinline unsigned int read_udp(const struct packet *p,
+				      struct netsync_udp *rec)
+{
+	unsigned int len, room = p->end - p->start;
+	struct udphdr copy netsync_filled_in;
+	const struct udphdr *uh;
+
+	if (room < sizeof(*uh))
+		return 0;
+	uh = skb_header_pointer(p->skb, p->start, sizeof(*uh), &copy);
+	if (!uh)
+		return 0;
+	len = ntohs(uh->len);
+	/* Of a packet larger than the field can say. */
+	if (!len && (room > U16_MAX || p->family == AF_INET6))
+		len = room;
+	if (len < sizeof(*uh) || (len > room && !p->is_part))
+		return 0;
+	rec->sport = ntohs(uh->source);
+	rec->dport = ntohs(uh->dest);
+	rec->len = len - sizeof(*uh);
+	rec->check = ntohs((__force __be16)uh->check);
+	WRITE_COMMON(p, rec);
+	WRITE_GSO(p, rec);
+	/* Each of several packets has its own in the end. */
+	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL &&
+			   !rec->gso_size;
+	rec->digest = 0;
+	if (rec->sampling || READ_ONCE(netsync_digest)) {
+		u64 sum = digest(p, room - sizeof(*uh), rec->len, rec->gso_size);
+
+		if (rec->sampling && !is_chosen(sum, rec->sampling))
+			return 0;
+		if (READ_ONCE(netsync_digest))
+			rec->digest = sum;
 	}
-	return true;
+	return NETSYNC_UDP;
+}
+
+/* Requests and replies. Their headers begin alike in both versions. */
+static noinline unsigned int read_icmp(const struct packet *p,
+				       struct netsync_icmp *rec)
+{
+	unsigned int room = p->end - p->start;
+	struct icmphdr copy netsync_filled_in;
+	const struct icmphdr *ih;
+
+	if (room < sizeof(*ih))
+		return 0;
+	ih = skb_header_pointer(p->skb, p->start, sizeof(*ih), &copy);
+	if (!ih || ih->code)
+		return 0;
+	if (p->family == AF_INET ?
+		    ih->type != ICMP_ECHO && ih->type != ICMP_ECHOREPLY :
+		    ih->type != ICMPV6_ECHO_REQUEST &&
+			    ih->type != ICMPV6_ECHO_REPLY)
+		return 0;
+	rec->type = ih->type;
+	rec->echo_id = ntohs(ih->un.echo.id);
+	rec->echo_seq = ntohs(ih->un.echo.sequence);
+	rec->len = room - sizeof(*ih);
+	WRITE_COMMON(p, rec);
+	/* Not the identifier, which is translated where ports would be. */
+	if (rec->sampling && !is_chosen(rec->echo_seq, rec->sampling))
+		return 0;
+	return NETSYNC_ICMP;
+}
+
+/* More chunks than a sender could have a reason for. */
+#define MAX_CHUNKS 64
+#define SCTP_CHUNK_DATA 0
+#define SCTP_CHUNK_SACK 3
+#define SCTP_CHUNK_I_DATA 64
+
+struct chunk {
+	u8 type;
+	u8 flags;
+	__be16 len;
+};
+
+/* What DATA, and SACK as the highest in sequence, have behind that. */
+static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
+{
+	__be32 copy netsync_filled_in;
+	const __be32 *value;
+
+	at += sizeof(struct chunk);
+	if (p->end - at < sizeof(*value))
+		return false;
+	value = skb_header_pointer(p->skb, at, sizeof(copy), &copy);
+	if (value)
+		*tsn = get_unaligned_be32(value);
+	return value;
+}
+
+static noinline unsigned int read_sctp(const struct packet *p,
+				       struct netsync_sctp *rec)
+{
+	unsigned int at = p->start, room = p->end - p->start, i;
+	struct sctphdr copy netsync_filled_in;
+	const struct sctphdr *sh;
+	bool has_key = false;
+	u32 key = 0;
+
+	if (room < sizeof(*sh))
+		return 0;
+	sh = skb_header_pointer(p->skb, at, sizeof(*sh), &copy);
+	if (!sh)
+		return 0;
+	rec->sport = ntohs(sh->source);
+	rec->dport = ntohs(sh->dest);
+	rec->vtag = ntohl(sh->vtag);
+	rec->len = room - sizeof(*sh);
+	rec->chunk = U8_MAX;
+	rec->has_tsn = 0;
+	rec->tsn = 0;
+	WRITE_COMMON(p, rec);
+	WRITE_GSO(p, rec);
+	at += sizeof(*sh);
+	for (i = 0; i < MAX_CHUNKS && p->end - at >= sizeof(struct chunk); i++) {
+		struct chunk room_for_chunk netsync_filled_in;
+		const struct chunk *chunk;
+		unsigned int len;
+
+		chunk = skb_header_pointer(p->skb, at, sizeof(*chunk),
+					   &room_for_chunk);
+		if (!chunk)
+			break;
+		if (!i)
+			rec->chunk = chunk->type;
+		if (chunk->type == SCTP_CHUNK_DATA ||
+		    chunk->type == SCTP_CHUNK_I_DATA) {
+			rec->has_tsn = read_tsn(p, at, &rec->tsn);
+			if (rec->has_tsn)
+				key = rec->tsn;
+			has_key |= rec->has_tsn;
+			break;
+		}
+		if (chunk->type == SCTP_CHUNK_SACK && !has_key)
+			has_key = read_tsn(p, at, &key);
+		len = round_up(ntohs(chunk->len), 4);
+		if (len < sizeof(*chunk) || len > p->end - at)
+			break;
+		at += len;
+	}
+	if (rec->sampling && has_key && !is_chosen(key, rec->sampling))
+		return 0;
+	return NETSYNC_SCTP;
+}
+
+unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
+			   u8 family, unsigned int wanted, u32 netns,
+			   union netsync_record *rec)
+{
+	u8 copy[sizeof(struct ipv6hdr)] netsync_filled_in;
+	struct packet p netsync_filled_in;
+
+	p.skb = skb;
+	p.family = family;
+	p.netns = netns;
+	if (family == AF_INET ? !read_ipv4(&p, nhoff, copy) :
+				!read_ipv6(&p, nhoff, copy))
+		return 0;
+	switch (p.protocol) {
+	case IPPROTO_TCP:
+		return wanted & NETSYNC_TCP ? read_tcp(&p, &rec->tcp) : 0;
+	case IPPROTO_UDP:
+		return wanted & NETSYNC_UDP ? read_udp(&p, &rec->udp) : 0;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		if ((p.protocol == IPPROTO_ICMP) != (family == AF_INET))
+			return 0;
+		return wanted & NETSYNC_ICMP ? read_icmp(&p, &rec->icmp) : 0;
+	case IPPROTO_SCTP:
+		return wanted & NETSYNC_SCTP ? read_sctp(&p, &rec->sctp) : 0;
+	default:
+		return 0;
+	}
 }

@@ -176,18 +176,29 @@ static bool is_signed(const bt_field_class *class)
 				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 }
 
-/* An address: 4 or 16 bytes, or 8 units of 16 bits. */
+static bool is_sequence(bt_field_class_type type)
+{
+	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY);
+}
+
+/*
+ * An address: 4 or 16 bytes, or 8 units of 16 bits. Of a sequence each event
+ * says how many bytes it has.
+ */
 static bool is_address(const bt_field_class *class)
 {
+	bt_field_class_type type = bt_field_class_get_type(class);
 	const bt_field_class *element;
 	uint64_t bits, num;
 
-	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STATIC_ARRAY)
+	if (type != BT_FIELD_CLASS_TYPE_STATIC_ARRAY && !is_sequence(type))
 		return false;
 	element = bt_field_class_array_borrow_element_field_class_const(class);
 	if (!is_integer(element) || is_signed(element))
 		return false;
 	bits = bt_field_class_integer_get_field_value_range(element);
+	if (is_sequence(type))
+		return bits == 8;
 	num = bt_field_class_array_static_get_length(class);
 	return (bits == 8 && (num == 4 || num == 16)) ||
 	       (bits == 16 && num == 8);
@@ -429,6 +440,11 @@ static void read_address(uint8_t out[16], const bt_field *array)
 	unsigned int width = num == 8 ? 2 : 1;
 	unsigned int at = 0;
 
+	if (is_sequence(bt_field_get_class_type(array)) && num != 4 &&
+	    num != 16) {
+		memset(out, 0, 16);
+		return;
+	}
 	if (num == 4) {
 		memset(out, 0, 10);
 		memset(out + 10, 0xff, 2);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: capture DEVICE
+ * usage: capture DEVICE [PROTOCOL]
  *
- * An independent witness: print a line (see segment.h) for every TCP segment
- * that passes a network device, as a packet socket sees it. Writes "ready" on
- * standard error when it listens; SIGTERM ends it. Fails if packets were lost.
+ * An independent witness: print a line (see packet.h) for every packet of a
+ * protocol (tcp if not said, udp, icmp, sctp) that passes a network device, as
+ * a packet socket sees it. Writes "ready" on standard error when it listens;
+ * SIGTERM ends it. Fails if packets were lost.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -19,7 +20,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "segment.h"
+#include "packet.h"
+#include "siphash.h"
 
 static volatile sig_atomic_t ending;
 
@@ -60,58 +62,136 @@ static uint32_t ipv6_len(const uint8_t *p)
 	return be16(p + 4);
 }
 
-/* Parse well-formed packets, of which tests are made. */
-static bool parse(const uint8_t *p, struct segment *seg)
+static void parse_tcp(const uint8_t *tcp, uint32_t payload, struct packet *p)
 {
-	const uint8_t *tcp, *opt;
-	uint32_t payload;
+	const uint8_t *opt;
 
-	memset(seg, 0, sizeof(*seg));
-	if (p[0] >> 4 == 4) {
-		seg->family = AF_INET;
-		seg->id = be16(p + 4);
-		mapped(seg->saddr, p + 12);
-		mapped(seg->daddr, p + 16);
-		tcp = p + (p[0] & 15) * 4;
-		payload = be16(p + 2) - (p[0] & 15) * 4;
-		if (p[9] != IPPROTO_TCP)
-			return false;
-	} else {
-		uint8_t next = p[6];
-
-		seg->family = AF_INET6;
-		memcpy(seg->saddr, p + 8, 16);
-		memcpy(seg->daddr, p + 24, 16);
-		tcp = p + 40;
-		payload = ipv6_len(p);
-		while (next == IPPROTO_HOPOPTS || next == IPPROTO_DSTOPTS ||
-		       next == IPPROTO_ROUTING) {
-			uint32_t size = tcp[1] * 8 + 8;
-
-			next = tcp[0];
-			tcp += size;
-			payload -= size;
-		}
-		if (next != IPPROTO_TCP)
-			return false;
-	}
-	seg->sport = be16(tcp);
-	seg->dport = be16(tcp + 2);
-	seg->seq = be32(tcp + 4);
-	seg->ack_seq = be32(tcp + 8);
-	seg->flags = be16(tcp + 12);
-	seg->window = be16(tcp + 14);
-	seg->check = be16(tcp + 16);
-	seg->len = payload - (tcp[12] >> 4) * 4;
+	p->sport = be16(tcp);
+	p->dport = be16(tcp + 2);
+	p->tcp.seq = be32(tcp + 4);
+	p->tcp.ack_seq = be32(tcp + 8);
+	p->tcp.flags = be16(tcp + 12);
+	p->tcp.window = be16(tcp + 14);
+	p->tcp.check = be16(tcp + 16);
+	p->len = payload - (tcp[12] >> 4) * 4;
 	for (opt = tcp + 20; opt < tcp + (tcp[12] >> 4) * 4 && *opt;) {
 		if (*opt == 8) {
-			seg->has_ts = 1;
-			seg->tsval = be32(opt + 2);
-			seg->tsecr = be32(opt + 6);
+			p->tcp.has_ts = 1;
+			p->tcp.tsval = be32(opt + 2);
+			p->tcp.tsecr = be32(opt + 6);
 		}
 		opt += *opt == 1 ? 1 : opt[1];
 	}
+}
+
+static void parse_udp(const uint8_t *udp, bool partial, struct packet *p)
+{
+	uint32_t bytes;
+
+	p->sport = be16(udp);
+	p->dport = be16(udp + 2);
+	p->len = be16(udp + 4) - 8;
+	p->udp.check = be16(udp + 6);
+	p->udp.check_final = !partial && !p->gso_size;
+	bytes = p->len < 64 ? p->len : 64;
+	if (p->gso_size && p->gso_size < bytes)
+		bytes = p->gso_size;
+	p->udp.digest = siphash(udp + 8, bytes);
+}
+
+static bool parse_icmp(const uint8_t *icmp, uint32_t payload, struct packet *p)
+{
+	p->icmp.type = icmp[0];
+	p->icmp.id = be16(icmp + 4);
+	p->icmp.seq = be16(icmp + 6);
+	p->len = payload - 8;
+	return p->family == AF_INET ? icmp[0] == 0 || icmp[0] == 8 :
+				      icmp[0] == 128 || icmp[0] == 129;
+}
+
+static void parse_sctp(const uint8_t *sctp, uint32_t payload, struct packet *p)
+{
+	uint32_t at = 12;
+
+	p->sport = be16(sctp);
+	p->dport = be16(sctp + 2);
+	p->len = payload - 12;
+	p->sctp.vtag = be32(sctp + 4);
+	p->sctp.chunk = sctp[12];
+	for (; at + 8 <= payload; at += (be16(sctp + at + 2) + 3) / 4 * 4) {
+		if (sctp[at])
+			continue;
+		p->sctp.has_tsn = 1;
+		p->sctp.tsn = be32(sctp + at + 4);
+		break;
+	}
+}
+
+/* Parse well-formed packets, of which tests are made. */
+static bool parse(const uint8_t *ip, uint8_t protocol, bool partial,
+		  struct packet *p)
+{
+	const uint8_t *transport;
+	uint32_t payload;
+	uint8_t next;
+
+	if (ip[0] >> 4 == 4) {
+		p->family = AF_INET;
+		p->id = be16(ip + 4);
+		mapped(p->saddr, ip + 12);
+		mapped(p->daddr, ip + 16);
+		transport = ip + (ip[0] & 15) * 4;
+		payload = be16(ip + 2) - (ip[0] & 15) * 4;
+		next = ip[9];
+	} else {
+		p->family = AF_INET6;
+		memcpy(p->saddr, ip + 8, 16);
+		memcpy(p->daddr, ip + 24, 16);
+		transport = ip + 40;
+		payload = ipv6_len(ip);
+		next = ip[6];
+		while (next == IPPROTO_HOPOPTS || next == IPPROTO_DSTOPTS ||
+		       next == IPPROTO_ROUTING) {
+			uint32_t size = transport[1] * 8 + 8;
+
+			next = transport[0];
+			transport += size;
+			payload -= size;
+		}
+		if (next == IPPROTO_ICMPV6)
+			next = IPPROTO_ICMP;
+	}
+	if (next != protocol)
+		return false;
+	p->protocol = next;
+	switch (protocol) {
+	case IPPROTO_TCP:
+		parse_tcp(transport, payload, p);
+		break;
+	case IPPROTO_UDP:
+		parse_udp(transport, partial, p);
+		break;
+	case IPPROTO_ICMP:
+		return parse_icmp(transport, payload, p);
+	case IPPROTO_SCTP:
+		parse_sctp(transport, payload, p);
+		break;
+	}
 	return true;
+}
+
+static uint8_t protocol_number(const char *name)
+{
+	if (!name || !strcmp(name, "tcp"))
+		return IPPROTO_TCP;
+	if (!strcmp(name, "udp"))
+		return IPPROTO_UDP;
+	if (!strcmp(name, "icmp"))
+		return IPPROTO_ICMP;
+	if (!strcmp(name, "sctp"))
+		return IPPROTO_SCTP;
+	fprintf(stderr, "capture: no protocol %s\n", name);
+	exit(2);
 }
 
 int main(int argc, char **argv)
@@ -128,11 +208,13 @@ int main(int argc, char **argv)
 	socklen_t len;
 	struct pollfd pfd;
 	struct stat netns;
+	uint8_t protocol;
 
-	if (argc != 2) {
-		fputs("usage: capture DEVICE\n", stderr);
+	if (argc != 2 && argc != 3) {
+		fputs("usage: capture DEVICE [PROTOCOL]\n", stderr);
 		return 2;
 	}
+	protocol = protocol_number(argv[2]);
 	signal(SIGTERM, on_term);
 	if (stat("/proc/self/ns/net", &netns))
 		fail("netns");
@@ -149,7 +231,7 @@ int main(int argc, char **argv)
 	pfd = (struct pollfd){ .fd = fd, .events = POLLIN };
 	for (;;) {
 		struct sockaddr_ll from;
-		struct segment seg;
+		struct packet p = { .gso_segs = 1 };
 
 		len = sizeof(from);
 		if (recvfrom(fd, &packet, sizeof(packet), MSG_DONTWAIT,
@@ -161,17 +243,18 @@ int main(int argc, char **argv)
 			poll(&pfd, 1, 100);
 			continue;
 		}
+		if (packet.vnet.gso_type)
+			p.gso_size = packet.vnet.gso_size;
 		if ((from.sll_protocol != htons(ETH_P_IP) &&
 		     from.sll_protocol != htons(ETH_P_IPV6)) ||
-		    !parse(packet.data, &seg))
+		    !parse(packet.data, protocol,
+			   packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
 			continue;
-		seg.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
-		seg.netns = netns.st_ino;
-		seg.gso_size = packet.vnet.gso_type ? packet.vnet.gso_size : 0;
-		seg.gso_segs = 1;
-		if (seg.gso_size)
-			seg.gso_segs = (seg.len + seg.gso_size - 1) / seg.gso_size;
-		segment_print(&seg);
+		p.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
+		p.netns = netns.st_ino;
+		if (p.gso_size)
+			p.gso_segs = (p.len + p.gso_size - 1) / p.gso_size;
+		packet_print(&p);
 	}
 	len = sizeof(stats);
 	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len))

@@ -8,6 +8,10 @@ tmp=$(mktemp -d)
 tracing=/sys/kernel/tracing
 attached=/sys/module/netsync_probes/parameters/attached
 both=inet_sock_local_in,inet_sock_local_out
+# Every event, as the module lists them.
+all=$both,inet_udp_local_in,inet_udp_local_out
+all+=,inet_icmp_local_in,inet_icmp_local_out
+all+=,inet_sctp_local_in,inet_sctp_local_out
 results=0
 failures=0
 
@@ -84,12 +88,17 @@ same() {
 		diff "$1.sorted" "$2.sorted"
 }
 
-# Trace into a large enough buffer, and nothing of what was before.
+# ftrace_on [EVENTS]: trace into a large enough buffer, and nothing of what was
+# before.
 ftrace_on() {
+	local event list=${1:-$both}
+
 	echo 16384 > $tracing/buffer_size_kb
 	echo > $tracing/trace
-	echo 1 > $tracing/events/netsync/enable
-	wait_for attached_is $both
+	for event in ${list//,/ }; do
+		echo 1 > "$tracing/events/netsync/$event/enable" || return
+	done
+	wait_for attached_is "$list"
 }
 
 ftrace_off() {

@@ -2,14 +2,14 @@
 /*
  * usage: events [-k] < TEXT
  *
- * Print a line for every netsync event in what ftrace, trace-cmd or
- * babeltrace2 print: the segment, see segment.h; with -k the socket instead.
+ * Print a line for every event of a packet in what ftrace, trace-cmd or
+ * babeltrace2 print: the packet, see packet.h; with -k the socket instead.
  */
-#include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "segment.h"
+#include "packet.h"
 
 /* The text behind "NAME=" or "NAME = ". */
 static const char *find(const char *line, const char *name)
@@ -35,11 +35,12 @@ static uint64_t number(const char *line, const char *name)
 	return strtoull(find(line, name), NULL, 0);
 }
 
-/* "::ffff:10.0.0.1" or "[ [0] = 0, [1] = 0, ... ]". */
+/* "::ffff:10.0.0.1" or "[ [0] = 10, [1] = 0, ... ]" of 4 or 16. */
 static void address(const char *line, const char *name, uint8_t *addr)
 {
 	const char *p = find(line, name);
 	char text[INET6_ADDRSTRLEN] = "";
+	const char *end;
 	int i;
 
 	if (*p != '[') {
@@ -49,10 +50,98 @@ static void address(const char *line, const char *name, uint8_t *addr)
 		fprintf(stderr, "events: bad address %s in: %s", name, line);
 		exit(1);
 	}
-	for (i = 0; i < 16; i++) {
-		p = strstr(p, "] =") + 3;
+	for (i = 0, end = strstr(p, " ]"); i < 16; i++) {
+		p = strstr(p, "] =");
+		if (!p || p > end)
+			break;
+		p += 3;
 		addr[i] = strtoul(p, NULL, 0);
 	}
+	if (i == 4) {
+		memcpy(addr + 12, addr, 4);
+		memset(addr, 0, 10);
+		memset(addr + 10, 0xff, 2);
+	}
+}
+
+static void read_tcp(const char *line, struct packet *p)
+{
+	p->tcp.seq = number(line, "seq");
+	p->tcp.ack_seq = number(line, "ack_seq");
+	p->tcp.check = number(line, "check");
+	p->tcp.window = number(line, "window");
+	p->tcp.flags = number(line, "flags");
+	p->tcp.has_ts = number(line, "has_ts");
+	p->tcp.tsval = number(line, "tsval");
+	p->tcp.tsecr = number(line, "tsecr");
+}
+
+static void read_udp(const char *line, struct packet *p)
+{
+	p->udp.check = number(line, "check");
+	p->udp.check_final = number(line, "check_final");
+	p->udp.digest = number(line, "digest");
+}
+
+static void read_icmp(const char *line, struct packet *p)
+{
+	p->icmp.type = number(line, "type");
+	p->icmp.id = number(line, "echo_id");
+	p->icmp.seq = number(line, "echo_seq");
+}
+
+static void read_sctp(const char *line, struct packet *p)
+{
+	p->sctp.vtag = number(line, "vtag");
+	p->sctp.chunk = number(line, "chunk");
+	p->sctp.has_tsn = number(line, "has_tsn");
+	p->sctp.tsn = number(line, "tsn");
+}
+
+static const struct {
+	const char *name;
+	uint8_t protocol;
+	void (*read)(const char *line, struct packet *p);
+} kinds[] = {
+	{ " inet_sock_local_", IPPROTO_TCP, read_tcp },
+	{ " inet_udp_local_", IPPROTO_UDP, read_udp },
+	{ " inet_icmp_local_", IPPROTO_ICMP, read_icmp },
+	{ " inet_sctp_local_", IPPROTO_SCTP, read_sctp },
+};
+
+static bool read_packet(const char *line, struct packet *p)
+{
+	const char *at = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		at = strstr(line, kinds[i].name);
+		if (at)
+			break;
+	}
+	if (!at)
+		return false;
+	at += strlen(kinds[i].name);
+	memset(p, 0, sizeof(*p));
+	p->dir = *at == 'i' ? "in" : "out";
+	p->protocol = kinds[i].protocol;
+	p->netns = number(at, "netns");
+	p->family = number(at, "family");
+	address(at, "saddr", p->saddr);
+	address(at, "daddr", p->daddr);
+	p->id = number(at, "id");
+	p->len = number(at, "len");
+	if (p->protocol != IPPROTO_ICMP) {
+		p->sport = number(at, "sport");
+		p->dport = number(at, "dport");
+		p->gso_size = number(at, "gso_size");
+		p->gso_segs = number(at, "gso_segs");
+	}
+	/* A packet that is not to be split says 0 or 1; it is one. */
+	if (!p->gso_size && !p->gso_segs)
+		p->gso_segs = 1;
+	kinds[i].read(at, p);
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -61,42 +150,18 @@ int main(int argc, char **argv)
 	static char line[4096];
 
 	while (fgets(line, sizeof(line), stdin)) {
-		const char *p = strstr(line, " inet_sock_local_");
-		struct segment seg;
+		struct packet p;
 
-		if (!p)
+		if (!read_packet(line, &p))
 			continue;
-		p += strlen(" inet_sock_local_");
-		seg.dir = *p == 'i' ? "in" : "out";
-		seg.netns = number(p, "netns");
-		seg.family = number(p, "family");
-		seg.seq = number(p, "seq");
-		seg.ack_seq = number(p, "ack_seq");
-		seg.check = number(p, "check");
-		seg.window = number(p, "window");
-		seg.flags = number(p, "flags");
-		address(p, "saddr", seg.saddr);
-		address(p, "daddr", seg.daddr);
-		seg.sport = number(p, "sport");
-		seg.dport = number(p, "dport");
-		seg.id = number(p, "id");
-		seg.len = number(p, "len");
-		seg.gso_size = number(p, "gso_size");
-		seg.gso_segs = number(p, "gso_segs");
-		seg.has_ts = number(p, "has_ts");
-		seg.tsval = number(p, "tsval");
-		seg.tsecr = number(p, "tsecr");
-		/* A packet that is not to be split says 0 or 1; it is one. */
-		if (!seg.gso_size && seg.gso_segs == 0)
-			seg.gso_segs = 1;
-		if (sockets)
+		if (!sockets)
+			packet_print(&p);
+		else
 			printf("%s netns=%" PRIu32 " port=%u flags=%04x len=%"
 			       PRIu32 " sk=%" PRIx64 "\n",
-			       seg.dir, seg.netns,
-			       seg.dir[0] == 'i' ? seg.dport : seg.sport,
-			       seg.flags, seg.len, number(p, "sk"));
-		else
-			segment_print(&seg);
+			       p.dir, p.netns,
+			       p.dir[0] == 'i' ? p.dport : p.sport, p.tcp.flags,
+			       p.len, number(line, "sk"));
 	}
 	return 0;
 }

@@ -3,7 +3,7 @@
  * usage: inject [-r COUNT] DEVICE DESTINATION-MAC NETNS
  *
  * Send packets that no TCP makes, straight to a device, from 10.9.0.1 to
- * 10.9.0.2 and from fd09::1 to fd09::2, and print a line (see segment.h) for
+ * 10.9.0.2 and from fd09::1 to fd09::2, and print a line (see packet.h) for
  * each of them that should give an event in the receiver's namespace NETNS.
  * Sequence number and destination port say which case it is; standard error
  * tells their names. -r sends COUNT random distortions of these instead.
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "segment.h"
+#include "packet.h"
 
 #define TSVAL 0x01020304
 #define TSECR 0x05060708
@@ -38,7 +38,7 @@ struct bytes {
 	size_t len;
 };
 
-struct packet {
+struct recipe {
 	const char *name;
 	bool event;
 	uint8_t ipv;		/* 4 or 6 */
@@ -57,7 +57,7 @@ struct packet {
 	int lying_len;		/* added to the length in the IP header */
 };
 
-static const struct packet packets[] = {
+static const struct recipe packets[] = {
 	{ "plain", true, 4, .payload = 0 },
 	{ "plain with data", true, 4, .payload = 777 },
 	{ "every flag", true, 4, .flags = 0x0fff },
@@ -204,7 +204,7 @@ static void transmit(unsigned int len)
 		fail("send");
 }
 
-static uint8_t *build_ipv4(const struct packet *p, uint32_t seq)
+static uint8_t *build_ipv4(const struct recipe *p, uint32_t seq)
 {
 	uint8_t *ip = frame.data;
 
@@ -218,7 +218,7 @@ static uint8_t *build_ipv4(const struct packet *p, uint32_t seq)
 	return ip + 20 + p->ip_options.len;
 }
 
-static uint8_t *build_ipv6(const struct packet *p)
+static uint8_t *build_ipv6(const struct recipe *p)
 {
 	uint8_t *ip = frame.data, *next = ip + 6, *ext = ip + 40;
 	size_t i;
@@ -247,8 +247,8 @@ static uint8_t *build_ipv6(const struct packet *p)
 }
 
 /* Put a packet into the frame. Return: its length. */
-static unsigned int build(const struct packet *p, uint32_t seq,
-			  struct segment *seg)
+static unsigned int build(const struct recipe *p, uint32_t seq,
+			  struct packet *seg)
 {
 	unsigned int header = 20 + p->options.len, len;
 	uint8_t *tcp;
@@ -271,23 +271,26 @@ static unsigned int build(const struct packet *p, uint32_t seq,
 		put16(frame.data + 4, len - 40 + p->lying_len);
 	}
 
-	*seg = (struct segment){
+	*seg = (struct packet){
 		.dir = "in",
 		.netns = netns,
-		.seq = seq,
-		.ack_seq = ~seq,
-		.check = 0xbeef,
-		.window = 0x1234,
-		.flags = header / 4 << 12 | p->flags,
+		.protocol = IPPROTO_TCP,
 		.family = p->ipv == 4 ? AF_INET : AF_INET6,
 		.id = p->ipv == 4 ? seq : 0,
 		.sport = 7777,
 		.dport = 8000 + seq,
 		.len = p->payload - p->cut + p->lying_len,
 		.gso_segs = 1,
-		.has_ts = p->has_ts,
-		.tsval = p->has_ts ? TSVAL : 0,
-		.tsecr = p->has_ts ? TSECR : 0,
+		.tcp = {
+			.seq = seq,
+			.ack_seq = ~seq,
+			.check = 0xbeef,
+			.window = 0x1234,
+			.flags = header / 4 << 12 | p->flags,
+			.has_ts = p->has_ts,
+			.tsval = p->has_ts ? TSVAL : 0,
+			.tsecr = p->has_ts ? TSECR : 0,
+		},
 	};
 	inet_pton(AF_INET6, "::ffff:10.9.0.1", seg->saddr);
 	inet_pton(AF_INET6, "::ffff:10.9.0.2", seg->daddr);
@@ -304,7 +307,7 @@ static unsigned int build(const struct packet *p, uint32_t seq,
  */
 static void send_ipv4_fragments(void)
 {
-	static const struct packet whole = { "three fragments", true, 4,
+	static const struct recipe whole = { "three fragments", true, 4,
 		.payload = 1000, .has_ts = true,
 		.options = { BYTES("\1\1" TIMESTAMPS) } };
 	static uint8_t copy[2048];
@@ -314,7 +317,7 @@ static void send_ipv4_fragments(void)
 		{ 1, 0, 400 }, { 1, 400, 800 }, { 1, 800, 1032 },
 		{ 2, 400, 800 }, { 3, 0, 400 },
 	};
-	struct segment seg;
+	struct packet seg;
 	unsigned int i;
 
 	build(&whole, IPV4_FRAGMENTS, &seg);
@@ -330,13 +333,13 @@ static void send_ipv4_fragments(void)
 		transmit(20 + to - from);
 	}
 	seg.id = parts[0].id;
-	segment_print(&seg);
+	packet_print(&seg);
 	fprintf(stderr, "seq %u: %s\n", IPV4_FRAGMENTS, whole.name);
 }
 
 static void send_distorted(long count)
 {
-	struct segment seg;
+	struct packet seg;
 
 	srandom(1);
 	while (count--) {
@@ -362,7 +365,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_ll addr = { .sll_family = AF_PACKET };
 	long distorted = 0;
-	struct segment seg;
+	struct packet seg;
 	int one = 1, opt;
 	size_t i;
 
@@ -392,7 +395,7 @@ int main(int argc, char **argv)
 
 		transmit(len);
 		if (packets[i].event)
-			segment_print(&seg);
+			packet_print(&seg);
 		fprintf(stderr, "seq %zu: %s\n", i, packets[i].name);
 	}
 	send_ipv4_fragments();

@@ -3,7 +3,7 @@
  * usage: talk [options] ADDRESS PORT COUNT SIZE
  *	  talk -s [options] PORT
  *
- * TCP traffic of known size. The client sends COUNT messages of SIZE bytes one
+ * TCP (or SCTP) traffic of known size. The client sends COUNT messages of SIZE bytes one
  * after the other, each of them answered by as many bytes; with -b it sends
  * COUNT bytes at once, in pieces of SIZE. The server (-s) writes "ready" on
  * standard error, serves one client after the other, and does as the client's
@@ -11,12 +11,14 @@
  *
  *   -4   the server listens for IPv4 (default: IPv6)
  *   -b   bulk
+ *   -c   SCTP
  *   -i   put IP options (IPv4), hop-by-hop and destination options (IPv6)
  *	  into every packet
  *   -1   the server ends after one client
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sctp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 static char buffer[1 << 18];
+static int protocol = IPPROTO_TCP;
 
 static void fail(const char *what)
 {
@@ -59,7 +62,7 @@ static void ip_options(int fd, int family)
 
 static int new_socket(int family, bool options)
 {
-	int fd = socket(family, SOCK_STREAM, 0), one = 1;
+	int fd = socket(family, SOCK_STREAM, protocol), one = 1;
 
 	if (fd < 0)
 		fail("socket");
@@ -73,7 +76,8 @@ static void nodelay(int fd)
 {
 	int one = 1;
 
-	set(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one), "no delay");
+	set(fd, protocol, protocol == IPPROTO_TCP ? TCP_NODELAY : SCTP_NODELAY,
+	    &one, sizeof(one), "no delay");
 }
 
 static void send_all(int fd, size_t len)
@@ -139,7 +143,8 @@ static void talk(const char *address, int port, long count, size_t size,
 	}
 	/* The server has everything when it closes too. */
 	shutdown(fd, SHUT_WR);
-	if (recv(fd, buffer, 1, 0) != 0)
+	if (recv(fd, buffer, 1, 0) != 0 &&
+	    !(protocol == IPPROTO_SCTP && errno == ENOTCONN))
 		fail("end");
 	close(fd);
 }
@@ -149,7 +154,7 @@ int main(int argc, char **argv)
 	bool server = false, bulk = false, options = false, once = false;
 	int opt, family = AF_INET6;
 
-	while ((opt = getopt(argc, argv, "14bis")) != -1) {
+	while ((opt = getopt(argc, argv, "14bcis")) != -1) {
 		switch (opt) {
 		case '1':
 			once = true;
@@ -159,6 +164,9 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			bulk = true;
+			break;
+		case 'c':
+			protocol = IPPROTO_SCTP;
 			break;
 		case 'i':
 			options = true;

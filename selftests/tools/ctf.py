@@ -13,27 +13,39 @@ import uuid
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 
+# As module/netsync-lttng-events.h writes them.
 OWN_FIELDS = [
-    ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
-    ("window", "be16"), ("flags", "be16"), ("saddr", "a16"), ("daddr", "a16"),
-    ("sport", "be16"), ("dport", "be16"), ("family", "u16"), ("id", "be16"),
-    ("len", "u32"), ("gso_segs", "u16"), ("gso_size", "u16"),
-    ("netns", "u32"), ("has_ts", "u8"), ("tsval", "u32"), ("tsecr", "u32"),
+    ("sk", "x64"), ("seq", "u32"), ("ack_seq", "u32"), ("check", "u16"),
+    ("window", "u16"), ("flags", "u16"), ("sport", "u16"), ("dport", "u16"),
+    ("family", "u8"), ("id", "u16"), ("len", "u32"), ("gso_segs", "u16"),
+    ("gso_size", "u16"), ("netns", "u32"), ("has_ts", "u8"), ("tsval", "u32"),
+    ("tsecr", "u32"), ("sampling", "u8"), ("saddr", "addr"), ("daddr", "addr"),
 ]
-ADDONS_FIELDS = OWN_FIELDS[:6]
 UDP_FIELDS = [
-    ("saddr", "a16"), ("daddr", "a16"), ("sport", "be16"), ("dport", "be16"),
-    ("family", "u16"), ("id", "be16"), ("len", "u32"), ("gso_segs", "u16"),
-    ("gso_size", "u16"), ("netns", "u32"), ("check", "be16"),
-    ("check_final", "u8"), ("digest", "x64"),
+    ("sk", "x64"), ("sport", "u16"), ("dport", "u16"), ("family", "u8"),
+    ("id", "u16"), ("len", "u32"), ("gso_segs", "u16"), ("gso_size", "u16"),
+    ("netns", "u32"), ("check", "u16"), ("check_final", "u8"),
+    ("digest", "x64"), ("sampling", "u8"), ("saddr", "addr"), ("daddr", "addr"),
 ]
 ICMP_FIELDS = [
-    ("saddr", "a16"), ("daddr", "a16"), ("family", "u16"), ("id", "be16"),
-    ("len", "u32"), ("netns", "u32"), ("type", "u8"), ("echo_id", "be16"),
-    ("echo_seq", "be16"),
+    ("sk", "x64"), ("type", "u8"), ("echo_id", "u16"), ("echo_seq", "u16"),
+    ("family", "u8"), ("id", "u16"), ("len", "u32"), ("netns", "u32"),
+    ("sampling", "u8"), ("saddr", "addr"), ("daddr", "addr"),
+]
+# As the old addons module did, and our own before addresses had two lengths.
+ADDONS_FIELDS = [
+    ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
+    ("window", "be16"), ("flags", "be16"),
+]
+OLD_FIELDS = ADDONS_FIELDS + [
+    ("saddr", "a16"), ("daddr", "a16"), ("sport", "be16"), ("dport", "be16"),
+    ("family", "u16"), ("id", "be16"), ("len", "u32"), ("gso_segs", "u16"),
+    ("gso_size", "u16"), ("netns", "u32"), ("has_ts", "u8"), ("tsval", "u32"),
+    ("tsecr", "u32"),
 ]
 FLAT = {
     "own": ("inet_sock_local", OWN_FIELDS),
+    "old": ("inet_sock_local", OLD_FIELDS),
     "addons": ("inet_sock_local", ADDONS_FIELDS),
     "udp": ("inet_udp_local", UDP_FIELDS),
     "icmp": ("inet_icmp_local", ICMP_FIELDS),
@@ -51,6 +63,7 @@ TYPES = {
     "be16": ("integer { size = 16; align = 8; signed = 0; base = 16; "
              "byte_order = be; }", ">H"),
     "a16": ("integer { size = 8; align = 8; signed = 0; }", None),
+    "addr": ("integer { size = 8; align = 8; signed = 0; }", None),
 }
 
 
@@ -67,6 +80,9 @@ def flat_fields(fields):
     text = ""
     for name, kind in fields:
         tail = "[16]" if kind == "a16" else ""
+        if kind == "addr":
+            text += f"\t\t{TYPES[kind][0]} __{name}_length;\n"
+            tail = f"[__{name}_length]"
         text += f"\t\t{TYPES[kind][0]} _{name}{tail};\n"
     return text
 
@@ -143,7 +159,7 @@ class Packet:
             family=2 if self.v4 else 10, id=self.id if self.v4 else 0,
             len=self.len, gso_segs=0, gso_size=0, netns=self.netns,
             has_ts=int(self.has_ts), tsval=self.tsval or 0, tsecr=self.tsecr,
-            check_final=0, digest=self.seq * 2**32 + 1,
+            check_final=0, sampling=0, digest=self.seq * 2**32 + 1,
             type=8 if self.v4 else 128, echo_id=self.sport,
             echo_seq=self.seq & 0xffff)
 
@@ -220,8 +236,11 @@ class Trace:
             if self.layout == "addons":
                 values["flags"] = packet.addons_word()
             for name, kind in self.fields():
-                fmt = TYPES[kind][1]
-                data += struct.pack(fmt, values[name]) if fmt else values[name]
+                fmt, value = TYPES[kind][1], values[name]
+                if kind == "addr":
+                    value = value[12:] if packet.v4 else value
+                    data += bytes([len(value)])
+                data += struct.pack(fmt, value) if fmt else value
         value = (time - self.epoch) * self.freq // 10**9
         kind = 0 if is_out or self.layout == "none" else 1
         self.streams.setdefault(stream, []).append((value, kind, data))

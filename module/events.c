@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events are wanted and unwanted by tracers, in reg() and unreg(), which run
+ * with tracepoints_mutex held, so that taking the locks that sources need there
+ * could deadlock. They only note the wish; a work item then makes the sources
+ * agree with it.
+ *
+ * Tracers may call reg() before module init, when they waited for the module,
+ * and unreg() after module exit, when they are told that it goes. The wish is
+ * noted then too, and the work item left alone.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "events.h"
+
+#define EVENT(name, source) EVENT_##name,
+enum { NETSYNC_EVENTS(EVENT) NUM_EVENTS };
+#undef EVENT
+
+static const struct {
+	const char *name;
+	struct netsync_source *source;
+} events[NUM_EVENTS] = {
+#define EVENT(_name, _source) \
+	[EVENT_##_name] = { .name = #_name, .source = &netsync_##_source },
+	NETSYNC_EVENTS(EVENT)
+#undef EVENT
+};
+
+/* Events as bits: which have a user, and whether the work item may run. */
+static DEFINE_SPINLOCK(wish_lock);
+static unsigned long wanted;
+static bool running;
+
+/* Protects the sources. */
+static DEFINE_MUTEX(sources_lock);
+
+static void complain(const char *event, const struct netsync_source *source,
+		     int err)
+{
+	if (err == -ENOENT)
+		pr_warn("this kernel has no %s, so there are no events %s\n",
+			source->missing, event);
+	else
+		pr_warn("no events %s: error %d\n", event, err);
+}
+
+static void attach(const char *event, struct netsync_source *source)
+{
+	int err;
+
+	if (source->attached || source->failed)
+		return;
+	err = source->attach();
+	if (err)
+		complain(event, source, err);
+	source->attached = !err;
+	/* Another error may have passed when an event is wanted again. */
+	source->failed = err;
+}
+
+static void follow(unsigned long wish)
+{
+	int i, j;
+
+	mutex_lock(&sources_lock);
+	for (i = 0; i < NUM_EVENTS; i++) {
+		struct netsync_source *source = events[i].source;
+		bool used = false;
+
+		if (wish & BIT(i)) {
+			attach(events[i].name, source);
+			continue;
+		}
+		for (j = 0; j < NUM_EVENTS; j++)
+			used |= events[j].source == source && (wish & BIT(j));
+		if (used)
+			continue;
+		if (source->attached)
+			source->detach();
+		source->attached = false;
+		source->failed = source->failed && source->missing;
+	}
+	mutex_unlock(&sources_lock);
+}
+
+static void follow_wish(struct work_struct *work)
+{
+	follow(READ_ONCE(wanted));
+}
+
+static DECLARE_WORK(wish_work, follow_wish);
+
+static void want(int event, bool yes)
+{
+	spin_lock(&wish_lock);
+	if (yes)
+		WRITE_ONCE(wanted, wanted | BIT(event));
+	else
+		WRITE_ONCE(wanted, wanted & ~BIT(event));
+	if (running)
+		schedule_work(&wish_work);
+	spin_unlock(&wish_lock);
+}
+
+#define EVENT(name, source)			\
+	int netsync_reg_##name(void)		\
+	{					\
+		want(EVENT_##name, true);	\
+		return 0;			\
+	}					\
+						\
+	void netsync_unreg_##name(void)		\
+	{					\
+		want(EVENT_##name, false);	\
+	}
+NETSYNC_EVENTS(EVENT)
+#undef EVENT
+
+int netsync_events_show(char *page)
+{
+	unsigned long wish = READ_ONCE(wanted);
+	int i, len = 0;
+
+	mutex_lock(&sources_lock);
+	for (i = 0; i < NUM_EVENTS; i++)
+		if ((wish & BIT(i)) && events[i].source->attached)
+			len += scnprintf(page + len, PAGE_SIZE - 1 - len,
+					 "%s%s", len ? "," : "", events[i].name);
+	mutex_unlock(&sources_lock);
+	page[len++] = '\n';
+	page[len] = '\0';
+	return len;
+}
+
+static void set_running(bool yes)
+{
+	spin_lock(&wish_lock);
+	running = yes;
+	/* For a wish from before. */
+	if (yes)
+		schedule_work(&wish_work);
+	spin_unlock(&wish_lock);
+}
+
+void netsync_events_init(void)
+{
+	set_running(true);
+}
+
+void netsync_events_exit(void)
+{
+	set_running(false);
+	cancel_work_sync(&wish_work);
+	follow(0);
+}

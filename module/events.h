@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The events and where they come from. A new one needs a line here, its
+ * definitions for the tracers (netsync-events.h, which documents it, and
+ * netsync-lttng-events.h), and a source, or a place in one, that makes it.
+ */
+#ifndef NETSYNC_EVENTS_LIST_H
+#define NETSYNC_EVENTS_LIST_H
+
+#include <linux/types.h>
+
+/* EVENT(name, source) */
+#define NETSYNC_EVENTS(EVENT)				\
+	EVENT(inet_sock_local_in, local_in)		\
+	EVENT(inet_sock_local_out, local_out)		\
+	EVENT(inet_udp_local_in, local_in)		\
+	EVENT(inet_udp_local_out, local_out)		\
+	EVENT(inet_icmp_local_in, local_in)		\
+	EVENT(inet_icmp_local_out, local_out)		\
+	EVENT(inet_sctp_local_in, local_in)		\
+	EVENT(inet_sctp_local_out, local_out)
+
+/* What makes events, as long as it is attached somewhere in the kernel. */
+struct netsync_source {
+	/*
+	 * Return: 0 or a negative errno. -ENOENT: the kernel has no such place,
+	 * and never will have; missing says what was looked for.
+	 */
+	int (*attach)(void);
+	void (*detach)(void);
+	const char *missing;
+	/* Kept by events.c: */
+	bool attached;
+	bool failed;
+};
+
+extern struct netsync_source netsync_local_in, netsync_local_out;
+
+/*
+ * Called with the first user of an event and after its last one. The source
+ * follows a little later.
+ */
+#define NETSYNC_DECLARE_REG(name, source)		\
+	int netsync_reg_##name(void);			\
+	void netsync_unreg_##name(void);
+NETSYNC_EVENTS(NETSYNC_DECLARE_REG)
+#undef NETSYNC_DECLARE_REG
+
+void netsync_events_init(void);
+void netsync_events_exit(void);
+
+/*
+ * Put the names of the events that are in use and whose source is attached,
+ * separated by commas and ended by a newline, into a page. Return: the length.
+ */
+int netsync_events_show(char *page);
+
+#endif /* NETSYNC_EVENTS_LIST_H */
