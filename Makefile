@@ -6,6 +6,7 @@
 #   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
 #   make demo              synchronize the sample traces
 #   make check             all tests
+#   make check-kernels     the modules, with the kernels of several Debian releases
 #   make bench             speed, as ratios against a reference
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
@@ -106,7 +107,8 @@ LTTNG_MODULES = $(firstword $(wildcard \
 	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_SYMVERS)))) \
 	$(BUILD)/rig/$(KREL)/lttng-modules))
 LTTNG_SYMVERS = $(if $(LTTNG_MODULES),$(firstword \
-	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers) $(DKMS_SYMVERS)))
+	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers \
+	$(abspath $(LTTNG_MODULES))/Module.symvers) $(DKMS_SYMVERS)))
 
 KBUILD = $(MAKE) -C $(KDIR) M=$(MODULES) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	LTTNG_MODULES=$(if $(LTTNG_SYMVERS),$(abspath $(LTTNG_MODULES))) \
@@ -161,6 +163,13 @@ check:
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(LIB_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS)
+
+# With the kernels of other releases of Debian, each fetched once.
+.PHONY: check-kernels
+check-kernels:
+	selftests/rig/setup build check guest kernels
+	$(MAKE) --no-print-directory -s tests
+	selftests/kernels/check $(RELEASES)
 
 .PHONY: demo
 demo:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Gives the events of netsync-probes to LTTng. */
 #include <linux/module.h>
-#include <lttng/tracer.h>
 
+#include "compat.h"
+#include NETSYNC_LTTNG_TRACER
 #include "netsync-events.h"
 
 /*

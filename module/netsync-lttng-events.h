@@ -10,7 +10,7 @@
 #if !defined(NETSYNC_LTTNG_EVENTS_H) || defined(TRACE_HEADER_MULTI_READ)
 #define NETSYNC_LTTNG_EVENTS_H
 
-#include <lttng/tracepoint-event.h>
+#include NETSYNC_LTTNG_TRACEPOINT_EVENT
 
 /*
  * LTTng includes this file many times, and each time makes something else of
@@ -170,4 +170,4 @@ LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sctp_local, inet_sctp_local_out,
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE netsync-lttng-events
-#include <lttng/define_trace.h>
+#include NETSYNC_LTTNG_DEFINE_TRACE

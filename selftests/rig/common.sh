@@ -3,6 +3,8 @@
 # Where things are; sourced by the scripts of the rig and of the tests.
 rig=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 top=$(readlink -f "$rig/../..")
+# What was fetched and made once, for all copies of this tree.
+cache=${NETSYNC_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/netsync}
 
 die() {
 	echo "${0##*/}: $*" >&2
@@ -10,13 +12,21 @@ die() {
 }
 
 # The kernel that guests run: the newest one whose headers are installed, or
-# the one that the environment names.
+# the one that the environment names, by KVER or as the newest one of a Debian
+# release, by KERNEL.
 guest_kver() {
 	local kver
 
-	kver=${KVER:-$(cd /lib/modules 2>/dev/null &&
-		printf '%s\n' */build/Makefile | grep -v '\*' |
-		cut -d / -f 1 | sort -V | tail -n 1)}
-	[ -n "$kver" ] || die "no kernel headers are installed: run $rig/setup guest"
-	echo "$kver"
+	if [ -n "${KVER:-}" ]; then
+		echo "$KVER"
+	elif [ -n "${KERNEL:-}" ]; then
+		"$top/selftests/kernels/chroot" "$KERNEL" ls /lib/modules
+	else
+		kver=$(cd /lib/modules 2>/dev/null &&
+			printf '%s\n' */build/Makefile | grep -v '\*' |
+			cut -d / -f 1 | sort -V | tail -n 1)
+		[ -n "$kver" ] ||
+			die "no kernel headers are installed: run $rig/setup guest"
+		echo "$kver"
+	fi
 }
