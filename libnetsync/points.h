@@ -35,6 +35,8 @@ struct heap {
 	uint32_t messages;
 	uint32_t first;		/* sample */
 	uint32_t samples;	/* none: what there was has been dropped */
+	double lift;		/* of all around, above the smallest delay, ns */
+	double crowd;		/* messages that are lifted together */
 };
 
 /* One direction of one link. */

@@ -14,6 +14,7 @@
 
 #include "breaks.h"
 #include "fit.h"
+#include "floors.h"
 #include "reach.h"
 #include "rough.h"
 #include "track.h"
@@ -198,7 +199,8 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 			f->soft[i / 2] = fmax(soft, FLOOR);
 		for (size_t j = 0; j < side->heaps; j++) {
 			const struct heap *h = &side->heap[j];
-			double force = (double)h->messages / mean;
+			double force = (double)h->messages /
+				       (mean + h->lift * h->crowd);
 			struct place p;
 
 			if (heap_astride(k, h))
@@ -264,9 +266,9 @@ static void add_walls(struct fit *f, const struct track *k, size_t side,
 {
 	for (uint32_t m = 0; m < h->samples; m++) {
 		const struct sample *s = &k->points.sample[h->first + m];
-		double y = side & 1 ? -s->beyond : s->beyond;
+		double y = (side & 1 ? -s->beyond : s->beyond) - h->lift;
 		struct wall w = {
-			.y = s->y,
+			.y = side & 1 ? s->y + h->lift : s->y - h->lift,
 			.pair = (uint32_t)(side / 2),
 			.side = (uint8_t)(side & 1),
 		};
@@ -274,7 +276,8 @@ static void add_walls(struct fit *f, const struct track *k, size_t side,
 		if (!is_low(slot, y) || astride(k, s->t))
 			continue;
 		w.place = spline_place(&f->curve, s->t);
-		w.soft = softness(f, side / 2, w.place.first);
+		w.soft = fmax(softness(f, side / 2, w.place.first),
+			      1 * h->lift);
 		add_wall(f, slot, y, &w);
 	}
 }
@@ -688,6 +691,16 @@ static int settle_breaks(struct track *k)
 	return ret;
 }
 
+/* Mean delays; and where they are lifted: whether they are somewhere. */
+static int look_at_delays(struct track *k)
+{
+	int ret;
+
+	look_beyond(k, &k->best);
+	ret = rough_means(&k->points);
+	return ret || !k->best.coefs ? ret : floors_find(&k->points);
+}
+
 /* What lies far inward is dropped, and the mean delays are found. */
 static int prepare(struct track *k)
 {
@@ -702,8 +715,9 @@ static int prepare(struct track *k)
 	}
 	if (!ret)
 		ret = rough_clean(&k->points, k->course, 0, &dropped);
-	look_beyond(k, &k->best);
-	return ret ? ret : rough_means(&k->points);
+	if (!ret)
+		ret = look_at_delays(k);
+	return ret < 0 ? ret : 0;
 }
 
 static int follow(struct track *k)
@@ -725,10 +739,11 @@ static int follow(struct track *k)
 		else
 			ret = choose_pieces(k);
 		/* With a curve at hand, the mean delays are known better. */
-		look_beyond(k, &k->best);
 		if (!ret)
-			ret = rough_means(&k->points);
-		better = k->points.side[0].mean < 0.8 * mean;
+			ret = look_at_delays(k);
+		better = k->points.side[0].mean < 0.8 * mean ||
+			 (ret > 0 && !round);
+		ret = ret < 0 ? ret : 0;
 	}
 	if (!ret && k->course->num_breaks)
 		ret = choose_pieces(k);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "floors.h"
+
+#define MESSAGES 64		/* of a window, in the rarer direction */
+#define MAX_WINDOWS 1024
+#define UNUSUAL 3.0		/* times what is expected of so many messages */
+#define CHANCE 16		/* one window in so many is so by chance */
+#define BY_CHANCE 1.5		/* dispersion may be that */
+#define WRONG 64		/* one window in so many may be wrong */
+
+struct window {
+	double low[2];		/* lowest of each direction, outward */
+	double messages[2];
+	double lift;
+};
+
+static size_t window_of(const struct points *p, size_t num, double t)
+{
+	double w = floor(t / p->span * (double)num);
+
+	return (size_t)fmin(fmax(w, 0), (double)(num - 1));
+}
+
+static void fill(struct window *window, size_t num, const struct points *p,
+		 size_t link)
+{
+	for (size_t w = 0; w < num; w++)
+		window[w] = (struct window){ .low = { HUGE_VAL, HUGE_VAL } };
+	for (int d = 0; d < 2; d++) {
+		const struct side *side = &p->side[2 * link + (size_t)d];
+
+		for (size_t i = 0; i < side->heaps; i++) {
+			const struct heap *h = &side->heap[i];
+			struct window *w = &window[window_of(p, num, h->t)];
+			double t;
+
+			if (!h->samples)
+				continue;
+			w->low[d] = fmin(w->low[d], points_inner(p, h, d, &t));
+			w->messages[d] += h->messages;
+		}
+	}
+}
+
+static bool filled(const struct window *w)
+{
+	return w->messages[ABOVE] && w->messages[BELOW];
+}
+
+/* Half of what is between the lowest of both directions. */
+static double half(const struct window *w)
+{
+	return (w->low[ABOVE] + w->low[BELOW]) / 2;
+}
+
+/* That of the quickest windows. */
+static double smallest(const struct window *window, size_t num, double *buffer)
+{
+	size_t n = 0;
+
+	for (size_t w = 0; w < num; w++)
+		if (filled(&window[w]))
+			buffer[n++] = half(&window[w]);
+	median(buffer, n);
+	return n ? buffer[n / WRONG] : 0;
+}
+
+static double usual(const struct window *w, const struct side *side)
+{
+	return (side[0].mean / w->messages[0] +
+		side[1].mean / w->messages[1]) / 2;
+}
+
+/*
+ * How much more do the middles between both directions scatter than those of
+ * independent messages would? Of a straight line of three, for exponential
+ * delays, the median deviation is once what is usual. What it is more is common
+ * to all messages of a window (P. McCullagh and J. Nelder, "Generalized Linear
+ * Models", 1989: overdispersion).
+ */
+static double dispersion(const struct window *window, size_t num,
+			 const struct side *side, double *buffer)
+{
+	double before[2] = { 0, 0 };
+	size_t n = 0, seen = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		const struct window *w = &window[i];
+		double middle = (w->low[ABOVE] - w->low[BELOW]) / 2;
+
+		if (!filled(w))
+			continue;
+		if (seen++ > 1)
+			buffer[n++] = fabs(before[0] - 2 * before[1] + middle) /
+				      usual(w, side);
+		before[0] = before[1];
+		before[1] = middle;
+	}
+	return median(buffer, n);
+}
+
+/* In how many windows is the lowest lifted? */
+static size_t lift_windows(struct window *window, size_t num, double least,
+			   const struct side *side)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		struct window *w = &window[i];
+
+		w->lift = 0;
+		if (filled(w))
+			w->lift = fmax(half(w) - least -
+				       UNUSUAL * usual(w, side), 0);
+		n += w->lift > 0;
+	}
+	return n;
+}
+
+static bool find(struct points *p, size_t link, struct window *window,
+		 size_t num, double *buffer)
+{
+	struct side *side = &p->side[2 * link];
+	double blur;
+	bool lifted;
+
+	fill(window, num, p, link);
+	lifted = lift_windows(window, num, smallest(window, num, buffer),
+			      side) * CHANCE > num;
+	for (int d = 0; d < 2; d++) {
+		for (size_t i = 0; i < side[d].heaps; i++) {
+			struct heap *h = &side[d].heap[i];
+			const struct window *w =
+				&window[window_of(p, num, h->t)];
+
+			h->lift = lifted ? w->lift : 0;
+			h->crowd = w->messages[d];
+		}
+	}
+	blur = dispersion(window, num, side, buffer) / BY_CHANCE;
+	for (int d = 0; d < 2; d++)
+		side[d].mean *= fmax(blur, 1);
+	return lifted;
+}
+
+int floors_find(struct points *p)
+{
+	struct window *window = malloc(MAX_WINDOWS * sizeof(*window));
+	double *buffer = malloc(MAX_WINDOWS * sizeof(*buffer));
+	int ret = window && buffer ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->links && ret >= 0; i++) {
+		const struct side *side = &p->side[2 * i];
+		uint64_t rarer = side[0].messages < side[1].messages ?
+				 side[0].messages : side[1].messages;
+		uint64_t num = rarer / MESSAGES;
+
+		if (num && find(p, i, window, num < MAX_WINDOWS ? num :
+				MAX_WINDOWS, buffer))
+			ret = 1;
+	}
+	free(window);
+	free(buffer);
+	return ret;
+}
