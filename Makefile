@@ -150,7 +150,7 @@ GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
 
 $(BUILD)/selftests/%: selftests/module/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
 -include $(LIB_TESTS:=.d) $(GUEST_PROGS:=.d)
 

@@ -6,6 +6,7 @@
 #ifndef NETSYNC_COMPAT_H
 #define NETSYNC_COMPAT_H
 
+#include <linux/skbuff.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
@@ -22,6 +23,19 @@
 #else
 #include <linux/unaligned.h>
 #endif
+
+/*
+ * When the device received a packet, or 0. 97dc7cd92ac6 "ptp: Support late
+ * timestamp determination": it may be a driver's own data.
+ */
+static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
+	if (skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP_NETDEV)
+		return 0;
+#endif
+	return ktime_to_ns(skb_shinfo(skb)->hwtstamps.hwtstamp);
+}
 
 /*
  * A variable on the packet path that is filled in before it is read: kernels

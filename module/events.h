@@ -18,7 +18,14 @@
 	EVENT(inet_icmp_local_in, local_in)		\
 	EVENT(inet_icmp_local_out, local_out)		\
 	EVENT(inet_sctp_local_in, local_in)		\
-	EVENT(inet_sctp_local_out, local_out)
+	EVENT(inet_sctp_local_out, local_out)		\
+	EVENT(inet_sock_create, sock_create)		\
+	EVENT(inet_sock_delete, sock_delete)		\
+	EVENT(inet_sock_clone, sock_clone)		\
+	EVENT(inet_connect, connect)			\
+	EVENT(inet_accept, accept)			\
+	EVENT(inet_dev_xmit, dev_xmit)			\
+	EVENT(inet_dev_receive, dev_receive)
 
 /* What makes events, as long as it is attached somewhere in the kernel. */
 struct netsync_source {
@@ -34,7 +41,13 @@ struct netsync_source {
 	bool failed;
 };
 
+/* hooks.c */
 extern struct netsync_source netsync_local_in, netsync_local_out;
+/* socket.c */
+extern struct netsync_source netsync_sock_create, netsync_sock_delete,
+	netsync_sock_clone, netsync_connect, netsync_accept;
+/* device.c */
+extern struct netsync_source netsync_dev_xmit, netsync_dev_receive;
 
 /*
  * Called with the first user of an event and after its last one. The source

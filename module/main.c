@@ -5,10 +5,12 @@
  */
 #include <linux/module.h>
 
+#include "attach.h"
 #include "compat.h"
 #include "events.h"
 #include "hooks.h"
 #include "parse.h"
+#include "socket.h"
 
 #define CREATE_TRACE_POINTS
 #include "netsync-events.h"
@@ -22,18 +24,35 @@ static int attached_get(char *page, const struct kernel_param *kp)
 	return netsync_events_show(page);
 }
 
-static int attached_set(const char *val, const struct kernel_param *kp)
+static int read_only(const char *val, const struct kernel_param *kp)
 {
 	return -EPERM;
 }
 
 static const struct kernel_param_ops attached_ops = {
 	.get = attached_get,
-	.set = attached_set,
+	.set = read_only,
 };
 module_param_cb(attached, &attached_ops, NULL, 0444);
 MODULE_PARM_DESC(attached,
 	"Read only: events that are in use and see packets by now, separated by commas");
+
+static int missed_get(char *page, const struct kernel_param *kp)
+{
+	return sysfs_emit(page, "%lu\n", netsync_sockets_missed());
+}
+
+static const struct kernel_param_ops missed_ops = {
+	.get = missed_get,
+	.set = read_only,
+};
+module_param_cb(missed, &missed_ops, NULL, 0444);
+MODULE_PARM_DESC(missed,
+	"Read only: events of sockets that were missed, as kprobes tell, since the module is loaded");
+
+module_param_named(without, netsync_without, charp, 0444);
+MODULE_PARM_DESC(without,
+	"For tests: functions and tracepoints of the kernel to take for missing, separated by commas");
 
 static int sampling_set(const char *val, const struct kernel_param *kp)
 {

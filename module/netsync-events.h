@@ -28,6 +28,40 @@
  * broadcasts, and multicasts that are looped, by their sender. A packet whose
  * headers are cut short, or make no sense, gives no event.
  *
+ * inet_dev_xmit: a packet of any of these protocols that a device is given to
+ *	send, in tracepoint net_dev_start_xmit: after the queueing discipline
+ *	and after segmentation and checksums in software. One that the device
+ *	has no room for at the moment is seen again.
+ *
+ * inet_dev_receive: a packet that a device has received, as its driver hands
+ *	it over: before receive offload in software (GRO), address translation
+ *	and defragmentation.
+ *
+ * There is one event for each packet and device: on stacked devices (VLAN,
+ * bridge, bond, veth, tunnel) one packet is sent by several, and the last is
+ * nearest to the wire; it is received by the lowest one, and again by those
+ * that hand it over anew (bridge, veth, tunnel) but not by VLAN and bond. So
+ * does a router see the packets that it forwards. Of fragments the first one
+ * gives the event. Packets inside of tunnels are seen at the tunnel's device.
+ *
+ * inet_sock_create: a TCP or UDP socket was created, by socket() as a rule, in
+ *	the context of the task that wants it.
+ *
+ * inet_sock_clone: a TCP socket was made from a listening one, for a connection
+ *	that comes in. In the context of whatever was interrupted.
+ *
+ * inet_sock_delete: a TCP or UDP socket, from either, is given back to memory:
+ *	its address can be that of another one from now on. Long after close()
+ *	where data are still to be sent.
+ *
+ * inet_connect: connect() of a TCP socket is about to send its first segment,
+ *	in the context of the task, whether a peer answers or not; or that of a
+ *	UDP socket succeeded.
+ *
+ * inet_accept: the handshake of a TCP connection that came in is complete; it
+ *	waits for accept(), or is given to one that waits. In the context of
+ *	whatever was interrupted.
+ *
  * Fields, all integers as numbers in host byte order:
  *
  *  sk        address of the socket (skb->sk) as found, which ties packets of
@@ -88,6 +122,40 @@
  *  chunk     type of the first chunk (0 DATA, 3 SACK); 255: there is none
  *  has_tsn   1: there is a DATA or I-DATA chunk; 0: there is none
  *  tsn       transmission sequence number of the first of these; or 0
+ *
+ * of a device, for all protocols:
+ *
+ *  skb       address of the packet in memory, which ties the events of one
+ *            packet together while it is on its way through a host
+ *  hwtstamp  inet_dev_receive: when the device received it, in nanoseconds of
+ *            the device's clock; 0: it does not say
+ *  ifindex   number of the device in its network namespace
+ *  vlan      priority (3 bits), DEI (1) and number (12) of the outermost VLAN
+ *            tag, which may be in the packet or beside it; 0: none
+ *  protocol  6 TCP, 17 UDP, 1 ICMP, 58 ICMPv6, 132 SCTP; it says what the
+ *            following mean:
+ *
+ *            TCP       UDP                    ICMP      SCTP
+ *  sport     sport     sport                  0         sport
+ *  dport     dport     dport                  0         dport
+ *  seq       seq       0                      echo_seq  tsn
+ *  ack_seq   ack_seq   0                      echo_id   vtag
+ *  flags     flags     check_final            type      chunk + 256 * has_tsn
+ *  window    window    check                  0         0
+ *  has_ts    has_ts    0                      0         0
+ *  tsval     tsval     digest, upper 32 bits  0         0
+ *  tsecr     tsecr     digest, lower 32 bits  0         0
+ *
+ * of sockets:
+ *
+ *  sk        address of the socket, as in the events of packets
+ *  osk       that of the listening socket
+ *  nsk       that of the new one
+ *  protocol  6 TCP, 17 UDP
+ *  family    of the socket; of inet_connect and inet_accept, of the packets:
+ *            an IPv6 socket may talk IPv4
+ *  saddr, sport  the local end
+ *  daddr, dport  the other end
  *
  * Sampling records the same packets on all hosts, whatever segmentation and
  * address translation they go through. A number is chosen if the upper
@@ -358,6 +426,181 @@ DEFINE_EVENT_FN(inet_sctp_local, inet_sctp_local_out,
 	TP_PROTO(const struct netsync_sctp *rec),
 	TP_ARGS(rec),
 	netsync_reg_inet_sctp_local_out, netsync_unreg_inet_sctp_local_out
+);
+
+DECLARE_EVENT_CLASS(inet_sock_life,
+	TP_PROTO(const struct netsync_sock *rec),
+	TP_ARGS(rec),
+	TP_STRUCT__entry(
+		__field(u64, sk)
+		__field(u8, family)
+		__field(u16, protocol)
+		__field(u32, netns)
+	),
+	TP_fast_assign(
+		__entry->sk = rec->sk;
+		__entry->family = rec->family;
+		__entry->protocol = rec->protocol;
+		__entry->netns = rec->netns;
+	),
+	TP_printk("sk=0x%llx family=%u protocol=%u netns=%u",
+		  __entry->sk, __entry->family, __entry->protocol,
+		  __entry->netns)
+);
+
+DEFINE_EVENT_FN(inet_sock_life, inet_sock_create,
+	TP_PROTO(const struct netsync_sock *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_sock_create, netsync_unreg_inet_sock_create
+);
+
+DEFINE_EVENT_FN(inet_sock_life, inet_sock_delete,
+	TP_PROTO(const struct netsync_sock *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_sock_delete, netsync_unreg_inet_sock_delete
+);
+
+DECLARE_EVENT_CLASS(inet_sock_copy,
+	TP_PROTO(const struct netsync_clone *rec),
+	TP_ARGS(rec),
+	TP_STRUCT__entry(
+		__field(u64, osk)
+		__field(u64, nsk)
+		__field(u8, family)
+		__field(u16, protocol)
+		__field(u32, netns)
+	),
+	TP_fast_assign(
+		__entry->osk = rec->osk;
+		__entry->nsk = rec->nsk;
+		__entry->family = rec->family;
+		__entry->protocol = rec->protocol;
+		__entry->netns = rec->netns;
+	),
+	TP_printk("osk=0x%llx nsk=0x%llx family=%u protocol=%u netns=%u",
+		  __entry->osk, __entry->nsk, __entry->family,
+		  __entry->protocol, __entry->netns)
+);
+
+DEFINE_EVENT_FN(inet_sock_copy, inet_sock_clone,
+	TP_PROTO(const struct netsync_clone *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_sock_clone, netsync_unreg_inet_sock_clone
+);
+
+DECLARE_EVENT_CLASS(inet_flow,
+	TP_PROTO(const struct netsync_flow *rec),
+	TP_ARGS(rec),
+	TP_STRUCT__entry(
+		__field(u64, sk)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u8, family)
+		__field(u16, protocol)
+		__field(u32, netns)
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+	),
+	TP_fast_assign(
+		__entry->sk = rec->sk;
+		__entry->sport = rec->sport;
+		__entry->dport = rec->dport;
+		__entry->family = rec->family;
+		__entry->protocol = rec->protocol;
+		__entry->netns = rec->netns;
+		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
+	),
+	TP_printk("sk=0x%llx sport=%u dport=%u family=%u protocol=%u netns=%u saddr=%pI6c daddr=%pI6c",
+		  __entry->sk, __entry->sport, __entry->dport, __entry->family,
+		  __entry->protocol, __entry->netns, __entry->saddr,
+		  __entry->daddr)
+);
+
+DEFINE_EVENT_FN(inet_flow, inet_connect,
+	TP_PROTO(const struct netsync_flow *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_connect, netsync_unreg_inet_connect
+);
+
+DEFINE_EVENT_FN(inet_flow, inet_accept,
+	TP_PROTO(const struct netsync_flow *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_accept, netsync_unreg_inet_accept
+);
+
+DECLARE_EVENT_CLASS(inet_dev,
+	TP_PROTO(const struct netsync_dev *rec),
+	TP_ARGS(rec),
+	TP_STRUCT__entry(
+		__field(u64, skb)
+		__field(u64, hwtstamp)
+		__field(u32, ifindex)
+		__field(u32, netns)
+		__field(u16, vlan)
+		__field(u8, protocol)
+		__field(u8, family)
+		__field(u16, id)
+		__field(u32, len)
+		__field(u16, gso_segs)
+		__field(u16, gso_size)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, seq)
+		__field(u32, ack_seq)
+		__field(u16, flags)
+		__field(u16, window)
+		__field(u8, has_ts)
+		__field(u32, tsval)
+		__field(u32, tsecr)
+		__field(u8, sampling)
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
+	),
+	TP_fast_assign(
+		__entry->skb = rec->skb;
+		__entry->hwtstamp = rec->hwtstamp;
+		__entry->ifindex = rec->ifindex;
+		__entry->netns = rec->netns;
+		__entry->vlan = rec->vlan;
+		__entry->protocol = rec->protocol;
+		__entry->family = rec->family;
+		__entry->id = rec->id;
+		__entry->len = rec->len;
+		__entry->gso_segs = rec->gso_segs;
+		__entry->gso_size = rec->gso_size;
+		__entry->sport = rec->sport;
+		__entry->dport = rec->dport;
+		__entry->seq = rec->seq;
+		__entry->ack_seq = rec->ack_seq;
+		__entry->flags = rec->flags;
+		__entry->window = rec->window;
+		__entry->has_ts = rec->has_ts;
+		__entry->tsval = rec->tsval;
+		__entry->tsecr = rec->tsecr;
+		__entry->sampling = rec->sampling;
+		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
+	),
+	TP_printk("skb=0x%llx hwtstamp=%llu ifindex=%u netns=%u vlan=%u protocol=%u family=%u id=%u len=%u gso_segs=%u gso_size=%u sport=%u dport=%u seq=%u ack_seq=%u flags=0x%04x window=%u has_ts=%u tsval=%u tsecr=%u sampling=%u saddr=%pI6c daddr=%pI6c",
+		  __entry->skb, __entry->hwtstamp, __entry->ifindex,
+		  __entry->netns, __entry->vlan, __entry->protocol,
+		  __entry->family, __entry->id, __entry->len, __entry->gso_segs,
+		  __entry->gso_size, __entry->sport, __entry->dport,
+		  __entry->seq, __entry->ack_seq, __entry->flags,
+		  __entry->window, __entry->has_ts, __entry->tsval,
+		  __entry->tsecr, __entry->sampling, __entry->saddr,
+		  __entry->daddr)
+);
+
+DEFINE_EVENT_FN(inet_dev, inet_dev_xmit,
+	TP_PROTO(const struct netsync_dev *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_dev_xmit, netsync_unreg_inet_dev_xmit
+);
+
+DEFINE_EVENT_FN(inet_dev, inet_dev_receive,
+	TP_PROTO(const struct netsync_dev *rec),
+	TP_ARGS(rec),
+	netsync_reg_inet_dev_receive, netsync_unreg_inet_dev_receive
 );
 
 #endif /* NETSYNC_EVENTS_H */

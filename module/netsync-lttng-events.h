@@ -23,11 +23,14 @@
 #undef netsync_integer
 #undef netsync_hex
 #undef netsync_addresses
+#undef netsync_end
 #if defined(_TP_SESSION_CHECK) && !defined(RING_BUFFER_ALIGN)
 #define netsync_integer(type, field)
 #define netsync_hex(type, field)
 #define netsync_addresses(rec) \
 	ctf_array(uint8_t, record, (const uint8_t *)(rec), NETSYNC_RECORD_SIZE(rec))
+#define netsync_end(rec) \
+	ctf_array(uint8_t, record, (const uint8_t *)(rec), sizeof(*(rec)))
 #else
 #define netsync_integer(type, field) ctf_integer(type, field, rec->field)
 #define netsync_hex(type, field) ctf_integer_hex(type, field, rec->field)
@@ -36,6 +39,7 @@
 		     netsync_addr_len(&(rec)->addrs))			   \
 	ctf_sequence(uint8_t, daddr, netsync_daddr(&(rec)->addrs), uint8_t, \
 		     netsync_addr_len(&(rec)->addrs))
+#define netsync_end(rec)
 #endif
 
 LTTNG_TRACEPOINT_EVENT_CLASS(inet_sock_local,
@@ -161,6 +165,109 @@ LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sctp_local, inet_sctp_local_in,
 
 LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sctp_local, inet_sctp_local_out,
 	TP_PROTO(const struct netsync_sctp *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_sock_life,
+	TP_PROTO(const struct netsync_sock *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, sk)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, protocol)
+		netsync_integer(uint32_t, netns)
+		netsync_end(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sock_life, inet_sock_create,
+	TP_PROTO(const struct netsync_sock *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sock_life, inet_sock_delete,
+	TP_PROTO(const struct netsync_sock *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_sock_copy,
+	TP_PROTO(const struct netsync_clone *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, osk)
+		netsync_hex(uint64_t, nsk)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, protocol)
+		netsync_integer(uint32_t, netns)
+		netsync_end(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_sock_copy, inet_sock_clone,
+	TP_PROTO(const struct netsync_clone *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_flow,
+	TP_PROTO(const struct netsync_flow *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, sk)
+		netsync_integer(uint16_t, sport)
+		netsync_integer(uint16_t, dport)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, protocol)
+		netsync_integer(uint32_t, netns)
+		netsync_addresses(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_flow, inet_connect,
+	TP_PROTO(const struct netsync_flow *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_flow, inet_accept,
+	TP_PROTO(const struct netsync_flow *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_CLASS(inet_dev,
+	TP_PROTO(const struct netsync_dev *rec),
+	TP_ARGS(rec),
+	TP_FIELDS(
+		netsync_hex(uint64_t, skb)
+		netsync_integer(uint64_t, hwtstamp)
+		netsync_integer(uint32_t, ifindex)
+		netsync_integer(uint32_t, netns)
+		netsync_integer(uint16_t, vlan)
+		netsync_integer(uint8_t, protocol)
+		netsync_integer(uint8_t, family)
+		netsync_integer(uint16_t, id)
+		netsync_integer(uint32_t, len)
+		netsync_integer(uint16_t, gso_segs)
+		netsync_integer(uint16_t, gso_size)
+		netsync_integer(uint16_t, sport)
+		netsync_integer(uint16_t, dport)
+		netsync_integer(uint32_t, seq)
+		netsync_integer(uint32_t, ack_seq)
+		netsync_hex(uint16_t, flags)
+		netsync_integer(uint16_t, window)
+		netsync_integer(uint8_t, has_ts)
+		netsync_integer(uint32_t, tsval)
+		netsync_integer(uint32_t, tsecr)
+		netsync_integer(uint8_t, sampling)
+		netsync_addresses(rec)
+	)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_dev, inet_dev_xmit,
+	TP_PROTO(const struct netsync_dev *rec),
+	TP_ARGS(rec)
+)
+
+LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_dev, inet_dev_receive,
+	TP_PROTO(const struct netsync_dev *rec),
 	TP_ARGS(rec)
 )
 

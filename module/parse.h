@@ -109,6 +109,58 @@ struct netsync_sctp {
 	struct netsync_addrs addrs;
 } __packed;
 
+/* Any of these, with what the device knows. */
+struct netsync_dev {
+	u64 skb;
+	u64 hwtstamp;
+	u32 ifindex;
+	u32 netns;
+	u16 vlan;
+	u8 protocol;
+	u8 family;
+	u16 id;
+	u32 len;
+	u16 gso_segs;
+	u16 gso_size;
+	u16 sport;
+	u16 dport;
+	u32 seq;
+	u32 ack_seq;
+	u16 flags;
+	u16 window;
+	u8 has_ts;
+	u32 tsval;
+	u32 tsecr;
+	u8 sampling;
+	struct netsync_addrs addrs;
+} __packed;
+
+/* A socket; one that is made from another; the ends of a connection. */
+struct netsync_sock {
+	u64 sk;
+	u8 family;
+	u16 protocol;
+	u32 netns;
+} __packed;
+
+struct netsync_clone {
+	u64 osk;
+	u64 nsk;
+	u8 family;
+	u16 protocol;
+	u32 netns;
+} __packed;
+
+struct netsync_flow {
+	u64 sk;
+	u16 sport;
+	u16 dport;
+	u8 family;
+	u16 protocol;
+	u32 netns;
+	struct netsync_addrs addrs;
+} __packed;
+
 /* Protocols as bits. ICMP stands for both of its versions. */
 enum {
 	NETSYNC_TCP = 1 << 0,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: capture DEVICE [PROTOCOL]
+ * usage: capture [-w] DEVICE [PROTOCOL]
  *
  * An independent witness: print a line (see packet.h) for every packet of a
  * protocol (tcp if not said, udp, icmp, sctp) that passes a network device, as
- * a packet socket sees it. Writes "ready" on standard error when it listens;
+ * a packet socket sees it; with -w the device and the VLAN too. Writes "ready" on standard error when it listens;
  * SIGTERM ends it. Fails if packets were lost.
  */
 #include <errno.h>
@@ -194,6 +194,18 @@ static uint8_t protocol_number(const char *name)
 	exit(2);
 }
 
+/* A tag that is not in the data. */
+static uint16_t vlan_tag(struct msghdr *msg)
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	struct tpacket_auxdata aux;
+
+	if (!c || c->cmsg_type != PACKET_AUXDATA)
+		return 0;
+	memcpy(&aux, CMSG_DATA(c), sizeof(aux));
+	return aux.tp_status & TP_STATUS_VLAN_VALID ? aux.tp_vlan_tci : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct {
@@ -209,9 +221,13 @@ int main(int argc, char **argv)
 	struct pollfd pfd;
 	struct stat netns;
 	uint8_t protocol;
+	bool wire;
 
+	wire = argc > 1 && !strcmp(argv[1], "-w");
+	argv += wire;
+	argc -= wire;
 	if (argc != 2 && argc != 3) {
-		fputs("usage: capture DEVICE [PROTOCOL]\n", stderr);
+		fputs("usage: capture [-w] DEVICE [PROTOCOL]\n", stderr);
 		return 2;
 	}
 	protocol = protocol_number(argv[2]);
@@ -224,6 +240,7 @@ int main(int argc, char **argv)
 	addr.sll_ifindex = if_nametoindex(argv[1]);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)) ||
 	    bind(fd, (void *)&addr, sizeof(addr)))
 		fail(argv[1]);
 	fputs("ready\n", stderr);
@@ -232,10 +249,20 @@ int main(int argc, char **argv)
 	for (;;) {
 		struct sockaddr_ll from;
 		struct packet p = { .gso_segs = 1 };
+		struct iovec iov = { &packet, sizeof(packet) };
+		char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+		struct msghdr msg = {
+			.msg_name = &from,
+			.msg_namelen = sizeof(from),
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = control,
+			.msg_controllen = sizeof(control),
+		};
+		const uint8_t *ip = packet.data;
+		uint16_t type;
 
-		len = sizeof(from);
-		if (recvfrom(fd, &packet, sizeof(packet), MSG_DONTWAIT,
-			     (void *)&from, &len) < 0) {
+		if (recvmsg(fd, &msg, MSG_DONTWAIT) < 0) {
 			if (errno != EAGAIN && errno != EINTR)
 				fail("receive");
 			if (errno == EAGAIN && ending)
@@ -243,13 +270,25 @@ int main(int argc, char **argv)
 			poll(&pfd, 1, 100);
 			continue;
 		}
+		type = ntohs(packet.eth.ether_type);
+		if (wire) {
+			p.ifindex = from.sll_ifindex;
+			p.vlan = vlan_tag(&msg);
+		}
+		if (type == ETHERTYPE_VLAN) {
+			p.vlan = be16(ip);
+			type = be16(ip + 2);
+			ip += 4;
+		}
 		if (packet.vnet.gso_type)
 			p.gso_size = packet.vnet.gso_size;
-		if ((from.sll_protocol != htons(ETH_P_IP) &&
-		     from.sll_protocol != htons(ETH_P_IPV6)) ||
-		    !parse(packet.data, protocol,
+		if ((type != ETHERTYPE_IP && type != ETHERTYPE_IPV6) ||
+		    !parse(ip, protocol,
 			   packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
 			continue;
+		/* Events of devices do not have it. */
+		if (wire && protocol == IPPROTO_TCP)
+			p.tcp.check = 0;
 		p.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
 		p.netns = netns.st_ino;
 		if (p.gso_size)

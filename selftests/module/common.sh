@@ -12,6 +12,9 @@ both=inet_sock_local_in,inet_sock_local_out
 all=$both,inet_udp_local_in,inet_udp_local_out
 all+=,inet_icmp_local_in,inet_icmp_local_out
 all+=,inet_sctp_local_in,inet_sctp_local_out
+sockets=inet_sock_create,inet_sock_delete,inet_sock_clone,inet_connect,inet_accept
+wire=inet_dev_xmit,inet_dev_receive
+all+=,$sockets,$wire
 results=0
 failures=0
 

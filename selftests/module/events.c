@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: events [-k] < TEXT
+ * usage: events [-k | -l | -w] < TEXT
  *
- * Print a line for every event of a packet in what ftrace, trace-cmd or
- * babeltrace2 print: the packet, see packet.h; with -k the socket instead.
+ * Print a line for every event in what ftrace, trace-cmd or babeltrace2 print:
+ * the packet that the local stack gets or sends, see packet.h. With -k its
+ * socket instead; with -w the packet at a device; with -l what happens in the
+ * lives of sockets.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -137,24 +139,127 @@ static bool read_packet(const char *line, struct packet *p)
 		p->gso_size = number(at, "gso_size");
 		p->gso_segs = number(at, "gso_segs");
 	}
-	/* A packet that is not to be split says 0 or 1; it is one. */
-	if (!p->gso_size && !p->gso_segs)
-		p->gso_segs = 1;
 	kinds[i].read(at, p);
 	return true;
 }
 
+/* What a field of the flat layout means depends on the protocol. */
+static bool read_wire(const char *line, struct packet *p)
+{
+	const char *at = strstr(line, " inet_dev_");
+	uint32_t seq, ack_seq, tsval, tsecr;
+	uint16_t flags, window;
+
+	if (!at)
+		return false;
+	at += strlen(" inet_dev_");
+	memset(p, 0, sizeof(*p));
+	p->dir = *at == 'r' ? "in" : "out";
+	p->ifindex = number(at, "ifindex");
+	p->vlan = number(at, "vlan");
+	p->protocol = number(at, "protocol");
+	p->netns = number(at, "netns");
+	p->family = number(at, "family");
+	address(at, "saddr", p->saddr);
+	address(at, "daddr", p->daddr);
+	p->id = number(at, "id");
+	p->len = number(at, "len");
+	p->sport = number(at, "sport");
+	p->dport = number(at, "dport");
+	p->gso_size = number(at, "gso_size");
+	p->gso_segs = number(at, "gso_segs");
+	seq = number(at, "seq");
+	ack_seq = number(at, "ack_seq");
+	flags = number(at, "flags");
+	window = number(at, "window");
+	tsval = number(at, "tsval");
+	tsecr = number(at, "tsecr");
+	switch (p->protocol) {
+	case IPPROTO_TCP:
+		p->tcp.seq = seq;
+		p->tcp.ack_seq = ack_seq;
+		p->tcp.flags = flags;
+		p->tcp.window = window;
+		p->tcp.has_ts = number(at, "has_ts");
+		p->tcp.tsval = tsval;
+		p->tcp.tsecr = tsecr;
+		break;
+	case IPPROTO_UDP:
+		p->udp.check = window;
+		p->udp.check_final = flags;
+		p->udp.digest = (uint64_t)tsval << 32 | tsecr;
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		p->protocol = IPPROTO_ICMP;
+		p->icmp.id = ack_seq;
+		p->icmp.seq = seq;
+		p->icmp.type = flags;
+		break;
+	case IPPROTO_SCTP:
+		p->sctp.vtag = ack_seq;
+		p->sctp.tsn = seq;
+		p->sctp.chunk = flags;
+		p->sctp.has_tsn = flags >> 8;
+		break;
+	}
+	return true;
+}
+
+static void print_life(const char *line)
+{
+	static const char *const names[] = { "inet_sock_create",
+		"inet_sock_delete", "inet_sock_clone", "inet_connect",
+		"inet_accept" };
+	const char *at = NULL;
+	size_t i;
+
+	for (i = 0; i < 5 && !at; i++)
+		at = strstr(line, names[i]);
+	if (!at || at[-1] != ' ')
+		return;
+	i--;
+	printf("%s netns=%" PRIu64 " family=%" PRIu64 " protocol=%" PRIu64,
+	       names[i], number(at, "netns"), number(at, "family"),
+	       number(at, "protocol"));
+	if (i == 2)
+		printf(" osk=%" PRIx64 " nsk=%" PRIx64 "\n", number(at, "osk"),
+		       number(at, "nsk"));
+	else
+		printf(" sk=%" PRIx64, number(at, "sk"));
+	if (i > 2) {
+		char saddr[INET6_ADDRSTRLEN], daddr[INET6_ADDRSTRLEN];
+		uint8_t addr[16];
+
+		address(at, "saddr", addr);
+		inet_ntop(AF_INET6, addr, saddr, sizeof(saddr));
+		address(at, "daddr", addr);
+		inet_ntop(AF_INET6, addr, daddr, sizeof(daddr));
+		printf(" %s %" PRIu64 " -> %s %" PRIu64, saddr,
+		       number(at, "sport"), daddr, number(at, "dport"));
+	}
+	if (i != 2)
+		putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
-	int sockets = argc > 1 && !strcmp(argv[1], "-k");
+	char what = argc > 1 ? argv[1][1] : '\0';
 	static char line[4096];
 
 	while (fgets(line, sizeof(line), stdin)) {
 		struct packet p;
 
-		if (!read_packet(line, &p))
+		if (what == 'l') {
+			print_life(line);
 			continue;
-		if (!sockets)
+		}
+		if (what == 'w' ? !read_wire(line, &p) : !read_packet(line, &p))
+			continue;
+		/* A packet that is not to be split says 0 or 1; it is one. */
+		if (!p.gso_size && !p.gso_segs)
+			p.gso_segs = 1;
+		if (what != 'k')
 			packet_print(&p);
 		else
 			printf("%s netns=%" PRIu32 " port=%u flags=%04x len=%"

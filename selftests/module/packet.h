@@ -12,6 +12,8 @@
 
 struct packet {
 	const char *dir;	/* "in" or "out" */
+	uint32_t ifindex;	/* 0: seen where there is no device */
+	uint16_t vlan;
 	uint32_t netns, len;
 	uint16_t sport, dport, id, gso_segs, gso_size;
 	uint8_t protocol;	/* IP's number; ICMP stands for both versions */
@@ -45,6 +47,8 @@ static inline void packet_print(const struct packet *p)
 
 	inet_ntop(AF_INET6, p->saddr, saddr, sizeof(saddr));
 	inet_ntop(AF_INET6, p->daddr, daddr, sizeof(daddr));
+	if (p->ifindex)
+		printf("dev=%" PRIu32 " vlan=%u ", p->ifindex, p->vlan);
 	printf("%s netns=%" PRIu32 " family=%u %s %u -> %s %u ", p->dir,
 	       p->netns, p->family, saddr, p->sport, daddr, p->dport);
 	switch (p->protocol) {

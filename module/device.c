@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/if_arp.h>
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <net/net_namespace.h>
+
+#include "attach.h"
+#include "compat.h"
+#include "events.h"
+#include "netsync-events.h"
+#include "parse.h"
+
+/* Where a packet's IP header is, if it has one. */
+struct network {
+	unsigned int offset;	/* from skb->data */
+	__be16 protocol;	/* as in an Ethernet header */
+	u16 vlan;
+};
+
+/* More tags, one in the other, than a network could have a reason for. */
+#define MAX_VLAN_TAGS 4
+
+static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
+{
+	int i;
+
+	at->vlan = skb_vlan_tag_present(skb) ? skb_vlan_tag_get(skb) : 0;
+	for (i = 0; i < MAX_VLAN_TAGS && eth_type_vlan(at->protocol); i++) {
+		struct vlan_hdr copy netsync_filled_in;
+		const struct vlan_hdr *tag;
+
+		tag = skb_header_pointer(skb, at->offset, sizeof(copy), &copy);
+		if (!tag)
+			return false;
+		if (!i && !skb_vlan_tag_present(skb))
+			at->vlan = ntohs(tag->h_vlan_TCI);
+		at->protocol = tag->h_vlan_encapsulated_proto;
+		at->offset += sizeof(*tag);
+	}
+	return true;
+}
+
+/* Drivers take the link header away before they hand a packet over. */
+static bool find_received(const struct sk_buff *skb, struct network *at)
+{
+	at->offset = 0;
+	at->protocol = skb->protocol;
+	return skip_vlan_tags(skb, at);
+}
+
+/* The network header's offset in the skb is not always set. */
+static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
+		      struct network *at)
+{
+	if (dev->type == ARPHRD_ETHER || dev->type == ARPHRD_LOOPBACK) {
+		struct ethhdr copy netsync_filled_in;
+		const struct ethhdr *eth;
+
+		eth = skb_header_pointer(skb, 0, sizeof(copy), &copy);
+		if (!eth)
+			return false;
+		at->offset = sizeof(*eth);
+		at->protocol = eth->h_proto;
+	} else if (!dev->header_ops) {
+		at->offset = 0;
+		at->protocol = skb->protocol;
+	} else {
+		int offset = skb_network_offset(skb);
+
+		if (offset < 0 || offset > skb->len)
+			return false;
+		at->offset = offset;
+		at->protocol = skb->protocol;
+	}
+	return skip_vlan_tags(skb, at);
+}
+
+#define COPY_COMMON(rec, from)			\
+	do {					\
+		(rec)->family = (from)->family;	\
+		(rec)->id = (from)->id;		\
+		(rec)->len = (from)->len;	\
+		(rec)->sampling = (from)->sampling; \
+		(rec)->addrs = (from)->addrs;	\
+	} while (0)
+
+#define COPY_PORTS(rec, from)			\
+	do {					\
+		(rec)->sport = (from)->sport;	\
+		(rec)->dport = (from)->dport;	\
+	} while (0)
+
+static void write_tcp(struct netsync_dev *rec, const struct netsync_tcp *tcp)
+{
+	COPY_COMMON(rec, tcp);
+	COPY_PORTS(rec, tcp);
+	rec->protocol = IPPROTO_TCP;
+	rec->seq = tcp->seq;
+	rec->ack_seq = tcp->ack_seq;
+	rec->flags = tcp->flags;
+	rec->window = tcp->window;
+	rec->has_ts = tcp->has_ts;
+	rec->tsval = tcp->tsval;
+	rec->tsecr = tcp->tsecr;
+}
+
+static void write_other(struct netsync_dev *rec, unsigned int protocol,
+			const union netsync_record *from)
+{
+	rec->sport = 0;
+	rec->dport = 0;
+	rec->seq = 0;
+	rec->ack_seq = 0;
+	rec->flags = 0;
+	rec->window = 0;
+	rec->has_ts = 0;
+	rec->tsval = 0;
+	rec->tsecr = 0;
+	switch (protocol) {
+	case NETSYNC_UDP:
+		COPY_COMMON(rec, &from->udp);
+		COPY_PORTS(rec, &from->udp);
+		rec->protocol = IPPROTO_UDP;
+		rec->flags = from->udp.check_final;
+		rec->window = from->udp.check;
+		rec->tsval = from->udp.digest >> 32;
+		rec->tsecr = from->udp.digest;
+		break;
+	case NETSYNC_ICMP:
+		COPY_COMMON(rec, &from->icmp);
+		rec->protocol = rec->family == AF_INET ? IPPROTO_ICMP :
+							 IPPROTO_ICMPV6;
+		rec->seq = from->icmp.echo_seq;
+		rec->ack_seq = from->icmp.echo_id;
+		rec->flags = from->icmp.type;
+		break;
+	case NETSYNC_SCTP:
+		COPY_COMMON(rec, &from->sctp);
+		COPY_PORTS(rec, &from->sctp);
+		rec->protocol = IPPROTO_SCTP;
+		rec->seq = from->sctp.tsn;
+		rec->ack_seq = from->sctp.vtag;
+		rec->flags = from->sctp.chunk | from->sctp.has_tsn << 8;
+		break;
+	}
+}
+
+/* Return: true if the packet is to be recorded. */
+static __always_inline bool write_dev(struct netsync_dev *rec,
+				      const struct sk_buff *skb,
+				      const struct net_device *dev,
+				      const struct network *at)
+{
+	union netsync_record from netsync_filled_in;
+	unsigned int protocol;
+	u8 family;
+
+	if (at->protocol == htons(ETH_P_IP))
+		family = AF_INET;
+	else if (at->protocol == htons(ETH_P_IPV6))
+		family = AF_INET6;
+	else
+		return false;
+	rec->netns = dev_net(dev)->ns.inum;
+	protocol = netsync_parse(skb, at->offset, family, NETSYNC_ALL,
+				 rec->netns, &from);
+	if (!protocol)
+		return false;
+	rec->skb = (unsigned long)skb;
+	rec->ifindex = dev->ifindex;
+	rec->vlan = at->vlan;
+	rec->gso_segs = skb_shinfo(skb)->gso_segs;
+	rec->gso_size = skb_shinfo(skb)->gso_size;
+	if (likely(protocol == NETSYNC_TCP))
+		write_tcp(rec, &from.tcp);
+	else
+		write_other(rec, protocol, &from);
+	return true;
+}
+
+static void at_receive(void *data, const struct sk_buff *skb)
+{
+	struct netsync_dev rec netsync_filled_in;
+	struct network at;
+
+	if (!find_received(skb, &at) || !write_dev(&rec, skb, skb->dev, &at))
+		return;
+	rec.hwtstamp = netsync_hwtstamp(skb);
+	trace_inet_dev_receive(&rec);
+}
+
+static void at_xmit(void *data, const struct sk_buff *skb,
+		    const struct net_device *dev)
+{
+	struct netsync_dev rec netsync_filled_in;
+	struct network at;
+
+	if (!find_sent(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
+		return;
+	/* The device is yet to send it; what may be there is when it came. */
+	rec.hwtstamp = 0;
+	trace_inet_dev_xmit(&rec);
+}
+
+static struct netsync_tracepoint xmit[] = {
+	{ .name = "net_dev_start_xmit", .probe = at_xmit },
+};
+
+/* A packet passes one of these for each device that it comes in by. */
+static struct netsync_tracepoint receive[] = {
+	{ .name = "napi_gro_receive_entry", .probe = at_receive },
+	{ .name = "napi_gro_frags_entry", .probe = at_receive },
+	{ .name = "netif_receive_skb_entry", .probe = at_receive },
+	{ .name = "netif_receive_skb_list_entry", .probe = at_receive },
+	{ .name = "netif_rx_entry", .probe = at_receive },
+	/* Part of the one above since 5.18. */
+	{ .name = "netif_rx_ni_entry", .probe = at_receive, .optional = true },
+};
+
+static int attach_xmit(void)
+{
+	return netsync_attach_tracepoints(xmit, ARRAY_SIZE(xmit),
+					  &netsync_dev_xmit.missing);
+}
+
+static void detach_xmit(void)
+{
+	netsync_detach_tracepoints(xmit, ARRAY_SIZE(xmit));
+}
+
+static int attach_receive(void)
+{
+	return netsync_attach_tracepoints(receive, ARRAY_SIZE(receive),
+					  &netsync_dev_receive.missing);
+}
+
+static void detach_receive(void)
+{
+	netsync_detach_tracepoints(receive, ARRAY_SIZE(receive));
+}
+
+struct netsync_source netsync_dev_xmit = {
+	.attach = attach_xmit,
+	.detach = detach_xmit,
+};
+
+struct netsync_source netsync_dev_receive = {
+	.attach = attach_receive,
+	.detach = detach_receive,
+};

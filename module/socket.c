@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/kernel.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
+
+#include "attach.h"
+#include "compat.h"
+#include "events.h"
+#include "netsync-events.h"
+#include "parse.h"
+#include "socket.h"
+
+static bool is_ours(const struct sock *sk)
+{
+	return (sk->sk_family == AF_INET || sk->sk_family == AF_INET6) &&
+	       (sk->sk_protocol == IPPROTO_TCP ||
+		sk->sk_protocol == IPPROTO_UDP);
+}
+
+#define WRITE_SOCK(rec, _sk)					\
+	do {							\
+		(rec)->family = (_sk)->sk_family;		\
+		(rec)->protocol = (_sk)->sk_protocol;		\
+		(rec)->netns = sock_net(_sk)->ns.inum;		\
+	} while (0)
+
+static void write_sock(struct netsync_sock *rec, const struct sock *sk)
+{
+	rec->sk = (unsigned long)sk;
+	WRITE_SOCK(rec, sk);
+}
+
+/* Both ends of a connected socket, which talks IPv4 or IPv6. */
+static void write_flow(struct netsync_flow *rec, const struct sock *sk,
+		       bool ipv4)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	u8 *addr = rec->addrs.bytes;
+
+	rec->sk = (unsigned long)sk;
+	WRITE_SOCK(rec, sk);
+	rec->family = ipv4 ? AF_INET : AF_INET6;
+	rec->sport = ntohs(inet->inet_sport);
+	rec->dport = ntohs(inet->inet_dport);
+	if (ipv4) {
+		addr[0] = 4;
+		memcpy(addr + 1, &inet->inet_saddr, 4);
+		addr[5] = 4;
+		memcpy(addr + 6, &inet->inet_daddr, 4);
+		rec->addrs.size = 10;
+		return;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	addr[0] = 16;
+	memcpy(addr + 1, &sk->sk_v6_rcv_saddr, 16);
+	addr[17] = 16;
+	memcpy(addr + 18, &sk->sk_v6_daddr, 16);
+	rec->addrs.size = 34;
+#endif
+}
+
+static bool talks_ipv4(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	return sk->sk_family == AF_INET || ipv6_addr_v4mapped(&sk->sk_v6_daddr);
+#else
+	return true;
+#endif
+}
+
+/* ---- handlers ------------------------------------------------------------- */
+
+static struct sock *first_argument(struct pt_regs *regs)
+{
+	return (struct sock *)regs_get_kernel_argument(regs, 0);
+}
+
+static int at_create(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct sock *sk = first_argument(regs);
+	struct netsync_sock rec;
+
+	if (is_ours(sk)) {
+		write_sock(&rec, sk);
+		trace_inet_sock_create(&rec);
+	}
+	return 0;
+}
+
+static int at_delete(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct sock *sk = first_argument(regs);
+	struct netsync_sock rec;
+
+	if (is_ours(sk)) {
+		write_sock(&rec, sk);
+		trace_inet_sock_delete(&rec);
+	}
+	return 0;
+}
+
+static int keep_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	*(struct sock **)ri->data = first_argument(regs);
+	return 0;
+}
+
+static int at_clone(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	const struct sock *osk = *(struct sock **)ri->data;
+	const struct sock *nsk = (struct sock *)regs_return_value(regs);
+	struct netsync_clone rec;
+
+	if (nsk && is_ours(nsk)) {
+		rec.osk = (unsigned long)osk;
+		rec.nsk = (unsigned long)nsk;
+		WRITE_SOCK(&rec, nsk);
+		trace_inet_sock_clone(&rec);
+	}
+	return 0;
+}
+
+static int at_tcp_connect(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct sock *sk = first_argument(regs);
+	struct netsync_flow rec;
+
+	if (is_ours(sk)) {
+		write_flow(&rec, sk, talks_ipv4(sk));
+		trace_inet_connect(&rec);
+	}
+	return 0;
+}
+
+static void see_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs,
+			    bool ipv4)
+{
+	const struct sock *sk = *(struct sock **)ri->data;
+	struct netsync_flow rec;
+
+	if ((int)regs_return_value(regs) || !is_ours(sk))
+		return;
+	write_flow(&rec, sk, ipv4);
+	trace_inet_connect(&rec);
+}
+
+static int at_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	see_udp_connect(ri, regs, true);
+	return 0;
+}
+
+/* To an IPv4 address it is done by the function for these. */
+static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (!talks_ipv4(*(struct sock **)ri->data))
+		see_udp_connect(ri, regs, false);
+	return 0;
+}
+
+/* The last step of the handshake, at its passive end. */
+static void at_set_state(void *data, const struct sock *sk, int oldstate,
+			 int newstate)
+{
+	struct netsync_flow rec;
+
+	if (oldstate == TCP_SYN_RECV && newstate == TCP_ESTABLISHED &&
+	    is_ours(sk)) {
+		write_flow(&rec, sk, talks_ipv4(sk));
+		trace_inet_accept(&rec);
+	}
+}
+
+/* ---- sources -------------------------------------------------------------- */
+
+static struct netsync_function create[] = {
+	{ .names = { "tcp_init_sock" }, .entry = at_create },
+	{ .names = { "udp_init_sock" }, .entry = at_create },
+	/* Before it came, the one above was for both. */
+	{ .names = { "udpv6_init_sock" }, .entry = at_create, .optional = true },
+};
+
+static struct netsync_function delete[] = {
+	{ .names = { "inet_sock_destruct" }, .entry = at_delete },
+};
+
+static struct netsync_function clone[] = {
+	{ .names = { "sk_clone_lock", "sk_clone" },
+	  .ret_entry = keep_sock, .ret = at_clone },
+};
+
+static struct netsync_function connect[] = {
+	{ .names = { "tcp_connect" }, .entry = at_tcp_connect },
+	{ .names = { "__ip4_datagram_connect" },
+	  .ret_entry = keep_sock, .ret = at_udp_connect },
+	{ .names = { "__ip6_datagram_connect" },
+	  .ret_entry = keep_sock, .ret = at_udpv6_connect, .optional = true },
+};
+
+static struct netsync_tracepoint accept[] = {
+	{ .name = "inet_sock_set_state", .probe = at_set_state },
+};
+
+#define SOURCE(name, array, kind)                                              \
+	static int attach_##array(void)                                        \
+	{                                                                      \
+		return netsync_attach_##kind(array, ARRAY_SIZE(array),         \
+					     &netsync_##name.missing);         \
+	}                                                                      \
+									       \
+	static void detach_##array(void)                                       \
+	{                                                                      \
+		netsync_detach_##kind(array, ARRAY_SIZE(array));               \
+	}                                                                      \
+									       \
+	struct netsync_source netsync_##name = {                               \
+		.attach = attach_##array,                                      \
+		.detach = detach_##array,                                      \
+	}
+
+SOURCE(sock_create, create, functions);
+SOURCE(sock_delete, delete, functions);
+SOURCE(sock_clone, clone, functions);
+SOURCE(connect, connect, functions);
+SOURCE(accept, accept, tracepoints);
+
+unsigned long netsync_sockets_missed(void)
+{
+	return netsync_missed(create, ARRAY_SIZE(create)) +
+	       netsync_missed(delete, ARRAY_SIZE(delete)) +
+	       netsync_missed(clone, ARRAY_SIZE(clone)) +
+	       netsync_missed(connect, ARRAY_SIZE(connect));
+}
