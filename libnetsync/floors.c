@@ -8,7 +8,7 @@
 #define MESSAGES 64		/* of a window, in the rarer direction */
 #define MAX_WINDOWS 1024
 #define UNUSUAL 3.0		/* times what is expected of so many messages */
-#define CHANCE 16		/* one window in so many is so by chance */
+#define CHANCE 4		/* fewer than one window in so many: it is by chance */
 #define BY_CHANCE 1.5		/* dispersion may be that */
 #define WRONG 64		/* one window in so many may be wrong */
 
