@@ -46,6 +46,22 @@ int spline_new(struct spline *s, double from, double to, size_t pieces,
 	return 0;
 }
 
+int spline_copy(struct spline *to, const struct spline *s)
+{
+	*to = *s;
+	to->knot = malloc((s->knots + 1) * sizeof(*s->knot));
+	to->coef = malloc((s->coefs + 1) * sizeof(*s->coef));
+	if (!to->knot || !to->coef) {
+		spline_free(to);
+		return -ENOMEM;
+	}
+	if (s->coefs) {
+		memcpy(to->knot, s->knot, s->knots * sizeof(*s->knot));
+		memcpy(to->coef, s->coef, s->coefs * sizeof(*s->coef));
+	}
+	return 0;
+}
+
 void spline_free(struct spline *s)
 {
 	free(s->knot);

@@ -35,6 +35,7 @@ struct spline_break {
  */
 int spline_new(struct spline *s, double from, double to, size_t pieces,
 	       const struct spline_break *breaks, size_t num_breaks);
+int spline_copy(struct spline *to, const struct spline *s);
 void spline_free(struct spline *s);
 
 /* Times outside belong to the first or the last piece. */

@@ -29,6 +29,7 @@
 #define SOFTNESS 0.3		/* of walls, in mean / number of messages */
 #define FLOOR 0.1		/* ns: walls are not harder than that */
 #define ROUNDS 4
+#define WORSE 1.1		/* mean delays */
 #define VISIBLE 1000.0		/* ns */
 #define RESTARTS 3
 #define FINEST ((size_t)1 << 14)	/* parts that are looked at first */
@@ -50,6 +51,7 @@ struct track {
 	size_t dropped;		/* wrong points, by the last fit */
 	int restarts;		/* that are left, because of these */
 	bool apart;		/* breaks are looked at from either side */
+	bool clearer;		/* delays are, since the last round */
 };
 
 static double best_at(void *track, double t)
@@ -720,30 +722,133 @@ static int prepare(struct track *k)
 	return ret < 0 ? ret : 0;
 }
 
+/* ---- is it better than before? ----------------------------------------- */
+
+/* All that a further round changes. */
+struct memory {
+	struct spline best;
+	struct brk *breaks;
+	size_t num_breaks;
+	size_t pieces;
+	double *margin;
+	uint32_t *samples;	/* of each heap */
+	double delay;
+};
+
+/* Of all directions together, beyond the smallest. */
+static double mean_delay(const struct track *k)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < 2 * k->points.links; i++)
+		sum += k->points.side[i].mean;
+	return sum;
+}
+
+static size_t count_heaps(const struct points *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2 * p->links; i++)
+		n += p->side[i].heaps;
+	return n;
+}
+
+static void forget(struct memory *m)
+{
+	spline_free(&m->best);
+	free(m->breaks);
+	free(m->margin);
+	free(m->samples);
+	memset(m, 0, sizeof(*m));
+}
+
+static int remember(struct memory *m, const struct track *k)
+{
+	const struct course *c = k->course;
+	size_t links = k->points.links, heaps = count_heaps(&k->points);
+
+	*m = (struct memory){
+		.breaks = malloc((c->num_breaks + 1) * sizeof(*m->breaks)),
+		.num_breaks = c->num_breaks,
+		.pieces = k->pieces,
+		.margin = malloc((links + 1) * sizeof(*m->margin)),
+		.samples = malloc((heaps + 1) * sizeof(*m->samples)),
+		.delay = mean_delay(k),
+	};
+	if (spline_copy(&m->best, &k->best) || !m->breaks || !m->margin ||
+	    !m->samples)
+		return -ENOMEM;
+	memcpy(m->margin, k->margin, links * sizeof(*m->margin));
+	if (c->num_breaks)
+		memcpy(m->breaks, c->breaks,
+		       c->num_breaks * sizeof(*m->breaks));
+	/* All heaps are in one array. */
+	for (size_t i = 0; i < heaps; i++)
+		m->samples[i] = k->points.side[0].heap[i].samples;
+	return 0;
+}
+
+static void go_back(struct track *k, struct memory *m)
+{
+	struct course *c = k->course;
+	size_t heaps = count_heaps(&k->points);
+
+	free(c->breaks);
+	c->breaks = m->breaks;
+	c->num_breaks = m->num_breaks;
+	m->breaks = NULL;
+	spline_free(&k->best);
+	k->best = m->best;
+	m->best = (struct spline){ 0 };
+	k->pieces = m->pieces;
+	memcpy(k->margin, m->margin, k->points.links * sizeof(*m->margin));
+	for (size_t i = 0; i < heaps; i++)
+		k->points.side[0].heap[i].samples = m->samples[i];
+}
+
+/* Look for breaks, and find the curve with these. 1: look again; 0: enough. */
+static int one_round(struct track *k, bool first)
+{
+	double before = mean_delay(k);
+	int ret = breaks_find(k->course, &k->points, k->drift, !first, best_at,
+			      k);
+
+	if (ret < 0 || (!ret && !first && !k->clearer))
+		return ret;
+	if (k->course->num_breaks)
+		ret = settle_breaks(k);
+	else
+		ret = choose_pieces(k);
+	/* With a curve at hand, the delays are known better. */
+	if (!ret)
+		ret = look_at_delays(k);
+	if (ret < 0)
+		return ret;
+	k->clearer = mean_delay(k) < 0.8 * before || (ret && first);
+	return 1;
+}
+
+/* A round that does not bring messages nearer together was led astray. */
 static int follow(struct track *k)
 {
-	int ret = prepare(k);
-	bool better = false;
+	int ret = prepare(k), more = 1;
 
-	for (int round = 0; !ret && round < ROUNDS; round++) {
-		double mean = k->points.side[0].mean;
-		int found = breaks_find(k->course, &k->points, k->drift,
-					round > 0, best_at, k);
+	for (int round = 0; !ret && more && round < ROUNDS; round++) {
+		struct memory before;
 
-		if (found < 0)
-			return found;
-		if (!found && round && !better)
-			break;
-		if (k->course->num_breaks)
-			ret = settle_breaks(k);
-		else
-			ret = choose_pieces(k);
-		/* With a curve at hand, the mean delays are known better. */
+		ret = remember(&before, k);
 		if (!ret)
+			more = one_round(k, !round);
+		if (more < 0)
+			ret = more;
+		if (!ret && round && mean_delay(k) > WORSE * before.delay) {
+			go_back(k, &before);
 			ret = look_at_delays(k);
-		better = k->points.side[0].mean < 0.8 * mean ||
-			 (ret > 0 && !round);
-		ret = ret < 0 ? ret : 0;
+			ret = ret < 0 ? ret : 0;
+			more = 0;
+		}
+		forget(&before);
 	}
 	if (!ret && k->course->num_breaks)
 		ret = choose_pieces(k);
