@@ -8,6 +8,7 @@
 #   make check             all tests
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make bench             speed, as ratios against a reference
+#   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
 #   make bench-text        reading a text of messages, beside md5sum
@@ -180,6 +181,12 @@ demo:
 .PHONY: bench
 bench: $(BUILD)/selftests/bench/bench
 	$<
+
+.PHONY: bench-module
+bench-module: tests
+	selftests/rig/setup guest
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/module/test_cost
 
 HOURS ?= 24
 .PHONY: bench-stream

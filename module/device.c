@@ -77,74 +77,59 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 	return skip_vlan_tags(skb, at);
 }
 
-#define COPY_COMMON(rec, from)			\
-	do {					\
-		(rec)->family = (from)->family;	\
-		(rec)->id = (from)->id;		\
-		(rec)->len = (from)->len;	\
-		(rec)->sampling = (from)->sampling; \
-		(rec)->addrs = (from)->addrs;	\
+#define COPY_COMMON(rec, from)				\
+	do {						\
+		(rec)->len = (from)->len;		\
+		(rec)->netns = (from)->netns;		\
+		(rec)->id = (from)->id;			\
+		(rec)->family = (from)->family;		\
+		(rec)->sampling = (from)->sampling;	\
+		(rec)->addrs = (from)->addrs;		\
 	} while (0)
 
-#define COPY_PORTS(rec, from)			\
-	do {					\
-		(rec)->sport = (from)->sport;	\
-		(rec)->dport = (from)->dport;	\
+#define COPY_PORTS(rec, from)				\
+	do {						\
+		(rec)->sport = (from)->sport;		\
+		(rec)->dport = (from)->dport;		\
 	} while (0)
 
-static void write_tcp(struct netsync_dev *rec, const struct netsync_tcp *tcp)
+/* As netsync-events.h says in its table. */
+static noinline void write_as_tcp(struct netsync_dev *dev, unsigned int protocol,
+				  const struct sk_buff *skb)
 {
-	COPY_COMMON(rec, tcp);
-	COPY_PORTS(rec, tcp);
-	rec->protocol = IPPROTO_TCP;
-	rec->seq = tcp->seq;
-	rec->ack_seq = tcp->ack_seq;
-	rec->flags = tcp->flags;
-	rec->window = tcp->window;
-	rec->has_ts = tcp->has_ts;
-	rec->tsval = tcp->tsval;
-	rec->tsecr = tcp->tsecr;
-}
+	const union netsync_record from = dev->packet;
+	struct netsync_tcp *rec = &dev->packet.tcp;
 
-static void write_other(struct netsync_dev *rec, unsigned int protocol,
-			const union netsync_record *from)
-{
-	rec->sport = 0;
-	rec->dport = 0;
-	rec->seq = 0;
-	rec->ack_seq = 0;
-	rec->flags = 0;
-	rec->window = 0;
-	rec->has_ts = 0;
-	rec->tsval = 0;
-	rec->tsecr = 0;
+	memset(rec, 0, sizeof(*rec));
 	switch (protocol) {
 	case NETSYNC_UDP:
-		COPY_COMMON(rec, &from->udp);
-		COPY_PORTS(rec, &from->udp);
-		rec->protocol = IPPROTO_UDP;
-		rec->flags = from->udp.check_final;
-		rec->window = from->udp.check;
-		rec->tsval = from->udp.digest >> 32;
-		rec->tsecr = from->udp.digest;
+		dev->protocol = IPPROTO_UDP;
+		COPY_COMMON(rec, &from.udp);
+		COPY_PORTS(rec, &from.udp);
+		rec->check = from.udp.check;
+		rec->flags = from.udp.check_final;
+		rec->tsval = from.udp.digest >> 32;
+		rec->tsecr = from.udp.digest;
 		break;
 	case NETSYNC_ICMP:
-		COPY_COMMON(rec, &from->icmp);
-		rec->protocol = rec->family == AF_INET ? IPPROTO_ICMP :
+		COPY_COMMON(rec, &from.icmp);
+		dev->protocol = rec->family == AF_INET ? IPPROTO_ICMP :
 							 IPPROTO_ICMPV6;
-		rec->seq = from->icmp.echo_seq;
-		rec->ack_seq = from->icmp.echo_id;
-		rec->flags = from->icmp.type;
+		rec->seq = from.icmp.echo_seq;
+		rec->ack_seq = from.icmp.echo_id;
+		rec->flags = from.icmp.type;
 		break;
 	case NETSYNC_SCTP:
-		COPY_COMMON(rec, &from->sctp);
-		COPY_PORTS(rec, &from->sctp);
-		rec->protocol = IPPROTO_SCTP;
-		rec->seq = from->sctp.tsn;
-		rec->ack_seq = from->sctp.vtag;
-		rec->flags = from->sctp.chunk | from->sctp.has_tsn << 8;
+		dev->protocol = IPPROTO_SCTP;
+		COPY_COMMON(rec, &from.sctp);
+		COPY_PORTS(rec, &from.sctp);
+		rec->seq = from.sctp.tsn;
+		rec->ack_seq = from.sctp.vtag;
+		rec->flags = from.sctp.chunk | from.sctp.has_tsn << 8;
 		break;
 	}
+	rec->gso_segs = skb_shinfo(skb)->gso_segs;
+	rec->gso_size = skb_shinfo(skb)->gso_size;
 }
 
 /* Return: true if the packet is to be recorded. */
@@ -153,7 +138,6 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 				      const struct net_device *dev,
 				      const struct network *at)
 {
-	union netsync_record from netsync_filled_in;
 	unsigned int protocol;
 	u8 family;
 
@@ -163,20 +147,17 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 		family = AF_INET6;
 	else
 		return false;
-	rec->netns = dev_net(dev)->ns.inum;
 	protocol = netsync_parse(skb, at->offset, family, NETSYNC_ALL,
-				 rec->netns, &from);
+				 dev_net(dev)->ns.inum, &rec->packet);
 	if (!protocol)
 		return false;
-	rec->skb = (unsigned long)skb;
+	if (likely(protocol == NETSYNC_TCP))
+		rec->protocol = IPPROTO_TCP;
+	else
+		write_as_tcp(rec, protocol, skb);
+	rec->packet.tcp.sk = (unsigned long)skb;
 	rec->ifindex = dev->ifindex;
 	rec->vlan = at->vlan;
-	rec->gso_segs = skb_shinfo(skb)->gso_segs;
-	rec->gso_size = skb_shinfo(skb)->gso_size;
-	if (likely(protocol == NETSYNC_TCP))
-		write_tcp(rec, &from.tcp);
-	else
-		write_other(rec, protocol, &from);
 	return true;
 }
 

@@ -140,8 +140,9 @@
  *  dport     dport     dport                  0         dport
  *  seq       seq       0                      echo_seq  tsn
  *  ack_seq   ack_seq   0                      echo_id   vtag
+ *  check     check     check                  0         0
  *  flags     flags     check_final            type      chunk + 256 * has_tsn
- *  window    window    check                  0         0
+ *  window    window    0                      0         0
  *  has_ts    has_ts    0                      0         0
  *  tsval     tsval     digest, upper 32 bits  0         0
  *  tsecr     tsecr     digest, lower 32 bits  0         0
@@ -207,52 +208,53 @@ DECLARE_EVENT_CLASS(inet_sock_local,
 		__field(u64, sk)
 		__field(u32, seq)
 		__field(u32, ack_seq)
+		__field(u32, len)
+		__field(u32, netns)
+		__field(u32, tsval)
+		__field(u32, tsecr)
 		__field(u16, check)
 		__field(u16, window)
 		__field(u16, flags)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
 		__field(u16, sport)
 		__field(u16, dport)
-		__field(u8, family)
 		__field(u16, id)
-		__field(u32, len)
 		__field(u16, gso_segs)
 		__field(u16, gso_size)
-		__field(u32, netns)
+		__field(u8, family)
 		__field(u8, has_ts)
-		__field(u32, tsval)
-		__field(u32, tsecr)
 		__field(u8, sampling)
+		__array(u8, saddr, 16)
+		__array(u8, daddr, 16)
 	),
 	TP_fast_assign(
 		__entry->sk = rec->sk;
 		__entry->seq = rec->seq;
 		__entry->ack_seq = rec->ack_seq;
+		__entry->len = rec->len;
+		__entry->netns = rec->netns;
+		__entry->tsval = rec->tsval;
+		__entry->tsecr = rec->tsecr;
 		__entry->check = rec->check;
 		__entry->window = rec->window;
 		__entry->flags = rec->flags;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
 		__entry->sport = rec->sport;
 		__entry->dport = rec->dport;
-		__entry->family = rec->family;
 		__entry->id = rec->id;
-		__entry->len = rec->len;
 		__entry->gso_segs = rec->gso_segs;
 		__entry->gso_size = rec->gso_size;
-		__entry->netns = rec->netns;
+		__entry->family = rec->family;
 		__entry->has_ts = rec->has_ts;
-		__entry->tsval = rec->tsval;
-		__entry->tsecr = rec->tsecr;
 		__entry->sampling = rec->sampling;
+		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
 	),
-	TP_printk("sk=0x%llx seq=%u ack_seq=%u check=0x%04x window=%u flags=0x%04x saddr=%pI6c daddr=%pI6c sport=%u dport=%u family=%u id=%u len=%u gso_segs=%u gso_size=%u netns=%u has_ts=%u tsval=%u tsecr=%u sampling=%u",
-		  __entry->sk, __entry->seq, __entry->ack_seq, __entry->check,
-		  __entry->window, __entry->flags, __entry->saddr,
-		  __entry->daddr, __entry->sport, __entry->dport,
-		  __entry->family, __entry->id, __entry->len, __entry->gso_segs,
-		  __entry->gso_size, __entry->netns, __entry->has_ts,
-		  __entry->tsval, __entry->tsecr, __entry->sampling)
+	TP_printk("sk=0x%llx seq=%u ack_seq=%u len=%u netns=%u tsval=%u tsecr=%u check=0x%04x window=%u flags=0x%04x sport=%u dport=%u id=%u gso_segs=%u gso_size=%u family=%u has_ts=%u sampling=%u saddr=%pI6c daddr=%pI6c",
+		  __entry->sk, __entry->seq, __entry->ack_seq, __entry->len,
+		  __entry->netns, __entry->tsval, __entry->tsecr,
+		  __entry->check, __entry->window, __entry->flags,
+		  __entry->sport, __entry->dport, __entry->id,
+		  __entry->gso_segs, __entry->gso_size, __entry->family,
+		  __entry->has_ts, __entry->sampling, __entry->saddr,
+		  __entry->daddr)
 );
 
 DEFINE_EVENT_FN(inet_sock_local, inet_sock_local_in,
@@ -532,63 +534,66 @@ DECLARE_EVENT_CLASS(inet_dev,
 	TP_PROTO(const struct netsync_dev *rec),
 	TP_ARGS(rec),
 	TP_STRUCT__entry(
-		__field(u64, skb)
 		__field(u64, hwtstamp)
 		__field(u32, ifindex)
-		__field(u32, netns)
 		__field(u16, vlan)
 		__field(u8, protocol)
-		__field(u8, family)
-		__field(u16, id)
-		__field(u32, len)
-		__field(u16, gso_segs)
-		__field(u16, gso_size)
-		__field(u16, sport)
-		__field(u16, dport)
+		__field(u64, skb)
 		__field(u32, seq)
 		__field(u32, ack_seq)
-		__field(u16, flags)
-		__field(u16, window)
-		__field(u8, has_ts)
+		__field(u32, len)
+		__field(u32, netns)
 		__field(u32, tsval)
 		__field(u32, tsecr)
+		__field(u16, check)
+		__field(u16, window)
+		__field(u16, flags)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u16, id)
+		__field(u16, gso_segs)
+		__field(u16, gso_size)
+		__field(u8, family)
+		__field(u8, has_ts)
 		__field(u8, sampling)
 		__array(u8, saddr, 16)
 		__array(u8, daddr, 16)
 	),
 	TP_fast_assign(
-		__entry->skb = rec->skb;
 		__entry->hwtstamp = rec->hwtstamp;
 		__entry->ifindex = rec->ifindex;
-		__entry->netns = rec->netns;
 		__entry->vlan = rec->vlan;
 		__entry->protocol = rec->protocol;
-		__entry->family = rec->family;
-		__entry->id = rec->id;
-		__entry->len = rec->len;
-		__entry->gso_segs = rec->gso_segs;
-		__entry->gso_size = rec->gso_size;
-		__entry->sport = rec->sport;
-		__entry->dport = rec->dport;
-		__entry->seq = rec->seq;
-		__entry->ack_seq = rec->ack_seq;
-		__entry->flags = rec->flags;
-		__entry->window = rec->window;
-		__entry->has_ts = rec->has_ts;
-		__entry->tsval = rec->tsval;
-		__entry->tsecr = rec->tsecr;
-		__entry->sampling = rec->sampling;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
+		__entry->skb = rec->packet.tcp.sk;
+		__entry->seq = rec->packet.tcp.seq;
+		__entry->ack_seq = rec->packet.tcp.ack_seq;
+		__entry->len = rec->packet.tcp.len;
+		__entry->netns = rec->packet.tcp.netns;
+		__entry->tsval = rec->packet.tcp.tsval;
+		__entry->tsecr = rec->packet.tcp.tsecr;
+		__entry->check = rec->packet.tcp.check;
+		__entry->window = rec->packet.tcp.window;
+		__entry->flags = rec->packet.tcp.flags;
+		__entry->sport = rec->packet.tcp.sport;
+		__entry->dport = rec->packet.tcp.dport;
+		__entry->id = rec->packet.tcp.id;
+		__entry->gso_segs = rec->packet.tcp.gso_segs;
+		__entry->gso_size = rec->packet.tcp.gso_size;
+		__entry->family = rec->packet.tcp.family;
+		__entry->has_ts = rec->packet.tcp.has_ts;
+		__entry->sampling = rec->packet.tcp.sampling;
+		netsync_copy_addrs(__entry->saddr, __entry->daddr,
+				   &rec->packet.tcp.addrs);
 	),
-	TP_printk("skb=0x%llx hwtstamp=%llu ifindex=%u netns=%u vlan=%u protocol=%u family=%u id=%u len=%u gso_segs=%u gso_size=%u sport=%u dport=%u seq=%u ack_seq=%u flags=0x%04x window=%u has_ts=%u tsval=%u tsecr=%u sampling=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->skb, __entry->hwtstamp, __entry->ifindex,
-		  __entry->netns, __entry->vlan, __entry->protocol,
-		  __entry->family, __entry->id, __entry->len, __entry->gso_segs,
-		  __entry->gso_size, __entry->sport, __entry->dport,
-		  __entry->seq, __entry->ack_seq, __entry->flags,
-		  __entry->window, __entry->has_ts, __entry->tsval,
-		  __entry->tsecr, __entry->sampling, __entry->saddr,
-		  __entry->daddr)
+	TP_printk("hwtstamp=%llu ifindex=%u vlan=%u protocol=%u skb=0x%llx seq=%u ack_seq=%u len=%u netns=%u tsval=%u tsecr=%u check=0x%04x window=%u flags=0x%04x sport=%u dport=%u id=%u gso_segs=%u gso_size=%u family=%u has_ts=%u sampling=%u saddr=%pI6c daddr=%pI6c",
+		  __entry->hwtstamp, __entry->ifindex, __entry->vlan,
+		  __entry->protocol, __entry->skb, __entry->seq,
+		  __entry->ack_seq, __entry->len, __entry->netns,
+		  __entry->tsval, __entry->tsecr, __entry->check,
+		  __entry->window, __entry->flags, __entry->sport,
+		  __entry->dport, __entry->id, __entry->gso_segs,
+		  __entry->gso_size, __entry->family, __entry->has_ts,
+		  __entry->sampling, __entry->saddr, __entry->daddr)
 );
 
 DEFINE_EVENT_FN(inet_dev, inet_dev_xmit,

@@ -20,27 +20,35 @@
  * _TP_SESSION_CHECK just before it makes that code and not for what comes
  * before; where it does not, fields are written one by one.
  */
-#undef netsync_integer
-#undef netsync_hex
+#undef netsync_integer_of
+#undef netsync_hex_of
 #undef netsync_addresses
 #undef netsync_end
 #if defined(_TP_SESSION_CHECK) && !defined(RING_BUFFER_ALIGN)
-#define netsync_integer(type, field)
-#define netsync_hex(type, field)
-#define netsync_addresses(rec) \
-	ctf_array(uint8_t, record, (const uint8_t *)(rec), NETSYNC_RECORD_SIZE(rec))
-#define netsync_end(rec) \
+#define netsync_integer_of(type, name, source)
+#define netsync_hex_of(type, name, source)
+#define netsync_addresses(rec, addrs)					\
+	ctf_array(uint8_t, record, (const uint8_t *)(rec),		\
+		  NETSYNC_RECORD_SIZE(rec, addrs))
+#define netsync_end(rec)						\
 	ctf_array(uint8_t, record, (const uint8_t *)(rec), sizeof(*(rec)))
 #else
-#define netsync_integer(type, field) ctf_integer(type, field, rec->field)
-#define netsync_hex(type, field) ctf_integer_hex(type, field, rec->field)
-#define netsync_addresses(rec)						   \
-	ctf_sequence(uint8_t, saddr, netsync_saddr(&(rec)->addrs), uint8_t, \
-		     netsync_addr_len(&(rec)->addrs))			   \
-	ctf_sequence(uint8_t, daddr, netsync_daddr(&(rec)->addrs), uint8_t, \
-		     netsync_addr_len(&(rec)->addrs))
+#define netsync_integer_of(type, name, source)				\
+	ctf_integer(type, name, rec->source)
+#define netsync_hex_of(type, name, source)				\
+	ctf_integer_hex(type, name, rec->source)
+#define netsync_addresses(rec, addrs)					\
+	ctf_sequence(uint8_t, saddr, netsync_saddr(&(rec)->addrs),	\
+		     uint8_t, netsync_addr_len(&(rec)->addrs))		\
+	ctf_sequence(uint8_t, daddr, netsync_daddr(&(rec)->addrs),	\
+		     uint8_t, netsync_addr_len(&(rec)->addrs))
 #define netsync_end(rec)
 #endif
+
+#undef netsync_integer
+#undef netsync_hex
+#define netsync_integer(type, name) netsync_integer_of(type, name, name)
+#define netsync_hex(type, name) netsync_hex_of(type, name, name)
 
 LTTNG_TRACEPOINT_EVENT_CLASS(inet_sock_local,
 	TP_PROTO(const struct netsync_tcp *rec),
@@ -49,22 +57,22 @@ LTTNG_TRACEPOINT_EVENT_CLASS(inet_sock_local,
 		netsync_hex(uint64_t, sk)
 		netsync_integer(uint32_t, seq)
 		netsync_integer(uint32_t, ack_seq)
+		netsync_integer(uint32_t, len)
+		netsync_integer(uint32_t, netns)
+		netsync_integer(uint32_t, tsval)
+		netsync_integer(uint32_t, tsecr)
 		netsync_hex(uint16_t, check)
 		netsync_integer(uint16_t, window)
 		netsync_hex(uint16_t, flags)
 		netsync_integer(uint16_t, sport)
 		netsync_integer(uint16_t, dport)
-		netsync_integer(uint8_t, family)
 		netsync_integer(uint16_t, id)
-		netsync_integer(uint32_t, len)
 		netsync_integer(uint16_t, gso_segs)
 		netsync_integer(uint16_t, gso_size)
-		netsync_integer(uint32_t, netns)
+		netsync_integer(uint8_t, family)
 		netsync_integer(uint8_t, has_ts)
-		netsync_integer(uint32_t, tsval)
-		netsync_integer(uint32_t, tsecr)
 		netsync_integer(uint8_t, sampling)
-		netsync_addresses(rec)
+		netsync_addresses(rec, addrs)
 	)
 )
 
@@ -95,7 +103,7 @@ LTTNG_TRACEPOINT_EVENT_CLASS(inet_udp_local,
 		netsync_integer(uint8_t, check_final)
 		netsync_hex(uint64_t, digest)
 		netsync_integer(uint8_t, sampling)
-		netsync_addresses(rec)
+		netsync_addresses(rec, addrs)
 	)
 )
 
@@ -122,7 +130,7 @@ LTTNG_TRACEPOINT_EVENT_CLASS(inet_icmp_local,
 		netsync_integer(uint32_t, len)
 		netsync_integer(uint32_t, netns)
 		netsync_integer(uint8_t, sampling)
-		netsync_addresses(rec)
+		netsync_addresses(rec, addrs)
 	)
 )
 
@@ -154,7 +162,7 @@ LTTNG_TRACEPOINT_EVENT_CLASS(inet_sctp_local,
 		netsync_integer(uint16_t, gso_size)
 		netsync_integer(uint32_t, netns)
 		netsync_integer(uint8_t, sampling)
-		netsync_addresses(rec)
+		netsync_addresses(rec, addrs)
 	)
 )
 
@@ -218,7 +226,7 @@ LTTNG_TRACEPOINT_EVENT_CLASS(inet_flow,
 		netsync_integer(uint8_t, family)
 		netsync_integer(uint16_t, protocol)
 		netsync_integer(uint32_t, netns)
-		netsync_addresses(rec)
+		netsync_addresses(rec, addrs)
 	)
 )
 
@@ -236,28 +244,29 @@ LTTNG_TRACEPOINT_EVENT_CLASS(inet_dev,
 	TP_PROTO(const struct netsync_dev *rec),
 	TP_ARGS(rec),
 	TP_FIELDS(
-		netsync_hex(uint64_t, skb)
 		netsync_integer(uint64_t, hwtstamp)
 		netsync_integer(uint32_t, ifindex)
-		netsync_integer(uint32_t, netns)
 		netsync_integer(uint16_t, vlan)
 		netsync_integer(uint8_t, protocol)
-		netsync_integer(uint8_t, family)
-		netsync_integer(uint16_t, id)
-		netsync_integer(uint32_t, len)
-		netsync_integer(uint16_t, gso_segs)
-		netsync_integer(uint16_t, gso_size)
-		netsync_integer(uint16_t, sport)
-		netsync_integer(uint16_t, dport)
-		netsync_integer(uint32_t, seq)
-		netsync_integer(uint32_t, ack_seq)
-		netsync_hex(uint16_t, flags)
-		netsync_integer(uint16_t, window)
-		netsync_integer(uint8_t, has_ts)
-		netsync_integer(uint32_t, tsval)
-		netsync_integer(uint32_t, tsecr)
-		netsync_integer(uint8_t, sampling)
-		netsync_addresses(rec)
+		netsync_hex_of(uint64_t, skb, packet.tcp.sk)
+		netsync_integer_of(uint32_t, seq, packet.tcp.seq)
+		netsync_integer_of(uint32_t, ack_seq, packet.tcp.ack_seq)
+		netsync_integer_of(uint32_t, len, packet.tcp.len)
+		netsync_integer_of(uint32_t, netns, packet.tcp.netns)
+		netsync_integer_of(uint32_t, tsval, packet.tcp.tsval)
+		netsync_integer_of(uint32_t, tsecr, packet.tcp.tsecr)
+		netsync_hex_of(uint16_t, check, packet.tcp.check)
+		netsync_integer_of(uint16_t, window, packet.tcp.window)
+		netsync_hex_of(uint16_t, flags, packet.tcp.flags)
+		netsync_integer_of(uint16_t, sport, packet.tcp.sport)
+		netsync_integer_of(uint16_t, dport, packet.tcp.dport)
+		netsync_integer_of(uint16_t, id, packet.tcp.id)
+		netsync_integer_of(uint16_t, gso_segs, packet.tcp.gso_segs)
+		netsync_integer_of(uint16_t, gso_size, packet.tcp.gso_size)
+		netsync_integer_of(uint8_t, family, packet.tcp.family)
+		netsync_integer_of(uint8_t, has_ts, packet.tcp.has_ts)
+		netsync_integer_of(uint8_t, sampling, packet.tcp.sampling)
+		netsync_addresses(rec, packet.tcp.addrs)
 	)
 )
 

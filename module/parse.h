@@ -33,30 +33,30 @@ static inline const u8 *netsync_daddr(const struct netsync_addrs *addrs)
 
 /*
  * Records, all integers in host byte order. netsync-events.h says what each
- * field means. They are packed in the order of LTTng's fields, so that LTTng
- * takes them in one piece; the addresses, being of two lengths, come last.
+ * field means. They are packed in the order of the tracers' fields, so that
+ * these take them in one piece; the addresses, being of two lengths, come last.
  */
-#define NETSYNC_RECORD_SIZE(rec) \
+#define NETSYNC_RECORD_SIZE(rec, addrs) \
 	(offsetof(typeof(*(rec)), addrs.bytes) + (rec)->addrs.size)
 
 struct netsync_tcp {
 	u64 sk;
 	u32 seq;
 	u32 ack_seq;
+	u32 len;
+	u32 netns;
+	u32 tsval;
+	u32 tsecr;
 	u16 check;
 	u16 window;
 	u16 flags;
 	u16 sport;
 	u16 dport;
-	u8 family;
 	u16 id;
-	u32 len;
 	u16 gso_segs;
 	u16 gso_size;
-	u32 netns;
+	u8 family;
 	u8 has_ts;
-	u32 tsval;
-	u32 tsecr;
 	u8 sampling;
 	struct netsync_addrs addrs;
 } __packed;
@@ -109,32 +109,6 @@ struct netsync_sctp {
 	struct netsync_addrs addrs;
 } __packed;
 
-/* Any of these, with what the device knows. */
-struct netsync_dev {
-	u64 skb;
-	u64 hwtstamp;
-	u32 ifindex;
-	u32 netns;
-	u16 vlan;
-	u8 protocol;
-	u8 family;
-	u16 id;
-	u32 len;
-	u16 gso_segs;
-	u16 gso_size;
-	u16 sport;
-	u16 dport;
-	u32 seq;
-	u32 ack_seq;
-	u16 flags;
-	u16 window;
-	u8 has_ts;
-	u32 tsval;
-	u32 tsecr;
-	u8 sampling;
-	struct netsync_addrs addrs;
-} __packed;
-
 /* A socket; one that is made from another; the ends of a connection. */
 struct netsync_sock {
 	u64 sk;
@@ -176,6 +150,18 @@ union netsync_record {
 	struct netsync_icmp icmp;
 	struct netsync_sctp sctp;
 };
+
+/*
+ * Any of these, with what the device knows. In the end all are in the shape of
+ * TCP, with the address of the packet for that of the socket.
+ */
+struct netsync_dev {
+	u64 hwtstamp;
+	u32 ifindex;
+	u16 vlan;
+	u8 protocol;
+	union netsync_record packet;
+} __packed;
 
 /**
  * netsync_parse() - read the headers of a packet

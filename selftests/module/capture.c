@@ -286,9 +286,6 @@ int main(int argc, char **argv)
 		    !parse(ip, protocol,
 			   packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
 			continue;
-		/* Events of devices do not have it. */
-		if (wire && protocol == IPPROTO_TCP)
-			p.tcp.check = 0;
 		p.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
 		p.netns = netns.st_ino;
 		if (p.gso_size)

@@ -148,7 +148,7 @@ static bool read_wire(const char *line, struct packet *p)
 {
 	const char *at = strstr(line, " inet_dev_");
 	uint32_t seq, ack_seq, tsval, tsecr;
-	uint16_t flags, window;
+	uint16_t flags, check;
 
 	if (!at)
 		return false;
@@ -171,7 +171,7 @@ static bool read_wire(const char *line, struct packet *p)
 	seq = number(at, "seq");
 	ack_seq = number(at, "ack_seq");
 	flags = number(at, "flags");
-	window = number(at, "window");
+	check = number(at, "check");
 	tsval = number(at, "tsval");
 	tsecr = number(at, "tsecr");
 	switch (p->protocol) {
@@ -179,13 +179,14 @@ static bool read_wire(const char *line, struct packet *p)
 		p->tcp.seq = seq;
 		p->tcp.ack_seq = ack_seq;
 		p->tcp.flags = flags;
-		p->tcp.window = window;
+		p->tcp.check = check;
+		p->tcp.window = number(at, "window");
 		p->tcp.has_ts = number(at, "has_ts");
 		p->tcp.tsval = tsval;
 		p->tcp.tsecr = tsecr;
 		break;
 	case IPPROTO_UDP:
-		p->udp.check = window;
+		p->udp.check = check;
 		p->udp.check_final = flags;
 		p->udp.digest = (uint64_t)tsval << 32 | tsecr;
 		break;
