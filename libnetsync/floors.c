@@ -10,12 +10,13 @@
 #define UNUSUAL 3.0		/* times what is expected of so many messages */
 #define CHANCE 4		/* fewer than one window in so many: it is by chance */
 #define BY_CHANCE 1.5		/* dispersion may be that */
+#define AROUND 4		/* windows whose floor is the same */
 #define WRONG 64		/* one window in so many may be wrong */
 
 struct window {
 	double low[2];		/* lowest of each direction, outward */
 	double messages[2];
-	double lift;
+	double lift;		/* of its lowest, above the smallest delay */
 };
 
 static size_t window_of(const struct points *p, size_t num, double t)
@@ -113,12 +114,27 @@ static size_t lift_windows(struct window *window, size_t num, double least,
 		struct window *w = &window[i];
 
 		w->lift = 0;
-		if (filled(w))
-			w->lift = fmax(half(w) - least -
-				       UNUSUAL * usual(w, side), 0);
-		n += w->lift > 0;
+		if (!filled(w))
+			continue;
+		w->lift = fmax(half(w) - least - usual(w, side), 0);
+		n += w->lift > (UNUSUAL - 1) * usual(w, side);
 	}
 	return n;
+}
+
+/*
+ * That of the quickest window around: what is slower is so in one direction
+ * more than in the other.
+ */
+static double floor_of(const struct window *window, size_t num, size_t at)
+{
+	size_t i = at > AROUND ? at - AROUND : 0;
+	double least = HUGE_VAL;
+
+	for (; i < num && i <= at + AROUND; i++)
+		if (filled(&window[i]))
+			least = fmin(least, window[i].lift);
+	return least < HUGE_VAL ? least : 0;
 }
 
 static bool find(struct points *p, size_t link, struct window *window,
@@ -134,11 +150,11 @@ static bool find(struct points *p, size_t link, struct window *window,
 	for (int d = 0; d < 2; d++) {
 		for (size_t i = 0; i < side[d].heaps; i++) {
 			struct heap *h = &side[d].heap[i];
-			const struct window *w =
-				&window[window_of(p, num, h->t)];
+			size_t at = window_of(p, num, h->t);
+			const struct window *w = &window[at];
 
-			h->lift = lifted ? w->lift : 0;
-			h->crowd = w->messages[d];
+			h->lift = lifted ? floor_of(window, num, at) : 0;
+			h->blur = lifted ? w->lift * w->messages[d] : 0;
 		}
 	}
 	blur = dispersion(window, num, side, buffer) / BY_CHANCE;

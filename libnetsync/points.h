@@ -35,8 +35,9 @@ struct heap {
 	uint32_t messages;
 	uint32_t first;		/* sample */
 	uint32_t samples;	/* none: what there was has been dropped */
-	double lift;		/* of all around, above the smallest delay, ns */
-	double crowd;		/* messages that are lifted together */
+	/* Where all messages are slow: */
+	double lift;		/* of the lowest around, above the smallest */
+	double blur;		/* what that makes uncertain of each message */
 };
 
 /* One direction of one link. */

@@ -38,6 +38,8 @@
 #define SECOND 1e9
 /* How fast a rate changes by itself, at most: 0.1 ppm/s. */
 #define DRIFT (0.1e-6 / SECOND)
+/* How far it wanders in a second, as a part of how fast it can change. */
+#define WANDER 0.3
 
 struct track {
 	struct course *course;
@@ -129,7 +131,7 @@ static int fit_new(struct fit *f, const struct track *k, size_t pieces)
 	size_t links = k->points.links;
 
 	memset(f, 0, sizeof(*f));
-	f->wander = k->drift * SECOND;
+	f->wander = WANDER * k->drift * SECOND;
 	f->pairs = links;
 	if (new_curve(&f->curve, k, pieces))
 		return -ENOMEM;
@@ -202,7 +204,7 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 		for (size_t j = 0; j < side->heaps; j++) {
 			const struct heap *h = &side->heap[j];
 			double force = (double)h->messages /
-				       (mean + h->lift * h->crowd);
+				       (mean + h->blur);
 			struct place p;
 
 			if (heap_astride(k, h))
@@ -279,7 +281,7 @@ static void add_walls(struct fit *f, const struct track *k, size_t side,
 			continue;
 		w.place = spline_place(&f->curve, s->t);
 		w.soft = fmax(softness(f, side / 2, w.place.first),
-			      1 * h->lift);
+			      SOFTNESS * h->lift);
 		add_wall(f, slot, y, &w);
 	}
 }
