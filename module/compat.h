@@ -47,15 +47,4 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #define netsync_filled_in
 #endif
 
-/* LTTng's headers moved in 2.13. Who builds without LTTng does not use these. */
-#if __has_include(<lttng/tracer.h>)
-#define NETSYNC_LTTNG_TRACER <lttng/tracer.h>
-#define NETSYNC_LTTNG_TRACEPOINT_EVENT <lttng/tracepoint-event.h>
-#define NETSYNC_LTTNG_DEFINE_TRACE <lttng/define_trace.h>
-#else
-#define NETSYNC_LTTNG_TRACER <lttng-tracer.h>
-#define NETSYNC_LTTNG_TRACEPOINT_EVENT <probes/lttng-tracepoint-event.h>
-#define NETSYNC_LTTNG_DEFINE_TRACE <probes/define_trace.h>
-#endif
-
 #endif /* NETSYNC_COMPAT_H */

@@ -2,8 +2,8 @@
 /* Gives the events of netsync-probes to LTTng. */
 #include <linux/module.h>
 
-#include "compat.h"
-#include NETSYNC_LTTNG_TRACER
+#include <lttng/tracer.h>
+
 #include "netsync-events.h"
 
 /*

@@ -10,7 +10,7 @@
 #if !defined(NETSYNC_LTTNG_EVENTS_H) || defined(TRACE_HEADER_MULTI_READ)
 #define NETSYNC_LTTNG_EVENTS_H
 
-#include NETSYNC_LTTNG_TRACEPOINT_EVENT
+#include <lttng/tracepoint-event.h>
 
 /*
  * LTTng includes this file many times, and each time makes something else of
@@ -286,4 +286,4 @@ LTTNG_TRACEPOINT_EVENT_INSTANCE(inet_dev, inet_dev_receive,
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE netsync-lttng-events
-#include NETSYNC_LTTNG_DEFINE_TRACE
+#include <lttng/define_trace.h>

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where LTTng 2.12 has this header. */
+#include <lttng-tracer.h>
