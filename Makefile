@@ -7,12 +7,16 @@
 #   make demo              synchronize the sample traces
 #   make check             all tests
 #   make check-kernels     the modules, with the kernels of several Debian releases
+#   make check-debug-kernel  the modules, with a kernel that finds faults
+#   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
 #   make bench             speed, as ratios against a reference
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
+#   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
+#   make dkms-remove
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -22,6 +26,8 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+# modprobe looks there too if PREFIX is /usr/local, as in /lib and /etc.
+MODPROBEDIR ?= $(PREFIX)/lib/modprobe.d
 BUILD ?= build
 
 CFLAGS ?= -O2 -g
@@ -131,6 +137,40 @@ modules_install: modules
 	$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
 	$(if $(DESTDIR),,depmod $(KREL))
 
+# ---- dkms: the modules follow each new kernel --------------------------------
+
+DKMS_SRC := /usr/src/netsync-$(VERSION)
+DKMS_VERSIONS = $(patsubst /var/lib/dkms/netsync/%/source,%,$(wildcard \
+	/var/lib/dkms/netsync/*/source))
+# $(call dkms_forget,VERSIONS): before its sources go, dkms has to know.
+dkms_forget = for version in $(1); do \
+	dkms remove netsync/$$version --all && \
+	rm -rf /usr/src/netsync-$$version || exit 1; done
+
+# In place of any other version, once the new one is built.
+.PHONY: dkms-install
+dkms-install:
+	@command -v dkms > /dev/null || { echo "dkms is not installed" >&2; false; }
+	@test -n "$(KREL)" || { echo "No kernel headers in $(KDIR): install" \
+		"them (Debian: linux-headers-amd64), or give KDIR=" >&2; false; }
+	$(call dkms_forget,$(filter $(VERSION),$(DKMS_VERSIONS)))
+	rm -rf $(DKMS_SRC)
+	install -d $(DKMS_SRC)
+	cp -r Makefile Kbuild COPYING module $(DKMS_SRC)
+	sed 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' dkms.conf \
+		> $(DKMS_SRC)/dkms.conf
+	install -d $(MODPROBEDIR)
+	install -m 644 module/netsync.conf $(MODPROBEDIR)
+	dkms add netsync/$(VERSION)
+	dkms build netsync/$(VERSION) -k $(KREL)
+	dkms install netsync/$(VERSION) -k $(KREL)
+	$(call dkms_forget,$(filter-out $(VERSION),$(DKMS_VERSIONS)))
+
+.PHONY: dkms-remove
+dkms-remove:
+	$(call dkms_forget,$(DKMS_VERSIONS))
+	rm -f $(MODPROBEDIR)/netsync.conf
+
 # ---- tests -------------------------------------------------------------------
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
@@ -155,8 +195,9 @@ $(BUILD)/selftests/%: selftests/module/%.c
 
 -include $(LIB_TESTS:=.d) $(GUEST_PROGS:=.d)
 
-.PHONY: tests
-tests: $(LIB_TESTS) $(GUEST_PROGS)
+.PHONY: tests guest-programs
+tests: $(LIB_TESTS) guest-programs
+guest-programs: $(GUEST_PROGS)
 
 .PHONY: check
 check:
@@ -171,6 +212,21 @@ check-kernels:
 	selftests/rig/setup build check guest kernels
 	$(MAKE) --no-print-directory -s tests
 	selftests/kernels/check $(RELEASES)
+
+# With a kernel that looks for faults, built once. test_cost counts instructions,
+# of which this kernel has others.
+.PHONY: check-debug-kernel
+check-debug-kernel: export KERNEL := debug
+check-debug-kernel:
+	selftests/rig/setup build check guest debug
+	$(MAKE) --no-print-directory -s tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(filter-out %/test_cost,$(GUEST_TESTS)) selftests/debug/test_endurance
+
+.PHONY: check-dkms
+check-dkms:
+	selftests/rig/setup kernels
+	selftests/run selftests/dkms/test_dkms
 
 .PHONY: demo
 demo:
@@ -226,7 +282,9 @@ MAN5 := $(wildcard libnetsync/man/*.5)
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
-		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5
+		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 \
+		$(DESTDIR)$(MODPROBEDIR)
+	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 	for lib in libnetsync.so libnetsync-io.so; do \
 		install -m 755 $(BUILD)/$$lib.$(VERSION) $(DESTDIR)$(LIBDIR) && \
 		ln -sf $$lib.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.$(SOVERSION) && \
