@@ -13,12 +13,14 @@ die() {
 
 # The kernel that guests run: the newest one whose headers are installed, or
 # the one that the environment names, by KVER or as the newest one of a Debian
-# release, by KERNEL.
+# release, by KERNEL. KERNEL=debug is one that finds faults.
 guest_kver() {
 	local kver
 
 	if [ -n "${KVER:-}" ]; then
 		echo "$KVER"
+	elif [ "${KERNEL:-}" = debug ]; then
+		"$top/selftests/debug/kernel"
 	elif [ -n "${KERNEL:-}" ]; then
 		"$top/selftests/kernels/chroot" "$KERNEL" ls /lib/modules
 	else

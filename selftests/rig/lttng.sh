@@ -7,7 +7,7 @@ tracer() {
 	local probes=(--kmod-probes=net)
 
 	case $* in
-	*inet_*) probes+=(--extra-kmod-probes=netsync) ;;
+	*inet_sock*) probes+=(--extra-kmod-probes=netsync) ;;
 	esac
 	lttng-sessiond --daemonize "${probes[@]}"
 }
