@@ -8,6 +8,7 @@
 #   make check             all tests
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
+#   make check-style       the modules, by gcc, clang, sparse and checkpatch
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
 #   make bench             speed, as ratios against a reference
 #   make bench-module      instructions and bytes that each event costs
@@ -222,6 +223,12 @@ check-debug-kernel:
 	$(MAKE) --no-print-directory -s tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(filter-out %/test_cost,$(GUEST_TESTS)) selftests/debug/test_endurance
+
+.PHONY: check-style
+check-style:
+	selftests/rig/setup guest style
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/style/test_style
 
 .PHONY: check-dkms
 check-dkms:
