@@ -163,7 +163,22 @@ static bool find(struct points *p, size_t link, struct window *window,
 	return lifted;
 }
 
-int floors_find(struct points *p)
+/* How far a clock may bend in a window. */
+static double by_clock(const struct points *p, uint64_t num, double drift)
+{
+	double length = p->span / (double)num;
+
+	return drift * length * length / 8;
+}
+
+/* What is usual in the mean of all windows. */
+static double usual_of_side(const struct side *side, uint64_t num)
+{
+	return (side[0].mean / (double)side[0].messages +
+		side[1].mean / (double)side[1].messages) / 2 * (double)num;
+}
+
+int floors_find(struct points *p, double drift)
 {
 	struct window *window = malloc(MAX_WINDOWS * sizeof(*window));
 	double *buffer = malloc(MAX_WINDOWS * sizeof(*buffer));
@@ -175,8 +190,10 @@ int floors_find(struct points *p)
 				 side[0].messages : side[1].messages;
 		uint64_t num = rarer / MESSAGES;
 
-		if (num && find(p, i, window, num < MAX_WINDOWS ? num :
-				MAX_WINDOWS, buffer))
+		if (num > MAX_WINDOWS)
+			num = MAX_WINDOWS;
+		if (num && by_clock(p, num, drift) < usual_of_side(side, num) &&
+		    find(p, i, window, num, buffer))
 			ret = 1;
 	}
 	free(window);

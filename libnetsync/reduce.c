@@ -26,6 +26,7 @@
 
 /* How often every host's curve is fitted against all others. */
 #define SWEEPS 3
+#define MOST_VIAS 8		/* pairs that bounds are made of */
 /* A pair with one direction only is taken where there is nothing better. */
 #define INCOMPLETE_COST 1e17
 /* Instants at which bounds are looked at: of a straight clock; at most. */
@@ -271,10 +272,45 @@ static int track_hosts(struct reduction *r)
 
 /* ---- bounds ------------------------------------------------------------ */
 
+/* The pairs that tell most of a host's time, on the shortest way first. */
 struct asked {
 	const struct reduction *r;
 	uint32_t host;
+	uint32_t via[MOST_VIAS];
+	uint32_t num;
 };
+
+/* How wide the bound over a pair is about to be, ns. */
+static double width_over(const struct reduction *r, uint32_t host, uint32_t via)
+{
+	return r->bound_cost[via] +
+	       (double)r->host[graph_other(&r->graph, via, host)].bound_median;
+}
+
+/* More pairs than these would hardly narrow it further. */
+static void ask(struct asked *a, const struct reduction *r, uint32_t host)
+{
+	uint32_t i = r->graph.start[host];
+
+	*a = (struct asked){ .r = r, .host = host, .num = 1,
+			     .via = { r->by_bound.via[host] } };
+	for (; i < r->graph.start[host + 1]; i++) {
+		uint32_t pair = r->graph.edge[i], k;
+		double width = width_over(r, host, pair);
+
+		if (pair == a->via[0] ||
+		    !r->host[graph_other(&r->graph, pair, host)].clock)
+			continue;
+		for (k = a->num; k > 1 &&
+		     width < width_over(r, host, a->via[k - 1]); k--)
+			if (k < MOST_VIAS)
+				a->via[k] = a->via[k - 1];
+		if (k < MOST_VIAS) {
+			a->via[k] = pair;
+			a->num += a->num < MOST_VIAS;
+		}
+	}
+}
 
 /* All that a host's time can be on the reference, over a neighbour. */
 static struct range reach_over(const struct reduction *r, uint32_t host,
@@ -305,19 +341,12 @@ static struct range reach_over(const struct reduction *r, uint32_t host,
 static struct range reach_of_host(const void *arg, int64_t t)
 {
 	const struct asked *a = arg;
-	const struct reduction *r = a->r;
-	uint32_t via = r->by_bound.via[a->host];
-	struct range best = reach_over(r, a->host, via, t), all = best;
-	uint32_t i = r->graph.start[a->host];
+	struct range best = reach_over(a->r, a->host, a->via[0], t);
+	struct range all = best;
 
-	for (; i < r->graph.start[a->host + 1]; i++) {
-		uint32_t pair = r->graph.edge[i];
-		uint32_t next = graph_other(&r->graph, pair, a->host);
-		struct range other;
+	for (uint32_t i = 1; i < a->num; i++) {
+		struct range other = reach_over(a->r, a->host, a->via[i], t);
 
-		if (pair == via || !r->host[next].clock)
-			continue;
-		other = reach_over(r, a->host, pair, t);
 		all.lo = max64(all.lo, other.lo);
 		all.hi = min64(all.hi, other.hi);
 	}
@@ -345,7 +374,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 {
 	const struct host *host = &r->host[h];
 	const struct course *c = &r->course[h];
-	struct asked asked = { r, h };
+	struct asked asked;
 	struct knots k = {
 		.first = host->origin + host->first,
 		.last = host->origin + host->last,
@@ -358,6 +387,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	struct netsync_clock *bare = NULL;
 	int ret = jolts ? netsync_clock_new(m, &bare) : -ENOMEM;
 
+	ask(&asked, r, h);
 	for (size_t i = 0; !ret && i < c->num_breaks; i++) {
 		struct step s = course_step(c, i);
 

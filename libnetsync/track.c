@@ -21,7 +21,8 @@
 
 #define MIN_MESSAGES 32		/* of each direction, for more than a line */
 #define MAX_PIECES 8192
-#define HEAPS 8			/* that a piece, or what breaks part, has */
+#define FEW_HEAPS 2		/* that a piece has */
+#define HEAPS 8			/* that what breaks part has */
 #define SLOTS 16		/* of each piece: the lowest points are kept */
 #define FEW_SLOTS 16		/* of each of many links */
 #define KEEP 2			/* points of a slot */
@@ -398,7 +399,7 @@ static int fit_pieces(struct track *k, struct fit *f, size_t pieces,
 static size_t most_pieces(const struct track *k)
 {
 	const uint64_t *m = k->points.messages;
-	size_t heaps = fewest_heaps(k) / HEAPS;
+	size_t heaps = fewest_heaps(k) / FEW_HEAPS;
 	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / MIN_MESSAGES;
 	/*
 	 * How long a clock takes to drift visibly, drift t^2 / 8 > mean / n:
@@ -702,7 +703,7 @@ static int look_at_delays(struct track *k)
 
 	look_beyond(k, &k->best);
 	ret = rough_means(&k->points);
-	return ret || !k->best.coefs ? ret : floors_find(&k->points);
+	return ret || !k->best.coefs ? ret : floors_find(&k->points, k->drift);
 }
 
 /* What lies far inward is dropped, and the mean delays are found. */
