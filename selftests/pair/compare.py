@@ -12,6 +12,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 OUT = TOP / "build/selftests/pair"
 NET = "net_dev_queue,net_if_receive_skb"
 INET = "inet_sock_local_in,inet_sock_local_out"
+WIRE = "inet_dev_receive,inet_dev_xmit"
 # How near the line through a minute's messages comes to the rate that was set.
 RATE_PPM = 4
 

@@ -13,7 +13,7 @@ ARRAY = re.compile(r"\b(\w+) = \[ (.*?) \]")
 ELEMENT = re.compile(r"\[\d+\] = (\w+)")
 PROTOCOL = re.compile(r'\bprotocol = \( \S+ : container = (\d+)')
 DEVICE = re.compile(r'\bname = "([^"]*)"')
-HEADERS = ("inet_sock_local_", "net_dev_queue", "net_if_receive_skb")
+HEADERS = ("inet_sock_local_", "inet_dev_", "net_dev_queue", "net_if_receive_skb")
 
 
 def address(text):
@@ -34,7 +34,8 @@ def parse(line):
     value = {key: int(number, 0)
              for key, number in NUMBER.findall(ARRAY.sub("", rest))}
     if name.startswith("inet"):
-        proto, length, device = 6, value["len"], ""
+        proto, length = value.get("protocol", 6), value["len"]
+        device = str(value.get("ifindex", ""))
         value["ack"] = value["ack_seq"]
     else:
         proto = 6 if "window_size" in value else 17 if "source_port" in value else 0
@@ -51,7 +52,7 @@ def parse(line):
             value["flags"] |= value["data_offset"] << 12
     seconds, nanoseconds = stamp[1:].split(".")
     return Event(int(seconds) * 10**9 + int(nanoseconds),
-                 name.endswith(("_out", "_queue")), device, proto,
+                 name.endswith(("_out", "_queue", "_xmit")), device, proto,
                  addresses["saddr"], addresses["daddr"], value["sport"],
                  value["dport"], value.get("id", 0), value.get("seq", 0),
                  value["ack"], value.get("flags", 0), length)
