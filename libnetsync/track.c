@@ -27,6 +27,7 @@
 #define FEW_SLOTS 16		/* of each of many links */
 #define KEEP 2			/* points of a slot */
 #define PRICE 3.0		/* of a coefficient, in log likelihood */
+#define BEND 8.0		/* coefficients: what it costs not to be straight */
 #define SOFTNESS 0.3		/* of walls, in mean / number of messages */
 #define FLOOR 0.1		/* ns: walls are not harder than that */
 #define ROUNDS 4
@@ -470,7 +471,7 @@ static int try_pieces(struct track *k, size_t pieces)
 	struct fit f;
 	int ret = fit_pieces(k, &f, pieces, &residual, &score);
 
-	score += PRICE * (pieces ? (double)f.curve.coefs :
+	score += PRICE * (pieces ? BEND + (double)f.curve.coefs :
 			  2.0 + (double)k->course->num_breaks *
 			  (k->apart ? 2 : 1));
 	if (!ret && k->dropped && k->restarts > 0) {
