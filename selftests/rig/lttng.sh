@@ -7,7 +7,7 @@ tracer() {
 	local probes=(--kmod-probes=net)
 
 	case $* in
-	*inet_sock*) probes+=(--extra-kmod-probes=netsync) ;;
+	*inet_*) probes+=(--extra-kmod-probes=netsync) ;;
 	esac
 	lttng-sessiond --daemonize "${probes[@]}"
 }
