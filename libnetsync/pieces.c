@@ -26,7 +26,7 @@
 #define NEAR 2.0
 #define SECOND 1e9
 /* How far a rate wanders in a second, as a part of how fast it can change. */
-#define WANDER 0.3
+#define WANDER 0.5
 
 double pieces_best_at(void *track, double t)
 {
