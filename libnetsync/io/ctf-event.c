@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ enum meaning {
 	SEQ, ACK, FLAGS, WINDOW, SPORT, DPORT, SADDR, DADDR, FAMILY, IP_ID, LEN,
 	HAS_TS, TSVAL, TSECR, DATA_OFFSET, RESERVED, IHL, FRAG_OFF, SKB, DEVICE,
 	NETWORK, TRANSPORT, GSO_SIZE, GSO_SEGS, NETNS, CHECKSUM, IS_FINAL,
-	DIGEST, TYPE, ECHO_ID, ECHO_SEQ,
+	DIGEST, TYPE, ECHO_ID, ECHO_SEQ, PROTOCOL, IFINDEX,
 	NUM_MEANINGS
 };
 
@@ -53,6 +54,18 @@ static const struct field_name flat_icmp_names[] = {
 	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
 	{ "id", IP_ID }, { "len", LEN }, { "netns", NETNS }, { "type", TYPE },
 	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { NULL, 0 },
+};
+
+/* What most of them mean depends on the protocol: see read_wire(). */
+static const struct field_name flat_wire_names[] = {
+	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
+	{ "seq", SEQ }, { "ack_seq", ACK }, { "flags", FLAGS },
+	{ "window", WINDOW }, { "check", CHECKSUM }, { "sport", SPORT },
+	{ "dport", DPORT }, { "saddr", SADDR }, { "daddr", DADDR },
+	{ "family", FAMILY }, { "id", IP_ID }, { "len", LEN },
+	{ "has_ts", HAS_TS }, { "tsval", TSVAL }, { "tsecr", TSECR },
+	{ "gso_size", GSO_SIZE }, { "gso_segs", GSO_SEGS },
+	{ "netns", NETNS }, { NULL, 0 },
 };
 
 static const struct field_name nested_names[] = {
@@ -90,6 +103,9 @@ static const struct field_name icmp_names[] = {
 	{ NULL, 0 },
 };
 
+/* Flat events of several protocols, which a field tells. */
+#define ANY_PROTOCOL 255
+
 static const struct event_name {
 	const char *name;
 	const char *point;	/* events that are made by one tracepoint */
@@ -102,18 +118,20 @@ static const struct event_name {
 	{ "inet_udp_local_out", "inet_udp_local_out", NETSYNC_OUT, IPPROTO_UDP },
 	{ "inet_icmp_local_in", "inet_icmp_local_in", NETSYNC_IN, IPPROTO_ICMP },
 	{ "inet_icmp_local_out", "inet_icmp_local_out", NETSYNC_OUT, IPPROTO_ICMP },
+	{ "inet_dev_receive", "inet_dev_receive", NETSYNC_IN, ANY_PROTOCOL },
+	{ "inet_dev_xmit", "inet_dev_xmit", NETSYNC_OUT, ANY_PROTOCOL },
 	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, 0 },
 	{ "net_if_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
 	{ "netif_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
 };
 
 #define NUM_EVENT_NAMES (sizeof(event_names) / sizeof(event_names[0]))
-#define BIT(meaning) (1u << (meaning))
+#define BIT(meaning) (UINT64_C(1) << (meaning))
 
 /* Where the members of a structure are. */
 struct layout {
-	uint32_t has;		/* a bit for each meaning */
-	uint32_t is_signed;
+	uint64_t has;		/* a bit for each meaning */
+	uint64_t is_signed;
 	uint8_t at[NUM_MEANINGS];
 };
 
@@ -124,7 +142,7 @@ struct layout {
 static const struct transport_name {
 	uint8_t protocol;
 	const struct field_name *names;
-	uint32_t wanted;
+	uint64_t wanted;
 } transport_names[] = {
 	{ IPPROTO_TCP, tcp_names,
 	  BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) | BIT(DATA_OFFSET) |
@@ -251,7 +269,7 @@ static void look_up(struct layout *layout, const bt_field_class *class,
 	}
 }
 
-static bool has_all(const struct layout *layout, uint32_t wanted)
+static bool has_all(const struct layout *layout, uint64_t wanted)
 {
 	return (layout->has & wanted) == wanted;
 }
@@ -304,7 +322,7 @@ static bool find_transports(struct header *header, const bt_field_class *variant
 
 static bool find_header(struct header *header, const bt_field_class *class)
 {
-	const uint32_t both = BIT(LEN) | BIT(SADDR) | BIT(DADDR) |
+	const uint64_t both = BIT(LEN) | BIT(SADDR) | BIT(DADDR) |
 			      BIT(TRANSPORT);
 
 	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE)
@@ -360,6 +378,12 @@ static bool find_fields(struct ctf_decoder *decoder,
 		look_up(layout, payload, flat_icmp_names);
 		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
 			       BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ));
+	case ANY_PROTOCOL:
+		look_up(layout, payload, flat_wire_names);
+		return has_all(layout, BIT(PROTOCOL) | BIT(IFINDEX) |
+			       BIT(SEQ) | BIT(ACK) | BIT(FLAGS) | BIT(SADDR) |
+			       BIT(DADDR) | BIT(SPORT) | BIT(DPORT) |
+			       BIT(FAMILY) | BIT(IP_ID) | BIT(LEN));
 	}
 	return find_headers(decoder, payload);
 }
@@ -531,6 +555,68 @@ static void read_icmp(const struct layout *layout, const bt_field *payload,
 	pkt->fields |= NETSYNC_HAS_ECHO;
 }
 
+static int find_point(struct ctf_decoder *decoder, struct trace *trace,
+		      const char *device)
+{
+	if (decoder->point >= 0 && !strcmp(device, decoder->device))
+		return 0;
+	decoder->point = io_point(trace, decoder->event->point, device);
+	if (decoder->point < 0)
+		return decoder->point;
+	if (strlen(device) < sizeof(decoder->device))
+		strcpy(decoder->device, device);
+	else
+		decoder->device[0] = '\0';
+	return 0;
+}
+
+/* Return: whether there is a use for packets of this protocol. */
+static bool read_wire(const struct layout *layout, const bt_field *payload,
+		      struct netsync_packet *pkt)
+{
+	pkt->skb = integer(payload, layout, SKB);
+	if (has_all(layout, BIT(SKB)))
+		pkt->fields |= NETSYNC_HAS_SKB;
+	pkt->protocol = integer(payload, layout, PROTOCOL);
+	switch (pkt->protocol) {
+	case IPPROTO_TCP:
+		read_tcp(layout, payload, pkt);
+		return true;
+	case IPPROTO_UDP:
+		pkt->checksum = integer(payload, layout, CHECKSUM);
+		if (integer(payload, layout, FLAGS))
+			pkt->fields |= NETSYNC_HAS_CHECKSUM;
+		pkt->digest = integer(payload, layout, TSVAL) << 32 |
+			      integer(payload, layout, TSECR);
+		if (pkt->digest)
+			pkt->fields |= NETSYNC_HAS_DIGEST;
+		return true;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		pkt->fields &= ~(uint32_t)NETSYNC_HAS_PORTS;
+		pkt->icmp_type = integer(payload, layout, FLAGS);
+		pkt->icmp_id = integer(payload, layout, ACK);
+		pkt->icmp_seq = integer(payload, layout, SEQ);
+		pkt->fields |= NETSYNC_HAS_ECHO;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Each device is a point of its own. */
+static int find_wire_point(struct ctf_decoder *decoder, struct trace *trace,
+			   const bt_field *payload)
+{
+	const struct layout *layout = &decoder->event_layout;
+	char device[sizeof(decoder->device)];
+
+	snprintf(device, sizeof(device), "%llu:%llu",
+		 (unsigned long long)integer(payload, layout, NETNS),
+		 (unsigned long long)integer(payload, layout, IFINDEX));
+	return find_point(decoder, trace, device);
+}
+
 static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 		       const bt_field *payload, struct netsync_packet *pkt)
 {
@@ -562,6 +648,14 @@ static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 		pkt->fields |= NETSYNC_HAS_GSO;
 	}
 	pkt->protocol = decoder->event->protocol;
+	if (pkt->protocol == ANY_PROTOCOL) {
+		int ret;
+
+		if (!read_wire(layout, payload, pkt))
+			return 0;
+		ret = find_wire_point(decoder, trace, payload);
+		return ret < 0 ? ret : 1;
+	}
 	if (pkt->protocol == IPPROTO_TCP)
 		read_tcp(layout, payload, pkt);
 	else if (pkt->protocol == IPPROTO_UDP)
@@ -571,21 +665,6 @@ static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 	if (decoder->point < 0)
 		decoder->point = io_point(trace, decoder->event->point, "");
 	return decoder->point < 0 ? decoder->point : 1;
-}
-
-static int find_point(struct ctf_decoder *decoder, struct trace *trace,
-		      const char *device)
-{
-	if (decoder->point >= 0 && !strcmp(device, decoder->device))
-		return 0;
-	decoder->point = io_point(trace, decoder->event->point, device);
-	if (decoder->point < 0)
-		return decoder->point;
-	if (strlen(device) < sizeof(decoder->device))
-		strcpy(decoder->device, device);
-	else
-		decoder->device[0] = '\0';
-	return 0;
 }
 
 /*

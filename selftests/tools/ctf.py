@@ -32,6 +32,15 @@ ICMP_FIELDS = [
     ("family", "u8"), ("id", "u16"), ("len", "u32"), ("netns", "u32"),
     ("sampling", "u8"), ("saddr", "addr"), ("daddr", "addr"),
 ]
+WIRE_FIELDS = [
+    ("hwtstamp", "u64"), ("ifindex", "u32"), ("vlan", "u16"),
+    ("protocol", "u8"), ("skb", "x64"), ("seq", "u32"), ("ack_seq", "u32"),
+    ("len", "u32"), ("netns", "u32"), ("tsval", "u32"), ("tsecr", "u32"),
+    ("check", "u16"), ("window", "u16"), ("flags", "u16"), ("sport", "u16"),
+    ("dport", "u16"), ("id", "u16"), ("gso_segs", "u16"), ("gso_size", "u16"),
+    ("family", "u8"), ("has_ts", "u8"), ("sampling", "u8"), ("saddr", "addr"),
+    ("daddr", "addr"),
+]
 # As the old addons module did, and our own before addresses had two lengths.
 ADDONS_FIELDS = [
     ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
@@ -49,6 +58,7 @@ FLAT = {
     "addons": ("inet_sock_local", ADDONS_FIELDS),
     "udp": ("inet_udp_local", UDP_FIELDS),
     "icmp": ("inet_icmp_local", ICMP_FIELDS),
+    "wire": ("inet_dev", WIRE_FIELDS),
 }
 
 TYPES = {
@@ -163,6 +173,20 @@ class Packet:
             type=8 if self.v4 else 128, echo_id=self.sport,
             echo_seq=self.seq & 0xffff)
 
+    def wire(self, skb):
+        """The flat layout of any protocol."""
+        values = self.own() | dict(hwtstamp=0, ifindex=2, vlan=0, skb=skb,
+                                   protocol=self.proto, tsecr=self.tsecr or 0)
+        if self.proto == 17:
+            digest = values["digest"]
+            values |= dict(seq=0, ack_seq=0, flags=0, window=0, has_ts=0,
+                           tsval=digest >> 32, tsecr=digest & 0xffffffff)
+        elif self.proto == 1:
+            values |= dict(seq=values["echo_seq"], ack_seq=values["echo_id"],
+                           protocol=1 if self.v4 else 58, flags=values["type"],
+                           sport=0, dport=0, window=0, has_ts=0)
+        return values
+
     def addons_word(self):
         """The flags word of the old addons module on little endian."""
         word = self.doff << 8
@@ -221,6 +245,8 @@ class Trace:
             return ["net_dev_queue", "net_if_receive_skb"]
         if self.layout == "none":
             return ["sched_switch"]
+        if self.layout == "wire":
+            return ["inet_dev_xmit", "inet_dev_receive"]
         return [FLAT[self.layout][0] + d for d in ("_out", "_in")]
 
     def add(self, time, is_out, packet, stream=0, dev="eth0", skb=None):
@@ -235,6 +261,8 @@ class Trace:
             values = packet.own()
             if self.layout == "addons":
                 values["flags"] = packet.addons_word()
+            if self.layout == "wire":
+                values = packet.wire(skb or self.skb)
             for name, kind in self.fields():
                 fmt, value = TYPES[kind][1], values[name]
                 if kind == "addr":
