@@ -309,8 +309,8 @@ static void build(const struct fit *f, struct system *s, double stretch,
 		const struct wall *w = &f->wall[i];
 		double soft = stretch * w->soft;
 		double x = -slack(f, w) / soft, ax = fabs(x);
-		double e = ax > 30 ? 0 : exp(-ax), tanh = (1 - e) / (1 + e);
-		double safe = ax < 1e-3 ? 0.25 : tanh / (2 * ax);
+		double e = ax > 30 ? 0 : exp(-ax);
+		double safe = ax < 1e-3 ? 0.25 : (1 - e) / (1 + e) / (2 * ax);
 		double p = (x > 0 ? 1 : e) / (1 + e);
 		double weight = cautious || x > 0 ? safe :
 				fmax(p * (1 - p), CAUTION * safe);

@@ -12,11 +12,11 @@
 
 /*
  * Find out by how much the lowest points of both directions are lifted, beyond
- * the curve, and set lift and share of all heaps: whether there are some, or
- * -ENOMEM. What lifts one
- * direction alone is not told from the half of it in both, and so believed as
- * little as it is large. @drift: how fast the clock's rate changes by itself,
- * 1 / ns: where messages are so few that windows are long, it may be the clock.
+ * the curve, and set lift and blur of all heaps: whether there are some, or
+ * -ENOMEM. What lifts one direction alone is not told from the half of it in
+ * both, and so believed as little as it is large. @drift: how fast the clock's
+ * rate changes by itself, 1 / ns: where messages are so few that windows are
+ * long, it may be the clock.
  */
 int floors_find(struct points *p, double drift);
 

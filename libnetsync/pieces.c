@@ -250,12 +250,12 @@ static void add_walls(struct fit *f, const struct track *k, size_t side,
 }
 
 /*
- * The lowest points of every slot, beyond a curve, become walls. Each piece,
- * however short or badly filled, has its heaps shared out to as many slots.
+ * The lowest points of every slot, beyond the curve that was last looked at,
+ * become walls. Each piece, however short or badly filled, has its heaps shared
+ * out to as many slots.
  */
-static void set_walls(struct fit *f, struct track *k, const struct spline *beyond)
+static void set_walls(struct fit *f, const struct track *k)
 {
-	pieces_look(k, beyond);
 	f->walls = 0;
 	for (size_t i = 0; i < 2 * k->points.links; i++) {
 		const struct side *side = &k->points.side[i];
@@ -329,9 +329,12 @@ static int leave_out(struct track *k, struct fit *f, size_t pieces)
 	return ret;
 }
 
-/* Fit with a number of pieces; 0 pieces: a straight line. No @cost: a start. */
-int pieces_fit(struct track *k, struct fit *f, size_t pieces,
-		      double *residual, double *cost)
+/*
+ * The middle of the points that are lowest beyond the curve that was last
+ * looked at; *residual: how far walls are from it.
+ */
+static int start(const struct track *k, struct fit *f, size_t pieces,
+		 double *residual)
 {
 	size_t n = pieces ? pieces : 1;
 	int ret = fit_new(f, k, n);
@@ -340,19 +343,28 @@ int pieces_fit(struct track *k, struct fit *f, size_t pieces,
 		return ret;
 	f->straight = !pieces;
 	set_pushes(f, k, n);
-	set_walls(f, k, &k->best);
-	ret = fit_start(f, residual);
-	if (ret || !cost)
-		return ret;
-	ret = leave_out(k, f, n);
+	set_walls(f, k);
+	return fit_start(f, residual);
+}
+
+int pieces_fit(struct track *k, struct fit *f, size_t pieces, double *cost)
+{
+	double residual;
+	int ret;
+
+	pieces_look(k, &k->best);
+	ret = start(k, f, pieces, &residual);
+	if (!ret)
+		ret = leave_out(k, f, pieces ? pieces : 1);
 	if (ret)
 		return ret;
 	/* Twice, with the points that are lowest beyond the curve so far. */
-	set_walls(f, k, &f->curve);
+	set_walls(f, k);
 	ret = harden(f, cost);
 	if (ret)
 		return ret;
-	set_walls(f, k, &f->curve);
+	pieces_look(k, &f->curve);
+	set_walls(f, k);
 	return fit_solve(f, 1, 40, cost);
 }
 
@@ -392,12 +404,13 @@ static int first_pieces(struct track *k, size_t *first)
 	int n = 0, ret = 0;
 
 	*first = 0;
+	pieces_look(k, &k->best);
 	/* Once the walls are as near as they scatter, there is no more. */
 	for (size_t p = 0; p <= most_pieces(k) && n < 32 &&
 	     least > NEAR * scatter; p = more_pieces(k, p)) {
 		struct fit f;
 
-		ret = pieces_fit(k, &f, p, &residual[n], NULL);
+		ret = start(k, &f, p, &residual[n]);
 		scatter = k->points.side[0].mean * SLOTS *
 			  (double)parts(k, p + 1) /
 			  (double)k->points.side[0].messages;
@@ -423,14 +436,14 @@ void pieces_keep(struct track *k, struct fit *f, size_t pieces, double score)
 }
 
 /*
- * Fit, and pieces_keep what is better than all before: 1, else 0. -EAGAIN: messages
- * were left out, and scores are not of the same ones any more.
+ * Fit, and pieces_keep() what is better than all before: 1, else 0. -EAGAIN:
+ * messages were left out, and scores are not of the same ones any more.
  */
 static int try_pieces(struct track *k, size_t pieces)
 {
-	double residual, score = 0;
+	double score = 0;
 	struct fit f;
-	int ret = pieces_fit(k, &f, pieces, &residual, &score);
+	int ret = pieces_fit(k, &f, pieces, &score);
 
 	score += PRICE * (pieces ? BEND + (double)f.curve.coefs :
 			  2.0 + (double)k->course->num_breaks *
@@ -490,4 +503,3 @@ int pieces_choose(struct track *k)
 	} while (ret == -EAGAIN);
 	return ret;
 }
-

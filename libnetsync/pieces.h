@@ -38,12 +38,10 @@ void pieces_look(struct track *k, const struct spline *s);
 size_t pieces_heaps(const struct track *k);
 
 /*
- * Fit with a number of pieces; 0: a straight line. *residual: how far walls are
- * from the curve that the fit starts with; *cost: see fit_solve(); NULL: no
- * more than the start. 0 or -ENOMEM; free the fit in any case.
+ * Fit with a number of pieces; 0: a straight line. *cost: see fit_solve(). 0 or
+ * -ENOMEM; free the fit in any case.
  */
-int pieces_fit(struct track *k, struct fit *f, size_t pieces, double *residual,
-	       double *cost);
+int pieces_fit(struct track *k, struct fit *f, size_t pieces, double *cost);
 void pieces_free(struct fit *f);
 
 /* The curve of a fit becomes the best. */

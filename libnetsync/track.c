@@ -177,11 +177,11 @@ static int settle_breaks(struct track *k)
 	if (!ret)
 		ret = split_breaks(k);
 	for (int i = 0; !ret && i < 2; i++) {
-		double residual, cost;
+		double cost;
 		struct fit f;
 
 		place_breaks(k, &k->best);
-		ret = pieces_fit(k, &f, k->pieces, &residual, &cost);
+		ret = pieces_fit(k, &f, k->pieces, &cost);
 		if (!ret && isfinite(cost))
 			pieces_keep(k, &f, k->pieces, cost);
 		pieces_free(&f);
