@@ -25,6 +25,15 @@
  */
 #define PSH_FIN_CWR 0x0089
 
+/*
+ * SCTP's packets that are sent at once: the first of them has the number that
+ * all together have.
+ */
+static bool is_first_of(const struct sighting *a, const struct sighting *b)
+{
+	return a->protocol == SCTP && (a->len > b->len ? a : b)->gso_size;
+}
+
 /* Are two sightings of one packet, as far as can be said? */
 static bool agree(const struct sighting *a, const struct sighting *b, bool nat)
 {
@@ -33,7 +42,7 @@ static bool agree(const struct sighting *a, const struct sighting *b, bool nat)
 	if (both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
 		return false;
 	if (both(a, b, NETSYNC_HAS_LEN)) {
-		if (a->len != b->len)
+		if (a->len != b->len && !is_first_of(a, b))
 			return false;
 		if (has_data(a))
 			differ &= (uint16_t)~PSH_FIN_CWR;
@@ -283,7 +292,7 @@ int match_key(struct matcher *m, struct sighting *s)
 	for (int i = 0; i < n; i++)
 		if (!(list[i]->state & SEEN_DONE))
 			list[left++] = list[i];
-	if (ret || left < 2 || s->protocol != 6)
+	if (ret || left < 2 || has_second_key(s))
 		return ret;
 	return sort_out(m, list, left, true);
 }
@@ -295,7 +304,7 @@ static bool same_second(const struct sighting *a, const struct sighting *b)
 		return false;
 	if (counts_ids(a))
 		return a->ip_id == b->ip_id;
-	return a->seq == b->seq && (a->protocol == 17 || a->ack == b->ack);
+	return a->seq == b->seq && (a->protocol == UDP || a->ack == b->ack);
 }
 
 /* Must all that can be of the same packet as a sighting have been pushed? */

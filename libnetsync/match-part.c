@@ -28,14 +28,14 @@
 /* Bytes, or ids, from the beginning of a to that of b; both wrap. */
 static int32_t lead(const struct sighting *a, const struct sighting *b)
 {
-	if (a->protocol == 17)
+	if (a->protocol == UDP)
 		return (int16_t)(b->ip_id - a->ip_id);
 	return (int32_t)(b->seq - a->seq);
 }
 
 static uint32_t span(const struct sighting *s)
 {
-	return s->protocol == 17 ? s->flags : s->len;
+	return s->protocol == UDP ? s->flags : s->len;
 }
 
 /* Is the beginning of a in b? */
@@ -81,7 +81,7 @@ static bool same_datagrams(const struct sighting *a, const struct sighting *b)
 bool match_same_sending(const struct sighting *a, const struct sighting *b,
 			bool nat)
 {
-	if (a->protocol == 17)
+	if (a->protocol == UDP)
 		return !nat && same_datagrams(a, b);
 	/* Of the flags, segmentation keeps all but PSH, FIN and CWR. */
 	return has_data(a) && has_data(b) && a->ack == b->ack &&
@@ -111,7 +111,7 @@ static void find_others(const struct matcher *m, const struct sighting *s,
 	const struct log *l = &m->log;
 	uint32_t i, block = s->seq >> BLOCK_SHIFT;
 
-	if (s->protocol == 17)
+	if (s->protocol == UDP)
 		block = s->ip_id;
 	o->n = 0;
 	o->storm = false;

@@ -12,8 +12,6 @@
 
 #include "match.h"
 
-enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58 };
-
 /* A segment longer than any single one on an Ethernet was or will be cut. */
 #define MAX_SINGLE 1460
 
@@ -56,6 +54,8 @@ bool matcher_supports(const struct netsync_packet *p)
 	case ICMP:
 	case ICMPV6:
 		return p->fields & NETSYNC_HAS_ECHO;
+	case SCTP:
+		return p->fields & NETSYNC_HAS_SCTP;
 	}
 	return false;
 }
@@ -63,12 +63,17 @@ bool matcher_supports(const struct netsync_packet *p)
 /* ---- comparing --------------------------------------------------------- */
 
 /*
- * TCP's numbers and options leave no doubt. A datagram's or ping's IP id does:
- * one of its ends must be the same, as it is if only the other's address is
- * translated, or the payload. The identifier of a ping is translated, too.
+ * TCP's numbers and options leave no doubt, nor does SCTP's tag, but for that of
+ * the first packet, which is 0. A datagram's or ping's IP id does: one of its
+ * ends must be the same, as it is if only the other's address is translated, or
+ * the payload. The identifier of a ping is translated, too.
  */
 static bool same_but_address(const struct sighting *a, const struct sighting *b)
 {
+	if (a->protocol == SCTP)
+		return a->seq;
+	if (match_weak(a, b))
+		return false;
 	if (a->protocol == TCP)
 		return true;
 	if (a->protocol != UDP &&
@@ -84,8 +89,7 @@ bool match_headers(const struct sighting *a, const struct sighting *b, bool nat)
 	const int ts = NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
 
 	if (nat) {
-		if (!both(a, b, NETSYNC_HAS_ADDRS) || match_weak(a, b) ||
-		    !same_but_address(a, b))
+		if (!both(a, b, NETSYNC_HAS_ADDRS) || !same_but_address(a, b))
 			return false;
 	} else {
 		if (both(a, b, NETSYNC_HAS_ADDRS) &&
@@ -395,6 +399,27 @@ static void set_icmp_key(struct sighting *s, const struct netsync_packet *p)
 	s->flags = 0;
 }
 
+/*
+ * The tag is that of one association and direction. Without DATA there is no
+ * number, and what tells packets apart is as with datagrams.
+ */
+static void set_sctp_key(struct sighting *s, const struct netsync_packet *p)
+{
+	const bool has_tsn = p->fields & NETSYNC_HAS_TSN;
+
+	s->seq = p->vtag;
+	if (has_tsn)
+		s->ack = p->tsn;
+	else if ((p->fields & NETSYNC_HAS_IP_ID) && p->ip_id)
+		s->ack = p->ip_id;
+	else
+		s->ack = p->len | (uint32_t)p->chunk << 24;
+	s->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+		     NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN | NETSYNC_HAS_SKB |
+		     NETSYNC_HAS_NETNS;
+	s->flags = (uint16_t)(p->chunk | has_tsn << 8);
+}
+
 static void set_key(struct sighting *s, const struct netsync_packet *p)
 {
 	switch (p->protocol) {
@@ -403,6 +428,9 @@ static void set_key(struct sighting *s, const struct netsync_packet *p)
 		break;
 	case UDP:
 		set_udp_key(s, p);
+		break;
+	case SCTP:
+		set_sctp_key(s, p);
 		break;
 	default:
 		set_icmp_key(s, p);

@@ -70,13 +70,13 @@ static inline bool both(const struct sighting *a, const struct sighting *b,
 /* A TCP segment that is known to carry data. */
 static inline bool has_data(const struct sighting *s)
 {
-	return s->protocol == 6 && (s->fields & NETSYNC_HAS_LEN) && s->len;
+	return s->protocol == TCP && (s->fields & NETSYNC_HAS_LEN) && s->len;
 }
 
 /* Can it have been cut into parts, or put together of some? */
 static inline bool has_parts(const struct sighting *s)
 {
-	return s->protocol == 17 || has_data(s);
+	return s->protocol == UDP || has_data(s);
 }
 
 /*

@@ -36,6 +36,9 @@ enum {
 
 #define NO_PEER UINT32_MAX
 
+/* IP's numbers of the protocols that are matched. */
+enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58, SCTP = 132 };
+
 struct sighting {
 	int64_t time;
 	uint64_t skb;
@@ -56,7 +59,8 @@ struct sighting {
 	uint16_t dport;
 	uint16_t window;	/* UDP: checksum */
 	uint16_t ip_id;
-	uint16_t flags;		/* UDP: how many datagrams this stands for */
+	/* UDP: how many datagrams this stands for; SCTP: what chunks it has */
+	uint16_t flags;
 	uint16_t gso_size;
 	uint16_t fields;
 	uint8_t protocol;
@@ -127,10 +131,13 @@ static inline uint32_t *log_chain(const struct log *l, uint32_t kind,
 	return &l->chain[v & (l->room - 1)];
 }
 
-/* A whole datagram or ping; those that are parts of TCP have no second key. */
+/*
+ * Whole datagrams and pings have. The numbers of TCP and SCTP are known to all
+ * sources, and no address translation changes them.
+ */
 static inline bool has_second_key(const struct sighting *s)
 {
-	return s->protocol != 6 && !s->alias;
+	return s->protocol != TCP && s->protocol != SCTP && !s->alias;
 }
 
 /*
@@ -161,7 +168,7 @@ static inline uint32_t *log_second(const struct log *l, const struct sighting *s
 /* The block or id under which an alias is filed. */
 static inline uint32_t alias_block(const struct sighting *s)
 {
-	if (s->protocol == 17)
+	if (s->protocol == UDP)
 		return (uint16_t)(s->ip_id + s->alias);
 	return ((s->seq >> BLOCK_SHIFT) + s->alias - 1) &
 	       (UINT32_MAX >> BLOCK_SHIFT);
@@ -170,7 +177,7 @@ static inline uint32_t alias_block(const struct sighting *s)
 /* What it is filed under beside that: all parts have it in common. */
 static inline uint32_t alias_rest(const struct sighting *s)
 {
-	return s->protocol == 17 ? s->seq : s->ack;
+	return s->protocol == UDP ? s->seq : s->ack;
 }
 
 /* Same kind of key, same key; neither is an alias. */

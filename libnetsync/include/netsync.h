@@ -79,6 +79,8 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_DIGEST = 1 << 10,	/* digest (UDP) */
 	NETSYNC_HAS_CHECKSUM = 1 << 11,	/* checksum (UDP), and it is final */
 	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp_type, icmp_id, icmp_seq */
+	NETSYNC_HAS_SCTP = 1 << 13,	/* vtag, chunk */
+	NETSYNC_HAS_TSN = 1 << 14,	/* tsn: there is a DATA chunk */
 };
 
 /* One packet event. All integers are in host byte order. */
@@ -99,8 +101,8 @@ struct netsync_packet {
 	uint16_t sport;
 	uint16_t dport;
 	uint8_t dir;		/* enum netsync_dir */
-	uint8_t protocol;	/* IP protocol number: 6 TCP, 17 UDP, 1 and */
-				/* 58 ICMP, of which echoes are matched */
+	uint8_t protocol;	/* IP protocol number: 6 TCP, 17 UDP, 132 SCTP, */
+				/* 1 and 58 ICMP, of which echoes are matched */
 	uint16_t ip_id;
 	uint32_t seq;		/* TCP header */
 	uint32_t ack;
@@ -126,7 +128,9 @@ struct netsync_packet {
 	uint16_t icmp_id;	/* of an echo request or reply */
 	uint16_t icmp_seq;
 	uint8_t icmp_type;
-	uint8_t reserved;
+	uint8_t chunk;		/* SCTP: type of the first chunk */
+	uint32_t vtag;		/* SCTP: verification tag */
+	uint32_t tsn;		/* SCTP: number of the first DATA chunk */
 };
 
 /**
@@ -184,7 +188,7 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
  *
  * A packet whose addresses say that it never leaves its host (loopback) is
  * counted and not used. So is one of a protocol that is not matched: all but
- * TCP, UDP with ports, and ICMP echo.
+ * TCP, UDP with ports, SCTP and ICMP echo.
  *
  * A packet is kept until its counterparts must have been pushed, which is known
  * from netsync_advance(). Without that, and while there are hosts that no

@@ -168,6 +168,17 @@ static void set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
 	pkt->fields |= NETSYNC_HAS_ECHO;
 }
 
+static void set_sctp(struct netsync_packet *pkt, uint32_t vtag, uint8_t chunk,
+		     bool has_tsn, uint32_t tsn)
+{
+	pkt->vtag = vtag;
+	pkt->chunk = chunk;
+	pkt->tsn = tsn;
+	pkt->fields |= NETSYNC_HAS_SCTP;
+	if (has_tsn)
+		pkt->fields |= NETSYNC_HAS_TSN;
+}
+
 static int find_point(struct ctf_decoder *decoder, struct trace *trace,
 		      const char *device)
 {
@@ -195,6 +206,12 @@ static void read_local(const struct layout *layout, const bt_field *payload,
 		set_udp(pkt, integer(payload, layout, CHECKSUM),
 			integer(payload, layout, IS_FINAL),
 			integer(payload, layout, DIGEST));
+		break;
+	case IPPROTO_SCTP:
+		set_sctp(pkt, integer(payload, layout, VTAG),
+			 integer(payload, layout, CHUNK),
+			 integer(payload, layout, HAS_TSN),
+			 integer(payload, layout, TSN));
 		break;
 	default:
 		if (integer(payload, layout, FAMILY) == AF_INET6)
@@ -232,6 +249,12 @@ static bool read_wire(const struct layout *layout, const bt_field *payload,
 		pkt->fields &= ~(uint32_t)NETSYNC_HAS_PORTS;
 		set_echo(pkt, integer(payload, layout, FLAGS),
 			 integer(payload, layout, ACK),
+			 integer(payload, layout, SEQ));
+		return true;
+	case IPPROTO_SCTP:
+		set_sctp(pkt, integer(payload, layout, ACK),
+			 integer(payload, layout, FLAGS),
+			 integer(payload, layout, FLAGS) >> 8,
 			 integer(payload, layout, SEQ));
 		return true;
 	default:

@@ -33,6 +33,14 @@ static const struct field_name flat_icmp_names[] = {
 	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { NULL, 0 },
 };
 
+static const struct field_name flat_sctp_names[] = {
+	{ "sport", SPORT }, { "dport", DPORT }, { "saddr", SADDR },
+	{ "daddr", DADDR }, { "family", FAMILY }, { "id", IP_ID },
+	{ "len", LEN }, { "gso_size", GSO_SIZE }, { "gso_segs", GSO_SEGS },
+	{ "netns", NETNS }, { "vtag", VTAG }, { "chunk", CHUNK },
+	{ "has_tsn", HAS_TSN }, { "tsn", TSN }, { NULL, 0 },
+};
+
 /* What most of them mean depends on the protocol: see read_wire(). */
 static const struct field_name flat_wire_names[] = {
 	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
@@ -87,6 +95,8 @@ static const struct event_kind event_kinds[] = {
 	{ "inet_udp_local_out", "inet_udp_local_out", NETSYNC_OUT, IPPROTO_UDP },
 	{ "inet_icmp_local_in", "inet_icmp_local_in", NETSYNC_IN, IPPROTO_ICMP },
 	{ "inet_icmp_local_out", "inet_icmp_local_out", NETSYNC_OUT, IPPROTO_ICMP },
+	{ "inet_sctp_local_in", "inet_sctp_local_in", NETSYNC_IN, IPPROTO_SCTP },
+	{ "inet_sctp_local_out", "inet_sctp_local_out", NETSYNC_OUT, IPPROTO_SCTP },
 	{ "inet_dev_receive", "inet_dev_receive", NETSYNC_IN, ANY_PROTOCOL },
 	{ "inet_dev_xmit", "inet_dev_xmit", NETSYNC_OUT, ANY_PROTOCOL },
 	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, 0 },
@@ -310,6 +320,10 @@ static bool find_fields(struct event_layout *event,
 		look_up(layout, payload, flat_icmp_names);
 		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
 			       BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ));
+	case IPPROTO_SCTP:
+		look_up(layout, payload, flat_sctp_names);
+		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
+			       BIT(VTAG) | BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN));
 	case ANY_PROTOCOL:
 		look_up(layout, payload, flat_wire_names);
 		return has_all(layout, BIT(PROTOCOL) | BIT(IFINDEX) |

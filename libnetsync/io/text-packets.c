@@ -13,7 +13,7 @@
 enum column {
 	HOST, DIR, TIME, PROTO, SADDR, DADDR, SPORT, DPORT, SEQ, ACK, FLAGS,
 	LEN, ID, WINDOW, TSVAL, TSECR, CHECKSUM, DIGEST, ICMP_TYPE, ICMP_ID,
-	ICMP_SEQ, GSO_SIZE, GSO_SEGS, NETNS, POINT,
+	ICMP_SEQ, VTAG, CHUNK, TSN, GSO_SIZE, GSO_SEGS, NETNS, POINT,
 	NUM_COLUMNS,
 	IGNORED = NUM_COLUMNS,
 };
@@ -25,8 +25,8 @@ enum column {
 static const char *const column_names[NUM_COLUMNS] = {
 	"host", "dir", "time_ns", "proto", "saddr", "daddr", "sport", "dport",
 	"seq", "ack", "flags", "len", "id", "window", "tsval", "tsecr",
-	"checksum", "digest", "icmp_type", "icmp_id", "icmp_seq", "gso_size",
-	"gso_segs", "netns", "point",
+	"checksum", "digest", "icmp_type", "icmp_id", "icmp_seq", "vtag",
+	"chunk", "tsn", "gso_size", "gso_segs", "netns", "point",
 };
 
 /* What a number can be at most. */
@@ -36,7 +36,8 @@ static const uint64_t largest[NUM_COLUMNS] = {
 	[ID] = UINT16_MAX, [WINDOW] = UINT16_MAX, [TSVAL] = UINT32_MAX,
 	[TSECR] = UINT32_MAX, [CHECKSUM] = UINT16_MAX, [DIGEST] = UINT64_MAX,
 	[ICMP_TYPE] = UINT8_MAX, [ICMP_ID] = UINT16_MAX,
-	[ICMP_SEQ] = UINT16_MAX, [GSO_SIZE] = UINT16_MAX,
+	[ICMP_SEQ] = UINT16_MAX, [VTAG] = UINT32_MAX, [CHUNK] = UINT8_MAX,
+	[TSN] = UINT32_MAX, [GSO_SIZE] = UINT16_MAX,
 	[GSO_SEGS] = UINT16_MAX, [NETNS] = UINT32_MAX,
 };
 
@@ -53,6 +54,7 @@ static const struct protocol {
 	{ "udp", IPPROTO_UDP, UDP_NEEDS },
 	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE) },
 	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE) },
+	{ "sctp", IPPROTO_SCTP, BIT(VTAG) | BIT(CHUNK) },
 };
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
@@ -281,7 +283,7 @@ static int bad_value(struct lines *l, const char *p, enum column column,
 {
 	static const char *const wanted[NUM_COLUMNS] = {
 		[TIME] = "an integer of 64 bits", [DIR] = "in or out",
-		[PROTO] = "tcp, udp, icmp, icmp6 or a number up to 255",
+		[PROTO] = "tcp, udp, sctp, icmp, icmp6 or a number up to 255",
 		[SADDR] = "an IP address", [DADDR] = "an IP address",
 	};
 	char quote[QUOTE_SIZE];
@@ -384,6 +386,8 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		{ BIT(TSVAL) | BIT(TSECR), NETSYNC_HAS_TSTAMP },
 		{ BIT(CHECKSUM), NETSYNC_HAS_CHECKSUM },
 		{ BIT(DIGEST), NETSYNC_HAS_DIGEST },
+		{ BIT(VTAG) | BIT(CHUNK), NETSYNC_HAS_SCTP },
+		{ BIT(TSN), NETSYNC_HAS_TSN },
 		{ BIT(GSO_SIZE) | BIT(GSO_SEGS), NETSYNC_HAS_GSO },
 		{ BIT(NETNS), NETSYNC_HAS_NETNS },
 	};
@@ -408,6 +412,9 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		.icmp_type = (uint8_t)r->value[ICMP_TYPE],
 		.icmp_id = (uint16_t)r->value[ICMP_ID],
 		.icmp_seq = (uint16_t)r->value[ICMP_SEQ],
+		.vtag = (uint32_t)r->value[VTAG],
+		.chunk = (uint8_t)r->value[CHUNK],
+		.tsn = (uint32_t)r->value[TSN],
 		.gso_size = (uint16_t)r->value[GSO_SIZE],
 		.gso_segs = (uint16_t)r->value[GSO_SEGS],
 		.netns = (uint32_t)r->value[NETNS],

@@ -283,7 +283,7 @@ static void test_stays_on_host(void **state)
 	memset(n->p.saddr, 0, 16);
 	n->p.saddr[15] = 1;
 	see(n, B, NETSYNC_IN, 30);
-	n->p.protocol = 132;
+	n->p.protocol = 33;
 	see(n, B, NETSYNC_IN, 30);
 	expect(n, 0, 0, 2);
 	assert_int_equal(netsync_get_stats(n->ns, &s), 0);

@@ -32,6 +32,12 @@ ICMP_FIELDS = [
     ("family", "u8"), ("id", "u16"), ("len", "u32"), ("netns", "u32"),
     ("sampling", "u8"), ("saddr", "addr"), ("daddr", "addr"),
 ]
+SCTP_FIELDS = [
+    ("sk", "x64"), ("sport", "u16"), ("dport", "u16"), ("vtag", "u32"),
+    ("chunk", "u8"), ("has_tsn", "u8"), ("tsn", "u32"), ("family", "u8"),
+    ("id", "u16"), ("len", "u32"), ("gso_segs", "u16"), ("gso_size", "u16"),
+    ("netns", "u32"), ("sampling", "u8"), ("saddr", "addr"), ("daddr", "addr"),
+]
 WIRE_FIELDS = [
     ("hwtstamp", "u64"), ("ifindex", "u32"), ("vlan", "u16"),
     ("protocol", "u8"), ("skb", "x64"), ("seq", "u32"), ("ack_seq", "u32"),
@@ -58,6 +64,7 @@ FLAT = {
     "addons": ("inet_sock_local", ADDONS_FIELDS),
     "udp": ("inet_udp_local", UDP_FIELDS),
     "icmp": ("inet_icmp_local", ICMP_FIELDS),
+    "sctp": ("inet_sctp_local", SCTP_FIELDS),
     "wire": ("inet_dev", WIRE_FIELDS),
 }
 
@@ -171,7 +178,8 @@ class Packet:
             has_ts=int(self.has_ts), tsval=self.tsval or 0, tsecr=self.tsecr,
             check_final=0, sampling=0, digest=self.seq * 2**32 + 1,
             type=8 if self.v4 else 128, echo_id=self.sport,
-            echo_seq=self.seq & 0xffff)
+            echo_seq=self.seq & 0xffff, vtag=self.sport << 16, chunk=0,
+            has_tsn=1, tsn=self.seq)
 
     def wire(self, skb):
         """The flat layout of any protocol."""
@@ -185,6 +193,9 @@ class Packet:
             values |= dict(seq=values["echo_seq"], ack_seq=values["echo_id"],
                            protocol=1 if self.v4 else 58, flags=values["type"],
                            sport=0, dport=0, window=0, has_ts=0)
+        elif self.proto == 132:
+            values |= dict(ack_seq=values["vtag"], flags=0x100, window=0,
+                           has_ts=0)
         return values
 
     def addons_word(self):
