@@ -100,16 +100,39 @@ static void all_ambiguous(struct matcher *m, struct sighting **s, int n)
 		match_ambiguous(m, s[i]);
 }
 
+/* All sightings of a key, of which some are of one packet. */
+struct key {
+	struct sighting **s;
+	int n;
+};
+
+/* Was it seen in parts, or as one, further out on its host? */
+static bool is_further_out(const struct key *key, const struct sighting *s)
+{
+	for (int i = 0; i < key->n && has_parts(s); i++) {
+		const struct sighting *t = key->s[i];
+
+		if (t->len != s->len && match_same_passage(s, t) &&
+		    (s->dir == NETSYNC_OUT ? t->time > s->time :
+					     t->time < s->time))
+			return true;
+	}
+	return false;
+}
+
 /*
  * One packet: a message goes from the host where it began to each that
  * received it, and from a router (in and out) onward, if there is one only:
- * the order of several is not known.
+ * the order of several is not known. Where either end was seen further out in
+ * other parts, these tell more.
  */
-static int emit(struct matcher *m, struct sighting **s, int n, bool nat)
+static int emit(struct matcher *m, const struct key *key, struct sighting **s,
+		int n, bool nat)
 {
 	struct view v[MAX_SIGHTINGS];
 	int views = make_views(s, n, v), origins = 0, routers = 0, ret = 0;
 	uint32_t from = NO_PEER, to = NO_PEER;
+	uint8_t emitted = 0;
 
 	for (int i = 0; i < views; i++) {
 		origins += v[i].origin;
@@ -127,11 +150,15 @@ static int emit(struct matcher *m, struct sighting **s, int n, bool nat)
 				continue;
 			from = v[i].host;
 			to = v[j].host;
+			if (is_further_out(key, v[i].last_out) ||
+			    is_further_out(key, v[j].first_in))
+				continue;
+			emitted = SEEN_EMITTED;
 			ret = match_emit(m, v[i].last_out, v[j].first_in);
 		}
 	}
 	for (int i = 0; i < n && from != NO_PEER; i++) {
-		s[i]->state |= SEEN_EMITTED;
+		s[i]->state |= emitted;
 		match_used(s[i], s[i]->host == from ? to : from, nat);
 	}
 	return ret;
@@ -161,14 +188,25 @@ static int collect(struct sighting **s, int n, bool nat, bool *clear)
 	return size;
 }
 
+/* Is it what some of these were cut from, or put together to, on their host? */
+static bool is_same_passage(struct sighting **s, int n,
+			    const struct sighting *other)
+{
+	for (int i = 0; i < n; i++)
+		if (match_same_passage(s[i], other))
+			return true;
+	return false;
+}
+
 /*
  * Could what was received, of a packet that agrees in everything, as well be
  * a part of a longer one that was sent? What a router makes of that one, or
  * received before, is no rival.
  */
-static bool rivals(const struct matcher *m, struct sighting **s, int size,
-		   struct sighting **others, int n)
+static bool rivals(const struct matcher *m, const struct key *key,
+		   struct sighting **s, int size)
 {
+	struct sighting **others = key->s;
 	bool sent = false;
 
 	for (int i = 0; i < size; i++) {
@@ -181,12 +219,13 @@ static bool rivals(const struct matcher *m, struct sighting **s, int size,
 	for (int i = 0; i < size && sent; i++) {
 		if (s[i]->dir != NETSYNC_IN || !has_data(s[i]))
 			continue;
-		for (int j = 0; j < n; j++)
+		for (int j = 0; j < key->n; j++)
 			if (others[j]->dir == NETSYNC_OUT &&
 			    others[j]->host != s[i]->host &&
 			    has_data(others[j]) &&
 			    others[j]->len != s[i]->len &&
 			    match_same_sending(others[j], s[i], false) &&
+			    !is_same_passage(s, size, others[j]) &&
 			    !match_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
@@ -218,6 +257,7 @@ static int emit_plain(struct matcher *m, struct sighting **s)
 
 static int sort_out(struct matcher *m, struct sighting **s, int n, bool nat)
 {
+	const struct key key = { s, n };
 	int ret = 0;
 
 	while (n && !ret) {
@@ -228,10 +268,10 @@ static int sort_out(struct matcher *m, struct sighting **s, int n, bool nat)
 			used |= !!(s[i]->state & (SEEN_USED | SEEN_AMBIGUOUS));
 		/* What was found once stays, and nothing is added to it. */
 		if (!used && size > 1) {
-			if (!clear || rivals(m, s, size, s + size, n - size))
+			if (!clear || rivals(m, &key, s, size))
 				all_ambiguous(m, s, size);
 			else
-				ret = emit(m, s, size, nat);
+				ret = emit(m, &key, s, size, nat);
 		}
 		s += size;
 		n -= size;

@@ -142,17 +142,18 @@ bool match_inside_other(const struct matcher *m, const struct sighting *s,
 	find_others(m, s, &o);
 	for (int i = 0; i < o.n; i++)
 		if (o.s[i]->dir == NETSYNC_OUT && lead(o.s[i], s) &&
-		    match_same_sending(o.s[i], received, false))
+		    match_same_sending(o.s[i], received, false) &&
+		    !match_same_passage(o.s[i], s))
 			return true;
 	return o.storm;
 }
 
-/* Is it the same segment, seen on another device of its host? */
-static bool same_segment(const struct sighting *a, const struct sighting *b)
+bool match_same_passage(const struct sighting *a, const struct sighting *b)
 {
-	return a->host == b->host && a->dir == b->dir && !lead(a, b) &&
-	       span(a) == span(b) && match_same_sending(a, b, false) &&
-	       match_one_packet(a, b);
+	return a->host == b->host && a->dir == b->dir &&
+	       match_same_sending(a, b, false) &&
+	       (match_other_place(a, b) ||
+		(!lead(a, b) && span(a) == span(b) && match_one_packet(a, b)));
 }
 
 /* Did the host of t receive the byte before t left, that is, forward it? */
@@ -189,10 +190,18 @@ static bool has_routers(const struct sighting *s, const struct others *all)
 	return false;
 }
 
+/* The other way, on another host; whole packets are not found here. */
+static bool is_counterpart(const struct sighting *s, const struct sighting *t,
+			   bool nat)
+{
+	return t->dir != s->dir && t->host != s->host &&
+	       (span(t) != span(s) || lead(s, t)) &&
+	       match_same_sending(s, t, nat);
+}
+
 /*
- * The counterparts of s: the other way, on other hosts. Of one that was seen on
- * several devices of its host the outermost one counts. Return their number;
- * negative: it is not clear which.
+ * The counterparts of s. Of one that was seen at several places of its host the
+ * outermost one counts. Return their number; negative: it is not clear which.
  */
 static int find_counterparts(const struct sighting *s, const struct others *all,
 			     bool nat, struct sighting **found)
@@ -202,16 +211,19 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 	for (int i = 0; i < all->n; i++) {
 		struct sighting *t = all->s[i];
 
-		if (t->dir == s->dir || t->host == s->host ||
-		    (span(t) == span(s) && !lead(s, t)) ||
-		    !match_same_sending(s, t, nat))
+		if (!is_counterpart(s, t, nat))
 			continue;
+		/* Sent by two hosts, or twice at one. */
+		for (j = 0; j < i; j++)
+			if (all->s[j]->host == t->host &&
+			    is_counterpart(s, all->s[j], nat) &&
+			    !match_same_passage(all->s[j], t))
+				return -1;
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
-		/* Sent by two hosts, or twice at one. */
 		if (j == n)
 			origins += t->dir == NETSYNC_OUT && !is_forwarded(t, all);
-		if (j == n ? origins > 1 : !same_segment(found[j], t))
+		if (origins > 1)
 			return -1;
 		if (j == n)
 			found[n++] = t;
@@ -239,7 +251,7 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 		     (t->dir == NETSYNC_IN || is_forwarded(t, own) ||
 		      is_forwarded(s, own))))
 			continue;
-		if (same_segment(s, t)) {
+		if (match_same_passage(s, t)) {
 			outer |= t->time > s->time;
 			continue;
 		}

@@ -113,16 +113,20 @@ bool match_weak(const struct sighting *a, const struct sighting *b)
 	       !(both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
+bool match_other_place(const struct sighting *a, const struct sighting *b)
+{
+	return a->point != b->point ||
+	       (both(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns);
+}
+
 /*
- * At different points yes. At the same point only if it is the same buffer
- * with the same id: the names of devices repeat in network namespaces. An id
- * of 0 says nothing, and buffers are reused.
+ * At different places yes. At the same one only if it is the same buffer with
+ * the same id: the names of devices repeat in network namespaces. An id of 0
+ * says nothing, and buffers are reused.
  */
 bool match_one_packet(const struct sighting *a, const struct sighting *b)
 {
-	if (a->host != b->host || a->dir != b->dir || a->point != b->point)
-		return true;
-	if (both(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns)
+	if (a->host != b->host || a->dir != b->dir || match_other_place(a, b))
 		return true;
 	return both(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
 	       both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id &&

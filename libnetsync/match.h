@@ -92,6 +92,9 @@ bool match_headers(const struct sighting *a, const struct sighting *b, bool nat)
  */
 bool match_one_packet(const struct sighting *a, const struct sighting *b);
 
+/* Of one host, on their way in or both on their way out: at other places? */
+bool match_other_place(const struct sighting *a, const struct sighting *b);
+
 /* Neither knows what tells a repetition from the first one. */
 bool match_weak(const struct sighting *a, const struct sighting *b);
 
@@ -121,10 +124,17 @@ int match_parts(struct matcher *m, struct sighting *s);
 /* Can two segments, or bundles of datagrams, be of the same transmission? */
 bool match_same_sending(const struct sighting *a, const struct sighting *b, bool nat);
 
+/*
+ * Are two of one host that hold the same bytes, or datagrams, of one
+ * transmission, seen at different places, such as a socket and a device, cut or
+ * put together in between or not?
+ */
+bool match_same_passage(const struct sighting *a, const struct sighting *b);
+
 /* Did a host that sends a segment receive its first byte before? */
 bool match_forwarded(const struct matcher *m, const struct sighting *s);
 
-/* Is the first byte of a segment in another, longer one that was filed? */
+/* Is the first byte of a segment in another, longer one that was sent? */
 bool match_inside_other(const struct matcher *m, const struct sighting *s,
 			const struct sighting *received);
 

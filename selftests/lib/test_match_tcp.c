@@ -145,7 +145,54 @@ static void test_devices(void **state)
 	take(b, A, B, 30, 100);
 }
 
-/* Data and a segment without data never match. */
+/* At sockets and at devices: cut after the one, put together before the other. */
+static void test_socket_and_device(void **state)
+{
+	struct bench *b = *state;
+
+	/* With ids and timestamps, with ids, with neither; come as sent. */
+	for (int round = 0; round < 4; round++) {
+		b->p.ack++;
+		segment(b, A, NETSYNC_OUT, 10, 0, 5 * MSS);
+		segment(b, B, NETSYNC_IN, 310, 0, (round < 3 ? 3 : 5) * MSS);
+		if (round < 3)
+			segment(b, B, NETSYNC_IN, 350, 3 * MSS, 2 * MSS);
+		b->p.point = 1;
+		for (uint32_t i = 0; i < 5; i++) {
+			segment(b, A, NETSYNC_OUT, 20 + i, i * MSS, MSS);
+			segment(b, B, NETSYNC_IN, 200 + i, i * MSS, MSS);
+		}
+		b->p.point = 0;
+		b->p.fields &= ~(uint32_t)(round ? NETSYNC_HAS_IP_ID :
+						   NETSYNC_HAS_TSTAMP);
+		expect(b, round < 3 ? 13 * ((uint64_t)round + 1) : 51, 0, 0);
+		assert_int_equal(b->num, 5);
+		for (int i = 0; i < 5; i++)
+			take(b, A, B, 20 + i, 200 + i);
+	}
+}
+
+/* One side was seen at both places, the other one at its socket. */
+static void test_socket_and_device_of_one(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t host = A; host <= B; host++) {
+		b->p.ack++;
+		segment(b, A, NETSYNC_OUT, 10, 0, 5 * MSS);
+		segment(b, B, NETSYNC_IN, 310, 0, 5 * MSS);
+		b->p.point = 1;
+		for (uint32_t i = 0; i < 5; i++)
+			segment(b, host, host == A ? NETSYNC_OUT : NETSYNC_IN,
+				(host == A ? 20 : 200) + i, i * MSS, MSS);
+		b->p.point = 0;
+	}
+	expect(b, 14, 0, 0);
+	take(b, A, B, 24, 310);
+	take(b, A, B, 10, 200);
+	assert_int_equal(b->num, 0);
+}
+
 /* A sends to B through C, which is traced, too, and cuts or puts together. */
 static void test_router_cuts(void **state)
 {
@@ -213,6 +260,7 @@ static void test_no_router(void **state)
 	assert_int_equal(b->num, 0);
 }
 
+/* Data and a segment without data never match. */
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;
@@ -299,25 +347,33 @@ struct stream {
 	uint64_t events;
 	struct netsync_packet *in;	/* pushed after all that was sent */
 	size_t ins;
+	bool devices;		/* seen there, too, at odd times */
 };
 
-static void hand_on(struct bench *b, struct stream *s)
+/* At sockets, at even times. */
+static void receive_at(struct bench *b, struct stream *s, uint32_t point,
+		       uint32_t from, uint32_t len, uint16_t id, uint32_t tsval)
 {
-	struct netsync_packet *p = &s->in[s->ins];
+	struct netsync_packet *p = &s->in[s->ins++];
 
-	if (!s->wait)
-		return;
 	*p = b->p;
 	p->host = B;
 	p->dir = NETSYNC_IN;
-	p->time_ns = s->arrival;
-	p->seq = s->wait_from;
-	p->len = s->wait;
-	p->ip_id = s->wait_id;
-	p->tsval = s->wait_tsval;
-	p->gso_size = s->wait > MSS ? MSS : 0;
+	p->point = point;
+	p->time_ns = point ? s->arrival | 1 : (s->arrival + 7000) & ~1;
+	p->seq = from;
+	p->len = len;
+	p->ip_id = id;
+	p->tsval = tsval;
+	p->gso_size = len > MSS ? MSS : 0;
+}
+
+static void hand_on(struct bench *b, struct stream *s)
+{
+	if (s->wait)
+		receive_at(b, s, 0, s->wait_from, s->wait, s->wait_id,
+			   s->wait_tsval);
 	s->wait = 0;
-	s->ins++;
 }
 
 static void receive(struct bench *b, struct stream *s, uint32_t from,
@@ -337,6 +393,8 @@ static void receive(struct bench *b, struct stream *s, uint32_t from,
 		s->wait_tsval = b->p.tsval;
 	}
 	s->wait += len;
+	if (s->devices)
+		receive_at(b, s, 1, from, len, id, b->p.tsval);
 }
 
 /* Send, and what is lost again a little later. */
@@ -352,11 +410,21 @@ static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
 	b->p.len = len;
 	b->p.ip_id = s->id;
 	b->p.gso_size = len > MSS ? MSS : 0;
-	see(b, A, NETSYNC_OUT, s->now);
+	see(b, A, NETSYNC_OUT, s->now & ~1);
 	s->events++;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = i * MSS, left = len - at;
 
+		if (s->devices) {
+			b->p.point = 1;
+			b->p.seq = from + at;
+			b->p.len = left < MSS ? left : MSS;
+			b->p.ip_id = (uint16_t)(s->id + i);
+			b->p.gso_size = 0;
+			see(b, A, NETSYNC_OUT, (s->now + 100 + i) | 1);
+			s->events++;
+			b->p.point = 0;
+		}
 		lost[i] = tries && below(&s->seed, 50) == 0;
 		if (!lost[i])
 			receive(b, s, from + at, left < MSS ? left : MSS,
@@ -371,9 +439,14 @@ static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
 	}
 }
 
-static void run_stream(struct bench *b, uint32_t unknown, uint64_t percent)
+static void run_stream(struct bench *b, uint32_t unknown, bool devices,
+		       uint64_t percent)
 {
-	struct stream s = { .seed = unknown + 1, .id = 65000 };
+	struct stream s = {
+		.seed = unknown + 1,
+		.id = 65000,
+		.devices = devices,
+	};
 	uint32_t at = UINT32_MAX - 1000000;
 	size_t room = 200000;
 	struct tally t;
@@ -397,37 +470,52 @@ static void run_stream(struct bench *b, uint32_t unknown, uint64_t percent)
 	assert_true(t.matched * 100 >= (s.events + s.ins) * percent);
 	assert_int_equal(t.matched + t.ambiguous + t.unmatched,
 			 s.events + s.ins);
-	/* Not one is wrong: nothing was received within 30 us. */
-	for (size_t i = 0; i < b->num; i++)
-		assert_true(b->found[i].recv - b->found[i].send >= 30000);
+	/* Not one is wrong: nothing was received within 30 us, or 29.8 us. */
+	for (size_t i = 0; i < b->num; i++) {
+		assert_true(b->found[i].recv - b->found[i].send >= 29800);
+		assert_int_equal(b->found[i].send & 1, devices);
+		assert_int_equal(b->found[i].recv & 1, devices);
+	}
 	assert_true(b->num > 1000);
 	free(s.in);
 }
 
 static void test_stream(void **state)
 {
-	run_stream(*state, 0, 100);
+	run_stream(*state, 0, false, 100);
 }
 
 static void test_stream_without_ids(void **state)
 {
-	run_stream(*state, NETSYNC_HAS_IP_ID, 80);
+	run_stream(*state, NETSYNC_HAS_IP_ID, false, 80);
 }
 
 static void test_stream_without_timestamps(void **state)
 {
-	run_stream(*state, NETSYNC_HAS_TSTAMP, 99);
+	run_stream(*state, NETSYNC_HAS_TSTAMP, false, 99);
 }
 
 static void test_stream_without_sizes(void **state)
 {
-	run_stream(*state, NETSYNC_HAS_GSO, 99);
+	run_stream(*state, NETSYNC_HAS_GSO, false, 99);
 }
 
 static void test_stream_with_neither(void **state)
 {
 	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP |
-		   NETSYNC_HAS_GSO, 60);
+		   NETSYNC_HAS_GSO, false, 60);
+}
+
+/* What is lost was seen on its own at the device. */
+static void test_stream_at_devices(void **state)
+{
+	run_stream(*state, 0, true, 98);
+}
+
+static void test_stream_at_devices_with_neither(void **state)
+{
+	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP |
+		   NETSYNC_HAS_GSO, true, 60);
 }
 
 int main(void)
@@ -440,6 +528,8 @@ int main(void)
 		TEST(test_sent_again),
 		TEST(test_sent_again_unclear),
 		TEST(test_devices),
+		TEST(test_socket_and_device),
+		TEST(test_socket_and_device_of_one),
 		TEST(test_router_cuts),
 		TEST(test_router_of_parts),
 		TEST(test_router_in_parts),
@@ -453,6 +543,8 @@ int main(void)
 		TEST(test_stream_without_timestamps),
 		TEST(test_stream_without_sizes),
 		TEST(test_stream_with_neither),
+		TEST(test_stream_at_devices),
+		TEST(test_stream_at_devices_with_neither),
 	};
 
 	return cmocka_run_group_tests_name("match TCP", tests, NULL, NULL);
