@@ -54,6 +54,8 @@ static bool agree(const struct sighting *a, const struct sighting *b, bool nat)
 
 /* What one host saw of a packet. */
 struct view {
+	const struct sighting *first;
+	const struct sighting *last;
 	const struct sighting *first_in;
 	const struct sighting *last_out;
 	uint32_t host;
@@ -82,10 +84,12 @@ static int make_views(struct sighting **s, int n, struct view *v)
 
 		if (!i || s[i]->host != s[i - 1]->host)
 			v[views++] = (struct view){
+				.first = s[i],
 				.host = s[i]->host,
 				.origin = s[i]->dir == NETSYNC_OUT,
 			};
 		at = &v[views - 1];
+		at->last = s[i];
 		if (s[i]->dir == NETSYNC_OUT)
 			at->last_out = s[i];
 		else if (!at->first_in)
@@ -98,6 +102,24 @@ static void all_ambiguous(struct matcher *m, struct sighting **s, int n)
 {
 	for (int i = 0; i < n; i++)
 		match_ambiguous(m, s[i]);
+}
+
+/* How long it took from a socket to the last device, or the other way. */
+static int count_passages(struct matcher *m, struct sighting **s, int n,
+			  const struct view *v, int views)
+{
+	int ret = 0;
+
+	for (int i = 0; i < views && !ret; i++)
+		if (v[i].first->dir == v[i].last->dir &&
+		    match_other_place(v[i].first, v[i].last) &&
+		    !((v[i].first->state | v[i].last->state) & SEEN_PASSED))
+			ret = peers_passed(&m->peers, v[i].host,
+					   (enum netsync_dir)v[i].last->dir,
+					   v[i].last->time - v[i].first->time);
+	for (int i = 0; i < n; i++)
+		s[i]->state |= SEEN_PASSED;
+	return ret;
 }
 
 /* All sightings of a key, of which some are of one packet. */
@@ -142,6 +164,7 @@ static int emit(struct matcher *m, const struct key *key, struct sighting **s,
 		all_ambiguous(m, s, n);
 		return 0;
 	}
+	ret = count_passages(m, s, n, v, views);
 	for (int i = 0; i < views && !ret; i++) {
 		if (!v[i].origin && !(v[i].last_out && routers == 1))
 			continue;

@@ -532,6 +532,32 @@ int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 	return copy_out(step, &ns->host[host].step[index], sizeof(*step));
 }
 
+int netsync_get_stack(const struct netsync *ns, uint32_t host,
+		      enum netsync_dir dir, struct netsync_stack *stack)
+{
+	struct netsync_stack s = {
+		.min_ns = NETSYNC_UNKNOWN,
+		.median_ns = NETSYNC_UNKNOWN,
+		.p99_ns = NETSYNC_UNKNOWN,
+		.max_ns = NETSYNC_UNKNOWN,
+	};
+	const struct histogram *h;
+
+	if (!ns->solved)
+		return -ENODATA;
+	if (host >= ns->num_hosts || (dir != NETSYNC_OUT && dir != NETSYNC_IN))
+		return -EINVAL;
+	h = ns->matcher.peers.host[host].stack[dir];
+	if (h) {
+		s.packets = h->num;
+		s.min_ns = h->min;
+		s.median_ns = histogram_quantile(h, 0.5);
+		s.p99_ns = histogram_quantile(h, 0.99);
+		s.max_ns = h->max;
+	}
+	return copy_out(stack, &s, sizeof(s));
+}
+
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
 {
 	const struct matcher *m = &ns->matcher;

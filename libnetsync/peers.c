@@ -22,6 +22,10 @@ struct address {
 
 void peers_release(struct peers *ps)
 {
+	for (size_t i = 0; i < ps->hosts; i++) {
+		free(ps->host[i].stack[NETSYNC_OUT]);
+		free(ps->host[i].stack[NETSYNC_IN]);
+	}
 	free(ps->host);
 	free(ps->pair);
 	pair_table_release(&ps->table);
@@ -104,6 +108,19 @@ int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 	p->next_sample = (p->next_sample + 1) % PEER_SAMPLES;
 	if (p->samples < PEER_SAMPLES)
 		p->samples++;
+	return 0;
+}
+
+int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
+		 int64_t ns)
+{
+	struct histogram **h = &ps->host[host].stack[dir];
+
+	if (!*h)
+		*h = calloc(1, sizeof(**h));
+	if (!*h)
+		return -ENOMEM;
+	histogram_add(*h, ns);
 	return 0;
 }
 

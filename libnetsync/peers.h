@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "histogram.h"
+#include "netsync.h"
 #include "pair-table.h"
 
 /* Where events went. */
@@ -51,6 +53,8 @@ struct peer_host {
 	int64_t decide;		/* what is before it has all its counterparts */
 	int64_t free;		/* nothing asks for what is before it */
 	bool joined;		/* with more hosts than there are elsewhere */
+	/* By direction: how long packets took through it; NULL: unknown. */
+	struct histogram *stack[2];
 };
 
 struct peers {
@@ -79,6 +83,10 @@ uint32_t peers_owner(const struct peers *ps, uint32_t address);
 /* A message was found: 0 or -ENOMEM. */
 int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 		  int64_t recv);
+
+/* A packet took so long (ns) through a host: 0 or -ENOMEM. */
+int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
+		 int64_t ns);
 
 /* The pair of two hosts that exchanged messages, or NULL. */
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b);

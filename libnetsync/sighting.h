@@ -31,6 +31,7 @@ enum {
 	SEEN_LOOKED = 8,	/* its key was looked at */
 	SEEN_EMITTED = 16,	/* its message was handed out */
 	SEEN_NAT = 32,		/* found under other addresses */
+	SEEN_PASSED = 64,	/* its time through the host was counted */
 	SEEN_DONE = SEEN_USED | SEEN_AMBIGUOUS | SEEN_UNCLEAR,
 };
 

@@ -206,12 +206,27 @@ static void put_steps(struct writer *w, json_object *object, uint32_t host,
 	put(w, object, "steps", array);
 }
 
+static json_object *stack_object(struct writer *w, uint32_t host,
+				 enum netsync_dir dir)
+{
+	const struct netsync_stack info = stack_info(w->ns, host, dir);
+	json_object *object = json_object_new_object();
+
+	put(w, object, "packets", json_object_new_int64(info.packets));
+	put_time(w, object, "min", info.min_ns);
+	put_time(w, object, "median", info.median_ns);
+	put_time(w, object, "p99", info.p99_ns);
+	put_time(w, object, "max", info.max_ns);
+	return object;
+}
+
 static json_object *host_object(struct writer *w, uint32_t host)
 {
 	const struct netsync_host_info info = host_info(w->ns, host);
 	const struct netsync_clock *clock = netsync_host_clock(w->ns, host);
 	struct netsync_model model = { .size = sizeof(model) };
 	json_object *object = json_object_new_object();
+	json_object *stack = json_object_new_object();
 	bool seen = info.first_ns <= info.last_ns;
 
 	if (clock)
@@ -227,6 +242,9 @@ static json_object *host_object(struct writer *w, uint32_t host)
 	put_segments(w, object, &model);
 	put_bound(w, object, &info, &model);
 	put_steps(w, object, host, info.num_steps);
+	put(w, stack, "out", stack_object(w, host, NETSYNC_OUT));
+	put(w, stack, "in", stack_object(w, host, NETSYNC_IN));
+	put(w, object, "stack_ns", stack);
 	return object;
 }
 
@@ -285,7 +303,7 @@ static json_object *stats_object(struct writer *w)
 }
 
 bool write_json(FILE *out, const struct netsync *ns,
-		const struct netsync_io *io)
+		const struct netsync_io *io, const char *method)
 {
 	struct writer w = { .ns = ns, .io = io };
 	json_object *root = json_object_new_object();
@@ -302,6 +320,7 @@ bool write_json(FILE *out, const struct netsync *ns,
 	for (uint32_t i = 0; i < netsync_num_pairs(ns); i++)
 		append(&w, pairs, pair_object(&w, i));
 	put(&w, root, "pairs", pairs);
+	put(&w, root, "method", json_object_new_string(method));
 	put(&w, root, "stats", stats_object(&w));
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);

@@ -34,3 +34,12 @@ struct netsync_step step_info(const struct netsync *ns, uint32_t host,
 	netsync_get_step(ns, host, index, &info);
 	return info;
 }
+
+struct netsync_stack stack_info(const struct netsync *ns, uint32_t host,
+				enum netsync_dir dir)
+{
+	struct netsync_stack info = { .size = sizeof(info) };
+
+	netsync_get_stack(ns, host, dir, &info);
+	return info;
+}

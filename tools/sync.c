@@ -40,6 +40,7 @@ struct settings {
 	bool json;
 	bool force;
 	enum netsync_method method;
+	const char *method_name;
 	int64_t max_bound_ns;
 	double max_skew_ppm;
 	double max_drift_ppm_s;
@@ -91,6 +92,7 @@ static bool set_method(struct settings *set, const char *name)
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		set->method = methods[i].method;
+		set->method_name = methods[i].name;
 		if (!strcmp(name, methods[i].name))
 			return true;
 	}
@@ -281,7 +283,7 @@ static bool write_to(FILE *out, const struct settings *set,
 
 	errno = 0;
 	if (set->json)
-		ok = write_json(out, ns, io);
+		ok = write_json(out, ns, io, set->method_name);
 	else
 		write_table(out, ns);
 	if (fflush(out) || ferror(out))
@@ -458,7 +460,7 @@ static int synchronize(const struct settings *set)
 
 int cmd_sync(int argc, char **argv)
 {
-	struct settings set = { .max_bound_ns = -1 };
+	struct settings set = { .method_name = "auto", .max_bound_ns = -1 };
 	int status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The result as a table: first the hosts, then who talked with whom.
+ * The result as a table: first the hosts, then who talked with whom, and how
+ * long packets took through the hosts.
  *
  * A cell is made twice: once to find how wide its column is, once to print it.
  */
@@ -146,6 +147,40 @@ static void pair_cell(const struct netsync *ns, uint32_t row,
 	}
 }
 
+/* ---- time in a host's stack ---------------------------------------------- */
+
+static void stack_cell(const struct netsync *ns, uint32_t row,
+		       unsigned int column, char *cell)
+{
+	/* Each host fills two rows, one for each direction. */
+	enum netsync_dir dir = row % 2 ? NETSYNC_IN : NETSYNC_OUT;
+	const struct netsync_stack info = stack_info(ns, row / 2, dir);
+	const int64_t values[] = { info.min_ns, info.median_ns, info.p99_ns,
+				   info.max_ns };
+	char value[VALUE_SIZE];
+
+	if (column == 0)
+		snprintf(cell, CELL_SIZE, "%.140s %s",
+			 host_info(ns, row / 2).name,
+			 dir == NETSYNC_OUT ? "out" : "in");
+	else if (column == 1)
+		snprintf(cell, CELL_SIZE, "%" PRIu64, info.packets);
+	else if (info.packets)
+		snprintf(cell, CELL_SIZE, "%s",
+			 format_duration(value, values[column - 2]));
+	else
+		snprintf(cell, CELL_SIZE, "-");
+}
+
+static bool has_stack(const struct netsync *ns)
+{
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		if (stack_info(ns, i, NETSYNC_OUT).packets ||
+		    stack_info(ns, i, NETSYNC_IN).packets)
+			return true;
+	return false;
+}
+
 /* ---- printing ---------------------------------------------------------- */
 
 static void print_row(FILE *out, const int *widths, unsigned int columns,
@@ -207,10 +242,21 @@ void write_table(FILE *out, const struct netsync *ns)
 			   "events (NAT) / ambiguous / unmatched" },
 		.cell = pair_cell,
 	};
+	const struct table stacks = {
+		.columns = 6,
+		.rows = has_stack(ns) ? netsync_num_hosts(ns) * 2 : 0,
+		.heads = { "time in the stack", "packets", "smallest",
+			   "median", "99 %", "largest" },
+		.cell = stack_cell,
+	};
 
 	print_table(out, ns, &hosts);
-	if (!pairs.rows)
-		return;
-	fputc('\n', out);
-	print_table(out, ns, &pairs);
+	if (pairs.rows) {
+		fputc('\n', out);
+		print_table(out, ns, &pairs);
+	}
+	if (stacks.rows) {
+		fputc('\n', out);
+		print_table(out, ns, &stacks);
+	}
 }

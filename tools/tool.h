@@ -44,6 +44,8 @@ struct netsync_host_info host_info(const struct netsync *ns, uint32_t index);
 struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index);
 struct netsync_step step_info(const struct netsync *ns, uint32_t host,
 			      uint32_t index);
+struct netsync_stack stack_info(const struct netsync *ns, uint32_t host,
+				enum netsync_dir dir);
 struct netsync_io_trace trace_info(const struct netsync_io *io,
 				   uint32_t index);
 
@@ -51,7 +53,7 @@ void write_table(FILE *out, const struct netsync *ns);
 
 /* False: there is not enough memory, or @out cannot be written to. */
 bool write_json(FILE *out, const struct netsync *ns,
-		const struct netsync_io *io);
+		const struct netsync_io *io, const char *method);
 
 /*
  * The clock of @host in a result file. EXIT_DONE; else the exit status, and

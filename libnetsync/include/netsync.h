@@ -401,6 +401,22 @@ struct netsync_stats {
 	uint64_t evicted;	/* unmatched, and given up for lack of room */
 };
 
+/*
+ * How long packets took through the network stack of a host: between the first
+ * and the last place where it saw them on their way out, or in, such as a
+ * socket and a device. Packets that are cut or put together in between do not
+ * count, nor do those that it forwards.
+ */
+struct netsync_stack {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t reserved;
+	uint64_t packets;	/* that were seen at several places */
+	int64_t min_ns;		/* of these; NETSYNC_UNKNOWN: there are none */
+	int64_t median_ns;	/* to 3 %, as the next one */
+	int64_t p99_ns;		/* no more than that: 99 % of them */
+	int64_t max_ns;
+};
+
 /* How many hosts and pairs (that exchanged messages) there are. */
 uint32_t netsync_num_hosts(const struct netsync *ns);
 uint32_t netsync_num_pairs(const struct netsync *ns);
@@ -434,6 +450,18 @@ int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info);
  */
 int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 		     struct netsync_step *step);
+
+/**
+ * netsync_get_stack() - read how long packets took through a host's stack
+ * @ns: the object
+ * @host: the host
+ * @dir: out or in
+ * @stack: filled in; its size field says how much of it the caller knows
+ *
+ * Return: as netsync_get_host().
+ */
+int netsync_get_stack(const struct netsync *ns, uint32_t host,
+		      enum netsync_dir dir, struct netsync_stack *stack);
 
 /**
  * netsync_host_clock() - the clock of a host against the reference

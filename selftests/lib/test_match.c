@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which sightings become messages, and which are left out. */
+#include <errno.h>
 #include <string.h>
 
 #include "test.h"
@@ -219,6 +220,59 @@ static void test_several_devices(void **state)
 	assert_int_equal(info.min_delay_ns[0] + info.min_delay_ns[1], 0);
 }
 
+/* Of those that were seen at several places of a host, and were not cut. */
+static void test_time_in_stack(void **state)
+{
+	struct net *n = *state;
+	struct netsync_stack out = { .size = sizeof(out) }, in = out;
+
+	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out),
+			 -ENODATA);
+	expect(n, 0, 0, 0);
+	assert_int_equal(netsync_get_stack(n->ns, HOSTS, NETSYNC_OUT, &out),
+			 -EINVAL);
+	assert_int_equal(netsync_get_stack(n->ns, A, (enum netsync_dir)2, &out),
+			 -EINVAL);
+	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out), 0);
+	assert_int_equal(out.packets, 0);
+	assert_true(out.min_ns == NETSYNC_UNKNOWN);
+	assert_true(out.p99_ns == NETSYNC_UNKNOWN);
+	for (int i = 0; i < 1000; i++) {
+		n->p.seq += 1000;
+		n->p.ip_id++;
+		for (n->p.point = 0; n->p.point < 3; n->p.point++)
+			see(n, A, NETSYNC_OUT, i * SEC +
+			    (5000 + i) * (int64_t)n->p.point);
+		/* Nobody else sees some. */
+		for (n->p.point = 0; n->p.point < 2 && i % 4; n->p.point++)
+			see(n, B, NETSYNC_IN, i * SEC + 100000 +
+			    (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
+		/* Forwarded, or only at one place. */
+		see(n, C, NETSYNC_IN, i * SEC + 150000);
+		if (i % 2)
+			see(n, C, NETSYNC_OUT, i * SEC + 160000);
+		if (i % 100 == 99)
+			assert_int_equal(netsync_solve(n->ns, NULL), 0);
+	}
+	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out), 0);
+	assert_int_equal(out.packets, 1000);
+	assert_int_equal(out.min_ns, 10000);
+	assert_int_equal(out.max_ns, 11998);
+	assert_in_range(out.median_ns, 11000 - 350, 11000 + 350);
+	assert_in_range(out.p99_ns, 11978 - 380, 11998);
+	assert_int_equal(netsync_get_stack(n->ns, B, NETSYNC_IN, &in), 0);
+	assert_int_equal(in.packets, 750);
+	assert_int_equal(in.min_ns, 700);
+	assert_in_range(in.median_ns, 700, 722);
+	assert_in_range(in.p99_ns, 700, 722);
+	assert_int_equal(in.max_ns, 70000);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(netsync_get_stack(n->ns, C,
+						   (enum netsync_dir)i, &in), 0);
+		assert_int_equal(in.packets, 0);
+	}
+}
+
 /* Devices of one name in two namespaces: same buffer and id, or ambiguous. */
 static void test_one_name_twice(void **state)
 {
@@ -382,6 +436,7 @@ int main(void)
 		TEST(test_between_two_packets),
 		TEST(test_sent_by_two_hosts),
 		TEST(test_several_devices),
+		TEST(test_time_in_stack),
 		TEST(test_one_name_twice),
 		TEST(test_router),
 		TEST(test_sender_that_forwards),

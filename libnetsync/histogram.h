@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How durations are distributed, in memory that does not grow with their
+ * number and whatever their order: 16 classes for each power of two, so that
+ * quantiles are right to 1/32 of themselves.
+ */
+#ifndef NETSYNC_HISTOGRAM_H
+#define NETSYNC_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_SUB 16
+#define HISTOGRAM_OCTAVES 32	/* 16 ns to 68 s; what is longer is in the last */
+
+struct histogram {
+	uint64_t num;
+	int64_t min;
+	int64_t max;
+	uint64_t count[HISTOGRAM_SUB * (1 + HISTOGRAM_OCTAVES)];
+};
+
+/* Add a duration, which is not negative. */
+void histogram_add(struct histogram *h, int64_t ns);
+
+/*
+ * The smallest duration that a share of all, above 0 and at most 1, does not
+ * exceed. There must be one.
+ */
+int64_t histogram_quantile(const struct histogram *h, double share);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Quantiles against those of the sorted values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "histogram.h"
+#include "test.h"
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+static void compare(int64_t *v, int n)
+{
+	static const double shares[] = { 1e-9, 0.01, 0.25, 0.5, 0.9, 0.99, 1 };
+	struct histogram h;
+
+	memset(&h, 0, sizeof(h));
+	for (int i = 0; i < n; i++)
+		histogram_add(&h, v[i]);
+	qsort(v, (size_t)n, sizeof(*v), by_value);
+	assert_int_equal(h.num, n);
+	assert_int_equal(h.min, v[0]);
+	assert_int_equal(h.max, v[n - 1]);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		int rank = (int)ceil(shares[i] * n);
+		int64_t truth = v[rank ? rank - 1 : 0];
+
+		assert_true(llabs(histogram_quantile(&h, shares[i]) - truth) <=
+			    truth / 32);
+	}
+}
+
+static void test_scales(void **state)
+{
+	enum { N = 1000 };
+	int64_t v[N];
+	uint64_t seed = 1;
+
+	(void)state;
+	for (double mean = 1; mean < 1e10; mean *= 7) {
+		for (int n = 1; n <= N; n = n * 3 + 1) {
+			for (int i = 0; i < n; i++)
+				v[i] = (int64_t)exponential(&seed, mean);
+			compare(v, n);
+		}
+	}
+}
+
+static void test_ends(void **state)
+{
+	int64_t v[] = { 0, 0, INT64_MAX, 1, INT64_MAX - 1 };
+	struct histogram h;
+
+	(void)state;
+	memset(&h, 0, sizeof(h));
+	for (int i = 0; i < 5; i++)
+		histogram_add(&h, v[i]);
+	assert_int_equal(histogram_quantile(&h, 0.4), 0);
+	assert_int_equal(histogram_quantile(&h, 0.5), 1);
+	assert_true(histogram_quantile(&h, 0.8) == INT64_MAX);
+	assert_true(histogram_quantile(&h, 1) == INT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_ends),
+	};
+
+	return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
+}
