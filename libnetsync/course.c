@@ -25,7 +25,8 @@ double course_at(const struct course *c, int64_t t, int64_t *ref)
 		double in = fmin(fmax(d, 0), end);
 		double h = end / 1024;
 
-		v += spline_at(&c->curve, in);
+		/* Where it read last is no part of what a course is. */
+		v += spline_read_at((void *)&c->reader, in);
 		if (in < d)
 			v += (d - in) * (spline_at(&c->curve, end) -
 					 spline_at(&c->curve, end - h)) / h;

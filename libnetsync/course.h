@@ -34,6 +34,7 @@ struct course {
 	double rest;		/* of the offset, ns */
 	double skew;
 	struct spline curve;	/* of (t - from) in ns; no coefs: straight */
+	struct spline_reader reader;	/* of the curve */
 	struct brk *breaks;	/* in order of time */
 	size_t num_breaks;
 	size_t pieces;		/* of the curve, besides breaks */

@@ -39,6 +39,8 @@
 #define LOOSE 1e-10
 /* Of the parabola that lies above, this part is always kept. */
 #define CAUTION 0.02
+/* Beyond so many softnesses a wall is not felt. */
+#define FADED 30
 /* A step that gains less than this (in log likelihood) was the last. */
 #define ENOUGH 0.01
 
@@ -271,21 +273,35 @@ static double slack(const struct fit *f, const struct wall *w)
 	return (w->side == ABOVE ? w->y - y : y - w->y) - f->margin[w->pair];
 }
 
-/* Without the part of the sum that does not depend on curve and margins. */
-static double cost_of(const struct fit *f, double stretch)
+/* The sum of log(1 + exp(strain)) of all walls. */
+static double strain_walls(struct fit *f, double stretch)
 {
-	double cost = -dot(f->push, f->curve.coef, f->curve.coefs) -
-		      dot(f->push_margin, f->margin, f->pairs);
+	double sum = 0, product = 1;
 
 	for (size_t i = 0; i < f->walls; i++) {
-		const struct wall *w = &f->wall[i];
-		double x = -slack(f, w) / (stretch * w->soft);
+		struct wall *w = &f->wall[i];
+		double x = -slack(f, w) / (stretch * w->soft), ax = fabs(x);
 
-		if (x > 30)
-			cost += x;
-		else if (x > -30)
-			cost += log1p(exp(x));
+		w->strain = x;
+		w->fade = ax > FADED ? 0 : exp(-ax);
+		sum += x > 0 ? x : 0;
+		product *= 1 + w->fade;
+		/* One logarithm for many: each factor is at most 2. */
+		if (i % 512 == 511) {
+			sum += log(product);
+			product = 1;
+		}
 	}
+	return sum + log(product);
+}
+
+/* Without the part of the sum that does not depend on curve and margins. */
+static double cost_of(struct fit *f, double stretch)
+{
+	double cost = strain_walls(f, stretch) -
+		      dot(f->push, f->curve.coef, f->curve.coefs) -
+		      dot(f->push_margin, f->margin, f->pairs);
+
 	for (size_t i = 0; i + 2 < f->curve.coefs && !f->straight; i++) {
 		struct bend b = bend_at(&f->curve, i);
 
@@ -295,6 +311,7 @@ static double cost_of(const struct fit *f, double stretch)
 	return cost;
 }
 
+/* For the curve that cost_of() saw last. */
 static void build(const struct fit *f, struct system *s, double stretch,
 		  bool cautious)
 {
@@ -308,8 +325,7 @@ static void build(const struct fit *f, struct system *s, double stretch,
 	for (size_t i = 0; i < f->walls; i++) {
 		const struct wall *w = &f->wall[i];
 		double soft = stretch * w->soft;
-		double x = -slack(f, w) / soft, ax = fabs(x);
-		double e = ax > 30 ? 0 : exp(-ax);
+		double x = w->strain, ax = fabs(x), e = w->fade;
 		double safe = ax < 1e-3 ? 0.25 : (1 - e) / (1 + e) / (2 * ax);
 		double p = (x > 0 ? 1 : e) / (1 + e);
 		double weight = cautious || x > 0 ? safe :
@@ -345,6 +361,7 @@ static bool take_step(struct fit *f, struct system *s, double stretch,
 	}
 	memcpy(coef, s->trial, n * sizeof(double));
 	memcpy(margin, s->trial_margin, m * sizeof(double));
+	*cost = cost_of(f, stretch);
 	return false;
 }
 

@@ -23,6 +23,9 @@ struct wall {
 	struct place place;
 	double y;		/* ns */
 	double soft;		/* how soft it is, ns */
+	/* Where the curve was last seen: */
+	double strain;		/* how far beyond the wall, in softnesses */
+	double fade;		/* exp(-|strain|) */
 	uint32_t pair;
 	uint8_t side;		/* ABOVE or BELOW */
 };

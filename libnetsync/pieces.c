@@ -184,39 +184,36 @@ static void set_pushes(struct fit *f, const struct track *k, size_t pieces)
 	}
 }
 
-/* The lowest points of a slot, so far; they are the last walls there are. */
+/* The lowest points of a slot, so far. */
 struct slot {
 	size_t number;
 	int kept;
-	double low[KEEP];
+	struct low {
+		double y;		/* outward, above where it is expected */
+		const struct sample *sample;
+		const struct heap *heap;
+	} low[KEEP];
 };
 
-static bool is_low(const struct slot *slot, double y)
+static void look_at_heap(struct slot *slot, const struct track *k, size_t side,
+			 const struct heap *h)
 {
-	return slot->kept < KEEP || y < slot->low[KEEP - 1];
-}
+	for (uint32_t m = 0; m < h->samples; m++) {
+		const struct sample *s = &k->points.sample[h->first + m];
+		double y = (side & 1 ? -s->beyond : s->beyond) - h->lift;
+		int at = slot->kept;
 
-static void add_wall(struct fit *f, struct slot *slot, double y,
-		     const struct wall *wall)
-{
-	int at = 0;
-
-	while (at < slot->kept && slot->low[at] <= y)
-		at++;
-	if (slot->kept < KEEP && f->walls == f->wall_room)
-		return;
-	if (slot->kept < KEEP) {
-		slot->kept++;
-		f->walls++;
+		if ((at == KEEP && y >= slot->low[KEEP - 1].y) ||
+		    astride(k, s->t))
+			continue;
+		if (at < KEEP)
+			slot->kept++;
+		else
+			at--;
+		for (; at && slot->low[at - 1].y > y; at--)
+			slot->low[at] = slot->low[at - 1];
+		slot->low[at] = (struct low){ y, s, h };
 	}
-	for (int m = slot->kept - 1; m > at; m--) {
-		struct wall *w = &f->wall[f->walls - (size_t)(slot->kept - m)];
-
-		slot->low[m] = slot->low[m - 1];
-		w[0] = w[-1];
-	}
-	slot->low[at] = y;
-	f->wall[f->walls - (size_t)(slot->kept - at)] = *wall;
 }
 
 /*
@@ -228,24 +225,19 @@ static double softness(const struct fit *f, size_t pair, size_t piece)
 	return f->soft[pair] / fmax(f->crowd[pair * f->curve.coefs + piece], 1);
 }
 
-static void add_walls(struct fit *f, const struct track *k, size_t side,
-		      const struct heap *h, struct slot *slot)
+static void add_walls(struct fit *f, size_t side, const struct slot *slot)
 {
-	for (uint32_t m = 0; m < h->samples; m++) {
-		const struct sample *s = &k->points.sample[h->first + m];
-		double y = (side & 1 ? -s->beyond : s->beyond) - h->lift;
-		struct wall w = {
-			.y = side & 1 ? s->y + h->lift : s->y - h->lift,
-			.pair = (uint32_t)(side / 2),
-			.side = (uint8_t)(side & 1),
-		};
+	for (int i = 0; i < slot->kept && f->walls < f->wall_room; i++) {
+		const struct low *l = &slot->low[i];
+		double y = l->sample->y, lift = l->heap->lift;
+		struct wall *w = &f->wall[f->walls++];
 
-		if (!is_low(slot, y) || astride(k, s->t))
-			continue;
-		w.place = spline_place(&f->curve, s->t);
-		w.soft = fmax(softness(f, side / 2, w.place.first),
-			      SOFTNESS * h->lift);
-		add_wall(f, slot, y, &w);
+		w->place = spline_place(&f->curve, l->sample->t);
+		w->y = side & 1 ? y + lift : y - lift;
+		w->pair = (uint32_t)(side / 2);
+		w->side = (uint8_t)(side & 1);
+		w->soft = fmax(softness(f, side / 2, w->place.first),
+			       SOFTNESS * lift);
 	}
 }
 
@@ -275,10 +267,13 @@ static void set_walls(struct fit *f, const struct track *k)
 			for (size_t j = from; j < to; j++) {
 				size_t n = (j - from) * SLOTS / (to - from);
 
-				if (n != slot.number)
+				if (n != slot.number) {
+					add_walls(f, i, &slot);
 					slot = (struct slot){ .number = n };
-				add_walls(f, k, i, &side->heap[j], &slot);
+				}
+				look_at_heap(&slot, k, i, &side->heap[j]);
 			}
+			add_walls(f, i, &slot);
 		}
 	}
 }

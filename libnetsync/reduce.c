@@ -32,6 +32,8 @@
 /* Instants at which bounds are looked at: of a straight clock; at most. */
 #define FEW_INSTANTS 33
 #define MOST_INSTANTS 65536
+/* Between two of them limits may bend by that much, ns. */
+#define NARROW 2.0
 /* Instants of which the median bound is. */
 #define MEDIAN_OF 1025
 
@@ -353,20 +355,22 @@ static struct range reach_of_host(const void *arg, int64_t t)
 	return all.lo <= all.hi ? all : best;
 }
 
-/* So many that the limits change little from one to the next. */
+/*
+ * So many that the limits change little from one to the next: they bend by
+ * bend / 8 times the square of the time between. Of straight clocks, few.
+ */
 static size_t count_instants(const struct reduction *r, uint32_t h)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 	uint32_t via = r->by_bound.via[h];
 	uint32_t next = graph_other(&r->graph, via, h);
 	const struct cloud *c = r->est[via].pair->cloud;
-	uint64_t n = FEW_INSTANTS + 2 * (c[0].num + c[1].num);
+	double span = (double)(r->host[h].last - r->host[h].first);
+	double n = span * sqrt(r->task->limits.bend / (8 * NARROW));
 
-	if (!r->task->limits.bend)
-		return FEW_INSTANTS;
 	netsync_clock_model(r->host[next].clock, &m);
-	n += 2 * m.num_knots;
-	return n < MOST_INSTANTS ? (size_t)n : MOST_INSTANTS;
+	n = fmin(n, 2 * ((double)(c[0].num + c[1].num) + m.num_knots));
+	return FEW_INSTANTS + (size_t)fmin(n, MOST_INSTANTS);
 }
 
 static int set_knots(const struct reduction *r, uint32_t h,

@@ -418,6 +418,7 @@ int track(struct course *c, const struct link *links, size_t num_links)
 		ret = follow(&k);
 	if (!ret) {
 		c->curve = k.best;
+		spline_read(&c->reader, &c->curve);
 		c->pieces = k.pieces;
 		c->noise = noise_of(&k, &c->curve);
 		k.best = (struct spline){ 0 };
