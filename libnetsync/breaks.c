@@ -16,7 +16,7 @@
 #include "breaks.h"
 
 #define GROUP 16.0		/* messages whose lowest makes a point */
-#define ENOUGH 8		/* points of a direction in a window */
+#define ENOUGH 5		/* points of a direction in a window */
 #define SIGNIFICANT 6.0		/* standard deviations, of both directions */
 #define STEPS 4			/* of a window */
 #define AROUND 10		/* steps that are looked around */
@@ -419,7 +419,7 @@ int breaks_find(struct course *c, struct points *p, double drift, bool beyond,
 		change = malloc(room * sizeof(*change));
 		surety = malloc(room * sizeof(*surety));
 		ret = change && surety ? 0 : -ENOMEM;
-		for (; !ret && width < p->span / 4; width *= 2) {
+		for (; !ret && width < p->span / 4; width *= 1.5) {
 			int n = search(c, p, s, width, drift, change, surety);
 
 			if (n < 0)

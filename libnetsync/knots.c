@@ -17,6 +17,7 @@
 #include "knots.h"
 
 #define MAX_KNOTS 4096
+#define JOLT_KNOTS 16		/* more of them for each jolt */
 /* Lines may be that part of a sample, and some ns, away from it. */
 #define TOLERANCE (1.0 / 1024)
 #define TOLERANCE_NS 2.0
@@ -194,13 +195,13 @@ static size_t keep(struct samples *in, size_t a, size_t b)
 	return 1 + keep(in, a, middle) + keep(in, middle, b);
 }
 
-static void thin(struct samples *in)
+static void thin(struct samples *in, size_t most)
 {
 	size_t last = in->num - 1, a = 0;
 
 	in->s[0].kept = in->s[last].kept = true;
 	in->tolerance = 1;
-	while (keep(in, 0, last) > MAX_KNOTS - 2)
+	while (keep(in, 0, last) > most - 2)
 		in->tolerance *= 2;
 	for (size_t b = 1; b < in->num; b++) {
 		if (!in->s[b].kept)
@@ -239,7 +240,7 @@ int knots_make(struct knots *k)
 		look(k, &all.s[i]);
 	set_raises(k, &all);
 	apply_raises(&all);
-	thin(&all);
+	thin(&all, MAX_KNOTS + JOLT_KNOTS * k->num_jolts);
 	k->knot = malloc(all.num * sizeof(*k->knot));
 	k->num = 0;
 	for (size_t i = 0; i < all.num && k->knot; i++)

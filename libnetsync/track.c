@@ -15,7 +15,7 @@
 #include "reach.h"
 #include "track.h"
 
-#define HEAPS 8			/* that what breaks part has */
+#define HEAPS 3
 #define ROUNDS 4
 #define WORSE 1.1		/* mean delays */
 #define VISIBLE 1000.0		/* ns */
