@@ -451,9 +451,12 @@ static int set_steps(const struct reduction *r, uint32_t h)
 	for (size_t i = 0; i < c->num_breaks; i++) {
 		struct step s = course_step(c, i);
 
-		/* A clock that is ahead is corrected by less. */
+		/*
+		 * A clock that is ahead is corrected by less. The break lies in
+		 * the middle of the times that were skipped, or shown twice.
+		 */
 		host->step[i] = (struct netsync_step){
-			.time_ns = host->origin + s.t,
+			.time_ns = host->origin + s.t + llround(s.offset / 2),
 			.within_ns = s.within,
 			.offset_ns = -llround(s.offset),
 			.skew_ppm = -s.skew * 1e6,

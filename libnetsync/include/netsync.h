@@ -345,7 +345,11 @@ struct netsync_host_info {
 struct netsync_step {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t reserved;
-	int64_t time_ns;	/* when, on the host's clock */
+	/*
+	 * When, on the host's clock; of one that was set: what it showed then,
+	 * just before.
+	 */
+	int64_t time_ns;
 	int64_t within_ns;	/* how far off that can be */
 	/*
 	 * By how much the clock was set: forward if positive. 0: only its rate
