@@ -115,14 +115,19 @@ def net_fields(version, label):
     """The fields of net_dev_queue as lttng-modules of a version writes them."""
     protocol = ('enum : %s { "%sunknown" = 0 ... 5, "%stcp" = 6, '
                 '"%sunknown" = 7 ... 255 }' % (be(8), label, label, label))
-    kind = ('enum : %s { "%sunknown" = 0, "%stcp" = 1, "%sudp" = 2 }' %
-            (TYPES["u8"][0], label, label, label))
+    kind = ('enum : %s { "%sunknown" = 0, "%stcp" = 1, "%sudp" = 2, "%sicmp" = 3 }' %
+            (TYPES["u8"][0], label, label, label, label))
     extra, selector = "", "_protocol"
     more = ""
     if version >= (2, 11):
         extra, selector = f"{kind} _transport_header_type; ", None
         more = "struct { %s _source_port; %s _dest_port; %s _len; " \
                "%s _check; } %sudp; " % (be(16), be(16), be(16), be(16), label)
+    if version >= (2, 13):
+        more += "struct { %s _type; %s _code; %s _checksum; %s _gateway; } %sicmp; " % (
+            be(8), be(8), be(16), be(32), label)
+    elif more:
+        more += "struct { } %sicmp; " % label
 
     def transport(tag):
         return (f"variant <{tag}> {{ struct {{ }} {label}unknown; "
@@ -214,6 +219,9 @@ class Packet:
         if self.proto == 17:
             size = 8 + self.len
             tcp = struct.pack(">HHHH", self.sport, self.dport, size, 0xbeef)
+        if self.proto == 1:
+            size = 8 + self.len
+            tcp = struct.pack(">BBHHH", 8, 0, 0xbeef, self.sport, self.seq & 0xffff)
         if self.v4:
             ip = struct.pack(">BBHHHBBH", 0x45, 0, 0 if self.big else 20 + size,
                              self.id, 0x4000, 64, self.proto, 0)
@@ -225,11 +233,11 @@ class Packet:
     def net(self, version, skb, dev, is_out):
         ip, tcp = self.headers()
         size = len(ip) + self.len + (14 if is_out else 0)
-        size += 8 if self.proto == 17 else self.doff * 4
+        size += self.doff * 4 if self.proto == 6 else 8
         data = struct.pack("<QI", skb, size) + dev.encode() + b"\0"
         data += bytes([1 if self.v4 else 2]) + ip
         if version >= (2, 11):
-            data += b"\x02" if self.proto == 17 else b"\x01"
+            data += {6: b"\x01", 17: b"\x02", 1: b"\x03"}[self.proto]
         return data + tcp
 
 
