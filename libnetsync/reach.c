@@ -85,7 +85,7 @@ static bool inverted(const struct course *course[2], int way,
 	double rest = -course_at(course[0], p->x, &ref[0]), d;
 
 	rest += course_at(course[1], p->x + y, &ref[1]);
-	d = (double)(ref[1] - ref[0]) + rest;
+	d = (double)((__int128)ref[1] - ref[0]) + rest;
 	/* Times are whole ns. */
 	return way ? d > 1 : d < -1;
 }
