@@ -36,49 +36,15 @@ static void compare(struct tracepoint *tp, void *data)
 		search->found = tp;
 }
 
-static int attach_tracepoint(struct netsync_tracepoint *t)
+static int attach_tracepoint(struct netsync_place *place, const char *name)
 {
-	struct search search = { .name = t->name };
-	int err;
+	struct search search = { .name = name };
 
-	if (!is_without(t->name))
-		for_each_kernel_tracepoint(compare, &search);
+	for_each_kernel_tracepoint(compare, &search);
+	place->found = search.found;
 	if (!search.found)
 		return -ENOENT;
-	err = tracepoint_probe_register(search.found, t->probe, NULL);
-	if (!err)
-		t->attached = search.found;
-	return err;
-}
-
-int netsync_attach_tracepoints(struct netsync_tracepoint *all, int num,
-			       const char **missing)
-{
-	int i, err;
-
-	for (i = 0; i < num; i++) {
-		err = attach_tracepoint(&all[i]);
-		if (!err || (err == -ENOENT && all[i].optional))
-			continue;
-		if (err == -ENOENT)
-			*missing = all[i].name;
-		netsync_detach_tracepoints(all, num);
-		return err;
-	}
-	return 0;
-}
-
-void netsync_detach_tracepoints(struct netsync_tracepoint *all, int num)
-{
-	int i;
-
-	for (i = 0; i < num; i++) {
-		if (all[i].attached)
-			tracepoint_probe_unregister(all[i].attached,
-						    all[i].probe, NULL);
-		all[i].attached = NULL;
-	}
-	tracepoint_synchronize_unregister();
+	return tracepoint_probe_register(search.found, place->tracepoint, NULL);
 }
 
 /* ---- functions ------------------------------------------------------------ */
@@ -86,99 +52,112 @@ void netsync_detach_tracepoints(struct netsync_tracepoint *all, int num)
 #if IS_ENABLED(CONFIG_KRETPROBES) && \
 	IS_ENABLED(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API)
 
-static int attach_by_name(struct netsync_function *f, const char *name)
+static int attach_function(struct netsync_place *place, const char *name)
 {
-	/* Of the last time, they would be in the way. */
-	memset(&f->probe, 0, sizeof(f->probe));
-	f->probe.kp.symbol_name = name;
-	if (!f->ret) {
-		f->probe.kp.pre_handler = f->entry;
-		return register_kprobe(&f->probe.kp);
+	struct kretprobe *probe = &place->probe;
+
+	/* Of the last time, it would be in the way. */
+	memset(probe, 0, sizeof(*probe));
+	probe->kp.symbol_name = name;
+	if (place->begin) {
+		probe->kp.pre_handler = place->begin;
+		return register_kprobe(&probe->kp);
 	}
-	f->probe.entry_handler = f->ret_entry;
-	f->probe.handler = f->ret;
-	f->probe.data_size = sizeof(struct sock *);
+	probe->entry_handler = place->keep;
+	probe->handler = place->end;
+	probe->data_size = sizeof(struct sock *);
 	/* They do not wait: one for each context that a processor can be in. */
-	f->probe.maxactive = 4 * num_possible_cpus();
-	return register_kretprobe(&f->probe);
+	probe->maxactive = 4 * num_possible_cpus();
+	return register_kretprobe(probe);
 }
 
-static int attach_function(struct netsync_function *f)
+static void detach_function(struct netsync_place *place)
 {
-	int i, err = -ENOENT;
-
-	for (i = 0; i < ARRAY_SIZE(f->names) && f->names[i]; i++) {
-		if (is_without(f->names[i]))
-			continue;
-		err = attach_by_name(f, f->names[i]);
-		if (err != -ENOENT)
-			break;
-	}
-	f->attached = !err;
-	return err;
-}
-
-static unsigned long missed_now(const struct netsync_function *f)
-{
-	return f->attached ? f->probe.nmissed + f->probe.kp.nmissed : 0;
-}
-
-static void detach_function(struct netsync_function *f)
-{
-	if (!f->attached)
-		return;
-	if (f->ret)
-		unregister_kretprobe(&f->probe);
+	if (place->begin)
+		unregister_kprobe(&place->probe.kp);
 	else
-		unregister_kprobe(&f->probe.kp);
-	f->missed += missed_now(f);
-	f->attached = false;
+		unregister_kretprobe(&place->probe);
 }
 
 #else
 
-static int attach_function(struct netsync_function *f)
+static int attach_function(struct netsync_place *place, const char *name)
 {
 	return -ENOENT;
 }
 
-static unsigned long missed_now(const struct netsync_function *f)
-{
-	return 0;
-}
-
-static void detach_function(struct netsync_function *f)
+static void detach_function(struct netsync_place *place)
 {
 }
 
 #endif
 
-int netsync_attach_functions(struct netsync_function *all, int num,
-			     const char **missing)
+/* Tracepoints miss nothing. */
+static unsigned long missed_now(const struct netsync_place *place)
+{
+	return place->attached && !place->tracepoint ?
+		       place->probe.nmissed + place->probe.kp.nmissed : 0;
+}
+
+/* ---- either --------------------------------------------------------------- */
+
+static int attach(struct netsync_place *place)
+{
+	int i, err = -ENOENT;
+
+	for (i = 0; i < ARRAY_SIZE(place->names) && place->names[i]; i++) {
+		const char *name = place->names[i];
+
+		if (is_without(name))
+			continue;
+		err = place->tracepoint ? attach_tracepoint(place, name) :
+					  attach_function(place, name);
+		if (err != -ENOENT)
+			break;
+	}
+	place->attached = !err;
+	return err;
+}
+
+static void detach(struct netsync_place *place)
+{
+	if (!place->attached)
+		return;
+	if (place->tracepoint)
+		tracepoint_probe_unregister(place->found, place->tracepoint,
+					    NULL);
+	else
+		detach_function(place);
+	place->missed += missed_now(place);
+	place->attached = false;
+}
+
+int netsync_attach(struct netsync_place *all, int num, const char **missing)
 {
 	int i, err;
 
 	for (i = 0; i < num; i++) {
-		err = attach_function(&all[i]);
+		err = attach(&all[i]);
 		if (!err || (err == -ENOENT && all[i].optional))
 			continue;
 		if (err == -ENOENT)
 			*missing = all[i].names[0];
-		netsync_detach_functions(all, num);
+		netsync_detach(all, num);
 		return err;
 	}
 	return 0;
 }
 
-void netsync_detach_functions(struct netsync_function *all, int num)
+void netsync_detach(struct netsync_place *all, int num)
 {
 	int i;
 
 	for (i = 0; i < num; i++)
-		detach_function(&all[i]);
+		detach(&all[i]);
+	tracepoint_synchronize_unregister();
 }
 
-unsigned long netsync_missed(const struct netsync_function *all, int num)
+unsigned long netsync_missed(const struct netsync_place *all, int num)
 {
 	unsigned long missed = 0;
 	int i;

@@ -8,28 +8,25 @@
 
 struct tracepoint;
 
-/* A tracepoint that is not exported to modules. */
-struct netsync_tracepoint {
-	const char *name;
-	void *probe;
-	bool optional;			/* some kernels have it, or need it */
-	struct tracepoint *attached;
-};
-
 /*
- * The begin or the end of a function, and the names by which kernels know it;
- * the first that exists is taken. The end only of functions that wait for
- * nothing: there is room for so many calls at a time.
+ * A tracepoint, which need not be exported to modules, or the begin or the end
+ * of a function. The end only of functions that wait for nothing: there is room
+ * for so many calls at a time.
  */
-struct netsync_function {
+struct netsync_place {
+	/* By which kernels know it; the first that exists is taken. */
 	const char *names[3];
-	kprobe_pre_handler_t entry;
-	/* Instead of that: the first keeps the socket, for the second. */
-	kretprobe_handler_t ret_entry;
-	kretprobe_handler_t ret;
-	bool optional;
-	struct kretprobe probe;
+	bool optional;			/* some kernels have it, or need it */
+	/* What runs there, one of these: */
+	void *tracepoint;
+	kprobe_pre_handler_t begin;
+	kretprobe_handler_t end;
+	/* Before the last one: keeps the socket for it. */
+	kretprobe_handler_t keep;
+	/* Kept by attach.c: */
 	bool attached;
+	struct tracepoint *found;
+	struct kretprobe probe;
 	unsigned long missed;		/* of earlier times that it was attached */
 };
 
@@ -37,17 +34,31 @@ struct netsync_function {
  * Attach all of an array, or none. Return: 0; -ENOENT: one that is not optional
  * is not there, and *missing is its name; or another negative errno.
  */
-int netsync_attach_tracepoints(struct netsync_tracepoint *all, int num,
-			       const char **missing);
-int netsync_attach_functions(struct netsync_function *all, int num,
-			     const char **missing);
+int netsync_attach(struct netsync_place *all, int num, const char **missing);
 
 /* Return when none of them runs any more. */
-void netsync_detach_tracepoints(struct netsync_tracepoint *all, int num);
-void netsync_detach_functions(struct netsync_function *all, int num);
+void netsync_detach(struct netsync_place *all, int num);
 
-/* Calls that were not seen since the module is loaded. */
-unsigned long netsync_missed(const struct netsync_function *all, int num);
+/* A source (see events.h) that is such an array. */
+#define NETSYNC_SOURCE(source, array)                                          \
+	static int attach_##array(void)                                        \
+	{                                                                      \
+		return netsync_attach(array, ARRAY_SIZE(array),                \
+				      &netsync_##source.missing);              \
+	}                                                                      \
+									       \
+	static void detach_##array(void)                                       \
+	{                                                                      \
+		netsync_detach(array, ARRAY_SIZE(array));                      \
+	}                                                                      \
+									       \
+	struct netsync_source netsync_##source = {                             \
+		.attach = attach_##array,                                      \
+		.detach = detach_##array,                                      \
+	}
+
+/* Calls of functions that were not seen since the module is loaded. */
+unsigned long netsync_missed(const struct netsync_place *all, int num);
 
 /* Names, separated by commas, that are taken for missing, for tests. */
 extern char *netsync_without;

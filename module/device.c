@@ -77,22 +77,6 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 	return skip_vlan_tags(skb, at);
 }
 
-#define COPY_COMMON(rec, from)				\
-	do {						\
-		(rec)->len = (from)->len;		\
-		(rec)->netns = (from)->netns;		\
-		(rec)->id = (from)->id;			\
-		(rec)->family = (from)->family;		\
-		(rec)->sampling = (from)->sampling;	\
-		(rec)->addrs = (from)->addrs;		\
-	} while (0)
-
-#define COPY_PORTS(rec, from)				\
-	do {						\
-		(rec)->sport = (from)->sport;		\
-		(rec)->dport = (from)->dport;		\
-	} while (0)
-
 /* As netsync-events.h says in its table. */
 static noinline void write_as_tcp(struct netsync_dev *dev, unsigned int protocol,
 				  const struct sk_buff *skb)
@@ -104,32 +88,33 @@ static noinline void write_as_tcp(struct netsync_dev *dev, unsigned int protocol
 	switch (protocol) {
 	case NETSYNC_UDP:
 		dev->protocol = IPPROTO_UDP;
-		COPY_COMMON(rec, &from.udp);
-		COPY_PORTS(rec, &from.udp);
+		dev->packet.ports = from.ports;
 		rec->check = from.udp.check;
 		rec->flags = from.udp.check_final;
 		rec->tsval = from.udp.digest >> 32;
 		rec->tsecr = from.udp.digest;
+		rec->addrs = from.udp.addrs;
 		break;
 	case NETSYNC_ICMP:
-		COPY_COMMON(rec, &from.icmp);
-		dev->protocol = rec->family == AF_INET ? IPPROTO_ICMP :
-							 IPPROTO_ICMPV6;
+		dev->protocol = from.ip.family == AF_INET ? IPPROTO_ICMP :
+							    IPPROTO_ICMPV6;
+		dev->packet.ip = from.ip;
+		rec->gso_segs = skb_shinfo(skb)->gso_segs;
+		rec->gso_size = skb_shinfo(skb)->gso_size;
 		rec->seq = from.icmp.echo_seq;
 		rec->ack_seq = from.icmp.echo_id;
 		rec->flags = from.icmp.type;
+		rec->addrs = from.icmp.addrs;
 		break;
 	case NETSYNC_SCTP:
 		dev->protocol = IPPROTO_SCTP;
-		COPY_COMMON(rec, &from.sctp);
-		COPY_PORTS(rec, &from.sctp);
+		dev->packet.ports = from.ports;
 		rec->seq = from.sctp.tsn;
 		rec->ack_seq = from.sctp.vtag;
 		rec->flags = from.sctp.chunk | from.sctp.has_tsn << 8;
+		rec->addrs = from.sctp.addrs;
 		break;
 	}
-	rec->gso_segs = skb_shinfo(skb)->gso_segs;
-	rec->gso_size = skb_shinfo(skb)->gso_size;
 }
 
 /* Return: true if the packet is to be recorded. */
@@ -155,7 +140,7 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 		rec->protocol = IPPROTO_TCP;
 	else
 		write_as_tcp(rec, protocol, skb);
-	rec->packet.tcp.sk = (unsigned long)skb;
+	rec->skb = (unsigned long)skb;
 	rec->ifindex = dev->ifindex;
 	rec->vlan = at->vlan;
 	return true;
@@ -185,49 +170,22 @@ static void at_xmit(void *data, const struct sk_buff *skb,
 	trace_inet_dev_xmit(&rec);
 }
 
-static struct netsync_tracepoint xmit[] = {
-	{ .name = "net_dev_start_xmit", .probe = at_xmit },
+static struct netsync_place xmit[] = {
+	{ .names = { "net_dev_start_xmit" }, .tracepoint = at_xmit },
 };
 
 /* A packet passes one of these for each device that it comes in by. */
-static struct netsync_tracepoint receive[] = {
-	{ .name = "napi_gro_receive_entry", .probe = at_receive },
-	{ .name = "napi_gro_frags_entry", .probe = at_receive },
-	{ .name = "netif_receive_skb_entry", .probe = at_receive },
-	{ .name = "netif_receive_skb_list_entry", .probe = at_receive },
-	{ .name = "netif_rx_entry", .probe = at_receive },
+static struct netsync_place receive[] = {
+	{ .names = { "napi_gro_receive_entry" }, .tracepoint = at_receive },
+	{ .names = { "napi_gro_frags_entry" }, .tracepoint = at_receive },
+	{ .names = { "netif_receive_skb_entry" }, .tracepoint = at_receive },
+	{ .names = { "netif_receive_skb_list_entry" },
+	  .tracepoint = at_receive },
+	{ .names = { "netif_rx_entry" }, .tracepoint = at_receive },
 	/* Part of the one above since 5.18. */
-	{ .name = "netif_rx_ni_entry", .probe = at_receive, .optional = true },
+	{ .names = { "netif_rx_ni_entry" }, .tracepoint = at_receive,
+	  .optional = true },
 };
 
-static int attach_xmit(void)
-{
-	return netsync_attach_tracepoints(xmit, ARRAY_SIZE(xmit),
-					  &netsync_dev_xmit.missing);
-}
-
-static void detach_xmit(void)
-{
-	netsync_detach_tracepoints(xmit, ARRAY_SIZE(xmit));
-}
-
-static int attach_receive(void)
-{
-	return netsync_attach_tracepoints(receive, ARRAY_SIZE(receive),
-					  &netsync_dev_receive.missing);
-}
-
-static void detach_receive(void)
-{
-	netsync_detach_tracepoints(receive, ARRAY_SIZE(receive));
-}
-
-struct netsync_source netsync_dev_xmit = {
-	.attach = attach_xmit,
-	.detach = detach_xmit,
-};
-
-struct netsync_source netsync_dev_receive = {
-	.attach = attach_receive,
-	.detach = detach_receive,
-};
+NETSYNC_SOURCE(dev_xmit, xmit);
+NETSYNC_SOURCE(dev_receive, receive);

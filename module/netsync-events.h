@@ -201,412 +201,103 @@ static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 }
 #endif
 
-DECLARE_EVENT_CLASS(inet_sock_local,
-	TP_PROTO(const struct netsync_tcp *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, sk)
-		__field(u32, seq)
-		__field(u32, ack_seq)
-		__field(u32, len)
-		__field(u32, netns)
-		__field(u32, tsval)
-		__field(u32, tsecr)
-		__field(u16, check)
-		__field(u16, window)
-		__field(u16, flags)
-		__field(u16, sport)
-		__field(u16, dport)
-		__field(u16, id)
-		__field(u16, gso_segs)
-		__field(u16, gso_size)
-		__field(u8, family)
-		__field(u8, has_ts)
-		__field(u8, sampling)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-	),
-	TP_fast_assign(
-		__entry->sk = rec->sk;
-		__entry->seq = rec->seq;
-		__entry->ack_seq = rec->ack_seq;
-		__entry->len = rec->len;
-		__entry->netns = rec->netns;
-		__entry->tsval = rec->tsval;
-		__entry->tsecr = rec->tsecr;
-		__entry->check = rec->check;
-		__entry->window = rec->window;
-		__entry->flags = rec->flags;
-		__entry->sport = rec->sport;
-		__entry->dport = rec->dport;
-		__entry->id = rec->id;
-		__entry->gso_segs = rec->gso_segs;
-		__entry->gso_size = rec->gso_size;
-		__entry->family = rec->family;
-		__entry->has_ts = rec->has_ts;
-		__entry->sampling = rec->sampling;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
-	),
-	TP_printk("sk=0x%llx seq=%u ack_seq=%u len=%u netns=%u tsval=%u tsecr=%u check=0x%04x window=%u flags=0x%04x sport=%u dport=%u id=%u gso_segs=%u gso_size=%u family=%u has_ts=%u sampling=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->sk, __entry->seq, __entry->ack_seq, __entry->len,
-		  __entry->netns, __entry->tsval, __entry->tsecr,
-		  __entry->check, __entry->window, __entry->flags,
-		  __entry->sport, __entry->dport, __entry->id,
-		  __entry->gso_segs, __entry->gso_size, __entry->family,
-		  __entry->has_ts, __entry->sampling, __entry->saddr,
-		  __entry->daddr)
-);
+#define NETSYNC_FORMAT_u8_dec "%u"
+#define NETSYNC_FORMAT_u16_dec "%u"
+#define NETSYNC_FORMAT_u32_dec "%u"
+#define NETSYNC_FORMAT_u64_dec "%llu"
+#define NETSYNC_FORMAT_u16_hex "0x%04x"
+#define NETSYNC_FORMAT_u32_hex "0x%08x"
+#define NETSYNC_FORMAT_u64_hex "0x%llx"
 
-DEFINE_EVENT_FN(inet_sock_local, inet_sock_local_in,
-	TP_PROTO(const struct netsync_tcp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sock_local_in, netsync_unreg_inet_sock_local_in
-);
+/* What the fields of a record are to ftrace. */
+#define NETSYNC_ENTRY(type, format, name) __field(type, name)
+#define NETSYNC_ASSIGN(type, format, name) __entry->name = rec->name;
+#define NETSYNC_PRINT(type, format, name) \
+	#name "=" NETSYNC_FORMAT_##type##_##format " "
+#define NETSYNC_VALUE(type, format, name) __entry->name,
 
-DEFINE_EVENT_FN(inet_sock_local, inet_sock_local_out,
-	TP_PROTO(const struct netsync_tcp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sock_local_out, netsync_unreg_inet_sock_local_out
-);
+/* A class of events with addresses, and an event. */
+#define NETSYNC_CLASS(class, record, FIELDS)				\
+	DECLARE_EVENT_CLASS(class,					\
+		TP_PROTO(const struct record *rec),			\
+		TP_ARGS(rec),						\
+		TP_STRUCT__entry(					\
+			FIELDS(NETSYNC_ENTRY)				\
+			__array(u8, saddr, 16)				\
+			__array(u8, daddr, 16)				\
+		),							\
+		TP_fast_assign(						\
+			FIELDS(NETSYNC_ASSIGN)				\
+			netsync_copy_addrs(__entry->saddr,		\
+					   __entry->daddr,		\
+					   &rec->addrs);		\
+		),							\
+		TP_printk(FIELDS(NETSYNC_PRINT)				\
+			  "saddr=%pI6c daddr=%pI6c",			\
+			  FIELDS(NETSYNC_VALUE)				\
+			  __entry->saddr, __entry->daddr)		\
+	)
 
-DECLARE_EVENT_CLASS(inet_udp_local,
-	TP_PROTO(const struct netsync_udp *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, sk)
-		__field(u16, sport)
-		__field(u16, dport)
-		__field(u8, family)
-		__field(u16, id)
-		__field(u32, len)
-		__field(u16, gso_segs)
-		__field(u16, gso_size)
-		__field(u32, netns)
-		__field(u16, check)
-		__field(u8, check_final)
-		__field(u64, digest)
-		__field(u8, sampling)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-	),
-	TP_fast_assign(
-		__entry->sk = rec->sk;
-		__entry->sport = rec->sport;
-		__entry->dport = rec->dport;
-		__entry->family = rec->family;
-		__entry->id = rec->id;
-		__entry->len = rec->len;
-		__entry->gso_segs = rec->gso_segs;
-		__entry->gso_size = rec->gso_size;
-		__entry->netns = rec->netns;
-		__entry->check = rec->check;
-		__entry->check_final = rec->check_final;
-		__entry->digest = rec->digest;
-		__entry->sampling = rec->sampling;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
-	),
-	TP_printk("sk=0x%llx sport=%u dport=%u family=%u id=%u len=%u gso_segs=%u gso_size=%u netns=%u check=0x%04x check_final=%u digest=0x%llx sampling=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->sk, __entry->sport, __entry->dport, __entry->family,
-		  __entry->id, __entry->len, __entry->gso_segs,
-		  __entry->gso_size, __entry->netns, __entry->check,
-		  __entry->check_final, __entry->digest, __entry->sampling,
-		  __entry->saddr, __entry->daddr)
-);
+#define NETSYNC_EVENT(class, name, record)				\
+	DEFINE_EVENT_FN(class, name,					\
+		TP_PROTO(const struct record *rec),			\
+		TP_ARGS(rec),						\
+		netsync_reg_##name, netsync_unreg_##name		\
+	)
 
-DEFINE_EVENT_FN(inet_udp_local, inet_udp_local_in,
-	TP_PROTO(const struct netsync_udp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_udp_local_in, netsync_unreg_inet_udp_local_in
-);
+NETSYNC_CLASS(inet_sock_local, netsync_tcp, NETSYNC_TCP_FIELDS);
+NETSYNC_EVENT(inet_sock_local, inet_sock_local_in, netsync_tcp);
+NETSYNC_EVENT(inet_sock_local, inet_sock_local_out, netsync_tcp);
 
-DEFINE_EVENT_FN(inet_udp_local, inet_udp_local_out,
-	TP_PROTO(const struct netsync_udp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_udp_local_out, netsync_unreg_inet_udp_local_out
-);
+NETSYNC_CLASS(inet_udp_local, netsync_udp, NETSYNC_UDP_FIELDS);
+NETSYNC_EVENT(inet_udp_local, inet_udp_local_in, netsync_udp);
+NETSYNC_EVENT(inet_udp_local, inet_udp_local_out, netsync_udp);
 
-DECLARE_EVENT_CLASS(inet_icmp_local,
-	TP_PROTO(const struct netsync_icmp *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, sk)
-		__field(u8, type)
-		__field(u16, echo_id)
-		__field(u16, echo_seq)
-		__field(u8, family)
-		__field(u16, id)
-		__field(u32, len)
-		__field(u32, netns)
-		__field(u8, sampling)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-	),
-	TP_fast_assign(
-		__entry->sk = rec->sk;
-		__entry->type = rec->type;
-		__entry->echo_id = rec->echo_id;
-		__entry->echo_seq = rec->echo_seq;
-		__entry->family = rec->family;
-		__entry->id = rec->id;
-		__entry->len = rec->len;
-		__entry->netns = rec->netns;
-		__entry->sampling = rec->sampling;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
-	),
-	TP_printk("sk=0x%llx type=%u echo_id=%u echo_seq=%u family=%u id=%u len=%u netns=%u sampling=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->sk, __entry->type, __entry->echo_id,
-		  __entry->echo_seq, __entry->family, __entry->id, __entry->len,
-		  __entry->netns, __entry->sampling, __entry->saddr,
-		  __entry->daddr)
-);
+NETSYNC_CLASS(inet_icmp_local, netsync_icmp, NETSYNC_ICMP_FIELDS);
+NETSYNC_EVENT(inet_icmp_local, inet_icmp_local_in, netsync_icmp);
+NETSYNC_EVENT(inet_icmp_local, inet_icmp_local_out, netsync_icmp);
 
-DEFINE_EVENT_FN(inet_icmp_local, inet_icmp_local_in,
-	TP_PROTO(const struct netsync_icmp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_icmp_local_in, netsync_unreg_inet_icmp_local_in
-);
+NETSYNC_CLASS(inet_sctp_local, netsync_sctp, NETSYNC_SCTP_FIELDS);
+NETSYNC_EVENT(inet_sctp_local, inet_sctp_local_in, netsync_sctp);
+NETSYNC_EVENT(inet_sctp_local, inet_sctp_local_out, netsync_sctp);
 
-DEFINE_EVENT_FN(inet_icmp_local, inet_icmp_local_out,
-	TP_PROTO(const struct netsync_icmp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_icmp_local_out, netsync_unreg_inet_icmp_local_out
-);
+NETSYNC_CLASS(inet_dev, netsync_dev, NETSYNC_DEV_FIELDS);
+NETSYNC_EVENT(inet_dev, inet_dev_xmit, netsync_dev);
+NETSYNC_EVENT(inet_dev, inet_dev_receive, netsync_dev);
 
-DECLARE_EVENT_CLASS(inet_sctp_local,
-	TP_PROTO(const struct netsync_sctp *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, sk)
-		__field(u16, sport)
-		__field(u16, dport)
-		__field(u32, vtag)
-		__field(u8, chunk)
-		__field(u8, has_tsn)
-		__field(u32, tsn)
-		__field(u8, family)
-		__field(u16, id)
-		__field(u32, len)
-		__field(u16, gso_segs)
-		__field(u16, gso_size)
-		__field(u32, netns)
-		__field(u8, sampling)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-	),
-	TP_fast_assign(
-		__entry->sk = rec->sk;
-		__entry->sport = rec->sport;
-		__entry->dport = rec->dport;
-		__entry->vtag = rec->vtag;
-		__entry->chunk = rec->chunk;
-		__entry->has_tsn = rec->has_tsn;
-		__entry->tsn = rec->tsn;
-		__entry->family = rec->family;
-		__entry->id = rec->id;
-		__entry->len = rec->len;
-		__entry->gso_segs = rec->gso_segs;
-		__entry->gso_size = rec->gso_size;
-		__entry->netns = rec->netns;
-		__entry->sampling = rec->sampling;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
-	),
-	TP_printk("sk=0x%llx sport=%u dport=%u vtag=0x%08x chunk=%u has_tsn=%u tsn=%u family=%u id=%u len=%u gso_segs=%u gso_size=%u netns=%u sampling=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->sk, __entry->sport, __entry->dport, __entry->vtag,
-		  __entry->chunk, __entry->has_tsn, __entry->tsn,
-		  __entry->family, __entry->id, __entry->len, __entry->gso_segs,
-		  __entry->gso_size, __entry->netns, __entry->sampling,
-		  __entry->saddr, __entry->daddr)
-);
-
-DEFINE_EVENT_FN(inet_sctp_local, inet_sctp_local_in,
-	TP_PROTO(const struct netsync_sctp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sctp_local_in, netsync_unreg_inet_sctp_local_in
-);
-
-DEFINE_EVENT_FN(inet_sctp_local, inet_sctp_local_out,
-	TP_PROTO(const struct netsync_sctp *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sctp_local_out, netsync_unreg_inet_sctp_local_out
-);
+NETSYNC_CLASS(inet_flow, netsync_flow, NETSYNC_FLOW_FIELDS);
+NETSYNC_EVENT(inet_flow, inet_connect, netsync_flow);
+NETSYNC_EVENT(inet_flow, inet_accept, netsync_flow);
 
 DECLARE_EVENT_CLASS(inet_sock_life,
 	TP_PROTO(const struct netsync_sock *rec),
 	TP_ARGS(rec),
 	TP_STRUCT__entry(
-		__field(u64, sk)
-		__field(u8, family)
-		__field(u16, protocol)
-		__field(u32, netns)
+		NETSYNC_SOCK_FIELDS(NETSYNC_ENTRY)
 	),
 	TP_fast_assign(
-		__entry->sk = rec->sk;
-		__entry->family = rec->family;
-		__entry->protocol = rec->protocol;
-		__entry->netns = rec->netns;
+		NETSYNC_SOCK_FIELDS(NETSYNC_ASSIGN)
 	),
-	TP_printk("sk=0x%llx family=%u protocol=%u netns=%u",
-		  __entry->sk, __entry->family, __entry->protocol,
-		  __entry->netns)
+	TP_printk(NETSYNC_OWNER_FIELDS(NETSYNC_PRINT) "sk=0x%llx",
+		  NETSYNC_OWNER_FIELDS(NETSYNC_VALUE) __entry->sk)
 );
-
-DEFINE_EVENT_FN(inet_sock_life, inet_sock_create,
-	TP_PROTO(const struct netsync_sock *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sock_create, netsync_unreg_inet_sock_create
-);
-
-DEFINE_EVENT_FN(inet_sock_life, inet_sock_delete,
-	TP_PROTO(const struct netsync_sock *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sock_delete, netsync_unreg_inet_sock_delete
-);
+NETSYNC_EVENT(inet_sock_life, inet_sock_create, netsync_sock);
+NETSYNC_EVENT(inet_sock_life, inet_sock_delete, netsync_sock);
 
 DECLARE_EVENT_CLASS(inet_sock_copy,
 	TP_PROTO(const struct netsync_clone *rec),
 	TP_ARGS(rec),
 	TP_STRUCT__entry(
-		__field(u64, osk)
-		__field(u64, nsk)
-		__field(u8, family)
-		__field(u16, protocol)
-		__field(u32, netns)
+		NETSYNC_CLONE_FIELDS(NETSYNC_ENTRY)
 	),
 	TP_fast_assign(
-		__entry->osk = rec->osk;
-		__entry->nsk = rec->nsk;
-		__entry->family = rec->family;
-		__entry->protocol = rec->protocol;
-		__entry->netns = rec->netns;
+		NETSYNC_CLONE_FIELDS(NETSYNC_ASSIGN)
 	),
-	TP_printk("osk=0x%llx nsk=0x%llx family=%u protocol=%u netns=%u",
-		  __entry->osk, __entry->nsk, __entry->family,
-		  __entry->protocol, __entry->netns)
+	TP_printk(NETSYNC_OWNER_FIELDS(NETSYNC_PRINT) "osk=0x%llx nsk=0x%llx",
+		  NETSYNC_OWNER_FIELDS(NETSYNC_VALUE)
+		  __entry->osk, __entry->nsk)
 );
-
-DEFINE_EVENT_FN(inet_sock_copy, inet_sock_clone,
-	TP_PROTO(const struct netsync_clone *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_sock_clone, netsync_unreg_inet_sock_clone
-);
-
-DECLARE_EVENT_CLASS(inet_flow,
-	TP_PROTO(const struct netsync_flow *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, sk)
-		__field(u16, sport)
-		__field(u16, dport)
-		__field(u8, family)
-		__field(u16, protocol)
-		__field(u32, netns)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-	),
-	TP_fast_assign(
-		__entry->sk = rec->sk;
-		__entry->sport = rec->sport;
-		__entry->dport = rec->dport;
-		__entry->family = rec->family;
-		__entry->protocol = rec->protocol;
-		__entry->netns = rec->netns;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr, &rec->addrs);
-	),
-	TP_printk("sk=0x%llx sport=%u dport=%u family=%u protocol=%u netns=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->sk, __entry->sport, __entry->dport, __entry->family,
-		  __entry->protocol, __entry->netns, __entry->saddr,
-		  __entry->daddr)
-);
-
-DEFINE_EVENT_FN(inet_flow, inet_connect,
-	TP_PROTO(const struct netsync_flow *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_connect, netsync_unreg_inet_connect
-);
-
-DEFINE_EVENT_FN(inet_flow, inet_accept,
-	TP_PROTO(const struct netsync_flow *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_accept, netsync_unreg_inet_accept
-);
-
-DECLARE_EVENT_CLASS(inet_dev,
-	TP_PROTO(const struct netsync_dev *rec),
-	TP_ARGS(rec),
-	TP_STRUCT__entry(
-		__field(u64, hwtstamp)
-		__field(u32, ifindex)
-		__field(u16, vlan)
-		__field(u8, protocol)
-		__field(u64, skb)
-		__field(u32, seq)
-		__field(u32, ack_seq)
-		__field(u32, len)
-		__field(u32, netns)
-		__field(u32, tsval)
-		__field(u32, tsecr)
-		__field(u16, check)
-		__field(u16, window)
-		__field(u16, flags)
-		__field(u16, sport)
-		__field(u16, dport)
-		__field(u16, id)
-		__field(u16, gso_segs)
-		__field(u16, gso_size)
-		__field(u8, family)
-		__field(u8, has_ts)
-		__field(u8, sampling)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-	),
-	TP_fast_assign(
-		__entry->hwtstamp = rec->hwtstamp;
-		__entry->ifindex = rec->ifindex;
-		__entry->vlan = rec->vlan;
-		__entry->protocol = rec->protocol;
-		__entry->skb = rec->packet.tcp.sk;
-		__entry->seq = rec->packet.tcp.seq;
-		__entry->ack_seq = rec->packet.tcp.ack_seq;
-		__entry->len = rec->packet.tcp.len;
-		__entry->netns = rec->packet.tcp.netns;
-		__entry->tsval = rec->packet.tcp.tsval;
-		__entry->tsecr = rec->packet.tcp.tsecr;
-		__entry->check = rec->packet.tcp.check;
-		__entry->window = rec->packet.tcp.window;
-		__entry->flags = rec->packet.tcp.flags;
-		__entry->sport = rec->packet.tcp.sport;
-		__entry->dport = rec->packet.tcp.dport;
-		__entry->id = rec->packet.tcp.id;
-		__entry->gso_segs = rec->packet.tcp.gso_segs;
-		__entry->gso_size = rec->packet.tcp.gso_size;
-		__entry->family = rec->packet.tcp.family;
-		__entry->has_ts = rec->packet.tcp.has_ts;
-		__entry->sampling = rec->packet.tcp.sampling;
-		netsync_copy_addrs(__entry->saddr, __entry->daddr,
-				   &rec->packet.tcp.addrs);
-	),
-	TP_printk("hwtstamp=%llu ifindex=%u vlan=%u protocol=%u skb=0x%llx seq=%u ack_seq=%u len=%u netns=%u tsval=%u tsecr=%u check=0x%04x window=%u flags=0x%04x sport=%u dport=%u id=%u gso_segs=%u gso_size=%u family=%u has_ts=%u sampling=%u saddr=%pI6c daddr=%pI6c",
-		  __entry->hwtstamp, __entry->ifindex, __entry->vlan,
-		  __entry->protocol, __entry->skb, __entry->seq,
-		  __entry->ack_seq, __entry->len, __entry->netns,
-		  __entry->tsval, __entry->tsecr, __entry->check,
-		  __entry->window, __entry->flags, __entry->sport,
-		  __entry->dport, __entry->id, __entry->gso_segs,
-		  __entry->gso_size, __entry->family, __entry->has_ts,
-		  __entry->sampling, __entry->saddr, __entry->daddr)
-);
-
-DEFINE_EVENT_FN(inet_dev, inet_dev_xmit,
-	TP_PROTO(const struct netsync_dev *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_dev_xmit, netsync_unreg_inet_dev_xmit
-);
-
-DEFINE_EVENT_FN(inet_dev, inet_dev_receive,
-	TP_PROTO(const struct netsync_dev *rec),
-	TP_ARGS(rec),
-	netsync_reg_inet_dev_receive, netsync_unreg_inet_dev_receive
-);
+NETSYNC_EVENT(inet_sock_copy, inet_sock_clone, netsync_clone);
 
 #endif /* NETSYNC_EVENTS_H */
 

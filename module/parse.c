@@ -98,37 +98,35 @@ static __always_inline bool read_ipv6(struct packet *p, unsigned int nhoff,
 static __always_inline void write_addrs(const struct packet *p,
 					struct netsync_addrs *addrs)
 {
-	if (p->family == AF_INET) {
-		addrs->bytes[0] = 4;
-		memcpy(addrs->bytes + 1, p->addrs, 4);
-		addrs->bytes[5] = 4;
-		memcpy(addrs->bytes + 6, p->addrs + 4, 4);
-		addrs->size = 10;
-	} else {
-		addrs->bytes[0] = 16;
-		memcpy(addrs->bytes + 1, p->addrs, 16);
-		addrs->bytes[17] = 16;
-		memcpy(addrs->bytes + 18, p->addrs + 16, 16);
-		addrs->size = 34;
-	}
+	if (p->family == AF_INET)
+		netsync_write_addrs(addrs, p->addrs, p->addrs + 4, 4);
+	else
+		netsync_write_addrs(addrs, p->addrs, p->addrs + 16, 16);
 }
 
 /* What all records have, and what all of those have that can be segmented. */
-#define WRITE_COMMON(p, rec)						\
-	do {								\
-		(rec)->sk = (unsigned long)(p)->skb->sk;		\
-		(rec)->family = (p)->family;				\
-		(rec)->id = (p)->id;					\
-		(rec)->netns = (p)->netns;				\
-		(rec)->sampling = READ_ONCE(netsync_sampling);		\
-		write_addrs(p, &(rec)->addrs);				\
-	} while (0)
+static __always_inline void write_ip(const struct packet *p,
+				     struct netsync_ip *rec)
+{
+	rec->sk = (unsigned long)p->skb->sk;
+	rec->netns = p->netns;
+	rec->id = p->id;
+	rec->family = p->family;
+	rec->sampling = READ_ONCE(netsync_sampling);
+}
 
-#define WRITE_GSO(p, rec)						\
-	do {								\
-		(rec)->gso_segs = skb_shinfo((p)->skb)->gso_segs;	\
-		(rec)->gso_size = skb_shinfo((p)->skb)->gso_size;	\
-	} while (0)
+static __always_inline void write_ports(const struct packet *p, __be16 sport,
+					__be16 dport,
+					union netsync_record *rec)
+{
+	const struct skb_shared_info *shared = skb_shinfo(p->skb);
+
+	write_ip(p, &rec->ip);
+	rec->ports.sport = ntohs(sport);
+	rec->ports.dport = ntohs(dport);
+	rec->ports.gso_segs = shared->gso_segs;
+	rec->ports.gso_size = shared->gso_size;
+}
 
 /* ---- sampling: netsync-events.h says which packets these are -------------- */
 
@@ -202,8 +200,9 @@ static __always_inline void read_options(const u8 *opt, unsigned int len,
 }
 
 static __always_inline unsigned int read_tcp(const struct packet *p,
-					     struct netsync_tcp *rec)
+					     union netsync_record *all)
 {
+	struct netsync_tcp *rec = &all->tcp;
 	unsigned int header, room = p->end - p->start;
 	u8 copy[sizeof(struct tcphdr) + MAX_TCP_OPTION_SPACE] netsync_filled_in;
 	const struct tcphdr *th;
@@ -225,11 +224,9 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 	rec->window = ntohs(th->window);
 	/* Bit-fields of tcphdr come and go; the word stays. */
 	rec->flags = ntohl(tcp_flag_word(th)) >> 16;
-	rec->sport = ntohs(th->source);
-	rec->dport = ntohs(th->dest);
 	rec->len = room - header;
-	WRITE_COMMON(p, rec);
-	WRITE_GSO(p, rec);
+	write_ports(p, th->source, th->dest, all);
+	write_addrs(p, &rec->addrs);
 	read_options((const u8 *)(th + 1), header - sizeof(*th), rec);
 	return rec->sampling && !is_chosen_tcp(rec) ? 0 : NETSYNC_TCP;
 }
@@ -259,8 +256,9 @@ static u64 digest(const struct packet *p, unsigned int room,
 }
 
 static noinline unsigned int read_udp(const struct packet *p,
-				      struct netsync_udp *rec)
+				      union netsync_record *all)
 {
+	struct netsync_udp *rec = &all->udp;
 	unsigned int len, room = p->end - p->start;
 	struct udphdr copy netsync_filled_in;
 	const struct udphdr *uh;
@@ -276,12 +274,10 @@ static noinline unsigned int read_udp(const struct packet *p,
 		len = room;
 	if (len < sizeof(*uh) || (len > room && !p->is_part))
 		return 0;
-	rec->sport = ntohs(uh->source);
-	rec->dport = ntohs(uh->dest);
 	rec->len = len - sizeof(*uh);
 	rec->check = ntohs((__force __be16)uh->check);
-	WRITE_COMMON(p, rec);
-	WRITE_GSO(p, rec);
+	write_ports(p, uh->source, uh->dest, all);
+	write_addrs(p, &rec->addrs);
 	/* Each of several packets has its own in the end. */
 	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL &&
 			   !rec->gso_size;
@@ -299,8 +295,9 @@ static noinline unsigned int read_udp(const struct packet *p,
 
 /* Requests and replies. Their headers begin alike in both versions. */
 static noinline unsigned int read_icmp(const struct packet *p,
-				       struct netsync_icmp *rec)
+				       union netsync_record *all)
 {
+	struct netsync_icmp *rec = &all->icmp;
 	unsigned int room = p->end - p->start;
 	struct icmphdr copy netsync_filled_in;
 	const struct icmphdr *ih;
@@ -319,7 +316,8 @@ static noinline unsigned int read_icmp(const struct packet *p,
 	rec->echo_id = ntohs(ih->un.echo.id);
 	rec->echo_seq = ntohs(ih->un.echo.sequence);
 	rec->len = room - sizeof(*ih);
-	WRITE_COMMON(p, rec);
+	write_ip(p, &all->ip);
+	write_addrs(p, &rec->addrs);
 	/* Not the identifier, which is translated where ports would be. */
 	if (rec->sampling && !is_chosen(rec->echo_seq, rec->sampling))
 		return 0;
@@ -354,8 +352,9 @@ static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
 }
 
 static noinline unsigned int read_sctp(const struct packet *p,
-				       struct netsync_sctp *rec)
+				       union netsync_record *all)
 {
+	struct netsync_sctp *rec = &all->sctp;
 	unsigned int at = p->start, room = p->end - p->start, i;
 	struct sctphdr copy netsync_filled_in;
 	const struct sctphdr *sh;
@@ -367,15 +366,13 @@ static noinline unsigned int read_sctp(const struct packet *p,
 	sh = skb_header_pointer(p->skb, at, sizeof(*sh), &copy);
 	if (!sh)
 		return 0;
-	rec->sport = ntohs(sh->source);
-	rec->dport = ntohs(sh->dest);
 	rec->vtag = ntohl(sh->vtag);
 	rec->len = room - sizeof(*sh);
 	rec->chunk = U8_MAX;
 	rec->has_tsn = 0;
 	rec->tsn = 0;
-	WRITE_COMMON(p, rec);
-	WRITE_GSO(p, rec);
+	write_ports(p, sh->source, sh->dest, all);
+	write_addrs(p, &rec->addrs);
 	at += sizeof(*sh);
 	for (i = 0; i < MAX_CHUNKS && p->end - at >= sizeof(struct chunk); i++) {
 		struct chunk room_for_chunk netsync_filled_in;
@@ -423,16 +420,16 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 		return 0;
 	switch (p.protocol) {
 	case IPPROTO_TCP:
-		return wanted & NETSYNC_TCP ? read_tcp(&p, &rec->tcp) : 0;
+		return wanted & NETSYNC_TCP ? read_tcp(&p, rec) : 0;
 	case IPPROTO_UDP:
-		return wanted & NETSYNC_UDP ? read_udp(&p, &rec->udp) : 0;
+		return wanted & NETSYNC_UDP ? read_udp(&p, rec) : 0;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
 		if ((p.protocol == IPPROTO_ICMP) != (family == AF_INET))
 			return 0;
-		return wanted & NETSYNC_ICMP ? read_icmp(&p, &rec->icmp) : 0;
+		return wanted & NETSYNC_ICMP ? read_icmp(&p, rec) : 0;
 	case IPPROTO_SCTP:
-		return wanted & NETSYNC_SCTP ? read_sctp(&p, &rec->sctp) : 0;
+		return wanted & NETSYNC_SCTP ? read_sctp(&p, rec) : 0;
 	default:
 		return 0;
 	}

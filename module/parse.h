@@ -3,6 +3,7 @@
 #ifndef NETSYNC_PARSE_H
 #define NETSYNC_PARSE_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 
 struct sk_buff;
@@ -31,108 +32,155 @@ static inline const u8 *netsync_daddr(const struct netsync_addrs *addrs)
 	return addrs->bytes + 2 + addrs->bytes[0];
 }
 
+static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
+						const void *saddr,
+						const void *daddr, size_t len)
+{
+	addrs->bytes[0] = len;
+	memcpy(addrs->bytes + 1, saddr, len);
+	addrs->bytes[1 + len] = len;
+	memcpy(addrs->bytes + 2 + len, daddr, len);
+	addrs->size = 2 * (1 + len);
+}
+
 /*
- * Records, all integers in host byte order. netsync-events.h says what each
- * field means. They are packed in the order of the tracers' fields, so that
- * these take them in one piece; the addresses, being of two lengths, come last.
+ * Records and their fields: FIELD(type, format, name). The structs and the
+ * events of all tracers are made of these tables, and netsync-events.h says
+ * what each field means. Integers are in host byte order. Records are packed,
+ * so that a tracer can take one in one piece; the addresses, being of two
+ * lengths, come last.
  */
-#define NETSYNC_RECORD_SIZE(rec, addrs) \
-	(offsetof(typeof(*(rec)), addrs.bytes) + (rec)->addrs.size)
+#define NETSYNC_IP_FIELDS(FIELD)	\
+	FIELD(u32, dec, len)		\
+	FIELD(u32, dec, netns)		\
+	FIELD(u16, dec, id)		\
+	FIELD(u8, dec, family)		\
+	FIELD(u8, dec, sampling)
+
+#define NETSYNC_PORT_FIELDS(FIELD)	\
+	FIELD(u16, dec, sport)		\
+	FIELD(u16, dec, dport)		\
+	FIELD(u16, dec, gso_segs)	\
+	FIELD(u16, dec, gso_size)
+
+#define NETSYNC_SEGMENT_FIELDS(FIELD)	\
+	NETSYNC_IP_FIELDS(FIELD)	\
+	NETSYNC_PORT_FIELDS(FIELD)	\
+	FIELD(u32, dec, seq)		\
+	FIELD(u32, dec, ack_seq)	\
+	FIELD(u32, dec, tsval)		\
+	FIELD(u32, dec, tsecr)		\
+	FIELD(u16, hex, check)		\
+	FIELD(u16, dec, window)		\
+	FIELD(u16, hex, flags)		\
+	FIELD(u8, dec, has_ts)
+
+#define NETSYNC_TCP_FIELDS(FIELD)	\
+	FIELD(u64, hex, sk)		\
+	NETSYNC_SEGMENT_FIELDS(FIELD)
+
+#define NETSYNC_UDP_FIELDS(FIELD)	\
+	FIELD(u64, hex, sk)		\
+	NETSYNC_IP_FIELDS(FIELD)	\
+	NETSYNC_PORT_FIELDS(FIELD)	\
+	FIELD(u16, hex, check)		\
+	FIELD(u8, dec, check_final)	\
+	FIELD(u64, hex, digest)
+
+#define NETSYNC_ICMP_FIELDS(FIELD)	\
+	FIELD(u64, hex, sk)		\
+	NETSYNC_IP_FIELDS(FIELD)	\
+	FIELD(u16, dec, echo_id)	\
+	FIELD(u16, dec, echo_seq)	\
+	FIELD(u8, dec, type)
+
+#define NETSYNC_SCTP_FIELDS(FIELD)	\
+	FIELD(u64, hex, sk)		\
+	NETSYNC_IP_FIELDS(FIELD)	\
+	NETSYNC_PORT_FIELDS(FIELD)	\
+	FIELD(u32, hex, vtag)		\
+	FIELD(u32, dec, tsn)		\
+	FIELD(u8, dec, chunk)		\
+	FIELD(u8, dec, has_tsn)
+
+/* What a device knows of a packet; the packet follows, whatever it is of. */
+#define NETSYNC_LINK_FIELDS(FIELD)	\
+	FIELD(u64, dec, hwtstamp)	\
+	FIELD(u32, dec, ifindex)	\
+	FIELD(u16, dec, vlan)		\
+	FIELD(u8, dec, protocol)
+
+#define NETSYNC_DEV_FIELDS(FIELD)	\
+	NETSYNC_LINK_FIELDS(FIELD)	\
+	FIELD(u64, hex, skb)		\
+	NETSYNC_SEGMENT_FIELDS(FIELD)
+
+/* A socket; one that is made from another; the ends of a connection. */
+#define NETSYNC_OWNER_FIELDS(FIELD)	\
+	FIELD(u32, dec, netns)		\
+	FIELD(u16, dec, protocol)	\
+	FIELD(u8, dec, family)
+
+#define NETSYNC_SOCK_FIELDS(FIELD)	\
+	FIELD(u64, hex, sk)		\
+	NETSYNC_OWNER_FIELDS(FIELD)
+
+#define NETSYNC_CLONE_FIELDS(FIELD)	\
+	FIELD(u64, hex, osk)		\
+	FIELD(u64, hex, nsk)		\
+	NETSYNC_OWNER_FIELDS(FIELD)
+
+#define NETSYNC_FLOW_FIELDS(FIELD)	\
+	FIELD(u64, hex, sk)		\
+	NETSYNC_OWNER_FIELDS(FIELD)	\
+	FIELD(u16, dec, sport)		\
+	FIELD(u16, dec, dport)
+
+#define NETSYNC_MEMBER(type, format, name) type name;
 
 struct netsync_tcp {
-	u64 sk;
-	u32 seq;
-	u32 ack_seq;
-	u32 len;
-	u32 netns;
-	u32 tsval;
-	u32 tsecr;
-	u16 check;
-	u16 window;
-	u16 flags;
-	u16 sport;
-	u16 dport;
-	u16 id;
-	u16 gso_segs;
-	u16 gso_size;
-	u8 family;
-	u8 has_ts;
-	u8 sampling;
+	NETSYNC_TCP_FIELDS(NETSYNC_MEMBER)
 	struct netsync_addrs addrs;
 } __packed;
 
 struct netsync_udp {
-	u64 sk;
-	u16 sport;
-	u16 dport;
-	u8 family;
-	u16 id;
-	u32 len;
-	u16 gso_segs;
-	u16 gso_size;
-	u32 netns;
-	u16 check;
-	u8 check_final;
-	u64 digest;
-	u8 sampling;
+	NETSYNC_UDP_FIELDS(NETSYNC_MEMBER)
 	struct netsync_addrs addrs;
 } __packed;
 
 struct netsync_icmp {
-	u64 sk;
-	u8 type;
-	u16 echo_id;
-	u16 echo_seq;
-	u8 family;
-	u16 id;
-	u32 len;
-	u32 netns;
-	u8 sampling;
+	NETSYNC_ICMP_FIELDS(NETSYNC_MEMBER)
 	struct netsync_addrs addrs;
 } __packed;
 
 struct netsync_sctp {
-	u64 sk;
-	u16 sport;
-	u16 dport;
-	u32 vtag;
-	u8 chunk;
-	u8 has_tsn;
-	u32 tsn;
-	u8 family;
-	u16 id;
-	u32 len;
-	u16 gso_segs;
-	u16 gso_size;
-	u32 netns;
-	u8 sampling;
+	NETSYNC_SCTP_FIELDS(NETSYNC_MEMBER)
 	struct netsync_addrs addrs;
 } __packed;
 
-/* A socket; one that is made from another; the ends of a connection. */
 struct netsync_sock {
-	u64 sk;
-	u8 family;
-	u16 protocol;
-	u32 netns;
+	NETSYNC_SOCK_FIELDS(NETSYNC_MEMBER)
 } __packed;
 
 struct netsync_clone {
-	u64 osk;
-	u64 nsk;
-	u8 family;
-	u16 protocol;
-	u32 netns;
+	NETSYNC_CLONE_FIELDS(NETSYNC_MEMBER)
 } __packed;
 
 struct netsync_flow {
-	u64 sk;
-	u16 sport;
-	u16 dport;
-	u8 family;
-	u16 protocol;
-	u32 netns;
+	NETSYNC_FLOW_FIELDS(NETSYNC_MEMBER)
 	struct netsync_addrs addrs;
+} __packed;
+
+/* How the records of packets begin, and those of packets with ports. */
+struct netsync_ip {
+	NETSYNC_MEMBER(u64, hex, sk)
+	NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
+} __packed;
+
+struct netsync_ports {
+	NETSYNC_MEMBER(u64, hex, sk)
+	NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
+	NETSYNC_PORT_FIELDS(NETSYNC_MEMBER)
 } __packed;
 
 /* Protocols as bits. ICMP stands for both of its versions. */
@@ -145,6 +193,8 @@ enum {
 };
 
 union netsync_record {
+	struct netsync_ip ip;
+	struct netsync_ports ports;
 	struct netsync_tcp tcp;
 	struct netsync_udp udp;
 	struct netsync_icmp icmp;
@@ -156,11 +206,15 @@ union netsync_record {
  * TCP, with the address of the packet for that of the socket.
  */
 struct netsync_dev {
-	u64 hwtstamp;
-	u32 ifindex;
-	u16 vlan;
-	u8 protocol;
-	union netsync_record packet;
+	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)
+	union {
+		union netsync_record packet;
+		struct {
+			NETSYNC_MEMBER(u64, hex, skb)
+			NETSYNC_SEGMENT_FIELDS(NETSYNC_MEMBER)
+			struct netsync_addrs addrs;
+		} __packed;
+	};
 } __packed;
 
 /**

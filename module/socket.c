@@ -38,27 +38,19 @@ static void write_flow(struct netsync_flow *rec, const struct sock *sk,
 		       bool ipv4)
 {
 	const struct inet_sock *inet = inet_sk(sk);
-	u8 *addr = rec->addrs.bytes;
 
 	rec->sk = (unsigned long)sk;
 	WRITE_SOCK(rec, sk);
 	rec->family = ipv4 ? AF_INET : AF_INET6;
 	rec->sport = ntohs(inet->inet_sport);
 	rec->dport = ntohs(inet->inet_dport);
-	if (ipv4) {
-		addr[0] = 4;
-		memcpy(addr + 1, &inet->inet_saddr, 4);
-		addr[5] = 4;
-		memcpy(addr + 6, &inet->inet_daddr, 4);
-		rec->addrs.size = 10;
-		return;
-	}
+	if (ipv4)
+		netsync_write_addrs(&rec->addrs, &inet->inet_saddr,
+				    &inet->inet_daddr, 4);
 #if IS_ENABLED(CONFIG_IPV6)
-	addr[0] = 16;
-	memcpy(addr + 1, &sk->sk_v6_rcv_saddr, 16);
-	addr[17] = 16;
-	memcpy(addr + 18, &sk->sk_v6_daddr, 16);
-	rec->addrs.size = 34;
+	else
+		netsync_write_addrs(&rec->addrs, &sk->sk_v6_rcv_saddr,
+				    &sk->sk_v6_daddr, 16);
 #endif
 }
 
@@ -176,56 +168,39 @@ static void at_set_state(void *data, const struct sock *sk, int oldstate,
 
 /* ---- sources -------------------------------------------------------------- */
 
-static struct netsync_function create[] = {
-	{ .names = { "tcp_init_sock" }, .entry = at_create },
-	{ .names = { "udp_init_sock" }, .entry = at_create },
+static struct netsync_place create[] = {
+	{ .names = { "tcp_init_sock" }, .begin = at_create },
+	{ .names = { "udp_init_sock" }, .begin = at_create },
 	/* Before it came, the one above was for both. */
-	{ .names = { "udpv6_init_sock" }, .entry = at_create, .optional = true },
+	{ .names = { "udpv6_init_sock" }, .begin = at_create, .optional = true },
 };
 
-static struct netsync_function delete[] = {
-	{ .names = { "inet_sock_destruct" }, .entry = at_delete },
+static struct netsync_place delete[] = {
+	{ .names = { "inet_sock_destruct" }, .begin = at_delete },
 };
 
-static struct netsync_function clone[] = {
+static struct netsync_place clone[] = {
 	{ .names = { "sk_clone_lock", "sk_clone" },
-	  .ret_entry = keep_sock, .ret = at_clone },
+	  .keep = keep_sock, .end = at_clone },
 };
 
-static struct netsync_function connect[] = {
-	{ .names = { "tcp_connect" }, .entry = at_tcp_connect },
+static struct netsync_place connect[] = {
+	{ .names = { "tcp_connect" }, .begin = at_tcp_connect },
 	{ .names = { "__ip4_datagram_connect" },
-	  .ret_entry = keep_sock, .ret = at_udp_connect },
+	  .keep = keep_sock, .end = at_udp_connect },
 	{ .names = { "__ip6_datagram_connect" },
-	  .ret_entry = keep_sock, .ret = at_udpv6_connect, .optional = true },
+	  .keep = keep_sock, .end = at_udpv6_connect, .optional = true },
 };
 
-static struct netsync_tracepoint accept[] = {
-	{ .name = "inet_sock_set_state", .probe = at_set_state },
+static struct netsync_place accept[] = {
+	{ .names = { "inet_sock_set_state" }, .tracepoint = at_set_state },
 };
 
-#define SOURCE(name, array, kind)                                              \
-	static int attach_##array(void)                                        \
-	{                                                                      \
-		return netsync_attach_##kind(array, ARRAY_SIZE(array),         \
-					     &netsync_##name.missing);         \
-	}                                                                      \
-									       \
-	static void detach_##array(void)                                       \
-	{                                                                      \
-		netsync_detach_##kind(array, ARRAY_SIZE(array));               \
-	}                                                                      \
-									       \
-	struct netsync_source netsync_##name = {                               \
-		.attach = attach_##array,                                      \
-		.detach = detach_##array,                                      \
-	}
-
-SOURCE(sock_create, create, functions);
-SOURCE(sock_delete, delete, functions);
-SOURCE(sock_clone, clone, functions);
-SOURCE(connect, connect, functions);
-SOURCE(accept, accept, tracepoints);
+NETSYNC_SOURCE(sock_create, create);
+NETSYNC_SOURCE(sock_delete, delete);
+NETSYNC_SOURCE(sock_clone, clone);
+NETSYNC_SOURCE(connect, connect);
+NETSYNC_SOURCE(accept, accept);
 
 unsigned long netsync_sockets_missed(void)
 {
