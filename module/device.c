@@ -77,43 +77,58 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 	return skip_vlan_tags(skb, at);
 }
 
-/* As netsync-events.h says in its table. */
+/* As netsync-events.h says in its table, behind what all have in one place. */
+static __always_inline void write_rest(struct netsync_tcp *rec, u32 seq,
+				       u32 ack_seq, u16 check, u16 flags,
+				       u64 timestamps,
+				       const struct netsync_addrs *addrs)
+{
+	rec->seq = seq;
+	rec->ack_seq = ack_seq;
+	rec->tsval = timestamps >> 32;
+	rec->tsecr = timestamps;
+	rec->check = check;
+	rec->window = 0;
+	rec->flags = flags;
+	rec->has_ts = 0;
+	rec->addrs = *addrs;
+}
+
 static noinline void write_as_tcp(struct netsync_dev *dev, unsigned int protocol,
 				  const struct sk_buff *skb)
 {
-	const union netsync_record from = dev->packet;
 	struct netsync_tcp *rec = &dev->packet.tcp;
 
-	memset(rec, 0, sizeof(*rec));
 	switch (protocol) {
-	case NETSYNC_UDP:
+	case NETSYNC_UDP: {
+		const struct netsync_udp from = dev->packet.udp;
+
 		dev->protocol = IPPROTO_UDP;
-		dev->packet.ports = from.ports;
-		rec->check = from.udp.check;
-		rec->flags = from.udp.check_final;
-		rec->tsval = from.udp.digest >> 32;
-		rec->tsecr = from.udp.digest;
-		rec->addrs = from.udp.addrs;
+		write_rest(rec, 0, 0, from.check, from.check_final, from.digest,
+			   &from.addrs);
 		break;
-	case NETSYNC_ICMP:
-		dev->protocol = from.ip.family == AF_INET ? IPPROTO_ICMP :
-							    IPPROTO_ICMPV6;
-		dev->packet.ip = from.ip;
+	}
+	case NETSYNC_ICMP: {
+		const struct netsync_icmp from = dev->packet.icmp;
+
+		dev->protocol = from.family == AF_INET ? IPPROTO_ICMP :
+							 IPPROTO_ICMPV6;
+		rec->sport = 0;
+		rec->dport = 0;
 		rec->gso_segs = skb_shinfo(skb)->gso_segs;
 		rec->gso_size = skb_shinfo(skb)->gso_size;
-		rec->seq = from.icmp.echo_seq;
-		rec->ack_seq = from.icmp.echo_id;
-		rec->flags = from.icmp.type;
-		rec->addrs = from.icmp.addrs;
+		write_rest(rec, from.echo_seq, from.echo_id, 0, from.type, 0,
+			   &from.addrs);
 		break;
-	case NETSYNC_SCTP:
+	}
+	case NETSYNC_SCTP: {
+		const struct netsync_sctp from = dev->packet.sctp;
+
 		dev->protocol = IPPROTO_SCTP;
-		dev->packet.ports = from.ports;
-		rec->seq = from.sctp.tsn;
-		rec->ack_seq = from.sctp.vtag;
-		rec->flags = from.sctp.chunk | from.sctp.has_tsn << 8;
-		rec->addrs = from.sctp.addrs;
+		write_rest(rec, from.tsn, from.vtag, 0,
+			   from.chunk | from.has_tsn << 8, 0, &from.addrs);
 		break;
+	}
 	}
 }
 

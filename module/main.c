@@ -35,7 +35,7 @@ static const struct kernel_param_ops attached_ops = {
 };
 module_param_cb(attached, &attached_ops, NULL, 0444);
 MODULE_PARM_DESC(attached,
-	"Read only: events that are in use and see packets by now, separated by commas");
+	"Read only: events that are in use and in force, separated by commas");
 
 static int missed_get(char *page, const struct kernel_param *kp)
 {
@@ -48,7 +48,7 @@ static const struct kernel_param_ops missed_ops = {
 };
 module_param_cb(missed, &missed_ops, NULL, 0444);
 MODULE_PARM_DESC(missed,
-	"Read only: events of sockets that were missed, as kprobes tell, since the module is loaded");
+	"Read only: how many events of sockets were missed, which should be 0");
 
 module_param_named(without, netsync_without, charp, 0444);
 MODULE_PARM_DESC(without,
@@ -74,11 +74,11 @@ static const struct kernel_param_ops sampling_ops = {
 module_param_cb(sampling, &sampling_ops, &netsync_sampling, 0644);
 __MODULE_PARM_TYPE(sampling, "byte");
 MODULE_PARM_DESC(sampling,
-	"N: of 2^N packets record one, the same on all hosts where this is equal; 0 to 16 (default 0: all packets)");
+	"N: of 2^N packets record one, the same on all hosts with the same N; 0 to 16 (default 0: all packets)");
 
 module_param_named(digest, netsync_digest, bool, 0644);
 MODULE_PARM_DESC(digest,
-	"Record a digest of the first bytes of UDP payloads, by which a guess of them can be confirmed (default Y)");
+	"Record digests of UDP payloads, by which a guess of them can be confirmed (default Y)");
 
 static int __init netsync_init(void)
 {

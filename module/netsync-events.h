@@ -106,7 +106,7 @@
  *  check_final  1: it is what goes over the wire; 0: it is still to be made
  *            (checksum offload, segmentation)
  *  digest    of the first min(64, len, gso_size if not 0) bytes of the
- *            payload: SipHash-2-4, with the bytes 0 to 15 as the key, thus
+ *            payload: SipHash-1-3, with the bytes 0 to 15 as the key, thus
  *            equal on all hosts. Who can guess a payload can confirm it by
  *            this; the module's parameter digest=N turns it off. 0: none
  *

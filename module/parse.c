@@ -4,7 +4,6 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/sctp.h>
-#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
@@ -21,6 +20,7 @@ bool netsync_digest __read_mostly = true;
 /* What an IP header says, and where the transport header lies. */
 struct packet {
 	const struct sk_buff *skb;
+	int linear;		/* so many bytes are at skb->data */
 	const void *addrs;	/* source and destination, one after the other */
 	unsigned int start;	/* of the transport header, as an skb offset */
 	unsigned int end;	/* of the packet; behind it may be padding */
@@ -30,6 +30,15 @@ struct packet {
 	u8 protocol;		/* of the transport header */
 	bool is_part;		/* the first of several fragments */
 };
+
+/* skb_header_pointer() would work out the linear part's length each time. */
+static __always_inline const void *header(const struct packet *p, int offset,
+					  int len, void *copy)
+{
+	if (likely(offset + len <= p->linear))
+		return p->skb->data + offset;
+	return skb_copy_bits(p->skb, offset, copy, len) ? NULL : copy;
+}
 
 /*
  * The end of a packet, @len bytes (as its length field says) after @base.
@@ -52,7 +61,7 @@ static __always_inline bool read_ipv4(struct packet *p, unsigned int nhoff,
 {
 	const struct iphdr *ih;
 
-	ih = skb_header_pointer(p->skb, nhoff, sizeof(*ih), copy);
+	ih = header(p, nhoff, sizeof(*ih), copy);
 	if (!ih || ih->version != 4 || ih->ihl < 5 ||
 	    (ih->frag_off & htons(IP_OFFSET)))
 		return false;
@@ -70,7 +79,7 @@ static __always_inline bool read_ipv6(struct packet *p, unsigned int nhoff,
 {
 	const struct ipv6hdr *ih;
 
-	ih = skb_header_pointer(p->skb, nhoff, sizeof(*ih), copy);
+	ih = header(p, nhoff, sizeof(*ih), copy);
 	if (!ih || ih->version != 6)
 		return false;
 	p->addrs = &ih->saddr;
@@ -153,7 +162,7 @@ static noinline bool is_chosen_tcp(const struct netsync_tcp *rec)
 	return true;
 }
 
-/* ---- transport headers ---------------------------------------------------- */
+/* ---- TCP ------------------------------------------------------------------ */
 
 /* Options that make no sense end the search, as they do in the TCP stack. */
 static noinline void find_timestamps(const u8 *opt, unsigned int len,
@@ -203,19 +212,19 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 					     union netsync_record *all)
 {
 	struct netsync_tcp *rec = &all->tcp;
-	unsigned int header, room = p->end - p->start;
+	unsigned int size, room = p->end - p->start;
 	u8 copy[sizeof(struct tcphdr) + MAX_TCP_OPTION_SPACE] netsync_filled_in;
 	const struct tcphdr *th;
 
 	if (room < sizeof(*th))
 		return 0;
-	th = skb_header_pointer(p->skb, p->start, sizeof(*th), copy);
+	th = header(p, p->start, sizeof(*th), copy);
 	if (!th)
 		return 0;
-	header = th->doff * 4;
-	if (header < sizeof(*th) || header > room)
+	size = th->doff * 4;
+	if (size < sizeof(*th) || size > room)
 		return 0;
-	th = skb_header_pointer(p->skb, p->start, header, copy);
+	th = header(p, p->start, size, copy);
 	if (!th)
 		return 0;
 	rec->seq = ntohl(th->seq);
@@ -224,24 +233,65 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 	rec->window = ntohs(th->window);
 	/* Bit-fields of tcphdr come and go; the word stays. */
 	rec->flags = ntohl(tcp_flag_word(th)) >> 16;
-	rec->len = room - header;
+	rec->len = room - size;
 	write_ports(p, th->source, th->dest, all);
 	write_addrs(p, &rec->addrs);
-	read_options((const u8 *)(th + 1), header - sizeof(*th), rec);
+	read_options((const u8 *)(th + 1), size - sizeof(*th), rec);
 	return rec->sampling && !is_chosen_tcp(rec) ? 0 : NETSYNC_TCP;
 }
 
-/* The bytes 0 to 15: known to everyone, so that all hosts get the same. */
-static const siphash_key_t digest_key = {
-	.key = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL },
-};
+/* ---- SipHash-1-3, with the bytes 0 to 15 as the key: all hosts get the same -- */
+
+#define KEY_0 0x0706050403020100ULL
+#define KEY_1 0x0f0e0d0c0b0a0908ULL
+
+static __always_inline void sip_round(u64 v[4])
+{
+	v[0] += v[1];
+	v[1] = rol64(v[1], 13) ^ v[0];
+	v[0] = rol64(v[0], 32);
+	v[2] += v[3];
+	v[3] = rol64(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rol64(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rol64(v[1], 17) ^ v[2];
+	v[2] = rol64(v[2], 32);
+}
+
+static __always_inline void sip_word(u64 v[4], u64 word)
+{
+	v[3] ^= word;
+	sip_round(v);
+	v[0] ^= word;
+}
+
+static u64 siphash_1_3(const u8 *data, unsigned int len)
+{
+	u64 v[4] = { 0x736f6d6570736575ULL ^ KEY_0, 0x646f72616e646f6dULL ^ KEY_1,
+		     0x6c7967656e657261ULL ^ KEY_0, 0x7465646279746573ULL ^ KEY_1 };
+	u64 last = (u64)len << 56;
+	unsigned int i;
+
+	for (; len >= 8; len -= 8, data += 8)
+		sip_word(v, get_unaligned_le64(data));
+	for (i = 0; i < len; i++)
+		last |= (u64)data[i] << (8 * i);
+	sip_word(v, last);
+	v[2] ^= 0xff;
+	for (i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* ---- other transport headers ---------------------------------------------- */
 
 #define DIGEST_BYTES 64
 
 static u64 digest(const struct packet *p, unsigned int room,
 		  unsigned int payload, unsigned int gso_size)
 {
-	u8 copy[DIGEST_BYTES] __aligned(8) netsync_filled_in;
+	u8 copy[DIGEST_BYTES] netsync_filled_in;
 	unsigned int len = min_t(unsigned int, payload, DIGEST_BYTES);
 	const void *data = copy;
 
@@ -250,14 +300,15 @@ static u64 digest(const struct packet *p, unsigned int room,
 	if (len > room)
 		return 0;
 	if (len)
-		data = skb_header_pointer(p->skb, p->start + sizeof(struct udphdr),
+		data = header(p, p->start + sizeof(struct udphdr),
 					  len, copy);
-	return data ? siphash(data, len, &digest_key) : 0;
+	return data ? siphash_1_3(data, len) : 0;
 }
 
-static noinline unsigned int read_udp(const struct packet *p,
+static noinline unsigned int read_udp(struct packet packet,
 				      union netsync_record *all)
 {
+	const struct packet *p = &packet;
 	struct netsync_udp *rec = &all->udp;
 	unsigned int len, room = p->end - p->start;
 	struct udphdr copy netsync_filled_in;
@@ -265,7 +316,7 @@ static noinline unsigned int read_udp(const struct packet *p,
 
 	if (room < sizeof(*uh))
 		return 0;
-	uh = skb_header_pointer(p->skb, p->start, sizeof(*uh), &copy);
+	uh = header(p, p->start, sizeof(*uh), &copy);
 	if (!uh)
 		return 0;
 	len = ntohs(uh->len);
@@ -294,9 +345,10 @@ static noinline unsigned int read_udp(const struct packet *p,
 }
 
 /* Requests and replies. Their headers begin alike in both versions. */
-static noinline unsigned int read_icmp(const struct packet *p,
+static noinline unsigned int read_icmp(struct packet packet,
 				       union netsync_record *all)
 {
+	const struct packet *p = &packet;
 	struct netsync_icmp *rec = &all->icmp;
 	unsigned int room = p->end - p->start;
 	struct icmphdr copy netsync_filled_in;
@@ -304,7 +356,7 @@ static noinline unsigned int read_icmp(const struct packet *p,
 
 	if (room < sizeof(*ih))
 		return 0;
-	ih = skb_header_pointer(p->skb, p->start, sizeof(*ih), &copy);
+	ih = header(p, p->start, sizeof(*ih), &copy);
 	if (!ih || ih->code)
 		return 0;
 	if (p->family == AF_INET ?
@@ -345,15 +397,16 @@ static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
 	at += sizeof(struct chunk);
 	if (p->end - at < sizeof(*value))
 		return false;
-	value = skb_header_pointer(p->skb, at, sizeof(copy), &copy);
+	value = header(p, at, sizeof(copy), &copy);
 	if (value)
 		*tsn = get_unaligned_be32(value);
 	return value;
 }
 
-static noinline unsigned int read_sctp(const struct packet *p,
+static noinline unsigned int read_sctp(struct packet packet,
 				       union netsync_record *all)
 {
+	const struct packet *p = &packet;
 	struct netsync_sctp *rec = &all->sctp;
 	unsigned int at = p->start, room = p->end - p->start, i;
 	struct sctphdr copy netsync_filled_in;
@@ -363,7 +416,7 @@ static noinline unsigned int read_sctp(const struct packet *p,
 
 	if (room < sizeof(*sh))
 		return 0;
-	sh = skb_header_pointer(p->skb, at, sizeof(*sh), &copy);
+	sh = header(p, at, sizeof(*sh), &copy);
 	if (!sh)
 		return 0;
 	rec->vtag = ntohl(sh->vtag);
@@ -379,7 +432,7 @@ static noinline unsigned int read_sctp(const struct packet *p,
 		const struct chunk *chunk;
 		unsigned int len;
 
-		chunk = skb_header_pointer(p->skb, at, sizeof(*chunk),
+		chunk = header(p, at, sizeof(*chunk),
 					   &room_for_chunk);
 		if (!chunk)
 			break;
@@ -413,6 +466,7 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 	struct packet p netsync_filled_in;
 
 	p.skb = skb;
+	p.linear = skb_headlen(skb);
 	p.family = family;
 	p.netns = netns;
 	if (family == AF_INET ? !read_ipv4(&p, nhoff, copy) :
@@ -422,14 +476,14 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 	case IPPROTO_TCP:
 		return wanted & NETSYNC_TCP ? read_tcp(&p, rec) : 0;
 	case IPPROTO_UDP:
-		return wanted & NETSYNC_UDP ? read_udp(&p, rec) : 0;
+		return wanted & NETSYNC_UDP ? read_udp(p, rec) : 0;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
 		if ((p.protocol == IPPROTO_ICMP) != (family == AF_INET))
 			return 0;
-		return wanted & NETSYNC_ICMP ? read_icmp(&p, rec) : 0;
+		return wanted & NETSYNC_ICMP ? read_icmp(p, rec) : 0;
 	case IPPROTO_SCTP:
-		return wanted & NETSYNC_SCTP ? read_sctp(&p, rec) : 0;
+		return wanted & NETSYNC_SCTP ? read_sctp(p, rec) : 0;
 	default:
 		return 0;
 	}

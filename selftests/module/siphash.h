@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* SipHash-2-4 with the key 00 01 .. 0f, to check the digests of payloads by. */
+/* SipHash-1-3 with the key 00 01 .. 0f, to check the digests of payloads by. */
 #ifndef SIPHASH_H
 #define SIPHASH_H
 
@@ -41,12 +41,12 @@ static inline uint64_t siphash(const uint8_t *data, size_t len)
 		if (i % 8 != 7 && i != len)
 			continue;
 		v[3] ^= word;
-		sip_rounds(v, 2);
+		sip_rounds(v, 1);
 		v[0] ^= word;
 		word = 0;
 	}
 	v[2] ^= 0xff;
-	sip_rounds(v, 4);
+	sip_rounds(v, 3);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
