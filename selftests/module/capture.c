@@ -54,12 +54,13 @@ static void mapped(uint8_t *addr, const uint8_t *ipv4)
 	memcpy(addr + 12, ipv4, 4);
 }
 
-/* The IPv6 payload's length, from a jumbo payload option if there is one. */
-static uint32_t ipv6_len(const uint8_t *p)
+/*
+ * A length of 16 bits is 0 in larger packets: those end where the data does. For
+ * IPv6 older kernels put an option with the length there, newer ones do not.
+ */
+static uint32_t length(const uint8_t *field, uint32_t there)
 {
-	if (be16(p + 4) == 0 && p[6] == 0 && p[42] == 0xc2)
-		return be32(p + 44);
-	return be16(p + 4);
+	return be16(field) ? be16(field) : there;
 }
 
 static void parse_tcp(const uint8_t *tcp, uint32_t payload, struct packet *p)
@@ -127,9 +128,9 @@ static void parse_sctp(const uint8_t *sctp, uint32_t payload, struct packet *p)
 	}
 }
 
-/* Parse well-formed packets, of which tests are made. */
-static bool parse(const uint8_t *ip, uint8_t protocol, bool partial,
-		  struct packet *p)
+/* Parse well-formed packets of @size bytes, of which tests are made. */
+static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol,
+		  bool partial, struct packet *p)
 {
 	const uint8_t *transport;
 	uint32_t payload;
@@ -141,22 +142,22 @@ static bool parse(const uint8_t *ip, uint8_t protocol, bool partial,
 		mapped(p->saddr, ip + 12);
 		mapped(p->daddr, ip + 16);
 		transport = ip + (ip[0] & 15) * 4;
-		payload = be16(ip + 2) - (ip[0] & 15) * 4;
+		payload = length(ip + 2, size) - (ip[0] & 15) * 4;
 		next = ip[9];
 	} else {
 		p->family = AF_INET6;
 		memcpy(p->saddr, ip + 8, 16);
 		memcpy(p->daddr, ip + 24, 16);
 		transport = ip + 40;
-		payload = ipv6_len(ip);
+		payload = length(ip + 4, size - 40);
 		next = ip[6];
 		while (next == IPPROTO_HOPOPTS || next == IPPROTO_DSTOPTS ||
 		       next == IPPROTO_ROUTING) {
-			uint32_t size = transport[1] * 8 + 8;
+			uint32_t header = transport[1] * 8 + 8;
 
 			next = transport[0];
-			transport += size;
-			payload -= size;
+			transport += header;
+			payload -= header;
 		}
 		if (next == IPPROTO_ICMPV6)
 			next = IPPROTO_ICMP;
@@ -261,8 +262,10 @@ int main(int argc, char **argv)
 		};
 		const uint8_t *ip = packet.data;
 		uint16_t type;
+		ssize_t size;
 
-		if (recvmsg(fd, &msg, MSG_DONTWAIT) < 0) {
+		size = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_TRUNC);
+		if (size < 0) {
 			if (errno != EAGAIN && errno != EINTR)
 				fail("receive");
 			if (errno == EAGAIN && ending)
@@ -275,15 +278,17 @@ int main(int argc, char **argv)
 			p.ifindex = from.sll_ifindex;
 			p.vlan = vlan_tag(&msg);
 		}
+		size -= ip - (const uint8_t *)&packet;
 		if (type == ETHERTYPE_VLAN) {
 			p.vlan = be16(ip);
 			type = be16(ip + 2);
 			ip += 4;
+			size -= 4;
 		}
 		if (packet.vnet.gso_type)
 			p.gso_size = packet.vnet.gso_size;
 		if ((type != ETHERTYPE_IP && type != ETHERTYPE_IPV6) ||
-		    !parse(ip, protocol,
+		    !parse(ip, size, protocol,
 			   packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
 			continue;
 		p.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
