@@ -370,8 +370,7 @@ static bool same_second(const struct sighting *a, const struct sighting *b)
 	return a->seq == b->seq && (a->protocol == UDP || a->ack == b->ack);
 }
 
-/* Must all that can be of the same packet as a sighting have been pushed? */
-static bool is_ready(const struct matcher *m, const struct sighting *s)
+bool match_is_ready(const struct matcher *m, const struct sighting *s)
 {
 	const int64_t decide = m->peers.host[s->host].decide;
 
@@ -389,7 +388,7 @@ int match_second(struct matcher *m, struct sighting *s)
 	     i = log_at(&m->log, i)->next_second) {
 		struct sighting *t = log_at(&m->log, i);
 
-		if (t == s || !same_second(s, t) || !is_ready(m, t))
+		if (t == s || !same_second(s, t) || !match_is_ready(m, t))
 			continue;
 		if (++looked == MAX_SIGHTINGS)
 			return ret;

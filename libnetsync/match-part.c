@@ -262,59 +262,84 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 	return outer;
 }
 
-static void ambiguous(struct matcher *m, struct sighting *s,
-		      const struct others *o, bool nat)
+/* What is known of the transmission that one is of. */
+struct parts {
+	struct others all;
+	struct sighting *found[MAX_OTHERS];	/* on other hosts */
+	int n;
+	bool outer;		/* it was seen again further out */
+};
+
+/* False: it is not clear. This does not depend on what was decided before. */
+static bool find_parts(const struct matcher *m, const struct sighting *s,
+		       bool nat, struct parts *p)
 {
-	match_ambiguous(m, s);
-	for (int i = 0; i < o->n; i++)
-		if (o->s[i]->host != s->host && o->s[i]->dir != s->dir &&
-		    match_same_sending(s, o->s[i], nat))
-			match_ambiguous(m, o->s[i]);
+	int own = 0;
+
+	find_others(m, s, &p->all);
+	if (p->all.storm)
+		return false;
+	p->n = find_counterparts(s, &p->all, nat, p->found);
+	if (p->n > 0)
+		own = check_own_side(s, &p->all, p->found, p->n, nat);
+	p->outer = own || (p->n > 0 && is_forwarded(s, &p->all) &&
+			   has_routers(s, &p->all));
+	return p->n >= 0 && own >= 0;
+}
+
+/* Is it clear for those, too, that begin in s, or with it? */
+static bool are_clear(const struct matcher *m, const struct sighting *s,
+		      const struct parts *p, bool nat)
+{
+	struct parts theirs;
+
+	for (int i = 0; i < p->n; i++)
+		if (begins_in(p->found[i], s) &&
+		    !find_parts(m, p->found[i], nat, &theirs))
+			return false;
+	return true;
 }
 
 /* 1: found; 0: nothing like it; negative errno. */
-static int find_parts(struct matcher *m, struct sighting *s,
-		      const struct others *all, bool nat)
+static int use_parts(struct matcher *m, struct sighting *s, bool nat)
 {
-	struct sighting *found[MAX_OTHERS];
-	int n = find_counterparts(s, all, nat, found), own = 0, ret = 0;
+	struct parts p;
+	int ret = 0;
 
-	if (n > 0)
-		own = check_own_side(s, all, found, n, nat);
-	if (n < 0 || own < 0) {
-		ambiguous(m, s, all, nat);
+	if (!find_parts(m, s, nat, &p) || !are_clear(m, s, &p, nat)) {
+		match_ambiguous(m, s);
 		return 1;
 	}
-	if (n && is_forwarded(s, all) && has_routers(s, all))
-		own = 1;
-	for (int i = 0; i < n && !ret; i++) {
-		struct sighting *t = found[i];
+	for (int i = 0; i < p.n && !ret; i++) {
+		struct sighting *t = p.found[i];
 
 		match_used(s, t->host, nat);
 		match_used(t, s->host, nat);
-		if (s->dir == NETSYNC_OUT && !own && begins_in(s, t) &&
+		if (s->dir == NETSYNC_OUT && !p.outer && begins_in(s, t) &&
 		    lead(t, s) + (int64_t)span(s) >= span(t)) {
 			ret = match_emit(m, s, t);
 			s->state |= SEEN_EMITTED;
 		}
 	}
-	return ret ? ret : n > 0;
+	return ret ? ret : p.n > 0;
 }
 
 int match_parts(struct matcher *m, struct sighting *s)
 {
 	struct others all;
-	int ret;
+	int ret = 0;
 
 	find_others(m, s, &all);
 	if (!all.n)
 		return 0;
-	if (all.storm) {
-		match_ambiguous(m, s);
-		return 0;
-	}
-	ret = find_parts(m, s, &all, false);
+	/* What is of whole packets must not depend on who comes first. */
+	for (int i = 0; i < all.n && !ret; i++)
+		if (!(all.s[i]->state & (SEEN_DONE | SEEN_LOOKED)) &&
+		    match_is_ready(m, all.s[i]))
+			ret = match_key(m, all.s[i]);
 	if (!ret)
-		ret = find_parts(m, s, &all, true);
+		ret = use_parts(m, s, false);
+	if (!ret)
+		ret = use_parts(m, s, true);
 	return ret < 0 ? ret : 0;
 }

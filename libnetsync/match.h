@@ -108,6 +108,9 @@ int match_emit(struct matcher *m, const struct sighting *from,
 /* Decide all sightings of one's key. */
 int match_key(struct matcher *m, struct sighting *s);
 
+/* Must all that can be of the same packet as a sighting have been pushed? */
+bool match_is_ready(const struct matcher *m, const struct sighting *s);
+
 /* Decide one that was not found by its key, by the second one. */
 int match_second(struct matcher *m, struct sighting *s);
 
