@@ -8,6 +8,7 @@
 #   make check             all tests
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
+#   make check-packets     the modules, with a million distorted packets
 #   make check-style       the modules, by gcc, clang, sparse and checkpatch
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
 #   make bench             speed, as ratios against a reference
@@ -223,6 +224,13 @@ check-debug-kernel:
 	$(MAKE) --no-print-directory -s tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(filter-out %/test_cost,$(GUEST_TESTS)) selftests/debug/test_endurance
+
+.PHONY: check-packets
+check-packets:
+	selftests/rig/setup build check guest
+	$(MAKE) --no-print-directory -s tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/packets/test_million
 
 .PHONY: check-style
 check-style:

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: inject [-r COUNT] DEVICE DESTINATION-MAC NETNS
+ * usage: inject [-r COUNT [-s SEED] [-i | -t]] DEVICE DESTINATION-MAC NETNS
  *
  * Send packets that no TCP makes, straight to a device, from 10.9.0.1 to
  * 10.9.0.2 and from fd09::1 to fd09::2, and print a line (see packet.h) for
  * each of them that should give an event in the receiver's namespace NETNS.
  * Sequence number and destination port say which case it is; standard error
- * tells their names. -r sends COUNT random distortions of these instead.
+ * tells their names.
+ *
+ *   -r COUNT  random distortions instead, of these and other protocols, some
+ *	       with VLAN tags or in tunnels
+ *   -s SEED   others (1)
+ *   -i        by a raw socket, with own IPv4 headers
+ *   -t        DEVICE is a tap device, by which they come in
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/if_tun.h>
 #include <linux/virtio_net.h>
 #include <net/ethernet.h>
 #include <net/if.h>
@@ -16,6 +26,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -163,7 +174,11 @@ static struct {
 } __attribute__((packed)) frame;
 
 static int fd;
+static bool raw;		/* fd takes packets that begin with IP */
 static uint32_t netns;
+
+/* Of the packet that was built last: which protocol it says it is of, and that. */
+static uint8_t *kind, *transport;
 
 static void fail(const char *what)
 {
@@ -194,13 +209,17 @@ static void ip_checksum(uint8_t *ip)
 	put16(ip + 10, ~(sum + (sum >> 16)));
 }
 
+static uint16_t ip_type(void)
+{
+	return frame.data[0] >> 4 == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IP;
+}
+
 static void transmit(unsigned int len)
 {
 	size_t size = sizeof(frame) - sizeof(frame.data) + len;
 
-	frame.eth.ether_type = htons(frame.data[0] >> 4 == 6 ? ETHERTYPE_IPV6 :
-							       ETHERTYPE_IP);
-	if (send(fd, &frame, size, 0) != (ssize_t)size)
+	frame.eth.ether_type = htons(ip_type());
+	if (write(fd, &frame, size) != (ssize_t)size)
 		fail("send");
 }
 
@@ -215,6 +234,7 @@ static uint8_t *build_ipv4(const struct recipe *p, uint32_t seq)
 	memcpy(ip + 12, from4, 4);
 	memcpy(ip + 16, to4, 4);
 	memcpy(ip + 20, p->ip_options.text, p->ip_options.len);
+	kind = ip + 9;
 	return ip + 20 + p->ip_options.len;
 }
 
@@ -243,6 +263,7 @@ static uint8_t *build_ipv6(const struct recipe *p)
 			ext[1] = p->lying_ext;
 	}
 	*next = p->protocol ? p->protocol : IPPROTO_TCP;
+	kind = next;
 	return ext;
 }
 
@@ -255,6 +276,7 @@ static unsigned int build(const struct recipe *p, uint32_t seq,
 
 	memset(frame.data, 0, sizeof(frame.data));
 	tcp = p->ipv == 4 ? build_ipv4(p, seq) : build_ipv6(p);
+	transport = tcp;
 	put16(tcp, 7777);
 	put16(tcp + 2, 8000 + seq);
 	put32(tcp + 4, seq);
@@ -337,56 +359,234 @@ static void send_ipv4_fragments(void)
 	fprintf(stderr, "seq %u: %s\n", IPV4_FRAGMENTS, whole.name);
 }
 
-static void send_distorted(long count)
+/* ---- distortions ---------------------------------------------------------- */
+
+/* True once in so many times. */
+static bool once_in(int times)
 {
+	return random() % times == 0;
+}
+
+/* Make UDP, ICMP or SCTP of TCP, up to the end of the packet. */
+static void change_protocol(unsigned int len)
+{
+	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP,
+					     IPPROTO_ICMPV6, IPPROTO_SCTP };
+	unsigned int room = frame.data + len - transport;
+
+	*kind = protocols[random() % 4];
+	switch (*kind) {
+	case IPPROTO_UDP:
+		put16(transport + 4, once_in(4) ? random() : room);
+		break;
+	case IPPROTO_ICMP:
+		put16(transport, once_in(2) ? 0x0800 : 0x0000);
+		break;
+	case IPPROTO_ICMPV6:
+		put16(transport, once_in(2) ? 0x8000 : 0x8100);
+		break;
+	case IPPROTO_SCTP:
+		/* A chunk that is not DATA before others. */
+		put16(transport + 12, (1 + random() % 5) << 8);
+		put16(transport + 14, random() % 40);
+		break;
+	}
+}
+
+/* Room for so many bytes before what is there. */
+static void shift(unsigned int *len, unsigned int bytes)
+{
+	memmove(frame.data + bytes, frame.data, *len);
+	memset(frame.data, 0, bytes);
+	*len += bytes;
+}
+
+static void add_vlan_tags(unsigned int *len)
+{
+	unsigned int i, tags = 1 + random() % 6;
+	uint16_t type = ip_type();
+
+	shift(len, 4 * tags);
+	for (i = 0; i < tags; i++) {
+		put16(frame.data + 4 * i, random());
+		put16(frame.data + 4 * i + 2,
+		      i < tags - 1 ? ETHERTYPE_VLAN : type);
+	}
+	frame.eth.ether_type = htons(once_in(2) ? ETHERTYPE_VLAN :
+						  ETH_P_8021AD);
+}
+
+static void add_tunnel(unsigned int *len)
+{
+	uint16_t type = ip_type();
+	uint8_t *ip = frame.data;
+
+	switch (random() % 3) {
+	case 0:
+		shift(len, 20);
+		ip[9] = type == ETHERTYPE_IP ? IPPROTO_IPIP : IPPROTO_IPV6;
+		break;
+	case 1:
+		shift(len, 20 + 4);
+		ip[9] = IPPROTO_GRE;
+		put16(ip + 22, type);
+		break;
+	case 2:	/* VXLAN */
+		shift(len, 20 + 8 + 8 + 14);
+		ip[9] = IPPROTO_UDP;
+		put16(ip + 20, 7777);
+		put16(ip + 22, 4789);
+		put16(ip + 24, *len - 20);
+		ip[28] = 0x08;
+		ip[34] = 61;
+		memset(ip + 36, 0xff, 6);
+		put16(ip + 48, type);
+		break;
+	}
+	ip[0] = 0x45;
+	ip[8] = 64;
+	memcpy(ip + 12, from4, 4);
+	memcpy(ip + 16, to4, 4);
+	put16(ip + 2, *len);
+	ip_checksum(ip);
+	frame.eth.ether_type = htons(ETHERTYPE_IP);
+}
+
+/* What the kernel is told of segments and checksums. */
+static void distort_offload(void)
+{
+	memset(&frame.vnet, 0, sizeof(frame.vnet));
+	if (!once_in(8))
+		return;
+	frame.vnet.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	frame.vnet.csum_start = 14 + random() % 100;
+	frame.vnet.csum_offset = random() % 20;
+	frame.vnet.gso_type = random() % 6;
+	frame.vnet.gso_size = random() % 2000;
+	frame.vnet.hdr_len = random() % 100;
+}
+
+/* Return: its length. The last changes are to what is outermost. */
+static unsigned int build_distorted(void)
+{
+	unsigned int len, changes = random() % 4;
 	struct packet seg;
 
-	srandom(1);
-	while (count--) {
-		unsigned int len = build(&packets[random() % NUM_PACKETS],
-					 random() % 1000, &seg);
-		int changes = random() % 4;
+	len = build(&packets[random() % NUM_PACKETS], random() % 1000, &seg);
+	if (once_in(2))
+		change_protocol(len);
+	frame.eth.ether_type = htons(ip_type());
+	if (once_in(8))
+		add_tunnel(&len);
+	if (!raw && once_in(8))
+		add_vlan_tags(&len);
+	while (changes--)
+		frame.data[random() % 100] = random();
+	if (once_in(4))
+		len = 20 + random() % (len - 19);
+	if (frame.data[0] >> 4 == 4 && once_in(2))
+		put16(frame.data + 2, len);
+	if (frame.data[0] >> 4 == 4 && !once_in(8))
+		ip_checksum(frame.data);
+	if (frame.data[0] >> 4 == 6 && once_in(2))
+		put16(frame.data + 4, len - 40);
+	distort_offload();
+	return len;
+}
 
-		while (changes--)
-			frame.data[random() % 100] = random();
-		if (random() % 4 == 0)
-			len = 20 + random() % (len - 19);
-		if (frame.data[0] >> 4 == 4 && random() % 2)
-			put16(frame.data + 2, len);
-		if (frame.data[0] >> 4 == 4 && random() % 8)
-			ip_checksum(frame.data);
-		if (frame.data[0] >> 4 == 6 && random() % 2)
-			put16(frame.data + 4, len - 40);
-		transmit(len);
+/* The kernel need not take all of them. */
+static void send_distorted(long count)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET,
+					.sin_addr.s_addr = htonl(0x0a090002) };
+	long taken = 0, i;
+
+	for (i = 0; i < count; i++) {
+		unsigned int len = build_distorted();
+		ssize_t sent;
+
+		sent = raw ? sendto(fd, frame.data, len, 0, (void *)&to,
+				    sizeof(to)) :
+			     write(fd, &frame, sizeof(frame) -
+					       sizeof(frame.data) + len);
+		taken += sent > 0;
 	}
+	fprintf(stderr, "%ld of %ld taken\n", taken, count);
+	if (taken < count / 4)
+		fail("send");
+}
+
+/* ---- where they go -------------------------------------------------------- */
+
+static void open_device(const char *device)
+{
+	struct sockaddr_ll addr = { .sll_family = AF_PACKET,
+				    .sll_ifindex = if_nametoindex(device) };
+	int one = 1;
+
+	fd = socket(AF_PACKET, SOCK_RAW, 0);
+	if (fd < 0 || bind(fd, (void *)&addr, sizeof(addr)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)))
+		fail(device);
+}
+
+static void open_tap(const char *device)
+{
+	struct ifreq request = { .ifr_flags = IFF_TAP | IFF_NO_PI |
+					      IFF_VNET_HDR };
+
+	strncpy(request.ifr_name, device, IFNAMSIZ - 1);
+	fd = open("/dev/net/tun", O_RDWR);
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &request))
+		fail(device);
+}
+
+static void open_raw(void)
+{
+	raw = true;
+	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	if (fd < 0)
+		fail("raw socket");
 }
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_ll addr = { .sll_family = AF_PACKET };
-	long distorted = 0;
+	long distorted = 0, seed = 1;
+	bool tap = false;
 	struct packet seg;
-	int one = 1, opt;
 	size_t i;
+	int opt;
 
-	while ((opt = getopt(argc, argv, "r:")) != -1) {
-		if (opt != 'r')
+	while ((opt = getopt(argc, argv, "ir:s:t")) != -1) {
+		switch (opt) {
+		case 'i':
+			open_raw();
+			break;
+		case 'r':
+			distorted = atol(optarg);
+			break;
+		case 's':
+			seed = atol(optarg);
+			break;
+		case 't':
+			tap = true;
+			break;
+		default:
 			return 2;
-		distorted = atol(optarg);
+		}
 	}
 	argv += optind;
 	if (argc - optind != 3 || !ether_aton_r(argv[1], (void *)&frame.eth)) {
-		fputs("usage: inject [-r COUNT] DEVICE MAC NETNS\n", stderr);
+		fputs("inject: see the first lines of its source\n", stderr);
 		return 2;
 	}
 	netns = strtoul(argv[2], NULL, 10);
-	addr.sll_ifindex = if_nametoindex(argv[0]);
-	fd = socket(AF_PACKET, SOCK_RAW, 0);
-	if (fd < 0 || bind(fd, (void *)&addr, sizeof(addr)) ||
-	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)))
-		fail(argv[0]);
-
+	if (tap)
+		open_tap(argv[0]);
+	else if (!raw)
+		open_device(argv[0]);
 	if (distorted) {
+		srandom(seed);
 		send_distorted(distorted);
 		return 0;
 	}
