@@ -187,6 +187,13 @@ $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
 		-lcmocka -lm
 
+# The parser of packets, in user space.
+PARSE_TEST := $(BUILD)/selftests/parse/test_parse
+$(PARSE_TEST): selftests/parse/test_parse.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Wno-sign-compare -Wno-pointer-arith $(CFLAGS) -fsanitize=address,undefined \
+		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
+
 # Programs that guest tests use.
 GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
 	$(wildcard selftests/module/*.c))
@@ -195,10 +202,10 @@ $(BUILD)/selftests/%: selftests/module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
--include $(LIB_TESTS:=.d) $(GUEST_PROGS:=.d)
+-include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) guest-programs
 guest-programs: $(GUEST_PROGS)
 
 .PHONY: check
@@ -206,7 +213,7 @@ check:
 	selftests/rig/setup build check guest
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS)
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS)
 
 # With the kernels of other releases of Debian, each fetched once.
 .PHONY: check-kernels

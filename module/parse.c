@@ -440,10 +440,11 @@ static noinline unsigned int read_sctp(struct packet packet,
 			rec->chunk = chunk->type;
 		if (chunk->type == SCTP_CHUNK_DATA ||
 		    chunk->type == SCTP_CHUNK_I_DATA) {
-			rec->has_tsn = read_tsn(p, at, &rec->tsn);
-			if (rec->has_tsn)
-				key = rec->tsn;
-			has_key |= rec->has_tsn;
+			if (read_tsn(p, at, &key)) {
+				has_key = true;
+				rec->has_tsn = 1;
+				rec->tsn = key;
+			}
 			break;
 		}
 		if (chunk->type == SCTP_CHUNK_SACK && !has_key)
