@@ -242,12 +242,26 @@ static void set_course(struct reduction *r, uint32_t h)
 	};
 }
 
+/* Of any host but the reference. */
+static size_t most_pieces(const struct reduction *r)
+{
+	size_t most = 0;
+
+	for (uint32_t i = 1; i < r->by_noise.num; i++) {
+		const struct course *c = &r->course[r->by_noise.order[i]];
+
+		most = c->pieces > most ? c->pieces : most;
+	}
+	return most;
+}
+
 /*
  * Every host in turn, against those whose clocks are known: first along the
  * tree, then against all that it talks with, so that what one pair got wrong
  * is put right by the others. The reference is no exception: were its own time
  * the common one for good, all others would have to move together to come
- * nearer to it, which takes them many turns.
+ * nearer to it, which takes them many turns. Its curve is what they all have
+ * wrong in the same way, and need not be asked whether it bends at all.
  */
 static int track_hosts(struct reduction *r)
 {
@@ -263,6 +277,8 @@ static int track_hosts(struct reduction *r)
 
 			if (sweep == 0)
 				set_course(r, h);
+			else if (sweep == 1 && h == r->reference)
+				r->course[h].pieces = most_pieces(r);
 			if ((h != r->reference || sweep) && curves)
 				ret = track_host(r, h, link);
 			r->course[h].known = true;
