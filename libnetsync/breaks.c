@@ -64,7 +64,7 @@ static int make_series(struct series *s, const struct points *p, int dir,
 		       bool beyond, curve_fn curve, void *arg)
 {
 	size_t most = points_most(p) + 1, room = 1;
-	double links = 1;
+	double links = 0;
 	struct group *g = malloc(most * sizeof(*g));
 	double *v = malloc(most * sizeof(*v));
 
@@ -104,7 +104,7 @@ static int make_series(struct series *s, const struct points *p, int dir,
 			};
 		}
 	}
-	s->noise /= sqrt(links);
+	s->noise /= sqrt(fmax(links, 1));
 	qsort(s->point, s->num, sizeof(*s->point), by_time);
 	free(g);
 	free(v);
