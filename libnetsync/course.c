@@ -9,8 +9,11 @@
 
 /* How far a curve may be from its straight segments, ns; plus rounding. */
 #define TOLERANCE 1.5
-/* Segments are not made shorter than that, ns. */
+/* And this part of the span, which is about what doubles hold of it. */
+#define PRECISION 0x1p-51
+/* Segments are not made shorter than that, ns; nor than 1 in so many of all. */
 #define SHORTEST 1000
+#define MOST_SEGMENTS (1 << 20)
 #define ROUNDS 8
 /* Rates are above zero. */
 #define SLOWEST 1e-12
@@ -85,6 +88,8 @@ double course_between(const struct course *from, int64_t t,
 struct way {
 	const struct course *from;
 	const struct course *to;
+	double tolerance;
+	int64_t shortest;
 };
 
 /* The correction of a host at a time, relative to the origins. */
@@ -116,7 +121,7 @@ static bool straight(const struct way *w, int64_t from, int64_t to)
 		double part = (double)(t - from) / (double)(to - from);
 		double y = exact_correction(w, t, &v) + (double)(v - base);
 
-		if (fabs(y - a - (b - a) * part) > TOLERANCE)
+		if (fabs(y - a - (b - a) * part) > w->tolerance)
 			return false;
 	}
 	return true;
@@ -137,7 +142,7 @@ static int64_t straight_until(const struct way *w, int64_t from, int64_t to,
 {
 	if (to - from > most)
 		to = from + most;
-	while (to - from > SHORTEST && !straight(w, from, to))
+	while (to - from > w->shortest && !straight(w, from, to))
 		to = from + (to - from) / 2;
 	return to;
 }
@@ -209,7 +214,13 @@ int64_t course_segments(const struct course *c, const struct course *to_course,
 			struct netsync_segment **segment)
 {
 	struct segments s = { .host = host, .reference = reference };
-	const struct way w = { c, to_course };
+	int64_t span = max64(c->to - c->from, to_course->to - to_course->from);
+	const struct way w = {
+		.from = c,
+		.to = to_course,
+		.tolerance = TOLERANCE + PRECISION * (double)span,
+		.shortest = max64(SHORTEST, span / MOST_SEGMENTS),
+	};
 	int64_t from = c->from, end = correction(&w, from);
 	bool bends = c->curve.coefs || to_course->curve.coefs;
 	int ret = 0;
