@@ -15,7 +15,8 @@
 #include "reach.h"
 #include "track.h"
 
-#define HEAPS 3
+#define HEAPS 3			/* between two breaks */
+#define LAST_HEAPS 8		/* between one and the end, where it is alone */
 #define ROUNDS 4
 #define WORSE 1.1		/* mean delays */
 #define VISIBLE 1000.0		/* ns */
@@ -80,13 +81,14 @@ static void thin_breaks(struct track *k)
 {
 	const struct points *p = &k->points;
 	struct course *c = k->course;
-	double least = p->span * HEAPS / (double)pieces_heaps(k);
+	double heap = p->span / (double)pieces_heaps(k);
+	double least = HEAPS * heap, last = LAST_HEAPS * heap;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->num_breaks; i++) {
 		struct brk *b = &c->breaks[i];
 
-		if (b->t < least || b->t > p->span - least)
+		if (b->t < last || b->t > p->span - last)
 			continue;
 		if (!n || b->t - c->breaks[n - 1].t >= least ||
 		    (b->settled && c->breaks[n - 1].settled))
