@@ -473,3 +473,19 @@ void envelope_release(struct envelope *e)
 	free(e->slot);
 	memset(e, 0, sizeof(*e));
 }
+
+int64_t envelope_usual_y(const struct envelope *e, size_t bin)
+{
+	size_t from = bin > 2 ? bin - 2 : 0, n = 0;
+	int64_t y[5];
+
+	for (; from < e->num && from <= bin + 2; from++) {
+		const struct bin *b = &e->bin[from];
+		size_t k = n++;
+
+		for (; k && y[k - 1] > b->corner[b->corners / 2].y; k--)
+			y[k] = y[k - 1];
+		y[k] = b->corner[b->corners / 2].y;
+	}
+	return y[n / 2];
+}

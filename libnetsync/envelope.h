@@ -61,6 +61,9 @@ static inline int64_t bin_time(const struct bin *b)
 	return (int64_t)floor_div(b->sum_x, b->messages);
 }
 
+/* The middle of what a bin and its neighbours say, so that two may be wrong. */
+int64_t envelope_usual_y(const struct envelope *e, size_t bin);
+
 /*
  * Add points, of times within 2^60 of each other. There may be an eighth more
  * corners than @room says, so that bins are not widened for what later points

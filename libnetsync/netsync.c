@@ -16,6 +16,7 @@
 #include "message.h"
 #include "netsync.h"
 #include "reduce.h"
+#include "span.h"
 
 /* Fields that came later need not be there. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, netns)
@@ -169,6 +170,7 @@ int netsync_add_host(struct netsync *ns, const char *name)
 		.name = unique,
 		.first = INT64_MAX,
 		.last = INT64_MIN,
+		.said = { INT64_MAX, INT64_MIN },
 	};
 	return (int)ns->num_hosts++;
 }
@@ -208,10 +210,15 @@ static void extend(struct host *h, int64_t t)
 int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
 {
 	int ret = relative(ns, host, &time_ns);
+	struct host *h;
 
-	if (!ret)
-		extend(&ns->host[host], time_ns);
-	return ret;
+	if (ret)
+		return ret;
+	h = &ns->host[host];
+	h->said.lo = min64(h->said.lo, time_ns);
+	h->said.hi = max64(h->said.hi, time_ns);
+	extend(h, time_ns);
+	return 0;
 }
 
 static bool is_loopback(const uint8_t *addr)
@@ -376,8 +383,11 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 			if (task->method == NETSYNC_METHOD_REGRESSION)
 				estimate_regression(&est[i]);
 		}
-		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
+		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
+				ns->pairs.pair, n, task->limits.slope);
 	}
+	if (!ret)
+		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
 	if (!ret) {
 		for (uint32_t i = 0; i < n; i++) {
 			fill_pair(ns, &est[i], &ns->pair_info[i]);
@@ -506,8 +516,8 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 		.num_steps = h->num_steps,
 	};
 	if (h->first <= h->last) {
-		i.first_ns = h->origin + h->first;
-		i.last_ns = h->origin + h->last;
+		i.first_ns = h->origin + (ns->solved ? h->span.lo : h->first);
+		i.last_ns = h->origin + (ns->solved ? h->span.hi : h->last);
 	}
 	return copy_out(info, &i, sizeof(i));
 }

@@ -25,53 +25,48 @@ static struct sample bear(const struct course *c, const struct link *l,
 
 int64_t points_level(const struct link *l)
 {
-	const struct point *p = l->pair->cloud[0].envelope.bin[0].corner;
-	int64_t own = l->first ? p->x : p->x + p->y;
-	int64_t other = l->first ? p->x + p->y : p->x, ref;
+	const struct envelope *e = &l->pair->cloud[0].envelope;
+	int64_t x = bin_time(&e->bin[e->num / 2]), ref;
+	int64_t y = envelope_usual_y(e, e->num / 2);
+	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x;
 
 	course_at(l->other, other, &ref);
 	return ref - own;
-}
-
-/* The middle of what neighbouring bins say, so that one may be wrong. */
-static int64_t usual_y(const struct envelope *e, size_t i)
-{
-	size_t from = i > 2 ? i - 2 : 0, n = 0;
-	int64_t y[5];
-
-	for (; from < e->num && from <= i + 2; from++) {
-		const struct bin *b = &e->bin[from];
-		size_t k = n++;
-
-		for (; k && y[k - 1] > b->corner[b->corners / 2].y; k--)
-			y[k] = y[k - 1];
-		y[k] = b->corner[b->corners / 2].y;
-	}
-	return y[n / 2];
 }
 
 static void gather_side(struct points *p, const struct course *c,
 			const struct link *l, int cloud, struct side *side)
 {
 	const struct envelope *e = &l->pair->cloud[cloud].envelope;
+	const struct course *first = l->first ? c : l->other;
 
 	side->noise = l->other->noise;
 	side->width = (double)(INT64_C(1) << e->shift);
 	for (size_t i = 0; i < e->num; i++) {
 		const struct bin *b = &e->bin[i];
-		struct heap *h = &side->heap[side->heaps++];
 		/* Of the mean only the time matters, not to the ns. */
 		int64_t mean = bin_time(b), y;
+		struct heap *h;
 
-		y = l->first ? 0 : cloud ? -usual_y(e, i) : usual_y(e, i);
+		if (mean < first->from || mean > first->to)
+			continue;
+		h = &side->heap[side->heaps++];
+		y = l->first ? 0 : envelope_usual_y(e, i);
+		y = cloud ? -y : y;
 		*h = (struct heap){ .messages = (uint32_t)b->messages,
 				    .first = (uint32_t)p->samples,
 				    .samples = b->corners,
 				    .t = (double)(mean + y - c->from) };
 		for (uint32_t n = 0; n < b->corners; n++) {
+			struct sample *s = &p->sample[p->samples];
+
 			y = b->corner[n].y;
-			p->sample[p->samples++] =
-				bear(c, l, b->corner[n].x, cloud ? -y : y);
+			*s = bear(c, l, b->corner[n].x, cloud ? -y : y);
+			/* A false timestamp led there. */
+			if (s->t < 0 || s->t > p->span)
+				h->samples--;
+			else
+				p->samples++;
 		}
 		side->messages += b->messages;
 	}

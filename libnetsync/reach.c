@@ -77,6 +77,16 @@ static int find_jolts(const struct course *course[2], struct jolt **jolts,
 
 /* ---- messages ---------------------------------------------------------- */
 
+/* Does a time that cannot be belong to it? */
+static bool is_false(const struct course *course[2], int way,
+		     const struct point *p)
+{
+	int64_t other = p->x + (way ? -p->y : p->y);
+
+	return p->x < course[0]->from || p->x > course[0]->to ||
+	       other < course[1]->from || other > course[1]->to;
+}
+
 /* Was it received before it was sent, by the courses? */
 static bool inverted(const struct course *course[2], int way,
 		     const struct point *p)
@@ -97,10 +107,13 @@ size_t reach_inverted(const struct pair *pair, const struct course *course[2])
 	for (int way = 0; way < 2; way++) {
 		const struct envelope *e = &pair->cloud[way].envelope;
 
-		for (size_t i = 0; i < e->num; i++)
-			for (uint32_t k = 0; k < e->bin[i].corners; k++)
-				num += inverted(course, way,
-						&e->bin[i].corner[k]);
+		for (size_t i = 0; i < e->num; i++) {
+			const struct bin *b = &e->bin[i];
+
+			for (uint32_t k = 0; k < b->corners; k++)
+				num += !is_false(course, way, &b->corner[k]) &&
+				       inverted(course, way, &b->corner[k]);
+		}
 	}
 	return num;
 }
@@ -124,7 +137,8 @@ static int gather(struct kept *to, const struct cloud *c, int way,
 		for (uint32_t k = 0; k < e->bin[i].corners; k++) {
 			const struct point *p = &e->bin[i].corner[k];
 
-			if (course && inverted(course, way, p))
+			if (course && (is_false(course, way, p) ||
+				       inverted(course, way, p)))
 				to->left_out++;
 			else
 				to->point[to->num++] = *p;

@@ -61,12 +61,12 @@ static struct range span_of(const struct reduction *r, uint32_t pair)
 	const struct estimate *e = &r->est[pair];
 	const struct host *a = &r->host[e->pair->host[0]];
 	const struct host *b = &r->host[e->pair->host[1]];
-	struct range s = { b->first, b->last };
+	struct range s = b->span;
 
 	line_to_first(&e->line, &s.lo);
 	line_to_first(&e->line, &s.hi);
-	s.lo = min64(s.lo, a->first);
-	s.hi = max64(s.hi, a->last);
+	s.lo = min64(s.lo, a->span.lo);
+	s.hi = max64(s.hi, a->span.hi);
 	return s;
 }
 
@@ -231,12 +231,12 @@ static int track_host(struct reduction *r, uint32_t h, struct link *link)
 /* Straight, as the lines of the pairs say. */
 static void set_course(struct reduction *r, uint32_t h)
 {
-	struct carried k = carry(r, h, r->host[h].first);
+	struct carried k = carry(r, h, r->host[h].span.lo);
 
 	r->course[h] = (struct course){
-		.from = r->host[h].first,
-		.to = r->host[h].last,
-		.offset = k.t - r->host[h].first + (int64_t)floor(k.frac),
+		.from = r->host[h].span.lo,
+		.to = r->host[h].span.hi,
+		.offset = k.t - r->host[h].span.lo + (int64_t)floor(k.frac),
 		.rest = k.frac - floor(k.frac),
 		.skew = k.skew,
 	};
@@ -381,7 +381,7 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	uint32_t via = r->by_bound.via[h];
 	uint32_t next = graph_other(&r->graph, via, h);
 	const struct cloud *c = r->est[via].pair->cloud;
-	double span = (double)(r->host[h].last - r->host[h].first);
+	double span = (double)(r->host[h].span.hi - r->host[h].span.lo);
 	double n = span * sqrt(r->task->limits.bend / (8 * NARROW));
 
 	netsync_clock_model(r->host[next].clock, &m);
@@ -396,8 +396,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	const struct course *c = &r->course[h];
 	struct asked asked;
 	struct knots k = {
-		.first = host->origin + host->first,
-		.last = host->origin + host->last,
+		.first = host->origin + host->span.lo,
+		.last = host->origin + host->span.hi,
 		.limits = r->task->limits,
 		.at = reach_of_host,
 		.arg = &asked,
@@ -437,12 +437,12 @@ static int compare_bounds(const void *a, const void *b)
 static void summarize(struct host *host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
-	int64_t sorted[MEDIAN_OF], first = host->first, t;
+	int64_t sorted[MEDIAN_OF], first = host->span.lo, t;
 
 	netsync_clock_model(host->clock, &m);
 	for (int i = 0; i < MEDIAN_OF; i++) {
 		int64_t at = host->origin + first + (int64_t)
-			((__int128)(host->last - first) * i / (MEDIAN_OF - 1));
+			((__int128)(host->span.hi - first) * i / (MEDIAN_OF - 1));
 
 		netsync_convert(host->clock, at, &t, &sorted[i]);
 	}
@@ -538,10 +538,10 @@ static int make_clock(const struct reduction *r, uint32_t h)
 static int make_reference(const struct reduction *r)
 {
 	struct host *host = &r->host[r->reference];
-	bool seen = host->first <= host->last;
+	bool seen = host->span.lo <= host->span.hi;
 	struct netsync_segment seg = {
-		.from_ns = host->origin + (seen ? host->first : 0),
-		.to_ns = host->origin + (seen ? host->last : 0),
+		.from_ns = host->origin + (seen ? host->span.lo : 0),
+		.to_ns = host->origin + (seen ? host->span.hi : 0),
 		.rate = 1,
 	};
 	struct netsync_knot knot = { .time_ns = seg.from_ns };

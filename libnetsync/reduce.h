@@ -15,8 +15,10 @@ struct host {
 	char *name;
 	uint64_t packets;
 	int64_t origin;		/* its first time; others are relative to it */
-	int64_t first;		/* span, relative to the origin; */
-	int64_t last;		/* first > last: empty */
+	int64_t first;		/* time of all packets and messages; */
+	int64_t last;		/* first > last: none */
+	struct range said;	/* what netsync_extend_span() says */
+	struct range span;	/* what clocks are made for; see span.h */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;
