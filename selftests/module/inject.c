@@ -130,8 +130,9 @@ static const struct recipe packets[] = {
 	{ "IPv6 routing", true, 6, .extensions = { BYTES(ROUTING) } },
 	{ "IPv6 several extension headers", true, 6, .payload = 5,
 	  .extensions = { BYTES(HOP DESTINATION ROUTING DESTINATION) } },
-	{ "IPv6 a hundred of them", true, 6, .payload = 5,
-	  .extensions = { BYTES(TEN_OF(TEN_OF(DESTINATION))) } },
+	/* Newer kernels take no more than twelve. */
+	{ "IPv6 ten of them", true, 6, .payload = 5,
+	  .extensions = { BYTES(TEN_OF(DESTINATION)) } },
 	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000,
 	  .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) },
 	  .extensions = { BYTES(DESTINATION DESTINATION) } },
