@@ -196,11 +196,15 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 
 # Programs that guest tests use.
 GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
-	$(wildcard selftests/module/*.c))
+	$(wildcard selftests/module/*.c)) $(BUILD)/selftests/often
 
 $(BUILD)/selftests/%: selftests/module/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+
+$(BUILD)/selftests/%: selftests/debug/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d)
 
