@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <endian.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,14 @@ static uint64_t hash_of(const struct word *word)
 	return hash;
 }
 
+/* Of words of up to eight bytes and one length, no two have the same hash. */
+static bool is_same(const struct name *name, const struct word *word)
+{
+	return name->len == word->len &&
+	       (word->len <= sizeof(uint64_t) ||
+		!memcmp(name->text, word->text, word->len));
+}
+
 static struct name *find(const struct names *names, const struct word *word,
 			 uint64_t hash)
 {
@@ -32,8 +41,7 @@ static struct name *find(const struct names *names, const struct word *word,
 	if (!names->slots)
 		return NULL;
 	for (; (name = names->slot[i]); i = (i + 1) & (names->slots - 1))
-		if (name->hash == hash && name->len == word->len &&
-		    !memcmp(name->text, word->text, word->len))
+		if (name->hash == hash && is_same(name, word))
 			return name;
 	return NULL;
 }
