@@ -37,7 +37,8 @@ class Run:
                               timeout=120, check=False)
         self.status = done.returncode
         self.out = done.stdout.decode()
-        self.err = done.stderr.decode()
+        # Names are bytes, and need not be UTF-8.
+        self.err = done.stderr.decode(errors="replace")
 
     def json(self):
         return json.loads(self.out)
