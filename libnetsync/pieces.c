@@ -391,14 +391,14 @@ static size_t more_pieces(const struct track *k, size_t pieces)
 
 /*
  * Below how many pieces need not be tried? Least squares are quick and show
- * where the curve begins to follow.
+ * where the curve begins to follow. *enough: where they see no more of it.
  */
-static int first_pieces(struct track *k, size_t *first)
+static int first_pieces(struct track *k, size_t *first, size_t *enough)
 {
 	double residual[32], least = HUGE_VAL, scatter = 0;
 	int n = 0, ret = 0;
 
-	*first = 0;
+	*first = *enough = 0;
 	pieces_look(k, &k->best);
 	/* Once the walls are as near as they scatter, there is no more. */
 	for (size_t p = 0; p <= most_pieces(k) && n < 32 &&
@@ -413,6 +413,7 @@ static int first_pieces(struct track *k, size_t *first)
 		if (ret)
 			return ret;
 		least = fmin(least, residual[n++]);
+		*enough = p;
 	}
 	for (int i = 0; i < n; i++, *first = more_pieces(k, *first))
 		if (residual[i] <= 8 * least + 1000)
@@ -454,15 +455,18 @@ static int try_pieces(struct track *k, size_t pieces)
 	return ret;
 }
 
-/* More and more pieces, until that was not better @patience times. */
-static int climb(struct track *k, size_t pieces, int patience)
+/*
+ * More and more pieces, until that was not better @patience times. With few, a
+ * wave is not followed at all: nothing is decided before @enough.
+ */
+static int climb(struct track *k, size_t pieces, size_t enough, int patience)
 {
 	int worse = 0, ret = 0;
 
 	for (; ret >= 0 && worse < patience && pieces <= most_pieces(k);
 	     pieces = more_pieces(k, pieces)) {
 		ret = try_pieces(k, pieces);
-		worse = ret ? 0 : worse + 1;
+		worse = ret ? 0 : worse + (pieces >= enough);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -470,7 +474,7 @@ static int climb(struct track *k, size_t pieces, int patience)
 /* What was right before is nearly so again. */
 static int climb_around(struct track *k, size_t pieces)
 {
-	int ret = climb(k, pieces, 2);
+	int ret = climb(k, pieces, 0, 2);
 
 	if (!ret && k->pieces == pieces) {
 		do
@@ -482,7 +486,7 @@ static int climb_around(struct track *k, size_t pieces)
 
 int pieces_choose(struct track *k)
 {
-	size_t known = k->pieces, most = most_pieces(k), first;
+	size_t known = k->pieces, most = most_pieces(k), first, enough;
 	int ret;
 
 	k->restarts = RESTARTS;
@@ -491,9 +495,9 @@ int pieces_choose(struct track *k)
 		if (known) {
 			ret = climb_around(k, known < most ? known : most);
 		} else {
-			ret = first_pieces(k, &first);
+			ret = first_pieces(k, &first, &enough);
 			if (!ret)
-				ret = climb(k, first, 2);
+				ret = climb(k, first, 2 * enough, 2);
 		}
 	} while (ret == -EAGAIN);
 	return ret;
