@@ -66,8 +66,7 @@ static double smallest(const struct window *window, size_t num, double *buffer)
 	for (size_t w = 0; w < num; w++)
 		if (filled(&window[w]))
 			buffer[n++] = half(&window[w]);
-	median(buffer, n);
-	return n ? buffer[n / WRONG] : 0;
+	return nth(buffer, n, n / WRONG);
 }
 
 static double usual(const struct window *w, const struct side *side)

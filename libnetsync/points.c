@@ -202,29 +202,40 @@ size_t points_most(const struct points *p)
 	return most;
 }
 
-static int by_value(const void *a, const void *b)
+/* C. A. R. Hoare, "Algorithm 65: find", Communications of the ACM 4(7), 1961 */
+double nth(double *v, size_t n, size_t k)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	size_t from = 0, to = n ? n - 1 : 0;
 
-	return x < y ? -1 : x > y;
+	while (from < to) {
+		size_t i = from, j = to;
+		double pivot = v[k];
+
+		for (;;) {
+			double x;
+
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			x = v[i];
+			v[i++] = v[j];
+			v[j--] = x;
+		}
+		/* What is before i is not above the pivot, nor below it after j. */
+		if (k <= j)
+			to = j;
+		if (k >= i)
+			from = i;
+		if (j < k && k < i)
+			break;
+	}
+	return n ? v[k] : 0;
 }
 
 double median(double *v, size_t n)
 {
-	if (!n)
-		return 0;
-	/* Of a few this is several times as quick. */
-	if (n <= 32) {
-		for (size_t i = 1; i < n; i++) {
-			double x = v[i];
-			size_t k = i;
-
-			for (; k && v[k - 1] > x; k--)
-				v[k] = v[k - 1];
-			v[k] = x;
-		}
-		return v[n / 2];
-	}
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
+	return nth(v, n, n / 2);
 }

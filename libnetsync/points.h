@@ -105,7 +105,11 @@ size_t points_group(const struct points *p, const struct side *side, int dir,
 /* The most heaps of any side. */
 size_t points_most(const struct points *p);
 
-/* Sorts; 0 of none. */
+/*
+ * The value that is at a place once all are sorted; at the middle. Values move;
+ * 0 of none.
+ */
+double nth(double *v, size_t n, size_t place);
 double median(double *v, size_t n);
 
 #endif

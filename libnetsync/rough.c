@@ -12,7 +12,8 @@
 #define NEIGHBOURS 8		/* groups before, and groups after */
 #define MANY 16			/* no more than one in so many is left out */
 #define OUTLIER 8.0		/* median deviations inward */
-#define SAMPLE 4		/* one in so many groups tells the deviation */
+#define SAMPLE 4		/* one in so many groups tells the deviation, */
+#define SAMPLES 512		/* and about so many, if there are more */
 
 /* Room for looking at one side after the other. */
 struct desk {
@@ -262,7 +263,7 @@ static double inward_of(const struct group *g, size_t n, size_t i)
 	return least / reach;
 }
 
-/* A group that is not below most of its neighbours need not be looked at. */
+/* A group that is not below its neighbours, but for one, need not be looked at. */
 static bool inside(const struct group *g, size_t n, size_t i)
 {
 	size_t below[2] = { 0, 0 };
@@ -273,7 +274,7 @@ static bool inside(const struct group *g, size_t n, size_t i)
 		below[0] += g[i - k].y <= g[i].y;
 		below[1] += g[i + k].y <= g[i].y;
 	}
-	return below[0] > NEIGHBOURS / 2 || below[1] > NEIGHBOURS / 2;
+	return below[0] > NEIGHBOURS / 8 || below[1] > NEIGHBOURS / 8;
 }
 
 /*
@@ -285,13 +286,14 @@ static size_t clean_side(struct points *p, const struct course *c,
 {
 	struct group *g = d->group;
 	size_t n = points_group(p, side, dir, messages, g);
+	size_t every = n / SAMPLES > SAMPLE ? n / SAMPLES : SAMPLE;
 	size_t dropped = 0, wrong = 0, looked = 0;
 	double scatter;
 
 	if (n < NEIGHBOURS + 1)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		bool sample = i % SAMPLE == 0;
+		bool sample = i % every == 0;
 
 		d->inward[i] = 0;
 		if (!sample && inside(g, n, i))
