@@ -9,6 +9,7 @@ Packets that take unusual ways through the stack.
   raw FROM TO COUNT       datagrams with own IP headers, some of them nonsense
   loop ADDRESS COUNT      multicasts that come back
   tun|tap FROM TO COUNT   datagrams that come in by such a device, and go out
+  generate DEVICE MODE    20 datagrams of pktgen, sent or received by a device
   xdp PIN                 a program for generic XDP that passes everything
 """
 import ctypes
@@ -108,6 +109,22 @@ def device(kind, source, target, count):
             pass
 
 
+def generate(name, mode):
+    """pktgen takes one command with each write"""
+    def tell(path, *commands):
+        for command in commands:
+            with open("/proc/net/pktgen/" + path, "w", encoding="ascii") as file:
+                file.write(command + "\n")
+
+    with open(f"/sys/class/net/{name}/address", encoding="ascii") as text:
+        mac = text.read().strip()
+    tell("kpktgend_0", "rem_device_all", "add_device " + name)
+    tell(name, "xmit_mode " + mode, "count 20", "pkt_size 100", "dst 10.1.0.1",
+         "dst_mac " + mac, "udp_dst_min 7", "udp_dst_max 7")
+    tell("pgctrl", "start")
+    tell("kpktgend_0", "rem_device_all")
+
+
 def xdp(pin):
     """r0 = XDP_PASS; exit"""
     code = ctypes.create_string_buffer(struct.pack("<BBhiBBhi", 0xb7, 0, 0, 2,
@@ -124,5 +141,6 @@ def xdp(pin):
 
 
 CASES = {"serve": serve, "again": again, "raw": raw, "loop": loop, "xdp": xdp,
-         "tun": lambda *a: device("tun", *a), "tap": lambda *a: device("tap", *a)}
+         "generate": generate, "tun": lambda *a: device("tun", *a),
+         "tap": lambda *a: device("tap", *a)}
 CASES[sys.argv[1]](*sys.argv[2:])

@@ -81,10 +81,10 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	int pair[2], i, count;
+	int pair[2], i, count = argc == 3 ? atoi(argv[2]) : 0;
 	uint64_t *ticks, sum = 0;
 
-	if (argc != 3 || (count = atoi(argv[2])) < 1) {
+	if (count < 1) {
 		fputs("usage: pingpong udp|tcp COUNT\n", stderr);
 		return 2;
 	}
