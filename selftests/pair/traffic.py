@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traffic between machines, interactive and bulk, over TCP and UDP.
+"""Traffic between machines, interactive and bulk, over TCP, UDP and SCTP.
 
 usage: traffic.py serve CLIENTS
-       traffic.py drive SECONDS RATE BURST BULK [udp:]ADDRESS...
+       traffic.py drive SECONDS RATE BURST BULK [udp:|sctp:]ADDRESS...
 
 "drive" sends, RATE times a second for SECONDS, BURST small requests to one
 address after the other, each answered before the next one; halfway it moves
 BULK bytes to each address and back. "serve" ends when CLIENTS TCP connections
-have come and gone; it answers datagrams until then.
+have come and gone; it answers datagrams, and SCTP where the kernel has it, until
+then.
 """
+import errno
+import os
 import socket
 import sys
 import threading
@@ -26,6 +29,13 @@ DATAGRAM = 1400
 BUNDLE = 40 * DATAGRAM
 # Nothing is sent again, so that what comes at once from all sides must fit.
 SO_RCVBUFFORCE, ROOM = 33, 1 << 23
+# No SCTP message may be longer than the room that a socket has for sending.
+SCTP_NODELAY, MESSAGE = 3, 16000
+
+
+def message(size):
+    """What is in datagrams tells them apart."""
+    return size.to_bytes(HEADER, "little") + os.urandom(size - HEADER)
 
 
 def no_delay(conn):
@@ -52,7 +62,7 @@ def answer(conn):
             return
         size = int.from_bytes(header, "little")
         receive(conn, size - HEADER)
-        conn.sendall(bytes(size))
+        conn.sendall(message(size))
 
 
 def datagrams():
@@ -64,6 +74,20 @@ def datagrams():
     return conn
 
 
+def send(conn, data, client):
+    """All at once, if the device makes the checksums."""
+    try:
+        if conn.getsockopt(socket.IPPROTO_UDP, UDP_SEGMENT):
+            conn.sendto(data, client)
+            return
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        conn.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 0)
+    for i in range(0, len(data), DATAGRAM):
+        conn.sendto(data[i:i + DATAGRAM], client)
+
+
 def answer_datagrams(conn):
     """When as many bytes have come as a bundle's first ones say, send as many."""
     left = {}
@@ -73,13 +97,35 @@ def answer_datagrams(conn):
             left[client] = size = int.from_bytes(data[:HEADER], "little")
         left[client] -= len(data)
         if left[client] <= 0:
-            conn.sendto(size.to_bytes(HEADER, "little") + bytes(size - HEADER), client)
+            send(conn, message(size), client)
+
+
+def sctp(family):
+    conn = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_SCTP)
+    conn.setsockopt(socket.IPPROTO_SCTP, SCTP_NODELAY, 1)
+    return conn
+
+
+def answer_sctp(listener):
+    while True:
+        threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+
+
+def serve_sctp():
+    try:
+        listener = sctp(socket.AF_INET6)
+    except OSError:
+        return
+    listener.bind(("", PORT))
+    listener.listen(100)
+    threading.Thread(target=answer_sctp, args=(listener,), daemon=True).start()
 
 
 def serve(clients):
     conn = datagrams()
     conn.bind(("", PORT))
     threading.Thread(target=answer_datagrams, args=(conn,), daemon=True).start()
+    serve_sctp()
     with socket.create_server(("", PORT), family=socket.AF_INET6,
                               dualstack_ipv6=True) as listener:
         threads = []
@@ -104,9 +150,12 @@ class Stream:
         sys.exit("traffic.py: %s does not answer" % address)
 
     def request(self, size):
-        self.conn.sendall(size.to_bytes(HEADER, "little") + bytes(size - HEADER))
+        self.send(message(size))
         if not receive(self.conn, size):
             sys.exit("traffic.py: connection lost")
+
+    def send(self, data):
+        self.conn.sendall(data)
 
     def close(self):
         self.conn.close()
@@ -118,17 +167,41 @@ class Datagrams(Stream):
     def __init__(self, address):
         self.conn = datagrams()
         self.conn.settimeout(60)
-        self.conn.connect(("::ffff:" + address if "." in address else address, PORT))
+        self.server = "::ffff:" + address if "." in address else address, PORT
+        self.conn.connect(self.server)
+
+    def send(self, data):
+        send(self.conn, data, self.server)
 
     def request(self, size):
         while size > 0:
-            super().request(min(size, BUNDLE))
+            super().request(max(HEADER, min(size, BUNDLE)))
             size -= BUNDLE
 
 
+class Messages(Stream):
+    """SCTP, to a server that is up by now."""
+
+    def __init__(self, address):
+        self.conn = sctp(socket.AF_INET6 if ":" in address else socket.AF_INET)
+        self.conn.connect((address, PORT))
+
+    def request(self, size):
+        while size > 0:
+            super().request(max(HEADER, min(size, MESSAGE)))
+            size -= MESSAGE
+
+
+KINDS = {"": Stream, "udp:": Datagrams, "sctp:": Messages}
+
+
+def connect(address):
+    kind = next(kind for kind in reversed(KINDS) if address.startswith(kind))
+    return KINDS[kind](address[len(kind):])
+
+
 def drive(seconds, rate, burst, bulk, addresses):
-    conns = [Datagrams(address[4:]) if address.startswith("udp:") else Stream(address)
-             for address in addresses]
+    conns = [connect(address) for address in addresses]
     start = time.monotonic()
     count = int(seconds * rate)
     for i in range(count):
