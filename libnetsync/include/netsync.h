@@ -173,8 +173,9 @@ int netsync_add_host(struct netsync *ns, const char *name);
  * @host: the host
  * @time_ns: an instant on its clock
  *
- * Bounds are given for a host's whole span. It covers the host's packets by
- * itself; call this where the trace reaches further than they do.
+ * Bounds are given for a host's whole span. It covers the host's packets and
+ * messages by itself, but for a few that are far from all others and contradict
+ * them (false timestamps); call this where the trace reaches further.
  *
  * Return: 0, -EINVAL for an unknown host, -ERANGE for a time beyond
  * NETSYNC_MAX_TIME or NETSYNC_MAX_SPAN.
