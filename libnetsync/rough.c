@@ -263,7 +263,7 @@ static double inward_of(const struct group *g, size_t n, size_t i)
 	return least / reach;
 }
 
-/* A group that is not below its neighbours, but for one, need not be looked at. */
+/* A group that is not below its neighbours, but for two, need not be looked at. */
 static bool inside(const struct group *g, size_t n, size_t i)
 {
 	size_t below[2] = { 0, 0 };
@@ -274,7 +274,7 @@ static bool inside(const struct group *g, size_t n, size_t i)
 		below[0] += g[i - k].y <= g[i].y;
 		below[1] += g[i + k].y <= g[i].y;
 	}
-	return below[0] > NEIGHBOURS / 8 || below[1] > NEIGHBOURS / 8;
+	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
 }
 
 /*
