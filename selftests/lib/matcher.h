@@ -88,6 +88,13 @@ static inline void see(struct bench *b, uint32_t host, int dir, int64_t time)
 	assert_int_equal(matcher_add(&b->m, &b->p), 0);
 }
 
+/* From A to B. */
+static inline void pass(struct bench *b, int64_t time)
+{
+	see(b, A, NETSYNC_OUT, time);
+	see(b, B, NETSYNC_IN, time + 50);
+}
+
 static inline struct tally totals(const struct matcher *m)
 {
 	return (struct tally){

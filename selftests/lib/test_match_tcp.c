@@ -278,16 +278,14 @@ static void test_probes(void **state)
 	for (int i = 0; i < 40; i++) {
 		b->p.len = (uint32_t)i % 2;
 		b->p.ip_id = (uint16_t)(100 + i);
-		see(b, A, NETSYNC_OUT, i * SEC);
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		pass(b, i * SEC);
 	}
 	expect(b, 80, 0, 0);
 	assert_int_equal(b->num, 40);
 	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	b->p.ack++;
 	for (int i = 0; i < 4; i++) {
-		see(b, A, NETSYNC_OUT, i * SEC);
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		pass(b, i * SEC);
 	}
 	expect(b, 80, 8, 0);
 }

@@ -16,8 +16,7 @@ static void test_plain(void **state)
 	udp(b);
 	for (int i = 0; i < 100; i++) {
 		b->p.ip_id = (uint16_t)(65500 + i);
-		see(b, A, NETSYNC_OUT, i * SEC);
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		pass(b, i * SEC);
 	}
 	/* Of the hundred one had the id 0, which alone says nothing. */
 	expect(b, 200, 0, 0);
@@ -53,21 +52,18 @@ static void test_without_ids(void **state)
 		b->p.digest = (uint64_t)(i / 2) << 32 | 7;
 		if (i % 2 == 0)
 			b->p.digest += (uint64_t)(i + 1) << 40;
-		see(b, A, NETSYNC_OUT, i * SEC);
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		pass(b, i * SEC);
 	}
 	expect(b, 20, 0, 0);
 	b->p.digest = 3;
 	for (int i = 0; i < 2; i++) {
-		see(b, A, NETSYNC_OUT, i * SEC);
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		pass(b, i * SEC);
 	}
 	expect(b, 20, 4, 0);
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_IP_ID);
 	for (int i = 0; i < 5; i++) {
 		b->p.len = 100 + (uint32_t)i;
-		see(b, A, NETSYNC_OUT, i * SEC);
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		pass(b, i * SEC);
 	}
 	expect(b, 30, 4, 0);
 }
@@ -146,8 +142,7 @@ static void test_ping(void **state)
 		for (int i = 0; i < 10; i++) {
 			b->p.icmp_seq = (uint16_t)i;
 			b->p.icmp_type = v6 ? 128 : 8;
-			see(b, A, NETSYNC_OUT, i * SEC);
-			see(b, B, NETSYNC_IN, i * SEC + 50);
+			pass(b, i * SEC);
 			b->p.icmp_type = v6 ? 129 : 0;
 			see(b, B, NETSYNC_OUT, i * SEC + 60);
 			see(b, A, NETSYNC_IN, i * SEC + 99);
