@@ -10,47 +10,22 @@ struct field_name {
 	enum meaning meaning;
 };
 
+/*
+ * Of all our own events: a name means the same in each. What some mean at a
+ * device depends on the protocol, see read_wire().
+ */
 static const struct field_name flat_names[] = {
-	{ "seq", SEQ }, { "ack_seq", ACK }, { "flags", FLAGS },
-	{ "window", WINDOW }, { "sport", SPORT }, { "dport", DPORT },
-	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
-	{ "id", IP_ID }, { "len", LEN }, { "has_ts", HAS_TS },
-	{ "tsval", TSVAL }, { "tsecr", TSECR }, { "gso_size", GSO_SIZE },
-	{ "gso_segs", GSO_SEGS }, { "netns", NETNS }, { NULL, 0 },
-};
-
-static const struct field_name flat_udp_names[] = {
-	{ "sport", SPORT }, { "dport", DPORT }, { "saddr", SADDR },
-	{ "daddr", DADDR }, { "family", FAMILY }, { "id", IP_ID },
-	{ "len", LEN }, { "gso_size", GSO_SIZE }, { "gso_segs", GSO_SEGS },
-	{ "netns", NETNS }, { "check", CHECKSUM }, { "check_final", IS_FINAL },
-	{ "digest", DIGEST }, { NULL, 0 },
-};
-
-static const struct field_name flat_icmp_names[] = {
-	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
-	{ "id", IP_ID }, { "len", LEN }, { "netns", NETNS }, { "type", TYPE },
-	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { NULL, 0 },
-};
-
-static const struct field_name flat_sctp_names[] = {
-	{ "sport", SPORT }, { "dport", DPORT }, { "saddr", SADDR },
-	{ "daddr", DADDR }, { "family", FAMILY }, { "id", IP_ID },
-	{ "len", LEN }, { "gso_size", GSO_SIZE }, { "gso_segs", GSO_SEGS },
-	{ "netns", NETNS }, { "vtag", VTAG }, { "chunk", CHUNK },
-	{ "has_tsn", HAS_TSN }, { "tsn", TSN }, { NULL, 0 },
-};
-
-/* What most of them mean depends on the protocol: see read_wire(). */
-static const struct field_name flat_wire_names[] = {
 	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
-	{ "seq", SEQ }, { "ack_seq", ACK }, { "flags", FLAGS },
-	{ "window", WINDOW }, { "check", CHECKSUM }, { "sport", SPORT },
-	{ "dport", DPORT }, { "saddr", SADDR }, { "daddr", DADDR },
-	{ "family", FAMILY }, { "id", IP_ID }, { "len", LEN },
-	{ "has_ts", HAS_TS }, { "tsval", TSVAL }, { "tsecr", TSECR },
-	{ "gso_size", GSO_SIZE }, { "gso_segs", GSO_SEGS },
-	{ "netns", NETNS }, { NULL, 0 },
+	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
+	{ "id", IP_ID }, { "len", LEN }, { "netns", NETNS },
+	{ "sport", SPORT }, { "dport", DPORT }, { "gso_size", GSO_SIZE },
+	{ "gso_segs", GSO_SEGS }, { "seq", SEQ }, { "ack_seq", ACK },
+	{ "flags", FLAGS }, { "window", WINDOW }, { "has_ts", HAS_TS },
+	{ "tsval", TSVAL }, { "tsecr", TSECR }, { "check", CHECKSUM },
+	{ "check_final", IS_FINAL }, { "digest", DIGEST }, { "type", TYPE },
+	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { "vtag", VTAG },
+	{ "chunk", CHUNK }, { "has_tsn", HAS_TSN }, { "tsn", TSN },
+	{ NULL, 0 },
 };
 
 static const struct field_name nested_names[] = {
@@ -308,30 +283,27 @@ static bool find_fields(struct event_layout *event,
 {
 	struct layout *layout = &event->fields;
 
+	if (!event->kind->protocol)
+		return find_headers(event, payload);
+	look_up(layout, payload, flat_names);
 	switch (event->kind->protocol) {
 	case IPPROTO_TCP:
-		look_up(layout, payload, flat_names);
 		return has_all(layout, BIT(SEQ) | BIT(ACK) | BIT(FLAGS));
 	case IPPROTO_UDP:
-		look_up(layout, payload, flat_udp_names);
 		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(SPORT) |
 			       BIT(DPORT) | BIT(FAMILY) | BIT(IP_ID) | BIT(LEN));
 	case IPPROTO_ICMP:
-		look_up(layout, payload, flat_icmp_names);
 		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
 			       BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ));
 	case IPPROTO_SCTP:
-		look_up(layout, payload, flat_sctp_names);
 		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
 			       BIT(VTAG) | BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN));
-	case ANY_PROTOCOL:
-		look_up(layout, payload, flat_wire_names);
+	default:
 		return has_all(layout, BIT(PROTOCOL) | BIT(IFINDEX) |
 			       BIT(SEQ) | BIT(ACK) | BIT(FLAGS) | BIT(SADDR) |
 			       BIT(DADDR) | BIT(SPORT) | BIT(DPORT) |
 			       BIT(FAMILY) | BIT(IP_ID) | BIT(LEN));
 	}
-	return find_headers(event, payload);
 }
 
 const struct event_kind *ctf_event_kind(const char *name)
