@@ -44,6 +44,12 @@ struct course {
 /* The number of breaks before a time since @from; of times from it on, first. */
 size_t course_breaks_before(const struct course *c, double t);
 
+/* Is a time in its span? Another is false. */
+static inline bool course_covers(const struct course *c, int64_t t)
+{
+	return t >= c->from && t <= c->to;
+}
+
 /* t -> common time as whole ns, and the rest below 1 ns. */
 double course_at(const struct course *c, int64_t t, int64_t *ref);
 

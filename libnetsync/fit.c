@@ -361,6 +361,7 @@ static bool take_step(struct fit *f, struct system *s, double stretch,
 	}
 	memcpy(coef, s->trial, n * sizeof(double));
 	memcpy(margin, s->trial_margin, m * sizeof(double));
+	/* Walls are to be as strained as they were. */
 	*cost = cost_of(f, stretch);
 	return false;
 }

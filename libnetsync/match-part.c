@@ -264,26 +264,24 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 
 /* What is known of the transmission that one is of. */
 struct parts {
-	struct others all;
 	struct sighting *found[MAX_OTHERS];	/* on other hosts */
 	int n;
 	bool outer;		/* it was seen again further out */
 };
 
 /* False: it is not clear. This does not depend on what was decided before. */
-static bool find_parts(const struct matcher *m, const struct sighting *s,
+static bool find_parts(const struct sighting *s, const struct others *all,
 		       bool nat, struct parts *p)
 {
 	int own = 0;
 
-	find_others(m, s, &p->all);
-	if (p->all.storm)
+	if (all->storm)
 		return false;
-	p->n = find_counterparts(s, &p->all, nat, p->found);
+	p->n = find_counterparts(s, all, nat, p->found);
 	if (p->n > 0)
-		own = check_own_side(s, &p->all, p->found, p->n, nat);
-	p->outer = own || (p->n > 0 && is_forwarded(s, &p->all) &&
-			   has_routers(s, &p->all));
+		own = check_own_side(s, all, p->found, p->n, nat);
+	p->outer = own || (p->n > 0 && is_forwarded(s, all) &&
+			   has_routers(s, all));
 	return p->n >= 0 && own >= 0;
 }
 
@@ -291,22 +289,27 @@ static bool find_parts(const struct matcher *m, const struct sighting *s,
 static bool are_clear(const struct matcher *m, const struct sighting *s,
 		      const struct parts *p, bool nat)
 {
+	struct others around;
 	struct parts theirs;
 
-	for (int i = 0; i < p->n; i++)
-		if (begins_in(p->found[i], s) &&
-		    !find_parts(m, p->found[i], nat, &theirs))
+	for (int i = 0; i < p->n; i++) {
+		if (!begins_in(p->found[i], s))
+			continue;
+		find_others(m, p->found[i], &around);
+		if (!find_parts(p->found[i], &around, nat, &theirs))
 			return false;
+	}
 	return true;
 }
 
 /* 1: found; 0: nothing like it; negative errno. */
-static int use_parts(struct matcher *m, struct sighting *s, bool nat)
+static int use_parts(struct matcher *m, struct sighting *s,
+		     const struct others *all, bool nat)
 {
 	struct parts p;
 	int ret = 0;
 
-	if (!find_parts(m, s, nat, &p) || !are_clear(m, s, &p, nat)) {
+	if (!find_parts(s, all, nat, &p) || !are_clear(m, s, &p, nat)) {
 		match_ambiguous(m, s);
 		return 1;
 	}
@@ -338,8 +341,8 @@ int match_parts(struct matcher *m, struct sighting *s)
 		    match_is_ready(m, all.s[i]))
 			ret = match_key(m, all.s[i]);
 	if (!ret)
-		ret = use_parts(m, s, false);
+		ret = use_parts(m, s, &all, false);
 	if (!ret)
-		ret = use_parts(m, s, true);
+		ret = use_parts(m, s, &all, true);
 	return ret < 0 ? ret : 0;
 }

@@ -48,7 +48,7 @@ static void gather_side(struct points *p, const struct course *c,
 		int64_t mean = bin_time(b), y;
 		struct heap *h;
 
-		if (mean < first->from || mean > first->to)
+		if (!course_covers(first, mean))
 			continue;
 		h = &side->heap[side->heaps++];
 		y = l->first ? 0 : envelope_usual_y(e, i);

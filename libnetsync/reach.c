@@ -81,10 +81,10 @@ static int find_jolts(const struct course *course[2], struct jolt **jolts,
 static bool is_false(const struct course *course[2], int way,
 		     const struct point *p)
 {
-	int64_t other = p->x + (way ? -p->y : p->y);
+	int64_t y = way ? -p->y : p->y;
 
-	return p->x < course[0]->from || p->x > course[0]->to ||
-	       other < course[1]->from || other > course[1]->to;
+	return !course_covers(course[0], p->x) ||
+	       !course_covers(course[1], p->x + y);
 }
 
 /* Was it received before it was sent, by the courses? */

@@ -242,8 +242,8 @@ static void set_course(struct reduction *r, uint32_t h)
 	};
 }
 
-/* Of any host but the reference. */
-static size_t most_pieces(const struct reduction *r)
+/* The most that any host but the reference has. */
+static size_t pieces_of_others(const struct reduction *r)
 {
 	size_t most = 0;
 
@@ -278,7 +278,7 @@ static int track_hosts(struct reduction *r)
 			if (sweep == 0)
 				set_course(r, h);
 			else if (sweep == 1 && h == r->reference)
-				r->course[h].pieces = most_pieces(r);
+				r->course[h].pieces = pieces_of_others(r);
 			if ((h != r->reference || sweep) && curves)
 				ret = track_host(r, h, link);
 			r->course[h].known = true;

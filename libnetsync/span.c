@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "array.h"
 #include "span.h"
 
 /* At either end, one message in so many may be false. */
@@ -30,23 +30,19 @@ static int by_host_and_time(const void *a, const void *b)
 	return (p->t > q->t) - (p->t < q->t);
 }
 
-/* How far apart two clocks are in the middle of their messages. */
-static int64_t middle_y(const struct envelope *e)
-{
-	return envelope_usual_y(e, e->num / 2);
-}
-
 /*
- * Could clocks that differ by no more than @slope have come to this? With a
- * false timestamp they differ by as much as it is off.
+ * Could clocks that differ by no more than @slope have come to this, since the
+ * middle of their messages or until then? With a false timestamp they differ by
+ * as much as it is off.
  */
 static bool possible(const struct seen *s, double slope)
 {
 	const struct envelope *e = s->envelope;
-	double dx = (double)(bin_time(s->bin) - bin_time(&e->bin[e->num / 2]));
-	double dy = (double)(s->bin->corner[0].y - middle_y(e));
+	size_t middle = e->num / 2;
+	double dx = (double)(bin_time(s->bin) - bin_time(&e->bin[middle]));
+	double dy = (double)(s->bin->corner[0].y - envelope_usual_y(e, middle));
 
-	return (dy < 0 ? -dy : dy) <= 2 * slope * (dx < 0 ? -dx : dx) + LONGEST;
+	return fabs(dy) <= 2 * slope * fabs(dx) + LONGEST;
 }
 
 static bool belongs(const struct seen *s, const struct range *span,
@@ -91,7 +87,6 @@ static void set_span(struct host *h, const struct range *messages)
 {
 	int64_t near = max64(messages->hi - messages->lo, NEAR);
 
-	h->span = h->said;
 	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near ?
 				       h->first : messages->lo);
 	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near ?
