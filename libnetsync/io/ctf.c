@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctf-event.h"
 #include "ctf-files.h"
+#include "ctf-stream.h"
 
 enum sink_status {
 	SINK_OK = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK,
@@ -24,18 +24,12 @@ enum sink_status {
 };
 
 struct stream {
-	struct trace *trace;
-	char *name;
+	struct ctf_stream s;
 	/* Its first messages: read by open(), used by the first read(). */
 	const bt_message **held;
 	uint64_t num_held;
-	struct ctf_decoder **decoders;
-	size_t num_decoders;
 	bool begun;
 	bool ended;
-	bool any;		/* event was read */
-	int64_t first_ns;	/* as printed */
-	int64_t last_ns;
 };
 
 struct ctf {
@@ -43,7 +37,6 @@ struct ctf {
 	bt_graph *graph;
 	struct stream *streams;
 	uint64_t num_streams;
-	const bt_clock_class *clock;
 	bool reading;		/* in read(); else in open() */
 	int64_t until_ns;
 	int error;		/* of a sink: its graph must not go on */
@@ -63,226 +56,18 @@ static bool ctf_claims(const char *path, const struct stat *st)
 	return claims;
 }
 
-/* ---- what a stream holds ----------------------------------------------- */
-
-static int add_decoder(struct stream *stream, const bt_event_class *class)
-{
-	const char *name = bt_event_class_get_name(class);
-	struct ctf_decoder *decoder, **more;
-	int ret;
-
-	if (!ctf_event_known(name))
-		return 0;
-	ret = ctf_decoder_new(class, &decoder);
-	if (ret < 0)
-		return ret;
-	if (!decoder) {
-		io_warn(stream->trace->io,
-			"%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
-			stream->trace->path, name);
-		return 0;
-	}
-	more = realloc(stream->decoders,
-		       (stream->num_decoders + 1) * sizeof(*more));
-	if (!more) {
-		free(decoder);
-		return -ENOMEM;
-	}
-	stream->decoders = more;
-	more[stream->num_decoders++] = decoder;
-	stream->trace->has_netns |= ctf_decoder_has_netns(decoder);
-	return 0;
-}
-
-static int add_decoders(struct stream *stream, const bt_stream_class *class)
-{
-	uint64_t num = bt_stream_class_get_event_class_count(class);
-	int ret = 0;
-
-	for (uint64_t i = 0; i < num && !ret; i++)
-		ret = add_decoder(stream,
-			bt_stream_class_borrow_event_class_by_index_const(
-				class, i));
-	return ret;
-}
-
-static void drop_decoders(struct stream *stream)
-{
-	for (size_t i = 0; i < stream->num_decoders; i++)
-		free(stream->decoders[i]);
-	free(stream->decoders);
-	stream->decoders = NULL;
-	stream->num_decoders = 0;
-}
-
-static int set_host_name(struct trace *trace, const bt_trace *bt)
-{
-	const bt_value *value =
-		bt_trace_borrow_environment_entry_value_by_name_const(
-			bt, "hostname");
-	const char *name = NULL;
-
-	if (value && bt_value_is_string(value))
-		name = bt_value_string_get(value);
-	if (!name || !*name)
-		name = strrchr(trace->real_path, '/') + 1;
-	free(trace->host_name);
-	trace->host_name = strdup(*name ? name : "host");
-	return trace->host_name ? 0 : -ENOMEM;
-}
-
-static int set_clock(struct trace *trace, const bt_clock_class *clock)
-{
-	bt_uuid uuid = bt_clock_class_get_uuid(clock);
-	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
-	int64_t seconds;
-	__int128 epoch;
-
-	bt_clock_class_get_offset(clock, &seconds, &cycles);
-	epoch = (__int128)seconds * 1000000000 +
-		(__int128)cycles * 1000000000 / frequency;
-	if (epoch > INT64_MAX || epoch < INT64_MIN)
-		return -ERANGE;
-	trace->epoch_ns = epoch;
-	trace->has_clock_uuid = uuid;
-	if (uuid)
-		memcpy(trace->clock_uuid, uuid, UUID_SIZE);
-	return 0;
-}
-
-/* The first stream with network events, or else the first, says what it is. */
-static int identify(struct stream *stream, const bt_stream *bt,
-		    const bt_clock_class *clock)
-{
-	struct trace *trace = stream->trace;
-	struct ctf *ctf = trace->state;
-	const bt_trace *bt_trace = bt_stream_borrow_trace_const(bt);
-	bt_uuid uuid = bt_trace_get_uuid(bt_trace);
-	bool better = stream->num_decoders && !trace->has_network;
-	int ret;
-
-	if (ctf->clock && !better) {
-		if (stream->num_decoders && clock != ctf->clock) {
-			io_warn(trace->io, "%s: stream %s has another clock than the other streams and was not used.",
-				trace->path, stream->name);
-			drop_decoders(stream);
-		}
-		return 0;
-	}
-	ctf->clock = clock;
-	trace->has_network = stream->num_decoders;
-	trace->has_uuid = uuid;
-	if (uuid)
-		memcpy(trace->uuid, uuid, UUID_SIZE);
-	ret = set_clock(trace, clock);
-	return ret < 0 ? ret : set_host_name(trace, bt_trace);
-}
-
-static int set_stream_name(struct stream *stream, const bt_stream *bt)
-{
-	const char *name = bt_stream_get_name(bt), *slash;
-
-	if (!name)
-		return 0;
-	slash = strrchr(name, '/');
-	free(stream->name);
-	stream->name = strdup(slash ? slash + 1 : name);
-	return stream->name ? 0 : -ENOMEM;
-}
-
-static int begin_stream(struct stream *stream, const bt_message *message)
-{
-	const bt_stream *bt =
-		bt_message_stream_beginning_borrow_stream_const(message);
-	const bt_stream_class *class = bt_stream_borrow_class_const(bt);
-	const bt_clock_class *clock =
-		bt_stream_class_borrow_default_clock_class_const(class);
-	int ret = set_stream_name(stream, bt);
-
-	stream->begun = true;
-	if (!ret)
-		ret = add_decoders(stream, class);
-	if (ret < 0)
-		return ret;
-	if (clock)
-		return identify(stream, bt, clock);
-	if (stream->num_decoders)
-		io_warn(stream->trace->io,
-			"%s: stream %s has no clock, so its events have no times and were not used.",
-			stream->trace->path, stream->name);
-	drop_decoders(stream);
-	return 0;
-}
-
-/* ---- messages ---------------------------------------------------------- */
-
-static int use_event(struct stream *stream, const bt_message *message)
-{
-	const bt_event *event = bt_message_event_borrow_event_const(message);
-	const bt_event_class *class = bt_event_borrow_class_const(event);
-	struct ctf_decoder *decoder = NULL;
-	struct netsync_packet pkt;
-	int64_t time;
-	int ret;
-
-	if (bt_clock_snapshot_get_ns_from_origin(
-		    bt_message_event_borrow_default_clock_snapshot_const(
-			    message), &time)) {
-		bt_current_thread_clear_error();
-		stream->trace->out_of_range++;
-		return 0;
-	}
-	if (!stream->any || time < stream->first_ns)
-		stream->first_ns = time;
-	if (!stream->any || time > stream->last_ns)
-		stream->last_ns = time;
-	stream->any = true;
-
-	for (size_t i = 0; i < stream->num_decoders && !decoder; i++)
-		if (ctf_decoder_class(stream->decoders[i]) == class)
-			decoder = stream->decoders[i];
-	if (!decoder)
-		return 0;
-	ret = ctf_decode(decoder, stream->trace, event, &pkt);
-	if (ret <= 0)
-		return ret;
-	pkt.time_ns = time;
-	return io_packet(stream->trace, &pkt);
-}
-
-static int use_message(struct stream *stream, const bt_message *message)
-{
-	struct netsync_io_trace *info = &stream->trace->info;
-	uint64_t count;
-
-	switch (bt_message_get_type(message)) {
-	case BT_MESSAGE_TYPE_EVENT:
-		return use_event(stream, message);
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		if (bt_message_discarded_events_get_count(message, &count) !=
-		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-			count = 1;
-		info->lost_events += count;
-		return 0;
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		if (bt_message_discarded_packets_get_count(message, &count) !=
-		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-			count = 1;
-		info->lost_packets += count;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
 static int use_messages(struct stream *stream, const bt_message **messages,
 			uint64_t num)
 {
 	int ret = 0;
 
 	for (uint64_t i = 0; i < num; i++) {
+		struct netsync_packet pkt;
+
 		if (!ret)
-			ret = use_message(stream, messages[i]);
+			ret = ctf_stream_use(&stream->s, messages[i], &pkt);
+		if (ret > 0)
+			ret = io_packet(stream->s.trace, &pkt);
 		bt_message_put_ref(messages[i]);
 	}
 	return ret;
@@ -309,8 +94,10 @@ static int hold(struct stream *stream, const bt_message **messages,
 		ret = -ENOMEM;
 	for (uint64_t i = 0; i < num; i++) {
 		if (!ret && bt_message_get_type(messages[i]) ==
-			    BT_MESSAGE_TYPE_STREAM_BEGINNING)
-			ret = begin_stream(stream, messages[i]);
+			    BT_MESSAGE_TYPE_STREAM_BEGINNING) {
+			stream->begun = true;
+			ret = ctf_stream_begin(&stream->s, messages[i]);
+		}
 		if (stream->held)
 			stream->held[stream->num_held++] = messages[i];
 		else
@@ -323,16 +110,16 @@ static int hold(struct stream *stream, const bt_message **messages,
 
 static void warn_of_damage(struct stream *stream)
 {
-	struct trace *trace = stream->trace;
+	struct trace *trace = stream->s.trace;
 	char *reason = ctf_take_reason();
 	char *end = NULL;
 
 	trace->info.damaged++;
-	if (stream->any)
+	if (stream->s.any)
 		end = io_format("up to its event at %lld ns",
-				(long long)stream->last_ns);
+				(long long)stream->s.last_ns);
 	io_warn(trace->io, "%s: stream %s is damaged and was read %s (%s).",
-		trace->path, stream->name, end ? end : "not at all", reason);
+		trace->path, stream->s.name, end ? end : "not at all", reason);
 	free(end);
 	free(reason);
 }
@@ -355,7 +142,7 @@ static enum sink_status end_stream(struct stream *stream)
 
 static enum sink_status sink_failed(struct stream *stream, int error)
 {
-	struct ctf *ctf = stream->trace->state;
+	struct ctf *ctf = stream->s.trace->state;
 
 	ctf->error = error;
 	return end_stream(stream);
@@ -369,7 +156,7 @@ static bt_graph_simple_sink_component_consume_func_status
 consume(bt_message_iterator *iterator, void *data)
 {
 	struct stream *stream = data;
-	struct ctf *ctf = stream->trace->state;
+	struct ctf *ctf = stream->s.trace->state;
 	bt_message_iterator_next_status status;
 	bt_message_array_const messages;
 	uint64_t num;
@@ -383,7 +170,7 @@ consume(bt_message_iterator *iterator, void *data)
 		ret = use_held(stream);
 		if (ret < 0)
 			return (int)sink_failed(stream, ret);
-		if (stream->any && stream->last_ns > ctf->until_ns)
+		if (stream->s.any && stream->s.last_ns > ctf->until_ns)
 			return (int)SINK_AGAIN;
 	}
 	status = bt_message_iterator_next(iterator, &messages, &num);
@@ -398,7 +185,7 @@ consume(bt_message_iterator *iterator, void *data)
 			     hold(stream, messages, num);
 	if (ret < 0)
 		return (int)sink_failed(stream, ret);
-	if (!stream->num_decoders)
+	if (!stream->s.num_decoders)
 		return (int)end_stream(stream);
 	return (int)SINK_OK;
 }
@@ -447,9 +234,9 @@ static bool add_sink(struct ctf *ctf, struct stream *stream,
 	char *name = io_format("sink-%td", stream - ctf->streams);
 	bool ok;
 
-	stream->name = strdup(bt_port_get_name(
+	stream->s.name = strdup(bt_port_get_name(
 		bt_port_output_as_port_const(port)));
-	ok = name && stream->name &&
+	ok = name && stream->s.name &&
 	     !bt_graph_add_simple_sink_component(ctf->graph, name, NULL,
 						 consume, NULL, stream,
 						 &sink) &&
@@ -472,7 +259,7 @@ static bool add_sinks(struct trace *trace, const bt_component_source *source)
 		return false;
 	ctf->num_streams = num;
 	for (uint64_t i = 0; i < num; i++) {
-		ctf->streams[i].trace = trace;
+		ctf->streams[i].s.trace = trace;
 		if (!add_sink(ctf, &ctf->streams[i],
 			      bt_component_source_borrow_output_port_by_index_const(
 				      source, i)))
@@ -527,7 +314,7 @@ static int ctf_open(struct trace *trace)
 		if (ret < 0)
 			return ret;
 	}
-	if (!ctf->clock) {
+	if (!trace->clock) {
 		io_warn(trace->io, "%s: %s; the trace was not used.",
 			trace->path,
 			trace->info.damaged ? "none of its streams can be read" :
@@ -548,9 +335,9 @@ static int ctf_read(struct trace *trace, int64_t until_ns)
 	for (uint64_t i = 0; i < ctf->num_streams && ret >= 0; i++) {
 		struct stream *stream = &ctf->streams[i];
 
-		if (stream->any)
-			err = io_span(trace, stream->first_ns,
-				      stream->last_ns);
+		if (stream->s.any)
+			err = io_span(trace, stream->s.first_ns,
+				      stream->s.last_ns);
 		if (err < 0)
 			ret = err;
 	}
@@ -565,8 +352,7 @@ static void ctf_close(struct trace *trace)
 		return;
 	for (uint64_t i = 0; i < ctf->num_streams; i++) {
 		drop_held(&ctf->streams[i]);
-		drop_decoders(&ctf->streams[i]);
-		free(ctf->streams[i].name);
+		ctf_stream_release(&ctf->streams[i].s);
 	}
 	/* Its sinks point to the streams. */
 	bt_graph_put_ref(ctf->graph);

@@ -64,6 +64,7 @@ struct trace {
 
 	/* What open() found out. */
 	char *host_name;
+	const void *clock;	/* the reader's object; NULL: none is known */
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
 	int64_t epoch_ns;	/* of the clock's zero */
