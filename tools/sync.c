@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync sync - find the clock corrections of traced machines. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tool.h"
 
@@ -36,12 +34,8 @@ static const char help[] =
 
 struct settings {
 	const char *reference;
-	const char *output;
-	bool json;
-	bool force;
+	struct report report;
 	enum netsync_method method;
-	const char *method_name;
-	int64_t max_bound_ns;
 	double max_skew_ppm;
 	double max_drift_ppm_s;
 	int strict;
@@ -92,7 +86,7 @@ static bool set_method(struct settings *set, const char *name)
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		set->method = methods[i].method;
-		set->method_name = methods[i].name;
+		set->report.method = methods[i].name;
 		if (!strcmp(name, methods[i].name))
 			return true;
 	}
@@ -116,7 +110,7 @@ static bool set_ppm(double *ppm, const char *option, const char *text,
 
 static bool set_max_bound(struct settings *set, const char *text)
 {
-	if (parse_duration(text, &set->max_bound_ns))
+	if (parse_duration(text, &set->report.max_bound_ns))
 		return true;
 	complain("--max-bound %s: give a time such as 800ns, 50us, 1.5ms or 2s.",
 		 text);
@@ -125,8 +119,8 @@ static bool set_max_bound(struct settings *set, const char *text)
 
 static bool set_format(struct settings *set, const char *text)
 {
-	set->json = !strcmp(text, "json");
-	if (set->json || !strcmp(text, "table"))
+	set->report.json = !strcmp(text, "json");
+	if (set->report.json || !strcmp(text, "table"))
 		return true;
 	complain("--format %s: the formats are table and json.", text);
 	return false;
@@ -178,10 +172,10 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			has_format = true;
 			break;
 		case 'o':
-			set->output = optarg;
+			set->report.output = optarg;
 			break;
 		case OPT_FORCE:
-			set->force = true;
+			set->report.force = true;
 			break;
 		case OPT_MESSAGES:
 			ok = add_text(set, optarg, netsync_io_add_messages);
@@ -211,7 +205,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		return EXIT_BAD;
 	}
 	if (!has_format)
-		set->json = set->output;
+		set->report.json = set->report.output;
 	return -1;
 }
 
@@ -256,162 +250,6 @@ static bool read_traces(const struct settings *set, struct netsync_io *io)
 	return ret >= 0;
 }
 
-/* ---- writing ----------------------------------------------------------- */
-
-static bool complain_of_output(const char *path)
-{
-	if (errno == EEXIST)
-		complain("%s: it exists already; --force overwrites it.", path);
-	else
-		complain("%s: %s.", path, strerror(errno));
-	return false;
-}
-
-/* Say so before an hour of reading, not after it. */
-static bool check_output(const struct settings *set)
-{
-	if (!set->output || set->force || access(set->output, F_OK))
-		return true;
-	errno = EEXIST;
-	return complain_of_output(set->output);
-}
-
-static bool write_to(FILE *out, const struct settings *set,
-		     const struct netsync *ns, const struct netsync_io *io)
-{
-	bool ok = true;
-
-	errno = 0;
-	if (set->json)
-		ok = write_json(out, ns, io, set->method_name);
-	else
-		write_table(out, ns);
-	if (fflush(out) || ferror(out))
-		ok = false;
-	if (!ok && !errno)
-		errno = ENOMEM;
-	return ok;
-}
-
-static bool write_result(const struct settings *set, const struct netsync *ns,
-			 const struct netsync_io *io)
-{
-	const int how = set->force ? O_TRUNC : O_EXCL;
-	FILE *out;
-	int fd;
-
-	if (!set->output) {
-		if (write_to(stdout, set, ns, io))
-			return true;
-		return complain_of_output("standard output");
-	}
-	fd = open(set->output, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out)
-		return complain_of_output(set->output);
-	if (!write_to(out, set, ns, io)) {
-		complain_of_output(set->output);
-		fclose(out);
-		return false;
-	}
-	return !fclose(out) || complain_of_output(set->output);
-}
-
-/* ---- what is not as it should be --------------------------------------- */
-
-/* The names of the hosts of an island: "web", "web and db", "a, b and c". */
-static char *island_names(const struct netsync *ns, uint32_t island,
-			  uint32_t *num)
-{
-	char *names = NULL;
-	uint32_t left;
-	size_t size;
-	FILE *list = open_memstream(&names, &size);
-
-	*num = 0;
-	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		*num += host_info(ns, i).island == island;
-	left = *num;
-	for (uint32_t i = 0; i < netsync_num_hosts(ns) && list; i++) {
-		const struct netsync_host_info info = host_info(ns, i);
-
-		if (info.island != island)
-			continue;
-		left--;
-		fprintf(list, "%s%s", info.name,
-			left > 1 ? ", " : left ? " and " : "");
-	}
-	if (list)
-		fclose(list);
-	return names;
-}
-
-/* Every island but the reference's is out of reach. */
-static void explain_islands(const struct netsync *ns)
-{
-	uint32_t main = host_info(ns, netsync_reference(ns)).island;
-	uint32_t num_reached, num;
-	char *reached = island_names(ns, main, &num_reached);
-
-	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		char *names;
-
-		if (host_info(ns, i).island != i || i == main)
-			continue;
-		names = island_names(ns, i, &num);
-		complain("warning: %s %s no packet with %s: record the netsync events, or net_dev_queue and net_if_receive_skb, on both sides, and make them talk meanwhile.",
-			 reached ? reached : "",
-			 num_reached > 1 ? "share" : "shares",
-			 names ? names : "");
-		free(names);
-	}
-	free(reached);
-}
-
-static bool explain_host(const struct settings *set, const struct netsync *ns,
-			 uint32_t host)
-{
-	const struct netsync_host_info info = host_info(ns, host);
-	char bound[VALUE_SIZE], limit[VALUE_SIZE];
-
-	switch (info.quality) {
-	case NETSYNC_ABSENT:
-		return false;
-	case NETSYNC_INCOMPLETE:
-		complain("warning: %s: messages were seen in one direction only, so its offset is a guess, and the error is bounded on one side only.",
-			 info.name);
-		return false;
-	case NETSYNC_APPROXIMATE:
-		complain(info.bound_max_ns == NETSYNC_UNKNOWN ?
-			 "warning: %s: messages contradict what is assumed of the clocks, so the correction is a compromise and nothing is known about the error." :
-			 "warning: %s: some messages contradict what is assumed of the clocks; they were left out, and the bound holds if they are wrong.",
-			 info.name);
-		break;
-	case NETSYNC_ACCURATE:
-		break;
-	}
-	if (set->max_bound_ns < 0 || info.bound_max_ns <= set->max_bound_ns)
-		return true;
-	complain("%s: the error bound, %s, is above --max-bound, %s.",
-		 info.name, format_duration(bound, info.bound_max_ns),
-		 format_duration(limit, set->max_bound_ns));
-	return false;
-}
-
-static int explain(const struct settings *set, const struct netsync *ns)
-{
-	int status = EXIT_DONE;
-
-	if (netsync_num_hosts(ns) == 1)
-		complain("warning: all traces are of one host, %s, so there is nothing to synchronize.",
-			 host_info(ns, 0).name);
-	explain_islands(ns);
-	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (!explain_host(set, ns, i))
-			status = EXIT_PARTIAL;
-	return status;
-}
-
 /* ---- all together ------------------------------------------------------ */
 
 static int run(const struct settings *set, struct netsync *ns,
@@ -425,15 +263,15 @@ static int run(const struct settings *set, struct netsync *ns,
 		.max_drift_ppm_s = set->max_drift_ppm_s,
 	};
 
-	if (!check_output(set) || !read_traces(set, io))
+	if (!report_check(&set->report) || !read_traces(set, io))
 		return EXIT_BAD;
 	if (netsync_solve(ns, &opt) < 0) {
 		complain("%s", netsync_error(ns));
 		return EXIT_BAD;
 	}
-	if (!write_result(set, ns, io))
+	if (!report_write(&set->report, ns, io))
 		return EXIT_BAD;
-	return explain(set, ns);
+	return report_explain(&set->report, ns);
 }
 
 static int synchronize(const struct settings *set)
@@ -460,7 +298,7 @@ static int synchronize(const struct settings *set)
 
 int cmd_sync(int argc, char **argv)
 {
-	struct settings set = { .method_name = "auto", .max_bound_ns = -1 };
+	struct settings set = { .report = REPORT_DEFAULT };
 	int status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)

@@ -55,6 +55,25 @@ void write_table(FILE *out, const struct netsync *ns);
 bool write_json(FILE *out, const struct netsync *ns,
 		const struct netsync_io *io, const char *method);
 
+/* Where a result goes, and what is expected of it. */
+struct report {
+	const char *output;	/* a file; NULL: standard output */
+	bool json;		/* else a table */
+	bool force;		/* overwrite the file */
+	const char *method;	/* its name */
+	int64_t max_bound_ns;	/* fail beyond that; negative: never */
+};
+
+#define REPORT_DEFAULT { .method = "auto", .max_bound_ns = -1 }
+
+/* Can it be written? To be asked before an hour of reading, not after it. */
+bool report_check(const struct report *report);
+/* False: it could not be written, and that was said. */
+bool report_write(const struct report *report, const struct netsync *ns,
+		  const struct netsync_io *io);
+/* Say what is not as it should be with the hosts. Return: exit status. */
+int report_explain(const struct report *report, const struct netsync *ns);
+
 /*
  * The clock of @host in a result file. EXIT_DONE; else the exit status, and
  * the reason was printed. To be given back with netsync_clock_free().
