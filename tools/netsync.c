@@ -10,10 +10,11 @@
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *summary;
+	const char *summary;	/* NULL: only other commands of ours use it */
 } commands[] = {
 	{ "sync", cmd_sync, "find the clock corrections of traced machines" },
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
+	{ "agent", cmd_agent, NULL },
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -35,8 +36,9 @@ static void print_help(FILE *out)
 	      "       netsync --help | --version\n\n"
 	      "Commands:\n", out);
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		fprintf(out, "  %-10s%s\n", commands[i].name,
-			commands[i].summary);
+		if (commands[i].summary)
+			fprintf(out, "  %-10s%s\n", commands[i].name,
+				commands[i].summary);
 	fputs("\n\"netsync COMMAND --help\" says more, and so does man netsync-COMMAND.\n",
 	      out);
 }

@@ -10,7 +10,7 @@
 #define QUIET_NS 1000000000LL
 #define REDRAW_NS 100000000LL
 
-static int64_t now_ns(void)
+int64_t now_ns(void)
 {
 	struct timespec now;
 

@@ -19,6 +19,7 @@ enum {
 /* Sub-commands: argv[0] is the sub-command's name. Return: exit status. */
 int cmd_sync(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_agent(int argc, char **argv);
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -80,6 +81,11 @@ int report_explain(const struct report *report, const struct netsync *ns);
  */
 int read_json_clock(const char *path, const char *host,
 		    struct netsync_clock **clock);
+
+/* ---- time -------------------------------------------------------------- */
+
+/* Of the clock that nobody sets. */
+int64_t now_ns(void);
 
 /* ---- progress ---------------------------------------------------------- */
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync agent - what record and doctor run on every machine. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "tool.h"
+
+/* Who asks nothing for so long is gone, without a word of the network. */
+#define ALONE_MS (5 * 60 * 1000)
+/* A sign of life. */
+#define WORKING_MS 2000
+#define MAX_REQUEST (1 << 20)
+
+static struct json_object *nothing(struct json_object *request)
+{
+	(void)request;
+	return json_object_new_object();
+}
+
+static const struct {
+	const char *name;
+	struct json_object *(*run)(struct json_object *request);
+} requests[] = {
+	{ "nothing", nothing },
+};
+
+#define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
+
+static struct {
+	char *line;		/* what came and was not read yet */
+	size_t len;
+	int since_word_ms;
+	bool ended;		/* there is nobody to work for */
+} agent;
+
+static volatile sig_atomic_t signalled;
+
+static void on_signal(int number)
+{
+	signalled = number;
+}
+
+/* ---- saying ------------------------------------------------------------ */
+
+static bool write_all(const void *data, size_t size)
+{
+	const char *from = data;
+
+	while (size && !agent.ended) {
+		ssize_t put = write(STDOUT_FILENO, from, size);
+
+		if (put < 0 && (errno != EINTR || signalled))
+			agent.ended = true;
+		if (put > 0) {
+			from += put;
+			size -= put;
+		}
+	}
+	agent.since_word_ms = 0;
+	return !agent.ended;
+}
+
+static bool say(struct json_object *object)
+{
+	const char *text = json_object_to_json_string_ext(object,
+						JSON_C_TO_STRING_PLAIN);
+	bool ok = write_all(text, strlen(text)) && write_all("\n", 1);
+
+	json_object_put(object);
+	return ok;
+}
+
+static struct json_object *sentence(const char *key, const char *format,
+				    va_list args)
+{
+	struct json_object *object = json_object_new_object();
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	json_object_object_add(object, key,
+			       json_object_new_string(text ? text : format));
+	free(text);
+	return object;
+}
+
+struct json_object *agent_error(const char *format, ...)
+{
+	struct json_object *object;
+	va_list args;
+
+	va_start(args, format);
+	object = sentence("error", format, args);
+	va_end(args);
+	return object;
+}
+
+void agent_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(sentence("warning", format, args));
+	va_end(args);
+}
+
+void agent_note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(sentence("note", format, args));
+	va_end(args);
+}
+
+bool agent_data(struct json_object *about, const void *data, size_t size)
+{
+	json_object_object_add(about, "bytes", json_object_new_int64(size));
+	return say(about) && write_all(data, size);
+}
+
+/* ---- hearing ----------------------------------------------------------- */
+
+/* What comes within that time; what has to end, ends. */
+static void hear(int ms)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	ssize_t got;
+	char *line;
+
+	if (signalled)
+		agent.ended = true;
+	if (agent.ended || poll(&in, 1, ms) <= 0)
+		return;
+	line = realloc(agent.line, agent.len + 4097);
+	if (!line || agent.len > MAX_REQUEST) {
+		agent.ended = true;
+		return;
+	}
+	agent.line = line;
+	got = read(STDIN_FILENO, line + agent.len, 4096);
+	if (got > 0)
+		agent.len += got;
+	else if (!got || errno != EINTR)
+		agent.ended = true;
+}
+
+bool agent_wait(int ms)
+{
+	hear(ms);
+	agent.since_word_ms += ms;
+	if (agent.since_word_ms >= WORKING_MS) {
+		struct json_object *word = json_object_new_object();
+
+		json_object_object_add(word, "working",
+				       json_object_new_boolean(true));
+		say(word);
+	}
+	return !agent.ended && !signalled;
+}
+
+/* The next request; NULL: there will be none. */
+static struct json_object *next_request(void)
+{
+	struct json_object *request;
+	int alone_ms = 0;
+	char *end = NULL;
+	size_t len;
+
+	while (!agent.len || !(end = memchr(agent.line, '\n', agent.len))) {
+		const size_t had = agent.len;
+
+		hear(1000);
+		alone_ms = agent.len > had ? 0 : alone_ms + 1000;
+		if (agent.ended || alone_ms > ALONE_MS)
+			return NULL;
+	}
+	*end = '\0';
+	request = json_tokener_parse(agent.line);
+	len = end + 1 - agent.line;
+	agent.len -= len;
+	memmove(agent.line, end + 1, agent.len);
+	return request;
+}
+
+static struct json_object *answer(struct json_object *request)
+{
+	struct json_object *what = json_object_object_get(request, "do");
+	const char *name = what ? json_object_get_string(what) : "";
+
+	for (size_t i = 0; i < NUM_REQUESTS; i++)
+		if (!strcmp(name, requests[i].name))
+			return requests[i].run(request);
+	return agent_error("there is no request \"%s\".", name);
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+static void greet(void)
+{
+	struct json_object *hello = json_object_new_object();
+	const char *ssh = getenv("SSH_CONNECTION");
+	struct utsname system;
+
+	/* This comes first: it is what the greeting is known by. */
+	json_object_object_add(hello, "netsync",
+			       json_object_new_string(NETSYNC_VERSION));
+	uname(&system);
+	json_object_object_add(hello, "hostname",
+			       json_object_new_string(system.nodename));
+	json_object_object_add(hello, "ssh",
+			       json_object_new_string(ssh ? ssh : ""));
+	say(hello);
+}
+
+int cmd_agent(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct json_object *request;
+
+	(void)argv;
+	if (argc > 1) {
+		complain("netsync agent takes no arguments: netsync record runs it, and talks with it.");
+		return EXIT_BAD;
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	greet();
+	while ((request = next_request())) {
+		say(answer(request));
+		json_object_put(request);
+	}
+	free(agent.line);
+	return EXIT_DONE;
+}

@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Agents on other machines, and how to talk with them. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "remote.h"
+#include "tool.h"
+
+#define NS_PER_S 1000000000LL
+
+/* An agent that has nothing to do thinks after some minutes that we are gone. */
+#define QUIET_NS (20 * NS_PER_S)
+/* One that is asked says at least every few seconds that it is working. */
+#define SILENT_NS (60 * NS_PER_S)
+/* To undo what it did, after we have closed the connection. */
+#define GOODBYE_NS (30 * NS_PER_S)
+
+/* No agent sends more at once. */
+#define MAX_LINE (1 << 20)
+#define MAX_DATA (1 << 20)
+
+/* Status of a shell that does not find a command. */
+#define NOT_FOUND 127
+
+/* ---- names ------------------------------------------------------------- */
+
+static bool no_memory(void)
+{
+	complain("There is not enough memory.");
+	return false;
+}
+
+static char *safe_name(const char *name)
+{
+	char *safe = strdup(name);
+
+	for (char *c = safe; c && *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(".-_@", *c))
+			*c = '_';
+	if (safe && *safe == '.')
+		*safe = '_';
+	return safe;
+}
+
+static bool is_port(const char *text)
+{
+	char *end;
+	long port = strtol(text, &end, 10);
+
+	return isdigit((unsigned char)*text) && !*end && port > 0 && port < 65536;
+}
+
+/* Split [USER@]HOST[:PORT], and find the HOST of it. */
+static bool parse_host(struct remote *remote, const char *text)
+{
+	const char *user_end = strrchr(text, '@');
+	const char *host = user_end ? user_end + 1 : text;
+	const char *end, *port = NULL;
+	int user_len = host - text;
+
+	if (*host == '[') {
+		host++;
+		end = strchr(host, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		port = end[1] ? end + 2 : NULL;
+	} else {
+		/* Of an IPv6 address without brackets it is all address. */
+		end = strchr(host, ':');
+		if (end && !strchr(end + 1, ':'))
+			port = end + 1;
+		else
+			end = host + strlen(host);
+	}
+	if (end == host || *text == '-' || *host == '-' ||
+	    (port && !is_port(port)))
+		return false;
+	if (asprintf(&remote->destination, "%.*s%.*s", user_len, text,
+		     (int)(end - host), host) < 0)
+		remote->destination = NULL;
+	remote->name = strndup(host, end - host);
+	remote->port = port ? strdup(port) : NULL;
+	return true;
+}
+
+static bool is_taken(const struct remotes *all, const char *name)
+{
+	char *safe = safe_name(name);
+	bool taken = false;
+
+	for (unsigned int i = 0; i < all->num && safe; i++)
+		taken |= !strcmp(all->list[i]->folder, safe);
+	free(safe);
+	return taken;
+}
+
+static void remote_free(struct remote *remote)
+{
+	free(remote->name);
+	free(remote->folder);
+	free(remote->destination);
+	free(remote->port);
+	free(remote->in.data);
+	free(remote->log.data);
+	json_object_put(remote->hello);
+	json_object_put(remote->answer);
+	free(remote);
+}
+
+static bool name_local(struct remote *remote)
+{
+	char name[256] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	remote->name = strdup(*name ? name : "local");
+	return true;
+}
+
+bool remotes_add(struct remotes *all, const char *host)
+{
+	struct remote **list = realloc(all->list,
+				       (all->num + 1) * sizeof(*list));
+	struct pollfd *fds = realloc(all->fds, (all->num + 1) * 2 * sizeof(*fds));
+	struct remote *remote = calloc(1, sizeof(*remote));
+
+	if (list)
+		all->list = list;
+	if (fds)
+		all->fds = fds;
+	if (!list || !fds || !remote) {
+		free(remote);
+		return no_memory();
+	}
+	remote->to = remote->from = remote->err = -1;
+	remote->all = all;
+	if (!(host ? parse_host(remote, host) : name_local(remote))) {
+		complain("--host %s: give [USER@]HOST[:PORT], with an IPv6 address in brackets if there is a port.",
+			 host);
+		remote_free(remote);
+		return false;
+	}
+	/* The same host twice, by different users or ports, may be two. */
+	if (remote->name && is_taken(all, remote->name)) {
+		free(remote->name);
+		remote->name = strdup(host ? host : "local");
+	}
+	if (remote->name && is_taken(all, remote->name)) {
+		complain("--host %s: it is given twice.", host ? host : "");
+		remote_free(remote);
+		return false;
+	}
+	remote->folder = remote->name ? safe_name(remote->name) : NULL;
+	if (!remote->folder || (host && !remote->destination)) {
+		remote_free(remote);
+		return no_memory();
+	}
+	all->list[all->num++] = remote;
+	return true;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+struct json_object *request_new(const char *what)
+{
+	struct json_object *request = json_object_new_object();
+
+	json_object_object_add(request, "do", json_object_new_string(what));
+	return request;
+}
+
+const char *answer_text(struct json_object *answer, const char *key)
+{
+	struct json_object *member = json_object_object_get(answer, key);
+	const char *text = member ? json_object_get_string(member) : NULL;
+
+	return text ? text : "";
+}
+
+int64_t answer_number(struct json_object *answer, const char *key)
+{
+	return json_object_get_int64(json_object_object_get(answer, key));
+}
+
+/* ---- a machine that is lost -------------------------------------------- */
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void say_of(const struct remote *remote, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say_of(const struct remote *remote, const char *format, ...)
+{
+	char *sentence = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&sentence, format, args) < 0)
+		sentence = NULL;
+	va_end(args);
+	complain("%s: %s", remote->name, sentence ? sentence : format);
+	free(sentence);
+}
+
+/* Its standard input ends, upon which the agent undoes what it did. */
+void remote_give_up(struct remote *remote)
+{
+	close_fd(&remote->to);
+	json_object_put(remote->answer);
+	remote->answer = NULL;
+	remote->asked = false;
+	remote->ready = false;
+	remote->lost = true;
+}
+
+static void explain_end(const struct remote *remote, int status)
+{
+	const char *netsync = remote->all->netsync;
+	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+	if (code == NOT_FOUND)
+		say_of(remote, "%s is not there: install it, or say where it is with --remote-netsync.",
+		       netsync ? netsync : "netsync");
+	else if (!remote->destination)
+		say_of(remote, "its agent ended.");
+	else if (remote->hello)
+		say_of(remote, "the connection ended.");
+	else
+		say_of(remote, "ssh could not start netsync there (exit status %d).",
+		       code);
+}
+
+/* ---- starting ---------------------------------------------------------- */
+
+static void close_pair(int fds[2])
+{
+	close_fd(&fds[0]);
+	close_fd(&fds[1]);
+}
+
+/* The words of the user's shell there: a path may hold anything. */
+static char *quoted(const char *text)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	fputc('\'', out);
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+	fputs("' agent", out);
+	fclose(out);
+	return line;
+}
+
+/*
+ * A connection of its own, so that what it forwards ends with it; everything
+ * else is as the user's configuration says.
+ */
+static void exec_ssh(const struct remote *remote)
+{
+	const struct remotes *all = remote->all;
+	char *command = all->netsync ? quoted(all->netsync) :
+		strdup("netsync agent");
+	char forwards[REMOTE_PORTS][64];
+	const char *argv[32] = {
+		"ssh", "-T", "-x", "-S", "none",
+		"-o", "ControlMaster=no",
+		"-o", "RemoteCommand=none",
+		"-o", "ExitOnForwardFailure=no",
+		"-o", "LogLevel=INFO",
+		"-o", "ServerAliveInterval=10",
+	};
+	int n = 0;
+
+	while (argv[n])
+		n++;
+	/* Nobody could answer its questions. */
+	if (!isatty(STDIN_FILENO)) {
+		argv[n++] = "-o";
+		argv[n++] = "BatchMode=yes";
+	}
+	for (unsigned int i = 0; i < REMOTE_PORTS; i++) {
+		if (!all->forward[i])
+			continue;
+		snprintf(forwards[i], sizeof(forwards[i]),
+			 "127.0.0.1:0:127.0.0.1:%u", all->forward[i]);
+		argv[n++] = "-R";
+		argv[n++] = forwards[i];
+	}
+	if (remote->port) {
+		argv[n++] = "-p";
+		argv[n++] = remote->port;
+	}
+	argv[n++] = "--";
+	argv[n++] = remote->destination;
+	argv[n++] = command;
+	/* ^C is for us: the end of a recording comes over the connection. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	if (command)
+		execvp("ssh", (char **)argv);
+	dprintf(STDERR_FILENO, "ssh: %s\n", strerror(errno));
+	_exit(NOT_FOUND - 1);
+}
+
+static void exec_agent(const struct remote *remote)
+{
+	const char *netsync = remote->all->netsync;
+
+	/* Not of the terminal's foreground, which ^C ends. */
+	setsid();
+	if (!netsync)
+		netsync = "/proc/self/exe";
+	execl(netsync, "netsync", "agent", NULL);
+	_exit(NOT_FOUND);
+}
+
+static bool start(struct remote *remote)
+{
+	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, err[2] = { -1, -1 };
+	pid_t parent = getpid();
+
+	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ||
+	    pipe2(err, O_CLOEXEC))
+		goto failed;
+	remote->pid = fork();
+	if (remote->pid < 0)
+		goto failed;
+	if (!remote->pid) {
+		dup2(to[0], STDIN_FILENO);
+		dup2(from[1], STDOUT_FILENO);
+		dup2(err[1], STDERR_FILENO);
+		signal(SIGPIPE, SIG_DFL);
+		/* If we are killed, too, it shall end. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(1);
+		if (remote->destination)
+			exec_ssh(remote);
+		exec_agent(remote);
+	}
+	remote->to = to[1];
+	remote->from = from[0];
+	remote->err = err[0];
+	close(to[0]);
+	close(from[1]);
+	close(err[1]);
+	fcntl(remote->to, F_SETFL, O_NONBLOCK);
+	fcntl(remote->from, F_SETFL, O_NONBLOCK);
+	fcntl(remote->err, F_SETFL, O_NONBLOCK);
+	remote->asked = true;		/* for the greeting */
+	remote->heard_ns = now_ns();
+	return true;
+failed:
+	say_of(remote, "%s.", strerror(errno));
+	close_pair(to);
+	close_pair(from);
+	close_pair(err);
+	remote->lost = true;
+	return false;
+}
+
+/* ---- hearing ----------------------------------------------------------- */
+
+static bool buffer_room(struct buffer *buffer, size_t more)
+{
+	char *data;
+
+	if (buffer->size - buffer->len >= more)
+		return true;
+	data = realloc(buffer->data, buffer->len + more);
+	if (!data)
+		return no_memory();
+	buffer->data = data;
+	buffer->size = buffer->len + more;
+	return true;
+}
+
+static void buffer_drop(struct buffer *buffer, size_t len)
+{
+	buffer->len -= len;
+	memmove(buffer->data, buffer->data + len, buffer->len);
+}
+
+/* Return: false at the end, or when it cannot be read. */
+static bool fill(int fd, struct buffer *buffer)
+{
+	ssize_t got;
+
+	if (!buffer_room(buffer, 1 << 16))
+		return false;
+	got = read(fd, buffer->data + buffer->len, buffer->size - buffer->len);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR;
+	buffer->len += got;
+	return got > 0;
+}
+
+/* Which of our ports is reached by which of theirs, as ssh says it. */
+static bool hear_forward(struct remote *remote, const char *line)
+{
+	unsigned int there, here;
+
+	if (strstr(line, "remote port forwarding failed"))
+		return true;
+	if (sscanf(line, "Allocated port %u for remote forward to 127.0.0.1:%u",
+		   &there, &here) != 2)
+		return false;
+	for (unsigned int i = 0; i < REMOTE_PORTS; i++)
+		if (remote->all->forward[i] == here)
+			remote->ports[i] = there;
+	return true;
+}
+
+static void hear_log(struct remote *remote)
+{
+	struct buffer *log = &remote->log;
+	char *end;
+
+	while (log->len && (end = memchr(log->data, '\n', log->len))) {
+		*end = '\0';
+		if (end > log->data && end[-1] == '\r')
+			end[-1] = '\0';
+		if (*log->data && !hear_forward(remote, log->data))
+			say_of(remote, "%s", log->data);
+		buffer_drop(log, end + 1 - log->data);
+	}
+	if (log->len >= MAX_LINE)
+		log->len = 0;
+}
+
+static void hear_hello(struct remote *remote, struct json_object *hello)
+{
+	const char *version = answer_text(hello, "netsync");
+
+	remote->hello = json_object_get(hello);
+	remote->asked = false;
+	if (!strcmp(version, NETSYNC_VERSION)) {
+		remote->ready = true;
+		return;
+	}
+	say_of(remote, "netsync %s is there, and " NETSYNC_VERSION " here: both have to be the same.",
+	       version);
+	remote_give_up(remote);
+}
+
+static void hear(struct remote *remote, struct json_object *line)
+{
+	if (!remote->hello) {
+		hear_hello(remote, line);
+	} else if (json_object_object_get(line, "warning")) {
+		say_of(remote, "warning: %s", answer_text(line, "warning"));
+	} else if (json_object_object_get(line, "note")) {
+		say_of(remote, "%s", answer_text(line, "note"));
+	} else if (!json_object_object_get(line, "working")) {
+		json_object_put(remote->answer);
+		remote->answer = NULL;
+		remote->asked = false;
+		if (json_object_object_get(line, "error"))
+			say_of(remote, "%s", answer_text(line, "error"));
+		else
+			remote->answer = json_object_get(line);
+	}
+}
+
+/* A line, and the data that it announces, from the buffer. False: not yet. */
+static bool hear_line(struct remote *remote)
+{
+	struct buffer *in = &remote->in;
+	char *end = in->len ? memchr(in->data, '\n', in->len) : NULL;
+	struct json_object *line;
+	size_t len, bytes;
+
+	if (!end) {
+		if (in->len < MAX_LINE)
+			return false;
+		say_of(remote, "what it sends is no answer.");
+		remote_give_up(remote);
+		return false;
+	}
+	len = end + 1 - in->data;
+	*end = '\0';
+	/* Shells may print what they like before the agent greets. */
+	if (!remote->hello && strncmp(in->data, "{\"netsync\":", 11)) {
+		buffer_drop(in, len);
+		return true;
+	}
+	line = json_tokener_parse(in->data);
+	*end = '\n';
+	bytes = answer_number(line, "bytes");
+	if (!json_object_is_type(line, json_type_object) || bytes > MAX_DATA) {
+		say_of(remote, "what it sends is no answer.");
+		remote_give_up(remote);
+		json_object_put(line);
+		return false;
+	}
+	if (in->len < len + bytes) {
+		json_object_put(line);
+		return false;
+	}
+	if (!bytes)
+		hear(remote, line);
+	else if (!remote->all->data ||
+		 !remote->all->data(remote, line, in->data + len, bytes))
+		remote_give_up(remote);
+	json_object_put(line);
+	buffer_drop(in, len + bytes);
+	return true;
+}
+
+/* What ssh says comes before what the agent says, as ssh's events did. */
+static void hear_remote(struct remote *remote, bool in)
+{
+	if (remote->err >= 0) {
+		bool more = fill(remote->err, &remote->log);
+
+		hear_log(remote);
+		if (!more)
+			close_fd(&remote->err);
+	}
+	if (!in)
+		return;
+	remote->heard_ns = now_ns();
+	in = fill(remote->from, &remote->in);
+	while (!remote->lost && hear_line(remote))
+		;
+	if (remote->lost)
+		remote->in.len = 0;
+	if (!in)
+		close_fd(&remote->from);
+}
+
+/* That there is no more to come has a reason once the process has ended. */
+static void check_end(struct remote *remote)
+{
+	int status = 0;
+
+	if (remote->from >= 0 || remote->pid <= 0 ||
+	    waitpid(remote->pid, &status, WNOHANG) == 0)
+		return;
+	remote->pid = 0;
+	hear_remote(remote, false);
+	if (remote->lost)
+		return;
+	explain_end(remote, status);
+	remote_give_up(remote);
+}
+
+void remotes_poll(struct remotes *all, int timeout_ms)
+{
+	struct pollfd *fds = all->fds;
+	int64_t now;
+
+	for (unsigned int i = 0; i < all->num; i++) {
+		fds[2 * i] = (struct pollfd){ all->list[i]->err, POLLIN, 0 };
+		fds[2 * i + 1] = (struct pollfd){ all->list[i]->from, POLLIN, 0 };
+	}
+	if (poll(fds, 2 * all->num, timeout_ms) < 0)
+		return;
+	now = now_ns();
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct remote *remote = all->list[i];
+
+		if (fds[2 * i].revents || fds[2 * i + 1].revents)
+			hear_remote(remote, fds[2 * i + 1].revents);
+		check_end(remote);
+		if (remote->ready && remote->asked &&
+		    now - remote->heard_ns > SILENT_NS) {
+			say_of(remote, "it does not answer any more.");
+			remote_give_up(remote);
+		}
+		if (remote->ready && !remote->asked &&
+		    now - remote->said_ns > QUIET_NS)
+			remote_ask(remote, request_new("nothing"));
+	}
+}
+
+/* ---- asking ------------------------------------------------------------ */
+
+void remote_ask(struct remote *remote, struct json_object *request)
+{
+	const char *text = json_object_to_json_string_ext(request,
+						JSON_C_TO_STRING_PLAIN);
+	char *line = NULL;
+	int len = asprintf(&line, "%s\n", text);
+
+	json_object_put(remote->answer);
+	remote->answer = NULL;
+	remote->asked = true;
+	remote->said_ns = remote->heard_ns = now_ns();
+	/* Requests are smaller than what the pipe takes. */
+	if (len < 0 || write(remote->to, line, len) != len) {
+		say_of(remote, "it takes no requests any more.");
+		remote_give_up(remote);
+	}
+	if (len >= 0)
+		free(line);
+	json_object_put(request);
+}
+
+static bool is_stopped(const struct remotes *all)
+{
+	return all->stop && *all->stop;
+}
+
+bool remotes_wait(struct remotes *all, int64_t limit_ns)
+{
+	const int64_t end_ns = now_ns() + limit_ns;
+	bool waiting = true;
+
+	while (waiting && !is_stopped(all) && (!limit_ns || now_ns() < end_ns)) {
+		waiting = false;
+		for (unsigned int i = 0; i < all->num; i++)
+			waiting |= all->list[i]->asked;
+		if (waiting)
+			remotes_poll(all, 100);
+	}
+	return !waiting;
+}
+
+unsigned int remotes_connect(struct remotes *all)
+{
+	/* One after the other, if each may ask for a password. */
+	const bool asks = isatty(STDIN_FILENO);
+	unsigned int ready = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	for (unsigned int i = 0; i < all->num && !is_stopped(all); i++)
+		if (start(all->list[i]) && asks)
+			remotes_wait(all, 0);
+	remotes_wait(all, 0);
+	for (unsigned int i = 0; i < all->num; i++)
+		ready += all->list[i]->ready;
+	return ready;
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+void remotes_free(struct remotes *all)
+{
+	const int64_t end_ns = now_ns() + GOODBYE_NS;
+	bool waiting = true;
+
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct remote *remote = all->list[i];
+
+		/* One that has not greeted may wait for who knows what. */
+		if (!remote->hello && remote->pid > 0)
+			kill(remote->pid, SIGTERM);
+		remote_give_up(remote);
+	}
+	while (waiting && now_ns() < end_ns) {
+		waiting = false;
+		for (unsigned int i = 0; i < all->num; i++)
+			waiting |= all->list[i]->pid > 0;
+		if (waiting)
+			remotes_poll(all, 100);
+	}
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct remote *remote = all->list[i];
+
+		if (remote->pid > 0) {
+			say_of(remote, "it does not end; the connection is cut.");
+			kill(remote->pid, SIGTERM);
+			waitpid(remote->pid, NULL, 0);
+		}
+		close_fd(&remote->from);
+		close_fd(&remote->err);
+		remote_free(remote);
+	}
+	free(all->list);
+	free(all->fds);
+	all->list = NULL;
+	all->fds = NULL;
+	all->num = 0;
+}
