@@ -6,6 +6,7 @@
 #   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
 #   make demo              synchronize the sample traces
 #   make check             all tests
+#   make check-field       recording: every test, of which check runs the short ones
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
 #   make check-packets     the modules, with a million distorted packets
@@ -181,6 +182,10 @@ GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
 # They boot guests themselves, record in them, and look at the recordings.
 RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 
+# Recording in the field; the short ones are among all tests.
+FIELD_TESTS := $(filter-out %.c,$(wildcard selftests/field/test_*))
+FIELD_SHORT := $(addprefix selftests/field/,test_doctor test_doctor_guest)
+
 # Library tests reach inside the core.
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 	@mkdir -p $(@D)
@@ -217,7 +222,15 @@ check:
 	selftests/rig/setup build check guest
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS)
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+		$(FIELD_SHORT)
+
+.PHONY: check-field
+check-field:
+	selftests/rig/setup build check guest
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(FIELD_TESTS)
 
 # With the kernels of other releases of Debian, each fetched once.
 .PHONY: check-kernels

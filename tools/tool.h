@@ -19,6 +19,7 @@ enum {
 /* Sub-commands: argv[0] is the sub-command's name. Return: exit status. */
 int cmd_sync(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 
 /* Print a sentence to stderr, after the program's name. */

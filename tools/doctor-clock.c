@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: the clock that traces take their times from. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
+
+/* Reading one of these leaves the processor: a microsecond for every event. */
+static bool is_slow(const char *source)
+{
+	static const char *const slow[] = {
+		"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit",
+	};
+
+	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
+		if (!strcmp(source, slow[i]))
+			return true;
+	return false;
+}
+
+void check_clock_source(struct diagnosis *diag)
+{
+	char current[64], available[256];
+
+	if (!look_line(CLOCK_SOURCES "current_clocksource", current,
+		       sizeof(current))) {
+		found(diag, VERDICT_NOTE,
+		      "Could not see the clock source: no " CLOCK_SOURCES "current_clocksource.");
+		return;
+	}
+	look_line(CLOCK_SOURCES "available_clocksource", available,
+		  sizeof(available));
+	if (!is_slow(current)) {
+		found(diag, VERDICT_GOOD, "%s.", current);
+		return;
+	}
+	found(diag, VERDICT_NOTE,
+	      "%s: it is slow to read, so that every event takes longer to record%s.",
+	      current, strstr(current, "jiffies") ?
+	      ", and times are coarse" : "");
+	if (strstr(available, "tsc"))
+		advise(diag, "echo tsc > " CLOCK_SOURCES "current_clocksource");
+	else if (strstr(available, "kvm-clock"))
+		advise(diag, "echo kvm-clock > " CLOCK_SOURCES "current_clocksource");
+	else
+		advise(diag, "\"dmesg | grep -i -e tsc -e clocksource\" says why the kernel has no better one.");
+}
+
+/* ---- who steers the clock ------------------------------------------------ */
+
+static const struct daemon {
+	const char *name;	/* as /proc/PID/comm cuts it */
+	const char *full;
+	const char *limit;	/* how fast it slews */
+	const char *advice;
+} daemons[] = {
+	{ "chronyd", "chronyd", "at up to 83333 ppm",
+	  "Let it settle first (chronyc waitsync), or write \"maxslewrate 100\" into chrony.conf." },
+	{ "ntpd", "ntpd", "at up to 500 ppm", "Let it settle first (ntpq -p)." },
+	{ "systemd-timesyn", "systemd-timesyncd", "at up to 500 ppm",
+	  "Let it settle first (timedatectl timesync-status)." },
+	{ "ptp4l", "ptp4l", "as fast as the kernel lets it",
+	  "Let it settle first (pmc -u \"GET CURRENT_DATA_SET\")." },
+	{ "phc2sys", "phc2sys", "as fast as the kernel lets it",
+	  "Let it settle first: its log says how far off the clock is." },
+};
+
+#define NUM_DAEMONS (sizeof(daemons) / sizeof(daemons[0]))
+/* The first of them, one bit each. */
+#define NTP_DAEMONS 7
+
+static const struct daemon *find_daemon(const char *pid)
+{
+	char path[300], name[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	if (!look_line(path, name, sizeof(name)))
+		return NULL;
+	for (size_t i = 0; i < NUM_DAEMONS; i++)
+		if (!strcmp(name, daemons[i].name))
+			return &daemons[i];
+	return NULL;
+}
+
+/* Which of them run, one bit each. */
+static unsigned int running_daemons(void)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	unsigned int running = 0;
+
+	if (!proc)
+		return 0;
+	while ((entry = readdir(proc))) {
+		const struct daemon *daemon = NULL;
+
+		if (isdigit((unsigned char)*entry->d_name))
+			daemon = find_daemon(entry->d_name);
+		if (daemon)
+			running |= 1U << (daemon - daemons);
+	}
+	closedir(proc);
+	return running;
+}
+
+/* "chronyd and ptp4l steer it" */
+static void describe_daemons(unsigned int running, char *text, size_t size)
+{
+	int num = __builtin_popcount(running), left = num;
+
+	snprintf(text, size, "%s", num ? "" : "No time daemon");
+	for (size_t i = 0; i < NUM_DAEMONS; i++) {
+		if (!(running >> i & 1))
+			continue;
+		left--;
+		strncat(text, daemons[i].full, size - strlen(text) - 1);
+		strncat(text, left > 1 ? ", " : left ? " and " : "",
+			size - strlen(text) - 1);
+	}
+	strncat(text, num > 1 ? " steer it" : " steers it",
+		size - strlen(text) - 1);
+}
+
+/* ---- how it goes ----------------------------------------------------------- */
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(id, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+struct reading {
+	int64_t raw;		/* the bare oscillator */
+	int64_t ahead;		/* how far the clock of traces is ahead of it */
+	int64_t error;		/* at most this far off */
+};
+
+/* The least disturbed of many. */
+static struct reading read_both(void)
+{
+	struct reading best = { .error = INT64_MAX };
+
+	for (int i = 0; i < 100; i++) {
+		int64_t before = read_clock(CLOCK_MONOTONIC_RAW);
+		int64_t clock = read_clock(CLOCK_MONOTONIC);
+		int64_t half = (read_clock(CLOCK_MONOTONIC_RAW) - before) / 2;
+
+		if (half < best.error)
+			best = (struct reading){ before + half,
+						 clock - before - half, half };
+	}
+	return best;
+}
+
+/* What bends the clock right now, by any means, in ppm, and how exact that is. */
+static double measured_ppm(double *error)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	struct reading first = read_both(), last;
+	double span;
+
+	nanosleep(&pause, NULL);
+	last = read_both();
+	span = last.raw - first.raw;
+	*error = (first.error + last.error) / span * 1e6;
+	return (last.ahead - first.ahead) / span * 1e6;
+}
+
+/* The steady correction that the kernel was told, in ppm. */
+static double steady_ppm(const struct timex *clock)
+{
+	const double ticks_s = sysconf(_SC_CLK_TCK);
+
+	return clock->freq / 65536.0 + clock->tick * ticks_s - 1e6;
+}
+
+/* Two clocks that differ by more are beyond what "netsync sync" assumes. */
+#define SMALL_PPM 100
+/* Measured and told differ by less if nothing else bends the clock. */
+#define SLEW_PPM 3
+
+void check_discipline(struct diagnosis *diag)
+{
+	const unsigned int running = running_daemons();
+	const struct daemon *daemon = running ?
+		&daemons[__builtin_ctz(running)] : NULL;
+	struct timex clock = { .modes = 0 };
+	double told, measured, error;
+	char who[160];
+
+	describe_daemons(running, who, sizeof(who));
+	if (adjtimex(&clock) < 0) {
+		found(diag, VERDICT_NOTE,
+		      "%s; could not see how the kernel corrects it: %s.", who,
+		      strerror(errno));
+		return;
+	}
+	told = steady_ppm(&clock);
+	measured = measured_ppm(&error);
+	if (fabs(measured - told) > SLEW_PPM + error) {
+		found(diag, VERDICT_NOTE,
+		      "%s; it slews, which bends the times of traces: it goes %+.1f ppm against its oscillator, and %+.1f ppm is its steady correction.",
+		      who, measured, told);
+		advise(diag, "%s", daemon ? daemon->advice :
+		       "Find out what sets it: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
+	} else if (fabs(measured) > SMALL_PPM) {
+		found(diag, VERDICT_NOTE,
+		      "%s; it goes %+.1f ppm against its oscillator: it may be slewing%s%s.",
+		      who, measured, daemon ? ", which this one does " : "",
+		      daemon ? daemon->limit : "");
+		advise(diag, "%s%sWhere clocks differ by more than 500 ppm give \"netsync sync --max-skew\".",
+		       daemon ? daemon->advice : "", daemon ? " " : "");
+	} else if (daemon && clock.status & STA_UNSYNC) {
+		found(diag, VERDICT_NOTE,
+		      "%s, and has not synchronized it yet as far as the kernel knows: it may begin to slew, %s.",
+		      who, daemon->limit);
+		advise(diag, "%s", daemon->advice);
+	} else {
+		found(diag, VERDICT_GOOD,
+		      "%s; it goes %+.1f ppm against its oscillator and does not slew.",
+		      who, measured);
+	}
+	if (__builtin_popcount(running & NTP_DAEMONS) > 1) {
+		found(diag, VERDICT_NOTE,
+		      "More than one of them sets the time by NTP: they fight over the clock.");
+		advise(diag, "Stop all but one.");
+	}
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: reading files that may be odd, and programs that may hang. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define PROGRAM_MS 10000
+/* No answer that is looked at is longer. */
+#define OUTPUT_MAX (1 << 20)
+
+/* Not of a FIFO or a terminal, which would wait. */
+static FILE *open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
+bool look_line(const char *path, char *line, size_t size)
+{
+	FILE *file = open_file(path);
+	bool ok;
+
+	*line = '\0';
+	if (!file)
+		return false;
+	ok = fgets(line, size, file);
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	return ok;
+}
+
+int64_t look_value(const char *path, const char *key)
+{
+	FILE *file = open_file(path);
+	const size_t length = strlen(key);
+	int64_t value = -1;
+	char line[256];
+
+	if (!file)
+		return -1;
+	while (value < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, length) && line[length] == ':')
+			value = strtoll(line + length + 1, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+/* ---- programs ---------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* Read until the end, which must come within PROGRAM_MS. */
+static char *read_output(int fd, bool *ended)
+{
+	const int64_t deadline = now_ms() + PROGRAM_MS;
+	char *text = malloc(OUTPUT_MAX + 1);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	size_t length = 0;
+	int64_t left;
+	ssize_t got;
+
+	*ended = false;
+	while (text && length < OUTPUT_MAX && (left = deadline - now_ms()) > 0) {
+		if (poll(&poll_fd, 1, left) <= 0)
+			continue;
+		got = read(fd, text + length, OUTPUT_MAX - length);
+		if (got <= 0) {
+			*ended = !got;
+			break;
+		}
+		length += got;
+	}
+	if (text)
+		text[length] = '\0';
+	return text;
+}
+
+/* In the child: errno goes through @error if the program is not there. */
+static void become(char *const argv[], int output, int error)
+{
+	const char *path = getenv("PATH");
+	char *longer;
+
+	/* modinfo and others are not in everybody's path. */
+	if (asprintf(&longer, "%s:/usr/sbin:/sbin",
+		     path ? path : "/usr/bin:/bin") > 0)
+		setenv("PATH", longer, 1);
+	setenv("LC_ALL", "C", 1);
+	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	setpgid(0, 0);
+	execvp(argv[0], argv);
+	if (write(error, &errno, sizeof(errno)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+char *look_program(char *const argv[], int *status)
+{
+	int output[2], error[2], reason = 0, waited;
+	char *text = NULL;
+	bool ended;
+	pid_t pid;
+
+	*status = -1;
+	if (pipe2(output, O_CLOEXEC))
+		return NULL;
+	if (pipe2(error, O_CLOEXEC)) {
+		close(output[0]);
+		close(output[1]);
+		return NULL;
+	}
+	pid = fork();
+	if (!pid)
+		become(argv, output[1], error[1]);
+	close(output[1]);
+	close(error[1]);
+	if (pid < 0) {
+		reason = errno;
+	} else {
+		if (read(error[0], &reason, sizeof(reason)) < 0)
+			reason = errno;
+		text = read_output(output[0], &ended);
+		/* Once it closed its outputs it has nothing left to do. */
+		if (!ended) {
+			kill(-pid, SIGKILL);
+			reason = ETIMEDOUT;
+		}
+		while (waitpid(pid, &waited, 0) < 0 && errno == EINTR)
+			;
+		if (WIFEXITED(waited) && !reason)
+			*status = WEXITSTATUS(waited);
+	}
+	close(output[0]);
+	close(error[0]);
+	if (reason) {
+		free(text);
+		text = NULL;
+	}
+	errno = reason ? reason : ENOMEM;
+	return text;
+}
+
+char *look_version(char *text)
+{
+	while (*text) {
+		char *word = text + strspn(text, " \n");
+		size_t length = strcspn(word, " \n");
+
+		if (isdigit((unsigned char)*word)) {
+			word[length] = '\0';
+			return word;
+		}
+		text = word + length;
+	}
+	return text;
+}

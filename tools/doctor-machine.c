@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: the machine, its kernel, memory, disk and network devices. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+/* After <net/if.h>, which declares the same. */
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+
+#include "doctor.h"
+
+#define MB (1 << 20)
+
+/* ---- kernel ------------------------------------------------------------- */
+
+void check_kernel(struct diagnosis *diag)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	if (uname(&name)) {
+		found(diag, VERDICT_NOTE, "Could not see which: %s.",
+		      strerror(errno));
+		return;
+	}
+	sscanf(name.release, "%d.%d", &major, &minor);
+	if (major > 5 || (major == 5 && minor >= 10)) {
+		found(diag, VERDICT_GOOD, "%s %s, %s.", name.sysname,
+		      name.release, name.machine);
+		return;
+	}
+	found(diag, VERDICT_NOTE,
+	      "%s %s, %s: the netsync modules need 5.10 or newer.",
+	      name.sysname, name.release, name.machine);
+	advise(diag, "LTTng's own network events serve, with larger error bounds.");
+}
+
+/* ---- machine ------------------------------------------------------------ */
+
+/* Who runs the virtual machine; NULL: it is none, as far as can be seen. */
+static const char *hypervisor(void)
+{
+	static char name[64];
+
+#ifdef __x86_64__
+	unsigned int a, b, c, d;
+
+	/* The processor's own word: bit 31, then twelve letters. */
+	if (__get_cpuid(1, &a, &b, &c, &d) && c >> 31) {
+		__cpuid(0x40000000, a, b, c, d);
+		memcpy(name, &b, 4);
+		memcpy(name + 4, &c, 4);
+		memcpy(name + 8, &d, 4);
+		name[12] = '\0';
+		return name;
+	}
+#endif
+	if (look_line("/proc/device-tree/hypervisor/compatible", name,
+		      sizeof(name)) ||
+	    look_line("/sys/hypervisor/type", name, sizeof(name)))
+		return name;
+	if (look_line("/sys/class/dmi/id/sys_vendor", name, sizeof(name)) &&
+	    !strcmp(name, "QEMU"))
+		return name;
+	return NULL;
+}
+
+/* What kind of container it is; NULL: none, as far as can be seen. */
+static const char *container(void)
+{
+	static char name[64];
+
+	/* Whoever sees the kernel's own processes is in none, whatever is left. */
+	if (look_line("/proc/2/comm", name, sizeof(name)) &&
+	    !strcmp(name, "kthreadd"))
+		return NULL;
+	if (look_line("/run/systemd/container", name, sizeof(name)))
+		return name;
+	if (!access("/run/.containerenv", F_OK))
+		return "podman";
+	if (!access("/.dockerenv", F_OK))
+		return "docker";
+	return NULL;
+}
+
+void check_machine(struct diagnosis *diag)
+{
+	const char *host = hypervisor(), *kind = container();
+
+	if (kind) {
+		found(diag, VERDICT_NOTE,
+		      "A container (%s): kernel, modules and session daemon are those of the machine that it runs on.",
+		      kind);
+		advise(diag, "Run \"netsync doctor\" and record there.");
+	}
+	if (host)
+		found(diag, VERDICT_NOTE,
+		      "A virtual machine (%s): while it is stopped or moved, its clock stands still or jumps; \"netsync sync\" finds such steps.",
+		      host);
+	if (!kind && !host)
+		found(diag, VERDICT_GOOD, "Neither a virtual machine nor a container, as far as can be seen.");
+}
+
+/* ---- memory and disk ------------------------------------------------------ */
+
+/* The buffers of one processor, and some for the session daemon. */
+#define BUFFERS_PER_CPU (4LL * MB)
+#define DAEMON_MEMORY (32LL * MB)
+
+void check_memory(struct diagnosis *diag)
+{
+	const int64_t cpus = sysconf(_SC_NPROCESSORS_CONF);
+	const int64_t free_kb = look_value("/proc/meminfo", "MemAvailable");
+	const int64_t needed = cpus * BUFFERS_PER_CPU + DAEMON_MEMORY;
+
+	if (free_kb < 0) {
+		found(diag, VERDICT_NOTE,
+		      "Could not see how much is available: no MemAvailable in /proc/meminfo.");
+		return;
+	}
+	if (free_kb >= 4 * needed / 1024) {
+		found(diag, VERDICT_GOOD,
+		      "%" PRId64 " MB available; buffers for %" PRId64 " processor%s need %" PRId64 " MB.",
+		      free_kb / 1024, cpus, cpus == 1 ? "" : "s",
+		      needed / MB);
+		return;
+	}
+	found(diag, free_kb < needed / 1024 ? VERDICT_WRONG : VERDICT_NOTE,
+	      "%" PRId64 " MB available, and buffers for %" PRId64 " processor%s need %" PRId64 " MB.",
+	      free_kb / 1024, cpus, cpus == 1 ? "" : "s",
+		      needed / MB);
+	advise(diag, "Free some: the kernel's buffers cannot be swapped out.");
+}
+
+/* Below the first, a recording ends soon; below the other, perhaps. */
+#define DISK_LEAST (16LL * MB)
+#define DISK_ENOUGH (1024LL * MB)
+
+/* The folder that is there already, of @path. */
+static char *existing_folder(const char *path)
+{
+	char *folder = strdup(path), *slash;
+
+	while (folder && access(folder, F_OK) && (slash = strrchr(folder, '/')))
+		slash[slash == folder] = '\0';
+	if (!folder || !access(folder, F_OK))
+		return folder;
+	free(folder);
+	return strdup(".");
+}
+
+static void check_folder(struct diagnosis *diag, const char *folder)
+{
+	char inside[PATH_MAX];
+	struct statvfs disk;
+	int64_t left;
+
+	/* That a file has none is an error, too. */
+	snprintf(inside, sizeof(inside), "%s/.", folder);
+	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
+		found(diag, VERDICT_WRONG, "%s cannot be written to: %s.",
+		      folder, strerror(errno));
+		advise(diag, "Give another folder with --output.");
+		return;
+	}
+	left = (int64_t)(disk.f_bavail * disk.f_frsize);
+	if (left >= DISK_ENOUGH) {
+		found(diag, VERDICT_GOOD, "%" PRId64 " MB free in %s.",
+		      left / MB, folder);
+	} else {
+		found(diag, left < DISK_LEAST ? VERDICT_WRONG : VERDICT_NOTE,
+		      "Only %" PRId64 " MB free in %s: a busy machine records several MB each second.",
+		      left / MB, folder);
+		advise(diag, "Free some, or give another folder with --output.");
+	}
+}
+
+void check_disk(struct diagnosis *diag)
+{
+	char *folder = existing_folder(diag->folder);
+	char *path = folder ? realpath(folder, NULL) : NULL;
+
+	if (folder)
+		check_folder(diag, path ? path : folder);
+	else
+		diag->failed = true;
+	free(path);
+	free(folder);
+}
+
+/* ---- offloads ------------------------------------------------------------- */
+
+/* What merges or splits packets on their way, in a device or in the kernel. */
+static const struct {
+	const char *name;
+	uint32_t get;
+	uint32_t mask;
+} offloads[] = {
+	{ "TSO", ETHTOOL_GTSO, 1 },
+	{ "GSO", ETHTOOL_GGSO, 1 },
+	{ "GRO", ETHTOOL_GGRO, 1 },
+	{ "LRO", ETHTOOL_GFLAGS, ETH_FLAG_LRO },
+};
+
+#define NUM_OFFLOADS (sizeof(offloads) / sizeof(offloads[0]))
+#define HAS_LRO (1U << (NUM_OFFLOADS - 1))
+#define MAX_SETS (1U << NUM_OFFLOADS)
+
+/* One bit for each that is on; -1: the device is down, or the loopback. */
+static int offloads_of(int sock, const char *device)
+{
+	struct ifreq request = { 0 };
+	int set = 0;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", device);
+	if (ioctl(sock, SIOCGIFFLAGS, &request) ||
+	    !(request.ifr_flags & IFF_UP) || request.ifr_flags & IFF_LOOPBACK)
+		return -1;
+	for (size_t i = 0; i < NUM_OFFLOADS; i++) {
+		struct ethtool_value value = { .cmd = offloads[i].get };
+
+		request.ifr_data = (void *)&value;
+		if (!ioctl(sock, SIOCETHTOOL, &request) &&
+		    value.data & offloads[i].mask)
+			set |= 1 << i;
+	}
+	return set;
+}
+
+/* "TSO, GRO on" for 5, "nothing on" for 0 */
+static void print_set(FILE *out, unsigned int set)
+{
+	unsigned int left = set;
+
+	for (size_t i = 0; i < NUM_OFFLOADS; i++) {
+		if (!(set >> i & 1))
+			continue;
+		left &= ~(1U << i);
+		fprintf(out, "%s%s", offloads[i].name, left ? ", " : "");
+	}
+	fputs(set ? " on" : "None on", out);
+}
+
+/* Machines with many containers have hundreds of devices. */
+#define MAX_DEVICES 4
+
+/* Return: how many devices have this set. */
+static unsigned int print_devices(FILE *out, int sock, unsigned int set,
+				  const struct if_nameindex *names)
+{
+	unsigned int num = 0;
+
+	for (; names->if_index; names++) {
+		if (offloads_of(sock, names->if_name) != (int)set)
+			continue;
+		if (!num)
+			print_set(out, set);
+		if (num < MAX_DEVICES)
+			fprintf(out, "%s %s", num ? "," : "", names->if_name);
+		num++;
+	}
+	if (num > MAX_DEVICES)
+		fprintf(out, " and %u more", num - MAX_DEVICES);
+	return num;
+}
+
+static void check_set(struct diagnosis *diag, int sock, unsigned int set,
+		      const struct if_nameindex *names)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	unsigned int num;
+
+	if (!out) {
+		diag->failed = true;
+		return;
+	}
+	num = print_devices(out, sock, set, names);
+	if (fclose(out)) {
+		diag->failed = true;
+	} else if (num && set & HAS_LRO) {
+		found(diag, VERDICT_NOTE,
+		      "%s: the device merges packets before any event sees them, so that they come late and many match nothing.",
+		      text);
+		advise(diag, "ethtool -K DEVICE lro off");
+	} else if (num) {
+		found(diag, VERDICT_GOOD, "%s%s.", text,
+		      set ? ": \"netsync sync\" matches the parts of merged packets" : "");
+	}
+	free(text);
+}
+
+void check_offloads(struct diagnosis *diag)
+{
+	int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct if_nameindex *names = if_nameindex();
+	size_t before = diag->num;
+
+	if (sock < 0)
+		sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sock < 0 || !names) {
+		found(diag, VERDICT_NOTE,
+		      "Could not see the network devices: %s.",
+		      strerror(errno));
+	} else {
+		for (unsigned int set = 0; set < MAX_SETS; set++)
+			check_set(diag, sock, set, names);
+		if (diag->num == before && !diag->failed)
+			found(diag, VERDICT_NOTE, "No network device is up but the loopback.");
+	}
+	if (names)
+		if_freenameindex(names);
+	if (sock >= 0)
+		close(sock);
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: our modules, LTTng, and who may use them. */
+#include <errno.h>
+#include <glob.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+/* ---- kernel modules -------------------------------------------------------- */
+
+enum presence { ABSENT, FOR_OTHERS, LOADABLE, LOADED };
+
+struct module {
+	const char *name;	/* as modprobe has it */
+	enum presence presence;
+	char others[64];	/* FOR_OTHERS: one of the kernels that have it */
+	char version[32];	/* empty: not known */
+};
+
+static bool is_loaded(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	for (char *at = path; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return !access(path, F_OK);
+}
+
+/* Does modprobe have it, by this list? */
+static bool is_listed(const char *list, const char *name)
+{
+	FILE *file = fopen(list, "re");
+	char *line = NULL, wanted[64];
+	size_t size = 0;
+	bool listed = false;
+
+	if (!file)
+		return false;
+	snprintf(wanted, sizeof(wanted), "/%s.ko", name);
+	while (!listed && getline(&line, &size, file) > 0) {
+		line[strcspn(line, ":")] = '\0';
+		listed = strstr(line, wanted);
+	}
+	free(line);
+	fclose(file);
+	return listed;
+}
+
+/* A kernel that is not the running one, but has the module. */
+static void find_elsewhere(struct module *module)
+{
+	glob_t lists;
+
+	if (glob("/lib/modules/*/modules.dep", 0, NULL, &lists))
+		return;
+	for (size_t i = 0; i < lists.gl_pathc; i++) {
+		const char *kernel = lists.gl_pathv[i] + strlen("/lib/modules/");
+
+		if (!is_listed(lists.gl_pathv[i], module->name))
+			continue;
+		module->presence = FOR_OTHERS;
+		snprintf(module->others, sizeof(module->others), "%.*s",
+			 (int)strcspn(kernel, "/"), kernel);
+	}
+	globfree(&lists);
+}
+
+/* What its file says under a name; NULL: not known. To be freed. */
+static char *module_info(const char *name, char *field)
+{
+	char *const argv[] = { "modinfo", "-F", field, (char *)name, NULL };
+	int status;
+	char *text = look_program(argv, &status);
+
+	if (!status)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static struct module find_module(const char *name)
+{
+	struct module module = { .name = name };
+	struct utsname system;
+	char list[256], *version;
+
+	uname(&system);
+	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep",
+		 system.release);
+	if (is_loaded(name))
+		module.presence = LOADED;
+	else if (is_listed(list, name))
+		module.presence = LOADABLE;
+	else
+		find_elsewhere(&module);
+	version = module.presence >= LOADABLE ?
+		module_info(name, "version") : NULL;
+	snprintf(module.version, sizeof(module.version), "%s",
+		 version ? look_version(version) : "");
+	free(version);
+	return module;
+}
+
+/* Would the kernel refuse it, for want of a signature? */
+static bool is_refused(const struct module *module)
+{
+	char line[128], *signer;
+	bool refused;
+
+	if (module->presence != LOADABLE)
+		return false;
+	look_line("/sys/module/module/parameters/sig_enforce", line,
+		  sizeof(line));
+	if (*line != 'Y') {
+		look_line("/sys/kernel/security/lockdown", line, sizeof(line));
+		if (!strstr(line, "[integrity]") &&
+		    !strstr(line, "[confidentiality]"))
+			return false;
+	}
+	signer = module_info(module->name, "signer");
+	refused = signer && !*signer;
+	free(signer);
+	return refused;
+}
+
+static const char *presence_name(const struct module *module)
+{
+	static const char *const names[] = {
+		[ABSENT] = "not installed",
+		[FOR_OTHERS] = "not built for this kernel",
+		[LOADABLE] = "can be loaded",
+		[LOADED] = "loaded",
+	};
+
+	return names[module->presence];
+}
+
+/* Of a module that is not there for the running kernel. */
+static void advise_to_build(struct diagnosis *diag, const struct module *module)
+{
+	if (module->presence == FOR_OTHERS)
+		advise(diag, "Build it for this kernel, too (it is there for %s): \"make dkms-install\" does for each new one.",
+		       module->others);
+	else
+		advise(diag, "\"make dkms-install\" in netsync's source, or \"make modules modules_install\".");
+}
+
+#define FALL_BACK "LTTng's own network events serve, with larger error bounds"
+
+void check_modules(struct diagnosis *diag)
+{
+	const struct module probes = find_module("netsync-probes");
+	const struct module lttng = find_module("lttng-probe-netsync");
+
+	if (probes.presence < LOADABLE) {
+		found(diag, VERDICT_NOTE, "netsync-probes is %s: "
+		      FALL_BACK ".", presence_name(&probes));
+		advise_to_build(diag, &probes);
+	} else if (lttng.presence < LOADABLE) {
+		found(diag, VERDICT_NOTE,
+		      "netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: "
+		      FALL_BACK ".", probes.presence == LOADED ? "loaded" :
+		      "there", presence_name(&lttng));
+		advise_to_build(diag, &lttng);
+	} else if (is_refused(&probes) || is_refused(&lttng)) {
+		found(diag, VERDICT_NOTE,
+		      "netsync-probes and lttng-probe-netsync are not signed, and this kernel takes signed modules only: "
+		      FALL_BACK ".");
+		advise(diag, "Sign them; netsync's README has a part on Secure Boot.");
+	} else {
+		found(diag, VERDICT_GOOD,
+		      "netsync-probes: %s; lttng-probe-netsync: %s.",
+		      presence_name(&probes), presence_name(&lttng));
+	}
+}
+
+void check_lttng_modules(struct diagnosis *diag)
+{
+	const struct module tracer = find_module("lttng-tracer");
+
+	if (is_refused(&tracer)) {
+		found(diag, VERDICT_WRONG,
+		      "The kernel tracer (lttng-tracer) is not signed, and this kernel takes signed modules only.");
+		advise(diag, "Sign LTTng's modules: dkms does with its key, once \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
+	} else if (tracer.presence >= LOADABLE) {
+		found(diag, VERDICT_GOOD, "The kernel tracer%s%s: %s.",
+		      *tracer.version ? " " : "", tracer.version,
+		      presence_name(&tracer));
+	} else {
+		found(diag, VERDICT_WRONG,
+		      "The kernel tracer (lttng-tracer) is %s%s%s.",
+		      presence_name(&tracer),
+		      *tracer.others ? ", but for " : "", tracer.others);
+		advise(diag, "Install lttng-modules-dkms and the headers of this kernel (Debian: linux-headers-amd64).");
+	}
+}
+
+/* ---- LTTng's programs --------------------------------------------------------- */
+
+static void check_program(struct diagnosis *diag, char *name, bool needed)
+{
+	char *const argv[] = { name, "--version", NULL };
+	int status;
+	char *text = look_program(argv, &status);
+
+	if (text && !status) {
+		found(diag, VERDICT_GOOD, "%s %s.", name, look_version(text));
+	} else {
+		found(diag, needed ? VERDICT_WRONG : VERDICT_NOTE,
+		      "%s cannot be run: %s.", name,
+		      text ? "it failed" : strerror(errno));
+		advise(diag, "Install lttng-tools%s.", needed ? "" :
+		       " where recordings are to be collected");
+	}
+	free(text);
+}
+
+void check_lttng_tools(struct diagnosis *diag)
+{
+	check_program(diag, "lttng-sessiond", true);
+	check_program(diag, "lttng-relayd", false);
+}
+
+/* ---- the session daemon ---------------------------------------------------- */
+
+/* The one of root, which alone traces the kernel. */
+static const struct sockaddr_un daemon_socket = {
+	.sun_family = AF_UNIX,
+	.sun_path = "/var/run/lttng/client-lttng-sessiond",
+};
+
+/* Return: 0, or why it cannot be talked to. */
+static int connect_daemon(void)
+{
+	int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = 0;
+
+	if (sock < 0)
+		return errno;
+	if (connect(sock, (const struct sockaddr *)&daemon_socket,
+		    sizeof(daemon_socket)))
+		error = errno;
+	close(sock);
+	return error;
+}
+
+void check_session_daemon(struct diagnosis *diag)
+{
+	int error = connect_daemon();
+
+	switch (error) {
+	case 0:
+		found(diag, VERDICT_GOOD, "lttng-sessiond runs.");
+		break;
+	case EACCES:
+	case EPERM:
+		found(diag, VERDICT_NOTE,
+		      "Could not see whether lttng-sessiond answers: its socket is not open to this user.");
+		break;
+	case ENOENT:
+	case ENOTDIR:
+	case ECONNREFUSED:
+		found(diag, VERDICT_WRONG, "lttng-sessiond does not run%s.",
+		      error == ECONNREFUSED ? " any more" : "");
+		advise(diag, "As root: lttng-sessiond --daemonize");
+		break;
+	default:
+		found(diag, VERDICT_WRONG,
+		      "lttng-sessiond does not answer at %s: %s.",
+		      daemon_socket.sun_path, strerror(error));
+		advise(diag, "Start it anew, as root: lttng-sessiond --daemonize");
+	}
+}
+
+/* ---- the tracing group --------------------------------------------------------- */
+
+static bool is_in_group(gid_t group)
+{
+	int num = getgroups(0, NULL);
+	gid_t *groups = num > 0 ? calloc(num, sizeof(*groups)) : NULL;
+	bool in = getegid() == group;
+
+	num = groups ? getgroups(num, groups) : 0;
+	for (int i = 0; i < num; i++)
+		in |= groups[i] == group;
+	free(groups);
+	return in;
+}
+
+/* Will this user be in it after the next login? */
+static bool is_member(const struct group *group, const char *user)
+{
+	for (char **member = group->gr_mem; *member; member++)
+		if (!strcmp(*member, user))
+			return true;
+	return false;
+}
+
+void check_group(struct diagnosis *diag)
+{
+	const struct passwd *entry = getpwuid(geteuid());
+	const char *user = entry ? entry->pw_name : "this user";
+	const struct group *group;
+	struct stat info;
+
+	if (!geteuid()) {
+		found(diag, VERDICT_GOOD, "Not needed: this is root.");
+		return;
+	}
+	/* The daemon may have been told another one. */
+	group = stat(daemon_socket.sun_path, &info) || !info.st_gid ?
+		getgrnam("tracing") : getgrgid(info.st_gid);
+	if (!group) {
+		found(diag, VERDICT_WRONG,
+		      "There is no group tracing, so that only root can record.");
+		advise(diag, "As root: groupadd --system tracing; usermod -aG tracing %s; then start lttng-sessiond anew, and log in anew.",
+		       user);
+	} else if (is_in_group(group->gr_gid)) {
+		found(diag, VERDICT_GOOD, "%s is in the group %s.", user,
+		      group->gr_name);
+	} else if (is_member(group, user)) {
+		found(diag, VERDICT_WRONG,
+		      "%s is in the group %s, but not yet in this login.",
+		      user, group->gr_name);
+		advise(diag, "Log in anew, or: newgrp %s", group->gr_name);
+	} else {
+		found(diag, VERDICT_WRONG,
+		      "%s is not in the group %s, so that only root can record.",
+		      user, group->gr_name);
+		advise(diag, "As root: usermod -aG %s %s; then log in anew.",
+		       group->gr_name, user);
+	}
+}
+
+/* ---- events ------------------------------------------------------------------ */
+
+/* Is a line "name (...)" in what lttng lists? */
+static bool has_event(const char *list, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += length)
+		if (at > list && at[-1] == ' ' && at[length] == ' ')
+			return true;
+	return false;
+}
+
+static void check_list(struct diagnosis *diag, const char *list)
+{
+	if (has_event(list, "inet_sock_local_in") &&
+	    has_event(list, "inet_sock_local_out")) {
+		found(diag, VERDICT_GOOD, "LTTng has the netsync events.");
+	} else if (has_event(list, "net_dev_queue") &&
+		   has_event(list, "net_if_receive_skb")) {
+		found(diag, VERDICT_NOTE,
+		      "LTTng has its own network events, but not those of netsync; they serve, with larger error bounds.");
+		if (find_module("lttng-probe-netsync").presence >= LOADABLE)
+			advise(diag, "As root: modprobe lttng-probe-netsync (and put netsync.conf into /etc/modprobe.d, so that lttng-sessiond does)");
+	} else {
+		found(diag, VERDICT_WRONG,
+		      "LTTng has neither the netsync events nor its own network events.");
+		advise(diag, "As root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; without --kmod-probes lttng-sessiond loads them.");
+	}
+}
+
+/* What ftrace and perf can have; needs no daemon, but root. */
+static void check_ftrace(struct diagnosis *diag)
+{
+	static const char *const folders[] = {
+		"/sys/kernel/tracing/events/", "/sys/kernel/debug/tracing/events/",
+	};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		char path[128];
+
+		if (access(folders[i], F_OK))
+			continue;
+		snprintf(path, sizeof(path), "%snetsync/inet_sock_local_in",
+			 folders[i]);
+		found(diag, VERDICT_GOOD, "ftrace has %s.",
+		      access(path, F_OK) ?
+		      "network events (net), but not those of netsync" :
+		      "the netsync events");
+		return;
+	}
+	found(diag, VERDICT_NOTE, "Could not see what ftrace has: %s.",
+	      geteuid() ? "only root can" : "tracefs is not mounted");
+}
+
+void check_events(struct diagnosis *diag)
+{
+	char *const argv[] = { "lttng", "--no-sessiond", "list", "--kernel", NULL };
+	char *list = NULL;
+	int status;
+
+	check_ftrace(diag);
+	if (connect_daemon()) {
+		found(diag, VERDICT_NOTE,
+		      "Could not see what LTTng has: that takes a session daemon that answers.");
+		return;
+	}
+	list = look_program(argv, &status);
+	if (!list) {
+		found(diag, VERDICT_NOTE,
+		      "Could not see what LTTng has: lttng cannot be run: %s.",
+		      strerror(errno));
+		advise(diag, "Install lttng-tools.");
+	} else if (status) {
+		found(diag, VERDICT_WRONG,
+		      "lttng-sessiond lists no kernel events: %.*s.",
+		      (int)strcspn(list, "\n"), list);
+		advise(diag, "If the kernel tracer can be loaded, start lttng-sessiond anew, as root, and see what it says with --verbose.");
+	} else {
+		check_list(diag, list);
+	}
+	free(list);
+}
