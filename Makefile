@@ -45,6 +45,10 @@ BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
 JSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 JSON_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
+# From 2.15 on LTTng has to be asked for the format that Babeltrace 2.0 reads.
+LTTNG_CFLAGS = $(shell $(PKG_CONFIG) --cflags lttng-ctl) $(shell \
+	$(PKG_CONFIG) --atleast-version=2.15 lttng-ctl && echo -DLTTNG_HAS_TRACE_FORMAT)
+LTTNG_LIBS = $(shell $(PKG_CONFIG) --libs lttng-ctl)
 
 CORE_SRC := $(wildcard libnetsync/*.c)
 IO_SRC := $(wildcard libnetsync/io/*.c)
@@ -72,7 +76,7 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(JSON_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(BASE_CFLAGS) $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
@@ -96,7 +100,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 # The tool in build/ finds the libraries beside it.
 $(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) \
-		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS)
+		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS)
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
 
@@ -330,7 +334,7 @@ install: all
 		ln -sf $$lib.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib || exit 1; \
 	done
 	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) \
-		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS)
+		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS)
 	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)
 	$(INSTALL_PC) libnetsync/netsync.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync.pc

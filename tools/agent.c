@@ -29,6 +29,12 @@ static const struct {
 	struct json_object *(*run)(struct json_object *request);
 } requests[] = {
 	{ "nothing", nothing },
+	{ "create", agent_create },
+	{ "start", agent_start },
+	{ "status", agent_status },
+	{ "stop", agent_stop },
+	{ "finish", agent_finish },
+	{ "pull", agent_pull },
 };
 
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
@@ -124,6 +130,14 @@ bool agent_data(struct json_object *about, const void *data, size_t size)
 {
 	json_object_object_add(about, "bytes", json_object_new_int64(size));
 	return say(about) && write_all(data, size);
+}
+
+const char *request_text(struct json_object *request, const char *key)
+{
+	struct json_object *member = json_object_object_get(request, key);
+	const char *text = member ? json_object_get_string(member) : NULL;
+
+	return text ? text : "";
 }
 
 /* ---- hearing ----------------------------------------------------------- */
@@ -239,6 +253,7 @@ int cmd_agent(int argc, char **argv)
 		say(answer(request));
 		json_object_put(request);
 	}
+	undo_end();
 	free(agent.line);
 	return EXIT_DONE;
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <json.h>
 
@@ -25,10 +26,53 @@ void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* @about gets "bytes"; it is released. False: nobody reads them. */
 bool agent_data(struct json_object *about, const void *data, size_t size);
 
+/* A member of a request; "" if it is not there. */
+const char *request_text(struct json_object *request, const char *key);
+
 /*
  * Wait so long, and say now and then that the work goes on. False: nobody
  * waits for its end any more.
  */
 bool agent_wait(int ms);
+
+/* ---- recording (agent-lttng.c) ------------------------------------------ */
+
+/* As the requests of the same names (agent.c says what they take). */
+struct json_object *agent_create(struct json_object *request);
+struct json_object *agent_start(struct json_object *request);
+struct json_object *agent_status(struct json_object *request);
+struct json_object *agent_stop(struct json_object *request);
+struct json_object *agent_finish(struct json_object *request);
+
+/* The files of the folder that agent_create() made (agent-pull.c). */
+struct json_object *agent_pull(struct json_object *request);
+/* What is in a folder and below, in bytes; how much more there is room for. */
+uint64_t folder_bytes(const char *path);
+uint64_t folder_room(const char *path);
+/* NULL: none could be made, and errno says why. */
+char *folder_new(void);
+
+/* ---- what is to be undone (agent-undo.c) --------------------------------- */
+
+enum undo {
+	UNDO_SESSION = 's',	/* destroy the session of this name */
+	UNDO_FOLDER = 'f',	/* remove this folder */
+};
+
+/*
+ * A process of its own undoes it, so that it is done even if the agent is
+ * killed. It is told before anything is done, and when that is over. False: it
+ * could not be started.
+ */
+bool undo_start(void);
+void undo_remember(enum undo what, const char *name);
+void undo_forget(enum undo what, const char *name);
+/* Undo what is remembered, and wait until it is. */
+void undo_end(void);
+
+/* ---- LTTng's own words (agent-lttng.c) ----------------------------------- */
+
+/* Destroy a session, within some seconds. */
+void lttng_undo_session(const char *name);
 
 #endif

@@ -220,7 +220,7 @@ void remote_give_up(struct remote *remote)
 	close_fd(&remote->to);
 	json_object_put(remote->answer);
 	remote->answer = NULL;
-	remote->asked = false;
+	remote->asked = 0;
 	remote->ready = false;
 	remote->lost = true;
 }
@@ -366,7 +366,7 @@ static bool start(struct remote *remote)
 	fcntl(remote->to, F_SETFL, O_NONBLOCK);
 	fcntl(remote->from, F_SETFL, O_NONBLOCK);
 	fcntl(remote->err, F_SETFL, O_NONBLOCK);
-	remote->asked = true;		/* for the greeting */
+	remote->asked = 1;		/* for the greeting */
 	remote->heard_ns = now_ns();
 	return true;
 failed:
@@ -452,7 +452,7 @@ static void hear_hello(struct remote *remote, struct json_object *hello)
 	const char *version = answer_text(hello, "netsync");
 
 	remote->hello = json_object_get(hello);
-	remote->asked = false;
+	remote->asked = 0;
 	if (!strcmp(version, NETSYNC_VERSION)) {
 		remote->ready = true;
 		return;
@@ -470,10 +470,10 @@ static void hear(struct remote *remote, struct json_object *line)
 		say_of(remote, "warning: %s", answer_text(line, "warning"));
 	} else if (json_object_object_get(line, "note")) {
 		say_of(remote, "%s", answer_text(line, "note"));
-	} else if (!json_object_object_get(line, "working")) {
+	} else if (!json_object_object_get(line, "working") && remote->asked) {
 		json_object_put(remote->answer);
 		remote->answer = NULL;
-		remote->asked = false;
+		remote->asked--;
 		if (json_object_object_get(line, "error"))
 			say_of(remote, "%s", answer_text(line, "error"));
 		else
@@ -604,7 +604,7 @@ void remote_ask(struct remote *remote, struct json_object *request)
 
 	json_object_put(remote->answer);
 	remote->answer = NULL;
-	remote->asked = true;
+	remote->asked++;
 	remote->said_ns = remote->heard_ns = now_ns();
 	/* Requests are smaller than what the pipe takes. */
 	if (len < 0 || write(remote->to, line, len) != len) {
@@ -654,7 +654,7 @@ unsigned int remotes_connect(struct remotes *all)
 
 /* ---- the end ----------------------------------------------------------- */
 
-void remotes_free(struct remotes *all)
+void remotes_close(struct remotes *all)
 {
 	const int64_t end_ns = now_ns() + GOODBYE_NS;
 	bool waiting = true;
@@ -681,11 +681,18 @@ void remotes_free(struct remotes *all)
 			say_of(remote, "it does not end; the connection is cut.");
 			kill(remote->pid, SIGTERM);
 			waitpid(remote->pid, NULL, 0);
+			remote->pid = 0;
 		}
 		close_fd(&remote->from);
 		close_fd(&remote->err);
-		remote_free(remote);
 	}
+}
+
+void remotes_free(struct remotes *all)
+{
+	remotes_close(all);
+	for (unsigned int i = 0; i < all->num; i++)
+		remote_free(all->list[i]);
 	free(all->list);
 	free(all->fds);
 	all->list = NULL;

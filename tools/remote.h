@@ -40,7 +40,7 @@ struct remote {
 	char *port;		/* NULL: ssh's default */
 	bool ready;		/* it has greeted, and is of our version */
 	bool lost;		/* it cannot be asked any more */
-	bool asked;		/* there will be an answer */
+	unsigned int asked;	/* answers to come */
 	struct json_object *hello;	/* how it greeted */
 	struct json_object *answer;	/* the last one; NULL: lost, or an error */
 	/* Its ports that lead to ours, or 0: ssh or its server refused. */
@@ -80,9 +80,9 @@ bool remotes_add(struct remotes *all, const char *host);
 unsigned int remotes_connect(struct remotes *all);
 
 /*
- * Send a request to one that is neither lost nor asked. @request is released.
- * Then wait until each has answered, is lost, or *all->stop is set; a limit
- * of 0 is none. False: not all have answered; the next wait goes on with them.
+ * Send a request to one that is ready. @request is released. Then wait until
+ * each has answered, is lost, or *all->stop is set; a limit of 0 is none. False:
+ * not all have answered; the next wait goes on with them.
  */
 void remote_ask(struct remote *remote, struct json_object *request);
 bool remotes_wait(struct remotes *all, int64_t limit_ns);
@@ -99,7 +99,9 @@ int64_t answer_number(struct json_object *answer, const char *key);
 /* This machine has had enough of it. */
 void remote_give_up(struct remote *remote);
 
-/* Let all agents go: each undoes what it did. Waits for them. */
+/* Let all agents go, and wait for them: each undoes what it did. */
+void remotes_close(struct remotes *all);
+/* The same, if it was not done before, and forget their names as well. */
 void remotes_free(struct remotes *all);
 
 #endif

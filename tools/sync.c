@@ -35,6 +35,7 @@ static const char help[] =
 struct settings {
 	const char *reference;
 	struct report report;
+	bool table;		/* on standard output, besides */
 	enum netsync_method method;
 	double max_skew_ppm;
 	double max_drift_ppm_s;
@@ -271,6 +272,8 @@ static int run(const struct settings *set, struct netsync *ns,
 	}
 	if (!report_write(&set->report, ns, io))
 		return EXIT_BAD;
+	if (set->table)
+		write_table(stdout, ns);
 	return report_explain(&set->report, ns);
 }
 
@@ -294,6 +297,42 @@ static int synchronize(const struct settings *set)
 	netsync_io_free(io);
 	netsync_free(ns);
 	return status;
+}
+
+static bool can_read(const char *trace)
+{
+	struct netsync *ns = netsync_new();
+	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	const bool ok = io && netsync_io_add(io, trace) > 0;
+
+	if (!ok)
+		complain("warning: %s", io ? netsync_io_error(io) :
+			 "There is not enough memory.");
+	netsync_io_free(io);
+	netsync_free(ns);
+	return ok;
+}
+
+int sync_recorded(char **traces, int num, const char *path)
+{
+	struct settings set = {
+		.report = REPORT_DEFAULT,
+		.table = true,
+		.traces = traces,
+	};
+	int status;
+
+	set.report.output = path;
+	set.report.json = true;
+	/* One host that recorded nothing is no reason to do without the others. */
+	for (int i = 0; i < num; i++)
+		if (can_read(traces[i]))
+			traces[set.num_traces++] = traces[i];
+	if (!set.num_traces)
+		return EXIT_BAD;
+	status = synchronize(&set);
+	return status == EXIT_DONE && set.num_traces < num ? EXIT_PARTIAL :
+							     status;
 }
 
 int cmd_sync(int argc, char **argv)

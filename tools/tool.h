@@ -21,6 +21,13 @@ int cmd_sync(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+
+/*
+ * As netsync sync does with @num @traces, which may be put into another order:
+ * write the result to the file @path, and print the table. Return: exit status.
+ */
+int sync_recorded(char **traces, int num, const char *path);
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -37,6 +44,8 @@ bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
 
 /* As parse_time() reads it. Return: @buffer. */
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
+/* "12.3 MB" */
+char *format_bytes(char *buffer, uint64_t bytes);
 /* With a unit that suits it; "unknown" for NETSYNC_UNKNOWN. */
 char *format_duration(char *buffer, int64_t ns);
 

@@ -132,3 +132,23 @@ char *format_duration(char *buffer, int64_t ns)
 			 unit->name);
 	return buffer;
 }
+
+char *format_bytes(char *buffer, uint64_t bytes)
+{
+	static const char *const names[] = { "B", "kB", "MB", "GB", "TB" };
+	unsigned int unit = 0;
+	uint64_t scale = 1;
+
+	while (unit < 4 && bytes >= scale * 1000) {
+		scale *= 1000;
+		unit++;
+	}
+	if (unit)
+		snprintf(buffer, VALUE_SIZE, "%llu.%llu %s",
+			 (unsigned long long)(bytes / scale),
+			 (unsigned long long)(bytes % scale / (scale / 10)),
+			 names[unit]);
+	else
+		snprintf(buffer, VALUE_SIZE, "%llu B", (unsigned long long)bytes);
+	return buffer;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which events are recorded, and into which channels. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "agent-events.h"
+#include "agent.h"
+
+/* Packet events have a channel of their own: synchronizing reads that alone. */
+#define PACKETS "netsync"
+#define KERNEL "kernel"
+#define USER "user"
+
+struct names {
+	const char *first;
+	size_t stride;
+	size_t num;
+};
+
+/* What finds packets, the best first; one of these pairs does. */
+static const char *const pairs[][2] = {
+	{ "inet_dev_xmit", "inet_dev_receive" },
+	{ "inet_sock_local_out", "inet_sock_local_in" },
+	{ "net_dev_queue", "net_if_receive_skb" },
+};
+
+#define NUM_PAIRS (sizeof(pairs) / sizeof(pairs[0]))
+
+static const char *name_at(const struct names *names, size_t index)
+{
+	return names->first + index * names->stride;
+}
+
+static bool has_name(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->num; i++)
+		if (!strcmp(name_at(names, i), name))
+			return true;
+	return false;
+}
+
+static bool is_packet(const char *name)
+{
+	for (size_t i = 0; i < NUM_PAIRS; i++)
+		if (!strcmp(name, pairs[i][0]) || !strcmp(name, pairs[i][1]))
+			return true;
+	return !fnmatch("inet_*_local_*", name, 0);
+}
+
+static void choose(struct choice *choice, enum domain domain,
+		   const char *channel, const char *name, bool syscalls)
+{
+	struct chosen *list;
+
+	for (size_t i = 0; i < choice->num; i++)
+		if (choice->list[i].domain == domain &&
+		    choice->list[i].syscalls == syscalls &&
+		    !strcmp(choice->list[i].name, name))
+			return;
+	list = realloc(choice->list, (choice->num + 1) * sizeof(*list));
+	if (!list)
+		return;
+	choice->list = list;
+	list[choice->num++] = (struct chosen){
+		.domain = domain,
+		.channel = channel,
+		.name = strdup(name),
+		.syscalls = syscalls,
+	};
+}
+
+/* Return: whether there are any. */
+static bool choose_pattern(struct choice *choice, const struct names *names,
+			   const char *pattern, bool packets)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < names->num; i++) {
+		const char *name = name_at(names, i);
+
+		if (fnmatch(pattern, name, 0))
+			continue;
+		found = true;
+		if (is_packet(name) == packets)
+			choose(choice, DOMAIN_KERNEL, packets ? PACKETS : KERNEL,
+			       name, false);
+	}
+	return found;
+}
+
+static void choose_pair(struct choice *choice, const struct names *names)
+{
+	size_t best = 0;
+
+	while (best < NUM_PAIRS && !(has_name(names, pairs[best][0]) &&
+				     has_name(names, pairs[best][1])))
+		best++;
+	if (best == NUM_PAIRS) {
+		agent_warn("there are no events of packets, neither netsync's nor LTTng's own, so that this machine cannot be synchronized.");
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		choose(choice, DOMAIN_KERNEL, PACKETS, pairs[best][i], false);
+	if (best == NUM_PAIRS - 1)
+		agent_note("netsync's kernel modules are not loaded: recording LTTng's own network events, which have larger delays.");
+}
+
+void choose_kernel(struct choice *choice, struct json_object *request,
+		   const char *names, size_t stride, size_t num)
+{
+	const struct names all = { names, stride, num };
+	struct json_object *patterns;
+	char *missing = NULL;
+	size_t len, size;
+	FILE *list = open_memstream(&missing, &size);
+
+	choose_pair(choice, &all);
+	patterns = json_object_object_get(request, "events");
+	len = patterns ? json_object_array_length(patterns) : 0;
+	for (size_t i = 0; i < len; i++)
+		choose_pattern(choice, &all, json_object_get_string(
+				json_object_array_get_idx(patterns, i)), true);
+	for (size_t i = 0; i < len; i++) {
+		const char *pattern = json_object_get_string(
+				json_object_array_get_idx(patterns, i));
+
+		if (!choose_pattern(choice, &all, pattern, false) && list)
+			fprintf(list, " %s", pattern);
+	}
+	if (json_object_get_boolean(json_object_object_get(request, "syscalls")))
+		choose(choice, DOMAIN_KERNEL, KERNEL, "*", true);
+	if (list)
+		fclose(list);
+	if (missing && *missing)
+		agent_note("these events are not there:%s.", missing);
+	free(missing);
+}
+
+void choose_user(struct choice *choice)
+{
+	choose(choice, DOMAIN_USER, USER, "*", false);
+}
+
+void choice_free(struct choice *choice)
+{
+	for (size_t i = 0; i < choice->num; i++)
+		free(choice->list[i].name);
+	free(choice->list);
+}
+
+/* ---- buffers ----------------------------------------------------------- */
+
+#define NUM_BUFFERS 8
+#define MIN_SIZE (16 << 10)
+#define MAX_SIZE (2 << 20)
+/* Of the memory that is available, all buffers together take an eighth. */
+#define SHARE 8
+
+static uint64_t memory_available(void)
+{
+	unsigned long long kib = 0;
+	char line[128];
+	FILE *info = fopen("/proc/meminfo", "r");
+
+	while (info && fgets(line, sizeof(line), info))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (info)
+		fclose(info);
+	return kib << 10;
+}
+
+void buffer_sizes(const char *channel, uint64_t *size, uint64_t *num)
+{
+	/* The kernel's other events are as many as both others. */
+	const unsigned int part = strcmp(channel, KERNEL) ? 4 : 2;
+	const uint64_t room = memory_available() / SHARE / part /
+			      get_nprocs_conf() / NUM_BUFFERS;
+
+	*num = NUM_BUFFERS;
+	*size = MIN_SIZE;
+	while (*size * 2 <= room && *size < MAX_SIZE)
+		*size *= 2;
+}

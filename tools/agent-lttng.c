@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recording session of LTTng on this machine. All that is said to LTTng is
+ * said here, and which events are recorded into which channel is in
+ * agent-events.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lttng/lttng.h>
+
+#include "agent.h"
+#include "agent-events.h"
+
+/* Data that are on their way for so long do not arrive any more. */
+#define PENDING_MS (60 * 1000)
+#define DESTROY_MS (10 * 1000)
+#define POLL_MS 50
+/* Even where little happens, data come this often. */
+#define SWITCH_US 1000000
+
+static struct {
+	char *name;		/* NULL: there is none */
+	char *folder;		/* of its files; NULL: they are streamed */
+	bool domains[NUM_DOMAINS];
+} session;
+
+static const struct {
+	const char *name;
+	enum lttng_domain_type type;
+	enum lttng_buffer_type buffers;
+} domains[NUM_DOMAINS] = {
+	[DOMAIN_KERNEL] = { "kernel", LTTNG_DOMAIN_KERNEL, LTTNG_BUFFER_GLOBAL },
+	[DOMAIN_USER] = { "user", LTTNG_DOMAIN_UST, LTTNG_BUFFER_PER_UID },
+};
+
+/* ---- handles ----------------------------------------------------------- */
+
+static struct lttng_handle *handle_new(enum domain domain)
+{
+	struct lttng_domain of = {
+		.type = domains[domain].type,
+		.buf_type = domains[domain].buffers,
+	};
+
+	return lttng_create_handle(session.name, &of);
+}
+
+static void forget_session(void)
+{
+	if (session.name)
+		undo_forget(UNDO_SESSION, session.name);
+	free(session.name);
+	session.name = NULL;
+}
+
+/* Several seconds only where something is wrong. */
+static bool destroy(const char *name, bool (*wait)(int ms))
+{
+	struct lttng_destruction_handle *handle = NULL;
+	enum lttng_destruction_handle_status status;
+	int left_ms = DESTROY_MS;
+
+	if (lttng_destroy_session_ext(name, &handle) != LTTNG_OK)
+		return false;
+	do {
+		status = lttng_destruction_handle_wait_for_completion(handle,
+								      POLL_MS);
+		left_ms -= POLL_MS;
+	} while (status == LTTNG_DESTRUCTION_HANDLE_STATUS_TIMEOUT &&
+		 left_ms > 0 && (!wait || wait(0)));
+	lttng_destruction_handle_destroy(handle);
+	return status == LTTNG_DESTRUCTION_HANDLE_STATUS_COMPLETED;
+}
+
+void lttng_undo_session(const char *name)
+{
+	destroy(name, NULL);
+}
+
+/* ---- creating ---------------------------------------------------------- */
+
+static struct json_object *no_daemon(void)
+{
+	return agent_error("no LTTng session daemon can be reached: start it (systemctl start lttng-sessiond, or lttng-sessiond -d)%s.",
+			   getuid() ? ", as root, and be in the group \"tracing\"" : "");
+}
+
+static struct lttng_session_descriptor *
+describe(const char *name, const char *control, const char *data,
+	 int64_t live_us)
+{
+	struct lttng_session_descriptor *descriptor;
+
+	/* One URL may stand for both. */
+	if (!*data)
+		data = NULL;
+	if (!*control)
+		descriptor = lttng_session_descriptor_local_create(name,
+							session.folder);
+	else if (live_us)
+		descriptor = lttng_session_descriptor_live_network_create(name,
+						control, data, live_us);
+	else
+		descriptor = lttng_session_descriptor_network_create(name,
+							control, data);
+#ifdef LTTNG_HAS_TRACE_FORMAT
+	/* What Babeltrace 2.0 reads. */
+	if (descriptor)
+		lttng_session_descriptor_set_trace_format(descriptor,
+						LTTNG_TRACE_FORMAT_CTF_1_8);
+#endif
+	return descriptor;
+}
+
+static struct json_object *create_session(const char *name,
+					  const char *control,
+					  const char *data, int64_t live_us)
+{
+	struct lttng_session_descriptor *descriptor;
+	enum lttng_error_code code;
+	struct json_object *answer;
+
+	descriptor = describe(name, control, data, live_us);
+	if (!descriptor)
+		return agent_error("%s %s: this is not an address that LTTng can send traces to.",
+				   control, data);
+	session.name = strdup(name);
+	undo_remember(UNDO_SESSION, name);
+	code = lttng_create_session_ext(descriptor);
+	lttng_session_descriptor_destroy(descriptor);
+	if (code == LTTNG_OK)
+		return NULL;
+	forget_session();
+	answer = agent_error("the session could not be created: %s.",
+			     lttng_strerror(-code));
+	return answer;
+}
+
+static int enable_channel(struct lttng_handle *handle, enum domain domain,
+			  const char *name, bool live)
+{
+	struct lttng_domain of = {
+		.type = domains[domain].type,
+		.buf_type = domains[domain].buffers,
+	};
+	struct lttng_channel *channel = lttng_channel_create(&of);
+	int ret;
+
+	if (!channel)
+		return -LTTNG_ERR_NOMEM;
+	snprintf(channel->name, sizeof(channel->name), "%s", name);
+	buffer_sizes(name, &channel->attr.subbuf_size, &channel->attr.num_subbuf);
+	if (!live)
+		channel->attr.switch_timer_interval = SWITCH_US;
+	ret = lttng_enable_channel(handle, channel);
+	lttng_channel_destroy(channel);
+	return ret;
+}
+
+static int enable_event(struct lttng_handle *handle, const char *channel,
+			const struct chosen *chosen)
+{
+	struct lttng_event *event = lttng_event_create();
+	int ret;
+
+	if (!event)
+		return -LTTNG_ERR_NOMEM;
+	event->type = chosen->syscalls ? LTTNG_EVENT_SYSCALL :
+					 LTTNG_EVENT_TRACEPOINT;
+	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
+	event->loglevel = -1;
+	snprintf(event->name, sizeof(event->name), "%s", chosen->name);
+	ret = lttng_enable_event(handle, event, channel);
+	lttng_event_destroy(event);
+	return ret;
+}
+
+/* All events of a domain, into their channels. */
+static struct json_object *enable(enum domain domain,
+				  const struct choice *choice, bool live)
+{
+	struct lttng_handle *handle = handle_new(domain);
+	struct json_object *answer = NULL;
+	const char *channel = "";
+	int ret;
+
+	if (!handle)
+		return agent_error("there is not enough memory.");
+	for (size_t i = 0; i < choice->num && !answer; i++) {
+		const struct chosen *chosen = &choice->list[i];
+
+		if (chosen->domain != domain)
+			continue;
+		if (strcmp(channel, chosen->channel)) {
+			channel = chosen->channel;
+			ret = enable_channel(handle, domain, channel, live);
+			if (ret < 0) {
+				answer = agent_error("the channel %s could not be made: %s.",
+						     channel, lttng_strerror(ret));
+				break;
+			}
+		}
+		ret = enable_event(handle, channel, chosen);
+		if (ret < 0 && ret != -LTTNG_ERR_UST_EVENT_ENABLED &&
+		    ret != -LTTNG_ERR_KERN_EVENT_EXIST)
+			answer = agent_error("the event %s could not be enabled: %s.",
+					     chosen->name, lttng_strerror(ret));
+		session.domains[domain] = true;
+	}
+	lttng_destroy_handle(handle);
+	return answer;
+}
+
+/* The names of the kernel's tracepoints; NULL, and why. */
+static struct lttng_event *tracepoints(int *num)
+{
+	struct lttng_domain kernel = {
+		.type = LTTNG_DOMAIN_KERNEL,
+		.buf_type = LTTNG_BUFFER_GLOBAL,
+	};
+	struct lttng_handle *handle = lttng_create_handle(NULL, &kernel);
+	struct lttng_event *events = NULL;
+
+	*num = handle ? lttng_list_tracepoints(handle, &events) :
+			-LTTNG_ERR_NOMEM;
+	lttng_destroy_handle(handle);
+	return events;
+}
+
+/* Which events there are, of those that are asked for. */
+static struct json_object *choose(struct json_object *request,
+				  struct choice *choice)
+{
+	const bool user = json_object_get_boolean(
+		json_object_object_get(request, "ust"));
+	struct lttng_event *events;
+	int num;
+
+	events = tracepoints(&num);
+	if (num > 0) {
+		choose_kernel(choice, request, events[0].name,
+			      sizeof(events[0]), num);
+	} else if (user) {
+		agent_warn("only user space is recorded, since the kernel's events cannot be: %s.",
+			   num ? lttng_strerror(num) : "there are none");
+	} else {
+		free(events);
+		return agent_error("the kernel's events cannot be recorded: %s. Are LTTng's kernel modules installed for this kernel, and is the session daemon root's?",
+				   num ? lttng_strerror(num) : "there are none");
+	}
+	free(events);
+	if (user)
+		choose_user(choice);
+	return NULL;
+}
+
+/*
+ * {"session":NAME,"events":[PATTERN...],"preset":NAME,"syscalls":BOOL,
+ *  "ust":BOOL,"control":URL,"data":URL,"live_us":N}: without URLs into a folder
+ * of this machine, {"folder":PATH}.
+ */
+struct json_object *agent_create(struct json_object *request)
+{
+	const char *control = request_text(request, "control");
+	const int64_t live_us = json_object_get_int64(
+		json_object_object_get(request, "live_us"));
+	struct json_object *answer;
+	struct choice choice = { 0 };
+
+	if (session.name)
+		return agent_error("there is a session already.");
+	if (!undo_start())
+		return agent_error("%s.", strerror(errno));
+	if (!lttng_session_daemon_alive())
+		return no_daemon();
+	if (!*control && !session.folder) {
+		session.folder = folder_new();
+		if (!session.folder)
+			return agent_error("no folder can be made to record to: %s.",
+					   strerror(errno));
+		undo_remember(UNDO_FOLDER, session.folder);
+	}
+	memset(session.domains, 0, sizeof(session.domains));
+	answer = choose(request, &choice);
+	if (!answer)
+		answer = create_session(request_text(request, "session"), control,
+					request_text(request, "data"), live_us);
+	for (int i = 0; i < NUM_DOMAINS && !answer; i++)
+		answer = enable(i, &choice, live_us);
+	choice_free(&choice);
+	if (answer && session.name) {
+		destroy(session.name, NULL);
+		forget_session();
+	}
+	if (answer)
+		return answer;
+	answer = json_object_new_object();
+	if (session.folder)
+		json_object_object_add(answer, "folder",
+				       json_object_new_string(session.folder));
+	return answer;
+}
+
+/* ---- while it runs ----------------------------------------------------- */
+
+struct json_object *agent_start(struct json_object *request)
+{
+	int ret;
+
+	(void)request;
+	if (!session.name)
+		return agent_error("there is no session to start.");
+	ret = lttng_start_tracing(session.name);
+	if (ret < 0)
+		return agent_error("recording could not be started: %s.",
+				   lttng_strerror(ret));
+	return json_object_new_object();
+}
+
+static void add_channels(struct json_object *list, enum domain domain)
+{
+	struct lttng_handle *handle = handle_new(domain);
+	struct lttng_channel *channels = NULL;
+	int num = handle ? lttng_list_channels(handle, &channels) : 0;
+
+	for (int i = 0; i < num; i++) {
+		struct json_object *channel = json_object_new_object();
+		uint64_t discarded = 0, lost = 0;
+
+		lttng_channel_get_discarded_event_count(&channels[i], &discarded);
+		lttng_channel_get_lost_packet_count(&channels[i], &lost);
+		json_object_object_add(channel, "name",
+				json_object_new_string(channels[i].name));
+		json_object_object_add(channel, "discarded",
+				       json_object_new_int64(discarded));
+		json_object_object_add(channel, "lost",
+				       json_object_new_int64(lost));
+		json_object_array_add(list, channel);
+	}
+	free(channels);
+	lttng_destroy_handle(handle);
+}
+
+/*
+ * {"channels":[{"name":NAME,"discarded":N,"lost":N}...]}, and if it records to
+ * this machine {"size":N,"room":N}, in bytes.
+ */
+struct json_object *agent_status(struct json_object *request)
+{
+	struct json_object *answer = json_object_new_object();
+	struct json_object *channels = json_object_new_array();
+
+	(void)request;
+	for (int i = 0; i < NUM_DOMAINS && session.name; i++)
+		if (session.domains[i])
+			add_channels(channels, i);
+	json_object_object_add(answer, "channels", channels);
+	if (session.folder) {
+		json_object_object_add(answer, "size", json_object_new_int64(
+					folder_bytes(session.folder)));
+		json_object_object_add(answer, "room", json_object_new_int64(
+					folder_room(session.folder)));
+	}
+	return answer;
+}
+
+/* At once: that all data arrive is waited for by agent_finish(). */
+struct json_object *agent_stop(struct json_object *request)
+{
+	int ret;
+
+	(void)request;
+	if (!session.name)
+		return agent_error("there is no session to stop.");
+	ret = lttng_stop_tracing_no_wait(session.name);
+	if (ret < 0 && ret != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
+		return agent_error("recording could not be stopped: %s.",
+				   lttng_strerror(ret));
+	return json_object_new_object();
+}
+
+/* {"lost":BOOL}: true where nobody takes the data. As agent_status(). */
+struct json_object *agent_finish(struct json_object *request)
+{
+	const bool lost = json_object_get_boolean(
+		json_object_object_get(request, "lost"));
+	struct json_object *answer;
+	int left_ms = PENDING_MS;
+
+	if (!session.name)
+		return agent_error("there is no session to end.");
+	while (!lost && left_ms > 0 && lttng_data_pending(session.name) == 1) {
+		left_ms -= POLL_MS;
+		if (!agent_wait(POLL_MS))
+			break;
+	}
+	if (left_ms <= 0)
+		agent_warn("the last data did not arrive within %d s.",
+			   PENDING_MS / 1000);
+	answer = agent_status(request);
+	if (destroy(session.name, agent_wait))
+		forget_session();
+	return answer;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A folder that a session records to, and how its files are sent. */
+#include <errno.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+#define CHUNK (1 << 18)
+
+/* What nftw() has no argument for. */
+static uint64_t bytes;
+static struct json_object *failure;
+static size_t root_len;
+
+/* Not in /tmp, which is often memory. */
+char *folder_new(void)
+{
+	const char *base = getenv("TMPDIR");
+	char *path;
+
+	if (asprintf(&path, "%s/netsync-XXXXXX", base && *base ? base : "/var/tmp") < 0)
+		return NULL;
+	if (mkdtemp(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int add_bytes(const char *path, const struct stat *info, int type,
+		     struct FTW *place)
+{
+	(void)path;
+	(void)place;
+	if (type == FTW_F)
+		bytes += info->st_size;
+	return 0;
+}
+
+uint64_t folder_bytes(const char *path)
+{
+	bytes = 0;
+	nftw(path, add_bytes, 16, FTW_PHYS);
+	return bytes;
+}
+
+uint64_t folder_room(const char *path)
+{
+	struct statvfs info;
+
+	if (statvfs(path, &info))
+		return UINT64_MAX;
+	return (uint64_t)info.f_bavail * info.f_frsize;
+}
+
+static bool send_chunks(int fd, const char *name)
+{
+	static char data[CHUNK];
+	ssize_t got = 0;
+
+	while (agent_wait(0) && (got = read(fd, data, sizeof(data))) > 0) {
+		struct json_object *about = json_object_new_object();
+
+		json_object_object_add(about, "file",
+				       json_object_new_string(name));
+		if (!agent_data(about, data, got))
+			return false;
+	}
+	return !got;
+}
+
+static int send_file(const char *path, const struct stat *info, int type,
+		     struct FTW *place)
+{
+	int fd;
+
+	(void)info;
+	(void)place;
+	if (type != FTW_F)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || !send_chunks(fd, path + root_len + 1))
+		failure = agent_error("%s: %s.", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return failure ? 1 : 0;
+}
+
+/* {"folder":PATH} */
+struct json_object *agent_pull(struct json_object *request)
+{
+	const char *path = json_object_get_string(
+		json_object_object_get(request, "folder"));
+
+	if (!path)
+		return agent_error("there is no folder.");
+	failure = NULL;
+	root_len = strlen(path);
+	nftw(path, send_file, 16, FTW_PHYS);
+	return failure ? failure : json_object_new_object();
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an agent did is undone by a child of it, which reads from a pipe what
+ * that is: "+sNAME" and "+fPATH", later "-sNAME" and "-fPATH". At the end of the
+ * pipe, however the agent ended, it undoes what is left, the last first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+static struct {
+	int pipe;
+	pid_t pid;
+} undo = { -1, 0 };
+
+/* ---- in the child ------------------------------------------------------ */
+
+static int remove_one(const char *path, const struct stat *info, int type,
+		      struct FTW *place)
+{
+	(void)info;
+	(void)type;
+	(void)place;
+	remove(path);
+	return 0;
+}
+
+static void undo_one(const char *what)
+{
+	if (*what == UNDO_SESSION)
+		lttng_undo_session(what + 1);
+	else if (*what == UNDO_FOLDER)
+		nftw(what + 1, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void undo_main(int from)
+{
+	FILE *in = fdopen(from, "r");
+	char **todo = NULL, *line = NULL;
+	size_t num = 0, size = 0;
+	ssize_t len;
+
+	while (in && (len = getline(&line, &size, in)) > 1) {
+		line[len - 1] = '\0';
+		if (*line == '+') {
+			char **more = realloc(todo, (num + 1) * sizeof(*todo));
+
+			if (!more)
+				break;
+			todo = more;
+			todo[num++] = strdup(line + 1);
+			continue;
+		}
+		for (size_t i = 0; i < num; i++) {
+			if (!todo[i] || strcmp(todo[i], line + 1))
+				continue;
+			free(todo[i]);
+			todo[i] = NULL;
+		}
+	}
+	while (num--)
+		if (todo[num])
+			undo_one(todo[num]);
+	_exit(0);
+}
+
+/* ---- in the agent ------------------------------------------------------ */
+
+bool undo_start(void)
+{
+	int fds[2];
+
+	if (undo.pid > 0)
+		return true;
+	if (pipe2(fds, O_CLOEXEC))
+		return false;
+	undo.pid = fork();
+	if (!undo.pid) {
+		close(fds[1]);
+		close(STDIN_FILENO);
+		/* What ends the agent does not end this. */
+		setsid();
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
+		undo_main(fds[0]);
+	}
+	close(fds[0]);
+	undo.pipe = fds[1];
+	if (undo.pid > 0)
+		return true;
+	close(fds[1]);
+	return false;
+}
+
+static void tell(char how, enum undo what, const char *name)
+{
+	char *line;
+	int len = asprintf(&line, "%c%c%s\n", how, what, name);
+
+	if (len < 0)
+		return;
+	while (write(undo.pipe, line, len) < 0 && errno == EINTR)
+		;
+	free(line);
+}
+
+void undo_remember(enum undo what, const char *name)
+{
+	tell('+', what, name);
+}
+
+void undo_forget(enum undo what, const char *name)
+{
+	tell('-', what, name);
+}
+
+void undo_end(void)
+{
+	if (undo.pid <= 0)
+		return;
+	close(undo.pipe);
+	while (waitpid(undo.pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	undo.pid = 0;
+}

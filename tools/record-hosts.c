@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What netsync record does on all hosts at once. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "record.h"
+#include "tool.h"
+
+#define STEP_NS (120 * 1000000000LL)
+#define LIVE_US 1000000
+
+/* ---- asking ------------------------------------------------------------ */
+
+static void ask_recording(struct record *rec, const char *what)
+{
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording && rec->hosts[i].remote->ready)
+			remote_ask(rec->hosts[i].remote, request_new(what));
+}
+
+/* Those that gave no answer do not record. Return: how many do. */
+static unsigned int check_answers(struct record *rec)
+{
+	unsigned int num = 0;
+
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+
+		if (host->recording && !host->remote->answer) {
+			host->recording = false;
+			rec->partial = true;
+		}
+		num += host->recording;
+	}
+	return num;
+}
+
+static void add_text(struct json_object *request, const char *key,
+		     const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_text(struct json_object *request, const char *key,
+		     const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	json_object_object_add(request, key, json_object_new_string(text));
+}
+
+/* The name that the next session of a host gets: unique wherever it arrives. */
+static const char *name_session(const struct record *rec, struct host *host)
+{
+	char **names = realloc(host->sessions,
+			       (host->num_sessions + 1) * sizeof(*names));
+
+	if (!names)
+		return "netsync";
+	host->sessions = names;
+	if (asprintf(&names[host->num_sessions], "netsync-%s-%.100s-%u",
+		     rec->stamp, host->remote->folder,
+		     host->num_sessions + 1) < 0)
+		return "netsync";
+	return names[host->num_sessions++];
+}
+
+/* ---- beginning --------------------------------------------------------- */
+
+static void ask_create(struct record *rec, struct host *host)
+{
+	static const int kinds[] = { RELAY_CONTROL, RELAY_DATA };
+	static const char *const keys[] = { "control", "data" };
+	struct json_object *request = request_new("create");
+	const struct remote *remote = host->remote;
+
+	add_text(request, "session", "%s", name_session(rec, host));
+	json_object_object_add(request, "events",
+			       json_object_get(rec->events.patterns));
+	json_object_object_add(request, "syscalls",
+			       json_object_new_boolean(rec->events.syscalls));
+	json_object_object_add(request, "ust",
+			       json_object_new_boolean(rec->events.user));
+	if (rec->live)
+		json_object_object_add(request, "live_us",
+				       json_object_new_int64(LIVE_US));
+	if (rec->url)
+		add_text(request, "control", "%s", rec->url);
+	for (int i = 0; i < 2 && !rec->url && !host->pull; i++)
+		add_text(request, keys[i], "tcp://127.0.0.1:%u",
+			 remote->destination ? remote->ports[i] :
+			 rec->relay.ports[kinds[i]]);
+	host->recording = true;
+	remote_ask(host->remote, request);
+}
+
+/* Where ssh may not forward ports, there is another way. */
+static void choose_way(struct record *rec, struct host *host)
+{
+	const struct remote *remote = host->remote;
+
+	host->pull = rec->pull;
+	if (rec->url || rec->pull || !remote->destination ||
+	    (remote->ports[0] && remote->ports[1]))
+		return;
+	if (rec->live)
+		complain("%s: its ssh server refuses to forward ports, so that it cannot be seen live; its trace is copied at the end, as with --pull.",
+			 remote->name);
+	else
+		complain("%s: its ssh server refuses to forward ports: recording to its disk, and copying at the end, as with --pull.",
+			 remote->name);
+	host->pull = true;
+}
+
+unsigned int hosts_create(struct record *rec)
+{
+	unsigned int num;
+
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+
+		if (!host->remote->ready) {
+			rec->partial = true;
+			continue;
+		}
+		choose_way(rec, host);
+		ask_create(rec, host);
+	}
+	remotes_wait(&rec->all, STEP_NS);
+	num = check_answers(rec);
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording)
+			rec->hosts[i].folder = strdup(answer_text(
+				rec->hosts[i].remote->answer, "folder"));
+	return num;
+}
+
+unsigned int hosts_start(struct record *rec)
+{
+	ask_recording(rec, "start");
+	remotes_wait(&rec->all, STEP_NS);
+	rec->started_ns = now_ns();
+	return check_answers(rec);
+}
+
+/* ---- while it runs ----------------------------------------------------- */
+
+/* How much the relay daemon has of a host. */
+static uint64_t incoming_bytes(const struct record *rec, const struct host *host)
+{
+	uint64_t sum = 0;
+	char *path;
+
+	for (unsigned int i = 0; i < host->num_sessions; i++) {
+		if (asprintf(&path, "%s/%s", rec->relay.folder,
+			     host->sessions[i]) < 0)
+			continue;
+		sum += folder_bytes(path);
+		free(path);
+	}
+	return sum;
+}
+
+bool host_take_status(struct record *rec, struct host *host)
+{
+	struct json_object *answer = host->remote->answer;
+	struct json_object *channels;
+	size_t num;
+
+	if (!answer)
+		return true;
+	channels = json_object_object_get(answer, "channels");
+	num = channels ? json_object_array_length(channels) : 0;
+	host->discarded = 0;
+	for (size_t i = 0; i < num; i++)
+		host->discarded += answer_number(
+			json_object_array_get_idx(channels, i), "discarded");
+	if (host->pull)
+		host->size = answer_number(answer, "size");
+	else if (rec->relay.folder)
+		host->size = incoming_bytes(rec, host);
+	return !host->pull || answer_number(answer, "room") > MIN_ROOM;
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+/* Loudly: what is missing cannot be seen in what is there. */
+static void say_losses(struct record *rec, const struct host *host)
+{
+	struct json_object *channels = json_object_object_get(
+					host->remote->answer, "channels");
+	size_t num = channels ? json_object_array_length(channels) : 0;
+
+	for (size_t i = 0; i < num; i++) {
+		struct json_object *channel =
+			json_object_array_get_idx(channels, i);
+		const int64_t discarded = answer_number(channel, "discarded");
+		const int64_t lost = answer_number(channel, "lost");
+
+		if (!discarded && !lost)
+			continue;
+		complain("%s: EVENTS ARE MISSING: channel %s discarded %lld events and lost %lld packets of them.",
+			 host->remote->name, answer_text(channel, "name"),
+			 (long long)discarded, (long long)lost);
+		rec->partial = true;
+	}
+}
+
+void hosts_stop(struct record *rec)
+{
+	ask_recording(rec, "stop");
+	remotes_wait(&rec->all, STEP_NS);
+	ask_recording(rec, "finish");
+	remotes_wait(&rec->all, 0);
+	check_answers(rec);
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording)
+			say_losses(rec, &rec->hosts[i]);
+}
+
+void hosts_pull(struct record *rec)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+		struct json_object *request;
+
+		if (!host->pull || !host->recording || !host->remote->ready)
+			continue;
+		if (!any)
+			complain("copying the traces.");
+		any = true;
+		request = request_new("pull");
+		add_text(request, "folder", "%s", host->folder);
+		remote_ask(host->remote, request);
+	}
+	remotes_wait(&rec->all, 0);
+	check_answers(rec);
+}

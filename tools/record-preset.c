@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which events to record: names, and lists of names for a purpose. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record.h"
+#include "tool.h"
+
+/*
+ * What tells which thread waited for what: who ran and who woke whom, which
+ * interrupts and timers came, which disk and which packets.
+ */
+static const char critical_path[] =
+	"sched_switch,sched_wakeup,sched_wakeup_new,sched_waking,"
+	"sched_process_fork,sched_process_exec,sched_process_exit,sched_process_free,"
+	"sched_migrate_task,sched_pi_setprio,"
+	"irq_handler_entry,irq_handler_exit,"
+	"irq_softirq_raise,irq_softirq_entry,irq_softirq_exit,"
+	"x86_irq_vectors_*,"
+	"timer_hrtimer_expire_entry,timer_hrtimer_expire_exit,"
+	"block_rq_insert,block_rq_issue,block_rq_complete,"
+	"inet_sock_local_in,inet_sock_local_out,net_dev_queue,net_if_receive_skb,"
+	"lttng_statedump_*";
+
+static const struct {
+	const char *name;
+	const char *events;
+	bool syscalls;
+} presets[] = {
+	{ "net", "", false },
+	{ "critical-path", critical_path, true },
+};
+
+#define NUM_PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+void events_add(struct events *events, const char *list)
+{
+	while (*list) {
+		const size_t len = strcspn(list, ",");
+
+		if (len)
+			json_object_array_add(events->patterns,
+				json_object_new_string_len(list, len));
+		list += len + (list[len] == ',');
+	}
+}
+
+/* A name on each line; "syscalls" and "ust" are what the options are. */
+static bool add_file(struct events *events, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[512];
+
+	if (!file) {
+		if (errno == ENOENT && !strchr(path, '/'))
+			complain("--preset %s: there is no such file, and the presets are net and critical-path.",
+				 path);
+		else
+			complain("--preset %s: %s.", path, strerror(errno));
+		return false;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		char *name = line + strspn(line, " \t");
+
+		name[strcspn(name, "# \t\r\n")] = '\0';
+		if (!strcmp(name, "syscalls"))
+			events->syscalls = true;
+		else if (!strcmp(name, "ust"))
+			events->user = true;
+		else
+			events_add(events, name);
+	}
+	fclose(file);
+	return true;
+}
+
+bool events_add_preset(struct events *events, const char *name)
+{
+	for (size_t i = 0; i < NUM_PRESETS; i++) {
+		if (strcmp(name, presets[i].name))
+			continue;
+		events_add(events, presets[i].events);
+		events->syscalls |= presets[i].syscalls;
+		return true;
+	}
+	return add_file(events, name);
+}

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync record - trace several machines at once, and synchronize. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "record.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
+	"Trace this machine and others with LTTng at once while COMMAND runs, or until ^C;\n"
+	"bring the traces together, synchronize them, and print the table of netsync sync.\n\n"
+	"  -o, --output DIR       a new folder: one folder in it for each host, and\n"
+	"                         sync.json (netsync-DATE-TIME)\n"
+	"      --host HOST        [USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
+	"                         often as needed\n"
+	"      --local            trace this machine, too; alone if there is no --host\n"
+	"  -e, --events EVENTS    kernel events besides those of packets: NAME,NAME...\n"
+	"      --syscalls         all system calls\n"
+	"      --ust              all events of user space\n"
+	"      --preset NAME      events for a purpose: net (packets alone),\n"
+	"                         critical-path, or a file of names\n"
+	"  -d, --duration TIME    end after it (10s, 500ms)\n"
+	"      --live             for viewers: netsync live, babeltrace2\n"
+	"      --pull             record to the disk of each host, copy at the end\n"
+	"      --relayd URL       send to this relay daemon: net://HOST[:PORT:PORT]\n"
+	"      --remote-netsync PATH  the netsync to run on the hosts\n"
+	"  -h, --help             this text\n\n"
+	"Exit status: 0 all was recorded and is synchronized, 1 nothing was recorded, 2 some\n"
+	"host was not recorded in full or could not be corrected.\n";
+
+#define STATUS_NS 1000000000LL
+#define LOOK_MS 100
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+/* ---- the command line -------------------------------------------------- */
+
+enum { OPT_HOST = 256, OPT_LOCAL, OPT_SYSCALLS, OPT_UST, OPT_PRESET, OPT_LIVE,
+       OPT_PULL, OPT_RELAYD, OPT_NETSYNC };
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "host", required_argument, NULL, OPT_HOST },
+	{ "local", no_argument, NULL, OPT_LOCAL },
+	{ "events", required_argument, NULL, 'e' },
+	{ "syscalls", no_argument, NULL, OPT_SYSCALLS },
+	{ "ust", no_argument, NULL, OPT_UST },
+	{ "preset", required_argument, NULL, OPT_PRESET },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "live", no_argument, NULL, OPT_LIVE },
+	{ "pull", no_argument, NULL, OPT_PULL },
+	{ "relayd", required_argument, NULL, OPT_RELAYD },
+	{ "remote-netsync", required_argument, NULL, OPT_NETSYNC },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* A number alone, which is ns elsewhere, can only be meant as seconds. */
+static bool set_duration(struct record *rec, const char *text)
+{
+	char seconds[VALUE_SIZE];
+
+	snprintf(seconds, sizeof(seconds), "%s%s", text,
+		 text[strspn(text, "0123456789.")] ? "" : "s");
+	if (parse_duration(seconds, &rec->duration_ns) && rec->duration_ns > 0)
+		return true;
+	complain("--duration %s: give a time such as 10s, 1.5s or 500ms.", text);
+	return false;
+}
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_arguments(struct record *rec, int argc, char **argv)
+{
+	bool ok = true;
+	int option;
+
+	while (ok && (option = getopt_long(argc, argv, "+o:e:d:h", options,
+					   NULL)) != -1) {
+		switch (option) {
+		case 'o':
+			rec->dir = strdup(optarg);
+			break;
+		case OPT_HOST:
+			ok = remotes_add(&rec->all, optarg);
+			break;
+		case OPT_LOCAL:
+			rec->local = true;
+			break;
+		case 'e':
+			events_add(&rec->events, optarg);
+			break;
+		case OPT_SYSCALLS:
+			rec->events.syscalls = true;
+			break;
+		case OPT_UST:
+			rec->events.user = true;
+			break;
+		case OPT_PRESET:
+			ok = events_add_preset(&rec->events, optarg);
+			break;
+		case 'd':
+			ok = set_duration(rec, optarg);
+			break;
+		case OPT_LIVE:
+			rec->live = true;
+			break;
+		case OPT_PULL:
+			rec->pull = true;
+			break;
+		case OPT_RELAYD:
+			rec->url = optarg;
+			break;
+		case OPT_NETSYNC:
+			rec->all.netsync = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			ok = false;
+		}
+	}
+	if (!ok)
+		return EXIT_BAD;
+	if (argv[optind])
+		rec->command = argv + optind;
+	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
+		complain("--pull keeps the traces on the hosts until the end: give it without --live and --relayd.");
+		return EXIT_BAD;
+	}
+	if (rec->url && rec->dir) {
+		complain("--relayd keeps the traces where that daemon is: give it without -o.");
+		return EXIT_BAD;
+	}
+	if ((rec->local || !rec->all.num) && !remotes_add(&rec->all, NULL))
+		return EXIT_BAD;
+	return -1;
+}
+
+/* ---- the folder -------------------------------------------------------- */
+
+static bool make_folder(struct record *rec)
+{
+	const time_t now = time(NULL);
+	struct tm local;
+
+	localtime_r(&now, &local);
+	strftime(rec->stamp, sizeof(rec->stamp) - 16, "%Y%m%d-%H%M%S", &local);
+	if (rec->url)
+		return true;
+	if (!rec->dir && asprintf(&rec->dir, "netsync-%s", rec->stamp) < 0)
+		rec->dir = NULL;
+	snprintf(rec->stamp + strlen(rec->stamp), 16, "-%d", getpid());
+	if (rec->dir && !mkdir(rec->dir, 0777)) {
+		rec->made_dir = true;
+		return true;
+	}
+	if (!rec->dir)
+		complain("There is not enough memory.");
+	else if (errno == EEXIST)
+		complain("%s: it exists already; give a new folder with -o.",
+			 rec->dir);
+	else
+		complain("%s: %s.", rec->dir, strerror(errno));
+	return false;
+}
+
+/* What helped, and all if nothing was recorded. */
+static void clean_folder(struct record *rec)
+{
+	if (rec->relay.folder)
+		rmdir(rec->relay.folder);
+	if (rec->made_dir)
+		rmdir(rec->dir);
+}
+
+static bool put_file(struct remote *remote, struct json_object *about,
+		     const char *data, size_t size)
+{
+	/* The remotes are a member of the record. */
+	const struct record *rec = (void *)((char *)remote->all -
+					    offsetof(struct record, all));
+
+	return files_put(rec->dir, remote, about, data, size);
+}
+
+/* "web, db" */
+static void say_recording(const struct record *rec)
+{
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		left += rec->hosts[i].recording;
+	fputs("netsync: recording on ", stderr);
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording)
+			fprintf(stderr, "%s%s", rec->hosts[i].remote->name,
+				--left ? ", " : "");
+	fputs(rec->command || rec->duration_ns ? ".\n" : "; ^C ends it.\n",
+	      stderr);
+	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url; i++)
+		if (rec->hosts[i].recording && !rec->hosts[i].pull)
+			complain("%s: live at net://127.0.0.1:%u/host/%s/%s",
+				 rec->hosts[i].remote->name,
+				 rec->relay.ports[RELAY_LIVE],
+				 answer_text(rec->hosts[i].remote->hello,
+					     "hostname"),
+				 rec->hosts[i].sessions[0]);
+}
+
+/* ---- while it runs ----------------------------------------------------- */
+
+static void run_command(struct record *rec)
+{
+	if (!rec->command)
+		return;
+	rec->child = fork();
+	if (rec->child)
+		return;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(*rec->command, rec->command);
+	complain("%s: %s.", *rec->command, strerror(errno));
+	_exit(127);
+}
+
+/* False: there is one, and it ended. */
+static bool check_command(struct record *rec)
+{
+	int status;
+
+	if (!rec->command)
+		return true;
+	if (rec->child <= 0)
+		return false;
+	if (!waitpid(rec->child, &status, WNOHANG))
+		return true;
+	rec->child = 0;
+	if (WIFSIGNALED(status))
+		complain("%s ended by signal %d.", *rec->command,
+			 WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		complain("%s ended with status %d.", *rec->command,
+			 WEXITSTATUS(status));
+	return false;
+}
+
+/* What the recordings are that this ends does not go on by itself. */
+static void end_command(struct record *rec)
+{
+	for (int i = 0; i < 50 && rec->child > 0; i++) {
+		if (!i)
+			kill(rec->child, SIGTERM);
+		remotes_poll(&rec->all, LOOK_MS);
+		if (waitpid(rec->child, NULL, WNOHANG))
+			rec->child = 0;
+	}
+	if (rec->child > 0) {
+		kill(rec->child, SIGKILL);
+		waitpid(rec->child, NULL, 0);
+	}
+	rec->child = 0;
+}
+
+static void clear_line(struct record *rec)
+{
+	if (rec->drawn)
+		fputs("\r\033[K", stderr);
+	rec->drawn = false;
+}
+
+static void draw_line(struct record *rec)
+{
+	const int64_t seconds = (now_ns() - rec->started_ns) / 1000000000;
+	char size[VALUE_SIZE];
+
+	if (!rec->is_terminal)
+		return;
+	fprintf(stderr, "\r\033[K%lld s", (long long)seconds);
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		const struct host *host = &rec->hosts[i];
+
+		if (!host->recording)
+			continue;
+		fprintf(stderr, "   %s %s", host->remote->name,
+			format_bytes(size, host->size));
+		if (host->discarded)
+			fprintf(stderr, " (%llu discarded)",
+				(unsigned long long)host->discarded);
+	}
+	fflush(stderr);
+	rec->drawn = true;
+}
+
+/* False: there is nothing to wait for any more. */
+static bool look(struct record *rec)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+
+		if (host->recording && host->remote->lost) {
+			host->recording = false;
+			rec->partial = true;
+		}
+		any |= host->recording;
+		if (!host->recording || host->remote->asked)
+			continue;
+		if (!host_take_status(rec, host)) {
+			clear_line(rec);
+			complain("%s: its disk is full; recording ends.",
+				 host->remote->name);
+			rec->partial = true;
+			return false;
+		}
+		remote_ask(host->remote, request_new("status"));
+	}
+	if (!any)
+		return false;
+	if (rec->dir && folder_room(rec->dir) < MIN_ROOM) {
+		clear_line(rec);
+		complain("%s: the disk is full; recording ends.", rec->dir);
+		rec->partial = true;
+		return false;
+	}
+	draw_line(rec);
+	return true;
+}
+
+static void wait_for_end(struct record *rec)
+{
+	int64_t looked_ns = 0;
+	bool goes_on = true;
+
+	while (goes_on && !interrupted) {
+		const int64_t now = now_ns();
+
+		remotes_poll(&rec->all, LOOK_MS);
+		if (now - looked_ns >= STATUS_NS) {
+			goes_on = look(rec);
+			looked_ns = now;
+		}
+		if (rec->duration_ns && now - rec->started_ns >= rec->duration_ns)
+			break;
+		goes_on = goes_on && check_command(rec);
+	}
+	clear_line(rec);
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+static void collect(struct record *rec)
+{
+	relay_stop(&rec->relay);
+	if (!rec->relay.folder)
+		return;
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (!rec->hosts[i].pull)
+			files_collect(rec->dir, &rec->relay,
+				      rec->hosts[i].remote->folder,
+				      rec->hosts[i].sessions,
+				      rec->hosts[i].num_sessions);
+	unlink(rec->relay.log);
+}
+
+static int synchronize(struct record *rec)
+{
+	char **traces = calloc(rec->all.num, sizeof(*traces));
+	char *path = NULL;
+	int num = 0, status = EXIT_BAD;
+
+	for (unsigned int i = 0; i < rec->all.num && traces; i++) {
+		const struct remote *remote = rec->all.list[i];
+		struct stat info;
+
+		if (asprintf(&path, "%s/%s", rec->dir, remote->folder) < 0)
+			break;
+		if (!stat(path, &info) &&
+		    asprintf(&traces[num], "%s=%s", remote->name, path) >= 0)
+			num++;
+		else
+			rec->partial = true;
+		free(path);
+	}
+	if (!num)
+		complain("No host has a trace.");
+	else if (asprintf(&path, "%s/sync.json", rec->dir) >= 0)
+		status = sync_recorded(traces, num, path);
+	for (int i = 0; i < num; i++)
+		free(traces[i]);
+	free(traces);
+	free(path);
+	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+/* False: nothing was recorded. */
+static bool record(struct record *rec)
+{
+	if (!rec->url && !rec->pull) {
+		if (!relay_start(&rec->relay, rec->dir))
+			return false;
+		rec->all.forward[0] = rec->relay.ports[RELAY_CONTROL];
+		rec->all.forward[1] = rec->relay.ports[RELAY_DATA];
+	}
+	rec->all.stop = &interrupted;
+	if (!remotes_connect(&rec->all) || interrupted ||
+	    !hosts_create(rec) || interrupted || !hosts_start(rec))
+		return false;
+	rec->all.stop = NULL;
+	say_recording(rec);
+	run_command(rec);
+	wait_for_end(rec);
+	hosts_stop(rec);
+	end_command(rec);
+	hosts_pull(rec);
+	return true;
+}
+
+static int run(struct record *rec)
+{
+	const struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = SA_RESETHAND,	/* the second time it ends */
+	};
+	bool recorded;
+
+	if (!make_folder(rec))
+		return EXIT_BAD;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	rec->is_terminal = isatty(STDERR_FILENO);
+	rec->all.data = put_file;
+	rec->hosts = calloc(rec->all.num, sizeof(*rec->hosts));
+	for (unsigned int i = 0; rec->hosts && i < rec->all.num; i++)
+		rec->hosts[i].remote = rec->all.list[i];
+	recorded = rec->hosts && record(rec);
+	if (!recorded && interrupted)
+		complain("interrupted; nothing was recorded.");
+	/* The names of hosts are needed until the end. */
+	remotes_close(&rec->all);
+	collect(rec);
+	clean_folder(rec);
+	if (!recorded)
+		return EXIT_BAD;
+	if (!rec->url)
+		return synchronize(rec);
+	return rec->partial ? EXIT_PARTIAL : EXIT_DONE;
+}
+
+static void release(struct record *rec)
+{
+	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++) {
+		struct host *host = &rec->hosts[i];
+
+		for (unsigned int k = 0; k < host->num_sessions; k++)
+			free(host->sessions[k]);
+		free(host->sessions);
+		free(host->folder);
+	}
+	free(rec->hosts);
+	free(rec->relay.folder);
+	free(rec->relay.log);
+	free(rec->dir);
+	json_object_put(rec->events.patterns);
+	remotes_free(&rec->all);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record rec = { 0 };
+	int status;
+
+	rec.events.patterns = json_object_new_array();
+	status = parse_arguments(&rec, argc, argv);
+	if (status < 0)
+		status = run(&rec);
+	release(&rec);
+	return status;
+}

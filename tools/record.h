@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of netsync record share. */
+#ifndef NETSYNC_RECORD_H
+#define NETSYNC_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "remote.h"
+
+/* ---- a relay daemon of our own (record-relay.c) -------------------------- */
+
+enum { RELAY_CONTROL, RELAY_DATA, RELAY_LIVE, RELAY_PORTS };
+
+struct relay {
+	pid_t pid;
+	uint16_t ports[RELAY_PORTS];	/* on loopback; 0: any that is free */
+	char *folder;			/* where it writes */
+	char *log;			/* what it said */
+};
+
+/* Below @dir. False: it was said why not. */
+bool relay_start(struct relay *relay, const char *dir);
+/* False: it ended by itself. */
+bool relay_runs(struct relay *relay);
+/* End it, once it has written all that it has. */
+void relay_stop(struct relay *relay);
+
+/* ---- events (record-preset.c) --------------------------------------------- */
+
+struct events {
+	struct json_object *patterns;	/* an array */
+	bool syscalls;
+	bool user;
+};
+
+/* "a,b*": names of kernel events, separated by commas. */
+void events_add(struct events *events, const char *list);
+/* The name of a preset, or of a file. False: it was said why not. */
+bool events_add_preset(struct events *events, const char *name);
+
+/* ---- folders (record-files.c) ---------------------------------------------- */
+
+/* As a member of struct remotes: put data into a file below @dir/HOST. */
+bool files_put(const char *dir, struct remote *remote,
+	       struct json_object *about, const char *data, size_t size);
+/*
+ * Move what the relay daemon wrote of the sessions @names of one host to
+ * @dir/HOST: of one session as it is, of several each to a folder with a number.
+ */
+void files_collect(const char *dir, const struct relay *relay,
+		   const char *host, char *const *names, unsigned int num);
+
+/* ---- the recording --------------------------------------------------------- */
+
+/* With less room, recording ends while what there is can still be closed. */
+#define MIN_ROOM (4 << 20)
+
+struct host {
+	struct remote *remote;
+	bool pull;		/* it records to its own disk */
+	bool recording;
+	char *folder;		/* there, if pull */
+	char **sessions;	/* one after the other */
+	unsigned int num_sessions;
+	uint64_t size;		/* of what it recorded so far */
+	uint64_t discarded;
+};
+
+struct record {
+	/* As asked for. */
+	char *dir;
+	struct events events;
+	bool local, pull, live;
+	const char *url;
+	int64_t duration_ns;
+	char **command;
+
+	struct remotes all;
+	struct host *hosts;	/* as all.list */
+	struct relay relay;
+	char stamp[64];		/* for the names of sessions */
+	pid_t child;
+	int64_t started_ns;
+	bool is_terminal, drawn;
+	bool made_dir;
+	bool partial;		/* something is missing */
+};
+
+/* ---- what is done on all hosts at once (record-hosts.c) ---------------------- */
+
+/*
+ * Those where it does not work do not record any more, and the recording is
+ * partial. Return: how many hosts still record.
+ */
+unsigned int hosts_create(struct record *rec);
+unsigned int hosts_start(struct record *rec);
+/* What a host answered to "status". False: it has no more room. */
+bool host_take_status(struct record *rec, struct host *host);
+/* Stop, wait until all data have arrived, and say loudly what is missing. */
+void hosts_stop(struct record *rec);
+/* Copy the traces of those that recorded to their own disks. */
+void hosts_pull(struct record *rec);
+
+#endif
