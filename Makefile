@@ -187,8 +187,15 @@ GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
 RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 
 # Recording in the field; the short ones are among all tests.
-FIELD_TESTS := $(filter-out %.c,$(wildcard selftests/field/test_*))
-FIELD_SHORT := $(addprefix selftests/field/,test_doctor test_doctor_guest)
+FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
+FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*))
+FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
+	test_doctor_guest test_beacon)
+
+$(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
+		$(BUILD)/tools/beacon.o $(BUILD)/tools/progress.o
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
 # Library tests reach inside the core.
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
@@ -215,10 +222,10 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
--include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d)
+-include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS)
 
 .PHONY: check

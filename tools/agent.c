@@ -35,6 +35,9 @@ static const struct {
 	{ "stop", agent_stop },
 	{ "finish", agent_finish },
 	{ "pull", agent_pull },
+	{ "beacon-open", agent_beacon_open },
+	{ "beacon-start", agent_beacon_start },
+	{ "beacon-stop", agent_beacon_stop },
 };
 
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
@@ -253,6 +256,7 @@ int cmd_agent(int argc, char **argv)
 		say(answer(request));
 		json_object_put(request);
 	}
+	json_object_put(agent_beacon_stop(NULL));
 	undo_end();
 	free(agent.line);
 	return EXIT_DONE;

@@ -75,4 +75,17 @@ void undo_end(void);
 /* Destroy a session, within some seconds. */
 void lttng_undo_session(const char *name);
 
+/* ---- beacons (agent-beacon.c) -------------------------------------------- */
+
+/*
+ * {"do":"beacon-open","port":0 or PORT} -> {"port":PORT,"addresses":[...]}
+ * {"do":"beacon-start","session":N,"id":ID,"rate":N,
+ *  "peers":[{"id":ID,"port":PORT,"addresses":[...]}]} -> {}
+ * {"do":"beacon-stop"} -> {"peers":[{"id":ID,"sent":N,"received":N}]}
+ * See beacon.h. To stop what was not started does no harm.
+ */
+struct json_object *agent_beacon_open(struct json_object *request);
+struct json_object *agent_beacon_start(struct json_object *request);
+struct json_object *agent_beacon_stop(struct json_object *request);
+
 #endif

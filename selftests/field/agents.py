@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Agents, asked as netsync record asks them."""
+import json
+import pathlib
+import subprocess
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+NETSYNC = TOP / "build/netsync"
+SESSION = 0x123456789abcdef
+
+
+class Agent:
+    """In a network namespace."""
+
+    def __init__(self, namespace):
+        self.namespace = namespace
+        self.port, self.addresses = 0, []
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", namespace, NETSYNC, "agent"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.hello = json.loads(self.process.stdout.readline())
+
+    def ask(self, what, **members):
+        print(json.dumps({"do": what, **members}), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def open(self, port=0):
+        answer = self.ask("beacon-open", port=port)
+        self.port, self.addresses = answer["port"], answer["addresses"]
+
+    def start(self, number, peers, rate=50, session=SESSION):
+        """@peers: {their number: (port, addresses)}"""
+        answer = self.ask("beacon-start", id=number, rate=rate, session=session,
+                          peers=[{"id": n, "port": port, "addresses": addresses}
+                                 for n, (port, addresses) in peers.items()])
+        if answer:
+            raise AssertionError(answer)
+
+    def stop(self):
+        """Packets sent and received, by peer."""
+        return {p["id"]: (p["sent"], p["received"])
+                for p in self.ask("beacon-stop")["peers"]}
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(60)
+
+
+def start_all(agents, addresses=lambda agent: agent.addresses, **options):
+    """All with all; @addresses(agent) says where one can be found."""
+    for agent in agents:
+        agent.open()
+    for i, agent in enumerate(agents):
+        agent.start(i, {j: (other.port, addresses(other))
+                        for j, other in enumerate(agents) if j != i}, **options)

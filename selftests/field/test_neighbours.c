@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who sends beacons to whom: few, both ways, and all can be reached. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "beacon.h"
+
+#define MOST 300
+
+static uint16_t joined[MOST][BEACON_NEIGHBOURS];
+static unsigned int num_joined[MOST];
+
+static void join(unsigned int num)
+{
+	for (unsigned int i = 0; i < num; i++)
+		num_joined[i] = beacon_neighbours(num, i, joined[i]);
+}
+
+static bool are_joined(unsigned int a, unsigned int b)
+{
+	for (unsigned int i = 0; i < num_joined[a]; i++)
+		if (joined[a][i] == b)
+			return true;
+	return false;
+}
+
+/* The most steps from machine 0 to any other that is there; -1: no way. */
+static int steps(unsigned int num, unsigned int missing)
+{
+	const unsigned int start = missing == 0;
+	unsigned int queue[MOST], head = 0, tail = 0, found = 1;
+	int far[MOST];
+
+	memset(far, -1, sizeof(far));
+	far[start] = 0;
+	queue[tail++] = start;
+	while (head < tail) {
+		unsigned int at = queue[head++];
+
+		for (unsigned int i = 0; i < num_joined[at]; i++) {
+			unsigned int to = joined[at][i];
+
+			if (to == missing || far[to] >= 0)
+				continue;
+			far[to] = far[at] + 1;
+			queue[tail++] = to;
+			found++;
+		}
+	}
+	return found == num - (missing < num) ? far[queue[tail - 1]] : -1;
+}
+
+static void both_ways(void **state)
+{
+	(void)state;
+	for (unsigned int num = 1; num <= MOST; num++) {
+		join(num);
+		for (unsigned int i = 0; i < num; i++)
+			for (unsigned int j = 0; j < num_joined[i]; j++) {
+				assert_int_not_equal(joined[i][j], i);
+				assert_in_range(joined[i][j], 0, num - 1);
+				assert_true(are_joined(joined[i][j], i));
+			}
+	}
+}
+
+static void small(void **state)
+{
+	(void)state;
+	for (unsigned int num = 1; num <= 5; num++) {
+		join(num);
+		for (unsigned int i = 0; i < num; i++)
+			assert_int_equal(num_joined[i], num - 1);
+	}
+}
+
+static void few_steps(void **state)
+{
+	(void)state;
+	for (unsigned int num = 2; num <= MOST; num++) {
+		int k = 0;
+
+		/* From one, k steps reach 2 k (k + 1) others at most. */
+		while (2 * k * (k + 1) + 1 < (int)num)
+			k++;
+		join(num);
+		assert_in_range(steps(num, num), 1, k);
+	}
+}
+
+static void without_one(void **state)
+{
+	(void)state;
+	for (unsigned int num = 3; num <= 100; num++) {
+		join(num);
+		for (unsigned int i = 0; i < num; i++)
+			assert_int_not_equal(steps(num, i), -1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways),
+		cmocka_unit_test(small),
+		cmocka_unit_test(few_steps),
+		cmocka_unit_test(without_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

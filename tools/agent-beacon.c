@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The agent's part in the beacon: a process of its own sends and listens. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "beacon.h"
+#include "remote.h"
+
+/* It may still be asking for names. */
+#define STOP_MS 2000
+
+static struct {
+	bool open;
+	int socks[2];
+	pid_t process;		/* 0: does not run */
+	int results;		/* what it writes its peers to */
+} beacon;
+
+static volatile sig_atomic_t stop;
+
+static void on_stop(int number)
+{
+	stop = number;
+}
+
+/* ---- the sockets, and how they can be reached ------------------------------ */
+
+static bool is_for_others(const struct ifaddrs *entry)
+{
+	const struct sockaddr *address = entry->ifa_addr;
+
+	if (!address || !(entry->ifa_flags & IFF_UP) ||
+	    entry->ifa_flags & IFF_LOOPBACK)
+		return false;
+	if (address->sa_family == AF_INET6)
+		return !IN6_IS_ADDR_LINKLOCAL(
+			&((const struct sockaddr_in6 *)address)->sin6_addr);
+	return address->sa_family == AF_INET;
+}
+
+static struct json_object *own_addresses(void)
+{
+	struct json_object *list = json_object_new_array();
+	struct ifaddrs *entries;
+
+	if (getifaddrs(&entries))
+		return list;
+	for (struct ifaddrs *entry = entries; entry; entry = entry->ifa_next) {
+		char name[NI_MAXHOST];
+		socklen_t size;
+
+		if (!is_for_others(entry))
+			continue;
+		size = entry->ifa_addr->sa_family == AF_INET ?
+			sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+		if (!getnameinfo(entry->ifa_addr, size, name, sizeof(name),
+				 NULL, 0, NI_NUMERICHOST))
+			json_object_array_add(list, json_object_new_string(name));
+	}
+	freeifaddrs(entries);
+	return list;
+}
+
+static void close_sockets(void)
+{
+	for (int i = 0; i < 2 && beacon.open; i++)
+		if (beacon.socks[i] >= 0)
+			close(beacon.socks[i]);
+	beacon.open = false;
+}
+
+struct json_object *agent_beacon_open(struct json_object *request)
+{
+	const int64_t wanted = answer_number(request, "port");
+	struct json_object *answer;
+	int port;
+
+	if (beacon.open || wanted < 0 || wanted > UINT16_MAX)
+		return agent_error("the beacon cannot be opened so.");
+	port = beacon_open(wanted, beacon.socks);
+	if (port < 0)
+		return agent_error("UDP port %d, for the beacon: %s; give another one with --beacon-port.",
+				   (int)wanted, strerror(-port));
+	beacon.open = true;
+	answer = json_object_new_object();
+	json_object_object_add(answer, "port", json_object_new_int(port));
+	json_object_object_add(answer, "addresses", own_addresses());
+	return answer;
+}
+
+/* ---- running ---------------------------------------------------------------- */
+
+static void read_peer(struct beacon_peer *peer, struct json_object *request)
+{
+	struct json_object *list = json_object_object_get(request, "addresses");
+	const int port = answer_number(request, "port");
+
+	peer->id = answer_number(request, "id");
+	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+		beacon_add_address(peer, json_object_get_string(
+					   json_object_array_get_idx(list, i)),
+				   port);
+}
+
+/* In a process of its own, and nothing of the agent's but the sockets. */
+static void run_beacon(struct json_object *request, int results)
+{
+	struct json_object *list = json_object_object_get(request, "peers");
+	struct sigaction action = { .sa_handler = on_stop };
+	struct beacon run = {
+		.session = answer_number(request, "session"),
+		.id = answer_number(request, "id"),
+		.rate = answer_number(request, "rate"),
+		.socks = { beacon.socks[0], beacon.socks[1] },
+	};
+	const size_t num = list ? json_object_array_length(list) : 0;
+
+	sigaction(SIGTERM, &action, NULL);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	run.num_peers = num < BEACON_NEIGHBOURS ? num : BEACON_NEIGHBOURS;
+	for (unsigned int i = 0; i < run.num_peers; i++)
+		read_peer(&run.peers[i], json_object_array_get_idx(list, i));
+	beacon_run(&run, &stop);
+	if (write(results, run.peers, run.num_peers * sizeof(*run.peers)) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+struct json_object *agent_beacon_start(struct json_object *request)
+{
+	const int64_t rate = answer_number(request, "rate");
+	const pid_t parent = getpid();
+	sigset_t blocked, before;
+	int results[2];
+
+	if (!beacon.open || beacon.process || rate < 1 ||
+	    rate > BEACON_RATE_MAX)
+		return agent_error("the beacon cannot be started so.");
+	if (pipe2(results, O_CLOEXEC))
+		return agent_error("the beacon cannot be started: %s.",
+				   strerror(errno));
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	beacon.process = fork();
+	if (!beacon.process) {
+		close(results[0]);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(1);
+		run_beacon(request, results[1]);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(results[1]);
+	close_sockets();
+	beacon.results = results[0];
+	if (beacon.process > 0)
+		return json_object_new_object();
+	beacon.process = 0;
+	close(results[0]);
+	return agent_error("the beacon cannot be started: %s.", strerror(errno));
+}
+
+/* ---- the end ---------------------------------------------------------------- */
+
+static struct json_object *peer_json(const struct beacon_peer *peer)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "id", json_object_new_int(peer->id));
+	json_object_object_add(object, "sent", json_object_new_int64(peer->sent));
+	json_object_object_add(object, "received",
+			       json_object_new_int64(peer->received));
+	return object;
+}
+
+/* What it tells before it ends, within STOP_MS. Return: how many peers. */
+static unsigned int read_results(struct beacon_peer *peers)
+{
+	struct pollfd in = { .fd = beacon.results, .events = POLLIN };
+	char *to = (char *)peers;
+	const size_t size = BEACON_NEIGHBOURS * sizeof(*peers);
+	size_t len = 0;
+	ssize_t got = 1;
+
+	while (got > 0 && len < size && poll(&in, 1, STOP_MS) > 0) {
+		got = read(beacon.results, to + len, size - len);
+		if (got > 0)
+			len += got;
+	}
+	return len / sizeof(*peers);
+}
+
+struct json_object *agent_beacon_stop(struct json_object *request)
+{
+	struct json_object *answer, *list;
+	struct beacon_peer peers[BEACON_NEIGHBOURS];
+	unsigned int num = 0;
+
+	(void)request;
+	close_sockets();
+	list = json_object_new_array();
+	if (beacon.process) {
+		kill(beacon.process, SIGTERM);
+		num = read_results(peers);
+		kill(beacon.process, SIGKILL);
+		waitpid(beacon.process, NULL, 0);
+		close(beacon.results);
+		beacon.process = 0;
+	}
+	for (unsigned int i = 0; i < num; i++)
+		json_object_array_add(list, peer_json(&peers[i]));
+	answer = json_object_new_object();
+	json_object_object_add(answer, "peers", list);
+	return answer;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The beacon: who sends to whom, and the exchange of packets. */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "beacon.h"
+#include "tool.h"
+
+#define NS_PER_S 1000000000LL
+
+/* ---- neighbours ---------------------------------------------------------- */
+
+/*
+ * The machines stand in a circle, and each is joined with those k and k + 1
+ * places away on either side. This is connected, also where some of them are
+ * missing; and with k = ceil((sqrt(2 n - 1) - 1) / 2) it takes k steps at most from
+ * any one to any other, which is the least that two distances can have. Up to
+ * five of them are all joined with all.
+ */
+unsigned int beacon_neighbours(unsigned int num, unsigned int id,
+			       uint16_t peers[BEACON_NEIGHBOURS])
+{
+	unsigned int k = 0, found = 0;
+
+	while ((2 * k + 1) * (2 * k + 1) < 2 * num - 1)
+		k++;
+	for (unsigned int i = 0; i < BEACON_NEIGHBOURS; i++) {
+		unsigned int step = (k + i / 2) % num;
+		unsigned int peer = (id + (i % 2 ? num - step : step)) % num;
+		bool known = peer == id;
+
+		for (unsigned int j = 0; j < found; j++)
+			known |= peers[j] == peer;
+		if (!known)
+			peers[found++] = peer;
+	}
+	return found;
+}
+
+/* ---- sockets ------------------------------------------------------------- */
+
+/* Return: the port, or a negative errno. */
+static int open_family(int family, uint16_t port, int *sock)
+{
+	const int yes = 1, with_id = IP_PMTUDISC_DONT;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} address = { .v4 = { .sin_family = family, .sin_port = htons(port) } };
+	socklen_t size = family == AF_INET ? sizeof(address.v4) :
+					     sizeof(address.v6);
+
+	*sock = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*sock < 0)
+		return -errno;
+	if (family == AF_INET6)
+		setsockopt(*sock, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
+	else	/* What may not be split gets no IP id. */
+		setsockopt(*sock, IPPROTO_IP, IP_MTU_DISCOVER, &with_id,
+			   sizeof(with_id));
+	if (!bind(*sock, &address.any, size) &&
+	    !getsockname(*sock, &address.any, &size))
+		/* At the same place in both. */
+		return ntohs(address.v4.sin_port);
+	port = errno;
+	close(*sock);
+	*sock = -1;
+	return -port;
+}
+
+int beacon_open(uint16_t port, int socks[2])
+{
+	int first = open_family(AF_INET, port, &socks[0]);
+	int second;
+
+	if (first < 0 && first != -EAFNOSUPPORT)
+		return first;
+	second = open_family(AF_INET6, first > 0 ? first : port, &socks[1]);
+	if (second >= 0)
+		return second;
+	/* Without IPv6, IPv4 will do. */
+	if (first > 0 && second != -EADDRINUSE && second != -EACCES)
+		return first;
+	if (socks[0] >= 0)
+		close(socks[0]);
+	socks[0] = -1;
+	return second;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(
+			&((const struct sockaddr_in6 *)address)->sin6_addr);
+	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >>
+	       24 == 127;
+}
+
+static bool same_address(const struct sockaddr_storage *a,
+			 const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+
+	if (a->ss_family != b->ss_family || a4->sin_port != b4->sin_port)
+		return false;
+	if (a->ss_family == AF_INET)
+		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr) &&
+	       a6->sin6_scope_id == b6->sin6_scope_id;
+}
+
+static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
+{
+	struct sockaddr_storage address = { 0 };
+
+	/* That would be this machine itself. */
+	if (is_loopback(info->ai_addr) ||
+	    peer->num_addresses == BEACON_ADDRESSES)
+		return;
+	memcpy(&address, info->ai_addr, info->ai_addrlen);
+	for (unsigned int i = 0; i < peer->num_addresses; i++)
+		if (same_address(&peer->address[i], &address))
+			return;
+	peer->address[peer->num_addresses++] = address;
+}
+
+void beacon_add_address(struct beacon_peer *peer, const char *name,
+			uint16_t port)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
+	struct addrinfo *list, *info;
+	char service[16];
+
+	snprintf(service, sizeof(service), "%u", port);
+	if (getaddrinfo(name, service, &hints, &list))
+		return;
+	for (info = list; info; info = info->ai_next)
+		if (info->ai_family == AF_INET || info->ai_family == AF_INET6)
+			add_address(peer, info);
+	freeaddrinfo(list);
+}
+
+/* ---- packets --------------------------------------------------------------- */
+
+#define MAGIC UINT64_C(0x6e6574737962636e)
+
+enum kind { PAIR, PROBE, REPLY };
+
+/* All in network byte order. */
+struct packet {
+	uint64_t magic;
+	uint64_t session;
+	uint64_t count;		/* of all that one has sent to the other */
+	uint16_t from;
+	uint16_t to;
+	uint8_t kind;
+	uint8_t zero[3];
+};
+
+/*
+ * Lengths of what is sent, from which the header of IPv6 and what it has to
+ * take at least leave room for so many pairs of different ones.
+ */
+#define LENGTH_MIN 64
+#define LENGTH_MAX 1232
+#define LENGTH_PAIRS ((LENGTH_MAX - LENGTH_MIN) / 2)
+/* None of them comes again within that time (s), if there is room. */
+#define UNIQUE_S 16
+
+static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
+			enum kind kind, struct packet *packet)
+{
+	*packet = (struct packet){
+		.magic = htobe64(MAGIC),
+		.session = htobe64(b->session),
+		.count = htobe64(peer->count++),
+		.from = htons(b->id),
+		.to = htons(peer->id),
+		.kind = kind,
+	};
+}
+
+static size_t packet_length(const struct beacon *b, const struct packet *packet)
+{
+	unsigned int pairs = b->rate * UNIQUE_S;
+
+	if (pairs > LENGTH_PAIRS)
+		pairs = LENGTH_PAIRS;
+	return LENGTH_MIN + be64toh(packet->count) % (2 * pairs);
+}
+
+/* Several packets at once, back to back, to one address. */
+static void send_packets(const struct beacon *b, struct beacon_peer *peer,
+			 const struct sockaddr_storage *to, enum kind kind,
+			 unsigned int num)
+{
+	static uint8_t zero[LENGTH_MAX];
+	const bool v6 = to->ss_family == AF_INET6;
+	struct packet packets[2];
+	struct iovec parts[2][2];
+	struct mmsghdr messages[2] = { 0 };
+	int sent;
+
+	for (unsigned int i = 0; i < num; i++) {
+		fill_packet(b, peer, kind, &packets[i]);
+		parts[i][0] = (struct iovec){ &packets[i], sizeof(packets[i]) };
+		parts[i][1] = (struct iovec){ zero, packet_length(b, &packets[i]) -
+						    sizeof(packets[i]) };
+		messages[i].msg_hdr = (struct msghdr){
+			.msg_name = (void *)to,
+			.msg_namelen = v6 ? sizeof(struct sockaddr_in6) :
+					    sizeof(struct sockaddr_in),
+			.msg_iov = parts[i],
+			.msg_iovlen = 2,
+		};
+	}
+	/* What cannot be sent now is as if it were lost. */
+	sent = b->socks[v6] < 0 ? 0 : sendmmsg(b->socks[v6], messages, num, 0);
+	if (sent > 0)
+		peer->sent += sent;
+}
+
+/* ---- finding each other ---------------------------------------------------- */
+
+/*
+ * Of each two, the one with the smaller id looks where the other is, and stays
+ * with the address from which it first hears it; the other sends to where it
+ * last heard that one from, so that both ways go between the same addresses. Who
+ * is not found by then looks itself: only one of the two ways may be open.
+ */
+#define WAIT_NS NS_PER_S
+/* So many times quickly, then seldom: the other may come later, or never. */
+#define PROBES 50
+#define PROBE_NS (NS_PER_S / 10)
+#define PROBE_SELDOM_NS (5 * NS_PER_S)
+/* After so long without a word from there, look again. */
+#define QUIET_NS (10 * NS_PER_S)
+
+static bool is_first(const struct beacon *b, const struct beacon_peer *peer)
+{
+	return b->id < peer->id;
+}
+
+static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
+			const struct sockaddr_storage *from)
+{
+	struct beacon_peer *peer = NULL;
+	struct packet packet;
+
+	if (size < (ssize_t)sizeof(packet))
+		return;
+	memcpy(&packet, data, sizeof(packet));
+	if (be64toh(packet.magic) != MAGIC ||
+	    be64toh(packet.session) != b->session || ntohs(packet.to) != b->id)
+		return;
+	for (unsigned int i = 0; i < b->num_peers; i++)
+		if (b->peers[i].id == ntohs(packet.from))
+			peer = &b->peers[i];
+	if (!peer)
+		return;
+	peer->received++;
+	if (!peer->path.ss_family)
+		peer->next_ns = now_ns();
+	if (!peer->path.ss_family || !is_first(b, peer))
+		peer->path = *from;
+	if (same_address(&peer->path, from))
+		peer->heard_ns = now_ns();
+	if (packet.kind == PROBE)
+		send_packets(b, peer, from, REPLY, 1);
+}
+
+static void hear(struct beacon *b, int sock)
+{
+	uint8_t data[sizeof(struct packet)];
+	struct sockaddr_storage from = { 0 };
+	socklen_t from_size = sizeof(from);
+	ssize_t size;
+
+	/* Not for ever, if somebody floods us. */
+	for (int i = 0; i < 64; i++) {
+		size = recvfrom(sock, data, sizeof(data), 0,
+				(struct sockaddr *)&from, &from_size);
+		if (size < 0)
+			return;
+		hear_packet(b, data, size, &from);
+		from_size = sizeof(from);
+	}
+}
+
+static void probe(struct beacon *b, struct beacon_peer *peer)
+{
+	for (unsigned int i = 0; i < peer->num_addresses; i++)
+		send_packets(b, peer, &peer->address[i], PROBE, 1);
+	peer->probes++;
+	peer->next_ns += peer->probes < PROBES ? PROBE_NS : PROBE_SELDOM_NS;
+}
+
+/* ---- all together ------------------------------------------------------------ */
+
+/* A tenth sooner or later, so as not to keep step with anything. */
+static int64_t period_ns(const struct beacon *b)
+{
+	const int64_t period = NS_PER_S / b->rate;
+
+	return period - period / 10 + random() % (period / 5);
+}
+
+static void serve(struct beacon *b, struct beacon_peer *peer, int64_t now)
+{
+	if (peer->path.ss_family && now - peer->heard_ns > QUIET_NS) {
+		peer->path.ss_family = 0;
+		peer->probes = 0;
+	}
+	if (now < peer->next_ns)
+		return;
+	if (!peer->path.ss_family) {
+		probe(b, peer);
+		return;
+	}
+	send_packets(b, peer, &peer->path, PAIR, 2);
+	/* What was missed while the machine was busy is not made up for. */
+	peer->next_ns = now + period_ns(b);
+}
+
+static int64_t next_ns(const struct beacon *b)
+{
+	int64_t next = INT64_MAX;
+
+	for (unsigned int i = 0; i < b->num_peers; i++)
+		if (b->peers[i].next_ns < next)
+			next = b->peers[i].next_ns;
+	return next;
+}
+
+void beacon_run(struct beacon *beacon, const volatile sig_atomic_t *stop)
+{
+	struct pollfd fds[2] = {
+		{ .fd = beacon->socks[0], .events = POLLIN },
+		{ .fd = beacon->socks[1], .events = POLLIN },
+	};
+	sigset_t none;
+
+	sigemptyset(&none);
+	srandom(beacon->session + beacon->id);
+	for (unsigned int i = 0; i < beacon->num_peers; i++)
+		beacon->peers[i].next_ns = now_ns() +
+			(is_first(beacon, &beacon->peers[i]) ? 0 : WAIT_NS);
+	while (!*stop) {
+		int64_t wait = next_ns(beacon) - now_ns();
+		struct timespec timeout;
+
+		if (wait < 0)
+			wait = 0;
+		timeout = (struct timespec){ wait / NS_PER_S, wait % NS_PER_S };
+		if (ppoll(fds, 2, &timeout, &none) > 0)
+			for (int i = 0; i < 2; i++)
+				if (fds[i].revents)
+					hear(beacon, fds[i].fd);
+		for (unsigned int i = 0; i < beacon->num_peers; i++)
+			serve(beacon, &beacon->peers[i], now_ns());
+	}
+}
