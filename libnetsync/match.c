@@ -307,10 +307,12 @@ static int sample(struct matcher *m)
 
 int matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
+	int64_t *until = &m->peers.host[host].until;
 	int ret;
 
-	if (time > m->peers.host[host].until)
-		m->peers.host[host].until = time;
+	/* One that was done may be back. */
+	if (time > *until || *until == INT64_MAX)
+		*until = time;
 	/* Looking at all hosts and pairs is paid for by four times the events. */
 	if (m->since < 16 * SAMPLES + 4 * (m->peers.hosts + m->peers.pairs))
 		return 0;

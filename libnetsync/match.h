@@ -52,7 +52,7 @@ bool matcher_supports(const struct netsync_packet *p);
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
-/* All events of a host before a time were added; INT64_MAX: all. */
+/* All events of a host before a time were added; INT64_MAX: all, so far. */
 int matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
 /* Hand out the messages that are known by now, and count. */

@@ -268,6 +268,13 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 	return 0;
 }
 
+void netsync_limit_packets(struct netsync *ns, uint32_t num)
+{
+	const uint32_t least = 1024;
+
+	ns->matcher.limit = num < least ? least : num > LOG_MAX ? LOG_MAX : num;
+}
+
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {

@@ -193,8 +193,9 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
  *
  * A packet is kept until its counterparts must have been pushed, which is known
  * from netsync_advance(). Without that, and while there are hosts that no
- * message connects, 8 million are kept at most (832 MiB); then the oldest are
- * given up, which netsync_get_stats() counts.
+ * message connects, 8 million are kept at most (832 MiB, but see
+ * netsync_limit_packets()); then the oldest are given up, which
+ * netsync_get_stats() counts.
  *
  * Return: 0; -EINVAL for an unknown host, direction or size; -ERANGE for a
  * time beyond NETSYNC_MAX_TIME or NETSYNC_MAX_SPAN; -ENOMEM. After an error
@@ -207,7 +208,8 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
  * @ns: the object
  * @host: the host
  * @time_ns: all its packets of before this time, on its clock, were pushed;
- *	INT64_MAX: all. Smaller ones than before change nothing.
+ *	INT64_MAX: all, until it promises something again. Else smaller ones
+ *	than before change nothing.
  *
  * Packets for which nothing more can come are matched and forgotten, so that
  * memory stays small however much is pushed. That is judged by what all hosts
@@ -217,6 +219,17 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
  * Return: 0; -EINVAL for an unknown host; -ENOMEM.
  */
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
+
+/**
+ * netsync_limit_packets() - bound the memory for packets that wait
+ * @ns: the object
+ * @num: how many are kept for their counterparts (104 bytes each); it is brought
+ *	to between 1024 and 8 million
+ *
+ * For a caller that runs for long, and cannot know that hosts stay connected and
+ * none falls behind. It takes effect with the next packet.
+ */
+void netsync_limit_packets(struct netsync *ns, uint32_t num);
 
 /**
  * netsync_push_message() - add one message that is matched already

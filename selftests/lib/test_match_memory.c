@@ -132,6 +132,32 @@ static void test_silent_host(void **state)
 	assert_int_equal(b->num, 75000);
 }
 
+/* A host that was done, and is back, is waited for. */
+static void test_back(void **state)
+{
+	struct bench *b = *state;
+	const int half = 50000;
+
+	promise(b, C, INT64_MAX);
+	for (int i = 0; i < half; i++) {
+		packet(b, i, NETSYNC_OUT, 1000000);
+		packet(b, i, NETSYNC_IN, 1000000);
+		promise(b, A, i * INT64_C(1000000));
+		promise(b, B, i * INT64_C(1000000) + APART);
+	}
+	promise(b, B, INT64_MAX);
+	promise(b, B, half * INT64_C(1000000) + APART);
+	for (int i = half; i < 2 * half; i++) {
+		packet(b, i, NETSYNC_OUT, 1000000);
+		promise(b, A, i * INT64_C(1000000));
+	}
+	assert_true(log_live(&b->m.log) >= (uint32_t)half);
+	for (int i = half; i < 2 * half; i++)
+		packet(b, i, NETSYNC_IN, 1000000);
+	expect(b, 4 * (uint64_t)half, 0, 0);
+	assert_int_equal(b->num, 2 * half);
+}
+
 /* At the limit the oldest go, which is counted. */
 static void test_limit(void **state)
 {
@@ -251,6 +277,7 @@ int main(void)
 		TEST(test_behind),
 		TEST(test_one_after_the_other),
 		TEST(test_silent_host),
+		TEST(test_back),
 		TEST(test_limit),
 		TEST(test_reuse),
 		TEST(test_pairs),
