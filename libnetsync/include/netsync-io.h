@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libnetsync-io - read recorded traces and text files into libnetsync
+ * libnetsync-io - read traces, live sessions and text files into libnetsync
  *
  *	struct netsync *ns = netsync_new();
  *	struct netsync_io *io = netsync_io_new(ns);
@@ -30,7 +30,8 @@
  * netsync_io_error() then gives a sentence for people.
  *
  * Processes: netsync_io_add() tries each trace in a child process (fork), since
- * libbabeltrace2 calls abort() for some damaged streams.
+ * libbabeltrace2 calls abort() for some damaged streams. Live sessions are read
+ * by child processes.
  *
  * Files: traces are only ever read. Where a stream file is damaged, the part
  * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that
@@ -81,8 +82,8 @@ typedef void (*netsync_io_warn_func)(void *data, const char *sentence);
 /**
  * netsync_io_set_warn() - say who is told of warnings
  * @io: the reader
- * @warn: called for each one, from within netsync_io_add() and
- *	netsync_io_read(); NULL (as at first): nobody
+ * @warn: called for each one, from within netsync_io_add(),
+ *	netsync_io_read() and netsync_io_poll(); NULL (as at first): nobody
  * @data: given to @warn
  */
 void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
@@ -177,6 +178,52 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 		    void *data);
 
+/**
+ * netsync_io_add_live() - follow sessions while they are recorded
+ * @io: the reader
+ * @url: "net://HOST[:PORT]" for all live sessions of an LTTng relay daemon,
+ *	those that begin later, too; or "net://HOST[:PORT]/host/NAME/SESSION" for
+ *	that one; copied. Live sessions are those made by "lttng create --live".
+ *
+ * Nothing is asked for before netsync_io_poll(). One reader reads either live
+ * sessions or what was recorded.
+ *
+ * Return: 0; or a negative errno:
+ *	-EINVAL	this is no such URL
+ *	-EEXIST	it was added before
+ *	-EBUSY	traces or texts were added to the reader
+ *	-ENOMEM
+ */
+int netsync_io_add_live(struct netsync_io *io, const char *url);
+
+/**
+ * netsync_io_poll() - push what has come from live sessions
+ * @io: the reader
+ * @timeout_ms: how long to go on; 0: only what is there already
+ *
+ * Adds hosts to the struct netsync when they are met first, pushes their packet
+ * events, and says by netsync_advance() how far each host was read, so that
+ * memory need not grow; where that cannot be sure (a host that nobody talks
+ * to), netsync_limit_packets() bounds it. netsync_solve() may be called between
+ * any two calls.
+ *
+ * Sessions may come and go: a relay daemon that does not answer, and a session
+ * that has another viewer (the daemon allows one) or could not be read any
+ * further, are warned about and tried again. Sessions of a host that begin later
+ * are brought to the time base of its first one. Each time that a session is
+ * read from is a trace for netsync_io_get_trace(), with the session's URL as its
+ * path; what went by before is missing (late).
+ *
+ * Sessions are read by child processes, which end with netsync_io_free() or this
+ * process. A signal that is caught ends the call.
+ *
+ * Return: how many packet events were pushed; or a negative errno:
+ *	-ENODATA	no live session was added
+ *	-ENOSYS	Babeltrace 2 is not installed in full
+ *	-ENOMEM, or what the system said where no process can be started
+ */
+int netsync_io_poll(struct netsync_io *io, int timeout_ms);
+
 struct netsync_io_trace {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t host;		/* as in netsync_get_host() */
@@ -189,12 +236,14 @@ struct netsync_io_trace {
 	uint64_t lost_packets;	/* trace packets, the same */
 	uint32_t damaged;	/* streams that were read in part or not */
 	uint32_t netns;		/* the namespace that is the host; 0: all */
+	uint32_t running;	/* 1: a live session that is being read */
+	uint32_t late;		/* 1: one that had begun already, before first_ns */
 };
 
 /*
- * How many traces there are: 0 before netsync_io_read(). A trace that is split
- * into network namespaces is there once for each: packets are those of the
- * namespace, all the rest is of the whole trace.
+ * How many traces there are: 0 before netsync_io_read() or netsync_io_poll(). A
+ * trace that is split into network namespaces is there once for each: packets
+ * are those of the namespace, all the rest is of the whole trace.
  */
 uint32_t netsync_io_num_traces(const struct netsync_io *io);
 

@@ -8,7 +8,7 @@
 #include "../array.h"
 #include "io.h"
 
-static bool same_host(const struct trace *a, const struct trace *b)
+bool io_same_host(const struct trace *a, const struct trace *b)
 {
 	return !strcmp(a->host_name, b->host_name) &&
 	       a->has_clock_uuid == b->has_clock_uuid &&
@@ -58,8 +58,8 @@ static int by_host(const void *a, const void *b)
 	return strcmp(p->real_path, q->real_path);
 }
 
-static int bring_to_base(struct netsync_io *io, struct host *host,
-			 struct trace *trace)
+int io_bring_to_base(struct netsync_io *io, struct host *host,
+		     struct trace *trace)
 {
 	struct range range = trace->range;
 	int64_t *shift = &trace->info.shift_ns;
@@ -106,7 +106,7 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 	unsigned int repeated = 1;
 
 	for (size_t i = 0; i < io->num_traces; i++)
-		if (!i || !same_host(io->traces[i - 1], io->traces[i]))
+		if (!i || !io_same_host(io->traces[i - 1], io->traces[i]))
 			hosts[(*num)++] = (struct host){
 				.base = io->traces[i], .range.end_ns = -1,
 				.number = -1 };
@@ -174,9 +174,9 @@ static int take_traces(struct netsync_io *io, struct host *host)
 	for (size_t i = 0; i < io->num_traces && host->base && !ret; i++) {
 		struct trace *trace = io->traces[i];
 
-		if (!same_host(host->base, trace))
+		if (!io_same_host(host->base, trace))
 			continue;
-		ret = bring_to_base(io, host, trace);
+		ret = io_bring_to_base(io, host, trace);
 		host->split |= io->split_netns && trace->has_netns;
 	}
 	return ret;

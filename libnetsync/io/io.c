@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "io.h"
+#include "live.h"
 
 /* A new kind of trace is one file and one row. */
 static const struct trace_reader *const readers[] = {
@@ -266,8 +267,7 @@ static int check_new(struct netsync_io *io, const struct trace *trace)
 	return 0;
 }
 
-/* Terminals obey control characters; a trace's word is not to be trusted. */
-static void make_printable(char *name)
+void io_make_printable(char *name)
 {
 	for (; *name; name++)
 		if ((unsigned char)*name < ' ' || *name == 0x7f)
@@ -309,7 +309,7 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 		ret = io_no_memory(io);
 		goto out;
 	}
-	make_printable(trace->host_name);
+	io_make_printable(trace->host_name);
 	io->traces[io->num_traces++] = trace;
 	return 1;
 out:
@@ -427,9 +427,10 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 	char *name;
 	int ret;
 
-	if (io->was_read)
-		return io_fail(io, -EBUSY,
-			       "%s: the traces were read already.", what);
+	if (io->was_read || io->live)
+		return io_fail(io, -EBUSY, io->live ?
+			"%s: live sessions and recorded traces are not read together." :
+			"%s: the traces were read already.", what);
 	if (!equal || (slash && slash < equal))
 		return add_folder(io, what, NULL);
 	if (equal == what)
@@ -634,13 +635,14 @@ static int by_host_and_path(const void *a, const void *b)
 	return strcmp(p->path, q->path);
 }
 
-/* What can be asked for of each trace, or of each of its parts. */
-static int make_infos(struct netsync_io *io)
+int io_make_infos(struct netsync_io *io)
 {
 	size_t num = io->num_traces;
 
 	for (size_t i = 0; i < io->num_traces; i++)
 		num += io->traces[i]->num_parts;
+	free(io->infos);
+	io->num_infos = 0;
 	io->infos = calloc(num + 1, sizeof(*io->infos));
 	if (!io->infos)
 		return io_no_memory(io);
@@ -648,6 +650,8 @@ static int make_infos(struct netsync_io *io)
 		const struct trace *trace = io->traces[i];
 		struct netsync_io_trace info = trace->info;
 
+		if (!trace->host)
+			continue;
 		info.path = trace->path;
 		info.host = (uint32_t)trace->host->number;
 		if (!trace->num_parts && trace->host->number >= 0)
@@ -680,7 +684,7 @@ static int read_all(struct netsync_io *io)
 	if (!ret)
 		ret = io_number_rest(io, hosts, num_hosts);
 	if (!ret)
-		ret = make_infos(io);
+		ret = io_make_infos(io);
 	if (!ret)
 		warn_of_all(io);
 	io_free_hosts(hosts, num_hosts);
@@ -690,8 +694,10 @@ static int read_all(struct netsync_io *io)
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 		    void *data)
 {
-	if (io->was_read)
-		return io_fail(io, -EBUSY, "The traces were read already.");
+	if (io->was_read || io->live)
+		return io_fail(io, -EBUSY, io->live ?
+			"Live sessions are read by netsync_io_poll()." :
+			"The traces were read already.");
 	if (!io->num_traces && !io->num_texts)
 		return io_fail(io, -ENODATA, "No trace was given.");
 	io->was_read = true;
@@ -715,6 +721,7 @@ void netsync_io_free(struct netsync_io *io)
 {
 	if (!io)
 		return;
+	live_free(io->live);
 	for (size_t i = 0; i < io->num_traces; i++)
 		free_trace(io->traces[i]);
 	free(io->traces);

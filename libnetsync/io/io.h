@@ -20,6 +20,7 @@
 
 struct trace_reader;
 struct text;
+struct live;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -36,6 +37,7 @@ struct netsync_io {
 	struct names hosts;
 	bool split_netns;
 	bool was_read;
+	struct live *live;	/* NULL: there are none but recorded ones */
 	void *points;		/* tsearch() tree of struct point */
 	uint32_t num_points;
 	netsync_io_progress_func progress;
@@ -122,6 +124,10 @@ struct host {
  */
 int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num);
 void io_free_hosts(struct host *hosts, size_t num);
+bool io_same_host(const struct trace *a, const struct trace *b);
+/* Find the shift of a trace of the host, whose base is known. */
+int io_bring_to_base(struct netsync_io *io, struct host *host,
+		     struct trace *trace);
 /* After reading: a host that was to be split and held no packet is one. */
 int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num);
 
@@ -138,6 +144,12 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
 void io_free_text(struct text *text);
+
+/* Terminals obey control characters; a trace's word is not to be trusted. */
+void io_make_printable(char *name);
+
+/* What can be asked for of each trace, or of each of its parts: 0 or -ENOMEM. */
+int io_make_infos(struct netsync_io *io);
 
 /* Tell how far reading has come. 0, or negative to stop. */
 int io_progress(struct netsync_io *io, uint64_t done);
