@@ -6,7 +6,7 @@
 #   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
 #   make demo              synchronize the sample traces
 #   make check             all tests
-#   make check-field       recording: every test, of which check runs the short ones
+#   make check-field       recording, and live: every test, of which check runs the short ones
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
 #   make check-packets     the modules, with a million distorted packets
@@ -190,7 +190,7 @@ RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*))
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
-	test_doctor_guest test_beacon)
+	test_doctor_guest test_beacon test_relay)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 		$(BUILD)/tools/beacon.o $(BUILD)/tools/progress.o

@@ -188,6 +188,18 @@ static void put_bound(struct writer *w, json_object *object,
 	put(w, object, "bound_ns", bound);
 }
 
+static json_object *step_object(struct writer *w,
+				const struct netsync_step *info)
+{
+	json_object *step = json_object_new_object();
+
+	put_time(w, step, "time_ns", info->time_ns);
+	put_time(w, step, "within_ns", info->within_ns);
+	put_time(w, step, "offset_ns", info->offset_ns);
+	put(w, step, "skew_ppm", new_double(info->skew_ppm));
+	return step;
+}
+
 static void put_steps(struct writer *w, json_object *object, uint32_t host,
 		      uint32_t num)
 {
@@ -195,13 +207,8 @@ static void put_steps(struct writer *w, json_object *object, uint32_t host,
 
 	for (uint32_t i = 0; i < num; i++) {
 		const struct netsync_step info = step_info(w->ns, host, i);
-		json_object *step = json_object_new_object();
 
-		put_time(w, step, "time_ns", info.time_ns);
-		put_time(w, step, "within_ns", info.within_ns);
-		put_time(w, step, "offset_ns", info.offset_ns);
-		put(w, step, "skew_ppm", new_double(info.skew_ppm));
-		append(w, array, step);
+		append(w, array, step_object(w, &info));
 	}
 	put(w, object, "steps", array);
 }
@@ -323,6 +330,100 @@ bool write_json(FILE *out, const struct netsync *ns,
 	put(&w, root, "method", json_object_new_string(method));
 	put(&w, root, "stats", stats_object(&w));
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!text || w.failed || fputs(text, out) < 0 || fputc('\n', out) < 0)
+		w.failed = true;
+	json_object_put(root);
+	return !w.failed;
+}
+
+/* ---- a line while it is followed ---------------------------------------- */
+
+static json_object *live_host_object(struct writer *w, uint32_t index,
+				     const struct live_host *host)
+{
+	const struct netsync_host_info info = host_info(w->ns, index);
+	json_object *object = json_object_new_object();
+
+	put(w, object, "name", new_string(info.name));
+	put(w, object, "running", json_object_new_boolean(host->running));
+	put(w, object, "late", json_object_new_boolean(host->late));
+	put_time(w, object, "since_ns", host->since_ns);
+	put_time(w, object, "at_ns", host->at_ns);
+	if (host->known) {
+		put_time(w, object, "offset_ns", host->offset_ns);
+		put(w, object, "skew_ppm", new_double(host->skew_ppm));
+	} else {
+		put_null(w, object, "offset_ns");
+		put_null(w, object, "skew_ppm");
+	}
+	put_time(w, object, "bound_ns", host->bound_ns);
+	put(w, object, "quality",
+	    json_object_new_string(netsync_quality_name(info.quality)));
+	put(w, object, "packets", json_object_new_int64(info.packets));
+	put(w, object, "packets_per_s", new_double(host->packets_per_s));
+	put(w, object, "steps", json_object_new_int64(info.num_steps));
+	return object;
+}
+
+static json_object *live_pair_object(struct writer *w, uint32_t index,
+				     const struct live_pair *pair)
+{
+	const struct netsync_pair_info info = pair_info(w->ns, index);
+	json_object *object = json_object_new_object();
+	json_object *delay = json_object_new_array_ext(2);
+
+	put_pair(w, object, "hosts",
+		 new_string(host_info(w->ns, info.host[0]).name),
+		 new_string(host_info(w->ns, info.host[1]).name));
+	put_pair(w, object, "messages", json_object_new_int64(info.messages[0]),
+		 json_object_new_int64(info.messages[1]));
+	put_pair(w, object, "messages_per_s",
+		 new_double(pair->messages_per_s[0]),
+		 new_double(pair->messages_per_s[1]));
+	append_time(w, delay, info.min_delay_ns[0]);
+	append_time(w, delay, info.min_delay_ns[1]);
+	put(w, object, "min_delay_ns", delay);
+	put(w, object, "quality",
+	    json_object_new_string(netsync_quality_name(info.quality)));
+	return object;
+}
+
+static json_object *live_steps_array(struct writer *w)
+{
+	struct live_step steps[LIVE_STEPS];
+	uint32_t num = live_last_steps(w->ns, steps);
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < num; i++) {
+		json_object *step = step_object(w, &steps[i].step);
+
+		put(w, step, "host",
+		    new_string(host_info(w->ns, steps[i].host).name));
+		append(w, array, step);
+	}
+	return array;
+}
+
+bool write_live_json(FILE *out, const struct live_state *state)
+{
+	struct writer w = { .ns = state->ns };
+	json_object *root = json_object_new_object();
+	json_object *hosts = json_object_new_array();
+	json_object *pairs = json_object_new_array();
+	const char *text;
+
+	put(&w, root, "time_ns", json_object_new_int64(state->wall_ns));
+	put(&w, root, "reference",
+	    new_string(host_info(w.ns, netsync_reference(w.ns)).name));
+	for (uint32_t i = 0; i < netsync_num_hosts(w.ns); i++)
+		append(&w, hosts, live_host_object(&w, i, &state->hosts[i]));
+	put(&w, root, "hosts", hosts);
+	for (uint32_t i = 0; i < netsync_num_pairs(w.ns); i++)
+		append(&w, pairs, live_pair_object(&w, i, &state->pairs[i]));
+	put(&w, root, "pairs", pairs);
+	put(&w, root, "last_steps", live_steps_array(&w));
+	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (!text || w.failed || fputs(text, out) < 0 || fputc('\n', out) < 0)
 		w.failed = true;

@@ -14,6 +14,7 @@ static const struct command {
 } commands[] = {
 	{ "sync", cmd_sync, "find the clock corrections of traced machines" },
 	{ "record", cmd_record, NULL },
+	{ "live", cmd_live, "follow the clock corrections while they are traced" },
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
 	{ "doctor", cmd_doctor, "tell what recording on this machine would lack" },
 	{ "agent", cmd_agent, NULL },

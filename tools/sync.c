@@ -95,20 +95,6 @@ static bool set_method(struct settings *set, const char *name)
 	return false;
 }
 
-static bool set_ppm(double *ppm, const char *option, const char *text,
-		    const char *example)
-{
-	char *end;
-
-	errno = 0;
-	*ppm = strtod(text, &end);
-	if (end != text && !*end && !errno && *ppm > 0 && *ppm < 1e6)
-		return true;
-	complain("--%s %s: give a number of ppm above 0, such as %s.", option,
-		 text, example);
-	return false;
-}
-
 static bool set_max_bound(struct settings *set, const char *text)
 {
 	if (parse_duration(text, &set->report.max_bound_ns))
@@ -161,12 +147,12 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			ok = set_method(set, optarg);
 			break;
 		case 's':
-			ok = set_ppm(&set->max_skew_ppm, "max-skew", optarg,
-				     "100");
+			ok = parse_ppm(&set->max_skew_ppm, "max-skew", optarg,
+				       "100");
 			break;
 		case 'd':
-			ok = set_ppm(&set->max_drift_ppm_s, "max-drift", optarg,
-				     "0.5");
+			ok = parse_ppm(&set->max_drift_ppm_s, "max-drift",
+				       optarg, "0.5");
 			break;
 		case 'f':
 			ok = set_format(set, optarg);

@@ -18,46 +18,51 @@ struct table {
 	unsigned int columns;
 	uint32_t rows;
 	const char *heads[MAX_COLUMNS];
-	void (*cell)(const struct netsync *ns, uint32_t row,
-		     unsigned int column, char *cell);
+	void (*cell)(const void *data, uint32_t row, unsigned int column,
+		     char *cell);
 };
 
 /* ---- hosts ------------------------------------------------------------- */
 
-/* Offset and skew in the middle of what was traced. */
-static bool clock_at_middle(const struct netsync *ns, uint32_t host,
-			    int64_t *offset, double *skew_ppm)
+bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
+	      int64_t *offset_ns, double *skew_ppm)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
-	const struct netsync_host_info info = host_info(ns, host);
 	struct netsync_model model = { .size = sizeof(model) };
 	const struct netsync_segment *segment;
-	int64_t middle = 0, corrected;
+	int64_t corrected;
 
 	if (!clock)
 		return false;
-	if (info.first_ns <= info.last_ns)
-		middle = info.first_ns +
-			 ((uint64_t)info.last_ns - (uint64_t)info.first_ns) / 2;
 	netsync_clock_model(clock, &model);
 	segment = model.segments;
 	for (uint32_t i = 1; i < model.num_segments; i++)
-		if (model.segments[i].from_ns <= middle)
+		if (model.segments[i].from_ns <= time_ns)
 			segment = &model.segments[i];
 	*skew_ppm = (segment->rate - 1) * 1e6;
-	return !netsync_convert(clock, middle, &corrected, NULL) &&
-	       !__builtin_sub_overflow(corrected, middle, offset);
+	return !netsync_convert(clock, time_ns, &corrected, NULL) &&
+	       !__builtin_sub_overflow(corrected, time_ns, offset_ns);
 }
 
-static void host_cell(const struct netsync *ns, uint32_t row,
-		      unsigned int column, char *cell)
+/* The middle of what was traced. */
+static int64_t middle_of(const struct netsync_host_info *info)
 {
+	if (info->first_ns > info->last_ns)
+		return 0;
+	return info->first_ns +
+	       ((uint64_t)info->last_ns - (uint64_t)info->first_ns) / 2;
+}
+
+static void host_cell(const void *data, uint32_t row, unsigned int column,
+		      char *cell)
+{
+	const struct netsync *ns = data;
 	const struct netsync_host_info info = host_info(ns, row);
 	bool is_reference = (int)row == netsync_reference(ns);
 	char median[VALUE_SIZE], max[VALUE_SIZE];
 	double skew_ppm = 0;
 	int64_t offset = 0;
-	bool known = clock_at_middle(ns, row, &offset, &skew_ppm);
+	bool known = clock_at(ns, row, middle_of(&info), &offset, &skew_ppm);
 
 	switch (column) {
 	case 0:
@@ -104,9 +109,10 @@ static void host_cell(const struct netsync *ns, uint32_t row,
 
 /* ---- pairs ------------------------------------------------------------- */
 
-static void pair_cell(const struct netsync *ns, uint32_t row,
-		      unsigned int column, char *cell)
+static void pair_cell(const void *data, uint32_t row, unsigned int column,
+		      char *cell)
 {
+	const struct netsync *ns = data;
 	/* Each pair fills two rows, one for each direction. */
 	const struct netsync_pair_info info = pair_info(ns, row / 2);
 	unsigned int way = row % 2;
@@ -149,9 +155,10 @@ static void pair_cell(const struct netsync *ns, uint32_t row,
 
 /* ---- time in a host's stack ---------------------------------------------- */
 
-static void stack_cell(const struct netsync *ns, uint32_t row,
-		       unsigned int column, char *cell)
+static void stack_cell(const void *data, uint32_t row, unsigned int column,
+		       char *cell)
 {
+	const struct netsync *ns = data;
 	/* Each host fills two rows, one for each direction. */
 	enum netsync_dir dir = row % 2 ? NETSYNC_IN : NETSYNC_OUT;
 	const struct netsync_stack info = stack_info(ns, row / 2, dir);
@@ -195,7 +202,7 @@ static void print_row(FILE *out, const int *widths, unsigned int columns,
 			i + 1 < last ? "   " : "\n");
 }
 
-static void print_table(FILE *out, const struct netsync *ns,
+static void print_table(FILE *out, const void *data,
 			const struct table *table)
 {
 	char cells[MAX_COLUMNS][CELL_SIZE];
@@ -210,7 +217,7 @@ static void print_table(FILE *out, const struct netsync *ns,
 			char cell[CELL_SIZE];
 			int width;
 
-			table->cell(ns, row, i, cell);
+			table->cell(data, row, i, cell);
 			width = strlen(cell);
 			if (width > widths[i])
 				widths[i] = width;
@@ -219,7 +226,7 @@ static void print_table(FILE *out, const struct netsync *ns,
 	print_row(out, widths, table->columns, cells);
 	for (uint32_t row = 0; row < table->rows; row++) {
 		for (unsigned int i = 0; i < table->columns; i++)
-			table->cell(ns, row, i, cells[i]);
+			table->cell(data, row, i, cells[i]);
 		print_row(out, widths, table->columns, cells);
 	}
 }
@@ -258,5 +265,138 @@ void write_table(FILE *out, const struct netsync *ns)
 	if (stacks.rows) {
 		fputc('\n', out);
 		print_table(out, ns, &stacks);
+	}
+}
+
+/* ---- while it is followed ---------------------------------------------- */
+
+static void live_host_cell(const void *data, uint32_t row, unsigned int column,
+			   char *cell)
+{
+	const struct live_state *state = data;
+	const struct netsync_host_info info = host_info(state->ns, row);
+	const struct live_host *host = &state->hosts[row];
+	bool is_reference = (int)row == netsync_reference(state->ns);
+	char value[VALUE_SIZE];
+
+	snprintf(cell, CELL_SIZE, "-");
+	switch (column) {
+	case 0:
+		snprintf(cell, CELL_SIZE, "%s", info.name);
+		break;
+	case 1:
+		if (is_reference)
+			snprintf(cell, CELL_SIZE, "reference");
+		else if (host->known)
+			snprintf(cell, CELL_SIZE, "%s%s s",
+				 host->offset_ns >= 0 ? "+" : "",
+				 format_time(value, host->offset_ns, true));
+		break;
+	case 2:
+		if (!is_reference && host->known)
+			snprintf(cell, CELL_SIZE, "%+.3f ppm", host->skew_ppm);
+		break;
+	case 3:
+		if (!is_reference)
+			snprintf(cell, CELL_SIZE, "%s",
+				 format_duration(value, host->bound_ns));
+		break;
+	case 4:
+		snprintf(cell, CELL_SIZE, "%.1f", host->packets_per_s);
+		break;
+	case 5:
+		snprintf(cell, CELL_SIZE, "%" PRIu32, info.num_steps);
+		break;
+	case 6:
+		snprintf(cell, CELL_SIZE, "%s%s%s",
+			 netsync_quality_name(info.quality),
+			 host->late ? ", late" : "",
+			 host->running ? "" : ", ended");
+		break;
+	}
+}
+
+static void live_pair_cell(const void *data, uint32_t row, unsigned int column,
+			   char *cell)
+{
+	const struct live_state *state = data;
+	const struct netsync_pair_info info = pair_info(state->ns, row / 2);
+	unsigned int way = row % 2;
+
+	if (column == 1)
+		snprintf(cell, CELL_SIZE, "%.1f",
+			 state->pairs[row / 2].messages_per_s[way]);
+	else if (column == 4)
+		snprintf(cell, CELL_SIZE, "%s", way ? "" :
+			 netsync_quality_name(info.quality));
+	else
+		pair_cell(state->ns, row, column ? column - 1 : 0, cell);
+}
+
+struct live_steps {
+	const struct live_state *state;
+	struct live_step step[LIVE_STEPS];
+};
+
+static void live_step_cell(const void *data, uint32_t row, unsigned int column,
+			   char *cell)
+{
+	const struct live_steps *steps = data;
+	const struct live_step *s = &steps->step[row];
+	const struct live_host *host = &steps->state->hosts[s->host];
+	char value[VALUE_SIZE];
+
+	switch (column) {
+	case 0:
+		snprintf(cell, CELL_SIZE, "%s",
+			 host_info(steps->state->ns, s->host).name);
+		break;
+	case 1:
+		snprintf(cell, CELL_SIZE, "%s ago",
+			 format_duration(value, host->at_ns - s->step.time_ns));
+		break;
+	case 2:
+		snprintf(cell, CELL_SIZE, "%s%s",
+			 s->step.offset_ns > 0 ? "+" : "",
+			 format_duration(value, s->step.offset_ns));
+		break;
+	case 3:
+		snprintf(cell, CELL_SIZE, "%+.3f ppm", s->step.skew_ppm);
+		break;
+	}
+}
+
+void write_live_table(FILE *out, const struct live_state *state)
+{
+	struct live_steps steps = { .state = state };
+	const struct table hosts = {
+		.columns = 7,
+		.rows = netsync_num_hosts(state->ns),
+		.heads = { "host", "offset (now)", "skew", "error bound",
+			   "packets/s", "steps", "quality" },
+		.cell = live_host_cell,
+	};
+	const struct table pairs = {
+		.columns = 5,
+		.rows = netsync_num_pairs(state->ns) * 2,
+		.heads = { "direction", "messages/s", "messages",
+			   "smallest delay", "quality" },
+		.cell = live_pair_cell,
+	};
+	const struct table changes = {
+		.columns = 4,
+		.rows = live_last_steps(state->ns, steps.step),
+		.heads = { "step", "when", "offset", "skew" },
+		.cell = live_step_cell,
+	};
+
+	print_table(out, state, &hosts);
+	if (pairs.rows) {
+		fputc('\n', out);
+		print_table(out, state, &pairs);
+	}
+	if (changes.rows) {
+		fputc('\n', out);
+		print_table(out, &steps, &changes);
 	}
 }

@@ -19,6 +19,7 @@ enum {
 /* Sub-commands: argv[0] is the sub-command's name. Return: exit status. */
 int cmd_sync(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_live(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 int cmd_record(int argc, char **argv);
@@ -38,6 +39,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool parse_duration(const char *text, int64_t *ns);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
+/* The value of an option: ppm above 0. False: that was complained of. */
+bool parse_ppm(double *ppm, const char *option, const char *text,
+	       const char *example);
 
 /* Room for what the functions below write. */
 #define VALUE_SIZE 48
@@ -61,6 +65,10 @@ struct netsync_io_trace trace_info(const struct netsync_io *io,
 				   uint32_t index);
 
 void write_table(FILE *out, const struct netsync *ns);
+
+/* Offset and skew of a host's clock at a time on it; false: it has none. */
+bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
+	      int64_t *offset_ns, double *skew_ppm);
 
 /* False: there is not enough memory, or @out cannot be written to. */
 bool write_json(FILE *out, const struct netsync *ns,
@@ -96,6 +104,46 @@ int read_json_clock(const char *path, const char *host,
 
 /* Of the clock that nobody sets. */
 int64_t now_ns(void);
+
+/* ---- a result while it is followed ---------------------------------------- */
+
+struct live_host {
+	bool running;		/* it is being read */
+	bool late;		/* some of it went by before */
+	bool known;		/* a correction is known */
+	int64_t since_ns;	/* from when its data are, on its clock */
+	int64_t at_ns;		/* until when; the rest is of this time */
+	int64_t offset_ns;
+	double skew_ppm;
+	int64_t bound_ns;
+	double packets_per_s;
+};
+
+struct live_pair {
+	double messages_per_s[2];
+};
+
+struct live_state {
+	const struct netsync *ns;
+	int64_t wall_ns;	/* this machine's clock */
+	struct live_host *hosts;
+	struct live_pair *pairs;
+};
+
+/* Of all steps together, so many are shown: the last ones. */
+#define LIVE_STEPS 5
+
+struct live_step {
+	uint32_t host;
+	struct netsync_step step;
+};
+
+/* Return: how many there are, at most LIVE_STEPS; in order of corrected time. */
+uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps);
+
+void write_live_table(FILE *out, const struct live_state *state);
+/* A line. False: as of write_json(). */
+bool write_live_json(FILE *out, const struct live_state *state);
 
 /* ---- progress ---------------------------------------------------------- */
 

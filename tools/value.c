@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Times and durations as text. All in integers: 64 bits of ns are exact. */
 #include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
@@ -93,6 +95,20 @@ bool parse_time(const char *text, int64_t *ns, bool *is_seconds)
 	}
 	*ns = negative ? -value : value;
 	return !*text;
+}
+
+bool parse_ppm(double *ppm, const char *option, const char *text,
+	       const char *example)
+{
+	char *end;
+
+	errno = 0;
+	*ppm = strtod(text, &end);
+	if (end != text && !*end && !errno && *ppm > 0 && *ppm < 1e6)
+		return true;
+	complain("--%s %s: give a number of ppm above 0, such as %s.", option,
+		 text, example);
+	return false;
 }
 
 char *format_time(char *buffer, int64_t ns, bool is_seconds)

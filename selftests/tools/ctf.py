@@ -350,22 +350,26 @@ class Trace:
                      "};\n")
         return text
 
+    def packet(self, stream, part, seq=0, lost=0):
+        """One packet, of these events of a stream, and how long it is without
+        what fills it up."""
+        body = b"".join(struct.pack("<HQ", e, t) + d for t, e, d in part)
+        used = 24 + 6 * 8 + 4 + len(body)
+        size = -(-used // 4096) * 4096
+        packet = struct.pack("<I", 0xc1fc1fc1)
+        packet += uuid.UUID(self.trace).bytes + struct.pack("<I", 0)
+        packet += struct.pack("<QQQQQQI", part[0][0], part[-1][0], used * 8,
+                              size * 8, seq, lost, stream)
+        return (packet + body).ljust(size, b"\0"), used
+
     def packets(self, stream):
         """The packets of a stream, each as bytes."""
         events = sorted(self.streams[stream])
         lost = self.discarded.get(stream, 0)
         for seq, i in enumerate(range(0, len(events), self.per_packet)):
             part = events[i:i + self.per_packet]
-            body = b"".join(struct.pack("<HQ", e, t) + d for t, e, d in part)
-            head = 24 + 6 * 8 + 4
-            size = -(-(head + len(body)) // 4096) * 4096
             last = i + self.per_packet >= len(events)
-            packet = struct.pack("<I", 0xc1fc1fc1)
-            packet += uuid.UUID(self.trace).bytes + struct.pack("<I", 0)
-            packet += struct.pack("<QQQQQQI", part[0][0], part[-1][0],
-                                  (head + len(body)) * 8, size * 8, seq,
-                                  lost if last else 0, stream)
-            yield (packet + body).ljust(size, b"\0")
+            yield self.packet(stream, part, seq, lost if last else 0)[0]
 
     def write(self, path):
         os.makedirs(path)

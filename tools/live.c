@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync live - follow the clock corrections while machines are traced. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static const char help[] =
+	"Usage: netsync live [OPTION...] URL...\n\n"
+	"Attach to LTTng sessions that are being recorded (lttng create --live), through\n"
+	"their relay daemon, and show at each interval how the clocks differ by now. A URL\n"
+	"is net://HOST[:PORT] for all live sessions of a relay daemon, also those to come,\n"
+	"or net://HOST[:PORT]/host/NAME/SESSION. ^C ends it, with the result that \"netsync\n"
+	"sync\" gives.\n\n"
+	"  -i, --interval TIME    how often (1s)\n"
+	"  -f, --format FORMAT    table, or json-lines: one line each time (table)\n"
+	"  -t, --duration TIME    end by itself after so long (600s)\n"
+	"  -r, --reference HOST   the host whose clock is the time base\n"
+	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
+	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1)\n"
+	"  -o, --output FILE      write the last result there, as JSON\n"
+	"      --force            overwrite FILE if it exists\n"
+	"  -h, --help             this text\n\n"
+	"Exit status: 0 every host is corrected, 1 bad usage or input, 2 some host could\n"
+	"not be corrected.\n";
+
+/* Of packets that wait for their counterparts: 52 MiB. */
+#define MAX_PACKETS 500000
+#define NS_PER_S INT64_C(1000000000)
+
+struct settings {
+	struct report report;
+	struct netsync_options opt;
+	int64_t interval_ns;
+	int64_t duration_ns;	/* negative: until it is interrupted */
+	bool lines;
+	char **urls;
+	int num_urls;
+};
+
+/* What is on the screen, and what was known when it was drawn. */
+struct live {
+	const struct settings *set;
+	struct netsync *ns;
+	struct netsync_io *io;
+	char *reference;	/* the one that was found at first; or NULL */
+	int drawn;		/* lines on the terminal */
+	int64_t last_ns;
+	uint64_t *packets;	/* of hosts */
+	uint32_t num_hosts;
+	struct netsync_pair_info *pairs;
+	uint32_t num_pairs;
+};
+
+/* ---- the command line -------------------------------------------------- */
+
+enum { OPT_FORCE = 256 };
+
+static const struct option options[] = {
+	{ "interval", required_argument, NULL, 'i' },
+	{ "format", required_argument, NULL, 'f' },
+	{ "duration", required_argument, NULL, 't' },
+	{ "reference", required_argument, NULL, 'r' },
+	{ "max-skew", required_argument, NULL, 's' },
+	{ "max-drift", required_argument, NULL, 'd' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool set_time(int64_t *ns, const char *option, const char *text)
+{
+	if (parse_duration(text, ns) && *ns > 0)
+		return true;
+	complain("--%s %s: give a time such as 500ms, 1s or 600s.", option,
+		 text);
+	return false;
+}
+
+static bool set_format(struct settings *set, const char *text)
+{
+	set->lines = !strcmp(text, "json-lines");
+	if (set->lines || !strcmp(text, "table"))
+		return true;
+	complain("--format %s: the formats are table and json-lines.", text);
+	return false;
+}
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_arguments(struct settings *set, int argc, char **argv)
+{
+	bool ok = true;
+	int option;
+
+	while (ok && (option = getopt_long(argc, argv, "i:f:t:r:s:d:o:h",
+					   options, NULL)) != -1) {
+		switch (option) {
+		case 'i':
+			ok = set_time(&set->interval_ns, "interval", optarg);
+			break;
+		case 'f':
+			ok = set_format(set, optarg);
+			break;
+		case 't':
+			ok = set_time(&set->duration_ns, "duration", optarg);
+			break;
+		case 'r':
+			set->opt.reference = optarg;
+			break;
+		case 's':
+			ok = parse_ppm(&set->opt.max_skew_ppm, "max-skew",
+				       optarg, "100");
+			break;
+		case 'd':
+			ok = parse_ppm(&set->opt.max_drift_ppm_s, "max-drift",
+				       optarg, "0.5");
+			break;
+		case 'o':
+			set->report.output = optarg;
+			set->report.json = true;
+			break;
+		case OPT_FORCE:
+			set->report.force = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			ok = false;
+		}
+	}
+	if (!ok)
+		return EXIT_BAD;
+	set->urls = argv + optind;
+	set->num_urls = argc - optind;
+	if (set->num_urls)
+		return -1;
+	complain("Give the URL of a relay daemon: netsync live net://HOST.");
+	return EXIT_BAD;
+}
+
+/* ---- what is known now ------------------------------------------------- */
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void read_host(const struct live *live, uint32_t index, double seconds,
+		      struct live_host *host)
+{
+	const struct netsync_clock *clock = netsync_host_clock(live->ns, index);
+	const struct netsync_host_info info = host_info(live->ns, index);
+	const uint64_t before = index < live->num_hosts ?
+				live->packets[index] : 0;
+	int64_t corrected;
+
+	*host = (struct live_host){
+		.since_ns = NETSYNC_UNKNOWN,
+		.at_ns = NETSYNC_UNKNOWN,
+		.bound_ns = NETSYNC_UNKNOWN,
+		.packets_per_s = (info.packets - before) / seconds,
+	};
+	for (uint32_t i = 0; i < netsync_io_num_traces(live->io); i++) {
+		const struct netsync_io_trace trace = trace_info(live->io, i);
+
+		if (trace.host != index)
+			continue;
+		host->running |= trace.running;
+		host->late |= trace.late;
+	}
+	if (info.first_ns > info.last_ns)
+		return;
+	host->since_ns = info.first_ns;
+	host->at_ns = info.last_ns;
+	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns,
+			       &host->skew_ppm);
+	if (host->known)
+		netsync_convert(clock, host->at_ns, &corrected,
+				&host->bound_ns);
+}
+
+static void read_pair(const struct live *live, uint32_t index, double seconds,
+		      struct live_pair *pair)
+{
+	const struct netsync_pair_info info = pair_info(live->ns, index);
+	uint64_t before[2] = { 0, 0 };
+
+	for (uint32_t i = 0; i < live->num_pairs; i++)
+		if (live->pairs[i].host[0] == info.host[0] &&
+		    live->pairs[i].host[1] == info.host[1])
+			memcpy(before, live->pairs[i].messages,
+			       sizeof(before));
+	for (int way = 0; way < 2; way++)
+		pair->messages_per_s[way] =
+			(info.messages[way] - before[way]) / seconds;
+}
+
+/* For the rates of the next interval. */
+static bool remember(struct live *live, int64_t now_ns)
+{
+	uint32_t hosts = netsync_num_hosts(live->ns);
+	uint32_t pairs = netsync_num_pairs(live->ns);
+	uint64_t *packets = calloc(hosts + 1, sizeof(*packets));
+	struct netsync_pair_info *infos = calloc(pairs + 1, sizeof(*infos));
+
+	for (uint32_t i = 0; i < hosts && packets; i++)
+		packets[i] = host_info(live->ns, i).packets;
+	for (uint32_t i = 0; i < pairs && infos; i++)
+		infos[i] = pair_info(live->ns, i);
+	free(live->packets);
+	free(live->pairs);
+	live->packets = packets;
+	live->pairs = infos;
+	live->num_hosts = packets ? hosts : 0;
+	live->num_pairs = infos ? pairs : 0;
+	live->last_ns = now_ns;
+	return packets && infos;
+}
+
+/* Where the step is on the reference clock. */
+static int64_t corrected_time(const struct netsync *ns,
+			      const struct live_step *step)
+{
+	int64_t time = step->step.time_ns;
+
+	netsync_convert(netsync_host_clock(ns, step->host), time, &time, NULL);
+	return time;
+}
+
+uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
+{
+	uint32_t num = 0;
+
+	for (uint32_t host = 0; host < netsync_num_hosts(ns); host++) {
+		uint32_t all = host_info(ns, host).num_steps;
+		uint32_t i = all > LIVE_STEPS ? all - LIVE_STEPS : 0;
+
+		for (; i < all; i++) {
+			struct live_step step = { host, step_info(ns, host, i) };
+			int64_t time = corrected_time(ns, &step);
+			uint32_t at = num;
+
+			while (at && corrected_time(ns, &steps[at - 1]) > time)
+				at--;
+			if (num == LIVE_STEPS && !at)
+				continue;
+			if (num == LIVE_STEPS) {
+				memmove(steps, steps + 1,
+					--at * sizeof(*steps));
+			} else {
+				memmove(steps + at + 1, steps + at,
+					(num++ - at) * sizeof(*steps));
+			}
+			steps[at] = step;
+		}
+	}
+	return num;
+}
+
+/* ---- the screen -------------------------------------------------------- */
+
+static void erase(struct live *live)
+{
+	if (live->drawn)
+		printf("\033[%dA\033[J", live->drawn);
+	live->drawn = 0;
+	fflush(stdout);
+}
+
+/* In place of what was drawn before: as much of it as there is room for. */
+static void draw(struct live *live, char *text)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	int rows;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	rows = size.ws_row > 1 ? size.ws_row - 1 : 1;
+	erase(live);
+	for (char *line = text, *end; *line && live->drawn < rows; line = end) {
+		int columns = 0, bytes;
+
+		end = strchrnul(line, '\n');
+		/* Characters of UTF-8 begin with anything but 10xxxxxx. */
+		for (bytes = 0; line + bytes < end; bytes++) {
+			columns += (line[bytes] & 0xc0) != 0x80;
+			if (columns > size.ws_col)
+				break;
+		}
+		printf("%.*s\n", bytes, line);
+		live->drawn++;
+		end += *end == '\n';
+	}
+}
+
+static bool show(struct live *live, const struct live_state *state)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (live->set->lines)
+		return write_live_json(stdout, state) && !fflush(stdout);
+	out = open_memstream(&text, &size);
+	if (!out)
+		return false;
+	write_live_table(out, state);
+	fclose(out);
+	if (text && isatty(STDOUT_FILENO))
+		draw(live, text);
+	else if (text)
+		printf("%s\n", text);
+	free(text);
+	return text && !fflush(stdout);
+}
+
+static void warn(void *data, const char *sentence)
+{
+	erase(data);
+	complain("warning: %s", sentence);
+}
+
+/* ---- following --------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+/*
+ * The reference that is found at first stays, so that offsets can be compared;
+ * one that was asked for may not be there yet.
+ */
+static int solve(struct live *live)
+{
+	struct netsync_options opt = live->set->opt;
+	int ret;
+
+	if (!opt.reference)
+		opt.reference = live->reference;
+	ret = netsync_solve(live->ns, &opt);
+	if (ret == -ENOENT) {
+		opt.reference = NULL;
+		ret = netsync_solve(live->ns, &opt);
+	}
+	if (!ret && !live->reference && netsync_num_pairs(live->ns))
+		live->reference = strdup(host_info(live->ns,
+			netsync_reference(live->ns)).name);
+	return ret;
+}
+
+static bool tick(struct live *live)
+{
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	double seconds = (double)(now_ns - live->last_ns) / NS_PER_S;
+	struct live_state state = {
+		.ns = live->ns,
+		.wall_ns = clock_ns(CLOCK_REALTIME),
+	};
+	bool ok;
+
+	if (!netsync_num_hosts(live->ns))
+		return true;
+	if (solve(live) < 0) {
+		complain("%s", netsync_error(live->ns));
+		return false;
+	}
+	state.hosts = calloc(netsync_num_hosts(live->ns), sizeof(*state.hosts));
+	state.pairs = calloc(netsync_num_pairs(live->ns) + 1,
+			     sizeof(*state.pairs));
+	ok = state.hosts && state.pairs;
+	for (uint32_t i = 0; i < netsync_num_hosts(live->ns) && ok; i++)
+		read_host(live, i, seconds, &state.hosts[i]);
+	for (uint32_t i = 0; i < netsync_num_pairs(live->ns) && ok; i++)
+		read_pair(live, i, seconds, &state.pairs[i]);
+	errno = 0;
+	ok = ok && show(live, &state) && remember(live, now_ns);
+	if (!ok)
+		complain("%s.", errno && errno != ENOMEM ?
+			 strerror(errno) : "There is not enough memory");
+	free(state.hosts);
+	free(state.pairs);
+	return ok;
+}
+
+static int64_t min_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool follow(struct live *live)
+{
+	const struct settings *set = live->set;
+	const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	const int64_t end_ns = set->duration_ns < 0 ? INT64_MAX :
+			       begin_ns + set->duration_ns;
+	int64_t next_ns = begin_ns + set->interval_ns;
+
+	live->last_ns = begin_ns;
+	while (!interrupted) {
+		int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
+		int64_t left_ms = (min_of(next_ns, end_ns) - now_ns) / 1000000;
+
+		if (now_ns >= end_ns)
+			break;
+		if (left_ms > 0 || now_ns < next_ns) {
+			if (netsync_io_poll(live->io, left_ms < 0 ? 0 :
+					    min_of(left_ms + 1, 60000)) < 0) {
+				complain("%s", netsync_io_error(live->io));
+				return false;
+			}
+			continue;
+		}
+		if (!tick(live))
+			return false;
+		/* Reading gets more of the time than estimating. */
+		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
+		next_ns += set->interval_ns;
+		if (next_ns < now_ns + 3 * cost_ns)
+			next_ns = now_ns + 3 * cost_ns;
+	}
+	return true;
+}
+
+/* What came last, and the result of all. */
+static int finish(struct live *live)
+{
+	const struct settings *set = live->set;
+
+	if (netsync_io_poll(live->io, 0) < 0) {
+		complain("%s", netsync_io_error(live->io));
+		return EXIT_BAD;
+	}
+	erase(live);
+	if (!netsync_num_hosts(live->ns)) {
+		complain("No session was there to be read.");
+		return EXIT_BAD;
+	}
+	if (netsync_solve(live->ns, &set->opt) < 0) {
+		complain("%s", netsync_error(live->ns));
+		return EXIT_BAD;
+	}
+	if (!set->lines)
+		write_table(stdout, live->ns);
+	if (set->report.output &&
+	    !report_write(&set->report, live->ns, live->io))
+		return EXIT_BAD;
+	return report_explain(&set->report, live->ns);
+}
+
+static int run(struct live *live)
+{
+	const struct settings *set = live->set;
+
+	if (!report_check(&set->report))
+		return EXIT_BAD;
+	netsync_limit_packets(live->ns, MAX_PACKETS);
+	netsync_io_set_warn(live->io, warn, live);
+	for (int i = 0; i < set->num_urls; i++) {
+		if (netsync_io_add_live(live->io, set->urls[i]) < 0) {
+			complain("%s", netsync_io_error(live->io));
+			return EXIT_BAD;
+		}
+	}
+	return follow(live) ? finish(live) : EXIT_BAD;
+}
+
+static int follow_sessions(const struct settings *set)
+{
+	const struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = SA_RESETHAND,	/* the second time it ends */
+	};
+	struct live live = { .set = set, .ns = netsync_new() };
+	int status = EXIT_BAD;
+
+	if (live.ns)
+		live.io = netsync_io_new(live.ns);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (live.io)
+		status = run(&live);
+	else
+		complain("There is not enough memory.");
+	netsync_io_free(live.io);
+	netsync_free(live.ns);
+	free(live.reference);
+	free(live.packets);
+	free(live.pairs);
+	return status;
+}
+
+int cmd_live(int argc, char **argv)
+{
+	struct settings set = {
+		.report = REPORT_DEFAULT,
+		.opt = { .size = sizeof(set.opt) },
+		.interval_ns = NS_PER_S,
+		.duration_ns = -1,
+	};
+	int status = parse_arguments(&set, argc, argv);
+
+	return status < 0 ? follow_sessions(&set) : status;
+}
