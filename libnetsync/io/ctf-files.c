@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The files of a CTF trace: is it one, and can it be read? */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,7 +35,13 @@ struct metadata_packet {
 static size_t sentence_length(const char *message)
 {
 	size_t length = strcspn(message, "\n`'");
-	const char *equal = memchr(message, '=', length);
+	const char *equal;
+
+	/* But "it's" goes on. */
+	while (length && message[length] == '\'' &&
+	       isalpha((unsigned char)message[length - 1]))
+		length += 1 + strcspn(message + length + 1, "\n`'");
+	equal = memchr(message, '=', length);
 
 	while (equal && length > (size_t)(equal - message))
 		length--;

@@ -45,6 +45,7 @@ struct session {
 	bool late;
 	bool told_late;
 	bool told_busy;
+	bool told_silent;
 	bool failed;
 	bool held;		/* until the others have begun, too */
 	bool has_time;
@@ -251,10 +252,39 @@ static int use_packet(struct session *session, struct trace *trace,
 
 static void use_counts(struct trace *trace, const struct live_counts *counts)
 {
+	struct netsync_io *io = trace->io;
+
+	if (counts->lost_events && !trace->info.lost_events)
+		io_warn(io, "%s: the tracer has begun to discard events; larger sub-buffers avoid that.",
+			trace->path);
+	if (counts->lost_packets && !trace->info.lost_packets)
+		io_warn(io, "%s: trace packets are missing: the tracer overwrites them.",
+			trace->path);
+	if (counts->out_of_range && !trace->out_of_range)
+		io_warn(io, "%s: there are packet events outside of the years 1824 to 2116, which are not used; is the clock of %s set?",
+			trace->path, trace->host_name);
 	trace->info.lost_events = counts->lost_events;
 	trace->info.lost_packets = counts->lost_packets;
 	trace->out_of_range = counts->out_of_range;
 	trace->has_network = counts->has_network;
+}
+
+static void use_time(struct session *session, int64_t time_ns)
+{
+	bool has_network = false;
+
+	session->time_ns = time_ns;
+	session->has_time = true;
+	session->delay_ms = 0;
+	if (session->told_silent || now_ms() - session->began_ms < SETTLE_MS)
+		return;
+	for (size_t i = 0; i < session->num_traces; i++)
+		has_network |= session->traces[i]->has_network;
+	if (!has_network)
+		io_warn(session->relay->io,
+			"%s: there are no network events in this session; record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb.",
+			session->is.url);
+	session->told_silent = true;
 }
 
 static int use_viewer(void *data, const struct live_head *head,
@@ -276,9 +306,7 @@ static int use_viewer(void *data, const struct live_head *head,
 		use_counts(trace, payload);
 		return 0;
 	case LIVE_TIME:
-		memcpy(&session->time_ns, payload, sizeof(session->time_ns));
-		session->has_time = true;
-		session->delay_ms = 0;
+		use_time(session, *(const int64_t *)payload);
 		return 0;
 	case LIVE_WARNING:
 		io_warn(session->relay->io, "%s", (const char *)payload);
@@ -306,6 +334,7 @@ static int attach(struct session *session)
 	session->failed = false;
 	session->told_busy = false;
 	session->told_late = false;
+	session->told_silent = false;
 	session->has_time = false;
 	session->num_traces = 0;
 	session->began_ms = now_ms();
