@@ -190,7 +190,7 @@ RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*))
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
-	test_doctor_guest test_beacon test_relay)
+	test_doctor_guest test_beacon test_relay test_record)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 		$(BUILD)/tools/beacon.o $(BUILD)/tools/progress.o
@@ -230,7 +230,7 @@ guest-programs: $(GUEST_PROGS)
 
 .PHONY: check
 check:
-	selftests/rig/setup build check guest
+	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
@@ -238,7 +238,7 @@ check:
 
 .PHONY: check-field
 check-field:
-	selftests/rig/setup build check guest
+	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FIELD_TESTS)

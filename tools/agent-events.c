@@ -145,6 +145,14 @@ void choose_user(struct choice *choice)
 	choose(choice, DOMAIN_USER, USER, "*", false);
 }
 
+bool choice_has(const struct choice *choice, enum domain domain)
+{
+	for (size_t i = 0; i < choice->num; i++)
+		if (choice->list[i].domain == domain)
+			return true;
+	return false;
+}
+
 void choice_free(struct choice *choice)
 {
 	for (size_t i = 0; i < choice->num; i++)

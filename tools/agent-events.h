@@ -33,6 +33,7 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 		   const char *names, size_t stride, size_t num);
 /* All events of user space. */
 void choose_user(struct choice *choice);
+bool choice_has(const struct choice *choice, enum domain domain);
 void choice_free(struct choice *choice);
 
 /* Of a channel's buffers, for each processor, as this machine's memory allows. */

@@ -21,6 +21,7 @@
 #define POLL_MS 50
 /* Even where little happens, data come this often. */
 #define SWITCH_US 1000000
+#define METADATA "metadata"
 
 static struct {
 	char *name;		/* NULL: there is none */
@@ -153,7 +154,13 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	buffer_sizes(name, &channel->attr.subbuf_size, &channel->attr.num_subbuf);
+	if (strcmp(name, METADATA)) {
+		buffer_sizes(name, &channel->attr.subbuf_size,
+			     &channel->attr.num_subbuf);
+	} else {
+		channel->attr.subbuf_size = getpagesize();
+		channel->attr.num_subbuf = 2;
+	}
 	if (!live)
 		channel->attr.switch_timer_interval = SWITCH_US;
 	ret = lttng_enable_channel(handle, channel);
@@ -190,6 +197,12 @@ static struct json_object *enable(enum domain domain,
 
 	if (!handle)
 		return agent_error("there is not enough memory.");
+	/*
+	 * Of user space, what describes the events is sent at the end only, by
+	 * default; without it nothing can be read of what came to no proper end.
+	 */
+	if (domain == DOMAIN_USER)
+		enable_channel(handle, domain, METADATA, live);
 	for (size_t i = 0; i < choice->num && !answer; i++) {
 		const struct chosen *chosen = &choice->list[i];
 
@@ -290,7 +303,8 @@ struct json_object *agent_create(struct json_object *request)
 		answer = create_session(request_text(request, "session"), control,
 					request_text(request, "data"), live_us);
 	for (int i = 0; i < NUM_DOMAINS && !answer; i++)
-		answer = enable(i, &choice, live_us);
+		if (choice_has(&choice, i))
+			answer = enable(i, &choice, live_us);
 	choice_free(&choice);
 	if (answer && session.name) {
 		destroy(session.name, NULL);

@@ -85,7 +85,8 @@ bool undo_start(void)
 	undo.pid = fork();
 	if (!undo.pid) {
 		close(fds[1]);
-		close(STDIN_FILENO);
+		/* LTTng's library has no use for a socket with the number 0. */
+		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 		/* What ends the agent does not end this. */
 		setsid();
 		signal(SIGINT, SIG_IGN);

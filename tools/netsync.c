@@ -13,7 +13,7 @@ static const struct command {
 	const char *summary;	/* NULL: only other commands of ours use it */
 } commands[] = {
 	{ "sync", cmd_sync, "find the clock corrections of traced machines" },
-	{ "record", cmd_record, NULL },
+	{ "record", cmd_record, "trace several machines at once, and synchronize" },
 	{ "live", cmd_live, "follow the clock corrections while they are traced" },
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
 	{ "doctor", cmd_doctor, "tell what recording on this machine would lack" },

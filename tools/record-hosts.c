@@ -150,6 +150,27 @@ unsigned int hosts_start(struct record *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
+/* LTTng's sessions do not connect again to a relay daemon that was lost. */
+unsigned int hosts_renew(struct record *rec)
+{
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+		struct json_object *request;
+
+		if (!host->recording || host->pull || !host->remote->ready)
+			continue;
+		request = request_new("finish");
+		json_object_object_add(request, "lost",
+				       json_object_new_boolean(true));
+		remote_ask(host->remote, request);
+		ask_create(rec, host);
+		if (host->remote->ready)
+			remote_ask(host->remote, request_new("start"));
+	}
+	remotes_wait(&rec->all, STEP_NS);
+	return check_answers(rec);
+}
+
 /* How much the relay daemon has of a host. */
 static uint64_t incoming_bytes(const struct record *rec, const struct host *host)
 {
@@ -184,7 +205,8 @@ bool host_take_status(struct record *rec, struct host *host)
 		host->size = answer_number(answer, "size");
 	else if (rec->relay.folder)
 		host->size = incoming_bytes(rec, host);
-	return !host->pull || answer_number(answer, "room") > MIN_ROOM;
+	return !json_object_object_get(answer, "room") ||
+	       answer_number(answer, "room") > MIN_ROOM;
 }
 
 /* ---- the end ----------------------------------------------------------- */

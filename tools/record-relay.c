@@ -3,16 +3,16 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -21,17 +21,12 @@
 /* Someone else may take a port between our finding it and the daemon's use. */
 #define TRIES 5
 #define READY_NS 10000000000LL
-#define NAP_NS 20000000L
+#define NAP_MS 20
+/* It has nothing to do any more when it is to end. */
+#define END_NS 5000000000LL
 
 /* netsync live, and others, look there if no port is said. */
 #define DEFAULT_LIVE_PORT 5344
-
-static void nap(void)
-{
-	const struct timespec time = { .tv_nsec = NAP_NS };
-
-	nanosleep(&time, NULL);
-}
 
 /* A socket that has a port that is free, this one if it is not 0. */
 static int take_port(uint16_t *port)
@@ -95,12 +90,50 @@ static void exec_relay(const struct relay *relay)
 	for (int i = 0; i < RELAY_PORTS; i++)
 		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u",
 			 relay->ports[i]);
-	/* ^C is not for it, but if we are killed it shall end. */
-	setsid();
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
 	dup2(log, STDOUT_FILENO);
 	dup2(log, STDERR_FILENO);
 	execvp(argv[0], (char **)argv);
 	_exit(127);
+}
+
+/*
+ * Between us and the daemon, which may miss a signal while it starts: it ends
+ * the daemon, surely, once we have closed our end of the pipe, or were killed.
+ */
+static void keep_relay(const struct relay *relay, int from)
+{
+	struct pollfd in = { .fd = from, .events = POLLIN };
+	int64_t end_ns = INT64_MAX;
+	pid_t pid;
+
+	/* ^C is not for us. What else is open would not end with its owner. */
+	setsid();
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	in.fd = dup2(from, STDERR_FILENO + 1);
+	close_range(STDERR_FILENO + 2, UINT_MAX, 0);
+	fcntl(in.fd, F_SETFD, FD_CLOEXEC);
+	pid = fork();
+	if (!pid)
+		exec_relay(relay);
+	while (pid > 0 && !waitpid(pid, NULL, WNOHANG)) {
+		poll(&in, in.fd >= 0, NAP_MS);
+		if (in.fd >= 0 && in.revents) {
+			kill(pid, SIGTERM);
+			end_ns = now_ns() + END_NS;
+			in.fd = -1;
+		}
+		if (now_ns() > end_ns)
+			kill(pid, SIGKILL);
+	}
+	_exit(0);
 }
 
 static bool answers(uint16_t port)
@@ -120,8 +153,11 @@ static bool answers(uint16_t port)
 
 bool relay_runs(struct relay *relay)
 {
-	if (relay->pid > 0 && !waitpid(relay->pid, NULL, WNOHANG))
+	if (relay->pid <= 0)
+		return false;
+	if (!waitpid(relay->pid, NULL, WNOHANG))
 		return true;
+	close(relay->pipe);
 	relay->pid = 0;
 	return false;
 }
@@ -129,20 +165,21 @@ bool relay_runs(struct relay *relay)
 static bool start_once(struct relay *relay)
 {
 	const int64_t end_ns = now_ns() + READY_NS;
-	const pid_t parent = getpid();
+	int fds[2];
 
+	if (pipe2(fds, O_CLOEXEC))
+		return false;
 	relay->pid = fork();
 	if (!relay->pid) {
-		signal(SIGPIPE, SIG_DFL);
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != parent)
-			_exit(1);
-		exec_relay(relay);
+		close(fds[1]);
+		keep_relay(relay, fds[0]);
 	}
+	close(fds[0]);
+	relay->pipe = fds[1];
 	while (relay->pid > 0 && now_ns() < end_ns && relay_runs(relay)) {
 		if (answers(relay->ports[RELAY_CONTROL]))
 			return true;
-		nap();
+		poll(NULL, 0, NAP_MS);
 	}
 	relay_stop(relay);
 	return false;
@@ -200,7 +237,7 @@ void relay_stop(struct relay *relay)
 {
 	if (relay->pid <= 0)
 		return;
-	kill(relay->pid, SIGTERM);
+	close(relay->pipe);
 	while (waitpid(relay->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	relay->pid = 0;

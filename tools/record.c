@@ -40,6 +40,8 @@ static const char help[] =
 
 #define STATUS_NS 1000000000LL
 #define LOOK_MS 100
+/* A relay daemon that does not live is not tried for ever. */
+#define MAX_RENEWALS 5
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
@@ -344,6 +346,27 @@ static bool look(struct record *rec)
 	return true;
 }
 
+/* The relay daemon was lost. False: there is no other. */
+static bool renew(struct record *rec)
+{
+	const int64_t lost_ns = now_ns() - rec->started_ns;
+	char from[VALUE_SIZE], to[VALUE_SIZE];
+
+	clear_line(rec);
+	rec->partial = true;
+	if (rec->renewals++ == MAX_RENEWALS) {
+		complain("lttng-relayd ended again; recording ends.");
+		return false;
+	}
+	complain("lttng-relayd ended; what it has written is kept, and another takes over.");
+	if (!relay_start(&rec->relay, rec->dir) || !hosts_renew(rec))
+		return false;
+	complain("Missing is what was recorded from %s after the start, and up to two seconds before that, to %s.",
+		 format_duration(from, lost_ns),
+		 format_duration(to, now_ns() - rec->started_ns));
+	return true;
+}
+
 static void wait_for_end(struct record *rec)
 {
 	int64_t looked_ns = 0;
@@ -359,6 +382,8 @@ static void wait_for_end(struct record *rec)
 		}
 		if (rec->duration_ns && now - rec->started_ns >= rec->duration_ns)
 			break;
+		if (goes_on && rec->relay.folder && !relay_runs(&rec->relay))
+			goes_on = renew(rec);
 		goes_on = goes_on && check_command(rec);
 	}
 	clear_line(rec);
@@ -398,6 +423,7 @@ static int synchronize(struct record *rec)
 		else
 			rec->partial = true;
 		free(path);
+		path = NULL;
 	}
 	if (!num)
 		complain("No host has a trace.");

@@ -14,7 +14,8 @@
 enum { RELAY_CONTROL, RELAY_DATA, RELAY_LIVE, RELAY_PORTS };
 
 struct relay {
-	pid_t pid;
+	pid_t pid;			/* of who looks after it; 0: none */
+	int pipe;			/* it ends when this is closed */
 	uint16_t ports[RELAY_PORTS];	/* on loopback; 0: any that is free */
 	char *folder;			/* where it writes */
 	char *log;			/* what it said */
@@ -83,6 +84,7 @@ struct record {
 	char stamp[64];		/* for the names of sessions */
 	pid_t child;
 	int64_t started_ns;
+	unsigned int renewals;	/* relay daemons that were lost */
 	bool is_terminal, drawn;
 	bool made_dir;
 	bool partial;		/* something is missing */
@@ -96,6 +98,8 @@ struct record {
  */
 unsigned int hosts_create(struct record *rec);
 unsigned int hosts_start(struct record *rec);
+/* Go on with new sessions, in place of those whose relay daemon was lost. */
+unsigned int hosts_renew(struct record *rec);
 /* What a host answered to "status". False: it has no more room. */
 bool host_take_status(struct record *rec, struct host *host);
 /* Stop, wait until all data have arrived, and say loudly what is missing. */

@@ -311,9 +311,14 @@ int sync_recorded(char **traces, int num, const char *path)
 	set.report.output = path;
 	set.report.json = true;
 	/* One host that recorded nothing is no reason to do without the others. */
-	for (int i = 0; i < num; i++)
-		if (can_read(traces[i]))
-			traces[set.num_traces++] = traces[i];
+	for (int i = 0; i < num; i++) {
+		char *trace = traces[i];
+
+		if (!can_read(trace))
+			continue;
+		traces[i] = traces[set.num_traces];
+		traces[set.num_traces++] = trace;
+	}
 	if (!set.num_traces)
 		return EXIT_BAD;
 	status = synchronize(&set);

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hosts to record, in namespaces of this machine, and what must not stay."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+sys.path.insert(0, str(TOP / "selftests" / "tools"))
+NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
+NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork",
+              "--kill-child", "--mount-proc"]
+# Slow machines, and several things at once.
+PATIENCE = 60
+
+
+def enter():
+    """Go on in namespaces of our own, with a bridge for the hosts."""
+    if os.environ.get("NETSYNC_FIELD"):
+        return
+    if os.geteuid():
+        print("TAP version 13\n1..0 # SKIP only root may make network namespaces")
+        sys.exit(4)
+    os.environ["NETSYNC_FIELD"] = "1"
+    os.execvp("unshare", NAMESPACES + [sys.executable] + sys.argv)
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], check=True, **options)
+
+
+def wait_for(what, condition, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("waited in vain: " + what)
+        time.sleep(0.05)
+
+
+class Field:
+    """The controlling machine, and a network to its hosts."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.hosts = {}
+        run("mount", "-t", "tmpfs", "tmpfs", "/run")
+        run("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")
+        run("ip", "link", "set", "lo", "up")
+        run("ip", "link", "add", "bridge", "type", "bridge")
+        run("ip", "addr", "add", "10.77.0.254/24", "dev", "bridge")
+        run("ip", "link", "set", "bridge", "up")
+        for key in ("key", "host-key"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / key)
+        (self.folder / "ssh.conf").write_text(
+            "Host *\n"
+            f"  IdentityFile {self.folder}/key\n"
+            "  UserKnownHostsFile /dev/null\n"
+            "  StrictHostKeyChecking no\n"
+            "  LogLevel ERROR\n")
+        (self.folder / "bin").mkdir()
+        ssh = self.folder / "bin" / "ssh"
+        ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.folder}/ssh.conf "$@"\n')
+        ssh.chmod(0o755)
+        self.env = dict(os.environ, PATH=f"{self.folder}/bin:" + os.environ["PATH"])
+
+    def add(self, name, *sshd_options, hostname=None, **env):
+        host = Host(self, name, len(self.hosts) + 1, sshd_options, hostname or name, env)
+        self.hosts[name] = host
+        with open(self.folder / "ssh.conf", "a", encoding="ascii") as conf:
+            conf.write(f"Host {name}\n  HostName {host.address}\n")
+        return host
+
+    def record(self, *arguments, **options):
+        """netsync record, as it runs."""
+        return subprocess.Popen(
+            [NETSYNC, "record", "--remote-netsync", NETSYNC, *map(str, arguments)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=self.env, text=True, cwd=self.folder, **options)
+
+    def close(self):
+        for host in self.hosts.values():
+            host.close()
+        run("ip", "link", "del", "bridge")
+
+
+class Host:
+    def __init__(self, field, name, number, sshd_options, hostname, env):
+        self.field, self.name = field, name
+        self.address = f"10.77.0.{number}"
+        up = field.folder / f"{hostname}.up"
+        up.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            NAMESPACES + [HERE / "host", hostname, self.address, field.folder, *sshd_options],
+            env=dict(os.environ, **env), stdin=subprocess.DEVNULL,
+            stdout=open(field.folder / f"{name}.log", "w", encoding="utf-8"),
+            stderr=subprocess.STDOUT)
+        self.pid = 0
+        wait_for("the namespaces of " + name, self.find_init)
+        # The namespace of one that was killed takes a while to go.
+        port = f"port{self.pid}"
+        run("ip", "link", "add", port, "type", "veth", "peer", "name", "eth0",
+            "netns", str(self.pid))
+        run("ip", "link", "set", port, "master", "bridge", "up")
+        wait_for("sshd of " + name, up.exists)
+
+    def find_init(self):
+        """Its first process, once that has namespaces of its own."""
+        done = subprocess.run(["pgrep", "-P", str(self.process.pid)], check=False,
+                              capture_output=True, text=True)
+        self.pid = int(done.stdout.split()[0]) if done.stdout else 0
+        try:
+            return self.pid and os.readlink(f"/proc/{self.pid}/ns/net") != \
+                os.readlink("/proc/self/ns/net") and \
+                "host" in pathlib.Path(f"/proc/{self.pid}/cmdline").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return False
+
+    def run(self, *command, check=True):
+        """A command there; what it printed."""
+        return subprocess.run(
+            ["nsenter", "--target", str(self.pid), "--all", "--wd=/", "env",
+             "HOME=/run/home", *map(str, command)],
+            check=check, capture_output=True, text=True).stdout
+
+    def kill(self, pattern):
+        """The oldest process with such a command line."""
+        self.run("pkill", "-KILL", "-o", "-f", pattern)
+
+    def leftovers(self):
+        """What a recording may leave nowhere."""
+        found = []
+        for line in self.run("ps", "-eo", "args").splitlines():
+            if re.search("netsync agent|lttng-relayd|@notty", line):
+                found.append(line)
+        if "netsync" in self.run("lttng", "list", check=False):
+            found.append("a session")
+        found += self.run("ls", "/var/tmp").split()
+        return found
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
