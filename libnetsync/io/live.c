@@ -20,6 +20,8 @@
 #define LEAVING_MS 2000
 /* So long one that was attached to is waited for before others go on. */
 #define SETTLE_MS 5000
+/* The first sessions begin together if no more than this is between two. */
+#define GATHER_MS 2000
 
 struct relay {
 	struct netsync_io *io;
@@ -65,6 +67,7 @@ struct live {
 	struct host **hosts;
 	size_t num_hosts;
 	bool has_begun;		/* the first hosts were numbered */
+	int64_t newest_ms;	/* when a session was attached to */
 	uint64_t packets;	/* in this call */
 };
 
@@ -337,7 +340,7 @@ static int attach(struct session *session)
 	session->told_silent = false;
 	session->has_time = false;
 	session->num_traces = 0;
-	session->began_ms = now_ms();
+	session->began_ms = io->live->newest_ms = now_ms();
 	if (ret < 0)
 		return io_fail(io, ret, "%s: no process can be started to read it: %s.",
 			       session->is.url, strerror(-ret));
@@ -569,16 +572,17 @@ static int by_host_name(const void *a, const void *b)
 }
 
 /*
- * The first sessions, of which some will begin at once, wait for each other: so
- * that their hosts are numbered by name, as those of recorded traces are, and
- * the result is the same to the last digit.
+ * The first sessions wait for each other, so that their hosts are numbered by
+ * name, as those of recorded traces are: then the result is the same to the last
+ * digit.
  */
 static int begin(struct live *live)
 {
 	struct netsync_io *io = live->io;
 	int ret = 0;
 
-	if (live->has_begun || !io->num_traces || some_is_new(live))
+	if (live->has_begun || !io->num_traces || some_is_new(live) ||
+	    now_ms() - live->newest_ms < GATHER_MS)
 		return 0;
 	live->has_begun = true;
 	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host_name);
