@@ -12,17 +12,19 @@ tracer() {
 	lttng-sessiond --daemonize "${probes[@]}"
 }
 
-# session NAME EVENTS: record them, separated by commas. Sub-buffers are small
-# because LTTng writes whole pages of each.
+# session NAME EVENTS [OPTION-OF-CREATE...]: record them, separated by commas, if
+# not said otherwise into /tmp/NAME. Sub-buffers are small because LTTng writes
+# whole pages of each.
 session() {
-	lttng --quiet create "$1" --output="/tmp/$1"
+	[ $# -gt 2 ] || set -- "$@" --output="/tmp/$1"
+	lttng --quiet create "$1" "${@:3}"
 	lttng --quiet enable-channel --session="$1" --kernel packets \
 		--subbuf-size=64K --num-subbuf=64
 	lttng --quiet enable-event --session="$1" --kernel --channel=packets "$2"
 	lttng --quiet start "$1"
 }
 
-# session_end NAME FOLDER: keep its trace there, if it is whole.
+# session_end NAME [FOLDER]: keep its trace there, if it is whole.
 session_end() {
 	local state
 
@@ -34,5 +36,5 @@ session_end() {
 		echo "$state" >&2
 		return 1
 	fi
-	cp -r --no-preserve=mode "/tmp/$1/kernel" "$2"
+	[ $# = 1 ] || cp -r --no-preserve=mode "/tmp/$1/kernel" "$2"
 }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""netsync live in guests: what it printed, beside the truth and beside sync."""
+import json
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "selftests/pair"))
+
+from compare import Answer, Truth, check, finish
+
+OUT = TOP / "build/selftests/field"
+
+
+def follow(share, options, web, db):
+    """Record in two guests, and follow it in db. Return: did all succeed?"""
+    share.mkdir(parents=True, exist_ok=True)
+    for left in "listening", "driven":
+        (share / left).unlink(missing_ok=True)
+    subprocess.run(["rm", "-rf", *(share / name for name in ("stored", "web", "db"))],
+                   check=True)
+    run = subprocess.run([TOP / "selftests/rig/pair", "-c", "hpet", *options, share,
+                          "selftests/field/live " + web,
+                          "selftests/field/live " + db], check=False)
+    if not check(run.returncode == 0, "both machines recorded, and were followed",
+                 "exit status %d" % run.returncode):
+        print("# " + (share / "live.err").read_text().replace("\n", "\n# "))
+        finish()
+
+
+class Lines:
+    """What was printed of web, against db."""
+
+    def __init__(self, share):
+        with open(share / "live.lines", encoding="utf-8") as file:
+            self.lines = [json.loads(line) for line in file]
+        self.truth, self.truth_ref = (
+            Truth(share / name, next((share / "stored" / name).glob("*/kernel")))
+            for name in ("web", "db"))
+
+    def errors(self):
+        """Of each line: when (web's clock), how far the offset is from the truth
+        at least, and how far it can be as it says; ns."""
+        found = []
+        for line in self.lines:
+            hosts = {host["name"]: host for host in line["hosts"]}
+            if len(hosts) < 2 or hosts["web"]["offset_ns"] is None or \
+                    hosts["web"]["bound_ns"] is None or line["reference"] != "db":
+                continue
+            at = hosts["web"]["at_ns"]
+            # The truth is known at those times when it was asked for.
+            for sent, machine, received in self.truth.samples:
+                if not at - 600_000_000 < sent <= received < at:
+                    continue
+                ref = self.truth_ref.at(machine)
+                if ref is None:
+                    continue
+                skew = hosts["web"]["skew_ppm"]
+                mine = [t + hosts["web"]["offset_ns"] + (t - at) * skew / 1e6
+                        for t in (sent, received)]
+                error = abs(mine[0] + mine[1] - sum(ref)) / 2
+                unsure = (mine[1] - mine[0] + ref[1] - ref[0]) / 2
+                found.append((at, max(0, error - unsure), hosts["web"]["bound_ns"], skew))
+                break
+        return found
+
+
+def without_paths(result):
+    for host in result["hosts"]:
+        for trace in host["traces"]:
+            del trace["path"]
+    return result
+
+
+def check_same(share):
+    """The last result is that of sync, to the last digit."""
+    answer = Answer(share / "sync.json", share / "stored")
+    live = json.loads((share / "live.json").read_text(encoding="utf-8"))
+    check(answer.status == 0 and without_paths(live) == without_paths(answer.result),
+          "the last result is that of netsync sync on the stored traces",
+          "%s: %s packets, %s matched; sync: %s, %s" % (
+              [(host["name"], host["packets"]) for host in live["hosts"]],
+              live["stats"]["packets"], live["stats"]["matched"],
+              answer.result["stats"]["packets"], answer.result["stats"]["matched"]))
