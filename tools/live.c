@@ -446,7 +446,7 @@ static int finish(struct live *live)
 	}
 	erase(live);
 	if (!netsync_num_hosts(live->ns)) {
-		complain("No session was there to be read.");
+		complain("No session was there to be read for more than a moment.");
 		return EXIT_BAD;
 	}
 	if (netsync_solve(live->ns, &set->opt) < 0) {
