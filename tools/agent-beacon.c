@@ -123,6 +123,7 @@ static void run_beacon(struct json_object *request, int results)
 		.session = answer_number(request, "session"),
 		.id = answer_number(request, "id"),
 		.rate = answer_number(request, "rate"),
+		.probe = answer_number(request, "probe"),
 		.socks = { beacon.socks[0], beacon.socks[1] },
 	};
 	const size_t num = list ? json_object_array_length(list) : 0;
@@ -184,6 +185,8 @@ static struct json_object *peer_json(const struct beacon_peer *peer)
 	json_object_object_add(object, "sent", json_object_new_int64(peer->sent));
 	json_object_object_add(object, "received",
 			       json_object_new_int64(peer->received));
+	json_object_object_add(object, "rtt_ns",
+			       json_object_new_int64(peer->rtt_ns));
 	return object;
 }
 

@@ -160,6 +160,7 @@ struct packet {
 	uint64_t magic;
 	uint64_t session;
 	uint64_t count;		/* of all that one has sent to the other */
+	uint64_t time;		/* of the probe, on the prober's clock, or 0 */
 	uint16_t from;
 	uint16_t to;
 	uint8_t kind;
@@ -167,41 +168,43 @@ struct packet {
 };
 
 /*
- * Lengths of what is sent, from which the header of IPv6 and what it has to
- * take at least leave room for so many pairs of different ones.
+ * Over IPv6 the length tells packets apart. What its header leaves of the least
+ * that it surely takes has room for so many pairs of different lengths.
  */
 #define LENGTH_MIN 64
 #define LENGTH_MAX 1232
 #define LENGTH_PAIRS ((LENGTH_MAX - LENGTH_MIN) / 2)
 /* None of them comes again within that time (s), if there is room. */
-#define UNIQUE_S 16
+#define UNIQUE_S 30
 
 static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
-			enum kind kind, struct packet *packet)
+			enum kind kind, int64_t time, struct packet *packet)
 {
 	*packet = (struct packet){
 		.magic = htobe64(MAGIC),
 		.session = htobe64(b->session),
 		.count = htobe64(peer->count++),
+		.time = htobe64(time),
 		.from = htons(b->id),
 		.to = htons(peer->id),
 		.kind = kind,
 	};
 }
 
-static size_t packet_length(const struct beacon *b, const struct packet *packet)
+static size_t packet_length(const struct beacon *b, bool v6,
+			    const struct packet *packet)
 {
 	unsigned int pairs = b->rate * UNIQUE_S;
 
 	if (pairs > LENGTH_PAIRS)
 		pairs = LENGTH_PAIRS;
-	return LENGTH_MIN + be64toh(packet->count) % (2 * pairs);
+	return LENGTH_MIN + (v6 ? be64toh(packet->count) % (2 * pairs) : 0);
 }
 
 /* Several packets at once, back to back, to one address. */
 static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 			 const struct sockaddr_storage *to, enum kind kind,
-			 unsigned int num)
+			 int64_t time, unsigned int num)
 {
 	static uint8_t zero[LENGTH_MAX];
 	const bool v6 = to->ss_family == AF_INET6;
@@ -211,10 +214,13 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 	int sent;
 
 	for (unsigned int i = 0; i < num; i++) {
-		fill_packet(b, peer, kind, &packets[i]);
+		fill_packet(b, peer, kind, time, &packets[i]);
 		parts[i][0] = (struct iovec){ &packets[i], sizeof(packets[i]) };
-		parts[i][1] = (struct iovec){ zero, packet_length(b, &packets[i]) -
-						    sizeof(packets[i]) };
+		parts[i][1] = (struct iovec){
+			.iov_base = zero,
+			.iov_len = packet_length(b, v6, &packets[i]) -
+				   sizeof(packets[i]),
+		};
 		messages[i].msg_hdr = (struct msghdr){
 			.msg_name = (void *)to,
 			.msg_namelen = v6 ? sizeof(struct sockaddr_in6) :
@@ -250,6 +256,12 @@ static bool is_first(const struct beacon *b, const struct beacon_peer *peer)
 	return b->id < peer->id;
 }
 
+static void take_rtt(struct beacon_peer *peer, int64_t rtt_ns)
+{
+	if (rtt_ns > 0 && (!peer->rtt_ns || rtt_ns < peer->rtt_ns))
+		peer->rtt_ns = rtt_ns;
+}
+
 static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 			const struct sockaddr_storage *from)
 {
@@ -275,7 +287,9 @@ static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 	if (same_address(&peer->path, from))
 		peer->heard_ns = now_ns();
 	if (packet.kind == PROBE)
-		send_packets(b, peer, from, REPLY, 1);
+		send_packets(b, peer, from, REPLY, be64toh(packet.time), 1);
+	if (packet.kind == REPLY)
+		take_rtt(peer, now_ns() - (int64_t)be64toh(packet.time));
 }
 
 static void hear(struct beacon *b, int sock)
@@ -299,7 +313,7 @@ static void hear(struct beacon *b, int sock)
 static void probe(struct beacon *b, struct beacon_peer *peer)
 {
 	for (unsigned int i = 0; i < peer->num_addresses; i++)
-		send_packets(b, peer, &peer->address[i], PROBE, 1);
+		send_packets(b, peer, &peer->address[i], PROBE, now_ns(), 1);
 	peer->probes++;
 	peer->next_ns += peer->probes < PROBES ? PROBE_NS : PROBE_SELDOM_NS;
 }
@@ -326,7 +340,10 @@ static void serve(struct beacon *b, struct beacon_peer *peer, int64_t now)
 		probe(b, peer);
 		return;
 	}
-	send_packets(b, peer, &peer->path, PAIR, 2);
+	if (b->probe)
+		send_packets(b, peer, &peer->path, PROBE, now, 1);
+	else
+		send_packets(b, peer, &peer->path, PAIR, 0, 2);
 	/* What was missed while the machine was busy is not made up for. */
 	peer->next_ns = now + period_ns(b);
 }

@@ -5,9 +5,9 @@
  * anything (as Huygens does, NSDI '18).
  *
  * No two packets are the same in what is traced of them: each has a payload of
- * its own, for the digest in our events. LTTng's own events have no digest, and
- * IPv6 has no IP id: there the length tells, of which none comes twice within
- * the time that matching needs, up to BEACON_RATE_IPV6.
+ * its own, for the digest in our events. LTTng's own events have no digest: in
+ * IPv4 the IP id tells, and IPv6, which has none, takes lengths that do not
+ * repeat within half a minute, up to about 20 pairs each second.
  */
 #ifndef NETSYNC_BEACON_H
 #define NETSYNC_BEACON_H
@@ -20,7 +20,6 @@
 /* Pairs each second to each neighbour. */
 #define BEACON_RATE 10
 #define BEACON_RATE_MAX 1000
-#define BEACON_RATE_IPV6 36
 #define BEACON_PORT 7712
 
 /* The most neighbours that one has. */
@@ -33,7 +32,9 @@ struct beacon_peer {
 	struct sockaddr_storage address[BEACON_ADDRESSES];
 	unsigned int num_addresses;
 
-	uint64_t sent, received;	/* packets, for the caller to read */
+	/* For the caller to read: packets, and the shortest round trip, or 0. */
+	uint64_t sent, received;
+	int64_t rtt_ns;
 
 	/* For beacon.c alone. */
 	struct sockaddr_storage path;	/* no family: not known yet */
@@ -46,6 +47,7 @@ struct beacon {
 	uint64_t session;	/* the same for all; what has another is ignored */
 	uint16_t id;		/* of this machine: 0, 1, ... */
 	unsigned int rate;	/* pairs each second to each peer */
+	bool probe;		/* only look who answers */
 	int socks[2];		/* of beacon_open() */
 	struct beacon_peer peers[BEACON_NEIGHBOURS];
 	unsigned int num_peers;

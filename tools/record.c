@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "beacon.h"
 #include "record.h"
 #include "tool.h"
 
@@ -30,6 +31,9 @@ static const char help[] =
 	"      --preset NAME      events for a purpose: net (packets alone),\n"
 	"                         critical-path, or a file of names\n"
 	"  -d, --duration TIME    end after it (10s, 500ms)\n"
+	"      --beacon[=RATE]    send packets between the hosts, where they hardly talk: so\n"
+	"                         many pairs each second to each of a few others (10)\n"
+	"      --beacon-port PORT UDP port of these; 0: any that is free (7712)\n"
 	"      --live             for viewers: netsync live, babeltrace2\n"
 	"      --pull             record to the disk of each host, copy at the end\n"
 	"      --relayd URL       send to this relay daemon: net://HOST[:PORT:PORT]\n"
@@ -52,7 +56,7 @@ static void on_signal(int number)
 /* ---- the command line -------------------------------------------------- */
 
 enum { OPT_HOST = 256, OPT_LOCAL, OPT_SYSCALLS, OPT_UST, OPT_PRESET, OPT_LIVE,
-       OPT_PULL, OPT_RELAYD, OPT_NETSYNC };
+       OPT_PULL, OPT_RELAYD, OPT_NETSYNC, OPT_BEACON, OPT_BEACON_PORT };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -63,6 +67,8 @@ static const struct option options[] = {
 	{ "ust", no_argument, NULL, OPT_UST },
 	{ "preset", required_argument, NULL, OPT_PRESET },
 	{ "duration", required_argument, NULL, 'd' },
+	{ "beacon", optional_argument, NULL, OPT_BEACON },
+	{ "beacon-port", required_argument, NULL, OPT_BEACON_PORT },
 	{ "live", no_argument, NULL, OPT_LIVE },
 	{ "pull", no_argument, NULL, OPT_PULL },
 	{ "relayd", required_argument, NULL, OPT_RELAYD },
@@ -116,6 +122,15 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 			break;
 		case 'd':
 			ok = set_duration(rec, optarg);
+			break;
+		case OPT_BEACON:
+			rec->beacons.rate = BEACON_RATE;
+			ok = !optarg || parse_number(&rec->beacons.rate, "beacon",
+						   optarg, 1, BEACON_RATE_MAX);
+			break;
+		case OPT_BEACON_PORT:
+			ok = parse_number(&rec->beacons.port, "beacon-port",
+					optarg, 0, UINT16_MAX);
 			break;
 		case OPT_LIVE:
 			rec->live = true;
@@ -449,13 +464,18 @@ static bool record(struct record *rec)
 	}
 	rec->all.stop = &interrupted;
 	if (!remotes_connect(&rec->all) || interrupted ||
-	    !hosts_create(rec) || interrupted || !hosts_start(rec))
+	    !hosts_create(rec) || interrupted)
+		return false;
+	/* They find each other before the traces begin. */
+	record_beacon_start(rec);
+	if (interrupted || !hosts_start(rec))
 		return false;
 	rec->all.stop = NULL;
 	say_recording(rec);
 	run_command(rec);
 	wait_for_end(rec);
 	hosts_stop(rec);
+	record_beacon_stop(rec);
 	end_command(rec);
 	hosts_pull(rec);
 	return true;
@@ -513,7 +533,7 @@ static void release(struct record *rec)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record rec = { 0 };
+	struct record rec = { .beacons.port = BEACON_PORT };
 	int status;
 
 	rec.events.patterns = json_object_new_array();

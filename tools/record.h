@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "beacons.h"
 #include "remote.h"
 
 /* ---- a relay daemon of our own (record-relay.c) -------------------------- */
@@ -76,6 +77,7 @@ struct record {
 	bool local, pull, live;
 	const char *url;
 	int64_t duration_ns;
+	struct beacons beacons;	/* with a rate of 0 there are none */
 	char **command;
 
 	struct remotes all;
@@ -89,6 +91,13 @@ struct record {
 	bool made_dir;
 	bool partial;		/* something is missing */
 };
+
+/* ---- the beacon (record-beacon.c) -------------------------------------------- */
+
+/* If one was asked for, between all that record. */
+void record_beacon_start(struct record *rec);
+/* Say as well who heard nothing of whom. */
+void record_beacon_stop(struct record *rec);
 
 /* ---- what is done on all hosts at once (record-hosts.c) ---------------------- */
 

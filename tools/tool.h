@@ -37,6 +37,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "50us", "1.5 ms", "2s", "100" (ns): not negative. */
 bool parse_duration(const char *text, int64_t *ns);
+/* An argument of an option. False: it was said that it is none. */
+bool parse_number(unsigned int *number, const char *option, const char *text,
+		  unsigned long least, unsigned long most);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
 /* The value of an option: ppm above 0. False: that was complained of. */

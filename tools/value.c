@@ -80,6 +80,21 @@ bool parse_duration(const char *text, int64_t *ns)
 	return add_decimals(&text, unit->digits, ns) && *text != '.';
 }
 
+bool parse_number(unsigned int *number, const char *option, const char *text,
+		  unsigned long least, unsigned long most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*number = value;
+	if (isdigit((unsigned char)*text) && !*end && value >= least &&
+	    value <= most)
+		return true;
+	complain("--%s %s: give a number from %lu to %lu.", option, text, least,
+		 most);
+	return false;
+}
+
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds)
 {
 	bool negative = *text == '-';

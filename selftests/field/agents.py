@@ -10,14 +10,15 @@ SESSION = 0x123456789abcdef
 
 
 class Agent:
-    """In a network namespace."""
+    """In a network namespace, or the one that this is in."""
 
-    def __init__(self, namespace):
+    def __init__(self, namespace=None):
         self.namespace = namespace
         self.port, self.addresses = 0, []
+        enter = ["ip", "netns", "exec", namespace] if namespace else []
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", namespace, NETSYNC, "agent"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [*enter, NETSYNC, "agent"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
         self.hello = json.loads(self.process.stdout.readline())
 
     def ask(self, what, **members):

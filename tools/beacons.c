@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Beacons between several machines: who sends to whom, and where to. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "beacon.h"
+#include "beacons.h"
+#include "tool.h"
+
+#define STEP_NS (20 * 1000000000LL)
+
+struct beacon_host {
+	struct remote *remote;
+	struct json_object *opened;	/* its port and addresses */
+};
+
+/* ---- addresses ----------------------------------------------------------- */
+
+static void add_word(struct json_object *list, const char *text, size_t length)
+{
+	if (length)
+		json_object_array_add(list,
+				      json_object_new_string_len(text, length));
+}
+
+/* A word of SSH_CONNECTION: client, its port, server, its port. */
+static void add_seen(struct json_object *list, const struct remote *remote,
+		     unsigned int index)
+{
+	const char *text = answer_text(remote->hello, "ssh");
+
+	while (index--) {
+		text += strcspn(text, " ");
+		text += strspn(text, " ");
+	}
+	add_word(list, text, strcspn(text, " "));
+}
+
+/*
+ * Where @to may be found from @from: by the name that was given for it, as
+ * @from knows it; where its ssh server was reached, or, if it is this machine,
+ * where it was seen to come from; and at its own addresses.
+ */
+static struct json_object *addresses_of(const struct beacon_host *to,
+					const struct beacon_host *from)
+{
+	struct json_object *list = json_object_new_array();
+	struct json_object *own = json_object_object_get(to->opened, "addresses");
+	const char *destination = to->remote->destination;
+	const char *user_end = destination ? strrchr(destination, '@') : NULL;
+
+	if (destination) {
+		if (user_end)
+			destination = user_end + 1;
+		add_word(list, destination, strlen(destination));
+		add_seen(list, to->remote, 2);
+	} else {
+		add_seen(list, from->remote, 0);
+	}
+	for (size_t i = 0; own && i < json_object_array_length(own); i++)
+		json_object_array_add(list, json_object_get(
+					      json_object_array_get_idx(own, i)));
+	return list;
+}
+
+/* ---- beginning ------------------------------------------------------------- */
+
+static void open_all(struct beacons *beacons, struct remotes *all,
+		     const bool *wanted)
+{
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct json_object *request;
+
+		if (!wanted[i] || !all->list[i]->ready)
+			continue;
+		request = request_new("beacon-open");
+		json_object_object_add(request, "port",
+				       json_object_new_int(beacons->port));
+		remote_ask(all->list[i], request);
+	}
+	remotes_wait(all, STEP_NS);
+	for (unsigned int i = 0; i < all->num; i++)
+		if (wanted[i] && all->list[i]->answer)
+			beacons->hosts[beacons->num++] = (struct beacon_host){
+				.remote = all->list[i],
+				.opened = json_object_get(all->list[i]->answer),
+			};
+}
+
+static struct json_object *peers_of(const struct beacons *beacons,
+				    unsigned int id)
+{
+	struct json_object *list = json_object_new_array();
+	uint16_t peers[BEACON_NEIGHBOURS];
+	unsigned int num = beacon_neighbours(beacons->num, id, peers);
+
+	for (unsigned int i = 0; i < num; i++) {
+		const struct beacon_host *peer = &beacons->hosts[peers[i]];
+		struct json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "id",
+				       json_object_new_int(peers[i]));
+		json_object_object_add(object, "port", json_object_new_int64(
+				answer_number(peer->opened, "port")));
+		json_object_object_add(object, "addresses",
+				       addresses_of(peer, &beacons->hosts[id]));
+		json_object_array_add(list, object);
+	}
+	return list;
+}
+
+static void start_all(const struct beacons *beacons, struct remotes *all)
+{
+	int64_t session;
+
+	/* Where there is nothing better, it is at least another one each time. */
+	if (getrandom(&session, sizeof(session), GRND_NONBLOCK) < 0)
+		session = now_ns();
+	for (unsigned int id = 0; id < beacons->num; id++) {
+		struct json_object *request = request_new("beacon-start");
+
+		json_object_object_add(request, "session",
+				       json_object_new_int64(session));
+		json_object_object_add(request, "id", json_object_new_int(id));
+		json_object_object_add(request, "rate",
+				       json_object_new_int(beacons->rate));
+		json_object_object_add(request, "probe",
+				       json_object_new_boolean(beacons->probe));
+		json_object_object_add(request, "peers", peers_of(beacons, id));
+		remote_ask(beacons->hosts[id].remote, request);
+	}
+	remotes_wait(all, STEP_NS);
+}
+
+unsigned int beacons_start(struct beacons *beacons, struct remotes *all,
+			   const bool *wanted)
+{
+	beacons->hosts = calloc(all->num + 1, sizeof(*beacons->hosts));
+	if (!beacons->hosts)
+		return 0;
+	open_all(beacons, all, wanted);
+	if (beacons->num > 1)
+		start_all(beacons, all);
+	return beacons->num;
+}
+
+/* ---- the end ----------------------------------------------------------------- */
+
+static void tell_of(const struct beacons *beacons, struct beacon_host *host,
+		    void (*tell)(void *data, const struct beacon_link *link),
+		    void *data)
+{
+	struct json_object *peers =
+		json_object_object_get(host->remote->answer, "peers");
+	size_t num = peers ? json_object_array_length(peers) : 0;
+
+	for (size_t i = 0; i < num; i++) {
+		struct json_object *peer = json_object_array_get_idx(peers, i);
+		const uint64_t id = answer_number(peer, "id");
+
+		if (id < beacons->num)
+			tell(data, &(struct beacon_link){
+				.from = beacons->hosts[id].remote,
+				.to = host->remote,
+				.port = answer_number(host->opened, "port"),
+				.received = answer_number(peer, "received"),
+				.rtt_ns = answer_number(peer, "rtt_ns"),
+			});
+	}
+}
+
+void beacons_stop(struct beacons *beacons, struct remotes *all,
+		  void (*tell)(void *data, const struct beacon_link *link),
+		  void *data)
+{
+	for (unsigned int i = 0; i < beacons->num; i++)
+		if (beacons->hosts[i].remote->ready)
+			remote_ask(beacons->hosts[i].remote,
+				   request_new("beacon-stop"));
+	remotes_wait(all, STEP_NS);
+	for (unsigned int i = 0; i < beacons->num; i++) {
+		struct beacon_host *host = &beacons->hosts[i];
+
+		if (host->remote->answer)
+			tell_of(beacons, host, tell, data);
+		json_object_put(host->opened);
+	}
+	free(beacons->hosts);
+	beacons->hosts = NULL;
+	beacons->num = 0;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The beacon of a recording. */
+#include <stdlib.h>
+
+#include "record.h"
+#include "tool.h"
+
+void record_beacon_start(struct record *rec)
+{
+	bool *wanted = calloc(rec->all.num, sizeof(*wanted));
+
+	for (unsigned int i = 0; wanted && i < rec->all.num; i++)
+		wanted[i] = rec->hosts[i].recording;
+	if (rec->beacons.rate && wanted &&
+	    beacons_start(&rec->beacons, &rec->all, wanted) < 2)
+		complain("warning: --beacon takes two hosts or more, so that there is none.");
+	free(wanted);
+}
+
+static void tell(void *data, const struct beacon_link *link)
+{
+	(void)data;
+	if (!link->received && !link->from->lost)
+		complain("warning: no beacon of %s has reached %s: let UDP port %d through there.",
+			 link->from->name, link->to->name, link->port);
+}
+
+void record_beacon_stop(struct record *rec)
+{
+	beacons_stop(&rec->beacons, &rec->all, tell, NULL);
+}
