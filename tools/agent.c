@@ -35,6 +35,7 @@ static const struct {
 	{ "stop", agent_stop },
 	{ "finish", agent_finish },
 	{ "pull", agent_pull },
+	{ "doctor", agent_doctor },
 	{ "beacon-open", agent_beacon_open },
 	{ "beacon-start", agent_beacon_start },
 	{ "beacon-stop", agent_beacon_stop },

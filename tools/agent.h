@@ -75,13 +75,18 @@ void undo_end(void);
 /* Destroy a session, within some seconds. */
 void lttng_undo_session(const char *name);
 
+/* ---- what it lacks (doctor-hosts.c) ------------------------------------------- */
+
+/* {"do":"doctor"} -> {"checks":[...]}, as netsync doctor has them in JSON. */
+struct json_object *agent_doctor(struct json_object *request);
+
 /* ---- beacons (agent-beacon.c) -------------------------------------------- */
 
 /*
  * {"do":"beacon-open","port":0 or PORT} -> {"port":PORT,"addresses":[...]}
- * {"do":"beacon-start","session":N,"id":ID,"rate":N,
+ * {"do":"beacon-start","session":N,"id":ID,"rate":N,"probe":BOOL,
  *  "peers":[{"id":ID,"port":PORT,"addresses":[...]}]} -> {}
- * {"do":"beacon-stop"} -> {"peers":[{"id":ID,"sent":N,"received":N}]}
+ * {"do":"beacon-stop"} -> {"peers":[{"id":ID,"sent":N,"received":N,"rtt_ns":N}]}
  * See beacon.h. To stop what was not started does no harm.
  */
 struct json_object *agent_beacon_open(struct json_object *request);

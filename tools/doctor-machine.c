@@ -118,33 +118,31 @@ void check_machine(struct diagnosis *diag)
 
 /* ---- memory and disk ------------------------------------------------------ */
 
-/* The buffers of one processor, and some for the session daemon. */
-#define BUFFERS_PER_CPU (4LL * MB)
-#define DAEMON_MEMORY (32LL * MB)
+/* A recording takes an eighth of it for all buffers, which are small or larger. */
+#define SHARE 8
+#define BUFFERS_LEAST (384LL << 10)
+#define BUFFERS_ENOUGH (4LL * MB)
 
 void check_memory(struct diagnosis *diag)
 {
 	const int64_t cpus = sysconf(_SC_NPROCESSORS_CONF);
 	const int64_t free_kb = look_value("/proc/meminfo", "MemAvailable");
-	const int64_t needed = cpus * BUFFERS_PER_CPU + DAEMON_MEMORY;
+	const int64_t each = free_kb * 1024 / SHARE / cpus;
 
 	if (free_kb < 0) {
 		found(diag, VERDICT_NOTE,
 		      "Could not see how much is available: no MemAvailable in /proc/meminfo.");
 		return;
 	}
-	if (free_kb >= 4 * needed / 1024) {
-		found(diag, VERDICT_GOOD,
-		      "%" PRId64 " MB available; buffers for %" PRId64 " processor%s need %" PRId64 " MB.",
-		      free_kb / 1024, cpus, cpus == 1 ? "" : "s",
-		      needed / MB);
-		return;
-	}
-	found(diag, free_kb < needed / 1024 ? VERDICT_WRONG : VERDICT_NOTE,
-	      "%" PRId64 " MB available, and buffers for %" PRId64 " processor%s need %" PRId64 " MB.",
+	found(diag, each >= BUFFERS_ENOUGH ? VERDICT_GOOD :
+	      each >= BUFFERS_LEAST ? VERDICT_NOTE : VERDICT_WRONG,
+	      "%" PRId64 " MB available, of which recording takes an eighth for the buffers of %" PRId64 " processor%s%s.",
 	      free_kb / 1024, cpus, cpus == 1 ? "" : "s",
-		      needed / MB);
-	advise(diag, "Free some: the kernel's buffers cannot be swapped out.");
+	      each >= BUFFERS_ENOUGH ? "" : each >= BUFFERS_LEAST ?
+	      ": they will be small, and events may be lost" :
+	      ": that is too little");
+	if (each < BUFFERS_ENOUGH)
+		advise(diag, "Free some.");
 }
 
 /* Below the first, a recording ends soon; below the other, perhaps. */
@@ -166,6 +164,11 @@ static char *existing_folder(const char *path)
 
 static void check_folder(struct diagnosis *diag, const char *folder)
 {
+	/* Elsewhere only a recording with --pull needs any. */
+	const bool needed = diag->roles & ROLE_COLLECTS;
+	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
+	const char *advice = needed ? "Give another folder with --output." :
+		"This is for --pull: give another one in TMPDIR, or leave it out.";
 	char inside[PATH_MAX];
 	struct statvfs disk;
 	int64_t left;
@@ -173,9 +176,9 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	/* That a file has none is an error, too. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
-		found(diag, VERDICT_WRONG, "%s cannot be written to: %s.",
-		      folder, strerror(errno));
-		advise(diag, "Give another folder with --output.");
+		found(diag, bad, "%s cannot be written to: %s.", folder,
+		      strerror(errno));
+		advise(diag, "%s", advice);
 		return;
 	}
 	left = (int64_t)(disk.f_bavail * disk.f_frsize);
@@ -183,10 +186,10 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 		found(diag, VERDICT_GOOD, "%" PRId64 " MB free in %s.",
 		      left / MB, folder);
 	} else {
-		found(diag, left < DISK_LEAST ? VERDICT_WRONG : VERDICT_NOTE,
+		found(diag, left < DISK_LEAST ? bad : VERDICT_NOTE,
 		      "Only %" PRId64 " MB free in %s: a busy machine records several MB each second.",
 		      left / MB, folder);
-		advise(diag, "Free some, or give another folder with --output.");
+		advise(diag, "Free some. %s", advice);
 	}
 }
 

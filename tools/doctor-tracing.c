@@ -208,7 +208,7 @@ void check_lttng_modules(struct diagnosis *diag)
 
 /* ---- LTTng's programs --------------------------------------------------------- */
 
-static void check_program(struct diagnosis *diag, char *name, bool needed)
+static void check_program(struct diagnosis *diag, char *name, const char *advice)
 {
 	char *const argv[] = { name, "--version", NULL };
 	int status;
@@ -217,19 +217,23 @@ static void check_program(struct diagnosis *diag, char *name, bool needed)
 	if (text && !status) {
 		found(diag, VERDICT_GOOD, "%s %s.", name, look_version(text));
 	} else {
-		found(diag, needed ? VERDICT_WRONG : VERDICT_NOTE,
-		      "%s cannot be run: %s.", name,
+		found(diag, VERDICT_WRONG, "%s cannot be run: %s.", name,
 		      text ? "it failed" : strerror(errno));
-		advise(diag, "Install lttng-tools%s.", needed ? "" :
-		       " where recordings are to be collected");
+		advise(diag, "%s", advice);
 	}
 	free(text);
 }
 
 void check_lttng_tools(struct diagnosis *diag)
 {
-	check_program(diag, "lttng-sessiond", true);
-	check_program(diag, "lttng-relayd", false);
+	check_program(diag, "lttng-sessiond", "Install lttng-tools.");
+}
+
+/* For the traces that come over the network. */
+void check_relay_daemon(struct diagnosis *diag)
+{
+	check_program(diag, "lttng-relayd",
+		      "Install lttng-tools, or record with --pull.");
 }
 
 /* ---- the session daemon ---------------------------------------------------- */

@@ -2,131 +2,47 @@
 /* netsync doctor - tell why recording will not work before it does not work. */
 #include <errno.h>
 #include <getopt.h>
-#include <json.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "beacon.h"
 #include "doctor.h"
 #include "tool.h"
 
 static const char help[] =
 	"Usage: netsync doctor [OPTION...]\n\n"
-	"Look at what recording and synchronizing need of this machine, and say what is\n"
-	"good, what is worth knowing, and what is wrong, with what to do. Nothing is\n"
-	"changed. Without root it says what it could not see.\n\n"
+	"Look at what recording and synchronizing need of this machine, or of others, and\n"
+	"of what lies between them; say what is good, what is worth knowing, and what is\n"
+	"wrong, with what to do. Nothing is changed. Without root it says what it could\n"
+	"not see.\n\n"
+	"      --host HOST        [USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
+	"                         often as needed\n"
+	"      --local            this machine is to be traced, too; alone if there is\n"
+	"                         no --host\n"
 	"  -o, --output DIR       where a recording would go (.)\n"
+	"      --beacon-port PORT UDP port to try between the machines (7712)\n"
+	"      --remote-netsync PATH  the netsync to run on the hosts\n"
 	"  -f, --format FORMAT    table or json (table)\n"
 	"  -h, --help             this text\n\n"
 	"Exit status: 0 recording would work, 1 it would fail, or bad usage.\n";
 
 #define FORMAT_NAME "netsync-doctor-1"
 
-/* A new check is one function and one row. */
-static const struct {
-	const char *name;
-	void (*run)(struct diagnosis *diag);
-} checks[] = {
-	{ "kernel", check_kernel },
-	{ "machine", check_machine },
-	{ "clock source", check_clock_source },
-	{ "clock discipline", check_discipline },
-	{ "netsync modules", check_modules },
-	{ "LTTng tools", check_lttng_tools },
-	{ "LTTng modules", check_lttng_modules },
-	{ "session daemon", check_session_daemon },
-	{ "tracing group", check_group },
-	{ "events", check_events },
-	{ "offloads", check_offloads },
-	{ "memory", check_memory },
-	{ "disk", check_disk },
+struct settings {
+	const char *folder;
+	unsigned int beacon_port;
+	bool local;
+	bool json;
+	struct remotes all;
 };
 
-#define NUM_CHECKS (sizeof(checks) / sizeof(checks[0]))
+static volatile sig_atomic_t interrupted;
 
-const char *verdict_name(enum verdict verdict)
+static void on_signal(int number)
 {
-	static const char *const names[] = {
-		[VERDICT_GOOD] = "good",
-		[VERDICT_NOTE] = "worth knowing",
-		[VERDICT_WRONG] = "wrong",
-	};
-
-	return names[verdict];
-}
-
-/* ---- findings ---------------------------------------------------------- */
-
-/* What files and programs say goes to terminals and into JSON. */
-static char *printable(const char *format, va_list args)
-{
-	char *text;
-
-	if (vasprintf(&text, format, args) < 0)
-		return NULL;
-	for (char *at = text; *at; at++)
-		if (*at < ' ' || *at > '~')
-			*at = '?';
-	return text;
-}
-
-void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
-{
-	struct finding *more = realloc(diag->findings,
-				       (diag->num + 1) * sizeof(*more));
-	va_list args;
-	char *text;
-
-	va_start(args, format);
-	text = printable(format, args);
-	va_end(args);
-	if (more)
-		diag->findings = more;
-	if (!more || !text) {
-		free(text);
-		diag->failed = true;
-		return;
-	}
-	more[diag->num++] = (struct finding){ diag->check, verdict, text, NULL };
-}
-
-void advise(struct diagnosis *diag, const char *format, ...)
-{
-	struct finding *last;
-	va_list args;
-
-	if (diag->failed)
-		return;
-	last = &diag->findings[diag->num - 1];
-	va_start(args, format);
-	last->advice = printable(format, args);
-	va_end(args);
-	if (!last->advice)
-		diag->failed = true;
-}
-
-void examine(struct diagnosis *diag)
-{
-	struct utsname name;
-
-	diag->host = strdup(uname(&name) ? "" : name.nodename);
-	if (!diag->host)
-		diag->failed = true;
-	for (size_t i = 0; i < NUM_CHECKS; i++) {
-		diag->check = checks[i].name;
-		checks[i].run(diag);
-	}
-}
-
-void diagnosis_free(struct diagnosis *diag)
-{
-	for (size_t i = 0; i < diag->num; i++) {
-		free(diag->findings[i].text);
-		free(diag->findings[i].advice);
-	}
-	free(diag->findings);
-	free(diag->host);
+	interrupted = number;
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -143,145 +59,185 @@ static void write_findings(FILE *out, const struct diagnosis *diag)
 	}
 }
 
-/* Both take over @value; where something was or is NULL, *@ok becomes false. */
-static void put(json_object *object, const char *key, json_object *value, bool *ok)
+/* Of one machine alone it need not be said which. */
+static void write_diagnoses(FILE *out, const struct diagnosis *diags,
+			    unsigned int num, const struct diagnosis *between)
 {
-	if (object && value && !json_object_object_add(object, key, value))
-		return;
-	json_object_put(value);
-	*ok = false;
-}
-
-static void append(json_object *array, json_object *value, bool *ok)
-{
-	if (array && value && !json_object_array_add(array, value))
-		return;
-	json_object_put(value);
-	*ok = false;
-}
-
-static void put_text(json_object *object, const char *key, const char *text,
-		     bool *ok)
-{
-	put(object, key, json_object_new_string(text), ok);
-}
-
-static json_object *report_json(const struct diagnosis *diag, bool *ok)
-{
-	json_object *array = json_object_new_array();
-
-	for (size_t i = 0; i < diag->num; i++) {
-		const struct finding *finding = &diag->findings[i];
-		json_object *object = json_object_new_object();
-
-		put_text(object, "check", finding->check, ok);
-		put_text(object, "verdict", verdict_name(finding->verdict), ok);
-		put_text(object, "finding", finding->text, ok);
-		if (finding->advice)
-			put_text(object, "advice", finding->advice, ok);
-		append(array, object, ok);
+	for (unsigned int i = 0; i < num; i++) {
+		if (num > 1)
+			fprintf(out, "%s%s:\n", i ? "\n" : "", diags[i].host);
+		write_findings(out, &diags[i]);
 	}
-	return array;
+	if (between->num)
+		fputs("\nbetween them:\n", out);
+	write_findings(out, between);
 }
 
-static bool write_json_report(FILE *out, const struct diagnosis *diag)
+static void write_diagnoses_json(FILE *out, const struct diagnosis *diags,
+				 unsigned int num,
+				 const struct diagnosis *between)
 {
 	json_object *top = json_object_new_object();
 	json_object *hosts = json_object_new_array();
-	json_object *host = json_object_new_object();
-	const char *text = NULL;
-	bool ok = true;
 
-	put_text(host, "host", diag->host, &ok);
-	put(host, "checks", report_json(diag, &ok), &ok);
-	append(hosts, host, &ok);
-	put_text(top, "format", FORMAT_NAME, &ok);
-	put(top, "hosts", hosts, &ok);
-	if (ok)
-		text = json_object_to_json_string_ext(top, JSON_C_TO_STRING_PRETTY |
-						      JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text)
-		fprintf(out, "%s\n", text);
+	for (unsigned int i = 0; i < num; i++) {
+		json_object *host = json_object_new_object();
+
+		json_object_object_add(host, "host",
+				       json_object_new_string(diags[i].host));
+		json_object_object_add(host, "checks",
+				       diagnosis_json(&diags[i]));
+		json_object_array_add(hosts, host);
+	}
+	json_object_object_add(top, "format",
+			       json_object_new_string(FORMAT_NAME));
+	json_object_object_add(top, "hosts", hosts);
+	json_object_object_add(top, "between", diagnosis_json(between));
+	fprintf(out, "%s\n", json_object_to_json_string_ext(top,
+			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(top);
-	return text;
+}
+
+static bool is_wrong(const struct diagnosis *diag)
+{
+	for (size_t i = 0; i < diag->num; i++)
+		if (diag->findings[i].verdict == VERDICT_WRONG)
+			return true;
+	return diag->failed;
 }
 
 /* ---- the command line -------------------------------------------------- */
 
+enum { OPT_HOST = 256, OPT_LOCAL, OPT_BEACON_PORT, OPT_NETSYNC };
+
 static const struct option options[] = {
+	{ "host", required_argument, NULL, OPT_HOST },
+	{ "local", no_argument, NULL, OPT_LOCAL },
 	{ "output", required_argument, NULL, 'o' },
+	{ "beacon-port", required_argument, NULL, OPT_BEACON_PORT },
+	{ "remote-netsync", required_argument, NULL, OPT_NETSYNC },
 	{ "format", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
 
-struct settings {
-	const char *folder;
-	bool json;
-};
+static bool set_format(struct settings *set, const char *text)
+{
+	set->json = !strcmp(text, "json");
+	if (set->json || !strcmp(text, "table"))
+		return true;
+	complain("--format %s: the formats are table and json.", text);
+	return false;
+}
 
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
+	bool ok = true;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:f:h", options, NULL)) != -1) {
+	while (ok && (option = getopt_long(argc, argv, "o:f:h", options,
+					   NULL)) != -1) {
 		switch (option) {
+		case OPT_HOST:
+			ok = remotes_add(&set->all, optarg);
+			break;
+		case OPT_LOCAL:
+			set->local = true;
+			break;
 		case 'o':
 			set->folder = optarg;
 			break;
+		case OPT_BEACON_PORT:
+			ok = parse_number(&set->beacon_port, "beacon-port",
+					  optarg, 0, UINT16_MAX);
+			break;
+		case OPT_NETSYNC:
+			set->all.netsync = optarg;
+			break;
 		case 'f':
-			set->json = !strcmp(optarg, "json");
-			if (!set->json && strcmp(optarg, "table")) {
-				complain("--format %s: the formats are table and json.",
-					 optarg);
-				return EXIT_BAD;
-			}
+			ok = set_format(set, optarg);
 			break;
 		case 'h':
 			fputs(help, stdout);
 			return EXIT_DONE;
 		default:
-			return EXIT_BAD;
+			ok = false;
 		}
 	}
+	if (!ok)
+		return EXIT_BAD;
 	if (optind == argc)
 		return -1;
 	complain("\"%s\": netsync doctor takes options only.", argv[optind]);
 	return EXIT_BAD;
 }
 
-static int write_report(const struct settings *set, const struct diagnosis *diag)
-{
-	bool ok = !diag->failed;
+/* ---- all together ------------------------------------------------------ */
 
-	errno = ok ? 0 : ENOMEM;
-	if (ok && set->json)
-		ok = write_json_report(stdout, diag);
-	else if (ok)
-		write_findings(stdout, diag);
-	if (!ok || fflush(stdout) || ferror(stdout)) {
-		complain("standard output: %s.",
-			 strerror(errno ? errno : ENOMEM));
+static int write_all(const struct settings *set, const struct diagnosis *diags,
+		     unsigned int num, const struct diagnosis *between)
+{
+	bool wrong = is_wrong(between);
+
+	if (set->json)
+		write_diagnoses_json(stdout, diags, num, between);
+	else
+		write_diagnoses(stdout, diags, num, between);
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("standard output: %s.", strerror(errno));
 		return EXIT_BAD;
 	}
-	for (size_t i = 0; i < diag->num; i++)
-		if (diag->findings[i].verdict == VERDICT_WRONG)
-			return EXIT_BAD;
-	return EXIT_DONE;
+	for (unsigned int i = 0; i < num; i++)
+		wrong |= is_wrong(&diags[i]);
+	return wrong ? EXIT_BAD : EXIT_DONE;
+}
+
+/* This machine comes first. */
+static int run(struct settings *set, struct diagnosis *diags)
+{
+	const unsigned int num = set->all.num;
+	struct diagnosis between = { 0 };
+	struct utsname name;
+	int status = EXIT_BAD;
+
+	diags[0].host = uname(&name) ? "this machine" : name.nodename;
+	diags[0].folder = set->folder;
+	diags[0].roles = ROLE_COLLECTS |
+			 (!num || set->local ? ROLE_TRACED : 0);
+	examine(&diags[0]);
+	for (unsigned int i = 0; i < num; i++)
+		diags[i + 1].host = set->all.list[i]->name;
+	if (num && (!set->local || remotes_add(&set->all, NULL)))
+		examine_hosts(&set->all, diags + 1, &between, set->beacon_port);
+	if (!interrupted)
+		status = write_all(set, diags, num + 1, &between);
+	for (unsigned int i = 0; i <= num; i++)
+		diagnosis_free(&diags[i]);
+	diagnosis_free(&between);
+	return status;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct settings set = { .folder = "." };
+	const struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = SA_RESETHAND,	/* the second time it ends */
+	};
+	struct settings set = { .folder = ".", .beacon_port = BEACON_PORT };
 	int status = parse_arguments(&set, argc, argv);
-	struct diagnosis diag = { 0 };
+	struct diagnosis *diags;
 
-	if (status >= 0)
-		return status;
-	diag.folder = set.folder;
-	examine(&diag);
-	status = write_report(&set, &diag);
-	diagnosis_free(&diag);
+	if (status < 0) {
+		sigaction(SIGINT, &action, NULL);
+		sigaction(SIGTERM, &action, NULL);
+		set.all.stop = &interrupted;
+		diags = calloc(set.all.num + 1, sizeof(*diags));
+		status = diags ? run(&set, diags) : EXIT_BAD;
+		if (!diags)
+			complain("There is not enough memory.");
+		free(diags);
+	}
+	remotes_free(&set.all);
 	return status;
 }

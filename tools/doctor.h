@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the checks of netsync doctor share. */
+/* What the files of netsync doctor share. */
 #ifndef NETSYNC_DOCTOR_H
 #define NETSYNC_DOCTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "remote.h"
 
 enum verdict {
 	VERDICT_GOOD,
@@ -21,9 +23,13 @@ struct finding {
 	char *advice;		/* NULL: there is nothing to do */
 };
 
+/* What a machine is for: it is traced, or the traces are collected there. */
+enum { ROLE_TRACED = 1, ROLE_COLLECTS = 2 };
+
 struct diagnosis {
+	const char *host;	/* its name, for people */
+	unsigned int roles;
 	const char *folder;	/* where a recording would go */
-	char *host;		/* what the machine calls itself */
 	const char *check;	/* the one that runs */
 	struct finding *findings;
 	size_t num;
@@ -31,14 +37,28 @@ struct diagnosis {
 };
 
 /*
- * Look at this machine. @diag has its folder, and all else zero; its findings
- * are to be given back with diagnosis_free().
+ * Look at this machine. @diag has its roles and folder. Findings are added, to
+ * be given back with diagnosis_free().
  */
 void examine(struct diagnosis *diag);
 void diagnosis_free(struct diagnosis *diag);
 
+/* An array of the findings; and add those of such an array, or NULL. */
+struct json_object *diagnosis_json(const struct diagnosis *diag);
+void diagnosis_read(struct diagnosis *diag, struct json_object *list);
+
 /* Return: "good", "worth knowing" or "wrong". */
 const char *verdict_name(enum verdict verdict);
+
+/* ---- several machines (doctor-hosts.c) ---------------------------------------- */
+
+/*
+ * Have each other machine of @all look at itself, into @diags, in their order;
+ * and see what lies between all of them, into @between. Those that cannot be
+ * reached are found wrong.
+ */
+void examine_hosts(struct remotes *all, struct diagnosis *diags,
+		   struct diagnosis *between, unsigned int beacon_port);
 
 /* ---- for the checks ---------------------------------------------------- */
 
@@ -79,6 +99,7 @@ void check_discipline(struct diagnosis *diag);
 
 void check_modules(struct diagnosis *diag);
 void check_lttng_tools(struct diagnosis *diag);
+void check_relay_daemon(struct diagnosis *diag);
 void check_lttng_modules(struct diagnosis *diag);
 void check_session_daemon(struct diagnosis *diag);
 void check_group(struct diagnosis *diag);

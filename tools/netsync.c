@@ -16,7 +16,7 @@ static const struct command {
 	{ "record", cmd_record, "trace several machines at once, and synchronize" },
 	{ "live", cmd_live, "follow the clock corrections while they are traced" },
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
-	{ "doctor", cmd_doctor, "tell what recording on this machine would lack" },
+	{ "doctor", cmd_doctor, "tell why recording would not work" },
 	{ "agent", cmd_agent, NULL },
 };
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: the checks of one machine, and what they find. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor.h"
+
+/* A new check is one function and one row. */
+static const struct {
+	const char *name;
+	void (*run)(struct diagnosis *diag);
+	unsigned int roles;
+} checks[] = {
+	{ "kernel", check_kernel, ROLE_TRACED },
+	{ "machine", check_machine, ROLE_TRACED },
+	{ "clock source", check_clock_source, ROLE_TRACED },
+	{ "clock discipline", check_discipline, ROLE_TRACED },
+	{ "netsync modules", check_modules, ROLE_TRACED },
+	{ "LTTng tools", check_lttng_tools, ROLE_TRACED },
+	{ "LTTng modules", check_lttng_modules, ROLE_TRACED },
+	{ "session daemon", check_session_daemon, ROLE_TRACED },
+	{ "tracing group", check_group, ROLE_TRACED },
+	{ "events", check_events, ROLE_TRACED },
+	{ "offloads", check_offloads, ROLE_TRACED },
+	{ "memory", check_memory, ROLE_TRACED },
+	{ "relay daemon", check_relay_daemon, ROLE_COLLECTS },
+	{ "disk", check_disk, ROLE_TRACED | ROLE_COLLECTS },
+};
+
+#define NUM_CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+static const char *const verdicts[] = {
+	[VERDICT_GOOD] = "good",
+	[VERDICT_NOTE] = "worth knowing",
+	[VERDICT_WRONG] = "wrong",
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+	return verdicts[verdict];
+}
+
+/* ---- findings ---------------------------------------------------------- */
+
+/* What files and programs say goes to terminals and into JSON. */
+static char *printable(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		return NULL;
+	for (char *at = text; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	return text;
+}
+
+void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
+{
+	struct finding *more = realloc(diag->findings,
+				       (diag->num + 1) * sizeof(*more));
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = printable(format, args);
+	va_end(args);
+	if (more)
+		diag->findings = more;
+	if (!more || !text) {
+		free(text);
+		diag->failed = true;
+		return;
+	}
+	more[diag->num++] = (struct finding){ diag->check, verdict, text, NULL };
+}
+
+void advise(struct diagnosis *diag, const char *format, ...)
+{
+	struct finding *last;
+	va_list args;
+
+	if (diag->failed)
+		return;
+	last = &diag->findings[diag->num - 1];
+	va_start(args, format);
+	last->advice = printable(format, args);
+	va_end(args);
+	if (!last->advice)
+		diag->failed = true;
+}
+
+void examine(struct diagnosis *diag)
+{
+	for (size_t i = 0; i < NUM_CHECKS; i++) {
+		if (!(checks[i].roles & diag->roles))
+			continue;
+		diag->check = checks[i].name;
+		checks[i].run(diag);
+	}
+}
+
+void diagnosis_free(struct diagnosis *diag)
+{
+	for (size_t i = 0; i < diag->num; i++) {
+		free(diag->findings[i].text);
+		free(diag->findings[i].advice);
+	}
+	free(diag->findings);
+}
+
+/* ---- as JSON -------------------------------------------------------------- */
+
+static void put_text(json_object *object, const char *key, const char *text)
+{
+	json_object_object_add(object, key, json_object_new_string(text));
+}
+
+json_object *diagnosis_json(const struct diagnosis *diag)
+{
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < diag->num; i++) {
+		const struct finding *finding = &diag->findings[i];
+		json_object *object = json_object_new_object();
+
+		put_text(object, "check", finding->check);
+		put_text(object, "verdict", verdict_name(finding->verdict));
+		put_text(object, "finding", finding->text);
+		if (finding->advice)
+			put_text(object, "advice", finding->advice);
+		json_object_array_add(list, object);
+	}
+	return list;
+}
+
+static const char *text_of(json_object *object, const char *key)
+{
+	const char *text =
+		json_object_get_string(json_object_object_get(object, key));
+
+	return text ? text : "";
+}
+
+/* What is not from a netsync of this version is left out. */
+static void read_finding(struct diagnosis *diag, json_object *object)
+{
+	const char *advice = text_of(object, "advice");
+	enum verdict verdict = VERDICT_GOOD;
+
+	while (verdict < VERDICT_WRONG &&
+	       strcmp(text_of(object, "verdict"), verdicts[verdict]))
+		verdict++;
+	for (size_t i = 0; i < NUM_CHECKS; i++) {
+		if (strcmp(text_of(object, "check"), checks[i].name))
+			continue;
+		diag->check = checks[i].name;
+		found(diag, verdict, "%s", text_of(object, "finding"));
+		if (*advice)
+			advise(diag, "%s", advice);
+	}
+}
+
+void diagnosis_read(struct diagnosis *diag, json_object *list)
+{
+	size_t num = list ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; i < num; i++)
+		read_finding(diag, json_object_array_get_idx(list, i));
+}

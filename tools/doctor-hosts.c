@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: several machines, and what lies between them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "beacons.h"
+#include "doctor.h"
+#include "tool.h"
+
+#define NS_PER_MS 1000000LL
+#define STEP_NS (120 * 1000 * NS_PER_MS)
+
+/* ---- on each machine --------------------------------------------------------- */
+
+struct json_object *agent_doctor(struct json_object *request)
+{
+	const char *folder = getenv("TMPDIR");
+	struct diagnosis diag = {
+		.roles = ROLE_TRACED,
+		.folder = folder && *folder ? folder : "/var/tmp",
+	};
+	struct json_object *answer;
+
+	(void)request;
+	examine(&diag);
+	answer = json_object_new_object();
+	json_object_object_add(answer, "checks", diagnosis_json(&diag));
+	diagnosis_free(&diag);
+	return answer;
+}
+
+/* This machine is among them for what lies between them only. */
+static bool is_other(const struct remote *remote)
+{
+	return remote->destination;
+}
+
+static void ask_all(struct remotes *all, struct diagnosis *diags)
+{
+	for (unsigned int i = 0; i < all->num; i++)
+		if (is_other(all->list[i]) && all->list[i]->ready)
+			remote_ask(all->list[i], request_new("doctor"));
+	remotes_wait(all, STEP_NS);
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct json_object *answer = all->list[i]->answer;
+
+		if (is_other(all->list[i]) && answer)
+			diagnosis_read(&diags[i], json_object_object_get(
+						answer, "checks"));
+	}
+}
+
+/* ---- the connection ------------------------------------------------------------ */
+
+#define TRIES 5
+
+/* The shortest time that an agent takes to say nothing; 0: it did not. */
+static int64_t answer_ns(struct remotes *all, struct remote *remote)
+{
+	int64_t best = 0;
+
+	for (int i = 0; i < TRIES && remote->ready; i++) {
+		int64_t start = now_ns(), took;
+
+		remote_ask(remote, request_new("nothing"));
+		remotes_wait(all, STEP_NS);
+		took = now_ns() - start;
+		if (remote->answer && (!best || took < best))
+			best = took;
+	}
+	return best;
+}
+
+static void check_connection(struct remotes *all, struct remote *remote,
+			     struct diagnosis *diag)
+{
+	int64_t took = answer_ns(all, remote);
+	char text[VALUE_SIZE];
+
+	diag->check = "connection";
+	if (!remote->ready || !took) {
+		found(diag, VERDICT_WRONG, "There is no netsync that answers.");
+		advise(diag, "The message above says why; \"ssh %s netsync --version\" has to work.",
+		       remote->destination);
+		return;
+	}
+	if (!remote->ports[0]) {
+		found(diag, VERDICT_NOTE,
+		      "Its ssh server refuses to forward ports: it records to its own disk, which is copied at the end, as with --pull.");
+		advise(diag, "Allow it to (AllowTcpForwarding in sshd_config), to see it live.");
+	}
+	found(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " answers in %s.",
+	      format_duration(text, took));
+}
+
+/* ---- between them -------------------------------------------------------------- */
+
+/* So long the machines look for each other, and send each other probes. */
+#define PROBE_MS 2500
+#define PROBE_RATE 20
+/* Half of a round trip is what an error can be at most, give or take. */
+#define LONG_NS (20 * NS_PER_MS)
+
+static void check_link(void *data, const struct beacon_link *link)
+{
+	struct diagnosis *between = data;
+	char trip[VALUE_SIZE], half[VALUE_SIZE];
+
+	if (!link->received) {
+		found(between, VERDICT_NOTE,
+		      "%s -> %s: no packet to UDP port %d arrives, as --beacon would send them.",
+		      link->from->name, link->to->name, link->port);
+		advise(between, "Where they hardly talk otherwise, let that port through, or choose one with --beacon-port.");
+		return;
+	}
+	/* Of both ways one tells. */
+	if (!link->rtt_ns || strcmp(link->from->name, link->to->name) > 0)
+		return;
+	format_duration(trip, link->rtt_ns);
+	format_duration(half, link->rtt_ns / 2);
+	if (link->rtt_ns < LONG_NS)
+		found(between, VERDICT_GOOD, "%s - %s: a round trip takes %s.",
+		      link->from->name, link->to->name, trip);
+	else
+		found(between, VERDICT_NOTE,
+		      "%s - %s: a round trip takes %s, so that error bounds will be about %s.",
+		      link->from->name, link->to->name, trip, half);
+}
+
+static void check_between(struct remotes *all, struct diagnosis *between,
+			  unsigned int port)
+{
+	struct beacons beacons = {
+		.rate = PROBE_RATE,
+		.port = port,
+		.probe = true,
+	};
+	bool *wanted = calloc(all->num, sizeof(*wanted));
+	const int64_t end = now_ns() + PROBE_MS * NS_PER_MS;
+
+	for (unsigned int i = 0; wanted && i < all->num; i++)
+		wanted[i] = true;
+	between->check = "round trip";
+	if (wanted && beacons_start(&beacons, all, wanted) > 1)
+		while (now_ns() < end && !(all->stop && *all->stop))
+			remotes_poll(all, 100);
+	beacons_stop(&beacons, all, check_link, between);
+	free(wanted);
+}
+
+void examine_hosts(struct remotes *all, struct diagnosis *diags,
+		   struct diagnosis *between, unsigned int beacon_port)
+{
+	/* Only whether it may be; nothing listens there. */
+	all->forward[0] = 9;
+	remotes_connect(all);
+	for (unsigned int i = 0; i < all->num; i++)
+		if (is_other(all->list[i]))
+			check_connection(all, all->list[i], &diags[i]);
+	ask_all(all, diags);
+	check_between(all, between, beacon_port);
+}
