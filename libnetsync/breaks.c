@@ -20,8 +20,13 @@
 #define SIGNIFICANT 6.0		/* standard deviations, of both directions */
 #define STEPS 4			/* of a window */
 #define AROUND 10		/* steps that are looked around */
+#define RESTLESS 2.0		/* times that, and the clock is in doubt */
+#define LONGER 4		/* times the window shows what lasts */
 #define GAIN 12.0		/* in log likelihood, for one more break */
 #define LEVEL 5			/* points that tell the level */
+#define AMONG 5			/* points tell the scatter */
+#define USUAL 1.3		/* median bend of exponential delays, in means */
+#define BY_CHANCE 5.0		/* scatter may be more by that */
 /* No rate changes by more at once: 500 ppm up from 500 ppm down, and some. */
 #define STEEPEST 1.5e-3
 
@@ -29,6 +34,7 @@ struct weighed {
 	double t;
 	double y;
 	double weight;		/* 1 / variance */
+	bool restless;		/* that is more than delays alone explain */
 };
 
 struct series {
@@ -57,6 +63,43 @@ static double least_noise(const struct points *p)
 		if (p->side[i].heaps)
 			least = fmin(least, p->side[i].noise);
 	return least;
+}
+
+/* How far a point is out of line with the two beside it, twice. */
+static double bend(const struct group *g)
+{
+	double apart = g[1].t - g[-1].t;
+	double part = apart > 0 ? (g[0].t - g[-1].t) / apart : 0.5;
+
+	return 2 * fabs(g[-1].y + part * (g[1].y - g[-1].y) - g[0].y);
+}
+
+/* The median of some points from @at on, in mean delays. */
+static double scatter(const struct group *g, size_t n, size_t at, double mean)
+{
+	double v[AMONG];
+	size_t m = 0;
+
+	for (size_t i = at ? at : 1; i + 1 < n && i < at + AMONG; i++)
+		v[m++] = bend(&g[i]) * g[i].messages / mean;
+	return median(v, m);
+}
+
+/*
+ * How much more do points before or after this one scatter than independent
+ * messages would? In bulk traffic, many in a row are late together. A break
+ * bends no more than two of them.
+ */
+static double dispersion(const struct group *g, size_t n, size_t at,
+			 double mean)
+{
+	size_t from = at > AMONG ? at - AMONG + 1 : 1;
+	double most = 1;
+
+	for (; from <= at; from += AMONG / 2)
+		most = fmax(most, scatter(g, n, from, mean) /
+				  (USUAL * BY_CHANCE));
+	return most;
 }
 
 /* Of these links, each without its own smallest delay. */
@@ -95,12 +138,14 @@ static int make_series(struct series *s, const struct points *p, int dir,
 		middle = median(v, n);
 		for (size_t j = 0; j < n; j++) {
 			double y = g[j].y - middle;
-			double sigma = side->mean / g[j].messages;
+			double more = dispersion(g, n, j, side->mean);
+			double sigma = more * side->mean / g[j].messages;
 
 			s->point[s->num++] = (struct weighed){
 				.t = g[j].t,
 				.y = dir == ABOVE ? y : -y,
 				.weight = 1 / (sigma * sigma),
+				.restless = more > RESTLESS,
 			};
 		}
 	}
@@ -354,6 +399,37 @@ static struct brk describe(const struct change *c, double width)
 	return b;
 }
 
+static bool is_restless(const struct series s[2], double from, double to)
+{
+	for (int d = 0; d < 2; d++)
+		for (size_t i = first_from(&s[d], from);
+		     i < s[d].num && s[d].point[i].t < to; i++)
+			if (s[d].point[i].restless)
+				return true;
+	return false;
+}
+
+/*
+ * Amid bulk traffic, messages that are late in a row look like a break, and a
+ * little later like another one that undoes it. The clock's own last.
+ */
+static bool lasts(const struct course *c, const struct series s[2],
+		  const struct change *seen, double width, double drift)
+{
+	double from, to;
+	struct change longer;
+
+	if (!is_restless(s, seen->t - width, seen->t + width))
+		return true;
+	width *= LONGER;
+	return window(c, seen->t, width, &from, &to) &&
+	       change_at(s, from, seen->t, to, drift * LONGER, &longer) &&
+	       break_surety(&longer) &&
+	       (seen->surely_slope > SIGNIFICANT ?
+		seen->slope * longer.slope > 0 :
+		seen->level * longer.level > 0);
+}
+
 /* One size of windows; every break that stands out against its neighbours. */
 static int search(struct course *c, const struct points *p,
 		  const struct series s[2], double width, double drift,
@@ -379,7 +455,7 @@ static int search(struct course *c, const struct points *p,
 		     top && j <= i + STEPS && j < n; j++)
 			top = surety[j] < surety[i] ||
 			      (surety[j] == surety[i] && j >= i);
-		if (!top)
+		if (!top || !lasts(c, s, &change[i], width, drift * width))
 			continue;
 		b = describe(&change[i], width);
 		if (insert(c, &b))

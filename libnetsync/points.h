@@ -21,6 +21,7 @@ struct link {
 	const struct pair *pair;
 	const struct course *other;
 	bool first;		/* the host is the pair's host[0] */
+	bool straight;		/* there is a line that all messages allow */
 };
 
 struct sample {

@@ -223,7 +223,8 @@ static int track_host(struct reduction *r, uint32_t h, struct link *link)
 			continue;
 		link[n++] = (struct link){ .pair = p,
 					   .other = &r->course[other],
-					   .first = p->host[0] == h };
+					   .first = p->host[0] == h,
+					   .straight = !r->est[pair].lift };
 	}
 	return track(&r->course[h], link, n);
 }

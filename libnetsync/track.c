@@ -376,6 +376,49 @@ static size_t count_inverted(const struct course *c, const struct link *links,
 	return n;
 }
 
+static bool all_straight(const struct link *links, size_t num_links)
+{
+	size_t n = 0;
+
+	while (n < num_links && links[n].straight)
+		n++;
+	return n == num_links;
+}
+
+/*
+ * A straight line, for all of the time, that contradicts no message puts breaks
+ * in doubt: it was the delays that changed.
+ */
+static int doubt_breaks(struct track *k, const struct link *links,
+			size_t num_links)
+{
+	struct course *c = k->course;
+	struct memory before;
+	double cost;
+	struct fit f = { 0 };
+	int ret = remember(&before, k);
+	bool fits = false;
+
+	c->num_breaks = 0;
+	if (!ret)
+		ret = pieces_fit(k, &f, 0, &cost);
+	if (!ret && isfinite(cost)) {
+		c->curve = f.curve;
+		spline_read(&c->reader, &c->curve);
+		fits = !count_inverted(c, links, num_links);
+		c->curve = (struct spline){ 0 };
+	}
+	if (fits) {
+		pieces_keep(k, &f, 0, cost);
+		ret = pieces_choose(k);
+	} else if (!ret) {
+		go_back(k, &before);
+	}
+	pieces_free(&f);
+	forget(&before);
+	return ret;
+}
+
 /* A line that contradicts no message is better than a curve that does. */
 static void prefer_line(struct course *c, const struct course *line,
 			const struct link *links, size_t num_links)
@@ -418,6 +461,8 @@ int track(struct course *c, const struct link *links, size_t num_links)
 		ret = -ENOMEM;
 	if (!ret)
 		ret = follow(&k);
+	if (!ret && c->num_breaks && all_straight(links, num_links))
+		ret = doubt_breaks(&k, links, num_links);
 	if (!ret) {
 		c->curve = k.best;
 		spline_read(&c->reader, &c->curve);

@@ -51,9 +51,34 @@ static int64_t second(ahead_fn ahead, int64_t t)
 	return EPOCH + 5 * SEC + t + llround(ahead((double)t));
 }
 
+/* The smallest delay of a direction, ns. */
+typedef int64_t (*delay_fn)(int up, int64_t t);
+
+static int64_t same(int up, int64_t t)
+{
+	(void)up;
+	(void)t;
+	return 30000;
+}
+
+/*
+ * Idle machines answer slowly. In bulk traffic, which comes for a second in
+ * every ten, a few messages are quicker than any of these and all others wait,
+ * many in a row for as long.
+ */
+static int64_t bulk(int up, int64_t t)
+{
+	int64_t turn = t / (SEC / 20);
+	uint64_t s = (uint64_t)(2 * turn + up);
+
+	random64(&s);
+	return turn % 200 < 20 ? 12000 + (int64_t)exponential(&s, 700e3) : 30000;
+}
+
 /* @wrong: the part of the messages that is off, by up to @most ns */
-static struct netsync *talk_badly(ahead_fn ahead, long messages, uint64_t seed,
-				  int reverse, double wrong, int64_t most)
+static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
+				  uint64_t seed, int reverse, double wrong,
+				  int64_t most)
 {
 	struct netsync *ns = netsync_new();
 
@@ -64,8 +89,8 @@ static struct netsync *talk_badly(ahead_fn ahead, long messages, uint64_t seed,
 		uint64_t s = seed * 100000000 +
 			     (uint64_t)(reverse ? messages - 1 - i : i);
 		int64_t t = below(&s, SPAN);
-		int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
 		int up = random64(&s) & 1;
+		int64_t r = t + delay(up, t) + (int64_t)exponential(&s, 100e3);
 		int64_t by = 0;
 
 		if (uniform(&s) < wrong)
@@ -83,7 +108,7 @@ static struct netsync *talk_badly(ahead_fn ahead, long messages, uint64_t seed,
 static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
 			    int reverse)
 {
-	return talk_badly(ahead, messages, seed, reverse, 0, 0);
+	return talk_badly(ahead, same, messages, seed, reverse, 0, 0);
 }
 
 static void solve(struct netsync *ns, enum netsync_method method)
@@ -163,8 +188,8 @@ static void test_continuous(void **state)
 
 static void any_order(ahead_fn ahead, double wrong)
 {
-	struct netsync *a = talk_badly(ahead, 50000, 3, 0, wrong, SEC / 10);
-	struct netsync *b = talk_badly(ahead, 50000, 3, 1, wrong, SEC / 10);
+	struct netsync *a = talk_badly(ahead, same, 50000, 3, 0, wrong, SEC / 10);
+	struct netsync *b = talk_badly(ahead, same, 50000, 3, 1, wrong, SEC / 10);
 	struct netsync_host_info ha = { .size = sizeof(ha) }, hb = ha;
 
 	solve(a, NETSYNC_METHOD_AUTO);
@@ -263,8 +288,8 @@ static void test_wrong_messages(void **state)
 		solve(clean, NETSYNC_METHOD_AUTO);
 		error = worst_error(clean, ahead);
 		for (int k = 0; k < 4; k++) {
-			struct netsync *wrong = talk_badly(ahead, 200000, 8, 0,
-							   1e-3, most[k]);
+			struct netsync *wrong = talk_badly(ahead, same, 200000,
+							   8, 0, 1e-3, most[k]);
 
 			solve(wrong, NETSYNC_METHOD_AUTO);
 			assert_true(worst_error(wrong, ahead) <
@@ -280,6 +305,24 @@ static void test_wrong_messages(void **state)
 }
 
 /* Too few messages for a curve: the line is taken, and the bound tells. */
+static void test_bulk(void **state)
+{
+	const ahead_fn aheads[] = { straight, bending };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct netsync_host_info info = { .size = sizeof(info) };
+		struct netsync *ns = talk_badly(aheads[seed % 2], bulk, 60000,
+						seed, 0, 0, 0);
+
+		solve(ns, NETSYNC_METHOD_AUTO);
+		assert_int_equal(netsync_get_host(ns, 1, &info), 0);
+		assert_int_equal(info.num_steps, 0);
+		assert_true(worst_error(ns, aheads[seed % 2]) < 3000);
+		netsync_free(ns);
+	}
+}
+
 static void test_few_messages(void **state)
 {
 	struct netsync *ns = talk(straight, 20, 4, 0);
@@ -305,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_step),
 		cmocka_unit_test(test_wrong_messages),
+		cmocka_unit_test(test_bulk),
 		cmocka_unit_test(test_few_messages),
 	};
 
