@@ -3,13 +3,13 @@
 """Traffic between machines, interactive and bulk, over TCP, UDP and SCTP.
 
 usage: traffic.py serve CLIENTS
-       traffic.py drive SECONDS RATE BURST BULK [udp:|sctp:]ADDRESS...
+       traffic.py drive SECONDS RATE BURST [TIMESx]BULK [udp:|sctp:]ADDRESS...
 
 "drive" sends, RATE times a second for SECONDS, BURST small requests to one
-address after the other, each answered before the next one; halfway it moves
-BULK bytes to each address and back. "serve" ends when CLIENTS TCP connections
-have come and gone; it answers datagrams, and SCTP where the kernel has it, until
-then.
+address after the other, each answered before the next one; halfway, or so many
+times in even distances, it moves BULK bytes to each address and back. "serve"
+ends when CLIENTS TCP connections have come and gone; it answers datagrams, and
+SCTP where the kernel has it, until then.
 """
 import errno
 import os
@@ -27,6 +27,8 @@ UDP_SEGMENT = 103
 IP_MTU_DISCOVER, IP_PMTUDISC_DONT = 10, 0
 DATAGRAM = 1400
 BUNDLE = 40 * DATAGRAM
+PAIR = 2 * DATAGRAM
+WINDOW = 16 * PAIR
 # Nothing is sent again, so that what comes at once from all sides must fit.
 SO_RCVBUFFORCE, ROOM = 33, 1 << 23
 # No SCTP message may be longer than the room that a socket has for sending.
@@ -162,7 +164,7 @@ class Stream:
 
 
 class Datagrams(Stream):
-    """Bundle after bundle, to a server that is up by now."""
+    """A large bundle and then small ones, to a server that is up by now."""
 
     def __init__(self, address):
         self.conn = datagrams()
@@ -174,9 +176,14 @@ class Datagrams(Stream):
         send(self.conn, data, self.server)
 
     def request(self, size):
-        while size > 0:
-            super().request(max(HEADER, min(size, BUNDLE)))
-            size -= BUNDLE
+        """What follows the first bundle comes faster than it is answered."""
+        super().request(max(HEADER, min(size, BUNDLE)))
+        for left in range(size - BUNDLE, 0, -WINDOW):
+            window = min(left, WINDOW)
+            for i in range(window, 0, -PAIR):
+                self.send(message(max(HEADER, min(i, PAIR))))
+            if not receive(self.conn, window):
+                sys.exit("traffic.py: datagrams lost")
 
 
 class Messages(Stream):
@@ -200,14 +207,15 @@ def connect(address):
     return KINDS[kind](address[len(kind):])
 
 
-def drive(seconds, rate, burst, bulk, addresses):
+def drive(seconds, rate, burst, times, bulk, addresses):
     conns = [connect(address) for address in addresses]
     start = time.monotonic()
     count = int(seconds * rate)
+    turns = {count * (2 * i + 1) // (2 * times) for i in range(times) if bulk}
     for i in range(count):
         for _ in range(burst):
             conns[i % len(conns)].request(REQUEST)
-        if i == count // 2 and bulk:
+        if i in turns:
             for conn in conns:
                 conn.request(bulk)
         time.sleep(max(0, start + (i + 1) / rate - time.monotonic()))
@@ -219,8 +227,9 @@ def main():
     if sys.argv[1] == "serve":
         serve(int(sys.argv[2]))
     else:
-        seconds, rate, burst, bulk = map(int, sys.argv[2:6])
-        drive(seconds, rate, burst, bulk, sys.argv[6:])
+        seconds, rate, burst = map(int, sys.argv[2:5])
+        times, _, bulk = sys.argv[5].rpartition("x")
+        drive(seconds, rate, burst, int(times or 1), int(bulk), sys.argv[6:])
 
 
 main()
