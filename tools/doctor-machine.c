@@ -52,6 +52,27 @@ void check_kernel(struct diagnosis *diag)
 
 /* ---- machine ------------------------------------------------------------ */
 
+/* What hypervisors call themselves to the processor's instruction. */
+static const struct {
+	const char *signature;
+	const char *name;
+} hypervisors[] = {
+	{ "KVMKVMKVM", "KVM" },
+	{ "TCGTCGTCGTCG", "QEMU, emulated" },
+	{ "VMwareVMware", "VMware" },
+	{ "Microsoft Hv", "Hyper-V" },
+	{ "XenVMMXenVMM", "Xen" },
+	{ "VBoxVBoxVBox", "VirtualBox" },
+};
+
+static const char *hypervisor_name(const char *signature)
+{
+	for (size_t i = 0; i < sizeof(hypervisors) / sizeof(hypervisors[0]); i++)
+		if (!strcmp(signature, hypervisors[i].signature))
+			return hypervisors[i].name;
+	return signature;
+}
+
 /* Who runs the virtual machine; NULL: it is none, as far as can be seen. */
 static const char *hypervisor(void)
 {
@@ -67,7 +88,7 @@ static const char *hypervisor(void)
 		memcpy(name + 4, &c, 4);
 		memcpy(name + 8, &d, 4);
 		name[12] = '\0';
-		return name;
+		return hypervisor_name(name);
 	}
 #endif
 	if (look_line("/proc/device-tree/hypervisor/compatible", name,

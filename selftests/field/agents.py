@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Agents, asked as netsync record asks them."""
 import json
+import os
 import pathlib
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-NETSYNC = TOP / "build/netsync"
+NETSYNC = os.environ.get("NETSYNC", str(TOP / "build/netsync"))
 SESSION = 0x123456789abcdef
 
 
