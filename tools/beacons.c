@@ -184,8 +184,14 @@ void beacons_stop(struct beacons *beacons, struct remotes *all,
 
 		if (host->remote->answer)
 			tell_of(beacons, host, tell, data);
-		json_object_put(host->opened);
 	}
+	beacons_free(beacons);
+}
+
+void beacons_free(struct beacons *beacons)
+{
+	for (unsigned int i = 0; i < beacons->num; i++)
+		json_object_put(beacons->hosts[i].opened);
 	free(beacons->hosts);
 	beacons->hosts = NULL;
 	beacons->num = 0;

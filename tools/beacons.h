@@ -33,9 +33,12 @@ struct beacon_link {
  */
 unsigned int beacons_start(struct beacons *beacons, struct remotes *all,
 			   const bool *wanted);
-/* Hand out what each has heard of each of its neighbours, and forget them. */
+/* Hand out what each has heard of each of its neighbours, and forget who took part. */
 void beacons_stop(struct beacons *beacons, struct remotes *all,
 		  void (*tell)(void *data, const struct beacon_link *link),
 		  void *data);
+
+/* Only forget them: their agents have ended, or will. */
+void beacons_free(struct beacons *beacons);
 
 #endif

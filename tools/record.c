@@ -524,6 +524,7 @@ static void release(struct record *rec)
 		free(host->folder);
 	}
 	free(rec->hosts);
+	beacons_free(&rec->beacons);
 	free(rec->relay.folder);
 	free(rec->relay.log);
 	free(rec->dir);
