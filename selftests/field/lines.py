@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """netsync live in guests: what it printed, beside the truth and beside sync."""
+import collections
 import json
 import pathlib
 import subprocess
@@ -12,20 +13,23 @@ from compare import Answer, Truth, check, finish
 
 OUT = TOP / "build/selftests/field"
 
+# A line: when on web's clock, how far its offset is from the truth at least, how
+# far it can be as it says (ns), and the skew.
+Error = collections.namedtuple("Error", "at error bound skew_ppm")
 
-def follow(share, options, web, db):
-    """Record in two guests, and follow it in db. Return: did all succeed?"""
-    share.mkdir(parents=True, exist_ok=True)
-    for left in "listening", "driven":
-        (share / left).unlink(missing_ok=True)
-    subprocess.run(["rm", "-rf", *(share / name for name in ("stored", "web", "db"))],
-                   check=True)
+
+def clean(share):
+    subprocess.run(["rm", "-rf", share], check=True)
+    share.mkdir(parents=True)
+
+
+def record(share, options, web, db):
+    """Record in two guests: did all succeed?"""
     run = subprocess.run([TOP / "selftests/rig/pair", "-c", "hpet", *options, share,
                           "selftests/field/live " + web,
                           "selftests/field/live " + db], check=False)
-    if not check(run.returncode == 0, "both machines recorded, and were followed",
+    if not check(run.returncode == 0, "both machines recorded",
                  "exit status %d" % run.returncode):
-        print("# " + (share / "live.err").read_text().replace("\n", "\n# "))
         finish()
 
 
@@ -33,6 +37,7 @@ class Lines:
     """What was printed of web, against db."""
 
     def __init__(self, share):
+        self.share = share
         with open(share / "live.lines", encoding="utf-8") as file:
             self.lines = [json.loads(line) for line in file]
         self.truth, self.truth_ref = (
@@ -40,8 +45,7 @@ class Lines:
             for name in ("web", "db"))
 
     def errors(self):
-        """Of each line: when (web's clock), how far the offset is from the truth
-        at least, and how far it can be as it says; ns."""
+        """Of each line that has a truth beside it."""
         found = []
         for line in self.lines:
             hosts = {host["name"]: host for host in line["hosts"]}
@@ -61,9 +65,17 @@ class Lines:
                         for t in (sent, received)]
                 error = abs(mine[0] + mine[1] - sum(ref)) / 2
                 unsure = (mine[1] - mine[0] + ref[1] - ref[0]) / 2
-                found.append((at, max(0, error - unsure), hosts["web"]["bound_ns"], skew))
+                found.append(Error(at, max(0, error - unsure), hosts["web"]["bound_ns"],
+                                   skew))
                 break
         return found
+
+    def changes(self):
+        """When the rate of web was changed (its clock), and by how many ppm it ran
+        fast since then."""
+        with open(self.share / "web/rates", encoding="ascii") as file:
+            return [(after + self.truth.epoch, ppm)
+                    for _, after, ppm in map(json.loads, file)]
 
 
 def without_paths(result):
