@@ -426,11 +426,11 @@ static bool follow(struct live *live)
 		}
 		if (!tick(live))
 			return false;
-		/* Reading gets more of the time than estimating. */
+		/* Reading gets as much of the time as estimating. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
 		next_ns += set->interval_ns;
-		if (next_ns < now_ns + 3 * cost_ns)
-			next_ns = now_ns + 3 * cost_ns;
+		if (next_ns < now_ns + 2 * cost_ns)
+			next_ns = now_ns + 2 * cost_ns;
 	}
 	return true;
 }

@@ -147,7 +147,7 @@ int netsync_io_add_packets(struct netsync_io *io, const char *path,
  * not split. Of a host that is, events without one are counted in a warning and
  * not used: they may be of the same packets as the others.
  *
- * To be called before netsync_io_read().
+ * To be called before netsync_io_read(). Live sessions are not split.
  */
 void netsync_io_set_split_netns(struct netsync_io *io, int split);
 
@@ -214,8 +214,8 @@ int netsync_io_add_live(struct netsync_io *io, const char *url);
  * read from is a trace for netsync_io_get_trace(), with the session's URL as its
  * path; what went by before is missing (late).
  *
- * Sessions are read by child processes, which end with netsync_io_free() or this
- * process. A signal that is caught ends the call.
+ * Sessions are read by child processes (fork), which end with netsync_io_free() or
+ * this process. A signal that is caught ends the call.
  *
  * Return: how many packet events were pushed; or a negative errno:
  *	-ENODATA	no live session was added

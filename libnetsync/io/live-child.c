@@ -103,6 +103,8 @@ static int use_buffer(struct live_child *child, live_use use, void *data)
 
 	while (!ret && child->used - at >= sizeof(head)) {
 		memcpy(&head, child->buffer + at, sizeof(head));
+		if (head.size > sizeof(payload))
+			return -EPROTO;
 		if (child->used - at - sizeof(head) < head.size)
 			break;
 		memcpy(payload.bytes, child->buffer + at + sizeof(head),
@@ -121,7 +123,7 @@ int live_receive(struct live_child *child, live_use use, void *data)
 	ssize_t num;
 
 	if (ret)
-		return ret;
+		return ret == -EPROTO ? 0 : ret;
 	num = read(child->fd, child->buffer + child->used,
 		   BUFFER_SIZE - child->used);
 	if (num < 0)
@@ -130,5 +132,5 @@ int live_receive(struct live_child *child, live_use use, void *data)
 		return 0;
 	child->used += num;
 	ret = use_buffer(child, use, data);
-	return ret < 0 ? ret : 1;
+	return ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
 }

@@ -298,6 +298,9 @@ static int use_viewer(void *data, const struct live_head *head,
 
 	if (head->trace < session->num_traces)
 		trace = session->traces[head->trace];
+	if (!trace && (head->what == LIVE_PACKET || head->what == LIVE_SPAN ||
+		       head->what == LIVE_COUNTS))
+		return 0;
 	switch (head->what) {
 	case LIVE_TRACE:
 		return add_trace(session, payload);
