@@ -219,9 +219,17 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 
 static bool read_traces(const struct settings *set, struct netsync_io *io)
 {
+	const struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = SA_RESETHAND,	/* the second time it ends */
+	};
+	struct sigaction interrupt, terminate;
 	struct progress progress;
 	int ret = 0;
 
+	/* Scratch folders, which reading may need, are to be removed in any case. */
+	sigaction(SIGINT, &action, &interrupt);
+	sigaction(SIGTERM, &action, &terminate);
 	progress_start(&progress);
 	netsync_io_set_warn(io, warn, &progress);
 	netsync_io_set_split_netns(io, set->split_netns);
@@ -234,7 +242,9 @@ static bool read_traces(const struct settings *set, struct netsync_io *io)
 	progress_end(&progress);
 	if (ret < 0)
 		complain("%s", netsync_io_error(io));
-	return ret >= 0;
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGTERM, &terminate, NULL);
+	return ret >= 0 && !interrupted;
 }
 
 /* ---- all together ------------------------------------------------------ */
@@ -265,17 +275,10 @@ static int run(const struct settings *set, struct netsync *ns,
 
 static int synchronize(const struct settings *set)
 {
-	const struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = SA_RESETHAND,	/* the second time it ends */
-	};
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
 	int status = EXIT_BAD;
 
-	/* Scratch folders are to be removed in any case. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	if (io)
 		status = run(set, ns, io);
 	else

@@ -231,12 +231,19 @@ int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 
 /* ---- finding traces ---------------------------------------------------- */
 
+/* What was read stays known. */
+static void close_trace(struct trace *trace)
+{
+	if (trace->reader)
+		trace->reader->close(trace);
+	trace->reader = NULL;
+}
+
 static void free_trace(struct trace *trace)
 {
 	if (!trace)
 		return;
-	if (trace->reader)
-		trace->reader->close(trace);
+	close_trace(trace);
 	free(trace->parts);
 	free(trace->path);
 	free(trace->real_path);
@@ -687,6 +694,8 @@ static int read_all(struct netsync_io *io)
 		ret = io_make_infos(io);
 	if (!ret)
 		warn_of_all(io);
+	for (size_t i = 0; i < io->num_traces; i++)
+		close_trace(io->traces[i]);
 	io_free_hosts(hosts, num_hosts);
 	return ret;
 }
