@@ -78,10 +78,14 @@ int main(int argc, char **argv)
 	char path[4096];
 	int fd;
 
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s NETSYNC\n", argv[0]);
+		return 1;
+	}
 	snprintf(path, sizeof(path), "%s/netsync-bench-XXXXXX",
 		 folder ? folder : "/tmp");
 	fd = mkstemp(path);
-	if (argc != 2 || fd < 0)
+	if (fd < 0)
 		die(path);
 	close(fd);
 	for (int i = 0; i < 2; i++) {
