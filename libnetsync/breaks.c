@@ -24,9 +24,9 @@
 #define LONGER 4		/* times the window shows what lasts */
 #define GAIN 12.0		/* in log likelihood, for one more break */
 #define LEVEL 5			/* points that tell the level */
-#define AMONG 5			/* points tell the scatter */
+#define AMONG 7			/* points tell the scatter */
 #define USUAL 1.3		/* median bend of exponential delays, in means */
-#define BY_CHANCE 5.0		/* scatter may be more by that */
+#define BY_CHANCE 4.0		/* scatter may be more by that */
 /* No rate changes by more at once: 500 ppm up from 500 ppm down, and some. */
 #define STEEPEST 1.5e-3
 
@@ -88,7 +88,7 @@ static double scatter(const struct group *g, size_t n, size_t at, double mean)
 /*
  * How much more do points before or after this one scatter than independent
  * messages would? In bulk traffic, many in a row are late together. A break
- * bends no more than two of them.
+ * bends no more than two of them, and a wrong message three.
  */
 static double dispersion(const struct group *g, size_t n, size_t at,
 			 double mean)
