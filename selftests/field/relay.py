@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A real relay daemon, and sessions that are streamed to it.
+"""A real relay daemon, sessions that are streamed to it, and netsync live.
 
 A Session says to the daemon what LTTng's consumer daemon says (protocol 2.13):
 it streams a ctf.Trace, or as much of it as is wanted by now.
 """
 import contextlib
+import json
 import os
 import pathlib
+import re
+import select
+import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+
+from ktap import NETSYNC, check
 
 ADD_STREAM, CREATE, VERSION, METADATA, CLOSE, INDEX, STREAMS_SENT = 1, 2, 5, 6, 7, 13, 16
 ROTATE, CREATE_CHUNK, CLOSE_CHUNK = 18, 19, 20
 OK = 10
 NONE = 2**64 - 1
+PATIENCE = 30
 
 
 def free_port():
@@ -183,3 +193,78 @@ class Session:
         """The host goes, without a word."""
         self.control.close()
         self.data.close()
+
+
+class Live:
+    """netsync live, as a program sees it."""
+
+    def __init__(self, folder, *arguments):
+        self.result = folder / "live.json"
+        self.err = folder / "live.err"
+        with open(self.err, "wb") as err:
+            self.process = subprocess.Popen(
+                [NETSYNC, "live", "--format", "json-lines", "--interval", "200ms",
+                 "--output", self.result, "--force", *map(str, arguments)],
+                stdout=subprocess.PIPE, stderr=err, text=True)
+        self.line = None
+
+    def wait_for(self, what, condition):
+        """Until what it prints is as it should be."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if not select.select([self.process.stdout], [], [], 1)[0]:
+                continue
+            text = self.process.stdout.readline()
+            check(text, "ended while waiting for", what, self.said())
+            self.line = json.loads(text)
+            if condition(self.line):
+                return self.line
+        raise AssertionError("waited for %s, but: %s %s" % (what, self.line, self.said()))
+
+    def wait_to_say(self, words):
+        end = time.monotonic() + PATIENCE
+        while words not in self.said():
+            check(time.monotonic() < end, "never said:", words, "but:", self.said())
+            time.sleep(0.05)
+
+    def wait_for_packets(self, **least):
+        """So many at least of each host, and no other hosts."""
+        def met(line):
+            packets = {host["name"]: host["packets"] for host in line["hosts"]}
+            return packets.keys() == least.keys() and \
+                all(packets[name] >= number for name, number in least.items())
+        return self.wait_for(least, met)
+
+    def wait_for_end(self):
+        return self.wait_for("the end", lambda line: line["hosts"] and not any(
+            host["running"] for host in line["hosts"]))
+
+    def children(self):
+        return subprocess.run(["pgrep", "-P", str(self.process.pid)],
+                              capture_output=True, text=True, check=False).stdout.split()
+
+    def memory(self):
+        """Of it and its children, KiB; what several share is counted once."""
+        total = 0
+        for pid in [str(self.process.pid), *self.children()]:
+            with contextlib.suppress(OSError):
+                text = pathlib.Path("/proc", pid, "smaps_rollup").read_text()
+                total += int(re.search(r"^Pss: +(\d+)", text, re.MULTILINE)[1])
+        return total
+
+    def said(self):
+        return self.err.read_text()
+
+    def end(self, status=0):
+        self.process.send_signal(signal.SIGINT)
+        self.process.stdout.read()
+        check(self.process.wait(PATIENCE) == status, self.process.returncode, self.said())
+        return json.loads(self.result.read_text())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
