@@ -32,7 +32,6 @@ struct relay {
 	struct live_child lister;
 	int64_t retry_ms;
 	int64_t asked_ms;	/* when it was last known what there is */
-	bool answers;
 	bool told_down;
 	bool told_empty;
 };
@@ -449,8 +448,11 @@ static void free_session(struct session *session)
 	free(session);
 }
 
-/* All there are were named: forget the others, once they were read. */
-static void sweep(struct live *live, struct relay *relay)
+/*
+ * All there are were named: forget the others, once they were read. Return: how
+ * many there are.
+ */
+static size_t sweep(struct live *live, struct relay *relay)
 {
 	size_t kept = 0, own = 0;
 
@@ -470,20 +472,30 @@ static void sweep(struct live *live, struct relay *relay)
 	}
 	live->num_sessions = kept;
 	relay->asked_ms = now_ms();
+	return own;
+}
+
+static void is_up(struct relay *relay)
+{
+	size_t own = sweep(relay->io->live, relay);
+
+	if (relay->told_down)
+		io_warn(relay->io, "%s: the relay daemon answers again.",
+			relay->url);
 	if (!own && !relay->told_empty)
 		io_warn(relay->io, relay->host ?
 			"%s: there is no such live session now; waiting for it." :
 			"%s: there is no live session now; waiting for one.",
 			relay->url);
 	relay->told_empty = !own;
+	relay->told_down = false;
 }
 
 static void is_down(struct relay *relay, const char *reason)
 {
-	/* If there is none, sessions that come up are younger than this. */
+	/* If there is none, its sessions are gone; others will be new. */
 	if (strstr(reason, strerror(ECONNREFUSED)))
-		relay->asked_ms = now_ms();
-	relay->answers = false;
+		sweep(relay->io->live, relay);
 	if (!relay->told_down)
 		io_warn(relay->io, "%s: the relay daemon does not answer (%s); trying again.",
 			relay->url, reason);
@@ -499,12 +511,7 @@ static int use_lister(void *data, const struct live_head *head,
 	case LIVE_SESSION:
 		return use_session(relay, payload);
 	case LIVE_LISTED:
-		if (relay->told_down)
-			io_warn(relay->io, "%s: the relay daemon answers again.",
-				relay->url);
-		relay->told_down = false;
-		relay->answers = true;
-		sweep(relay->io->live, relay);
+		is_up(relay);
 		return 0;
 	case LIVE_NO_ANSWER:
 		is_down(relay, payload);
