@@ -426,6 +426,33 @@ static void test_any_order(void **state)
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
+/* Who says how many are kept has the oldest given up. */
+static void test_limit(void **state)
+{
+	struct netsync_stats stats = { .size = sizeof(stats) };
+	struct net *n = *state;
+
+	netsync_limit_packets(n->ns, 2000);
+	for (int dir = 0; dir < 2; dir++) {
+		for (uint32_t i = 0; i < 3000; i++) {
+			n->p.seq = i * 100;
+			n->p.ip_id = (uint16_t)i;
+			see(n, dir == NETSYNC_OUT ? A : B, dir, i * 1000);
+		}
+	}
+	assert_int_equal(netsync_solve(n->ns, NULL), 0);
+	assert_int_equal(netsync_get_stats(n->ns, &stats), 0);
+	assert_int_equal(stats.packets, 6000);
+	assert_true(stats.evicted > 0);
+	/* It cannot be set so low that nothing is ever matched. */
+	netsync_limit_packets(n->ns, 0);
+	n->p.seq = 999999;
+	see(n, A, NETSYNC_OUT, 5000000);
+	see(n, B, NETSYNC_IN, 5000500);
+	assert_int_equal(netsync_solve(n->ns, NULL), 0);
+	assert_true(messages(n, A, B) > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +471,7 @@ int main(void)
 		TEST(test_solve_in_between),
 		TEST(test_storm),
 		TEST(test_any_order),
+		TEST(test_limit),
 	};
 
 	return cmocka_run_group_tests_name("match", tests, NULL, NULL);
