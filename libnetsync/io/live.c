@@ -19,7 +19,7 @@
 /* After a viewer went, relayd takes a while to see it. */
 #define LEAVING_MS 2000
 /* So long one that was attached to is waited for before others go on. */
-#define SETTLE_MS 5000
+#define SETTLE_MS 10000
 /* The first sessions begin together if no more than this is between two. */
 #define GATHER_MS 2000
 
