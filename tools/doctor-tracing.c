@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <lttng/lttng.h>
 
 #include "doctor.h"
 
@@ -244,12 +245,17 @@ static const struct sockaddr_un daemon_socket = {
 	.sun_path = "/var/run/lttng/client-lttng-sessiond",
 };
 
-/* Return: 0, or why it cannot be talked to. */
+/*
+ * Return: 0, or why it cannot be talked to. LTTng's library, which does not tell,
+ * may look for it elsewhere, and does so as recording will.
+ */
 static int connect_daemon(void)
 {
-	int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int error = 0;
+	int sock, error = EACCES;
 
+	if (lttng_session_daemon_alive() == 1)
+		return 0;
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0)
 		return errno;
 	if (connect(sock, (const struct sockaddr *)&daemon_socket,
@@ -316,15 +322,12 @@ void check_group(struct diagnosis *diag)
 	const struct passwd *entry = getpwuid(geteuid());
 	const char *user = entry ? entry->pw_name : "this user";
 	const struct group *group;
-	struct stat info;
 
 	if (!geteuid()) {
 		found(diag, VERDICT_GOOD, "Not needed: this is root.");
 		return;
 	}
-	/* The daemon may have been told another one. */
-	group = stat(daemon_socket.sun_path, &info) || !info.st_gid ?
-		getgrnam("tracing") : getgrgid(info.st_gid);
+	group = getgrnam("tracing");
 	if (!group) {
 		found(diag, VERDICT_WRONG,
 		      "There is no group tracing, so that only root can record.");
