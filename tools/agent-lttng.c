@@ -14,6 +14,7 @@
 
 #include "agent.h"
 #include "agent-events.h"
+#include "remote.h"
 
 /* Data that are on their way for so long do not arrive any more. */
 #define PENDING_MS (60 * 1000)
@@ -278,7 +279,7 @@ static struct json_object *choose(struct json_object *request,
  */
 struct json_object *agent_create(struct json_object *request)
 {
-	const char *control = request_text(request, "control");
+	const char *control = answer_text(request, "control");
 	const int64_t live_us = json_object_get_int64(
 		json_object_object_get(request, "live_us"));
 	struct json_object *answer;
@@ -300,8 +301,8 @@ struct json_object *agent_create(struct json_object *request)
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose(request, &choice);
 	if (!answer)
-		answer = create_session(request_text(request, "session"), control,
-					request_text(request, "data"), live_us);
+		answer = create_session(answer_text(request, "session"), control,
+					answer_text(request, "data"), live_us);
 	for (int i = 0; i < NUM_DOMAINS && !answer; i++)
 		if (choice_has(&choice, i))
 			answer = enable(i, &choice, live_us);
@@ -328,6 +329,7 @@ struct json_object *agent_start(struct json_object *request)
 	(void)request;
 	if (!session.name)
 		return agent_error("there is no session to start.");
+	traffic_start();
 	ret = lttng_start_tracing(session.name);
 	if (ret < 0)
 		return agent_error("recording could not be started: %s.",
@@ -365,10 +367,13 @@ static void add_channels(struct json_object *list, enum domain domain)
  */
 struct json_object *agent_status(struct json_object *request)
 {
-	struct json_object *answer = json_object_new_object();
-	struct json_object *channels = json_object_new_array();
+	struct json_object *answer, *channels;
 
 	(void)request;
+	if (!lttng_session_daemon_alive())
+		return agent_error("LTTng's session daemon ended.");
+	answer = json_object_new_object();
+	channels = json_object_new_array();
 	for (int i = 0; i < NUM_DOMAINS && session.name; i++)
 		if (session.domains[i])
 			add_channels(channels, i);
@@ -397,7 +402,20 @@ struct json_object *agent_stop(struct json_object *request)
 	return json_object_new_object();
 }
 
-/* {"lost":BOOL}: true where nobody takes the data. As agent_status(). */
+static void add_traffic(struct json_object *answer)
+{
+	const struct traffic traffic = traffic_since();
+
+	json_object_object_add(answer, "traffic",
+			       json_object_new_int64(traffic.all));
+	json_object_object_add(answer, "traffic_trace",
+			       json_object_new_int64(traffic.trace));
+}
+
+/*
+ * {"lost":BOOL}: true where nobody takes the data. As agent_status(), and what
+ * went over the network, {"traffic":N,"traffic_trace":N}, in bytes.
+ */
 struct json_object *agent_finish(struct json_object *request)
 {
 	const bool lost = json_object_get_boolean(
@@ -416,6 +434,7 @@ struct json_object *agent_finish(struct json_object *request)
 		agent_warn("the last data did not arrive within %d s.",
 			   PENDING_MS / 1000);
 	answer = agent_status(request);
+	add_traffic(answer);
 	if (destroy(session.name, agent_wait))
 		forget_session();
 	return answer;

@@ -13,7 +13,7 @@
 #include "tool.h"
 
 /* Who asks nothing for so long is gone, without a word of the network. */
-#define ALONE_MS (5 * 60 * 1000)
+#define ALONE_MS (60 * 1000)
 /* A sign of life. */
 #define WORKING_MS 2000
 #define MAX_REQUEST (1 << 20)
@@ -136,14 +136,6 @@ bool agent_data(struct json_object *about, const void *data, size_t size)
 	return say(about) && write_all(data, size);
 }
 
-const char *request_text(struct json_object *request, const char *key)
-{
-	struct json_object *member = json_object_object_get(request, key);
-	const char *text = member ? json_object_get_string(member) : NULL;
-
-	return text ? text : "";
-}
-
 /* ---- hearing ----------------------------------------------------------- */
 
 /* What comes within that time; what has to end, ends. */
@@ -184,6 +176,32 @@ bool agent_wait(int ms)
 	return !agent.ended && !signalled;
 }
 
+/*
+ * Where no word of the network says that the connection is gone, the ssh server
+ * keeps it for a quarter of an hour, and LTTng waits for its data to be taken.
+ */
+static void end_connection(void)
+{
+	char path[64], name[64] = "";
+	pid_t pid = getppid();
+	FILE *stat;
+
+	/* Between us and the server's process for this connection is a shell. */
+	while (getenv("SSH_CONNECTION") && pid > 1) {
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		stat = fopen(path, "r");
+		if (!stat || fscanf(stat, "%*d (%63[^)]) %*c %d", name, &pid) != 2)
+			pid = 0;
+		if (stat)
+			fclose(stat);
+		if (!strncmp(name, "sshd", 4)) {
+			sscanf(path, "/proc/%d", &pid);
+			kill(pid, SIGTERM);
+			return;
+		}
+	}
+}
+
 /* The next request; NULL: there will be none. */
 static struct json_object *next_request(void)
 {
@@ -197,6 +215,8 @@ static struct json_object *next_request(void)
 
 		hear(1000);
 		alone_ms = agent.len > had ? 0 : alone_ms + 1000;
+		if (alone_ms > ALONE_MS)
+			end_connection();
 		if (agent.ended || alone_ms > ALONE_MS)
 			return NULL;
 	}

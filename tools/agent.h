@@ -26,9 +26,6 @@ void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* @about gets "bytes"; it is released. False: nobody reads them. */
 bool agent_data(struct json_object *about, const void *data, size_t size);
 
-/* A member of a request; "" if it is not there. */
-const char *request_text(struct json_object *request, const char *key);
-
 /*
  * Wait so long, and say now and then that the work goes on. False: nobody
  * waits for its end any more.
@@ -51,6 +48,17 @@ uint64_t folder_bytes(const char *path);
 uint64_t folder_room(const char *path);
 /* NULL: none could be made, and errno says why. */
 char *folder_new(void);
+
+/* ---- what goes over the network (agent-traffic.c) ------------------------- */
+
+/* In bytes, sent and received. */
+struct traffic {
+	uint64_t all;		/* by all devices */
+	uint64_t trace;		/* over the connection that ssh has for us */
+};
+
+void traffic_start(void);
+struct traffic traffic_since(void);
 
 /* ---- what is to be undone (agent-undo.c) --------------------------------- */
 

@@ -193,8 +193,6 @@ bool host_take_status(struct record *rec, struct host *host)
 	struct json_object *channels;
 	size_t num;
 
-	if (!answer)
-		return true;
 	channels = json_object_object_get(answer, "channels");
 	num = channels ? json_object_array_length(channels) : 0;
 	host->discarded = 0;
@@ -233,6 +231,31 @@ static void say_losses(struct record *rec, const struct host *host)
 	}
 }
 
+/* The trace changes what it shows: by how much, of the machines' traffic. */
+static void say_traffic(const struct record *rec)
+{
+	char part[VALUE_SIZE], all[VALUE_SIZE];
+	uint64_t streams = 0;
+
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		streams += answer_number(rec->all.list[i]->answer,
+					 "traffic_trace");
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		const struct remote *remote = rec->all.list[i];
+		const uint64_t sum = answer_number(remote->answer, "traffic");
+		/* What all others send comes here. */
+		const uint64_t trace = remote->destination ?
+			(uint64_t)answer_number(remote->answer, "traffic_trace") :
+			streams;
+
+		if (rec->hosts[i].recording && trace && trace <= sum)
+			complain("%s: %.1f %% of its network traffic was the trace itself, %s of %s.",
+				 remote->name, 100. * trace / sum,
+				 format_bytes(part, trace),
+				 format_bytes(all, sum));
+	}
+}
+
 void hosts_stop(struct record *rec)
 {
 	ask_recording(rec, "stop");
@@ -243,6 +266,7 @@ void hosts_stop(struct record *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording)
 			say_losses(rec, &rec->hosts[i]);
+	say_traffic(rec);
 }
 
 void hosts_pull(struct record *rec)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@
 #define NAP_MS 20
 /* It has nothing to do any more when it is to end. */
 #define END_NS 5000000000LL
+/* To see the last events, for those who look at sessions that have ended. */
+#define VIEWERS_NS 10000000000LL
 
 /* netsync live, and others, look there if no port is said. */
 #define DEFAULT_LIVE_PORT 5344
@@ -231,6 +234,31 @@ bool relay_start(struct relay *relay, const char *dir)
 	last_words(relay, words, sizeof(words));
 	complain("lttng-relayd cannot be started: %s", words);
 	return false;
+}
+
+static bool has_viewers(const struct relay *relay)
+{
+	FILE *list = fopen("/proc/net/tcp", "r");
+	unsigned int port, state;
+	bool found = false;
+	char line[256];
+
+	while (list && !found && fgets(line, sizeof(line), list))
+		found = sscanf(line, " %*u: %*x:%x %*x:%*x %x", &port,
+			       &state) == 2 &&
+			port == relay->ports[RELAY_LIVE] &&
+			state == TCP_ESTABLISHED;
+	if (list)
+		fclose(list);
+	return found;
+}
+
+void relay_await_viewers(const struct relay *relay)
+{
+	const int64_t end_ns = now_ns() + VIEWERS_NS;
+
+	while (relay->pid > 0 && has_viewers(relay) && now_ns() < end_ns)
+		poll(NULL, 0, NAP_MS);
 }
 
 void relay_stop(struct relay *relay)

@@ -177,11 +177,11 @@ static bool make_folder(struct record *rec)
 
 	localtime_r(&now, &local);
 	strftime(rec->stamp, sizeof(rec->stamp) - 16, "%Y%m%d-%H%M%S", &local);
-	if (rec->url)
-		return true;
 	if (!rec->dir && asprintf(&rec->dir, "netsync-%s", rec->stamp) < 0)
 		rec->dir = NULL;
 	snprintf(rec->stamp + strlen(rec->stamp), 16, "-%d", getpid());
+	if (rec->url)
+		return true;
 	if (rec->dir && !mkdir(rec->dir, 0777)) {
 		rec->made_dir = true;
 		return true;
@@ -333,7 +333,9 @@ static bool look(struct record *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct host *host = &rec->hosts[i];
 
-		if (host->recording && host->remote->lost) {
+		/* What went wrong with it was said. */
+		if (host->recording && !host->remote->asked &&
+		    !host->remote->answer) {
 			host->recording = false;
 			rec->partial = true;
 		}
@@ -351,7 +353,7 @@ static bool look(struct record *rec)
 	}
 	if (!any)
 		return false;
-	if (rec->dir && folder_room(rec->dir) < MIN_ROOM) {
+	if (rec->made_dir && folder_room(rec->dir) < MIN_ROOM) {
 		clear_line(rec);
 		complain("%s: the disk is full; recording ends.", rec->dir);
 		rec->partial = true;
@@ -408,6 +410,8 @@ static void wait_for_end(struct record *rec)
 
 static void collect(struct record *rec)
 {
+	if (rec->live && !interrupted)
+		relay_await_viewers(&rec->relay);
 	relay_stop(&rec->relay);
 	if (!rec->relay.folder)
 		return;
@@ -510,6 +514,11 @@ static int run(struct record *rec)
 		return EXIT_BAD;
 	if (!rec->url)
 		return synchronize(rec);
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		for (unsigned int k = 0; k < rec->hosts[i].num_sessions; k++)
+			complain("%s: its trace is with %s, in the session %s.",
+				 rec->hosts[i].remote->name, rec->url,
+				 rec->hosts[i].sessions[k]);
 	return rec->partial ? EXIT_PARTIAL : EXIT_DONE;
 }
 

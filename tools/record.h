@@ -26,6 +26,8 @@ struct relay {
 bool relay_start(struct relay *relay, const char *dir);
 /* False: it ended by itself. */
 bool relay_runs(struct relay *relay);
+/* Let viewers have the last events, for some seconds. */
+void relay_await_viewers(const struct relay *relay);
 /* End it, once it has written all that it has. */
 void relay_stop(struct relay *relay);
 

@@ -16,7 +16,7 @@
 
 #define NS_PER_S 1000000000LL
 
-/* An agent that has nothing to do thinks after some minutes that we are gone. */
+/* An agent that has nothing to do thinks after a minute that we are gone. */
 #define QUIET_NS (20 * NS_PER_S)
 /* One that is asked says at least every few seconds that it is working. */
 #define SILENT_NS (60 * NS_PER_S)

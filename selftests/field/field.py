@@ -11,6 +11,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "selftests" / "tools"))
+from ktap import case, check, main  # noqa: E402
+
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork",
               "--kill-child", "--mount-proc"]
@@ -144,3 +146,74 @@ class Host:
     def close(self):
         self.process.kill()
         self.process.wait()
+
+
+# No packets: recorded all the same, but not corrected.
+RECORDED = 2
+
+
+def processes():
+    """What of a recording runs on this machine."""
+    done = subprocess.run(["pgrep", "--ns", str(os.getpid()), "--nslist", "pid", "-r", "D,R,S",
+                           "-af", "ssh -T|lttng-relayd|netsync agent"],
+                          check=False, capture_output=True, text=True)
+    return done.stdout
+
+
+class Recording:
+    """A run of netsync record with what it said, and no trace of it left."""
+
+    def __init__(self, field, process, timeout=120):
+        self.out, self.err = process.communicate(timeout=timeout)
+        self.status = process.returncode
+        self.folder = field.folder / "out"
+        for host in field.hosts.values():
+            check(not host.leftovers(), host.name, "has left", host.leftovers(), self.err)
+        left = processes()
+        check(not left, "left here:", left, self.err)
+
+    def expect(self, status, *words):
+        check(self.status == status, "exit status", self.status, "not", status, self.err)
+        for word in words:
+            check(word in self.err, "not said:", repr(word), "but:", self.err)
+        return self
+
+    def events(self, host):
+        """How many there are in the traces of a host, in total."""
+        done = subprocess.run(["babeltrace2", self.folder / host], check=False,
+                              capture_output=True)
+        check(done.returncode == 0, host, "cannot be read:", done.stderr)
+        return done.stdout.count(b"\n")
+
+    def has(self, *hosts):
+        found = sorted(os.listdir(self.folder))
+        check(found == sorted([*hosts, "sync.json"]), found, self.err)
+        for host in hosts:
+            check(self.events(host) > 100, host, self.events(host), self.err)
+        return self
+
+
+def with_hosts(*names):
+    """Run a case with a field of these hosts."""
+    def decorate(function):
+        def run_case(folder):
+            field = Field(folder)
+            try:
+                for name in names:
+                    field.add(name)
+                function(field)
+            finally:
+                field.close()
+        run_case.__name__, run_case.__doc__ = function.__name__, function.__doc__
+        return case(run_case)
+    return decorate
+
+
+def started(process):
+    """Wait until it records; what it said until then."""
+    said = ""
+    while "recording on" not in said:
+        line = process.stderr.readline()
+        check(line, "it ended:", said)
+        said += line
+    return said
