@@ -209,6 +209,8 @@ static struct json_object *enable(enum domain domain,
 
 		if (chosen->domain != domain)
 			continue;
+		/* Each of these takes its time. */
+		agent_wait(0);
 		if (strcmp(channel, chosen->channel)) {
 			channel = chosen->channel;
 			ret = enable_channel(handle, domain, channel, live);
@@ -300,6 +302,7 @@ struct json_object *agent_create(struct json_object *request)
 	}
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose(request, &choice);
+	agent_wait(0);
 	if (!answer)
 		answer = create_session(answer_text(request, "session"), control,
 					answer_text(request, "data"), live_us);

@@ -15,7 +15,7 @@
 /* Who asks nothing for so long is gone, without a word of the network. */
 #define ALONE_MS (60 * 1000)
 /* A sign of life. */
-#define WORKING_MS 2000
+#define WORKING_NS 2000000000LL
 #define MAX_REQUEST (1 << 20)
 
 static struct json_object *nothing(struct json_object *request)
@@ -46,7 +46,7 @@ static const struct {
 static struct {
 	char *line;		/* what came and was not read yet */
 	size_t len;
-	int since_word_ms;
+	int64_t said_ns;	/* the last word */
 	bool ended;		/* there is nobody to work for */
 } agent;
 
@@ -73,7 +73,7 @@ static bool write_all(const void *data, size_t size)
 			size -= put;
 		}
 	}
-	agent.since_word_ms = 0;
+	agent.said_ns = now_ns();
 	return !agent.ended;
 }
 
@@ -165,8 +165,7 @@ static void hear(int ms)
 bool agent_wait(int ms)
 {
 	hear(ms);
-	agent.since_word_ms += ms;
-	if (agent.since_word_ms >= WORKING_MS) {
+	if (now_ns() - agent.said_ns >= WORKING_NS) {
 		struct json_object *word = json_object_new_object();
 
 		json_object_object_add(word, "working",

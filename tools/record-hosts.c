@@ -9,7 +9,6 @@
 #include "record.h"
 #include "tool.h"
 
-#define STEP_NS (120 * 1000000000LL)
 #define LIVE_US 1000000
 
 /* ---- asking ------------------------------------------------------------ */
@@ -131,7 +130,7 @@ unsigned int hosts_create(struct record *rec)
 		choose_way(rec, host);
 		ask_create(rec, host);
 	}
-	remotes_wait(&rec->all, STEP_NS);
+	remotes_wait(&rec->all, 0);
 	num = check_answers(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording)
@@ -143,7 +142,7 @@ unsigned int hosts_create(struct record *rec)
 unsigned int hosts_start(struct record *rec)
 {
 	ask_recording(rec, "start");
-	remotes_wait(&rec->all, STEP_NS);
+	remotes_wait(&rec->all, 0);
 	rec->started_ns = now_ns();
 	return check_answers(rec);
 }
@@ -167,7 +166,7 @@ unsigned int hosts_renew(struct record *rec)
 		if (host->remote->ready)
 			remote_ask(host->remote, request_new("start"));
 	}
-	remotes_wait(&rec->all, STEP_NS);
+	remotes_wait(&rec->all, 0);
 	return check_answers(rec);
 }
 
@@ -259,7 +258,7 @@ static void say_traffic(const struct record *rec)
 void hosts_stop(struct record *rec)
 {
 	ask_recording(rec, "stop");
-	remotes_wait(&rec->all, STEP_NS);
+	remotes_wait(&rec->all, 0);
 	ask_recording(rec, "finish");
 	remotes_wait(&rec->all, 0);
 	check_answers(rec);

@@ -19,7 +19,7 @@
 /* An agent that has nothing to do thinks after a minute that we are gone. */
 #define QUIET_NS (20 * NS_PER_S)
 /* One that is asked says at least every few seconds that it is working. */
-#define SILENT_NS (60 * NS_PER_S)
+#define SILENT_NS (120 * NS_PER_S)
 /* To undo what it did, after we have closed the connection. */
 #define GOODBYE_NS (30 * NS_PER_S)
 
