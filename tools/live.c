@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static const char help[] =
 
 /* Of packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000
+#define MMAP_THRESHOLD (128 * 1024)
 #define NS_PER_S INT64_C(1000000000)
 
 struct settings {
@@ -467,6 +469,8 @@ static int run(struct live *live)
 
 	if (!report_check(&set->report))
 		return EXIT_BAD;
+	/* What estimating needs for a moment is given back after it. */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	netsync_limit_packets(live->ns, MAX_PACKETS);
 	netsync_io_set_warn(live->io, warn, live);
 	for (int i = 0; i < set->num_urls; i++) {
