@@ -104,7 +104,7 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
  *	-EPROTONOSUPPORT	a trace of a format that cannot be read
  *	-EILSEQ	a trace that is damaged so that nothing of it can be read
  *	-EINVAL	there is no NAME before the '='
- *	-EBUSY	netsync_io_read() was called already
+ *	-EBUSY	netsync_io_read() was called already, or live sessions were added
  *	-ENOSYS	Babeltrace 2 is not installed in full
  *	-ENOMEM, or what the system said of a file that cannot be read
  * After an error, only netsync_io_error() and netsync_io_free() make sense.
@@ -125,7 +125,7 @@ int netsync_io_add(struct netsync_io *io, const char *what);
  *
  * Return: 0; or a negative errno:
  *	-EEXIST	the file was added before
- *	-EBUSY	netsync_io_read() was called already
+ *	-EBUSY	netsync_io_read() was called already, or live sessions were added
  *	-ENOMEM, or what the system said of a file that cannot be opened
  * After an error, only netsync_io_error() and netsync_io_free() make sense.
  */
@@ -172,8 +172,9 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  *
  * Return: 0; -ENODATA if nothing was added, or nothing in a text file can be
  * used; -EILSEQ for a bad line, if strict, and for a bad first line of packet
- * events; -ECANCELED if @progress said to stop; -EBUSY if called before;
- * -ENOMEM, or what the system said of a file that cannot be read.
+ * events; -ECANCELED if @progress said to stop; -EBUSY if called before,
+ * or live sessions were added; -ENOMEM, or what the system said of a file that
+ * cannot be read.
  */
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 		    void *data);

@@ -428,16 +428,27 @@ static int add_folder(struct netsync_io *io, const char *folder,
 	return io_fail(io, -ENODATA, "%s: this folder is empty.", folder);
 }
 
+int io_check_new(struct netsync_io *io, const char *what)
+{
+	if (io->live)
+		return io_fail(io, -EBUSY,
+			"%s: live sessions and recorded traces are not read together.",
+			what);
+	if (io->was_read)
+		return io_fail(io, -EBUSY,
+			       "%s: the traces were read already.", what);
+	return 0;
+}
+
 int netsync_io_add(struct netsync_io *io, const char *what)
 {
 	const char *equal = strchr(what, '='), *slash = strchr(what, '/');
 	char *name;
 	int ret;
 
-	if (io->was_read || io->live)
-		return io_fail(io, -EBUSY, io->live ?
-			"%s: live sessions and recorded traces are not read together." :
-			"%s: the traces were read already.", what);
+	ret = io_check_new(io, what);
+	if (ret < 0)
+		return ret;
 	if (!equal || (slash && slash < equal))
 		return add_folder(io, what, NULL);
 	if (equal == what)

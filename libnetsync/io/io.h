@@ -154,6 +154,9 @@ int io_make_infos(struct netsync_io *io);
 /* Tell how far reading has come. 0, or negative to stop. */
 int io_progress(struct netsync_io *io, uint64_t done);
 
+/* Can something recorded be added by now? 0, or negative: io_fail() was called. */
+int io_check_new(struct netsync_io *io, const char *what);
+
 /* Remember why something failed, as a sentence; gives @err back. */
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

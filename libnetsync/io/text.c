@@ -97,9 +97,9 @@ static int add_text(struct netsync_io *io, const char *path, bool strict,
 	struct text *text, **more;
 	int ret;
 
-	if (io->was_read)
-		return io_fail(io, -EBUSY,
-			       "%s: the traces were read already.", path);
+	ret = io_check_new(io, path);
+	if (ret < 0)
+		return ret;
 	more = realloc(io->texts, (io->num_texts + 1) * sizeof(*more));
 	if (more)
 		io->texts = more;
