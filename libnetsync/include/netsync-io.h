@@ -35,7 +35,8 @@
  *
  * Files: traces are only ever read. Where a stream file is damaged, the part
  * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that
- * netsync_io_free() removes. Text from a pipe is copied there, too.
+ * netsync_io_read() removes in the end, or netsync_io_free() if it was not
+ * called. Text from a pipe is copied there, too.
  */
 #ifndef NETSYNC_IO_H
 #define NETSYNC_IO_H
