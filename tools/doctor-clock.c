@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "tool.h"
 
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
 
@@ -133,14 +134,6 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 
 /* ---- how it goes ----------------------------------------------------------- */
 
-static int64_t read_clock(clockid_t id)
-{
-	struct timespec time = { 0 };
-
-	clock_gettime(id, &time);
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
 struct reading {
 	int64_t raw;		/* the bare oscillator */
 	int64_t ahead;		/* how far the clock of traces is ahead of it */
@@ -153,9 +146,9 @@ static struct reading read_both(void)
 	struct reading best = { .error = INT64_MAX };
 
 	for (int i = 0; i < 100; i++) {
-		int64_t before = read_clock(CLOCK_MONOTONIC_RAW);
-		int64_t clock = read_clock(CLOCK_MONOTONIC);
-		int64_t half = (read_clock(CLOCK_MONOTONIC_RAW) - before) / 2;
+		int64_t before = clock_ns(CLOCK_MONOTONIC_RAW);
+		int64_t clock = clock_ns(CLOCK_MONOTONIC);
+		int64_t half = (clock_ns(CLOCK_MONOTONIC_RAW) - before) / 2;
 
 		if (half < best.error)
 			best = (struct reading){ before + half,

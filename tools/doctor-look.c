@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "tool.h"
 
 #define PROGRAM_MS 10000
 /* No answer that is looked at is longer. */
@@ -58,18 +59,10 @@ int64_t look_value(const char *path, const char *key)
 
 /* ---- programs ---------------------------------------------------------- */
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* Read until the end, which must come within PROGRAM_MS. */
 static char *read_output(int fd, bool *ended)
 {
-	const int64_t deadline = now_ms() + PROGRAM_MS;
+	const int64_t end_ns = now_ns() + PROGRAM_MS * 1000000LL;
 	char *text = malloc(OUTPUT_MAX + 1);
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	size_t length = 0;
@@ -77,7 +70,8 @@ static char *read_output(int fd, bool *ended)
 	ssize_t got;
 
 	*ended = false;
-	while (text && length < OUTPUT_MAX && (left = deadline - now_ms()) > 0) {
+	while (text && length < OUTPUT_MAX &&
+	       (left = (end_ns - now_ns()) / 1000000) > 0) {
 		if (poll(&poll_fd, 1, left) <= 0)
 			continue;
 		got = read(fd, text + length, OUTPUT_MAX - length);

@@ -38,13 +38,6 @@ struct settings {
 	struct remotes all;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-	interrupted = number;
-}
-
 /* ---- writing ----------------------------------------------------------- */
 
 static void write_findings(FILE *out, const struct diagnosis *diag)
@@ -121,15 +114,6 @@ static const struct option options[] = {
 	{ 0 }
 };
 
-static bool set_format(struct settings *set, const char *text)
-{
-	set->json = !strcmp(text, "json");
-	if (set->json || !strcmp(text, "table"))
-		return true;
-	complain("--format %s: the formats are table and json.", text);
-	return false;
-}
-
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
@@ -156,7 +140,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			set->all.netsync = optarg;
 			break;
 		case 'f':
-			ok = set_format(set, optarg);
+			ok = parse_format(&set->json, optarg, "json");
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -220,17 +204,13 @@ static int run(struct settings *set, struct diagnosis *diags)
 
 int cmd_doctor(int argc, char **argv)
 {
-	const struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = SA_RESETHAND,	/* the second time it ends */
-	};
 	struct settings set = { .folder = ".", .beacon_port = BEACON_PORT };
 	int status = parse_arguments(&set, argc, argv);
 	struct diagnosis *diags;
 
 	if (status < 0) {
-		sigaction(SIGINT, &action, NULL);
-		sigaction(SIGTERM, &action, NULL);
+		catch_signal(SIGINT, NULL);
+		catch_signal(SIGTERM, NULL);
 		set.all.stop = &interrupted;
 		diags = calloc(set.all.num + 1, sizeof(*diags));
 		status = diags ? run(&set, diags) : EXIT_BAD;

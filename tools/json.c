@@ -255,6 +255,17 @@ static json_object *host_object(struct writer *w, uint32_t host)
 	return object;
 }
 
+static void put_ends(struct writer *w, json_object *object,
+		     const struct netsync_pair_info *info)
+{
+	put_pair(w, object, "hosts",
+		 new_string(host_info(w->ns, info->host[0]).name),
+		 new_string(host_info(w->ns, info->host[1]).name));
+	put_pair(w, object, "messages",
+		 json_object_new_int64(info->messages[0]),
+		 json_object_new_int64(info->messages[1]));
+}
+
 static json_object *pair_object(struct writer *w, uint32_t index)
 {
 	const struct netsync_pair_info info = pair_info(w->ns, index);
@@ -264,11 +275,7 @@ static json_object *pair_object(struct writer *w, uint32_t index)
 	json_object *rate = json_object_new_array_ext(2);
 	json_object *delay = json_object_new_array_ext(2);
 
-	put_pair(w, object, "hosts",
-		 new_string(host_info(w->ns, info.host[0]).name),
-		 new_string(host_info(w->ns, info.host[1]).name));
-	put_pair(w, object, "messages", json_object_new_int64(info.messages[0]),
-		 json_object_new_int64(info.messages[1]));
+	put_ends(w, object, &info);
 	put_pair(w, object, "hull", json_object_new_int64(info.hull[0]),
 		 json_object_new_int64(info.hull[1]));
 	put(w, object, "quality",
@@ -373,11 +380,7 @@ static json_object *live_pair_object(struct writer *w, uint32_t index,
 	json_object *object = json_object_new_object();
 	json_object *delay = json_object_new_array_ext(2);
 
-	put_pair(w, object, "hosts",
-		 new_string(host_info(w->ns, info.host[0]).name),
-		 new_string(host_info(w->ns, info.host[1]).name));
-	put_pair(w, object, "messages", json_object_new_int64(info.messages[0]),
-		 json_object_new_int64(info.messages[1]));
+	put_ends(w, object, &info);
 	put_pair(w, object, "messages_per_s",
 		 new_double(pair->messages_per_s[0]),
 		 new_double(pair->messages_per_s[1]));

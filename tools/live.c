@@ -87,15 +87,6 @@ static bool set_time(int64_t *ns, const char *option, const char *text)
 	return false;
 }
 
-static bool set_format(struct settings *set, const char *text)
-{
-	set->lines = !strcmp(text, "json-lines");
-	if (set->lines || !strcmp(text, "table"))
-		return true;
-	complain("--format %s: the formats are table and json-lines.", text);
-	return false;
-}
-
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
@@ -109,7 +100,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			ok = set_time(&set->interval_ns, "interval", optarg);
 			break;
 		case 'f':
-			ok = set_format(set, optarg);
+			ok = parse_format(&set->lines, optarg, "json-lines");
 			break;
 		case 't':
 			ok = set_time(&set->duration_ns, "duration", optarg);
@@ -150,14 +141,6 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 }
 
 /* ---- what is known now ------------------------------------------------- */
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static void read_host(const struct live *live, uint32_t index, double seconds,
 		      struct live_host *host)
@@ -335,13 +318,6 @@ static void warn(void *data, const char *sentence)
 
 /* ---- following --------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-	interrupted = number;
-}
-
 /*
  * The reference that is found at first stays, so that offsets can be compared;
  * one that was asked for may not be there yet.
@@ -484,17 +460,13 @@ static int run(struct live *live)
 
 static int follow_sessions(const struct settings *set)
 {
-	const struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = SA_RESETHAND,	/* the second time it ends */
-	};
 	struct live live = { .set = set, .ns = netsync_new() };
 	int status = EXIT_BAD;
 
 	if (live.ns)
 		live.io = netsync_io_new(live.ns);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	catch_signal(SIGINT, NULL);
+	catch_signal(SIGTERM, NULL);
 	if (live.io)
 		status = run(&live);
 	else

@@ -10,12 +10,17 @@
 #define QUIET_NS 1000000000LL
 #define REDRAW_NS 100000000LL
 
+int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 int64_t now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 void progress_start(struct progress *progress)

@@ -46,12 +46,6 @@ static const char help[] =
 #define LOOK_MS 100
 /* A relay daemon that does not live is not tried for ever. */
 #define MAX_RENEWALS 5
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-	interrupted = number;
-}
 
 /* ---- the command line -------------------------------------------------- */
 
@@ -487,17 +481,13 @@ static bool record(struct record *rec)
 
 static int run(struct record *rec)
 {
-	const struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = SA_RESETHAND,	/* the second time it ends */
-	};
 	bool recorded;
 
 	if (!make_folder(rec))
 		return EXIT_BAD;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	catch_signal(SIGINT, NULL);
+	catch_signal(SIGTERM, NULL);
+	catch_signal(SIGHUP, NULL);
 	rec->is_terminal = isatty(STDERR_FILENO);
 	rec->all.data = put_file;
 	rec->hosts = calloc(rec->all.num, sizeof(*rec->hosts));

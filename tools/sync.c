@@ -104,15 +104,6 @@ static bool set_max_bound(struct settings *set, const char *text)
 	return false;
 }
 
-static bool set_format(struct settings *set, const char *text)
-{
-	set->report.json = !strcmp(text, "json");
-	if (set->report.json || !strcmp(text, "table"))
-		return true;
-	complain("--format %s: the formats are table and json.", text);
-	return false;
-}
-
 static bool add_text(struct settings *set, const char *path,
 		     int (*add)(struct netsync_io *, const char *, int))
 {
@@ -155,7 +146,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 				       optarg, "0.5");
 			break;
 		case 'f':
-			ok = set_format(set, optarg);
+			ok = parse_format(&set->report.json, optarg, "json");
 			has_format = true;
 			break;
 		case 'o':
@@ -198,11 +189,10 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- reading ----------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
+/* While a recording is synchronized SIGHUP is caught, too: that ends nothing. */
+static bool is_interrupted(void)
 {
-	interrupted = number;
+	return interrupted == SIGINT || interrupted == SIGTERM;
 }
 
 static void warn(void *data, const char *sentence)
@@ -214,26 +204,23 @@ static void warn(void *data, const char *sentence)
 static int on_progress(void *data, uint64_t done, uint64_t total)
 {
 	progress_show(data, done, total);
-	return interrupted;
+	return is_interrupted();
 }
 
 static bool read_traces(const struct settings *set, struct netsync_io *io)
 {
-	const struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = SA_RESETHAND,	/* the second time it ends */
-	};
 	struct sigaction interrupt, terminate;
 	struct progress progress;
 	int ret = 0;
 
 	/* Scratch folders, which reading may need, are to be removed in any case. */
-	sigaction(SIGINT, &action, &interrupt);
-	sigaction(SIGTERM, &action, &terminate);
+	interrupted = 0;
+	catch_signal(SIGINT, &interrupt);
+	catch_signal(SIGTERM, &terminate);
 	progress_start(&progress);
 	netsync_io_set_warn(io, warn, &progress);
 	netsync_io_set_split_netns(io, set->split_netns);
-	for (int i = 0; i < set->num_traces && ret >= 0 && !interrupted; i++)
+	for (int i = 0; i < set->num_traces && ret >= 0 && !is_interrupted(); i++)
 		ret = netsync_io_add(io, set->traces[i]);
 	for (int i = 0; i < set->num_texts && ret >= 0; i++)
 		ret = set->texts[i].add(io, set->texts[i].path, set->strict);
@@ -244,7 +231,7 @@ static bool read_traces(const struct settings *set, struct netsync_io *io)
 		complain("%s", netsync_io_error(io));
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGTERM, &terminate, NULL);
-	return ret >= 0 && !interrupted;
+	return ret >= 0 && !is_interrupted();
 }
 
 /* ---- all together ------------------------------------------------------ */

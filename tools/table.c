@@ -231,6 +231,15 @@ static void print_table(FILE *out, const void *data,
 	}
 }
 
+/* After another one, if there is anything in it. */
+static void print_next(FILE *out, const void *data, const struct table *table)
+{
+	if (!table->rows)
+		return;
+	fputc('\n', out);
+	print_table(out, data, table);
+}
+
 void write_table(FILE *out, const struct netsync *ns)
 {
 	const struct table hosts = {
@@ -258,14 +267,8 @@ void write_table(FILE *out, const struct netsync *ns)
 	};
 
 	print_table(out, ns, &hosts);
-	if (pairs.rows) {
-		fputc('\n', out);
-		print_table(out, ns, &pairs);
-	}
-	if (stacks.rows) {
-		fputc('\n', out);
-		print_table(out, ns, &stacks);
-	}
+	print_next(out, ns, &pairs);
+	print_next(out, ns, &stacks);
 }
 
 /* ---- while it is followed ---------------------------------------------- */
@@ -391,12 +394,6 @@ void write_live_table(FILE *out, const struct live_state *state)
 	};
 
 	print_table(out, state, &hosts);
-	if (pairs.rows) {
-		fputc('\n', out);
-		print_table(out, state, &pairs);
-	}
-	if (changes.rows) {
-		fputc('\n', out);
-		print_table(out, &steps, &changes);
-	}
+	print_next(out, state, &pairs);
+	print_next(out, &steps, &changes);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the command share. Each sub-command is one file. */
+/* What the files of the command share. */
 #ifndef NETSYNC_TOOL_H
 #define NETSYNC_TOOL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <netsync-io.h>
 #include <netsync.h>
@@ -45,6 +47,12 @@ bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
 /* The value of an option: ppm above 0. False: that was complained of. */
 bool parse_ppm(double *ppm, const char *option, const char *text,
 	       const char *example);
+
+/*
+ * The value of --format: table, or the one other that there is. False: it is
+ * neither, and that was said.
+ */
+bool parse_format(bool *other, const char *text, const char *name);
 
 /* Room for what the functions below write. */
 #define VALUE_SIZE 48
@@ -105,8 +113,20 @@ int read_json_clock(const char *path, const char *host,
 
 /* ---- time -------------------------------------------------------------- */
 
+int64_t clock_ns(clockid_t clock);
 /* Of the clock that nobody sets. */
 int64_t now_ns(void);
+
+/* ---- being interrupted --------------------------------------------------- */
+
+/* The signal that came; 0: none. */
+extern volatile sig_atomic_t interrupted;
+
+/*
+ * The first time, this signal is only noted; the second time it does what it
+ * does by itself. @before: filled in with what it did before, or NULL
+ */
+void catch_signal(int number, struct sigaction *before);
 
 /* ---- a result while it is followed ---------------------------------------- */
 

@@ -183,3 +183,12 @@ char *format_bytes(char *buffer, uint64_t bytes)
 		snprintf(buffer, VALUE_SIZE, "%llu B", (unsigned long long)bytes);
 	return buffer;
 }
+
+bool parse_format(bool *other, const char *text, const char *name)
+{
+	*other = !strcmp(text, name);
+	if (*other || !strcmp(text, "table"))
+		return true;
+	complain("--format %s: the formats are table and %s.", text, name);
+	return false;
+}
