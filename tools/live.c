@@ -38,7 +38,7 @@ static const char help[] =
 #define NS_PER_S INT64_C(1000000000)
 
 struct settings {
-	struct report report;
+	struct outcome outcome;
 	struct netsync_options opt;
 	int64_t interval_ns;
 	int64_t duration_ns;	/* negative: until it is interrupted */
@@ -117,11 +117,11 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 				       optarg, "0.5");
 			break;
 		case 'o':
-			set->report.output = optarg;
-			set->report.json = true;
+			set->outcome.output = optarg;
+			set->outcome.json = true;
 			break;
 		case OPT_FORCE:
-			set->report.force = true;
+			set->outcome.force = true;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -433,17 +433,17 @@ static int finish(struct live *live)
 	}
 	if (!set->lines)
 		write_table(stdout, live->ns);
-	if (set->report.output &&
-	    !report_write(&set->report, live->ns, live->io))
+	if (set->outcome.output &&
+	    !outcome_write(&set->outcome, live->ns, live->io))
 		return EXIT_BAD;
-	return report_explain(&set->report, live->ns);
+	return outcome_explain(&set->outcome, live->ns);
 }
 
 static int run(struct live *live)
 {
 	const struct settings *set = live->set;
 
-	if (!report_check(&set->report))
+	if (!outcome_check(&set->outcome))
 		return EXIT_BAD;
 	/* What estimating needs for a moment is given back after it. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
@@ -482,7 +482,7 @@ static int follow_sessions(const struct settings *set)
 int cmd_live(int argc, char **argv)
 {
 	struct settings set = {
-		.report = REPORT_DEFAULT,
+		.outcome = OUTCOME_DEFAULT,
 		.opt = { .size = sizeof(set.opt) },
 		.interval_ns = NS_PER_S,
 		.duration_ns = -1,

@@ -34,7 +34,7 @@ static const char help[] =
 
 struct settings {
 	const char *reference;
-	struct report report;
+	struct outcome outcome;
 	bool table;		/* on standard output, besides */
 	enum netsync_method method;
 	double max_skew_ppm;
@@ -87,7 +87,7 @@ static bool set_method(struct settings *set, const char *name)
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		set->method = methods[i].method;
-		set->report.method = methods[i].name;
+		set->outcome.method = methods[i].name;
 		if (!strcmp(name, methods[i].name))
 			return true;
 	}
@@ -97,7 +97,7 @@ static bool set_method(struct settings *set, const char *name)
 
 static bool set_max_bound(struct settings *set, const char *text)
 {
-	if (parse_duration(text, &set->report.max_bound_ns))
+	if (parse_duration(text, &set->outcome.max_bound_ns))
 		return true;
 	complain("--max-bound %s: give a time such as 800ns, 50us, 1.5ms or 2s.",
 		 text);
@@ -146,14 +146,14 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 				       optarg, "0.5");
 			break;
 		case 'f':
-			ok = parse_format(&set->report.json, optarg, "json");
+			ok = parse_format(&set->outcome.json, optarg, "json");
 			has_format = true;
 			break;
 		case 'o':
-			set->report.output = optarg;
+			set->outcome.output = optarg;
 			break;
 		case OPT_FORCE:
-			set->report.force = true;
+			set->outcome.force = true;
 			break;
 		case OPT_MESSAGES:
 			ok = add_text(set, optarg, netsync_io_add_messages);
@@ -183,7 +183,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		return EXIT_BAD;
 	}
 	if (!has_format)
-		set->report.json = set->report.output;
+		set->outcome.json = set->outcome.output;
 	return -1;
 }
 
@@ -247,17 +247,17 @@ static int run(const struct settings *set, struct netsync *ns,
 		.max_drift_ppm_s = set->max_drift_ppm_s,
 	};
 
-	if (!report_check(&set->report) || !read_traces(set, io))
+	if (!outcome_check(&set->outcome) || !read_traces(set, io))
 		return EXIT_BAD;
 	if (netsync_solve(ns, &opt) < 0) {
 		complain("%s", netsync_error(ns));
 		return EXIT_BAD;
 	}
-	if (!report_write(&set->report, ns, io))
+	if (!outcome_write(&set->outcome, ns, io))
 		return EXIT_BAD;
 	if (set->table)
 		write_table(stdout, ns);
-	return report_explain(&set->report, ns);
+	return outcome_explain(&set->outcome, ns);
 }
 
 static int synchronize(const struct settings *set)
@@ -292,14 +292,14 @@ static bool can_read(const char *trace)
 int sync_recorded(char **traces, int num, const char *path)
 {
 	struct settings set = {
-		.report = REPORT_DEFAULT,
+		.outcome = OUTCOME_DEFAULT,
 		.table = true,
 		.traces = traces,
 	};
 	int status;
 
-	set.report.output = path;
-	set.report.json = true;
+	set.outcome.output = path;
+	set.outcome.json = true;
 	/* One host that recorded nothing is no reason to do without the others. */
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];
@@ -318,7 +318,7 @@ int sync_recorded(char **traces, int num, const char *path)
 
 int cmd_sync(int argc, char **argv)
 {
-	struct settings set = { .report = REPORT_DEFAULT };
+	struct settings set = { .outcome = OUTCOME_DEFAULT };
 	int status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)

@@ -86,7 +86,7 @@ bool write_json(FILE *out, const struct netsync *ns,
 		const struct netsync_io *io, const char *method);
 
 /* Where a result goes, and what is expected of it. */
-struct report {
+struct outcome {
 	const char *output;	/* a file; NULL: standard output */
 	bool json;		/* else a table */
 	bool force;		/* overwrite the file */
@@ -94,15 +94,15 @@ struct report {
 	int64_t max_bound_ns;	/* fail beyond that; negative: never */
 };
 
-#define REPORT_DEFAULT { .method = "auto", .max_bound_ns = -1 }
+#define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }
 
 /* Can it be written? To be asked before an hour of reading, not after it. */
-bool report_check(const struct report *report);
+bool outcome_check(const struct outcome *outcome);
 /* False: it could not be written, and that was said. */
-bool report_write(const struct report *report, const struct netsync *ns,
+bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		  const struct netsync_io *io);
 /* Say what is not as it should be with the hosts. Return: exit status. */
-int report_explain(const struct report *report, const struct netsync *ns);
+int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
 /*
  * The clock of @host in a result file. EXIT_DONE; else the exit status, and

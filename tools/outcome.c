@@ -19,22 +19,22 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-bool report_check(const struct report *report)
+bool outcome_check(const struct outcome *outcome)
 {
-	if (!report->output || report->force || access(report->output, F_OK))
+	if (!outcome->output || outcome->force || access(outcome->output, F_OK))
 		return true;
 	errno = EEXIST;
-	return complain_of_output(report->output);
+	return complain_of_output(outcome->output);
 }
 
-static bool write_to(FILE *out, const struct report *report,
+static bool write_to(FILE *out, const struct outcome *outcome,
 		     const struct netsync *ns, const struct netsync_io *io)
 {
 	bool ok = true;
 
 	errno = 0;
-	if (report->json)
-		ok = write_json(out, ns, io, report->method);
+	if (outcome->json)
+		ok = write_json(out, ns, io, outcome->method);
 	else
 		write_table(out, ns);
 	if (fflush(out) || ferror(out))
@@ -44,28 +44,28 @@ static bool write_to(FILE *out, const struct report *report,
 	return ok;
 }
 
-bool report_write(const struct report *report, const struct netsync *ns,
+bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		  const struct netsync_io *io)
 {
-	const int how = report->force ? O_TRUNC : O_EXCL;
+	const int how = outcome->force ? O_TRUNC : O_EXCL;
 	FILE *out;
 	int fd;
 
-	if (!report->output) {
-		if (write_to(stdout, report, ns, io))
+	if (!outcome->output) {
+		if (write_to(stdout, outcome, ns, io))
 			return true;
 		return complain_of_output("standard output");
 	}
-	fd = open(report->output, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+	fd = open(outcome->output, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
-		return complain_of_output(report->output);
-	if (!write_to(out, report, ns, io)) {
-		complain_of_output(report->output);
+		return complain_of_output(outcome->output);
+	if (!write_to(out, outcome, ns, io)) {
+		complain_of_output(outcome->output);
 		fclose(out);
 		return false;
 	}
-	return !fclose(out) || complain_of_output(report->output);
+	return !fclose(out) || complain_of_output(outcome->output);
 }
 
 /* ---- what is not as it should be --------------------------------------- */
@@ -119,7 +119,7 @@ static void explain_islands(const struct netsync *ns)
 	free(reached);
 }
 
-static bool explain_host(const struct report *report, const struct netsync *ns,
+static bool explain_host(const struct outcome *outcome, const struct netsync *ns,
 			 uint32_t host)
 {
 	const struct netsync_host_info info = host_info(ns, host);
@@ -141,15 +141,15 @@ static bool explain_host(const struct report *report, const struct netsync *ns,
 	case NETSYNC_ACCURATE:
 		break;
 	}
-	if (report->max_bound_ns < 0 || info.bound_max_ns <= report->max_bound_ns)
+	if (outcome->max_bound_ns < 0 || info.bound_max_ns <= outcome->max_bound_ns)
 		return true;
 	complain("%s: the error bound, %s, is above --max-bound, %s.",
 		 info.name, format_duration(bound, info.bound_max_ns),
-		 format_duration(limit, report->max_bound_ns));
+		 format_duration(limit, outcome->max_bound_ns));
 	return false;
 }
 
-int report_explain(const struct report *report, const struct netsync *ns)
+int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 {
 	int status = EXIT_DONE;
 
@@ -158,7 +158,7 @@ int report_explain(const struct report *report, const struct netsync *ns)
 			 host_info(ns, 0).name);
 	explain_islands(ns);
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (!explain_host(report, ns, i))
+		if (!explain_host(outcome, ns, i))
 			status = EXIT_PARTIAL;
 	return status;
 }
