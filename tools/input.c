@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading what the command line names, and estimating the clocks of it. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+
+/* ---- options ----------------------------------------------------------- */
+
+static bool set_method(struct input *input, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum netsync_method method;
+	} methods[] = {
+		{ "auto", NETSYNC_METHOD_AUTO },
+		{ "hull", NETSYNC_METHOD_HULL },
+		{ "regression", NETSYNC_METHOD_REGRESSION },
+	};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		input->solve.method = methods[i].method;
+		input->method = methods[i].name;
+		if (!strcmp(name, methods[i].name))
+			return true;
+	}
+	complain("--method %s: the methods are auto, hull and regression.", name);
+	return false;
+}
+
+static bool add_text(struct input *input, const char *path,
+		     int (*add)(struct netsync_io *, const char *, int))
+{
+	struct text_file *more = realloc(input->texts,
+		((size_t)input->num_texts + 1) * sizeof(*more));
+
+	if (!more) {
+		complain("There is not enough memory.");
+		return false;
+	}
+	input->texts = more;
+	input->texts[input->num_texts++] = (struct text_file){ path, add };
+	return true;
+}
+
+bool input_option(struct input *input, int option, const char *value)
+{
+	switch (option) {
+	case 'r':
+		input->solve.reference = value;
+		return true;
+	case 's':
+		return parse_ppm(&input->solve.max_skew_ppm, "max-skew", value,
+				 "100");
+	case 'd':
+		return parse_ppm(&input->solve.max_drift_ppm_s, "max-drift",
+				 value, "0.5");
+	case OPT_METHOD:
+		return set_method(input, value);
+	case OPT_MESSAGES:
+		return add_text(input, value, netsync_io_add_messages);
+	case OPT_PACKETS:
+		return add_text(input, value, netsync_io_add_packets);
+	case OPT_STRICT:
+		input->strict = true;
+		return true;
+	case OPT_SPLIT_NETNS:
+		input->split_netns = true;
+		return true;
+	}
+	return false;
+}
+
+bool input_traces(struct input *input, int argc, char **argv)
+{
+	input->traces = argv;
+	input->num_traces = argc;
+	return argc || input->num_texts;
+}
+
+void input_release(struct input *input)
+{
+	free(input->texts);
+	input->texts = NULL;
+	input->num_texts = 0;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* While a recording is synchronized SIGHUP is caught, too: that ends nothing. */
+static bool is_interrupted(void)
+{
+	return interrupted == SIGINT || interrupted == SIGTERM;
+}
+
+static void warn(void *data, const char *sentence)
+{
+	progress_end(data);
+	complain("warning: %s", sentence);
+}
+
+static int on_progress(void *data, uint64_t done, uint64_t total)
+{
+	progress_show(data, done, total);
+	return is_interrupted();
+}
+
+bool input_read(const struct input *input, struct netsync_io *io)
+{
+	struct sigaction interrupt, terminate;
+	struct progress progress;
+	int ret = 0;
+
+	/* Scratch folders, which reading may need, are to be removed in any case. */
+	interrupted = 0;
+	catch_signal(SIGINT, &interrupt);
+	catch_signal(SIGTERM, &terminate);
+	progress_start(&progress);
+	netsync_io_set_warn(io, warn, &progress);
+	netsync_io_set_split_netns(io, input->split_netns);
+	for (int i = 0; i < input->num_traces && ret >= 0 && !is_interrupted(); i++)
+		ret = netsync_io_add(io, input->traces[i]);
+	for (int i = 0; i < input->num_texts && ret >= 0; i++)
+		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
+	if (ret >= 0)
+		ret = netsync_io_read(io, on_progress, &progress);
+	progress_end(&progress);
+	if (ret < 0)
+		complain("%s", netsync_io_error(io));
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGTERM, &terminate, NULL);
+	return ret >= 0 && !is_interrupted();
+}
+
+bool input_solve(const struct input *input, struct netsync *ns,
+		 struct netsync_io *io)
+{
+	if (!input_read(input, io))
+		return false;
+	if (netsync_solve(ns, &input->solve) == 0)
+		return true;
+	complain("%s", netsync_error(ns));
+	return false;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a sub-command reads and estimates clocks of, and the options for that. */
+#ifndef NETSYNC_INPUT_H
+#define NETSYNC_INPUT_H
+
+#include "tool.h"
+
+struct text_file {
+	const char *path;
+	int (*add)(struct netsync_io *io, const char *path, int strict);
+};
+
+struct input {
+	char **traces;
+	int num_traces;
+	struct text_file *texts;
+	int num_texts;
+	int strict;
+	bool split_netns;
+	struct netsync_options solve;
+	const char *method;	/* its name */
+};
+
+#define INPUT_DEFAULT { \
+	.solve = { .size = sizeof(struct netsync_options) }, \
+	.method = "auto", \
+}
+
+enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
+       OPT_METHOD };
+
+/* Rows for getopt_long(), and the letters of those that have one. */
+#define INPUT_OPTIONS \
+	{ "messages", required_argument, NULL, OPT_MESSAGES }, \
+	{ "packets", required_argument, NULL, OPT_PACKETS }, \
+	{ "strict", no_argument, NULL, OPT_STRICT }, \
+	{ "split-netns", no_argument, NULL, OPT_SPLIT_NETNS }, \
+	{ "reference", required_argument, NULL, 'r' }, \
+	{ "method", required_argument, NULL, OPT_METHOD }, \
+	{ "max-skew", required_argument, NULL, 's' }, \
+	{ "max-drift", required_argument, NULL, 'd' }
+
+#define INPUT_LETTERS "r:s:d:"
+
+/* One of these options. False: it is not, or its value was complained of. */
+bool input_option(struct input *input, int option, const char *value);
+
+/* Take what is behind the options as traces. False: there is nothing to read. */
+bool input_traces(struct input *input, int argc, char **argv);
+
+/* Read all of it, with a bar. False: it cannot be, and that was said. */
+bool input_read(const struct input *input, struct netsync_io *io);
+
+/* The same, and estimate all clocks. */
+bool input_solve(const struct input *input, struct netsync *ns,
+		 struct netsync_io *io);
+
+void input_release(struct input *input);
+
+#endif
