@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync convert - correct timestamps by a saved result. */
+#include <errno.h>
 #include <getopt.h>
 
+#include "model.h"
 #include "tool.h"
 
 static const char help[] =
@@ -39,6 +41,29 @@ static int convert_one(const struct netsync_clock *clock, const char *text)
 	return EXIT_DONE;
 }
 
+static int convert_all(const char *path, const char *name, char **times, int num)
+{
+	const struct model_host *host;
+	struct netsync_clock *clock = NULL;
+	struct model model;
+	int status = EXIT_DONE, ret;
+
+	ret = model_open(&model, path);
+	if (!ret)
+		ret = model_find_name(&model, name, &host);
+	if (!ret)
+		ret = model_read_clock(&model, host, &clock);
+	if (ret) {
+		complain("%s", model_error(&model));
+		status = ret == -ENODATA ? EXIT_PARTIAL : EXIT_BAD;
+	}
+	for (int i = 0; i < num && !status; i++)
+		status = convert_one(clock, times[i]);
+	netsync_clock_free(clock);
+	model_close(&model);
+	return status;
+}
+
 int cmd_convert(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -47,8 +72,7 @@ int cmd_convert(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	const char *model = NULL;
-	struct netsync_clock *clock;
-	int option, status;
+	int option;
 
 	/* '+': what follows HOST may begin with a minus sign. */
 	while ((option = getopt_long(argc, argv, "+m:h", options, NULL)) != -1) {
@@ -67,9 +91,6 @@ int cmd_convert(int argc, char **argv)
 		complain("Give a result file, a host and at least one time: netsync convert -m FILE HOST TIME...");
 		return EXIT_BAD;
 	}
-	status = read_json_clock(model, argv[optind], &clock);
-	for (int i = optind + 1; i < argc && !status; i++)
-		status = convert_one(clock, argv[i]);
-	netsync_clock_free(clock);
-	return status;
+	return convert_all(model, argv[optind], argv + optind + 1,
+			   argc - optind - 1);
 }

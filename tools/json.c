@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The result file: format "netsync-1". Times are integers, never doubles; what
- * is not known is null.
+ * Writing the result file: format "netsync-1". Times are integers, never doubles;
+ * what is not known is null.
  */
 #include <json.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model.h"
 #include "tool.h"
-
-#define FORMAT_NAME "netsync-1"
 
 /* ---- writing ----------------------------------------------------------- */
 
@@ -143,6 +141,38 @@ static void put_traces(struct writer *w, json_object *object, uint32_t host)
 	put(w, object, "traces", array);
 }
 
+static json_object *uuid_string(const uint8_t uuid[16])
+{
+	char text[37], *at = text;
+
+	for (int i = 0; i < 16; i++)
+		at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ?
+			      "-%02x" : "%02x", uuid[i]);
+	return json_object_new_string(text);
+}
+
+/* By what its traces are known, those that have no packets, too. */
+static void put_clock(struct writer *w, json_object *object, uint32_t host)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
+		const struct netsync_io_trace info = trace_info(w->io, i);
+		json_object *clock;
+
+		if (info.host != host)
+			continue;
+		clock = json_object_new_object();
+		put(w, clock, "host_name", new_string(info.host_name));
+		if (info.has_clock_uuid)
+			put(w, clock, "uuid", uuid_string(info.clock_uuid));
+		else
+			put_null(w, clock, "uuid");
+		put_time(w, clock, "epoch_ns", info.epoch_ns + info.shift_ns);
+		put(w, object, "clock", clock);
+		return;
+	}
+	put_null(w, object, "clock");
+}
+
 static void put_segments(struct writer *w, json_object *object,
 			 const struct netsync_model *model)
 {
@@ -239,6 +269,7 @@ static json_object *host_object(struct writer *w, uint32_t host)
 	if (clock)
 		netsync_clock_model(clock, &model);
 	put(w, object, "name", new_string(info.name));
+	put_clock(w, object, host);
 	put_traces(w, object, host);
 	put_time(w, object, "first_ns", seen ? info.first_ns : NETSYNC_UNKNOWN);
 	put_time(w, object, "last_ns", seen ? info.last_ns : NETSYNC_UNKNOWN);
@@ -325,7 +356,7 @@ bool write_json(FILE *out, const struct netsync *ns,
 	json_object *pairs = json_object_new_array();
 	const char *text;
 
-	put(&w, root, "format", json_object_new_string(FORMAT_NAME));
+	put(&w, root, "format", json_object_new_string(MODEL_FORMAT));
 	put(&w, root, "reference",
 	    new_string(host_info(ns, netsync_reference(ns)).name));
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
@@ -432,197 +463,4 @@ bool write_live_json(FILE *out, const struct live_state *state)
 		w.failed = true;
 	json_object_put(root);
 	return !w.failed;
-}
-
-/* ---- reading ----------------------------------------------------------- */
-
-static bool get_int(json_object *object, int64_t *value)
-{
-	if (!json_object_is_type(object, json_type_int))
-		return false;
-	*value = json_object_get_int64(object);
-	/* json-c gives the nearest value for what does not fit. */
-	return *value > INT64_MIN && *value < INT64_MAX;
-}
-
-static bool get_double(json_object *object, double *value)
-{
-	if (!json_object_is_type(object, json_type_double) &&
-	    !json_object_is_type(object, json_type_int))
-		return false;
-	*value = json_object_get_double(object);
-	return isfinite(*value);
-}
-
-/* NETSYNC_UNKNOWN for null. */
-static bool get_bound(json_object *object, int64_t *value)
-{
-	*value = NETSYNC_UNKNOWN;
-	return !object || get_int(object, value);
-}
-
-static json_object *get_array(json_object *object, const char *key)
-{
-	json_object *array = json_object_object_get(object, key);
-
-	return json_object_is_type(array, json_type_array) ? array : NULL;
-}
-
-static size_t length_of(json_object *array)
-{
-	return array ? json_object_array_length(array) : 0;
-}
-
-static json_object *nth(json_object *array, size_t index)
-{
-	return json_object_array_get_idx(array, index);
-}
-
-static bool read_segment(json_object *object, struct netsync_segment *segment)
-{
-	return get_int(json_object_object_get(object, "from_ns"),
-		       &segment->from_ns) &&
-	       get_int(json_object_object_get(object, "to_ns"),
-		       &segment->to_ns) &&
-	       get_int(json_object_object_get(object, "offset_ns"),
-		       &segment->offset_ns) &&
-	       get_double(json_object_object_get(object, "rate"),
-			  &segment->rate) &&
-	       get_bound(json_object_object_get(object, "bound_ns"),
-			 &segment->bound_ns);
-}
-
-static bool read_knot(json_object *array, struct netsync_knot *knot)
-{
-	return json_object_is_type(array, json_type_array) &&
-	       json_object_array_length(array) == 3 &&
-	       get_int(nth(array, 0), &knot->time_ns) &&
-	       get_bound(nth(array, 1), &knot->below_ns) &&
-	       get_bound(nth(array, 2), &knot->above_ns);
-}
-
-static bool read_knots(json_object *array, struct netsync_knot *knots)
-{
-	for (size_t i = 0; i < length_of(array); i++)
-		if (!read_knot(nth(array, i), &knots[i]))
-			return false;
-	return true;
-}
-
-/* False: the numbers are not those of a clock, or there is no memory. */
-static bool read_clock(json_object *host, struct netsync_clock **clock)
-{
-	json_object *segments = get_array(host, "segments");
-	json_object *bound = json_object_object_get(host, "bound_ns");
-	json_object *knots = get_array(bound, "knots");
-	json_object *growth = get_array(bound, "growth_ppm");
-	struct netsync_model model = {
-		.size = sizeof(model),
-		.num_segments = length_of(segments),
-		.num_knots = length_of(knots),
-	};
-	struct netsync_segment *s = calloc(model.num_segments, sizeof(*s));
-	struct netsync_knot *k = calloc(model.num_knots + 1, sizeof(*k));
-	bool ok = s && k && read_knots(knots, k);
-
-	for (uint32_t i = 0; i < model.num_segments && ok; i++)
-		ok = read_segment(nth(segments, i), &s[i]);
-	if (ok && model.num_knots)
-		ok = length_of(growth) == 2 &&
-		     get_double(nth(growth, 0), &model.growth_ppm[0]) &&
-		     get_double(nth(growth, 1), &model.growth_ppm[1]);
-	model.segments = s;
-	model.knots = k;
-	ok = ok && !netsync_clock_new(&model, clock);
-	free(s);
-	free(k);
-	return ok;
-}
-
-static const char *name_of(json_object *host)
-{
-	const char *name =
-		json_object_get_string(json_object_object_get(host, "name"));
-
-	return name ? name : "";
-}
-
-static void complain_of_host(const char *path, json_object *hosts,
-			     const char *host)
-{
-	char *names = NULL;
-	size_t size;
-	FILE *list = open_memstream(&names, &size);
-
-	for (size_t i = 0; i < length_of(hosts) && list; i++)
-		fprintf(list, "%s %s", i ? "," : "", name_of(nth(hosts, i)));
-	if (list)
-		fclose(list);
-	complain("%s: it has no host \"%s\"; its hosts are:%s.", path, host,
-		 names ? names : "");
-	free(names);
-}
-
-static json_object *find_host(json_object *hosts, const char *name)
-{
-	for (size_t i = 0; i < length_of(hosts); i++)
-		if (!strcmp(name_of(nth(hosts, i)), name))
-			return nth(hosts, i);
-	return NULL;
-}
-
-static bool has_format(json_object *root)
-{
-	json_object *format = json_object_is_type(root, json_type_object) ?
-			      json_object_object_get(root, "format") : NULL;
-	const char *name = json_object_get_string(format);
-
-	return name && !strcmp(name, FORMAT_NAME);
-}
-
-static int find_clock(const char *path, json_object *root, const char *name,
-		      struct netsync_clock **clock)
-{
-	json_object *hosts, *host;
-
-	if (!has_format(root)) {
-		complain("%s: this is not a result of netsync (format %s).",
-			 path, FORMAT_NAME);
-		return EXIT_BAD;
-	}
-	hosts = get_array(root, "hosts");
-	host = find_host(hosts, name);
-	if (!host) {
-		complain_of_host(path, hosts, name);
-		return EXIT_BAD;
-	}
-	if (!length_of(get_array(host, "segments"))) {
-		complain("%s: the clock of %s could not be corrected.", path,
-			 name);
-		return EXIT_PARTIAL;
-	}
-	if (!read_clock(host, clock)) {
-		complain("%s: the clock of %s is damaged.", path, name);
-		return EXIT_BAD;
-	}
-	return EXIT_DONE;
-}
-
-int read_json_clock(const char *path, const char *host,
-		    struct netsync_clock **clock)
-{
-	json_object *root = json_object_from_file(path);
-	int status;
-
-	*clock = NULL;
-	if (!root) {
-		const char *why = json_util_get_last_err();
-
-		complain("%s: it cannot be read as JSON: %s", path,
-			 why ? why : "it is empty.");
-		return EXIT_BAD;
-	}
-	status = find_clock(path, root, host, clock);
-	json_object_put(root);
-	return status;
 }

@@ -104,13 +104,6 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 /* Say what is not as it should be with the hosts. Return: exit status. */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
-/*
- * The clock of @host in a result file. EXIT_DONE; else the exit status, and
- * the reason was printed. To be given back with netsync_clock_free().
- */
-int read_json_clock(const char *path, const char *host,
-		    struct netsync_clock **clock);
-
 /* ---- time -------------------------------------------------------------- */
 
 int64_t clock_ns(clockid_t clock);

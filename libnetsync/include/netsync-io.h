@@ -240,19 +240,31 @@ struct netsync_io_trace {
 	uint32_t netns;		/* the namespace that is the host; 0: all */
 	uint32_t running;	/* 1: a live session that is being read */
 	uint32_t late;		/* 1: one that had begun already, before first_ns */
+
+	/* Whose it is. */
+	const char *format;	/* "ctf"; owned by the reader */
+	const char *host_name;	/* as NAME=FOLDER says, else the trace; the same */
+	int64_t epoch_ns;	/* of the zero of its clock */
+	uint32_t has_clock_uuid;
+	uint8_t clock_uuid[16];
 };
 
+#define NETSYNC_IO_NO_HOST UINT32_MAX
+
 /*
- * How many traces there are: 0 before netsync_io_read() or netsync_io_poll(). A
- * trace that is split into network namespaces is there once for each: packets
- * are those of the namespace, all the rest is of the whole trace.
+ * How many traces there are. Before netsync_io_read() these are the ones that
+ * netsync_io_add() has found so far, in that order, and only known of them are
+ * path, damaged, and whose they are; host is NETSYNC_IO_NO_HOST. Live ones are there
+ * from netsync_io_poll() on. A trace that is split into network namespaces is
+ * there once for each: packets are those of the namespace, all the rest is of
+ * the whole trace.
  */
 uint32_t netsync_io_num_traces(const struct netsync_io *io);
 
 /**
  * netsync_io_get_trace() - what is known of a trace
  * @io: the reader
- * @index: which one; they are in the order of hosts, then of paths
+ * @index: which one; after reading they are in the order of hosts, then of paths
  * @info: filled in; its size field says how much of it the caller knows
  *
  * Return: 0; -EINVAL for an index or size that is not valid.

@@ -362,6 +362,7 @@ static void ctf_close(struct trace *trace)
 }
 
 const struct trace_reader ctf_reader = {
+	.format = "ctf",
 	.claims = ctf_claims,
 	.open = ctf_open,
 	.read = ctf_read,

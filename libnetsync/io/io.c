@@ -291,7 +291,9 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	if (!trace)
 		return io_no_memory(io);
 	trace->io = io;
+	trace->info.host = NETSYNC_IO_NO_HOST;
 	trace->info.last_ns = -1;
+	trace->info.format = reader->format;
 	trace->path = strdup(path);
 	trace->real_path = realpath(path, NULL);
 	if (!trace->path || !trace->real_path) {
@@ -653,6 +655,18 @@ static int by_host_and_path(const void *a, const void *b)
 	return strcmp(p->path, q->path);
 }
 
+static struct netsync_io_trace info_of(const struct trace *trace)
+{
+	struct netsync_io_trace info = trace->info;
+
+	info.path = trace->path;
+	info.host_name = trace->host_name;
+	info.epoch_ns = trace->epoch_ns;
+	info.has_clock_uuid = trace->has_clock_uuid;
+	memcpy(info.clock_uuid, trace->clock_uuid, UUID_SIZE);
+	return info;
+}
+
 int io_make_infos(struct netsync_io *io)
 {
 	size_t num = io->num_traces;
@@ -666,11 +680,10 @@ int io_make_infos(struct netsync_io *io)
 		return io_no_memory(io);
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *trace = io->traces[i];
-		struct netsync_io_trace info = trace->info;
+		struct netsync_io_trace info = info_of(trace);
 
 		if (!trace->host)
 			continue;
-		info.path = trace->path;
 		info.host = (uint32_t)trace->host->number;
 		if (!trace->num_parts && trace->host->number >= 0)
 			io->infos[io->num_infos++] = info;
@@ -772,9 +785,14 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split)
 	io->split_netns = split;
 }
 
+static bool is_read(const struct netsync_io *io)
+{
+	return io->was_read || io->live;
+}
+
 uint32_t netsync_io_num_traces(const struct netsync_io *io)
 {
-	return (uint32_t)io->num_infos;
+	return (uint32_t)(is_read(io) ? io->num_infos : io->num_traces);
 }
 
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
@@ -785,7 +803,7 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 
 	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
 		return -EINVAL;
-	full = io->infos[index];
+	full = is_read(io) ? io->infos[index] : info_of(io->traces[index]);
 	if (size > sizeof(full)) {
 		memset((char *)info + sizeof(full), 0, size - sizeof(full));
 		size = sizeof(full);

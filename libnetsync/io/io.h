@@ -88,6 +88,7 @@ struct trace {
 };
 
 struct trace_reader {
+	const char *format;	/* its name */
 	/* Is there a trace of this kind at @path? */
 	bool (*claims)(const char *path, const struct stat *st);
 	/*

@@ -204,6 +204,7 @@ static int add_trace(struct session *session, const struct live_trace *told)
 	more[io->num_traces++] = trace;
 	trace->io = io;
 	trace->info.last_ns = -1;
+	trace->info.format = ctf_reader.format;
 	trace->info.running = 1;
 	trace->info.late = session->late;
 	trace->range.end_ns = -1;

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading the result file. */
+#include <errno.h>
+#include <json.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+static int fail(struct model *model, int err, const char *format, ...)
+{
+	va_list args;
+
+	free(model->error);
+	va_start(args, format);
+	if (vasprintf(&model->error, format, args) < 0)
+		model->error = NULL;
+	va_end(args);
+	return err;
+}
+
+static int no_memory(struct model *model)
+{
+	return fail(model, -ENOMEM, "There is not enough memory.");
+}
+
+const char *model_error(const struct model *model)
+{
+	return model->error ? model->error : "There is not enough memory.";
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+static bool get_int(json_object *object, int64_t *value)
+{
+	if (!json_object_is_type(object, json_type_int))
+		return false;
+	*value = json_object_get_int64(object);
+	/* json-c gives the nearest value for what does not fit. */
+	return *value > INT64_MIN && *value < INT64_MAX;
+}
+
+static bool get_double(json_object *object, double *value)
+{
+	if (!json_object_is_type(object, json_type_double) &&
+	    !json_object_is_type(object, json_type_int))
+		return false;
+	*value = json_object_get_double(object);
+	return isfinite(*value);
+}
+
+/* NETSYNC_UNKNOWN for null. */
+static bool get_bound(json_object *object, int64_t *value)
+{
+	*value = NETSYNC_UNKNOWN;
+	return !object || get_int(object, value);
+}
+
+static json_object *get_array(json_object *object, const char *key)
+{
+	json_object *array = json_object_object_get(object, key);
+
+	return json_object_is_type(array, json_type_array) ? array : NULL;
+}
+
+static size_t length_of(json_object *array)
+{
+	return array ? json_object_array_length(array) : 0;
+}
+
+static json_object *nth(json_object *array, size_t index)
+{
+	return json_object_array_get_idx(array, index);
+}
+
+static bool read_segment(json_object *object, struct netsync_segment *segment)
+{
+	return get_int(json_object_object_get(object, "from_ns"),
+		       &segment->from_ns) &&
+	       get_int(json_object_object_get(object, "to_ns"),
+		       &segment->to_ns) &&
+	       get_int(json_object_object_get(object, "offset_ns"),
+		       &segment->offset_ns) &&
+	       get_double(json_object_object_get(object, "rate"),
+			  &segment->rate) &&
+	       get_bound(json_object_object_get(object, "bound_ns"),
+			 &segment->bound_ns);
+}
+
+static bool read_knot(json_object *array, struct netsync_knot *knot)
+{
+	return json_object_is_type(array, json_type_array) &&
+	       json_object_array_length(array) == 3 &&
+	       get_int(nth(array, 0), &knot->time_ns) &&
+	       get_bound(nth(array, 1), &knot->below_ns) &&
+	       get_bound(nth(array, 2), &knot->above_ns);
+}
+
+static bool read_knots(json_object *array, struct netsync_knot *knots)
+{
+	for (size_t i = 0; i < length_of(array); i++)
+		if (!read_knot(nth(array, i), &knots[i]))
+			return false;
+	return true;
+}
+
+/* False: the numbers are not those of a clock, or there is no memory. */
+static bool read_clock(json_object *host, struct netsync_clock **clock)
+{
+	json_object *segments = get_array(host, "segments");
+	json_object *bound = json_object_object_get(host, "bound_ns");
+	json_object *knots = get_array(bound, "knots");
+	json_object *growth = get_array(bound, "growth_ppm");
+	struct netsync_model model = {
+		.size = sizeof(model),
+		.num_segments = length_of(segments),
+		.num_knots = length_of(knots),
+	};
+	struct netsync_segment *s = calloc(model.num_segments, sizeof(*s));
+	struct netsync_knot *k = calloc(model.num_knots + 1, sizeof(*k));
+	bool ok = s && k && read_knots(knots, k);
+
+	for (uint32_t i = 0; i < model.num_segments && ok; i++)
+		ok = read_segment(nth(segments, i), &s[i]);
+	if (ok && model.num_knots)
+		ok = length_of(growth) == 2 &&
+		     get_double(nth(growth, 0), &model.growth_ppm[0]) &&
+		     get_double(nth(growth, 1), &model.growth_ppm[1]);
+	model.segments = s;
+	model.knots = k;
+	ok = ok && !netsync_clock_new(&model, clock);
+	free(s);
+	free(k);
+	return ok;
+}
+
+/* ---- hosts ------------------------------------------------------------- */
+
+static const char *get_text(json_object *object, const char *key)
+{
+	const char *text =
+		json_object_get_string(json_object_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static bool get_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
+{
+	for (int i = 0; i < MODEL_UUID_SIZE; i++) {
+		unsigned int byte;
+		int used = 0;
+
+		text += *text == '-';
+		if (sscanf(text, "%2x%n", &byte, &used) != 1 || used != 2)
+			return false;
+		uuid[i] = byte;
+		text += 2;
+	}
+	return !*text;
+}
+
+static void read_host(struct model_host *host, json_object *json)
+{
+	json_object *clock = json_object_object_get(json, "clock");
+
+	host->json = json;
+	host->name = get_text(json, "name");
+	if (!json_object_is_type(clock, json_type_object))
+		return;
+	host->clock.host_name = get_text(clock, "host_name");
+	host->clock.has_uuid = get_uuid(get_text(clock, "uuid"),
+					host->clock.uuid);
+	host->has_traces = get_int(json_object_object_get(clock, "epoch_ns"),
+				   &host->clock.epoch_ns);
+}
+
+static bool has_format(json_object *root)
+{
+	return json_object_is_type(root, json_type_object) &&
+	       !strcmp(get_text(root, "format"), MODEL_FORMAT);
+}
+
+int model_open(struct model *model, const char *path)
+{
+	json_object *hosts;
+	const char *why;
+
+	memset(model, 0, sizeof(*model));
+	model->path = strdup(path);
+	if (!model->path)
+		return no_memory(model);
+	model->root = json_object_from_file(path);
+	if (!model->root) {
+		why = json_util_get_last_err();
+		return fail(model, -EINVAL, "%s: it cannot be read as JSON: %s",
+			    path, why ? why : "it is empty.");
+	}
+	if (!has_format(model->root))
+		return fail(model, -EINVAL,
+			"%s: this is not a result of netsync (format %s).", path,
+			MODEL_FORMAT);
+	model->reference = get_text(model->root, "reference");
+	hosts = get_array(model->root, "hosts");
+	model->hosts = calloc(length_of(hosts) + 1, sizeof(*model->hosts));
+	if (!model->hosts)
+		return no_memory(model);
+	for (; model->num_hosts < length_of(hosts); model->num_hosts++)
+		read_host(&model->hosts[model->num_hosts],
+			  nth(hosts, model->num_hosts));
+	return 0;
+}
+
+void model_close(struct model *model)
+{
+	free(model->hosts);
+	free(model->path);
+	free(model->error);
+	json_object_put(model->root);
+}
+
+/* ---- finding ----------------------------------------------------------- */
+
+/* " a, b": all hosts, or those of a clock; to be given back with free(). */
+static char *list_hosts(const struct model *model,
+			bool (*is_in)(const struct model_host *host,
+				      const struct model_clock *clock),
+			const struct model_clock *clock)
+{
+	char *names = NULL;
+	size_t size;
+	FILE *list = open_memstream(&names, &size);
+	bool any = false;
+
+	for (size_t i = 0; i < model->num_hosts && list; i++) {
+		if (is_in && !is_in(&model->hosts[i], clock))
+			continue;
+		fprintf(list, "%s %s", any ? "," : "", model->hosts[i].name);
+		any = true;
+	}
+	if (list)
+		fclose(list);
+	return names;
+}
+
+int model_find_name(struct model *model, const char *name,
+		    const struct model_host **host)
+{
+	char *names;
+
+	for (size_t i = 0; i < model->num_hosts; i++) {
+		*host = &model->hosts[i];
+		if (!strcmp((*host)->name, name))
+			return 0;
+	}
+	names = list_hosts(model, NULL, NULL);
+	fail(model, -ENOENT, "%s: it has no host \"%s\"; its hosts are:%s.",
+	     model->path, name, names ? names : "");
+	free(names);
+	return -ENOENT;
+}
+
+static bool same_uuid(const struct model_host *host,
+		      const struct model_clock *clock)
+{
+	return host->has_traces && clock->has_uuid == host->clock.has_uuid &&
+	       !memcmp(clock->uuid, host->clock.uuid, MODEL_UUID_SIZE);
+}
+
+static bool same_clock(const struct model_host *host,
+		       const struct model_clock *clock)
+{
+	return same_uuid(host, clock) &&
+	       !strcmp(clock->host_name, host->clock.host_name);
+}
+
+/* How many are there? The first of them. */
+static size_t count(const struct model *model,
+		    bool (*is_in)(const struct model_host *host,
+				  const struct model_clock *clock),
+		    const struct model_clock *clock,
+		    const struct model_host **host)
+{
+	size_t num = 0;
+
+	for (size_t i = model->num_hosts; i-- > 0;) {
+		if (!is_in(&model->hosts[i], clock))
+			continue;
+		*host = &model->hosts[i];
+		num++;
+	}
+	return num;
+}
+
+int model_find_clock(struct model *model, const struct model_clock *clock,
+		     const struct model_host **host)
+{
+	bool (*is_in)(const struct model_host *host,
+		      const struct model_clock *clock) = same_clock;
+	size_t num = count(model, is_in, clock, host);
+	char *names;
+
+	/* A clock with an uuid is known by that, also under another name. */
+	if (!num && clock->has_uuid) {
+		is_in = same_uuid;
+		num = count(model, is_in, clock, host);
+	}
+	if (num == 1)
+		return 0;
+	if (!num) {
+		names = list_hosts(model, NULL, NULL);
+		fail(model, -ENOENT,
+		     "%s: it has no host \"%s\" with this clock; its hosts are:%s.",
+		     model->path, clock->host_name, names ? names : "");
+	} else {
+		names = list_hosts(model, is_in, clock);
+		fail(model, -ENOTUNIQ,
+		     "%s: several of its hosts have this clock:%s.",
+		     model->path, names ? names : "");
+	}
+	free(names);
+	return num ? -ENOTUNIQ : -ENOENT;
+}
+
+int model_read_clock(struct model *model, const struct model_host *host,
+		     struct netsync_clock **clock)
+{
+	*clock = NULL;
+	if (!length_of(get_array(host->json, "segments")))
+		return fail(model, -ENODATA,
+			"%s: the clock of %s could not be corrected.",
+			model->path, host->name);
+	if (!read_clock(host->json, clock))
+		return fail(model, -EINVAL,
+			"%s: the clock of %s is damaged.", model->path,
+			host->name);
+	return 0;
+}
+
+int model_shift(struct model *model, const struct model_host *host,
+		const struct model_clock *clock, int64_t *shift_ns)
+{
+	if (!__builtin_sub_overflow(host->clock.epoch_ns, clock->epoch_ns,
+				    shift_ns))
+		return 0;
+	return fail(model, -ERANGE,
+		"%s: more than 292 years between offsets from the epoch of the clock of %s.",
+		model->path, host->name);
+}
