@@ -300,6 +300,7 @@ struct json_object *agent_create(struct json_object *request)
 					   strerror(errno));
 		undo_remember(UNDO_FOLDER, session.folder);
 	}
+	relay_watch(control);
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose(request, &choice);
 	agent_wait(0);
@@ -366,7 +367,8 @@ static void add_channels(struct json_object *list, enum domain domain)
 
 /*
  * {"channels":[{"name":NAME,"discarded":N,"lost":N}...]}, and if it records to
- * this machine {"size":N,"room":N}, in bytes.
+ * this machine {"size":N,"room":N}, in bytes, else {"connected":BOOL}, and if it
+ * is not {"reachable":BOOL}.
  */
 struct json_object *agent_status(struct json_object *request)
 {
@@ -386,6 +388,15 @@ struct json_object *agent_status(struct json_object *request)
 					folder_bytes(session.folder)));
 		json_object_object_add(answer, "room", json_object_new_int64(
 					folder_room(session.folder)));
+	}
+	if (relay_is_watched()) {
+		const bool connected = relay_is_connected();
+
+		json_object_object_add(answer, "connected",
+				       json_object_new_boolean(connected));
+		if (!connected)
+			json_object_object_add(answer, "reachable",
+				json_object_new_boolean(relay_is_reachable()));
 	}
 	return answer;
 }

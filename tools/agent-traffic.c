@@ -4,18 +4,12 @@
  * ssh's connection has carried, beside what all network devices have.
  */
 #include <arpa/inet.h>
-#include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
-#include <linux/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "agent.h"
+#include "agent-connections.h"
 
 static struct traffic begin;
 
@@ -53,89 +47,35 @@ static bool is_address(int family, const void *address, const char *text)
 		!strcmp(own + strlen(mapped), text));
 }
 
-/* What it has carried both ways, if @msg is about it. */
-static uint64_t carried(const struct inet_diag_msg *msg, size_t size,
-			const struct connection *connection)
+struct search {
+	struct connection connection;
+	uint64_t carried;	/* both ways */
+};
+
+static void add_carried(void *data, const struct inet_diag_msg *msg,
+			const struct tcp_info *info)
 {
-	const struct rtattr *attr = (void *)(msg + 1);
-	int left = size - sizeof(*msg);
+	struct search *search = data;
+	const struct connection *wanted = &search->connection;
 
-	if (ntohs(msg->id.idiag_dport) != connection->far_port ||
-	    !is_address(msg->idiag_family, msg->id.idiag_dst, connection->far) ||
-	    !is_address(msg->idiag_family, msg->id.idiag_src, connection->near))
-		return 0;
-	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
-		struct tcp_info info = { 0 };
-		size_t len = RTA_PAYLOAD(attr);
-
-		if (attr->rta_type != INET_DIAG_INFO)
-			continue;
-		memcpy(&info, RTA_DATA(attr),
-		       len < sizeof(info) ? len : sizeof(info));
-		return info.tcpi_bytes_acked + info.tcpi_bytes_received;
-	}
-	return 0;
-}
-
-/* Of all TCP connections with our port, the one that is meant. */
-static uint64_t ask(int sock, int family, const struct connection *connection)
-{
-	struct {
-		struct nlmsghdr header;
-		struct inet_diag_req_v2 diag;
-	} request = {
-		.header = {
-			.nlmsg_len = sizeof(request),
-			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
-			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
-		},
-		.diag = {
-			.sdiag_family = family,
-			.sdiag_protocol = IPPROTO_TCP,
-			.idiag_ext = 1 << (INET_DIAG_INFO - 1),
-			.idiag_states = UINT32_MAX,
-			.id.idiag_sport = htons(connection->near_port),
-		},
-	};
-	char buffer[1 << 15] __attribute__((aligned(8)));
-	uint64_t sum = 0;
-	ssize_t size;
-
-	if (send(sock, &request, sizeof(request), 0) < 0)
-		return 0;
-	while ((size = recv(sock, buffer, sizeof(buffer), 0)) > 0) {
-		const struct nlmsghdr *header = (void *)buffer;
-
-		for (; NLMSG_OK(header, size); header = NLMSG_NEXT(header, size)) {
-			if (header->nlmsg_type == NLMSG_DONE ||
-			    header->nlmsg_type == NLMSG_ERROR)
-				return sum;
-			sum += carried(NLMSG_DATA(header), NLMSG_PAYLOAD(header, 0),
-				       connection);
-		}
-	}
-	return sum;
+	if (is_address(msg->idiag_family, msg->id.idiag_dst, wanted->far) &&
+	    is_address(msg->idiag_family, msg->id.idiag_src, wanted->near))
+		search->carried += info->tcpi_bytes_acked +
+				   info->tcpi_bytes_received;
 }
 
 static uint64_t stream_bytes(void)
 {
 	const char *ssh = getenv("SSH_CONNECTION");
-	struct connection connection;
-	uint64_t sum = 0;
-	int sock;
+	struct search search = { .carried = 0 };
+	struct connection *wanted = &search.connection;
 
-	if (!ssh || sscanf(ssh, "%63s %u %63s %u", connection.far,
-			   &connection.far_port, connection.near,
-			   &connection.near_port) != 4)
+	if (!ssh || sscanf(ssh, "%63s %u %63s %u", wanted->far,
+			   &wanted->far_port, wanted->near,
+			   &wanted->near_port) != 4)
 		return 0;
-	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	if (sock < 0)
-		return 0;
-	sum = ask(sock, AF_INET, &connection);
-	if (!sum)
-		sum = ask(sock, AF_INET6, &connection);
-	close(sock);
-	return sum;
+	connections_find(wanted->near_port, wanted->far_port, add_carried, &search);
+	return search.carried;
 }
 
 void traffic_start(void)

@@ -60,6 +60,16 @@ struct traffic {
 void traffic_start(void);
 struct traffic traffic_since(void);
 
+/* ---- a relay daemon (agent-relay.c) --------------------------------------- */
+
+/* The one at this URL; "": none. */
+void relay_watch(const char *url);
+bool relay_is_watched(void);
+/* Is anything of this machine connected to it? */
+bool relay_is_connected(void);
+/* Could it be? */
+bool relay_is_reachable(void);
+
 /* ---- what is to be undone (agent-undo.c) --------------------------------- */
 
 enum undo {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync - bring the clocks of traced machines onto one time base. */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -22,15 +23,32 @@ static const struct command {
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+/*
+ * Terminals obey control characters, those that UTF-8 writes in two bytes, too;
+ * what other machines and files say is not to be trusted with them.
+ */
+static void make_printable(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+			c[0] = c[1] = '?';
+}
+
 void complain(const char *format, ...)
 {
+	char *sentence = NULL;
 	va_list args;
 
-	fputs("netsync: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&sentence, format, args) < 0)
+		sentence = NULL;
 	va_end(args);
-	fputc('\n', stderr);
+	if (sentence)
+		make_printable(sentence);
+	fprintf(stderr, "netsync: %s\n", sentence ? sentence : format);
+	free(sentence);
 }
 
 static void print_help(FILE *out)

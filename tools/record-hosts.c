@@ -149,25 +149,58 @@ unsigned int hosts_start(struct record *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
+/* What nobody takes is not waited for. */
+static void ask_finish(struct host *host)
+{
+	struct json_object *request = request_new("finish");
+
+	json_object_object_add(request, "lost",
+			       json_object_new_boolean(host->cut_ns));
+	remote_ask(host->remote, request);
+}
+
 /* LTTng's sessions do not connect again to a relay daemon that was lost. */
+static void ask_renew(struct record *rec, struct host *host)
+{
+	ask_finish(host);
+	ask_create(rec, host);
+	if (host->remote->ready)
+		remote_ask(host->remote, request_new("start"));
+}
+
+static void say_gap(const struct record *rec, const struct host *host)
+{
+	char from[VALUE_SIZE], to[VALUE_SIZE];
+
+	complain("%s: missing is what was recorded from %s after the start, and up to two seconds before that, to %s.",
+		 host->remote->name,
+		 format_duration(from, host->cut_ns - rec->started_ns),
+		 format_duration(to, now_ns() - rec->started_ns));
+}
+
 unsigned int hosts_renew(struct record *rec)
 {
+	unsigned int num;
+
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct host *host = &rec->hosts[i];
-		struct json_object *request;
 
-		if (!host->recording || host->pull || !host->remote->ready)
-			continue;
-		request = request_new("finish");
-		json_object_object_add(request, "lost",
-				       json_object_new_boolean(true));
-		remote_ask(host->remote, request);
-		ask_create(rec, host);
-		if (host->remote->ready)
-			remote_ask(host->remote, request_new("start"));
+		if (host->recording && host->renew && host->remote->ready)
+			ask_renew(rec, host);
 	}
 	remotes_wait(&rec->all, 0);
-	return check_answers(rec);
+	num = check_answers(rec);
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+
+		if (!host->renew)
+			continue;
+		if (host->recording)
+			say_gap(rec, host);
+		host->cut_ns = 0;
+		host->renew = false;
+	}
+	return num;
 }
 
 /* How much the relay daemon has of a host. */
@@ -186,6 +219,14 @@ static uint64_t incoming_bytes(const struct record *rec, const struct host *host
 	return sum;
 }
 
+static void take_cut(struct record *rec, struct host *host)
+{
+	complain("%s: it lost the relay daemon at %s: nothing is recorded until that is there again.",
+		 host->remote->name, rec->url);
+	host->cut_ns = now_ns();
+	rec->partial = true;
+}
+
 bool host_take_status(struct record *rec, struct host *host)
 {
 	struct json_object *answer = host->remote->answer;
@@ -202,6 +243,12 @@ bool host_take_status(struct record *rec, struct host *host)
 		host->size = answer_number(answer, "size");
 	else if (rec->relay.folder)
 		host->size = incoming_bytes(rec, host);
+	if (json_object_object_get(answer, "connected") &&
+	    !answer_number(answer, "connected") && rec->url) {
+		if (!host->cut_ns)
+			take_cut(rec, host);
+		host->renew = answer_number(answer, "reachable");
+	}
 	return !json_object_object_get(answer, "room") ||
 	       answer_number(answer, "room") > MIN_ROOM;
 }
@@ -259,7 +306,9 @@ void hosts_stop(struct record *rec)
 {
 	ask_recording(rec, "stop");
 	remotes_wait(&rec->all, 0);
-	ask_recording(rec, "finish");
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording && rec->hosts[i].remote->ready)
+			ask_finish(&rec->hosts[i]);
 	remotes_wait(&rec->all, 0);
 	check_answers(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)

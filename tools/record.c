@@ -357,25 +357,39 @@ static bool look(struct record *rec)
 	return true;
 }
 
-/* The relay daemon was lost. False: there is no other. */
+/* Our relay daemon was lost. False: there is no other. */
+static bool renew_relay(struct record *rec)
+{
+	complain("lttng-relayd ended; what it has written is kept, and another takes over.");
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+
+		host->renew = host->recording && !host->pull;
+		if (host->renew)
+			host->cut_ns = now_ns();
+	}
+	return relay_start(&rec->relay, rec->dir);
+}
+
+/* False: nothing is recorded any more. */
 static bool renew(struct record *rec)
 {
-	const int64_t lost_ns = now_ns() - rec->started_ns;
-	char from[VALUE_SIZE], to[VALUE_SIZE];
+	bool any = false;
 
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		any |= rec->hosts[i].renew;
+	any |= rec->relay.folder && !relay_runs(&rec->relay);
+	if (!any)
+		return true;
 	clear_line(rec);
 	rec->partial = true;
 	if (rec->renewals++ == MAX_RENEWALS) {
 		complain("lttng-relayd ended again; recording ends.");
 		return false;
 	}
-	complain("lttng-relayd ended; what it has written is kept, and another takes over.");
-	if (!relay_start(&rec->relay, rec->dir) || !hosts_renew(rec))
+	if (rec->relay.folder && !renew_relay(rec))
 		return false;
-	complain("Missing is what was recorded from %s after the start, and up to two seconds before that, to %s.",
-		 format_duration(from, lost_ns),
-		 format_duration(to, now_ns() - rec->started_ns));
-	return true;
+	return hosts_renew(rec);
 }
 
 static void wait_for_end(struct record *rec)
@@ -393,9 +407,7 @@ static void wait_for_end(struct record *rec)
 		}
 		if (rec->duration_ns && now - rec->started_ns >= rec->duration_ns)
 			break;
-		if (goes_on && rec->relay.folder && !relay_runs(&rec->relay))
-			goes_on = renew(rec);
-		goes_on = goes_on && check_command(rec);
+		goes_on = goes_on && renew(rec) && check_command(rec);
 	}
 	clear_line(rec);
 }

@@ -68,6 +68,8 @@ struct host {
 	char *folder;		/* there, if pull */
 	char **sessions;	/* one after the other */
 	unsigned int num_sessions;
+	int64_t cut_ns;		/* when it lost its relay daemon; 0: it did not */
+	bool renew;		/* there is one again */
 	uint64_t size;		/* of what it recorded so far */
 	uint64_t discarded;
 };
@@ -109,7 +111,7 @@ void record_beacon_stop(struct record *rec);
  */
 unsigned int hosts_create(struct record *rec);
 unsigned int hosts_start(struct record *rec);
-/* Go on with new sessions, in place of those whose relay daemon was lost. */
+/* Go on with new sessions on those to be renewed, and say what is missing. */
 unsigned int hosts_renew(struct record *rec);
 /* What a host answered to "status". False: it has no more room. */
 bool host_take_status(struct record *rec, struct host *host);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is a relay daemon still there? LTTng does not say that it lost one: it goes on
+ * recording, into nothing.
+ */
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "agent-connections.h"
+
+/* If a URL has none. */
+#define CONTROL_PORT "5342"
+#define CONNECT_MS 1000
+
+/* Where it is; NULL: there is none, or its name is not known. */
+static struct addrinfo *daemon_at;
+static uint16_t daemon_port;
+
+void relay_watch(const char *url)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const char *start = strstr(url, "://");
+	char host[256], port[8] = CONTROL_PORT;
+
+	if (daemon_at)
+		freeaddrinfo(daemon_at);
+	daemon_at = NULL;
+	/* PROTOCOL://HOST[:PORT[:PORT]][/PATH], see lttng-create(1) */
+	if (!start ||
+	    (sscanf(start, "://[%255[^]]]:%7[0-9]", host, port) < 1 &&
+	     sscanf(start, "://%255[^:/]:%7[0-9]", host, port) < 1))
+		return;
+	if (getaddrinfo(host, port, &hints, &daemon_at))
+		daemon_at = NULL;
+	daemon_port = atoi(port);
+}
+
+bool relay_is_watched(void)
+{
+	return daemon_at;
+}
+
+/* An IPv4 address may be written as one of IPv6. */
+static bool is_address(const struct addrinfo *address,
+		       const struct inet_diag_msg *msg)
+{
+	const struct in6_addr *peer = (void *)msg->id.idiag_dst;
+
+	if (address->ai_family == AF_INET) {
+		const struct sockaddr_in *wanted = (void *)address->ai_addr;
+		const void *last = msg->idiag_family == AF_INET ?
+			&peer->s6_addr32[0] : &peer->s6_addr32[3];
+
+		return (msg->idiag_family == AF_INET ||
+			IN6_IS_ADDR_V4MAPPED(peer)) &&
+		       !memcmp(last, &wanted->sin_addr, sizeof(wanted->sin_addr));
+	}
+	return msg->idiag_family == AF_INET6 &&
+	       !memcmp(peer, &((struct sockaddr_in6 *)address->ai_addr)->sin6_addr,
+		       sizeof(*peer));
+}
+
+static void look(void *data, const struct inet_diag_msg *msg,
+		 const struct tcp_info *info)
+{
+	(void)info;
+	for (const struct addrinfo *at = daemon_at; at; at = at->ai_next)
+		*(bool *)data |= is_address(at, msg);
+}
+
+bool relay_is_connected(void)
+{
+	bool found = false;
+
+	connections_find(0, daemon_port, look, &found);
+	return found;
+}
+
+bool relay_is_reachable(void)
+{
+	bool reached = false;
+
+	for (const struct addrinfo *at = daemon_at; at && !reached;
+	     at = at->ai_next) {
+		struct pollfd out = { .events = POLLOUT };
+		int error = 1;
+		socklen_t size = sizeof(error);
+
+		out.fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC |
+				SOCK_NONBLOCK, 0);
+		if (out.fd < 0)
+			continue;
+		connect(out.fd, at->ai_addr, at->ai_addrlen);
+		if (poll(&out, 1, CONNECT_MS) > 0)
+			getsockopt(out.fd, SOL_SOCKET, SO_ERROR, &error, &size);
+		reached = !error;
+		close(out.fd);
+	}
+	return reached;
+}
