@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +10,8 @@
 struct ctf_decoder {
 	const bt_event_class *class;
 	struct event_layout layout;
-	/* The device that was seen last, and the point which that is. */
-	char device[32];
-	int64_t point;
+	struct event_point point;
 };
-
-bool ctf_event_known(const char *name)
-{
-	return ctf_event_kind(name);
-}
 
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder)
 {
@@ -29,7 +21,7 @@ int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder)
 	if (!new)
 		return -ENOMEM;
 	new->class = class;
-	new->point = -1;
+	new->point.number = -1;
 	if (ctf_find_layout(&new->layout, class))
 		*decoder = new;
 	else
@@ -99,225 +91,25 @@ static void read_address(uint8_t out[16], const bt_field *array)
 	}
 }
 
-static void read_addresses(struct netsync_packet *pkt,
-			   const bt_field *structure,
-			   const struct layout *layout)
-{
-	read_address(pkt->saddr, member(structure, layout, SADDR));
-	read_address(pkt->daddr, member(structure, layout, DADDR));
-	pkt->fields |= NETSYNC_HAS_ADDRS;
-}
-
-/*
- * The 16 bits of the TCP header that hold data offset and flags. A data offset
- * is at least 5, and three bits are reserved. Some versions of lttng-addons
- * put the word together from bit-fields in the opposite order, and in the
- * opposite byte order: FIN is the highest bit of the first byte, CWR the
- * lowest, and the data offset is in the second.
- */
-static uint16_t normal_flags(uint16_t word)
-{
-	uint16_t flags = 0;
-
-	if (word >> 12 >= 5 && !(word & 0x0e00))
-		return word;
-	for (int bit = 0; bit < 8; bit++)
-		if (word & (0x8000 >> bit))
-			flags |= 1 << bit;
-	return (word & 0x0f) << 12 | flags;
-}
-
-static void read_tcp(const struct layout *layout, const bt_field *payload,
-		     struct netsync_packet *pkt)
-{
-	pkt->seq = integer(payload, layout, SEQ);
-	pkt->ack = integer(payload, layout, ACK);
-	pkt->flags = normal_flags(integer(payload, layout, FLAGS));
-	if (has_all(layout, BIT(WINDOW))) {
-		pkt->window = integer(payload, layout, WINDOW);
-		pkt->fields |= NETSYNC_HAS_WINDOW;
-	}
-	if (has_all(layout, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
-		bool has_ts = integer(payload, layout, HAS_TS);
-
-		pkt->tsval = integer(payload, layout, TSVAL);
-		pkt->tsecr = integer(payload, layout, TSECR);
-		pkt->fields |= has_ts ? NETSYNC_HAS_TSTAMP :
-					NETSYNC_HAS_NO_TSTAMP;
-	}
-}
-
-/* The digest is 0 where the module was told to make none. */
-static void set_udp(struct netsync_packet *pkt, uint16_t checksum,
-		    bool is_final, uint64_t digest)
-{
-	pkt->checksum = checksum;
-	if (is_final)
-		pkt->fields |= NETSYNC_HAS_CHECKSUM;
-	pkt->digest = digest;
-	if (digest)
-		pkt->fields |= NETSYNC_HAS_DIGEST;
-}
-
-static void set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
-		     uint16_t seq)
-{
-	pkt->icmp_type = type;
-	pkt->icmp_id = id;
-	pkt->icmp_seq = seq;
-	pkt->fields |= NETSYNC_HAS_ECHO;
-}
-
-static void set_sctp(struct netsync_packet *pkt, uint32_t vtag, uint8_t chunk,
-		     bool has_tsn, uint32_t tsn)
-{
-	pkt->vtag = vtag;
-	pkt->chunk = chunk;
-	pkt->tsn = tsn;
-	pkt->fields |= NETSYNC_HAS_SCTP;
-	if (has_tsn)
-		pkt->fields |= NETSYNC_HAS_TSN;
-}
-
-static int find_point(struct ctf_decoder *decoder, struct trace *trace,
-		      const char *device)
-{
-	if (decoder->point >= 0 && !strcmp(device, decoder->device))
-		return 0;
-	decoder->point = io_point(trace, decoder->layout.kind->point, device);
-	if (decoder->point < 0)
-		return decoder->point;
-	if (strlen(device) < sizeof(decoder->device))
-		strcpy(decoder->device, device);
-	else
-		decoder->device[0] = '\0';
-	return 0;
-}
-
-/* Where the kernel hands packets to its sockets, or gets them from there. */
-static void read_local(const struct layout *layout, const bt_field *payload,
-		       struct netsync_packet *pkt)
-{
-	switch (pkt->protocol) {
-	case IPPROTO_TCP:
-		read_tcp(layout, payload, pkt);
-		break;
-	case IPPROTO_UDP:
-		set_udp(pkt, integer(payload, layout, CHECKSUM),
-			integer(payload, layout, IS_FINAL),
-			integer(payload, layout, DIGEST));
-		break;
-	case IPPROTO_SCTP:
-		set_sctp(pkt, integer(payload, layout, VTAG),
-			 integer(payload, layout, CHUNK),
-			 integer(payload, layout, HAS_TSN),
-			 integer(payload, layout, TSN));
-		break;
-	default:
-		if (integer(payload, layout, FAMILY) == AF_INET6)
-			pkt->protocol = IPPROTO_ICMPV6;
-		set_echo(pkt, integer(payload, layout, TYPE),
-			 integer(payload, layout, ECHO_ID),
-			 integer(payload, layout, ECHO_SEQ));
-		break;
-	}
-}
-
-/*
- * At devices all have TCP's fields, with the meaning of their own. Return:
- * whether there is a use for packets of this protocol.
- */
-static bool read_wire(const struct layout *layout, const bt_field *payload,
-		      struct netsync_packet *pkt)
-{
-	pkt->skb = integer(payload, layout, SKB);
-	if (has_all(layout, BIT(SKB)))
-		pkt->fields |= NETSYNC_HAS_SKB;
-	pkt->protocol = integer(payload, layout, PROTOCOL);
-	switch (pkt->protocol) {
-	case IPPROTO_TCP:
-		read_tcp(layout, payload, pkt);
-		return true;
-	case IPPROTO_UDP:
-		set_udp(pkt, integer(payload, layout, CHECKSUM),
-			integer(payload, layout, FLAGS),
-			integer(payload, layout, TSVAL) << 32 |
-			integer(payload, layout, TSECR));
-		return true;
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
-		pkt->fields &= ~(uint32_t)NETSYNC_HAS_PORTS;
-		set_echo(pkt, integer(payload, layout, FLAGS),
-			 integer(payload, layout, ACK),
-			 integer(payload, layout, SEQ));
-		return true;
-	case IPPROTO_SCTP:
-		set_sctp(pkt, integer(payload, layout, ACK),
-			 integer(payload, layout, FLAGS),
-			 integer(payload, layout, FLAGS) >> 8,
-			 integer(payload, layout, SEQ));
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Each device is a point of its own. */
-static int find_wire_point(struct ctf_decoder *decoder, struct trace *trace,
-			   const bt_field *payload)
-{
-	const struct layout *layout = &decoder->layout.fields;
-	char device[sizeof(decoder->device)];
-
-	snprintf(device, sizeof(device), "%llu:%llu",
-		 (unsigned long long)integer(payload, layout, NETNS),
-		 (unsigned long long)integer(payload, layout, IFINDEX));
-	return find_point(decoder, trace, device);
-}
-
 static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 		       const bt_field *payload, struct netsync_packet *pkt)
 {
 	const struct layout *layout = &decoder->layout.fields;
+	struct event_values v;
 
-	if (has_all(layout, BIT(SPORT) | BIT(DPORT))) {
-		pkt->sport = integer(payload, layout, SPORT);
-		pkt->dport = integer(payload, layout, DPORT);
-		pkt->fields |= NETSYNC_HAS_PORTS;
-	}
-	if (has_all(layout, BIT(SADDR) | BIT(DADDR)))
-		read_addresses(pkt, payload, layout);
-	if (has_all(layout, BIT(IP_ID)) &&
-	    integer(payload, layout, FAMILY) == AF_INET) {
-		pkt->ip_id = integer(payload, layout, IP_ID);
-		pkt->fields |= NETSYNC_HAS_IP_ID;
-	}
-	if (has_all(layout, BIT(LEN))) {
-		pkt->len = integer(payload, layout, LEN);
-		pkt->fields |= NETSYNC_HAS_LEN;
-	}
-	if (has_all(layout, BIT(NETNS))) {
-		pkt->netns = integer(payload, layout, NETNS);
-		pkt->fields |= NETSYNC_HAS_NETNS;
-	}
-	if (has_all(layout, BIT(GSO_SIZE) | BIT(GSO_SEGS))) {
-		pkt->gso_size = integer(payload, layout, GSO_SIZE);
-		pkt->gso_segs = integer(payload, layout, GSO_SEGS);
-		pkt->fields |= NETSYNC_HAS_GSO;
-	}
-	pkt->protocol = decoder->layout.kind->protocol;
-	if (pkt->protocol == ANY_PROTOCOL) {
-		int ret;
+	v.has = layout->has;
+	for (uint64_t rest = layout->has; rest; rest &= rest - 1) {
+		enum meaning meaning = __builtin_ctzll(rest);
 
-		if (!read_wire(layout, payload, pkt))
-			return 0;
-		ret = find_wire_point(decoder, trace, payload);
-		return ret < 0 ? ret : 1;
+		if (meaning == SADDR)
+			read_address(v.saddr, member(payload, layout, SADDR));
+		else if (meaning == DADDR)
+			read_address(v.daddr, member(payload, layout, DADDR));
+		else
+			v.number[meaning] = integer(payload, layout, meaning);
 	}
-	read_local(layout, payload, pkt);
-	if (decoder->point < 0)
-		decoder->point = io_point(trace, decoder->layout.kind->point, "");
-	return decoder->point < 0 ? decoder->point : 1;
+	return event_decode(decoder->layout.kind, &v, &decoder->point, trace,
+			    pkt);
 }
 
 /*
@@ -343,7 +135,9 @@ static void read_network(struct netsync_packet *pkt,
 {
 	uint64_t bytes = integer(ip, &header->ip, LEN);
 
-	read_addresses(pkt, ip, &header->ip);
+	read_address(pkt->saddr, member(ip, &header->ip, SADDR));
+	read_address(pkt->daddr, member(ip, &header->ip, DADDR));
+	pkt->fields |= NETSYNC_HAS_ADDRS;
 	if (header->family == AF_INET6) {
 		read_length(pkt, bytes ? bytes + 40 : 0, skb_bytes,
 			    40 + header_bytes);
@@ -399,7 +193,7 @@ static unsigned int read_nested_icmp(const struct layout *layout,
 
 	if (type != 0 && type != 8)
 		return 0;
-	set_echo(pkt, type, echo >> 16, echo);
+	event_set_echo(pkt, type, echo >> 16, echo);
 	return 8;
 }
 
@@ -443,9 +237,10 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 	pkt->skb = integer(payload, layout, SKB);
 	pkt->fields |= NETSYNC_HAS_SKB;
 	read_network(pkt, header, ip, integer(payload, layout, LEN), bytes);
-	ret = find_point(decoder, trace,
-			 bt_field_string_get_value(
-				 member(payload, layout, DEVICE)));
+	ret = event_find_point(&decoder->point, trace, decoder->layout.kind,
+			       bt_field_string_get_value(
+				       member(payload, layout, DEVICE)));
+	pkt->point = decoder->point.number;
 	return ret < 0 ? ret : 1;
 }
 
@@ -453,14 +248,10 @@ int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
 	       const bt_event *event, struct netsync_packet *pkt)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	int ret;
 
 	memset(pkt, 0, sizeof(*pkt));
-	pkt->dir = decoder->layout.kind->dir;
 	if (decoder->layout.kind->protocol)
-		ret = decode_flat(decoder, trace, payload, pkt);
-	else
-		ret = decode_nested(decoder, trace, payload, pkt);
-	pkt->point = decoder->point;
-	return ret;
+		return decode_flat(decoder, trace, payload, pkt);
+	pkt->dir = decoder->layout.kind->dir;
+	return decode_nested(decoder, trace, payload, pkt);
 }

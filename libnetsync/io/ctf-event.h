@@ -10,9 +10,6 @@
 /* How to read the events of one event class; made once for each class. */
 struct ctf_decoder;
 
-/* Is an event class of this name one of ours, whatever its fields are? */
-bool ctf_event_known(const char *name);
-
 /*
  * Make a decoder. 0: *@decoder is NULL where the fields are not those of any
  * known version; -ENOMEM. To be given back with free().

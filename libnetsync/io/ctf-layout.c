@@ -1,32 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <netinet/in.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "ctf-layout.h"
-
-struct field_name {
-	const char *name;
-	enum meaning meaning;
-};
-
-/*
- * Of all our own events: a name means the same in each. What some mean at a
- * device depends on the protocol, see read_wire().
- */
-static const struct field_name flat_names[] = {
-	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
-	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
-	{ "id", IP_ID }, { "len", LEN }, { "netns", NETNS },
-	{ "sport", SPORT }, { "dport", DPORT }, { "gso_size", GSO_SIZE },
-	{ "gso_segs", GSO_SEGS }, { "seq", SEQ }, { "ack_seq", ACK },
-	{ "flags", FLAGS }, { "window", WINDOW }, { "has_ts", HAS_TS },
-	{ "tsval", TSVAL }, { "tsecr", TSECR }, { "check", CHECKSUM },
-	{ "check_final", IS_FINAL }, { "digest", DIGEST }, { "type", TYPE },
-	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { "vtag", VTAG },
-	{ "chunk", CHUNK }, { "has_tsn", HAS_TSN }, { "tsn", TSN },
-	{ NULL, 0 },
-};
 
 static const struct field_name nested_names[] = {
 	{ "skbaddr", SKB }, { "len", LEN }, { "name", DEVICE },
@@ -62,24 +38,6 @@ static const struct field_name icmp_names[] = {
 	{ "type", TYPE }, { "code", RESERVED }, { "gateway", ECHO_ID },
 	{ NULL, 0 },
 };
-
-static const struct event_kind event_kinds[] = {
-	{ "inet_sock_local_in", "inet_sock_local_in", NETSYNC_IN, IPPROTO_TCP },
-	{ "inet_sock_local_out", "inet_sock_local_out", NETSYNC_OUT, IPPROTO_TCP },
-	{ "inet_udp_local_in", "inet_udp_local_in", NETSYNC_IN, IPPROTO_UDP },
-	{ "inet_udp_local_out", "inet_udp_local_out", NETSYNC_OUT, IPPROTO_UDP },
-	{ "inet_icmp_local_in", "inet_icmp_local_in", NETSYNC_IN, IPPROTO_ICMP },
-	{ "inet_icmp_local_out", "inet_icmp_local_out", NETSYNC_OUT, IPPROTO_ICMP },
-	{ "inet_sctp_local_in", "inet_sctp_local_in", NETSYNC_IN, IPPROTO_SCTP },
-	{ "inet_sctp_local_out", "inet_sctp_local_out", NETSYNC_OUT, IPPROTO_SCTP },
-	{ "inet_dev_receive", "inet_dev_receive", NETSYNC_IN, ANY_PROTOCOL },
-	{ "inet_dev_xmit", "inet_dev_xmit", NETSYNC_OUT, ANY_PROTOCOL },
-	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, 0 },
-	{ "net_if_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
-	{ "netif_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
-};
-
-#define NUM_EVENT_KINDS (sizeof(event_kinds) / sizeof(event_kinds[0]))
 
 /* What can be in an IP header's variant. */
 static const struct transport_name {
@@ -281,37 +239,10 @@ static bool find_headers(struct event_layout *layout,
 static bool find_fields(struct event_layout *event,
 			const bt_field_class *payload)
 {
-	struct layout *layout = &event->fields;
-
 	if (!event->kind->protocol)
 		return find_headers(event, payload);
-	look_up(layout, payload, flat_names);
-	switch (event->kind->protocol) {
-	case IPPROTO_TCP:
-		return has_all(layout, BIT(SEQ) | BIT(ACK) | BIT(FLAGS));
-	case IPPROTO_UDP:
-		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(SPORT) |
-			       BIT(DPORT) | BIT(FAMILY) | BIT(IP_ID) | BIT(LEN));
-	case IPPROTO_ICMP:
-		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
-			       BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ));
-	case IPPROTO_SCTP:
-		return has_all(layout, BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) |
-			       BIT(VTAG) | BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN));
-	default:
-		return has_all(layout, BIT(PROTOCOL) | BIT(IFINDEX) |
-			       BIT(SEQ) | BIT(ACK) | BIT(FLAGS) | BIT(SADDR) |
-			       BIT(DADDR) | BIT(SPORT) | BIT(DPORT) |
-			       BIT(FAMILY) | BIT(IP_ID) | BIT(LEN));
-	}
-}
-
-const struct event_kind *ctf_event_kind(const char *name)
-{
-	for (size_t i = 0; name && i < NUM_EVENT_KINDS; i++)
-		if (!strcmp(name, event_kinds[i].name))
-			return &event_kinds[i];
-	return NULL;
+	look_up(&event->fields, payload, event_fields);
+	return event_is_whole(event->kind, event->fields.has);
 }
 
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class)
@@ -320,6 +251,6 @@ bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class)
 		bt_event_class_borrow_payload_field_class_const(class);
 
 	memset(layout, 0, sizeof(*layout));
-	layout->kind = ctf_event_kind(bt_event_class_get_name(class));
+	layout->kind = event_kind(bt_event_class_get_name(class));
 	return layout->kind && payload && find_fields(layout, payload);
 }

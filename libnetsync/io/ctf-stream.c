@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctf-stream.h"
+#include "event.h"
 
 /* ---- what a stream holds ----------------------------------------------- */
 
@@ -14,7 +15,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	struct ctf_decoder *decoder, **more;
 	int ret;
 
-	if (!ctf_event_known(name))
+	if (!event_kind(name))
 		return 0;
 	ret = ctf_decoder_new(class, &decoder);
 	if (ret < 0)
