@@ -155,7 +155,7 @@ int match_emit(struct matcher *m, const struct sighting *from,
 
 	if (ret)
 		return ret;
-	return m->found(m->arg, from->host, to->host, from->time, to->time);
+	return m->found(m->arg, from, to);
 }
 
 /* ---- deciding ---------------------------------------------------------- */
@@ -477,6 +477,7 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 		.protocol = p->protocol,
 		.dir = p->dir,
 	};
+	struct addresses *addresses;
 	uint32_t blocks;
 	int ret = 0;
 
@@ -494,7 +495,11 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 	if (ret)
 		return ret;
 	m->since++;
-	log_add(&m->log, &s);
+	addresses = log_addresses(&m->log, log_add(&m->log, &s));
+	if (addresses) {
+		memcpy(addresses->source, p->saddr, sizeof(p->saddr));
+		memcpy(addresses->destination, p->daddr, sizeof(p->daddr));
+	}
 	for (s.alias = 1; s.alias <= blocks; s.alias++)
 		log_add(&m->log, &s);
 	return 0;

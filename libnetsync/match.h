@@ -20,9 +20,12 @@
 #include "peers.h"
 #include "sighting.h"
 
-/* Called for each message; times are on the hosts' clocks. 0 or -errno. */
-typedef int (*match_fn)(void *arg, uint32_t from, uint32_t to, int64_t send,
-			int64_t recv);
+/*
+ * Called for each message: where it was sent, and where it was received. 0 or
+ * -errno.
+ */
+typedef int (*match_fn)(void *arg, const struct sighting *from,
+			const struct sighting *to);
 
 struct matcher {
 	struct log log;

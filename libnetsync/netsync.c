@@ -36,6 +36,10 @@ struct netsync {
 	uint64_t packets;
 	uint64_t loopback;
 	uint64_t unsupported;
+	netsync_packet_func packet_func;
+	void *packet_data;
+	netsync_message_func message_func;
+	void *message_data;
 	/* results */
 	bool solved;
 	uint32_t reference;
@@ -74,13 +78,59 @@ static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 	return pairs_add(&ns->pairs, &ends[0], &ends[1]);
 }
 
-static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
-			 int64_t recv)
+static void tell_message(const struct netsync *ns, struct netsync_message *msg)
+{
+	msg->size = sizeof(*msg);
+	if (ns->message_func)
+		ns->message_func(ns->message_data, msg);
+}
+
+static void set_addresses(const struct netsync *ns, const struct sighting *s,
+			  struct netsync_message *msg)
+{
+	const struct addresses *a = log_addresses(&ns->matcher.log, s);
+	static const struct addresses unknown;
+
+	/* They may have been asked for after it was pushed. */
+	if (!a || !memcmp(a, &unknown, sizeof(unknown))) {
+		msg->fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
+		return;
+	}
+	memcpy(msg->saddr, a->source, sizeof(msg->saddr));
+	memcpy(msg->daddr, a->destination, sizeof(msg->daddr));
+}
+
+static void tell_match(const struct netsync *ns, const struct sighting *from,
+		       const struct sighting *to)
+{
+	struct netsync_message msg = {
+		.from = from->host,
+		.to = to->host,
+		.fields = from->fields & (NETSYNC_HAS_ADDRS |
+					  NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN),
+		.send_ns = from->time,
+		.recv_ns = to->time,
+		.sport = from->sport,
+		.dport = from->dport,
+		.len = from->len,
+		.protocol = from->protocol,
+	};
+
+	set_addresses(ns, from, &msg);
+	tell_message(ns, &msg);
+}
+
+static int found_message(void *arg, const struct sighting *from,
+			 const struct sighting *to)
 {
 	struct netsync *ns = arg;
+	int ret = add_message(ns, from->host, to->host,
+			      from->time - ns->host[from->host].origin,
+			      to->time - ns->host[to->host].origin);
 
-	return add_message(ns, from, to, send - ns->host[from].origin,
-			   recv - ns->host[to].origin);
+	if (!ret && ns->message_func)
+		tell_match(ns, from, to);
+	return ret;
 }
 
 struct netsync *netsync_new(void)
@@ -256,6 +306,10 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	ns->packets++;
 	ns->host[p.host].packets++;
 	extend(&ns->host[p.host], t);
+	if (ns->packet_func) {
+		p.size = sizeof(p);
+		ns->packet_func(ns->packet_data, &p);
+	}
 	return 0;
 }
 
@@ -278,6 +332,9 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num)
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {
+	struct netsync_message msg = {
+		.from = from, .to = to, .send_ns = send_ns, .recv_ns = recv_ns,
+	};
 	int ret;
 
 	if (from == to)
@@ -292,7 +349,23 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 		return no_memory(ns);
 	extend(&ns->host[from], send_ns);
 	extend(&ns->host[to], recv_ns);
+	tell_message(ns, &msg);
 	return 0;
+}
+
+void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
+			   void *data)
+{
+	ns->packet_func = func;
+	ns->packet_data = data;
+}
+
+void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
+			    void *data)
+{
+	ns->message_func = func;
+	ns->message_data = data;
+	ns->matcher.log.keep_addresses = func;
 }
 
 /* ---- solving ----------------------------------------------------------- */

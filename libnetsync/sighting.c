@@ -14,11 +14,17 @@ void log_init(struct log *l)
 		l->seed = (uintptr_t)l;
 }
 
-void log_release(struct log *l)
+static void free_arrays(struct log *l)
 {
 	free(l->ring);
+	free(l->addresses);
 	free(l->chain);
 	free(l->second);
+}
+
+void log_release(struct log *l)
+{
+	free_arrays(l);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -48,34 +54,41 @@ int log_reserve(struct log *l, uint32_t num)
 
 	while (room < log_live(l) + num)
 		room *= 2;
-	if (room == l->room)
+	if (room == l->room && l->keep_addresses == !!l->addresses)
 		return 0;
 	bigger.room = room;
 	bigger.ring = malloc(room * sizeof(*bigger.ring));
+	bigger.addresses = l->keep_addresses ?
+			   calloc(room, sizeof(*bigger.addresses)) : NULL;
 	bigger.chain = malloc(room * sizeof(*bigger.chain));
 	bigger.second = malloc(room * sizeof(*bigger.second));
-	if (!bigger.ring || !bigger.chain || !bigger.second) {
-		free(bigger.ring);
-		free(bigger.chain);
-		free(bigger.second);
+	if (!bigger.ring || !bigger.chain || !bigger.second ||
+	    l->keep_addresses != !!bigger.addresses) {
+		free_arrays(&bigger);
 		return -ENOMEM;
 	}
 	/* A number that fell off long ago ends a chain. */
 	for (uint32_t i = 0; i < room; i++)
 		bigger.chain[i] = bigger.second[i] = l->freed - 1;
 	for (uint32_t n = l->freed; n != l->tail; n++) {
-		*log_at(&bigger, n) = *log_at(l, n);
+		struct sighting *s = log_at(&bigger, n);
+
+		*s = *log_at(l, n);
+		if (bigger.addresses && l->addresses)
+			*log_addresses(&bigger, s) =
+				*log_addresses(l, log_at(l, n));
 		file(&bigger, n);
 	}
-	free(l->ring);
-	free(l->chain);
-	free(l->second);
+	free_arrays(l);
 	*l = bigger;
 	return 0;
 }
 
-void log_add(struct log *l, const struct sighting *s)
+struct sighting *log_add(struct log *l, const struct sighting *s)
 {
-	*log_at(l, l->tail) = *s;
+	struct sighting *new = log_at(l, l->tail);
+
+	*new = *s;
 	file(l, l->tail++);
+	return new;
 }

@@ -75,9 +75,17 @@ struct sighting {
 	uint8_t alias;
 };
 
+/* What matching knows only a digest of, for those who want to be told of it. */
+struct addresses {
+	uint8_t source[16];
+	uint8_t destination[16];
+};
+
 struct log {
 	uint64_t seed;		/* so that nobody can aim at one chain */
 	struct sighting *ring;
+	struct addresses *addresses;	/* beside each of these; or NULL */
+	bool keep_addresses;	/* from the next one on */
 	uint32_t *chain;	/* number of the newest, by hash value */
 	uint32_t *second;	/* the same, of second keys */
 	uint32_t room;		/* power of two, of both; or 0 */
@@ -95,8 +103,8 @@ void log_release(struct log *l);
 /* Make room for @num more: 0 or -ENOMEM; the caller keeps below LOG_MAX. */
 int log_reserve(struct log *l, uint32_t num);
 
-/* Add one, for which room was made. */
-void log_add(struct log *l, const struct sighting *s);
+/* Add one, for which room was made; return where it is now. */
+struct sighting *log_add(struct log *l, const struct sighting *s);
 
 static inline uint32_t log_live(const struct log *l)
 {
@@ -106,6 +114,13 @@ static inline uint32_t log_live(const struct log *l)
 static inline struct sighting *log_at(const struct log *l, uint32_t number)
 {
 	return &l->ring[number & (l->room - 1)];
+}
+
+/* The addresses of one that is in the ring; NULL: they were not kept. */
+static inline struct addresses *log_addresses(const struct log *l,
+					      const struct sighting *s)
+{
+	return l->addresses ? &l->addresses[s - l->ring] : NULL;
 }
 
 /* Did the sighting of a number not yet fall off? */

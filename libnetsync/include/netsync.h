@@ -244,6 +244,78 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns);
 
+/* ---- watching ---------------------------------------------------------- */
+
+/*
+ * Told of a packet event: as it was pushed, with its time on its host's clock.
+ * @pkt is valid during the call only; its size is the library's.
+ */
+typedef void (*netsync_packet_func)(void *data,
+				    const struct netsync_packet *pkt);
+
+/**
+ * netsync_watch_packets() - be told of each packet event
+ * @ns: the object
+ * @func: called for each one, once, from within netsync_push_packet(), before
+ *	that returns and in the caller's thread; NULL (as at first): nobody. It
+ *	must not call anything that takes @ns.
+ * @data: given to @func
+ *
+ * It is told of all that are pushed from now on, by whomever (the readers of
+ * libnetsync-io, too): also of those that never leave their host, or are of no
+ * protocol that is matched; not of those that were refused with an error.
+ */
+void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
+			   void *data);
+
+/* A packet that was seen leaving one host and arriving at another. */
+struct netsync_message {
+	uint32_t size;		/* sizeof, as the library knows it */
+	uint32_t from;		/* the host that sent it */
+	uint32_t to;		/* the host that received it */
+	/*
+	 * What is known of the packet: NETSYNC_HAS_ADDRS, _PORTS and _LEN, of
+	 * enum netsync_packet_fields; 0 of what netsync_push_message() brought.
+	 */
+	uint32_t fields;
+	int64_t send_ns;	/* on the clock of @from */
+	int64_t recv_ns;	/* on the clock of @to */
+	/* As the sender saw it: addresses may have been translated later. */
+	uint8_t saddr[16];
+	uint8_t daddr[16];
+	uint16_t sport;
+	uint16_t dport;
+	uint32_t len;		/* payload bytes; of several packets in one, all */
+	uint8_t protocol;	/* IP protocol number; 0: unknown */
+	uint8_t reserved[7];
+};
+
+/* Told of a message, which is valid during the call only. */
+typedef void (*netsync_message_func)(void *data,
+				     const struct netsync_message *msg);
+
+/**
+ * netsync_watch_messages() - be told of each message as it is found
+ * @ns: the object
+ * @func: called for each one, once, in the caller's thread, from within the
+ *	call that found it: netsync_push_packet(), netsync_advance(),
+ *	netsync_push_message() or netsync_solve(); NULL (as at first): nobody.
+ *	It must not call anything that takes @ns.
+ * @data: given to @func
+ *
+ * It is told of all that are found from now on, after the packet events at both
+ * ends. Their order is that of finding them, which is not that of times. After
+ * netsync_solve() it was told of each message that the result is made of, and
+ * of more: those that netsync_solve() leaves out since they contradict others
+ * (enum netsync_quality) are not marked, nor is anything taken back. What is
+ * ambiguous is no message.
+ *
+ * Addresses are kept for this from now on (32 bytes for each packet event that
+ * waits); they are unknown for what was pushed before.
+ */
+void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
+			    void *data);
+
 /* ---- solving ----------------------------------------------------------- */
 
 enum netsync_method {

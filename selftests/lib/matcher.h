@@ -25,8 +25,8 @@ struct bench {
 	size_t room;
 };
 
-static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send,
-		       int64_t recv)
+static inline int keep(void *arg, const struct sighting *from,
+		       const struct sighting *to)
 {
 	struct bench *b = arg;
 
@@ -35,7 +35,8 @@ static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send,
 		b->found = realloc(b->found, b->room * sizeof(*b->found));
 		assert_non_null(b->found);
 	}
-	b->found[b->num++] = (struct found){ from, to, send, recv };
+	b->found[b->num++] = (struct found){ from->host, to->host,
+					     from->time, to->time };
 	return 0;
 }
 
@@ -46,26 +47,8 @@ static inline int setup(void **state)
 	matcher_init(&b->m, keep, b);
 	for (int i = 0; i < HOSTS; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
-	b->p = (struct netsync_packet){
-		.size = sizeof(b->p),
-		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
-			  NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
-			  NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP |
-			  NETSYNC_HAS_GSO,
-		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
-		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
-		.sport = 40000,
-		.dport = 80,
-		.protocol = 6,
-		.ip_id = 77,
-		.seq = 1000,
-		.ack = 2000,
-		.flags = 0x8010,
-		.window = 512,
-		.len = 100,
-		.tsval = 5,
-		.tsecr = 6,
-	};
+	b->p = a_segment();
+	b->p.fields |= NETSYNC_HAS_GSO;
 	*state = b;
 	return 0;
 }

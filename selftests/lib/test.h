@@ -40,6 +40,31 @@ static inline double exponential(uint64_t *state, double mean)
 	return -mean * log(uniform(state));
 }
 
+/* A TCP segment from 10.0.0.1 to 10.0.0.2, of which all but offload is known. */
+static inline struct netsync_packet a_segment(void)
+{
+	return (struct netsync_packet){
+		.size = sizeof(struct netsync_packet),
+		.time_ns = EPOCH,
+		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+			  NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
+			  NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP,
+		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
+		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
+		.sport = 40000,
+		.dport = 80,
+		.protocol = 6,
+		.ip_id = 77,
+		.seq = 1000,
+		.ack = 2000,
+		.flags = 0x8010,
+		.window = 512,
+		.len = 100,
+		.tsval = 5,
+		.tsecr = 6,
+	};
+}
+
 static inline int64_t below(uint64_t *state, int64_t n)
 {
 	return (int64_t)(random64(state) % (uint64_t)n);

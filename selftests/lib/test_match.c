@@ -5,9 +5,6 @@
 
 #include "test.h"
 
-#define ALL (NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | \
-	     NETSYNC_HAS_LEN | NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP)
-
 enum { A, B, C, HOSTS };
 
 struct net {
@@ -23,24 +20,8 @@ static int setup(void **state)
 	assert_int_equal(netsync_add_host(n->ns, "a"), A);
 	assert_int_equal(netsync_add_host(n->ns, "b"), B);
 	assert_int_equal(netsync_add_host(n->ns, "c"), C);
-	n->p = (struct netsync_packet){
-		.size = sizeof(n->p),
-		.time_ns = EPOCH,
-		.fields = ALL,
-		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
-		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, 2 },
-		.sport = 40000,
-		.dport = 80,
-		.protocol = 6,
-		.ip_id = 77,
-		.seq = 1000,
-		.ack = 2000,
-		.flags = 0x8018,
-		.window = 512,
-		.len = 100,
-		.tsval = 5,
-		.tsecr = 6,
-	};
+	n->p = a_segment();
+	n->p.flags = 0x8018;
 	*state = n;
 	return 0;
 }

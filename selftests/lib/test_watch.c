@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Being told of packet events and of messages. */
+#include <errno.h>
+#include <string.h>
+
+#include "test.h"
+
+enum { A, B, HOSTS };
+
+#define TOLD 256
+
+struct net {
+	struct netsync *ns;
+	struct netsync_packet p;	/* the next sighting, to be changed */
+	struct netsync_packet packet[TOLD];
+	size_t packets;
+	struct netsync_message message[TOLD];
+	size_t messages;
+};
+
+static void on_packet(void *data, const struct netsync_packet *pkt)
+{
+	struct net *n = data;
+
+	assert_int_equal(pkt->size, sizeof(*pkt));
+	assert_true(n->packets < TOLD);
+	n->packet[n->packets++] = *pkt;
+}
+
+static bool was_told(const struct net *n, uint32_t host, int64_t time, int dir)
+{
+	for (size_t i = 0; i < n->packets; i++)
+		if (n->packet[i].host == host &&
+		    n->packet[i].time_ns == time && n->packet[i].dir == dir)
+			return true;
+	return false;
+}
+
+/* After both of its ends. */
+static void on_message(void *data, const struct netsync_message *msg)
+{
+	struct net *n = data;
+
+	assert_int_equal(msg->size, sizeof(*msg));
+	assert_true(n->messages < TOLD);
+	if (msg->protocol) {
+		assert_true(was_told(n, msg->from, msg->send_ns, NETSYNC_OUT));
+		assert_true(was_told(n, msg->to, msg->recv_ns, NETSYNC_IN));
+	}
+	n->message[n->messages++] = *msg;
+}
+
+/* With the addresses of the packet that it is said to be of. */
+static void on_any_message(void *data, const struct netsync_message *msg)
+{
+	struct net *n = data;
+
+	assert_int_equal(msg->saddr[15], 1);
+	assert_int_equal(msg->daddr[15], 2);
+	assert_int_equal(msg->daddr[0], (msg->send_ns - EPOCH) / SEC % 7);
+	n->messages++;
+}
+
+static int setup(void **state)
+{
+	struct net *n = calloc(1, sizeof(*n));
+
+	n->ns = netsync_new();
+	assert_int_equal(netsync_add_host(n->ns, "a"), A);
+	assert_int_equal(netsync_add_host(n->ns, "b"), B);
+	netsync_watch_packets(n->ns, on_packet, n);
+	netsync_watch_messages(n->ns, on_message, n);
+	n->p = a_segment();
+	*state = n;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct net *n = *state;
+
+	netsync_free(n->ns);
+	free(n);
+	return 0;
+}
+
+static void see(struct net *n, uint32_t host, int dir, int64_t after)
+{
+	n->p.host = host;
+	n->p.dir = (uint8_t)dir;
+	n->p.time_ns = EPOCH + after;
+	assert_int_equal(netsync_push_packet(n->ns, &n->p), 0);
+}
+
+/* From A to B, received at @after + 50. */
+static void pass(struct net *n, int64_t after)
+{
+	see(n, A, NETSYNC_OUT, after);
+	see(n, B, NETSYNC_IN, after + 50);
+	n->p.seq += 100;
+	n->p.ip_id++;
+}
+
+static void solve(struct net *n)
+{
+	assert_int_equal(netsync_solve(n->ns, NULL), 0);
+}
+
+static void test_message(void **state)
+{
+	struct net *n = *state;
+	const struct netsync_message *m = n->message;
+
+	pass(n, 10);
+	solve(n);
+	assert_int_equal(n->messages, 1);
+	assert_int_equal(m->from, A);
+	assert_int_equal(m->to, B);
+	assert_int_equal(m->send_ns, EPOCH + 10);
+	assert_int_equal(m->recv_ns, EPOCH + 60);
+	assert_int_equal(m->fields, NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
+				    NETSYNC_HAS_LEN);
+	assert_memory_equal(m->saddr, n->p.saddr, 16);
+	assert_memory_equal(m->daddr, n->p.daddr, 16);
+	assert_int_equal(m->sport, 40000);
+	assert_int_equal(m->dport, 80);
+	assert_int_equal(m->protocol, 6);
+	assert_int_equal(m->len, 100);
+	/* Once. */
+	solve(n);
+	assert_int_equal(n->messages, 1);
+}
+
+static void test_pushed(void **state)
+{
+	struct net *n = *state;
+	const struct netsync_message *m = n->message;
+
+	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH,
+					      NETSYNC_MAX_TIME), -ERANGE);
+	assert_int_equal(n->messages, 0);
+	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH - 7, EPOCH),
+			 0);
+	assert_int_equal(n->messages, 1);
+	assert_int_equal(m->from, B);
+	assert_int_equal(m->to, A);
+	assert_int_equal(m->send_ns, EPOCH - 7);
+	assert_int_equal(m->recv_ns, EPOCH);
+	assert_int_equal(m->fields, 0);
+	assert_int_equal(m->protocol, 0);
+	solve(n);
+	assert_int_equal(n->messages, 1);
+}
+
+/* What the library does not use is told, too; what it refuses is not. */
+static void test_packets(void **state)
+{
+	struct net *n = *state;
+
+	see(n, A, NETSYNC_OUT, 1);
+	n->p.protocol = 2;
+	see(n, A, NETSYNC_IN, 2);
+	n->p.protocol = 6;
+	n->p.daddr[12] = 127;
+	see(n, A, NETSYNC_OUT, 3);
+	assert_int_equal(n->packets, 3);
+	n->p.time_ns = NETSYNC_MAX_TIME;
+	assert_int_equal(netsync_push_packet(n->ns, &n->p), -ERANGE);
+	assert_int_equal(n->packets, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(n->packet[i].time_ns, EPOCH + i + 1);
+		assert_int_equal(n->packet[i].sport, 40000);
+	}
+	/* What an older caller does not know of reads as 0. */
+	n->p.time_ns = EPOCH;
+	n->p.size = offsetof(struct netsync_packet, netns);
+	n->p.fields &= ~(uint32_t)NETSYNC_HAS_NETNS;
+	n->p.netns = 5;
+	assert_int_equal(netsync_push_packet(n->ns, &n->p), 0);
+	assert_int_equal(n->packet[3].netns, 0);
+}
+
+/* As packets are decided on, while more are pushed and the log grows. */
+static void test_on_the_way(void **state)
+{
+	struct net *n = *state;
+	struct netsync_pair_info info = { .size = sizeof(info) };
+	const int num = 10000;
+
+	netsync_watch_packets(n->ns, NULL, NULL);
+	netsync_watch_messages(n->ns, on_any_message, n);
+	for (int i = 0; i < num; i++) {
+		n->p.daddr[0] = (uint8_t)(i % 7);
+		pass(n, i * SEC);
+		assert_int_equal(netsync_advance(n->ns, A, EPOCH + i * SEC), 0);
+		assert_int_equal(netsync_advance(n->ns, B, EPOCH + i * SEC), 0);
+	}
+	assert_in_range(n->messages, 1, num - 1);
+	solve(n);
+	assert_int_equal(n->messages, num);
+	assert_int_equal(netsync_get_pair(n->ns, 0, &info), 0);
+	assert_int_equal(info.messages[0], num);
+}
+
+/* Of those pushed before anybody asked, all is known but the addresses. */
+static void test_asked_late(void **state)
+{
+	struct net *n = *state;
+
+	netsync_watch_messages(n->ns, NULL, NULL);
+	pass(n, 0);
+	netsync_watch_messages(n->ns, on_message, n);
+	pass(n, SEC);
+	solve(n);
+	assert_int_equal(n->messages, 2);
+	for (int i = 0; i < 2; i++) {
+		bool late = n->message[i].send_ns == EPOCH + SEC;
+
+		assert_int_equal(!!(n->message[i].fields & NETSYNC_HAS_ADDRS),
+				 late);
+		assert_int_equal(n->message[i].daddr[15], late ? 2 : 0);
+		assert_int_equal(n->message[i].dport, 80);
+	}
+	netsync_watch_messages(n->ns, NULL, NULL);
+	pass(n, 2 * SEC);
+	solve(n);
+	assert_int_equal(n->messages, 2);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_message),
+		TEST(test_pushed),
+		TEST(test_packets),
+		TEST(test_on_the_way),
+		TEST(test_asked_late),
+	};
+
+	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
+}
