@@ -9,7 +9,7 @@
 static const char help[] =
 	"Usage: netsync sync [OPTION...] [TRACE...]\n\n"
 	"Find how the clocks of traced machines differ, by the packets that they sent\n"
-	"each other. A TRACE is a folder that is searched for CTF traces, or NAME=FOLDER\n"
+	"each other. A TRACE is a file or folder that holds traces, or NAME=PATH\n"
 	"to name the host.\n\n"
 	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
 	"      --packets FILE     read packet events, with named columns\n"
@@ -94,7 +94,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	if (!ok)
 		return EXIT_BAD;
 	if (!input_traces(&set->input, argc - optind, argv + optind)) {
-		complain("Give the folders of the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
+		complain("Give the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
 		return EXIT_BAD;
 	}
 	set->outcome.method = set->input.method;

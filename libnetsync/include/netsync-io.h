@@ -11,10 +11,10 @@
  *		fprintf(stderr, "%s\n", netsync_io_error(io));
  *	netsync_solve(ns, NULL);
  *
- * A *trace* is what one tracing session of one tracer wrote: for LTTng, a
- * folder with a file "metadata". Its *host* is the clock that it was recorded
- * with: all traces with the same host name and the same clock (in CTF: clock
- * uuid, which LTTng takes from the boot) belong to one host.
+ * A *trace* is what one tracing session of one tracer wrote: a file, or for
+ * LTTng a folder with a file "metadata". Its *host* is the clock that it was
+ * recorded with: all traces with the same host name and the same clock (in CTF:
+ * clock uuid, which LTTng takes from the boot) belong to one host.
  *
  * Every session samples anew how far a host's clock is from the epoch. The
  * traces of a host are therefore brought to one base, that of the trace whose
@@ -91,18 +91,19 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
 			 void *data);
 
 /**
- * netsync_io_add() - find the traces of a folder and open them
+ * netsync_io_add() - find the traces of a file or folder and open them
  * @io: the reader
- * @what: "FOLDER", or "NAME=FOLDER" to name the host or hosts itself instead
- *	of by what the traces say; copied. All folders below it are searched,
- *	too. ("./NAME=FOLDER" is a folder with such a name.)
+ * @what: "PATH", or "NAME=PATH" to name the host or hosts itself instead of by
+ *	what the traces say; copied. Of a folder all folders below it are
+ *	searched, too; what is a trace is known by its content. ("./NAME=PATH"
+ *	is a path that begins like this.)
  *
  * Return: how many traces it holds, at least 1; or a negative errno:
- *	-ENOENT	no such folder
- *	-ENOTDIR	not a folder
+ *	-ENOENT	no such file or folder
+ *	-ESPIPE	neither a file nor a folder
  *	-ENODATA	no trace in it, or none that holds any event
  *	-EEXIST	one of its traces was added before
- *	-EPROTONOSUPPORT	a trace of a format that cannot be read
+ *	-EPROTONOSUPPORT	a file or trace of a format that cannot be read
  *	-EILSEQ	a trace that is damaged so that nothing of it can be read
  *	-EINVAL	there is no NAME before the '='
  *	-EBUSY	netsync_io_read() was called already, or live sessions were added
@@ -229,7 +230,7 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms);
 struct netsync_io_trace {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t host;		/* as in netsync_get_host() */
-	const char *path;	/* its folder; owned by the reader */
+	const char *path;	/* its file or folder; owned by the reader */
 	int64_t shift_ns;	/* host's time = time in the trace + this */
 	uint64_t packets;	/* packet events pushed */
 	int64_t first_ns;	/* what was read, in the host's time; */
@@ -243,7 +244,7 @@ struct netsync_io_trace {
 
 	/* Whose it is. */
 	const char *format;	/* "ctf"; owned by the reader */
-	const char *host_name;	/* as NAME=FOLDER says, else the trace; the same */
+	const char *host_name;	/* as NAME=PATH says, else the trace; the same */
 	int64_t epoch_ns;	/* of the zero of its clock */
 	uint32_t has_clock_uuid;
 	uint8_t clock_uuid[16];

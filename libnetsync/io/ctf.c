@@ -42,15 +42,15 @@ struct ctf {
 	int error;		/* of a sink: its graph must not go on */
 };
 
-static bool ctf_claims(const char *path, const struct stat *st)
+static bool ctf_claims(const struct found *found)
 {
 	struct stat metadata;
 	char *name;
 	bool claims;
 
-	if (!S_ISDIR(st->st_mode))
+	if (!S_ISDIR(found->st->st_mode))
 		return false;
-	name = io_format("%s/metadata", path);
+	name = io_format("%s/metadata", found->path);
 	claims = name && !stat(name, &metadata) && S_ISREG(metadata.st_mode);
 	free(name);
 	return claims;

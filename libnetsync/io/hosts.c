@@ -8,11 +8,12 @@
 #include "../array.h"
 #include "io.h"
 
-bool io_same_host(const struct trace *a, const struct trace *b)
+/* Those without a name come first. */
+static int compare_clock_names(const struct trace *a, const struct trace *b)
 {
-	return !strcmp(a->host_name, b->host_name) &&
-	       a->has_clock_uuid == b->has_clock_uuid &&
-	       !memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
+	if (!a->clock_name || !b->clock_name)
+		return !!a->clock_name - !!b->clock_name;
+	return strcmp(a->clock_name, b->clock_name);
 }
 
 static int compare_clocks(const struct trace *a, const struct trace *b)
@@ -20,10 +21,17 @@ static int compare_clocks(const struct trace *a, const struct trace *b)
 	int order = strcmp(a->host_name, b->host_name);
 
 	if (!order)
+		order = compare_clock_names(a, b);
+	if (!order)
 		order = a->has_clock_uuid - b->has_clock_uuid;
 	if (!order)
 		order = memcmp(a->clock_uuid, b->clock_uuid, UUID_SIZE);
 	return order;
+}
+
+bool io_same_host(const struct trace *a, const struct trace *b)
+{
+	return !compare_clocks(a, b);
 }
 
 static int by_clock(const void *a, const void *b)
@@ -39,6 +47,8 @@ static int by_base(const void *a, const void *b)
 	const struct host *p = a, *q = b;
 	int order = strcmp(p->base->host_name, q->base->host_name);
 
+	if (!order)
+		order = compare_clock_names(p->base, q->base);
 	return order ? order : strcmp(p->base->real_path, q->base->real_path);
 }
 
@@ -83,20 +93,36 @@ int io_bring_to_base(struct netsync_io *io, struct host *host,
 	return 0;
 }
 
-/* The second of a name is "name#2". */
-static bool set_name(struct host *host, const char *name, unsigned int repeated)
+/* With the clock's name, if any; the second of them is "name#2". */
+static bool set_name(struct host *host, const char *name, const char *clock,
+		     unsigned int repeated)
 {
+	const char *slash = clock ? "/" : "";
 	char number[16] = "";
 
 	if (repeated > 1)
 		snprintf(number, sizeof(number), "#%u", repeated);
-	host->name_len = strlen(name) + strlen(number);
-	host->name = calloc(1, host->name_len + 1 + WORD_SLACK);
+	host->name = io_format("%s%s%s%s%*s", name, slash, clock ? clock : "",
+			       number, WORD_SLACK, "");
 	if (!host->name)
 		return false;
-	strcpy(host->name, name);
-	strcat(host->name, number);
+	host->name_len = strlen(host->name) - WORD_SLACK;
+	host->name[host->name_len] = '\0';
 	return true;
+}
+
+/*
+ * What a clock is called beside its machine's name: nothing, where it is the
+ * only one of that machine that has a name, or none.
+ */
+static const char *clock_suffix(const struct netsync_io *io,
+				const struct trace *trace)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (!strcmp(io->traces[i]->host_name, trace->host_name) &&
+		    compare_clock_names(io->traces[i], trace))
+			return trace->clock_name;
+	return NULL;
 }
 
 /* The clocks of the traces, each with a name of its own. */
@@ -112,13 +138,15 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 				.number = -1 };
 	qsort(hosts, *num, sizeof(*hosts), by_base);
 	for (size_t i = 0; i < *num; i++) {
-		const char *name = hosts[i].base->host_name;
+		const struct trace *base = hosts[i].base;
 
-		if (i && !strcmp(name, hosts[i - 1].base->host_name))
+		if (i && !strcmp(base->host_name, hosts[i - 1].base->host_name) &&
+		    !compare_clock_names(base, hosts[i - 1].base))
 			repeated++;
 		else
 			repeated = 1;
-		if (!set_name(&hosts[i], name, repeated))
+		if (!set_name(&hosts[i], base->host_name,
+			      clock_suffix(io, base), repeated))
 			return io_no_memory(io);
 	}
 	return 0;
@@ -147,7 +175,7 @@ static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
 		if (name->number >= 0)
 			continue;
 		hosts[*num] = (struct host){ .range.end_ns = -1, .number = -1 };
-		if (!set_name(&hosts[(*num)++], name->text, 1))
+		if (!set_name(&hosts[(*num)++], name->text, NULL, 1))
 			return io_no_memory(io);
 	}
 	return 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding traces, and reading them side by side. */
+/* What readers need, and reading traces side by side. */
 #include <errno.h>
-#include <fts.h>
 #include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +9,6 @@
 
 #include "io.h"
 #include "live.h"
-
-/* A new kind of trace is one file and one row. */
-static const struct trace_reader *const readers[] = {
-	&ctf_reader,
-};
-
-#define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
 
 /*
  * How finely the reading of traces is interleaved: enough that what is held
@@ -227,241 +219,6 @@ int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 	int ret = span_to(trace, first_ns);
 
 	return ret < 0 ? ret : span_to(trace, last_ns);
-}
-
-/* ---- finding traces ---------------------------------------------------- */
-
-/* What was read stays known. */
-static void close_trace(struct trace *trace)
-{
-	if (trace->reader)
-		trace->reader->close(trace);
-	trace->reader = NULL;
-}
-
-static void free_trace(struct trace *trace)
-{
-	if (!trace)
-		return;
-	close_trace(trace);
-	free(trace->parts);
-	free(trace->path);
-	free(trace->real_path);
-	free(trace->host_name);
-	free(trace);
-}
-
-/*
- * The same folder again, or a copy of it? The chunks of a rotated trace have
- * one uuid, too, but not the same times.
- */
-static bool same_trace(const struct trace *a, const struct trace *b)
-{
-	if (!strcmp(a->real_path, b->real_path))
-		return true;
-	return a->range.begin_ns <= a->range.end_ns && a->has_uuid && b->has_uuid &&
-	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
-	       a->range_hash == b->range_hash;
-}
-
-static int check_new(struct netsync_io *io, const struct trace *trace)
-{
-	for (size_t i = 0; i < io->num_traces; i++)
-		if (same_trace(io->traces[i], trace))
-			return io_fail(io, -EEXIST,
-				"%s: this trace was given already as %s; give each trace once.",
-				trace->path, io->traces[i]->path);
-	return 0;
-}
-
-void io_make_printable(char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			*name = '_';
-}
-
-/* Return: 1 if there is one trace more, 0 if it holds nothing, negative. */
-static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
-		     const char *path, const char *name)
-{
-	struct trace *trace = calloc(1, sizeof(*trace)), **more;
-	int ret;
-
-	if (!trace)
-		return io_no_memory(io);
-	trace->io = io;
-	trace->info.host = NETSYNC_IO_NO_HOST;
-	trace->info.last_ns = -1;
-	trace->info.format = reader->format;
-	trace->path = strdup(path);
-	trace->real_path = realpath(path, NULL);
-	if (!trace->path || !trace->real_path) {
-		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
-		goto out;
-	}
-	trace->reader = reader;
-	ret = reader->open(trace);
-	if (ret <= 0)
-		goto out;
-	ret = check_new(io, trace);
-	if (ret < 0)
-		goto out;
-	if (name) {
-		free(trace->host_name);
-		trace->host_name = strdup(name);
-	}
-	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
-	if (more)
-		io->traces = more;
-	if (!trace->host_name || !more) {
-		ret = io_no_memory(io);
-		goto out;
-	}
-	io_make_printable(trace->host_name);
-	io->traces[io->num_traces++] = trace;
-	return 1;
-out:
-	free_trace(trace);
-	return ret;
-}
-
-struct search {
-	unsigned int found;	/* claimed by a reader */
-	unsigned int usable;
-	unsigned int entries;	/* files and folders seen */
-};
-
-static const struct trace_reader *find_reader(const char *path,
-					      const struct stat *st)
-{
-	for (size_t i = 0; i < NUM_READERS; i++)
-		if (readers[i]->claims(path, st))
-			return readers[i];
-	return NULL;
-}
-
-static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
-		 const char *name, struct search *search)
-{
-	const struct trace_reader *reader;
-	int ret;
-
-	switch (entry->fts_info) {
-	case FTS_DNR:
-	case FTS_ERR:
-		return io_fail(io, -entry->fts_errno, "%s: %s.",
-			       entry->fts_path, strerror(entry->fts_errno));
-	case FTS_D:
-	case FTS_F:
-		break;
-	default:
-		return 0;
-	}
-	if (entry->fts_level > 0)
-		search->entries++;
-	reader = find_reader(entry->fts_path, entry->fts_statp);
-	if (!reader)
-		return 0;
-	fts_set(fts, entry, FTS_SKIP);
-	search->found++;
-	ret = add_trace(io, reader, entry->fts_path, name);
-	if (ret < 0)
-		return ret;
-	search->usable += ret;
-	return 0;
-}
-
-static int search_folder(struct netsync_io *io, const char *folder,
-			 const char *name, struct search *search)
-{
-	char *paths[] = { (char *)folder, NULL };
-	FTS *fts = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, NULL);
-	FTSENT *entry;
-	int ret = 0;
-
-	if (!fts)
-		return io_fail(io, -errno, "%s: %s.", folder, strerror(errno));
-	while (!ret && (errno = 0, entry = fts_read(fts)))
-		ret = visit(io, fts, entry, name, search);
-	if (!ret && errno)
-		ret = io_fail(io, -errno, "%s: %s.", folder, strerror(errno));
-	fts_close(fts);
-	return ret;
-}
-
-static int check_folder(struct netsync_io *io, const char *folder)
-{
-	struct stat st;
-
-	if (stat(folder, &st) < 0) {
-		if (errno == ENOENT)
-			return io_fail(io, -ENOENT,
-				       "%s: there is no such folder.", folder);
-		return io_fail(io, -errno, "%s: %s.", folder, strerror(errno));
-	}
-	if (!S_ISDIR(st.st_mode))
-		return io_fail(io, -ENOTDIR,
-			"%s: this is not a folder; give the folder of a trace or one above it.",
-			folder);
-	return 0;
-}
-
-static int add_folder(struct netsync_io *io, const char *folder,
-		      const char *name)
-{
-	struct search search = { 0 };
-	int ret = check_folder(io, folder);
-
-	if (!ret)
-		ret = search_folder(io, folder, name, &search);
-	if (ret < 0)
-		return ret;
-	if (search.usable)
-		return search.usable;
-	if (search.found)
-		return io_fail(io, -ENODATA,
-			"%s: no trace in it holds anything that can be used.",
-			folder);
-	if (search.entries)
-		return io_fail(io, -ENODATA,
-			"%s: there is no trace in this folder or below it: no CTF metadata was found.",
-			folder);
-	return io_fail(io, -ENODATA, "%s: this folder is empty.", folder);
-}
-
-int io_check_new(struct netsync_io *io, const char *what)
-{
-	if (io->live)
-		return io_fail(io, -EBUSY,
-			"%s: live sessions and recorded traces are not read together.",
-			what);
-	if (io->was_read)
-		return io_fail(io, -EBUSY,
-			       "%s: the traces were read already.", what);
-	return 0;
-}
-
-int netsync_io_add(struct netsync_io *io, const char *what)
-{
-	const char *equal = strchr(what, '='), *slash = strchr(what, '/');
-	char *name;
-	int ret;
-
-	ret = io_check_new(io, what);
-	if (ret < 0)
-		return ret;
-	if (!equal || (slash && slash < equal))
-		return add_folder(io, what, NULL);
-	if (equal == what)
-		return io_fail(io, -EINVAL,
-			"%s: there is no host name before the '='.", what);
-	name = strndup(what, equal - what);
-	if (!name)
-		return io_no_memory(io);
-	ret = add_folder(io, equal + 1, name);
-	free(name);
-	return ret;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -719,7 +476,7 @@ static int read_all(struct netsync_io *io)
 	if (!ret)
 		warn_of_all(io);
 	for (size_t i = 0; i < io->num_traces; i++)
-		close_trace(io->traces[i]);
+		io_close_trace(io->traces[i]);
 	io_free_hosts(hosts, num_hosts);
 	return ret;
 }
@@ -756,7 +513,7 @@ void netsync_io_free(struct netsync_io *io)
 		return;
 	live_free(io->live);
 	for (size_t i = 0; i < io->num_traces; i++)
-		free_trace(io->traces[i]);
+		io_free_trace(io->traces[i]);
 	free(io->traces);
 	free(io->infos);
 	for (size_t i = 0; i < io->num_texts; i++)

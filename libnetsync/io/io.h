@@ -2,9 +2,10 @@
 /*
  * Between the readers and what is common to all of them.
  *
- * io.c searches folders, asks each reader of the table whether it knows what
- * is there, gives traces to hosts, and lets the readers read in turn. A reader
- * is one struct trace_reader; it knows nothing of hosts and shifts.
+ * find.c searches folders and asks each reader of the table whether it knows
+ * what is there, hosts.c gives traces to hosts, and io.c lets the readers read
+ * in turn. A reader is one struct trace_reader; it knows nothing of hosts and
+ * shifts.
  */
 #ifndef NETSYNC_IO_PRIVATE_H
 #define NETSYNC_IO_PRIVATE_H
@@ -66,6 +67,12 @@ struct trace {
 
 	/* What open() found out. */
 	char *host_name;
+	/*
+	 * Of the clocks of a machine the one with this name; NULL: that which
+	 * LTTng takes, if it was traced by that. Traces of one host_name whose
+	 * clocks have different names are different hosts.
+	 */
+	char *clock_name;
 	const void *clock;	/* the reader's object; NULL: none is known */
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
@@ -87,10 +94,18 @@ struct trace {
 	uint64_t out_of_range;
 };
 
+/* A file or folder that may be a trace. */
+struct found {
+	const char *path;
+	const struct stat *st;
+	uint8_t head[16];	/* how a file begins */
+	size_t head_len;	/* so much of that is there; of a folder 0 */
+};
+
 struct trace_reader {
 	const char *format;	/* its name */
-	/* Is there a trace of this kind at @path? */
-	bool (*claims)(const char *path, const struct stat *st);
+	/* Is it a trace of this kind? */
+	bool (*claims)(const struct found *found);
 	/*
 	 * Open the trace at trace->path and find out what it is. 0: there is
 	 * nothing to be read in it, which the reader has warned about; 1: it
@@ -145,6 +160,10 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
 void io_free_text(struct text *text);
+
+/* The reader closes it; what is known of it stays. */
+void io_close_trace(struct trace *trace);
+void io_free_trace(struct trace *trace);
 
 /* Terminals obey control characters; a trace's word is not to be trusted. */
 void io_make_printable(char *name);

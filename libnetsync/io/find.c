@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finding traces: files, and what is in folders, by their content. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io.h"
+
+/* A new kind of trace is one file and one row. */
+static const struct trace_reader *const readers[] = {
+	&ctf_reader,
+};
+
+#define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
+
+/* ---- one trace --------------------------------------------------------- */
+
+/* What was read stays known. */
+void io_close_trace(struct trace *trace)
+{
+	if (trace->reader)
+		trace->reader->close(trace);
+	trace->reader = NULL;
+}
+
+void io_free_trace(struct trace *trace)
+{
+	if (!trace)
+		return;
+	io_close_trace(trace);
+	free(trace->parts);
+	free(trace->path);
+	free(trace->real_path);
+	free(trace->host_name);
+	free(trace->clock_name);
+	free(trace);
+}
+
+/*
+ * The same one again, or a copy of it? The chunks of a rotated trace have
+ * one uuid, too, but not the same times.
+ */
+static bool same_trace(const struct trace *a, const struct trace *b)
+{
+	if (!strcmp(a->real_path, b->real_path))
+		return true;
+	return a->range.begin_ns <= a->range.end_ns && a->has_uuid && b->has_uuid &&
+	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
+	       a->range_hash == b->range_hash;
+}
+
+static int check_new(struct netsync_io *io, const struct trace *trace)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (same_trace(io->traces[i], trace))
+			return io_fail(io, -EEXIST,
+				"%s: this trace was given already as %s; give each trace once.",
+				trace->path, io->traces[i]->path);
+	return 0;
+}
+
+void io_make_printable(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			*name = '_';
+}
+
+/* Return: 1 if there is one trace more, 0 if it holds nothing, negative. */
+static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
+		     const char *path, const char *name)
+{
+	struct trace *trace = calloc(1, sizeof(*trace)), **more;
+	int ret;
+
+	if (!trace)
+		return io_no_memory(io);
+	trace->io = io;
+	trace->info.host = NETSYNC_IO_NO_HOST;
+	trace->info.last_ns = -1;
+	trace->info.format = reader->format;
+	trace->path = strdup(path);
+	trace->real_path = realpath(path, NULL);
+	if (!trace->path || !trace->real_path) {
+		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+		goto out;
+	}
+	trace->reader = reader;
+	ret = reader->open(trace);
+	if (ret <= 0)
+		goto out;
+	ret = check_new(io, trace);
+	if (ret < 0)
+		goto out;
+	if (name) {
+		free(trace->host_name);
+		trace->host_name = strdup(name);
+	}
+	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
+	if (more)
+		io->traces = more;
+	if (!trace->host_name || !more) {
+		ret = io_no_memory(io);
+		goto out;
+	}
+	io_make_printable(trace->host_name);
+	io->traces[io->num_traces++] = trace;
+	return 1;
+out:
+	io_free_trace(trace);
+	return ret;
+}
+
+/* ---- searching --------------------------------------------------------- */
+
+struct search {
+	unsigned int found;	/* claimed by a reader */
+	unsigned int usable;
+	unsigned int entries;	/* files and folders seen */
+};
+
+/* 0, or -errno. */
+static int read_head(struct found *found)
+{
+	int fd = open(found->path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : pread(fd, found->head, sizeof(found->head), 0);
+	int err = len < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	found->head_len = len < 0 ? 0 : (size_t)len;
+	return err;
+}
+
+/* NULL: it is nothing that can be read, or there was an error. */
+static const struct trace_reader *find_reader(struct found *found, int *err)
+{
+	*err = S_ISREG(found->st->st_mode) ? read_head(found) : 0;
+	for (size_t i = 0; i < NUM_READERS && !*err; i++)
+		if (readers[i]->claims(found))
+			return readers[i];
+	return NULL;
+}
+
+static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
+		 const char *name, struct search *search)
+{
+	struct found found = { .path = entry->fts_path, .st = entry->fts_statp };
+	const struct trace_reader *reader;
+	int ret;
+
+	switch (entry->fts_info) {
+	case FTS_DNR:
+	case FTS_ERR:
+		return io_fail(io, -entry->fts_errno, "%s: %s.",
+			       entry->fts_path, strerror(entry->fts_errno));
+	case FTS_D:
+	case FTS_F:
+		break;
+	default:
+		return 0;
+	}
+	if (entry->fts_level > 0)
+		search->entries++;
+	reader = find_reader(&found, &ret);
+	if (ret < 0 && !entry->fts_level)
+		return io_fail(io, ret, "%s: %s.", found.path, strerror(-ret));
+	if (ret < 0)
+		io_warn(io, "%s: it cannot be read, so that it was not used if it is a trace (%s).",
+			found.path, strerror(-ret));
+	if (!reader)
+		return 0;
+	fts_set(fts, entry, FTS_SKIP);
+	search->found++;
+	ret = add_trace(io, reader, found.path, name);
+	if (ret < 0)
+		return ret;
+	search->usable += ret;
+	return 0;
+}
+
+static int search_path(struct netsync_io *io, const char *path,
+		       const char *name, struct search *search)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+	int ret = 0;
+
+	if (!fts)
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	while (!ret && (errno = 0, entry = fts_read(fts)))
+		ret = visit(io, fts, entry, name, search);
+	if (!ret && errno)
+		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	fts_close(fts);
+	return ret;
+}
+
+/* ---- what is given ------------------------------------------------------- */
+
+static int check_path(struct netsync_io *io, const char *path, struct stat *st)
+{
+	if (stat(path, st) < 0) {
+		if (errno == ENOENT)
+			return io_fail(io, -ENOENT,
+				       "%s: there is no such file or folder.", path);
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	}
+	if (!S_ISDIR(st->st_mode) && !S_ISREG(st->st_mode))
+		return io_fail(io, -ESPIPE,
+			"%s: this is neither a file nor a folder; write what comes from a pipe to a file first.",
+			path);
+	return 0;
+}
+
+static int add_path(struct netsync_io *io, const char *path, const char *name)
+{
+	struct search search = { 0 };
+	struct stat st;
+	int ret = check_path(io, path, &st);
+
+	if (!ret)
+		ret = search_path(io, path, name, &search);
+	if (ret < 0)
+		return ret;
+	if (search.usable)
+		return search.usable;
+	if (search.found)
+		return io_fail(io, -ENODATA,
+			"%s: no trace in it holds anything that can be used.",
+			path);
+	if (!S_ISDIR(st.st_mode))
+		return io_fail(io, -EPROTONOSUPPORT,
+			"%s: this is no trace of a known format; of a CTF trace give the folder.",
+			path);
+	if (search.entries)
+		return io_fail(io, -ENODATA,
+			"%s: there is no trace in this folder or below it: no CTF metadata was found.",
+			path);
+	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
+}
+
+int io_check_new(struct netsync_io *io, const char *what)
+{
+	if (io->live)
+		return io_fail(io, -EBUSY,
+			"%s: live sessions and recorded traces are not read together.",
+			what);
+	if (io->was_read)
+		return io_fail(io, -EBUSY,
+			       "%s: the traces were read already.", what);
+	return 0;
+}
+
+int netsync_io_add(struct netsync_io *io, const char *what)
+{
+	const char *equal = strchr(what, '='), *slash = strchr(what, '/');
+	char *name;
+	int ret;
+
+	ret = io_check_new(io, what);
+	if (ret < 0)
+		return ret;
+	if (!equal || (slash && slash < equal))
+		return add_path(io, what, NULL);
+	if (equal == what)
+		return io_fail(io, -EINVAL,
+			"%s: there is no host name before the '='.", what);
+	name = strndup(what, equal - what);
+	if (!name)
+		return io_no_memory(io);
+	ret = add_path(io, equal + 1, name);
+	free(name);
+	return ret;
+}
