@@ -162,6 +162,10 @@ static void put_clock(struct writer *w, json_object *object, uint32_t host)
 			continue;
 		clock = json_object_new_object();
 		put(w, clock, "host_name", new_string(info.host_name));
+		if (info.clock_name)
+			put(w, clock, "name", new_string(info.clock_name));
+		else
+			put_null(w, clock, "name");
 		if (info.has_clock_uuid)
 			put(w, clock, "uuid", uuid_string(info.clock_uuid));
 		else

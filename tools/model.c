@@ -171,6 +171,8 @@ static void read_host(struct model_host *host, json_object *json)
 	if (!json_object_is_type(clock, json_type_object))
 		return;
 	host->clock.host_name = get_text(clock, "host_name");
+	host->clock.name = json_object_get_string(
+		json_object_object_get(clock, "name"));
 	host->clock.has_uuid = get_uuid(get_text(clock, "uuid"),
 					host->clock.uuid);
 	host->has_traces = get_int(json_object_object_get(clock, "epoch_ns"),
@@ -262,10 +264,16 @@ int model_find_name(struct model *model, const char *name,
 	return -ENOENT;
 }
 
+static bool same_name(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 static bool same_uuid(const struct model_host *host,
 		      const struct model_clock *clock)
 {
-	return host->has_traces && clock->has_uuid == host->clock.has_uuid &&
+	return host->has_traces && same_name(clock->name, host->clock.name) &&
+	       clock->has_uuid == host->clock.has_uuid &&
 	       !memcmp(clock->uuid, host->clock.uuid, MODEL_UUID_SIZE);
 }
 

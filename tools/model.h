@@ -15,6 +15,7 @@ struct json_object;
 /* A clock, as a trace tells of it. */
 struct model_clock {
 	const char *host_name;
+	const char *name;	/* NULL: it has none */
 	bool has_uuid;
 	uint8_t uuid[MODEL_UUID_SIZE];
 	int64_t epoch_ns;	/* when it shows zero */

@@ -245,6 +245,8 @@ struct netsync_io_trace {
 	/* Whose it is. */
 	const char *format;	/* "ctf"; owned by the reader */
 	const char *host_name;	/* as NAME=PATH says, else the trace; the same */
+	/* Of the machine's clocks the one with this name; NULL: it has none. */
+	const char *clock_name;
 	int64_t epoch_ns;	/* of the zero of its clock */
 	uint32_t has_clock_uuid;
 	uint8_t clock_uuid[16];

@@ -418,6 +418,7 @@ static struct netsync_io_trace info_of(const struct trace *trace)
 
 	info.path = trace->path;
 	info.host_name = trace->host_name;
+	info.clock_name = trace->clock_name;
 	info.epoch_ns = trace->epoch_ns;
 	info.has_clock_uuid = trace->has_clock_uuid;
 	memcpy(info.clock_uuid, trace->clock_uuid, UUID_SIZE);
