@@ -31,13 +31,16 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 # modprobe looks there too if PREFIX is /usr/local, as in /lib and /etc.
 MODPROBEDIR ?= $(PREFIX)/lib/modprobe.d
+# babeltrace2 looks there if LIBDIR is that of its own library.
+BT2_PLUGINDIR ?= $(LIBDIR)/babeltrace2/plugins
 BUILD ?= build
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement -Wvla
 BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
-# What the libraries do not export is made local by their symbol maps.
+# What the libraries do not export is made local by their symbol maps. Of the
+# tool, the plug-in has a part.
 LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
@@ -55,16 +58,21 @@ IO_SRC := $(wildcard libnetsync/io/*.c)
 TOOL_SRC := $(wildcard tools/*.c)
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
+# The component of Babeltrace 2 that corrects: in the tool, and in a plug-in.
+CORRECT_SRC := $(filter-out %/plugin.c,$(wildcard tools/babeltrace/*.c))
+CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
+PLUGIN_OBJ := $(CORRECT_OBJ) $(BUILD)/tools/babeltrace/plugin.o $(BUILD)/tools/model.o
 
 CORE_SO := $(BUILD)/libnetsync.so
 IO_SO := $(BUILD)/libnetsync-io.so
 # Tests and benchmarks reach inside the core, which the shared library hides.
 CORE_A := $(BUILD)/libnetsync.a
 TOOL := $(BUILD)/netsync
+PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
 
 .PHONY: all
-all: $(CORE_SO) $(CORE_A) $(IO_SO) $(TOOL)
+all: $(CORE_SO) $(CORE_A) $(IO_SO) $(TOOL) $(PLUGIN)
 
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
 	@mkdir -p $(@D)
@@ -76,7 +84,7 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
@@ -97,12 +105,19 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
-# The tool in build/ finds the libraries beside it.
-$(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
-	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) \
-		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS)
+TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS)
+PLUGIN_LIBS = -L$(BUILD) -lnetsync $(JSON_LIBS) $(BT2_LIBS)
 
--include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
+# The tool in build/ finds the libraries beside it, and the plug-in above it.
+$(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
+	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
+
+$(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO)
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,--no-undefined $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ \
+		$(PLUGIN_OBJ) $(PLUGIN_LIBS)
+
+-include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
 
 # ---- kernel modules ----------------------------------------------------------
 
@@ -333,15 +348,16 @@ install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
 		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 \
-		$(DESTDIR)$(MODPROBEDIR)
+		$(DESTDIR)$(MODPROBEDIR) $(DESTDIR)$(BT2_PLUGINDIR)
 	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 	for lib in libnetsync.so libnetsync-io.so; do \
 		install -m 755 $(BUILD)/$$lib.$(VERSION) $(DESTDIR)$(LIBDIR) && \
 		ln -sf $$lib.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.$(SOVERSION) && \
 		ln -sf $$lib.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib || exit 1; \
 	done
-	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) \
-		-L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS)
+	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
+	$(CC) -shared $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN)) \
+		$(PLUGIN_OBJ) $(PLUGIN_LIBS)
 	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)
 	$(INSTALL_PC) libnetsync/netsync.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync.pc

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "tool.h"
 
 static struct {
 	int pipe;
@@ -23,22 +23,12 @@ static struct {
 
 /* ---- in the child ------------------------------------------------------ */
 
-static int remove_one(const char *path, const struct stat *info, int type,
-		      struct FTW *place)
-{
-	(void)info;
-	(void)type;
-	(void)place;
-	remove(path);
-	return 0;
-}
-
 static void undo_one(const char *what)
 {
 	if (*what == UNDO_SESSION)
 		lttng_undo_session(what + 1);
 	else if (*what == UNDO_FOLDER)
-		nftw(what + 1, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		remove_tree(what + 1);
 }
 
 static void undo_main(int from)

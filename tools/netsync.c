@@ -16,6 +16,7 @@ static const struct command {
 	{ "sync", cmd_sync, "find the clock corrections of traced machines" },
 	{ "record", cmd_record, "trace several machines at once, and synchronize" },
 	{ "live", cmd_live, "follow the clock corrections while they are traced" },
+	{ "apply", cmd_apply, "write copies of traces with corrected times" },
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
 	{ "doctor", cmd_doctor, "tell why recording would not work" },
 	{ "agent", cmd_agent, NULL },

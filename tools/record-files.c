@@ -18,18 +18,6 @@ static bool complain_of(const char *path)
 	return false;
 }
 
-/* All folders that lead to a file. */
-static bool make_folders(char *path, size_t from)
-{
-	for (char *end = path + from; (end = strchr(end, '/')); end++) {
-		*end = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return complain_of(path);
-		*end = '/';
-	}
-	return true;
-}
-
 /* What another machine says may be anything. */
 static bool is_inside(const char *name)
 {

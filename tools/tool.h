@@ -25,6 +25,7 @@ int cmd_live(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 
 /*
  * As netsync sync does with @num @traces, which may be put into another order:
@@ -103,6 +104,16 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		  const struct netsync_io *io);
 /* Say what is not as it should be with the hosts. Return: exit status. */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
+
+/* ---- files ------------------------------------------------------------- */
+
+/*
+ * All folders that lead to a file, those that end within the first @from bytes
+ * of the path excepted. False: that was complained of.
+ */
+bool make_folders(char *path, size_t from);
+/* As far as that is possible. */
+void remove_tree(const char *path);
 
 /* ---- time -------------------------------------------------------------- */
 

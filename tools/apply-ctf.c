@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CTF traces are written anew: source.ctf.fs reads one, filter.netsync.correct
+ * corrects it, and sink.ctf.fs writes it. A child process does that: of damaged
+ * streams libbabeltrace2 2.0 calls abort(), and on a full disk it destroys its
+ * memory.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "apply.h"
+#include "babeltrace/correct.h"
+#include "tool.h"
+
+/* What the child has to say. */
+struct answer {
+	bool ok;
+	struct correct_moved moved;
+	char reason[1024];
+};
+
+struct graph {
+	const struct apply_trace *trace;
+	const char *to;
+	const bt_plugin *plugin;	/* "ctf" */
+	bt_graph *graph;
+	struct answer answer;
+};
+
+/* ---- what went wrong ---------------------------------------------------- */
+
+/* Is it full, as far as sink.ctf.fs asks for room at a time? */
+static bool is_full(const char *folder, char *reason, size_t size)
+{
+	char *path;
+	int fd, ret;
+
+	if (asprintf(&path, "%s/room", folder) < 0)
+		return false;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ret = fd < 0 ? errno : posix_fallocate(fd, 0, 1 << 20);
+	if (fd >= 0)
+		close(fd);
+	unlink(path);
+	free(path);
+	if (ret != ENOSPC && ret != EDQUOT && ret != EFBIG)
+		return false;
+	snprintf(reason, size, "%s.", strerror(ret));
+	return true;
+}
+
+/* Without what follows as ": name=value, ...". */
+static size_t sentence_length(const char *message)
+{
+	const char *end = strchr(message, '=');
+
+	while (end && end > message && *end != ':')
+		end--;
+	return end && end > message ? (size_t)(end - message) : strlen(message);
+}
+
+/* The first cause is the reason of all others. */
+static void explain(struct graph *graph)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	char *reason = graph->answer.reason;
+	const size_t size = sizeof(graph->answer.reason);
+	const bt_error_cause *cause;
+	const char *message;
+
+	if (is_full(graph->to, reason, size))
+		return;
+	if (!error || !bt_error_get_cause_count(error)) {
+		snprintf(reason, size, "There is not enough memory.");
+		return;
+	}
+	cause = bt_error_borrow_cause_by_index(error, 0);
+	message = bt_error_cause_get_message(cause);
+	/* The filter's are sentences for people. */
+	if (bt_error_cause_get_actor_type(cause) ==
+	    BT_ERROR_CAUSE_ACTOR_TYPE_MESSAGE_ITERATOR &&
+	    !strcmp(bt_error_cause_message_iterator_actor_get_component_name(
+			    cause), "correct"))
+		snprintf(reason, size, "%s", message);
+	else
+		snprintf(reason, size, "Babeltrace 2 says \"%.*s\".",
+			 (int)sentence_length(message), message);
+}
+
+/* ---- components --------------------------------------------------------- */
+
+static bt_value *map_with(const char *key, const char *text)
+{
+	bt_value *map = bt_value_map_create();
+
+	if (map && !bt_value_map_insert_string_entry(map, key, text))
+		return map;
+	bt_value_put_ref(map);
+	return NULL;
+}
+
+static const bt_component_source *add_source(struct graph *graph)
+{
+	bt_value *params = bt_value_map_create(), *inputs;
+	const bt_component_source *source = NULL;
+
+	if (params &&
+	    !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
+	    !bt_value_array_append_string_element(inputs, graph->trace->path) &&
+	    bt_graph_add_source_component(graph->graph,
+		    bt_plugin_borrow_source_component_class_by_name_const(
+			    graph->plugin, "fs"),
+		    "trace", params, BT_LOGGING_LEVEL_NONE, &source))
+		source = NULL;
+	bt_value_put_ref(params);
+	return source;
+}
+
+static bt_component_class_filter *make_filter_class(void)
+{
+	bt_message_iterator_class *iterator =
+		bt_message_iterator_class_create(correct_next);
+	bt_component_class_filter *class = NULL;
+
+	if (iterator &&
+	    !bt_message_iterator_class_set_initialize_method(iterator,
+		    correct_iterator_initialize) &&
+	    !bt_message_iterator_class_set_finalize_method(iterator,
+		    correct_iterator_finalize))
+		class = bt_component_class_filter_create("correct", iterator);
+	bt_message_iterator_class_put_ref(iterator);
+	if (!class)
+		return NULL;
+	if (!bt_component_class_filter_set_initialize_method(class,
+		    correct_initialize) &&
+	    !bt_component_class_filter_set_finalize_method(class,
+		    correct_finalize) &&
+	    !bt_component_class_filter_set_input_port_connected_method(class,
+		    correct_input_connected))
+		return class;
+	bt_component_class_filter_put_ref(class);
+	return NULL;
+}
+
+static const bt_component_filter *add_filter(struct graph *graph)
+{
+	bt_component_class_filter *class = make_filter_class();
+	bt_value *params = map_with("result", graph->trace->result);
+	const bt_component_filter *filter = NULL;
+
+	if (class && params &&
+	    !bt_value_map_insert_string_entry(params, "host",
+					      graph->trace->host) &&
+	    bt_graph_add_filter_component_with_initialize_method_data(
+		    graph->graph, class, "correct", params, &graph->answer.moved,
+		    BT_LOGGING_LEVEL_NONE, &filter))
+		filter = NULL;
+	bt_value_put_ref(params);
+	bt_component_class_filter_put_ref(class);
+	return filter;
+}
+
+static const bt_component_sink *add_sink(struct graph *graph)
+{
+	bt_value *params = map_with("path", graph->to);
+	const bt_component_sink *sink = NULL;
+
+	if (params &&
+	    !bt_value_map_insert_bool_entry(params, "assume-single-trace",
+					    BT_TRUE) &&
+	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
+	    bt_graph_add_sink_component(graph->graph,
+		    bt_plugin_borrow_sink_component_class_by_name_const(
+			    graph->plugin, "fs"),
+		    "copy", params, BT_LOGGING_LEVEL_NONE, &sink))
+		sink = NULL;
+	bt_value_put_ref(params);
+	return sink;
+}
+
+/* ---- the graph ---------------------------------------------------------- */
+
+static bool connect(struct graph *graph, const bt_component_source *source,
+		    const bt_component_filter *filter,
+		    const bt_component_sink *sink)
+{
+	const uint64_t num =
+		bt_component_source_get_output_port_count(source);
+
+	/* The filter always has one more port. */
+	for (uint64_t i = 0; i < num; i++)
+		if (bt_graph_connect_ports(graph->graph,
+			bt_component_source_borrow_output_port_by_index_const(
+				source, i),
+			bt_component_filter_borrow_input_port_by_index_const(
+				filter, i), NULL))
+			return false;
+	return !bt_graph_connect_ports(graph->graph,
+		bt_component_filter_borrow_output_port_by_index_const(filter, 0),
+		bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+		NULL);
+}
+
+static bool make_graph(struct graph *graph)
+{
+	const bt_component_source *source;
+	const bt_component_filter *filter;
+	const bt_component_sink *sink;
+
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+			   &graph->plugin) != BT_PLUGIN_FIND_STATUS_OK)
+		return false;
+	graph->graph = bt_graph_create(0);
+	if (!graph->graph)
+		return false;
+	source = add_source(graph);
+	filter = source ? add_filter(graph) : NULL;
+	sink = filter ? add_sink(graph) : NULL;
+	return sink && connect(graph, source, filter, sink);
+}
+
+static bool run_graph(struct graph *graph)
+{
+	bt_graph_run_once_status status;
+
+	do {
+		if (interrupted)
+			return false;
+		status = bt_graph_run_once(graph->graph);
+	} while (status == BT_GRAPH_RUN_ONCE_STATUS_OK);
+	return status == BT_GRAPH_RUN_ONCE_STATUS_END;
+}
+
+/* ---- processes ---------------------------------------------------------- */
+
+static void child_main(struct graph *graph, int out)
+{
+	const struct rlimit no_core = { 0 };
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	dup2(null, STDERR_FILENO);
+	graph->answer.ok = make_graph(graph) && run_graph(graph);
+	/* The last of it is written when the sink is given back. */
+	if (graph->answer.ok)
+		bt_graph_put_ref(graph->graph);
+	else
+		explain(graph);
+	_exit(write(out, &graph->answer, sizeof(graph->answer)) !=
+	      sizeof(graph->answer));
+}
+
+/* A signal that came to this process alone is handed on. */
+static void wait_for(struct graph *graph, pid_t child, int in)
+{
+	struct answer *answer = &graph->answer;
+	ssize_t size;
+
+	while ((size = read(in, answer, sizeof(*answer))) < 0 && errno == EINTR)
+		kill(child, SIGTERM);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		kill(child, SIGTERM);
+	if (size == sizeof(*answer))
+		return;
+	answer->ok = false;
+	if (!is_full(graph->to, answer->reason, sizeof(answer->reason)))
+		strcpy(answer->reason, "Babeltrace 2 gave up on it.");
+}
+
+static bool run_child(struct graph *graph)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return false;
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		child_main(graph, ends[1]);
+	close(ends[1]);
+	if (child > 0)
+		wait_for(graph, child, ends[0]);
+	close(ends[0]);
+	return child > 0;
+}
+
+bool apply_ctf(const struct apply_trace *trace, const char *to)
+{
+	struct graph graph = { .trace = trace, .to = to };
+	const struct answer *answer = &graph.answer;
+	char most[VALUE_SIZE];
+
+	if (!run_child(&graph)) {
+		complain("%s: %s.", trace->path, strerror(errno));
+		return false;
+	}
+	if (interrupted)
+		return false;
+	if (!answer->ok)
+		complain("%s: it could not be copied. %s", trace->path,
+			 answer->reason);
+	else if (answer->moved.num)
+		complain("warning: %s: to keep the order, %llu times were set later than they are corrected, by up to %s.",
+			 trace->path, (unsigned long long)answer->moved.num,
+			 format_duration(most, answer->moved.most_ns));
+	return answer->ok;
+}

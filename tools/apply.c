@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync apply - write copies of traces with corrected times. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apply.h"
+#include "model.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: netsync apply -m FILE -o FOLDER TRACE...\n\n"
+	"Write copies of traces with the times of the reference clock. A TRACE is a folder\n"
+	"that is searched for traces, or NAME=FOLDER where NAME is the host's in FILE.\n"
+	"The traces need not be those that FILE was made of: any of its hosts' will do.\n\n"
+	"  -m, --model FILE     what \"netsync sync --format json\" wrote\n"
+	"  -o, --output FOLDER  where to put the copies, as the traces lie; it must not exist\n"
+	"  -h, --help           this text\n\n"
+	"Exit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
+	"corrected in FILE were left out.\n";
+
+/* A new format is one file and one row. */
+static const struct format {
+	const char *name;	/* as libnetsync-io has it */
+	apply_copy copy;
+} formats[] = {
+	{ "ctf", apply_ctf },
+};
+
+#define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+struct settings {
+	const char *model;
+	char *output;		/* without slashes at its end */
+	char **traces;
+	int num_traces;
+};
+
+/* An argument, and the traces that were found there. */
+struct source {
+	const char *name;	/* of the host, or NULL; not ended by '\0' */
+	size_t name_len;
+	const char *path;	/* as given, */
+	char *real_path;	/* and what that is */
+	uint32_t first, num;
+};
+
+struct apply {
+	const struct settings *set;
+	struct model model;
+	struct netsync_io *io;
+	struct source *sources;
+	size_t common;		/* bytes that all real paths begin with */
+	char *temporary;	/* where it is written */
+	struct progress progress;
+	uint32_t num_copied;
+	uint32_t num_left_out;
+};
+
+bool apply_time(const struct apply_trace *trace, int64_t time_ns,
+		int64_t *corrected_ns)
+{
+	return !__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) &&
+	       !netsync_convert(trace->clock, time_ns, corrected_ns, NULL);
+}
+
+static bool no_memory(void)
+{
+	complain("There is not enough memory.");
+	return false;
+}
+
+/* ---- finding traces ---------------------------------------------------- */
+
+static void warn(void *data, const char *sentence)
+{
+	progress_end(data);
+	complain("warning: %s", sentence);
+}
+
+/* As netsync_io_add() takes an argument apart. */
+static void take_apart(struct source *source, const char *argument)
+{
+	const size_t len = strcspn(argument, "=/");
+
+	source->path = argument;
+	if (argument[len] != '=')
+		return;
+	source->name = argument;
+	source->name_len = len;
+	source->path = argument + len + 1;
+}
+
+static bool find_traces(struct apply *apply, struct source *source,
+			const char *argument)
+{
+	take_apart(source, argument);
+	source->first = netsync_io_num_traces(apply->io);
+	if (netsync_io_add(apply->io, argument) < 0) {
+		complain("%s", netsync_io_error(apply->io));
+		return false;
+	}
+	source->num = netsync_io_num_traces(apply->io) - source->first;
+	source->real_path = realpath(source->path, NULL);
+	if (source->real_path)
+		return true;
+	complain("%s: %s.", source->path, strerror(errno));
+	return false;
+}
+
+/*
+ * The folder that all sources are in: what is below it is made anew in the
+ * output, so that there are no two of one name.
+ */
+static void find_common(struct apply *apply)
+{
+	const char *first = apply->sources[0].real_path;
+	size_t common = strrchr(first, '/') - first;
+
+	for (int i = 1; i < apply->set->num_traces; i++) {
+		const char *path = apply->sources[i].real_path;
+		size_t same = 0;
+
+		while (same < common && path[same] == first[same])
+			same++;
+		/* Whole names only, of folders only. */
+		while (same && (path[same] != '/' || first[same] != '/'))
+			same--;
+		common = same;
+	}
+	apply->common = common;
+}
+
+/* Where a trace goes, below the output; to be given back with free(). */
+static char *place_of(const struct apply *apply, const struct source *source,
+		      const char *path)
+{
+	const char *below = path + strlen(source->path);
+	char *place;
+
+	below += strspn(below, "/");
+	if (asprintf(&place, "%s%s%s%s", apply->temporary,
+		     source->real_path + apply->common, *below ? "/" : "",
+		     below) < 0)
+		return NULL;
+	return place;
+}
+
+/* ---- whose they are ---------------------------------------------------- */
+
+static int find_host(struct apply *apply, const struct source *source,
+		     const struct model_clock *clock,
+		     const struct model_host **host)
+{
+	char *name;
+	int ret;
+
+	if (!source->name)
+		return model_find_clock(&apply->model, clock, host);
+	name = strndup(source->name, source->name_len);
+	if (!name)
+		return -ENOMEM;
+	ret = model_find_name(&apply->model, name, host);
+	free(name);
+	return ret;
+}
+
+/*
+ * What corrects a trace. False: nothing does, and that was complained of. The
+ * clock is to be given back with netsync_clock_free().
+ */
+static bool identify(struct apply *apply, const struct source *source,
+		     const struct netsync_io_trace *info,
+		     struct apply_trace *trace, struct netsync_clock **clock)
+{
+	const struct model_host *host;
+	struct model_clock told = {
+		.host_name = info->host_name,
+		.name = info->clock_name,
+		.has_uuid = info->has_clock_uuid,
+		.epoch_ns = info->epoch_ns,
+	};
+	int ret;
+
+	*clock = NULL;
+	memcpy(told.uuid, info->clock_uuid, sizeof(told.uuid));
+	ret = find_host(apply, source, &told, &host);
+	if (!ret)
+		ret = model_read_clock(&apply->model, host, clock);
+	if (!ret)
+		ret = model_shift(&apply->model, host, &told, &trace->shift_ns);
+	if (ret) {
+		complain("%s: it is left out. %s", info->path,
+			 model_error(&apply->model));
+		return false;
+	}
+	trace->path = info->path;
+	trace->result = apply->set->model;
+	trace->host = host->name;
+	trace->clock = *clock;
+	return true;
+}
+
+/* ---- copying ----------------------------------------------------------- */
+
+static apply_copy find_format(const char *name)
+{
+	for (size_t i = 0; i < NUM_FORMATS; i++)
+		if (!strcmp(formats[i].name, name))
+			return formats[i].copy;
+	return NULL;
+}
+
+static bool copy_to(const struct apply *apply, apply_copy copy,
+		    const struct apply_trace *trace, char *place)
+{
+	return make_folders(place, strlen(apply->temporary) + 1) &&
+	       copy(trace, place) && !interrupted;
+}
+
+/* False: there is no use in going on. */
+static bool copy_trace(struct apply *apply, const struct source *source,
+		       uint32_t index)
+{
+	const struct netsync_io_trace info = trace_info(apply->io, index);
+	const apply_copy copy = find_format(info.format);
+	struct netsync_clock *clock = NULL;
+	struct apply_trace trace;
+	bool ok = true;
+	char *place;
+
+	if (!copy || info.damaged) {
+		complain("%s: it is left out, as it %s.", info.path,
+			 copy ? "is damaged" : "is of a format that cannot be written");
+		apply->num_left_out++;
+		return true;
+	}
+	if (identify(apply, source, &info, &trace, &clock)) {
+		place = place_of(apply, source, info.path);
+		ok = place ? copy_to(apply, copy, &trace, place) : no_memory();
+		free(place);
+		apply->num_copied++;
+	} else {
+		apply->num_left_out++;
+	}
+	netsync_clock_free(clock);
+	progress_show(&apply->progress,
+		      apply->num_copied + apply->num_left_out,
+		      netsync_io_num_traces(apply->io));
+	return ok;
+}
+
+static bool copy_all(struct apply *apply)
+{
+	for (int i = 0; i < apply->set->num_traces; i++) {
+		const struct source *source = &apply->sources[i];
+
+		for (uint32_t j = 0; j < source->num; j++)
+			if (!copy_trace(apply, source, source->first + j))
+				return false;
+	}
+	return true;
+}
+
+/* ---- the output folder ------------------------------------------------- */
+
+static bool exists_already(const char *path)
+{
+	complain("%s: it exists already; give another folder.", path);
+	return false;
+}
+
+static bool make_temporary(struct apply *apply)
+{
+	struct stat st;
+
+	if (!lstat(apply->set->output, &st))
+		return exists_already(apply->set->output);
+	if (asprintf(&apply->temporary, "%s.XXXXXX", apply->set->output) < 0) {
+		apply->temporary = NULL;
+		return no_memory();
+	}
+	if (mkdtemp(apply->temporary))
+		return true;
+	complain("%s: %s.", apply->temporary, strerror(errno));
+	free(apply->temporary);
+	apply->temporary = NULL;
+	return false;
+}
+
+/* It gets its name when it is complete. */
+static bool keep(struct apply *apply)
+{
+	const mode_t mask = umask(0);
+
+	umask(mask);
+	chmod(apply->temporary, 0777 & ~mask);
+	if (!renameat2(AT_FDCWD, apply->temporary, AT_FDCWD, apply->set->output,
+		       RENAME_NOREPLACE))
+		return true;
+	if (errno == EEXIST)
+		return exists_already(apply->set->output);
+	complain("%s: %s.", apply->set->output, strerror(errno));
+	return false;
+}
+
+static int run(struct apply *apply)
+{
+	bool ok;
+
+	for (int i = 0; i < apply->set->num_traces; i++)
+		if (interrupted || !find_traces(apply, &apply->sources[i],
+						apply->set->traces[i]))
+			return EXIT_BAD;
+	find_common(apply);
+	if (!make_temporary(apply))
+		return EXIT_BAD;
+	ok = copy_all(apply);
+	progress_end(&apply->progress);
+	if (ok && apply->num_copied)
+		ok = keep(apply);
+	else
+		ok = false;
+	if (!ok)
+		remove_tree(apply->temporary);
+	return !ok ? EXIT_BAD : apply->num_left_out ? EXIT_PARTIAL : EXIT_DONE;
+}
+
+static int apply_all(const struct settings *set)
+{
+	struct netsync *ns = netsync_new();
+	struct apply apply = { .set = set };
+	int status = EXIT_BAD;
+
+	apply.io = ns ? netsync_io_new(ns) : NULL;
+	apply.sources = calloc(set->num_traces, sizeof(*apply.sources));
+	if (model_open(&apply.model, set->model)) {
+		complain("%s", model_error(&apply.model));
+	} else if (apply.io && apply.sources) {
+		/* What was written so far is to be removed. */
+		catch_signal(SIGINT, NULL);
+		catch_signal(SIGTERM, NULL);
+		catch_signal(SIGHUP, NULL);
+		progress_start(&apply.progress);
+		netsync_io_set_warn(apply.io, warn, &apply.progress);
+		status = run(&apply);
+	} else {
+		no_memory();
+	}
+	for (int i = 0; i < set->num_traces && apply.sources; i++)
+		free(apply.sources[i].real_path);
+	free(apply.sources);
+	free(apply.temporary);
+	model_close(&apply.model);
+	netsync_io_free(apply.io);
+	netsync_free(ns);
+	return status;
+}
+
+/* ---- the command line -------------------------------------------------- */
+
+static bool check_arguments(const struct settings *set)
+{
+	if (!set->model || !set->output || !set->num_traces) {
+		complain("Give a result file, a folder to write to and the traces: netsync apply -m FILE -o FOLDER TRACE...");
+		return false;
+	}
+	return true;
+}
+
+int cmd_apply(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "model", required_argument, NULL, 'm' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct settings set = { 0 };
+	int option;
+
+	while ((option = getopt_long(argc, argv, "m:o:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'm':
+			set.model = optarg;
+			break;
+		case 'o':
+			set.output = optarg;
+			for (size_t len = strlen(set.output);
+			     len > 1 && set.output[len - 1] == '/';)
+				set.output[--len] = '\0';
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_BAD;
+		}
+	}
+	set.traces = argv + optind;
+	set.num_traces = argc - optind;
+	return check_arguments(&set) ? apply_all(&set) : EXIT_BAD;
+}

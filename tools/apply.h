@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What netsync apply can write. apply.c finds the traces, and by what result
+ * each is corrected; of each format a file copies one.
+ */
+#ifndef NETSYNC_APPLY_H
+#define NETSYNC_APPLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <netsync.h>
+
+struct apply_trace {
+	const char *path;	/* of the original: a folder, or a file */
+	const char *result;	/* the result file, */
+	const char *host;	/* the host in it, */
+	const struct netsync_clock *clock;	/* and that one's clock */
+	int64_t shift_ns;	/* time on it = time in the trace + this */
+};
+
+/* A time as it is in the trace, corrected. False: that does not fit. */
+bool apply_time(const struct apply_trace *trace, int64_t time_ns,
+		int64_t *corrected_ns);
+
+/*
+ * Write a corrected copy to @to, which is not there yet; its folder is. To be
+ * given up where `interrupted` is set. What was written of a copy that failed
+ * is removed by the caller. False: it failed, and that was complained of.
+ */
+typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
+
+bool apply_ctf(const struct apply_trace *trace, const char *to);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The component class filter.netsync.correct: in a plug-in of Babeltrace 2,
+ * and inside of netsync apply.
+ */
+#ifndef NETSYNC_BABELTRACE_CORRECT_H
+#define NETSYNC_BABELTRACE_CORRECT_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdint.h>
+
+/* Messages whose time had to be another than the corrected one. */
+struct correct_moved {
+	uint64_t num;
+	int64_t most_ns;	/* by how much, at the most */
+};
+
+extern const char correct_help[];
+
+/* Its initialize method takes a struct correct_moved to count in, or NULL. */
+bt_component_class_initialize_method_status
+correct_initialize(bt_self_component_filter *self,
+		   bt_self_component_filter_configuration *configuration,
+		   const bt_value *params, void *moved);
+void correct_finalize(bt_self_component_filter *self);
+bt_component_class_port_connected_method_status
+correct_input_connected(bt_self_component_filter *self,
+			bt_self_component_port_input *port,
+			const bt_port_output *other);
+bt_message_iterator_class_initialize_method_status
+correct_iterator_initialize(bt_self_message_iterator *self,
+			    bt_self_message_iterator_configuration *configuration,
+			    bt_self_component_port_output *port);
+void correct_iterator_finalize(bt_self_message_iterator *self);
+bt_message_iterator_class_next_method_status
+correct_next(bt_self_message_iterator *self, bt_message_array_const messages,
+	     uint64_t capacity, uint64_t *count);
+
+#endif

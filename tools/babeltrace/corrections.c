@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How the times of each stream are corrected: its host is told as
+ * libnetsync-io tells those of traces, by name and clock.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corrections.h"
+
+#define NS_PER_S 1000000000
+
+struct host_clock {
+	struct netsync_clock *clock;
+	uint32_t num;
+	/* Of the segments of the clock: where each begins, and the latest
+	 * corrected time of those before it. */
+	struct floor {
+		int64_t from_ns;
+		int64_t latest_ns;
+	} floors[];
+};
+
+static int fail(struct corrections *corrections, int err, const char *format,
+		...)
+{
+	va_list args;
+
+	free(corrections->error);
+	va_start(args, format);
+	if (vasprintf(&corrections->error, format, args) < 0)
+		corrections->error = NULL;
+	va_end(args);
+	return err;
+}
+
+const char *corrections_error(const struct corrections *corrections)
+{
+	return corrections->error ? corrections->error :
+	       model_error(&corrections->model);
+}
+
+int corrections_open(struct corrections *corrections, const char *path,
+		     const char *host)
+{
+	const struct model_host *found;
+	int ret;
+
+	memset(corrections, 0, sizeof(*corrections));
+	ret = model_open(&corrections->model, path);
+	if (ret || !host)
+		return ret;
+	corrections->host = strdup(host);
+	return corrections->host ?
+	       model_find_name(&corrections->model, host, &found) : -ENOMEM;
+}
+
+static void free_clock(struct host_clock *clock)
+{
+	if (clock)
+		netsync_clock_free(clock->clock);
+	free(clock);
+}
+
+void corrections_release(struct corrections *corrections)
+{
+	for (size_t i = 0; i < corrections->clocks.room; i++)
+		free_clock(corrections->clocks.entries[i].value);
+	map_release(&corrections->clocks);
+	model_close(&corrections->model);
+	free(corrections->host);
+	free(corrections->error);
+}
+
+/* ---- whose a stream is ------------------------------------------------- */
+
+static bool describe_clock(struct model_clock *told,
+			   const bt_clock_class *class)
+{
+	bt_uuid uuid = bt_clock_class_get_uuid(class);
+	uint64_t cycles;
+	int64_t seconds;
+	__int128 epoch;
+
+	bt_clock_class_get_offset(class, &seconds, &cycles);
+	epoch = (__int128)seconds * NS_PER_S + (__int128)cycles * NS_PER_S /
+		bt_clock_class_get_frequency(class);
+	told->epoch_ns = (int64_t)epoch;
+	told->has_uuid = uuid;
+	if (uuid)
+		memcpy(told->uuid, uuid, sizeof(told->uuid));
+	return epoch == told->epoch_ns;
+}
+
+/*
+ * The host name in the trace; else the name of the folder that the stream is
+ * in. To be given back with free().
+ */
+static char *host_name(const bt_stream *stream)
+{
+	const bt_value *value =
+		bt_trace_borrow_environment_entry_value_by_name_const(
+			bt_stream_borrow_trace_const(stream), "hostname");
+	const char *name = "", *end, *start;
+
+	if (value && bt_value_is_string(value))
+		name = bt_value_string_get(value);
+	if (*name)
+		return strdup(name);
+	name = bt_stream_get_name(stream);
+	end = name ? strrchr(name, '/') : NULL;
+	if (!end)
+		return strdup("host");
+	for (start = end; start > name && start[-1] != '/'; start--)
+		;
+	return strndup(start, end - start);
+}
+
+static int check_host(struct corrections *corrections,
+		      const struct model_host *host,
+		      const struct model_clock *told)
+{
+	if (!host->has_traces || !host->clock.has_uuid || !told->has_uuid ||
+	    !memcmp(host->clock.uuid, told->uuid, sizeof(told->uuid)))
+		return 0;
+	return fail(corrections, -EINVAL,
+		"A stream of host \"%s\" has another clock than host \"%s\" in %s.",
+		told->host_name, host->name, corrections->model.path);
+}
+
+static int find_host(struct corrections *corrections,
+		     const struct model_clock *told,
+		     const struct model_host **host)
+{
+	int ret;
+
+	if (!corrections->host)
+		return model_find_clock(&corrections->model, told, host);
+	ret = model_find_name(&corrections->model, corrections->host, host);
+	return ret ? ret : check_host(corrections, *host, told);
+}
+
+static void set_floors(struct host_clock *host, const struct netsync_model *model)
+{
+	int64_t latest = INT64_MIN, end;
+
+	host->num = model->num_segments;
+	for (uint32_t i = 0; i < host->num; i++) {
+		const int64_t from = model->segments[i].from_ns;
+
+		if (i && !netsync_convert(host->clock, from - 1, &end, NULL) &&
+		    end > latest)
+			latest = end;
+		host->floors[i] = (struct floor){ from, latest };
+	}
+}
+
+static struct host_clock *new_clock(struct netsync_clock *clock)
+{
+	struct netsync_model model = { .size = sizeof(model) };
+	struct host_clock *host;
+
+	netsync_clock_model(clock, &model);
+	host = malloc(sizeof(*host) +
+		      model.num_segments * sizeof(host->floors[0]));
+	if (!host)
+		return NULL;
+	host->clock = clock;
+	set_floors(host, &model);
+	return host;
+}
+
+static int find_clock(struct corrections *corrections,
+		      const struct model_host *host,
+		      const struct host_clock **clock)
+{
+	struct netsync_clock *read;
+	struct host_clock *new;
+	int ret;
+
+	*clock = map_get(&corrections->clocks, host);
+	if (*clock)
+		return 0;
+	ret = model_read_clock(&corrections->model, host, &read);
+	if (ret)
+		return ret;
+	new = new_clock(read);
+	if (!new) {
+		netsync_clock_free(read);
+		return -ENOMEM;
+	}
+	if (!map_put(&corrections->clocks, host, new)) {
+		free_clock(new);
+		return -ENOMEM;
+	}
+	*clock = new;
+	return 0;
+}
+
+int corrections_find(struct corrections *corrections, const bt_stream *stream,
+		     struct correction *correction)
+{
+	const struct model_host *host;
+	struct model_clock told = { 0 };
+	char *name = host_name(stream);
+	int ret;
+
+	if (!name)
+		return -ENOMEM;
+	told.host_name = name;
+	if (!describe_clock(&told, bt_stream_class_borrow_default_clock_class_const(
+				bt_stream_borrow_class_const(stream))))
+		ret = fail(corrections, -ERANGE,
+			"The clock of host \"%s\" is more than 292 years away from the epoch.",
+			name);
+	else
+		ret = find_host(corrections, &told, &host);
+	if (!ret)
+		ret = find_clock(corrections, host, &correction->clock);
+	if (!ret)
+		ret = model_shift(&corrections->model, host, &told,
+				  &correction->shift_ns);
+	free(name);
+	return ret;
+}
+
+static int64_t floor_at(const struct host_clock *clock, int64_t time_ns)
+{
+	uint32_t lo = 0, hi = clock->num;
+
+	while (hi - lo > 1) {
+		const uint32_t mid = lo + (hi - lo) / 2;
+
+		if (clock->floors[mid].from_ns <= time_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return clock->floors[lo].latest_ns;
+}
+
+int correction_apply(const struct correction *correction, int64_t time_ns,
+		     int64_t *corrected_ns, int64_t *moved_ns)
+{
+	const struct host_clock *clock = correction->clock;
+	int64_t floor;
+
+	if (__builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
+	    netsync_convert(clock->clock, time_ns, corrected_ns, NULL))
+		return -ERANGE;
+	floor = floor_at(clock, time_ns);
+	*moved_ns = 0;
+	if (*corrected_ns < floor) {
+		*moved_ns = floor - *corrected_ns;
+		*corrected_ns = floor;
+	}
+	return *corrected_ns < 0 ? -ERANGE : 0;
+}

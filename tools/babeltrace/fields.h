@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copies of field classes, and of fields. */
+#ifndef NETSYNC_BABELTRACE_FIELDS_H
+#define NETSYNC_BABELTRACE_FIELDS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+
+#include "map.h"
+
+/* What a field class can refer to, by scope. */
+#define NUM_SCOPES (BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD + 1)
+
+struct field_classes {
+	bt_trace_class *trace_class;	/* of the copies */
+	struct map *copies;		/* of field classes so far */
+	const bt_field_class *roots[NUM_SCOPES];
+};
+
+/* NULL: there is not enough memory. */
+bt_field_class *field_class_copy(struct field_classes *classes,
+				 const bt_field_class *from);
+
+/* @to is of a copy of the class of @from. False: not enough memory. */
+bool field_copy(bt_field *to, const bt_field *from);
+
+#endif

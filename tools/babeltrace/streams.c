@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Copies of traces and streams, with another clock: what describes events
+ * cannot be changed, and is made anew. A copy of a stream keeps alive the trace
+ * that it is in, which keeps alive all classes.
+ */
+#include <stdlib.h>
+
+#include "fields.h"
+#include "streams.h"
+
+/* ---- traces ------------------------------------------------------------ */
+
+static bool copy_environment(bt_trace *to, const bt_trace *from)
+{
+	bool ok = true;
+
+	for (uint64_t i = 0;
+	     ok && i < bt_trace_get_environment_entry_count(from); i++) {
+		const bt_value *value;
+		const char *name;
+
+		bt_trace_borrow_environment_entry_by_index_const(from, i, &name,
+								 &value);
+		if (bt_value_is_string(value))
+			ok = !bt_trace_set_environment_entry_string(to, name,
+				bt_value_string_get(value));
+		else
+			ok = !bt_trace_set_environment_entry_integer(to, name,
+				bt_value_integer_signed_get(value));
+	}
+	return ok;
+}
+
+static bool copy_trace_properties(bt_trace *to, const bt_trace *from)
+{
+	const char *name = bt_trace_get_name(from);
+	bt_uuid uuid = bt_trace_get_uuid(from);
+
+	if (uuid)
+		bt_trace_set_uuid(to, uuid);
+	bt_trace_set_user_attributes(to,
+		bt_trace_borrow_user_attributes_const(from));
+	return (!name || !bt_trace_set_name(to, name)) &&
+	       copy_environment(to, from);
+}
+
+static bt_trace_class *get_trace_class(struct streams *streams,
+				       const bt_trace_class *from)
+{
+	bt_trace_class *to = map_get(&streams->copies, from);
+
+	if (to) {
+		bt_trace_class_get_ref(to);
+		return to;
+	}
+	to = bt_trace_class_create(streams->component);
+	if (!to)
+		return NULL;
+	bt_trace_class_set_assigns_automatic_stream_class_id(to, BT_FALSE);
+	bt_trace_class_set_user_attributes(to,
+		bt_trace_class_borrow_user_attributes_const(from));
+	if (map_put(&streams->copies, from, to))
+		return to;
+	bt_trace_class_put_ref(to);
+	return NULL;
+}
+
+/* To be given back with bt_trace_put_ref(). */
+static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
+{
+	bt_trace *to = map_get(&streams->copies, from);
+	bt_trace_class *class;
+
+	if (to) {
+		bt_trace_get_ref(to);
+		return to;
+	}
+	class = get_trace_class(streams, bt_trace_borrow_class_const(from));
+	if (class)
+		to = bt_trace_create(class);
+	bt_trace_class_put_ref(class);
+	if (to && copy_trace_properties(to, from) &&
+	    map_put(&streams->copies, from, to))
+		return to;
+	bt_trace_put_ref(to);
+	return NULL;
+}
+
+/* ---- classes of streams and events ------------------------------------- */
+
+/* What field classes of an event class, or of its stream class, refer to. */
+static struct field_classes field_classes(struct streams *streams,
+					  bt_trace_class *in,
+					  const bt_stream_class *stream_class)
+{
+	return (struct field_classes){
+		.trace_class = in,
+		.copies = &streams->copies,
+		.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT] =
+			bt_stream_class_borrow_packet_context_field_class_const(
+				stream_class),
+		.roots[BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT] =
+			bt_stream_class_borrow_event_common_context_field_class_const(
+				stream_class),
+	};
+}
+
+static bool copy_contexts(struct streams *streams, bt_stream_class *to,
+			  const bt_stream_class *from)
+{
+	struct field_classes classes = field_classes(streams,
+		bt_stream_class_borrow_trace_class(to), from);
+	const bt_field_class *packet =
+		classes.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT];
+	const bt_field_class *common =
+		classes.roots[BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT];
+	bt_field_class *class;
+	bool ok = true;
+
+	if (packet) {
+		class = field_class_copy(&classes, packet);
+		ok = class &&
+		     !bt_stream_class_set_packet_context_field_class(to, class);
+		bt_field_class_put_ref(class);
+	}
+	if (ok && common) {
+		class = field_class_copy(&classes, common);
+		ok = class &&
+		     !bt_stream_class_set_event_common_context_field_class(
+			     to, class);
+		bt_field_class_put_ref(class);
+	}
+	return ok;
+}
+
+static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
+			      const bt_stream_class *from)
+{
+	const char *name = bt_stream_class_get_name(from);
+
+	if (bt_stream_class_borrow_default_clock_class_const(from) &&
+	    bt_stream_class_set_default_clock_class(to, streams->clock_class))
+		return false;
+	bt_stream_class_set_assigns_automatic_event_class_id(to, BT_FALSE);
+	bt_stream_class_set_assigns_automatic_stream_id(to, BT_FALSE);
+	bt_stream_class_set_supports_packets(to,
+		bt_stream_class_supports_packets(from),
+		bt_stream_class_packets_have_beginning_default_clock_snapshot(
+			from),
+		bt_stream_class_packets_have_end_default_clock_snapshot(from));
+	bt_stream_class_set_supports_discarded_events(to,
+		bt_stream_class_supports_discarded_events(from),
+		bt_stream_class_discarded_events_have_default_clock_snapshots(
+			from));
+	bt_stream_class_set_supports_discarded_packets(to,
+		bt_stream_class_supports_discarded_packets(from),
+		bt_stream_class_discarded_packets_have_default_clock_snapshots(
+			from));
+	bt_stream_class_set_user_attributes(to,
+		bt_stream_class_borrow_user_attributes_const(from));
+	return (!name || !bt_stream_class_set_name(to, name)) &&
+	       copy_contexts(streams, to, from);
+}
+
+/* It belongs to its trace class. */
+static bt_stream_class *get_stream_class(struct streams *streams,
+					 bt_trace_class *in,
+					 const bt_stream_class *from)
+{
+	bt_stream_class *to = map_get(&streams->copies, from);
+
+	if (to)
+		return to;
+	to = bt_stream_class_create_with_id(in, bt_stream_class_get_id(from));
+	if (!to)
+		return NULL;
+	bt_stream_class_put_ref(to);
+	return copy_stream_class(streams, to, from) &&
+	       map_put(&streams->copies, from, to) ? to : NULL;
+}
+
+static bool copy_event_fields(struct streams *streams, bt_event_class *to,
+			      const bt_event_class *from)
+{
+	const bt_field_class *context =
+		bt_event_class_borrow_specific_context_field_class_const(from);
+	const bt_field_class *payload =
+		bt_event_class_borrow_payload_field_class_const(from);
+	struct field_classes classes = field_classes(streams,
+		bt_stream_class_borrow_trace_class(
+			bt_event_class_borrow_stream_class(to)),
+		bt_event_class_borrow_stream_class_const(from));
+	bt_field_class *class;
+	bool ok = true;
+
+	classes.roots[BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT] = context;
+	classes.roots[BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD] = payload;
+	if (context) {
+		class = field_class_copy(&classes, context);
+		ok = class &&
+		     !bt_event_class_set_specific_context_field_class(to, class);
+		bt_field_class_put_ref(class);
+	}
+	if (ok && payload) {
+		class = field_class_copy(&classes, payload);
+		ok = class &&
+		     !bt_event_class_set_payload_field_class(to, class);
+		bt_field_class_put_ref(class);
+	}
+	return ok;
+}
+
+static bool copy_event_class(struct streams *streams, bt_event_class *to,
+			     const bt_event_class *from)
+{
+	const char *name = bt_event_class_get_name(from);
+	const char *uri = bt_event_class_get_emf_uri(from);
+	bt_event_class_log_level level;
+
+	if (bt_event_class_get_log_level(from, &level) ==
+	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+		bt_event_class_set_log_level(to, level);
+	bt_event_class_set_user_attributes(to,
+		bt_event_class_borrow_user_attributes_const(from));
+	return (!name || !bt_event_class_set_name(to, name)) &&
+	       (!uri || !bt_event_class_set_emf_uri(to, uri)) &&
+	       copy_event_fields(streams, to, from);
+}
+
+bt_event_class *streams_event_class(struct streams *streams,
+				    const struct stream *stream,
+				    const bt_event_class *from)
+{
+	bt_event_class *to = map_get(&streams->copies, from);
+
+	if (to)
+		return to;
+	to = bt_event_class_create_with_id(bt_stream_borrow_class(stream->to),
+					   bt_event_class_get_id(from));
+	if (!to)
+		return NULL;
+	/* It belongs to its stream class. */
+	bt_event_class_put_ref(to);
+	return copy_event_class(streams, to, from) &&
+	       map_put(&streams->copies, from, to) ? to : NULL;
+}
+
+/* ---- streams ----------------------------------------------------------- */
+
+static bt_stream *copy_stream(struct streams *streams, const bt_stream *from)
+{
+	bt_trace *trace = get_trace(streams, bt_stream_borrow_trace_const(from));
+	const char *name = bt_stream_get_name(from);
+	bt_stream_class *class = NULL;
+	bt_stream *to = NULL;
+
+	if (trace)
+		class = get_stream_class(streams, bt_trace_borrow_class(trace),
+					 bt_stream_borrow_class_const(from));
+	if (class)
+		to = bt_stream_create_with_id(class, trace,
+					      bt_stream_get_id(from));
+	bt_trace_put_ref(trace);
+	if (!to)
+		return NULL;
+	bt_stream_set_user_attributes(to,
+		bt_stream_borrow_user_attributes_const(from));
+	if (!name || !bt_stream_set_name(to, name))
+		return to;
+	bt_stream_put_ref(to);
+	return NULL;
+}
+
+static void free_stream(struct stream *stream)
+{
+	bt_packet_put_ref(stream->packet);
+	bt_stream_put_ref(stream->to);
+	bt_stream_put_ref(stream->from);
+	free(stream);
+}
+
+struct stream *streams_get(struct streams *streams, const bt_stream *from,
+			   bool *is_new)
+{
+	struct stream *stream = map_get(&streams->copies, from);
+
+	*is_new = !stream;
+	if (stream)
+		return stream;
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NULL;
+	stream->to = copy_stream(streams, from);
+	if (!stream->to || !map_put(&streams->copies, from, stream)) {
+		free_stream(stream);
+		return NULL;
+	}
+	bt_stream_get_ref(from);
+	stream->from = from;
+	stream->has_clock = bt_stream_class_borrow_default_clock_class_const(
+		bt_stream_borrow_class_const(from));
+	stream->next = streams->first;
+	streams->first = stream;
+	return stream;
+}
+
+void streams_release(struct streams *streams)
+{
+	while (streams->first) {
+		struct stream *stream = streams->first;
+
+		streams->first = stream->next;
+		free_stream(stream);
+	}
+	map_release(&streams->copies);
+	bt_clock_class_put_ref(streams->clock_class);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Copies of traces and streams, with another clock. */
+#ifndef NETSYNC_BABELTRACE_STREAMS_H
+#define NETSYNC_BABELTRACE_STREAMS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdint.h>
+
+#include "corrections.h"
+#include "map.h"
+
+struct stream {
+	const bt_stream *from;
+	bt_stream *to;
+	bt_packet *packet;	/* the copy of the open one, or NULL */
+	bool has_clock;
+	struct correction correction;
+	int64_t last_ns;	/* the latest corrected time so far */
+	struct stream *next;
+};
+
+struct streams {
+	struct map copies;	/* of everything but packets and events */
+	bt_clock_class *clock_class;	/* of all copies */
+	bt_self_component *component;
+	struct stream *first;
+};
+
+/*
+ * The copy of a stream, made when it is asked for first; its correction is not
+ * set then. NULL: there is not enough memory.
+ */
+struct stream *streams_get(struct streams *streams, const bt_stream *from,
+			   bool *is_new);
+/* The copy of an event class of a stream. NULL: not enough memory. */
+bt_event_class *streams_event_class(struct streams *streams,
+				    const struct stream *stream,
+				    const bt_event_class *from);
+void streams_release(struct streams *streams);
+
+#endif
