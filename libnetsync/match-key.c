@@ -19,6 +19,9 @@
  */
 #define MAX_SIGHTINGS 256
 
+/* More of one packet are not looked at when it says how far clocks are apart. */
+#define MAX_SAMPLED 24
+
 /*
  * Segmentation clears these on all but one of the segments that it makes, and
  * the other side may have put them together again otherwise.
@@ -142,11 +145,46 @@ static bool is_further_out(const struct key *key, const struct sighting *s)
 	return false;
 }
 
+/* Where it seems to have begun on several hosts, can these be one machine? */
+static bool are_one_machine(const struct view *v, int views)
+{
+	const struct sighting *sent = NULL;
+
+	for (int i = 0; i < views; i++) {
+		if (!v[i].origin)
+			continue;
+		if (sent && (!both(sent, v[i].first, NETSYNC_HAS_ADDRS) ||
+			     sent->addr[0] != v[i].first->addr[0] ||
+			     sent->addr[1] != v[i].first->addr[1]))
+			return false;
+		sent = v[i].first;
+	}
+	return true;
+}
+
 /*
- * One packet: a message goes from the host where it began to each that
- * received it, and from a router (in and out) onward, if there is one only:
- * the order of several is not known. Where either end was seen further out in
- * other parts, these tell more.
+ * Did it leave @from before it came to @to? It did where it began, and from a
+ * router (in and out) it went onward, if there is one only: the order of several
+ * is not known.
+ *
+ * Where it began on several hosts, which are clocks of one machine, one of them
+ * may as well be a router of which the way in was not seen. It says nothing of
+ * other routers, which may have been before it.
+ */
+static bool is_before(const struct view *from, const struct view *to,
+		      int origins, int routers)
+{
+	if (to->origin || from == to)
+		return false;
+	if (from->origin)
+		return origins == 1 || !to->last_out;
+	return from->last_out && routers == 1;
+}
+
+/*
+ * One packet: a message goes from each host that it left to each that received
+ * it later. Where either end was seen further out in other parts, these tell
+ * more.
  */
 static int emit(struct matcher *m, const struct key *key, struct sighting **s,
 		int n, bool nat)
@@ -160,16 +198,14 @@ static int emit(struct matcher *m, const struct key *key, struct sighting **s,
 		origins += v[i].origin;
 		routers += !v[i].origin && v[i].last_out;
 	}
-	if (origins > 1) {
+	if (origins > 1 && !are_one_machine(v, views)) {
 		all_ambiguous(m, s, n);
 		return 0;
 	}
 	ret = count_passages(m, s, n, v, views);
 	for (int i = 0; i < views && !ret; i++) {
-		if (!v[i].origin && !(v[i].last_out && routers == 1))
-			continue;
 		for (int j = 0; j < views && !ret; j++) {
-			if (j == i || v[j].origin)
+			if (!is_before(&v[i], &v[j], origins, routers))
 				continue;
 			from = v[i].host;
 			to = v[j].host;
@@ -180,11 +216,24 @@ static int emit(struct matcher *m, const struct key *key, struct sighting **s,
 			ret = match_emit(m, v[i].last_out, v[j].first_in);
 		}
 	}
-	for (int i = 0; i < n && from != NO_PEER; i++) {
+	for (int i = 0, at = 0; i < n && from != NO_PEER; i++) {
+		at += s[i]->host != v[at].host;
 		s[i]->state |= emitted;
-		match_used(s[i], s[i]->host == from ? to : from, nat);
+		match_used(s[i], v[at].origin || v[at].host == from ? to : from,
+			   nat);
 	}
 	return ret;
+}
+
+/* Do all agree with each other, and can be of one packet? */
+static bool are_one_packet(struct sighting **s, int n, bool nat)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < i; j++)
+			if (!agree(s[i], s[j], nat) ||
+			    !match_one_packet(s[i], s[j]))
+				return false;
+	return true;
 }
 
 /* Take the sightings that are connected with the first one to the front. */
@@ -192,7 +241,6 @@ static int collect(struct sighting **s, int n, bool nat, bool *clear)
 {
 	int size = 1;
 
-	*clear = true;
 	for (int i = 0; i < size; i++) {
 		for (int j = size; j < n; j++) {
 			struct sighting *t = s[j];
@@ -203,20 +251,16 @@ static int collect(struct sighting **s, int n, bool nat, bool *clear)
 			s[size++] = t;
 		}
 	}
-	for (int i = 0; i < size; i++)
-		for (int j = 0; j < i; j++)
-			if (!agree(s[i], s[j], nat) ||
-			    !match_one_packet(s[i], s[j]))
-				*clear = false;
+	*clear = are_one_packet(s, size, nat);
 	return size;
 }
 
-/* Is it what some of these were cut from, or put together to, on their host? */
-static bool is_same_passage(struct sighting **s, int n,
+/* Is it what some of these were cut from, or put together to? */
+static bool were_seen_again(struct sighting **s, int n,
 			    const struct sighting *other)
 {
 	for (int i = 0; i < n; i++)
-		if (match_same_passage(s[i], other))
+		if (match_seen_again(s[i], other))
 			return true;
 	return false;
 }
@@ -248,7 +292,7 @@ static bool rivals(const struct matcher *m, const struct key *key,
 			    has_data(others[j]) &&
 			    others[j]->len != s[i]->len &&
 			    match_same_sending(others[j], s[i], false) &&
-			    !is_same_passage(s, size, others[j]) &&
+			    !were_seen_again(s, size, others[j]) &&
 			    !match_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
@@ -321,19 +365,39 @@ static int find_key(const struct matcher *m, const struct sighting *s,
 	return n;
 }
 
-const struct sighting *match_plain_counterpart(const struct matcher *m,
-					       const struct sighting *s)
+/* Did somebody forward it, or was it dealt with? */
+static bool is_simple(struct sighting **s, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (s[i]->state & (SEEN_USED | SEEN_AMBIGUOUS))
+			return false;
+		for (int j = 0; j < i; j++)
+			if (s[i]->host == s[j]->host && s[i]->dir != s[j]->dir)
+				return false;
+	}
+	return true;
+}
+
+int match_sample(struct matcher *m, struct sighting *s)
 {
 	struct sighting *list[MAX_SIGHTINGS];
-	int n = find_key(m, s, list), left = 0;
+	int n = find_key(m, s, list), left = 0, ret = 0;
 
 	/* Ports and ids alone are those of other hosts' datagrams, too. */
 	for (int i = 0; i < n && n <= MAX_SIGHTINGS; i++)
 		if (list[i] == s || agree(s, list[i], false))
 			list[left++] = list[i];
-	if (!is_plain(list, left))
-		return NULL;
-	return list[0] == s ? list[1] : list[0];
+	if (left > MAX_SAMPLED || !is_simple(list, left) ||
+	    !are_one_packet(list, left, false))
+		return 0;
+	for (int i = 0; i < left && !ret; i++) {
+		bool sent = s->dir == NETSYNC_OUT;
+		const struct sighting *t = list[i];
+
+		if (t->dir != s->dir)
+			ret = match_learn(m, sent ? s : t, sent ? t : s);
+	}
+	return ret;
 }
 
 int match_key(struct matcher *m, struct sighting *s)

@@ -143,7 +143,7 @@ bool match_inside_other(const struct matcher *m, const struct sighting *s,
 	for (int i = 0; i < o.n; i++)
 		if (o.s[i]->dir == NETSYNC_OUT && lead(o.s[i], s) &&
 		    match_same_sending(o.s[i], received, false) &&
-		    !match_same_passage(o.s[i], s))
+		    !match_seen_again(o.s[i], s))
 			return true;
 	return o.storm;
 }
@@ -154,6 +154,12 @@ bool match_same_passage(const struct sighting *a, const struct sighting *b)
 	       match_same_sending(a, b, false) &&
 	       (match_other_place(a, b) ||
 		(!lead(a, b) && span(a) == span(b) && match_one_packet(a, b)));
+}
+
+bool match_seen_again(const struct sighting *a, const struct sighting *b)
+{
+	return a->host == b->host ? match_same_passage(a, b) :
+	       a->dir == b->dir && match_same_sending(a, b, false);
 }
 
 /* Did the host of t receive the byte before t left, that is, forward it? */
@@ -199,6 +205,12 @@ static bool is_counterpart(const struct sighting *s, const struct sighting *t,
 	       match_same_sending(s, t, nat);
 }
 
+/* Can two be where one transmission began, for clocks of one machine? */
+static bool is_one_origin(const struct sighting *a, const struct sighting *b)
+{
+	return both(a, b, NETSYNC_HAS_ADDRS) && match_seen_again(a, b);
+}
+
 /*
  * The counterparts of s. Of one that was seen at several places of its host the
  * outermost one counts. Return their number; negative: it is not clear which.
@@ -206,14 +218,15 @@ static bool is_counterpart(const struct sighting *s, const struct sighting *t,
 static int find_counterparts(const struct sighting *s, const struct others *all,
 			     bool nat, struct sighting **found)
 {
-	int n = 0, origins = 0, j;
+	const struct sighting *origin = NULL;
+	int n = 0, j;
 
 	for (int i = 0; i < all->n; i++) {
 		struct sighting *t = all->s[i];
 
 		if (!is_counterpart(s, t, nat))
 			continue;
-		/* Sent by two hosts, or twice at one. */
+		/* Sent twice at one host, or by two. */
 		for (j = 0; j < i; j++)
 			if (all->s[j]->host == t->host &&
 			    is_counterpart(s, all->s[j], nat) &&
@@ -221,10 +234,11 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 				return -1;
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
-		if (j == n)
-			origins += t->dir == NETSYNC_OUT && !is_forwarded(t, all);
-		if (origins > 1)
-			return -1;
+		if (j == n && t->dir == NETSYNC_OUT && !is_forwarded(t, all)) {
+			if (origin && !is_one_origin(origin, t))
+				return -1;
+			origin = t;
+		}
 		if (j == n)
 			found[n++] = t;
 		else if ((found[j]->time < t->time) == (t->dir == NETSYNC_OUT))
@@ -236,7 +250,8 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 /*
  * Others on s's own side: 1 if s was seen again further out, 0 if not, -1 if
  * another transmission of the same byte could be what the counterparts are of.
- * What another host forwards is not another one.
+ * What another host forwards is not another one, nor what another clock of the
+ * sender saw.
  */
 static int check_own_side(const struct sighting *s, const struct others *own,
 			  struct sighting **found, int n, bool nat)
@@ -248,8 +263,8 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 
 		if (t->dir != s->dir ||
 		    (t->host != s->host &&
-		     (t->dir == NETSYNC_IN || is_forwarded(t, own) ||
-		      is_forwarded(s, own))))
+		     (t->dir == NETSYNC_IN || is_one_origin(s, t) ||
+		      is_forwarded(t, own) || is_forwarded(s, own))))
 			continue;
 		if (match_same_passage(s, t)) {
 			outer |= t->time > s->time;
@@ -302,6 +317,28 @@ static bool are_clear(const struct matcher *m, const struct sighting *s,
 	return true;
 }
 
+/*
+ * May t have come before s left? Where a transmission seems to have begun on
+ * several hosts, one of these may be a router of which the way in was not seen,
+ * and another router be before it.
+ */
+static bool may_be_before(const struct sighting *t, const struct sighting *s,
+			  const struct others *all)
+{
+	bool origins = false, forwards = false;
+
+	for (int i = 0; i < all->n; i++) {
+		const struct sighting *u = all->s[i];
+
+		if (u->host == s->host || u->dir != NETSYNC_OUT ||
+		    !match_same_sending(s, u, false))
+			continue;
+		forwards |= u->host == t->host;
+		origins |= !is_forwarded(u, all);
+	}
+	return origins && forwards && !is_forwarded(s, all);
+}
+
 /* 1: found; 0: nothing like it; negative errno. */
 static int use_parts(struct matcher *m, struct sighting *s,
 		     const struct others *all, bool nat)
@@ -319,7 +356,8 @@ static int use_parts(struct matcher *m, struct sighting *s,
 		match_used(s, t->host, nat);
 		match_used(t, s->host, nat);
 		if (s->dir == NETSYNC_OUT && !p.outer && begins_in(s, t) &&
-		    lead(t, s) + (int64_t)span(s) >= span(t)) {
+		    lead(t, s) + (int64_t)span(s) >= span(t) &&
+		    !may_be_before(t, s, all)) {
 			ret = match_emit(m, s, t);
 			s->state |= SEEN_EMITTED;
 		}

@@ -147,11 +147,17 @@ void match_used(struct sighting *s, uint32_t peer, bool nat)
 		s->state |= SEEN_NAT;
 }
 
+int match_learn(struct matcher *m, const struct sighting *from,
+		const struct sighting *to)
+{
+	return peers_message(&m->peers, from->host, to->host, from->time,
+			     to->time);
+}
+
 int match_emit(struct matcher *m, const struct sighting *from,
 	       const struct sighting *to)
 {
-	int ret = peers_message(&m->peers, from->host, to->host, from->time,
-				to->time);
+	int ret = match_learn(m, from, to);
 
 	if (ret)
 		return ret;
@@ -288,19 +294,12 @@ static int sample(struct matcher *m)
 	int ret = 0;
 
 	for (; i && left && !ret; i--) {
-		const struct sighting *s = log_at(&m->log, m->log.tail - i);
-		const struct sighting *t;
+		struct sighting *s = log_at(&m->log, m->log.tail - i);
 
 		if (s->alias || m->peers.host[s->host].joined)
 			continue;
 		left--;
-		t = match_plain_counterpart(m, s);
-		if (t && s->dir == NETSYNC_OUT)
-			ret = peers_message(&m->peers, s->host, t->host,
-					    s->time, t->time);
-		else if (t)
-			ret = peers_message(&m->peers, t->host, s->host,
-					    t->time, s->time);
+		ret = match_sample(m, s);
 	}
 	return ret;
 }

@@ -104,7 +104,11 @@ bool match_weak(const struct sighting *a, const struct sighting *b);
 void match_ambiguous(struct matcher *m, struct sighting *s);
 void match_used(struct sighting *s, uint32_t peer, bool nat);
 
-/* Hand out a message. */
+/* Learn from a message how far clocks are apart. */
+int match_learn(struct matcher *m, const struct sighting *from,
+		const struct sighting *to);
+
+/* The same, and hand it out. */
 int match_emit(struct matcher *m, const struct sighting *from,
 	       const struct sighting *to);
 
@@ -120,9 +124,8 @@ int match_second(struct matcher *m, struct sighting *s);
 /* Decide one by its first key, or by the parts of packets. */
 int match_first(struct matcher *m, struct sighting *s);
 
-/* The only other sighting of one's key, if there is no doubt about it. */
-const struct sighting *match_plain_counterpart(const struct matcher *m,
-					       const struct sighting *s);
+/* Learn how far clocks are apart from one's key, if there is no doubt about it. */
+int match_sample(struct matcher *m, struct sighting *s);
 
 /* Decide a segment by the bytes that it carries, datagrams by their ids. */
 int match_parts(struct matcher *m, struct sighting *s);
@@ -136,6 +139,9 @@ bool match_same_sending(const struct sighting *a, const struct sighting *b, bool
  * put together in between or not?
  */
 bool match_same_passage(const struct sighting *a, const struct sighting *b);
+
+/* The same, or of two hosts, that of one transmission by clocks of one machine. */
+bool match_seen_again(const struct sighting *a, const struct sighting *b);
 
 /* Did a host that sends a segment receive its first byte before? */
 bool match_forwarded(const struct matcher *m, const struct sighting *s);

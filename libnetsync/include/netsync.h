@@ -162,6 +162,11 @@ const char *netsync_error(const struct netsync *ns);
  * @name: a name for people; copied. Where it is taken already, the new host is
  *	called "name#2", "name#3", ...
  *
+ * Several clocks of one machine (of two tracers, or of a tracer and a capture)
+ * are as many hosts. Of a packet that more than one of them saw there is a
+ * message from each clock of its sender to each of its receiver, where the
+ * packet events say addresses.
+ *
  * Return: the host's number (0, 1, ...), or -ENOMEM, or -EINVAL for an empty
  * name.
  */

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Several clocks of one machine see the same packets: an LTTng trace, a trace.dat
+ * and a capture are three hosts to the library.
+ */
+#include "matcher.h"
+
+#define MSS 1448u
+
+/* Machines on a packet's way, and how many clocks each can have. */
+enum { SENDER, ROUTER, RECEIVER, MACHINES };
+enum { CLOCKS = 3 };
+
+static uint32_t clock_of(int machine, int number)
+{
+	return (uint32_t)(machine * CLOCKS + number);
+}
+
+static int machine_of(uint32_t host)
+{
+	return (int)host / CLOCKS;
+}
+
+/* Nobody but the test knows that they are so far apart. */
+static int64_t shown(uint32_t host, int64_t time)
+{
+	return time + host * 1000 * SEC;
+}
+
+static int64_t truth(uint32_t host, int64_t time)
+{
+	return time - host * 1000 * SEC;
+}
+
+static int setup_clocks(void **state)
+{
+	int ret = setup(state);
+	struct bench *b = *state;
+
+	for (int i = HOSTS; i < MACHINES * CLOCKS; i++)
+		assert_int_equal(matcher_add_host(&b->m), 0);
+	return ret;
+}
+
+/*
+ * What different sources know of the same packet: all; no options and no
+ * offload, as LTTng's own events; what is on a wire.
+ */
+static void see_as(struct bench *b, uint32_t host, int dir, int64_t time)
+{
+	static const uint32_t unknown[CLOCKS] = {
+		0,
+		NETSYNC_HAS_TSTAMP | NETSYNC_HAS_GSO | NETSYNC_HAS_DIGEST,
+		NETSYNC_HAS_GSO,
+	};
+	const uint32_t fields = b->p.fields;
+
+	b->p.fields &= ~unknown[host % CLOCKS];
+	b->p.point = host;
+	see(b, host, dir, shown(host, time));
+	b->p.fields = fields;
+}
+
+static void see_by(struct bench *b, int machine, unsigned int clocks, int dir,
+		   int64_t time)
+{
+	for (int i = 0; i < CLOCKS; i++)
+		if (clocks & 1u << i)
+			see_as(b, clock_of(machine, i), dir, time + i);
+}
+
+static void next_packet(struct bench *b)
+{
+	b->p.ip_id++;
+	b->p.icmp_seq++;
+	b->p.tsn++;
+	b->p.seq += b->p.len;
+	b->p.digest++;
+}
+
+/* No message says what is not true. */
+static void check_truth(const struct bench *b)
+{
+	for (size_t i = 0; i < b->num; i++) {
+		const struct found *f = &b->found[i];
+
+		assert_true(truth(f->to, f->recv) > truth(f->from, f->send));
+		assert_true(machine_of(f->from) < machine_of(f->to));
+	}
+}
+
+static size_t between(const struct bench *b, uint32_t from, uint32_t to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->num; i++)
+		n += b->found[i].from == from && b->found[i].to == to;
+	return n;
+}
+
+/* Every mixture of clocks on both sides: each has its message to each. */
+static void every_mixture(struct bench *b)
+{
+	for (unsigned int out = 1; out < 1 << CLOCKS; out++) {
+		for (unsigned int in = 1; in < 1 << CLOCKS; in++) {
+			uint64_t before = totals(&b->m).matched;
+			int n = __builtin_popcount(out), k = __builtin_popcount(in);
+
+			b->num = 0;
+			next_packet(b);
+			see_by(b, SENDER, out, NETSYNC_OUT, 100);
+			see_by(b, RECEIVER, in, NETSYNC_IN, 200);
+			expect(b, before + (uint64_t)(n + k), 0, 0);
+			assert_int_equal(b->num, n * k);
+			check_truth(b);
+			for (uint32_t i = 0; i < CLOCKS; i++)
+				for (uint32_t j = 0; j < CLOCKS; j++)
+					assert_int_equal(between(b,
+						clock_of(SENDER, (int)i),
+						clock_of(RECEIVER, (int)j)),
+						(out >> i & in >> j) & 1);
+		}
+	}
+}
+
+static void test_tcp(void **state)
+{
+	every_mixture(*state);
+}
+
+static void test_udp(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.protocol = 17;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN |
+		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_DIGEST;
+	every_mixture(b);
+}
+
+static void test_ping(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.protocol = 1;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
+		      NETSYNC_HAS_ECHO;
+	b->p.icmp_type = 8;
+	every_mixture(b);
+}
+
+static void test_sctp(void **state)
+{
+	struct bench *b = *state;
+
+	b->p.protocol = 132;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN |
+		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
+	b->p.vtag = 99;
+	every_mixture(b);
+}
+
+static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
+		    uint32_t from, uint32_t len)
+{
+	const struct netsync_packet base = b->p;
+
+	b->p.seq += from;
+	b->p.ip_id = (uint16_t)(base.ip_id + from / MSS);
+	b->p.len = len;
+	b->p.gso_size = len > MSS ? MSS : 0;
+	see_as(b, host, dir, time);
+	b->p = base;
+}
+
+/* One clock sees what the socket sends, the others what is on the wire. */
+static void test_cut(void **state)
+{
+	struct bench *b = *state;
+	const uint32_t sock = clock_of(SENDER, 0), wire = clock_of(SENDER, 2);
+	const uint32_t far = clock_of(RECEIVER, 2), near = clock_of(RECEIVER, 1);
+
+	segment(b, sock, NETSYNC_OUT, 10, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++) {
+		segment(b, wire, NETSYNC_OUT, 20 + i, i * MSS, MSS);
+		segment(b, far, NETSYNC_IN, 100 + i, i * MSS, MSS);
+	}
+	segment(b, near, NETSYNC_IN, 200, 0, 15 * MSS);
+	segment(b, near, NETSYNC_IN, 201, 15 * MSS, 5 * MSS);
+	expect(b, 43, 0, 0);
+	check_truth(b);
+	take(b, sock, far, shown(sock, 10), shown(far, 100));
+	take(b, sock, near, shown(sock, 10), shown(near, 200));
+	for (uint32_t i = 0; i < 20; i++)
+		take(b, wire, far, shown(wire, 20 + i), shown(far, 100 + i));
+	/* What was found as a whole is not looked for in parts. */
+	assert_int_equal(b->num, 0);
+}
+
+/* All clocks of a router see packets come and go. */
+static void test_router(void **state)
+{
+	struct bench *b = *state;
+
+	for (unsigned int out = 1; out < 1 << CLOCKS; out++) {
+		for (unsigned int on = 1; on < 1 << CLOCKS; on++) {
+			b->num = 0;
+			next_packet(b);
+			see_by(b, SENDER, out, NETSYNC_OUT, 100);
+			see_by(b, ROUTER, on, NETSYNC_IN, 200);
+			see_by(b, ROUTER, on, NETSYNC_OUT, 300);
+			see_by(b, RECEIVER, 7, NETSYNC_IN, 400);
+			assert_int_equal(matcher_settle(&b->m), 0);
+			assert_int_equal(totals(&b->m).ambiguous, 0);
+			check_truth(b);
+			for (int i = 0; i < CLOCKS; i++)
+				assert_int_equal(between(b, clock_of(SENDER, i),
+					clock_of(RECEIVER, 1)), out >> i & 1);
+			/* Of several clocks the order is not known. */
+			for (int i = 0; i < CLOCKS; i++)
+				assert_int_equal(between(b, clock_of(ROUTER, i),
+					clock_of(RECEIVER, 2)), on == 1u << i);
+		}
+	}
+}
+
+/* A clock that sees what a router sends, and not what it receives. */
+static void test_router_in_the_dark(void **state)
+{
+	struct bench *b = *state;
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 3000; i++) {
+		next_packet(b);
+		see_by(b, SENDER, 1 + (unsigned int)below(&seed, 7), NETSYNC_OUT,
+		       100);
+		see_by(b, ROUTER, 1, NETSYNC_IN, 200);
+		see_by(b, ROUTER, 1 | (unsigned int)below(&seed, 8),
+		       NETSYNC_OUT, 300);
+		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN, 400);
+	}
+	assert_int_equal(matcher_settle(&b->m), 0);
+	check_truth(b);
+	assert_true(between(b, clock_of(ROUTER, 1), clock_of(RECEIVER, 1)));
+}
+
+/* The same with what is cut on its way. */
+static void test_parts_in_the_dark(void **state)
+{
+	struct bench *b = *state;
+	const uint32_t from = clock_of(SENDER, 0), dark = clock_of(ROUTER, 1);
+	const uint32_t router = clock_of(ROUTER, 0), to = clock_of(RECEIVER, 0);
+
+	segment(b, from, NETSYNC_OUT, 10, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++) {
+		segment(b, router, NETSYNC_IN, 100 + i, i * MSS, MSS);
+		segment(b, router, NETSYNC_OUT, 130 + i, i * MSS, MSS);
+	}
+	segment(b, dark, NETSYNC_OUT, 130, 0, 20 * MSS);
+	for (uint32_t i = 0; i < 20; i++)
+		segment(b, to, NETSYNC_IN, 200 + i, i * MSS, MSS);
+	assert_int_equal(matcher_settle(&b->m), 0);
+	check_truth(b);
+	assert_int_equal(between(b, dark, router), 0);
+	assert_true(between(b, from, to));
+	assert_true(between(b, dark, to));
+}
+
+/* One clock sees addresses before they are translated, the others behind that. */
+static void test_nat(void **state)
+{
+	struct bench *b = *state;
+
+	for (int i = 0; i < 100; i++) {
+		next_packet(b);
+		b->p.saddr[15] = 1;
+		see_by(b, SENDER, 1, NETSYNC_OUT, 100);
+		b->p.saddr[15] = 77;
+		see_by(b, SENDER, 6, NETSYNC_OUT, 200);
+		see_by(b, RECEIVER, 7, NETSYNC_IN, 300);
+	}
+	expect(b, 500, 0, 100);
+	assert_int_equal(totals(&b->m).nat, 0);
+	assert_int_equal(b->num, 600);
+	check_truth(b);
+	/* With that one alone there is no doubt. */
+	next_packet(b);
+	b->p.saddr[15] = 1;
+	see_by(b, SENDER, 1, NETSYNC_OUT, 100);
+	b->p.saddr[15] = 77;
+	see_by(b, RECEIVER, 7, NETSYNC_IN, 300);
+	expect(b, 504, 0, 100);
+	assert_int_equal(totals(&b->m).nat, 4);
+}
+
+/* Each clock misses some; some packets are sent again, some lost. */
+static void test_losses(void **state)
+{
+	struct bench *b = *state;
+	uint64_t seed = 3;
+
+	for (int i = 0; i < 5000; i++) {
+		int64_t t = i * SEC;
+		int tries = 0;
+
+		b->p.seq += b->p.len;
+		b->p.len = 1 + (uint32_t)below(&seed, MSS);
+		do {
+			b->p.ip_id++;
+			t += 1000;
+			see_by(b, SENDER, (unsigned int)below(&seed, 8),
+			       NETSYNC_OUT, t);
+		} while (++tries < 3 && below(&seed, 4) == 0);
+		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN,
+		       t + 500);
+	}
+	assert_int_equal(matcher_settle(&b->m), 0);
+	assert_int_equal(totals(&b->m).ambiguous, 0);
+	check_truth(b);
+	for (int i = 0; i < CLOCKS; i++)
+		for (int j = 0; j < CLOCKS; j++)
+			assert_in_range(between(b, clock_of(SENDER, i),
+						clock_of(RECEIVER, j)),
+					1000, 1500);
+}
+
+/* How far all clocks are apart becomes known, and memory does not grow. */
+static void test_memory(void **state)
+{
+	struct bench *b = *state;
+
+	for (int i = 0; i < CLOCKS; i++)
+		assert_int_equal(matcher_advance(&b->m, clock_of(ROUTER, i),
+						 INT64_MAX), 0);
+	for (int i = 0; i < 100000; i++) {
+		int64_t t = i * INT64_C(1000000);
+
+		next_packet(b);
+		see_by(b, SENDER, 7, NETSYNC_OUT, t);
+		see_by(b, RECEIVER, 7, NETSYNC_IN, t + 50);
+		for (uint32_t h = 0; h < MACHINES * CLOCKS && i % 100 == 99; h++)
+			if (machine_of(h) != ROUTER)
+				assert_int_equal(matcher_advance(&b->m, h,
+						shown(h, t)), 0);
+		assert_true(log_live(&b->m.log) < 120000);
+	}
+	expect(b, 600000, 0, 0);
+	assert_int_equal(b->num, 900000);
+	check_truth(b);
+}
+
+#define TEST_CLOCKS(t) cmocka_unit_test_setup_teardown(t, setup_clocks, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_CLOCKS(test_tcp),
+		TEST_CLOCKS(test_udp),
+		TEST_CLOCKS(test_ping),
+		TEST_CLOCKS(test_sctp),
+		TEST_CLOCKS(test_cut),
+		TEST_CLOCKS(test_router),
+		TEST_CLOCKS(test_router_in_the_dark),
+		TEST_CLOCKS(test_parts_in_the_dark),
+		TEST_CLOCKS(test_nat),
+		TEST_CLOCKS(test_losses),
+		TEST_CLOCKS(test_memory),
+	};
+
+	return cmocka_run_group_tests_name("match clocks", tests, NULL, NULL);
+}
