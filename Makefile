@@ -218,6 +218,12 @@ $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
 		-lcmocka -lm
 
+# A source with everything that babeltrace2 knows, for the tests of what copies it.
+KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
+$(KINDS): selftests/tools/kinds.c
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -shared $(LDFLAGS) -o $@ $< $(BT2_LIBS)
+
 # The parser of packets, in user space.
 PARSE_TEST := $(BUILD)/selftests/parse/test_parse
 $(PARSE_TEST): selftests/parse/test_parse.c
@@ -240,7 +246,7 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(KINDS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS)
 
 .PHONY: check
@@ -341,13 +347,14 @@ INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 MAN1 := $(wildcard tools/man/*.1)
 MAN3 := $(wildcard libnetsync/man/*.3)
 MAN5 := $(wildcard libnetsync/man/*.5)
+MAN7 := $(wildcard tools/man/*.7)
 
 # The tool that is installed finds the libraries where they are installed.
 .PHONY: install
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
-		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 \
+		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
 		$(DESTDIR)$(MODPROBEDIR) $(DESTDIR)$(BT2_PLUGINDIR)
 	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 	for lib in libnetsync.so libnetsync-io.so; do \
@@ -366,6 +373,7 @@ install: all
 	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(MAN5) $(DESTDIR)$(MANDIR)/man5
+	install -m 644 $(MAN7) $(DESTDIR)$(MANDIR)/man7
 	# A page for several functions is found by the name of each.
 	for page in $(MAN3); do \
 		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ]*\).*/\1/p' $$page | \

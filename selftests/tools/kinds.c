@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A plug-in of Babeltrace 2 with source.kinds.all: one stream with every kind
+ * of message and of field, and with all properties that these can have. It is
+ * there to see that copies are the same.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NUM_MESSAGES 11
+
+BT_PLUGIN_MODULE();
+BT_PLUGIN(kinds);
+
+struct kinds {
+	bt_stream *stream;
+	bt_event_class *event_class;
+};
+
+struct iterator {
+	uint64_t next;
+	bt_packet *packet;
+};
+
+static bt_value *attributes(const char *name)
+{
+	bt_value *outer = bt_value_map_create(), *inner;
+
+	bt_value_map_insert_empty_map_entry(outer, "kinds", &inner);
+	bt_value_map_insert_string_entry(inner, "name", name);
+	return outer;
+}
+
+#define SET_ATTRIBUTES(set, object, name) do { \
+		bt_value *map = attributes(name); \
+		set(object, map); \
+		bt_value_put_ref(map); \
+	} while (0)
+
+/* ---- field classes ------------------------------------------------------- */
+
+/* Appends to a structure, which holds it from then on. */
+static bt_field_class *add(bt_field_class *structure, const char *name,
+			   bt_field_class *class)
+{
+	SET_ATTRIBUTES(bt_field_class_set_user_attributes, class, name);
+	bt_field_class_structure_append_member(structure, name, class);
+	SET_ATTRIBUTES(bt_field_class_structure_member_set_user_attributes,
+		       bt_field_class_structure_borrow_member_by_name(structure,
+								      name),
+		       "member");
+	bt_field_class_put_ref(class);
+	return class;
+}
+
+static bt_field_class *make_unsigned(bt_trace_class *in, uint64_t bits)
+{
+	bt_field_class *class = bt_field_class_integer_unsigned_create(in);
+
+	bt_field_class_integer_set_field_value_range(class, bits);
+	bt_field_class_integer_set_preferred_display_base(class,
+		BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+	return class;
+}
+
+static bt_integer_range_set_unsigned *unsigned_range(uint64_t from, uint64_t to)
+{
+	bt_integer_range_set_unsigned *set =
+		bt_integer_range_set_unsigned_create();
+
+	bt_integer_range_set_unsigned_add_range(set, from, to);
+	bt_integer_range_set_unsigned_add_range(set, to + 10, to + 20);
+	return set;
+}
+
+static bt_integer_range_set_signed *signed_range(int64_t from, int64_t to)
+{
+	bt_integer_range_set_signed *set = bt_integer_range_set_signed_create();
+
+	bt_integer_range_set_signed_add_range(set, from, to);
+	return set;
+}
+
+static bt_field_class *make_enumeration(bt_trace_class *in, bool is_signed)
+{
+	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
+	bt_integer_range_set_signed *others = signed_range(-7, 3);
+	bt_field_class *class = is_signed ?
+		bt_field_class_enumeration_signed_create(in) :
+		bt_field_class_enumeration_unsigned_create(in);
+
+	bt_field_class_integer_set_field_value_range(class, 12);
+	if (is_signed) {
+		bt_field_class_enumeration_signed_add_mapping(class, "minus", others);
+		bt_field_class_enumeration_signed_add_mapping(class, "too", others);
+	} else {
+		bt_field_class_enumeration_unsigned_add_mapping(class, "few", some);
+		bt_field_class_enumeration_unsigned_add_mapping(class, "too", some);
+	}
+	bt_integer_range_set_unsigned_put_ref(some);
+	bt_integer_range_set_signed_put_ref(others);
+	return class;
+}
+
+static void set_option_attributes(bt_field_class *class)
+{
+	for (uint64_t i = 0; i < bt_field_class_variant_get_option_count(class);
+	     i++)
+		SET_ATTRIBUTES(bt_field_class_variant_option_set_user_attributes,
+			       bt_field_class_variant_borrow_option_by_index(class, i),
+			       "option");
+}
+
+enum which { NO_SELECTOR, UNSIGNED_SELECTOR, SIGNED_SELECTOR };
+
+/* Of a string (selected by 0 to 3, or less), and a structure. */
+static bt_field_class *make_variant(bt_trace_class *in, enum which which,
+				    bt_field_class *selector)
+{
+	bt_field_class *class = bt_field_class_variant_create(in, selector);
+	bt_field_class *text = bt_field_class_string_create(in);
+	bt_field_class *rest = bt_field_class_structure_create(in);
+	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
+	bt_integer_range_set_unsigned *more = unsigned_range(50, 60);
+	bt_integer_range_set_signed *minus = signed_range(-9, -1);
+	bt_integer_range_set_signed *plus = signed_range(0, 9);
+
+	add(rest, "inside", make_unsigned(in, 7));
+	if (which == UNSIGNED_SELECTOR) {
+		bt_field_class_variant_with_selector_field_integer_unsigned_append_option(
+			class, "text", text, some);
+		bt_field_class_variant_with_selector_field_integer_unsigned_append_option(
+			class, "rest", rest, more);
+	} else if (which == SIGNED_SELECTOR) {
+		bt_field_class_variant_with_selector_field_integer_signed_append_option(
+			class, "text", text, minus);
+		bt_field_class_variant_with_selector_field_integer_signed_append_option(
+			class, "rest", rest, plus);
+	} else {
+		bt_field_class_variant_without_selector_append_option(
+			class, "text", text);
+		bt_field_class_variant_without_selector_append_option(
+			class, "rest", rest);
+	}
+	set_option_attributes(class);
+	bt_integer_range_set_unsigned_put_ref(some);
+	bt_integer_range_set_unsigned_put_ref(more);
+	bt_integer_range_set_signed_put_ref(minus);
+	bt_integer_range_set_signed_put_ref(plus);
+	bt_field_class_put_ref(text);
+	bt_field_class_put_ref(rest);
+	return class;
+}
+
+static void add_options(bt_trace_class *in, bt_field_class *to,
+			bt_field_class *flag, bt_field_class *number,
+			bt_field_class *minus)
+{
+	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
+	bt_integer_range_set_signed *others = signed_range(-9, -1);
+	bt_field_class *class[4];
+
+	for (int i = 0; i < 4; i++)
+		class[i] = make_unsigned(in, 20 + i);
+	add(to, "option", bt_field_class_option_without_selector_create(
+		in, class[0]));
+	bt_field_class_option_with_selector_field_bool_set_selector_is_reversed(
+		add(to, "option_bool",
+		    bt_field_class_option_with_selector_field_bool_create(
+			    in, class[1], flag)), BT_TRUE);
+	add(to, "option_unsigned",
+	    bt_field_class_option_with_selector_field_integer_unsigned_create(
+		    in, class[2], number, some));
+	add(to, "option_signed",
+	    bt_field_class_option_with_selector_field_integer_signed_create(
+		    in, class[3], minus, others));
+	for (int i = 0; i < 4; i++)
+		bt_field_class_put_ref(class[i]);
+	bt_integer_range_set_unsigned_put_ref(some);
+	bt_integer_range_set_signed_put_ref(others);
+}
+
+static void add_arrays(bt_trace_class *in, bt_field_class *to,
+		       bt_field_class *length)
+{
+	bt_field_class *class[3];
+
+	for (int i = 0; i < 3; i++) {
+		class[i] = bt_field_class_structure_create(in);
+		add(class[i], "length", make_unsigned(in, 30));
+	}
+	/* In an element: as long as that says itself. */
+	{
+		bt_field_class *text = bt_field_class_string_create(in);
+
+		add(class[2], "texts", bt_field_class_array_dynamic_create(
+			in, text,
+			bt_field_class_structure_member_borrow_field_class(
+				bt_field_class_structure_borrow_member_by_index(
+					class[2], 0))));
+		bt_field_class_put_ref(text);
+	}
+	add(to, "array", bt_field_class_array_static_create(in, class[0], 3));
+	add(to, "any", bt_field_class_array_dynamic_create(in, class[1], NULL));
+	add(to, "counted", bt_field_class_array_dynamic_create(in, class[2],
+							       length));
+	for (int i = 0; i < 3; i++)
+		bt_field_class_put_ref(class[i]);
+}
+
+/* What others refer to, in each scope. */
+static bt_field_class *make_context(bt_trace_class *in)
+{
+	bt_field_class *class = bt_field_class_structure_create(in);
+
+	add(class, "flag", bt_field_class_bool_create(in));
+	add(class, "number", make_unsigned(in, 64));
+	add(class, "minus", bt_field_class_integer_signed_create(in));
+	return class;
+}
+
+static bt_field_class *member(bt_field_class *structure, uint64_t index)
+{
+	return bt_field_class_structure_member_borrow_field_class(
+		bt_field_class_structure_borrow_member_by_index(structure,
+								index));
+}
+
+static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
+				    bt_field_class *common,
+				    bt_field_class *specific)
+{
+	bt_field_class *class = make_context(in);
+
+	add(class, "bits", bt_field_class_bit_array_create(in, 13));
+	add(class, "few", make_enumeration(in, false));
+	add(class, "signed", make_enumeration(in, true));
+	add(class, "single", bt_field_class_real_single_precision_create(in));
+	add(class, "double", bt_field_class_real_double_precision_create(in));
+	add(class, "text", bt_field_class_string_create(in));
+	add_options(in, class, member(class, 0), member(common, 1),
+		    member(specific, 2));
+	add_arrays(in, class, member(packet, 1));
+	add(class, "variant", make_variant(in, NO_SELECTOR, NULL));
+	add(class, "variant_unsigned",
+	    make_variant(in, UNSIGNED_SELECTOR, member(packet, 1)));
+	add(class, "variant_signed",
+	    make_variant(in, SIGNED_SELECTOR, member(class, 2)));
+	return class;
+}
+
+/* ---- values: a walk that fills in whatever there is ----------------------- */
+
+static void fill(bt_field *field, uint64_t seed)
+{
+	const bt_field_class *class = bt_field_borrow_class_const(field);
+	const bt_field_class_type type = bt_field_get_class_type(field);
+	char text[32];
+
+	if (type == BT_FIELD_CLASS_TYPE_BOOL) {
+		bt_field_bool_set_value(field, seed & 1);
+	} else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
+		bt_field_bit_array_set_value_as_integer(field, 0x1555 ^ seed);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+		bt_field_integer_unsigned_set_value(field, seed & 3);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
+		bt_field_integer_signed_set_value(field, -3 + (int64_t)(seed & 3));
+	} else if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) {
+		bt_field_real_single_precision_set_value(field, seed / 3.0f);
+	} else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL) {
+		bt_field_real_double_precision_set_value(field, seed / 3.0);
+	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
+		snprintf(text, sizeof(text), "text %llu", (unsigned long long)seed);
+		bt_field_string_set_value(field, text);
+	} else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
+		for (uint64_t i = 0;
+		     i < bt_field_class_structure_get_member_count(class); i++)
+			fill(bt_field_structure_borrow_member_field_by_index(
+				     field, i), seed + i);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
+		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
+			bt_field_array_dynamic_set_length(field, seed & 3);
+		for (uint64_t i = 0; i < bt_field_array_get_length(field); i++)
+			fill(bt_field_array_borrow_element_field_by_index(
+				     field, i), seed + i);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+		bt_field_option_set_has_field(field, seed & 1);
+		if (seed & 1)
+			fill(bt_field_option_borrow_field(field), seed);
+	} else {
+		bt_field_variant_select_option_by_index(field, seed & 1);
+		fill(bt_field_variant_borrow_selected_option_field(field), seed);
+	}
+}
+
+/* ---- the source ----------------------------------------------------------- */
+
+static bt_clock_class *make_clock(bt_self_component *self)
+{
+	static const uint8_t uuid[16] = "kinds' own clock";
+	bt_clock_class *clock = bt_clock_class_create(self);
+
+	bt_clock_class_set_name(clock, "ticks");
+	bt_clock_class_set_frequency(clock, 1000);
+	bt_clock_class_set_offset(clock, 1700000000, 500);
+	bt_clock_class_set_uuid(clock, uuid);
+	return clock;
+}
+
+static void make_stream_class(struct kinds *kinds, bt_trace *trace,
+			      bt_trace_class *in, bt_clock_class *clock)
+{
+	bt_stream_class *class = bt_stream_class_create(in);
+	bt_field_class *packet = make_context(in), *common = make_context(in);
+	bt_field_class *specific = make_context(in), *payload;
+	bt_event_class *event;
+
+	bt_stream_class_set_name(class, "streams");
+	bt_stream_class_set_default_clock_class(class, clock);
+	bt_stream_class_set_supports_packets(class, BT_TRUE, BT_TRUE, BT_TRUE);
+	bt_stream_class_set_supports_discarded_events(class, BT_TRUE, BT_TRUE);
+	bt_stream_class_set_supports_discarded_packets(class, BT_TRUE, BT_TRUE);
+	bt_stream_class_set_packet_context_field_class(class, packet);
+	bt_stream_class_set_event_common_context_field_class(class, common);
+	SET_ATTRIBUTES(bt_stream_class_set_user_attributes, class, "stream class");
+	event = bt_event_class_create(class);
+	bt_event_class_set_name(event, "every:kind");
+	bt_event_class_set_log_level(event, BT_EVENT_CLASS_LOG_LEVEL_NOTICE);
+	bt_event_class_set_emf_uri(event, "https://kinds.example/");
+	bt_event_class_set_specific_context_field_class(event, specific);
+	payload = make_payload(in, packet, common, specific);
+	bt_event_class_set_payload_field_class(event, payload);
+	SET_ATTRIBUTES(bt_event_class_set_user_attributes, event, "event class");
+	kinds->event_class = event;
+	kinds->stream = bt_stream_create(class, trace);
+	bt_stream_set_name(kinds->stream, "/traces/kinds/stream");
+	SET_ATTRIBUTES(bt_stream_set_user_attributes, kinds->stream, "stream");
+	bt_field_class_put_ref(packet);
+	bt_field_class_put_ref(common);
+	bt_field_class_put_ref(specific);
+	bt_field_class_put_ref(payload);
+	bt_stream_class_put_ref(class);
+}
+
+static bt_component_class_initialize_method_status
+kinds_initialize(bt_self_component_source *self,
+		 bt_self_component_source_configuration *configuration,
+		 const bt_value *params, void *data)
+{
+	bt_self_component *component =
+		bt_self_component_source_as_self_component(self);
+	static const uint8_t uuid[16] = "this trace's own";
+	struct kinds *kinds = calloc(1, sizeof(*kinds));
+	bt_trace_class *class = bt_trace_class_create(component);
+	bt_clock_class *clock = make_clock(component);
+	bt_trace *trace = bt_trace_create(class);
+
+	(void)configuration;
+	(void)params;
+	(void)data;
+	SET_ATTRIBUTES(bt_trace_class_set_user_attributes, class, "trace class");
+	SET_ATTRIBUTES(bt_trace_set_user_attributes, trace, "trace");
+	bt_trace_set_name(trace, "kinds");
+	bt_trace_set_uuid(trace, uuid);
+	bt_trace_set_environment_entry_string(trace, "hostname", "web");
+	bt_trace_set_environment_entry_integer(trace, "number", -5);
+	make_stream_class(kinds, trace, class, clock);
+	bt_clock_class_put_ref(clock);
+	bt_trace_class_put_ref(class);
+	bt_trace_put_ref(trace);
+	bt_self_component_set_data(component, kinds);
+	bt_self_component_source_add_output_port(self, "out", NULL, NULL);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static void kinds_finalize(bt_self_component_source *self)
+{
+	struct kinds *kinds = bt_self_component_get_data(
+		bt_self_component_source_as_self_component(self));
+
+	bt_event_class_put_ref(kinds->event_class);
+	bt_stream_put_ref(kinds->stream);
+	free(kinds);
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+static bt_message *make_event(bt_self_message_iterator *self,
+			      const struct kinds *kinds,
+			      const struct iterator *it)
+{
+	bt_message *message =
+		bt_message_event_create_with_packet_and_default_clock_snapshot(
+			self, kinds->event_class, it->packet, it->next * 10);
+	bt_event *event = bt_message_event_borrow_event(message);
+
+	fill(bt_event_borrow_common_context_field(event), it->next);
+	fill(bt_event_borrow_specific_context_field(event), it->next);
+	fill(bt_event_borrow_payload_field(event), it->next);
+	return message;
+}
+
+static bt_message *begin_packet(bt_self_message_iterator *self,
+				const struct kinds *kinds, struct iterator *it)
+{
+	bt_packet_put_ref(it->packet);
+	it->packet = bt_packet_create(kinds->stream);
+	fill(bt_packet_borrow_context_field(it->packet), it->next);
+	return bt_message_packet_beginning_create_with_default_clock_snapshot(
+		self, it->packet, it->next * 10);
+}
+
+static bt_message *make_message(bt_self_message_iterator *self,
+				const struct kinds *kinds, struct iterator *it)
+{
+	const uint64_t at = it->next * 10;
+	bt_message *message;
+
+	switch (it->next) {
+	case 0:
+		message = bt_message_stream_beginning_create(self, kinds->stream);
+		bt_message_stream_beginning_set_default_clock_snapshot(message, at);
+		return message;
+	case 1:
+	case 7:
+		return begin_packet(self, kinds, it);
+	case 4:
+	case 9:
+		return bt_message_packet_end_create_with_default_clock_snapshot(
+			self, it->packet, at);
+	case 5:
+		message = bt_message_discarded_events_create_with_default_clock_snapshots(
+			self, kinds->stream, at, at + 5);
+		bt_message_discarded_events_set_count(message, 77);
+		return message;
+	case 6:
+		message = bt_message_discarded_packets_create_with_default_clock_snapshots(
+			self, kinds->stream, at, at + 5);
+		bt_message_discarded_packets_set_count(message, 3);
+		return message;
+	case 10:
+		message = bt_message_stream_end_create(self, kinds->stream);
+		bt_message_stream_end_set_default_clock_snapshot(message, at);
+		return message;
+	default:
+		return make_event(self, kinds, it);
+	}
+}
+
+static bt_message_iterator_class_initialize_method_status
+kinds_iterator_initialize(bt_self_message_iterator *self,
+			  bt_self_message_iterator_configuration *configuration,
+			  bt_self_component_port_output *port)
+{
+	(void)configuration;
+	(void)port;
+	bt_self_message_iterator_set_data(self,
+		calloc(1, sizeof(struct iterator)));
+	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static void kinds_iterator_finalize(bt_self_message_iterator *self)
+{
+	struct iterator *it = bt_self_message_iterator_get_data(self);
+
+	bt_packet_put_ref(it->packet);
+	free(it);
+}
+
+static bt_message_iterator_class_next_method_status
+kinds_next(bt_self_message_iterator *self, bt_message_array_const messages,
+	   uint64_t capacity, uint64_t *count)
+{
+	struct iterator *it = bt_self_message_iterator_get_data(self);
+	const struct kinds *kinds = bt_self_component_get_data(
+		bt_self_message_iterator_borrow_component(self));
+
+	if (it->next == NUM_MESSAGES)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+	for (*count = 0; *count < capacity && it->next < NUM_MESSAGES; it->next++)
+		messages[(*count)++] = make_message(self, kinds, it);
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+}
+
+BT_PLUGIN_SOURCE_COMPONENT_CLASS(all, kinds_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(all, kinds_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(all, kinds_finalize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(all,
+	kinds_iterator_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(all,
+	kinds_iterator_finalize);
