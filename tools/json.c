@@ -3,123 +3,10 @@
  * Writing the result file: format "netsync-1". Times are integers, never doubles;
  * what is not known is null.
  */
-#include <json.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
-#include "tool.h"
+#include "writer.h"
 
 /* ---- writing ----------------------------------------------------------- */
-
-/*
- * json-c gives NULL where there is no memory, and that is also its null. It is
- * told apart by looking at this before and after.
- */
-struct writer {
-	const struct netsync *ns;
-	const struct netsync_io *io;
-	bool failed;
-};
-
-static void put(struct writer *w, json_object *object, const char *key,
-		json_object *value)
-{
-	if (!value || json_object_object_add(object, key, value))
-		w->failed = true;
-}
-
-static void append(struct writer *w, json_object *array, json_object *value)
-{
-	if (!value || json_object_array_add(array, value))
-		w->failed = true;
-}
-
-static void put_null(struct writer *w, json_object *object, const char *key)
-{
-	if (json_object_object_add(object, key, NULL))
-		w->failed = true;
-}
-
-static void put_time(struct writer *w, json_object *object, const char *key,
-		     int64_t ns)
-{
-	if (ns == NETSYNC_UNKNOWN)
-		put_null(w, object, key);
-	else
-		put(w, object, key, json_object_new_int64(ns));
-}
-
-static void append_time(struct writer *w, json_object *array, int64_t ns)
-{
-	if (ns != NETSYNC_UNKNOWN)
-		append(w, array, json_object_new_int64(ns));
-	else if (json_object_array_add(array, NULL))
-		w->failed = true;
-}
-
-/* 17 significant digits are enough to get the same double back. */
-static json_object *new_double(double value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.17g", value);
-	if (!strpbrk(text, ".e"))
-		strcat(text, ".0");
-	return json_object_new_double_s(value, text);
-}
-
-static void append_double(struct writer *w, json_object *array, double value)
-{
-	if (isfinite(value))
-		append(w, array, new_double(value));
-	else if (json_object_array_add(array, NULL))
-		w->failed = true;
-}
-
-/* How many bytes the UTF-8 character at @text has; 0: it is not one. */
-static size_t utf8_length(const unsigned char *text)
-{
-	size_t length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 :
-			*text >= 0xe0 && *text < 0xf0 ? 3 :
-			*text >= 0xf0 && *text < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
-}
-
-/* JSON is UTF-8, paths and names are bytes: others become '?'. */
-static json_object *new_string(const char *text)
-{
-	char *copy = strdup(text);
-	json_object *object;
-
-	if (!copy)
-		return NULL;
-	for (char *at = copy; *at;) {
-		size_t length = utf8_length((unsigned char *)at);
-
-		if (!length)
-			*at = '?';
-		at += length ? length : 1;
-	}
-	object = json_object_new_string(copy);
-	free(copy);
-	return object;
-}
-
-static void put_pair(struct writer *w, json_object *object, const char *key,
-		     json_object *a, json_object *b)
-{
-	json_object *array = json_object_new_array_ext(2);
-
-	append(w, array, a);
-	append(w, array, b);
-	put(w, object, key, array);
-}
 
 static void put_traces(struct writer *w, json_object *object, uint32_t host)
 {
@@ -351,14 +238,21 @@ static json_object *stats_object(struct writer *w)
 	return object;
 }
 
-bool write_json(FILE *out, const struct netsync *ns,
-		const struct netsync_io *io, const char *method)
+static json_object *finish(struct writer *w, json_object *root)
+{
+	if (!w->failed)
+		return root;
+	json_object_put(root);
+	return NULL;
+}
+
+json_object *result_object(const struct netsync *ns,
+			   const struct netsync_io *io, const char *method)
 {
 	struct writer w = { .ns = ns, .io = io };
 	json_object *root = json_object_new_object();
 	json_object *hosts = json_object_new_array();
 	json_object *pairs = json_object_new_array();
-	const char *text;
 
 	put(&w, root, "format", json_object_new_string(MODEL_FORMAT));
 	put(&w, root, "reference",
@@ -371,12 +265,25 @@ bool write_json(FILE *out, const struct netsync *ns,
 	put(&w, root, "pairs", pairs);
 	put(&w, root, "method", json_object_new_string(method));
 	put(&w, root, "stats", stats_object(&w));
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!text || w.failed || fputs(text, out) < 0 || fputc('\n', out) < 0)
-		w.failed = true;
+	return finish(&w, root);
+}
+
+/* Print a tree, which belongs to this from now on, and may be NULL. */
+static bool print(FILE *out, json_object *root, int flags)
+{
+	const char *text = root ? json_object_to_json_string_ext(root, flags |
+					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
+	const bool ok = text && fputs(text, out) >= 0 && fputc('\n', out) >= 0;
+
 	json_object_put(root);
-	return !w.failed;
+	return ok;
+}
+
+bool write_json(FILE *out, const struct netsync *ns,
+		const struct netsync_io *io, const char *method)
+{
+	return print(out, result_object(ns, io, method),
+		     JSON_C_TO_STRING_PRETTY);
 }
 
 /* ---- a line while it is followed ---------------------------------------- */
@@ -449,7 +356,6 @@ bool write_live_json(FILE *out, const struct live_state *state)
 	json_object *root = json_object_new_object();
 	json_object *hosts = json_object_new_array();
 	json_object *pairs = json_object_new_array();
-	const char *text;
 
 	put(&w, root, "time_ns", json_object_new_int64(state->wall_ns));
 	put(&w, root, "reference",
@@ -461,10 +367,5 @@ bool write_live_json(FILE *out, const struct live_state *state)
 		append(&w, pairs, live_pair_object(&w, i, &state->pairs[i]));
 	put(&w, root, "pairs", pairs);
 	put(&w, root, "last_steps", live_steps_array(&w));
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!text || w.failed || fputs(text, out) < 0 || fputc('\n', out) < 0)
-		w.failed = true;
-	json_object_put(root);
-	return !w.failed;
+	return print(out, finish(&w, root), JSON_C_TO_STRING_PLAIN);
 }

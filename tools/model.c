@@ -185,21 +185,15 @@ static bool has_format(json_object *root)
 	       !strcmp(get_text(root, "format"), MODEL_FORMAT);
 }
 
-int model_open(struct model *model, const char *path)
+int model_take(struct model *model, json_object *root, const char *path)
 {
 	json_object *hosts;
-	const char *why;
 
 	memset(model, 0, sizeof(*model));
+	model->root = root;
 	model->path = strdup(path);
 	if (!model->path)
 		return no_memory(model);
-	model->root = json_object_from_file(path);
-	if (!model->root) {
-		why = json_util_get_last_err();
-		return fail(model, -EINVAL, "%s: it cannot be read as JSON: %s",
-			    path, why ? why : "it is empty.");
-	}
 	if (!has_format(model->root))
 		return fail(model, -EINVAL,
 			"%s: this is not a result of netsync (format %s).", path,
@@ -213,6 +207,18 @@ int model_open(struct model *model, const char *path)
 		read_host(&model->hosts[model->num_hosts],
 			  nth(hosts, model->num_hosts));
 	return 0;
+}
+
+int model_open(struct model *model, const char *path)
+{
+	json_object *root = json_object_from_file(path);
+	const char *why = json_util_get_last_err();
+
+	if (root)
+		return model_take(model, root, path);
+	memset(model, 0, sizeof(*model));
+	return fail(model, -EINVAL, "%s: it cannot be read as JSON: %s", path,
+		    why ? why : "it is empty.");
 }
 
 void model_close(struct model *model)

@@ -42,6 +42,8 @@ struct model {
  * model_error() is a sentence that says why.
  */
 int model_open(struct model *model, const char *path);
+/* The same of a tree, which is released with the model; @path is for errors. */
+int model_take(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 

@@ -19,24 +19,21 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-bool outcome_check(const struct outcome *outcome)
+bool output_check(const char *path, bool force)
 {
-	if (!outcome->output || outcome->force || access(outcome->output, F_OK))
+	if (!path || force || access(path, F_OK))
 		return true;
 	errno = EEXIST;
-	return complain_of_output(outcome->output);
+	return complain_of_output(path);
 }
 
-static bool write_to(FILE *out, const struct outcome *outcome,
-		     const struct netsync *ns, const struct netsync_io *io)
+/* False: that was not all, and errno says why. */
+static bool write_to(FILE *out, output_func *write, const void *data)
 {
-	bool ok = true;
+	bool ok;
 
 	errno = 0;
-	if (outcome->json)
-		ok = write_json(out, ns, io, outcome->method);
-	else
-		write_table(out, ns);
+	ok = write(out, data);
 	if (fflush(out) || ferror(out))
 		ok = false;
 	if (!ok && !errno)
@@ -44,28 +41,57 @@ static bool write_to(FILE *out, const struct outcome *outcome,
 	return ok;
 }
 
-bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
-		  const struct netsync_io *io)
+bool output_write(const char *path, bool force, output_func *write,
+		  const void *data)
 {
-	const int how = outcome->force ? O_TRUNC : O_EXCL;
+	const int how = force ? O_TRUNC : O_EXCL;
 	FILE *out;
 	int fd;
 
-	if (!outcome->output) {
-		if (write_to(stdout, outcome, ns, io))
-			return true;
-		return complain_of_output("standard output");
-	}
-	fd = open(outcome->output, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+	if (!path)
+		return write_to(stdout, write, data) ||
+		       complain_of_output("standard output");
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
-		return complain_of_output(outcome->output);
-	if (!write_to(out, outcome, ns, io)) {
-		complain_of_output(outcome->output);
+		return complain_of_output(path);
+	if (!write_to(out, write, data)) {
+		complain_of_output(path);
 		fclose(out);
 		return false;
 	}
-	return !fclose(out) || complain_of_output(outcome->output);
+	return !fclose(out) || complain_of_output(path);
+}
+
+struct result {
+	const struct outcome *outcome;
+	const struct netsync *ns;
+	const struct netsync_io *io;
+};
+
+static bool write_result(FILE *out, const void *data)
+{
+	const struct result *result = data;
+
+	if (result->outcome->json)
+		return write_json(out, result->ns, result->io,
+				  result->outcome->method);
+	write_table(out, result->ns);
+	return true;
+}
+
+bool outcome_check(const struct outcome *outcome)
+{
+	return output_check(outcome->output, outcome->force);
+}
+
+bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
+		   const struct netsync_io *io)
+{
+	const struct result result = { outcome, ns, io };
+
+	return output_write(outcome->output, outcome->force, write_result,
+			    &result);
 }
 
 /* ---- what is not as it should be --------------------------------------- */

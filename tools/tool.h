@@ -86,6 +86,16 @@ bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 bool write_json(FILE *out, const struct netsync *ns,
 		const struct netsync_io *io, const char *method);
 
+/*
+ * A file that is made, and not overwritten unless @force; NULL: standard output.
+ * False: that cannot be, and was said.
+ */
+typedef bool output_func(FILE *out, const void *data);
+bool output_write(const char *path, bool force, output_func *write,
+		  const void *data);
+/* Can it be made? To be asked before an hour of reading, not after it. */
+bool output_check(const char *path, bool force);
+
 /* Where a result goes, and what is expected of it. */
 struct outcome {
 	const char *output;	/* a file; NULL: standard output */
@@ -97,11 +107,10 @@ struct outcome {
 
 #define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }
 
-/* Can it be written? To be asked before an hour of reading, not after it. */
+/* As output_check() and output_write(). */
 bool outcome_check(const struct outcome *outcome);
-/* False: it could not be written, and that was said. */
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
-		  const struct netsync_io *io);
+		   const struct netsync_io *io);
 /* Say what is not as it should be with the hosts. Return: exit status. */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
