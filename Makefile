@@ -7,6 +7,7 @@
 #   make demo              synchronize the sample traces
 #   make check             all tests
 #   make check-field       recording, and live: every test, of which check runs the short ones
+#   make check-formats     long tests of what is read and written
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
 #   make check-packets     the modules, with a million distorted packets
@@ -53,6 +54,9 @@ LTTNG_CFLAGS = $(shell $(PKG_CONFIG) --cflags lttng-ctl) $(shell \
 	$(PKG_CONFIG) --atleast-version=2.15 lttng-ctl && echo -DLTTNG_HAS_TRACE_FORMAT)
 LTTNG_LIBS = $(shell $(PKG_CONFIG) --libs lttng-ctl)
 
+# The JavaScript library that plots in the pages of netsync report.
+DYGRAPHS ?= /usr/share/javascript/dygraphs
+
 CORE_SRC := $(wildcard libnetsync/*.c)
 IO_SRC := $(wildcard libnetsync/io/*.c)
 TOOL_SRC := $(wildcard tools/*.c)
@@ -86,6 +90,16 @@ $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
 
+# The page of netsync report in one piece, which becomes part of the tool.
+REPORT_PAGE := $(BUILD)/report.html
+$(REPORT_PAGE): $(wildcard tools/report/*)
+	@mkdir -p $(@D)
+	tools/report/assemble $(DYGRAPHS) > $@.new
+	mv $@.new $@
+
+$(BUILD)/tools/report-page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
+$(BUILD)/tools/report-page.o: $(REPORT_PAGE)
+
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
 		-Wl,--version-script=libnetsync/netsync.map -Wl,--no-undefined \
@@ -105,7 +119,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
-TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS)
+TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) -lm
 PLUGIN_LIBS = -L$(BUILD) -lnetsync $(JSON_LIBS) $(BT2_LIBS)
 
 # The tool in build/ finds the libraries beside it, and the plug-in above it.
@@ -263,6 +277,15 @@ check-field:
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FIELD_TESTS)
+
+# What takes long, or a browser.
+FORMAT_TESTS := selftests/report/test_browser
+
+.PHONY: check-formats
+check-formats:
+	selftests/rig/setup build check browser
+	$(MAKE) --no-print-directory all tests
+	selftests/run $(FORMAT_TESTS)
 
 # With the kernels of other releases of Debian, each fetched once.
 .PHONY: check-kernels

@@ -57,6 +57,7 @@ bool input_option(struct input *input, int option, const char *value)
 		return parse_ppm(&input->solve.max_drift_ppm_s, "max-drift",
 				 value, "0.5");
 	case OPT_METHOD:
+		input->has_method = true;
 		return set_method(input, value);
 	case OPT_MESSAGES:
 		return add_text(input, value, netsync_io_add_messages);
@@ -77,6 +78,12 @@ bool input_traces(struct input *input, int argc, char **argv)
 	input->traces = argv;
 	input->num_traces = argc;
 	return argc || input->num_texts;
+}
+
+bool input_estimates(const struct input *input)
+{
+	return input->solve.reference || input->solve.max_skew_ppm ||
+	       input->solve.max_drift_ppm_s || input->has_method;
 }
 
 void input_release(struct input *input)

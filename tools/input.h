@@ -18,6 +18,7 @@ struct input {
 	int strict;
 	bool split_netns;
 	struct netsync_options solve;
+	bool has_method;	/* one was asked for */
 	const char *method;	/* its name */
 };
 
@@ -47,6 +48,9 @@ bool input_option(struct input *input, int option, const char *value);
 
 /* Take what is behind the options as traces. False: there is nothing to read. */
 bool input_traces(struct input *input, int argc, char **argv);
+
+/* Is there any option of how to estimate? */
+bool input_estimates(const struct input *input);
 
 /* Read all of it, with a bar. False: it cannot be, and that was said. */
 bool input_read(const struct input *input, struct netsync_io *io);

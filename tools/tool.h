@@ -25,6 +25,7 @@ int cmd_live(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 
 /*

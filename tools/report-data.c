@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the page shows: the result, and the messages. */
+#include <inttypes.h>
+#include <json.h>
+#include <json_visit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "writer.h"
+
+/* Integers beyond that are not exact in a double. */
+#define MAX_EXACT (INT64_C(1) << 53)
+
+/* ---- integers ---------------------------------------------------------- */
+
+static int print_quoted(json_object *object, struct printbuf *text, int level,
+			int flags)
+{
+	char number[32];
+
+	(void)level;
+	(void)flags;
+	snprintf(number, sizeof(number), "\"%" PRId64 "\"",
+		 json_object_get_int64(object));
+	return printbuf_memappend(text, number, strlen(number));
+}
+
+static int quote_large(json_object *object, int flags, json_object *parent,
+		       const char *key, size_t *index, void *data)
+{
+	(void)flags;
+	(void)parent;
+	(void)key;
+	(void)index;
+	(void)data;
+	if (json_object_is_type(object, json_type_int) &&
+	    (json_object_get_int64(object) > MAX_EXACT ||
+	     json_object_get_int64(object) < -MAX_EXACT))
+		json_object_set_serializer(object, print_quoted, NULL, NULL);
+	return JSON_C_VISIT_RETURN_CONTINUE;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static void put_points(struct writer *w, json_object *object,
+		       const struct traffic_way *way)
+{
+	const struct traffic_point *first = way->points;
+	json_object *times = json_object_new_array_ext(way->num_points);
+	json_object *before = json_object_new_array_ext(way->num_points);
+	json_object *after = json_object_new_array_ext(way->num_points);
+
+	for (size_t i = 0; i < way->num_points; i++) {
+		const struct traffic_point *p = &way->points[i];
+
+		append_time(w, times, p->time_ns - first->time_ns);
+		append_time(w, before, p->before_ns - first->before_ns);
+		append_time(w, after, p->after_ns);
+	}
+	put_time(w, object, "time_base", first->time_ns);
+	put_time(w, object, "before_base", first->before_ns);
+	put(w, object, "time", times);
+	put(w, object, "before", before);
+	put(w, object, "after", after);
+}
+
+static json_object *way_object(struct writer *w, const struct traffic_way *way,
+			       const uint32_t *hosts)
+{
+	json_object *object = json_object_new_object();
+
+	put(w, object, "from", json_object_new_int64(hosts[way->from]));
+	put(w, object, "to", json_object_new_int64(hosts[way->to]));
+	put(w, object, "messages", json_object_new_int64(way->messages));
+	put(w, object, "corrected", json_object_new_boolean(way->corrected));
+	if (!way->num_points)
+		return object;
+	put_time(w, object, "min", way->min_ns);
+	put_time(w, object, "median", way->median_ns);
+	put_time(w, object, "p99", way->p99_ns);
+	put_time(w, object, "max", way->max_ns);
+	put_points(w, object, way);
+	return object;
+}
+
+static json_object *ways_array(struct writer *w, const struct traffic *traffic,
+			       const uint32_t *hosts)
+{
+	json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < traffic->num_ways; i++)
+		if (hosts[traffic->ways[i].from] != REPORT_NO_HOST &&
+		    hosts[traffic->ways[i].to] != REPORT_NO_HOST)
+			append(w, array, way_object(w, &traffic->ways[i], hosts));
+	return array;
+}
+
+char *report_data(struct json_object *result, const struct traffic *traffic,
+		  const uint32_t *hosts)
+{
+	struct writer w = { 0 };
+	json_object *root = json_object_new_object();
+	const char *text;
+	char *copy = NULL;
+
+	put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
+	put(&w, root, "result", json_object_get(result));
+	if (traffic)
+		put(&w, root, "ways", ways_array(&w, traffic, hosts));
+	else
+		put_null(&w, root, "ways");
+	json_c_visit(root, 0, quote_large, NULL);
+	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (text && !w.failed)
+		copy = strdup(text);
+	json_object_put(root);
+	return copy;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync report - a web page that shows clocks and messages. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "model.h"
+#include "report.h"
+#include "writer.h"
+
+static const char help[] =
+	"Usage: netsync report [OPTION...] [TRACE...]\n\n"
+	"Make one HTML file that shows the clocks of traced machines, and the packets that\n"
+	"they sent each other, before and after correction. It opens in any browser, and\n"
+	"needs nothing else. A TRACE is as for netsync sync.\n\n"
+	"  -o, --output FILE      the HTML file (sync.html)\n"
+	"      --force            overwrite FILE if it exists\n"
+	"  -m, --model FILE       what \"netsync sync --format json\" wrote, instead of\n"
+	"                         estimating; without TRACEs messages are not shown\n"
+	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
+	"      --packets FILE     read packet events, with named columns\n"
+	"      --strict           stop at the first bad line of these\n"
+	"      --split-netns      every network namespace is a host of its own\n"
+	"  -r, --reference HOST   the host whose clock is the time base\n"
+	"      --method METHOD    auto, hull or regression (auto)\n"
+	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
+	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1)\n"
+	"  -h, --help             this text\n\n"
+	"Exit status: as of netsync sync.\n";
+
+#define DEFAULT_OUTPUT "sync.html"
+
+/* Some 30 bytes each in the page, which shall be drawn at once. */
+#define MAX_POINTS 200000
+
+enum { OPT_FORCE = 256 };
+
+struct settings {
+	struct input input;
+	const char *output;
+	bool force;
+	const char *model;
+};
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_arguments(struct settings *set, int argc, char **argv)
+{
+	static const struct option options[] = {
+		INPUT_OPTIONS,
+		{ "model", required_argument, NULL, 'm' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "force", no_argument, NULL, OPT_FORCE },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, INPUT_LETTERS "m:o:h", options,
+				     NULL)) != -1) {
+		switch (option) {
+		case 'm':
+			set->model = optarg;
+			break;
+		case 'o':
+			set->output = optarg;
+			break;
+		case OPT_FORCE:
+			set->force = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			if (!input_option(&set->input, option, optarg))
+				return EXIT_BAD;
+		}
+	}
+	if (!input_traces(&set->input, argc - optind, argv + optind) &&
+	    !set->model) {
+		complain("Give the folders of the traces, or a result: netsync report TRACE..., or netsync report -m FILE.");
+		return EXIT_BAD;
+	}
+	if (set->model && input_estimates(&set->input)) {
+		complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
+		return EXIT_BAD;
+	}
+	return -1;
+}
+
+/* ---- hosts of messages, and of the result ------------------------------ */
+
+struct shown {
+	struct netsync *ns;
+	struct netsync_io *io;
+	struct spool spool;
+	struct model model;
+	/* For each host in messages. */
+	struct traffic_host *hosts;
+	struct netsync_clock **clocks;	/* which these own */
+	uint32_t *numbers;	/* of the same one in the model */
+	uint32_t num_hosts;
+	struct traffic traffic;
+};
+
+/* The clock that a host of ours is known by; false: it has no trace. */
+static bool clock_of(const struct shown *s, uint32_t host,
+		     struct model_clock *clock)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(s->io); i++) {
+		const struct netsync_io_trace info = trace_info(s->io, i);
+
+		if (info.host != host)
+			continue;
+		*clock = (struct model_clock){
+			.host_name = info.host_name,
+			.name = info.clock_name,
+			.has_uuid = info.has_clock_uuid,
+			.epoch_ns = info.epoch_ns + info.shift_ns,
+		};
+		memcpy(clock->uuid, info.clock_uuid, sizeof(clock->uuid));
+		return true;
+	}
+	return false;
+}
+
+/* Of one name; else, where traces have come under another one, of one clock. */
+static int find_host(struct shown *s, uint32_t host,
+		     const struct model_host **found)
+{
+	struct model_clock clock;
+	const bool has_clock = clock_of(s, host, &clock);
+	int ret = model_find_name(&s->model, host_info(s->ns, host).name, found);
+
+	if (ret && has_clock)
+		ret = model_find_clock(&s->model, &clock, found);
+	if (!ret && has_clock && (*found)->has_traces)
+		ret = model_shift(&s->model, *found, &clock,
+				  &s->hosts[host].shift_ns);
+	return ret;
+}
+
+static bool match_host(struct shown *s, uint32_t host)
+{
+	const struct model_host *found;
+	int ret = find_host(s, host, &found);
+
+	s->numbers[host] = REPORT_NO_HOST;
+	if (ret) {
+		complain("warning: %s Its messages are left out.",
+			 model_error(&s->model));
+		return true;
+	}
+	s->numbers[host] = found - s->model.hosts;
+	ret = model_read_clock(&s->model, found, &s->clocks[host]);
+	s->hosts[host].clock = s->clocks[host];
+	if (!ret || ret == -ENODATA)
+		return true;
+	complain("%s", model_error(&s->model));
+	return false;
+}
+
+static bool match_hosts(struct shown *s)
+{
+	s->num_hosts = netsync_num_hosts(s->ns);
+	s->hosts = calloc(s->num_hosts + 1, sizeof(*s->hosts));
+	s->clocks = calloc(s->num_hosts + 1, sizeof(*s->clocks));
+	s->numbers = calloc(s->num_hosts + 1, sizeof(*s->numbers));
+	if (!s->hosts || !s->clocks || !s->numbers) {
+		complain("There is not enough memory.");
+		return false;
+	}
+	for (uint32_t i = 0; i < s->num_hosts; i++)
+		if (!match_host(s, i))
+			return false;
+	return true;
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+static bool make_model(const struct settings *set, struct shown *s)
+{
+	json_object *root;
+
+	if (set->model) {
+		if (!model_open(&s->model, set->model))
+			return true;
+	} else {
+		root = result_object(s->ns, s->io, set->input.method);
+		if (root && !model_take(&s->model, root, "the result"))
+			return true;
+	}
+	complain("%s", model_error(&s->model));
+	return false;
+}
+
+static bool write_data(FILE *out, const void *data)
+{
+	return write_page(out, data);
+}
+
+static bool write_report(const struct settings *set, struct shown *s,
+			 const struct traffic *traffic)
+{
+	char *data = report_data(s->model.root, traffic, s->numbers);
+	bool ok = data;
+
+	if (data)
+		ok = output_write(set->output, set->force, write_data, data);
+	else
+		complain("There is not enough memory.");
+	free(data);
+	return ok;
+}
+
+static int run(const struct settings *set, struct shown *s)
+{
+	const bool reads = set->input.num_traces || set->input.num_texts;
+	const struct outcome outcome = OUTCOME_DEFAULT;
+
+	if (!output_check(set->output, set->force))
+		return EXIT_BAD;
+	/* What a result cannot be read from should not take long to be told. */
+	if (set->model && !make_model(set, s))
+		return EXIT_BAD;
+	if (reads && (!spool_start(&s->spool, s->ns) ||
+		      !input_solve(&set->input, s->ns, s->io)))
+		return EXIT_BAD;
+	if (!set->model && !make_model(set, s))
+		return EXIT_BAD;
+	if (reads && (!match_hosts(s) ||
+		      !traffic_collect(&s->traffic, &s->spool, s->hosts,
+				       MAX_POINTS)))
+		return EXIT_BAD;
+	if (!write_report(set, s, reads ? &s->traffic : NULL))
+		return EXIT_BAD;
+	return set->model ? EXIT_DONE : outcome_explain(&outcome, s->ns);
+}
+
+static void release(struct shown *s)
+{
+	traffic_release(&s->traffic);
+	for (uint32_t i = 0; i < s->num_hosts && s->clocks; i++)
+		netsync_clock_free(s->clocks[i]);
+	free(s->hosts);
+	free(s->clocks);
+	free(s->numbers);
+	model_close(&s->model);
+	spool_release(&s->spool);
+	netsync_io_free(s->io);
+	netsync_free(s->ns);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct settings set = {
+		.input = INPUT_DEFAULT,
+		.output = DEFAULT_OUTPUT,
+	};
+	int status = parse_arguments(&set, argc, argv);
+	struct shown shown = { 0 };
+
+	if (status < 0) {
+		shown.ns = netsync_new();
+		shown.io = shown.ns ? netsync_io_new(shown.ns) : NULL;
+		if (shown.io) {
+			status = run(&set, &shown);
+		} else {
+			complain("There is not enough memory.");
+			status = EXIT_BAD;
+		}
+		release(&shown);
+	}
+	input_release(&set.input);
+	return status;
+}

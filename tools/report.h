@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The parts of netsync report. */
+#ifndef NETSYNC_REPORT_H
+#define NETSYNC_REPORT_H
+
+#include "traffic.h"
+
+struct json_object;
+
+/* The number of a host that the result does not have. */
+#define REPORT_NO_HOST UINT32_MAX
+
+/*
+ * Everything that the page shows, as JSON text for JavaScript: a number there
+ * is a double, so that integers that do not fit into one are strings. @result
+ * belongs to the caller, and its integers may be written so from now on.
+ * @traffic: NULL where messages were not read; @hosts: for each host that it
+ * knows the number of the same host in @result. Return: to be freed; NULL:
+ * there is not enough memory.
+ */
+char *report_data(struct json_object *result, const struct traffic *traffic,
+		  const uint32_t *hosts);
+
+/* False: it cannot be written. */
+bool write_page(FILE *out, const char *data);
+
+#endif

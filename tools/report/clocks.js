@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Offset and skew of a host's clock against the reference. */
+"use strict";
+
+const clocks = { host: null, mode: "bends" };
+
+function straightPart(curve) {
+	const first = curve[0], last = curve[curve.length - 1];
+	const slope = last.time > first.time ? (last.offset - first.offset) / (last.time - first.time) : 0;
+
+	return (p) => first.offset + slope * (p.time - first.time);
+}
+
+function drawSteps(context, area, graph, host) {
+	context.strokeStyle = colour("back");
+	context.setLineDash([4, 3]);
+	for (const step of host.steps) {
+		const x = graph.toDomXCoord(stepTime(host, step));
+
+		context.beginPath();
+		context.moveTo(x, area.y);
+		context.lineTo(x, area.y + area.h);
+		context.stroke();
+	}
+	context.setLineDash([]);
+}
+
+/* Where they can be told apart. */
+function drawKnots(context, area, graph, knots) {
+	const [from, to] = graph.xAxisRange();
+	const inside = knots.filter(([time]) => time >= from && time <= to);
+
+	if (inside.length * 10 > area.w)
+		return;
+	context.fillStyle = colour("curve");
+	for (const [time, value] of inside) {
+		context.beginPath();
+		context.arc(graph.toDomXCoord(time), graph.toDomYCoord(value), 3, 0, 2 * Math.PI);
+		context.fill();
+	}
+}
+
+function showOffset(host, curve) {
+	const straight = clocks.mode === "bends" ? straightPart(curve) : () => 0;
+	const value = (p) => p.offset - straight(p);
+	const low = (p) => p.below === null ? null : value(p) - p.below;
+	const high = (p) => p.above === null ? null : value(p) + p.above;
+	const isOffset = clocks.mode === "whole";
+
+	plot("offset-chart", {
+		labels: ["time", "offset", "not below", "not above"],
+		rows: curve.map((p) => [p.time, value(p), low(p), high(p)]),
+		series: { offset: line("curve", 2), "not below": line("accurate", 1),
+			"not above": line("accurate", 1) },
+		ticks: durationTicks,
+		say: `Offset of the clock of ${host.name} from the reference over time, with the error bound`,
+		describe: (row) => `${formatSeconds(row[0], 1e-6)} s: ` +
+			(isOffset ? `${formatBig(host.offset)} s ` : "") +
+			`${isOffset && row[1] >= 0 ? "+ " : ""}${formatDuration(row[1])}, within ` +
+			`${row[2] === null ? "unknown" : formatDuration(row[2] - row[1])} and ` +
+			`${row[3] === null ? "unknown" : "+" + formatDuration(row[3] - row[1])}`,
+		under: (context, area, graph) => {
+			fillBand(context, graph, curve.map((p) => [p.time, low(p), high(p)]));
+			drawSteps(context, area, graph, host);
+			drawKnots(context, area, graph,
+				  curve.filter((p) => p.isEdge).map((p) => [p.time, value(p)]));
+		},
+	});
+	byId("clocks-say").textContent = isOffset ?
+		`Shown from ${formatBig(host.offset)} s, the offset at the beginning.` :
+		"Less the straight line from the beginning to the end, so that bends and the bound show.";
+}
+
+function showSkew(host, curve) {
+	/* A rate holds from one border of segments to the next. */
+	const rows = curve.map((p) => [p.time, p.skew]);
+	const skews = curve.map((p) => p.skew);
+	const room = Math.max(0.02, (Math.max(...skews) - Math.min(...skews)) * 0.1);
+
+	plot("skew-chart", {
+		labels: ["time", "skew"], rows,
+		series: { skew: { ...line("curve", 2), stepPlot: true } },
+		range: [Math.min(...skews) - room, Math.max(...skews) + room],
+		ticks: ppmTicks,
+		say: `Skew of the clock of ${host.name} against the reference over time`,
+		describe: (row) => `${formatSeconds(row[0], 1e-6)} s: ${formatPpm(row[1])}`,
+		under: (context, area, graph) => {
+			drawSteps(context, area, graph, host);
+			drawKnots(context, area, graph,
+				  curve.filter((p) => p.isEdge).map((p) => [p.time, p.skew]));
+		},
+	});
+}
+
+function showClock() {
+	const { host } = clocks;
+	const curve = curveOf(host) || [];
+
+	legend("clocks-legend", [
+		["offset, skew", swatch("line", "curve")], ["error bound", swatch("band", "band")],
+		...(curve.some((p) => p.isEdge) ? [["knot", swatch("dot", "curve")]] : []),
+		...(host.steps.length ? [["step", swatch("dash", "back")]] : []),
+	]);
+	if (curve.length) {
+		showOffset(host, curve);
+		showSkew(host, curve);
+	} else {
+		byId("clocks-say").textContent = `The clock of ${host.name} could not be corrected.`;
+		for (const id of ["offset-chart", "skew-chart"])
+			plot(id, { rows: [], say: "nothing" });
+	}
+	showSteps(curve.length ? host : { ...host, steps: [] });
+}
+
+function setUpClocks() {
+	const choice = byId("host-choice");
+	const usual = HOSTS.find((host) => host.known && !host.isReference) || HOSTS[0];
+
+	choice.replaceChildren(...HOSTS.map((host) =>
+		make("option", { value: host.index }, host.name + (host.isReference ? " (reference)" : ""))));
+	choice.value = usual.index;
+	choice.addEventListener("change", () => {
+		clocks.host = HOSTS[choice.value];
+		showClock();
+	});
+	onSwitch("clocks-mode", (mode) => {
+		clocks.mode = mode;
+		showClock();
+	});
+	clocks.host = usual;
+	showClock();
+}

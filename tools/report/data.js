@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What was measured. A number here is a double, which cannot hold the ns of an
+ * epoch: times are kept as BigInt, or as seconds after BASE, the first instant.
+ */
+"use strict";
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const RESULT = DATA.result;
+const WAYS = (DATA.ways || []).filter((way) => way.messages > 0);
+
+function big(integer) {
+	return BigInt(integer);
+}
+
+/* ---- hosts ------------------------------------------------------------- */
+
+/* In a list in order of time, where a time lies: the last that is not after it. */
+function indexAt(list, time, from) {
+	let low = 0, high = list.length - 1;
+
+	while (low < high) {
+		const middle = (low + high + 1) >> 1;
+
+		if (from(list[middle]) <= time)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+function readHost(json, index) {
+	const segments = (json.segments || []).map((s) => ({
+		from: big(s.from_ns), to: big(s.to_ns), offset: big(s.offset_ns), rate: s.rate,
+	}));
+	const bound = json.bound_ns || {};
+	const knots = (bound.knots || []).map((k) => ({
+		time: big(k[0]), below: k[1], above: k[2],
+	}));
+	const seen = json.first_ns !== null && json.first_ns !== undefined;
+
+	return {
+		index, segments, knots, seen,
+		name: json.name,
+		quality: json.quality,
+		isReference: json.name === RESULT.reference,
+		packets: Number(json.packets),
+		island: json.island,
+		bound: bound.median === undefined ? {} : bound,
+		first: seen ? big(json.first_ns) : 0n,
+		last: seen ? big(json.last_ns) : 0n,
+		steps: json.steps || [],
+		stack: json.stack_ns || {},
+		traces: json.traces || [],
+		known: segments.length > 0,
+	};
+}
+
+function segmentAt(host, time) {
+	return host.segments[indexAt(host.segments, time, (s) => s.from)];
+}
+
+/* What is to be added to a time of the host: BigInt of ns. */
+function offsetAt(host, time) {
+	const segment = segmentAt(host, time);
+
+	return segment.offset + BigInt(Math.round((segment.rate - 1) * Number(time - segment.from)));
+}
+
+const HOSTS = RESULT.hosts.map(readHost);
+
+const BASE = HOSTS.reduce((first, host) => {
+	if (!host.seen || !host.known)
+		return first;
+	const time = host.first + offsetAt(host, host.first);
+
+	return first === null || time < first ? time : first;
+}, null) || 0n;
+
+/* An instant on the reference clock as seconds after BASE. */
+function secondsOf(ns) {
+	return Number(ns - BASE) / 1e9;
+}
+
+/* Between two knots linear; outside of all the nearest, which suffices here. */
+function boundAt(host, time) {
+	const knots = host.knots;
+
+	if (!knots.length)
+		return { below: null, above: null };
+	const at = indexAt(knots, time, (k) => k.time);
+	const a = knots[at], b = knots[at + 1];
+
+	if (!b || time <= a.time)
+		return a;
+	const share = Number(time - a.time) / Number(b.time - a.time);
+	const mix = (p, q) => p === null || q === null ? null : p + (q - p) * share;
+
+	return { below: mix(a.below, b.below), above: mix(a.above, b.above) };
+}
+
+/* Where a clock was set forward, it never showed what it left out. */
+function onlyLater(points) {
+	const kept = [];
+
+	for (const point of points.reverse())
+		if (!kept.length || point.time < kept[kept.length - 1].time)
+			kept.push(point);
+	return kept.reverse();
+}
+
+/*
+ * The host's clock as a curve, exact between its points: when, in s; offset in
+ * ns, less the first one; and how far the truth can be below and above.
+ */
+function curveOf(host) {
+	if (host.curve || !host.known || !host.seen)
+		return host.curve;
+	const inside = (time) => time > host.first && time < host.last;
+	const edges = host.segments.slice(1).map((s) => s.from).filter(inside);
+	const isEdge = new Set(edges);
+	const times = edges.concat(host.knots.map((k) => k.time).filter(inside),
+				   [host.first, host.last]);
+
+	times.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
+	host.offset = offsetAt(host, host.first);
+	host.curve = onlyLater(times.filter((time, i) => !i || time !== times[i - 1]).map((time) => {
+		const offset = offsetAt(host, time);
+		const { below, above } = boundAt(host, time);
+
+		return {
+			time: secondsOf(time + offset),
+			offset: Number(offset - host.offset),
+			skew: (segmentAt(host, time).rate - 1) * 1e6,
+			below, above, isEdge: isEdge.has(time),
+		};
+	}));
+	return host.curve;
+}
+
+/* A quantity of a curve at a time in s; null where the curve has none. */
+function along(curve, seconds, quantity) {
+	const at = indexAt(curve, seconds, (p) => p.time);
+	const a = curve[at], b = curve[at + 1];
+
+	if (!b || seconds <= a.time || a[quantity] === null || b[quantity] === null)
+		return a[quantity];
+	return a[quantity] + (b[quantity] - a[quantity]) * (seconds - a.time) / (b.time - a.time);
+}
+
+/* ---- pairs ------------------------------------------------------------- */
+
+const NUMBERS = new Map(HOSTS.map((host) => [host.name, host.index]));
+
+function wayBetween(from, to) {
+	return WAY_OF.get(from + ">" + to);
+}
+
+const WAY_OF = new Map(WAYS.map((way) => [way.from + ">" + way.to, way]));
+
+const PAIRS = (RESULT.pairs || []).map((json, index) => {
+	const hosts = json.hosts.map((name) => NUMBERS.get(name));
+
+	return {
+		index, hosts,
+		name: json.hosts[0] + " – " + json.hosts[1],
+		quality: json.quality,
+		messages: json.messages.map(Number),
+		smallest: json.min_delay_ns,
+		before: Number(json.inversions.before),
+		after: Number(json.inversions.after),
+		ways: [wayBetween(hosts[0], hosts[1]), wayBetween(hosts[1], hosts[0])],
+	};
+});
+
+const HAS_MESSAGES = DATA.ways !== null;
+
+/*
+ * The messages of a direction, as far as they are in the page. Those that could
+ * not be corrected are shown from when the trace of the sender begins.
+ */
+function pointsOf(way) {
+	if (!way || way.points || !way.time)
+		return way && way.points || [];
+	const base = way.corrected ? BASE : HOSTS[way.from].first;
+	const first = Number(big(way.time_base) - base) / 1e9, before = Number(way.before_base);
+
+	way.points = way.time.map((ns, i) => ({
+		time: first + Number(ns) / 1e9,
+		before: before + Number(way.before[i]),
+		after: Number(way.after[i]),
+	}));
+	return way.points;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Elements of the page. Text of others (names) goes into text nodes only. */
+"use strict";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function byId(id) {
+	return document.getElementById(id);
+}
+
+function fill(element, attributes, children) {
+	for (const [name, value] of Object.entries(attributes || {}))
+		if (value !== null && value !== undefined && value !== false)
+			element.setAttribute(name, value === true ? "" : value);
+	element.append(...children.filter((child) => child !== null && child !== undefined));
+	return element;
+}
+
+function make(name, attributes, ...children) {
+	return fill(document.createElement(name), attributes, children);
+}
+
+function draw(name, attributes, ...children) {
+	return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function colour(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+}
+
+const QUALITIES = {
+	accurate: { sign: "✓", dash: null,
+		means: "all messages agree with what is assumed of the clocks, and the bound holds" },
+	approximate: { sign: "≈", dash: "7 3",
+		means: "some messages contradict it, and were left out if they are few" },
+	incomplete: { sign: "◐", dash: "2 3",
+		means: "messages were seen in one direction only: the bound is known on one side" },
+	absent: { sign: "✕", dash: "1 5",
+		means: "no message connects the host with the reference" },
+};
+
+/* In words, with a sign, and in colour. */
+function qualityMark(quality) {
+	const known = QUALITIES[quality];
+
+	return make("span", { class: "quality " + (known ? quality : "absent") },
+		make("i", { "aria-hidden": "true" }, known ? known.sign : "?"), quality);
+}
+
+/* One of several, beside each other: call @changed with the value. */
+function onSwitch(id, changed) {
+	byId(id).addEventListener("change", (event) => changed(event.target.value));
+}
+
+function legend(id, entries) {
+	byId(id).replaceChildren(...entries.map(([text, swatch]) => make("span", {}, swatch, text)));
+}
+
+/* What a mark in a plot looks like. */
+function swatch(kind, name) {
+	const shape = {
+		dot: () => draw("circle", { cx: 7, cy: 7, r: 3.5, fill: `var(--${name})` }),
+		box: () => draw("rect", { x: 3.5, y: 3.5, width: 7, height: 7, fill: `var(--${name})` }),
+		line: () => draw("path", { d: "M0 7H14", stroke: `var(--${name})`, "stroke-width": 2 }),
+		dash: () => draw("path", { d: "M7 0V14", stroke: `var(--${name})`, "stroke-width": 2,
+			"stroke-dasharray": "4 2" }),
+		band: () => draw("rect", { width: 14, height: 14, fill: `var(--${name})` }),
+	}[kind]();
+
+	return draw("svg", { width: 14, height: 14, "aria-hidden": "true" }, shape);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Numbers as text. Durations are in ns. */
+"use strict";
+
+const UNITS = [
+	{ name: "s", ns: 1e9 },
+	{ name: "ms", ns: 1e6 },
+	{ name: "µs", ns: 1e3 },
+	{ name: "ns", ns: 1 },
+];
+const MINUS = "\u2212";
+
+function unitOf(ns) {
+	const size = Math.abs(ns);
+
+	return UNITS.find((unit) => size >= unit.ns) || UNITS[UNITS.length - 1];
+}
+
+function fixed(number, digits) {
+	const text = Math.abs(number).toFixed(digits);
+
+	return (number < 0 && Number(text) !== 0 ? MINUS : "") + text;
+}
+
+/* With four digits that mean something; null is not known. */
+function formatDuration(ns) {
+	if (ns === null || ns === undefined)
+		return "unknown";
+	const unit = unitOf(ns);
+	const value = ns / unit.ns;
+	const whole = Math.max(1, Math.floor(Math.log10(Math.abs(value) || 1)) + 1);
+
+	return fixed(value, unit.ns === 1 ? 0 : Math.max(0, 4 - whole)) + " " + unit.name;
+}
+
+function withSign(ns, text) {
+	return ns > 0 ? "+" + text : text;
+}
+
+function formatCount(number) {
+	return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+function formatPpm(ppm) {
+	return withSign(ppm, fixed(ppm, 3)) + " ppm";
+}
+
+/* Seconds on the time axis, as exact as a step of it. */
+function formatSeconds(seconds, step) {
+	const digits = step ? Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)) : 9;
+
+	return fixed(seconds, Math.min(digits, 9));
+}
+
+function plural(number, one, many) {
+	return formatCount(number) + " " + (number === 1 ? one : many || one + "s");
+}
+
+/* A BigInt of ns as seconds with all its digits. */
+function formatBig(ns) {
+	const size = ns < 0n ? -ns : ns;
+
+	return (ns < 0n ? MINUS : "") + size / 1000000000n + "." +
+		String(size % 1000000000n).padStart(9, "0");
+}
+
+/* An instant: a date, if it can be one of after 1990. */
+function formatInstant(ns) {
+	const date = new Date(Number(ns / 1000000n));
+
+	if (ns < 631152000000000000n || isNaN(date))
+		return formatBig(ns) + " s";
+	return date.toISOString().slice(0, 19).replace("T", " ") + "." +
+		String(ns % 1000000000n).padStart(9, "0") + " UTC";
+}
+
+/* ---- axes -------------------------------------------------------------- */
+
+function niceStep(range, number) {
+	const rough = range / Math.max(number, 1);
+	const power = Math.pow(10, Math.floor(Math.log10(rough)));
+
+	return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+}
+
+function linearTicks(min, max, number, label) {
+	const step = niceStep(max - min, number);
+	const ticks = [];
+
+	if (!(step > 0) || !isFinite(step))
+		return ticks;
+	for (let i = Math.ceil(min / step); i * step <= max && ticks.length < 50; i++)
+		ticks.push({ v: i * step, label: label(i * step, step) });
+	return ticks;
+}
+
+function logTicks(min, max, number, label) {
+	const decades = Math.log10(max / min);
+	const factors = decades > number ? [1] : decades > 2 ? [1, 3] : [1, 2, 5];
+	const every = Math.max(1, Math.ceil(decades / number));
+	const ticks = [];
+
+	for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power += every)
+		for (const factor of factors) {
+			const v = factor * Math.pow(10, power);
+
+			if (v >= min && v <= max)
+				ticks.push({ v, label: label(v, v) });
+		}
+	return ticks;
+}
+
+/* All in the unit that suits the largest, as exact as the step. */
+function durationTicks(min, max, number, log) {
+	if (log && min > 0)
+		return logTicks(min, max, number, (ns) => {
+			const unit = unitOf(ns * 1.0001);
+
+			return fixed(ns / unit.ns, ns < unit.ns ? 1 : 0) + " " + unit.name;
+		});
+	const unit = unitOf(Math.max(Math.abs(min), Math.abs(max)) * 0.9999);
+
+	return linearTicks(min, max, number, (ns, step) =>
+		fixed(ns / unit.ns, Math.max(0, Math.ceil(-Math.log10(step / unit.ns) - 1e-9))) +
+		" " + unit.name);
+}
+
+function ppmTicks(min, max, number) {
+	return linearTicks(min, max, number, (ppm, step) =>
+		fixed(ppm, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) + " ppm");
+}
+
+function timeTicks(min, max, number) {
+	return linearTicks(min, max, number, (s, step) => formatSeconds(s, step) + " s");
+}

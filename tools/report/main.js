@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The page: what is on top of it, and which pair it shows. */
+"use strict";
+
+function showTop() {
+	const names = HOSTS.map((host) => host.name);
+	const title = names.length <= 4 ? "Clocks of " + names.slice(0, -1).join(", ") +
+		(names.length > 1 ? " and " : "") + names[names.length - 1] :
+		`Clocks of ${names.length} hosts`;
+	const sum = (key) => PAIRS.reduce((all, pair) => all + pair[key], 0);
+	const messages = PAIRS.reduce((all, pair) => all + pair.messages[0] + pair.messages[1], 0);
+	const before = sum("before"), after = sum("after");
+	const others = HOSTS.filter((host) => !host.isReference);
+	const bounds = others.map((host) => host.bound.max);
+	const bad = others.filter((host) => host.quality !== "accurate");
+	const tile = (value, text) => make("div", { class: "tile" }, make("b", {}, value),
+		make("span", {}, text));
+
+	document.title = "netsync: " + title;
+	byId("title").textContent = title;
+	byId("headline").textContent = !messages ? "No messages between them were found." :
+		`Of ${plural(messages, "message")} ${formatCount(before)} ` +
+		`${before === 1 ? "was" : "were"} received before being sent, by the clocks as they ` +
+		`were. After correction ${after ? formatCount(after) + (after === 1 ? " is" : " are") : "none is"}.`;
+	byId("tiles").replaceChildren(
+		tile(formatCount(HOSTS.length), HOSTS.length === 1 ? "host" : "hosts"),
+		tile(formatCount(messages), messages === 1 ? "message" : "messages"),
+		tile(`${formatCount(before)} → ${formatCount(after)}`, "received before sent"),
+		tile(bounds.some((b) => b === null || b === undefined) ? "unknown" :
+			formatDuration(Math.max(0, ...bounds)), "largest error bound"),
+		tile(bad.length ? `${formatCount(others.length - bad.length)} of ${formatCount(others.length)}` :
+			"all", "hosts corrected accurately"));
+	byId("epoch").textContent = "Times on axes are of the clock of " + RESULT.reference +
+		", from " + formatInstant(BASE) + ".";
+	byId("made").textContent = `Made by netsync ${DATA.version}` +
+		(RESULT.method ? `, method ${RESULT.method}.` : ".");
+}
+
+function choosePair(pair, scrolls) {
+	delays.pair = pair;
+	delays.scale = null;
+	byId("pair-choice").value = pair.index;
+	markPair(pair);
+	showDelays();
+	showBetween(pair);
+	if (scrolls)
+		byId("delays").scrollIntoView({ behavior: "smooth" });
+}
+
+function setUpPairs() {
+	const choice = byId("pair-choice");
+	const busiest = PAIRS.slice().sort((a, b) =>
+		b.messages[0] + b.messages[1] - a.messages[0] - a.messages[1])[0];
+
+	choice.replaceChildren(...PAIRS.map((pair) => make("option", { value: pair.index }, pair.name)));
+	choice.addEventListener("change", () => choosePair(PAIRS[choice.value]));
+	setUpDelays();
+	choosePair(busiest);
+}
+
+/* A result alone does not hold the messages. */
+function hideMessages() {
+	for (const id of ["delays", "between", "spacetime"]) {
+		byId(id).hidden = true;
+		document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+	}
+	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?
+		"No two hosts exchanged a message that was found." :
+		"Messages are not in a result. To see them, and statistics of their delays, give the traces, too: ",
+		HAS_MESSAGES ? null : make("code", {}, "netsync report -m sync.json TRACE...")));
+}
+
+function showAll() {
+	const shows = HAS_MESSAGES && PAIRS.length > 0 && WAYS.length > 0;
+	const choose = shows ? (pair) => choosePair(pair, true) : null;
+
+	showTop();
+	showHosts();
+	showPairs(choose);
+	showStack();
+	showCounts();
+	showTraces();
+	showNetwork(choose);
+	for (const box of document.querySelectorAll(".zoom"))
+		addMoves(box, byId(box.dataset.chart), MOVES);
+	if (shows) {
+		setUpPairs();
+		setUpSpacetime();
+	} else {
+		hideMessages();
+	}
+	setUpClocks();
+	redrawOnColours(() => {
+		showClock();
+		if (shows)
+			choosePair(delays.pair);
+	});
+	document.body.dataset.ready = "true";
+}
+
+try {
+	showAll();
+} catch (error) {
+	byId("failure").hidden = false;
+	byId("failure").textContent = "This page could not be drawn: " + error;
+	throw error;
+}

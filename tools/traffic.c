@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages are gone through twice: once to find who talks with whom, how much
+ * and when; once more to look at delays.
+ */
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic.h"
+
+/* Of so many directions, the busiest, messages are kept. */
+#define MAX_BUSY 8192
+#define MIN_POINTS 16
+#define MAX_POINTS 6000
+
+/* Of each short time: the smallest delay, the largest, and others. */
+#define POINTS_OF_BIN 4
+
+/* Delays are told apart by 4 %: 16 classes for each power of two, and 0. */
+#define STEPS 16
+#define CLASSES (1 + 64 * STEPS)
+
+struct bin {
+	uint64_t num;
+	struct traffic_point points[POINTS_OF_BIN];
+};
+
+struct way {
+	struct traffic_way is;
+	size_t room;		/* for points; 0: none are kept */
+	struct bin *bins;	/* NULL: there is room for all messages */
+	size_t num_bins;
+	uint64_t *classes;	/* how many delays are of each class */
+};
+
+struct collector {
+	const struct traffic_host *hosts;
+	void *tree;		/* of struct way */
+	struct way *last;	/* messages of a direction come in bursts */
+	struct way **ways;
+	size_t num_ways;
+	uint64_t random;
+	bool no_memory;
+};
+
+/* ---- delays ------------------------------------------------------------ */
+
+static size_t class_of(int64_t ns)
+{
+	return ns < 1 ? 0 : 1 + (size_t)(log2(ns) * STEPS);
+}
+
+static int64_t middle_of(size_t class)
+{
+	return class ? exp2((class - 0.5) / STEPS) : 0;
+}
+
+static int64_t quantile(const struct way *way, double share)
+{
+	const uint64_t rank = ceil(share * way->is.messages);
+	uint64_t seen = 0;
+	size_t class = 0;
+	int64_t ns;
+
+	while (class < CLASSES - 1 && (seen += way->classes[class]) < rank)
+		class++;
+	ns = middle_of(class);
+	return ns < way->is.min_ns ? way->is.min_ns :
+	       ns > way->is.max_ns ? way->is.max_ns : ns;
+}
+
+/* ---- points ------------------------------------------------------------ */
+
+static void swap(struct traffic_point *a, struct traffic_point *b)
+{
+	const struct traffic_point keep = *a;
+
+	*a = *b;
+	*b = keep;
+}
+
+static uint64_t next_random(struct collector *c)
+{
+	c->random ^= c->random << 13;
+	c->random ^= c->random >> 7;
+	c->random ^= c->random << 17;
+	return c->random;
+}
+
+/* What is neither smallest nor largest stays by chance, each with the same. */
+static void add_to_bin(struct collector *c, struct bin *bin,
+		       struct traffic_point point)
+{
+	const uint64_t number = bin->num++;
+	uint64_t at;
+
+	if (number < POINTS_OF_BIN) {
+		struct traffic_point *points = bin->points;
+
+		points[number] = point;
+		if (points[number].after_ns < points[0].after_ns)
+			swap(&points[number], &points[0]);
+		if (number &&
+		    (number == 1 || points[number].after_ns > points[1].after_ns))
+			swap(&points[number], &points[1]);
+		return;
+	}
+	if (point.after_ns < bin->points[0].after_ns)
+		swap(&point, &bin->points[0]);
+	else if (point.after_ns > bin->points[1].after_ns)
+		swap(&point, &bin->points[1]);
+	at = 2 + next_random(c) % (number - 1);
+	if (at < POINTS_OF_BIN)
+		bin->points[at] = point;
+}
+
+static void add_point(struct collector *c, struct way *way,
+		      const struct traffic_point *point)
+{
+	const uint64_t span = (uint64_t)way->is.last_ns - way->is.first_ns + 1;
+	const uint64_t at = (uint64_t)point->time_ns - way->is.first_ns;
+	size_t bin;
+
+	if (!way->bins) {
+		way->is.points[way->is.num_points++] = *point;
+		return;
+	}
+	bin = (double)at / span * way->num_bins;
+	add_to_bin(c, &way->bins[bin < way->num_bins ? bin : way->num_bins - 1],
+		   *point);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct traffic_point *p = a, *q = b;
+
+	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
+}
+
+static void settle_points(struct way *way)
+{
+	for (size_t i = 0; i < way->num_bins; i++) {
+		const struct bin *bin = &way->bins[i];
+		const size_t num = bin->num < POINTS_OF_BIN ? bin->num :
+							      POINTS_OF_BIN;
+
+		memcpy(&way->is.points[way->is.num_points], bin->points,
+		       num * sizeof(*bin->points));
+		way->is.num_points += num;
+	}
+	qsort(way->is.points, way->is.num_points, sizeof(*way->is.points),
+	      by_time);
+}
+
+/* ---- going through messages -------------------------------------------- */
+
+static int by_hosts(const void *a, const void *b)
+{
+	const struct way *p = a, *q = b;
+
+	if (p->is.from != q->is.from)
+		return p->is.from < q->is.from ? -1 : 1;
+	return (p->is.to > q->is.to) - (p->is.to < q->is.to);
+}
+
+static struct way *new_way(struct collector *c, const struct spooled *message)
+{
+	struct way *way = calloc(1, sizeof(*way));
+
+	if (!way)
+		return NULL;
+	way->is = (struct traffic_way){
+		.from = message->from,
+		.to = message->to,
+		.corrected = c->hosts[message->from].clock &&
+			     c->hosts[message->to].clock,
+		.first_ns = INT64_MAX,
+		.last_ns = INT64_MIN,
+		.min_ns = INT64_MAX,
+		.max_ns = INT64_MIN,
+		.median_ns = NETSYNC_UNKNOWN,
+		.p99_ns = NETSYNC_UNKNOWN,
+	};
+	return way;
+}
+
+/* NULL: there is not enough memory. */
+static struct way *find_way(struct collector *c, const struct spooled *message)
+{
+	const struct way key = { .is = { .from = message->from,
+					 .to = message->to } };
+	struct way **found;
+
+	if (c->last && !by_hosts(c->last, &key))
+		return c->last;
+	found = tfind(&key, &c->tree, by_hosts);
+	if (!found) {
+		struct way *way = new_way(c, message);
+
+		found = way ? tsearch(way, &c->tree, by_hosts) : NULL;
+		if (!found) {
+			free(way);
+			c->no_memory = true;
+			return NULL;
+		}
+		c->num_ways++;
+	}
+	c->last = *found;
+	return c->last;
+}
+
+static struct traffic_point point_of(const struct collector *c,
+				     const struct way *way,
+				     const struct spooled *message)
+{
+	const struct traffic_host *from = &c->hosts[message->from];
+	const struct traffic_host *to = &c->hosts[message->to];
+	int64_t send_ns = message->send_ns + from->shift_ns;
+	int64_t recv_ns = message->recv_ns + to->shift_ns;
+	const int64_t before_ns = recv_ns - send_ns;
+
+	if (way->is.corrected) {
+		netsync_convert(from->clock, send_ns, &send_ns, NULL);
+		netsync_convert(to->clock, recv_ns, &recv_ns, NULL);
+	}
+	return (struct traffic_point){ send_ns, before_ns, recv_ns - send_ns };
+}
+
+static bool count(void *data, const struct spooled *message)
+{
+	struct collector *c = data;
+	struct way *way = find_way(c, message);
+	struct traffic_point point;
+
+	if (!way)
+		return false;
+	point = point_of(c, way, message);
+	way->is.messages++;
+	if (point.time_ns < way->is.first_ns)
+		way->is.first_ns = point.time_ns;
+	if (point.time_ns > way->is.last_ns)
+		way->is.last_ns = point.time_ns;
+	return true;
+}
+
+static bool look(void *data, const struct spooled *message)
+{
+	struct collector *c = data;
+	struct way *way = find_way(c, message);
+	struct traffic_point point;
+
+	if (!way || !way->room)
+		return way;
+	point = point_of(c, way, message);
+	if (point.after_ns < way->is.min_ns)
+		way->is.min_ns = point.after_ns;
+	if (point.after_ns > way->is.max_ns)
+		way->is.max_ns = point.after_ns;
+	way->classes[class_of(point.after_ns)]++;
+	add_point(c, way, &point);
+	return true;
+}
+
+/* ---- between ----------------------------------------------------------- */
+
+static void append_way(const void *node, VISIT visit, void *data)
+{
+	struct collector *c = data;
+
+	if (visit == postorder || visit == leaf)
+		c->ways[c->num_ways++] = *(struct way *const *)node;
+}
+
+static int by_messages(const void *a, const void *b)
+{
+	const struct way *p = *(struct way *const *)a;
+	const struct way *q = *(struct way *const *)b;
+
+	if (p->is.messages != q->is.messages)
+		return p->is.messages > q->is.messages ? -1 : 1;
+	return by_hosts(p, q);
+}
+
+static int by_hosts_of(const void *a, const void *b)
+{
+	return by_hosts(*(struct way *const *)a, *(struct way *const *)b);
+}
+
+static bool make_room(struct way *way, size_t room)
+{
+	way->room = room < way->is.messages ? room : way->is.messages;
+	if (way->is.messages > room) {
+		way->num_bins = room / POINTS_OF_BIN;
+		way->bins = calloc(way->num_bins, sizeof(*way->bins));
+	}
+	way->is.points = calloc(way->room, sizeof(*way->is.points));
+	way->classes = calloc(CLASSES, sizeof(*way->classes));
+	return way->is.points && way->classes && (way->bins || !way->num_bins);
+}
+
+/* Those with few messages leave their share to the others. */
+static bool share_room(struct collector *c, size_t max_points)
+{
+	const size_t busy = c->num_ways < MAX_BUSY ? c->num_ways : MAX_BUSY;
+
+	for (size_t i = busy; i-- > 0;) {
+		size_t room = max_points / (i + 1);
+
+		room = room > MAX_POINTS ? MAX_POINTS :
+		       room < MIN_POINTS ? MIN_POINTS : room;
+		if (!make_room(c->ways[i], room))
+			return false;
+		max_points -= c->ways[i]->room < max_points ?
+			      c->ways[i]->room : max_points;
+	}
+	return true;
+}
+
+static bool list_ways(struct collector *c, size_t max_points)
+{
+	c->ways = calloc(c->num_ways + 1, sizeof(*c->ways));
+	c->num_ways = 0;
+	if (!c->ways)
+		return false;
+	twalk_r(c->tree, append_way, c);
+	qsort(c->ways, c->num_ways, sizeof(*c->ways), by_messages);
+	return share_room(c, max_points);
+}
+
+static void settle(struct way *way)
+{
+	if (!way->room)
+		return;
+	settle_points(way);
+	way->is.median_ns = quantile(way, 0.5);
+	way->is.p99_ns = quantile(way, 0.99);
+}
+
+static bool hand_over(struct collector *c, struct traffic *traffic)
+{
+	traffic->ways = calloc(c->num_ways + 1, sizeof(*traffic->ways));
+	if (!traffic->ways)
+		return false;
+	qsort(c->ways, c->num_ways, sizeof(*c->ways), by_hosts_of);
+	for (size_t i = 0; i < c->num_ways; i++) {
+		settle(c->ways[i]);
+		traffic->ways[i] = c->ways[i]->is;
+		c->ways[i]->is.points = NULL;
+	}
+	traffic->num_ways = c->num_ways;
+	return true;
+}
+
+static void free_way(void *data)
+{
+	struct way *way = data;
+
+	free(way->bins);
+	free(way->classes);
+	free(way->is.points);
+	free(way);
+}
+
+bool traffic_collect(struct traffic *traffic, struct spool *spool,
+		     const struct traffic_host *hosts, size_t max_points)
+{
+	struct collector c = { .hosts = hosts, .random = 88172645463325252 };
+	bool ok = spool_replay(spool, count, &c);
+
+	if (ok) {
+		c.no_memory = !list_ways(&c, max_points);
+		ok = !c.no_memory && spool_replay(spool, look, &c);
+	}
+	if (ok)
+		c.no_memory = !hand_over(&c, traffic);
+	if (c.no_memory)
+		complain("There is not enough memory.");
+	free(c.ways);
+	tdestroy(c.tree, free_way);
+	return ok && !c.no_memory;
+}
+
+void traffic_release(struct traffic *traffic)
+{
+	for (size_t i = 0; i < traffic->num_ways; i++)
+		free(traffic->ways[i].points);
+	free(traffic->ways);
+	*traffic = (struct traffic){ 0 };
+}
