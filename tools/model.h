@@ -3,6 +3,7 @@
 #ifndef NETSYNC_MODEL_H
 #define NETSYNC_MODEL_H
 
+#include <netsync-io.h>
 #include <netsync.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +69,15 @@ int model_read_clock(struct model *model, const struct model_host *host,
  */
 int model_shift(struct model *model, const struct model_host *host,
 		const struct model_clock *clock, int64_t *shift_ns);
+
+
+/*
+ * The host of the model that one of @ns is, which @io has read: of one name;
+ * else, where traces have come under another one, of one clock. @shift_ns: what
+ * is to be added to its times. As model_find_clock().
+ */
+int model_match(struct model *model, const struct netsync *ns,
+		const struct netsync_io *io, uint32_t host,
+		const struct model_host **found, int64_t *shift_ns);
 
 #endif

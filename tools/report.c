@@ -104,47 +104,11 @@ struct shown {
 	struct traffic traffic;
 };
 
-/* The clock that a host of ours is known by; false: it has no trace. */
-static bool clock_of(const struct shown *s, uint32_t host,
-		     struct model_clock *clock)
-{
-	for (uint32_t i = 0; i < netsync_io_num_traces(s->io); i++) {
-		const struct netsync_io_trace info = trace_info(s->io, i);
-
-		if (info.host != host)
-			continue;
-		*clock = (struct model_clock){
-			.host_name = info.host_name,
-			.name = info.clock_name,
-			.has_uuid = info.has_clock_uuid,
-			.epoch_ns = info.epoch_ns + info.shift_ns,
-		};
-		memcpy(clock->uuid, info.clock_uuid, sizeof(clock->uuid));
-		return true;
-	}
-	return false;
-}
-
-/* Of one name; else, where traces have come under another one, of one clock. */
-static int find_host(struct shown *s, uint32_t host,
-		     const struct model_host **found)
-{
-	struct model_clock clock;
-	const bool has_clock = clock_of(s, host, &clock);
-	int ret = model_find_name(&s->model, host_info(s->ns, host).name, found);
-
-	if (ret && has_clock)
-		ret = model_find_clock(&s->model, &clock, found);
-	if (!ret && has_clock && (*found)->has_traces)
-		ret = model_shift(&s->model, *found, &clock,
-				  &s->hosts[host].shift_ns);
-	return ret;
-}
-
 static bool match_host(struct shown *s, uint32_t host)
 {
 	const struct model_host *found;
-	int ret = find_host(s, host, &found);
+	int ret = model_match(&s->model, s->ns, s->io, host, &found,
+			      &s->hosts[host].shift_ns);
 
 	s->numbers[host] = REPORT_NO_HOST;
 	if (ret) {
@@ -224,7 +188,7 @@ static int run(const struct settings *set, struct shown *s)
 	/* What a result cannot be read from should not take long to be told. */
 	if (set->model && !make_model(set, s))
 		return EXIT_BAD;
-	if (reads && (!spool_start(&s->spool, s->ns) ||
+	if (reads && (!traffic_keep(&s->spool, s->ns) ||
 		      !input_solve(&set->input, s->ns, s->io)))
 		return EXIT_BAD;
 	if (!set->model && !make_model(set, s))
@@ -247,7 +211,7 @@ static void release(struct shown *s)
 	free(s->clocks);
 	free(s->numbers);
 	model_close(&s->model);
-	spool_release(&s->spool);
+	spool_close(&s->spool);
 	netsync_io_free(s->io);
 	netsync_free(s->ns);
 }

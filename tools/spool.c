@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,23 +17,12 @@ static const char *folder(void)
 
 static bool complain_of_folder(void)
 {
-	complain("%s: messages cannot be kept there: %s. TMPDIR says where else.",
+	complain("%s: what is read cannot be kept there: %s. TMPDIR says where else.",
 		 folder(), strerror(errno));
 	return false;
 }
 
-static void keep(void *data, const struct netsync_message *msg)
-{
-	struct spool *spool = data;
-	const struct spooled message = {
-		msg->from, msg->to, msg->send_ns, msg->recv_ns,
-	};
-
-	/* A failure shows when they are read. */
-	fwrite(&message, sizeof(message), 1, spool->file);
-}
-
-bool spool_start(struct spool *spool, struct netsync *ns)
+bool spool_open(struct spool *spool, size_t size)
 {
 	char *path = NULL;
 	int fd = -1;
@@ -42,29 +32,32 @@ bool spool_start(struct spool *spool, struct netsync *ns)
 	if (fd >= 0)
 		unlink(path);
 	free(path);
+	spool->size = size;
 	spool->file = fd < 0 ? NULL : fdopen(fd, "w+");
-	if (!spool->file)
-		return complain_of_folder();
-	netsync_watch_messages(ns, keep, spool);
-	return true;
+	return spool->file || complain_of_folder();
+}
+
+void spool_put(struct spool *spool, const void *record)
+{
+	/* A failure shows when they are read. */
+	fwrite(record, spool->size, 1, spool->file);
 }
 
 bool spool_replay(struct spool *spool,
-		  bool (*each)(void *data, const struct spooled *message),
-		  void *data)
+		  bool (*each)(void *data, const void *record), void *data)
 {
-	struct spooled message;
+	_Alignas(max_align_t) char record[SPOOL_RECORD];
 
 	if (fflush(spool->file) || ferror(spool->file) ||
 	    fseek(spool->file, 0, SEEK_SET))
 		return complain_of_folder();
-	while (fread(&message, sizeof(message), 1, spool->file) == 1)
-		if (!each(data, &message))
+	while (fread(record, spool->size, 1, spool->file) == 1)
+		if (!each(data, record))
 			return false;
 	return !ferror(spool->file) || complain_of_folder();
 }
 
-void spool_release(struct spool *spool)
+void spool_close(struct spool *spool)
 {
 	if (spool->file)
 		fclose(spool->file);

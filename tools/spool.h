@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages that wait on disk until the clocks are known: memory does not grow. */
+/* What waits on disk until the clocks are known, so that memory does not grow. */
 #ifndef NETSYNC_SPOOL_H
 #define NETSYNC_SPOOL_H
 
 #include "tool.h"
 
-/* Times are as the clocks of the hosts showed them. */
-struct spooled {
-	uint32_t from;
-	uint32_t to;
-	int64_t send_ns;
-	int64_t recv_ns;
-};
-
 struct spool {
 	FILE *file;		/* in $TMPDIR, and nameless */
+	size_t size;		/* of a record; at most SPOOL_RECORD */
 };
 
-/* Keep all messages that are found in @ns from now on. False: that was said. */
-bool spool_start(struct spool *spool, struct netsync *ns);
+#define SPOOL_RECORD 256
+
+/* Make one for records of this size. False: that was said. */
+bool spool_open(struct spool *spool, size_t size);
+
+/* Add a record. */
+void spool_put(struct spool *spool, const void *record);
 
 /*
  * Call @each for all of them, as often as wanted. False: not all of them could
  * be kept, or @each returned false; the former was said.
  */
 bool spool_replay(struct spool *spool,
-		  bool (*each)(void *data, const struct spooled *message),
-		  void *data);
+		  bool (*each)(void *data, const void *record), void *data);
 
-void spool_release(struct spool *spool);
+void spool_close(struct spool *spool);
 
 #endif

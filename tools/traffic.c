@@ -228,8 +228,9 @@ static struct traffic_point point_of(const struct collector *c,
 	return (struct traffic_point){ send_ns, before_ns, recv_ns - send_ns };
 }
 
-static bool count(void *data, const struct spooled *message)
+static bool count(void *data, const void *record)
 {
+	const struct spooled *message = record;
 	struct collector *c = data;
 	struct way *way = find_way(c, message);
 	struct traffic_point point;
@@ -245,8 +246,9 @@ static bool count(void *data, const struct spooled *message)
 	return true;
 }
 
-static bool look(void *data, const struct spooled *message)
+static bool look(void *data, const void *record)
 {
+	const struct spooled *message = record;
 	struct collector *c = data;
 	struct way *way = find_way(c, message);
 	struct traffic_point point;
@@ -361,6 +363,23 @@ static void free_way(void *data)
 	free(way->classes);
 	free(way->is.points);
 	free(way);
+}
+
+static void keep(void *data, const struct netsync_message *msg)
+{
+	const struct spooled message = {
+		msg->from, msg->to, msg->send_ns, msg->recv_ns,
+	};
+
+	spool_put(data, &message);
+}
+
+bool traffic_keep(struct spool *spool, struct netsync *ns)
+{
+	if (!spool_open(spool, sizeof(struct spooled)))
+		return false;
+	netsync_watch_messages(ns, keep, spool);
+	return true;
 }
 
 bool traffic_collect(struct traffic *traffic, struct spool *spool,

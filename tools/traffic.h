@@ -40,6 +40,19 @@ struct traffic_way {
 	size_t num_points;
 };
 
+/* A message, as it is kept in a spool; times are as the hosts' clocks showed them. */
+struct spooled {
+	uint32_t from;
+	uint32_t to;
+	int64_t send_ns;
+	int64_t recv_ns;
+};
+
+/*
+ * Keep all messages that are found in @ns from now on. False: that was said.
+ */
+bool traffic_keep(struct spool *spool, struct netsync *ns);
+
 /* A host that is met in messages. */
 struct traffic_host {
 	const struct netsync_clock *clock; /* NULL: it could not be corrected */

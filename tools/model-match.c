@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which host of a result file is one of those that were read? */
+#include <string.h>
+
+#include "model.h"
+#include "tool.h"
+
+/* The clock that a host is known by; false: it has no trace. */
+static bool clock_of(const struct netsync_io *io, uint32_t host,
+		     struct model_clock *clock)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		const struct netsync_io_trace info = trace_info(io, i);
+
+		if (info.host != host)
+			continue;
+		*clock = (struct model_clock){
+			.host_name = info.host_name,
+			.name = info.clock_name,
+			.has_uuid = info.has_clock_uuid,
+			.epoch_ns = info.epoch_ns + info.shift_ns,
+		};
+		memcpy(clock->uuid, info.clock_uuid, sizeof(clock->uuid));
+		return true;
+	}
+	return false;
+}
+
+int model_match(struct model *model, const struct netsync *ns,
+		const struct netsync_io *io, uint32_t host,
+		const struct model_host **found, int64_t *shift_ns)
+{
+	struct model_clock clock;
+	const bool has_clock = clock_of(io, host, &clock);
+	int ret = model_find_name(model, host_info(ns, host).name, found);
+
+	*shift_ns = 0;
+	if (ret && has_clock)
+		ret = model_find_clock(model, &clock, found);
+	if (!ret && has_clock && (*found)->has_traces)
+		ret = model_shift(model, *found, &clock, shift_ns);
+	return ret;
+}
