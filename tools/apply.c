@@ -20,6 +20,8 @@ static const char help[] =
 	"The traces need not be those that FILE was made of: any of its hosts' will do.\n\n"
 	"  -m, --model FILE     what \"netsync sync --format json\" wrote\n"
 	"  -o, --output FOLDER  where to put the copies, as the traces lie; it must not exist\n"
+	"      --metadata-only  of CTF traces change the offset and the frequency of the clock,\n"
+	"                       and link the rest: at once, and as exact as that can be\n"
 	"  -h, --help           this text\n\n"
 	"Exit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
 	"corrected in FILE were left out.\n";
@@ -28,13 +30,15 @@ static const char help[] =
 static const struct format {
 	const char *name;	/* as libnetsync-io has it */
 	apply_copy copy;
+	apply_copy copy_metadata;	/* only; or NULL */
 } formats[] = {
-	{ "ctf", apply_ctf },
+	{ "ctf", apply_ctf, apply_metadata },
 };
 
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct settings {
+	bool metadata_only;
 	const char *model;
 	char *output;		/* without slashes at its end */
 	char **traces;
@@ -203,16 +207,19 @@ static bool identify(struct apply *apply, const struct source *source,
 	trace->result = apply->set->model;
 	trace->host = host->name;
 	trace->clock = *clock;
+	trace->first_ns = info->first_ns;
+	trace->last_ns = info->last_ns;
 	return true;
 }
 
 /* ---- copying ----------------------------------------------------------- */
 
-static apply_copy find_format(const char *name)
+static apply_copy find_format(const struct settings *set, const char *name)
 {
 	for (size_t i = 0; i < NUM_FORMATS; i++)
 		if (!strcmp(formats[i].name, name))
-			return formats[i].copy;
+			return set->metadata_only ? formats[i].copy_metadata :
+						    formats[i].copy;
 	return NULL;
 }
 
@@ -228,7 +235,7 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 		       uint32_t index)
 {
 	const struct netsync_io_trace info = trace_info(apply->io, index);
-	const apply_copy copy = find_format(info.format);
+	const apply_copy copy = find_format(apply->set, info.format);
 	struct netsync_clock *clock = NULL;
 	struct apply_trace trace;
 	bool ok = true;
@@ -236,7 +243,9 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 
 	if (!copy || info.damaged) {
 		complain("%s: it is left out, as it %s.", info.path,
-			 copy ? "is damaged" : "is of a format that cannot be written");
+			 copy ? "is damaged" : apply->set->metadata_only ?
+			 "has no metadata that could be changed; do without --metadata-only" :
+			 "is of a format that cannot be written");
 		apply->num_left_out++;
 		return true;
 	}
@@ -364,6 +373,8 @@ static int apply_all(const struct settings *set)
 
 /* ---- the command line -------------------------------------------------- */
 
+enum { OPT_METADATA_ONLY = 256 };
+
 static bool check_arguments(const struct settings *set)
 {
 	if (!set->model || !set->output || !set->num_traces) {
@@ -378,6 +389,7 @@ int cmd_apply(int argc, char **argv)
 	static const struct option options[] = {
 		{ "model", required_argument, NULL, 'm' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "metadata-only", no_argument, NULL, OPT_METADATA_ONLY },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -394,6 +406,9 @@ int cmd_apply(int argc, char **argv)
 			for (size_t len = strlen(set.output);
 			     len > 1 && set.output[len - 1] == '/';)
 				set.output[--len] = '\0';
+			break;
+		case OPT_METADATA_ONLY:
+			set.metadata_only = true;
 			break;
 		case 'h':
 			fputs(help, stdout);

@@ -17,6 +17,8 @@ struct apply_trace {
 	const char *host;	/* the host in it, */
 	const struct netsync_clock *clock;	/* and that one's clock */
 	int64_t shift_ns;	/* time on it = time in the trace + this */
+	int64_t first_ns;	/* from when to when it is, in its own time; */
+	int64_t last_ns;	/* last < first: that is not known */
 };
 
 /* A time as it is in the trace, corrected. False: that does not fit. */
@@ -31,5 +33,8 @@ bool apply_time(const struct apply_trace *trace, int64_t time_ns,
 typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
 
 bool apply_ctf(const struct apply_trace *trace, const char *to);
+
+/* Of CTF traces with the same stream files, and another clock in the metadata. */
+bool apply_metadata(const struct apply_trace *trace, const char *to);
 
 #endif

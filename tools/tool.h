@@ -124,6 +124,13 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 bool make_folders(char *path, size_t from);
 /* As far as that is possible. */
 void remove_tree(const char *path);
+/*
+ * Make the folder @to, with all folders and files of @from but the file @except
+ * in it: links to these files, or copies of those that cannot be linked, which
+ * are counted in *@copied. False: that was complained of, or it was interrupted.
+ */
+bool link_tree(const char *from, const char *to, const char *except,
+	       uint64_t *copied);
 
 /* ---- time -------------------------------------------------------------- */
 

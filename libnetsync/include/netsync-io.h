@@ -257,8 +257,9 @@ struct netsync_io_trace {
 /*
  * How many traces there are. Before netsync_io_read() these are the ones that
  * netsync_io_add() has found so far, in that order, and only known of them are
- * path, damaged, and whose they are; host is NETSYNC_IO_NO_HOST. Live ones are there
- * from netsync_io_poll() on. A trace that is split into network namespaces is
+ * path, damaged, and whose they are; first_ns and last_ns, where that can be told
+ * without reading, are in the time of the trace; host is NETSYNC_IO_NO_HOST. Live
+ * ones are there from netsync_io_poll() on. A trace that is split into network namespaces is
  * there once for each: packets are those of the namespace, all the rest is of
  * the whole trace.
  */

@@ -543,6 +543,16 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split)
 	io->split_netns = split;
 }
 
+/* Of one that was found, and not read yet. */
+static struct netsync_io_trace found_info(const struct trace *trace)
+{
+	struct netsync_io_trace info = info_of(trace);
+
+	info.first_ns = trace->range.begin_ns;
+	info.last_ns = trace->range.end_ns;
+	return info;
+}
+
 static bool is_read(const struct netsync_io *io)
 {
 	return io->was_read || io->live;
@@ -561,7 +571,7 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 
 	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
 		return -EINVAL;
-	full = is_read(io) ? io->infos[index] : info_of(io->traces[index]);
+	full = is_read(io) ? io->infos[index] : found_info(io->traces[index]);
 	if (size > sizeof(full)) {
 		memset((char *)info + sizeof(full), 0, size - sizeof(full));
 		size = sizeof(full);

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CTF traces with another clock in their metadata: one straight line, whose
+ * slope is a whole number of Hz, in place of the correction. How far off that
+ * is, and what readers add to it, is compared with the bound.
+ *
+ * Times in trace packets, and in the index that LTTng writes, are cycles: they
+ * stay right.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+#include "tool.h"
+#include "tsdl.h"
+
+#define NS_PER_S 1000000000
+
+struct line {
+	const struct apply_trace *trace;
+	uint64_t old_freq, freq;	/* Hz */
+	__int128 old_offset, offset;	/* cycles */
+	int64_t off_ns;			/* the largest error, */
+	int64_t bound_ns;		/* and the smallest bound, */
+	bool is_bounded;		/* if there is one everywhere */
+};
+
+static bool refuse(const struct apply_trace *trace, const char *why)
+{
+	complain("%s: %s; do without --metadata-only.", trace->path, why);
+	return false;
+}
+
+/* ---- the metadata as text ------------------------------------------------ */
+
+/* To be given back with bt_value_put_ref(); NULL: it cannot be read. */
+static const bt_value *query_metadata(const char *path)
+{
+	const bt_component_class_source *class;
+	const bt_plugin *plugin = NULL;
+	bt_query_executor *executor = NULL;
+	bt_value *params = bt_value_map_create();
+	const bt_value *result = NULL;
+
+	if (params && !bt_value_map_insert_string_entry(params, "path", path) &&
+	    bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+			   &plugin) == BT_PLUGIN_FIND_STATUS_OK) {
+		class = bt_plugin_borrow_source_component_class_by_name_const(
+			plugin, "fs");
+		executor = bt_query_executor_create(
+			bt_component_class_source_as_component_class_const(
+				class), "metadata-info", params);
+	}
+	if (executor && bt_query_executor_query(executor, &result))
+		result = NULL;
+	bt_current_thread_clear_error();
+	bt_query_executor_put_ref(executor);
+	bt_value_put_ref(params);
+	bt_plugin_put_ref(plugin);
+	return result;
+}
+
+/* Plain text, also where it is in packets; to be given back with free(). */
+static char *read_metadata(const char *path)
+{
+	const bt_value *info = query_metadata(path);
+	const bt_value *text = info ?
+		bt_value_map_borrow_entry_value_const(info, "text") : NULL;
+	char *copy = text ? strdup(bt_value_string_get(text)) : NULL;
+
+	bt_value_put_ref(info);
+	return copy;
+}
+
+static bool write_metadata(const char *folder, const char *text)
+{
+	char *path;
+	FILE *out;
+	bool ok;
+
+	if (asprintf(&path, "%s/metadata", folder) < 0)
+		return false;
+	out = fopen(path, "wx");
+	ok = out && fprintf(out, "%s%s",
+			    strncmp(text, "/* CTF", 6) ? "/* CTF 1.8 */\n\n" : "",
+			    text) > 0;
+	if (out && fclose(out))
+		ok = false;
+	if (!ok)
+		complain("%s: %s.", path, strerror(errno));
+	free(path);
+	return ok;
+}
+
+/* ---- the line ------------------------------------------------------------ */
+
+/* The first segment at or after this time of the trace begins there. */
+static bool next_segment(const struct apply_trace *trace, int64_t *time_ns)
+{
+	struct netsync_model model = { .size = sizeof(model) };
+
+	netsync_clock_model(trace->clock, &model);
+	for (uint32_t i = 1; i < model.num_segments; i++) {
+		int64_t from;
+
+		if (!__builtin_sub_overflow(model.segments[i].from_ns,
+					    trace->shift_ns, &from) &&
+		    from >= *time_ns) {
+			*time_ns = from;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The time that the line shows for a time in the trace. */
+static __int128 on_line(const struct line *line, int64_t time_ns)
+{
+	const __int128 cycles = (line->offset - line->old_offset) * NS_PER_S +
+				(__int128)time_ns * line->old_freq;
+
+	return cycles / (__int128)line->freq;
+}
+
+static bool compare_at(struct line *line, int64_t time_ns)
+{
+	const struct apply_trace *trace = line->trace;
+	int64_t corrected, bound;
+	__int128 off;
+
+	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) ||
+	    netsync_convert(trace->clock, time_ns, &corrected, &bound))
+		return false;
+	off = on_line(line, time_ns - trace->shift_ns) - corrected;
+	if (off < 0)
+		off = -off;
+	if (off > INT64_MAX)
+		return false;
+	if (off > line->off_ns)
+		line->off_ns = off;
+	if (bound == NETSYNC_UNKNOWN)
+		line->is_bounded = false;
+	else if (bound < line->bound_ns)
+		line->bound_ns = bound;
+	return true;
+}
+
+/* Between these times both are straight, and so is the error. */
+static bool compare(struct line *line)
+{
+	const struct apply_trace *trace = line->trace;
+	int64_t at = trace->first_ns;
+	bool ok;
+
+	line->off_ns = 0;
+	line->bound_ns = INT64_MAX;
+	line->is_bounded = true;
+	ok = compare_at(line, at) && compare_at(line, trace->last_ns);
+	while (ok && next_segment(trace, &at) && at <= trace->last_ns) {
+		ok = compare_at(line, at - 1) && compare_at(line, at);
+		at++;
+	}
+	return ok;
+}
+
+/*
+ * Through the middle of the trace, with the mean slope of the correction over
+ * all of it.
+ */
+static bool fit(struct line *line)
+{
+	const struct apply_trace *trace = line->trace;
+	const int64_t length = trace->last_ns - trace->first_ns;
+	const int64_t middle = trace->first_ns + length / 2;
+	int64_t first, last, corrected;
+	long double freq;
+	__int128 cycles;
+
+	if (!apply_time(trace, trace->first_ns, &first) ||
+	    !apply_time(trace, trace->last_ns, &last) ||
+	    !apply_time(trace, middle, &corrected))
+		return false;
+	freq = last > first ? (long double)line->old_freq * length /
+			      (last - first) : line->old_freq;
+	if (!(freq >= 1 && freq < 0x1p62L))
+		return false;
+	line->freq = llroundl(freq);
+	cycles = (__int128)middle * line->old_freq / NS_PER_S - line->old_offset;
+	line->offset = ((__int128)corrected * line->freq + NS_PER_S / 2) /
+		       NS_PER_S - cycles;
+	return true;
+}
+
+/* ---- readers ------------------------------------------------------------- */
+
+/* babeltrace2 scales cycles since the clock's zero, in a double. */
+static int64_t babeltrace_ns(const struct line *line)
+{
+	const long double ns = on_line(line, line->trace->last_ns) -
+			       (long double)line->offset * NS_PER_S / line->freq;
+
+	return line->freq == NS_PER_S ? 0 : 1 + ceill(fabsl(ns) * 0x1p-52L);
+}
+
+/* Trace Compass scales cycles since the epoch, by a factor that is a double. */
+static int64_t trace_compass_ns(const struct line *line)
+{
+	const double scale = (double)NS_PER_S / line->freq;
+	const double ns = on_line(line, line->trace->last_ns);
+	const double cycles = ns / scale;
+	const long double off =
+		fabsl((long double)scale * line->freq / NS_PER_S - 1);
+
+	return line->freq == NS_PER_S ? 0 :
+	       1 + ceill(ns * off + scale * (nextafter(cycles, INFINITY) - cycles) / 2 +
+			 (nextafter(ns, INFINITY) - ns) / 2);
+}
+
+/*
+ * A nanosecond is what readers round by. False: it was complained that the line
+ * is not good enough.
+ */
+static bool check_line(const struct line *line)
+{
+	const int64_t babeltrace = line->off_ns + babeltrace_ns(line);
+	const int64_t trace_compass = line->off_ns + trace_compass_ns(line);
+	const int64_t worst = babeltrace > trace_compass ? babeltrace :
+							   trace_compass;
+	char most[VALUE_SIZE], bound[VALUE_SIZE], least[VALUE_SIZE];
+
+	format_duration(least, babeltrace);
+	format_duration(most, trace_compass);
+	format_duration(bound, line->is_bounded ? line->bound_ns :
+						  NETSYNC_UNKNOWN);
+	if (worst > 1 && (!line->is_bounded || worst > line->bound_ns)) {
+		complain("%s: one offset and frequency would be off by up to %s in babeltrace2 and %s in Trace Compass, and the error bound is %s; do without --metadata-only.",
+			 line->trace->path, least, most, bound);
+		return false;
+	}
+	printf("%s: off by up to %s in babeltrace2, %s in Trace Compass; error bound %s\n",
+	       line->trace->path, least, most, bound);
+	return true;
+}
+
+/* ---- all together -------------------------------------------------------- */
+
+static bool change_clock(const struct apply_trace *trace,
+			 struct tsdl_clock *clock)
+{
+	struct line line = {
+		.trace = trace,
+		.old_freq = clock->freq,
+		.old_offset = (__int128)clock->offset_s * clock->freq +
+			      clock->offset,
+	};
+
+	if (trace->last_ns < trace->first_ns)
+		return refuse(trace, "from when to when it is cannot be told without reading it");
+	if (!fit(&line) || !compare(&line))
+		return refuse(trace, "corrected times do not fit into 64 bits");
+	/* Trace Compass knows no offset_s. */
+	if (line.offset < 0 || line.offset > INT64_MAX)
+		return refuse(trace, "its clock would show zero before 1970, or cycles since then do not fit into 64 bits");
+	if (!check_line(&line))
+		return false;
+	*clock = (struct tsdl_clock){ .freq = line.freq,
+				      .offset = line.offset };
+	return true;
+}
+
+static bool copy_with(const struct apply_trace *trace, const char *to,
+		      const char *text)
+{
+	uint64_t copied;
+
+	if (!link_tree(trace->path, to, "metadata", &copied) ||
+	    !write_metadata(to, text))
+		return false;
+	if (copied)
+		complain("%s: %llu files of it were copied: they could not be linked.",
+			 trace->path, (unsigned long long)copied);
+	return true;
+}
+
+bool apply_metadata(const struct apply_trace *trace, const char *to)
+{
+	char *text = read_metadata(trace->path), *changed = NULL;
+	struct tsdl_clock clock;
+	const char *why;
+	bool ok = false;
+
+	why = text ? tsdl_read_clock(text, &clock) :
+	      "its metadata cannot be read";
+	if (why)
+		refuse(trace, why);
+	else if (change_clock(trace, &clock))
+		changed = tsdl_change_clock(text, &clock);
+	if (changed)
+		ok = copy_with(trace, to, changed);
+	free(text);
+	free(changed);
+	return ok;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * As much of TSDL as it takes to find the block of the clock: words, comments,
+ * strings, and which brace belongs to which.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tsdl.h"
+
+enum key { FREQ, OFFSET_S, OFFSET, NUM_KEYS };
+
+static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset" };
+
+struct span {
+	const char *start;	/* NULL: there is none */
+	const char *end;
+};
+
+struct block {
+	unsigned int num;	/* how many there are; of the last one: */
+	struct span value[NUM_KEYS];
+	const char *end;	/* its closing brace */
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is(struct span token, const char *word)
+{
+	const size_t len = token.end - token.start;
+
+	return len == strlen(word) && !memcmp(token.start, word, len);
+}
+
+/* Space and comments; at the end of the text if one is not closed. */
+static const char *skip(const char *at)
+{
+	const char *end;
+
+	for (;;) {
+		at += strspn(at, " \t\r\n\v\f");
+		if (at[0] != '/' || (at[1] != '*' && at[1] != '/'))
+			return at;
+		end = strstr(at + 2, at[1] == '*' ? "*/" : "\n");
+		if (!end)
+			return at + strlen(at);
+		at = end + (at[1] == '*' ? 2 : 1);
+	}
+}
+
+/* A word, a string or any other character; empty at the end. */
+static struct span next_token(const char **at)
+{
+	struct span token = { .start = skip(*at) };
+	const char *end = token.start;
+
+	if (is_word(*end)) {
+		while (is_word(*end))
+			end++;
+	} else if (*end == '"') {
+		for (end++; *end && *end != '"'; end++)
+			end += *end == '\\' && end[1];
+		end += *end == '"';
+	} else if (*end) {
+		end++;
+	}
+	token.end = *at = end;
+	return token;
+}
+
+/* "KEY = VALUE;", of which the key was read. */
+static void take_value(struct block *block, struct span key, const char **at)
+{
+	struct span value = { .start = NULL }, token;
+
+	for (int i = 0; i < NUM_KEYS; i++) {
+		if (!is(key, key_names[i]))
+			continue;
+		if (!is(next_token(at), "="))
+			return;
+		value.start = skip(*at);
+		do {
+			value.end = *at;
+			token = next_token(at);
+		} while (token.start < token.end && !is(token, ";"));
+		block->value[i] = value;
+		return;
+	}
+}
+
+static void take_block(struct block *block, const char **at)
+{
+	const unsigned int num = block->num + 1;
+	unsigned int depth = 1;
+	struct span token;
+
+	*block = (struct block){ .num = num };
+	while (depth) {
+		token = next_token(at);
+		if (token.start == token.end)
+			return;
+		if (is(token, "{"))
+			depth++;
+		else if (is(token, "}"))
+			depth--;
+		else if (depth == 1)
+			take_value(block, token, at);
+	}
+	block->end = token.start;
+}
+
+static struct block find_block(const char *text)
+{
+	struct block block = { 0 };
+	unsigned int depth = 0;
+	struct span token;
+
+	for (token = next_token(&text); token.start < token.end;
+	     token = next_token(&text)) {
+		if (is(token, "{"))
+			depth++;
+		else if (is(token, "}"))
+			depth -= depth > 0;
+		else if (!depth && is(token, "clock") && *skip(text) == '{') {
+			next_token(&text);
+			take_block(&block, &text);
+		}
+	}
+	return block;
+}
+
+/* An integer as C has it; @value stays if there is none. */
+static bool read_number(struct span span, int64_t *value)
+{
+	char *end;
+
+	if (!span.start)
+		return true;
+	errno = 0;
+	*value = strtoll(span.start, &end, 0);
+	if (errno || end == span.start)
+		return false;
+	end += strspn(end, "uUlL");
+	return skip(end) >= span.end;
+}
+
+const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
+{
+	const struct block block = find_block(text);
+	int64_t freq = 1000000000;
+
+	*clock = (struct tsdl_clock){ 0 };
+	if (!block.num)
+		return "its metadata describes no clock";
+	if (block.num > 1)
+		return "its metadata describes several clocks";
+	if (!block.end || !read_number(block.value[FREQ], &freq) || freq <= 0 ||
+	    !read_number(block.value[OFFSET_S], &clock->offset_s) ||
+	    !read_number(block.value[OFFSET], &clock->offset))
+		return "the clock in its metadata cannot be understood";
+	clock->freq = freq;
+	return NULL;
+}
+
+char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
+{
+	const struct block block = find_block(text);
+	const long long values[NUM_KEYS] = { clock->freq, clock->offset_s,
+					     clock->offset };
+	const char *at = text;
+	char *changed = NULL;
+	size_t size;
+	FILE *out = open_memstream(&changed, &size);
+
+	if (!out)
+		return NULL;
+	/* In the order of the text: each time the next one of those there. */
+	for (;;) {
+		int next = -1;
+
+		for (int i = 0; i < NUM_KEYS; i++)
+			if (block.value[i].start >= at && (next < 0 ||
+			    block.value[i].start < block.value[next].start))
+				next = i;
+		if (next < 0)
+			break;
+		fprintf(out, "%.*s%lld", (int)(block.value[next].start - at), at,
+			values[next]);
+		at = block.value[next].end;
+	}
+	fprintf(out, "%.*s", (int)(block.end - at), at);
+	for (int i = 0; i < NUM_KEYS; i++)
+		if (!block.value[i].start && (i != OFFSET_S || values[i]))
+			fprintf(out, "%s = %lld; ", key_names[i], values[i]);
+	fputs(block.end, out);
+	if (!fclose(out))
+		return changed;
+	free(changed);
+	return NULL;
+}

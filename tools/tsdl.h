@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The clock in the metadata of a CTF 1.8 trace, which is TSDL. */
+#ifndef NETSYNC_TSDL_H
+#define NETSYNC_TSDL_H
+
+#include <stdint.h>
+
+struct tsdl_clock {
+	uint64_t freq;		/* Hz */
+	int64_t offset_s;	/* of its zero from the epoch: this, */
+	int64_t offset;		/* and so many cycles */
+};
+
+/* NULL: it is read; else why not, as the end of a sentence. */
+const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock);
+
+/*
+ * The text with another clock: offset_s is to be 0. To be given back with
+ * free(); NULL: there is not enough memory.
+ */
+char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock);
+
+#endif
