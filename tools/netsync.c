@@ -18,6 +18,7 @@ static const struct command {
 	{ "live", cmd_live, "follow the clock corrections while they are traced" },
 	{ "apply", cmd_apply, "write copies of traces with corrected times" },
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
+	{ "export", cmd_export, "write the messages, corrected, for other tools" },
 	{ "report", cmd_report, "show the clocks and all messages in a web page" },
 	{ "doctor", cmd_doctor, "tell why recording would not work" },
 	{ "agent", cmd_agent, NULL },

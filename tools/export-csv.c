@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages as comma-separated values (RFC 4180): a line each, times as integers in
+ * ns. What is not known is empty.
+ */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "export.h"
+
+static const char header[] =
+	"from,to,send_ns,recv_ns,send_ref_ns,send_bound_ns,recv_ref_ns,"
+	"recv_bound_ns,delay_raw_ns,delay_ns,delay_min_ns,delay_max_ns,"
+	"protocol,saddr,sport,daddr,dport,len\r\n";
+
+struct csv {
+	FILE *out;
+	const struct export *export;
+};
+
+/* One end of a message, corrected. */
+struct end {
+	bool known;
+	int64_t time_ns;
+	int64_t bound_ns;
+	int64_t lo_ns;		/* not before; INT64_MIN: unknown */
+	int64_t hi_ns;		/* not after; INT64_MAX: unknown */
+};
+
+static struct end correct(const struct export_host *host, int64_t time_ns)
+{
+	struct end end = { .lo_ns = INT64_MIN, .hi_ns = INT64_MAX };
+	int64_t t;
+
+	end.known = host->clock &&
+		    !__builtin_add_overflow(time_ns, host->shift_ns, &t) &&
+		    !netsync_convert(host->clock, t, &end.time_ns,
+				     &end.bound_ns) &&
+		    !netsync_interval(host->clock, t, &end.lo_ns, &end.hi_ns);
+	return end;
+}
+
+/* Names of hosts may hold anything. */
+static void put_name(FILE *out, const char *name)
+{
+	if (!strpbrk(name, ",\"\r\n")) {
+		fputs(name, out);
+		return;
+	}
+	putc('"', out);
+	for (; *name; name++) {
+		if (*name == '"')
+			putc('"', out);
+		putc(*name, out);
+	}
+	putc('"', out);
+}
+
+static void put_time(FILE *out, bool known, int64_t ns)
+{
+	if (known)
+		fprintf(out, ",%" PRId64, ns);
+	else
+		putc(',', out);
+}
+
+static void put_end(FILE *out, const struct end *end)
+{
+	put_time(out, end->known, end->time_ns);
+	put_time(out, end->known && end->bound_ns != NETSYNC_UNKNOWN,
+		 end->bound_ns);
+}
+
+static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	known = known && !__builtin_sub_overflow(a, b, &difference);
+	put_time(out, known, known ? difference : 0);
+}
+
+static void put_delay(FILE *out, const struct netsync_message *msg,
+		      const struct end *send, const struct end *recv)
+{
+	const bool known = send->known && recv->known;
+
+	put_difference(out, true, msg->recv_ns, msg->send_ns);
+	put_difference(out, known, recv->time_ns, send->time_ns);
+	put_difference(out, known && recv->lo_ns != INT64_MIN &&
+		       send->hi_ns != INT64_MAX, recv->lo_ns, send->hi_ns);
+	put_difference(out, known && recv->hi_ns != INT64_MAX &&
+		       send->lo_ns != INT64_MIN, recv->hi_ns, send->lo_ns);
+}
+
+static void put_port(FILE *out, const struct netsync_message *msg,
+		     const uint8_t address[16], uint16_t port)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (msg->fields & NETSYNC_HAS_ADDRS)
+		export_address(address, text);
+	fprintf(out, ",%s", text);
+	put_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
+}
+
+static bool put_message(void *data, const void *record)
+{
+	const struct netsync_message *msg = record;
+	const struct csv *csv = data;
+	const struct export_host *from = &csv->export->hosts[msg->from];
+	const struct export_host *to = &csv->export->hosts[msg->to];
+	const struct end send = correct(from, msg->send_ns);
+	const struct end recv = correct(to, msg->recv_ns);
+
+	put_name(csv->out, from->name);
+	putc(',', csv->out);
+	put_name(csv->out, to->name);
+	put_time(csv->out, true, msg->send_ns);
+	put_time(csv->out, true, msg->recv_ns);
+	put_end(csv->out, &send);
+	put_end(csv->out, &recv);
+	put_delay(csv->out, msg, &send, &recv);
+	put_time(csv->out, msg->protocol, msg->protocol);
+	put_port(csv->out, msg, msg->saddr, msg->sport);
+	put_port(csv->out, msg, msg->daddr, msg->dport);
+	put_time(csv->out, msg->fields & NETSYNC_HAS_LEN, msg->len);
+	fputs("\r\n", csv->out);
+	return !ferror(csv->out);
+}
+
+bool export_csv(FILE *out, const struct export *export)
+{
+	struct csv csv = { out, export };
+
+	fputs(header, out);
+	return spool_replay(export->messages, put_message, &csv);
+}
