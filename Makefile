@@ -47,6 +47,9 @@ PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
 BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
+# What trace.dat files are compressed with.
+ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags zlib libzstd)
+ZIP_LIBS = $(shell $(PKG_CONFIG) --libs zlib libzstd)
 JSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 JSON_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
 # From 2.15 on LTTng has to be asked for the format that Babeltrace 2.0 reads.
@@ -80,7 +83,7 @@ all: $(CORE_SO) $(CORE_A) $(IO_SO) $(TOOL) $(PLUGIN)
 
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	@mkdir -p $(@D)
@@ -115,7 +118,7 @@ $(CORE_A): $(CORE_OBJ)
 $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	$(CC) -shared -Wl,-soname,libnetsync-io.so.$(SOVERSION) \
 		-Wl,--version-script=libnetsync/io/netsync-io.map -Wl,--no-undefined \
-		$(LDFLAGS) -o $@.$(VERSION) $(IO_OBJ) -L$(BUILD) -lnetsync $(BT2_LIBS)
+		$(LDFLAGS) -o $@.$(VERSION) $(IO_OBJ) -L$(BUILD) -lnetsync $(BT2_LIBS) $(ZIP_LIBS)
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 

@@ -13,6 +13,7 @@
 /* A new kind of trace is one file and one row. */
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
+	&tracedat_reader,
 };
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))

@@ -122,6 +122,7 @@ struct trace_reader {
 };
 
 extern const struct trace_reader ctf_reader;
+extern const struct trace_reader tracedat_reader;
 
 /* One clock; traces of one host lie beside each other. */
 struct host {
