@@ -41,6 +41,72 @@ static int quote_large(json_object *object, int flags, json_object *parent,
 	return JSON_C_VISIT_RETURN_CONTINUE;
 }
 
+/* ---- bounds ------------------------------------------------------------ */
+
+/* So many knots of all hosts together are drawn; of each host at least some. */
+#define MAX_KNOTS 40000
+#define MIN_KNOTS 300
+
+/* How large the bound at a knot is on a side; what is not known is largest. */
+static int64_t size_at(json_object *knots, size_t knot, int side)
+{
+	json_object *size = json_object_array_get_idx(
+		json_object_array_get_idx(knots, knot), 1 + side);
+
+	return size ? json_object_get_int64(size) : INT64_MAX;
+}
+
+/* Of some knots in a row, the first one and where the bound is largest. */
+static void append_largest(struct writer *w, json_object *array,
+			   json_object *knots, size_t from, size_t to)
+{
+	size_t largest[] = { from, from };
+
+	for (size_t i = from; i < to; i++)
+		for (int side = 0; side < 2; side++)
+			if (size_at(knots, i, side) >
+			    size_at(knots, largest[side], side))
+				largest[side] = i;
+	for (size_t i = from; i < to; i++)
+		if (i == from || i == largest[0] || i == largest[1])
+			append(w, array, json_object_get(
+				json_object_array_get_idx(knots, i)));
+}
+
+static void thin_knots(struct writer *w, json_object *host, size_t most)
+{
+	json_object *bound = json_object_object_get(host, "bound_ns");
+	json_object *knots = json_object_object_get(bound, "knots");
+	json_object *array;
+	size_t num, step;
+
+	if (!json_object_is_type(knots, json_type_array))
+		return;
+	num = json_object_array_length(knots);
+	if (num <= most)
+		return;
+	array = json_object_new_array();
+	step = (num - 1) / (most / 3) + 1;
+	for (size_t i = 0; i < num - 1; i += step)
+		append_largest(w, array, knots, i,
+			       i + step < num - 1 ? i + step : num - 1);
+	append(w, array, json_object_get(
+		json_object_array_get_idx(knots, num - 1)));
+	put(w, bound, "knots", array);
+}
+
+static void thin_bounds(struct writer *w, json_object *result)
+{
+	json_object *hosts = json_object_object_get(result, "hosts");
+	const size_t num = json_object_is_type(hosts, json_type_array) ?
+			   json_object_array_length(hosts) : 0;
+	const size_t most = num * MIN_KNOTS < MAX_KNOTS ? MAX_KNOTS / (num + 1) :
+							  MIN_KNOTS;
+
+	for (size_t i = 0; i < num; i++)
+		thin_knots(w, json_object_array_get_idx(hosts, i), most);
+}
+
 /* ---- messages ---------------------------------------------------------- */
 
 static void put_points(struct writer *w, json_object *object,
@@ -105,6 +171,7 @@ char *report_data(struct json_object *result, const struct traffic *traffic,
 	char *copy = NULL;
 
 	put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
+	thin_bounds(&w, result);
 	put(&w, root, "result", json_object_get(result));
 	if (traffic)
 		put(&w, root, "ways", ways_array(&w, traffic, hosts));

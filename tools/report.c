@@ -33,7 +33,7 @@ static const char help[] =
 #define DEFAULT_OUTPUT "sync.html"
 
 /* Some 30 bytes each in the page, which shall be drawn at once. */
-#define MAX_POINTS 200000
+#define MAX_POINTS 150000
 
 enum { OPT_FORCE = 256 };
 

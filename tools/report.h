@@ -13,10 +13,10 @@ struct json_object;
 /*
  * Everything that the page shows, as JSON text for JavaScript: a number there
  * is a double, so that integers that do not fit into one are strings. @result
- * belongs to the caller, and its integers may be written so from now on.
- * @traffic: NULL where messages were not read; @hosts: for each host that it
- * knows the number of the same host in @result. Return: to be freed; NULL:
- * there is not enough memory.
+ * belongs to the caller; it is changed to be so, and bounds that change very
+ * often are thinned. @traffic: NULL where messages were not read; @hosts: for
+ * each host that it knows the number of the same host in @result. Return: to be
+ * freed; NULL: there is not enough memory.
  */
 char *report_data(struct json_object *result, const struct traffic *traffic,
 		  const uint32_t *hosts);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "input.h"
+#include "plot.h"
+#include "traffic.h"
 
 static const char help[] =
 	"Usage: netsync sync [OPTION...] [TRACE...]\n\n"
@@ -26,6 +28,7 @@ static const char help[] =
 	"  -f, --format FORMAT    table or json; json if -o is given, else table\n"
 	"  -o, --output FILE      write there instead of to the terminal\n"
 	"      --force            overwrite FILE if it exists\n"
+	"  -p, --plot             show delays before and after correction, as a picture\n"
 	"  -h, --help             this text\n\n"
 	"Exit status: 0 every host is corrected (and within --max-bound), 1 bad usage or\n"
 	"input, 2 some host could not be corrected; what is known is written all the same.\n";
@@ -34,6 +37,7 @@ struct settings {
 	struct input input;
 	struct outcome outcome;
 	bool table;		/* on standard output, besides */
+	bool plot;		/* and a picture of the delays */
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -46,6 +50,7 @@ static const struct option options[] = {
 	{ "format", required_argument, NULL, 'f' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "plot", no_argument, NULL, 'p' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -65,7 +70,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	bool has_format = false, ok = true;
 	int option;
 
-	while (ok && (option = getopt_long(argc, argv, INPUT_LETTERS "b:m:f:o:h",
+	while (ok && (option = getopt_long(argc, argv, INPUT_LETTERS "b:m:f:o:ph",
 					   options, NULL)) != -1) {
 		switch (option) {
 		case 'b':
@@ -84,6 +89,9 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		case OPT_FORCE:
 			set->outcome.force = true;
 			break;
+		case 'p':
+			set->plot = true;
+			break;
 		case 'h':
 			fputs(help, stdout);
 			return EXIT_DONE;
@@ -97,6 +105,10 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		complain("Give the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
 		return EXIT_BAD;
 	}
+	if (set->plot && set->outcome.json && !set->outcome.output) {
+		complain("--plot: a picture on standard output would spoil the JSON there; write that to a file with -o.");
+		return EXIT_BAD;
+	}
 	set->outcome.method = set->input.method;
 	if (!has_format)
 		set->outcome.json = set->outcome.output;
@@ -106,14 +118,19 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 /* ---- all together ------------------------------------------------------ */
 
 static int run(const struct settings *set, struct netsync *ns,
-	       struct netsync_io *io)
+	       struct netsync_io *io, struct spool *spool)
 {
-	if (!outcome_check(&set->outcome) || !input_solve(&set->input, ns, io))
+	if (!outcome_check(&set->outcome))
 		return EXIT_BAD;
-	if (!outcome_write(&set->outcome, ns, io))
+	if (set->plot && !traffic_keep(spool, ns))
+		return EXIT_BAD;
+	if (!input_solve(&set->input, ns, io) ||
+	    !outcome_write(&set->outcome, ns, io))
 		return EXIT_BAD;
 	if (set->table)
 		write_table(stdout, ns);
+	if (set->plot && !plot_delays(stdout, ns, spool))
+		return EXIT_BAD;
 	return outcome_explain(&set->outcome, ns);
 }
 
@@ -121,12 +138,14 @@ static int synchronize(const struct settings *set)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	struct spool spool = { 0 };
 	int status = EXIT_BAD;
 
 	if (io)
-		status = run(set, ns, io);
+		status = run(set, ns, io, &spool);
 	else
 		complain("There is not enough memory.");
+	spool_close(&spool);
 	netsync_io_free(io);
 	netsync_free(ns);
 	return status;

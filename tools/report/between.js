@@ -5,8 +5,8 @@
  */
 "use strict";
 
-/* How many corners, about, an envelope has at least, and at most. */
-const CORNERS = [4, 64];
+/* How many corners an envelope of clocks that bend has, about, at most. */
+const MAX_CORNERS = 64;
 
 /*
  * The difference of two clocks, second less first, less a straight line from its
@@ -69,11 +69,10 @@ function lowest(points, slope) {
 
 /* A line through the messages one way (sign 1) or back (-1) that are lowest. */
 function envelopeOf(points, sign, curve) {
-	const bends = curve.some((p) => Math.abs(p.value) > 1);
-	const number = bends ? Math.min(CORNERS[1], Math.max(CORNERS[0],
-		Math.min(curve.length, points.length / 50))) : CORNERS[0];
 	const span = curve[curve.length - 1].time - curve[0].time;
 	const median = quantileOf(points.map((p) => p[1]), 0.5);
+	const bends = curve.some((p) => Math.abs(p.value) > Math.abs(median) / 20);
+	const number = bends ? Math.min(MAX_CORNERS, curve.length, points.length / 50) : 1;
 	const corners = lowest(points, number * Math.abs(median) / span)
 		.map(([time, delay]) => ({ time, delay }));
 

@@ -80,7 +80,7 @@ function niceStep(range, number) {
 	const rough = range / Math.max(number, 1);
 	const power = Math.pow(10, Math.floor(Math.log10(rough)));
 
-	return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+	return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.75);
 }
 
 function linearTicks(min, max, number, label) {

@@ -85,8 +85,8 @@ function showHosts() {
 		{ head: "bound, largest", number: true,
 		  cell: (host) => host.isReference ? "–" : formatDuration(host.bound.max),
 		  order: (host) => host.bound.max },
-		{ head: "packets", number: true, cell: (host) => formatCount(host.packets),
-		  order: (host) => host.packets },
+		...(HOSTS.some((host) => host.packets) ? [{ head: "packets", number: true,
+		  cell: (host) => formatCount(host.packets), order: (host) => host.packets }] : []),
 		{ head: "steps", number: true, cell: (host) => formatCount(host.steps.length),
 		  order: (host) => host.steps.length },
 		{ head: "quality", cell: (host) => qualityMark(host.quality),
@@ -186,7 +186,7 @@ function showCounts() {
 
 	if (rows.length)
 		byId("counts-table").replaceChildren(makeTable([
-			{ head: "packet events", cell: (row) => row[1] },
+			{ head: "which", cell: (row) => row[1] },
 			{ head: "number", number: true,
 			  cell: (row) => formatCount(RESULT.stats[row[0]]) },
 		], rows, { caption: "Packet events", visible: true }));

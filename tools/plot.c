@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For each direction two panels side by side, of cells that hold several dots:
+ * two by four where the terminal knows Braille patterns, else one by two.
+ */
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "plot.h"
+#include "traffic.h"
+
+#define MAX_PAIRS 4
+#define MAX_POINTS (MAX_PAIRS * 2 * 4000)
+
+#define USUAL_WIDTH 80
+#define MAX_WIDTH 240
+#define ROWS 6
+#define LABEL 11		/* "-123.456 ms" */
+#define MIN_CELLS 10
+
+/* How dots are put into characters. */
+struct raster {
+	bool is_braille;
+	int across;		/* dots in a cell */
+	int down;
+	int cells;		/* in a row of a panel */
+};
+
+/* What goes on one panel. */
+struct panel {
+	const struct raster *raster;
+	bool log;		/* the scale of delays */
+	int64_t low_ns;
+	int64_t high_ns;
+	uint8_t cell[ROWS][MAX_WIDTH];
+};
+
+/* ---- the terminal ------------------------------------------------------ */
+
+static bool knows_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+	bool is_utf8;
+
+	if (!locale)
+		return false;
+	is_utf8 = !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+	freelocale(locale);
+	return is_utf8;
+}
+
+static int width_of(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int width = 0;
+
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size))
+		width = size.ws_col;
+	if (width <= 0 && columns)
+		width = atoi(columns);
+	return width <= 0 ? USUAL_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
+}
+
+static struct raster raster_for(FILE *out)
+{
+	struct raster raster = { .is_braille = knows_utf8() };
+
+	raster.across = raster.is_braille ? 2 : 1;
+	raster.down = raster.is_braille ? 4 : 2;
+	raster.cells = width_of(out) / 2 - LABEL - 3;
+	if (raster.cells < MIN_CELLS)
+		raster.cells = MIN_CELLS;
+	return raster;
+}
+
+/* ---- panels ------------------------------------------------------------ */
+
+/* Braille numbers its dots by columns of three, and then the lowest row. */
+static uint8_t dot_bit(const struct raster *raster, int x, int y)
+{
+	static const uint8_t braille[4][2] = {
+		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 },
+	};
+
+	return raster->is_braille ? braille[y][x] : 1 << y;
+}
+
+/* A share of a range as a dot's number, of @num. */
+static int dot_of(double share, int num)
+{
+	const int dot = share * num;
+
+	return dot < 0 ? 0 : dot < num ? dot : num - 1;
+}
+
+static double height_of(const struct panel *panel, int64_t ns)
+{
+	if (panel->high_ns == panel->low_ns)
+		return 0.5;
+	if (panel->log)
+		return log((double)ns / panel->low_ns) /
+		       log((double)panel->high_ns / panel->low_ns);
+	return ((double)ns - panel->low_ns) /
+	       ((double)panel->high_ns - panel->low_ns);
+}
+
+static void add_dot(struct panel *panel, double when, int64_t ns)
+{
+	const struct raster *raster = panel->raster;
+	const int x = dot_of(when, raster->cells * raster->across);
+	const int y = dot_of(1 - height_of(panel, ns), ROWS * raster->down);
+
+	panel->cell[y / raster->down][x / raster->across] |=
+		dot_bit(raster, x % raster->across, y % raster->down);
+}
+
+static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
+{
+	/* Of two dots the upper one, the lower one, and both. */
+	static const char ascii[] = " '.:";
+
+	if (raster->is_braille)
+		fprintf(out, "\xe2%c%c", 0xa0 | dots >> 6, 0x80 | (dots & 0x3f));
+	else
+		putc(ascii[dots & 3], out);
+}
+
+static void print_row(FILE *out, const struct panel *panel, int row)
+{
+	char label[VALUE_SIZE] = "";
+
+	if (row == 0)
+		format_duration(label, panel->high_ns);
+	else if (row == ROWS - 1)
+		format_duration(label, panel->low_ns);
+	fprintf(out, "%*s %s", LABEL, label,
+		panel->raster->is_braille ? "│" : "|");
+	for (int i = 0; i < panel->raster->cells; i++)
+		print_cell(out, panel->raster, panel->cell[row][i]);
+}
+
+/* ---- directions -------------------------------------------------------- */
+
+static int64_t delay_of(const struct traffic_point *point, int is_after)
+{
+	return is_after ? point->after_ns : point->before_ns;
+}
+
+/* Tails that are long are seen on a logarithmic scale only. */
+static void set_range(struct panel *panel, const struct traffic_way *way,
+		      int is_after)
+{
+	panel->low_ns = INT64_MAX;
+	panel->high_ns = INT64_MIN;
+	for (size_t i = 0; i < way->num_points; i++) {
+		const int64_t ns = delay_of(&way->points[i], is_after);
+
+		panel->low_ns = ns < panel->low_ns ? ns : panel->low_ns;
+		panel->high_ns = ns > panel->high_ns ? ns : panel->high_ns;
+	}
+	panel->log = is_after && panel->low_ns > 0 &&
+		     panel->high_ns / 4 > panel->low_ns;
+}
+
+static void print_times(FILE *out, const struct raster *raster, int64_t span_ns)
+{
+	char length[VALUE_SIZE];
+
+	format_duration(length, span_ns);
+	for (int p = 0; p < 2; p++)
+		fprintf(out, "%s%*s0 s%*s", p ? "  " : "", LABEL + 2, "",
+			raster->cells - 3, length);
+	putc('\n', out);
+}
+
+/* Over the time from @first_ns on, that all panels share. */
+static void print_way(FILE *out, const struct netsync *ns,
+		      const struct raster *raster, const struct traffic_way *way,
+		      int64_t first_ns, int64_t span_ns)
+{
+	struct panel panels[2] = { { .raster = raster }, { .raster = raster } };
+
+	for (int p = 0; p < 2; p++) {
+		set_range(&panels[p], way, p);
+		for (size_t i = 0; i < way->num_points; i++)
+			add_dot(&panels[p], (double)(way->points[i].time_ns -
+						     first_ns) / span_ns,
+				delay_of(&way->points[i], p));
+	}
+	fprintf(out, "\n%s -> %s\n%*s%-*s  %*scorrected%s\n",
+		host_info(ns, way->from).name, host_info(ns, way->to).name,
+		LABEL + 2, "", raster->cells, "as recorded", LABEL + 2, "",
+		panels[1].log ? ", log" : "");
+	for (int row = 0; row < ROWS; row++) {
+		print_row(out, &panels[0], row);
+		fputs("  ", out);
+		print_row(out, &panels[1], row);
+		putc('\n', out);
+	}
+	print_times(out, raster, span_ns);
+}
+
+/* ---- pairs ------------------------------------------------------------- */
+
+/* The one with more messages first. */
+static int by_messages(const void *a, const void *b)
+{
+	const struct netsync_pair_info *p = a, *q = b;
+	const uint64_t m = p->messages[0] + p->messages[1];
+	const uint64_t n = q->messages[0] + q->messages[1];
+
+	return m < n ? 1 : m > n ? -1 : 0;
+}
+
+static bool is_of(const struct traffic_way *way,
+		  const struct netsync_pair_info *pairs, uint32_t num)
+{
+	for (uint32_t i = 0; i < num; i++)
+		for (int from = 0; from < 2; from++)
+			if (way->from == pairs[i].host[from] &&
+			    way->to == pairs[i].host[!from])
+				return way->corrected && way->num_points;
+	return false;
+}
+
+static void print_pairs(FILE *out, const struct netsync *ns,
+			const struct traffic *traffic,
+			const struct netsync_pair_info *pairs, uint32_t num)
+{
+	const struct raster raster = raster_for(out);
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < traffic->num_ways; i++) {
+		const struct traffic_way *way = &traffic->ways[i];
+
+		if (!is_of(way, pairs, num))
+			continue;
+		first_ns = way->first_ns < first_ns ? way->first_ns : first_ns;
+		last_ns = way->last_ns > last_ns ? way->last_ns : last_ns;
+	}
+	for (size_t i = 0; i < traffic->num_ways; i++)
+		if (is_of(&traffic->ways[i], pairs, num))
+			print_way(out, ns, &raster, &traffic->ways[i], first_ns,
+				  last_ns - first_ns + 1);
+}
+
+static struct netsync_pair_info *busiest_pairs(const struct netsync *ns)
+{
+	const uint32_t num = netsync_num_pairs(ns);
+	struct netsync_pair_info *pairs = calloc((size_t)num + 1, sizeof(*pairs));
+
+	for (uint32_t i = 0; i < num && pairs; i++)
+		pairs[i] = pair_info(ns, i);
+	if (pairs)
+		qsort(pairs, num, sizeof(*pairs), by_messages);
+	return pairs;
+}
+
+bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool)
+{
+	const uint32_t num = netsync_num_hosts(ns);
+	struct traffic_host *hosts = calloc((size_t)num + 1, sizeof(*hosts));
+	struct netsync_pair_info *pairs = busiest_pairs(ns);
+	const uint32_t num_pairs = netsync_num_pairs(ns);
+	struct traffic traffic = { 0 };
+	bool ok = hosts && pairs;
+
+	if (!ok)
+		complain("There is not enough memory.");
+	for (uint32_t i = 0; i < num && ok; i++)
+		hosts[i].clock = netsync_host_clock(ns, i);
+	ok = ok && traffic_collect(&traffic, spool, hosts, MAX_POINTS);
+	if (ok)
+		print_pairs(out, ns, &traffic, pairs,
+			    num_pairs < MAX_PAIRS ? num_pairs : MAX_PAIRS);
+	if (ok && num_pairs > MAX_PAIRS)
+		fprintf(out, "\nThese are the busiest %d of %" PRIu32 " pairs; netsync report shows all.\n",
+			MAX_PAIRS, num_pairs);
+	traffic_release(&traffic);
+	free(hosts);
+	free(pairs);
+	return ok;
+}
