@@ -33,6 +33,7 @@ bool apply_time(const struct apply_trace *trace, int64_t time_ns,
 typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
 
 bool apply_ctf(const struct apply_trace *trace, const char *to);
+bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
 /* Of CTF traces with the same stream files, and another clock in the metadata. */
 bool apply_metadata(const struct apply_trace *trace, const char *to);

@@ -86,7 +86,8 @@ def compress(source, target):
 # ---- files of our own ---------------------------------------------------------
 
 FIELDS = {"inet_sock_local": [
-    ("common_type", 2), ("len", 4), ("netns", 4), ("id", 2), ("sport", 2), ("dport", 2),
+    ("common_type", 2), ("common_flags", 1), ("common_preempt_count", 1),
+    ("common_pid", 4), ("len", 4), ("netns", 4), ("id", 2), ("sport", 2), ("dport", 2),
     ("gso_size", 2), ("gso_segs", 2), ("family", 1), ("seq", 4), ("ack_seq", 4),
     ("window", 2), ("flags", 2), ("has_ts", 1), ("tsval", 4), ("tsecr", 4)]}
 IDS = {"inet_sock_local_in": 301, "inet_sock_local_out": 302}
@@ -98,10 +99,12 @@ def format_of(name):
     for field, size in FIELDS[name.rsplit("_", 1)[0]]:
         lines.append(f"\tfield:u{8 * size} {field};\toffset:{at};\tsize:{size};\tsigned:0;")
         at += size
+        if field == "common_pid":
+            lines.append("")
     for field in "saddr", "daddr":
         lines.append(f"\tfield:u8 {field}[16];\toffset:{at};\tsize:16;\tsigned:0;")
         at += 16
-    return "\n".join([*lines, "", 'print fmt: ""', ""]).encode()
+    return "\n".join([*lines, "", 'print fmt: "seq=%u", REC->seq', ""]).encode()
 
 
 class File:
@@ -224,16 +227,19 @@ class File:
             section(0, listed)
 
 
-def exchange(one, other, count=200, offset=5_000_000, start=10**10, step=10**8, delay=50_000):
+def exchange(one, other, count=200, offset=5_000_000, skew_ppm=0, jump=0, start=10**10,
+             step=10**8, delay=50_000):
     """Segments there and back; each machine has every fourth one on its second
-    processor. What each holds: [time of its events]"""
+    processor. The clock of the other one is off, and jumps in the middle. What each
+    holds: [time of its events]"""
     seen = {one: [[], []], other: [[], []]}
     for i in range(2 * count):
         sender, receiver = (one, other) if i % 2 else (other, one)
         hosts = (1, 2) if i % 2 else (2, 1)
         for file, way, time in ((sender, "out", start + i * step),
                                 (receiver, "in", start + i * step + delay)):
-            time += offset if file is other else 0
+            if file is other:
+                time += offset + (time - start) * skew_ppm // 10**6 + (i >= count) * jump
             seen[file][i % 4 == 3].append((time, file.event(way, 1000 * i, *hosts, i % 3 == 0)))
     for file, cpus in seen.items():
         for cpu, events in enumerate(cpus):
