@@ -114,6 +114,23 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
 int netsync_io_add(struct netsync_io *io, const char *what);
 
 /**
+ * netsync_io_add_address() - say that an address is one of a captured host
+ * @io: the reader
+ * @what: "NAME=ADDRESS": an IPv4, IPv6 or hardware address of that host; copied
+ *
+ * For captures (pcap) whose packets do not say whether they came in or went out.
+ * That is known from these addresses; from those that the capture itself names;
+ * or else it is inferred, which a warning says. Those that are used are all that
+ * are given for a host, and all that its captures name.
+ *
+ * Return: 0; or a negative errno:
+ *	-EINVAL	it is not of this form
+ *	-EBUSY	netsync_io_read() was called already, or live sessions were added
+ *	-ENOMEM
+ */
+int netsync_io_add_address(struct netsync_io *io, const char *what);
+
+/**
  * netsync_io_add_messages(), netsync_io_add_packets() - open a text file
  * @io: the reader
  * @path: of messages that are matched already, a line each, as in
@@ -173,7 +190,8 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  * which traces were added. May be called once.
  *
  * Return: 0; -ENODATA if nothing was added, or nothing in a text file can be
- * used; -EILSEQ for a bad line, if strict, and for a bad first line of packet
+ * used; -EDESTADDRREQ where addresses of a captured host must be given; -ENOENT
+ * where some were given for one that is not there; -EILSEQ for a bad line, if strict, and for a bad first line of packet
  * events; -ECANCELED if @progress said to stop; -EBUSY if called before,
  * or live sessions were added; -ENOMEM, or what the system said of a file that
  * cannot be read.
@@ -243,7 +261,7 @@ struct netsync_io_trace {
 	uint32_t late;		/* 1: one that had begun already, before first_ns */
 
 	/* Whose it is. */
-	const char *format;	/* "ctf"; owned by the reader */
+	const char *format;	/* "ctf", "pcap"; owned by the reader */
 	const char *host_name;	/* as NAME=PATH says, else the trace; the same */
 	/* Of the machine's clocks the one with this name; NULL: it has none. */
 	const char *clock_name;

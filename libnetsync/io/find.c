@@ -14,9 +14,20 @@
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
 	&tracedat_reader,
+	&pcap_reader,
 };
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
+
+int io_prepare(struct netsync_io *io)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < NUM_READERS && !ret; i++)
+		if (readers[i]->prepare)
+			ret = readers[i]->prepare(io);
+	return ret;
+}
 
 /* ---- one trace --------------------------------------------------------- */
 
@@ -241,7 +252,7 @@ static int add_path(struct netsync_io *io, const char *path, const char *name)
 			path);
 	if (search.entries)
 		return io_fail(io, -ENODATA,
-			"%s: there is no trace in this folder or below it: no CTF metadata was found.",
+			"%s: there is no trace in this folder or below it: no CTF metadata, no capture and no trace.dat was found.",
 			path);
 	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "direction.h"
 #include "io.h"
 #include "live.h"
 
@@ -467,6 +468,8 @@ static int read_all(struct netsync_io *io)
 	if (!ret)
 		ret = io_make_hosts(io, &hosts, &num_hosts);
 	if (!ret)
+		ret = io_prepare(io);
+	if (!ret)
 		ret = io_read_texts(io, &done);
 	if (!ret && io->num_traces)
 		ret = read_slices(io, hosts, num_hosts, done);
@@ -503,9 +506,14 @@ struct netsync_io *netsync_io_new(struct netsync *ns)
 {
 	struct netsync_io *io = calloc(1, sizeof(*io));
 
-	if (io)
-		io->ns = ns;
-	return io;
+	if (!io)
+		return NULL;
+	io->ns = ns;
+	io->owns = calloc(1, sizeof(*io->owns));
+	if (io->owns)
+		return io;
+	free(io);
+	return NULL;
 }
 
 void netsync_io_free(struct netsync_io *io)
@@ -521,6 +529,8 @@ void netsync_io_free(struct netsync_io *io)
 		io_free_text(io->texts[i]);
 	free(io->texts);
 	names_release(&io->hosts);
+	owns_release(io->owns);
+	free(io->owns);
 	tdestroy(io->points, free_point);
 	free(io->error);
 	free(io);

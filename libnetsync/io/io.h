@@ -22,6 +22,7 @@
 struct trace_reader;
 struct text;
 struct live;
+struct owns;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -38,6 +39,7 @@ struct netsync_io {
 	struct names hosts;
 	bool split_netns;
 	bool was_read;
+	struct owns *owns;	/* addresses of machines: direction.h */
 	struct live *live;	/* NULL: there are none but recorded ones */
 	void *points;		/* tsearch() tree of struct point */
 	uint32_t num_points;
@@ -114,6 +116,12 @@ struct trace_reader {
 	 */
 	int (*open)(struct trace *trace);
 	/*
+	 * All traces are known and none was read: find out what takes all of
+	 * them together. Called once; NULL: there is nothing like that. 0, or
+	 * negative: io_fail() was called.
+	 */
+	int (*prepare)(struct netsync_io *io);
+	/*
 	 * Read on until all streams are past @until_ns (as printed) or ended.
 	 * 1: there is more; 0: all was read; negative: io_fail() was called.
 	 */
@@ -123,6 +131,7 @@ struct trace_reader {
 
 extern const struct trace_reader ctf_reader;
 extern const struct trace_reader tracedat_reader;
+extern const struct trace_reader pcap_reader;
 
 /* One clock; traces of one host lie beside each other. */
 struct host {
@@ -165,6 +174,9 @@ void io_free_text(struct text *text);
 /* The reader closes it; what is known of it stays. */
 void io_close_trace(struct trace *trace);
 void io_free_trace(struct trace *trace);
+
+/* Let all readers prepare. */
+int io_prepare(struct netsync_io *io);
 
 /* Terminals obey control characters; a trace's word is not to be trusted. */
 void io_make_printable(char *name);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef NETSYNC_IO_SIPHASH_H
+#define NETSYNC_IO_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* SipHash-1-3 with the bytes 0 to 15 as its key, as in netsync-events(5). */
+uint64_t siphash_1_3(const uint8_t *data, size_t len);
+
+#endif
