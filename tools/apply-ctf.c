@@ -16,6 +16,7 @@
 
 #include "apply.h"
 #include "babeltrace/correct.h"
+#include "ctf-source.h"
 #include "tool.h"
 
 /* What the child has to say. */
@@ -103,23 +104,6 @@ static bt_value *map_with(const char *key, const char *text)
 		return map;
 	bt_value_put_ref(map);
 	return NULL;
-}
-
-static const bt_component_source *add_source(struct graph *graph)
-{
-	bt_value *params = bt_value_map_create(), *inputs;
-	const bt_component_source *source = NULL;
-
-	if (params &&
-	    !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
-	    !bt_value_array_append_string_element(inputs, graph->trace->path) &&
-	    bt_graph_add_source_component(graph->graph,
-		    bt_plugin_borrow_source_component_class_by_name_const(
-			    graph->plugin, "fs"),
-		    "trace", params, BT_LOGGING_LEVEL_NONE, &source))
-		source = NULL;
-	bt_value_put_ref(params);
-	return source;
 }
 
 static bt_component_class_filter *make_filter_class(void)
@@ -213,13 +197,13 @@ static bool make_graph(struct graph *graph)
 	const bt_component_filter *filter;
 	const bt_component_sink *sink;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			   &graph->plugin) != BT_PLUGIN_FIND_STATUS_OK)
+	graph->plugin = find_ctf_plugin();
+	if (!graph->plugin)
 		return false;
 	graph->graph = bt_graph_create(0);
 	if (!graph->graph)
 		return false;
-	source = add_source(graph);
+	source = add_ctf_source(graph->graph, graph->plugin, graph->trace->path);
 	filter = source ? add_filter(graph) : NULL;
 	sink = filter ? add_sink(graph) : NULL;
 	return sink && connect(graph, source, filter, sink);

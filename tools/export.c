@@ -11,10 +11,12 @@
 #include "model.h"
 
 static const char help[] =
-	"Usage: netsync export --csv [OPTION...] [TRACE...]\n\n"
+	"Usage: netsync export --csv | --perfetto [OPTION...] [TRACE...]\n\n"
 	"Write the packets that traced machines sent each other, with corrected times. A\n"
 	"TRACE is as for netsync sync.\n\n"
 	"      --csv              a line for each packet that was seen on both sides\n"
+	"      --perfetto         JSON for ui.perfetto.dev or chrome://tracing\n"
+	"      --events           with --perfetto: also all events of CTF traces\n"
 	"  -o, --output FILE      write there instead of to the terminal\n"
 	"      --force            overwrite FILE if it exists\n"
 	"  -m, --model FILE       correct by what \"netsync sync --format json\" wrote,\n"
@@ -22,7 +24,6 @@ static const char help[] =
 	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
 	"      --packets FILE     read packet events, with named columns\n"
 	"      --strict           stop at the first bad line of these\n"
-	"      --address NAME=ADDR  an address of a captured host\n"
 	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"      --method METHOD    auto, hull or regression (auto)\n"
@@ -31,13 +32,15 @@ static const char help[] =
 	"  -h, --help             this text\n\n"
 	"Exit status: as of netsync sync.\n";
 
-enum { OPT_FORCE = 256, OPT_CSV };
+enum { OPT_FORCE = 256, OPT_CSV, OPT_PERFETTO, OPT_EVENTS };
 
 typedef bool (*export_format)(FILE *out, const struct export *export);
 
 struct settings {
 	struct input input;
+	unsigned int num_formats;	/* asked for; format is the last one */
 	export_format format;
+	bool events;
 	const char *output;
 	bool force;
 	const char *model;
@@ -47,8 +50,16 @@ struct settings {
 
 static bool check_arguments(const struct settings *set)
 {
-	if (!set->format) {
-		complain("Say in which format: netsync export --csv TRACE...");
+	if (set->num_formats != 1) {
+		complain("Say in which format, of --csv and --perfetto: netsync export --csv TRACE...");
+		return false;
+	}
+	if (set->events && set->format != export_perfetto) {
+		complain("--events: only --perfetto shows other events than packets.");
+		return false;
+	}
+	if (set->events && set->input.split_netns) {
+		complain("--events: they do not say in which network namespace they were; do without --split-netns.");
 		return false;
 	}
 	if (!set->input.num_traces && !set->input.num_texts) {
@@ -68,6 +79,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	static const struct option options[] = {
 		INPUT_OPTIONS,
 		{ "csv", no_argument, NULL, OPT_CSV },
+		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
+		{ "events", no_argument, NULL, OPT_EVENTS },
 		{ "model", required_argument, NULL, 'm' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "force", no_argument, NULL, OPT_FORCE },
@@ -81,6 +94,14 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		switch (option) {
 		case OPT_CSV:
 			set->format = export_csv;
+			set->num_formats++;
+			break;
+		case OPT_PERFETTO:
+			set->format = export_perfetto;
+			set->num_formats++;
+			break;
+		case OPT_EVENTS:
+			set->events = true;
 			break;
 		case 'm':
 			set->model = optarg;
@@ -132,11 +153,34 @@ struct job {
 	struct model model;
 	struct export export;
 	struct spool messages;
+	struct spool packets;
 };
 
 static void keep_message(void *data, const struct netsync_message *msg)
 {
 	spool_put(data, msg);
+}
+
+static void keep_packet(void *data, const struct netsync_packet *pkt)
+{
+	spool_put(data, pkt);
+}
+
+/* Keep what is to be written from now on. */
+static bool keep(struct job *job)
+{
+	job->export.events = job->set->events;
+	job->export.messages = &job->messages;
+	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
+		return false;
+	netsync_watch_messages(job->ns, keep_message, &job->messages);
+	if (job->set->format != export_perfetto)
+		return true;
+	job->export.packets = &job->packets;
+	if (!spool_open(&job->packets, sizeof(struct netsync_packet)))
+		return false;
+	netsync_watch_packets(job->ns, keep_packet, &job->packets);
+	return true;
 }
 
 /* 0; -ENODATA: it could not be corrected; or another negative errno. */
@@ -207,11 +251,7 @@ static int run(struct job *job)
 		complain("%s", model_error(&job->model));
 		return EXIT_BAD;
 	}
-	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
-		return EXIT_BAD;
-	netsync_watch_messages(job->ns, keep_message, &job->messages);
-	job->export.messages = &job->messages;
-	if (!input_solve(&set->input, job->ns, job->io))
+	if (!keep(job) || !input_solve(&set->input, job->ns, job->io))
 		return EXIT_BAD;
 	status = find_clocks(job);
 	if (status == EXIT_BAD ||
@@ -226,6 +266,7 @@ static void release(struct job *job)
 		netsync_clock_free(job->export.hosts[i].own);
 	free(job->export.hosts);
 	spool_close(&job->messages);
+	spool_close(&job->packets);
 	model_close(&job->model);
 	netsync_io_free(job->io);
 	netsync_free(job->ns);

@@ -35,5 +35,6 @@ char *export_address(const uint8_t address[16], char *text);
 
 /* False: not all was written. */
 bool export_csv(FILE *out, const struct export *export);
+bool export_perfetto(FILE *out, const struct export *export);
 
 #endif

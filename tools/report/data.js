@@ -100,18 +100,12 @@ function boundAt(host, time) {
 	return { below: mix(a.below, b.below), above: mix(a.above, b.above) };
 }
 
-/* What a clock that was set forward left out: between these times it showed none. */
-function leftOut(host) {
-	return host.steps.filter((step) => Number(step.offset_ns) > 0)
-		.map((step) => [big(step.time_ns), big(step.time_ns) + big(step.offset_ns)]);
-}
-
-/* A plot goes from left to right. */
+/* Where a clock was set forward, it never showed what it left out. */
 function onlyLater(points) {
 	const kept = [];
 
 	for (const point of points.reverse())
-		if (!kept.length || point.time <= kept[kept.length - 1].time)
+		if (!kept.length || point.time < kept[kept.length - 1].time)
 			kept.push(point);
 	return kept.reverse();
 }
@@ -123,13 +117,11 @@ function onlyLater(points) {
 function curveOf(host) {
 	if (host.curve || !host.known || !host.seen)
 		return host.curve;
-	const gaps = leftOut(host);
-	const inside = (time) => time > host.first && time < host.last &&
-		!gaps.some(([before, after]) => time > before && time < after);
+	const inside = (time) => time > host.first && time < host.last;
 	const edges = host.segments.slice(1).map((s) => s.from).filter(inside);
 	const isEdge = new Set(edges);
 	const times = edges.concat(host.knots.map((k) => k.time).filter(inside),
-				   gaps.flat().filter(inside), [host.first, host.last]);
+				   [host.first, host.last]);
 
 	times.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
 	host.offset = offsetAt(host, host.first);

@@ -58,14 +58,12 @@ function setUpPairs() {
 	choosePair(busiest);
 }
 
-function hideSection(id) {
-	byId(id).hidden = true;
-	document.querySelector(`nav a[href="#${id}"]`).hidden = true;
-}
-
 /* A result alone does not hold the messages. */
 function hideMessages() {
-	["delays", "between", "spacetime"].forEach(hideSection);
+	for (const id of ["delays", "between", "spacetime"]) {
+		byId(id).hidden = true;
+		document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+	}
 	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?
 		"No two hosts exchanged a message that was found." :
 		"Messages are not in a result. To see them, and statistics of their delays, give the traces, too: ",
@@ -82,8 +80,6 @@ function showAll() {
 	showStack();
 	showCounts();
 	showTraces();
-	if (!byId("source").querySelector("table"))
-		hideSection("source");
 	showNetwork(choose);
 	for (const box of document.querySelectorAll(".zoom"))
 		addMoves(box, byId(box.dataset.chart), MOVES);
@@ -102,4 +98,10 @@ function showAll() {
 	document.body.dataset.ready = "true";
 }
 
-showAll();
+try {
+	showAll();
+} catch (error) {
+	byId("failure").hidden = false;
+	byId("failure").textContent = "This page could not be drawn: " + error;
+	throw error;
+}
