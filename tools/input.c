@@ -44,6 +44,20 @@ static bool add_text(struct input *input, const char *path,
 	return true;
 }
 
+static bool add_address(struct input *input, const char *address)
+{
+	const char **more = realloc(input->addresses,
+		((size_t)input->num_addresses + 1) * sizeof(*more));
+
+	if (!more) {
+		complain("There is not enough memory.");
+		return false;
+	}
+	input->addresses = more;
+	input->addresses[input->num_addresses++] = address;
+	return true;
+}
+
 bool input_option(struct input *input, int option, const char *value)
 {
 	switch (option) {
@@ -63,6 +77,8 @@ bool input_option(struct input *input, int option, const char *value)
 		return add_text(input, value, netsync_io_add_messages);
 	case OPT_PACKETS:
 		return add_text(input, value, netsync_io_add_packets);
+	case OPT_ADDRESS:
+		return add_address(input, value);
 	case OPT_STRICT:
 		input->strict = true;
 		return true;
@@ -89,6 +105,7 @@ bool input_estimates(const struct input *input)
 void input_release(struct input *input)
 {
 	free(input->texts);
+	free(input->addresses);
 	input->texts = NULL;
 	input->num_texts = 0;
 }
@@ -130,6 +147,8 @@ bool input_read(const struct input *input, struct netsync_io *io)
 		ret = netsync_io_add(io, input->traces[i]);
 	for (int i = 0; i < input->num_texts && ret >= 0; i++)
 		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
+	for (int i = 0; i < input->num_addresses && ret >= 0; i++)
+		ret = netsync_io_add_address(io, input->addresses[i]);
 	if (ret >= 0)
 		ret = netsync_io_read(io, on_progress, &progress);
 	progress_end(&progress);

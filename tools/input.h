@@ -15,6 +15,8 @@ struct input {
 	int num_traces;
 	struct text_file *texts;
 	int num_texts;
+	const char **addresses;
+	int num_addresses;
 	int strict;
 	bool split_netns;
 	struct netsync_options solve;
@@ -28,6 +30,7 @@ struct input {
 }
 
 enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
+       OPT_ADDRESS,
        OPT_METHOD };
 
 /* Rows for getopt_long(), and the letters of those that have one. */
@@ -36,6 +39,7 @@ enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
 	{ "packets", required_argument, NULL, OPT_PACKETS }, \
 	{ "strict", no_argument, NULL, OPT_STRICT }, \
 	{ "split-netns", no_argument, NULL, OPT_SPLIT_NETNS }, \
+	{ "address", required_argument, NULL, OPT_ADDRESS }, \
 	{ "reference", required_argument, NULL, 'r' }, \
 	{ "method", required_argument, NULL, OPT_METHOD }, \
 	{ "max-skew", required_argument, NULL, 's' }, \

@@ -50,8 +50,9 @@ static int quote_large(json_object *object, int flags, json_object *parent,
 /* How large the bound at a knot is on a side; what is not known is largest. */
 static int64_t size_at(json_object *knots, size_t knot, int side)
 {
-	json_object *size = json_object_array_get_idx(
-		json_object_array_get_idx(knots, knot), 1 + side);
+	json_object *triple = json_object_array_get_idx(knots, knot);
+	json_object *size = json_object_is_type(triple, json_type_array) ?
+			    json_object_array_get_idx(triple, 1 + side) : NULL;
 
 	return size ? json_object_get_int64(size) : INT64_MAX;
 }

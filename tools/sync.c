@@ -17,6 +17,8 @@ static const char help[] =
 	"      --packets FILE     read packet events, with named columns\n"
 	"                         (as often as needed; FILE may be - for standard input)\n"
 	"      --strict           stop at the first bad line of these\n"
+	"      --address NAME=ADDR  an address of a captured host, where its captures do not\n"
+	"                         say which packets it sent (as often as needed)\n"
 	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"

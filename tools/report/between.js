@@ -128,6 +128,7 @@ function showBetween(pair) {
 		describe: (at) => formatSeconds(at[0], 1e-6) + " s: " + columns.slice(1)
 			.map((name, i) => at[i + 1] === null ? null : name + " " + formatDuration(at[i + 1]))
 			.filter((text) => text).join(", "),
+		chosen: showInstant,
 		under: (context, area, graph) => fillBand(context, graph, curve.map((p) =>
 			[p.time, p.below === null ? null : p.value - p.below,
 			 p.above === null ? null : p.value + p.above])),

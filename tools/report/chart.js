@@ -115,8 +115,9 @@ function ticker(ticks, spacing, isLog) {
 /*
  * Draw the plot of an element. @spec: labels and rows, as of dygraphs; series:
  * how each is drawn; ticks: of the values; log: their scale; range: of the
- * values at first, or null; describe(row): for the line below; under(context,
- * graph, area): what is drawn below all; say: what it shows, for who cannot see.
+ * values at first, or null; describe(row): for the line below; chosen(seconds): at a
+ * click; under(context, area, graph): what is drawn below all; say: what it shows,
+ * for who cannot see.
  */
 function plot(id, spec) {
 	const element = byId(id), readout = byId(id.replace("chart", "readout"));
@@ -155,6 +156,7 @@ function plot(id, spec) {
 		},
 		interactionModel: interaction(),
 		underlayCallback: spec.under || null,
+		clickCallback: spec.chosen ? (event, x) => spec.chosen(x) : null,
 		highlightCallback: (event, x, points, row) =>
 			readout.textContent = spec.describe(spec.rows[row]),
 		unhighlightCallback: () => readout.textContent = "",

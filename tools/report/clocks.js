@@ -74,7 +74,10 @@ function showOffset(host, curve) {
 function showSkew(host, curve) {
 	/* A rate holds from one border of segments to the next. */
 	const rows = curve.map((p) => [p.time, p.skew]);
-	const skews = curve.map((p) => p.skew);
+	/* Where it holds for a moment only, it is that of rounded times. */
+	const least = (curve[curve.length - 1].time - curve[0].time) / 1000;
+	const lasting = curve.filter((p, i) => i + 1 < curve.length && curve[i + 1].time - p.time > least);
+	const skews = (lasting.length ? lasting : curve).map((p) => p.skew);
 	const room = Math.max(0.02, (Math.max(...skews) - Math.min(...skews)) * 0.1);
 
 	plot("skew-chart", {

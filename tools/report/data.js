@@ -100,12 +100,18 @@ function boundAt(host, time) {
 	return { below: mix(a.below, b.below), above: mix(a.above, b.above) };
 }
 
-/* Where a clock was set forward, it never showed what it left out. */
+/* What a clock that was set forward left out: between these times it showed none. */
+function leftOut(host) {
+	return host.steps.filter((step) => Number(step.offset_ns) > 0)
+		.map((step) => [big(step.time_ns), big(step.time_ns) + big(step.offset_ns)]);
+}
+
+/* A plot goes from left to right. */
 function onlyLater(points) {
 	const kept = [];
 
 	for (const point of points.reverse())
-		if (!kept.length || point.time < kept[kept.length - 1].time)
+		if (!kept.length || point.time <= kept[kept.length - 1].time)
 			kept.push(point);
 	return kept.reverse();
 }
@@ -117,11 +123,13 @@ function onlyLater(points) {
 function curveOf(host) {
 	if (host.curve || !host.known || !host.seen)
 		return host.curve;
-	const inside = (time) => time > host.first && time < host.last;
+	const gaps = leftOut(host);
+	const inside = (time) => time > host.first && time < host.last &&
+		!gaps.some(([before, after]) => time > before && time < after);
 	const edges = host.segments.slice(1).map((s) => s.from).filter(inside);
 	const isEdge = new Set(edges);
 	const times = edges.concat(host.knots.map((k) => k.time).filter(inside),
-				   [host.first, host.last]);
+				   gaps.flat().filter(inside), [host.first, host.last]);
 
 	times.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
 	host.offset = offsetAt(host, host.first);

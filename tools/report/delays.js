@@ -81,7 +81,8 @@ function showDelays() {
 		describe: (row) => formatSeconds(row[0], 1e-6) + " s: " + names
 			.map((name, i) => row[i + 1] === null ? null : name + " " + formatDuration(row[i + 1]))
 			.filter((text) => text).join(", "),
-		under: (context, area, graph) => drawZero(context, area, graph),
+		chosen: isCorrected(pair) ? showInstant : null,
+		under: drawZero,
 	});
 }
 

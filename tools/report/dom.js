@@ -8,6 +8,15 @@ function byId(id) {
 	return document.getElementById(id);
 }
 
+/* A result that somebody changed can hold anything. */
+window.addEventListener("error", (event) => {
+	if (!event.error)
+		return;
+	byId("failure").hidden = false;
+	byId("failure").textContent =
+		"This page cannot be drawn in full; its data may be damaged. " + event.error;
+});
+
 function fill(element, attributes, children) {
 	for (const [name, value] of Object.entries(attributes || {}))
 		if (value !== null && value !== undefined && value !== false)

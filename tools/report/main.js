@@ -58,12 +58,14 @@ function setUpPairs() {
 	choosePair(busiest);
 }
 
+function hideSection(id) {
+	byId(id).hidden = true;
+	document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+}
+
 /* A result alone does not hold the messages. */
 function hideMessages() {
-	for (const id of ["delays", "between", "spacetime"]) {
-		byId(id).hidden = true;
-		document.querySelector(`nav a[href="#${id}"]`).hidden = true;
-	}
+	["delays", "between", "spacetime"].forEach(hideSection);
 	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?
 		"No two hosts exchanged a message that was found." :
 		"Messages are not in a result. To see them, and statistics of their delays, give the traces, too: ",
@@ -80,6 +82,8 @@ function showAll() {
 	showStack();
 	showCounts();
 	showTraces();
+	if (!byId("source").querySelector("table"))
+		hideSection("source");
 	showNetwork(choose);
 	for (const box of document.querySelectorAll(".zoom"))
 		addMoves(box, byId(box.dataset.chart), MOVES);
@@ -98,10 +102,4 @@ function showAll() {
 	document.body.dataset.ready = "true";
 }
 
-try {
-	showAll();
-} catch (error) {
-	byId("failure").hidden = false;
-	byId("failure").textContent = "This page could not be drawn: " + error;
-	throw error;
-}
+showAll();

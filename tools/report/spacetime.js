@@ -122,7 +122,7 @@ function showSpacetime() {
 		draw("g", { "clip-path": "url(#spacetime-clip)" }, ...arrows.map((m) => arrow(m, x, y)))));
 }
 
-function setInterval_(from, length) {
+function showInterval(from, length) {
 	if (!isFinite(from) || !(length >= 1e-9))
 		return;
 	spacetime.from = from;
@@ -130,10 +130,15 @@ function setInterval_(from, length) {
 	showSpacetime();
 }
 
+/* An instant in the middle, as much around it as before. */
+function showInstant(seconds) {
+	showInterval(seconds - spacetime.length / 2, spacetime.length);
+}
+
 function scaleInterval(factor) {
 	const middle = spacetime.from + spacetime.length / 2, length = spacetime.length * factor;
 
-	setInterval_(middle - length / 2, length);
+	showInterval(middle - length / 2, length);
 }
 
 /* Drag over a stretch to zoom into it. */
@@ -157,7 +162,7 @@ function dragInterval(element) {
 		const end = timeAt(event);
 
 		if (Math.abs(end - start) > spacetime.length * 0.02)
-			setInterval_(Math.min(start, end), Math.abs(end - start));
+			showInterval(Math.min(start, end), Math.abs(end - start));
 		start = null;
 	});
 	element.addEventListener("dblclick", () => {
@@ -168,7 +173,7 @@ function dragInterval(element) {
 
 function setUpSpacetime() {
 	const element = byId("spacetime-chart");
-	const moved = (share) => () => setInterval_(spacetime.from + spacetime.length * share, spacetime.length);
+	const moved = (share) => () => showInterval(spacetime.from + spacetime.length * share, spacetime.length);
 	const moves = {
 		out: { ...MOVES.out, move: () => scaleInterval(2) },
 		in: { ...MOVES.in, move: () => scaleInterval(0.5) },
@@ -179,7 +184,7 @@ function setUpSpacetime() {
 			showSpacetime();
 		} },
 	};
-	const entered = () => setInterval_(Number(byId("spacetime-from").value),
+	const entered = () => showInterval(Number(byId("spacetime-from").value),
 		Number(byId("spacetime-length").value) / 1e3);
 
 	addMoves(document.querySelector('[data-chart="spacetime-chart"]'), element, moves);

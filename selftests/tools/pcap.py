@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write captures of given packets: pcap and pcapng, in all their variants.
+
+A Capture collects packets as ctf.Trace does, so that ctf.exchange() fills both.
+"""
+import ipaddress
+import struct
+
+import ctf
+
+NULL, ETHERNET, RAW, LOOP, SLL, IPV4, IPV6, SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
+NS = 10**9
+MASK = 2**64 - 1
+
+
+def siphash(data):
+    """SipHash-1-3 with the bytes 0 to 15 as its key."""
+    def rotate(x, n):
+        return (x << n | x >> (64 - n)) & MASK
+
+    def mix(v):
+        v[0] = (v[0] + v[1]) & MASK
+        v[1] = rotate(v[1], 13) ^ v[0]
+        v[0] = rotate(v[0], 32)
+        v[2] = (v[2] + v[3]) & MASK
+        v[3] = rotate(v[3], 16) ^ v[2]
+        v[0] = (v[0] + v[3]) & MASK
+        v[3] = rotate(v[3], 21) ^ v[0]
+        v[2] = (v[2] + v[1]) & MASK
+        v[1] = rotate(v[1], 17) ^ v[2]
+        v[2] = rotate(v[2], 32)
+
+    keys = struct.unpack("<QQ", bytes(range(16)))
+    v = [c ^ keys[i % 2] for i, c in enumerate(struct.unpack(
+        ">QQQQ", b"somepseudorandomlygeneratedbytes"))]
+    padded = data + b"\0" * (7 - len(data) % 8) + bytes([len(data) & 255])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        mix(v)
+        v[0] ^= word
+    v[2] ^= 255
+    for _ in range(3):
+        mix(v)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def checksum(data):
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total ^ 0xffff
+
+
+class Packet(ctf.Packet):
+    """One with a payload, which depends on its number, and right checksums."""
+
+    def __init__(self, *, extensions=b"", next_header=None, fragment=0x4000, **fields):
+        super().__init__(**fields)
+        self.extensions, self.next_header = extensions, next_header
+        self.fragment = fragment
+
+    def payload(self):
+        return (self.seq.to_bytes(4, "big") * (self.len // 4 + 1))[:self.len]
+
+    def own(self):
+        digest = siphash(self.payload()[:64])
+        # A chunk's header counts as payload of SCTP.
+        size = self.len + (8 if self.proto == 132 else 0)
+        return super().own() | dict(digest=digest, len=size)
+
+    def transport(self, pseudo):
+        if self.proto == 6:
+            head = struct.pack(">HHIIHHHH", self.sport, self.dport, self.seq,
+                               self.ack, self.word, self.window, 0xbeef, 0)
+            if self.has_ts:
+                head += struct.pack(">BBBBII", 1, 1, 8, 10, self.tsval,
+                                    self.tsecr)
+            return head
+        if self.proto == 17:
+            size = 8 + self.len
+            head = struct.pack(">HHH", self.sport, self.dport, size)
+            sent = pseudo + struct.pack(">HH", 17, size) + head + b"\0\0"
+            return head + struct.pack(">H", checksum(sent + self.payload()))
+        if self.proto == 1:
+            return struct.pack(">BBHHH", 8 if self.v4 else 128, 0, 0xbeef,
+                               self.sport, self.seq & 0xffff)
+        chunk = struct.pack(">BBHI", 0, 3, 8 + self.len, self.seq)
+        return struct.pack(">HHII", self.sport, self.dport, self.sport << 16,
+                           0) + chunk
+
+    def ip(self):
+        """From its IP header on."""
+        src = ipaddress.ip_address(self.saddr).packed
+        dst = ipaddress.ip_address(self.daddr).packed
+        body = self.extensions + self.transport(src + dst) + self.payload()
+        if self.v4:
+            return struct.pack(">BBHHHBBH", 0x45, 0,
+                               0 if self.big else 20 + len(body), self.id,
+                               self.fragment, 64, self.proto, 0) + src + dst + body
+        proto = 58 if self.proto == 1 else self.proto
+        return struct.pack(">IHBB", 6 << 28, 0 if self.big else len(body),
+                           self.next_header or proto, 64) + src + dst + body
+
+
+def mac(address):
+    return b"\x02\0" + ipaddress.ip_address(address).packed[-4:]
+
+
+def frame(packet, link, is_out, tags=(), macs=None, device=2):
+    ip = packet.ip()
+    kind = 0x0800 if packet.v4 else 0x86dd
+    for tag in reversed(tags):
+        ip = struct.pack(">HH", 5, kind) + ip
+        kind = tag
+    if link == ETHERNET:
+        src, dst = macs or (mac(packet.saddr), mac(packet.daddr))
+        return dst + src + struct.pack(">H", kind) + ip.ljust(46, b"\0")
+    if link == SLL:
+        return struct.pack(">HHH8sH", 4 if is_out else 0, 1, 6, b"\2", kind) + ip
+    if link == SLL2:
+        return struct.pack(">HHIHBB8s", kind, 0, device, 1,
+                           4 if is_out else 0, 6, b"\2") + ip
+    if link in (NULL, LOOP):
+        return struct.pack(">I" if link == LOOP else "=I",
+                           2 if packet.v4 else 10) + ip
+    return ip
+
+
+def option(order, code, value):
+    return struct.pack(order + "HH", code, len(value)) + value.ljust(
+        -(-len(value) // 4) * 4, b"\0")
+
+
+class Capture:
+    """One file. order: "<" or ">"; ticks: per second; ng: pcapng.
+
+    For pcapng: direction tells it of each packet; addresses are written into
+    the interface's block; offset_s is if_tsoffset; resolution is if_tsresol;
+    old writes obsolete packet blocks.
+    """
+
+    def __init__(self, link=ETHERNET, ng=False, order="<", resolution=9, snaplen=262144,
+                 direction=False, addresses=(), offset_s=0, tags=(), macs=None,
+                 old=False):
+        self.__dict__.update(locals())
+        self.packets = []
+
+    def add(self, time, is_out, packet, macs=None, **_):
+        full = Packet(**{name: getattr(packet, name) for name in (
+            "saddr", "daddr", "sport", "dport", "seq", "ack", "flags", "window",
+            "len", "id", "tsval", "tsecr", "doff", "big", "proto", "netns")})
+        if isinstance(packet, Packet):
+            full = packet
+        self.add_frame(time, is_out, frame(full, self.link, is_out, self.tags,
+                                           macs or self.macs))
+
+    def add_frame(self, time, is_out, data, interface=0):
+        self.packets.append((time, is_out, data, interface))
+
+    def ticks(self, time):
+        if self.resolution & 0x80:
+            return (time - self.offset_s * NS << (self.resolution & 127)) // NS
+        return (time - self.offset_s * NS) * 10**self.resolution // NS
+
+    def block(self, kind, body):
+        size = len(body) + 12
+        return struct.pack(self.order + "II", kind, size) + body + struct.pack(
+            self.order + "I", size)
+
+    def interface(self, link=None, resolution=None):
+        options = option(self.order, 9, bytes([self.resolution if resolution is None
+                                               else resolution]))
+        if self.offset_s:
+            options += option(self.order, 14, struct.pack(self.order + "q",
+                                                          self.offset_s))
+        for address in self.addresses:
+            if ":" not in address:
+                value = ipaddress.ip_address(address).packed + b"\xff" * 4
+                options += option(self.order, 4, value)
+            elif address.count(":") == 5:
+                options += option(self.order, 6, bytes.fromhex(address.replace(":", "")))
+            else:
+                value = ipaddress.ip_address(address).packed + b"\x40"
+                options += option(self.order, 5, value)
+        return self.block(1, struct.pack(
+            self.order + "HHI", self.link if link is None else link, 0,
+            self.snaplen) + options + option(self.order, 0, b""))
+
+    def section(self):
+        return self.block(0x0a0d0d0a, struct.pack(self.order + "IHHq", 0x1a2b3c4d,
+                                                  1, 0, -1))
+
+    def record(self, time, is_out, data, interface=0):
+        kept = data[:self.snaplen]
+        if not self.ng:
+            ticks = 10**self.resolution
+            value = self.ticks(time)
+            return struct.pack(self.order + "IIII", value // ticks, value % ticks,
+                               len(kept), len(data)) + kept
+        value = self.ticks(time)
+        ids = struct.pack(self.order + ("HH" if self.old else "I"),
+                          *((interface, 0) if self.old else (interface,)))
+        body = ids + struct.pack(self.order + "IIII", value >> 32,
+                                 value & 0xffffffff, len(kept), len(data))
+        body += kept.ljust(-(-len(kept) // 4) * 4, b"\0")
+        if self.direction:
+            body += option(self.order, 2, struct.pack(self.order + "I",
+                                                      2 if is_out else 1))
+            body += option(self.order, 0, b"")
+        return self.block(2 if self.old else 6, body)
+
+    def head(self):
+        if self.ng:
+            return self.section() + self.interface()
+        return struct.pack(self.order + "IHHiIII", {6: 0xa1b2c3d4,
+                           9: 0xa1b23c4d}[self.resolution], 2, 4, 0, 0,
+                           self.snaplen, self.link)
+
+    def bytes(self):
+        return self.head() + b"".join(self.record(*p) for p in
+                                      sorted(self.packets, key=lambda p: p[0]))
+
+    def write(self, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.bytes())
+        return path

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two machines, as far as tcpdump can tell: network namespaces of this one.
+
+They share a clock: the truth is an offset of 0.
+"""
+import contextlib
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+from ktap import Skip
+
+A, B = "10.99.0.1", "10.99.0.2"
+
+SERVER = """
+import socket, threading
+tcp = socket.create_server(("10.99.0.2", 8080))
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(("10.99.0.2", 5353))
+def echo():
+    while True:
+        data, peer = udp.recvfrom(9000)
+        udp.sendto(data[::-1], peer)
+threading.Thread(target=echo, daemon=True).start()
+print("ready", flush=True)
+while True:
+    link, _ = tcp.accept()
+    while data := link.recv(65536):
+        link.sendall(data[:100])
+    link.close()
+"""
+
+CLIENT = """
+import os, socket, time
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.settimeout(5)
+for _ in range(5):
+    link = socket.create_connection(("10.99.0.2", 8080))
+    for i in range(40):
+        link.sendall(os.urandom(50 + i))
+        link.recv(1000)
+        udp.sendto(os.urandom(20 + i * 20), ("10.99.0.2", 5353))
+        udp.recv(9000)
+        time.sleep(.002)
+    link.sendall(os.urandom(200_000))
+    link.shutdown(socket.SHUT_WR)
+    while link.recv(65536):
+        pass
+    link.close()
+"""
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE)
+
+
+class Namespaces:
+    """a and b, joined by a virtual cable."""
+
+    def __init__(self):
+        self.a, self.b = (f"netsync-{os.getpid()}-{n}" for n in "ab")
+        self.captures = []
+
+    def __enter__(self):
+        try:
+            for name in (self.a, self.b):
+                run("ip", "netns", "add", name)
+            run("ip", "link", "add", "eth0", "netns", self.a, "type", "veth",
+                "peer", "name", "eth0", "netns", self.b)
+            for name, address in ((self.a, A), (self.b, B)):
+                run("ip", "-n", name, "addr", "add", address + "/24", "dev", "eth0")
+                for device in ("lo", "eth0"):
+                    run("ip", "-n", name, "link", "set", device, "up")
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.__exit__()
+            raise Skip(f"there can be no network namespaces ({error})") from error
+        return self
+
+    def __exit__(self, *_):
+        for process in self.captures:
+            process.kill()
+            process.wait()
+        for name in (self.a, self.b):
+            subprocess.run(["ip", "netns", "del", name], check=False,
+                           stderr=subprocess.DEVNULL)
+
+    def start(self, name, *command, **options):
+        return subprocess.Popen(["ip", "netns", "exec", name, *map(str, command)],
+                                **options)
+
+    def capture(self, name, *command):
+        """tcpdump or dumpcap, once it says that it captures."""
+        process = self.start(name, *command, stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if "listening on" in line or line.startswith("File:"):
+                break
+        self.captures.append(process)
+
+    def talk(self):
+        """TCP, UDP and pings both ways, then all captures end."""
+        with self.start(self.b, sys.executable, "-c", SERVER,
+                        stdout=subprocess.PIPE) as server:
+            server.stdout.readline()
+            for command in ((sys.executable, "-c", CLIENT),
+                            ("ping", "-q", "-i", ".02", "-c", "30", B)):
+                with self.start(self.a, *command, stdout=subprocess.DEVNULL) as client:
+                    pass
+                if client.returncode:
+                    raise RuntimeError(f"{command[0]}: status {client.returncode}")
+            server.kill()
+        # What the kernel has not yet handed to the captures.
+        time.sleep(1)
+        for process in self.captures:
+            process.terminate()
+            process.communicate()
+        self.captures = []
