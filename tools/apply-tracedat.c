@@ -310,19 +310,27 @@ static bool write_copy(const struct tracedat *dat, const struct knots *knots,
 	return ok;
 }
 
+/* Can what reads it be told how to correct it? */
+static bool can_shift(const struct tracedat *dat)
+{
+	if (dat->is_shifted)
+		complain("%s: its times are shifted already (option TIME_SHIFT), and trace-cmd can do that only once; correct the original.",
+			 dat->path);
+	else if (dat->is_tsc)
+		complain("%s: it counts cycles, which trace-cmd converts only after correcting them; record with trace-cmd record -C mono.",
+			 dat->path);
+	else if (dat->has_named)
+		complain("%s: there are events in a buffer with a name (option -B of trace-cmd record), which trace-cmd shows uncorrected; record without that.",
+			 dat->path);
+	return !dat->is_shifted && !dat->is_tsc && !dat->has_named;
+}
+
 bool apply_tracedat(const struct apply_trace *trace, const char *to)
 {
 	struct knots knots = { .trace = trace };
 	struct tracedat dat;
-	bool ok = tracedat_open(&dat, trace->path);
+	bool ok = tracedat_open(&dat, trace->path) && can_shift(&dat);
 
-	if (ok && (dat.is_shifted || dat.is_tsc)) {
-		complain("%s: its times are shifted already (option %s), and trace-cmd can do that only once; %s.",
-			 trace->path, dat.is_shifted ? "TIME_SHIFT" : "TSC2NSEC",
-			 dat.is_shifted ? "correct the original" :
-					  "record with trace-cmd record -C mono");
-		ok = false;
-	}
 	ok = ok && make_knots(&knots) && write_copy(&dat, &knots, to);
 	free(knots.knot);
 	tracedat_close(&dat);

@@ -15,9 +15,9 @@
 
 static const char help[] =
 	"Usage: netsync apply -m FILE -o FOLDER TRACE...\n\n"
-	"Write copies of traces with the times of the reference clock. A TRACE is a file, or a folder\n"
-	"that is searched for traces, or NAME=FOLDER where NAME is the host's in FILE. The traces need not be those that FILE was made of: any of its hosts' will\n"
-	"do.\n\n"
+	"Write copies of traces with the times of the reference clock. A TRACE is a file,\n"
+	"or a folder that is searched for traces, or NAME=PATH where NAME is the host's in\n"
+	"FILE. They need not be those that FILE was made of: any of its hosts' will do.\n\n"
 	"  -m, --model FILE     what \"netsync sync --format json\" wrote\n"
 	"  -o, --output FOLDER  where to put the copies, as the traces lie; it must not exist\n"
 	"      --metadata-only  of CTF traces change the offset and the frequency of the clock,\n"

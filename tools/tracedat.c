@@ -101,20 +101,24 @@ static void note_place(struct tracedat *dat)
 static void read_buffer(struct tracedat *dat)
 {
 	uint32_t num;
+	bool named;
 
 	if (dat->version < 7) {
 		note_place(dat);
 		return;
 	}
 	skip(dat, 8);
-	skip_word(dat);
+	named = tracedat_get(dat, 1);
+	if (named)
+		skip_word(dat);
 	skip_word(dat);
 	skip(dat, 4);
 	num = tracedat_get(dat, 4);
 	while (num-- && !dat->bad) {
 		uint32_t number = tracedat_get(dat, 4);
 
-		skip(dat, 16);
+		skip(dat, 8);
+		dat->has_named |= tracedat_get(dat, 8) && named;
 		if (number >= MAX_CPUS)
 			dat->bad = true;
 		else if (number >= dat->num_cpus)
@@ -181,9 +185,13 @@ static void skip_formats(struct tracedat *dat)
 		skip(dat, tracedat_get(dat, 8));
 }
 
-/* Where the events of each processor are: the first is where all begin. */
-static void read_flyrecord(struct tracedat *dat)
+/*
+ * Where the events of each processor are: the first is where all begin. Return:
+ * are there any?
+ */
+static bool read_flyrecord(struct tracedat *dat)
 {
+	bool any = false;
 	char word[10];
 
 	get(dat, word, sizeof(word));
@@ -195,9 +203,11 @@ static void read_flyrecord(struct tracedat *dat)
 		note_place(dat);
 		at = tracedat_get(dat, 8);
 		size = tracedat_get(dat, 8);
+		any |= size;
 		if (size && at < dat->data)
 			dat->data = at;
 	}
+	return any;
 }
 
 static bool read_6(struct tracedat *dat)
@@ -238,7 +248,7 @@ static bool read_6(struct tracedat *dat)
 	for (size_t i = 0; i < buffers && !dat->bad; i++) {
 		dat->at = dat->places[i];
 		dat->at = tracedat_get(dat, 8);
-		read_flyrecord(dat);
+		dat->has_named |= read_flyrecord(dat);
 	}
 	/* What is told by its place must be where it can be moved as a whole. */
 	return !dat->bad && dat->data > dat->options_end &&

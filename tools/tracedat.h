@@ -29,6 +29,7 @@ struct tracedat {
 	bool is_shifted;		/* they do more with them, */
 	bool is_tsc;			/* or convert them from cycles */
 	uint32_t num_cpus;		/* all numbers of processors are below */
+	bool has_named;			/* events are in buffers with a name, too */
 
 	/* Version 6: the end of the options, or (true) where they are to begin. */
 	uint64_t options_end;
