@@ -6,7 +6,12 @@ import struct
 import subprocess
 import zlib
 
-from ktap import check
+from ktap import TOP, check
+
+# Recordings: of two machines that talked to each other, and in several ways of one.
+DATA = TOP / "selftests/data/trace-cmd"
+WEB, DB = DATA / "web/trace.dat", DATA / "db/trace.dat"
+KINDS = DATA / "kinds"
 
 PAGES_IN_CHUNK = 10
 
