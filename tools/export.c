@@ -24,6 +24,7 @@ static const char help[] =
 	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
 	"      --packets FILE     read packet events, with named columns\n"
 	"      --strict           stop at the first bad line of these\n"
+	"      --address NAME=ADDR  an address of a captured host\n"
 	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"      --method METHOD    auto, hull or regression (auto)\n"
