@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which host of a result file is one of those that were read? */
+#include <errno.h>
 #include <string.h>
 
 #include "model.h"
@@ -32,11 +33,13 @@ int model_match(struct model *model, const struct netsync *ns,
 {
 	struct model_clock clock;
 	const bool has_clock = clock_of(io, host, &clock);
-	int ret = model_find_name(model, host_info(ns, host).name, found);
+	int ret = has_clock ? model_find_clock(model, &clock, found) :
+			      -ENOENT;
 
 	*shift_ns = 0;
-	if (ret && has_clock)
-		ret = model_find_clock(model, &clock, found);
+	if (ret == -ENOTUNIQ || (ret == -ENOENT &&
+				 (!has_clock || !clock.has_uuid)))
+		ret = model_find_name(model, host_info(ns, host).name, found);
 	if (!ret && has_clock && (*found)->has_traces)
 		ret = model_shift(model, *found, &clock, shift_ns);
 	return ret;
