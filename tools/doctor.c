@@ -117,7 +117,9 @@ static const struct option options[] = {
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
+	static const char *const formats[] = { "table", "json", NULL };
 	bool ok = true;
+	unsigned int format;
 	int option;
 
 	while (ok && (option = getopt_long(argc, argv, "o:f:h", options,
@@ -140,7 +142,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			set->all.netsync = optarg;
 			break;
 		case 'f':
-			ok = parse_format(&set->json, optarg, "json");
+			ok = parse_format(&format, optarg, formats);
+			set->json = format;
 			break;
 		case 'h':
 			fputs(help, stdout);

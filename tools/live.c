@@ -90,7 +90,9 @@ static bool set_time(int64_t *ns, const char *option, const char *text)
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
+	static const char *const formats[] = { "table", "json-lines", NULL };
 	bool ok = true;
+	unsigned int format;
 	int option;
 
 	while (ok && (option = getopt_long(argc, argv, "i:f:t:r:s:d:o:h",
@@ -100,7 +102,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			ok = set_time(&set->interval_ns, "interval", optarg);
 			break;
 		case 'f':
-			ok = parse_format(&set->lines, optarg, "json-lines");
+			ok = parse_format(&format, optarg, formats);
+			set->lines = format;
 			break;
 		case 't':
 			ok = set_time(&set->duration_ns, "duration", optarg);
@@ -118,7 +121,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			break;
 		case 'o':
 			set->outcome.output = optarg;
-			set->outcome.json = true;
+			set->outcome.format = FORMAT_JSON;
 			break;
 		case OPT_FORCE:
 			set->outcome.force = true;

@@ -73,11 +73,16 @@ static bool write_result(FILE *out, const void *data)
 {
 	const struct result *result = data;
 
-	if (result->outcome->json)
+	switch (result->outcome->format) {
+	case FORMAT_JSON:
 		return write_json(out, result->ns, result->io,
 				  result->outcome->method);
-	write_table(out, result->ns);
-	return true;
+	case FORMAT_BT2_ARGS:
+		return write_bt2_args(out, result->ns, result->io);
+	default:
+		write_table(out, result->ns);
+		return true;
+	}
 }
 
 bool outcome_check(const struct outcome *outcome)

@@ -27,7 +27,8 @@ static const char help[] =
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
 	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1);\n"
 	"                         hull takes clocks to be straight\n"
-	"  -f, --format FORMAT    table or json; json if -o is given, else table\n"
+	"  -f, --format FORMAT    table, json, or bt2-args: options of babeltrace2 that\n"
+	"                         add constant offsets (json if -o is given, else table)\n"
 	"  -o, --output FILE      write there instead of to the terminal\n"
 	"      --force            overwrite FILE if it exists\n"
 	"  -p, --plot             show delays before and after correction, as a picture\n"
@@ -69,6 +70,10 @@ static bool set_max_bound(struct settings *set, const char *text)
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
+	static const char *const formats[] = {
+		[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",
+		[FORMAT_BT2_ARGS] = "bt2-args", NULL
+	};
 	bool has_format = false, ok = true;
 	int option;
 
@@ -82,7 +87,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			ok = input_option(&set->input, OPT_METHOD, optarg);
 			break;
 		case 'f':
-			ok = parse_format(&set->outcome.json, optarg, "json");
+			ok = parse_format(&set->outcome.format, optarg, formats);
 			has_format = true;
 			break;
 		case 'o':
@@ -107,13 +112,14 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		complain("Give the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
 		return EXIT_BAD;
 	}
-	if (set->plot && set->outcome.json && !set->outcome.output) {
-		complain("--plot: a picture on standard output would spoil the JSON there; write that to a file with -o.");
+	if (set->plot && set->outcome.format != FORMAT_TABLE &&
+	    !set->outcome.output) {
+		complain("--plot: a picture on standard output would spoil the result there; write that to a file with -o.");
 		return EXIT_BAD;
 	}
 	set->outcome.method = set->input.method;
-	if (!has_format)
-		set->outcome.json = set->outcome.output;
+	if (!has_format && set->outcome.output)
+		set->outcome.format = FORMAT_JSON;
 	return -1;
 }
 
@@ -122,6 +128,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 static int run(const struct settings *set, struct netsync *ns,
 	       struct netsync_io *io, struct spool *spool)
 {
+	int status;
+
 	if (!outcome_check(&set->outcome))
 		return EXIT_BAD;
 	if (set->plot && !traffic_keep(spool, ns))
@@ -133,7 +141,11 @@ static int run(const struct settings *set, struct netsync *ns,
 		write_table(stdout, ns);
 	if (set->plot && !plot_delays(stdout, ns, spool))
 		return EXIT_BAD;
-	return outcome_explain(&set->outcome, ns);
+	status = outcome_explain(&set->outcome, ns);
+	if (set->outcome.format == FORMAT_BT2_ARGS &&
+	    explain_bt2_args(ns, io) != EXIT_DONE)
+		status = EXIT_PARTIAL;
+	return status;
 }
 
 static int synchronize(const struct settings *set)
@@ -177,7 +189,7 @@ int sync_recorded(char **traces, int num, const char *path)
 	int status, read = 0;
 
 	set.outcome.output = path;
-	set.outcome.json = true;
+	set.outcome.format = FORMAT_JSON;
 	/* One host that recorded nothing is no reason to do without the others. */
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];

@@ -52,10 +52,11 @@ bool parse_ppm(double *ppm, const char *option, const char *text,
 	       const char *example);
 
 /*
- * The value of --format: table, or the one other that there is. False: it is
- * neither, and that was said.
+ * The value of --format: which one of these it is, of which the last is followed
+ * by NULL. False: it is none, and that was said.
  */
-bool parse_format(bool *other, const char *text, const char *name);
+bool parse_format(unsigned int *format, const char *text,
+		  const char *const *names);
 
 /* Room for what the functions below write. */
 #define VALUE_SIZE 48
@@ -98,10 +99,18 @@ bool output_write(const char *path, bool force, output_func *write,
 /* Can it be made? To be asked before an hour of reading, not after it. */
 bool output_check(const char *path, bool force);
 
+/* Options of babeltrace2, with constant offsets for each CTF trace. */
+bool write_bt2_args(FILE *out, const struct netsync *ns,
+		    const struct netsync_io *io);
+/* Say what these leave out, and where they are poor. Return: exit status. */
+int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
+
+enum outcome_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_BT2_ARGS };
+
 /* Where a result goes, and what is expected of it. */
 struct outcome {
 	const char *output;	/* a file; NULL: standard output */
-	bool json;		/* else a table */
+	unsigned int format;	/* enum outcome_format */
 	bool force;		/* overwrite the file */
 	const char *method;	/* its name */
 	int64_t max_bound_ns;	/* fail beyond that; negative: never */

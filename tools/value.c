@@ -184,11 +184,23 @@ char *format_bytes(char *buffer, uint64_t bytes)
 	return buffer;
 }
 
-bool parse_format(bool *other, const char *text, const char *name)
+bool parse_format(unsigned int *format, const char *text,
+		  const char *const *names)
 {
-	*other = !strcmp(text, name);
-	if (*other || !strcmp(text, "table"))
-		return true;
-	complain("--format %s: the formats are table and %s.", text, name);
+	char *list = NULL;
+	size_t size;
+	FILE *out;
+
+	for (*format = 0; names[*format]; ++*format)
+		if (!strcmp(text, names[*format]))
+			return true;
+	out = open_memstream(&list, &size);
+	for (unsigned int i = 0; out && names[i]; i++)
+		fprintf(out, "%s%s", !i ? "" : names[i + 1] ? ", " : " and ",
+			names[i]);
+	if (out)
+		fclose(out);
+	complain("--format %s: the formats are %s.", text, list ? list : "");
+	free(list);
 	return false;
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Options of babeltrace2 that add a constant to the times of each trace: the
+ * one with the smallest error over the span of its host.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define NS_PER_S 1000000000
+
+struct constant {
+	int64_t least_ns, most_ns;	/* that the correction adds */
+	int64_t bound_ns;		/* the smallest */
+	bool is_bounded;		/* everywhere */
+};
+
+static void include(struct constant *constant, const struct netsync_clock *clock,
+		    int64_t time_ns)
+{
+	int64_t corrected, bound, added;
+
+	if (netsync_convert(clock, time_ns, &corrected, &bound) ||
+	    __builtin_sub_overflow(corrected, time_ns, &added))
+		return;
+	if (added < constant->least_ns)
+		constant->least_ns = added;
+	if (added > constant->most_ns)
+		constant->most_ns = added;
+	if (bound == NETSYNC_UNKNOWN)
+		constant->is_bounded = false;
+	else if (bound < constant->bound_ns)
+		constant->bound_ns = bound;
+}
+
+/* False: the host's clock is not corrected. */
+static bool find_constant(const struct netsync *ns, uint32_t host,
+			  struct constant *constant)
+{
+	const struct netsync_host_info info = host_info(ns, host);
+	const struct netsync_clock *clock = netsync_host_clock(ns, host);
+	struct netsync_model model = { .size = sizeof(model) };
+
+	*constant = (struct constant){ INT64_MAX, INT64_MIN, INT64_MAX, true };
+	if (!clock)
+		return false;
+	netsync_clock_model(clock, &model);
+	include(constant, clock, info.first_ns);
+	include(constant, clock, info.last_ns);
+	for (uint32_t i = 1; i < model.num_segments; i++) {
+		const int64_t from = model.segments[i].from_ns;
+
+		if (from <= info.first_ns || from > info.last_ns)
+			continue;
+		include(constant, clock, from - 1);
+		include(constant, clock, from);
+	}
+	return constant->least_ns <= constant->most_ns;
+}
+
+static int64_t middle_of(const struct constant *constant)
+{
+	return constant->least_ns + (int64_t)(((uint64_t)constant->most_ns -
+					       (uint64_t)constant->least_ns) / 2);
+}
+
+/* In a string of babeltrace2's, inside of one of the shell's. */
+static void write_path(FILE *out, const char *path)
+{
+	for (; *path; path++) {
+		if (*path == '"' || *path == '\\')
+			fputc('\\', out);
+		if (*path == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*path, out);
+	}
+}
+
+static bool is_ctf(const struct netsync_io_trace *info)
+{
+	return !strcmp(info->format, "ctf");
+}
+
+bool write_bt2_args(FILE *out, const struct netsync *ns,
+		    const struct netsync_io *io)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		const struct netsync_io_trace info = trace_info(io, i);
+		struct constant constant;
+		int64_t added, seconds;
+
+		if (!is_ctf(&info) || !find_constant(ns, info.host, &constant))
+			continue;
+		added = middle_of(&constant) + info.shift_ns;
+		seconds = added / NS_PER_S - (added % NS_PER_S < 0);
+		fputs(any ? " " : "", out);
+		any = true;
+		fputs("--component=source.ctf.fs --params='inputs=[\"", out);
+		write_path(out, info.path);
+		fprintf(out, "\"],clock-class-offset-s=%lld,clock-class-offset-ns=%lld'",
+			(long long)seconds,
+			(long long)(added - seconds * NS_PER_S));
+	}
+	fputc('\n', out);
+	return true;
+}
+
+static bool explain_host(const struct netsync *ns, uint32_t host)
+{
+	struct constant constant;
+	char off[VALUE_SIZE], bound[VALUE_SIZE];
+	int64_t most;
+
+	if (!find_constant(ns, host, &constant))
+		return false;
+	most = constant.most_ns - middle_of(&constant);
+	if (!most || (constant.is_bounded && most <= constant.bound_ns))
+		return true;
+	complain("warning: %s: constant offsets are off by up to %s, and the error bound is %s; filter.netsync.correct, or netsync apply, does better.",
+		 host_info(ns, host).name, format_duration(off, most),
+		 format_duration(bound, constant.is_bounded ? constant.bound_ns :
+						 NETSYNC_UNKNOWN));
+	return false;
+}
+
+int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io)
+{
+	int status = EXIT_DONE;
+
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		const struct netsync_io_trace info = trace_info(io, i);
+
+		if (is_ctf(&info))
+			continue;
+		complain("warning: %s: babeltrace2 reads no %s, so it is left out.",
+			 info.path, info.format);
+		status = EXIT_PARTIAL;
+	}
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		if (!explain_host(ns, i))
+			status = EXIT_PARTIAL;
+	return status;
+}
