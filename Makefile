@@ -13,6 +13,7 @@
 #   make check-packets     the modules, with a million distorted packets
 #   make check-style       the modules, by gcc, clang, sparse and checkpatch
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
+#   make fuzz              readers, with files that nobody wrote  [FUZZ_SECONDS=]
 #   make bench             speed, as ratios against a reference
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
@@ -324,6 +325,35 @@ check-style:
 check-dkms:
 	selftests/rig/setup kernels
 	selftests/run selftests/dkms/test_dkms
+
+# What is in a file, found by trial: a folder of samples for each format. New
+# ones that are of use stay in build/fuzz, what breaks a reader is beside them.
+FUZZ_SECONDS ?= 600
+FUZZ_FORMATS ?= $(notdir $(wildcard selftests/fuzz/samples/*))
+FUZZ_CC := clang
+FUZZ_SAN := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
+FUZZ_OBJ := $(CORE_SRC:%.c=$(BUILD)/fuzz/%.o) $(IO_SRC:%.c=$(BUILD)/fuzz/%.o) \
+	$(BUILD)/fuzz/selftests/fuzz/reader.o
+
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) -g -O1 $(FUZZ_SAN) -c -o $@ $<
+
+$(BUILD)/fuzz/reader: $(FUZZ_OBJ)
+	$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(BT2_LIBS) $(ZIP_LIBS) -lm
+
+-include $(FUZZ_OBJ:.o=.d)
+
+.PHONY: fuzz
+fuzz:
+	selftests/rig/setup build fuzz
+	$(MAKE) --no-print-directory -s $(BUILD)/fuzz/reader
+	for format in $(FUZZ_FORMATS); do \
+		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/reader \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
+			-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$$format- \
+			$(BUILD)/fuzz/$$format selftests/fuzz/samples/$$format || exit 1; \
+	done
 
 .PHONY: demo
 demo:
