@@ -402,7 +402,7 @@ INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
 MAN1 := $(wildcard tools/man/*.1)
 MAN3 := $(wildcard libnetsync/man/*.3)
-MAN5 := $(wildcard libnetsync/man/*.5)
+MAN5 := $(wildcard libnetsync/man/*.5 tools/man/*.5)
 MAN7 := $(wildcard tools/man/*.7)
 
 # The tool that is installed finds the libraries where they are installed.
