@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,12 +286,38 @@ static bool exists_already(const char *path)
 	return false;
 }
 
+/* Nothing is added to what was recorded. */
+static bool is_in_trace(const struct apply *apply)
+{
+	char *copy = strdup(apply->set->output);
+	char *folder = copy ? realpath(dirname(copy), NULL) : NULL;
+	bool is_in = false;
+
+	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io) && folder;
+	     i++) {
+		char *trace = realpath(trace_info(apply->io, i).path, NULL);
+		const size_t len = trace ? strlen(trace) : 0;
+
+		is_in |= len && !strncmp(folder, trace, len) &&
+			 (!folder[len] || folder[len] == '/');
+		free(trace);
+	}
+	free(copy);
+	free(folder);
+	return is_in;
+}
+
 static bool make_temporary(struct apply *apply)
 {
 	struct stat st;
 
 	if (!lstat(apply->set->output, &st))
 		return exists_already(apply->set->output);
+	if (is_in_trace(apply)) {
+		complain("%s: it would lie in a trace; give another folder.",
+			 apply->set->output);
+		return false;
+	}
 	if (asprintf(&apply->temporary, "%s.XXXXXX", apply->set->output) < 0) {
 		apply->temporary = NULL;
 		return no_memory();
@@ -313,7 +340,10 @@ static bool keep(struct apply *apply)
 	if (!renameat2(AT_FDCWD, apply->temporary, AT_FDCWD, apply->set->output,
 		       RENAME_NOREPLACE))
 		return true;
-	if (errno == EEXIST)
+	/* Not every file system can do that; a folder with files is not replaced. */
+	if (errno == EINVAL && !rename(apply->temporary, apply->set->output))
+		return true;
+	if (errno == EEXIST || errno == ENOTEMPTY)
 		return exists_already(apply->set->output);
 	complain("%s: %s.", apply->set->output, strerror(errno));
 	return false;

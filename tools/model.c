@@ -231,23 +231,15 @@ void model_close(struct model *model)
 
 /* ---- finding ----------------------------------------------------------- */
 
-/* " a, b": all hosts, or those of a clock; to be given back with free(). */
-static char *list_hosts(const struct model *model,
-			bool (*is_in)(const struct model_host *host,
-				      const struct model_clock *clock),
-			const struct model_clock *clock)
+/* " a, b"; to be given back with free(). */
+static char *list_hosts(const struct model *model)
 {
 	char *names = NULL;
 	size_t size;
 	FILE *list = open_memstream(&names, &size);
-	bool any = false;
 
-	for (size_t i = 0; i < model->num_hosts && list; i++) {
-		if (is_in && !is_in(&model->hosts[i], clock))
-			continue;
-		fprintf(list, "%s %s", any ? "," : "", model->hosts[i].name);
-		any = true;
-	}
+	for (size_t i = 0; i < model->num_hosts && list; i++)
+		fprintf(list, "%s %s", i ? "," : "", model->hosts[i].name);
 	if (list)
 		fclose(list);
 	return names;
@@ -263,7 +255,7 @@ int model_find_name(struct model *model, const char *name,
 		if (!strcmp((*host)->name, name))
 			return 0;
 	}
-	names = list_hosts(model, NULL, NULL);
+	names = list_hosts(model);
 	fail(model, -ENOENT, "%s: it has no host \"%s\"; its hosts are:%s.",
 	     model->path, name, names ? names : "");
 	free(names);
@@ -290,52 +282,54 @@ static bool same_clock(const struct model_host *host,
 	       !strcmp(clock->host_name, host->clock.host_name);
 }
 
-/* How many are there? The first of them. */
-static size_t count(const struct model *model,
-		    bool (*is_in)(const struct model_host *host,
-				  const struct model_clock *clock),
-		    const struct model_clock *clock,
-		    const struct model_host **host)
+/* How good is its correction? The smaller the better. */
+static int64_t rank_of(const struct model_host *host)
 {
-	size_t num = 0;
+	json_object *bound = json_object_object_get(host->json, "bound_ns");
+	int64_t most;
 
-	for (size_t i = model->num_hosts; i-- > 0;) {
-		if (!is_in(&model->hosts[i], clock))
-			continue;
-		*host = &model->hosts[i];
-		num++;
+	if (!length_of(get_array(host->json, "segments")))
+		return INT64_MAX;
+	return get_bound(json_object_is_type(bound, json_type_object) ?
+			 json_object_object_get(bound, "max") : NULL, &most) &&
+	       most != NETSYNC_UNKNOWN ? most : INT64_MAX - 1;
+}
+
+static const struct model_host *
+find_best(const struct model *model,
+	  bool (*is_in)(const struct model_host *host,
+			const struct model_clock *clock),
+	  const struct model_clock *clock)
+{
+	const struct model_host *best = NULL;
+
+	for (size_t i = 0; i < model->num_hosts; i++) {
+		const struct model_host *host = &model->hosts[i];
+
+		if (is_in(host, clock) &&
+		    (!best || rank_of(host) < rank_of(best)))
+			best = host;
 	}
-	return num;
+	return best;
 }
 
 int model_find_clock(struct model *model, const struct model_clock *clock,
 		     const struct model_host **host)
 {
-	bool (*is_in)(const struct model_host *host,
-		      const struct model_clock *clock) = same_clock;
-	size_t num = count(model, is_in, clock, host);
 	char *names;
 
+	*host = find_best(model, same_clock, clock);
 	/* A clock with an uuid is known by that, also under another name. */
-	if (!num && clock->has_uuid) {
-		is_in = same_uuid;
-		num = count(model, is_in, clock, host);
-	}
-	if (num == 1)
+	if (!*host && clock->has_uuid)
+		*host = find_best(model, same_uuid, clock);
+	if (*host)
 		return 0;
-	if (!num) {
-		names = list_hosts(model, NULL, NULL);
-		fail(model, -ENOENT,
-		     "%s: it has no host \"%s\" with this clock; its hosts are:%s.",
-		     model->path, clock->host_name, names ? names : "");
-	} else {
-		names = list_hosts(model, is_in, clock);
-		fail(model, -ENOTUNIQ,
-		     "%s: several of its hosts have this clock:%s.",
-		     model->path, names ? names : "");
-	}
+	names = list_hosts(model);
+	fail(model, -ENOENT,
+	     "%s: it has no host \"%s\" with this clock; its hosts are:%s.",
+	     model->path, clock->host_name, names ? names : "");
 	free(names);
-	return num ? -ENOTUNIQ : -ENOENT;
+	return -ENOENT;
 }
 
 int model_read_clock(struct model *model, const struct model_host *host,

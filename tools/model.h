@@ -52,8 +52,9 @@ const char *model_error(const struct model *model);
 int model_find_name(struct model *model, const char *name,
 		    const struct model_host **host);
 /*
- * The host that a trace belongs to: the one with its clock. -ENOENT: there is
- * none; -ENOTUNIQ: several.
+ * The host that a trace belongs to: the one with its clock. Several are, where
+ * the network namespaces of one are hosts: that with the smallest bound.
+ * -ENOENT: there is none.
  */
 int model_find_clock(struct model *model, const struct model_clock *clock,
 		     const struct model_host **host);
