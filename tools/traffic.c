@@ -18,7 +18,7 @@
 /* Of each short time: the smallest delay, the largest, and others. */
 #define POINTS_OF_BIN 4
 
-/* Delays are told apart by 4 %: 16 classes for each power of two, and 0. */
+/* Of each power of two 16 classes of delays, 4 % apart; and one of 0. */
 #define STEPS 16
 #define CLASSES (1 + 64 * STEPS)
 
@@ -52,21 +52,18 @@ static size_t class_of(int64_t ns)
 	return ns < 1 ? 0 : 1 + (size_t)(log2(ns) * STEPS);
 }
 
-static int64_t middle_of(size_t class)
-{
-	return class ? exp2((class - 0.5) / STEPS) : 0;
-}
-
+/* As if the delays of a class were evenly spread over it. */
 static int64_t quantile(const struct way *way, double share)
 {
-	const uint64_t rank = ceil(share * way->is.messages);
-	uint64_t seen = 0;
+	const double rank = share * way->is.messages;
+	double within, seen = 0;
 	size_t class = 0;
 	int64_t ns;
 
-	while (class < CLASSES - 1 && (seen += way->classes[class]) < rank)
-		class++;
-	ns = middle_of(class);
+	while (class < CLASSES - 1 && seen + way->classes[class] < rank)
+		seen += way->classes[class++];
+	within = way->classes[class] ? (rank - seen) / way->classes[class] : 0;
+	ns = class ? exp2((class - 1 + within) / STEPS) : 0;
 	return ns < way->is.min_ns ? way->is.min_ns :
 	       ns > way->is.max_ns ? way->is.max_ns : ns;
 }

@@ -130,6 +130,23 @@ function ppmTicks(min, max, number) {
 		fixed(ppm, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) + " ppm");
 }
 
+/* Steps of time that are usual, in s, and what is not in decimals. */
+const LONG_STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+
+function formatMinutes(seconds) {
+	const minutes = Math.round(Math.abs(seconds) / 60);
+	const hours = Math.floor(minutes / 60), rest = minutes % 60;
+
+	return (seconds < 0 && minutes ? MINUS : "") + (hours ? hours + " h" : "") +
+		(hours && rest ? " " : "") + (rest || !hours ? rest + " min" : "");
+}
+
 function timeTicks(min, max, number) {
+	const step = LONG_STEPS.find((s) => (max - min) / s <= number);
+
+	if (max - min > 600 && step)
+		return Array.from({ length: Math.floor(max / step) - Math.ceil(min / step) + 1 },
+			(_, i) => (Math.ceil(min / step) + i) * step)
+			.map((v) => ({ v, label: formatMinutes(v) }));
 	return linearTicks(min, max, number, (s, step) => formatSeconds(s, step) + " s");
 }

@@ -44,7 +44,7 @@ function choosePair(pair, scrolls) {
 	showDelays();
 	showBetween(pair);
 	if (scrolls)
-		byId("delays").scrollIntoView({ behavior: "smooth" });
+		byId("delays").scrollIntoView();
 }
 
 function setUpPairs() {
