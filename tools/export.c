@@ -44,7 +44,6 @@ struct settings {
 	bool events;
 	const char *output;
 	bool force;
-	const char *model;
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -67,11 +66,7 @@ static bool check_arguments(const struct settings *set)
 		complain("Give the folders of the traces: netsync export --csv TRACE...; or --messages FILE, or --packets FILE.");
 		return false;
 	}
-	if (set->model && input_estimates(&set->input)) {
-		complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
-		return false;
-	}
-	return true;
+	return input_check_model(&set->input);
 }
 
 /* Return: -1 to go on, else the exit status. */
@@ -82,7 +77,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		{ "csv", no_argument, NULL, OPT_CSV },
 		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
 		{ "events", no_argument, NULL, OPT_EVENTS },
-		{ "model", required_argument, NULL, 'm' },
+		MODEL_OPTION,
 		{ "output", required_argument, NULL, 'o' },
 		{ "force", no_argument, NULL, OPT_FORCE },
 		{ "help", no_argument, NULL, 'h' },
@@ -90,8 +85,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, INPUT_LETTERS "m:o:h", options,
-				     NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, INPUT_LETTERS MODEL_LETTER "o:h",
+				     options, NULL)) != -1) {
 		switch (option) {
 		case OPT_CSV:
 			set->format = export_csv;
@@ -103,9 +98,6 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 			break;
 		case OPT_EVENTS:
 			set->events = true;
-			break;
-		case 'm':
-			set->model = optarg;
 			break;
 		case 'o':
 			set->output = optarg;
@@ -191,7 +183,7 @@ static int find_clock(struct job *job, uint32_t number)
 	const struct model_host *found;
 	int ret;
 
-	if (!job->set->model) {
+	if (!job->set->input.model) {
 		host->clock = netsync_host_clock(job->ns, number);
 		return 0;
 	}
@@ -215,7 +207,7 @@ static int find_clocks(struct job *job)
 		complain("There is not enough memory.");
 		return EXIT_BAD;
 	}
-	e->reference = job->set->model ? job->model.reference :
+	e->reference = job->set->input.model ? job->model.reference :
 		       host_info(job->ns, netsync_reference(job->ns)).name;
 	for (uint32_t i = 0; i < e->num_hosts; i++) {
 		int ret;
@@ -248,7 +240,7 @@ static int run(struct job *job)
 
 	if (!output_check(set->output, set->force))
 		return EXIT_BAD;
-	if (set->model && model_open(&job->model, set->model)) {
+	if (set->input.model && model_open(&job->model, set->input.model)) {
 		complain("%s", model_error(&job->model));
 		return EXIT_BAD;
 	}
@@ -258,7 +250,7 @@ static int run(struct job *job)
 	if (status == EXIT_BAD ||
 	    !output_write(set->output, set->force, write_export, job))
 		return EXIT_BAD;
-	return set->model ? status : outcome_explain(&outcome, job->ns);
+	return set->input.model ? status : outcome_explain(&outcome, job->ns);
 }
 
 static void release(struct job *job)

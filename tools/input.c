@@ -70,6 +70,9 @@ bool input_option(struct input *input, int option, const char *value)
 	case 'd':
 		return parse_ppm(&input->solve.max_drift_ppm_s, "max-drift",
 				 value, "0.5");
+	case 'm':
+		input->model = value;
+		return true;
 	case OPT_METHOD:
 		input->has_method = true;
 		return set_method(input, value);
@@ -96,10 +99,14 @@ bool input_traces(struct input *input, int argc, char **argv)
 	return argc || input->num_texts;
 }
 
-bool input_estimates(const struct input *input)
+bool input_check_model(const struct input *input)
 {
-	return input->solve.reference || input->solve.max_skew_ppm ||
-	       input->solve.max_drift_ppm_s || input->has_method;
+	if (!input->model ||
+	    !(input->solve.reference || input->solve.max_skew_ppm ||
+	      input->solve.max_drift_ppm_s || input->has_method))
+		return true;
+	complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
+	return false;
 }
 
 void input_release(struct input *input)

@@ -20,6 +20,7 @@ struct input {
 	int strict;
 	bool split_netns;
 	struct netsync_options solve;
+	const char *model;	/* a result instead of estimating; NULL: none */
 	bool has_method;	/* one was asked for */
 	const char *method;	/* its name */
 };
@@ -47,14 +48,18 @@ enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
 
 #define INPUT_LETTERS "r:s:d:"
 
+/* Another row, and its letter, where a result can be given instead. */
+#define MODEL_OPTION { "model", required_argument, NULL, 'm' }
+#define MODEL_LETTER "m:"
+
 /* One of these options. False: it is not, or its value was complained of. */
 bool input_option(struct input *input, int option, const char *value);
 
 /* Take what is behind the options as traces. False: there is nothing to read. */
 bool input_traces(struct input *input, int argc, char **argv);
 
-/* Is there any option of how to estimate? */
-bool input_estimates(const struct input *input);
+/* False: options of estimating were given with --model, and that was said. */
+bool input_check_model(const struct input *input);
 
 /* Read all of it, with a bar. False: it cannot be, and that was said. */
 bool input_read(const struct input *input, struct netsync_io *io);

@@ -42,7 +42,6 @@ struct settings {
 	struct input input;
 	const char *output;
 	bool force;
-	const char *model;
 };
 
 /* Return: -1 to go on, else the exit status. */
@@ -50,7 +49,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 {
 	static const struct option options[] = {
 		INPUT_OPTIONS,
-		{ "model", required_argument, NULL, 'm' },
+		MODEL_OPTION,
 		{ "output", required_argument, NULL, 'o' },
 		{ "force", no_argument, NULL, OPT_FORCE },
 		{ "help", no_argument, NULL, 'h' },
@@ -58,12 +57,9 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, INPUT_LETTERS "m:o:h", options,
-				     NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, INPUT_LETTERS MODEL_LETTER "o:h",
+				     options, NULL)) != -1) {
 		switch (option) {
-		case 'm':
-			set->model = optarg;
-			break;
 		case 'o':
 			set->output = optarg;
 			break;
@@ -79,15 +75,11 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		}
 	}
 	if (!input_traces(&set->input, argc - optind, argv + optind) &&
-	    !set->model) {
+	    !set->input.model) {
 		complain("Give the folders of the traces, or a result: netsync report TRACE..., or netsync report -m FILE.");
 		return EXIT_BAD;
 	}
-	if (set->model && input_estimates(&set->input)) {
-		complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
-		return EXIT_BAD;
-	}
-	return -1;
+	return input_check_model(&set->input) ? -1 : EXIT_BAD;
 }
 
 /* ---- hosts of messages, and of the result ------------------------------ */
@@ -148,8 +140,8 @@ static bool make_model(const struct settings *set, struct shown *s)
 {
 	json_object *root;
 
-	if (set->model) {
-		if (!model_open(&s->model, set->model))
+	if (set->input.model) {
+		if (!model_open(&s->model, set->input.model))
 			return true;
 	} else {
 		root = result_object(s->ns, s->io, set->input.method);
@@ -187,12 +179,12 @@ static int run(const struct settings *set, struct shown *s)
 	if (!output_check(set->output, set->force))
 		return EXIT_BAD;
 	/* What a result cannot be read from should not take long to be told. */
-	if (set->model && !make_model(set, s))
+	if (set->input.model && !make_model(set, s))
 		return EXIT_BAD;
 	if (reads && (!traffic_keep(&s->spool, s->ns) ||
 		      !input_solve(&set->input, s->ns, s->io)))
 		return EXIT_BAD;
-	if (!set->model && !make_model(set, s))
+	if (!set->input.model && !make_model(set, s))
 		return EXIT_BAD;
 	if (reads && (!match_hosts(s) ||
 		      !traffic_collect(&s->traffic, &s->spool, s->hosts,
@@ -200,7 +192,7 @@ static int run(const struct settings *set, struct shown *s)
 		return EXIT_BAD;
 	if (!write_report(set, s, reads ? &s->traffic : NULL))
 		return EXIT_BAD;
-	return set->model ? EXIT_DONE : outcome_explain(&outcome, s->ns);
+	return set->input.model ? EXIT_DONE : outcome_explain(&outcome, s->ns);
 }
 
 static void release(struct shown *s)
