@@ -34,6 +34,8 @@ function shownOf(pair) {
 	const shown = pair.ways.reduce((sum, way) => sum + pointsOf(way).length, 0);
 	const all = pair.messages[0] + pair.messages[1];
 
+	if (!shown)
+		return " Of so many pairs only the busiest have their messages in this page.";
 	return shown < all ? ` Shown are ${formatCount(shown)} of ${formatCount(all)} messages, ` +
 		"with the smallest and the largest delay of every short time." : "";
 }

@@ -10,8 +10,9 @@ const UNITS = [
 ];
 const MINUS = "\u2212";
 
+/* What would be rounded up to a unit is of that. */
 function unitOf(ns) {
-	const size = Math.abs(ns);
+	const size = Math.abs(ns) * 1.00005;
 
 	return UNITS.find((unit) => size >= unit.ns) || UNITS[UNITS.length - 1];
 }
@@ -28,7 +29,7 @@ function formatDuration(ns) {
 		return "unknown";
 	const unit = unitOf(ns);
 	const value = ns / unit.ns;
-	const whole = Math.max(1, Math.floor(Math.log10(Math.abs(value) || 1)) + 1);
+	const whole = Math.max(1, Math.floor(Math.log10(Math.abs(value) * 1.00005 || 1)) + 1);
 
 	return fixed(value, unit.ns === 1 ? 0 : Math.max(0, 4 - whole)) + " " + unit.name;
 }
@@ -114,11 +115,11 @@ function logTicks(min, max, number, label) {
 function durationTicks(min, max, number, log) {
 	if (log && min > 0)
 		return logTicks(min, max, number, (ns) => {
-			const unit = unitOf(ns * 1.0001);
+			const unit = unitOf(ns);
 
 			return fixed(ns / unit.ns, ns < unit.ns ? 1 : 0) + " " + unit.name;
 		});
-	const unit = unitOf(Math.max(Math.abs(min), Math.abs(max)) * 0.9999);
+	const unit = unitOf(Math.max(Math.abs(min), Math.abs(max)));
 
 	return linearTicks(min, max, number, (ns, step) =>
 		fixed(ns / unit.ns, Math.max(0, Math.ceil(-Math.log10(step / unit.ns) - 1e-9))) +
@@ -131,7 +132,7 @@ function ppmTicks(min, max, number) {
 }
 
 /* Steps of time that are usual, in s, and what is not in decimals. */
-const LONG_STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+const LONG_STEPS = [60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
 function formatMinutes(seconds) {
 	const minutes = Math.round(Math.abs(seconds) / 60);
