@@ -294,6 +294,40 @@ uint32_t netsync_io_num_traces(const struct netsync_io *io);
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 			 struct netsync_io_trace *info);
 
+/* A time in a trace, and what it is to be. */
+struct netsync_io_knot {
+	int64_t time_ns;
+	int64_t new_ns;
+};
+
+/**
+ * netsync_io_copy_tracedat() - copy a trace.dat file with other times
+ * @io: for errors; nothing is added to it
+ * @from: the file, of trace-cmd
+ * @to: the copy, a file that does not exist; what is there after an error is of
+ *	no use
+ * @knots: from the first event to behind the last one, as trace-cmd report -t
+ *	prints their times; in order, no two at one time. Between these, readers
+ *	interpolate.
+ * @num: how many these are, 2 at least
+ * @progress: called now and then while it is copied, or NULL
+ * @data: given to @progress
+ *
+ * All else stays as it is: what readers have to add is told by the option
+ * TIME_SHIFT, for all processors. They compute with 64 bits: from each knot to
+ * the next one, the time that passes multiplied by the change of what is to be
+ * added has to fit into these. New times must not be negative.
+ *
+ * Return: 0; -EINVAL for knots that cannot be used; -ENOTSUP where readers would
+ * not obey (the file has that option already, counts cycles, or has events in
+ * buffers with a name); -EILSEQ or -EPROTONOSUPPORT for a file that cannot be
+ * read; -ECANCELED if @progress said to stop; -ENOMEM, or what the system said.
+ */
+int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
+			     const char *to, const struct netsync_io_knot *knots,
+			     uint32_t num, netsync_io_progress_func progress,
+			     void *data);
+
 #ifdef __cplusplus
 }
 #endif

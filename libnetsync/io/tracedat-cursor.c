@@ -69,6 +69,14 @@ uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes,
 	return number;
 }
 
+uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
+			uint64_t number, unsigned int size)
+{
+	for (unsigned int i = 0; i < size; i++)
+		bytes[file->big_endian ? size - 1 - i : i] = number >> (8 * i);
+	return bytes + size;
+}
+
 uint64_t dat_get_number(struct cursor *cursor, unsigned int size)
 {
 	uint8_t bytes[8];

@@ -8,6 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "io.h"
 #include "tracedat-cursor.h"
 
 /* Of a section that is compressed. */
@@ -64,7 +65,7 @@ static int open_section(struct dat_file *file, struct cursor *cursor,
 		return dat_problem(file, CUT_SHORT);
 	found = dat_get_number(cursor, 2);
 	flags = dat_get_number(cursor, 2);
-	dat_skip(cursor, 4);
+	dat_get(cursor, file->description, sizeof(file->description));
 	size = dat_get_number(cursor, 8);
 	if (cursor->bad || size > file->size - cursor->at)
 		return dat_problem(file, CUT_SHORT);
@@ -152,10 +153,11 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
 	dat_skip(cursor, dat_get_number(cursor, 8));	/* names of tasks */
 	num_cpus = dat_get_number(cursor, 4);
 	dat_get(cursor, word, sizeof(word));
-	if (!memcmp(word, "options  ", sizeof(word)))
+	file->no_options = memcmp(word, "options  ", sizeof(word));
+	if (!file->no_options)
 		ret = dat_read_options(file, cursor, &none, &none);
 	else if (!cursor->bad)
-		cursor->at -= sizeof(word);
+		file->options_end = cursor->at -= sizeof(word);
 	if (ret < 0)
 		return ret;
 	if (file->cpu_count)
@@ -250,6 +252,14 @@ static int read_header(struct dat_file *file)
 	return ret ? ret : read_7(file, &cursor);
 }
 
+bool dat_has_data(const struct dat_buffer *buffer)
+{
+	for (uint32_t i = 0; i < buffer->num_cpus; i++)
+		if (buffer->cpus[i].size)
+			return true;
+	return false;
+}
+
 static bool is_page_size(uint32_t size)
 {
 	return size >= 512 && size <= DAT_MAX_PAGE && !(size & (size - 1));
@@ -273,6 +283,17 @@ int dat_open(struct dat_file *file, const char *path)
 		if (!is_page_size(file->buffers[i].page_size))
 			ret = dat_problem(file, "the size of its pages is impossible");
 	return ret;
+}
+
+int dat_fail(const struct dat_file *file, struct netsync_io *io,
+	     const char *path, int err)
+{
+	if (err == -ENOMEM)
+		return io_no_memory(io);
+	if (file->problem)
+		return io_fail(io, err, "%s: this trace.dat cannot be read: %s.",
+			       path, file->problem);
+	return io_fail(io, err, "%s: %s.", path, strerror(-err));
 }
 
 void dat_close(struct dat_file *file)

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct netsync_io;
+
 /* How a file begins: 3 bytes, then a word. */
 #define DAT_MAGIC "\x17\x08\x44tracing"
 #define DAT_MAGIC_SIZE 10
@@ -38,6 +40,9 @@ struct dat_buffer {
 	bool compressed;
 	struct dat_cpu *cpus;
 	uint32_t num_cpus;
+	/* Version 6: where the list of these begins; where that is told, or 0. */
+	uint64_t list_at;
+	uint64_t told_at;
 };
 
 /* What has to be added to the times of a processor: at a time, so much. */
@@ -79,6 +84,13 @@ struct dat_file {
 	struct dat_buffer *buffers;
 	size_t num_buffers;
 	uint32_t cpu_count;		/* 0: the options do not say */
+
+	/* Where an option more can be put. Version 6: behind the other ones, */
+	uint64_t options_end;
+	bool no_options;		/* of which there are none */
+	/* Version 7: in a section, of which this tells the place; 0: nothing. */
+	uint64_t next_at;
+	uint8_t description[4];		/* of such sections */
 	const char *problem;		/* why it cannot be read, in words */
 };
 
@@ -89,6 +101,10 @@ struct dat_file {
  */
 int dat_open(struct dat_file *file, const char *path);
 void dat_close(struct dat_file *file);
+
+/* Say in a sentence why that failed; gives @err back. */
+int dat_fail(const struct dat_file *file, struct netsync_io *io,
+	     const char *path, int err);
 
 /* Tell the format of each event of a system. 0, or as dat_open(). */
 typedef void (*dat_use_format)(void *data, const char *system, char *text);
@@ -105,6 +121,13 @@ size_t dat_pread(const struct dat_file *file, void *to, size_t size,
 /* Is it exactly @to_size bytes that @from, compressed, stands for? */
 bool dat_decompress(const struct dat_file *file, void *to, size_t to_size,
 		    const void *from, size_t from_size);
+
+/* Make @size bytes of a number; return what is behind them. */
+uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
+			uint64_t number, unsigned int size);
+
+/* Was anything recorded in it? */
+bool dat_has_data(const struct dat_buffer *buffer);
 
 /* The time, as trace-cmd report -t prints it, of what a processor noted. */
 int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts);

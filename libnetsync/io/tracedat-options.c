@@ -129,6 +129,7 @@ int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
 	buffer->cpus = calloc(num + 1, sizeof(*buffer->cpus));
 	if (!buffer->cpus)
 		return -ENOMEM;
+	buffer->list_at = cursor->at;
 	for (uint32_t i = 0; i < num; i++) {
 		struct dat_cpu *cpu = &buffer->cpus[i];
 
@@ -181,6 +182,7 @@ static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 	buffer->cpus = calloc(1, sizeof(*buffer->cpus));
 	if (!buffer->cpus)
 		return -ENOMEM;
+	buffer->told_at = cursor->at;
 	buffer->cpus->at = dat_get_number(cursor, 8);
 	dat_get_word(cursor, name, sizeof(name));
 	buffer->name = strdup(name);
@@ -253,8 +255,10 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 		struct cursor option = *cursor;
 		uint32_t size;
 
-		if (!id && file->version < 7 && !cursor->bad)
+		if (!id && file->version < 7 && !cursor->bad) {
+			file->options_end = option.at - 2;
 			return 0;
+		}
 		size = dat_get_number(cursor, 4);
 		option.at = cursor->at;
 		option.end = cursor->at + size;
@@ -270,6 +274,7 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 		if (option.bad && !ret)
 			ret = -EILSEQ;
 		if (id == OPTION_DONE) {
+			file->next_at = cursor->memory ? 0 : option.at;
 			*next = dat_get_number(&option, 8);
 			break;
 		}

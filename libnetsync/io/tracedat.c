@@ -72,12 +72,7 @@ static int fail(struct trace *trace, int err)
 {
 	const struct tracedat *dat = trace->state;
 
-	if (err == -ENOMEM)
-		return io_no_memory(trace->io);
-	if (dat->file.problem)
-		return io_fail(trace->io, err, "%s: this trace.dat cannot be read: %s.",
-			       trace->path, dat->file.problem);
-	return io_fail(trace->io, err, "%s: %s.", trace->path, strerror(-err));
+	return dat_fail(&dat->file, trace->io, trace->path, err);
 }
 
 /* ---- what events there are --------------------------------------------- */
@@ -231,14 +226,6 @@ static int add_stream(struct trace *trace, size_t buffer,
 	return 0;
 }
 
-static bool has_data(const struct dat_buffer *buffer)
-{
-	for (uint32_t i = 0; i < buffer->num_cpus; i++)
-		if (buffer->cpus[i].size)
-			return true;
-	return false;
-}
-
 /* The clock of a buffer; that of version 6 is one for all. */
 static const char *clock_of(const struct dat_file *file,
 			    const struct dat_buffer *buffer)
@@ -265,7 +252,7 @@ static int add_streams(struct trace *trace)
 	for (size_t i = 0; i < file->num_buffers && !ret; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
 
-		if (!has_data(buffer))
+		if (!dat_has_data(buffer))
 			continue;
 		if (strcmp(clock_of(file, buffer), trace->clock_name)) {
 			io_warn(trace->io, "%s: buffer %s has another clock (%s) than the others (%s) and was not used.",
@@ -329,7 +316,7 @@ static int identify(struct trace *trace)
 	for (size_t i = 0; i < file->num_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
 
-		if (has_data(buffer) && (!clock || !*buffer->name))
+		if (dat_has_data(buffer) && (!clock || !*buffer->name))
 			clock = clock_of(file, buffer);
 	}
 	if (!clock) {
