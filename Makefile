@@ -283,12 +283,13 @@ check-field:
 	selftests/run $(FIELD_TESTS)
 
 # What takes long, or a browser.
-FORMAT_TESTS := selftests/report/test_browser
+FORMAT_TESTS := selftests/report/test_browser selftests/ways/test_ways
 
 .PHONY: check-formats
 check-formats:
-	selftests/rig/setup build check browser
+	selftests/rig/setup build check guest browser
 	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FORMAT_TESTS)
 
 # With the kernels of other releases of Debian, each fetched once.
