@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which host of a result file is one of those that were read? */
-#include <errno.h>
 #include <string.h>
 
 #include "model.h"
@@ -27,19 +26,25 @@ static bool clock_of(const struct netsync_io *io, uint32_t host,
 	return false;
 }
 
+/* One of the same name may be of another boot. */
+static bool is_other_clock(const struct model_host *host,
+			   const struct model_clock *clock)
+{
+	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&
+	       memcmp(host->clock.uuid, clock->uuid, sizeof(clock->uuid));
+}
+
 int model_match(struct model *model, const struct netsync *ns,
 		const struct netsync_io *io, uint32_t host,
 		const struct model_host **found, int64_t *shift_ns)
 {
 	struct model_clock clock;
 	const bool has_clock = clock_of(io, host, &clock);
-	int ret = has_clock ? model_find_clock(model, &clock, found) :
-			      -ENOENT;
+	int ret = model_find_name(model, host_info(ns, host).name, found);
 
 	*shift_ns = 0;
-	if (ret == -ENOTUNIQ || (ret == -ENOENT &&
-				 (!has_clock || !clock.has_uuid)))
-		ret = model_find_name(model, host_info(ns, host).name, found);
+	if (has_clock && (ret || is_other_clock(*found, &clock)))
+		ret = model_find_clock(model, &clock, found);
 	if (!ret && has_clock && (*found)->has_traces)
 		ret = model_shift(model, *found, &clock, shift_ns);
 	return ret;

@@ -72,10 +72,10 @@ int model_shift(struct model *model, const struct model_host *host,
 		const struct model_clock *clock, int64_t *shift_ns);
 
 /*
- * The host of the model that one of @ns is, which @io has read: the one with its
- * clock, since one of its name may be of another boot; where several have that
- * clock (network namespaces), or it has no uuid to be known by, the one of its
- * name. @shift_ns: what is to be added to its times. As model_find_clock().
+ * The host of the model that one of @ns is, which @io has read: the one of its
+ * name, unless that has another clock (is of another boot); else, where traces
+ * have come under another name, the one with its clock. @shift_ns: what is to be
+ * added to its times. As model_find_clock().
  */
 int model_match(struct model *model, const struct netsync *ns,
 		const struct netsync_io *io, uint32_t host,

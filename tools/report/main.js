@@ -2,11 +2,22 @@
 /* The page: what is on top of it, and which pair it shows. */
 "use strict";
 
+function headline(messages, before, after) {
+	if (!messages)
+		return "No messages between them were found.";
+	if (!before && !after)
+		return `None of ${plural(messages, "message")} is received before being sent, ` +
+			"by the clocks as they were or after correction.";
+	return `Of ${plural(messages, "message")} ${formatCount(before)} ` +
+		`${before === 1 ? "was" : "were"} received before being sent, by the clocks as they ` +
+		`were. After correction ${after ? formatCount(after) + (after === 1 ? " is" : " are") : "none is"}.`;
+}
+
 function showTop() {
 	const names = HOSTS.map((host) => host.name);
-	const title = names.length <= 4 ? "Clocks of " + names.slice(0, -1).join(", ") +
-		(names.length > 1 ? " and " : "") + names[names.length - 1] :
-		`Clocks of ${names.length} hosts`;
+	const list = names.slice(0, -1).join(", ") + (names.length > 1 ? " and " : "") +
+		names[names.length - 1];
+	const title = "Clocks of " + (list.length <= 60 ? list : plural(names.length, "host"));
 	const sum = (key) => PAIRS.reduce((all, pair) => all + pair[key], 0);
 	const messages = PAIRS.reduce((all, pair) => all + pair.messages[0] + pair.messages[1], 0);
 	const before = sum("before"), after = sum("after");
@@ -18,10 +29,7 @@ function showTop() {
 
 	document.title = "netsync: " + title;
 	byId("title").textContent = title;
-	byId("headline").textContent = !messages ? "No messages between them were found." :
-		`Of ${plural(messages, "message")} ${formatCount(before)} ` +
-		`${before === 1 ? "was" : "were"} received before being sent, by the clocks as they ` +
-		`were. After correction ${after ? formatCount(after) + (after === 1 ? " is" : " are") : "none is"}.`;
+	byId("headline").textContent = headline(messages, before, after);
 	byId("tiles").replaceChildren(
 		tile(formatCount(HOSTS.length), HOSTS.length === 1 ? "host" : "hosts"),
 		tile(formatCount(messages), messages === 1 ? "message" : "messages"),
