@@ -203,7 +203,8 @@ static bool make_graph(struct graph *graph)
 	graph->graph = bt_graph_create(0);
 	if (!graph->graph)
 		return false;
-	source = add_ctf_source(graph->graph, graph->plugin, graph->trace->path);
+	source = add_ctf_source(graph->graph, graph->plugin,
+				graph->trace->readable);
 	filter = source ? add_filter(graph) : NULL;
 	sink = filter ? add_sink(graph) : NULL;
 	return sink && connect(graph, source, filter, sink);

@@ -25,7 +25,7 @@ static const char help[] =
 	"                       and link the rest: at once, and as exact as that can be\n"
 	"  -h, --help           this text\n\n"
 	"Exit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
-	"corrected in FILE were left out.\n";
+	"corrected in FILE were left out, or damaged ones were copied in part.\n";
 
 /* A new format is one file and one row. */
 static const struct format {
@@ -66,6 +66,7 @@ struct apply {
 	struct progress progress;
 	uint32_t num_copied;
 	uint32_t num_left_out;
+	uint32_t num_in_part;	/* of those copied */
 };
 
 bool apply_time(const struct apply_trace *trace, int64_t time_ns,
@@ -206,6 +207,7 @@ static bool identify(struct apply *apply, const struct source *source,
 		return false;
 	}
 	trace->path = info->path;
+	trace->readable = info->readable ? info->readable : info->path;
 	trace->result = apply->set->model;
 	trace->host = host->name;
 	trace->clock = *clock;
@@ -232,6 +234,26 @@ static bool copy_to(const struct apply *apply, apply_copy copy,
 	       copy(trace, place) && !interrupted;
 }
 
+/* False: it is left out, and that was complained of. */
+static bool can_copy(const struct apply *apply, apply_copy copy,
+		     const struct netsync_io_trace *info)
+{
+	const bool changed = apply->set->metadata_only;
+
+	if (!copy)
+		complain("%s: it is left out, as it %s.", info->path, changed ?
+			 "has no metadata that could be changed; do without --metadata-only" :
+			 "is of a format that cannot be written");
+	else if (info->damaged && changed)
+		complain("%s: it is left out, as it is damaged; do without --metadata-only.",
+			 info->path);
+	else if (info->damaged && !info->readable)
+		complain("%s: it is left out, as it is damaged.", info->path);
+	else
+		return true;
+	return false;
+}
+
 /* False: there is no use in going on. */
 static bool copy_trace(struct apply *apply, const struct source *source,
 		       uint32_t index)
@@ -243,14 +265,11 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 	bool ok = true;
 	char *place;
 
-	if (!copy || info.damaged) {
-		complain("%s: it is left out, as it %s.", info.path,
-			 copy ? "is damaged" : apply->set->metadata_only ?
-			 "has no metadata that could be changed; do without --metadata-only" :
-			 "is of a format that cannot be written");
+	if (!can_copy(apply, copy, &info)) {
 		apply->num_left_out++;
 		return true;
 	}
+	apply->num_in_part += info.damaged > 0;
 	if (identify(apply, source, &info, &trace, &clock)) {
 		place = place_of(apply, source, info.path);
 		ok = place ? copy_to(apply, copy, &trace, place) : no_memory();
@@ -368,7 +387,10 @@ static int run(struct apply *apply)
 		ok = false;
 	if (!ok)
 		remove_tree(apply->temporary);
-	return !ok ? EXIT_BAD : apply->num_left_out ? EXIT_PARTIAL : EXIT_DONE;
+	if (!ok)
+		return EXIT_BAD;
+	return apply->num_left_out || apply->num_in_part ? EXIT_PARTIAL :
+							   EXIT_DONE;
 }
 
 static int apply_all(const struct settings *set)

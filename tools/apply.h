@@ -13,6 +13,7 @@
 
 struct apply_trace {
 	const char *path;	/* of the original: a folder, or a file */
+	const char *readable;	/* the same, or what is good of a damaged one */
 	const char *result;	/* the result file, */
 	const char *host;	/* the host in it, */
 	const struct netsync_clock *clock;	/* and that one's clock */

@@ -268,6 +268,12 @@ struct netsync_io_trace {
 	int64_t epoch_ns;	/* of the zero of its clock */
 	uint32_t has_clock_uuid;
 	uint8_t clock_uuid[16];
+
+	/*
+	 * Before netsync_io_read(), of a CTF trace that is damaged: a folder with
+	 * a trace of what can be read of it, until then; else NULL.
+	 */
+	const char *readable;
 };
 
 #define NETSYNC_IO_NO_HOST UINT32_MAX

@@ -322,6 +322,7 @@ static int ctf_open(struct trace *trace)
 		return 0;
 	}
 	ctf->reading = true;
+	trace->readable = ctf->files.scratch ? ctf->files.folder : NULL;
 	return 1;
 }
 

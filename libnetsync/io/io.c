@@ -560,6 +560,7 @@ static struct netsync_io_trace found_info(const struct trace *trace)
 
 	info.first_ns = trace->range.begin_ns;
 	info.last_ns = trace->range.end_ns;
+	info.readable = trace->readable;
 	return info;
 }
 

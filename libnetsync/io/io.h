@@ -83,6 +83,7 @@ struct trace {
 	uint8_t uuid[UUID_SIZE];
 	struct range range;	/* of all streams together */
 	uint64_t range_hash;	/* of the ranges of all streams */
+	const char *readable;	/* instead of it; NULL: all of it is */
 	bool has_network;	/* there are event classes of network events */
 	bool has_netns;		/* some of which say the network namespace */
 
