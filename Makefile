@@ -18,6 +18,7 @@
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
+#   make bench-readers     reading each format, beside its usual tool
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
 #   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
@@ -283,7 +284,8 @@ check-field:
 	selftests/run $(FIELD_TESTS)
 
 # What takes long, or a browser.
-FORMAT_TESTS := selftests/report/test_browser selftests/ways/test_ways
+FORMAT_TESTS := selftests/report/test_browser selftests/ways/test_ways \
+	selftests/tracedat/test_record
 
 .PHONY: check-formats
 check-formats:
@@ -381,6 +383,10 @@ SEEDS ?= 8
 .PHONY: bench-truth
 bench-truth: $(BUILD)/selftests/bench/truth
 	$< --seeds $(SEEDS) $(CASES)
+
+.PHONY: bench-readers
+bench-readers: all
+	selftests/bench/readers
 
 .PHONY: bench-text
 bench-text: $(BUILD)/selftests/bench/text $(TOOL)

@@ -72,10 +72,11 @@ def trace_epoch(trace):
 
 
 class Truth:
-    """Where the clock of a guest really stood, in the time of a trace of it."""
+    """Where the clock of a guest really stood, in the time of a trace of it: of LTTng,
+    or (None) of monotonic time, as ftrace's clock mono is."""
 
     def __init__(self, folder, trace="trace"):
-        self.epoch = trace_epoch(folder / trace)
+        self.epoch = trace_epoch(folder / trace) if trace else 0
         with open(folder / "truth.json", encoding="ascii") as file:
             self.samples = [[sent + self.epoch, host, received + self.epoch]
                             for sent, host, received in json.load(file)]
