@@ -128,19 +128,14 @@ static int stop(void *data, uint64_t done, uint64_t total)
 bool apply_tracedat(const struct apply_trace *trace, const char *to)
 {
 	struct knots knots = { .trace = trace };
-	struct netsync *ns = netsync_new();
-	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
-	bool ok = io || no_memory();
+	bool ok = make_knots(&knots);
 
-	ok = ok && make_knots(&knots);
-	if (ok && netsync_io_copy_tracedat(io, trace->path, to, knots.knot,
+	if (ok && netsync_io_copy_tracedat(trace->io, trace->path, to, knots.knot,
 					   knots.num, stop, NULL)) {
 		if (!interrupted)
-			complain("%s", netsync_io_error(io));
+			complain("%s", netsync_io_error(trace->io));
 		ok = false;
 	}
 	free(knots.knot);
-	netsync_io_free(io);
-	netsync_free(ns);
 	return ok;
 }

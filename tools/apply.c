@@ -34,6 +34,7 @@ static const struct format {
 	apply_copy copy_metadata;	/* only; or NULL */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },
+	{ "pcap", apply_pcap, NULL },
 	{ "trace.dat", apply_tracedat, NULL },
 };
 
@@ -174,6 +175,9 @@ static int find_host(struct apply *apply, const struct source *source,
 		return -ENOMEM;
 	ret = model_find_name(&apply->model, name, host);
 	free(name);
+	/* A machine has a host for each of its clocks. */
+	if (!ret && !model_same_kind(&(*host)->clock, clock))
+		ret = model_find_clock(&apply->model, clock, host);
 	return ret;
 }
 
@@ -206,6 +210,7 @@ static bool identify(struct apply *apply, const struct source *source,
 			 model_error(&apply->model));
 		return false;
 	}
+	trace->io = apply->io;
 	trace->path = info->path;
 	trace->readable = info->readable ? info->readable : info->path;
 	trace->result = apply->set->model;

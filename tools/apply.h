@@ -11,7 +11,10 @@
 
 #include <netsync.h>
 
+struct netsync_io;
+
 struct apply_trace {
+	struct netsync_io *io;	/* what found it */
 	const char *path;	/* of the original: a folder, or a file */
 	const char *readable;	/* the same, or what is good of a damaged one */
 	const char *result;	/* the result file, */
@@ -34,6 +37,7 @@ bool apply_time(const struct apply_trace *trace, int64_t time_ns,
 typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
 
 bool apply_ctf(const struct apply_trace *trace, const char *to);
+bool apply_pcap(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
 /* Of CTF traces with the same stream files, and another clock in the metadata. */

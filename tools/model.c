@@ -262,15 +262,16 @@ int model_find_name(struct model *model, const char *name,
 	return -ENOENT;
 }
 
-static bool same_name(const char *a, const char *b)
+bool model_same_kind(const struct model_clock *a, const struct model_clock *b)
 {
-	return a && b ? !strcmp(a, b) : a == b;
+	return a->name && b->name ? !strcmp(a->name, b->name) :
+				    a->name == b->name;
 }
 
 static bool same_uuid(const struct model_host *host,
 		      const struct model_clock *clock)
 {
-	return host->has_traces && same_name(clock->name, host->clock.name) &&
+	return host->has_traces && model_same_kind(clock, &host->clock) &&
 	       clock->has_uuid == host->clock.has_uuid &&
 	       !memcmp(clock->uuid, host->clock.uuid, MODEL_UUID_SIZE);
 }

@@ -48,6 +48,9 @@ int model_take(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
+/* Have two clocks the same name, or none? */
+bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
+
 /* The host of this name; -ENOENT: there is none. */
 int model_find_name(struct model *model, const char *name,
 		    const struct model_host **host);

@@ -270,8 +270,9 @@ struct netsync_io_trace {
 	uint8_t clock_uuid[16];
 
 	/*
-	 * Before netsync_io_read(), of a CTF trace that is damaged: a folder with
-	 * a trace of what can be read of it, until then; else NULL.
+	 * Before netsync_io_read(), of a trace that is damaged: where what can be
+	 * read of it is, until then: of CTF a folder with a trace of that, of a
+	 * capture the file itself; else NULL.
 	 */
 	const char *readable;
 };
@@ -333,6 +334,34 @@ int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     const char *to, const struct netsync_io_knot *knots,
 			     uint32_t num, netsync_io_progress_func progress,
 			     void *data);
+
+/*
+ * What another time than @time_ns is to be, which goes into @new_ns. 0; -ERANGE
+ * if it is none; another negative errno to give up.
+ */
+typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
+				    int64_t *new_ns);
+
+/**
+ * netsync_io_copy_capture() - copy a pcap or pcapng file with other times
+ * @io: for errors and warnings; nothing is added to it
+ * @from: the file
+ * @to: the copy, a file that does not exist; what is there after an error is
+ *	of no use
+ * @time: called for each packet, and for the times in statistics of interfaces
+ * @data: given to @time
+ *
+ * All else stays as it is, the order too; but times that were in units of more
+ * than a nanosecond are in nanoseconds (of pcapng also those in binary
+ * fractions of a second), which the copy's headers say. Of a damaged file what
+ * is before the damage is copied, with a warning.
+ *
+ * Return: 0; -ERANGE for a time that cannot be changed, or written; what @time
+ * returned; -ENOMEM, or what the system said.
+ */
+int netsync_io_copy_capture(struct netsync_io *io, const char *from,
+			    const char *to, netsync_io_time_func time,
+			    void *data);
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,6 @@
 #include "../array.h"
 #include "capture.h"
 
-#define PCAP_US UINT32_C(0xa1b2c3d4)
-#define PCAP_NS UINT32_C(0xa1b23c4d)
 #define PCAP_HEADER 24
 #define PCAP_RECORD 16
 
@@ -117,7 +115,7 @@ static int damaged(struct capture *capture, const char *why)
 
 static bool is_pcap(uint32_t magic)
 {
-	return magic == PCAP_US || magic == PCAP_NS;
+	return magic == CAPTURE_PCAP_US || magic == CAPTURE_PCAP_NS;
 }
 
 bool capture_claims(const uint8_t *head, size_t len)
@@ -183,7 +181,7 @@ static int begin_pcap(struct capture *capture, struct capture_block *block)
 		return -ENOMEM;
 	/* The rest of the word is about frame check sequences. */
 	interface->link = (uint16_t)capture_u32(capture, block->bytes + 20);
-	if (magic == PCAP_NS)
+	if (magic == CAPTURE_PCAP_NS)
 		interface->resolution = RESOLUTION_NS;
 	block->kind = CAPTURE_HEADER;
 	return 1;

@@ -16,6 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How pcap files begin, by their units of time. */
+#define CAPTURE_PCAP_US UINT32_C(0xa1b2c3d4)
+#define CAPTURE_PCAP_NS UINT32_C(0xa1b23c4d)
+
 enum capture_kind {
 	CAPTURE_HEADER,		/* of a pcap file or of a section */
 	CAPTURE_INTERFACE,

@@ -62,6 +62,7 @@ static void end_at_damage(struct trace *trace)
 
 	if (pcap->end == UINT64_MAX) {
 		trace->info.damaged++;
+		trace->readable = trace->path;
 		io_warn(trace->io, "%s: it was read up to its byte %llu only (%s).",
 			trace->path, (unsigned long long)pcap->capture.next,
 			pcap->capture.damage);
