@@ -59,7 +59,7 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 /* The processors of a buffer; in version 6 they are counted from 0. */
 int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
 		  uint32_t num);
-/* NULL: no memory, or too many. */
+/* NULL: no memory. */
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
 void dat_free_shifts(struct dat_file *file);
 

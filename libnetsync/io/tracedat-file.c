@@ -265,6 +265,30 @@ static bool is_page_size(uint32_t size)
 	return size >= 512 && size <= DAT_MAX_PAGE && !(size & (size - 1));
 }
 
+/*
+ * What the processors recorded lies side by side, as far as it is there: who says
+ * otherwise could have the same read any number of times.
+ */
+static bool is_apart(const struct dat_file *file)
+{
+	uint64_t left = file->size;
+
+	for (size_t i = 0; i < file->num_buffers; i++)
+		for (uint32_t j = 0; j < file->buffers[i].num_cpus; j++) {
+			const struct dat_cpu *cpu = &file->buffers[i].cpus[j];
+			uint64_t size = cpu->size;
+
+			if (cpu->at >= file->size)
+				continue;
+			if (size > file->size - cpu->at)
+				size = file->size - cpu->at;
+			if (size > left)
+				return false;
+			left -= size;
+		}
+	return true;
+}
+
 int dat_open(struct dat_file *file, const char *path)
 {
 	off_t size;
@@ -282,6 +306,8 @@ int dat_open(struct dat_file *file, const char *path)
 	for (size_t i = 0; i < file->num_buffers && !ret; i++)
 		if (!is_page_size(file->buffers[i].page_size))
 			ret = dat_problem(file, "the size of its pages is impossible");
+	if (!ret && !is_apart(file))
+		ret = dat_problem(file, "it says of several processors that they have the same pages");
 	return ret;
 }
 

@@ -6,7 +6,7 @@
 #include "tracedat-cursor.h"
 
 #define SHIFT_INTERPOLATES 1
-#define MAX_BUFFERS 256
+#define MAX_BUFFERS 64
 
 /* Of the clocks that there are, "[this]" is in use. */
 static char *chosen_clock(const char *text)
@@ -105,11 +105,9 @@ static int read_shifts(struct dat_file *file, struct cursor *cursor)
 
 struct dat_buffer *dat_add_buffer(struct dat_file *file)
 {
-	struct dat_buffer *more = NULL;
+	struct dat_buffer *more = realloc(file->buffers,
+					  (file->num_buffers + 1) * sizeof(*more));
 
-	if (file->num_buffers < MAX_BUFFERS)
-		more = realloc(file->buffers,
-			       (file->num_buffers + 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	file->buffers = more;
@@ -236,6 +234,8 @@ static int read_option(struct dat_file *file, unsigned int id,
 			return dat_problem(file, "its option TSC2NSEC is damaged");
 		break;
 	case OPTION_BUFFER:
+		if (file->num_buffers == MAX_BUFFERS)
+			return dat_problem(file, "it has more buffers than can be read");
 		return file->version < 7 ? note_buffer_6(file, cursor) :
 					   read_buffer_7(file, cursor);
 	default:

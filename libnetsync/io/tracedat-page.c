@@ -222,7 +222,8 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 				     .at = cpu->at, .end = cpu->at };
 	if (!cpu->size)
 		return 0;
-	if (cpu->at > file->size)
+	if (cpu->at > file->size || (buffer->compressed &&
+	    file->size - cpu->at < sizeof(chunks)))
 		return -EILSEQ;
 	if (!buffer->compressed) {
 		if (cpu->size < file->size - cpu->at)
@@ -231,8 +232,11 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 			pages->end = file->size;
 		return 0;
 	}
-	/* How many bytes these are is not written by all in the same way. */
-	pages->end = file->size;
+	/* Their number is before them, and not always counted among their bytes. */
+	if (cpu->size < file->size - cpu->at - sizeof(chunks))
+		pages->end += sizeof(chunks) + cpu->size;
+	else
+		pages->end = file->size;
 	if (dat_pread(file, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
 		return -EILSEQ;
 	pages->at += sizeof(chunks);

@@ -77,6 +77,14 @@ static int fail(struct trace *trace, int err)
 
 /* ---- what events there are --------------------------------------------- */
 
+static bool has_format(const struct tracedat *dat, const struct event_kind *kind)
+{
+	for (size_t i = 0; i < dat->num_formats; i++)
+		if (dat->formats[i].kind == kind)
+			return true;
+	return false;
+}
+
 static void use_format(void *data, const char *system, char *text)
 {
 	struct tracedat *dat = data;
@@ -93,7 +101,7 @@ static void use_format(void *data, const char *system, char *text)
 		io_warn(dat->trace->io,
 			"%s: the events %s have not the fields of any known version and are not used.",
 			dat->trace->path, name);
-	if (!whole)
+	if (!whole || has_format(dat, format.kind))
 		return;
 	if (array_grow(&dat->formats, &dat->format_room, dat->num_formats,
 		       sizeof(*dat->formats)))
