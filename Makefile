@@ -345,14 +345,20 @@ $(BUILD)/fuzz/%.o: %.c
 $(BUILD)/fuzz/reader: $(FUZZ_OBJ)
 	$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(BT2_LIBS) $(ZIP_LIBS) -lm
 
--include $(FUZZ_OBJ:.o=.d)
+# Metadata is no trace by itself.
+FUZZ_TSDL_OBJ := $(addprefix $(BUILD)/fuzz/,selftests/fuzz/tsdl.o tools/tsdl.o)
+$(BUILD)/fuzz/metadata: $(FUZZ_TSDL_OBJ)
+	$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $@ $^
+
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_TSDL_OBJ:.o=.d)
 
 .PHONY: fuzz
 fuzz:
 	selftests/rig/setup build fuzz
-	$(MAKE) --no-print-directory -s $(BUILD)/fuzz/reader
+	$(MAKE) --no-print-directory -s $(BUILD)/fuzz/reader $(BUILD)/fuzz/metadata
 	for format in $(FUZZ_FORMATS); do \
-		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/reader \
+		case $$format in tsdl) what=metadata;; *) what=reader;; esac; \
+		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/$$what \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 			-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$$format- \
 			$(BUILD)/fuzz/$$format selftests/fuzz/samples/$$format || exit 1; \

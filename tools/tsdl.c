@@ -24,7 +24,8 @@ struct span {
 struct block {
 	unsigned int num;	/* how many there are; of the last one: */
 	struct span value[NUM_KEYS];
-	const char *end;	/* its closing brace */
+	const char *start;	/* after its opening brace */
+	bool is_good;		/* closed, and each key has a value */
 };
 
 static bool is_word(char c)
@@ -75,8 +76,8 @@ static struct span next_token(const char **at)
 	return token;
 }
 
-/* "KEY = VALUE;", of which the key was read. */
-static void take_value(struct block *block, struct span key, const char **at)
+/* "KEY = VALUE;", of which the key was read. False: one of ours has none. */
+static bool take_value(struct block *block, struct span key, const char **at)
 {
 	struct span value = { .start = NULL }, token;
 
@@ -84,15 +85,16 @@ static void take_value(struct block *block, struct span key, const char **at)
 		if (!is(key, key_names[i]))
 			continue;
 		if (!is(next_token(at), "="))
-			return;
+			return false;
 		value.start = skip(*at);
 		do {
 			value.end = *at;
 			token = next_token(at);
 		} while (token.start < token.end && !is(token, ";"));
 		block->value[i] = value;
-		return;
+		return true;
 	}
+	return true;
 }
 
 static void take_block(struct block *block, const char **at)
@@ -101,7 +103,7 @@ static void take_block(struct block *block, const char **at)
 	unsigned int depth = 1;
 	struct span token;
 
-	*block = (struct block){ .num = num };
+	*block = (struct block){ .num = num, .start = *at };
 	while (depth) {
 		token = next_token(at);
 		if (token.start == token.end)
@@ -110,10 +112,10 @@ static void take_block(struct block *block, const char **at)
 			depth++;
 		else if (is(token, "}"))
 			depth--;
-		else if (depth == 1)
-			take_value(block, token, at);
+		else if (depth == 1 && !take_value(block, token, at))
+			return;
 	}
-	block->end = token.start;
+	block->is_good = true;
 }
 
 static struct block find_block(const char *text)
@@ -161,7 +163,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 		return "its metadata describes no clock";
 	if (block.num > 1)
 		return "its metadata describes several clocks";
-	if (!block.end || !read_number(block.value[FREQ], &freq) || freq <= 0 ||
+	if (!block.is_good || !read_number(block.value[FREQ], &freq) || freq <= 0 ||
 	    !read_number(block.value[OFFSET_S], &clock->offset_s) ||
 	    !read_number(block.value[OFFSET], &clock->offset))
 		return "the clock in its metadata cannot be understood";
@@ -174,13 +176,18 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 	const struct block block = find_block(text);
 	const long long values[NUM_KEYS] = { clock->freq, clock->offset_s,
 					     clock->offset };
-	const char *at = text;
+	const char *at;
 	char *changed = NULL;
 	size_t size;
 	FILE *out = open_memstream(&changed, &size);
 
 	if (!out)
 		return NULL;
+	fprintf(out, "%.*s", (int)(block.start - text), text);
+	for (int i = 0; i < NUM_KEYS; i++)
+		if (!block.value[i].start && (i != OFFSET_S || values[i]))
+			fprintf(out, " %s = %lld;", key_names[i], values[i]);
+	at = block.start;
 	/* In the order of the text: each time the next one of those there. */
 	for (;;) {
 		int next = -1;
@@ -195,11 +202,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 			values[next]);
 		at = block.value[next].end;
 	}
-	fprintf(out, "%.*s", (int)(block.end - at), at);
-	for (int i = 0; i < NUM_KEYS; i++)
-		if (!block.value[i].start && (i != OFFSET_S || values[i]))
-			fprintf(out, "%s = %lld; ", key_names[i], values[i]);
-	fputs(block.end, out);
+	fputs(at, out);
 	if (!fclose(out))
 		return changed;
 	free(changed);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever metadata holds: if there is one clock in it, changing that gives a text
+ * with the new one in its place, and one that is longer by these numbers only.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../tools/tsdl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct tsdl_clock clock = { .freq = 1000000007, .offset = INT64_MAX };
+	struct tsdl_clock found;
+	char *text = malloc(size + 1), *changed;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (!tsdl_read_clock(text, &found)) {
+		changed = tsdl_change_clock(text, &clock);
+		if (tsdl_read_clock(changed, &found) || found.freq != clock.freq ||
+		    found.offset != clock.offset || found.offset_s)
+			abort();
+		free(changed);
+	}
+	free(text);
+	return 0;
+}
