@@ -250,6 +250,22 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 	$(CC) $(BASE_CFLAGS) -Wno-sign-compare -Wno-pointer-arith $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
 
+# The samples of the fuzzer, without that.
+SAMPLES_TEST := $(BUILD)/selftests/fuzz/test_samples
+SAMPLES_OBJ := $(addprefix $(BUILD)/sanitized/,$(CORE_SRC:.c=.o) $(IO_SRC:.c=.o) \
+	selftests/fuzz/reader.o selftests/fuzz/test_samples.o)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+$(BUILD)/sanitized/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) -g -O1 $(SANITIZE) -c -o $@ $<
+
+$(SAMPLES_TEST): $(SAMPLES_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(BT2_LIBS) $(ZIP_LIBS) -lm
+
+-include $(SAMPLES_OBJ:.o=.d)
+
 # Programs that guest tests use.
 GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
 	$(wildcard selftests/module/*.c)) $(BUILD)/selftests/often
@@ -265,7 +281,7 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(KINDS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TEST) $(KINDS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS)
 
 .PHONY: check
@@ -273,7 +289,7 @@ check:
 	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 .PHONY: check-field
@@ -330,7 +346,8 @@ check-dkms:
 	selftests/run selftests/dkms/test_dkms
 
 # What is in a file, found by trial: a folder of samples for each format. New
-# ones that are of use stay in build/fuzz, what breaks a reader is beside them.
+# ones that are of use stay in build/fuzz, what breaks a reader is beside them,
+# and becomes a sample when it does no longer: $(SAMPLES_TEST) reads all again.
 FUZZ_SECONDS ?= 600
 FUZZ_FORMATS ?= $(notdir $(wildcard selftests/fuzz/samples/*))
 FUZZ_CC := clang

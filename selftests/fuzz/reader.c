@@ -2,19 +2,23 @@
 /*
  * Whatever is in a file that is a trace: it is read, copied with other times, or
  * refused, in a moment and in little memory. Which reader it comes to is found out
- * by how it begins, so that the samples to start from decide which one is tried.
+ * by how it begins, so that the samples to start from decide which one is tried;
+ * what is of no known format is read as text.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <netsync-io.h>
 
 /* In memory, and gone with the process that begins it. */
-static char path[] = "/dev/shm/netsync-fuzz-XXXXXX";
-static char copy[sizeof(path) + sizeof(".copy")];
+static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
+static char *const path = named + sizeof("host=") - 1;
+static char copy[sizeof(named) + sizeof(".copy")];
 static int file = -1;
 
 static void remove_file(void)
@@ -43,19 +47,56 @@ static void copy_tracedat(struct netsync_io *io)
 	unlink(copy);
 }
 
+static int later(void *data, int64_t time_ns, int64_t *new_ns)
+{
+	(void)data;
+	return __builtin_add_overflow(time_ns, 1000, new_ns) ? -ERANGE : 0;
+}
+
+/* Of each other one it is told whose it is; else that has to be inferred. */
+static void read_capture(struct netsync_io *io, size_t size)
+{
+	struct netsync_io_trace info = { .size = sizeof(info) };
+
+	if (netsync_io_get_trace(io, 0, &info) || strcmp(info.format, "pcap"))
+		return;
+	netsync_io_copy_capture(io, path, copy, later, NULL);
+	unlink(copy);
+	if (size % 2)
+		netsync_io_add_address(io, "host=10.0.0.1");
+}
+
+static void read_text(struct netsync *ns,
+		      int (*add)(struct netsync_io *, const char *, int))
+{
+	struct netsync_io *io = netsync_io_new(ns);
+
+	if (!add(io, path, 0) && !netsync_io_read(io, NULL, NULL))
+		netsync_solve(ns, NULL);
+	netsync_io_free(io);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = netsync_io_new(ns);
+	int found;
 
 	if (!put(data, size)) {
 		perror(path);
 		abort();
 	}
-	if (netsync_io_add(io, path) > 0 && !netsync_io_read(io, NULL, NULL))
-		netsync_solve(ns, NULL);
+	found = netsync_io_add(io, named);
+	if (found == -EPROTONOSUPPORT) {
+		read_text(ns, netsync_io_add_packets);
+		read_text(ns, netsync_io_add_messages);
+	} else if (found > 0) {
+		read_capture(io, size);
+		if (!netsync_io_read(io, NULL, NULL))
+			netsync_solve(ns, NULL);
+	}
 	copy_tracedat(io);
 	netsync_io_free(io);
 	netsync_free(ns);
