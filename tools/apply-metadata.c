@@ -166,32 +166,37 @@ static bool compare(struct line *line)
 	return ok;
 }
 
-/*
- * Through the middle of the trace, with the mean slope of the correction over
- * all of it.
- */
-static bool fit(struct line *line)
+/* The mean slope of the correction over all of the trace; 0: it has none. */
+static uint64_t mean_freq(const struct line *line)
 {
 	const struct apply_trace *trace = line->trace;
 	const int64_t length = trace->last_ns - trace->first_ns;
-	const int64_t middle = trace->first_ns + length / 2;
-	int64_t first, last, corrected;
+	int64_t first, last;
 	long double freq;
-	__int128 cycles;
 
 	if (!apply_time(trace, trace->first_ns, &first) ||
-	    !apply_time(trace, trace->last_ns, &last) ||
-	    !apply_time(trace, middle, &corrected))
+	    !apply_time(trace, trace->last_ns, &last) || last <= first)
+		return 0;
+	freq = (long double)line->old_freq * length / (last - first);
+	return freq >= 1 && freq < 0x1p62L ? llroundl(freq) : 0;
+}
+
+/* With this slope, through the middle of the trace. */
+static bool draw(struct line *line, uint64_t freq)
+{
+	const struct apply_trace *trace = line->trace;
+	const int64_t middle = trace->first_ns +
+			       (trace->last_ns - trace->first_ns) / 2;
+	__int128 cycles;
+	int64_t corrected;
+
+	if (!apply_time(trace, middle, &corrected))
 		return false;
-	freq = last > first ? (long double)line->old_freq * length /
-			      (last - first) : line->old_freq;
-	if (!(freq >= 1 && freq < 0x1p62L))
-		return false;
-	line->freq = llroundl(freq);
+	line->freq = freq;
 	cycles = (__int128)middle * line->old_freq / NS_PER_S - line->old_offset;
-	line->offset = ((__int128)corrected * line->freq + NS_PER_S / 2) /
-		       NS_PER_S - cycles;
-	return true;
+	line->offset = ((__int128)corrected * freq + NS_PER_S / 2) / NS_PER_S -
+		       cycles;
+	return compare(line);
 }
 
 /* ---- readers ------------------------------------------------------------- */
@@ -219,6 +224,31 @@ static int64_t trace_compass_ns(const struct line *line)
 			 (nextafter(ns, INFINITY) - ns) / 2);
 }
 
+static int64_t worst_ns(const struct line *line)
+{
+	const int64_t babeltrace = babeltrace_ns(line);
+	const int64_t trace_compass = trace_compass_ns(line);
+
+	return line->off_ns + (babeltrace > trace_compass ? babeltrace :
+							    trace_compass);
+}
+
+/*
+ * The same frequency serves better where a clock runs nearly right: readers scale
+ * nanoseconds by nothing. False: times do not fit.
+ */
+static bool fit(struct line *line)
+{
+	struct line sloped = *line;
+	const uint64_t freq = mean_freq(line);
+
+	if (!draw(line, line->old_freq))
+		return false;
+	if (freq && draw(&sloped, freq) && worst_ns(&sloped) < worst_ns(line))
+		*line = sloped;
+	return true;
+}
+
 /*
  * A nanosecond is what readers round by. False: it was complained that the line
  * is not good enough.
@@ -227,8 +257,7 @@ static bool check_line(const struct line *line)
 {
 	const int64_t babeltrace = line->off_ns + babeltrace_ns(line);
 	const int64_t trace_compass = line->off_ns + trace_compass_ns(line);
-	const int64_t worst = babeltrace > trace_compass ? babeltrace :
-							   trace_compass;
+	const int64_t worst = worst_ns(line);
 	char most[VALUE_SIZE], bound[VALUE_SIZE], least[VALUE_SIZE];
 
 	format_duration(least, babeltrace);
@@ -259,7 +288,7 @@ static bool change_clock(const struct apply_trace *trace,
 
 	if (trace->last_ns < trace->first_ns)
 		return refuse(trace, "from when to when it is cannot be told without reading it");
-	if (!fit(&line) || !compare(&line))
+	if (!fit(&line))
 		return refuse(trace, "corrected times do not fit into 64 bits");
 	/* Trace Compass knows no offset_s. */
 	if (line.offset < 0 || line.offset > INT64_MAX)
