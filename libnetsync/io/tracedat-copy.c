@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include "io.h"
-#include "tracedat-file.h"
+#include "tracedat-cursor.h"
 
-#define OPTION_TIME_SHIFT 12
-#define SHIFT_INTERPOLATES 1
 #define COPY_SIZE (1 << 20)
 
 struct copy {

@@ -31,7 +31,9 @@ void dat_get_word(struct cursor *cursor, char *word, size_t room);
 int dat_problem(struct dat_file *file, const char *words);
 #define CUT_SHORT "it ends before what it says that it holds"
 
+/* Flags of a section, and of the option TIME_SHIFT. */
 #define SECTION_COMPRESSED 1
+#define SHIFT_INTERPOLATES 1
 
 /* Of options and sections; what has a name only in one of the two versions. */
 enum {

@@ -57,6 +57,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 static int open_section(struct dat_file *file, struct cursor *cursor,
 			uint64_t at, unsigned int id)
 {
+	uint8_t description[sizeof(file->description)];
 	unsigned int found, flags;
 	uint64_t size;
 
@@ -65,12 +66,14 @@ static int open_section(struct dat_file *file, struct cursor *cursor,
 		return dat_problem(file, CUT_SHORT);
 	found = dat_get_number(cursor, 2);
 	flags = dat_get_number(cursor, 2);
-	dat_get(cursor, file->description, sizeof(file->description));
+	dat_get(cursor, description, sizeof(description));
 	size = dat_get_number(cursor, 8);
 	if (cursor->bad || size > file->size - cursor->at)
 		return dat_problem(file, CUT_SHORT);
 	if (found != id)
 		return dat_problem(file, "a section of it is not what it should be");
+	if (id == OPTION_DONE)
+		memcpy(file->description, description, sizeof(description));
 	cursor->end = cursor->at + size;
 	return flags & SECTION_COMPRESSED ? decompress_section(file, cursor) : 0;
 }

@@ -5,7 +5,6 @@
 
 #include "tracedat-cursor.h"
 
-#define SHIFT_INTERPOLATES 1
 #define MAX_BUFFERS 64
 
 /* Of the clocks that there are, "[this]" is in use. */
