@@ -224,7 +224,7 @@ RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*))
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
-	test_relay test_record test_three)
+	test_folders test_relay test_record test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 		$(BUILD)/tools/beacon.o $(BUILD)/tools/progress.o
