@@ -292,7 +292,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 		complain("%s: it could not be copied. %s", trace->path,
 			 answer->reason);
 	else if (answer->moved.num)
-		complain("warning: %s: to keep the order, %llu times were set later than they are corrected, by up to %s.",
+		complain("warning: %s: to keep the order, %llu times are not quite what the correction says, by up to %s.",
 			 trace->path, (unsigned long long)answer->moved.num,
 			 format_duration(most, answer->moved.most_ns));
 	return answer->ok;

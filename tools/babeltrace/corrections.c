@@ -16,12 +16,13 @@
 struct host_clock {
 	struct netsync_clock *clock;
 	uint32_t num;
-	/* Of the segments of the clock: where each begins, and the latest
-	 * corrected time of those before it. */
-	struct floor {
+	/* Of its segments: where each begins, and the corrected times that are
+	 * not before any of an earlier one, nor after any of a later one. */
+	struct limit {
 		int64_t from_ns;
-		int64_t latest_ns;
-	} floors[];
+		int64_t least_ns;
+		int64_t most_ns;
+	} limits[];
 };
 
 static int fail(struct corrections *corrections, int err, const char *format,
@@ -143,18 +144,45 @@ static int find_host(struct corrections *corrections,
 	return ret ? ret : check_host(corrections, *host, told);
 }
 
-static void set_floors(struct host_clock *host, const struct netsync_model *model)
+/*
+ * Where the clock was set forward, or the reference stood still, corrected times go
+ * back: as far into the next segment as out of this one, since nobody knows when in
+ * between that was. In truth they stand still there, at the middle. INT64_MAX: they
+ * do not go back at the end of segment @i.
+ */
+static int64_t middle_of_step(const struct host_clock *host,
+			      const struct netsync_model *model, uint32_t i)
 {
-	int64_t latest = INT64_MIN, end;
+	int64_t from, before, after;
+
+	if (i + 1 == model->num_segments)
+		return INT64_MAX;
+	from = model->segments[i + 1].from_ns;
+	if (netsync_convert(host->clock, from - 1, &before, NULL) ||
+	    netsync_convert(host->clock, from, &after, NULL) || before <= after)
+		return INT64_MAX;
+	return after + (int64_t)(((uint64_t)before - (uint64_t)after) / 2);
+}
+
+static void set_limits(struct host_clock *host, const struct netsync_model *model)
+{
+	int64_t least = INT64_MIN, most = INT64_MAX;
 
 	host->num = model->num_segments;
-	for (uint32_t i = 0; i < host->num; i++) {
-		const int64_t from = model->segments[i].from_ns;
+	for (uint32_t i = host->num; i-- > 0;) {
+		const int64_t middle = middle_of_step(host, model, i);
 
-		if (i && !netsync_convert(host->clock, from - 1, &end, NULL) &&
-		    end > latest)
-			latest = end;
-		host->floors[i] = (struct floor){ from, latest };
+		if (middle < most)
+			most = middle;
+		host->limits[i].from_ns = model->segments[i].from_ns;
+		host->limits[i].most_ns = most;
+	}
+	for (uint32_t i = 0; i < host->num; i++) {
+		const int64_t middle = middle_of_step(host, model, i);
+
+		host->limits[i].least_ns = least;
+		if (middle < INT64_MAX && middle > least)
+			least = middle;
 	}
 }
 
@@ -165,11 +193,11 @@ static struct host_clock *new_clock(struct netsync_clock *clock)
 
 	netsync_clock_model(clock, &model);
 	host = malloc(sizeof(*host) +
-		      model.num_segments * sizeof(host->floors[0]));
+		      model.num_segments * sizeof(host->limits[0]));
 	if (!host)
 		return NULL;
 	host->clock = clock;
-	set_floors(host, &model);
+	set_limits(host, &model);
 	return host;
 }
 
@@ -227,35 +255,39 @@ int corrections_find(struct corrections *corrections, const bt_stream *stream,
 	return ret;
 }
 
-static int64_t floor_at(const struct host_clock *clock, int64_t time_ns)
+static const struct limit *limit_at(const struct host_clock *clock,
+				    int64_t time_ns)
 {
 	uint32_t lo = 0, hi = clock->num;
 
 	while (hi - lo > 1) {
 		const uint32_t mid = lo + (hi - lo) / 2;
 
-		if (clock->floors[mid].from_ns <= time_ns)
+		if (clock->limits[mid].from_ns <= time_ns)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	return clock->floors[lo].latest_ns;
+	return &clock->limits[lo];
 }
 
 int correction_apply(const struct correction *correction, int64_t time_ns,
 		     int64_t *corrected_ns, int64_t *moved_ns)
 {
 	const struct host_clock *clock = correction->clock;
-	int64_t floor;
+	const struct limit *limit;
+	int64_t time;
 
 	if (__builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
-	    netsync_convert(clock->clock, time_ns, corrected_ns, NULL))
+	    netsync_convert(clock->clock, time_ns, &time, NULL))
 		return -ERANGE;
-	floor = floor_at(clock, time_ns);
-	*moved_ns = 0;
-	if (*corrected_ns < floor) {
-		*moved_ns = floor - *corrected_ns;
-		*corrected_ns = floor;
-	}
+	limit = limit_at(clock, time_ns);
+	*corrected_ns = time;
+	if (*corrected_ns > limit->most_ns)
+		*corrected_ns = limit->most_ns;
+	if (*corrected_ns < limit->least_ns)
+		*corrected_ns = limit->least_ns;
+	*moved_ns = time > *corrected_ns ? time - *corrected_ns :
+					   *corrected_ns - time;
 	return *corrected_ns < 0 ? -ERANGE : 0;
 }

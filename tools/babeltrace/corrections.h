@@ -36,9 +36,9 @@ int corrections_find(struct corrections *corrections, const bt_stream *stream,
 		     struct correction *correction);
 
 /*
- * A time as it is in a trace, corrected; where that would be before an earlier
- * time corrected, as it can be at a step of the clock, the same as that, and
- * *@moved_ns is by how much. -ERANGE: that is before 1970, or does not fit.
+ * A time as it is in a trace, corrected; *@moved_ns is by how much that is not
+ * what netsync_convert() says, so that at a step of the clock no time is before an
+ * earlier one. -ERANGE: that is before 1970, or does not fit.
  */
 int correction_apply(const struct correction *correction, int64_t time_ns,
 		     int64_t *corrected_ns, int64_t *moved_ns);
