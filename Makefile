@@ -125,16 +125,17 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
 TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) -lm
-PLUGIN_LIBS = -L$(BUILD) -lnetsync $(JSON_LIBS) $(BT2_LIBS)
+PLUGIN_MAP := tools/babeltrace/plugin.map
+LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefined \
+	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync $(JSON_LIBS) $(BT2_LIBS)
 
 # The tool in build/ finds the libraries beside it, and the plug-in above it.
 $(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
 
-$(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO)
+$(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,--no-undefined $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ \
-		$(PLUGIN_OBJ) $(PLUGIN_LIBS)
+	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
 
@@ -449,8 +450,7 @@ install: all
 		ln -sf $$lib.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib || exit 1; \
 	done
 	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
-	$(CC) -shared $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN)) \
-		$(PLUGIN_OBJ) $(PLUGIN_LIBS)
+	$(LINK_PLUGIN) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN))
 	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)
 	$(INSTALL_PC) libnetsync/netsync.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync.pc
