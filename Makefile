@@ -251,21 +251,35 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 	$(CC) $(BASE_CFLAGS) -Wno-sign-compare -Wno-pointer-arith $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
 
-# The samples of the fuzzer, without that.
-SAMPLES_TEST := $(BUILD)/selftests/fuzz/test_samples
-SAMPLES_OBJ := $(addprefix $(BUILD)/sanitized/,$(CORE_SRC:.c=.o) $(IO_SRC:.c=.o) \
-	selftests/fuzz/reader.o selftests/fuzz/test_samples.o)
+# What the fuzzers try, and with which folders of samples: a program is a file and
+# a row here.
+FUZZERS := reader tsdl json
+FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_tsdl := tools/tsdl.c
+FUZZ_SRC_json := $(CORE_SRC) tools/model.c
+FUZZ_SAMPLES_tsdl := tsdl
+FUZZ_SAMPLES_json := json
+FUZZ_SAMPLES_reader := $(filter-out tsdl json,$(notdir $(wildcard selftests/fuzz/samples/*)))
+FUZZ_CFLAGS = $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) -g -O1
+FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) -lm
+
+# All samples once more, without a fuzzer.
+SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 $(BUILD)/sanitized/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) -g -O1 $(SANITIZE) -c -o $@ $<
+	$(CC) $(FUZZ_CFLAGS) $(SANITIZE) -c -o $@ $<
 
-$(SAMPLES_TEST): $(SAMPLES_OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(BT2_LIBS) $(ZIP_LIBS) -lm
-
--include $(SAMPLES_OBJ:.o=.d)
+define samples_test
+$(BUILD)/selftests/fuzz/test_$(1): selftests/fuzz/test_samples.c \
+		$(patsubst %.c,$(BUILD)/sanitized/%.o,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+	@mkdir -p $$(@D)
+	$$(CC) $$(FUZZ_CFLAGS) $$(SANITIZE) -DSAMPLES='"$(FUZZ_SAMPLES_$(1))"' \
+		$$(LDFLAGS) -o $$@ $$^ $$(FUZZ_LIBS)
+-include $(patsubst %.c,$(BUILD)/sanitized/%.d,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+endef
+$(foreach name,$(FUZZERS),$(eval $(call samples_test,$(name))))
 
 # Programs that guest tests use.
 GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
@@ -282,7 +296,7 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TEST) $(KINDS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS)
 
 .PHONY: check
@@ -290,7 +304,7 @@ check:
 	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TEST) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 .PHONY: check-field
@@ -348,35 +362,30 @@ check-dkms:
 
 # What is in a file, found by trial: a folder of samples for each format. New
 # ones that are of use stay in build/fuzz, what breaks a reader is beside them,
-# and becomes a sample when it does no longer: $(SAMPLES_TEST) reads all again.
+# and becomes a sample when it does no longer: SAMPLES_TESTS try all of them again.
 FUZZ_SECONDS ?= 600
 FUZZ_FORMATS ?= $(notdir $(wildcard selftests/fuzz/samples/*))
 FUZZ_CC := clang
 FUZZ_SAN := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
-FUZZ_OBJ := $(CORE_SRC:%.c=$(BUILD)/fuzz/%.o) $(IO_SRC:%.c=$(BUILD)/fuzz/%.o) \
-	$(BUILD)/fuzz/selftests/fuzz/reader.o
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) -g -O1 $(FUZZ_SAN) -c -o $@ $<
+	$(FUZZ_CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -c -o $@ $<
 
-$(BUILD)/fuzz/reader: $(FUZZ_OBJ)
-	$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(BT2_LIBS) $(ZIP_LIBS) -lm
-
-# Metadata is no trace by itself.
-FUZZ_TSDL_OBJ := $(addprefix $(BUILD)/fuzz/,selftests/fuzz/tsdl.o tools/tsdl.o)
-$(BUILD)/fuzz/metadata: $(FUZZ_TSDL_OBJ)
-	$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $@ $^
-
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_TSDL_OBJ:.o=.d)
+define fuzzer
+$(BUILD)/fuzz/try-$(1): $(patsubst %.c,$(BUILD)/fuzz/%.o,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+	$$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $$@ $$^ $$(FUZZ_LIBS)
+-include $(patsubst %.c,$(BUILD)/fuzz/%.d,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+endef
+$(foreach name,$(FUZZERS),$(eval $(call fuzzer,$(name))))
 
 .PHONY: fuzz
 fuzz:
 	selftests/rig/setup build fuzz
-	$(MAKE) --no-print-directory -s $(BUILD)/fuzz/reader $(BUILD)/fuzz/metadata
+	$(MAKE) --no-print-directory -s $(FUZZERS:%=$(BUILD)/fuzz/try-%)
 	for format in $(FUZZ_FORMATS); do \
-		case $$format in tsdl) what=metadata;; *) what=reader;; esac; \
-		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/$$what \
+		case $$format in tsdl | json) what=$$format;; *) what=reader;; esac; \
+		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/try-$$what \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 			-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$$format- \
 			$(BUILD)/fuzz/$$format selftests/fuzz/samples/$$format || exit 1; \
