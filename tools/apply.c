@@ -181,6 +181,33 @@ static int find_host(struct apply *apply, const struct source *source,
 	return ret;
 }
 
+static bool same_session(const struct netsync_io_trace *a,
+			 const struct netsync_io_trace *b)
+{
+	return a->epoch_ns == b->epoch_ns && a->has_clock_uuid &&
+	       b->has_clock_uuid && !strcmp(a->format, b->format) &&
+	       !memcmp(a->clock_uuid, b->clock_uuid, sizeof(a->clock_uuid));
+}
+
+/*
+ * The chunks of a rotated trace are one trace to babeltrace2, which takes the clock
+ * from one of them: they need the same, over all of them.
+ */
+static void widen(const struct apply *apply, const struct netsync_io_trace *info,
+		  struct apply_trace *trace)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
+		const struct netsync_io_trace other = trace_info(apply->io, i);
+
+		if (other.last_ns < other.first_ns || !same_session(info, &other))
+			continue;
+		if (other.first_ns < trace->first_ns)
+			trace->first_ns = other.first_ns;
+		if (other.last_ns > trace->last_ns)
+			trace->last_ns = other.last_ns;
+	}
+}
+
 /*
  * What corrects a trace. False: nothing does, and that was complained of. The
  * clock is to be given back with netsync_clock_free().
@@ -218,6 +245,8 @@ static bool identify(struct apply *apply, const struct source *source,
 	trace->clock = *clock;
 	trace->first_ns = info->first_ns;
 	trace->last_ns = info->last_ns;
+	if (apply->set->metadata_only && trace->first_ns <= trace->last_ns)
+		widen(apply, info, trace);
 	return true;
 }
 
