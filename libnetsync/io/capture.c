@@ -23,6 +23,9 @@ enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE_PACKET = 3,
 /* Larger than any packet that libpcap takes, and most blocks. */
 #define WINDOW ((size_t)512 << 10)
 
+/* No packet is; a length that is, is none. */
+#define MAX_RECORD ((uint64_t)1 << 20)
+
 /* More than a machine has; a damaged file shall not fill the memory. */
 #define MAX_INTERFACES 65536
 
@@ -150,12 +153,6 @@ void capture_close(struct capture *capture)
 	free(capture->interfaces);
 	capture->window = NULL;
 	capture->interfaces = NULL;
-}
-
-void capture_rewind(struct capture *capture)
-{
-	capture->next = 0;
-	capture->num_interfaces = 0;
 }
 
 static struct capture_interface *add_interface(struct capture *capture)
@@ -403,7 +400,7 @@ static int find_size(struct capture *capture, struct capture_block *block)
 		block->size = PCAP_HEADER;
 	} else {
 		block->size = capture_u32(capture, block->bytes + 8);
-		if (block->size > INT32_MAX)
+		if (block->size > MAX_RECORD)
 			return damaged(capture,
 				       "a packet has a length that cannot be");
 		block->size += PCAP_RECORD;

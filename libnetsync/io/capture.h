@@ -101,8 +101,6 @@ bool capture_claims(const uint8_t *head, size_t len);
 /* To be closed in every case. 0, or -errno. */
 int capture_open(struct capture *capture, const char *path);
 void capture_close(struct capture *capture);
-/* Begin anew. */
-void capture_rewind(struct capture *capture);
 
 /*
  * 1: there is a block; 0: the file ends; -EILSEQ: what follows is none, and

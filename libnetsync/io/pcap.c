@@ -231,10 +231,12 @@ static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
 			continue;
 		++*usable;
 		read_link(pcap, &block, &seen);
+		/* What is behind damage may look like a packet, but seldom of IP. */
+		if (seen.result != FRAME_PACKET)
+			continue;
 		if (seen.time_ns != INT64_MAX)
 			extend_range(trace, seen.time_ns);
-		pcap->unmarked += seen.result == FRAME_PACKET &&
-				  seen.link.mark == FRAME_UNMARKED;
+		pcap->unmarked += seen.link.mark == FRAME_UNMARKED;
 	}
 	if (pcap->end == UINT64_MAX)
 		pcap->end = pcap->capture.next;
@@ -281,13 +283,14 @@ static int64_t point_of(struct trace *trace, const struct seen *seen)
 	const unsigned int device = seen->link.device % MAX_DEVICES;
 	struct point_cache *cache =
 		&pcap->points[(interface + device) % POINT_CACHE];
-	char name[sizeof(cache->name)];
+	char name[24];
 
+	if (cache->used && cache->interface == interface &&
+	    cache->device == device)
+		return cache->number;
 	snprintf(name, sizeof(name), "%u:%u", interface, device);
-	if (strcmp(name, cache->name)) {
-		cache->number = io_point(trace, "capture", name);
-		strcpy(cache->name, name);
-	}
+	*cache = (struct point_cache){ true, interface, device,
+				       io_point(trace, "capture", name) };
 	return cache->number;
 }
 
@@ -335,7 +338,8 @@ static int begin(struct trace *trace)
 	struct pcap *pcap = trace->state;
 	int ret = pcap_open_capture(trace);
 
-	if (!ret && !pcap->has_begun)
+	if (!ret && !pcap->has_begun &&
+	    trace->range.begin_ns <= trace->range.end_ns)
 		ret = io_span(trace, trace->range.begin_ns, trace->range.end_ns);
 	pcap->has_begun = true;
 	return ret;

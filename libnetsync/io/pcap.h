@@ -15,7 +15,9 @@
 #define POINT_CACHE 16
 
 struct point_cache {
-	char name[24];
+	bool used;
+	unsigned int interface;
+	unsigned int device;
 	int64_t number;
 };
 
