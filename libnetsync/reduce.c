@@ -243,17 +243,30 @@ static void set_course(struct reduction *r, uint32_t h)
 	};
 }
 
-/* The most that any host but the reference has. */
-static size_t pieces_of_others(const struct reduction *r)
+static int by_number(const void *a, const void *b)
 {
-	size_t most = 0;
+	const size_t *p = a, *q = b;
 
-	for (uint32_t i = 1; i < r->by_noise.num; i++) {
-		const struct course *c = &r->course[r->by_noise.order[i]];
+	return (*p > *q) - (*p < *q);
+}
 
-		most = c->pieces > most ? c->pieces : most;
-	}
-	return most;
+/*
+ * What three of four hosts but the reference have at most: where it bends itself,
+ * all others seem to; what a few have, be it by mistake, is theirs.
+ */
+static int pieces_of_others(const struct reduction *r, size_t *pieces)
+{
+	uint32_t num = r->by_noise.num - 1;
+	size_t *all = malloc((num + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < num; i++)
+		all[i] = r->course[r->by_noise.order[i + 1]].pieces;
+	qsort(all, num, sizeof(*all), by_number);
+	*pieces = all[num * 3 / 4];
+	free(all);
+	return 0;
 }
 
 /*
@@ -279,8 +292,8 @@ static int track_hosts(struct reduction *r)
 			if (sweep == 0)
 				set_course(r, h);
 			else if (sweep == 1 && h == r->reference)
-				r->course[h].pieces = pieces_of_others(r);
-			if ((h != r->reference || sweep) && curves)
+				ret = pieces_of_others(r, &r->course[h].pieces);
+			if (!ret && (h != r->reference || sweep) && curves)
 				ret = track_host(r, h, link);
 			r->course[h].known = true;
 		}

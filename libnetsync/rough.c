@@ -340,6 +340,9 @@ int rough_clean(struct points *p, const struct course *c, size_t parts,
 
 /* ---- mean delays ------------------------------------------------------- */
 
+/* That a median says something of; of few messages they are small. */
+#define MANY_GROUPS 64
+
 /*
  * The lowest of n exponential delays is itself exponential with a mean of 1/n
  * of theirs, and its median deviation 0.4812 of that.
@@ -349,11 +352,10 @@ static double mean_delay(const struct points *p, const struct side *side,
 {
 	struct group *g = d->group;
 	double *buffer = d->buffer;
-	size_t num = points_group(p, side, dir, ROUGH_GROUP, g);
+	double size = fmin((double)side->messages / MANY_GROUPS, ROUGH_GROUP);
+	size_t num = points_group(p, side, dir, fmax(size, 1), g);
 	double middle, messages = 0;
 
-	if (!num)
-		num = points_group(p, side, dir, 1, g);
 	if (!num)
 		return 1;
 	for (size_t i = 0; i < num; i++) {

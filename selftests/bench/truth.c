@@ -99,6 +99,9 @@ static const struct test_case cases[] = {
 	{ .name = "steps-24h", PAIR(RATE_STEPS, 24 * HOUR, 1000000) },
 	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000) },
 	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000) },
+	/* Of a pair so few messages that none says much. */
+	{ .name = "all40-linear-60s", SPEC(40, ALL_PAIRS, 0, 60, 100000) },
+	{ .name = "all40-bend-60s", SPEC(40, ALL_PAIRS, BEND, 60, 100000) },
 	{ .name = "sparse100-bend-1e6", SPEC(100, SPARSE, BEND, HOUR, 1000000) },
 	{ .name = "sparse1000-linear-1e6", SPEC(1000, SPARSE, 0, HOUR, 1000000) },
 };

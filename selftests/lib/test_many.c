@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Many hosts for a short time, most pairs of which hardly talk: what a few
+ * messages seem to say must not outweigh what many do, and clocks that run
+ * straight are found to.
+ */
+#include <stdio.h>
+
+#include "test.h"
+
+#define HOSTS 64
+#define SPAN (60 * SEC)
+#define MOST 400		/* messages of a pair */
+#define LINKED 40		/* of 100 pairs */
+
+struct machine {
+	int64_t offset;
+	double skew;
+};
+
+static int64_t reading(const struct machine *m, int64_t t)
+{
+	return EPOCH + m->offset + t + llround(m->skew * (double)t);
+}
+
+static void talk(struct netsync *ns, const struct machine *m, uint64_t *s,
+		 uint32_t i, uint32_t j)
+{
+	double part = uniform(s);
+	long messages = 4 + (long)(MOST * part * part);
+
+	for (long k = 0; k < messages; k++) {
+		int64_t t = below(s, SPAN);
+		int64_t r = t + 30000 + (int64_t)exponential(s, 100e3);
+		uint32_t from = i, to = j;
+
+		if (random64(s) & 1) {
+			from = j;
+			to = i;
+		}
+		assert_int_equal(netsync_push_message(ns, from, to,
+					reading(&m[from], t), reading(&m[to], r)), 0);
+	}
+}
+
+static void check_host(const struct netsync *ns, const struct machine *m,
+		       uint32_t host)
+{
+	const struct netsync_clock *clock = netsync_host_clock(ns, host);
+	struct netsync_model model = { .size = sizeof(model) };
+	struct netsync_host_info info = { .size = sizeof(info) };
+	int reference = netsync_reference(ns);
+
+	assert_int_equal(netsync_get_host(ns, host, &info), 0);
+	assert_int_equal(info.quality, NETSYNC_ACCURATE);
+	assert_int_equal(info.num_steps, 0);
+	assert_int_equal(netsync_clock_model(clock, &model), 0);
+	assert_int_equal(model.num_segments, 1);
+	for (int64_t t = 0; t <= SPAN; t += SPAN / 10) {
+		int64_t got, bound;
+		int64_t truth = reading(&m[reference], t);
+
+		assert_int_equal(netsync_convert(clock, reading(&m[host], t),
+						 &got, &bound), 0);
+		assert_in_range(llabs(got - truth), 0, 15000);
+		assert_in_range(llabs(got - truth), 0, bound + 1);
+	}
+}
+
+static void check_method(enum netsync_method method)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = method,
+	};
+	struct netsync *ns = netsync_new();
+	struct machine m[HOSTS];
+	uint64_t s = 6;
+	char name[16];
+
+	for (uint32_t i = 0; i < HOSTS; i++) {
+		m[i].offset = below(&s, 2 * SEC) - SEC;
+		m[i].skew = 120e-6 * (uniform(&s) - 0.5);
+		snprintf(name, sizeof(name), "host%02u", i);
+		assert_int_equal(netsync_add_host(ns, name), i);
+	}
+	for (uint32_t i = 0; i < HOSTS; i++)
+		for (uint32_t j = i + 1; j < HOSTS; j++)
+			if (j == i + 1 || below(&s, 100) < LINKED)
+				talk(ns, m, &s, i, j);
+	assert_int_equal(netsync_solve(ns, &opt), 0);
+	for (uint32_t i = 0; i < HOSTS; i++)
+		check_host(ns, m, i);
+	for (uint32_t i = 0; i < netsync_num_pairs(ns); i++) {
+		struct netsync_pair_info pair = { .size = sizeof(pair) };
+
+		assert_int_equal(netsync_get_pair(ns, i, &pair), 0);
+		assert_int_equal(pair.inversions_after, 0);
+	}
+	netsync_free(ns);
+}
+
+static void test_curves(void **state)
+{
+	(void)state;
+	check_method(NETSYNC_METHOD_AUTO);
+}
+
+static void test_hulls(void **state)
+{
+	(void)state;
+	check_method(NETSYNC_METHOD_HULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_curves),
+		cmocka_unit_test(test_hulls),
+	};
+
+	return cmocka_run_group_tests_name("many", tests, NULL, NULL);
+}
