@@ -195,13 +195,21 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from,
 
 	while (from < to) {
 		int64_t next = straight_until(w, from, to, 2 * length);
-		int64_t at = correction(w, from);
+		int64_t at, last;
+		double rest[2], rise = 0;
 
+		/* Of what is too short, the rate would be that of rounding. */
+		if (to - next < w->shortest)
+			next = to;
 		/* Just before a break, the curve is still the one before it. */
-		*end = correction(w, next < to ? next : max64(next - 1, from));
-		if (add_segment(s, from, next, at,
-				1 + (double)(*end - at) /
-				(double)(next - from)))
+		last = next < to ? next : max64(next - 1, from);
+		rest[0] = exact_correction(w, from, &at);
+		rest[1] = exact_correction(w, last, end);
+		if (last > from)
+			rise = ((double)(*end - at) + rest[1] - rest[0]) /
+			       (double)(last - from);
+		*end += llround(rest[1]);
+		if (add_segment(s, from, next, at + llround(rest[0]), 1 + rise))
 			return -ENOMEM;
 		length = next - from;
 		from = next;

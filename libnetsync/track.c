@@ -385,12 +385,25 @@ static bool all_straight(const struct link *links, size_t num_links)
 	return n == num_links;
 }
 
+static size_t inverted_by(struct course *c, const struct spline *curve,
+			  const struct link *links, size_t num_links)
+{
+	size_t n;
+
+	c->curve = *curve;
+	spline_read(&c->reader, &c->curve);
+	n = count_inverted(c, links, num_links);
+	c->curve = (struct spline){ 0 };
+	return n;
+}
+
 /*
- * A straight line, for all of the time, that contradicts no message puts breaks
- * in doubt: it was the delays that changed.
+ * Without the breaks from @from to before @to: is there a curve with so many
+ * pieces that contradicts at most @most messages? If not, all stays as it is.
  */
 static int doubt_breaks(struct track *k, const struct link *links,
-			size_t num_links)
+			size_t num_links, size_t from, size_t to, size_t pieces,
+			size_t most)
 {
 	struct course *c = k->course;
 	struct memory before;
@@ -399,23 +412,49 @@ static int doubt_breaks(struct track *k, const struct link *links,
 	int ret = remember(&before, k);
 	bool fits = false;
 
-	c->num_breaks = 0;
-	if (!ret)
-		ret = pieces_fit(k, &f, 0, &cost);
-	if (!ret && isfinite(cost)) {
-		c->curve = f.curve;
-		spline_read(&c->reader, &c->curve);
-		fits = !count_inverted(c, links, num_links);
-		c->curve = (struct spline){ 0 };
+	if (!ret) {
+		memmove(&c->breaks[from], &c->breaks[to],
+			(c->num_breaks - to) * sizeof(*c->breaks));
+		c->num_breaks -= to - from;
+		ret = pieces_fit(k, &f, pieces, &cost);
 	}
+	if (!ret && isfinite(cost))
+		fits = inverted_by(c, &f.curve, links, num_links) <= most;
 	if (fits) {
-		pieces_keep(k, &f, 0, cost);
+		pieces_keep(k, &f, pieces, cost);
 		ret = pieces_choose(k);
 	} else if (!ret) {
 		go_back(k, &before);
 	}
 	pieces_free(&f);
 	forget(&before);
+	return ret;
+}
+
+/*
+ * A straight line, for all of the time, that contradicts no message puts breaks
+ * in doubt: it was the delays that changed. So does a curve without the first
+ * break, or the last one, that contradicts fewer: beyond those nothing but a few
+ * seconds says what they are.
+ */
+static int check_breaks(struct track *k, const struct link *links,
+			size_t num_links)
+{
+	struct course *c = k->course;
+	int ret = 0;
+
+	if (c->num_breaks && all_straight(links, num_links))
+		ret = doubt_breaks(k, links, num_links, 0, c->num_breaks, 0, 0);
+	for (int last = 1; !ret && last >= 0; last--) {
+		size_t at = last ? c->num_breaks - 1 : 0, n;
+
+		if (!c->num_breaks)
+			break;
+		n = inverted_by(c, &k->best, links, num_links);
+		if (n)
+			ret = doubt_breaks(k, links, num_links, at, at + 1,
+					   k->pieces, n - 1);
+	}
 	return ret;
 }
 
@@ -461,8 +500,8 @@ int track(struct course *c, const struct link *links, size_t num_links)
 		ret = -ENOMEM;
 	if (!ret)
 		ret = follow(&k);
-	if (!ret && c->num_breaks && all_straight(links, num_links))
-		ret = doubt_breaks(&k, links, num_links);
+	if (!ret)
+		ret = check_breaks(&k, links, num_links);
 	if (!ret) {
 		c->curve = k.best;
 		spline_read(&c->reader, &c->curve);
