@@ -95,6 +95,7 @@ struct watcher {
 	const char *name;
 	struct samples samples;	/* of all its captures together; sorted here */
 	bool wanted;		/* its addresses are not known */
+	bool met;		/* another one saw some of the same packets */
 	bool doubtful;		/* inferred ones contradict each other */
 	struct own own;		/* inferred: addresses of its own, */
 	struct own other;	/* and of the hosts that it talked to */

@@ -233,6 +233,8 @@ static int compare(struct watcher *a, struct watcher *b)
 	ssize_t num = find_shared(&a->samples, &b->samples, &shared);
 	int ret = num < 0 ? (int)num : 0;
 
+	a->met |= num > 0;
+	b->met |= num > 0;
 	for (ssize_t i = 0, j; i < num && !ret; i = j) {
 		for (j = i + 1; j < num &&
 				!memcmp(shared[i].of->addr, shared[j].of->addr,

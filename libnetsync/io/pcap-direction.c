@@ -165,6 +165,23 @@ static int take_all_samples(struct netsync_io *io, struct samples **all,
 	return ret;
 }
 
+/*
+ * Whose packets nobody else saw, it does not matter where these went: an idle
+ * machine is no reason to stop. Of traces of other kinds that is not known.
+ */
+static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t num)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (io->num_texts || !is_pcap(io->traces[i]))
+			return;
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const char *name = io->traces[i]->host_name;
+		struct pcap *pcap = io->traces[i]->state;
+
+		pcap->alone = !find_watcher(watchers, &num, name)->met;
+	}
+}
+
 static int infer(struct netsync_io *io)
 {
 	struct samples **all = calloc(io->num_traces, sizeof(*all));
@@ -178,6 +195,8 @@ static int infer(struct netsync_io *io)
 		ret = io_no_memory(io);
 	for (size_t i = 0; i < num && !ret; i++)
 		ret = use_inferred(io, &watchers[i]);
+	if (!ret)
+		find_alone(io, watchers, num);
 	for (size_t i = 0; i < num; i++) {
 		free(watchers[i].samples.of);
 		free(watchers[i].own.address);
@@ -228,7 +247,7 @@ int pcap_prepare(struct netsync_io *io)
 
 		if (!is_pcap(trace))
 			continue;
-		if (is_wanted(io, trace))
+		if (is_wanted(io, trace) && !pcap->alone)
 			return io_fail(io, -EDESTADDRREQ,
 				"%s: it does not say which of its packets %s sent, and that cannot be inferred; give an address of that machine: --address %s=ADDRESS.",
 				trace->path, trace->host_name, trace->host_name);

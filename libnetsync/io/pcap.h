@@ -27,6 +27,7 @@ struct pcap {
 	bool has_begun;
 	uint64_t end;		/* what is behind it was not there or damaged */
 	uint64_t unmarked;	/* packets that do not tell their direction */
+	bool alone;		/* no other trace has seen a packet of it */
 	struct own found;	/* addresses in the file itself */
 	const struct own *own;	/* all of the host's that are known */
 	struct samples samples;
