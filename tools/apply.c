@@ -87,7 +87,7 @@ static bool no_memory(void)
 
 static void warn(void *data, const char *sentence)
 {
-	progress_end(data);
+	(void)data;
 	complain("warning: %s", sentence);
 }
 
@@ -443,7 +443,7 @@ static int apply_all(const struct settings *set)
 		catch_signal(SIGTERM, NULL);
 		catch_signal(SIGHUP, NULL);
 		progress_start(&apply.progress);
-		netsync_io_set_warn(apply.io, warn, &apply.progress);
+		netsync_io_set_warn(apply.io, warn, NULL);
 		status = run(&apply);
 	} else {
 		no_memory();

@@ -127,7 +127,7 @@ static bool is_interrupted(void)
 
 static void warn(void *data, const char *sentence)
 {
-	progress_end(data);
+	(void)data;
 	complain("warning: %s", sentence);
 }
 
@@ -148,7 +148,7 @@ bool input_read(const struct input *input, struct netsync_io *io)
 	catch_signal(SIGINT, &interrupt);
 	catch_signal(SIGTERM, &terminate);
 	progress_start(&progress);
-	netsync_io_set_warn(io, warn, &progress);
+	netsync_io_set_warn(io, warn, NULL);
 	netsync_io_set_split_netns(io, input->split_netns);
 	for (int i = 0; i < input->num_traces && ret >= 0 && !is_interrupted(); i++)
 		ret = netsync_io_add(io, input->traces[i]);

@@ -50,6 +50,7 @@ void complain(const char *format, ...)
 	va_end(args);
 	if (sentence)
 		make_printable(sentence);
+	progress_hide();
 	fprintf(stderr, "netsync: %s\n", sentence ? sentence : format);
 	free(sentence);
 }

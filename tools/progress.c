@@ -23,6 +23,9 @@ int64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* The one that is on the terminal, or NULL. */
+static struct progress *shown;
+
 void progress_start(struct progress *progress)
 {
 	memset(progress, 0, sizeof(*progress));
@@ -48,6 +51,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
 	fflush(stderr);
 	progress->drawn_ns = now;
 	progress->drawn = true;
+	shown = progress;
 }
 
 void progress_end(struct progress *progress)
@@ -55,4 +59,11 @@ void progress_end(struct progress *progress)
 	if (progress->drawn)
 		fputs("\r\033[K", stderr);
 	progress->drawn = false;
+	shown = NULL;
+}
+
+void progress_hide(void)
+{
+	if (shown)
+		progress_end(shown);
 }

@@ -212,5 +212,7 @@ struct progress {
 void progress_start(struct progress *progress);
 void progress_show(struct progress *progress, uint64_t done, uint64_t total);
 void progress_end(struct progress *progress);
+/* Whichever there is, before something else is printed there. */
+void progress_hide(void);
 
 #endif
