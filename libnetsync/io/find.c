@@ -248,7 +248,7 @@ static int add_path(struct netsync_io *io, const char *path, const char *name)
 			path);
 	if (!S_ISDIR(st.st_mode))
 		return io_fail(io, -EPROTONOSUPPORT,
-			"%s: this is no trace of a known format; of a CTF trace give the folder.",
+			"%s: this is no trace of a known format; unpack it if it is compressed, and of a CTF trace give the folder.",
 			path);
 	if (search.entries)
 		return io_fail(io, -ENODATA,
