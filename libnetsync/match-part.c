@@ -158,8 +158,10 @@ bool match_same_passage(const struct sighting *a, const struct sighting *b)
 
 bool match_seen_again(const struct sighting *a, const struct sighting *b)
 {
-	return a->host == b->host ? match_same_passage(a, b) :
-	       a->dir == b->dir && match_same_sending(a, b, false);
+	if (a->host == b->host)
+		return match_same_passage(a, b);
+	return a->dir == b->dir && both(a, b, NETSYNC_HAS_ADDRS) &&
+	       match_same_sending(a, b, false);
 }
 
 /* Did the host of t receive the byte before t left, that is, forward it? */
@@ -205,12 +207,6 @@ static bool is_counterpart(const struct sighting *s, const struct sighting *t,
 	       match_same_sending(s, t, nat);
 }
 
-/* Can two be where one transmission began, for clocks of one machine? */
-static bool is_one_origin(const struct sighting *a, const struct sighting *b)
-{
-	return both(a, b, NETSYNC_HAS_ADDRS) && match_seen_again(a, b);
-}
-
 /*
  * The counterparts of s. Of one that was seen at several places of its host the
  * outermost one counts. Return their number; negative: it is not clear which.
@@ -235,7 +231,7 @@ static int find_counterparts(const struct sighting *s, const struct others *all,
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
 		if (j == n && t->dir == NETSYNC_OUT && !is_forwarded(t, all)) {
-			if (origin && !is_one_origin(origin, t))
+			if (origin && !match_seen_again(origin, t))
 				return -1;
 			origin = t;
 		}
@@ -263,7 +259,7 @@ static int check_own_side(const struct sighting *s, const struct others *own,
 
 		if (t->dir != s->dir ||
 		    (t->host != s->host &&
-		     (t->dir == NETSYNC_IN || is_one_origin(s, t) ||
+		     (t->dir == NETSYNC_IN || match_seen_again(s, t) ||
 		      is_forwarded(t, own) || is_forwarded(s, own))))
 			continue;
 		if (match_same_passage(s, t)) {

@@ -140,7 +140,10 @@ bool match_same_sending(const struct sighting *a, const struct sighting *b, bool
  */
 bool match_same_passage(const struct sighting *a, const struct sighting *b);
 
-/* The same, or of two hosts, that of one transmission by clocks of one machine. */
+/*
+ * The same; or are they of two hosts that can be clocks of one machine, which
+ * both saw the transmission?
+ */
 bool match_seen_again(const struct sighting *a, const struct sighting *b);
 
 /* Did a host that sends a segment receive its first byte before? */
