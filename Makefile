@@ -64,7 +64,7 @@ DYGRAPHS ?= /usr/share/javascript/dygraphs
 
 CORE_SRC := $(wildcard libnetsync/*.c)
 IO_SRC := $(wildcard libnetsync/io/*.c)
-TOOL_SRC := $(wildcard tools/*.c)
+TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in.
@@ -93,17 +93,17 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # The page of netsync report in one piece, which becomes part of the tool.
 REPORT_PAGE := $(BUILD)/report.html
-$(REPORT_PAGE): $(wildcard tools/report/*)
+$(REPORT_PAGE): $(wildcard tools/report/page/*)
 	@mkdir -p $(@D)
-	tools/report/assemble $(DYGRAPHS) > $@.new
+	tools/report/page/assemble $(DYGRAPHS) > $@.new
 	mv $@.new $@
 
-$(BUILD)/tools/report-page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
-$(BUILD)/tools/report-page.o: $(REPORT_PAGE)
+$(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
+$(BUILD)/tools/report/page.o: $(REPORT_PAGE)
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
@@ -228,7 +228,7 @@ FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
 	test_folders test_relay test_record test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
-		$(BUILD)/tools/beacon.o $(BUILD)/tools/progress.o
+		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/progress.o
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
@@ -255,7 +255,7 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 # a row here.
 FUZZERS := reader tsdl json
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
-FUZZ_SRC_tsdl := tools/tsdl.c
+FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) tools/model.c
 FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json

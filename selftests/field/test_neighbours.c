@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "beacon.h"
+#include "remote/beacon.h"
 
 #define MOST 300
 

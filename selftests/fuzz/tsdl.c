@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/tsdl.h"
+#include "../../tools/apply/tsdl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "beacons.h"
-#include "remote.h"
+#include "remote/beacons.h"
+#include "remote/remote.h"
 
-/* ---- a relay daemon of our own (record-relay.c) -------------------------- */
+/* ---- a relay daemon of our own (record/relay.c) -------------------------- */
 
 enum { RELAY_CONTROL, RELAY_DATA, RELAY_LIVE, RELAY_PORTS };
 
@@ -31,7 +31,7 @@ void relay_await_viewers(const struct relay *relay);
 /* End it, once it has written all that it has. */
 void relay_stop(struct relay *relay);
 
-/* ---- events (record-preset.c) --------------------------------------------- */
+/* ---- events (record/preset.c) --------------------------------------------- */
 
 struct events {
 	struct json_object *patterns;	/* an array */
@@ -44,7 +44,7 @@ void events_add(struct events *events, const char *list);
 /* The name of a preset, or of a file. False: it was said why not. */
 bool events_add_preset(struct events *events, const char *name);
 
-/* ---- folders (record-files.c) ---------------------------------------------- */
+/* ---- folders (record/files.c) ---------------------------------------------- */
 
 /* As a member of struct remotes: put data into a file below @dir/HOST. */
 bool files_put(const char *dir, struct remote *remote,
@@ -96,14 +96,14 @@ struct record {
 	bool partial;		/* something is missing */
 };
 
-/* ---- the beacon (record-beacon.c) -------------------------------------------- */
+/* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
 /* If one was asked for, between all that record. */
 void record_beacon_start(struct record *rec);
 /* Say as well who heard nothing of whom. */
 void record_beacon_stop(struct record *rec);
 
-/* ---- what is done on all hosts at once (record-hosts.c) ---------------------- */
+/* ---- what is done on all hosts at once (record/hosts.c) ---------------------- */
 
 /*
  * Those where it does not work do not record any more, and the recording is

@@ -32,7 +32,7 @@ bool agent_data(struct json_object *about, const void *data, size_t size);
  */
 bool agent_wait(int ms);
 
-/* ---- recording (agent-lttng.c) ------------------------------------------ */
+/* ---- recording (agent/lttng.c) ------------------------------------------ */
 
 /* As the requests of the same names (agent.c says what they take). */
 struct json_object *agent_create(struct json_object *request);
@@ -41,7 +41,7 @@ struct json_object *agent_status(struct json_object *request);
 struct json_object *agent_stop(struct json_object *request);
 struct json_object *agent_finish(struct json_object *request);
 
-/* The files of the folder that agent_create() made (agent-pull.c). */
+/* The files of the folder that agent_create() made (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
 /* What is in a folder and below, in bytes; how much more there is room for. */
 uint64_t folder_bytes(const char *path);
@@ -49,7 +49,7 @@ uint64_t folder_room(const char *path);
 /* NULL: none could be made, and errno says why. */
 char *folder_new(void);
 
-/* ---- what goes over the network (agent-traffic.c) ------------------------- */
+/* ---- what goes over the network (agent/traffic.c) ------------------------- */
 
 /* In bytes, sent and received. */
 struct traffic {
@@ -60,7 +60,7 @@ struct traffic {
 void traffic_start(void);
 struct traffic traffic_since(void);
 
-/* ---- a relay daemon (agent-relay.c) --------------------------------------- */
+/* ---- a relay daemon (agent/relay.c) --------------------------------------- */
 
 /* The one at this URL; "": none. */
 void relay_watch(const char *url);
@@ -70,7 +70,7 @@ bool relay_is_connected(void);
 /* Could it be? */
 bool relay_is_reachable(void);
 
-/* ---- what is to be undone (agent-undo.c) --------------------------------- */
+/* ---- what is to be undone (agent/undo.c) --------------------------------- */
 
 enum undo {
 	UNDO_SESSION = 's',	/* destroy the session of this name */
@@ -88,17 +88,17 @@ void undo_forget(enum undo what, const char *name);
 /* Undo what is remembered, and wait until it is. */
 void undo_end(void);
 
-/* ---- LTTng's own words (agent-lttng.c) ----------------------------------- */
+/* ---- LTTng's own words (agent/lttng.c) ----------------------------------- */
 
 /* Destroy a session, within some seconds. */
 void lttng_undo_session(const char *name);
 
-/* ---- what it lacks (doctor-hosts.c) ------------------------------------------- */
+/* ---- what it lacks (doctor/hosts.c) ------------------------------------------- */
 
 /* {"do":"doctor"} -> {"checks":[...]}, as netsync doctor has them in JSON. */
 struct json_object *agent_doctor(struct json_object *request);
 
-/* ---- beacons (agent-beacon.c) -------------------------------------------- */
+/* ---- beacons (agent/beacon.c) -------------------------------------------- */
 
 /*
  * {"do":"beacon-open","port":0 or PORT} -> {"port":PORT,"addresses":[...]}

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "agent-connections.h"
+#include "connections.h"
 
 /* If a URL has none. */
 #define CONTROL_PORT "5342"

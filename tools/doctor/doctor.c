@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "beacon.h"
+#include "remote/beacon.h"
 #include "doctor.h"
 #include "tool.h"
 

@@ -9,7 +9,7 @@
 #include <json.h>
 #include <string.h>
 
-#include "export-perfetto.h"
+#include "perfetto.h"
 #include "writer.h"
 
 #define SECOND INT64_C(1000000000)

@@ -2,7 +2,7 @@
 /*
  * A recording session of LTTng on this machine. All that is said to LTTng is
  * said here, and which events are recorded into which channel is in
- * agent-events.c.
+ * agent/events.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include <lttng/lttng.h>
 
 #include "agent.h"
-#include "agent-events.h"
-#include "remote.h"
+#include "events.h"
+#include "remote/remote.h"
 
 /* Data that are on their way for so long do not arrive any more. */
 #define PENDING_MS (60 * 1000)

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent-connections.h"
+#include "connections.h"
 
 /* As the kernel numbers states. */
 #define ESTABLISHED 1

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent.h"
-#include "beacon.h"
+#include "agent/agent.h"
+#include "remote/beacon.h"
 #include "record.h"
 #include "tool.h"
 

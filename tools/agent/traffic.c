@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "agent.h"
-#include "agent-connections.h"
+#include "connections.h"
 
 static struct traffic begin;
 

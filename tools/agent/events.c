@@ -7,7 +7,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "agent-events.h"
+#include "events.h"
 #include "agent.h"
 
 /* Packet events have a channel of their own: synchronizing reads that alone. */

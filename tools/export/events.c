@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "ctf-source.h"
-#include "export-perfetto.h"
+#include "perfetto.h"
 
 /* What a double holds exactly. */
 #define MAX_EXACT (INT64_C(1) << 53)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
-#include "beacons.h"
+#include "agent/agent.h"
+#include "remote/beacons.h"
 #include "doctor.h"
 #include "tool.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "remote.h"
+#include "remote/remote.h"
 
 enum verdict {
 	VERDICT_GOOD,
@@ -50,7 +50,7 @@ void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 /* Return: "good", "worth knowing" or "wrong". */
 const char *verdict_name(enum verdict verdict);
 
-/* ---- several machines (doctor-hosts.c) ---------------------------------------- */
+/* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
 /*
  * Have each other machine of @all look at itself, into @diags, in their order;

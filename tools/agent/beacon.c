@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "beacon.h"
-#include "remote.h"
+#include "remote/beacon.h"
+#include "remote/remote.h"
 
 /* A busy machine may not let it run. */
 #define STOP_MS 2000
