@@ -89,6 +89,10 @@ class Field:
         run("ip", "link", "del", "bridge")
 
 
+# LTTng's daemons can hang, and "lttng list" with them.
+PATIENCE_S = 120
+
+
 class Host:
     def __init__(self, field, name, number, sshd_options, hostname, env):
         self.field, self.name = field, name
@@ -126,7 +130,7 @@ class Host:
         return subprocess.run(
             ["nsenter", "--target", str(self.pid), "--all", "--wd=/", "env",
              "HOME=/run/home", *map(str, command)],
-            check=check, capture_output=True, text=True).stdout
+            check=check, capture_output=True, text=True, timeout=PATIENCE_S).stdout
 
     def kill(self, pattern):
         """The oldest process with such a command line."""
