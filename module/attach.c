@@ -4,7 +4,6 @@
 #include <linux/tracepoint.h>
 
 #include "attach.h"
-#include "compat.h"
 
 char *netsync_without;
 
@@ -36,9 +35,9 @@ static void compare(struct tracepoint *tp, void *data)
 		search->found = tp;
 }
 
-static int attach_tracepoint(struct netsync_place *place, const char *name)
+static int attach_tracepoint(struct netsync_place *place)
 {
-	struct search search = { .name = name };
+	struct search search = { .name = place->name };
 
 	for_each_kernel_tracepoint(compare, &search);
 	place->found = search.found;
@@ -49,20 +48,72 @@ static int attach_tracepoint(struct netsync_place *place, const char *name)
 
 /* ---- functions ------------------------------------------------------------ */
 
-#if IS_ENABLED(CONFIG_KRETPROBES) && \
-	IS_ENABLED(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API)
+#ifdef NETSYNC_FUNCTIONS
 
-static int attach_function(struct netsync_place *place, const char *name)
+/*
+ * Where it begins. A probe finds names in the kernel itself only, each of which
+ * is one function; there may be others of that name in modules.
+ */
+static int find_function(const char *name, unsigned long *address)
+{
+	struct kprobe probe = {
+		.symbol_name = name, .flags = KPROBE_FLAG_DISABLED,
+	};
+	int err = register_kprobe(&probe);
+
+	if (err)
+		return err;
+	*address = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	return 0;
+}
+
+/* Unlike a probe this is not missed where it interrupts another one. */
+static notrace void at_begin(unsigned long ip, unsigned long parent,
+			     struct ftrace_ops *ops,
+			     struct netsync_regs *regs)
+{
+	const struct netsync_place *place =
+		container_of(ops, struct netsync_place, ops);
+
+	place->begin((void *)netsync_argument(regs, 0),
+		     (void *)netsync_argument(regs, 1));
+}
+
+static void detach_begin(struct netsync_place *place)
+{
+	unregister_ftrace_function(&place->ops);
+	/* Gives back what it kept. */
+	ftrace_set_filter(&place->ops, NULL, 0, 1);
+}
+
+static int attach_begin(struct netsync_place *place)
+{
+	unsigned long address;
+	int err = find_function(place->name, &address);
+
+	if (err)
+		return err;
+	memset(&place->ops, 0, sizeof(place->ops));
+	place->ops.func = at_begin;
+	place->ops.flags = NETSYNC_FTRACE_FLAGS;
+	err = ftrace_set_filter_ip(&place->ops, address, 0, 1);
+	/* A function that is not made to be traced. */
+	if (err)
+		return err == -EINVAL ? -ENOENT : err;
+	err = register_ftrace_function(&place->ops);
+	if (err)
+		ftrace_set_filter(&place->ops, NULL, 0, 1);
+	return err;
+}
+
+static int attach_end(struct netsync_place *place)
 {
 	struct kretprobe *probe = &place->probe;
 
 	/* Of the last time, it would be in the way. */
 	memset(probe, 0, sizeof(*probe));
-	probe->kp.symbol_name = name;
-	if (place->begin) {
-		probe->kp.pre_handler = place->begin;
-		return register_kprobe(&probe->kp);
-	}
+	probe->kp.symbol_name = place->name;
 	probe->entry_handler = place->keep;
 	probe->handler = place->end;
 	probe->data_size = sizeof(struct sock *);
@@ -71,17 +122,22 @@ static int attach_function(struct netsync_place *place, const char *name)
 	return register_kretprobe(probe);
 }
 
+static int attach_function(struct netsync_place *place)
+{
+	return place->begin ? attach_begin(place) : attach_end(place);
+}
+
 static void detach_function(struct netsync_place *place)
 {
 	if (place->begin)
-		unregister_kprobe(&place->probe.kp);
+		detach_begin(place);
 	else
 		unregister_kretprobe(&place->probe);
 }
 
 #else
 
-static int attach_function(struct netsync_place *place, const char *name)
+static int attach_function(struct netsync_place *place)
 {
 	return -ENOENT;
 }
@@ -92,10 +148,10 @@ static void detach_function(struct netsync_place *place)
 
 #endif
 
-/* Tracepoints miss nothing. */
+/* The others miss nothing. */
 static unsigned long missed_now(const struct netsync_place *place)
 {
-	return place->attached && !place->tracepoint ?
+	return place->attached && place->end ?
 		       place->probe.nmissed + place->probe.kp.nmissed : 0;
 }
 
@@ -103,18 +159,14 @@ static unsigned long missed_now(const struct netsync_place *place)
 
 static int attach(struct netsync_place *place)
 {
-	int i, err = -ENOENT;
+	int err;
 
-	for (i = 0; i < ARRAY_SIZE(place->names) && place->names[i]; i++) {
-		const char *name = place->names[i];
-
-		if (is_without(name))
-			continue;
-		err = place->tracepoint ? attach_tracepoint(place, name) :
-					  attach_function(place, name);
-		if (err != -ENOENT)
-			break;
-	}
+	if (is_without(place->name))
+		err = -ENOENT;
+	else if (place->tracepoint)
+		err = attach_tracepoint(place);
+	else
+		err = attach_function(place);
 	place->attached = !err;
 	return err;
 }
@@ -141,7 +193,7 @@ int netsync_attach(struct netsync_place *all, int num, const char **missing)
 		if (!err || (err == -ENOENT && all[i].optional))
 			continue;
 		if (err == -ENOENT)
-			*missing = all[i].names[0];
+			*missing = all[i].name;
 		netsync_detach(all, num);
 		return err;
 	}

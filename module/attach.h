@@ -3,29 +3,35 @@
 #ifndef NETSYNC_ATTACH_H
 #define NETSYNC_ATTACH_H
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/types.h>
+
+#include "compat.h"
 
 struct tracepoint;
 
 /*
  * A tracepoint, which need not be exported to modules, or the begin or the end
- * of a function. The end only of functions that wait for nothing: there is room
- * for so many calls at a time.
+ * of a function. The end only of functions that wait for nothing, as there is
+ * room for so many calls at a time, and that tasks call: the probe of a function
+ * that an interrupt calls is missed while it interrupts another probe.
  */
 struct netsync_place {
-	/* By which kernels know it; the first that exists is taken. */
-	const char *names[3];
+	const char *name;
 	bool optional;			/* some kernels have it, or need it */
 	/* What runs there, one of these: */
 	void *tracepoint;
-	kprobe_pre_handler_t begin;
+	void (*begin)(const void *first, const void *second);	/* arguments */
 	kretprobe_handler_t end;
 	/* Before the last one: keeps the socket for it. */
 	kretprobe_handler_t keep;
 	/* Kept by attach.c: */
 	bool attached;
 	struct tracepoint *found;
+#ifdef NETSYNC_FUNCTIONS
+	struct ftrace_ops ops;
+#endif
 	struct kretprobe probe;
 	unsigned long missed;		/* of earlier times that it was attached */
 };

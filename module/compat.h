@@ -38,6 +38,38 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 }
 
 /*
+ * What a function is called with: 94d095ffa0e1 "ftrace: abstract
+ * DYNAMIC_FTRACE_WITH_ARGS accesses"; d19ad0775dcd "ftrace: Have the callbacks
+ * receive a struct ftrace_regs instead of pt_regs".
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define netsync_regs ftrace_regs
+#define netsync_argument(regs, n) ftrace_regs_get_argument(regs, n)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
+#define netsync_regs ftrace_regs
+#define netsync_argument(regs, n)                                              \
+	regs_get_kernel_argument(ftrace_get_regs(regs), n)
+#else
+#define netsync_regs pt_regs
+#define netsync_argument(regs, n) regs_get_kernel_argument(regs, n)
+#endif
+
+/* Nobody can turn it off while events need it. */
+#define NETSYNC_FTRACE_FLAGS                                                   \
+	(FTRACE_OPS_FL_PERMANENT |                                             \
+	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?                        \
+		  FTRACE_OPS_FL_SAVE_REGS : 0))
+
+/* Without, there are no events at functions. */
+#if IS_ENABLED(CONFIG_KRETPROBES) &&                                           \
+	IS_ENABLED(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API) &&                     \
+	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ||                        \
+	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) &&                       \
+	  LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)))
+#define NETSYNC_FUNCTIONS
+#endif
+
+/*
  * A variable on the packet path that is filled in before it is read: kernels
  * with CONFIG_INIT_STACK_ALL_ZERO need not clear it for every packet.
  */

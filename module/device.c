@@ -186,19 +186,19 @@ static void at_xmit(void *data, const struct sk_buff *skb,
 }
 
 static struct netsync_place xmit[] = {
-	{ .names = { "net_dev_start_xmit" }, .tracepoint = at_xmit },
+	{ .name = "net_dev_start_xmit", .tracepoint = at_xmit },
 };
 
 /* A packet passes one of these for each device that it comes in by. */
 static struct netsync_place receive[] = {
-	{ .names = { "napi_gro_receive_entry" }, .tracepoint = at_receive },
-	{ .names = { "napi_gro_frags_entry" }, .tracepoint = at_receive },
-	{ .names = { "netif_receive_skb_entry" }, .tracepoint = at_receive },
-	{ .names = { "netif_receive_skb_list_entry" },
+	{ .name = "napi_gro_receive_entry", .tracepoint = at_receive },
+	{ .name = "napi_gro_frags_entry", .tracepoint = at_receive },
+	{ .name = "netif_receive_skb_entry", .tracepoint = at_receive },
+	{ .name = "netif_receive_skb_list_entry",
 	  .tracepoint = at_receive },
-	{ .names = { "netif_rx_entry" }, .tracepoint = at_receive },
+	{ .name = "netif_rx_entry", .tracepoint = at_receive },
 	/* Part of the one above since 5.18. */
-	{ .names = { "netif_rx_ni_entry" }, .tracepoint = at_receive,
+	{ .name = "netif_rx_ni_entry", .tracepoint = at_receive,
 	  .optional = true },
 };
 

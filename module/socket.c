@@ -65,65 +65,56 @@ static bool talks_ipv4(const struct sock *sk)
 
 /* ---- handlers ------------------------------------------------------------- */
 
-static struct sock *first_argument(struct pt_regs *regs)
+static void at_create(const void *first, const void *second)
 {
-	return (struct sock *)regs_get_kernel_argument(regs, 0);
-}
-
-static int at_create(struct kprobe *kp, struct pt_regs *regs)
-{
-	const struct sock *sk = first_argument(regs);
+	const struct sock *sk = first;
 	struct netsync_sock rec;
 
 	if (is_ours(sk)) {
 		write_sock(&rec, sk);
 		trace_inet_sock_create(&rec);
 	}
-	return 0;
 }
 
-static int at_delete(struct kprobe *kp, struct pt_regs *regs)
+static void at_delete(const void *first, const void *second)
 {
-	const struct sock *sk = first_argument(regs);
+	const struct sock *sk = first;
 	struct netsync_sock rec;
 
 	if (is_ours(sk)) {
 		write_sock(&rec, sk);
 		trace_inet_sock_delete(&rec);
 	}
-	return 0;
 }
 
-static int keep_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
+static void at_clone(const void *first, const void *second)
 {
-	*(struct sock **)ri->data = first_argument(regs);
-	return 0;
-}
-
-static int at_clone(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	const struct sock *osk = *(struct sock **)ri->data;
-	const struct sock *nsk = (struct sock *)regs_return_value(regs);
+	const struct sock *nsk = second;
 	struct netsync_clone rec;
 
-	if (nsk && is_ours(nsk)) {
-		rec.osk = (unsigned long)osk;
+	if (is_ours(nsk)) {
+		rec.osk = (unsigned long)first;
 		rec.nsk = (unsigned long)nsk;
 		WRITE_SOCK(&rec, nsk);
 		trace_inet_sock_clone(&rec);
 	}
-	return 0;
 }
 
-static int at_tcp_connect(struct kprobe *kp, struct pt_regs *regs)
+static void at_tcp_connect(const void *first, const void *second)
 {
-	const struct sock *sk = first_argument(regs);
+	const struct sock *sk = first;
 	struct netsync_flow rec;
 
 	if (is_ours(sk)) {
 		write_flow(&rec, sk, talks_ipv4(sk));
 		trace_inet_connect(&rec);
 	}
+}
+
+static int keep_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	*(struct sock **)ri->data =
+		(struct sock *)regs_get_kernel_argument(regs, 0);
 	return 0;
 }
 
@@ -169,31 +160,31 @@ static void at_set_state(void *data, const struct sock *sk, int oldstate,
 /* ---- sources -------------------------------------------------------------- */
 
 static struct netsync_place create[] = {
-	{ .names = { "tcp_init_sock" }, .begin = at_create },
-	{ .names = { "udp_init_sock" }, .begin = at_create },
+	{ .name = "tcp_init_sock", .begin = at_create },
+	{ .name = "udp_init_sock", .begin = at_create },
 	/* Before it came, the one above was for both. */
-	{ .names = { "udpv6_init_sock" }, .begin = at_create, .optional = true },
+	{ .name = "udpv6_init_sock", .begin = at_create, .optional = true },
 };
 
 static struct netsync_place delete[] = {
-	{ .names = { "inet_sock_destruct" }, .begin = at_delete },
+	{ .name = "inet_sock_destruct", .begin = at_delete },
 };
 
+/* Part of each clone, where the new one has become a copy of the old one. */
 static struct netsync_place clone[] = {
-	{ .names = { "sk_clone_lock", "sk_clone" },
-	  .keep = keep_sock, .end = at_clone },
+	{ .name = "bpf_sk_storage_clone", .begin = at_clone },
 };
 
 static struct netsync_place connect[] = {
-	{ .names = { "tcp_connect" }, .begin = at_tcp_connect },
-	{ .names = { "__ip4_datagram_connect" },
+	{ .name = "tcp_connect", .begin = at_tcp_connect },
+	{ .name = "__ip4_datagram_connect",
 	  .keep = keep_sock, .end = at_udp_connect },
-	{ .names = { "__ip6_datagram_connect" },
+	{ .name = "__ip6_datagram_connect",
 	  .keep = keep_sock, .end = at_udpv6_connect, .optional = true },
 };
 
 static struct netsync_place accept[] = {
-	{ .names = { "inet_sock_set_state" }, .tracepoint = at_set_state },
+	{ .name = "inet_sock_set_state", .tracepoint = at_set_state },
 };
 
 NETSYNC_SOURCE(sock_create, create);

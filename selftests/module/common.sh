@@ -207,3 +207,10 @@ background() {
 		return 1
 	}
 }
+
+# However slow this machine: packets of so many segments are not made smaller to
+# spread them in time. More than a device takes would be cut in front of it.
+segments() {
+	in_ns a sysctl -q net.ipv4.tcp_min_tso_segs="$1" &&
+		in_ns b sysctl -q net.ipv4.tcp_min_tso_segs="$1"
+}
