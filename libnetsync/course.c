@@ -6,6 +6,7 @@
 #include "array.h"
 #include "course.h"
 #include "estimate.h"
+#include "whole.h"
 
 /* How far a curve may be from its straight segments, ns; plus rounding. */
 #define TOLERANCE 1.5
@@ -20,7 +21,7 @@
 
 double course_at(const struct course *c, int64_t t, int64_t *ref)
 {
-	double d = (double)(t - c->from), v = c->rest + c->skew * d, whole;
+	double d = (double)(t - c->from), v = c->rest + c->skew * d;
 
 	if (c->curve.coefs) {
 		/* Beyond its ends the curve goes on straight. */
@@ -37,9 +38,8 @@ double course_at(const struct course *c, int64_t t, int64_t *ref)
 			v += (d - in) * (spline_at(&c->curve, h) -
 					 spline_at(&c->curve, 0)) / h;
 	}
-	whole = floor(v);
-	*ref = t + c->offset + (int64_t)whole;
-	return v - whole;
+	*ref = t + c->offset;
+	return add_whole(ref, v);
 }
 
 size_t course_breaks_before(const struct course *c, double t)
@@ -77,11 +77,10 @@ double course_between(const struct course *from, int64_t t,
 		left = rest - course_at(to, x, &now);
 		if (now == common)
 			break;
-		x += common - now;
+		x = max64(min64(x + common - now, FARTHEST), -FARTHEST);
 	}
-	left += (double)(common - now);
-	*at = x + (int64_t)floor(left);
-	return left - floor(left);
+	*at = x;
+	return add_whole(at, left + (double)(common - now));
 }
 
 /* From a host to the reference. */

@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "estimate.h"
+#include "whole.h"
 
 enum { UPPER, LOWER };
 
@@ -59,20 +60,12 @@ double line_above(const struct line *l, int64_t x, int64_t y)
 	return (double)(l->y - y) + l->frac + l->slope * (double)(x - l->x);
 }
 
-static double split(double v, int64_t *t)
-{
-	double whole = floor(v);
-
-	*t += (int64_t)whole;
-	return v - whole;
-}
-
 double line_to_second(const struct line *l, int64_t *t)
 {
 	double rest = l->slope * (double)(*t - l->x) + l->frac;
 
 	*t += l->y;
-	return split(rest, t);
+	return add_whole(t, rest);
 }
 
 double line_to_first(const struct line *l, int64_t *t)
@@ -80,7 +73,7 @@ double line_to_first(const struct line *l, int64_t *t)
 	double d = (double)(*t - l->y - l->x);
 
 	*t -= l->y;
-	return split(-(l->slope * d + l->frac) / (1 + l->slope), t);
+	return add_whole(t, -(l->slope * d + l->frac) / (1 + l->slope));
 }
 
 /* ---- the set of possible lines ----------------------------------------- */
@@ -264,7 +257,7 @@ static double chain_y(const struct estimate *e, int side, size_t i, int64_t x,
 	int64_t dx = x - chain(e, side)->corner[i].x;
 
 	*y = corner_y(e, side, i);
-	return dx ? split(edge_slope(e, side, i) * (double)dx, y) : 0;
+	return dx ? add_whole(y, edge_slope(e, side, i) * (double)dx) : 0;
 }
 
 /* The middle between (u, fu) and (l, fl) becomes the line's value at x. */
@@ -328,7 +321,7 @@ static void middle_line(struct estimate *e, double s)
 	const struct point *l = chain(e, LOWER)->corner;
 	size_t i = touch(e, UPPER, s), j = touch(e, LOWER, s);
 	int64_t y = corner_y(e, UPPER, i);
-	double fu = split(s * (double)(l[j].x - u[i].x), &y);
+	double fu = add_whole(&y, s * (double)(l[j].x - u[i].x));
 
 	set_middle(&e->line, l[j].x, y, fu, corner_y(e, LOWER, j), 0);
 	e->line.slope = s;
@@ -486,5 +479,5 @@ void estimate_regression(struct estimate *e)
 	e->line.slope = (l[0].slope + l[1].slope) / 2;
 	d = (line_above(&l[0], e->line.x, l[0].y) +
 	     line_above(&l[1], e->line.x, l[0].y)) / 2;
-	e->line.frac = split(d, &e->line.y);
+	e->line.frac = add_whole(&e->line.y, d);
 }

@@ -81,8 +81,7 @@ static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 static void tell_message(const struct netsync *ns, struct netsync_message *msg)
 {
 	msg->size = sizeof(*msg);
-	if (ns->message_func)
-		ns->message_func(ns->message_data, msg);
+	ns->message_func(ns->message_data, msg);
 }
 
 static void set_addresses(const struct netsync *ns, const struct sighting *s,
@@ -332,24 +331,26 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num)
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {
-	struct netsync_message msg = {
-		.from = from, .to = to, .send_ns = send_ns, .recv_ns = recv_ns,
-	};
+	int64_t send = send_ns, recv = recv_ns;
 	int ret;
 
 	if (from == to)
 		return fail(ns, -EINVAL,
 			    "a message goes from one host to another");
-	ret = relative(ns, from, &send_ns);
+	ret = relative(ns, from, &send);
 	if (!ret)
-		ret = relative(ns, to, &recv_ns);
+		ret = relative(ns, to, &recv);
 	if (ret)
 		return ret;
-	if (add_message(ns, from, to, send_ns, recv_ns))
+	if (add_message(ns, from, to, send, recv))
 		return no_memory(ns);
-	extend(&ns->host[from], send_ns);
-	extend(&ns->host[to], recv_ns);
-	tell_message(ns, &msg);
+	extend(&ns->host[from], send);
+	extend(&ns->host[to], recv);
+	if (ns->message_func)
+		tell_message(ns, &(struct netsync_message){
+			.from = from, .to = to,
+			.send_ns = send_ns, .recv_ns = recv_ns,
+		});
 	return 0;
 }
 

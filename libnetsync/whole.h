@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Times of which a part is computed in doubles. */
+#ifndef NETSYNC_WHOLE_H
+#define NETSYNC_WHOLE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "netsync.h"
+
+/* Clocks that make no sense lead farther than that: beyond all times. */
+#define FARTHEST (2 * NETSYNC_MAX_SPAN)
+
+/* Add the whole ns of @v to *t, at most up to FARTHEST; the rest, below 1. */
+static inline double add_whole(int64_t *t, double v)
+{
+	double whole = floor(v), sum = (double)*t + whole;
+
+	if (!(fabs(sum) < FARTHEST)) {
+		*t = sum < 0 ? -FARTHEST : FARTHEST;
+		return 0;
+	}
+	*t += (int64_t)whole;
+	return v - whole;
+}
+
+#endif
