@@ -18,7 +18,7 @@
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
-#   make bench-readers     reading each format, beside its usual tool
+#   make bench-readers     its second part: reading each format, beside its usual tool
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
 #   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
@@ -47,7 +47,8 @@ BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
 LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
-BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2)
+BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2) $(shell \
+	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo -DBT_HAS_UIDS)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
 # What trace.dat files are compressed with.
 ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags zlib libzstd)
@@ -223,7 +224,8 @@ RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 
 # Recording in the field; the short ones are among all tests.
 FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
-FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*))
+FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*)) \
+	selftests/newest/test_newest
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
 	test_folders test_relay test_record test_three)
 
@@ -253,13 +255,15 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader tsdl json
+FUZZERS := reader ctf tsdl json
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) tools/model.c
+FUZZ_SAMPLES_ctf := ctf
 FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json
-FUZZ_SAMPLES_reader := $(filter-out tsdl json,$(notdir $(wildcard selftests/fuzz/samples/*)))
+FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
 FUZZ_CFLAGS = $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) -g -O1
 FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) -lm
 
@@ -309,7 +313,7 @@ check:
 
 .PHONY: check-field
 check-field:
-	selftests/rig/setup build check guest field
+	selftests/rig/setup build check guest field kernels
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FIELD_TESTS)
@@ -384,10 +388,11 @@ fuzz:
 	selftests/rig/setup build fuzz
 	$(MAKE) --no-print-directory -s $(FUZZERS:%=$(BUILD)/fuzz/try-%)
 	for format in $(FUZZ_FORMATS); do \
-		case $$format in tsdl | json) what=$$format;; *) what=reader;; esac; \
+		case " $(FUZZERS) " in *" $$format "*) what=$$format;; *) what=reader;; esac; \
 		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/try-$$what \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 			-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$$format- \
+			$$(find selftests/fuzz -name $$format.dict -printf -dict=%p) \
 			$(BUILD)/fuzz/$$format selftests/fuzz/samples/$$format || exit 1; \
 	done
 
@@ -400,6 +405,7 @@ demo:
 .PHONY: bench
 bench: $(BUILD)/selftests/bench/bench
 	$<
+	$(MAKE) --no-print-directory bench-readers
 
 .PHONY: bench-module
 bench-module: tests

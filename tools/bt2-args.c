@@ -61,8 +61,7 @@ static bool find_constant(const struct netsync *ns, uint32_t host,
 
 static int64_t middle_of(const struct constant *constant)
 {
-	return constant->least_ns + (int64_t)(((uint64_t)constant->most_ns -
-					       (uint64_t)constant->least_ns) / 2);
+	return middle(constant->least_ns, constant->most_ns);
 }
 
 /* In a string of babeltrace2's, inside of one of the shell's. */

@@ -169,9 +169,14 @@ bool input_read(const struct input *input, struct netsync_io *io)
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io)
 {
+	struct netsync_options solve = input->solve;
+
 	if (!input_read(input, io))
 		return false;
-	if (netsync_solve(ns, &input->solve) == 0)
+	/* What is wanted then is that all messages are found. */
+	if (input->model)
+		solve.method = NETSYNC_METHOD_HULL;
+	if (netsync_solve(ns, &solve) == 0)
 		return true;
 	complain("%s", netsync_error(ns));
 	return false;

@@ -64,7 +64,7 @@ bool input_check_model(const struct input *input);
 /* Read all of it, with a bar. False: it cannot be, and that was said. */
 bool input_read(const struct input *input, struct netsync_io *io);
 
-/* The same, and estimate all clocks. */
+/* The same, and estimate all clocks, but in haste where there is a model. */
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io);
 

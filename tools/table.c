@@ -44,13 +44,11 @@ bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 	       !__builtin_sub_overflow(corrected, time_ns, offset_ns);
 }
 
-/* The middle of what was traced. */
+/* Of what was traced. */
 static int64_t middle_of(const struct netsync_host_info *info)
 {
-	if (info->first_ns > info->last_ns)
-		return 0;
-	return info->first_ns +
-	       ((uint64_t)info->last_ns - (uint64_t)info->first_ns) / 2;
+	return info->first_ns > info->last_ns ? 0 :
+	       middle(info->first_ns, info->last_ns);
 }
 
 static void host_cell(const void *data, uint32_t row, unsigned int column,

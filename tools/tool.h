@@ -58,6 +58,12 @@ bool parse_ppm(double *ppm, const char *option, const char *text,
 bool parse_format(unsigned int *format, const char *text,
 		  const char *const *names);
 
+/* Half-way between two times, the first of which is not after the second. */
+static inline int64_t middle(int64_t from_ns, int64_t to_ns)
+{
+	return from_ns + (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / 2);
+}
+
 /* Room for what the functions below write. */
 #define VALUE_SIZE 48
 
@@ -65,6 +71,8 @@ bool parse_format(unsigned int *format, const char *text,
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
 /* "12.3 MB" */
 char *format_bytes(char *buffer, uint64_t bytes);
+/* "12.3 M events" */
+char *format_events(char *buffer, uint64_t events);
 /* With a unit that suits it; "unknown" for NETSYNC_UNKNOWN. */
 char *format_duration(char *buffer, int64_t ns);
 

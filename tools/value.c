@@ -164,24 +164,41 @@ char *format_duration(char *buffer, int64_t ns)
 	return buffer;
 }
 
-char *format_bytes(char *buffer, uint64_t bytes)
+/* @names: what thousand, a million and so on of it are called */
+static char *format_scaled(char *buffer, uint64_t number,
+			   const char *const names[5])
 {
-	static const char *const names[] = { "B", "kB", "MB", "GB", "TB" };
 	unsigned int unit = 0;
 	uint64_t scale = 1;
 
-	while (unit < 4 && bytes >= scale * 1000) {
+	while (unit < 4 && number >= scale * 1000) {
 		scale *= 1000;
 		unit++;
 	}
 	if (unit)
 		snprintf(buffer, VALUE_SIZE, "%llu.%llu %s",
-			 (unsigned long long)(bytes / scale),
-			 (unsigned long long)(bytes % scale / (scale / 10)),
+			 (unsigned long long)(number / scale),
+			 (unsigned long long)(number % scale / (scale / 10)),
 			 names[unit]);
 	else
-		snprintf(buffer, VALUE_SIZE, "%llu B", (unsigned long long)bytes);
+		snprintf(buffer, VALUE_SIZE, "%llu %s",
+			 (unsigned long long)number, *names);
 	return buffer;
+}
+
+char *format_bytes(char *buffer, uint64_t bytes)
+{
+	static const char *const names[] = { "B", "kB", "MB", "GB", "TB" };
+
+	return format_scaled(buffer, bytes, names);
+}
+
+char *format_events(char *buffer, uint64_t events)
+{
+	static const char *const names[] = { "events", "k events", "M events",
+					     "G events", "T events" };
+
+	return format_scaled(buffer, events, names);
 }
 
 bool parse_format(unsigned int *format, const char *text,

@@ -29,9 +29,10 @@
  * Errors: functions that can fail return a negative errno value, and
  * netsync_io_error() then gives a sentence for people.
  *
- * Processes: netsync_io_add() tries each trace in a child process (fork), since
- * libbabeltrace2 calls abort() for some damaged streams. Live sessions are read
- * by child processes.
+ * Processes: each CTF trace is read by a child process (fork), from
+ * netsync_io_add() until it was read or netsync_io_free() is called, and live
+ * sessions are: some damaged traces make libbabeltrace2 call abort(), or take more
+ * memory than there is.
  *
  * Files: traces are only ever read. Where a stream file is damaged, the part
  * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that

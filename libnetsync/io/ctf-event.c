@@ -202,7 +202,7 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 {
 	const struct layout *layout = &decoder->layout.fields;
 	const bt_field *network = member(payload, layout, NETWORK);
-	const bt_field *ip, *variant, *inner;
+	const bt_field *ip, *variant, *inner, *device;
 	const struct transport *transport;
 	const struct header *header;
 	uint64_t option = bt_field_variant_get_selected_option_index(network);
@@ -237,9 +237,11 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 	pkt->skb = integer(payload, layout, SKB);
 	pkt->fields |= NETSYNC_HAS_SKB;
 	read_network(pkt, header, ip, integer(payload, layout, LEN), bytes);
+	device = member(payload, layout, DEVICE);
+	/* Of an empty string, Babeltrace 2.0 gives what was there before. */
 	ret = event_find_point(&decoder->point, trace, decoder->layout.kind,
-			       bt_field_string_get_value(
-				       member(payload, layout, DEVICE)));
+			       bt_field_string_get_length(device) ?
+				       bt_field_string_get_value(device) : "");
 	pkt->point = decoder->point.number;
 	return ret < 0 ? ret : 1;
 }

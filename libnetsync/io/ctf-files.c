@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The files of a CTF trace: is it one, and can it be read? */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "ctf-files.h"
@@ -27,6 +27,12 @@ struct metadata_packet {
 	uint8_t major;
 	uint8_t minor;
 } __attribute__((packed));
+
+/* What a process that reads a trace may need, and more for what that holds. */
+#define MEMORY (UINT64_C(256) << 20)
+#define METADATA_GROWTH 256
+#define SECONDS 3
+#define BYTES_PER_SECOND (16 << 20)
 
 /* CTF 2 metadata is a sequence of JSON texts, each after this character. */
 #define JSON_RECORD_SEPARATOR 0x1e
@@ -103,9 +109,8 @@ bt_graph *ctf_make_graph(const struct ctf_files *files,
 	return graph;
 }
 
-/* Ask source.ctf.fs about something. NULL: it failed, and ctf_take_reason(). */
-static const bt_value *query(const struct ctf_files *files, const char *object,
-			     const bt_value *params)
+const bt_value *ctf_query(const struct ctf_files *files, const char *object,
+			  const bt_value *params)
 {
 	bt_query_executor *executor = bt_query_executor_create(
 		bt_component_class_source_as_component_class_const(
@@ -137,76 +142,17 @@ static int find_source(struct ctf_files *files, struct trace *trace)
 	return -ENOSYS;
 }
 
-/* ---- trying a trace ---------------------------------------------------- */
-
-/*
- * What the child has to say: OPENED, or a reason; then its exit status is 0 if
- * it could ask for the ranges, too.
- */
-#define OPENED '\1'
-#define ANSWER_SIZE 200
-
-static void try_to_open(const struct ctf_files *files, int out)
-{
-	const struct rlimit no_core = { 0 };
-	const bt_component_source *source;
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	const char opened[] = { OPENED, '\0' };
-	const char *answer = opened;
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	dup2(null, STDERR_FILENO);
-	if (!ctf_make_graph(files, &source))
-		answer = ctf_take_reason();
-	if (write(out, answer, strnlen(answer, ANSWER_SIZE - 1)) < 0 ||
-	    *answer != OPENED ||
-	    !bt_component_source_get_output_port_count(source) ||
-	    !query(files, "babeltrace.trace-infos", files->params))
-		_exit(1);
-	_exit(0);
-}
-
-static char *wait_for(struct ctf_files *files, pid_t child, int in)
-{
-	char answer[ANSWER_SIZE] = "";
-	ssize_t size = read(in, answer, sizeof(answer) - 1);
-	int status;
-
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return strdup(strerror(errno));
-	files->has_ranges = WIFEXITED(status) && !WEXITSTATUS(status);
-	if (size <= 0)
-		return strdup("Babeltrace 2 gave up on it");
-	return *answer == OPENED ? NULL : strdup(answer);
-}
-
-char *ctf_try(struct ctf_files *files)
-{
-	char *reason;
-	int ends[2];
-	pid_t child;
-
-	if (pipe2(ends, O_CLOEXEC))
-		return strdup(strerror(errno));
-	child = fork();
-	if (!child)
-		try_to_open(files, ends[1]);
-	close(ends[1]);
-	if (child > 0)
-		reason = wait_for(files, child, ends[0]);
-	else
-		reason = strdup(strerror(errno));
-	close(ends[0]);
-	return reason;
-}
-
 /* ---- metadata ---------------------------------------------------------- */
 
 static bool is_packet(uint32_t magic)
 {
 	return magic == METADATA_MAGIC ||
 	       magic == __builtin_bswap32(METADATA_MAGIC);
+}
+
+static bool reads_ctf_2(void)
+{
+	return bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
 }
 
 /* 1: it is metadata, or text; 0: it is cut off or damaged; negative. */
@@ -216,7 +162,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 	bool first = true;
 
 	if (data[0] == JSON_RECORD_SEPARATOR)
-		return -EPROTONOSUPPORT;
+		return reads_ctf_2() ? 1 : -EPROTONOSUPPORT;
 	/* source.ctf.fs does not come back from packets that are cut off. */
 	for (; size; first = false) {
 		if (size < sizeof(packet))
@@ -230,7 +176,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 			packet.packet_bits =
 				__builtin_bswap32(packet.packet_bits);
 		}
-		if (packet.major == 2)
+		if (packet.major == 2 && !reads_ctf_2())
 			return -EPROTONOSUPPORT;
 		if (packet.content_bits / 8 < sizeof(packet) ||
 		    packet.content_bits > packet.packet_bits ||
@@ -266,7 +212,7 @@ static int check_file(const char *path)
 	return ret;
 }
 
-static int damaged_metadata(struct trace *trace)
+int ctf_damaged_metadata(struct trace *trace)
 {
 	return io_fail(trace->io, -EILSEQ,
 		"%s: the metadata is damaged, so the trace cannot be read; was all of it copied?",
@@ -283,54 +229,20 @@ static int check_start(struct trace *trace)
 	case 1:
 		return 0;
 	case 0:
-		return damaged_metadata(trace);
+		return ctf_damaged_metadata(trace);
 	case -ENODATA:
 		return io_fail(trace->io, -EILSEQ,
 			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and all of it copied?",
 			trace->path);
 	case -EPROTONOSUPPORT:
 		return io_fail(trace->io, ret,
-			"%s: this is a CTF 2 trace, which cannot be read; record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
-			trace->path);
+			"%s: this is a CTF 2 trace, which takes Babeltrace 2.1 or later to read; here is %u.%u. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
+			trace->path, bt_version_get_major(),
+			bt_version_get_minor());
 	default:
 		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
 			       strerror(-ret));
 	}
-}
-
-/*
- * Babeltrace 2 makes up a clock where there are fields called timestamp, and
- * calls abort() where there is neither.
- */
-static bool has_clock(const bt_value *info)
-{
-	const bt_value *text = bt_value_map_borrow_entry_value_const(info,
-								     "text");
-	const char *metadata = text ? bt_value_string_get(text) : "";
-
-	return strstr(metadata, "clock") || strstr(metadata, "timestamp");
-}
-
-/* Does it follow the grammar, and is there a clock in it? */
-static int check_content(const struct ctf_files *files, struct trace *trace)
-{
-	bt_value *params = bt_value_map_create();
-	const bt_value *info = NULL;
-	int ret = 0;
-
-	if (params && !bt_value_map_insert_string_entry(params, "path",
-							trace->path))
-		info = query(files, "metadata-info", params);
-	bt_value_put_ref(params);
-	bt_current_thread_clear_error();
-	if (!info)
-		return damaged_metadata(trace);
-	if (!has_clock(info))
-		ret = io_fail(trace->io, -EILSEQ,
-			"%s: this trace has no clock, so nothing can be said of its times.",
-			trace->path);
-	bt_value_put_ref(info);
-	return ret;
 }
 
 /* ---- ranges ------------------------------------------------------------ */
@@ -374,13 +286,14 @@ static void add_range(struct trace *trace, const bt_value *stream)
 	trace->range_hash += hash_range(&range);
 }
 
-void ctf_read_ranges(const struct ctf_files *files, struct trace *trace)
+void ctf_read_ranges(const struct ctf_files *files)
 {
+	struct trace *trace = files->trace;
 	const bt_value *infos = NULL;
 
 	trace->range.end_ns = -1;
 	if (files->has_ranges)
-		infos = query(files, "babeltrace.trace-infos", files->params);
+		infos = ctf_query(files, "babeltrace.trace-infos", files->params);
 	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos);
 	     i++) {
 		const bt_value *streams = bt_value_map_borrow_entry_value_const(
@@ -399,16 +312,48 @@ void ctf_read_ranges(const struct ctf_files *files, struct trace *trace)
 
 /* ---- opening ----------------------------------------------------------- */
 
+/*
+ * By how large the trace is, but for its holes; what is made of metadata takes some
+ * hundred times its size. To look at the heads of all packets takes a small part of
+ * the time; version 2.1 of libbabeltrace2 goes round for ever where a packet says
+ * that it has no bytes.
+ */
+static int set_limits(struct ctf_files *files)
+{
+	const char *path = files->trace->path;
+	DIR *folder = opendir(path);
+	uint64_t bytes = 0;
+	struct dirent *entry;
+	struct stat st;
+
+	if (!folder)
+		return io_fail(files->trace->io, -errno, "%s: %s.", path,
+			       strerror(errno));
+	while ((entry = readdir(folder)))
+		if (!fstatat(dirfd(folder), entry->d_name, &st, 0) &&
+		    S_ISREG(st.st_mode))
+			bytes += st.st_blocks * UINT64_C(512) *
+				(strcmp(entry->d_name, "metadata") ?
+				 1 : METADATA_GROWTH);
+	closedir(folder);
+	files->limits = (struct child_limits){
+		.timer = ITIMER_PROF,
+		.seconds = SECONDS + bytes / BYTES_PER_SECOND,
+		.memory = MEMORY + bytes,
+	};
+	return 0;
+}
+
 int ctf_files_open(struct ctf_files *files, struct trace *trace)
 {
 	int ret = check_start(trace);
 
+	files->trace = trace;
+	if (!ret)
+		ret = set_limits(files);
 	if (!ret)
 		ret = find_source(files, trace);
-	if (!ret)
-		ret = check_content(files, trace);
 	if (!ret && ctf_set_folder(files, trace->path) < 0)
-		ret = io_fail(trace->io, -ENOMEM,
-			      "There is not enough memory.");
-	return ret;
+		ret = io_no_memory(trace->io);
+	return ret ? ret : ctf_check_metadata(files);
 }

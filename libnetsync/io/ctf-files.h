@@ -5,9 +5,12 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "child.h"
 #include "io.h"
 
 struct ctf_files {
+	struct trace *trace;
+	struct child_limits limits;	/* of processes that read it */
 	const bt_plugin *plugin;
 	const bt_component_class_source *class;	/* source.ctf.fs */
 	char *folder;		/* what to open: the trace's, or scratch */
@@ -23,28 +26,41 @@ struct ctf_files {
 int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
+/* It is damaged: -EILSEQ, with io_fail(). */
+int ctf_damaged_metadata(struct trace *trace);
+
+/* ---- ctf-try.c --------------------------------------------------------- */
+
+/* Does it follow the grammar, and is there a clock in it? As ctf_files_open(). */
+int ctf_check_metadata(struct ctf_files *files);
+
 /*
  * Can the trace be opened, and asked for its ranges? NULL: yes; else why it
  * cannot be opened, to be given back with free().
- *
- * This is found out in a child process, since libbabeltrace2 2.0 calls abort()
- * for some damaged streams, and when asked for ranges that there are not.
  */
 char *ctf_try(struct ctf_files *files);
+
+/* ---- ctf-salvage.c ----------------------------------------------------- */
+
+/*
+ * Where a trace cannot be opened: find out what can be read, warn of what
+ * cannot, and set @files to a scratch folder that can be opened. Counts
+ * damaged streams in the trace. 0, or negative: io_fail() was called.
+ */
+int ctf_salvage(struct ctf_files *files);
+
+/* ---- with source.ctf.fs: to be called in child processes --------------- */
 
 /* Make a graph with a source component for a trace; NULL: it failed. */
 bt_graph *ctf_make_graph(const struct ctf_files *files,
 			 const bt_component_source **source);
 
-/*
- * Where a trace cannot be opened: find out what can be read, warn of what
- * cannot, and set @files to a scratch folder that can be opened. Counts
- * damaged streams in @trace. 0, or negative: io_fail() was called.
- */
-int ctf_salvage(struct ctf_files *files, struct trace *trace);
+/* Ask about something. NULL: it failed, and ctf_take_reason(). */
+const bt_value *ctf_query(const struct ctf_files *files, const char *object,
+			  const bt_value *params);
 
-/* Set the ranges of a trace, where they are known. */
-void ctf_read_ranges(const struct ctf_files *files, struct trace *trace);
+/* Set the ranges of the trace, where they are known. */
+void ctf_read_ranges(const struct ctf_files *files);
 
 /*
  * Take and clear what libbabeltrace2 says of the failure of this thread: the

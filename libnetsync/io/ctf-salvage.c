@@ -378,8 +378,9 @@ static int salvage_streams(struct salvage *salvage)
 	return ret;
 }
 
-int ctf_salvage(struct ctf_files *files, struct trace *trace)
+int ctf_salvage(struct ctf_files *files)
 {
+	struct trace *trace = files->trace;
 	struct salvage salvage = { .trace = trace, .files = files };
 	int ret;
 

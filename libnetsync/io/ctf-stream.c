@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What both readers of CTF do with the messages of a stream. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,63 @@ static void drop_decoders(struct ctf_stream *stream)
 	stream->num_decoders = 0;
 }
 
+/* ---- uuids ------------------------------------------------------------- */
+
+static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
+{
+	if (uuid)
+		memcpy(to, uuid, UUID_SIZE);
+	return uuid;
+}
+
+#ifdef BT_HAS_UIDS
+/* In CTF 2 these are any texts; tracers write uuids all the same. */
+static bool parse_uuid(uint8_t to[UUID_SIZE], const char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned int num = 0;
+	const char *digit;
+
+	for (; text && *text && num < 2 * UUID_SIZE; text++) {
+		if (*text == '-')
+			continue;
+		digit = strchr(digits, tolower((unsigned char)*text));
+		if (!digit)
+			return false;
+		to[num / 2] = to[num / 2] << 4 | (digit - digits);
+		num++;
+	}
+	return num == 2 * UUID_SIZE && !*text;
+}
+
+static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
+{
+	return bt_clock_class_get_graph_mip_version(clock) ?
+	       parse_uuid(to, bt_clock_class_get_uid(clock)) :
+	       copy_uuid(to, bt_clock_class_get_uuid(clock));
+}
+
+static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
+{
+	return bt_trace_class_get_graph_mip_version(
+		       bt_trace_borrow_class_const(trace)) ?
+	       parse_uuid(to, bt_trace_get_uid(trace)) :
+	       copy_uuid(to, bt_trace_get_uuid(trace));
+}
+#else
+static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
+{
+	return copy_uuid(to, bt_clock_class_get_uuid(clock));
+}
+
+static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
+{
+	return copy_uuid(to, bt_trace_get_uuid(trace));
+}
+#endif
+
+/* ---- whose stream it is ------------------------------------------------ */
+
 static int set_host_name(struct trace *trace, const bt_trace *bt)
 {
 	const bt_value *value =
@@ -78,7 +136,6 @@ static int set_host_name(struct trace *trace, const bt_trace *bt)
 
 static int set_clock(struct trace *trace, const bt_clock_class *clock)
 {
-	bt_uuid uuid = bt_clock_class_get_uuid(clock);
 	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
 	int64_t seconds;
 	__int128 epoch;
@@ -89,9 +146,7 @@ static int set_clock(struct trace *trace, const bt_clock_class *clock)
 	if (epoch > INT64_MAX || epoch < INT64_MIN)
 		return -ERANGE;
 	trace->epoch_ns = epoch;
-	trace->has_clock_uuid = uuid;
-	if (uuid)
-		memcpy(trace->clock_uuid, uuid, UUID_SIZE);
+	trace->has_clock_uuid = get_clock_uuid(trace->clock_uuid, clock);
 	return 0;
 }
 
@@ -101,7 +156,6 @@ static int identify(struct ctf_stream *stream, const bt_stream *bt,
 {
 	struct trace *trace = stream->trace;
 	const bt_trace *bt_trace = bt_stream_borrow_trace_const(bt);
-	bt_uuid uuid = bt_trace_get_uuid(bt_trace);
 	bool better = stream->num_decoders && !trace->has_network;
 	int ret;
 
@@ -116,9 +170,7 @@ static int identify(struct ctf_stream *stream, const bt_stream *bt,
 	}
 	trace->clock = clock;
 	trace->has_network = stream->num_decoders;
-	trace->has_uuid = uuid;
-	if (uuid)
-		memcpy(trace->uuid, uuid, UUID_SIZE);
+	trace->has_uuid = get_trace_uuid(trace->uuid, bt_trace);
 	ret = set_clock(trace, clock);
 	return ret < 0 ? ret : set_host_name(trace, bt_trace);
 }
@@ -222,6 +274,16 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 	default:
 		return 0;
 	}
+}
+
+void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns)
+{
+	if (span->end_ns < span->begin_ns)
+		*span = (struct range){ first_ns, last_ns };
+	if (first_ns < span->begin_ns)
+		span->begin_ns = first_ns;
+	if (last_ns > span->end_ns)
+		span->end_ns = last_ns;
 }
 
 void ctf_stream_release(struct ctf_stream *stream)

@@ -35,6 +35,9 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 		   struct netsync_packet *pkt);
 
+/* The span is that of these times, too; before, it may be none (end < begin). */
+void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns);
+
 void ctf_stream_release(struct ctf_stream *stream);
 
 #endif

@@ -4,11 +4,11 @@
  * libbabeltrace2 gives all streams of a session, in the order of time.
  */
 #include <errno.h>
-#include <poll.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "ctf-files.h"
@@ -50,71 +50,18 @@ struct view {
 
 /* ---- writing ----------------------------------------------------------- */
 
-static struct {
-	int fd;
-	size_t used;
-	char bytes[65536];
-} out;
-
-/* Who reads it may take long; who is gone ends us by SIGPIPE. */
-static void flush(void)
-{
-	size_t done = 0;
-
-	alarm(0);
-	while (done < out.used) {
-		ssize_t num = write(out.fd, out.bytes + done, out.used - done);
-
-		if (num < 0 && errno != EINTR)
-			_exit(1);
-		if (num > 0)
-			done += num;
-	}
-	out.used = 0;
-	alarm(LIVE_PATIENCE_S);
-}
-
-static void put(enum live_what what, size_t trace, const void *data,
-		size_t size)
-{
-	const struct live_head head = { .size = size, .what = what,
-					.trace = trace };
-
-	if (out.used + sizeof(head) + size > sizeof(out.bytes))
-		flush();
-	memcpy(out.bytes + out.used, &head, sizeof(head));
-	memcpy(out.bytes + out.used + sizeof(head), data, size);
-	out.used += sizeof(head) + size;
-}
-
-static void put_text(enum live_what what, const char *text)
-{
-	char copy[LIVE_MAX_SIZE];
-
-	snprintf(copy, sizeof(copy), "%s", text);
-	put(what, 0, copy, strlen(copy) + 1);
-}
-
-static void warn(void *data, const char *sentence)
-{
-	(void)data;
-	put_text(LIVE_WARNING, sentence);
-}
-
 /* Wait a little. Whoever started us may be gone: then it is over. */
 static void pause_a_little(void)
 {
-	struct pollfd fd = { .fd = out.fd };
-
-	flush();
-	if (poll(&fd, 1, PAUSE_MS) > 0)
+	child_flush();
+	if (child_is_alone(PAUSE_MS))
 		_exit(0);
 }
 
 static void __attribute__((noreturn)) fail(const char *text)
 {
-	put_text(LIVE_FAILED, text);
-	flush();
+	child_put_text(LIVE_FAILED, 0, text);
+	child_flush();
 	_exit(1);
 }
 
@@ -135,17 +82,6 @@ static const bt_component_class_source *find_source(void)
 	if (!class)
 		fail("Babeltrace 2 has no plug-in to read live sessions (source.ctf.lttng-live); is it installed in full?");
 	return class;
-}
-
-static void begin(struct netsync_io *io, int fd)
-{
-	out.fd = fd;
-	/* It is a copy, and what it says goes through the pipe. */
-	io->points = NULL;
-	io->num_points = 0;
-	io->error = NULL;
-	netsync_io_set_warn(io, warn, NULL);
-	alarm(LIVE_PATIENCE_S);
 }
 
 /* ---- which sessions there are ------------------------------------------ */
@@ -182,7 +118,7 @@ static void put_session(const bt_value *entry)
 		 text_of(entry, "session-name"));
 	snprintf(session.url, sizeof(session.url), "%s",
 		 text_of(entry, "url"));
-	put(LIVE_SESSION, 0, &session, sizeof(session));
+	child_put(LIVE_SESSION, 0, &session, sizeof(session));
 }
 
 static void put_sessions(const bt_component_class_source *class,
@@ -198,22 +134,22 @@ static void put_sessions(const bt_component_class_source *class,
 		for (uint64_t i = 0; i < bt_value_array_get_length(list); i++)
 			put_session(bt_value_array_borrow_element_by_index_const(
 				list, i));
-		put(LIVE_LISTED, 0, "", 0);
+		child_put(LIVE_LISTED, 0, "", 0);
 	} else {
 		reason = ctf_take_reason();
-		put_text(LIVE_NO_ANSWER, reason);
+		child_put_text(LIVE_NO_ANSWER, 0, reason);
 		free(reason);
 	}
 	bt_value_put_ref(list);
 	bt_query_executor_put_ref(executor);
 }
 
-void live_list(struct netsync_io *io, const char *url, int fd)
+static void list(struct netsync_io *io, const void *url)
 {
 	bt_value *params = bt_value_map_create();
 	const bt_component_class_source *class;
 
-	begin(io, fd);
+	(void)io;
 	class = find_source();
 	if (!params || bt_value_map_insert_string_entry(params, "url", url))
 		fail("There is not enough memory.");
@@ -222,6 +158,12 @@ void live_list(struct netsync_io *io, const char *url, int fd)
 		pause_a_little();
 	}
 }
+
+const struct child_work live_list = {
+	.run = list,
+	.limits = { .timer = ITIMER_REAL, .seconds = LIVE_PATIENCE_S },
+	.warning = LIVE_WARNING,
+};
 
 /* ---- traces and streams ------------------------------------------------ */
 
@@ -263,7 +205,7 @@ static void tell_trace(struct view_trace *trace, size_t number)
 		return;
 	memcpy(told.clock_uuid, trace->trace.clock_uuid, UUID_SIZE);
 	snprintf(told.host, sizeof(told.host), "%s", trace->trace.host_name);
-	put(LIVE_TRACE, number, &told, sizeof(told));
+	child_put(LIVE_TRACE, number, &told, sizeof(told));
 	trace->told = true;
 }
 
@@ -337,16 +279,6 @@ static void set_time(struct view *view, int64_t time_ns)
 	view->time_is_new = true;
 }
 
-static void extend(struct range *span, const struct ctf_stream *s)
-{
-	if (span->end_ns < span->begin_ns)
-		*span = (struct range){ s->first_ns, s->last_ns };
-	if (s->first_ns < span->begin_ns)
-		span->begin_ns = s->first_ns;
-	if (s->last_ns > span->end_ns)
-		span->end_ns = s->last_ns;
-}
-
 static int use_in_stream(struct view *view, const bt_message *message,
 			 const bt_stream *bt)
 {
@@ -357,9 +289,10 @@ static int use_in_stream(struct view *view, const bt_message *message,
 	if (ret < 0)
 		return ret;
 	if (ret)
-		put(LIVE_PACKET, stream->trace, &pkt, sizeof(pkt));
+		child_put(LIVE_PACKET, stream->trace, &pkt, sizeof(pkt));
 	if (stream->s.any) {
-		extend(&view->traces[stream->trace]->span, &stream->s);
+		ctf_extend(&view->traces[stream->trace]->span,
+			   stream->s.first_ns, stream->s.last_ns);
 		set_time(view, stream->s.last_ns);
 	}
 	return 0;
@@ -420,14 +353,14 @@ static void tell_state(struct view *view)
 		if (!t->told || !t->bt)
 			continue;
 		if (memcmp(&t->span, &t->told_span, sizeof(t->span)))
-			put(LIVE_SPAN, i, &t->span, sizeof(t->span));
+			child_put(LIVE_SPAN, i, &t->span, sizeof(t->span));
 		if (memcmp(&counts, &t->told_counts, sizeof(counts)))
-			put(LIVE_COUNTS, i, &counts, sizeof(counts));
+			child_put(LIVE_COUNTS, i, &counts, sizeof(counts));
 		t->told_span = t->span;
 		t->told_counts = counts;
 	}
 	if (view->time_is_new)
-		put(LIVE_TIME, 0, &view->time_ns, sizeof(view->time_ns));
+		child_put(LIVE_TIME, 0, &view->time_ns, sizeof(view->time_ns));
 	view->time_is_new = false;
 }
 
@@ -473,11 +406,18 @@ static bt_value *make_params(const char *url)
 	return params;
 }
 
+/* The version of Babeltrace's messages: sessions in CTF 2 are told of by 1 only. */
+#ifdef BT_HAS_UIDS
+#define MIP 1
+#else
+#define MIP 0
+#endif
+
 static bt_graph *make_graph(struct view *view)
 {
 	const bt_component_class_source *class = find_source();
 	const bt_value *params = make_params(view->url);
-	bt_graph *graph = bt_graph_create(0);
+	bt_graph *graph = bt_graph_create(MIP);
 	const bt_component_source *source;
 	const bt_component_sink *sink;
 
@@ -497,13 +437,11 @@ static bt_graph *make_graph(struct view *view)
 	return graph;
 }
 
-void live_view(struct netsync_io *io, const char *url, int fd)
+static void view(struct netsync_io *io, const void *url)
 {
 	struct view view = { .io = io, .url = url };
-	bt_graph *graph;
+	bt_graph *graph = make_graph(&view);
 
-	begin(io, fd);
-	graph = make_graph(&view);
 	for (unsigned int rounds = 1;; rounds++) {
 		bt_graph_run_once_status status = bt_graph_run_once(graph);
 
@@ -514,7 +452,7 @@ void live_view(struct netsync_io *io, const char *url, int fd)
 		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK ||
 		    rounds % ROUNDS == 0) {
 			tell_state(&view);
-			flush();
+			child_flush();
 		}
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 			break;
@@ -522,3 +460,9 @@ void live_view(struct netsync_io *io, const char *url, int fd)
 			pause_a_little();
 	}
 }
+
+const struct child_work live_view = {
+	.run = view,
+	.limits = { .timer = ITIMER_REAL, .seconds = LIVE_PATIENCE_S },
+	.warning = LIVE_WARNING,
+};

@@ -29,7 +29,7 @@ struct relay {
 	char *base;		/* net://HOST[:PORT] */
 	char *host;		/* of the session that is wanted, */
 	char *name;		/* and its name; NULL: all */
-	struct live_child lister;
+	struct child lister;
 	int64_t retry_ms;
 	int64_t asked_ms;	/* when it was last known what there is */
 	bool told_down;
@@ -40,7 +40,7 @@ struct session {
 	struct relay *relay;
 	struct live_session is;	/* as it was listed last */
 	bool listed;
-	struct live_child viewer;
+	struct child viewer;
 	struct trace **traces;	/* of this viewer; owned by the reader */
 	size_t num_traces;
 	bool late;
@@ -290,14 +290,14 @@ static void use_time(struct session *session, int64_t time_ns)
 	session->told_silent = true;
 }
 
-static int use_viewer(void *data, const struct live_head *head,
+static int use_viewer(void *data, const struct child_head *head,
 		      const void *payload)
 {
 	struct session *session = data;
 	struct trace *trace = NULL;
 
-	if (head->trace < session->num_traces)
-		trace = session->traces[head->trace];
+	if (head->number < session->num_traces)
+		trace = session->traces[head->number];
 	if (!trace && (head->what == LIVE_PACKET || head->what == LIVE_SPAN ||
 		       head->what == LIVE_COUNTS))
 		return 0;
@@ -333,7 +333,8 @@ static int use_viewer(void *data, const struct live_head *head,
 static int attach(struct session *session)
 {
 	struct netsync_io *io = session->relay->io;
-	int ret = live_start(&session->viewer, io, live_view, session->is.url);
+	int ret = child_start(&session->viewer, &live_view, io,
+			      session->is.url);
 
 	if (!session->is.streams)
 		session->late = false;
@@ -353,7 +354,7 @@ static int attach(struct session *session)
 /* The viewer has ended: with the session, or because it failed. */
 static void detach(struct session *session)
 {
-	int status = live_stop(&session->viewer);
+	int status = child_stop(&session->viewer);
 	bool failed = session->failed;
 
 	if (WIFSIGNALED(status) && !failed) {
@@ -444,7 +445,7 @@ static int use_session(struct relay *relay, const struct live_session *is)
 
 static void free_session(struct session *session)
 {
-	live_stop(&session->viewer);
+	child_stop(&session->viewer);
 	free(session->traces);
 	free(session);
 }
@@ -503,7 +504,7 @@ static void is_down(struct relay *relay, const char *reason)
 	relay->told_down = true;
 }
 
-static int use_lister(void *data, const struct live_head *head,
+static int use_lister(void *data, const struct child_head *head,
 		      const void *payload)
 {
 	struct relay *relay = data;
@@ -527,7 +528,7 @@ static int use_lister(void *data, const struct live_head *head,
 /* The lister has ended by itself: it never does but for being told nothing. */
 static void drop_lister(struct relay *relay)
 {
-	int status = live_stop(&relay->lister);
+	int status = child_stop(&relay->lister);
 	char reason[64];
 
 	snprintf(reason, sizeof(reason),
@@ -547,8 +548,8 @@ static int start_listers(struct live *live)
 
 		if (relay->lister.fd >= 0 || now_ms() < relay->retry_ms)
 			continue;
-		ret = live_start(&relay->lister, live->io, live_list,
-				 relay->base);
+		ret = child_start(&relay->lister, &live_list, live->io,
+				  relay->base);
 		if (ret < 0)
 			return io_fail(live->io, ret,
 				"%s: no process can be started to ask for sessions: %s.",
@@ -559,7 +560,7 @@ static int start_listers(struct live *live)
 
 static int receive_from_lister(struct relay *relay)
 {
-	int ret = live_receive(&relay->lister, use_lister, relay);
+	int ret = child_receive(&relay->lister, use_lister, relay);
 
 	if (!ret)
 		drop_lister(relay);
@@ -568,7 +569,7 @@ static int receive_from_lister(struct relay *relay)
 
 static int receive_from_viewer(struct session *session)
 {
-	int ret = live_receive(&session->viewer, use_viewer, session);
+	int ret = child_receive(&session->viewer, use_viewer, session);
 
 	if (!ret)
 		detach(session);
@@ -709,7 +710,7 @@ static int split_url(struct relay *relay)
 
 static void free_relay(struct relay *relay)
 {
-	live_stop(&relay->lister);
+	child_stop(&relay->lister);
 	free(relay->url);
 	free(relay->base);
 	free(relay->host);

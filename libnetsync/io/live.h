@@ -2,21 +2,17 @@
 /*
  * Sessions that are still being recorded, through LTTng's relay daemon.
  *
- * libbabeltrace2 reads them, in processes of their own: it waits for its
- * sockets as long as it takes, and calls abort() for what it does not expect.
- * Of each relay daemon one process (the *lister*) tells again and again what
- * sessions there are, and of each session one (the *viewer*) sends what it
- * reads. They end when nobody reads what they write.
+ * libbabeltrace2 reads them, in processes of their own (child.h). Of each relay
+ * daemon one process (the *lister*) tells again and again what sessions there are,
+ * and of each session one (the *viewer*) sends what it reads.
  *
  *	live.c		what was asked for; which sessions are read; hosts
- *	live-child.c	the processes, and what comes from them
  *	live-view.c	what these processes do
  */
 #ifndef NETSYNC_LIVE_H
 #define NETSYNC_LIVE_H
 
-#include <sys/types.h>
-
+#include "child.h"
 #include "io.h"
 
 /* A lister or viewer that waits so long for its relay daemon ends. */
@@ -36,13 +32,6 @@ enum live_what {
 	LIVE_TIME,		/* int64_t: all before was sent, as printed */
 	LIVE_WARNING,		/* text */
 	LIVE_FAILED,		/* text; nothing follows */
-};
-
-/* What comes through the pipe: this, and then what is said above. */
-struct live_head {
-	uint32_t size;		/* of what follows */
-	uint16_t what;
-	uint16_t trace;
 };
 
 struct live_session {
@@ -68,41 +57,11 @@ struct live_counts {
 	uint64_t has_network;	/* there are network events; 0 or 1 */
 };
 
-/* What follows a head: less than this. */
-#define LIVE_MAX_SIZE 4096
-
 /* ---- live-view.c ------------------------------------------------------- */
 
-/* Runs in a child, with its own copy of @io; writes to @fd. */
-typedef void (*live_work)(struct netsync_io *io, const char *url, int fd);
-
-void live_list(struct netsync_io *io, const char *url, int fd);
-void live_view(struct netsync_io *io, const char *url, int fd);
-
-/* ---- live-child.c ------------------------------------------------------ */
-
-struct live_child {
-	pid_t pid;
-	int fd;			/* -1: there is none */
-	size_t used;
-	char *buffer;
-};
-
-/* 0, or negative errno. */
-int live_start(struct live_child *child, struct netsync_io *io,
-	       live_work work, const char *url);
-/* It has ended, or shall. Return: its status, as waitpid() gives it. */
-int live_stop(struct live_child *child);
-
-/* For each record. 0; 1: no more for now; negative: io_fail() was called. */
-typedef int (*live_use)(void *data, const struct live_head *head,
-			const void *payload);
-
-/*
- * Use what is left of last time, and what there is, without waiting. 1: it goes
- * on; 0: it has ended; negative: what @use failed with.
- */
-int live_receive(struct live_child *child, live_use use, void *data);
+/* Each is given a URL. */
+extern const struct child_work live_list;
+extern const struct child_work live_view;
 
 /* ---- between io.c and live.c ------------------------------------------- */
 

@@ -277,6 +277,7 @@ int cmd_agent(int argc, char **argv)
 		json_object_put(request);
 	}
 	json_object_put(agent_beacon_stop(NULL));
+	count_end();
 	undo_end();
 	free(agent.line);
 	return EXIT_DONE;

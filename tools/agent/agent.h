@@ -43,11 +43,29 @@ struct json_object *agent_finish(struct json_object *request);
 
 /* The files of the folder that agent_create() made (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
-/* What is in a folder and below, in bytes; how much more there is room for. */
-uint64_t folder_bytes(const char *path);
+/* How many bytes more there is room for. */
 uint64_t folder_room(const char *path);
 /* NULL: none could be made, and errno says why. */
 char *folder_new(void);
+
+/* ---- how much was recorded (agent/count.c) -------------------------------- */
+
+struct recorded {
+	uint64_t bytes;
+	double events;		/* about; */
+	bool is_unclear;	/* of some there is no telling yet */
+};
+
+/* Add what is in a folder and below, where LTTng records to. */
+void count_folder(struct recorded *recorded, const char *path);
+/*
+ * Now and then, find out how many events there are in the packets of these
+ * folders: to be called often, since the work is done meanwhile by a process that
+ * takes a small part of a processor, and once in @period_ns at most.
+ */
+void count_sample(int64_t period_ns);
+/* The folders are not looked at any more. */
+void count_end(void);
 
 /* ---- what goes over the network (agent/traffic.c) ------------------------- */
 

@@ -114,11 +114,11 @@ static void read_peer(struct beacon_peer *peer, struct json_object *request)
 				   port);
 }
 
-/* SIGTERM comes only while this waits; until it is ready to, that just ends it. */
+/* SIGTERM, which comes only while this waits, is blocked. */
 static void run_beacon(struct json_object *request, int results)
 {
 	struct json_object *list = json_object_object_get(request, "peers");
-	struct sigaction action = { .sa_handler = SIG_DFL };
+	struct sigaction action = { .sa_handler = on_stop };
 	struct beacon run = {
 		.session = answer_number(request, "session"),
 		.id = answer_number(request, "id"),
@@ -127,20 +127,13 @@ static void run_beacon(struct json_object *request, int results)
 		.socks = { beacon.socks[0], beacon.socks[1] },
 	};
 	const size_t num = list ? json_object_array_length(list) : 0;
-	sigset_t term;
 
-	sigemptyset(&term);
-	sigaddset(&term, SIGTERM);
 	sigaction(SIGTERM, &action, NULL);
-	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
 	run.num_peers = num < BEACON_NEIGHBOURS ? num : BEACON_NEIGHBOURS;
 	for (unsigned int i = 0; i < run.num_peers; i++)
 		read_peer(&run.peers[i], json_object_array_get_idx(list, i));
-	sigprocmask(SIG_BLOCK, &term, NULL);
-	action.sa_handler = on_stop;
-	sigaction(SIGTERM, &action, NULL);
 	beacon_run(&run, &stop);
 	if (write(results, run.peers, run.num_peers * sizeof(*run.peers)) < 0)
 		_exit(1);
@@ -166,7 +159,7 @@ struct json_object *agent_beacon_start(struct json_object *request)
 	beacon.process = fork();
 	if (!beacon.process) {
 		close(results[0]);
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
 		run_beacon(request, results[1]);

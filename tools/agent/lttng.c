@@ -22,7 +22,27 @@
 #define POLL_MS 50
 /* Even where little happens, data come this often. */
 #define SWITCH_US 1000000
+/* Packets are decoded this seldom: it takes time of the machine that is traced. */
+#define SAMPLE_NS 10000000000LL
+
+/*
+ * Of user space, what describes the events is sent at the end only, by default;
+ * without it nothing can be read of what came to no proper end. Before 2.15 it has
+ * a channel, of which one can say how it is sent; since then it comes earlier only
+ * in sessions that can be seen live.
+ */
 #define METADATA "metadata"
+/*
+ * While this timer has metadata that its relay daemon does not take,
+ * lttng-consumerd 2.13 can lock itself up when the session is destroyed: what is
+ * lost as it begins has to be gone by then.
+ */
+#define METADATA_US 5000000
+#ifdef LTTNG_HAS_TRACE_FORMAT
+#define HAS_METADATA_CHANNEL false
+#else
+#define HAS_METADATA_CHANNEL true
+#endif
 
 static struct {
 	char *name;		/* NULL: there is none */
@@ -150,20 +170,24 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 		.buf_type = domains[domain].buffers,
 	};
 	struct lttng_channel *channel = lttng_channel_create(&of);
+	bool metadata = !strcmp(name, METADATA);
 	int ret;
 
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	if (strcmp(name, METADATA)) {
-		buffer_sizes(name, &channel->attr.subbuf_size,
-			     &channel->attr.num_subbuf);
-	} else {
+	/* LTTng 2.13 enables every new one; 2.16 does as it is told. */
+	channel->enabled = 1;
+	if (metadata) {
 		channel->attr.subbuf_size = getpagesize();
 		channel->attr.num_subbuf = 2;
+	} else {
+		buffer_sizes(name, &channel->attr.subbuf_size,
+			     &channel->attr.num_subbuf);
 	}
 	if (!live)
-		channel->attr.switch_timer_interval = SWITCH_US;
+		channel->attr.switch_timer_interval = metadata ? METADATA_US :
+								 SWITCH_US;
 	ret = lttng_enable_channel(handle, channel);
 	lttng_channel_destroy(channel);
 	return ret;
@@ -198,11 +222,7 @@ static struct json_object *enable(enum domain domain,
 
 	if (!handle)
 		return agent_error("there is not enough memory.");
-	/*
-	 * Of user space, what describes the events is sent at the end only, by
-	 * default; without it nothing can be read of what came to no proper end.
-	 */
-	if (domain == DOMAIN_USER)
+	if (domain == DOMAIN_USER && HAS_METADATA_CHANNEL)
 		enable_channel(handle, domain, METADATA, live);
 	for (size_t i = 0; i < choice->num && !answer; i++) {
 		const struct chosen *chosen = &choice->list[i];
@@ -274,6 +294,20 @@ static struct json_object *choose(struct json_object *request,
 	return NULL;
 }
 
+/* Of a session that can be seen live; 0: of one that cannot. */
+static int64_t live_period(struct json_object *request,
+			   const struct choice *choice)
+{
+	const int64_t live_us = json_object_get_int64(
+		json_object_object_get(request, "live_us"));
+
+	if (!*answer_text(request, "control"))
+		return 0;
+	if (!live_us && !HAS_METADATA_CHANNEL && choice_has(choice, DOMAIN_USER))
+		return SWITCH_US;
+	return live_us;
+}
+
 /*
  * {"session":NAME,"events":[PATTERN...],"preset":NAME,"syscalls":BOOL,
  *  "ust":BOOL,"control":URL,"data":URL,"live_us":N}: without URLs into a folder
@@ -282,10 +316,9 @@ static struct json_object *choose(struct json_object *request,
 struct json_object *agent_create(struct json_object *request)
 {
 	const char *control = answer_text(request, "control");
-	const int64_t live_us = json_object_get_int64(
-		json_object_object_get(request, "live_us"));
 	struct json_object *answer;
 	struct choice choice = { 0 };
+	int64_t live_us;
 
 	if (session.name)
 		return agent_error("there is a session already.");
@@ -303,6 +336,7 @@ struct json_object *agent_create(struct json_object *request)
 	relay_watch(control);
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose(request, &choice);
+	live_us = live_period(request, &choice);
 	agent_wait(0);
 	if (!answer)
 		answer = create_session(answer_text(request, "session"), control,
@@ -365,16 +399,32 @@ static void add_channels(struct json_object *list, enum domain domain)
 	lttng_destroy_handle(handle);
 }
 
+static void add_recorded(struct json_object *answer, bool events)
+{
+	struct recorded recorded = { 0 };
+
+	count_folder(&recorded, session.folder);
+	if (events)
+		count_sample(SAMPLE_NS);
+	json_object_object_add(answer, "size",
+			       json_object_new_int64(recorded.bytes));
+	if (events && !recorded.is_unclear)
+		json_object_object_add(answer, "events",
+				       json_object_new_int64(recorded.events));
+}
+
 /*
- * {"channels":[{"name":NAME,"discarded":N,"lost":N}...]}, and if it records to
- * this machine {"size":N,"room":N}, in bytes, else {"connected":BOOL}, and if it
+ * {"events":BOOL} -> {"channels":[{"name":NAME,"discarded":N,"lost":N}...]}, and
+ * if it records to this machine {"size":N,"room":N}, in bytes, and {"events":N},
+ * about, if that is asked for and known already; else {"connected":BOOL}, and if it
  * is not {"reachable":BOOL}.
  */
 struct json_object *agent_status(struct json_object *request)
 {
+	const bool events = json_object_get_boolean(
+		json_object_object_get(request, "events"));
 	struct json_object *answer, *channels;
 
-	(void)request;
 	if (!lttng_session_daemon_alive())
 		return agent_error("LTTng's session daemon ended.");
 	answer = json_object_new_object();
@@ -384,8 +434,7 @@ struct json_object *agent_status(struct json_object *request)
 			add_channels(channels, i);
 	json_object_object_add(answer, "channels", channels);
 	if (session.folder) {
-		json_object_object_add(answer, "size", json_object_new_int64(
-					folder_bytes(session.folder)));
+		add_recorded(answer, events);
 		json_object_object_add(answer, "room", json_object_new_int64(
 					folder_room(session.folder)));
 	}
@@ -448,6 +497,7 @@ struct json_object *agent_finish(struct json_object *request)
 		agent_warn("the last data did not arrive within %d s.",
 			   PENDING_MS / 1000);
 	answer = agent_status(request);
+	count_end();
 	add_traffic(answer);
 	if (destroy(session.name, agent_wait))
 		forget_session();

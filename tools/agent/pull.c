@@ -15,7 +15,6 @@
 #define CHUNK (1 << 18)
 
 /* What nftw() has no argument for. */
-static uint64_t bytes;
 static struct json_object *failure;
 static size_t root_len;
 
@@ -31,23 +30,6 @@ char *folder_new(void)
 		return path;
 	free(path);
 	return NULL;
-}
-
-static int add_bytes(const char *path, const struct stat *info, int type,
-		     struct FTW *place)
-{
-	(void)path;
-	(void)place;
-	if (type == FTW_F)
-		bytes += info->st_size;
-	return 0;
-}
-
-uint64_t folder_bytes(const char *path)
-{
-	bytes = 0;
-	nftw(path, add_bytes, 16, FTW_PHYS);
-	return bytes;
 }
 
 uint64_t folder_room(const char *path)

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,12 +149,19 @@ static const bt_component_filter *add_filter(struct graph *graph)
 	return filter;
 }
 
+/* Babeltrace 2.0 writes nothing else, and does not know the parameter. */
+static bool ask_for_ctf_1(bt_value *params)
+{
+	return !bt_version_get_minor() ||
+	       !bt_value_map_insert_string_entry(params, "ctf-version", "1.8");
+}
+
 static const bt_component_sink *add_sink(struct graph *graph)
 {
 	bt_value *params = map_with("path", graph->to);
 	const bt_component_sink *sink = NULL;
 
-	if (params &&
+	if (params && ask_for_ctf_1(params) &&
 	    !bt_value_map_insert_bool_entry(params, "assume-single-trace",
 					    BT_TRUE) &&
 	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
@@ -226,11 +232,7 @@ static bool run_graph(struct graph *graph)
 
 static void child_main(struct graph *graph, int out)
 {
-	const struct rlimit no_core = { 0 };
-	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	dup2(null, STDERR_FILENO);
+	prepare_ctf_child();
 	graph->answer.ok = make_graph(graph) && run_graph(graph);
 	/* The last of it is written when the sink is given back. */
 	if (graph->answer.ok)

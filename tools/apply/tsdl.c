@@ -12,6 +12,9 @@
 
 #include "tsdl.h"
 
+/* CTF 2 metadata is a sequence of JSON texts, each after this character. */
+#define JSON_RECORD_SEPARATOR 0x1e
+
 enum key { FREQ, OFFSET_S, OFFSET, NUM_KEYS };
 
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset" };
@@ -159,6 +162,8 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	int64_t freq = 1000000000;
 
 	*clock = (struct tsdl_clock){ 0 };
+	if (*text == JSON_RECORD_SEPARATOR)
+		return "it is a CTF 2 trace, whose metadata is no TSDL";
 	if (!block.num)
 		return "its metadata describes no clock";
 	if (block.num > 1)

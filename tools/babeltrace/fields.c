@@ -50,6 +50,12 @@ static bool copy_variant(bt_field *to, const bt_field *from)
 			       from));
 }
 
+const char *field_string(const bt_field *field)
+{
+	return bt_field_string_get_length(field) ?
+		       bt_field_string_get_value(field) : "";
+}
+
 bool field_copy(bt_field *to, const bt_field *from)
 {
 	const bt_field_class_type type = bt_field_get_class_type(from);
@@ -66,8 +72,7 @@ bool field_copy(bt_field *to, const bt_field *from)
 			bt_field_integer_signed_get_value(from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_STRING:
-		return !bt_field_string_set_value(to,
-			bt_field_string_get_value(from));
+		return !bt_field_string_set_value(to, field_string(from));
 	case BT_FIELD_CLASS_TYPE_STRUCTURE:
 		return copy_structure(to, from);
 	case BT_FIELD_CLASS_TYPE_BOOL:

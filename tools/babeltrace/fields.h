@@ -21,6 +21,12 @@ struct field_classes {
 bt_field_class *field_class_copy(struct field_classes *classes,
 				 const bt_field_class *from);
 
+/*
+ * Of a string. For an empty one Babeltrace 2.0 has what another event, whose field
+ * it was before, left there.
+ */
+const char *field_string(const bt_field *field);
+
 /* @to is of a copy of the class of @from. False: not enough memory. */
 bool field_copy(bt_field *to, const bt_field *from);
 

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All events of CTF traces, as instants on a thread for each CPU. Of every stream
- * of a trace a sink of its own takes the events: their order does not matter.
+ * All events of CTF traces, as instants on a thread for each CPU. Their order does
+ * not matter.
  */
 #include <babeltrace2/babeltrace.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "babeltrace/fields.h"
 #include "ctf-source.h"
 #include "perfetto.h"
 
 /* What a double holds exactly. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
+/* How who reads a trace ends: so, or with the errno of writing, or 0. */
+#define CANNOT_READ 255
+
 struct reader {
 	struct perfetto *p;
 	const struct netsync_io_trace *trace;
-	bt_graph *graph;
-};
-
-struct stream {
-	struct reader *reader;
-	uint32_t named;		/* the last thread that has a name */
 };
 
 /* ---- fields ------------------------------------------------------------ */
@@ -68,7 +68,7 @@ static void put_value(FILE *out, const bt_field *field)
 	if (type == BT_FIELD_CLASS_TYPE_BOOL) {
 		fputs(bt_field_bool_get_value(field) ? "true" : "false", out);
 	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
-		perfetto_text(out, bt_field_string_get_value(field));
+		perfetto_text(out, field_string(field));
 	} else if (is_real(type)) {
 		fprintf(out, "%.17g", real_value(field));
 	} else if (bt_field_class_type_is(type,
@@ -129,18 +129,20 @@ static uint32_t thread_of(const bt_event *event)
 	return THREAD_CPU + (uint32_t)bt_field_integer_unsigned_get_value(cpu);
 }
 
-static void put_event(struct stream *stream, const bt_event *event, int64_t t)
+/* @named: the last thread of the stream that has a name */
+static void put_event(const struct reader *reader, uint32_t *named,
+		      const bt_event *event, int64_t t)
 {
-	const uint32_t host = stream->reader->trace->host;
+	const uint32_t host = reader->trace->host;
 	const uint32_t thread = thread_of(event);
-	struct perfetto *p = stream->reader->p;
+	struct perfetto *p = reader->p;
 	const char *name;
 	char cpu[24];
 
-	if (stream->named != thread) {
+	if (*named != thread) {
 		snprintf(cpu, sizeof(cpu), "CPU %u", thread - THREAD_CPU);
 		perfetto_name_thread(p, host, thread, cpu);
-		stream->named = thread;
+		*named = thread;
 	}
 	name = bt_event_class_get_name(bt_event_borrow_class_const(event));
 	perfetto_begin_at(p, 'i', host, thread, t);
@@ -150,120 +152,73 @@ static void put_event(struct stream *stream, const bt_event *event, int64_t t)
 	perfetto_end(p);
 }
 
-static void take_message(struct stream *stream, const bt_message *message)
+static bool take_message(void *data, uint32_t *named, const bt_message *message)
 {
-	const struct reader *reader = stream->reader;
+	const struct reader *reader = data;
 	const bt_event *event;
 	int64_t t;
 
 	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
-		return;
+		return true;
 	event = bt_message_event_borrow_event_const(message);
 	if (!bt_stream_class_borrow_default_clock_class_const(
 		    bt_stream_borrow_class_const(
 			    bt_event_borrow_stream_const(event))))
-		return;
+		return true;
 	if (bt_clock_snapshot_get_ns_from_origin(
 		    bt_message_event_borrow_default_clock_snapshot_const(
 			    message), &t)) {
 		bt_current_thread_clear_error();
-		return;
+		return true;
 	}
 	if (!__builtin_add_overflow(t, reader->trace->shift_ns, &t) &&
 	    export_time(&reader->p->export->hosts[reader->trace->host], t, &t))
-		put_event(stream, event, t);
+		put_event(reader, named, event, t);
+	return !ferror(reader->p->out);
 }
 
 /* ---- reading ----------------------------------------------------------- */
 
-static bt_graph_simple_sink_component_initialize_func_status
-begin_stream(bt_message_iterator *iterator, void *data)
+static int read_in_child(struct reader *reader)
 {
-	(void)iterator;
-	(void)data;
-	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
+	FILE *out = reader->p->out;
+
+	prepare_ctf_child();
+	errno = 0;
+	if (!read_ctf(reader->trace->path, take_message, reader) && !ferror(out))
+		return CANNOT_READ;
+	return ferror(out) || fflush(out) ? errno : 0;
 }
 
-static bt_graph_simple_sink_component_consume_func_status
-take_messages(bt_message_iterator *iterator, void *data)
-{
-	struct stream *stream = data;
-	bt_message_array_const messages;
-	uint64_t num;
-
-	switch (bt_message_iterator_next(iterator, &messages, &num)) {
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-		break;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
-	default:
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
-	}
-	for (uint64_t i = 0; i < num; i++) {
-		take_message(stream, messages[i]);
-		bt_message_put_ref(messages[i]);
-	}
-	if (!ferror(stream->reader->p->out))
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
-	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
-}
-
-static void end_stream(void *data)
-{
-	free(data);
-}
-
-/* Each stream has an output of its own. */
-static bool add_stream(struct reader *reader, const bt_port_output *port)
-{
-	struct stream *stream = calloc(1, sizeof(*stream));
-	const bt_component_sink *sink;
-
-	if (!stream)
-		return false;
-	stream->reader = reader;
-	/* The stream belongs to the sink. */
-	return !bt_graph_add_simple_sink_component(reader->graph,
-			bt_port_get_name(bt_port_output_as_port_const(port)),
-			begin_stream, take_messages, end_stream, stream, &sink) &&
-	       !bt_graph_connect_ports(reader->graph, port,
-			bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-			NULL);
-}
-
-static bool make_graph(struct reader *reader)
-{
-	const bt_plugin *ctf = find_ctf_plugin();
-	const bt_component_source *source = NULL;
-	uint64_t num;
-	bool ok;
-
-	reader->graph = bt_graph_create(0);
-	if (ctf && reader->graph)
-		source = add_ctf_source(reader->graph, ctf, reader->trace->path);
-	num = source ? bt_component_source_get_output_port_count(source) : 0;
-	ok = source;
-	for (uint64_t i = 0; i < num && ok; i++)
-		ok = add_stream(reader,
-			bt_component_source_borrow_output_port_by_index_const(
-				source, i));
-	bt_plugin_put_ref(ctf);
-	return ok;
-}
-
+/*
+ * Some damaged streams make libbabeltrace2 end its process: what that wrote of the
+ * trace is taken back then. False: errno says why the result cannot be written.
+ */
 static bool read_trace(struct perfetto *p, const struct netsync_io_trace *trace)
 {
 	struct reader reader = { .p = p, .trace = trace };
-	bool ok = make_graph(&reader) &&
-		  bt_graph_run(reader.graph) == BT_GRAPH_RUN_STATUS_OK;
+	int status = -1;
+	off_t begin;
+	pid_t child;
 
-	bt_graph_put_ref(reader.graph);
-	bt_current_thread_clear_error();
-	if (!ok && !ferror(p->out))
-		complain("%s: Babeltrace 2 cannot read its events.", trace->path);
-	return ok;
+	if (fflush(p->out))
+		return false;
+	begin = ftello(p->out);
+	child = fork();
+	if (!child)
+		_exit(read_in_child(&reader));
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!status)
+		return begin < 0 || !fseeko(p->out, 0, SEEK_END);
+	if (WIFEXITED(status) && WEXITSTATUS(status) != CANNOT_READ) {
+		errno = WEXITSTATUS(status);
+		return false;
+	}
+	complain("warning: %s: Babeltrace 2 cannot read its other events, which are left out.",
+		 trace->path);
+	return begin >= 0 && !ftruncate(fileno(p->out), begin) &&
+	       !fseeko(p->out, begin, SEEK_SET);
 }
 
 bool perfetto_events(struct perfetto *p)

@@ -33,7 +33,7 @@ void perfetto_text(FILE *out, const char *text);
 void perfetto_name_thread(struct perfetto *p, uint32_t host, uint32_t thread,
 			  const char *name);
 
-/* All events of all CTF traces. False: that was said, or the disk is full. */
+/* All events of all CTF traces. False: errno says why they cannot be written. */
 bool perfetto_events(struct perfetto *p);
 
 #endif

@@ -203,20 +203,31 @@ unsigned int hosts_renew(struct record *rec)
 	return num;
 }
 
-/* How much the relay daemon has of a host. */
-static uint64_t incoming_bytes(const struct record *rec, const struct host *host)
+void host_ask_status(const struct record *rec, const struct host *host)
 {
-	uint64_t sum = 0;
+	struct json_object *request = request_new("status");
+
+	/* What nobody sees is not worth the time of the machine that is traced. */
+	json_object_object_add(request, "events",
+			       json_object_new_boolean(rec->is_terminal));
+	remote_ask(host->remote, request);
+}
+
+/* How much the relay daemon has of a host. */
+static void count_incoming(const struct record *rec, struct host *host)
+{
+	struct recorded sum = { 0 };
 	char *path;
 
 	for (unsigned int i = 0; i < host->num_sessions; i++) {
 		if (asprintf(&path, "%s/%s", rec->relay.folder,
 			     host->sessions[i]) < 0)
 			continue;
-		sum += folder_bytes(path);
+		count_folder(&sum, path);
 		free(path);
 	}
-	return sum;
+	host->size = sum.bytes;
+	host->events = sum.is_unclear ? 0 : sum.events;
 }
 
 static void take_cut(struct record *rec, struct host *host)
@@ -239,10 +250,12 @@ bool host_take_status(struct record *rec, struct host *host)
 	for (size_t i = 0; i < num; i++)
 		host->discarded += answer_number(
 			json_object_array_get_idx(channels, i), "discarded");
-	if (host->pull)
+	if (host->pull) {
 		host->size = answer_number(answer, "size");
-	else if (rec->relay.folder)
-		host->size = incoming_bytes(rec, host);
+		host->events = answer_number(answer, "events");
+	} else if (rec->relay.folder) {
+		count_incoming(rec, host);
+	}
 	if (json_object_object_get(answer, "connected") &&
 	    !answer_number(answer, "connected") && rec->url) {
 		if (!host->cut_ns)

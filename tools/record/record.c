@@ -299,7 +299,7 @@ static void clear_line(struct record *rec)
 static void draw_line(struct record *rec)
 {
 	const int64_t seconds = (now_ns() - rec->started_ns) / 1000000000;
-	char size[VALUE_SIZE];
+	char text[VALUE_SIZE];
 
 	if (!rec->is_terminal)
 		return;
@@ -309,8 +309,11 @@ static void draw_line(struct record *rec)
 
 		if (!host->recording)
 			continue;
-		fprintf(stderr, "   %s %s", host->remote->name,
-			format_bytes(size, host->size));
+		fprintf(stderr, "   %s ", host->remote->name);
+		if (host->events)
+			fprintf(stderr, "about %s, ",
+				format_events(text, host->events));
+		fputs(format_bytes(text, host->size), stderr);
 		if (host->discarded)
 			fprintf(stderr, " (%llu discarded)",
 				(unsigned long long)host->discarded);
@@ -343,7 +346,7 @@ static bool look(struct record *rec)
 			rec->partial = true;
 			return false;
 		}
-		remote_ask(host->remote, request_new("status"));
+		host_ask_status(rec, host);
 	}
 	if (!any)
 		return false;
@@ -353,6 +356,8 @@ static bool look(struct record *rec)
 		rec->partial = true;
 		return false;
 	}
+	if (rec->is_terminal)
+		count_sample(STATUS_NS);
 	draw_line(rec);
 	return true;
 }
@@ -410,6 +415,7 @@ static void wait_for_end(struct record *rec)
 		goes_on = goes_on && renew(rec) && check_command(rec);
 	}
 	clear_line(rec);
+	count_end();
 }
 
 /* ---- the end ----------------------------------------------------------- */

@@ -71,6 +71,7 @@ struct host {
 	int64_t cut_ns;		/* when it lost its relay daemon; 0: it did not */
 	bool renew;		/* there is one again */
 	uint64_t size;		/* of what it recorded so far */
+	uint64_t events;	/* in that, about; 0: it is not known */
 	uint64_t discarded;
 };
 
@@ -113,7 +114,8 @@ unsigned int hosts_create(struct record *rec);
 unsigned int hosts_start(struct record *rec);
 /* Go on with new sessions on those to be renewed, and say what is missing. */
 unsigned int hosts_renew(struct record *rec);
-/* What a host answered to "status". False: it has no more room. */
+void host_ask_status(const struct record *rec, const struct host *host);
+/* What a host answered to that. False: it has no more room. */
 bool host_take_status(struct record *rec, struct host *host);
 /* Stop, wait until all data have arrived, and say loudly what is missing. */
 void hosts_stop(struct record *rec);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -198,21 +197,9 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static void say_of(const struct remote *remote, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say_of(const struct remote *remote, const char *format, ...)
-{
-	char *sentence = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&sentence, format, args) < 0)
-		sentence = NULL;
-	va_end(args);
-	complain("%s: %s", remote->name, sentence ? sentence : format);
-	free(sentence);
-}
+/* Of a machine, with its name. */
+#define say_of(remote, format, ...) \
+	complain("%s: " format, (remote)->name, ##__VA_ARGS__)
 
 /* Its standard input ends, upon which the agent undoes what it did. */
 void remote_give_up(struct remote *remote)

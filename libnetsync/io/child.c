@@ -1,22 +1,47 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The processes that read live sessions. */
+/* Child processes, and what comes from them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "child.h"
 
 #define BUFFER_SIZE 65536
 
-/* Nothing of the caller's is to be touched, but its memory, which is a copy. */
-static void become_child(int fd)
+/*
+ * What is written to memory of our own is counted: what is there from before, too,
+ * of which a sanitizer's is large.
+ */
+static void limit_memory(uint64_t bytes)
 {
-	static const int signals[] = { SIGALRM, SIGPIPE, SIGTERM, SIGHUP };
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long data;
+	struct rlimit limit;
+
+	if (!file)
+		return;
+	if (fscanf(file, "%*u %*u %*u %*u %*u %llu", &data) == 1 &&
+	    !getrlimit(RLIMIT_DATA, &limit)) {
+		bytes += data * sysconf(_SC_PAGESIZE);
+		if (bytes < limit.rlim_cur)
+			limit.rlim_cur = bytes;
+		setrlimit(RLIMIT_DATA, &limit);
+	}
+	fclose(file);
+}
+
+/* Nothing of the caller's is to be touched, but its memory, which is a copy. */
+static void become_child(int fd, const struct child_limits *limits)
+{
+	static const int signals[] = { SIGPIPE, SIGTERM, SIGHUP };
 	const struct rlimit no_core = { 0 };
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
@@ -29,7 +54,9 @@ static void become_child(int fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CORE, &no_core);
-	/* Who reads other pipes is to see them end. */
+	if (limits->memory)
+		limit_memory(limits->memory);
+	/* Who reads from other children is to see them end. */
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		if (i != fd)
 			dup2(null, i);
@@ -39,8 +66,8 @@ static void become_child(int fd)
 		close_range(fd + 1, ~0U, 0);
 }
 
-int live_start(struct live_child *child, struct netsync_io *io,
-	       live_work work, const char *url)
+int child_start(struct child *child, const struct child_work *work,
+		struct netsync_io *io, const void *data)
 {
 	int fds[2], ret = -ENOMEM;
 
@@ -49,16 +76,17 @@ int live_start(struct live_child *child, struct netsync_io *io,
 	child->buffer = malloc(BUFFER_SIZE);
 	if (!child->buffer)
 		return -ENOMEM;
-	if (pipe2(fds, O_CLOEXEC)) {
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
 		ret = -errno;
 		goto fail;
 	}
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	child->pid = fork();
 	if (!child->pid) {
-		close(fds[0]);
-		become_child(fds[1]);
-		work(io, url, fds[1]);
+		become_child(fds[1], &work->limits);
+		child_begin(fds[1], work, io);
+		work->run(io, data);
+		child_flush();
 		_exit(0);
 	}
 	ret = -errno;
@@ -74,7 +102,7 @@ fail:
 	return ret;
 }
 
-int live_stop(struct live_child *child)
+int child_stop(struct child *child)
 {
 	int status = 0;
 
@@ -91,24 +119,26 @@ int live_stop(struct live_child *child)
 	return status;
 }
 
-static int use_buffer(struct live_child *child, live_use use, void *data)
+static int use_buffer(struct child *child, child_use use, void *data)
 {
 	union {
-		char bytes[LIVE_MAX_SIZE];
+		char bytes[CHILD_MAX_SIZE + 1];
 		int64_t aligned;
 	} payload;
-	struct live_head head;
+	struct child_head head;
 	size_t at = 0;
 	int ret = 0;
 
 	while (!ret && child->used - at >= sizeof(head)) {
 		memcpy(&head, child->buffer + at, sizeof(head));
-		if (head.size > sizeof(payload))
+		if (head.size > CHILD_MAX_SIZE)
 			return -EPROTO;
 		if (child->used - at - sizeof(head) < head.size)
 			break;
 		memcpy(payload.bytes, child->buffer + at + sizeof(head),
 		       head.size);
+		/* Whatever it is, a text ends. */
+		payload.bytes[head.size] = '\0';
 		at += sizeof(head) + head.size;
 		ret = use(data, &head, payload.bytes);
 	}
@@ -117,7 +147,7 @@ static int use_buffer(struct live_child *child, live_use use, void *data)
 	return ret;
 }
 
-int live_receive(struct live_child *child, live_use use, void *data)
+int child_receive(struct child *child, child_use use, void *data)
 {
 	int ret = use_buffer(child, use, data);
 	ssize_t num;
@@ -133,4 +163,40 @@ int live_receive(struct live_child *child, live_use use, void *data)
 	child->used += num;
 	ret = use_buffer(child, use, data);
 	return ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
+}
+
+void child_tell(struct child *child, const void *data, size_t size)
+{
+	while (send(child->fd, data, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+void child_wait(const struct child *child)
+{
+	struct pollfd fd = { .fd = child->fd, .events = POLLIN };
+
+	poll(&fd, 1, -1);
+}
+
+int child_run(const struct child_work *work, struct netsync_io *io,
+	      const void *data, child_use use, void *use_data)
+{
+	struct child child;
+	int ret = child_start(&child, work, io, data), status;
+
+	if (ret < 0)
+		return ret;
+	while ((ret = child_receive(&child, use, use_data)) > 0)
+		child_wait(&child);
+	status = child_stop(&child);
+	return ret < 0 ? ret : status;
+}
+
+const char *child_end(int status)
+{
+	if (status < 0)
+		return strerror(-status);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
+	       "Babeltrace 2 does not come to an end with it" :
+	       "Babeltrace 2 gave up on it";
 }

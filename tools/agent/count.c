@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much was recorded to a folder, and about how many events that is. LTTng does
+ * not count them, and decoding them all would take more time than recording them.
+ * But the index beside each stream says how many bytes came in its packets, and a
+ * packet that is decoded now and then, how many of these an event of its channel
+ * takes.
+ */
+#include <endian.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "packet.h"
+#include "tool.h"
+
+/* The index of FOLDER/STREAM is FOLDER/index/STREAM.idx; it is big-endian. */
+#define INDEX "/index/"
+#define SUFFIX ".idx"
+#define INDEX_MAGIC 0xc1f1dcc1
+
+struct index_header {
+	uint32_t magic, major, minor;
+	uint32_t entry_size;
+};
+
+struct index_entry {
+	uint64_t offset;
+	uint64_t packet_bits;
+	uint64_t content_bits;
+	uint64_t others[61];	/* of no use here, and what is added one day */
+};
+
+#define MIN_ENTRY offsetof(struct index_entry, others)
+
+/* What LTTng writes into each packet, besides events. */
+#define PACKET_HEADER 84
+/* LTTng's are smaller where we made the channels. */
+#define MAX_PACKET (16 << 20)
+/* Of a processor, decoding takes a 50th at most. */
+#define PART 50
+
+struct channel {
+	struct channel *next;
+	char *path;		/* of its streams, without the number at the end */
+	uint64_t bytes;		/* of events, in all its packets */
+	struct packet fullest;	/* since one was decoded, */
+	uint64_t fullest_bytes;	/* with so many bytes of events; 0: none */
+	int64_t tried_ns;	/* when one was decoded; 0: never */
+	double event_bytes;	/* the mean in that one; 0: not known yet */
+	/* A mean holds for what came since the one before. */
+	uint64_t counted_bytes;
+	double counted;		/* events in these */
+};
+
+struct stream {
+	struct stream *next;
+	char *path;
+	struct channel *channel;
+	off_t read;		/* of its index */
+};
+
+static struct channel *channels;
+static struct stream *streams;
+
+/* The channel of which a packet is being decoded; NULL: of none. */
+static struct channel *sampled;
+static uint64_t sampled_bytes;	/* of its events */
+static int64_t next_ns;		/* the next one not before that */
+
+/* ---- indexes ----------------------------------------------------------- */
+
+static struct channel *find_channel(const char *stream)
+{
+	const char *number = strrchr(stream, '_');
+	const size_t len = number ? (size_t)(number - stream) : strlen(stream);
+	struct channel *channel;
+
+	for (channel = channels; channel; channel = channel->next)
+		if (!strncmp(channel->path, stream, len) && !channel->path[len])
+			return channel;
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return NULL;
+	channel->path = strndup(stream, len);
+	if (!channel->path) {
+		free(channel);
+		return NULL;
+	}
+	channel->next = channels;
+	channels = channel;
+	return channel;
+}
+
+/* @path is taken, or released. */
+static struct stream *find_stream(char *path)
+{
+	struct channel *channel;
+	struct stream *stream;
+
+	for (stream = streams; stream; stream = stream->next)
+		if (!strcmp(stream->path, path))
+			break;
+	channel = stream ? NULL : find_channel(path);
+	if (channel)
+		stream = calloc(1, sizeof(*stream));
+	if (!channel || !stream) {
+		free(path);
+		return stream;
+	}
+	*stream = (struct stream){ streams, path, channel, 0 };
+	streams = stream;
+	return stream;
+}
+
+static void add_packet(const struct stream *stream,
+		       const struct index_entry *entry)
+{
+	const struct packet packet = {
+		.stream = stream->path,
+		.offset = be64toh(entry->offset),
+		.size = be64toh(entry->packet_bits) / 8,
+	};
+	uint64_t bytes = be64toh(entry->content_bits) / 8;
+	struct channel *channel = stream->channel;
+
+	if (packet.size > UINT32_MAX || bytes > packet.size ||
+	    bytes <= PACKET_HEADER)
+		return;
+	bytes -= PACKET_HEADER;
+	channel->bytes += bytes;
+	if (packet.size <= MAX_PACKET && bytes > channel->fullest_bytes) {
+		channel->fullest = packet;
+		channel->fullest_bytes = bytes;
+	}
+}
+
+/* Indexes grow: what was read of one is not read again. */
+static void read_index(struct stream *stream, const char *path)
+{
+	struct index_entry entry;
+	struct index_header header;
+	FILE *file = fopen(path, "re");
+	size_t size;
+
+	if (!file)
+		return;
+	if (fread(&header, sizeof(header), 1, file) == 1 &&
+	    be32toh(header.magic) == INDEX_MAGIC) {
+		size = be32toh(header.entry_size);
+		if (!stream->read)
+			stream->read = sizeof(header);
+		if (size >= MIN_ENTRY && size <= sizeof(entry) &&
+		    !fseeko(file, stream->read, SEEK_SET))
+			while (fread(&entry, size, 1, file) == 1) {
+				add_packet(stream, &entry);
+				stream->read += size;
+			}
+	}
+	fclose(file);
+}
+
+/* ---- folders ----------------------------------------------------------- */
+
+/* What nftw() has no argument for. */
+static struct recorded *sum;
+
+static int add_file(const char *path, const struct stat *info, int type,
+		    struct FTW *place)
+{
+	const char *name = path + place->base;
+	const int above = place->base - (int)strlen(INDEX);
+	const int len = (int)strlen(name) - (int)strlen(SUFFIX);
+	struct stream *stream;
+	char *data;
+
+	if (type != FTW_F)
+		return 0;
+	sum->bytes += info->st_size;
+	if (above < 0 || strncmp(path + above, INDEX, strlen(INDEX)) ||
+	    len <= 0 || strcmp(name + len, SUFFIX) ||
+	    asprintf(&data, "%.*s/%.*s", above, path, len, name) < 0)
+		return 0;
+	stream = find_stream(data);
+	if (stream && stream->read < info->st_size)
+		read_index(stream, path);
+	return 0;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	const size_t len = strlen(folder);
+
+	return !strncmp(path, folder, len) && path[len] == '/';
+}
+
+void count_folder(struct recorded *recorded, const char *path)
+{
+	sum = recorded;
+	nftw(path, add_file, 16, FTW_PHYS);
+	for (const struct channel *c = channels; c; c = c->next) {
+		if (!c->bytes || !is_below(c->path, path))
+			continue;
+		if (c->event_bytes)
+			sum->events += c->counted + (c->bytes - c->counted_bytes) /
+						    c->event_bytes;
+		else
+			sum->is_unclear = true;
+	}
+}
+
+/* ---- samples ----------------------------------------------------------- */
+
+/* Every channel has its turn. */
+static struct channel *next_channel(void)
+{
+	struct channel *next = NULL;
+
+	for (struct channel *c = channels; c; c = c->next)
+		if (c->fullest_bytes && (!next || c->tried_ns < next->tried_ns))
+			next = c;
+	return next;
+}
+
+static void begin(struct channel *channel)
+{
+	if (packet_decode(&channel->fullest)) {
+		sampled = channel;
+		sampled_bytes = channel->fullest_bytes;
+	}
+	channel->tried_ns = now_ns();
+	channel->fullest_bytes = 0;
+}
+
+static void end(const struct decoded *decoded, int64_t period_ns)
+{
+	const int64_t wait_ns = PART * decoded->cpu_ns;
+	struct channel *c = sampled;
+
+	next_ns = now_ns() + (wait_ns > period_ns ? wait_ns : period_ns);
+	sampled = NULL;
+	/* Each has a byte at least. */
+	if (!decoded->events || decoded->events > sampled_bytes)
+		return;
+	c->event_bytes = (double)sampled_bytes / decoded->events;
+	c->counted += (c->bytes - c->counted_bytes) / c->event_bytes;
+	c->counted_bytes = c->bytes;
+}
+
+void count_sample(int64_t period_ns)
+{
+	struct channel *channel;
+	struct decoded decoded;
+
+	if (sampled) {
+		if (!packet_take(&decoded))
+			return;
+		end(&decoded, period_ns);
+	}
+	channel = now_ns() < next_ns ? NULL : next_channel();
+	if (channel)
+		begin(channel);
+}
+
+void count_end(void)
+{
+	packet_give_up();
+	sampled = NULL;
+	while (streams) {
+		struct stream *stream = streams;
+
+		streams = stream->next;
+		free(stream->path);
+		free(stream);
+	}
+	while (channels) {
+		struct channel *channel = channels;
+
+		channels = channel->next;
+		free(channel->path);
+		free(channel);
+	}
+}

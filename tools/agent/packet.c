@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "ctf-source.h"
+#include "packet.h"
+#include "tool.h"
+
+/* One that is damaged may take for ever, and any room. */
+#define MAX_CPU_S 2
+#define MAX_MEMORY (UINT64_C(1) << 30)
+
+/* Left to what is recorded, if that goes to the same disk. */
+#define SPARE_ROOM (32 << 20)
+
+static struct {
+	pid_t pid;		/* of who decodes; 0: nobody does */
+	char *folder;		/* with a trace of that packet alone */
+	uint64_t *events;	/* counted so far: memory of both processes */
+} job;
+
+/* ---- in the child ------------------------------------------------------ */
+
+static bool link_metadata(const char *stream)
+{
+	char *from, *to;
+
+	return asprintf(&from, "%.*s/metadata",
+			(int)(strrchr(stream, '/') - stream), stream) >= 0 &&
+	       asprintf(&to, "%s/metadata", job.folder) >= 0 &&
+	       !symlink(from, to);
+}
+
+static bool copy_packet(const struct packet *packet)
+{
+	off_t offset = packet->offset;
+	size_t left = packet->size;
+	ssize_t put = 1;
+	char *to;
+	int in, out;
+
+	if (asprintf(&to, "%s/stream", job.folder) < 0)
+		return false;
+	in = open(packet->stream, O_RDONLY);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	while (left && put > 0) {
+		put = sendfile(out, in, &offset, left);
+		left -= put > 0 ? put : 0;
+	}
+	return !left;
+}
+
+static bool count_event(void *data, uint32_t *mark, const bt_message *message)
+{
+	uint64_t *events = data;
+
+	(void)mark;
+	*events += bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT;
+	return true;
+}
+
+/* For some damaged packets libbabeltrace2 calls abort(), or takes for ever. */
+static void decode(const struct packet *packet)
+{
+	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
+	const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prepare_ctf_child();
+	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_AS, &memory);
+	setpriority(PRIO_PROCESS, 0, 19);
+	/* What others wait for the end of is not held open here. */
+	close_range(0, UINT32_MAX, 0);
+	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
+		fd = dup(fd);
+	_exit(!link_metadata(packet->stream) || !copy_packet(packet) ||
+	      !read_ctf(job.folder, count_event, job.events));
+}
+
+/* ---- in the parent ------------------------------------------------------- */
+
+static bool prepare(const struct packet *packet)
+{
+	job.events = mmap(NULL, sizeof(*job.events), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (job.events == MAP_FAILED)
+		job.events = NULL;
+	job.folder = folder_new();
+	if (!job.events || !job.folder)
+		return false;
+	undo_remember(UNDO_FOLDER, job.folder);
+	return folder_room(job.folder) >= packet->size + SPARE_ROOM;
+}
+
+static void clean(void)
+{
+	if (job.folder) {
+		remove_tree(job.folder);
+		undo_forget(UNDO_FOLDER, job.folder);
+	}
+	if (job.events)
+		munmap(job.events, sizeof(*job.events));
+	free(job.folder);
+	memset(&job, 0, sizeof(job));
+}
+
+bool packet_decode(const struct packet *packet)
+{
+	job.pid = prepare(packet) ? fork() : -1;
+	if (!job.pid)
+		decode(packet);
+	if (job.pid > 0)
+		return true;
+	clean();
+	return false;
+}
+
+static int64_t time_ns(struct timeval time)
+{
+	return time.tv_sec * 1000000000LL + time.tv_usec * 1000LL;
+}
+
+bool packet_take(struct decoded *decoded)
+{
+	struct rusage usage;
+	int status;
+
+	if (!wait4(job.pid, &status, WNOHANG, &usage))
+		return false;
+	decoded->events = status ? 0 : *job.events;
+	decoded->cpu_ns = time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
+	clean();
+	return true;
+}
+
+void packet_give_up(void)
+{
+	if (job.pid <= 0)
+		return;
+	kill(job.pid, SIGKILL);
+	waitpid(job.pid, NULL, 0);
+	clean();
+}
