@@ -18,6 +18,8 @@ NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork"
               "--kill-child", "--mount-proc"]
 # Slow machines, and several things at once.
 PATIENCE = 60
+# What describes the events of user space is there after so long.
+METADATA_S = 6
 
 
 def enter():
@@ -128,7 +130,7 @@ class Host:
     def run(self, *command, check=True):
         """A command there; what it printed."""
         return subprocess.run(
-            ["nsenter", "--target", str(self.pid), "--all", "--wd=/", "env",
+            ["nsenter", "--target", str(self.pid), "--all", "--root", "--wd=/", "env",
              "HOME=/run/home", *map(str, command)],
             check=check, capture_output=True, text=True, timeout=PATIENCE_S).stdout
 

@@ -138,7 +138,7 @@ class Browser:
 
     def click(self, selector):
         x, y, width, height = self.box(selector)
-        for kind in "mousePressed", "mouseReleased":
+        for kind in "mouseMoved", "mousePressed", "mouseReleased":
             self.mouse(kind, x + width / 2, y + height / 2)
 
     def drag(self, selector, start, end):

@@ -7,6 +7,9 @@ tracer() {
 	local probes=(--kmod-probes=net)
 
 	case $* in
+	*sched_*) probes=(--kmod-probes=net,sched,irq) ;;
+	esac
+	case $* in
 	*inet_*) probes+=(--extra-kmod-probes=netsync) ;;
 	esac
 	lttng-sessiond --daemonize "${probes[@]}"

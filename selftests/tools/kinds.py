@@ -100,6 +100,11 @@ class Bits:
                                    {"le": "little", "be": "big"}[self.order])
 
 
+def text(number):
+    """Of an event: some are empty."""
+    return f"text {number} \u00fc" if number % 3 else ""
+
+
 def event(order, number, count):
     out = Bits(order).add(number % 4 == 3, 16).add(number * 1000, 64)
     there, here, length = number % 5, number % 3, number % 4
@@ -110,7 +115,7 @@ def event(order, number, count):
     out.add(number, 5, 1).add(-number, 7, 1).add(number, 1, 1).add(number, 3, 1)
     out.add(2**64 - 1 - number, 64).add(-2**63 + number, 64, 1).add(number - 3, 8)
     out.real("f", number / 3).real("d", -number / 3)
-    out.text(f"text {number} \u00fc\0").text("in\u00e9\0x")
+    out.text(text(number) + "\0").text("in\u00e9\0x")
     out.all(8, 1, 2, 3, 7, 8, 11, 12, 21, 22)
     out.add(length, 8).all(16, *range(length)).all(8, *range(count))
     out.add(there, 8)
