@@ -48,7 +48,7 @@ LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
 BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2) $(shell \
-	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo -DBT_HAS_UIDS)
+	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo -DBT_HAS_MIP_1)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
 # What trace.dat files are compressed with.
 ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags zlib libzstd)

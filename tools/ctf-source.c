@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "babeltrace/mip.h"
 #include "ctf-source.h"
 
 /* More than any trace that is whole takes. */
@@ -34,19 +35,32 @@ const bt_plugin *find_ctf_plugin(void)
 			      &plugin) == BT_PLUGIN_FIND_STATUS_OK ? plugin : NULL;
 }
 
-const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
-					  const char *path)
+const bt_component_class_source *ctf_source_class(const bt_plugin *ctf)
+{
+	return bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
+}
+
+bt_value *ctf_source_params(const char *path)
 {
 	bt_value *params = bt_value_map_create(), *inputs;
-	const bt_component_source *source = NULL;
 
 	if (params &&
 	    !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
-	    !bt_value_array_append_string_element(inputs, path) &&
-	    bt_graph_add_source_component(graph,
-		    bt_plugin_borrow_source_component_class_by_name_const(ctf,
-									  "fs"),
-		    "trace", params, BT_LOGGING_LEVEL_NONE, &source))
+	    !bt_value_array_append_string_element(inputs, path))
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
+					  const char *path)
+{
+	bt_value *params = ctf_source_params(path);
+	const bt_component_source *source = NULL;
+
+	if (params &&
+	    bt_graph_add_source_component(graph, ctf_source_class(ctf), "trace",
+					  params, BT_LOGGING_LEVEL_NONE, &source))
 		source = NULL;
 	bt_value_put_ref(params);
 	return source;
@@ -118,7 +132,7 @@ static bool add_stream(bt_graph *graph, const bt_port_output *port,
 bool read_ctf(const char *path, ctf_message_func *take, void *data)
 {
 	const bt_plugin *ctf = find_ctf_plugin();
-	bt_graph *graph = bt_graph_create(0);
+	bt_graph *graph = bt_graph_create(MAX_MIP);
 	const bt_component_source *source = NULL;
 	uint64_t num;
 	bool ok;

@@ -17,7 +17,11 @@ void prepare_ctf_child(void);
 /* The plug-in "ctf", to be given back; NULL: it is not there. */
 const bt_plugin *find_ctf_plugin(void);
 
-/* Add source.ctf.fs for the trace of a folder; NULL: it cannot be read. */
+/* source.ctf.fs, and what it takes for the trace of a folder (NULL: no memory). */
+const bt_component_class_source *ctf_source_class(const bt_plugin *ctf);
+bt_value *ctf_source_params(const char *path);
+
+/* Add it to a graph. NULL: the trace cannot be read. */
 const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
 					  const char *path);
 

@@ -147,7 +147,7 @@ static const char *get_text(json_object *object, const char *key)
 	return text ? text : "";
 }
 
-static bool get_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
+bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
 {
 	for (int i = 0; i < MODEL_UUID_SIZE; i++) {
 		unsigned int byte;
@@ -173,8 +173,8 @@ static void read_host(struct model_host *host, json_object *json)
 	host->clock.host_name = get_text(clock, "host_name");
 	host->clock.name = json_object_get_string(
 		json_object_object_get(clock, "name"));
-	host->clock.has_uuid = get_uuid(get_text(clock, "uuid"),
-					host->clock.uuid);
+	host->clock.has_uuid = model_parse_uuid(get_text(clock, "uuid"),
+						host->clock.uuid);
 	host->has_traces = get_int(json_object_object_get(clock, "epoch_ns"),
 				   &host->clock.epoch_ns);
 }

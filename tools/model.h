@@ -48,6 +48,9 @@ int model_take(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
+/* False: the text is no uuid. */
+bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE]);
+
 /* Have two clocks the same name, or none? */
 bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
 

@@ -97,7 +97,7 @@ int ctf_set_folder(struct ctf_files *files, const char *folder)
 bt_graph *ctf_make_graph(const struct ctf_files *files,
 			 const bt_component_source **source)
 {
-	bt_graph *graph = bt_graph_create(0);
+	bt_graph *graph = bt_graph_create(NEWEST_MIP);
 
 	if (graph &&
 	    bt_graph_add_source_component(graph, files->class, "trace",

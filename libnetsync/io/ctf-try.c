@@ -91,30 +91,40 @@ char *ctf_try(struct ctf_files *files)
 /* ---- metadata ---------------------------------------------------------- */
 
 /*
- * Babeltrace 2 makes up a clock where there are fields called timestamp, and
+ * Babeltrace 2 makes up a clock where there are fields called timestamp, and 2.0
  * calls abort() where there is neither.
  */
-static bool has_clock(const bt_value *info)
+static bool has_clock(const char *text)
 {
-	const bt_value *text = bt_value_map_borrow_entry_value_const(info,
-								     "text");
-	const char *metadata = text ? bt_value_string_get(text) : "";
+	return strstr(text, "clock") || strstr(text, "timestamp");
+}
 
-	return strstr(metadata, "clock") || strstr(metadata, "timestamp");
+/* Babeltrace 2.0 has parsed a text that it hands out, 2.1 has not. */
+static bool is_metadata(const struct ctf_files *files)
+{
+	return !NEWEST_MIP ||
+	       ctf_query(files, "babeltrace.trace-infos", files->params);
 }
 
 static void look_at_metadata(struct netsync_io *io, const void *data)
 {
 	const struct ctf_files *files = data;
 	bt_value *params = bt_value_map_create();
-	const bt_value *info = NULL;
+	const bt_value *info = NULL, *value = NULL;
+	const char *text = "";
 
 	(void)io;
 	if (params && !bt_value_map_insert_string_entry(params, "path",
 							files->folder))
 		info = ctf_query(files, "metadata-info", params);
 	if (info)
-		child_put(has_clock(info) ? TRY_CLOCK : TRY_NO_CLOCK, 0, "", 0);
+		value = bt_value_map_borrow_entry_value_const(info, "text");
+	if (value)
+		text = bt_value_string_get(value);
+	if (has_clock(text))
+		child_put(TRY_CLOCK, 0, "", 0);
+	else if (value && is_metadata(files))
+		child_put(TRY_NO_CLOCK, 0, "", 0);
 }
 
 int ctf_check_metadata(struct ctf_files *files)

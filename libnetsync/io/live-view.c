@@ -406,18 +406,11 @@ static bt_value *make_params(const char *url)
 	return params;
 }
 
-/* The version of Babeltrace's messages: sessions in CTF 2 are told of by 1 only. */
-#ifdef BT_HAS_UIDS
-#define MIP 1
-#else
-#define MIP 0
-#endif
-
 static bt_graph *make_graph(struct view *view)
 {
 	const bt_component_class_source *class = find_source();
 	const bt_value *params = make_params(view->url);
-	bt_graph *graph = bt_graph_create(MIP);
+	bt_graph *graph = bt_graph_create(NEWEST_MIP);
 	const bt_component_source *source;
 	const bt_component_sink *sink;
 

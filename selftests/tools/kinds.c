@@ -299,13 +299,13 @@ static void fill(bt_field *field, uint64_t seed)
 
 static bt_clock_class *make_clock(bt_self_component *self)
 {
-	static const uint8_t uuid[16] = "kinds' own clock";
+	static const char uuid[] = "kinds' own clock";
 	bt_clock_class *clock = bt_clock_class_create(self);
 
 	bt_clock_class_set_name(clock, "ticks");
 	bt_clock_class_set_frequency(clock, 1000);
 	bt_clock_class_set_offset(clock, 1700000000, 500);
-	bt_clock_class_set_uuid(clock, uuid);
+	bt_clock_class_set_uuid(clock, (bt_uuid)uuid);
 	return clock;
 }
 
@@ -351,7 +351,7 @@ kinds_initialize(bt_self_component_source *self,
 {
 	bt_self_component *component =
 		bt_self_component_source_as_self_component(self);
-	static const uint8_t uuid[16] = "this trace's own";
+	static const char uuid[] = "this trace's own";
 	struct kinds *kinds = calloc(1, sizeof(*kinds));
 	bt_trace_class *class = bt_trace_class_create(component);
 	bt_clock_class *clock = make_clock(component);
@@ -363,7 +363,7 @@ kinds_initialize(bt_self_component_source *self,
 	SET_ATTRIBUTES(bt_trace_class_set_user_attributes, class, "trace class");
 	SET_ATTRIBUTES(bt_trace_set_user_attributes, trace, "trace");
 	bt_trace_set_name(trace, "kinds");
-	bt_trace_set_uuid(trace, uuid);
+	bt_trace_set_uuid(trace, (bt_uuid)uuid);
 	bt_trace_set_environment_entry_string(trace, "hostname", "web");
 	bt_trace_set_environment_entry_integer(trace, "number", -5);
 	make_stream_class(kinds, trace, class, clock);

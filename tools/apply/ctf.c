@@ -15,6 +15,7 @@
 
 #include "apply.h"
 #include "babeltrace/correct.h"
+#include "babeltrace/mip.h"
 #include "ctf-source.h"
 #include "tool.h"
 
@@ -29,6 +30,7 @@ struct graph {
 	const struct apply_trace *trace;
 	const char *to;
 	const bt_plugin *plugin;	/* "ctf" */
+	bool is_ctf_2;
 	bt_graph *graph;
 	struct answer answer;
 };
@@ -124,6 +126,8 @@ static bt_component_class_filter *make_filter_class(void)
 		    correct_initialize) &&
 	    !bt_component_class_filter_set_finalize_method(class,
 		    correct_finalize) &&
+	    !bt_component_class_filter_set_get_supported_mip_versions_method(
+		    class, correct_get_mip_versions) &&
 	    !bt_component_class_filter_set_input_port_connected_method(class,
 		    correct_input_connected))
 		return class;
@@ -149,26 +153,37 @@ static const bt_component_filter *add_filter(struct graph *graph)
 	return filter;
 }
 
-/* Babeltrace 2.0 writes nothing else, and does not know the parameter. */
-static bool ask_for_ctf_1(bt_value *params)
+static bt_value *sink_params(const struct graph *graph)
 {
-	return !bt_version_get_minor() ||
-	       !bt_value_map_insert_string_entry(params, "ctf-version", "1.8");
+	const char *version = graph->is_ctf_2 ? "2" : "1.8";
+	bt_value *params = map_with("path", graph->to);
+
+	/* Babeltrace 2.0 knows one version alone, and not the parameter. */
+	if (params &&
+	    (!bt_version_get_minor() ||
+	     !bt_value_map_insert_string_entry(params, "ctf-version", version)) &&
+	    !bt_value_map_insert_bool_entry(params, "assume-single-trace",
+					    BT_TRUE) &&
+	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE))
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+static const bt_component_class_sink *sink_class(const struct graph *graph)
+{
+	return bt_plugin_borrow_sink_component_class_by_name_const(graph->plugin,
+								   "fs");
 }
 
 static const bt_component_sink *add_sink(struct graph *graph)
 {
-	bt_value *params = map_with("path", graph->to);
+	bt_value *params = sink_params(graph);
 	const bt_component_sink *sink = NULL;
 
-	if (params && ask_for_ctf_1(params) &&
-	    !bt_value_map_insert_bool_entry(params, "assume-single-trace",
-					    BT_TRUE) &&
-	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
-	    bt_graph_add_sink_component(graph->graph,
-		    bt_plugin_borrow_sink_component_class_by_name_const(
-			    graph->plugin, "fs"),
-		    "copy", params, BT_LOGGING_LEVEL_NONE, &sink))
+	if (params &&
+	    bt_graph_add_sink_component(graph->graph, sink_class(graph), "copy",
+					params, BT_LOGGING_LEVEL_NONE, &sink))
 		sink = NULL;
 	bt_value_put_ref(params);
 	return sink;
@@ -197,6 +212,43 @@ static bool connect(struct graph *graph, const bt_component_source *source,
 		NULL);
 }
 
+static bool add_descriptors(bt_component_descriptor_set *set,
+			    const struct graph *graph, const bt_value *from,
+			    const bt_value *to)
+{
+	return set && from && to &&
+	       !bt_component_descriptor_set_add_descriptor(set,
+		       bt_component_class_source_as_component_class_const(
+			       ctf_source_class(graph->plugin)), from) &&
+	       !bt_component_descriptor_set_add_descriptor(set,
+		       bt_component_class_sink_as_component_class_const(
+			       sink_class(graph)), to);
+}
+
+/*
+ * A copy is of the version of CTF that the trace is of: that is 2 where the source
+ * has nothing that a sink for CTF 1.8 could take.
+ */
+static bool find_version(struct graph *graph)
+{
+	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
+	bt_value *from = ctf_source_params(graph->trace->readable);
+	bt_value *to = sink_params(graph);
+	bt_get_greatest_operative_mip_version_status status =
+		BT_GET_GREATEST_OPERATIVE_MIP_VERSION_STATUS_MEMORY_ERROR;
+	uint64_t mip;
+
+	if (add_descriptors(set, graph, from, to))
+		status = bt_get_greatest_operative_mip_version(
+			set, BT_LOGGING_LEVEL_NONE, &mip);
+	graph->is_ctf_2 =
+		status == BT_GET_GREATEST_OPERATIVE_MIP_VERSION_STATUS_NO_MATCH;
+	bt_value_put_ref(to);
+	bt_value_put_ref(from);
+	bt_component_descriptor_set_put_ref(set);
+	return !status || graph->is_ctf_2;
+}
+
 static bool make_graph(struct graph *graph)
 {
 	const bt_component_source *source;
@@ -204,9 +256,9 @@ static bool make_graph(struct graph *graph)
 	const bt_component_sink *sink;
 
 	graph->plugin = find_ctf_plugin();
-	if (!graph->plugin)
+	if (!graph->plugin || (MAX_MIP && !find_version(graph)))
 		return false;
-	graph->graph = bt_graph_create(0);
+	graph->graph = bt_graph_create(graph->is_ctf_2 ? MAX_MIP : 0);
 	if (!graph->graph)
 		return false;
 	source = add_ctf_source(graph->graph, graph->plugin,

@@ -15,6 +15,7 @@
 
 #include "correct.h"
 #include "messages.h"
+#include "mip.h"
 
 typedef bt_message_iterator_class_next_method_status next_status;
 
@@ -131,6 +132,21 @@ initialize(bt_self_component_filter *self, struct component *component,
 	    !add_input(self, component))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+bt_component_class_get_supported_mip_versions_method_status
+correct_get_mip_versions(bt_self_component_class_filter *self,
+			 const bt_value *params, void *data,
+			 bt_logging_level level,
+			 bt_integer_range_set_unsigned *versions)
+{
+	(void)self;
+	(void)params;
+	(void)data;
+	(void)level;
+	return bt_integer_range_set_unsigned_add_range(versions, 0, MAX_MIP) ?
+	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
+	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
 }
 
 static void free_component(struct component *component)

@@ -17,6 +17,11 @@ struct correct_moved {
 
 extern const char correct_help[];
 
+bt_component_class_get_supported_mip_versions_method_status
+correct_get_mip_versions(bt_self_component_class_filter *self,
+			 const bt_value *params, void *data,
+			 bt_logging_level level,
+			 bt_integer_range_set_unsigned *versions);
 /* Its initialize method takes a struct correct_moved to count in, or NULL. */
 bt_component_class_initialize_method_status
 correct_initialize(bt_self_component_filter *self,

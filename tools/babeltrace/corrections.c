@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "corrections.h"
+#include "mip.h"
 
 #define NS_PER_S 1000000000
 
@@ -79,9 +80,12 @@ void corrections_release(struct corrections *corrections)
 /* ---- whose a stream is ------------------------------------------------- */
 
 static bool describe_clock(struct model_clock *told,
-			   const bt_clock_class *class)
+			   const bt_stream_class *stream)
 {
-	bt_uuid uuid = bt_clock_class_get_uuid(class);
+	const bt_clock_class *class =
+		bt_stream_class_borrow_default_clock_class_const(stream);
+	const struct mip *mip =
+		mip_of(bt_stream_class_borrow_trace_class_const(stream));
 	uint64_t cycles;
 	int64_t seconds;
 	__int128 epoch;
@@ -90,9 +94,7 @@ static bool describe_clock(struct model_clock *told,
 	epoch = (__int128)seconds * NS_PER_S + (__int128)cycles * NS_PER_S /
 		bt_clock_class_get_frequency(class);
 	told->epoch_ns = (int64_t)epoch;
-	told->has_uuid = uuid;
-	if (uuid)
-		memcpy(told->uuid, uuid, sizeof(told->uuid));
+	told->has_uuid = mip->get_clock_uuid(class, told->uuid);
 	return epoch == told->epoch_ns;
 }
 
@@ -239,8 +241,7 @@ int corrections_find(struct corrections *corrections, const bt_stream *stream,
 	if (!name)
 		return -ENOMEM;
 	told.host_name = name;
-	if (!describe_clock(&told, bt_stream_class_borrow_default_clock_class_const(
-				bt_stream_borrow_class_const(stream))))
+	if (!describe_clock(&told, bt_stream_borrow_class_const(stream)))
 		ret = fail(corrections, -ERANGE,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);

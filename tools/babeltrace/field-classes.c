@@ -1,47 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Copies of field classes. Those that refer to another field (its length, what
- * it selects) are made with the copy of that one's class, which always comes
- * before them.
- */
+/* Copies of field classes. */
 #include "fields.h"
-
-static const bt_field_class *follow(const bt_field_class *from,
-				    const bt_field_path_item *item)
-{
-	uint64_t index;
-
-	switch (bt_field_path_item_get_type(item)) {
-	case BT_FIELD_PATH_ITEM_TYPE_CURRENT_ARRAY_ELEMENT:
-		return bt_field_class_array_borrow_element_field_class_const(
-			from);
-	case BT_FIELD_PATH_ITEM_TYPE_CURRENT_OPTION_CONTENT:
-		return bt_field_class_option_borrow_field_class_const(from);
-	default:
-		break;
-	}
-	index = bt_field_path_item_index_get_index(item);
-	if (bt_field_class_get_type(from) == BT_FIELD_CLASS_TYPE_STRUCTURE)
-		return bt_field_class_structure_member_borrow_field_class_const(
-			bt_field_class_structure_borrow_member_by_index_const(
-				from, index));
-	return bt_field_class_variant_option_borrow_field_class_const(
-		bt_field_class_variant_borrow_option_by_index_const(from,
-								    index));
-}
-
-/* The copy of the class that a path leads to. */
-static bt_field_class *referred(const struct field_classes *classes,
-				const bt_field_path *path)
-{
-	const bt_field_class *at =
-		classes->roots[bt_field_path_get_root_scope(path)];
-
-	for (uint64_t i = 0; i < bt_field_path_get_item_count(path); i++)
-		at = follow(at, bt_field_path_borrow_item_by_index_const(path,
-									 i));
-	return map_get(classes->copies, at);
-}
+#include "mip.h"
 
 /* ---- scalars ----------------------------------------------------------- */
 
@@ -190,14 +150,8 @@ static bool copy_options(struct field_classes *classes, bt_field_class *to,
 static bt_field_class *new_variant(struct field_classes *classes,
 				   const bt_field_class *from)
 {
-	bt_field_class *selector = NULL, *to;
+	bt_field_class *to = classes->mip->new_variant(classes, from);
 
-	if (bt_field_class_get_type(from) !=
-	    BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
-		selector = referred(classes,
-			bt_field_class_variant_with_selector_field_borrow_selector_field_path_const(
-				from));
-	to = bt_field_class_variant_create(classes->trace_class, selector);
 	if (copy_options(classes, to, from))
 		return to;
 	bt_field_class_put_ref(to);
@@ -207,67 +161,37 @@ static bt_field_class *new_variant(struct field_classes *classes,
 static bt_field_class *new_option(struct field_classes *classes,
 				  const bt_field_class *from)
 {
-	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_field_class *content = field_class_copy(classes,
 		bt_field_class_option_borrow_field_class_const(from));
-	bt_trace_class *in = classes->trace_class;
-	bt_field_class *selector = NULL, *to;
+	bt_field_class *to;
 
 	if (!content)
 		return NULL;
-	if (type != BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
-		selector = referred(classes,
-			bt_field_class_option_with_selector_field_borrow_selector_field_path_const(
-				from));
-	switch (type) {
-	case BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD:
-		to = bt_field_class_option_with_selector_field_bool_create(
-			in, content, selector);
-		if (to)
-			bt_field_class_option_with_selector_field_bool_set_selector_is_reversed(
-				to,
-				bt_field_class_option_with_selector_field_bool_selector_is_reversed(
-					from));
-		break;
-	case BT_FIELD_CLASS_TYPE_OPTION_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD:
-		to = bt_field_class_option_with_selector_field_integer_unsigned_create(
-			in, content, selector,
-			bt_field_class_option_with_selector_field_integer_unsigned_borrow_selector_ranges_const(
-				from));
-		break;
-	case BT_FIELD_CLASS_TYPE_OPTION_WITH_SIGNED_INTEGER_SELECTOR_FIELD:
-		to = bt_field_class_option_with_selector_field_integer_signed_create(
-			in, content, selector,
-			bt_field_class_option_with_selector_field_integer_signed_borrow_selector_ranges_const(
-				from));
-		break;
-	default:
-		to = bt_field_class_option_without_selector_create(in, content);
-	}
+	to = classes->mip->new_option(classes, from, content);
 	bt_field_class_put_ref(content);
+	if (to && bt_field_class_get_type(from) ==
+		  BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD)
+		bt_field_class_option_with_selector_field_bool_set_selector_is_reversed(
+			to,
+			bt_field_class_option_with_selector_field_bool_selector_is_reversed(
+				from));
 	return to;
 }
 
 static bt_field_class *new_array(struct field_classes *classes,
 				 const bt_field_class *from)
 {
-	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_field_class *element = field_class_copy(classes,
 		bt_field_class_array_borrow_element_field_class_const(from));
-	bt_field_class *length = NULL, *to;
+	bt_field_class *to;
 
 	if (!element)
 		return NULL;
-	if (type == BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITH_LENGTH_FIELD)
-		length = referred(classes,
-			bt_field_class_array_dynamic_with_length_field_borrow_length_field_path_const(
-				from));
-	if (type == BT_FIELD_CLASS_TYPE_STATIC_ARRAY)
+	if (bt_field_class_get_type(from) == BT_FIELD_CLASS_TYPE_STATIC_ARRAY)
 		to = bt_field_class_array_static_create(classes->trace_class,
 			element, bt_field_class_array_static_get_length(from));
 	else
-		to = bt_field_class_array_dynamic_create(classes->trace_class,
-							 element, length);
+		to = classes->mip->new_array(classes, from, element);
 	bt_field_class_put_ref(element);
 	return to;
 }
@@ -316,9 +240,12 @@ static bt_field_class *new_class(struct field_classes *classes,
 		to = bt_field_class_integer_unsigned_create(in);
 		ok = copy_integer(to, from);
 		break;
-	default:
+	case BT_FIELD_CLASS_TYPE_SIGNED_INTEGER:
 		to = bt_field_class_integer_signed_create(in);
 		ok = copy_integer(to, from);
+		break;
+	default:
+		return classes->mip->new_blob(classes, from);
 	}
 	if (ok)
 		return to;
@@ -329,13 +256,15 @@ static bt_field_class *new_class(struct field_classes *classes,
 bt_field_class *field_class_copy(struct field_classes *classes,
 				 const bt_field_class *from)
 {
+	const struct mip *mip = classes->mip;
 	bt_field_class *to = new_class(classes, from);
 
 	if (!to)
 		return NULL;
 	bt_field_class_set_user_attributes(to,
 		bt_field_class_borrow_user_attributes_const(from));
-	if (map_put(classes->copies, from, to))
+	if ((!mip->copy_properties || mip->copy_properties(to, from)) &&
+	    map_put(classes->copies, from, to))
 		return to;
 	bt_field_class_put_ref(to);
 	return NULL;

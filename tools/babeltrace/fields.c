@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Copies of the values of fields. */
 #include "fields.h"
+#include "mip.h"
 
 static bool copy_structure(bt_field *to, const bt_field *from)
 {
@@ -97,5 +98,7 @@ bool field_copy(bt_field *to, const bt_field *from)
 		return copy_array(to, from, type);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION))
 		return copy_option(to, from);
-	return copy_variant(to, from);
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
+		return copy_variant(to, from);
+	return mip_1_copy_blob(to, from);
 }

@@ -13,6 +13,7 @@
 
 struct field_classes {
 	bt_trace_class *trace_class;	/* of the copies */
+	const struct mip *mip;		/* of all of them */
 	struct map *copies;		/* of field classes so far */
 	const bt_field_class *roots[NUM_SCOPES];
 };

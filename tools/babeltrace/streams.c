@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fields.h"
+#include "mip.h"
 #include "streams.h"
 
 /* ---- traces ------------------------------------------------------------ */
@@ -34,15 +35,13 @@ static bool copy_environment(bt_trace *to, const bt_trace *from)
 
 static bool copy_trace_properties(bt_trace *to, const bt_trace *from)
 {
+	const struct mip *mip = mip_of(bt_trace_borrow_class_const(from));
 	const char *name = bt_trace_get_name(from);
-	bt_uuid uuid = bt_trace_get_uuid(from);
 
-	if (uuid)
-		bt_trace_set_uuid(to, uuid);
 	bt_trace_set_user_attributes(to,
 		bt_trace_borrow_user_attributes_const(from));
 	return (!name || !bt_trace_set_name(to, name)) &&
-	       copy_environment(to, from);
+	       mip->identify_trace(to, from) && copy_environment(to, from);
 }
 
 static bt_trace_class *get_trace_class(struct streams *streams,
@@ -96,6 +95,7 @@ static struct field_classes field_classes(struct streams *streams,
 {
 	return (struct field_classes){
 		.trace_class = in,
+		.mip = mip_of(in),
 		.copies = &streams->copies,
 		.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT] =
 			bt_stream_class_borrow_packet_context_field_class_const(
@@ -137,6 +137,8 @@ static bool copy_contexts(struct streams *streams, bt_stream_class *to,
 static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 			      const bt_stream_class *from)
 {
+	const struct mip *mip = mip_of(bt_stream_class_borrow_trace_class_const(
+		from));
 	const char *name = bt_stream_class_get_name(from);
 
 	if (bt_stream_class_borrow_default_clock_class_const(from) &&
@@ -160,6 +162,8 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 	bt_stream_class_set_user_attributes(to,
 		bt_stream_class_borrow_user_attributes_const(from));
 	return (!name || !bt_stream_class_set_name(to, name)) &&
+	       (!mip->identify_stream_class ||
+		mip->identify_stream_class(to, from)) &&
 	       copy_contexts(streams, to, from);
 }
 
@@ -214,6 +218,8 @@ static bool copy_event_fields(struct streams *streams, bt_event_class *to,
 static bool copy_event_class(struct streams *streams, bt_event_class *to,
 			     const bt_event_class *from)
 {
+	const struct mip *mip = mip_of(bt_stream_class_borrow_trace_class_const(
+		bt_event_class_borrow_stream_class_const(from)));
 	const char *name = bt_event_class_get_name(from);
 	const char *uri = bt_event_class_get_emf_uri(from);
 	bt_event_class_log_level level;
@@ -225,6 +231,8 @@ static bool copy_event_class(struct streams *streams, bt_event_class *to,
 		bt_event_class_borrow_user_attributes_const(from));
 	return (!name || !bt_event_class_set_name(to, name)) &&
 	       (!uri || !bt_event_class_set_emf_uri(to, uri)) &&
+	       (!mip->identify_event_class ||
+		mip->identify_event_class(to, from)) &&
 	       copy_event_fields(streams, to, from);
 }
 

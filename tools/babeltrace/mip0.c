@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Version 0: traces and clocks have uuids; a field class that depends on a field is
+ * made with that one's class, which always comes before it, and leads to it by a
+ * path of numbers.
+ */
+#include <string.h>
+
+#include "fields.h"
+#include "mip.h"
+
+#define UUID_SIZE 16
+
+/* ---- identity ---------------------------------------------------------- */
+
+static bool identify_trace(bt_trace *to, const bt_trace *from)
+{
+	bt_uuid uuid = bt_trace_get_uuid(from);
+
+	if (uuid)
+		bt_trace_set_uuid(to, uuid);
+	return true;
+}
+
+static bool get_clock_uuid(const bt_clock_class *class, uint8_t *uuid)
+{
+	bt_uuid found = bt_clock_class_get_uuid(class);
+
+	if (found)
+		memcpy(uuid, found, UUID_SIZE);
+	return found;
+}
+
+/* ---- what depends on another field ------------------------------------- */
+
+static const bt_field_class *follow(const bt_field_class *from,
+				    const bt_field_path_item *item)
+{
+	uint64_t index;
+
+	switch (bt_field_path_item_get_type(item)) {
+	case BT_FIELD_PATH_ITEM_TYPE_CURRENT_ARRAY_ELEMENT:
+		return bt_field_class_array_borrow_element_field_class_const(
+			from);
+	case BT_FIELD_PATH_ITEM_TYPE_CURRENT_OPTION_CONTENT:
+		return bt_field_class_option_borrow_field_class_const(from);
+	default:
+		break;
+	}
+	index = bt_field_path_item_index_get_index(item);
+	if (bt_field_class_get_type(from) == BT_FIELD_CLASS_TYPE_STRUCTURE)
+		return bt_field_class_structure_member_borrow_field_class_const(
+			bt_field_class_structure_borrow_member_by_index_const(
+				from, index));
+	return bt_field_class_variant_option_borrow_field_class_const(
+		bt_field_class_variant_borrow_option_by_index_const(from,
+								    index));
+}
+
+/* The copy of the class that a path leads to. */
+static bt_field_class *class_at(const struct field_classes *classes,
+				const bt_field_path *path)
+{
+	const bt_field_class *at =
+		classes->roots[bt_field_path_get_root_scope(path)];
+
+	for (uint64_t i = 0; i < bt_field_path_get_item_count(path); i++)
+		at = follow(at, bt_field_path_borrow_item_by_index_const(path,
+									 i));
+	return map_get(classes->copies, at);
+}
+
+static bt_field_class *new_array(const struct field_classes *classes,
+				 const bt_field_class *from,
+				 bt_field_class *element)
+{
+	bt_field_class *length = NULL;
+
+	if (bt_field_class_get_type(from) ==
+	    BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITH_LENGTH_FIELD)
+		length = class_at(classes,
+			bt_field_class_array_dynamic_with_length_field_borrow_length_field_path_const(
+				from));
+	return bt_field_class_array_dynamic_create(classes->trace_class,
+						   element, length);
+}
+
+static bt_field_class *new_option(const struct field_classes *classes,
+				  const bt_field_class *from,
+				  bt_field_class *content)
+{
+	const bt_field_class_type type = bt_field_class_get_type(from);
+	bt_trace_class *in = classes->trace_class;
+	bt_field_class *selector;
+
+	if (type == BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
+		return bt_field_class_option_without_selector_create(in, content);
+	selector = class_at(classes,
+		bt_field_class_option_with_selector_field_borrow_selector_field_path_const(
+			from));
+	switch (type) {
+	case BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD:
+		return bt_field_class_option_with_selector_field_bool_create(
+			in, content, selector);
+	case BT_FIELD_CLASS_TYPE_OPTION_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD:
+		return bt_field_class_option_with_selector_field_integer_unsigned_create(
+			in, content, selector,
+			bt_field_class_option_with_selector_field_integer_unsigned_borrow_selector_ranges_const(
+				from));
+	default:
+		return bt_field_class_option_with_selector_field_integer_signed_create(
+			in, content, selector,
+			bt_field_class_option_with_selector_field_integer_signed_borrow_selector_ranges_const(
+				from));
+	}
+}
+
+static bt_field_class *new_variant(const struct field_classes *classes,
+				   const bt_field_class *from)
+{
+	bt_field_class *selector = NULL;
+
+	if (bt_field_class_get_type(from) !=
+	    BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
+		selector = class_at(classes,
+			bt_field_class_variant_with_selector_field_borrow_selector_field_path_const(
+				from));
+	return bt_field_class_variant_create(classes->trace_class, selector);
+}
+
+const struct mip mip_0 = {
+	.identify_trace = identify_trace,
+	.get_clock_uuid = get_clock_uuid,
+	.new_array = new_array,
+	.new_option = new_option,
+	.new_variant = new_variant,
+};

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Version 1: traces, clocks and classes have texts for namespace and unique
+ * identifier; a field class that depends on a field leads to it by names, so that
+ * the copy of it leads to the copy of that.
+ */
+#ifdef BT_HAS_MIP_1
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../model.h"
+#include "fields.h"
+#include "mip.h"
+
+/* ---- identity ---------------------------------------------------------- */
+
+static bool identify_trace(bt_trace *to, const bt_trace *from)
+{
+	const char *space = bt_trace_get_namespace(from);
+	const char *uid = bt_trace_get_uid(from);
+
+	return (!space || !bt_trace_set_namespace(to, space)) &&
+	       (!uid || !bt_trace_set_uid(to, uid));
+}
+
+static bool identify_stream_class(bt_stream_class *to,
+				  const bt_stream_class *from)
+{
+	const char *space = bt_stream_class_get_namespace(from);
+	const char *uid = bt_stream_class_get_uid(from);
+
+	return (!space || !bt_stream_class_set_namespace(to, space)) &&
+	       (!uid || !bt_stream_class_set_uid(to, uid));
+}
+
+static bool identify_event_class(bt_event_class *to, const bt_event_class *from)
+{
+	const char *space = bt_event_class_get_namespace(from);
+	const char *uid = bt_event_class_get_uid(from);
+
+	return (!space || !bt_event_class_set_namespace(to, space)) &&
+	       (!uid || !bt_event_class_set_uid(to, uid));
+}
+
+/* It can be any text; tracers write uuids all the same. */
+static bool get_clock_uuid(const bt_clock_class *class, uint8_t *uuid)
+{
+	const char *uid = bt_clock_class_get_uid(class);
+
+	return uid && model_parse_uuid(uid, uuid);
+}
+
+/* ---- what depends on another field ------------------------------------- */
+
+static bt_field_location *copy_location(const struct field_classes *classes,
+					const bt_field_location *from)
+{
+	const uint64_t num = bt_field_location_get_item_count(from);
+	const char **names = calloc(num, sizeof(*names));
+	bt_field_location *to;
+
+	if (!names)
+		return NULL;
+	for (uint64_t i = 0; i < num; i++)
+		names[i] = bt_field_location_get_item_by_index(from, i);
+	to = bt_field_location_create(classes->trace_class,
+				      bt_field_location_get_root_scope(from),
+				      names, num);
+	free(names);
+	return to;
+}
+
+static bt_field_class *new_array(const struct field_classes *classes,
+				 const bt_field_class *from,
+				 bt_field_class *element)
+{
+	bt_trace_class *in = classes->trace_class;
+	bt_field_location *length;
+	bt_field_class *to = NULL;
+
+	if (bt_field_class_get_type(from) ==
+	    BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITHOUT_LENGTH_FIELD)
+		return bt_field_class_array_dynamic_without_length_field_location_create(
+			in, element);
+	length = copy_location(classes,
+		bt_field_class_array_dynamic_with_length_field_borrow_length_field_location_const(
+			from));
+	if (length)
+		to = bt_field_class_array_dynamic_with_length_field_location_create(
+			in, element, length);
+	bt_field_location_put_ref(length);
+	return to;
+}
+
+static bt_field_class *new_selected_option(bt_trace_class *in,
+					   const bt_field_class *from,
+					   bt_field_class *content,
+					   const bt_field_location *selector)
+{
+	switch (bt_field_class_get_type(from)) {
+	case BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD:
+		return bt_field_class_option_with_selector_field_location_bool_create(
+			in, content, selector);
+	case BT_FIELD_CLASS_TYPE_OPTION_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD:
+		return bt_field_class_option_with_selector_field_location_integer_unsigned_create(
+			in, content, selector,
+			bt_field_class_option_with_selector_field_integer_unsigned_borrow_selector_ranges_const(
+				from));
+	default:
+		return bt_field_class_option_with_selector_field_location_integer_signed_create(
+			in, content, selector,
+			bt_field_class_option_with_selector_field_integer_signed_borrow_selector_ranges_const(
+				from));
+	}
+}
+
+static bt_field_class *new_option(const struct field_classes *classes,
+				  const bt_field_class *from,
+				  bt_field_class *content)
+{
+	bt_trace_class *in = classes->trace_class;
+	bt_field_location *selector;
+	bt_field_class *to = NULL;
+
+	if (bt_field_class_get_type(from) ==
+	    BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
+		return bt_field_class_option_without_selector_field_location_create(
+			in, content);
+	selector = copy_location(classes,
+		bt_field_class_option_with_selector_field_borrow_selector_field_location_const(
+			from));
+	if (selector)
+		to = new_selected_option(in, from, content, selector);
+	bt_field_location_put_ref(selector);
+	return to;
+}
+
+static bt_field_class *new_variant(const struct field_classes *classes,
+				   const bt_field_class *from)
+{
+	const bt_field_class_type type = bt_field_class_get_type(from);
+	bt_trace_class *in = classes->trace_class;
+	bt_field_location *selector;
+	bt_field_class *to;
+
+	if (type == BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
+		return bt_field_class_variant_without_selector_field_location_create(
+			in);
+	selector = copy_location(classes,
+		bt_field_class_variant_with_selector_field_borrow_selector_field_location_const(
+			from));
+	if (!selector)
+		return NULL;
+	if (type == BT_FIELD_CLASS_TYPE_VARIANT_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD)
+		to = bt_field_class_variant_with_selector_field_location_integer_unsigned_create(
+			in, selector);
+	else
+		to = bt_field_class_variant_with_selector_field_location_integer_signed_create(
+			in, selector);
+	bt_field_location_put_ref(selector);
+	return to;
+}
+
+/* ---- properties -------------------------------------------------------- */
+
+static bool copy_flags(bt_field_class *to, const bt_field_class *from)
+{
+	bool ok = true;
+
+	for (uint64_t i = 0;
+	     i < bt_field_class_bit_array_get_flag_count(from) && ok; i++) {
+		const bt_field_class_bit_array_flag *flag =
+			bt_field_class_bit_array_borrow_flag_by_index_const(
+				from, i);
+
+		ok = !bt_field_class_bit_array_add_flag(to,
+			bt_field_class_bit_array_flag_get_label(flag),
+			bt_field_class_bit_array_flag_borrow_index_ranges_const(
+				flag));
+	}
+	return ok;
+}
+
+static bool copy_properties(bt_field_class *to, const bt_field_class *from)
+{
+	const bt_field_class_type type = bt_field_class_get_type(from);
+	const char *media;
+
+	if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY)
+		return copy_flags(to, from);
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_INTEGER))
+		bt_field_class_integer_set_field_value_hints(to,
+			bt_field_class_integer_get_field_value_hints(from));
+	if (!bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_BLOB))
+		return true;
+	media = bt_field_class_blob_get_media_type(from);
+	return !media || !bt_field_class_blob_set_media_type(to, media);
+}
+
+/* ---- blobs ------------------------------------------------------------- */
+
+static bt_field_class *new_blob(const struct field_classes *classes,
+				const bt_field_class *from)
+{
+	bt_trace_class *in = classes->trace_class;
+	bt_field_location *length;
+	bt_field_class *to = NULL;
+
+	switch (bt_field_class_get_type(from)) {
+	case BT_FIELD_CLASS_TYPE_STATIC_BLOB:
+		return bt_field_class_blob_static_create(in,
+			bt_field_class_blob_static_get_length(from));
+	case BT_FIELD_CLASS_TYPE_DYNAMIC_BLOB_WITHOUT_LENGTH_FIELD:
+		return bt_field_class_blob_dynamic_without_length_field_location_create(
+			in);
+	default:
+		break;
+	}
+	length = copy_location(classes,
+		bt_field_class_blob_dynamic_with_length_field_borrow_length_field_location_const(
+			from));
+	if (length)
+		to = bt_field_class_blob_dynamic_with_length_field_location_create(
+			in, length);
+	bt_field_location_put_ref(length);
+	return to;
+}
+
+bool mip_1_copy_blob(bt_field *to, const bt_field *from)
+{
+	const uint64_t length = bt_field_blob_get_length(from);
+
+	if (bt_field_class_type_is(bt_field_get_class_type(from),
+				   BT_FIELD_CLASS_TYPE_DYNAMIC_BLOB) &&
+	    bt_field_blob_dynamic_set_length(to, length))
+		return false;
+	if (length)
+		memcpy(bt_field_blob_get_data(to),
+		       bt_field_blob_get_data_const(from), length);
+	return true;
+}
+
+const struct mip mip_1 = {
+	.identify_trace = identify_trace,
+	.get_clock_uuid = get_clock_uuid,
+	.new_array = new_array,
+	.new_option = new_option,
+	.new_variant = new_variant,
+	.identify_stream_class = identify_stream_class,
+	.identify_event_class = identify_event_class,
+	.copy_properties = copy_properties,
+	.new_blob = new_blob,
+};
+
+#endif
