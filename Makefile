@@ -47,8 +47,10 @@ BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
 LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
-BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2) $(shell \
-	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo -DBT_HAS_MIP_1)
+# MAX_MIP: the last version of Babeltrace 2's Message Interchange Protocol; it
+# tells of traces in CTF 2 by 1 only.
+BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2) -DMAX_MIP=$(shell \
+	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo 1 || echo 0)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
 # What trace.dat files are compressed with.
 ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags zlib libzstd)

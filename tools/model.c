@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reading the result file. */
+#include <ctype.h>
 #include <errno.h>
 #include <json.h>
 #include <math.h>
@@ -151,11 +152,12 @@ bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
 {
 	for (int i = 0; i < MODEL_UUID_SIZE; i++) {
 		unsigned int byte;
-		int used = 0;
 
 		text += *text == '-';
-		if (sscanf(text, "%2x%n", &byte, &used) != 1 || used != 2)
+		if (!isxdigit((unsigned char)text[0]) ||
+		    !isxdigit((unsigned char)text[1]))
 			return false;
+		sscanf(text, "%2x", &byte);
 		uuid[i] = byte;
 		text += 2;
 	}

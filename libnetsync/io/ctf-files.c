@@ -97,7 +97,7 @@ int ctf_set_folder(struct ctf_files *files, const char *folder)
 bt_graph *ctf_make_graph(const struct ctf_files *files,
 			 const bt_component_source **source)
 {
-	bt_graph *graph = bt_graph_create(NEWEST_MIP);
+	bt_graph *graph = bt_graph_create(MAX_MIP);
 
 	if (graph &&
 	    bt_graph_add_source_component(graph, files->class, "trace",
@@ -150,11 +150,6 @@ static bool is_packet(uint32_t magic)
 	       magic == __builtin_bswap32(METADATA_MAGIC);
 }
 
-static bool reads_ctf_2(void)
-{
-	return bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
-}
-
 /* 1: it is metadata, or text; 0: it is cut off or damaged; negative. */
 static int check_format(const uint8_t *data, uint64_t size)
 {
@@ -162,7 +157,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 	bool first = true;
 
 	if (data[0] == JSON_RECORD_SEPARATOR)
-		return reads_ctf_2() ? 1 : -EPROTONOSUPPORT;
+		return MAX_MIP ? 1 : -EPROTONOSUPPORT;
 	/* source.ctf.fs does not come back from packets that are cut off. */
 	for (; size; first = false) {
 		if (size < sizeof(packet))
@@ -176,7 +171,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 			packet.packet_bits =
 				__builtin_bswap32(packet.packet_bits);
 		}
-		if (packet.major == 2 && !reads_ctf_2())
+		if (packet.major == 2 && !MAX_MIP)
 			return -EPROTONOSUPPORT;
 		if (packet.content_bits / 8 < sizeof(packet) ||
 		    packet.content_bits > packet.packet_bits ||
@@ -236,9 +231,8 @@ static int check_start(struct trace *trace)
 			trace->path);
 	case -EPROTONOSUPPORT:
 		return io_fail(trace->io, ret,
-			"%s: this is a CTF 2 trace, which takes Babeltrace 2.1 or later to read; here is %u.%u. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
-			trace->path, bt_version_get_major(),
-			bt_version_get_minor());
+			"%s: this is a CTF 2 trace, which can be read where netsync was built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
+			trace->path);
 	default:
 		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
 			       strerror(-ret));

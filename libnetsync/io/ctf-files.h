@@ -8,13 +8,6 @@
 #include "child.h"
 #include "io.h"
 
-/* The version of Babeltrace's messages: traces in CTF 2 are told of by 1 only. */
-#ifdef BT_HAS_MIP_1
-#define NEWEST_MIP 1
-#else
-#define NEWEST_MIP 0
-#endif
-
 struct ctf_files {
 	struct trace *trace;
 	struct child_limits limits;	/* of processes that read it */

@@ -70,7 +70,7 @@ static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 	return uuid;
 }
 
-#ifdef BT_HAS_MIP_1
+#if MAX_MIP
 /* In CTF 2 these are any texts; tracers write uuids all the same. */
 static bool parse_uuid(uint8_t to[UUID_SIZE], const char *text)
 {

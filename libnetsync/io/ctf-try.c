@@ -102,7 +102,7 @@ static bool has_clock(const char *text)
 /* Babeltrace 2.0 has parsed a text that it hands out, 2.1 has not. */
 static bool is_metadata(const struct ctf_files *files)
 {
-	return !NEWEST_MIP ||
+	return !bt_version_get_minor() ||
 	       ctf_query(files, "babeltrace.trace-infos", files->params);
 }
 

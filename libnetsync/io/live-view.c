@@ -410,7 +410,7 @@ static bt_graph *make_graph(struct view *view)
 {
 	const bt_component_class_source *class = find_source();
 	const bt_value *params = make_params(view->url);
-	bt_graph *graph = bt_graph_create(NEWEST_MIP);
+	bt_graph *graph = bt_graph_create(MAX_MIP);
 	const bt_component_source *source;
 	const bt_component_sink *sink;
 

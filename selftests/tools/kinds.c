@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A plug-in of Babeltrace 2 with source.kinds.all: one stream with every kind
- * of message and of field, and with all properties that these can have. It is
+ * of message and of field, and with all properties that these can have by the
+ * newest version of the Message Interchange Protocol (MIP) that there is. It is
  * there to see that copies are the same.
  */
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NUM_MESSAGES 11
 
@@ -38,6 +40,137 @@ static bt_value *attributes(const char *name)
 		set(object, map); \
 		bt_value_put_ref(map); \
 	} while (0)
+
+/* ---- links ---------------------------------------------------------------- */
+
+/* To the field that one depends on: its class, or where it is. */
+struct link {
+#if MAX_MIP
+	bt_field_location *location;
+#else
+	bt_field_class *class;
+#endif
+};
+
+/* Of a structure in a scope, or of one in that, the member of that name. */
+static struct link link_to(bt_trace_class *in, bt_field_path_scope scope,
+			   const char *outer, bt_field_class *structure,
+			   const char *name)
+{
+#if MAX_MIP
+	const char *names[] = { outer, name };
+
+	(void)structure;
+	return (struct link){ bt_field_location_create(
+		in, (bt_field_location_scope)scope, names + !outer, 1 + !!outer) };
+#else
+	(void)in;
+	(void)scope;
+	(void)outer;
+	return (struct link){
+		bt_field_class_structure_member_borrow_field_class(
+			bt_field_class_structure_borrow_member_by_name(
+				structure, name)) };
+#endif
+}
+
+static void put_link(struct link link)
+{
+#if MAX_MIP
+	bt_field_location_put_ref(link.location);
+#else
+	(void)link;
+#endif
+}
+
+static bt_field_class *make_sequence(bt_trace_class *in, bt_field_class *element,
+				     const struct link *length)
+{
+#if MAX_MIP
+	return length ?
+	       bt_field_class_array_dynamic_with_length_field_location_create(
+		       in, element, length->location) :
+	       bt_field_class_array_dynamic_without_length_field_location_create(
+		       in, element);
+#else
+	return bt_field_class_array_dynamic_create(in, element,
+						   length ? length->class : NULL);
+#endif
+}
+
+static bt_field_class *make_option(bt_trace_class *in, bt_field_class *content)
+{
+#if MAX_MIP
+	return bt_field_class_option_without_selector_field_location_create(
+		in, content);
+#else
+	return bt_field_class_option_without_selector_create(in, content);
+#endif
+}
+
+static bt_field_class *make_option_by_bool(bt_trace_class *in,
+					   bt_field_class *content,
+					   struct link selector)
+{
+#if MAX_MIP
+	return bt_field_class_option_with_selector_field_location_bool_create(
+		in, content, selector.location);
+#else
+	return bt_field_class_option_with_selector_field_bool_create(
+		in, content, selector.class);
+#endif
+}
+
+static bt_field_class *
+make_option_by_unsigned(bt_trace_class *in, bt_field_class *content,
+			struct link selector,
+			const bt_integer_range_set_unsigned *ranges)
+{
+#if MAX_MIP
+	return bt_field_class_option_with_selector_field_location_integer_unsigned_create(
+		in, content, selector.location, ranges);
+#else
+	return bt_field_class_option_with_selector_field_integer_unsigned_create(
+		in, content, selector.class, ranges);
+#endif
+}
+
+static bt_field_class *
+make_option_by_signed(bt_trace_class *in, bt_field_class *content,
+		      struct link selector,
+		      const bt_integer_range_set_signed *ranges)
+{
+#if MAX_MIP
+	return bt_field_class_option_with_selector_field_location_integer_signed_create(
+		in, content, selector.location, ranges);
+#else
+	return bt_field_class_option_with_selector_field_integer_signed_create(
+		in, content, selector.class, ranges);
+#endif
+}
+
+enum which { NO_SELECTOR, UNSIGNED_SELECTOR, SIGNED_SELECTOR };
+
+static bt_field_class *make_empty_variant(bt_trace_class *in, enum which which,
+					  struct link selector)
+{
+#if MAX_MIP
+	switch (which) {
+	case UNSIGNED_SELECTOR:
+		return bt_field_class_variant_with_selector_field_location_integer_unsigned_create(
+			in, selector.location);
+	case SIGNED_SELECTOR:
+		return bt_field_class_variant_with_selector_field_location_integer_signed_create(
+			in, selector.location);
+	default:
+		return bt_field_class_variant_without_selector_field_location_create(
+			in);
+	}
+#else
+	(void)which;
+	return bt_field_class_variant_create(in, selector.class);
+#endif
+}
 
 /* ---- field classes ------------------------------------------------------- */
 
@@ -113,13 +246,11 @@ static void set_option_attributes(bt_field_class *class)
 			       "option");
 }
 
-enum which { NO_SELECTOR, UNSIGNED_SELECTOR, SIGNED_SELECTOR };
-
 /* Of a string (selected by 0 to 3, or less), and a structure. */
 static bt_field_class *make_variant(bt_trace_class *in, enum which which,
-				    bt_field_class *selector)
+				    struct link selector)
 {
-	bt_field_class *class = bt_field_class_variant_create(in, selector);
+	bt_field_class *class = make_empty_variant(in, which, selector);
 	bt_field_class *text = bt_field_class_string_create(in);
 	bt_field_class *rest = bt_field_class_structure_create(in);
 	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
@@ -155,8 +286,7 @@ static bt_field_class *make_variant(bt_trace_class *in, enum which which,
 }
 
 static void add_options(bt_trace_class *in, bt_field_class *to,
-			bt_field_class *flag, bt_field_class *number,
-			bt_field_class *minus)
+			struct link flag, struct link number, struct link minus)
 {
 	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
 	bt_integer_range_set_signed *others = signed_range(-9, -1);
@@ -164,18 +294,14 @@ static void add_options(bt_trace_class *in, bt_field_class *to,
 
 	for (int i = 0; i < 4; i++)
 		class[i] = make_unsigned(in, 20 + i);
-	add(to, "option", bt_field_class_option_without_selector_create(
-		in, class[0]));
+	add(to, "option", make_option(in, class[0]));
 	bt_field_class_option_with_selector_field_bool_set_selector_is_reversed(
-		add(to, "option_bool",
-		    bt_field_class_option_with_selector_field_bool_create(
-			    in, class[1], flag)), BT_TRUE);
+		add(to, "option_bool", make_option_by_bool(in, class[1], flag)),
+		BT_TRUE);
 	add(to, "option_unsigned",
-	    bt_field_class_option_with_selector_field_integer_unsigned_create(
-		    in, class[2], number, some));
+	    make_option_by_unsigned(in, class[2], number, some));
 	add(to, "option_signed",
-	    bt_field_class_option_with_selector_field_integer_signed_create(
-		    in, class[3], minus, others));
+	    make_option_by_signed(in, class[3], minus, others));
 	for (int i = 0; i < 4; i++)
 		bt_field_class_put_ref(class[i]);
 	bt_integer_range_set_unsigned_put_ref(some);
@@ -183,29 +309,24 @@ static void add_options(bt_trace_class *in, bt_field_class *to,
 }
 
 static void add_arrays(bt_trace_class *in, bt_field_class *to,
-		       bt_field_class *length)
+		       struct link length)
 {
-	bt_field_class *class[3];
+	bt_field_class *class[3], *text = bt_field_class_string_create(in);
+	struct link inner;
 
 	for (int i = 0; i < 3; i++) {
 		class[i] = bt_field_class_structure_create(in);
 		add(class[i], "length", make_unsigned(in, 30));
 	}
 	/* In an element: as long as that says itself. */
-	{
-		bt_field_class *text = bt_field_class_string_create(in);
-
-		add(class[2], "texts", bt_field_class_array_dynamic_create(
-			in, text,
-			bt_field_class_structure_member_borrow_field_class(
-				bt_field_class_structure_borrow_member_by_index(
-					class[2], 0))));
-		bt_field_class_put_ref(text);
-	}
+	inner = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2],
+			"length");
+	add(class[2], "texts", make_sequence(in, text, &inner));
+	put_link(inner);
+	bt_field_class_put_ref(text);
 	add(to, "array", bt_field_class_array_static_create(in, class[0], 3));
-	add(to, "any", bt_field_class_array_dynamic_create(in, class[1], NULL));
-	add(to, "counted", bt_field_class_array_dynamic_create(in, class[2],
-							       length));
+	add(to, "any", make_sequence(in, class[1], NULL));
+	add(to, "counted", make_sequence(in, class[2], &length));
 	for (int i = 0; i < 3; i++)
 		bt_field_class_put_ref(class[i]);
 }
@@ -221,11 +342,31 @@ static bt_field_class *make_context(bt_trace_class *in)
 	return class;
 }
 
-static bt_field_class *member(bt_field_class *structure, uint64_t index)
+/* What the newest version only has. */
+static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
 {
-	return bt_field_class_structure_member_borrow_field_class(
-		bt_field_class_structure_borrow_member_by_index(structure,
-								index));
+#if MAX_MIP
+	bt_integer_range_set_unsigned *some = unsigned_range(0, 2);
+	bt_field_class *class = add(to, "flags", bt_field_class_bit_array_create(
+		in, 23));
+
+	bt_field_class_bit_array_add_flag(class, "some", some);
+	bt_integer_range_set_unsigned_put_ref(some);
+	class = add(to, "small", make_unsigned(in, 64));
+	bt_field_class_integer_set_field_value_hints(class,
+		BT_FIELD_CLASS_INTEGER_FIELD_VALUE_HINT_SMALL);
+	class = add(to, "blob", bt_field_class_blob_static_create(in, 5));
+	bt_field_class_blob_set_media_type(class, "image/webp");
+	add(to, "blob_any",
+	    bt_field_class_blob_dynamic_without_length_field_location_create(in));
+	add(to, "blob_counted",
+	    bt_field_class_blob_dynamic_with_length_field_location_create(
+		    in, length.location));
+#else
+	(void)in;
+	(void)to;
+	(void)length;
+#endif
 }
 
 static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
@@ -233,6 +374,16 @@ static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
 				    bt_field_class *specific)
 {
 	bt_field_class *class = make_context(in);
+	struct link flag = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL,
+				   class, "flag");
+	struct link minus = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL,
+				    class, "minus");
+	struct link length = link_to(in, BT_FIELD_PATH_SCOPE_PACKET_CONTEXT, NULL,
+				     packet, "number");
+	struct link number = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT,
+				     NULL, common, "number");
+	struct link lower = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT,
+				    NULL, specific, "minus");
 
 	add(class, "bits", bt_field_class_bit_array_create(in, 13));
 	add(class, "few", make_enumeration(in, false));
@@ -240,14 +391,17 @@ static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
 	add(class, "single", bt_field_class_real_single_precision_create(in));
 	add(class, "double", bt_field_class_real_double_precision_create(in));
 	add(class, "text", bt_field_class_string_create(in));
-	add_options(in, class, member(class, 0), member(common, 1),
-		    member(specific, 2));
-	add_arrays(in, class, member(packet, 1));
-	add(class, "variant", make_variant(in, NO_SELECTOR, NULL));
-	add(class, "variant_unsigned",
-	    make_variant(in, UNSIGNED_SELECTOR, member(packet, 1)));
-	add(class, "variant_signed",
-	    make_variant(in, SIGNED_SELECTOR, member(class, 2)));
+	add_options(in, class, flag, number, lower);
+	add_arrays(in, class, length);
+	add(class, "variant", make_variant(in, NO_SELECTOR, (struct link){ 0 }));
+	add(class, "variant_unsigned", make_variant(in, UNSIGNED_SELECTOR, length));
+	add(class, "variant_signed", make_variant(in, SIGNED_SELECTOR, minus));
+	add_new(in, class, length);
+	put_link(flag);
+	put_link(minus);
+	put_link(length);
+	put_link(number);
+	put_link(lower);
 	return class;
 }
 
@@ -289,6 +443,13 @@ static void fill(bt_field *field, uint64_t seed)
 		bt_field_option_set_has_field(field, seed & 1);
 		if (seed & 1)
 			fill(bt_field_option_borrow_field(field), seed);
+#if MAX_MIP
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_BLOB)) {
+		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_BLOB))
+			bt_field_blob_dynamic_set_length(field, seed & 3);
+		memset(bt_field_blob_get_data(field), (int)seed,
+		       bt_field_blob_get_length(field));
+#endif
 	} else {
 		bt_field_variant_select_option_by_index(field, seed & 1);
 		fill(bt_field_variant_borrow_selected_option_field(field), seed);
@@ -299,13 +460,16 @@ static void fill(bt_field *field, uint64_t seed)
 
 static bt_clock_class *make_clock(bt_self_component *self)
 {
-	static const char uuid[] = "kinds' own clock";
 	bt_clock_class *clock = bt_clock_class_create(self);
 
 	bt_clock_class_set_name(clock, "ticks");
 	bt_clock_class_set_frequency(clock, 1000);
 	bt_clock_class_set_offset(clock, 1700000000, 500);
-	bt_clock_class_set_uuid(clock, (bt_uuid)uuid);
+#if MAX_MIP
+	bt_clock_class_set_uid(clock, "6b696e64-7327-206f-776e-20636c6f636b");
+#else
+	bt_clock_class_set_uuid(clock, (bt_uuid)"kinds' own clock");
+#endif
 	return clock;
 }
 
@@ -318,6 +482,10 @@ static void make_stream_class(struct kinds *kinds, bt_trace *trace,
 	bt_event_class *event;
 
 	bt_stream_class_set_name(class, "streams");
+#if MAX_MIP
+	bt_stream_class_set_namespace(class, "kinds.example");
+	bt_stream_class_set_uid(class, "this class's own");
+#endif
 	bt_stream_class_set_default_clock_class(class, clock);
 	bt_stream_class_set_supports_packets(class, BT_TRUE, BT_TRUE, BT_TRUE);
 	bt_stream_class_set_supports_discarded_events(class, BT_TRUE, BT_TRUE);
@@ -327,6 +495,10 @@ static void make_stream_class(struct kinds *kinds, bt_trace *trace,
 	SET_ATTRIBUTES(bt_stream_class_set_user_attributes, class, "stream class");
 	event = bt_event_class_create(class);
 	bt_event_class_set_name(event, "every:kind");
+#if MAX_MIP
+	bt_event_class_set_namespace(event, "kinds.example");
+	bt_event_class_set_uid(event, "this event's own");
+#endif
 	bt_event_class_set_log_level(event, BT_EVENT_CLASS_LOG_LEVEL_NOTICE);
 	bt_event_class_set_emf_uri(event, "https://kinds.example/");
 	bt_event_class_set_specific_context_field_class(event, specific);
@@ -351,7 +523,6 @@ kinds_initialize(bt_self_component_source *self,
 {
 	bt_self_component *component =
 		bt_self_component_source_as_self_component(self);
-	static const char uuid[] = "this trace's own";
 	struct kinds *kinds = calloc(1, sizeof(*kinds));
 	bt_trace_class *class = bt_trace_class_create(component);
 	bt_clock_class *clock = make_clock(component);
@@ -363,7 +534,12 @@ kinds_initialize(bt_self_component_source *self,
 	SET_ATTRIBUTES(bt_trace_class_set_user_attributes, class, "trace class");
 	SET_ATTRIBUTES(bt_trace_set_user_attributes, trace, "trace");
 	bt_trace_set_name(trace, "kinds");
-	bt_trace_set_uuid(trace, (bt_uuid)uuid);
+#if MAX_MIP
+	bt_trace_set_namespace(trace, "kinds.example");
+	bt_trace_set_uid(trace, "this trace's own");
+#else
+	bt_trace_set_uuid(trace, (bt_uuid)"this trace's own");
+#endif
 	bt_trace_set_environment_entry_string(trace, "hostname", "web");
 	bt_trace_set_environment_entry_integer(trace, "number", -5);
 	make_stream_class(kinds, trace, class, clock);
@@ -484,7 +660,22 @@ kinds_next(bt_self_message_iterator *self, bt_message_array_const messages,
 	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 }
 
+static bt_component_class_get_supported_mip_versions_method_status
+kinds_get_mip_versions(bt_self_component_class_source *self,
+		       const bt_value *params, void *data, bt_logging_level level,
+		       bt_integer_range_set_unsigned *versions)
+{
+	(void)self;
+	(void)params;
+	(void)data;
+	(void)level;
+	bt_integer_range_set_unsigned_add_range(versions, MAX_MIP, MAX_MIP);
+	return BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
+}
+
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(all, kinds_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(all,
+	kinds_get_mip_versions);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(all, kinds_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(all, kinds_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(all,

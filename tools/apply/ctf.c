@@ -258,7 +258,7 @@ static bool make_graph(struct graph *graph)
 	graph->plugin = find_ctf_plugin();
 	if (!graph->plugin || (MAX_MIP && !find_version(graph)))
 		return false;
-	graph->graph = bt_graph_create(graph->is_ctf_2 ? MAX_MIP : 0);
+	graph->graph = bt_graph_create(graph->is_ctf_2);
 	if (!graph->graph)
 		return false;
 	source = add_ctf_source(graph->graph, graph->plugin,

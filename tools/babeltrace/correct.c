@@ -450,6 +450,7 @@ correct_iterator_initialize(bt_self_message_iterator *self,
 		.iterator = self,
 		.corrections = &data->corrections,
 		.streams.component = component,
+		.streams.mip = mip_of(component),
 		.moved = data->moved,
 	};
 	if (!make_clock_class(it, data, component) ||

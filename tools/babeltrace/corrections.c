@@ -79,13 +79,9 @@ void corrections_release(struct corrections *corrections)
 
 /* ---- whose a stream is ------------------------------------------------- */
 
-static bool describe_clock(struct model_clock *told,
-			   const bt_stream_class *stream)
+static bool describe_clock(struct model_clock *told, const struct mip *mip,
+			   const bt_clock_class *class)
 {
-	const bt_clock_class *class =
-		bt_stream_class_borrow_default_clock_class_const(stream);
-	const struct mip *mip =
-		mip_of(bt_stream_class_borrow_trace_class_const(stream));
 	uint64_t cycles;
 	int64_t seconds;
 	__int128 epoch;
@@ -230,8 +226,8 @@ static int find_clock(struct corrections *corrections,
 	return 0;
 }
 
-int corrections_find(struct corrections *corrections, const bt_stream *stream,
-		     struct correction *correction)
+int corrections_find(struct corrections *corrections, const struct mip *mip,
+		     const bt_stream *stream, struct correction *correction)
 {
 	const struct model_host *host;
 	struct model_clock told = { 0 };
@@ -241,7 +237,9 @@ int corrections_find(struct corrections *corrections, const bt_stream *stream,
 	if (!name)
 		return -ENOMEM;
 	told.host_name = name;
-	if (!describe_clock(&told, bt_stream_borrow_class_const(stream)))
+	if (!describe_clock(&told, mip,
+			    bt_stream_class_borrow_default_clock_class_const(
+				    bt_stream_borrow_class_const(stream))))
 		ret = fail(corrections, -ERANGE,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);

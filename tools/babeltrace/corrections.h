@@ -16,6 +16,7 @@ struct corrections {
 };
 
 struct host_clock;
+struct mip;
 
 struct correction {
 	const struct host_clock *clock;
@@ -32,8 +33,8 @@ void corrections_release(struct corrections *corrections);
 const char *corrections_error(const struct corrections *corrections);
 
 /* Of a stream that has a clock. */
-int corrections_find(struct corrections *corrections, const bt_stream *stream,
-		     struct correction *correction);
+int corrections_find(struct corrections *corrections, const struct mip *mip,
+		     const bt_stream *stream, struct correction *correction);
 
 /*
  * A time as it is in a trace, corrected; *@moved_ns is by how much that is not

@@ -3,21 +3,21 @@
 #include "fields.h"
 #include "mip.h"
 
-static bool copy_structure(bt_field *to, const bt_field *from)
+static bool copy_structure(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	const uint64_t num = bt_field_class_structure_get_member_count(
 		bt_field_borrow_class_const(from));
 	bool ok = true;
 
 	for (uint64_t i = 0; i < num && ok; i++)
-		ok = field_copy(
+		ok = field_copy(mip,
 			bt_field_structure_borrow_member_field_by_index(to, i),
 			bt_field_structure_borrow_member_field_by_index_const(
 				from, i));
 	return ok;
 }
 
-static bool copy_array(bt_field *to, const bt_field *from,
+static bool copy_array(const struct mip *mip, bt_field *to, const bt_field *from,
 		       bt_field_class_type type)
 {
 	const uint64_t num = bt_field_array_get_length(from);
@@ -26,26 +26,26 @@ static bool copy_array(bt_field *to, const bt_field *from,
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
 		ok = !bt_field_array_dynamic_set_length(to, num);
 	for (uint64_t i = 0; i < num && ok; i++)
-		ok = field_copy(
+		ok = field_copy(mip,
 			bt_field_array_borrow_element_field_by_index(to, i),
 			bt_field_array_borrow_element_field_by_index_const(
 				from, i));
 	return ok;
 }
 
-static bool copy_option(bt_field *to, const bt_field *from)
+static bool copy_option(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	const bt_field *content = bt_field_option_borrow_field_const(from);
 
 	bt_field_option_set_has_field(to, content ? BT_TRUE : BT_FALSE);
-	return !content || field_copy(bt_field_option_borrow_field(to), content);
+	return !content || field_copy(mip, bt_field_option_borrow_field(to), content);
 }
 
-static bool copy_variant(bt_field *to, const bt_field *from)
+static bool copy_variant(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	return !bt_field_variant_select_option_by_index(to,
 			bt_field_variant_get_selected_option_index(from)) &&
-	       field_copy(
+	       field_copy(mip,
 		       bt_field_variant_borrow_selected_option_field(to),
 		       bt_field_variant_borrow_selected_option_field_const(
 			       from));
@@ -57,7 +57,7 @@ const char *field_string(const bt_field *field)
 		       bt_field_string_get_value(field) : "";
 }
 
-bool field_copy(bt_field *to, const bt_field *from)
+bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	const bt_field_class_type type = bt_field_get_class_type(from);
 
@@ -75,7 +75,7 @@ bool field_copy(bt_field *to, const bt_field *from)
 	case BT_FIELD_CLASS_TYPE_STRING:
 		return !bt_field_string_set_value(to, field_string(from));
 	case BT_FIELD_CLASS_TYPE_STRUCTURE:
-		return copy_structure(to, from);
+		return copy_structure(mip, to, from);
 	case BT_FIELD_CLASS_TYPE_BOOL:
 		bt_field_bool_set_value(to, bt_field_bool_get_value(from));
 		return true;
@@ -95,10 +95,10 @@ bool field_copy(bt_field *to, const bt_field *from)
 		break;
 	}
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
-		return copy_array(to, from, type);
+		return copy_array(mip, to, from, type);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION))
-		return copy_option(to, from);
+		return copy_option(mip, to, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
-		return copy_variant(to, from);
-	return mip_1_copy_blob(to, from);
+		return copy_variant(mip, to, from);
+	return mip->copy_blob(to, from);
 }

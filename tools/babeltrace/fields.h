@@ -13,7 +13,7 @@
 
 struct field_classes {
 	bt_trace_class *trace_class;	/* of the copies */
-	const struct mip *mip;		/* of all of them */
+	const struct mip *mip;
 	struct map *copies;		/* of field classes so far */
 	const bt_field_class *roots[NUM_SCOPES];
 };
@@ -29,6 +29,6 @@ bt_field_class *field_class_copy(struct field_classes *classes,
 const char *field_string(const bt_field *field);
 
 /* @to is of a copy of the class of @from. False: not enough memory. */
-bool field_copy(bt_field *to, const bt_field *from);
+bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from);
 
 #endif

@@ -72,7 +72,7 @@ static status find_stream(struct copier *copier, struct timed *copy,
 	if (!copy->stream)
 		return NO_MEMORY;
 	if (copy->is_new && copy->stream->has_clock &&
-	    corrections_find(copier->corrections, from,
+	    corrections_find(copier->corrections, copier->streams.mip, from,
 			     &copy->stream->correction))
 		return FAIL(copier, "%s",
 			    corrections_error(copier->corrections));
@@ -149,14 +149,15 @@ static const struct packet_kind packet_end = {
 	bt_message_packet_end_create_with_default_clock_snapshot,
 };
 
-static status begin_packet(struct stream *stream, const bt_packet *from)
+static status begin_packet(const struct mip *mip, struct stream *stream,
+			   const bt_packet *from)
 {
 	const bt_field *context = bt_packet_borrow_context_field_const(from);
 
 	bt_packet_put_ref(stream->packet);
 	stream->packet = bt_packet_create(stream->to);
 	return stream->packet &&
-	       (!context || field_copy(bt_packet_borrow_context_field(
+	       (!context || field_copy(mip, bt_packet_borrow_context_field(
 					       stream->packet), context)) ?
 	       OK : NO_MEMORY;
 }
@@ -169,7 +170,7 @@ static status copy_packet(struct copier *copier, const struct packet_kind *kind,
 				 bt_packet_borrow_stream_const(packet));
 
 	if (!ret && kind == &packet_beginning)
-		ret = begin_packet(copy->stream, packet);
+		ret = begin_packet(copier->streams.mip, copy->stream, packet);
 	if (ret)
 		return ret;
 	if (kind->has_snapshot(bt_stream_borrow_class_const(
@@ -205,7 +206,8 @@ static bt_message *new_event(struct copier *copier, const struct timed *copy,
 	return bt_message_event_create(copier->iterator, class, stream->to);
 }
 
-static bool copy_event_fields(bt_event *to, const bt_event *from)
+static bool copy_event_fields(const struct mip *mip, bt_event *to,
+			      const bt_event *from)
 {
 	const bt_field *common = bt_event_borrow_common_context_field_const(from);
 	const bt_field *specific =
@@ -213,12 +215,12 @@ static bool copy_event_fields(bt_event *to, const bt_event *from)
 	const bt_field *payload = bt_event_borrow_payload_field_const(from);
 
 	return (!common ||
-		field_copy(bt_event_borrow_common_context_field(to), common)) &&
+		field_copy(mip, bt_event_borrow_common_context_field(to), common)) &&
 	       (!specific ||
-		field_copy(bt_event_borrow_specific_context_field(to),
+		field_copy(mip, bt_event_borrow_specific_context_field(to),
 			   specific)) &&
 	       (!payload ||
-		field_copy(bt_event_borrow_payload_field(to), payload));
+		field_copy(mip, bt_event_borrow_payload_field(to), payload));
 }
 
 static status copy_event(struct copier *copier, const bt_message *from,
@@ -243,8 +245,9 @@ static status copy_event(struct copier *copier, const bt_message *from,
 	to = new_event(copier, copy, class, bt_stream_class_supports_packets(
 		bt_stream_borrow_class_const(copy->stream->from)));
 	copy->message = to;
-	return to && copy_event_fields(bt_message_event_borrow_event(to),
-				       event) ? OK : NO_MEMORY;
+	return to && copy_event_fields(copier->streams.mip,
+				       bt_message_event_borrow_event(to), event) ?
+	       OK : NO_MEMORY;
 }
 
 /* ---- losses ------------------------------------------------------------ */

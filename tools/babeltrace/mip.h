@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The versions of Babeltrace 2's Message Interchange Protocol (MIP): what each has
- * where the other has something else, or nothing. 0 is that of Babeltrace 2.0 and
- * of CTF 1.8; Babeltrace 2.1 brought 1, and CTF 2, for which it takes 1 alone.
+ * where the other has something else, or nothing. 0 is all that Babeltrace 2.0 has;
+ * of CTF 2, Babeltrace 2.1 tells by 1 alone. MAX_MIP, by which it was built, is the
+ * last.
  */
 #ifndef NETSYNC_BABELTRACE_MIP_H
 #define NETSYNC_BABELTRACE_MIP_H
@@ -11,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model.h"
+
 struct field_classes;
 
 /* Where something is made, false and NULL: there is not enough memory. */
@@ -18,7 +21,8 @@ struct mip {
 	/* What tells a trace from all others. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);
 	/* False: it has none. */
-	bool (*get_clock_uuid)(const bt_clock_class *class, uint8_t *uuid);
+	bool (*get_clock_uuid)(const bt_clock_class *class,
+			       uint8_t uuid[MODEL_UUID_SIZE]);
 
 	/* Copies of classes of fields that depend on another field. */
 	bt_field_class *(*new_array)(const struct field_classes *classes,
@@ -39,41 +43,21 @@ struct mip {
 	bool (*copy_properties)(bt_field_class *to, const bt_field_class *from);
 	bt_field_class *(*new_blob)(const struct field_classes *classes,
 				    const bt_field_class *from);
+	bool (*copy_blob)(bt_field *to, const bt_field *from);
 };
 
 extern const struct mip mip_0;
-
-#ifdef BT_HAS_MIP_1
-
-#define MAX_MIP 1
-
 extern const struct mip mip_1;
 
-static inline const struct mip *mip_of(const bt_trace_class *class)
+/* Of a graph. */
+static inline const struct mip *mip_of(bt_self_component *in)
 {
-	return bt_trace_class_get_graph_mip_version(class) ? &mip_1 : &mip_0;
-}
-
-/* False: there is not enough memory. */
-bool mip_1_copy_blob(bt_field *to, const bt_field *from);
-
-#else
-
-#define MAX_MIP 0
-
-static inline const struct mip *mip_of(const bt_trace_class *class)
-{
-	(void)class;
+#if MAX_MIP
+	if (bt_self_component_get_graph_mip_version(in))
+		return &mip_1;
+#endif
+	(void)in;
 	return &mip_0;
 }
-
-static inline bool mip_1_copy_blob(bt_field *to, const bt_field *from)
-{
-	(void)to;
-	(void)from;
-	return false;
-}
-
-#endif
 
 #endif

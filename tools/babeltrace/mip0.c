@@ -9,8 +9,6 @@
 #include "fields.h"
 #include "mip.h"
 
-#define UUID_SIZE 16
-
 /* ---- identity ---------------------------------------------------------- */
 
 static bool identify_trace(bt_trace *to, const bt_trace *from)
@@ -22,12 +20,13 @@ static bool identify_trace(bt_trace *to, const bt_trace *from)
 	return true;
 }
 
-static bool get_clock_uuid(const bt_clock_class *class, uint8_t *uuid)
+static bool get_clock_uuid(const bt_clock_class *class,
+			   uint8_t uuid[MODEL_UUID_SIZE])
 {
 	bt_uuid found = bt_clock_class_get_uuid(class);
 
 	if (found)
-		memcpy(uuid, found, UUID_SIZE);
+		memcpy(uuid, found, MODEL_UUID_SIZE);
 	return found;
 }
 

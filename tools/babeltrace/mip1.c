@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Version 1: traces, clocks and classes have texts for namespace and unique
- * identifier; a field class that depends on a field leads to it by names, so that
- * the copy of it leads to the copy of that.
+ * identifier; a field class that depends on a field leads to it by names, which are
+ * those of the copies, too.
  */
-#ifdef BT_HAS_MIP_1
+#if MAX_MIP
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "../model.h"
 #include "fields.h"
 #include "mip.h"
 
@@ -44,7 +42,8 @@ static bool identify_event_class(bt_event_class *to, const bt_event_class *from)
 }
 
 /* It can be any text; tracers write uuids all the same. */
-static bool get_clock_uuid(const bt_clock_class *class, uint8_t *uuid)
+static bool get_clock_uuid(const bt_clock_class *class,
+			   uint8_t uuid[MODEL_UUID_SIZE])
 {
 	const char *uid = bt_clock_class_get_uid(class);
 
@@ -53,52 +52,36 @@ static bool get_clock_uuid(const bt_clock_class *class, uint8_t *uuid)
 
 /* ---- what depends on another field ------------------------------------- */
 
-static bt_field_location *copy_location(const struct field_classes *classes,
-					const bt_field_location *from)
-{
-	const uint64_t num = bt_field_location_get_item_count(from);
-	const char **names = calloc(num, sizeof(*names));
-	bt_field_location *to;
-
-	if (!names)
-		return NULL;
-	for (uint64_t i = 0; i < num; i++)
-		names[i] = bt_field_location_get_item_by_index(from, i);
-	to = bt_field_location_create(classes->trace_class,
-				      bt_field_location_get_root_scope(from),
-				      names, num);
-	free(names);
-	return to;
-}
-
 static bt_field_class *new_array(const struct field_classes *classes,
 				 const bt_field_class *from,
 				 bt_field_class *element)
 {
 	bt_trace_class *in = classes->trace_class;
-	bt_field_location *length;
-	bt_field_class *to = NULL;
 
 	if (bt_field_class_get_type(from) ==
 	    BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITHOUT_LENGTH_FIELD)
 		return bt_field_class_array_dynamic_without_length_field_location_create(
 			in, element);
-	length = copy_location(classes,
+	return bt_field_class_array_dynamic_with_length_field_location_create(
+		in, element,
 		bt_field_class_array_dynamic_with_length_field_borrow_length_field_location_const(
 			from));
-	if (length)
-		to = bt_field_class_array_dynamic_with_length_field_location_create(
-			in, element, length);
-	bt_field_location_put_ref(length);
-	return to;
 }
 
-static bt_field_class *new_selected_option(bt_trace_class *in,
-					   const bt_field_class *from,
-					   bt_field_class *content,
-					   const bt_field_location *selector)
+static bt_field_class *new_option(const struct field_classes *classes,
+				  const bt_field_class *from,
+				  bt_field_class *content)
 {
-	switch (bt_field_class_get_type(from)) {
+	const bt_field_class_type type = bt_field_class_get_type(from);
+	bt_trace_class *in = classes->trace_class;
+	const bt_field_location *selector;
+
+	if (type == BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
+		return bt_field_class_option_without_selector_field_location_create(
+			in, content);
+	selector = bt_field_class_option_with_selector_field_borrow_selector_field_location_const(
+		from);
+	switch (type) {
 	case BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD:
 		return bt_field_class_option_with_selector_field_location_bool_create(
 			in, content, selector);
@@ -115,51 +98,23 @@ static bt_field_class *new_selected_option(bt_trace_class *in,
 	}
 }
 
-static bt_field_class *new_option(const struct field_classes *classes,
-				  const bt_field_class *from,
-				  bt_field_class *content)
-{
-	bt_trace_class *in = classes->trace_class;
-	bt_field_location *selector;
-	bt_field_class *to = NULL;
-
-	if (bt_field_class_get_type(from) ==
-	    BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
-		return bt_field_class_option_without_selector_field_location_create(
-			in, content);
-	selector = copy_location(classes,
-		bt_field_class_option_with_selector_field_borrow_selector_field_location_const(
-			from));
-	if (selector)
-		to = new_selected_option(in, from, content, selector);
-	bt_field_location_put_ref(selector);
-	return to;
-}
-
 static bt_field_class *new_variant(const struct field_classes *classes,
 				   const bt_field_class *from)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_trace_class *in = classes->trace_class;
-	bt_field_location *selector;
-	bt_field_class *to;
+	const bt_field_location *selector;
 
 	if (type == BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
 		return bt_field_class_variant_without_selector_field_location_create(
 			in);
-	selector = copy_location(classes,
-		bt_field_class_variant_with_selector_field_borrow_selector_field_location_const(
-			from));
-	if (!selector)
-		return NULL;
+	selector = bt_field_class_variant_with_selector_field_borrow_selector_field_location_const(
+		from);
 	if (type == BT_FIELD_CLASS_TYPE_VARIANT_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD)
-		to = bt_field_class_variant_with_selector_field_location_integer_unsigned_create(
+		return bt_field_class_variant_with_selector_field_location_integer_unsigned_create(
 			in, selector);
-	else
-		to = bt_field_class_variant_with_selector_field_location_integer_signed_create(
-			in, selector);
-	bt_field_location_put_ref(selector);
-	return to;
+	return bt_field_class_variant_with_selector_field_location_integer_signed_create(
+		in, selector);
 }
 
 /* ---- properties -------------------------------------------------------- */
@@ -204,8 +159,6 @@ static bt_field_class *new_blob(const struct field_classes *classes,
 				const bt_field_class *from)
 {
 	bt_trace_class *in = classes->trace_class;
-	bt_field_location *length;
-	bt_field_class *to = NULL;
 
 	switch (bt_field_class_get_type(from)) {
 	case BT_FIELD_CLASS_TYPE_STATIC_BLOB:
@@ -215,19 +168,14 @@ static bt_field_class *new_blob(const struct field_classes *classes,
 		return bt_field_class_blob_dynamic_without_length_field_location_create(
 			in);
 	default:
-		break;
+		return bt_field_class_blob_dynamic_with_length_field_location_create(
+			in,
+			bt_field_class_blob_dynamic_with_length_field_borrow_length_field_location_const(
+				from));
 	}
-	length = copy_location(classes,
-		bt_field_class_blob_dynamic_with_length_field_borrow_length_field_location_const(
-			from));
-	if (length)
-		to = bt_field_class_blob_dynamic_with_length_field_location_create(
-			in, length);
-	bt_field_location_put_ref(length);
-	return to;
 }
 
-bool mip_1_copy_blob(bt_field *to, const bt_field *from)
+static bool copy_blob(bt_field *to, const bt_field *from)
 {
 	const uint64_t length = bt_field_blob_get_length(from);
 
@@ -251,6 +199,7 @@ const struct mip mip_1 = {
 	.identify_event_class = identify_event_class,
 	.copy_properties = copy_properties,
 	.new_blob = new_blob,
+	.copy_blob = copy_blob,
 };
 
 #endif

@@ -33,9 +33,9 @@ static bool copy_environment(bt_trace *to, const bt_trace *from)
 	return ok;
 }
 
-static bool copy_trace_properties(bt_trace *to, const bt_trace *from)
+static bool copy_trace_properties(const struct mip *mip, bt_trace *to,
+				  const bt_trace *from)
 {
-	const struct mip *mip = mip_of(bt_trace_borrow_class_const(from));
 	const char *name = bt_trace_get_name(from);
 
 	bt_trace_set_user_attributes(to,
@@ -79,7 +79,7 @@ static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 	if (class)
 		to = bt_trace_create(class);
 	bt_trace_class_put_ref(class);
-	if (to && copy_trace_properties(to, from) &&
+	if (to && copy_trace_properties(streams->mip, to, from) &&
 	    map_put(&streams->copies, from, to))
 		return to;
 	bt_trace_put_ref(to);
@@ -95,7 +95,7 @@ static struct field_classes field_classes(struct streams *streams,
 {
 	return (struct field_classes){
 		.trace_class = in,
-		.mip = mip_of(in),
+		.mip = streams->mip,
 		.copies = &streams->copies,
 		.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT] =
 			bt_stream_class_borrow_packet_context_field_class_const(
@@ -137,8 +137,7 @@ static bool copy_contexts(struct streams *streams, bt_stream_class *to,
 static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 			      const bt_stream_class *from)
 {
-	const struct mip *mip = mip_of(bt_stream_class_borrow_trace_class_const(
-		from));
+	const struct mip *mip = streams->mip;
 	const char *name = bt_stream_class_get_name(from);
 
 	if (bt_stream_class_borrow_default_clock_class_const(from) &&
@@ -218,8 +217,7 @@ static bool copy_event_fields(struct streams *streams, bt_event_class *to,
 static bool copy_event_class(struct streams *streams, bt_event_class *to,
 			     const bt_event_class *from)
 {
-	const struct mip *mip = mip_of(bt_stream_class_borrow_trace_class_const(
-		bt_event_class_borrow_stream_class_const(from)));
+	const struct mip *mip = streams->mip;
 	const char *name = bt_event_class_get_name(from);
 	const char *uri = bt_event_class_get_emf_uri(from);
 	bt_event_class_log_level level;

@@ -20,6 +20,7 @@ struct stream {
 };
 
 struct streams {
+	const struct mip *mip;
 	struct map copies;	/* of everything but packets and events */
 	bt_clock_class *clock_class;	/* of all copies */
 	bt_self_component *component;
