@@ -258,7 +258,8 @@ static bool make_graph(struct graph *graph)
 	graph->plugin = find_ctf_plugin();
 	if (!graph->plugin || (MAX_MIP && !find_version(graph)))
 		return false;
-	graph->graph = bt_graph_create(graph->is_ctf_2);
+	/* The sink writes CTF 1.8 by version 0 of the messages, and CTF 2 by 1. */
+	graph->graph = bt_graph_create(graph->is_ctf_2 ? 1 : 0);
 	if (!graph->graph)
 		return false;
 	source = add_ctf_source(graph->graph, graph->plugin,
