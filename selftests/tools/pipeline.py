@@ -49,3 +49,9 @@ def details(text, rate):
 
     text = re.sub(r" +Default clock class:\n(?: {6}.*\n)*", "", text)
     return re.sub(r"[\d,]+ cycles, ([\d,]+) ns from origin", shifted, text)
+
+
+def alike(before, after):
+    """The same lines; else the first that differ are told."""
+    check(before == after, *next(((a, b) for a, b in zip(before, after) if a != b),
+                                 (len(before), len(after))))
