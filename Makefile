@@ -44,7 +44,7 @@ WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
 # What the libraries do not export is made local by their symbol maps. Of the
 # tool, the plug-in has a part.
-LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
+LIB_CFLAGS := $(BASE_CFLAGS) -fPIC -Ilibnetsync
 PKG_CONFIG ?= pkg-config
 # Asked for when used, so that "make modules" does not need these packages.
 # MAX_MIP: the last version of Babeltrace 2's Message Interchange Protocol; it
@@ -65,7 +65,8 @@ LTTNG_LIBS = $(shell $(PKG_CONFIG) --libs lttng-ctl)
 # The JavaScript library that plots in the pages of netsync report.
 DYGRAPHS ?= /usr/share/javascript/dygraphs
 
-CORE_SRC := $(wildcard libnetsync/*.c)
+CORE_SRC := $(filter-out libnetsync/example/% libnetsync/io/%, \
+	$(wildcard libnetsync/*.c libnetsync/*/*.c))
 IO_SRC := $(wildcard libnetsync/io/*.c)
 TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)

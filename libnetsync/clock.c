@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "estimate.h"
+#include "pair/estimate.h"
 
 struct netsync_clock {
 	struct netsync_segment *segments;

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "util/array.h"
 #include "clock.h"
-#include "estimate.h"
-#include "match.h"
-#include "message.h"
+#include "pair/estimate.h"
+#include "match/match.h"
+#include "message/message.h"
 #include "netsync.h"
-#include "reduce.h"
-#include "span.h"
+#include "reduce/reduce.h"
+#include "reduce/span.h"
 
 /* Fields that came later need not be there. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, netns)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../array.h"
+#include "util/array.h"
 #include "io.h"
 
 /* Those without a name come first. */

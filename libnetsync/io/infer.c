@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../array.h"
+#include "util/array.h"
 #include "direction.h"
 #include "siphash.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../array.h"
+#include "util/array.h"
 #include "tracedat-event.h"
 
 /* A type of events, in one buffer: each is a place of its own where packets are seen. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 #include "test.h"
 
 enum { A, B, C, HOSTS };

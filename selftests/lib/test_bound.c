@@ -5,7 +5,7 @@
  * searching all combinations of messages makes them.
  */
 #include "test.h"
-#include "bound.h"
+#include "bound/rate-bound.h"
 
 #define MAX_POINTS 40
 #define MAX_PIECES 12

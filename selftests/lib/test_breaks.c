@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "test.h"
-#include "breaks.h"
-#include "rough.h"
+#include "curve/change-point.h"
+#include "curve/host-fit.h"
 
 #define SPAN 240e9
 #define RATE 140		/* messages a second, each way */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "envelope.h"
+#include "message/envelope.h"
 
 static const struct budget ample = { 1 << 20, 1 << 20 };
 

@@ -4,8 +4,8 @@
  * tries every line through two messages, on small random cases.
  */
 #include "test.h"
-#include "bound.h"
-#include "estimate.h"
+#include "bound/rate-bound.h"
+#include "pair/estimate.h"
 
 #define MAX_POINTS 8
 #define TINY 1e-7

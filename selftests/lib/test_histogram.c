@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "histogram.h"
+#include "util/histogram.h"
 #include "test.h"
 
 static int by_value(const void *a, const void *b)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "hull.h"
+#include "message/hull.h"
 
 /* p is a corner iff it is strictly below every line between two others. */
 static bool is_corner(const struct point *p, size_t n, size_t k)

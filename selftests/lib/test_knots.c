@@ -5,7 +5,7 @@
  */
 #include "test.h"
 #include "clock.h"
-#include "knots.h"
+#include "bound/knots.h"
 
 #define SPAN 20000
 

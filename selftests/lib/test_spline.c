@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Splines between knots that stand once, three and four times. */
 #include "test.h"
-#include "spline.h"
+#include "curve/spline.h"
 
 #define SPAN 100.0
 

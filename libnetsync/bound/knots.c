@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where the truth is below a at one instant and below b at another, L later, it
+ * is below the straight line between plus k/8 L^2 in the meantime, its second
+ * derivative being at most k. So samples say something about all instants.
+ *
+ * Of the samples only few are kept; the lines between these are raised above
+ * all that were left out.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pair/estimate.h"
+#include "bound/knots.h"
+
+#define MAX_KNOTS 4096
+#define JOLT_KNOTS 16		/* more of them for each jolt */
+/* Lines may be that part of a sample, and some ns, away from it. */
+#define TOLERANCE (1.0 / 1024)
+#define TOLERANCE_NS 2.0
+/* Instants in the window of a jolt. */
+#define WINDOW 65
+/* Not known. */
+#define FAR 0x1p61
+
+enum { BELOW, ABOVE };
+
+struct sample {
+	int64_t t;
+	double side[2];		/* how far the truth can be below and above */
+	double raise[2];
+	bool kept;
+};
+
+struct samples {
+	struct sample *s;
+	size_t num;
+	double tolerance;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sample *p = a, *q = b;
+
+	return p->t < q->t ? -1 : p->t > q->t;
+}
+
+static void add(const struct knots *k, struct samples *to, int64_t t)
+{
+	if (t >= k->first && t <= k->last)
+		to->s[to->num++] = (struct sample){ .t = t };
+}
+
+static void spread(const struct knots *k, struct samples *to, int64_t from,
+		   int64_t until, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add(k, to, from + (int64_t)((__int128)(until - from) *
+					    (int64_t)i / (int64_t)(n - 1)));
+}
+
+static void set_instants(const struct knots *k, struct samples *to)
+{
+	size_t n = 0;
+
+	spread(k, to, k->first, k->last, k->instants > 2 ? k->instants : 2);
+	for (size_t i = 0; i < k->num_jolts; i++) {
+		const struct jolt *w = &k->jolts[i];
+
+		add(k, to, w->from - 1);
+		spread(k, to, w->from, w->to, WINDOW);
+		add(k, to, w->to + 1);
+	}
+	qsort(to->s, to->num, sizeof(*to->s), by_time);
+	for (size_t i = 0; i < to->num; i++)
+		if (!n || to->s[i].t > to->s[n - 1].t)
+			to->s[n++] = to->s[i];
+	to->num = n;
+}
+
+static void look(const struct knots *k, struct sample *s)
+{
+	struct range r = k->at(k->arg, s->t);
+	int64_t ref = 0;
+
+	netsync_convert(k->clock, s->t, &ref, NULL);
+	s->side[BELOW] = s->side[ABOVE] = FAR;
+	if (r.lo > INT64_MIN)
+		s->side[BELOW] = fmax((double)((__int128)ref - r.lo), 0);
+	if (r.hi < INT64_MAX)
+		s->side[ABOVE] = fmax((double)((__int128)r.hi - ref), 0);
+}
+
+/* ---- between samples --------------------------------------------------- */
+
+/* How far the clock's segments leave the straight line from a to b. */
+static double bulge(const struct netsync_model *m, uint32_t *at,
+		    const struct sample *a, const struct sample *b,
+		    const struct netsync_clock *clock)
+{
+	int64_t from = 0, to = 0;
+	double most = 0, rise;
+
+	while (*at + 1 < m->num_segments && m->segments[*at + 1].from_ns <= a->t)
+		++*at;
+	netsync_convert(clock, a->t, &from, NULL);
+	netsync_convert(clock, b->t, &to, NULL);
+	rise = (double)(to - from) / (double)(b->t - a->t);
+	for (uint32_t i = *at + 1; i < m->num_segments &&
+	     m->segments[i].from_ns <= b->t; i++) {
+		const struct netsync_segment *s = &m->segments[i];
+		double line = rise * (double)(s->from_ns - a->t);
+		double next = (double)(s->from_ns + s->offset_ns - from);
+		double last = (double)(s->from_ns + s[-1].offset_ns - from) +
+			      (s[-1].rate - 1) *
+			      (double)(s->from_ns - s[-1].from_ns);
+
+		most = fmax(most, fmax(fabs(next - line), fabs(last - line)));
+	}
+	return most;
+}
+
+/* By how much more than on the line the truth may be off in between. */
+static void set_raises(const struct knots *k, struct samples *in)
+{
+	struct netsync_model m = { .size = sizeof(m) };
+	uint32_t segment = 0;
+	size_t w = 0;
+
+	netsync_clock_model(k->clock, &m);
+	for (size_t i = 0; i + 1 < in->num; i++) {
+		struct sample *s = &in->s[i];
+		double length = (double)(s[1].t - s->t), raise;
+
+		while (w < k->num_jolts && k->jolts[w].to <= s->t)
+			w++;
+		raise = k->limits.slope * length / 2;
+		if (w == k->num_jolts || k->jolts[w].from >= s[1].t)
+			raise = fmin(raise, k->limits.bend / 8 * length * length);
+		raise += bulge(&m, &segment, s, s + 1, k->clock);
+		for (int side = BELOW; side <= ABOVE; side++) {
+			s->raise[side] = fmax(s->raise[side], raise);
+			s[1].raise[side] = raise;
+		}
+	}
+}
+
+static void apply_raises(struct samples *in)
+{
+	for (size_t i = 0; i < in->num; i++) {
+		for (int side = BELOW; side <= ABOVE; side++) {
+			in->s[i].side[side] += in->s[i].raise[side];
+			in->s[i].raise[side] = 0;
+		}
+	}
+}
+
+/* ---- fewer of them ----------------------------------------------------- */
+
+/* How far sample i is above the line from a to b. */
+static double above_line(const struct samples *in, size_t a, size_t i, size_t b,
+			 int side)
+{
+	const struct sample *p = &in->s[a], *q = &in->s[b], *s = &in->s[i];
+	double part = (double)(s->t - p->t) / (double)(q->t - p->t);
+
+	return s->side[side] - p->side[side] -
+	       part * (q->side[side] - p->side[side]);
+}
+
+static bool is_straight(const struct samples *in, size_t a, size_t b)
+{
+	for (size_t i = a + 1; i < b; i++)
+		for (int side = BELOW; side <= ABOVE; side++)
+			if (fabs(above_line(in, a, i, b, side)) >
+			    in->tolerance * (TOLERANCE * in->s[i].side[side] +
+					     TOLERANCE_NS))
+				return false;
+	return true;
+}
+
+/* Keep what is needed between a and b, which are kept. Return: how many. */
+static size_t keep(struct samples *in, size_t a, size_t b)
+{
+	size_t middle = a + (b - a) / 2;
+
+	for (size_t i = a + 1; i < b; i++)
+		in->s[i].kept = false;
+	if (is_straight(in, a, b))
+		return 0;
+	in->s[middle].kept = true;
+	return 1 + keep(in, a, middle) + keep(in, middle, b);
+}
+
+static void thin(struct samples *in, size_t most)
+{
+	size_t last = in->num - 1, a = 0;
+
+	in->s[0].kept = in->s[last].kept = true;
+	in->tolerance = 1;
+	while (keep(in, 0, last) > most - 2)
+		in->tolerance *= 2;
+	for (size_t b = 1; b < in->num; b++) {
+		if (!in->s[b].kept)
+			continue;
+		for (int side = BELOW; side <= ABOVE; side++) {
+			double most = 0;
+
+			for (size_t i = a + 1; i < b; i++)
+				most = fmax(most, above_line(in, a, i, b, side));
+			in->s[a].raise[side] = fmax(in->s[a].raise[side], most);
+			in->s[b].raise[side] = most;
+		}
+		a = b;
+	}
+	apply_raises(in);
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+/* One ns for rounding the offset and the corrected time. */
+static int64_t whole(double v)
+{
+	return v < FAR / 2 ? (int64_t)ceil(v) + 1 : NETSYNC_UNKNOWN;
+}
+
+int knots_make(struct knots *k)
+{
+	struct samples all = { 0 };
+
+	all.s = malloc((k->instants + 2 + k->num_jolts * (WINDOW + 2)) *
+		       sizeof(*all.s));
+	if (!all.s)
+		return -ENOMEM;
+	set_instants(k, &all);
+	for (size_t i = 0; i < all.num; i++)
+		look(k, &all.s[i]);
+	set_raises(k, &all);
+	apply_raises(&all);
+	thin(&all, MAX_KNOTS + JOLT_KNOTS * k->num_jolts);
+	k->knot = malloc(all.num * sizeof(*k->knot));
+	k->num = 0;
+	for (size_t i = 0; i < all.num && k->knot; i++)
+		if (all.s[i].kept)
+			k->knot[k->num++] = (struct netsync_knot){
+				.time_ns = all.s[i].t,
+				.below_ns = whole(all.s[i].side[BELOW]),
+				.above_ns = whole(all.s[i].side[ABOVE]),
+			};
+	free(all.s);
+	return k->knot ? 0 : -ENOMEM;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From guaranteed ranges at instants to the knots of a clock. */
+#ifndef NETSYNC_KNOTS_H
+#define NETSYNC_KNOTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bound/rate-bound.h"
+#include "netsync.h"
+
+struct knots {
+	/* What the knots are for: a clock without any, and its span. */
+	const struct netsync_clock *clock;
+	int64_t first;
+	int64_t last;
+	/* What is assumed of it, and when not; by their beginnings. */
+	struct limits limits;
+	const struct jolt *jolts;
+	size_t num_jolts;
+	/* The range of the corrected time of t, at about @instants of them. */
+	struct range (*at)(const void *arg, int64_t t);
+	const void *arg;
+	size_t instants;
+	/* The result; to be freed. */
+	struct netsync_knot *knot;
+	uint32_t num;
+};
+
+/* All times are absolute, on the host's clock. 0 or -ENOMEM. */
+int knots_make(struct knots *k);
+
+#endif

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "message/envelope.h"
+
+/* Begin with bins of 2^20 ns = 1 ms: finer ones say nothing more. */
+#define FIRST_SHIFT 20
+/* All times of a host fit into three of the widest bins. */
+#define LAST_SHIFT 60
+/*
+ * Two clocks may drift by 1 ppm/s = 1e-15 per ns against each other. Half of
+ * that, rounded up, is 2^-50. In bins of more than 2^28 ns = 0.27 s, it is
+ * halved with every widening. Between messages so far apart that the bins had
+ * to be that wide, less can be seen, too.
+ */
+#define DRIFT_SHIFT 50
+#define DRIFT_BINS 28
+/* More corners than delays that vary leave in a bin. */
+#define BIN_CORNERS 128
+#define CORNERS_STEP 4	/* a bin grows by so many */
+/* So many points are looked at together. */
+#define RUN 32
+
+static size_t slot_of(const struct envelope *e, int64_t index)
+{
+	uint64_t v = (uint64_t)index * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (v ^ v >> 32) & (e->slots - 1);
+}
+
+static size_t find_slot(const struct envelope *e, int64_t index)
+{
+	size_t i = slot_of(e, index);
+
+	while (e->slot[i] && e->bin[e->slot[i] - 1].index != index)
+		i = (i + 1) & (e->slots - 1);
+	return i;
+}
+
+static void fill_slots(struct envelope *e)
+{
+	for (size_t i = 0; i < e->num; i++)
+		e->slot[find_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
+}
+
+/* Bins have moved. */
+static void rehash(struct envelope *e)
+{
+	e->last = 0;
+	if (e->slots)
+		memset(e->slot, 0, e->slots * sizeof(*e->slot));
+	fill_slots(e);
+}
+
+/* Keep the table at most half full. */
+static int grow_slots(struct envelope *e)
+{
+	size_t slots = e->slots ? 2 * e->slots : 8;
+	uint32_t *slot;
+
+	if (2 * e->num < e->slots)
+		return 0;
+	slot = calloc(slots, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	free(e->slot);
+	e->slot = slot;
+	e->slots = slots;
+	fill_slots(e);
+	return 0;
+}
+
+/* Move all corners into a new pool, without gaps: 0 or -ENOMEM. */
+static int repack(struct envelope *e, size_t extra)
+{
+	size_t room = extra, used = 0;
+	struct point *pool;
+
+	for (size_t i = 0; i < e->num; i++)
+		room += e->bin[i].corners;
+	room += room / 8 + CORNERS_STEP;
+	pool = malloc(room * sizeof(*pool));
+	if (!pool)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->num; i++) {
+		struct bin *b = &e->bin[i];
+
+		if (b->corners)
+			memcpy(pool + used, b->corner,
+			       b->corners * sizeof(*pool));
+		b->corner = pool + used;
+		b->room = b->corners;
+		used += b->corners;
+	}
+	free(e->pool);
+	e->pool = pool;
+	e->pool_used = used;
+	e->pool_room = room;
+	return 0;
+}
+
+/* Make room for a few corners more in a bin: 0 or -ENOMEM. */
+static int reserve(struct envelope *e, struct bin *b)
+{
+	uint32_t room = b->corners + CORNERS_STEP;
+	/* The last one of the pool can grow where it is. */
+	bool last = b->room && b->corner + b->room == e->pool + e->pool_used;
+	size_t from = last ? (size_t)(b->corner - e->pool) : e->pool_used;
+
+	if (from + room > e->pool_room) {
+		if (repack(e, room))
+			return -ENOMEM;
+		last = false;
+		from = e->pool_used;
+	}
+	if (!last && b->corners)
+		memcpy(e->pool + from, b->corner,
+		       b->corners * sizeof(*b->corner));
+	b->corner = e->pool + from;
+	b->room = room;
+	e->pool_used = from + room;
+	return 0;
+}
+
+/* By how much curves may bend that bins of a width are made for. */
+struct drift {
+	int shift;		/* half of the largest drift is 1 in 2^this */
+	int64_t sag;		/* no bin's curve sags by more than this, ns */
+};
+
+static struct drift drift_of(int shift)
+{
+	struct drift d = { .shift = DRIFT_SHIFT };
+
+	if (shift > DRIFT_BINS)
+		d.shift += shift - DRIFT_BINS;
+	/* At most half a bin from either side. */
+	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ?
+			       2 * shift - 2 - d.shift : 0);
+	return d;
+}
+
+/*
+ * Can b touch no curve that a and c do not keep it away from? That is, if
+ *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
+ *	k/2 (xc - xa) (xc - xb) (xb - xa)
+ */
+static bool needless(const struct point *a, const struct point *b,
+		     const struct point *c, struct drift drift)
+{
+	unsigned __int128 high, bulge;
+	struct wide cube;
+	__int128 cross;
+
+	/* Most are far above or below: that takes no multiplication. */
+	if (b->y - drift.sag > a->y && b->y - drift.sag > c->y)
+		return true;
+	if (b->y <= a->y && b->y <= c->y)
+		return false;
+	cross = (__int128)(b->y - a->y) * (c->x - b->x) -
+		(__int128)(c->y - b->y) * (b->x - a->x);
+	if (cross <= 0)
+		return false;
+	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x),
+			    c->x - a->x);
+	high = (unsigned __int128)cube.high;
+	/* The cube is below 2^178. Its rest does not matter to whole numbers. */
+	if (drift.shift < 64)
+		bulge = high << (64 - drift.shift) | cube.low >> drift.shift;
+	else
+		bulge = high >> (drift.shift - 64);
+	return (unsigned __int128)cross > bulge;
+}
+
+static void drop(struct bin *b, uint32_t i)
+{
+	memmove(&b->corner[i], &b->corner[i + 1],
+		(--b->corners - i) * sizeof(*b->corner));
+}
+
+/*
+ * A full bin loses the corner that is the least below its neighbours; none of
+ * the straight hull, as long as there are others.
+ */
+static void make_room(struct bin *b, struct drift drift)
+{
+	double least = HUGE_VAL;
+	bool straight = true;
+	uint32_t worst = 1;
+
+	for (uint32_t i = 1; i + 1 < b->corners; i++) {
+		const struct point *p = &b->corner[i];
+		double left = (double)(p->x - p[-1].x);
+		double right = (double)(p[1].x - p->x);
+		double above = ((double)(p->y - p[-1].y) * right -
+				(double)(p[1].y - p->y) * left) / (left + right);
+		double depth = ldexp(left * right, -drift.shift) - above;
+		bool s = !on_or_above(p - 1, p, p + 1);
+
+		if (s > straight || (s == straight && depth >= least))
+			continue;
+		straight = s;
+		least = depth;
+		worst = i;
+	}
+	drop(b, worst);
+}
+
+/* The first corner at or after x. */
+static uint32_t find_corner(const struct bin *b, int64_t x)
+{
+	uint32_t lo = 0, hi = b->corners;
+
+	if (!hi || b->corner[hi - 1].x < x)
+		return hi;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (b->corner[mid].x < x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int add_point(struct envelope *e, struct bin *b, const struct point *p,
+		     struct drift drift)
+{
+	uint32_t i = find_corner(b, p->x), from, to;
+	struct point *c = b->corner;
+
+	if (i < b->corners && c[i].x == p->x) {
+		if (c[i].y <= p->y)
+			return 0;
+		to = i + 1;
+	} else {
+		if (i > 0 && i < b->corners &&
+		    needless(&c[i - 1], p, &c[i], drift))
+			return 0;
+		to = i;
+	}
+	for (from = i; from > 1; from--)
+		if (!needless(&c[from - 2], &c[from - 1], p, drift))
+			break;
+	for (; to + 1 < b->corners; to++)
+		if (!needless(p, &c[to], &c[to + 1], drift))
+			break;
+	/* It takes the place of those from @from to @to. */
+	if (from == to && b->corners == b->room && reserve(e, b))
+		return -ENOMEM;
+	c = b->corner;
+	if (to != from + 1)
+		memmove(&c[from + 1], &c[to], (b->corners - to) * sizeof(*c));
+	b->corners -= to - from;
+	b->corners++;
+	c[from] = *p;
+	if (b->corners > BIN_CORNERS)
+		make_room(b, drift);
+	return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct bin *p = a, *q = b;
+
+	return p->index < q->index ? -1 : p->index > q->index;
+}
+
+static void sort(struct envelope *e)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < e->num && sorted; i++)
+		sorted = e->bin[i - 1].index < e->bin[i].index;
+	if (sorted)
+		return;
+	qsort(e->bin, e->num, sizeof(*e->bin), by_index);
+	rehash(e);
+}
+
+/* Once bins are wider, the drift is smaller. */
+static void thin(struct bin *b, struct drift drift)
+{
+	struct point *c = b->corner;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->corners; i++) {
+		while (n > 1 && needless(&c[n - 2], &c[n - 1], &c[i], drift))
+			n--;
+		c[n++] = c[i];
+	}
+	b->corners = n;
+}
+
+/* Give back most of the room that bins no longer need. */
+static void trim_bins(struct envelope *e)
+{
+	struct bin *bin;
+
+	if (e->num > e->room / 4)
+		return;
+	bin = realloc(e->bin, e->room / 2 * sizeof(*bin));
+	if (bin) {
+		e->bin = bin;
+		e->room /= 2;
+	}
+}
+
+/* Bins become twice as wide; two neighbours become one. */
+static int widen(struct envelope *e)
+{
+	struct drift drift = drift_of(e->shift + 1);
+	struct point *pool;
+	size_t room = e->corners + CORNERS_STEP, n = 0;
+
+	pool = malloc(room * sizeof(*pool));
+	if (!pool)
+		return -ENOMEM;
+	sort(e);
+	e->shift++;
+	e->corners = 0;
+	for (size_t i = 0; i < e->num; i++) {
+		struct bin b = e->bin[i], *to = &e->bin[n];
+
+		b.index >>= 1;
+		if (n && to[-1].index == b.index) {
+			to--;
+			e->corners -= to->corners;
+			/* One more, before a full bin loses one. */
+			to->room = to->corners + b.corners + 1;
+			for (uint32_t k = 0; k < b.corners; k++)
+				add_point(e, to, &b.corner[k], drift);
+			to->messages += b.messages;
+			to->sum_x += b.sum_x;
+		} else {
+			*to = b;
+			to->corner = memcpy(pool + e->corners, b.corner,
+					    b.corners * sizeof(*pool));
+			thin(to, drift);
+			n++;
+		}
+		to->room = to->corners;
+		e->corners += to->corners;
+	}
+	free(e->pool);
+	e->pool = pool;
+	e->pool_used = e->corners;
+	e->pool_room = room;
+	e->num = n;
+	trim_bins(e);
+	rehash(e);
+	return 0;
+}
+
+/* Find or make the bin of a time, so that it is the last one: 0 or -ENOMEM. */
+static int find_bin(struct envelope *e, int64_t x, size_t most)
+{
+	size_t i;
+
+	if (e->num && e->bin[e->last].index == (x - e->base) >> e->shift)
+		return 0;
+	if (grow_slots(e) ||
+	    array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
+		return -ENOMEM;
+	i = find_slot(e, (x - e->base) >> e->shift);
+	while (!e->slot[i] && e->num >= most && e->shift < LAST_SHIFT) {
+		if (widen(e))
+			return -ENOMEM;
+		i = find_slot(e, (x - e->base) >> e->shift);
+	}
+	if (!e->slot[i]) {
+		struct bin *b = &e->bin[e->num];
+
+		*b = (struct bin){ .index = (x - e->base) >> e->shift };
+		if (reserve(e, b))
+			return -ENOMEM;
+		e->slot[i] = (uint32_t)++e->num;
+	}
+	e->last = e->slot[i] - 1;
+	return 0;
+}
+
+/* How many points, in order of time, belong into the same bin? */
+static size_t find_run(const struct envelope *e, const struct point *p,
+		       size_t n)
+{
+	int64_t index = (p[0].x - e->base) >> e->shift;
+	size_t run = 1;
+
+	if (n > RUN)
+		n = RUN;
+	while (run < n && p[run].x >= p[run - 1].x &&
+	       (p[run].x - e->base) >> e->shift == index)
+		run++;
+	return run;
+}
+
+/*
+ * Add points in order of time to a bin. Most of them are well above others on
+ * both sides, and are told from these alone; see needless().
+ */
+static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
+		      size_t n)
+{
+	struct drift drift = drift_of(e->shift);
+	int64_t right[RUN], left = INT64_MAX;
+	uint32_t before = b->corners;
+	size_t i;
+
+	if (before && b->corner[before - 1].x < p[0].x)
+		for (uint32_t k = 0; k < before; k++)
+			left = min64(left, b->corner[k].y);
+	right[n - 1] = INT64_MAX;
+	for (i = n - 1; i > 0; i--)
+		right[i - 1] = min64(right[i], p[i].y);
+	for (i = 0; i < n; i++) {
+		int64_t y = p[i].y - drift.sag;
+
+		if ((y <= left || y <= right[i]) && add_point(e, b, &p[i], drift))
+			break;
+		left = min64(left, p[i].y);
+		b->sum_x += p[i].x;
+	}
+	b->messages += i;
+	e->corners += b->corners;
+	e->corners -= before;
+	return i;
+}
+
+size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
+		    const struct budget *room)
+{
+	size_t done = 0;
+
+	if (!e->shift)
+		e->shift = FIRST_SHIFT;
+	while (done < n && !find_bin(e, p[done].x, room->bins)) {
+		size_t run = find_run(e, &p[done], n - done);
+		size_t added = add_run(e, &e->bin[e->last], &p[done], run);
+
+		done += added;
+		if (added < run)
+			break;
+		/* Should there be no memory for that, it is tried again. */
+		while (e->corners > room->corners + room->corners / 8 &&
+		       e->shift < LAST_SHIFT)
+			if (widen(e))
+				break;
+	}
+	return done;
+}
+
+int envelope_settle(struct envelope *e, const struct budget *room)
+{
+	while ((e->num > room->bins || e->corners > room->corners) &&
+	       e->shift < LAST_SHIFT)
+		if (widen(e))
+			return -ENOMEM;
+	sort(e);
+	return 0;
+}
+
+void envelope_release(struct envelope *e)
+{
+	free(e->pool);
+	free(e->bin);
+	free(e->slot);
+	memset(e, 0, sizeof(*e));
+}
+
+int64_t envelope_usual_y(const struct envelope *e, size_t bin)
+{
+	size_t from = bin > 2 ? bin - 2 : 0, n = 0;
+	int64_t y[5];
+
+	for (; from < e->num && from <= bin + 2; from++) {
+		const struct bin *b = &e->bin[from];
+		size_t k = n++;
+
+		for (; k && y[k - 1] > b->corner[b->corners / 2].y; k--)
+			y[k] = y[k - 1];
+		y[k] = b->corner[b->corners / 2].y;
+	}
+	return y[n / 2];
+}

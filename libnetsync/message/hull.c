@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Andrew's monotone chain (A. M. Andrew, "Another efficient algorithm for
+ * convex hulls in two dimensions", 1979).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "message/hull.h"
+
+int hull_add(struct hull *h, const struct point *p)
+{
+	size_t n = h->corners;
+
+	while (n > 1 && on_or_above(&h->corner[n - 2], &h->corner[n - 1], p))
+		n--;
+	if (array_grow(&h->corner, &h->room, n, sizeof(*h->corner)))
+		return -ENOMEM;
+	h->corner[n] = *p;
+	h->corners = n + 1;
+	return 0;
+}
+
+size_t hull_find(const struct hull *h, int64_t x)
+{
+	size_t lo = 0, hi = h->corners;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (h->corner[mid].x <= x)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void hull_release(struct hull *h)
+{
+	free(h->corner);
+	memset(h, 0, sizeof(*h));
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "reduce/span.h"
+
+/* At either end, one message in so many may be false. */
+#define FEW 200
+/* What is nearer than that is not far off, ns. */
+#define NEAR INT64_C(1000000000)
+/* Delays are not longer, ns, unless something is wrong. */
+#define LONGEST 1e9
+
+/* A bin of messages, as one of their hosts saw it. */
+struct seen {
+	uint32_t host;
+	int64_t t;
+	uint64_t messages;
+	const struct envelope *envelope;
+	const struct bin *bin;
+};
+
+static int by_host_and_time(const void *a, const void *b)
+{
+	const struct seen *p = a, *q = b;
+
+	if (p->host != q->host)
+		return p->host < q->host ? -1 : 1;
+	return (p->t > q->t) - (p->t < q->t);
+}
+
+/*
+ * Could clocks that differ by no more than @slope have come to this, since the
+ * middle of their messages or until then? With a false timestamp they differ by
+ * as much as it is off.
+ */
+static bool possible(const struct seen *s, double slope)
+{
+	const struct envelope *e = s->envelope;
+	size_t middle = e->num / 2;
+	double dx = (double)(bin_time(s->bin) - bin_time(&e->bin[middle]));
+	double dy = (double)(s->bin->corner[0].y - envelope_usual_y(e, middle));
+
+	return fabs(dy) <= 2 * slope * fabs(dx) + LONGEST;
+}
+
+static bool belongs(const struct seen *s, const struct range *span,
+		    double slope)
+{
+	int64_t near = max64(span->hi - span->lo, NEAR);
+
+	return (s->t >= span->lo - near && s->t <= span->hi + near) ||
+	       possible(s, slope);
+}
+
+/* Begin with where most messages are, and go on outward from there. */
+static struct range trusted(const struct seen *s, size_t n, double slope)
+{
+	uint64_t all = 0, few, sum = 0;
+	size_t lo = 0, hi = n - 1;
+	int64_t width = 0;
+	struct range span;
+
+	for (size_t i = 0; i < n; i++) {
+		all += s[i].messages;
+		width = max64(width, INT64_C(1) << s[i].envelope->shift);
+	}
+	few = all / FEW;
+	for (; lo < hi && (sum += s[lo].messages) <= few; lo++)
+		;
+	for (sum = 0; hi > lo && (sum += s[hi].messages) <= few; hi--)
+		;
+	span = (struct range){ s[lo].t, s[hi].t };
+	while (lo-- > 0)
+		if (belongs(&s[lo], &span, slope))
+			span.lo = s[lo].t;
+	while (++hi < n)
+		if (belongs(&s[hi], &span, slope))
+			span.hi = s[hi].t;
+	/* Those were mean times. */
+	return (struct range){ span.lo - width, span.hi + width };
+}
+
+/* As far as the host was seen, if that is not far off its messages. */
+static void set_span(struct host *h, const struct range *messages)
+{
+	int64_t near = max64(messages->hi - messages->lo, NEAR);
+
+	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near ?
+				       h->first : messages->lo);
+	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near ?
+				       h->last : messages->hi);
+}
+
+static size_t gather(struct seen *to, const struct pair *p)
+{
+	size_t n = 0;
+
+	for (int way = 0; way < 2; way++) {
+		const struct envelope *e = &p->cloud[way].envelope;
+
+		for (size_t i = 0; i < e->num; i++) {
+			int64_t y = envelope_usual_y(e, i);
+			struct seen s = {
+				.host = p->host[0],
+				.t = bin_time(&e->bin[i]),
+				.messages = e->bin[i].messages,
+				.envelope = e,
+				.bin = &e->bin[i],
+			};
+
+			to[n++] = s;
+			s.host = p->host[1];
+			s.t += way ? -y : y;
+			to[n++] = s;
+		}
+	}
+	return n;
+}
+
+int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
+	      size_t num_pairs, double slope)
+{
+	size_t room = 1, num = 0;
+	struct seen *seen;
+
+	for (size_t i = 0; i < num_pairs; i++)
+		room += 2 * (pair[i]->cloud[0].envelope.num +
+			     pair[i]->cloud[1].envelope.num);
+	seen = malloc(room * sizeof(*seen));
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < num_pairs; i++)
+		num += gather(seen + num, pair[i]);
+	qsort(seen, num, sizeof(*seen), by_host_and_time);
+	for (uint32_t h = 0; h < num_hosts; h++)
+		host[h].span = (struct range){ host[h].first, host[h].last };
+	for (size_t i = 0, next; i < num; i = next) {
+		struct range messages;
+
+		for (next = i + 1; next < num &&
+		     seen[next].host == seen[i].host; next++)
+			;
+		messages = trusted(seen + i, next - i, slope);
+		set_span(&host[seen[i].host], &messages);
+	}
+	free(seen);
+	return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <math.h>
+
+#include "util/histogram.h"
+
+#define SUB_BITS 4
+#define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
+
+/* The first ones are for one duration each. */
+static uint32_t class_of(int64_t ns)
+{
+	uint64_t v = (uint64_t)ns;
+	uint32_t octave;
+
+	if (v < HISTOGRAM_SUB)
+		return (uint32_t)v;
+	octave = 63 - SUB_BITS - (uint32_t)__builtin_clzll(v);
+	if (octave >= HISTOGRAM_OCTAVES)
+		return CLASSES - 1;
+	return HISTOGRAM_SUB * octave + (uint32_t)(v >> octave);
+}
+
+static int64_t middle_of(uint32_t class)
+{
+	uint32_t octave;
+
+	if (class < HISTOGRAM_SUB)
+		return class;
+	octave = class / HISTOGRAM_SUB - 1;
+	return ((int64_t)(HISTOGRAM_SUB + class % HISTOGRAM_SUB) << octave) +
+	       (INT64_C(1) << octave) / 2;
+}
+
+void histogram_add(struct histogram *h, int64_t ns)
+{
+	if (!h->num || ns < h->min)
+		h->min = ns;
+	if (!h->num || ns > h->max)
+		h->max = ns;
+	h->num++;
+	h->count[class_of(ns)]++;
+}
+
+int64_t histogram_quantile(const struct histogram *h, double share)
+{
+	uint64_t rank = (uint64_t)ceil(share * (double)h->num), seen = 0;
+	uint32_t class = 0;
+	int64_t ns;
+
+	if (rank >= h->num)
+		return h->max;
+	while (class < CLASSES - 1 && (seen += h->count[class]) < rank)
+		class++;
+	if (class == CLASSES - 1)
+		return h->max;
+	ns = middle_of(class);
+	return ns < h->min ? h->min : ns > h->max ? h->max : ns;
+}
