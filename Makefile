@@ -13,7 +13,7 @@
 #   make check-packets     the modules, with a million distorted packets
 #   make check-style       the modules, by gcc, clang, sparse and checkpatch
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
-#   make fuzz              readers, with files that nobody wrote  [FUZZ_SECONDS=]
+#   make fuzz              readers and agents, with what nobody wrote  [FUZZ_SECONDS=]
 #   make bench             speed, as ratios against a reference
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
@@ -21,10 +21,16 @@
 #   make bench-readers     its second part: reading each format, beside its usual tool
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
+#   make uninstall         exactly that  [DESTDIR= PREFIX=]
+#   make modules_install   [DESTDIR= KDIR=]
+#   make modules_uninstall [DESTDIR= KDIR=]
 #   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
 #   make dkms-remove
+#   make host-archive      all of it for hosts without a compiler  [KDIR=]
 
-VERSION := 0.1.0
+# The one place of the version is the public header.
+VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
+	libnetsync/include/netsync.h)
 SOVERSION := 0
 
 PREFIX ?= /usr/local
@@ -34,8 +40,12 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 # modprobe looks there too if PREFIX is /usr/local, as in /lib and /etc.
 MODPROBEDIR ?= $(PREFIX)/lib/modprobe.d
-# babeltrace2 looks there if LIBDIR is that of its own library.
-BT2_PLUGINDIR ?= $(LIBDIR)/babeltrace2/plugins
+# Where babeltrace2 looks for plug-ins: what is installed for all users goes there.
+# Else it finds them by BABELTRACE_PLUGIN_PATH.
+BT2_OWN_PLUGINDIR = $(or $(shell $(PKG_CONFIG) --variable=plugindir babeltrace2),$(shell \
+	$(PKG_CONFIG) --variable=libdir babeltrace2)/babeltrace2/plugins)
+IS_SYSTEM = $(and $(filter /usr /usr/local,$(PREFIX)),$(DESTDIR)$(filter 0,$(shell id -u)))
+BT2_PLUGINDIR ?= $(if $(IS_SYSTEM),$(BT2_OWN_PLUGINDIR),$(LIBDIR)/babeltrace2/plugins)
 BUILD ?= build
 
 CFLAGS ?= -O2 -g
@@ -44,8 +54,9 @@ WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
 # What the libraries do not export is made local by their symbol maps. Of the
 # tool, the plug-in has a part.
-LIB_CFLAGS := $(BASE_CFLAGS) -fPIC -Ilibnetsync
+LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
+OBJCOPY ?= objcopy
 # Asked for when used, so that "make modules" does not need these packages.
 # MAX_MIP: the last version of Babeltrace 2's Message Interchange Protocol; it
 # tells of traces in CTF 2 by 1 only.
@@ -55,12 +66,17 @@ BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
 # What trace.dat files are compressed with.
 ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags zlib libzstd)
 ZIP_LIBS = $(shell $(PKG_CONFIG) --libs zlib libzstd)
+# What Perfetto's format is made of, by a program of its own.
+PROTOBUF_CFLAGS = $(shell $(PKG_CONFIG) --cflags libprotobuf-c)
+PROTOBUF_LIBS = $(shell $(PKG_CONFIG) --libs libprotobuf-c)
 JSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 JSON_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
 # From 2.15 on LTTng has to be asked for the format that Babeltrace 2.0 reads.
 LTTNG_CFLAGS = $(shell $(PKG_CONFIG) --cflags lttng-ctl) $(shell \
 	$(PKG_CONFIG) --atleast-version=2.15 lttng-ctl && echo -DLTTNG_HAS_TRACE_FORMAT)
 LTTNG_LIBS = $(shell $(PKG_CONFIG) --libs lttng-ctl)
+UUID_CFLAGS = $(shell $(PKG_CONFIG) --cflags uuid)
+UUID_LIBS = $(shell $(PKG_CONFIG) --libs uuid)
 
 # The JavaScript library that plots in the pages of netsync report.
 DYGRAPHS ?= /usr/share/javascript/dygraphs
@@ -71,33 +87,40 @@ IO_SRC := $(wildcard libnetsync/io/*.c)
 TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
-# The component of Babeltrace 2 that corrects: in the tool, and in a plug-in.
-CORRECT_SRC := $(filter-out %/plugin.c,$(wildcard tools/babeltrace/*.c))
+# The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
+# has one that reads as well.
+PLUGIN_SRC := tools/babeltrace/plugin.c tools/babeltrace/source.c
+CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
-PLUGIN_OBJ := $(CORRECT_OBJ) $(BUILD)/tools/babeltrace/plugin.o $(BUILD)/tools/model.o
+PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
+	$(addprefix $(BUILD)/tools/,ctf-source.o model.o model-uuid.o)
 
 CORE_SO := $(BUILD)/libnetsync.so
 IO_SO := $(BUILD)/libnetsync-io.so
 # Tests and benchmarks reach inside the core, which the shared library hides.
 CORE_A := $(BUILD)/libnetsync.a
+# What is installed for programs that are linked statically hides it, too.
+STATIC_A := $(BUILD)/static/libnetsync.a
 TOOL := $(BUILD)/netsync
 PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
 
 .PHONY: all
-all: $(CORE_SO) $(CORE_A) $(IO_SO) $(TOOL) $(PLUGIN)
+all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(TOOL) $(PLUGIN)
 
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) -c -o $@ $<
 
+# Files of the core name each other by their folders.
 $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
+		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # The page of netsync report in one piece, which becomes part of the tool.
 REPORT_PAGE := $(BUILD)/report.html
@@ -108,6 +131,20 @@ $(REPORT_PAGE): $(wildcard tools/report/page/*)
 
 $(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
 $(BUILD)/tools/report/page.o: $(REPORT_PAGE)
+
+# Perfetto's format: code for what is in the .proto files, made by protoc-c.
+PROTO_SRC := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard tools/*/*.proto))
+TOOL_OBJ += $(PROTO_SRC:.c=.o)
+
+$(BUILD)/tools/%.pb-c.c: tools/%.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(@D) -I$(<D) $<
+
+$(BUILD)/tools/%.pb-c.o: $(BUILD)/tools/%.pb-c.c
+	$(CC) $(LIB_CFLAGS) $(PROTOBUF_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/tools/export/protobuf.o: LIB_CFLAGS += -I$(BUILD)/tools/export $(PROTOBUF_CFLAGS)
+$(BUILD)/tools/export/protobuf.o: $(PROTO_SRC)
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
@@ -121,6 +158,14 @@ $(CORE_A): $(CORE_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
+$(STATIC_A): $(CORE_OBJ) libnetsync/netsync.map
+	@mkdir -p $(@D)
+	rm -f $@
+	$(LD) -r -o $(@:.a=.o) $(CORE_OBJ)
+	sed -n 's/^\t\(netsync_[a-z_]*\);$$/\1/p' libnetsync/netsync.map > $(@:.a=.names)
+	$(OBJCOPY) --keep-global-symbols=$(@:.a=.names) $(@:.a=.o)
+	$(AR) rcs $@ $(@:.a=.o)
+
 $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	$(CC) -shared -Wl,-soname,libnetsync-io.so.$(SOVERSION) \
 		-Wl,--version-script=libnetsync/io/netsync-io.map -Wl,--no-undefined \
@@ -128,16 +173,18 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
-TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) -lm
+TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) \
+	$(PROTOBUF_LIBS) $(UUID_LIBS) $(ZIP_LIBS) -lm
 PLUGIN_MAP := tools/babeltrace/plugin.map
 LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefined \
-	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync $(JSON_LIBS) $(BT2_LIBS)
+	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) \
+	$(UUID_LIBS)
 
 # The tool in build/ finds the libraries beside it, and the plug-in above it.
 $(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
 
-$(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(PLUGIN_MAP)
+$(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
 
@@ -154,33 +201,57 @@ MODULES = $(abspath $(BUILD))/modules/$(KREL)
 
 # The source of LTTng's modules, and what their build for this kernel exports:
 # as given, else where dkms has them, else where the test rig has them.
-DKMS_SYMVERS = $(lastword $(wildcard \
-	/var/lib/dkms/lttng-modules/*/$(KREL)/*/module/Module.symvers))
+DKMS_LTTNG = $(patsubst %/,%,$(dir $(lastword $(wildcard \
+	/var/lib/dkms/lttng-modules/*/$(KREL)/*/module/lttng-tracer.ko*))))
 LTTNG_MODULES = $(firstword $(wildcard \
-	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_SYMVERS)))) \
+	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_LTTNG)))) \
 	$(BUILD)/rig/$(KREL)/lttng-modules))
+# dkms 3.0.10 keeps the modules alone: then these tell what they export.
+READ_SYMVERS = $(MODULES)/lttng.symvers
 LTTNG_SYMVERS = $(if $(LTTNG_MODULES),$(firstword \
 	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers \
-	$(abspath $(LTTNG_MODULES))/Module.symvers) $(DKMS_SYMVERS)))
+	$(abspath $(LTTNG_MODULES))/Module.symvers $(DKMS_LTTNG)/Module.symvers) \
+	$(if $(DKMS_LTTNG),$(READ_SYMVERS))))
 
 KBUILD = $(MAKE) -C $(KDIR) M=$(MODULES) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	LTTNG_MODULES=$(if $(LTTNG_SYMVERS),$(abspath $(LTTNG_MODULES))) \
 	KBUILD_EXTRA_SYMBOLS=$(LTTNG_SYMVERS)
 
+define check_headers
+	@test -n "$(KREL)" || { echo "There are no kernel headers in" \
+		"$(or $(KDIR),/lib/modules/*/build): install them (Debian:" \
+		"linux-headers-amd64), or say where they are with KDIR=FOLDER." >&2; false; }
+endef
+
 # Kbuild writes beside the source, so that it gets its own copy.
 .PHONY: modules
 modules:
-	@test -n "$(KREL)" || { echo "No kernel headers in $(KDIR): install" \
-		"them (Debian: linux-headers-amd64), or give KDIR=" >&2; false; }
+	$(check_headers)
 	@mkdir -p $(MODULES)
+	@$(if $(filter $(READ_SYMVERS),$(LTTNG_SYMVERS)), \
+		module/symvers $(wildcard $(DKMS_LTTNG)/*.ko*) > $(READ_SYMVERS))
 	@cp -rp Kbuild module $(MODULES)
 	@$(if $(LTTNG_SYMVERS),,rm -f $(MODULES)/lttng-probe-netsync.*; echo \
 		"No LTTng modules built for $(KREL): netsync-probes only")
 	$(KBUILD) modules
 
+# For one kernel, modprobe may not find modules of two origins.
+HAS_MODULES = $(DESTDIR)/lib/modules/$(KREL)
+OWN_INSTALLED = $(shell find $(HAS_MODULES)/ -path '*/updates/dkms' -prune -o \( \
+	-name 'netsync-probes.ko*' -o -name 'lttng-probe-netsync.ko*' \) -print 2> /dev/null)
+DKMS_INSTALLED = $(wildcard $(HAS_MODULES)/updates/dkms/netsync-probes.ko*)
+
 .PHONY: modules_install
 modules_install: modules
+	@test -z "$(DKMS_INSTALLED)" || { echo "dkms has installed the modules:" \
+		"$(DKMS_INSTALLED). First: make dkms-remove" >&2; false; }
 	$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+	$(if $(DESTDIR),,depmod $(KREL))
+
+.PHONY: modules_uninstall
+modules_uninstall:
+	$(check_headers)
+	rm -f $(OWN_INSTALLED)
 	$(if $(DESTDIR),,depmod $(KREL))
 
 # ---- dkms: the modules follow each new kernel --------------------------------
@@ -197,8 +268,10 @@ dkms_forget = for version in $(1); do \
 .PHONY: dkms-install
 dkms-install:
 	@command -v dkms > /dev/null || { echo "dkms is not installed" >&2; false; }
-	@test -n "$(KREL)" || { echo "No kernel headers in $(KDIR): install" \
-		"them (Debian: linux-headers-amd64), or give KDIR=" >&2; false; }
+	$(check_headers)
+	@test -z "$(OWN_INSTALLED)" || { echo "\"make modules_install\" has installed" \
+		"the modules: $(OWN_INSTALLED). First: make modules_uninstall$(if \
+		$(filter file,$(origin KDIR)),, KDIR=$(KDIR))" >&2; false; }
 	$(call dkms_forget,$(filter $(VERSION),$(DKMS_VERSIONS)))
 	rm -rf $(DKMS_SRC)
 	install -d $(DKMS_SRC)
@@ -211,6 +284,30 @@ dkms-install:
 	dkms build netsync/$(VERSION) -k $(KREL)
 	dkms install netsync/$(VERSION) -k $(KREL)
 	$(call dkms_forget,$(filter-out $(VERSION),$(DKMS_VERSIONS)))
+	@$(say_lttng)
+
+# That lttng-probe-netsync is there, or why not, and what to do. It is an error only
+# where LTTng's modules are there.
+LTTNG_KNOWN = $(firstword $(notdir $(wildcard /usr/src/lttng-modules-*)))
+define say_lttng
+if ls /var/lib/dkms/netsync/$(VERSION)/$(KREL)/*/module/lttng-probe-netsync.ko* \
+		> /dev/null 2>&1; then \
+	echo "netsync-probes and lttng-probe-netsync are installed for $(KREL)."; \
+elif [ -n "$(DKMS_LTTNG)" ]; then \
+	echo "netsync-probes is installed for $(KREL), but lttng-probe-netsync does not" \
+		"compile with LTTng's modules of dkms, so that LTTng does not know the" \
+		"netsync events: \"make modules KDIR=$(KDIR)\" shows why." >&2; \
+	false; \
+elif [ -n "$(LTTNG_KNOWN)" ]; then \
+	echo "netsync-probes is installed for $(KREL), but LTTng does not know the netsync" \
+		"events: dkms has not built $(LTTNG_KNOWN) for this kernel, see" \
+		"/var/lib/dkms/lttng-modules/*/build/make.log, and \"Kernels and LTTng\" in" \
+		"README.md. Then: make dkms-install" >&2; \
+else \
+	echo "netsync-probes is installed for $(KREL), for ftrace, perf, trace-cmd and BPF." \
+		"For LTTng install lttng-modules-dkms, and again: make dkms-install" >&2; \
+fi
+endef
 
 .PHONY: dkms-remove
 dkms-remove:
@@ -221,6 +318,8 @@ dkms-remove:
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
+# What can be said of the source in no time.
+SOURCE_TESTS := selftests/style/test_layers
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
 # They boot guests themselves, record in them, and look at the recordings.
 RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
@@ -230,10 +329,15 @@ FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*)) \
 	selftests/newest/test_newest
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
-	test_folders test_relay test_record test_three)
+	test_folders test_relay test_relay_hostile test_record test_hostile test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/progress.o
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
+
+$(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
+		$(BUILD)/tools/agent/buffers.o
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
@@ -258,17 +362,27 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader ctf tsdl json
+FUZZERS := reader ctf tsdl json answers requests
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) tools/model.c
+# What agents say, and what they are asked.
+FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,complain.c files.c \
+	json-value.c progress.c signal.c value.c record/beacon.c record/files.c \
+	record/hosts.c record/losses.c writer.c agent/buffers.c doctor/checks.c doctor/clock.c doctor/look.c doctor/machine.c \
+	doctor/tracing.c)
+FUZZ_SRC_requests := $(addprefix tools/,complain.c json-value.c progress.c agent/agent.c \
+	agent/buffers.c agent/channels.c agent/events.c remote/protocol.c value.c)
 FUZZ_SAMPLES_ctf := ctf
 FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json
+FUZZ_SAMPLES_answers := answers
+FUZZ_SAMPLES_requests := requests
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
-FUZZ_CFLAGS = $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) -g -O1
-FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) -lm
+FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
+	$(LTTNG_CFLAGS) -g -O1
+FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) -lm
 
 # All samples once more, without a fuzzer.
 SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)
@@ -294,7 +408,9 @@ GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
 
 $(BUILD)/selftests/%: selftests/module/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $< $(LDLIBS)
+
+$(BUILD)/selftests/queue: LDLIBS = $(shell $(PKG_CONFIG) --libs libnetfilter_queue libmnl)
 
 $(BUILD)/selftests/%: selftests/debug/%.c
 	@mkdir -p $(@D)
@@ -311,7 +427,7 @@ check:
 	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 .PHONY: check-field
@@ -454,19 +570,44 @@ MAN3 := $(wildcard libnetsync/man/*.3)
 MAN5 := $(wildcard libnetsync/man/*.5 tools/man/*.5)
 MAN7 := $(wildcard tools/man/*.7)
 
-# The tool that is installed finds the libraries where they are installed.
+# What was installed, for uninstall.
+INSTALLED = $(PREFIX)/share/netsync/installed
+
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+		$(MAKE) --no-print-directory stage DESTDIR="$$stage" \
+			BT2_PLUGINDIR="$(BT2_PLUGINDIR)" && \
+		tools/install put "$$stage" "$(DESTDIR)" "$(INSTALLED)"
+	$(LDCONFIG)
+	@$(if $(filter $(BT2_OWN_PLUGINDIR) $(HOME)/.local/lib/babeltrace2/plugins, \
+		$(BT2_PLUGINDIR)),,echo "For babeltrace2 to find netsync's component classes:" && \
+		echo "    export BABELTRACE_PLUGIN_PATH=$(BT2_PLUGINDIR)")
+
+.PHONY: uninstall
+uninstall:
+	tools/install remove "$(DESTDIR)" "$(INSTALLED)"
+	$(LDCONFIG)
+
+# As the loader finds libraries that are new.
+LDCONFIG = $(if $(DESTDIR)$(filter-out 0,$(shell id -u)),,PATH="$$PATH:/sbin:/usr/sbin" ldconfig)
+
+# All that is installed, below DESTDIR, which is empty. The tool that is installed
+# finds the libraries where they are installed.
+.PHONY: stage
+stage:
+	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
 		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
 		$(DESTDIR)$(MODPROBEDIR) $(DESTDIR)$(BT2_PLUGINDIR)
+	touch $(DESTDIR)$(INSTALLED)
 	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 	for lib in libnetsync.so libnetsync-io.so; do \
 		install -m 755 $(BUILD)/$$lib.$(VERSION) $(DESTDIR)$(LIBDIR) && \
 		ln -sf $$lib.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.$(SOVERSION) && \
 		ln -sf $$lib.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib || exit 1; \
 	done
+	install -m 644 $(STATIC_A) $(DESTDIR)$(LIBDIR)
 	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
 	$(LINK_PLUGIN) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN))
 	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)
@@ -486,6 +627,24 @@ install: all
 			[ -e $$file ] || ln -s $${page##*/} $$file || exit 1; \
 		done || exit 1; \
 	done
+
+# For hosts of the same release and kernel, which need no compiler then: all that
+# install and modules_install put there, with the list of it.
+HOST_ARCHIVE = $(BUILD)/netsync-$(VERSION)-$(KREL).tar.gz
+
+.PHONY: host-archive
+host-archive: all modules
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+		$(MAKE) --no-print-directory stage DESTDIR="$$stage/all" \
+			BT2_PLUGINDIR="$(BT2_OWN_PLUGINDIR)" && \
+		for module in $(MODULES)/*.ko; do \
+			install -D -m 644 -t "$$stage/all/usr/lib/modules/$(KREL)/updates" \
+				"$$module" || exit 1; \
+		done && \
+		tools/install put "$$stage/all" "$$stage/listed" "$(INSTALLED)" && \
+		tar -C "$$stage/listed" --owner=root:0 --group=root:0 -czf $(HOST_ARCHIVE) \
+			$$(ls "$$stage/all")
+	@echo "$(HOST_ARCHIVE)"
 
 .PHONY: clean
 clean:

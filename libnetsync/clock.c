@@ -5,7 +5,13 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "pair/estimate.h"
+#include "util/number.h"
+
+/* Elements that came first are at least as long. */
+#define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + \
+			  sizeof(int64_t))
+#define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + \
+		       sizeof(int64_t))
 
 struct netsync_clock {
 	struct netsync_segment *segments;
@@ -27,25 +33,42 @@ int copy_out(void *to, const void *from, uint32_t size)
 	return 0;
 }
 
-static bool valid(const struct netsync_model *m)
+/* Are there elements to be read? */
+static bool has_elements(const struct netsync_model *m)
 {
-	if (m->size < sizeof(*m) || !m->num_segments || !m->segments ||
-	    (m->num_knots && !m->knots))
-		return false;
-	for (uint32_t i = 0; i < m->num_segments; i++) {
-		const struct netsync_segment *s = &m->segments[i];
+	return m->size >= sizeof(*m) && m->num_segments && m->segments &&
+	       m->segment_size >= MIN_SEGMENT_SIZE &&
+	       (!m->num_knots ||
+		(m->knots && m->knot_size >= MIN_KNOT_SIZE));
+}
+
+static bool valid(const struct netsync_clock *c)
+{
+	for (uint32_t i = 0; i < c->num_segments; i++) {
+		const struct netsync_segment *s = &c->segments[i];
 
 		if (s->to_ns < s->from_ns || !isfinite(s->rate) ||
 		    s->rate <= 0 || s->bound_ns < 0 || (i && s->from_ns != s[-1].to_ns))
 			return false;
 	}
-	for (uint32_t i = 0; i < m->num_knots; i++) {
-		const struct netsync_knot *k = &m->knots[i];
+	for (uint32_t i = 0; i < c->num_knots; i++) {
+		const struct netsync_knot *k = &c->knots[i];
 
 		if (k->below_ns < 0 || k->above_ns < 0 || (i && k->time_ns <= k[-1].time_ns))
 			return false;
 	}
-	return m->growth_ppm[0] >= 0 && m->growth_ppm[1] >= 0;
+	return c->growth_ppm[0] >= 0 && c->growth_ppm[1] >= 0;
+}
+
+/* Elements of one size to elements of another; what is not known is 0. */
+static void copy_elements(void *to, size_t to_size, const void *from,
+			  size_t from_size, uint32_t num)
+{
+	const size_t size = to_size < from_size ? to_size : from_size;
+
+	for (uint32_t i = 0; i < num; i++)
+		memcpy((char *)to + i * to_size,
+		       (const char *)from + i * from_size, size);
 }
 
 int netsync_clock_new(const struct netsync_model *model,
@@ -54,22 +77,27 @@ int netsync_clock_new(const struct netsync_model *model,
 	size_t segs, knots;
 	struct netsync_clock *c;
 
-	if (!model || !clock || !valid(model))
+	if (!model || !clock || !has_elements(model))
 		return -EINVAL;
 	segs = model->num_segments * sizeof(*c->segments);
 	knots = model->num_knots * sizeof(*c->knots);
-	c = malloc(sizeof(*c) + segs + knots);
+	c = calloc(1, sizeof(*c) + segs + knots);
 	if (!c)
 		return -ENOMEM;
 	c->segments = (struct netsync_segment *)(c + 1);
 	c->knots = (struct netsync_knot *)(c->segments + model->num_segments);
-	memcpy(c->segments, model->segments, segs);
-	if (knots)
-		memcpy(c->knots, model->knots, knots);
+	copy_elements(c->segments, sizeof(*c->segments), model->segments,
+		      model->segment_size, model->num_segments);
+	copy_elements(c->knots, sizeof(*c->knots), model->knots,
+		      model->knot_size, model->num_knots);
 	c->num_segments = model->num_segments;
 	c->num_knots = model->num_knots;
 	c->growth_ppm[0] = model->growth_ppm[0];
 	c->growth_ppm[1] = model->growth_ppm[1];
+	if (!valid(c)) {
+		free(c);
+		return -EINVAL;
+	}
 	*clock = c;
 	return 0;
 }
@@ -85,12 +113,28 @@ int netsync_clock_model(const struct netsync_clock *clock,
 	struct netsync_model m = {
 		.num_segments = clock->num_segments,
 		.num_knots = clock->num_knots,
+		.segment_size = sizeof(*clock->segments),
+		.knot_size = sizeof(*clock->knots),
 		.segments = clock->segments,
 		.knots = clock->knots,
 		.growth_ppm = { clock->growth_ppm[0], clock->growth_ppm[1] },
 	};
 
 	return copy_out(model, &m, sizeof(m));
+}
+
+const struct netsync_segment *
+netsync_model_segment(const struct netsync_model *model, uint32_t index)
+{
+	return (const void *)((const char *)model->segments +
+			      (size_t)index * model->segment_size);
+}
+
+const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
+					      uint32_t index)
+{
+	return (const void *)((const char *)model->knots +
+			      (size_t)index * model->knot_size);
 }
 
 static const struct netsync_segment *find_segment(const struct netsync_clock *c,

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "bound/rate-bound.h"
+#include "util/number.h"
 #include "netsync.h"
 
 /*

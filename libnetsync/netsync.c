@@ -66,11 +66,17 @@ static int no_memory(struct netsync *ns)
 	return fail(ns, -ENOMEM, "not enough memory");
 }
 
+/* What went wrong before is no more the failure of the last call. */
+static void forget_error(struct netsync *ns)
+{
+	*ns->error = '\0';
+}
+
 /* Times are relative to the origins. */
 static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		       int64_t send, int64_t recv)
 {
-	const struct end ends[] = {
+	const struct endpoint ends[] = {
 		{ from, ns->host[from].origin, send },
 		{ to, ns->host[to].origin, recv },
 	};
@@ -84,10 +90,10 @@ static void tell_message(const struct netsync *ns, struct netsync_message *msg)
 	ns->message_func(ns->message_data, msg);
 }
 
-static void set_addresses(const struct netsync *ns, const struct sighting *s,
+static void set_addresses(const struct netsync *ns, const struct packet_record *s,
 			  struct netsync_message *msg)
 {
-	const struct addresses *a = log_addresses(&ns->matcher.log, s);
+	const struct addresses *a = ring_addresses(&ns->matcher.ring, s);
 	static const struct addresses unknown;
 
 	/* They may have been asked for after it was pushed. */
@@ -99,8 +105,8 @@ static void set_addresses(const struct netsync *ns, const struct sighting *s,
 	memcpy(msg->daddr, a->destination, sizeof(msg->daddr));
 }
 
-static void tell_match(const struct netsync *ns, const struct sighting *from,
-		       const struct sighting *to)
+static void tell_match(const struct netsync *ns, const struct packet_record *from,
+		       const struct packet_record *to)
 {
 	struct netsync_message msg = {
 		.from = from->host,
@@ -119,8 +125,8 @@ static void tell_match(const struct netsync *ns, const struct sighting *from,
 	tell_message(ns, &msg);
 }
 
-static int found_message(void *arg, const struct sighting *from,
-			 const struct sighting *to)
+static int found_message(void *arg, const struct packet_record *from,
+			 const struct packet_record *to)
 {
 	struct netsync *ns = arg;
 	int ret = add_message(ns, from->host, to->host,
@@ -130,6 +136,11 @@ static int found_message(void *arg, const struct sighting *from,
 	if (!ret && ns->message_func)
 		tell_match(ns, from, to);
 	return ret;
+}
+
+const char *netsync_version(void)
+{
+	return NETSYNC_VERSION;
 }
 
 struct netsync *netsync_new(void)
@@ -199,6 +210,7 @@ int netsync_add_host(struct netsync *ns, const char *name)
 	size_t len = name ? strlen(name) : 0;
 	char *unique;
 
+	forget_error(ns);
 	if (!len)
 		return fail(ns, -EINVAL, "a host needs a name");
 	if (ns->num_hosts >= INT_MAX ||
@@ -258,9 +270,11 @@ static void extend(struct host *h, int64_t t)
 
 int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
 {
-	int ret = relative(ns, host, &time_ns);
 	struct host *h;
+	int ret;
 
+	forget_error(ns);
+	ret = relative(ns, host, &time_ns);
 	if (ret)
 		return ret;
 	h = &ns->host[host];
@@ -284,6 +298,7 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	int64_t t = pkt->time_ns;
 	int ret;
 
+	forget_error(ns);
 	if (pkt->size < MIN_PACKET_SIZE)
 		return fail(ns, -EINVAL, "a packet of %u bytes is too short",
 			    pkt->size);
@@ -314,6 +329,7 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 {
+	forget_error(ns);
 	if (host >= ns->num_hosts)
 		return fail(ns, -EINVAL, "there is no host number %u", host);
 	if (matcher_advance(&ns->matcher, host, time_ns))
@@ -325,7 +341,7 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num)
 {
 	const uint32_t least = 1024;
 
-	ns->matcher.limit = num < least ? least : num > LOG_MAX ? LOG_MAX : num;
+	ns->matcher.limit = num < least ? least : num > RING_MAX ? RING_MAX : num;
 }
 
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
@@ -334,6 +350,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	int64_t send = send_ns, recv = recv_ns;
 	int ret;
 
+	forget_error(ns);
 	if (from == to)
 		return fail(ns, -EINVAL,
 			    "a message goes from one host to another");
@@ -366,7 +383,7 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 {
 	ns->message_func = func;
 	ns->message_data = data;
-	ns->matcher.log.keep_addresses = func;
+	ns->matcher.ring.keep_addresses = func;
 }
 
 /* ---- solving ----------------------------------------------------------- */
@@ -392,7 +409,7 @@ static int64_t delay(const struct netsync *ns, const struct pair *p, int way,
 static int64_t smallest_delay(const struct netsync *ns, const struct pair *p,
 			      int way, uint64_t *inverted)
 {
-	const struct envelope *e = &p->cloud[way].envelope;
+	const struct envelope *e = &p->direction[way].envelope;
 	int64_t least = NETSYNC_UNKNOWN;
 
 	for (size_t i = 0; i < e->num; i++) {
@@ -419,7 +436,7 @@ static void fill_pair(const struct netsync *ns, const struct estimate *e,
 	info->rate_min = 1 / (1 + e->slope_max);
 	info->rate_max = 1 / (1 + e->slope_min);
 	for (int i = 0; i < 2; i++) {
-		const struct cloud *c = &p->cloud[i];
+		const struct direction *c = &p->direction[i];
 
 		info->host[i] = p->host[i];
 		info->messages[i] = c->num;
@@ -459,10 +476,8 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
 	if (est && ns->pair_info) {
 		for (uint32_t i = 0; i < n; i++) {
-			estimate_pair(&est[i], ns->pairs.pair[i],
-				      task->limits.slope);
-			if (task->method == NETSYNC_METHOD_REGRESSION)
-				estimate_regression(&est[i]);
+			task->method->estimate(&est[i], ns->pairs.pair[i],
+					       task->limits.slope);
 		}
 		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
 				ns->pairs.pair, n, task->limits.slope);
@@ -499,7 +514,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s :
 					      DEFAULT_MAX_DRIFT_PPM_S;
 
-	if (opt->method > NETSYNC_METHOD_REGRESSION)
+	task->method = method_of(opt->method);
+	if (!task->method)
 		return fail(ns, -EINVAL, "there is no method number %u",
 			    opt->method);
 	if (!(skew > 0 && skew < 1e6))
@@ -510,9 +526,13 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 		return fail(ns, -EINVAL,
 			    "the largest drift is between 0 and 1000000 ppm/s, not %g",
 			    drift);
-	task->method = opt->method;
-	/* ppm per second are 1e-6 per 1e9 ns. */
-	drift = task->method == NETSYNC_METHOD_HULL ? 0 : drift * 1e-15;
+	/*
+	 * ppm per second are 1e-6 per 1e9 ns. With a smaller drift than that of
+	 * oscillators the bends of a clock would be taken for change points,
+	 * and a bound be claimed where the assumption does not hold.
+	 */
+	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
+	drift = task->method->straight ? 0 : drift * 1e-15;
 	task->limits = limits_of_pair(skew * 1e-6, drift);
 	task->reference = NO_HOST;
 	if (!opt->reference)
@@ -529,6 +549,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	struct task task;
 	int ret;
 
+	forget_error(ns);
 	drop_results(ns);
 	if (opt && opt->size < MIN_OPTIONS_SIZE)
 		return fail(ns, -EINVAL, "options of %u bytes are too short",

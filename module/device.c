@@ -6,6 +6,7 @@
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
+#include "address.h"
 #include "attach.h"
 #include "compat.h"
 #include "events.h"
@@ -155,7 +156,7 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 		rec->protocol = IPPROTO_TCP;
 	else
 		write_as_tcp(rec, protocol, skb);
-	rec->skb = (unsigned long)skb;
+	rec->skb = netsync_address(skb);
 	rec->ifindex = dev->ifindex;
 	rec->vlan = at->vlan;
 	return true;

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets at netfilter's LOCAL_IN and LOCAL_OUT become events.
+ *
+ * A packet that waits in a queue (NFQUEUE) knows its hook by the number that
+ * the hook has among those of its place and namespace. Where a hook comes
+ * before that one, the packet meets that one again; when any hook goes, the
+ * kernel drops all packets that wait in queues of the namespace. So the hooks
+ * come with the first use of an event, or with the module where netsync_hooks
+ * is set, and stay until the module goes. While nobody uses the events they
+ * return at once.
+ */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bits.h>
+#include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "address.h"
 #include "compat.h"
 #include "events.h"
 #include "hooks.h"
@@ -15,11 +28,13 @@
 #include "parse.h"
 
 #define HOOK(where)                                                            \
-	static unsigned int hook_##where(void *priv, struct sk_buff *skb,      \
+	static DEFINE_STATIC_KEY_FALSE(where##_used);                          \
+									       \
+	static noinline void see_##where(const struct sk_buff *skb,            \
 					 const struct nf_hook_state *state)    \
 	{                                                                      \
 		union netsync_record rec netsync_filled_in;                    \
-		unsigned int wanted = 0;                                       \
+		unsigned int wanted = 0, protocol;                             \
 									       \
 		if (trace_inet_sock_##where##_enabled())                       \
 			wanted |= NETSYNC_TCP;                                 \
@@ -29,8 +44,13 @@
 			wanted |= NETSYNC_ICMP;                                \
 		if (trace_inet_sctp_##where##_enabled())                       \
 			wanted |= NETSYNC_SCTP;                                \
-		switch (netsync_parse(skb, skb_network_offset(skb), state->pf, \
-				      wanted, state->net->ns.inum, &rec)) {    \
+		protocol = netsync_parse(skb, skb_network_offset(skb),         \
+					 state->pf, wanted,                    \
+					 state->net->ns.inum, &rec);           \
+		if (!protocol)                                                 \
+			return;                                                \
+		rec.ip.sk = netsync_address(skb->sk);                          \
+		switch (protocol) {                                            \
 		case NETSYNC_TCP:                                              \
 			trace_inet_sock_##where(&rec.tcp);                     \
 			break;                                                 \
@@ -44,6 +64,13 @@
 			trace_inet_sctp_##where(&rec.sctp);                    \
 			break;                                                 \
 		}                                                              \
+	}                                                                      \
+									       \
+	static unsigned int hook_##where(void *priv, struct sk_buff *skb,      \
+					 const struct nf_hook_state *state)    \
+	{                                                                      \
+		if (static_branch_unlikely(&where##_used))                     \
+			see_##where(skb, state);                               \
 		return NF_ACCEPT;                                              \
 	}
 
@@ -67,65 +94,72 @@ static const struct nf_hook_ops hooks[NUM_HOOKS] = {
 	},
 };
 
+bool netsync_hooks;
+
 /* One per network namespace. */
 struct hooked_net {
 	struct list_head node;
 	struct net *net;
 	unsigned long attached;		/* hooks as bits */
+	bool has_fillers;		/* while hooks go */
 };
 
-/* All of them, and what is to be attached to each. */
+/* Protects the list of all, and netsync_hooks. */
 static DEFINE_MUTEX(nets_lock);
 static LIST_HEAD(nets);
-static unsigned long wanted;
 static unsigned int net_id __read_mostly;
 
-static void agree(struct hooked_net *hn, unsigned long wish)
+static void attach(struct hooked_net *hn)
 {
 	int i;
 
 	for (i = 0; i < NUM_HOOKS; i++) {
-		unsigned long bit = BIT(i);
+		int err;
 
-		if ((wish & bit) && !(hn->attached & bit)) {
-			int err = nf_register_net_hook(hn->net, &hooks[i]);
-
-			if (err)
-				pr_warn("network namespace %u gives no events: error %d\n",
-					hn->net->ns.inum, err);
-			else
-				hn->attached |= bit;
-		} else if (!(wish & bit) && (hn->attached & bit)) {
-			nf_unregister_net_hook(hn->net, &hooks[i]);
-			hn->attached &= ~bit;
-		}
+		if (hn->attached & BIT(i))
+			continue;
+		err = nf_register_net_hook(hn->net, &hooks[i]);
+		if (err)
+			pr_warn("network namespace %u gives no events: error %d\n",
+				hn->net->ns.inum, err);
+		else
+			hn->attached |= BIT(i);
 	}
 }
 
-static void want(int hook, bool yes)
+static void detach(struct hooked_net *hn)
+{
+	int i;
+
+	for (i = 0; i < NUM_HOOKS; i++)
+		if (hn->attached & BIT(i))
+			nf_unregister_net_hook(hn->net, &hooks[i]);
+	hn->attached = 0;
+}
+
+/* A hook that a namespace had no memory for may find some at the next use. */
+static void attach_all(void)
 {
 	struct hooked_net *hn;
 
 	mutex_lock(&nets_lock);
-	if (yes)
-		wanted |= BIT(hook);
-	else
-		wanted &= ~BIT(hook);
+	netsync_hooks = true;
 	list_for_each_entry(hn, &nets, node)
-		agree(hn, wanted);
+		attach(hn);
 	mutex_unlock(&nets_lock);
 }
 
-#define SOURCE(where, hook)                                                    \
+#define SOURCE(where)                                                          \
 	static int attach_##where(void)                                        \
 	{                                                                      \
-		want(hook, true);                                              \
+		attach_all();                                                  \
+		static_branch_enable(&where##_used);                           \
 		return 0;                                                      \
 	}                                                                      \
 									       \
 	static void detach_##where(void)                                       \
 	{                                                                      \
-		want(hook, false);                                             \
+		static_branch_disable(&where##_used);                          \
 	}                                                                      \
 									       \
 	struct netsync_source netsync_##where = {                              \
@@ -133,10 +167,71 @@ static void want(int hook, bool yes)
 		.detach = detach_##where,                                      \
 	}
 
-SOURCE(local_in, LOCAL_IN);
-SOURCE(local_out, LOCAL_OUT);
+SOURCE(local_in);
+SOURCE(local_out);
 
-/* A namespace that appears while events are in use has its hooks at once. */
+/* ---- the module goes ------------------------------------------------------ */
+
+static unsigned int pass(void *priv, struct sk_buff *skb,
+			 const struct nf_hook_state *state)
+{
+	return NF_ACCEPT;
+}
+
+#define FILLER(where)                                                          \
+	{                                                                      \
+		.hook = pass,                                                  \
+		.pf = NFPROTO_INET,                                            \
+		.hooknum = NF_INET_##where,                                    \
+		.priority = INT_MAX,                                           \
+	}
+
+/* The first set, and the second. */
+static const struct nf_hook_ops fillers[2 * NUM_HOOKS] = {
+	FILLER(LOCAL_IN), FILLER(LOCAL_OUT),
+	FILLER(LOCAL_IN), FILLER(LOCAL_OUT),
+};
+
+/*
+ * Until 6.10 the kernel also warned, which can mean panic, where it dropped a
+ * packet of a queue whose hook's number was by then more than there are hooks:
+ * the last one had, when ours before it went. Fillers behind them keep the
+ * numbers valid:
+ *
+ *	number of a hook     0      1      2         3
+ *	                     ours   queue  filler 1  filler 2
+ *	ours went            queue  filler 1  filler 2
+ *	filler 2 went        queue  filler 1
+ *	filler 1 went        queue
+ *
+ * All packets with old numbers are in queues once the RCU readers of that time
+ * are done, and dropped when filler 2 goes. Without memory for fillers the
+ * hooks go all the same.
+ */
+static void detach_all(void)
+{
+	struct hooked_net *hn;
+
+	mutex_lock(&nets_lock);
+	netsync_hooks = false;
+	list_for_each_entry(hn, &nets, node)
+		hn->has_fillers = hn->attached &&
+			!nf_register_net_hooks(hn->net, fillers,
+					       ARRAY_SIZE(fillers));
+	list_for_each_entry(hn, &nets, node)
+		detach(hn);
+	synchronize_net();
+	list_for_each_entry(hn, &nets, node)
+		if (hn->has_fillers) {
+			nf_unregister_net_hooks(hn->net, fillers + NUM_HOOKS,
+						NUM_HOOKS);
+			nf_unregister_net_hooks(hn->net, fillers, NUM_HOOKS);
+		}
+	mutex_unlock(&nets_lock);
+}
+
+/* ---- namespaces ----------------------------------------------------------- */
+
 static int __net_init hooked_net_init(struct net *net)
 {
 	struct hooked_net *hn = net_generic(net, net_id);
@@ -144,18 +239,20 @@ static int __net_init hooked_net_init(struct net *net)
 	hn->net = net;
 	mutex_lock(&nets_lock);
 	list_add_tail(&hn->node, &nets);
-	agree(hn, wanted);
+	if (netsync_hooks)
+		attach(hn);
 	mutex_unlock(&nets_lock);
 	return 0;
 }
 
+/* No packet waits in a queue any more: it would hold a device of the namespace. */
 static void __net_exit hooked_net_exit(struct net *net)
 {
 	struct hooked_net *hn = net_generic(net, net_id);
 
 	mutex_lock(&nets_lock);
 	list_del(&hn->node);
-	agree(hn, 0);
+	detach(hn);
 	mutex_unlock(&nets_lock);
 }
 
@@ -173,6 +270,7 @@ int netsync_hooks_init(void)
 
 void netsync_hooks_exit(void)
 {
+	detach_all();
 	unregister_pernet_subsys(&hooked_net_ops);
 	/* Packets that were in a hook when it went are through after this. */
 	synchronize_net();

@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 
+#include "address.h"
 #include "attach.h"
 #include "compat.h"
 #include "events.h"
@@ -80,10 +81,20 @@ module_param_named(digest, netsync_digest, bool, 0644);
 MODULE_PARM_DESC(digest,
 	"Record digests of UDP payloads, by which a guess of them can be confirmed (default Y)");
 
+module_param_named(hooks, netsync_hooks, bool, 0444);
+MODULE_PARM_DESC(hooks,
+	"Attach the netfilter hooks when the module is loaded, not with the first event that needs them (default N); Y once they are attached");
+
+module_param_named(raw_addresses, netsync_raw_addresses, bool, 0644);
+MODULE_PARM_DESC(raw_addresses,
+	"Record the addresses of sockets and packets in the kernel, not hashes of them (default N)");
+
 static int __init netsync_init(void)
 {
-	int err = netsync_hooks_init();
+	int err;
 
+	netsync_address_init();
+	err = netsync_hooks_init();
 	if (err)
 		return err;
 	netsync_events_init();

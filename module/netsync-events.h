@@ -64,10 +64,12 @@
  *
  * Fields, all integers as numbers in host byte order:
  *
- *  sk        address of the socket (skb->sk) as found, which ties packets of
+ *  sk        number of the socket (skb->sk) as found, which ties packets of
  *            one connection together; 0 where there is none yet, as for
  *            datagrams and the first segment of a connection that come in. It
- *            can be a request or time-wait socket
+ *            can be a request or time-wait socket. A hash of its address, with
+ *            a secret key that is the same until the machine is started anew;
+ *            with the module's parameter raw_addresses=Y the address
  *  saddr     source address, in network order: 16 bytes, IPv4 as
  *            ::ffff:a.b.c.d; LTTng: a sequence of 4 or 16 bytes. With an IPv6
  *            routing header both are those of the IPv6 header
@@ -125,8 +127,9 @@
  *
  * of a device, for all protocols:
  *
- *  skb       address of the packet in memory, which ties the events of one
- *            packet together while it is on its way through a host
+ *  skb       number of the packet's buffer, made of its address as sk is, which
+ *            ties the events of one packet together while it is on its way
+ *            through a host
  *  hwtstamp  inet_dev_receive: when the device received it, in nanoseconds of
  *            the device's clock; 0: it does not say
  *  ifindex   number of the device in its network namespace
@@ -149,9 +152,11 @@
  *
  * of sockets:
  *
- *  sk        address of the socket, as in the events of packets
+ *  sk        number of the socket, as in the events of packets
  *  osk       that of the listening socket
  *  nsk       that of the new one
+ *  netns     as in the events of packets; of inet_sock_delete 0 where it is a
+ *            socket of the kernel's own, whose namespace may have ended before
  *  protocol  6 TCP, 17 UDP
  *  family    of the socket; of inet_connect and inet_accept, of the packets:
  *            an IPv6 socket may talk IPv4

@@ -117,7 +117,6 @@ static __always_inline void write_addrs(const struct packet *p,
 static __always_inline void write_ip(const struct packet *p,
 				     struct netsync_ip *rec)
 {
-	rec->sk = (unsigned long)p->skb->sk;
 	rec->netns = p->netns;
 	rec->id = p->id;
 	rec->family = p->family;

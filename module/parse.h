@@ -203,7 +203,7 @@ union netsync_record {
 
 /*
  * Any of these, with what the device knows. In the end all are in the shape of
- * TCP, with the address of the packet for that of the socket.
+ * TCP, with the number of the packet for that of the socket.
  */
 struct netsync_dev {
 	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)
@@ -224,7 +224,7 @@ struct netsync_dev {
  * @family: AF_INET or AF_INET6
  * @wanted: the protocols of which there is a record to be made
  * @netns: inode number of the network namespace, for the record
- * @rec: filled in
+ * @rec: filled in, but for the socket
  *
  * Return: the protocol, of which @rec then holds the record. 0: none of these,
  * or the packet's headers make no sense or are cut short, or the packet is not

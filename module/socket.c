@@ -6,6 +6,7 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
+#include "address.h"
 #include "attach.h"
 #include "compat.h"
 #include "events.h"
@@ -20,17 +21,23 @@ static bool is_ours(const struct sock *sk)
 		sk->sk_protocol == IPPROTO_UDP);
 }
 
-#define WRITE_SOCK(rec, _sk)					\
+static u32 netns_of(const struct sock *sk)
+{
+	return sock_net(sk)->ns.inum;
+}
+
+#define WRITE_SOCK(rec, _sk, _netns)				\
 	do {							\
 		(rec)->family = (_sk)->sk_family;		\
 		(rec)->protocol = (_sk)->sk_protocol;		\
-		(rec)->netns = sock_net(_sk)->ns.inum;		\
+		(rec)->netns = _netns;				\
 	} while (0)
 
-static void write_sock(struct netsync_sock *rec, const struct sock *sk)
+static void write_sock(struct netsync_sock *rec, const struct sock *sk,
+		       u32 netns)
 {
-	rec->sk = (unsigned long)sk;
-	WRITE_SOCK(rec, sk);
+	rec->sk = netsync_address(sk);
+	WRITE_SOCK(rec, sk, netns);
 }
 
 /* Both ends of a connected socket, which talks IPv4 or IPv6. */
@@ -39,8 +46,8 @@ static void write_flow(struct netsync_flow *rec, const struct sock *sk,
 {
 	const struct inet_sock *inet = inet_sk(sk);
 
-	rec->sk = (unsigned long)sk;
-	WRITE_SOCK(rec, sk);
+	rec->sk = netsync_address(sk);
+	WRITE_SOCK(rec, sk, netns_of(sk));
 	rec->family = ipv4 ? AF_INET : AF_INET6;
 	rec->sport = ntohs(inet->inet_sport);
 	rec->dport = ntohs(inet->inet_dport);
@@ -71,18 +78,22 @@ static void at_create(const void *first, const void *second)
 	struct netsync_sock rec;
 
 	if (is_ours(sk)) {
-		write_sock(&rec, sk);
+		write_sock(&rec, sk, netns_of(sk));
 		trace_inet_sock_create(&rec);
 	}
 }
 
+/*
+ * A socket of the kernel's own holds no reference to its namespace, and outlives
+ * it where a packet that it sent waits in another one.
+ */
 static void at_delete(const void *first, const void *second)
 {
 	const struct sock *sk = first;
 	struct netsync_sock rec;
 
 	if (is_ours(sk)) {
-		write_sock(&rec, sk);
+		write_sock(&rec, sk, sk->sk_net_refcnt ? netns_of(sk) : 0);
 		trace_inet_sock_delete(&rec);
 	}
 }
@@ -93,9 +104,9 @@ static void at_clone(const void *first, const void *second)
 	struct netsync_clone rec;
 
 	if (is_ours(nsk)) {
-		rec.osk = (unsigned long)first;
-		rec.nsk = (unsigned long)nsk;
-		WRITE_SOCK(&rec, nsk);
+		rec.osk = netsync_address(first);
+		rec.nsk = netsync_address(nsk);
+		WRITE_SOCK(&rec, nsk, netns_of(nsk));
 		trace_inet_sock_clone(&rec);
 	}
 }

@@ -49,7 +49,7 @@ static bool find_constant(const struct netsync *ns, uint32_t host,
 	include(constant, clock, info.first_ns);
 	include(constant, clock, info.last_ns);
 	for (uint32_t i = 1; i < model.num_segments; i++) {
-		const int64_t from = model.segments[i].from_ns;
+		const int64_t from = netsync_model_segment(&model, i)->from_ns;
 
 		if (from <= info.first_ns || from > info.last_ns)
 			continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,10 +11,29 @@
 /* More than any trace that is whole takes. */
 #define MAX_MEMORY (UINT64_C(4) << 30)
 
+/* A stream of a trace, and what was read of it and not yet handed on. */
 struct stream {
+	const bt_port_output *port;	/* of the component that reads */
+	uint32_t input;		/* the trace */
+	bt_message_iterator *iterator;
+	bt_message_array_const messages;
+	uint64_t num;
+	uint64_t at;
+	bool has_time;		/* the next message */
+	int64_t time_ns;
+	int64_t key_ns;		/* the last time, which streams are in order of */
+};
+
+/* The component that all streams end in: its next messages are of heap[0]. */
+struct merge {
+	const struct ctf_input *inputs;
 	ctf_message_func *take;
 	void *data;
-	uint32_t mark;
+	struct stream *streams;
+	uint32_t num_streams;
+	struct stream **heap;
+	uint32_t num_left;	/* that have not ended */
+	bool begun;
 };
 
 void prepare_ctf_child(void)
@@ -58,96 +78,323 @@ const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
 	bt_value *params = ctf_source_params(path);
 	const bt_component_source *source = NULL;
 
+	/* Two components of a graph have different names. */
 	if (params &&
-	    bt_graph_add_source_component(graph, ctf_source_class(ctf), "trace",
+	    bt_graph_add_source_component(graph, ctf_source_class(ctf), path,
 					  params, BT_LOGGING_LEVEL_NONE, &source))
 		source = NULL;
 	bt_value_put_ref(params);
 	return source;
 }
 
-/* ---- reading ----------------------------------------------------------- */
+/* ---- what the merging component reads ----------------------------------- */
 
-static bt_graph_simple_sink_component_initialize_func_status
-begin_stream(bt_message_iterator *iterator, void *data)
+typedef bt_component_class_sink_consume_method_status consume_status;
+
+#define OK BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK
+#define END BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END
+#define FAILED BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR
+
+static bool event_time(const struct merge *merge, const struct stream *stream,
+		       const bt_message *message, int64_t *time_ns)
 {
-	(void)iterator;
-	(void)data;
-	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
-}
+	const bt_event *event;
 
-static bt_graph_simple_sink_component_consume_func_status
-take_messages(bt_message_iterator *iterator, void *data)
-{
-	struct stream *stream = data;
-	bt_message_array_const messages;
-	bool goes_on = true;
-	uint64_t num;
-
-	switch (bt_message_iterator_next(iterator, &messages, &num)) {
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-		break;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
-	default:
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
-	}
-	for (uint64_t i = 0; i < num; i++) {
-		goes_on = goes_on &&
-			  stream->take(stream->data, &stream->mark, messages[i]);
-		bt_message_put_ref(messages[i]);
-	}
-	if (goes_on)
-		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
-	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
-}
-
-static void end_stream(void *data)
-{
-	free(data);
-}
-
-/* Each stream has a sink of its own. */
-static bool add_stream(bt_graph *graph, const bt_port_output *port,
-		       ctf_message_func *take, void *data)
-{
-	struct stream *stream = calloc(1, sizeof(*stream));
-	const bt_component_sink *sink;
-
-	if (!stream)
+	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
 		return false;
-	stream->take = take;
-	stream->data = data;
-	/* The stream belongs to the sink. */
-	return !bt_graph_add_simple_sink_component(graph,
-			bt_port_get_name(bt_port_output_as_port_const(port)),
-			begin_stream, take_messages, end_stream, stream, &sink) &&
-	       !bt_graph_connect_ports(graph, port,
-			bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-			NULL);
+	event = bt_message_event_borrow_event_const(message);
+	if (!bt_stream_class_borrow_default_clock_class_const(
+		    bt_stream_borrow_class_const(
+			    bt_event_borrow_stream_const(event))))
+		return false;
+	if (bt_clock_snapshot_get_ns_from_origin(
+		    bt_message_event_borrow_default_clock_snapshot_const(
+			    message), time_ns)) {
+		bt_current_thread_clear_error();
+		return false;
+	}
+	return !__builtin_add_overflow(*time_ns,
+				       merge->inputs[stream->input].shift_ns,
+				       time_ns);
 }
 
-bool read_ctf(const char *path, ctf_message_func *take, void *data)
+static bool is_wanted(const bt_message *message)
 {
-	const bt_plugin *ctf = find_ctf_plugin();
-	bt_graph *graph = bt_graph_create(MAX_MIP);
-	const bt_component_source *source = NULL;
-	uint64_t num;
+	const bt_message_type type = bt_message_get_type(message);
+
+	return type == BT_MESSAGE_TYPE_EVENT ||
+	       type == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
+}
+
+/* Go to the next message that is wanted, of those that were read. */
+static bool find_message(const struct merge *merge, struct stream *stream)
+{
+	for (; stream->at < stream->num; stream->at++) {
+		const bt_message *message = stream->messages[stream->at];
+
+		if (is_wanted(message)) {
+			stream->has_time = event_time(merge, stream, message,
+						      &stream->time_ns);
+			if (stream->has_time && stream->time_ns > stream->key_ns)
+				stream->key_ns = stream->time_ns;
+			return true;
+		}
+		bt_message_put_ref(message);
+	}
+	return false;
+}
+
+/* END: there is none. */
+static consume_status read_stream(const struct merge *merge,
+				  struct stream *stream)
+{
+	consume_status status;
+
+	while (!find_message(merge, stream)) {
+		status = (int)bt_message_iterator_next(stream->iterator,
+						       &stream->messages,
+						       &stream->num);
+		stream->at = 0;
+		if (status) {
+			stream->num = 0;
+			return status;
+		}
+	}
+	return OK;
+}
+
+/* ---- merging ------------------------------------------------------------ */
+
+/* The stream at @at may be later than those below it. */
+static void sink_down(struct merge *merge, uint32_t at)
+{
+	struct stream **heap = merge->heap;
+
+	for (;;) {
+		uint32_t child = at * 2 + 1;
+		struct stream *other;
+
+		if (child + 1 < merge->num_left &&
+		    heap[child + 1]->key_ns < heap[child]->key_ns)
+			child++;
+		if (child >= merge->num_left ||
+		    heap[child]->key_ns >= heap[at]->key_ns)
+			return;
+		other = heap[child];
+		heap[child] = heap[at];
+		heap[at] = other;
+		at = child;
+	}
+}
+
+static consume_status begin_streams(struct merge *merge)
+{
+	merge->begun = true;
+	for (uint32_t i = 0; i < merge->num_streams; i++) {
+		const consume_status status =
+			read_stream(merge, &merge->streams[i]);
+
+		if (status && status != END)
+			return status;
+		if (!status)
+			merge->heap[merge->num_left++] = &merge->streams[i];
+	}
+	for (uint32_t i = merge->num_left / 2; i > 0; i--)
+		sink_down(merge, i - 1);
+	return OK;
+}
+
+static enum ctf_next hand_on(const struct merge *merge, struct stream *stream)
+{
+	const struct ctf_message message = {
+		.message = stream->messages[stream->at],
+		.input = stream->input,
+		.stream = stream - merge->streams,
+		.has_time = stream->has_time,
+		.time_ns = stream->time_ns,
+	};
+	const enum ctf_next next = merge->take(merge->data, &message);
+
+	bt_message_put_ref(stream->messages[stream->at++]);
+	return next;
+}
+
+static consume_status consume(bt_self_component_sink *self)
+{
+	struct merge *merge = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+	consume_status status = merge->begun ? OK : begin_streams(merge);
+
+	if (status)
+		return status;
+	/* So many at a time: chosen; each call costs a little. */
+	for (int i = 0; i < 1000 && merge->num_left; i++) {
+		switch (hand_on(merge, merge->heap[0])) {
+		case CTF_FAILED:
+			return FAILED;
+		case CTF_ENOUGH:
+			return END;
+		case CTF_GO_ON:
+			break;
+		}
+		status = read_stream(merge, merge->heap[0]);
+		if (status && status != END)
+			return status;
+		if (status)
+			merge->heap[0] = merge->heap[--merge->num_left];
+		sink_down(merge, 0);
+	}
+	return merge->num_left ? OK : END;
+}
+
+/* ---- its component class ------------------------------------------------ */
+
+static bt_component_class_get_supported_mip_versions_method_status
+get_mip_versions(bt_self_component_class_sink *self, const bt_value *params,
+		 void *data, bt_logging_level level,
+		 bt_integer_range_set_unsigned *versions)
+{
+	(void)self;
+	(void)params;
+	(void)data;
+	(void)level;
+	return bt_integer_range_set_unsigned_add_range(versions, 0, MAX_MIP) ?
+	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
+	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
+}
+
+static bt_component_class_initialize_method_status
+initialize(bt_self_component_sink *self,
+	   bt_self_component_sink_configuration *configuration,
+	   const bt_value *params, void *data)
+{
+	struct merge *merge = data;
+	char name[16];
+
+	(void)configuration;
+	(void)params;
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self),
+				   merge);
+	for (uint32_t i = 0; i < merge->num_streams; i++) {
+		snprintf(name, sizeof(name), "in%u", i);
+		if (bt_self_component_sink_add_input_port(self, name, NULL, NULL))
+			return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static bt_component_class_sink_graph_is_configured_method_status
+open_streams(bt_self_component_sink *self)
+{
+	struct merge *merge = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+
+	for (uint32_t i = 0; i < merge->num_streams; i++)
+		if (bt_message_iterator_create_from_sink_component(self,
+			    bt_self_component_sink_borrow_input_port_by_index(
+				    self, i), &merge->streams[i].iterator))
+			return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+}
+
+static void finalize(bt_self_component_sink *self)
+{
+	struct merge *merge = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+
+	for (uint32_t i = 0; i < merge->num_streams; i++) {
+		struct stream *stream = &merge->streams[i];
+
+		while (stream->at < stream->num)
+			bt_message_put_ref(stream->messages[stream->at++]);
+		bt_message_iterator_put_ref(stream->iterator);
+	}
+}
+
+static bt_component_class_sink *merge_class(void)
+{
+	bt_component_class_sink *class =
+		bt_component_class_sink_create("merge", consume);
+
+	if (class &&
+	    !bt_component_class_sink_set_initialize_method(class, initialize) &&
+	    !bt_component_class_sink_set_graph_is_configured_method(
+		    class, open_streams) &&
+	    !bt_component_class_sink_set_finalize_method(class, finalize) &&
+	    !bt_component_class_sink_set_get_supported_mip_versions_method(
+		    class, get_mip_versions))
+		return class;
+	bt_component_class_sink_put_ref(class);
+	return NULL;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static bool add_streams(struct merge *merge, uint32_t input,
+			const bt_component_source *source)
+{
+	const uint64_t num = bt_component_source_get_output_port_count(source);
+	struct stream *more = realloc(merge->streams,
+		(merge->num_streams + num + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	merge->streams = more;
+	for (uint64_t i = 0; i < num; i++)
+		more[merge->num_streams++] = (struct stream){
+			.port = bt_component_source_borrow_output_port_by_index_const(
+				source, i),
+			.input = input,
+			.key_ns = INT64_MIN,
+		};
+	return true;
+}
+
+static bool add_merge(bt_graph *graph, struct merge *merge)
+{
+	bt_component_class_sink *class = merge_class();
+	const bt_component_sink *sink;
 	bool ok;
 
-	if (ctf && graph)
-		source = add_ctf_source(graph, ctf, path);
-	num = source ? bt_component_source_get_output_port_count(source) : 0;
-	ok = source;
-	for (uint64_t i = 0; i < num && ok; i++)
-		ok = add_stream(graph,
-			bt_component_source_borrow_output_port_by_index_const(
-				source, i), take, data);
-	ok = ok && bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
+	merge->heap = calloc(merge->num_streams + 1, sizeof(*merge->heap));
+	ok = class && merge->heap &&
+	     !bt_graph_add_sink_component_with_initialize_method_data(graph,
+			class, "merge", NULL, merge, BT_LOGGING_LEVEL_NONE, &sink);
+	for (uint32_t i = 0; i < merge->num_streams && ok; i++)
+		ok = !bt_graph_connect_ports(graph, merge->streams[i].port,
+			bt_component_sink_borrow_input_port_by_index_const(sink, i),
+			NULL);
+	bt_component_class_sink_put_ref(class);
+	return ok;
+}
+
+static bool run(bt_graph *graph, const bt_plugin *ctf, struct merge *merge,
+		uint32_t num)
+{
+	for (uint32_t i = 0; i < num; i++) {
+		const bt_component_source *source =
+			add_ctf_source(graph, ctf, merge->inputs[i].path);
+
+		if (!source || !add_streams(merge, i, source))
+			return false;
+	}
+	return !merge->num_streams ||
+	       (add_merge(graph, merge) &&
+		bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK);
+}
+
+bool read_ctf(const struct ctf_input *inputs, uint32_t num,
+	      ctf_message_func *take, void *data)
+{
+	struct merge merge = { .inputs = inputs, .take = take, .data = data };
+	const bt_plugin *ctf = find_ctf_plugin();
+	bt_graph *graph = bt_graph_create(MAX_MIP);
+	const bool ok = ctf && graph && run(graph, ctf, &merge, num);
+
 	bt_graph_put_ref(graph);
 	bt_plugin_put_ref(ctf);
 	bt_current_thread_clear_error();
+	free(merge.streams);
+	free(merge.heap);
 	return ok;
 }

@@ -25,17 +25,33 @@ bt_value *ctf_source_params(const char *path);
 const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
 					  const char *path);
 
-/*
- * Told of a message of a trace. @mark: of its stream, 0 at first, to be used as
- * one likes. False: to read no more of it.
- */
-typedef bool ctf_message_func(void *data, uint32_t *mark,
-			      const bt_message *message);
+/* A trace that is read. */
+struct ctf_input {
+	const char *path;	/* its folder */
+	int64_t shift_ns;	/* added to its times */
+};
+
+/* An event, or how many were discarded. */
+struct ctf_message {
+	const bt_message *message;
+	uint32_t input;		/* the trace that it is of */
+	uint32_t stream;	/* a number, of all that are read */
+	bool has_time;		/* it is an event, and of a stream with a clock */
+	int64_t time_ns;	/* when, with the shift of its trace */
+};
+
+enum ctf_next { CTF_FAILED, CTF_GO_ON, CTF_ENOUGH };
+
+/* Told of a message. Return: what to do then. */
+typedef enum ctf_next ctf_message_func(void *data,
+				       const struct ctf_message *message);
 
 /*
- * Read the trace of a folder, every stream by itself. False: it cannot be read,
- * or not up to its end.
+ * Read the traces of folders, all of them together in the order of time: that of
+ * events, as what damaged traces and old tracers say of their packets can be wrong.
+ * False: one cannot be read, or not up to its end, or @take failed.
  */
-bool read_ctf(const char *path, ctf_message_func *take, void *data);
+bool read_ctf(const struct ctf_input *inputs, uint32_t num,
+	      ctf_message_func *take, void *data);
 
 #endif

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Folders: made, removed, and linked with all that is in them. */
+/*
+ * Folders: made, removed, and linked with all that is in them. What is copied or linked
+ * can be read by nobody who could not read the original, and symbolic links lead
+ * nowhere: who made a trace does not choose what of this machine is copied.
+ */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -18,15 +23,32 @@ static bool complain_of(const char *path)
 	return false;
 }
 
-bool make_folders(char *path, size_t from)
+bool make_folders_like(char *path, size_t from, const char *original)
 {
+	const size_t len = strlen(path);
+
 	for (char *end = path + from; (end = strchr(end, '/')); end++) {
+		char *other = original ? strndup(original, strlen(original) -
+						 (len - (end - path))) : NULL;
+		struct stat st = { .st_mode = 0777 };
+		bool ok = !original || (other && !stat(other, &st));
+
 		*end = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return complain_of(path);
+		ok = ok && (!mkdir(path, (st.st_mode & 0777) | S_IRWXU) ||
+			    errno == EEXIST);
+		if (!ok)
+			complain_of(path);
 		*end = '/';
+		free(other);
+		if (!ok)
+			return false;
 	}
 	return true;
+}
+
+bool make_folders(char *path, size_t from)
+{
+	return make_folders_like(path, from, NULL);
 }
 
 static int remove_one(const char *path, const struct stat *info, int type,
@@ -62,64 +84,187 @@ static bool copy_data(int in, int out)
 	return !size;
 }
 
-static bool copy_file(const char *from, const char *to)
+/* Folders are not nested deeper in any trace; chosen, LTTng has two. */
+#define MAX_DEPTH 16
+
+struct linking {
+	const char *except;	/* a file in the first folder */
+	uint64_t *copied;
+	unsigned int depth;
+};
+
+static bool copy_file(int in, int folder, const char *name, mode_t mode)
 {
-	const int in = open(from, O_RDONLY | O_CLOEXEC);
-	const int out = in < 0 ? -1 :
-			open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	const int out = openat(folder, name,
+			       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
 	bool ok = out >= 0 && copy_data(in, out);
 
 	if (out >= 0 && close(out))
 		ok = false;
-	if (!ok && !interrupted)
-		complain_of(in < 0 ? from : to);
+	return ok;
+}
+
+static bool link_file(struct linking *linking, int file, int folder,
+		      const char *name, mode_t mode)
+{
+	char number[VALUE_SIZE];
+
+	/* Its name may be another file's by now. */
+	snprintf(number, sizeof(number), "/proc/self/fd/%d", file);
+	if (!linkat(AT_FDCWD, number, folder, name, AT_SYMLINK_FOLLOW))
+		return true;
+	++*linking->copied;
+	return copy_file(file, folder, name, mode);
+}
+
+static bool link_folder(struct linking *linking, int from, int to,
+			const char *path);
+
+/* @path: of @name in @from, for people */
+static bool link_entry(struct linking *linking, int from, int to,
+		       const char *name, const char *path)
+{
+	struct stat st;
+	bool ok = false;
+	int in, out;
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
+		return complain_of(path);
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		complain("%s: this is %s, which is not followed; put what belongs to the trace there.",
+			 path, S_ISLNK(st.st_mode) ? "a symbolic link" :
+			 "neither a file nor a folder");
+		return false;
+	}
+	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (in < 0 || fstat(in, &st)) {
+		complain_of(path);
+	} else if (S_ISREG(st.st_mode)) {
+		ok = link_file(linking, in, to, name, st.st_mode);
+		if (!ok && !interrupted)
+			complain_of(path);
+	} else if (mkdirat(to, name, (st.st_mode & 0777) | S_IRWXU) ||
+		   (out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+				 O_CLOEXEC)) < 0) {
+		complain_of(path);
+	} else {
+		ok = link_folder(linking, in, out, path);
+		close(out);
+	}
 	if (in >= 0)
 		close(in);
 	return ok;
 }
 
-static bool link_entry(const FTSENT *entry, const char *to, const char *except,
-		       uint64_t *copied)
+static bool link_entries(struct linking *linking, DIR *folder, int to,
+			 const char *path)
 {
-	switch (entry->fts_info) {
-	case FTS_D:
-		return !mkdir(to, 0777) || complain_of(to);
-	case FTS_F:
-		if (entry->fts_level == 1 && !strcmp(entry->fts_name, except))
-			return true;
-		/* What is linked to is not changed by changing the link. */
-		if (!linkat(AT_FDCWD, entry->fts_path, AT_FDCWD, to,
-			    AT_SYMLINK_FOLLOW))
-			return true;
-		++*copied;
-		return copy_file(entry->fts_path, to);
-	case FTS_DNR:
-	case FTS_ERR:
-	case FTS_NS:
-		errno = entry->fts_errno;
-		return complain_of(entry->fts_path);
-	default:
-		return true;
+	struct dirent *entry;
+	bool ok = true;
+	char *below;
+
+	while (ok && (errno = 0, entry = readdir(folder))) {
+		const char *name = entry->d_name;
+
+		if (!strcmp(name, ".") || !strcmp(name, "..") ||
+		    (linking->depth == 1 && !strcmp(name, linking->except)))
+			continue;
+		if (asprintf(&below, "%s/%s", path, name) < 0)
+			return complain_of(path);
+		ok = !interrupted &&
+		     link_entry(linking, dirfd(folder), to, name, below);
+		free(below);
 	}
+	return ok && (!errno || complain_of(path));
+}
+
+static bool link_folder(struct linking *linking, int from, int to,
+			const char *path)
+{
+	const int copy = fcntl(from, F_DUPFD_CLOEXEC, 0);
+	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+	bool ok;
+
+	if (!folder) {
+		if (copy >= 0)
+			close(copy);
+		return complain_of(path);
+	}
+	if (++linking->depth > MAX_DEPTH) {
+		errno = ELOOP;
+		ok = complain_of(path);
+	} else {
+		ok = link_entries(linking, folder, to, path);
+	}
+	linking->depth--;
+	closedir(folder);
+	return ok;
 }
 
 bool link_tree(const char *from, const char *to, const char *except,
 	       uint64_t *copied)
 {
-	char *paths[] = { (char *)from, NULL };
-	FTS *fts = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, NULL);
-	bool ok = fts || complain_of(from);
-	FTSENT *entry;
-	char *path;
+	struct linking linking = { .except = except, .copied = copied };
+	const int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	bool ok = false;
+	int out = -1;
 
 	*copied = 0;
-	while (ok && (entry = fts_read(fts))) {
-		if (asprintf(&path, "%s%s", to,
-			     entry->fts_path + strlen(from)) < 0)
-			break;
-		ok = !interrupted && link_entry(entry, path, except, copied);
-		free(path);
+	if (in < 0 || fstat(in, &st))
+		complain_of(from);
+	else if (mkdir(to, (st.st_mode & 0777) | S_IRWXU) ||
+		 (out = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+			     O_CLOEXEC)) < 0)
+		complain_of(to);
+	else
+		ok = link_folder(&linking, in, out, from);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return ok;
+}
+
+/* ---- what they are like --------------------------------------------------- */
+
+bool measure_tree(const char *path, struct tree *tree)
+{
+	char *paths[] = { (char *)path, NULL };
+	/* The first may be a link that the user gave. */
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+
+	*tree = (struct tree){ .files = 0777, .folders = 0777 };
+	while (fts && (entry = fts_read(fts))) {
+		if (entry->fts_info == FTS_D)
+			tree->folders &= entry->fts_statp->st_mode;
+		if (entry->fts_info != FTS_F)
+			continue;
+		tree->files &= entry->fts_statp->st_mode;
+		tree->bytes += entry->fts_statp->st_size;
 	}
+	return fts ? !fts_close(fts) : complain_of(path);
+}
+
+bool narrow_tree(const char *path, const struct tree *original)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	bool ok = fts;
+	FTSENT *entry;
+
+	while (ok && (entry = fts_read(fts))) {
+		const mode_t mode = entry->fts_statp->st_mode & 0777;
+
+		if (entry->fts_info == FTS_F)
+			ok = !chmod(entry->fts_accpath, mode & original->files);
+		else if (entry->fts_info == FTS_DP)
+			ok = !chmod(entry->fts_accpath,
+				    (mode & original->folders) | S_IRWXU);
+	}
+	if (!ok)
+		complain_of(path);
 	if (fts)
 		fts_close(fts);
 	return ok;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input.h"
+#include "model.h"
 
 /* ---- options ----------------------------------------------------------- */
 
@@ -73,6 +74,9 @@ bool input_option(struct input *input, int option, const char *value)
 	case 'm':
 		input->model = value;
 		return true;
+	case OPT_EXTRAPOLATE:
+		input->extrapolate = true;
+		return true;
 	case OPT_METHOD:
 		input->has_method = true;
 		return set_method(input, value);
@@ -101,12 +105,40 @@ bool input_traces(struct input *input, int argc, char **argv)
 
 bool input_check_model(const struct input *input)
 {
+	if (!input->model && input->extrapolate) {
+		complain("--extrapolate: it is of a result, which is given with --model.");
+		return false;
+	}
 	if (!input->model ||
 	    !(input->solve.reference || input->solve.max_skew_ppm ||
 	      input->solve.max_drift_ppm_s || input->has_method))
 		return true;
 	complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
 	return false;
+}
+
+bool input_check_span(const struct input *input, struct model *model,
+		      const struct model_host *host,
+		      const struct netsync_clock *clock,
+		      const struct netsync_host_info *info, int64_t shift_ns)
+{
+	int64_t first, last;
+	int ret;
+
+	/* Of what does not fit the times are not written either. */
+	if (info->last_ns < info->first_ns ||
+	    __builtin_add_overflow(info->first_ns, shift_ns, &first) ||
+	    __builtin_add_overflow(info->last_ns, shift_ns, &last))
+		return true;
+	ret = model_check_span(model, host, clock, first, last);
+	if (ret && !input->extrapolate) {
+		complain("%s: %s Take the result of this recording; --extrapolate goes on all the same.",
+			 info->name, model_error(model));
+		return false;
+	}
+	if (ret)
+		complain("warning: %s: %s", info->name, model_error(model));
+	return true;
 }
 
 void input_release(struct input *input)
@@ -147,7 +179,8 @@ bool input_read(const struct input *input, struct netsync_io *io)
 	interrupted = 0;
 	catch_signal(SIGINT, &interrupt);
 	catch_signal(SIGTERM, &terminate);
-	progress_start(&progress);
+	progress_start(&progress, "opening");
+	progress_wait(&progress);
 	netsync_io_set_warn(io, warn, NULL);
 	netsync_io_set_split_netns(io, input->split_netns);
 	for (int i = 0; i < input->num_traces && ret >= 0 && !is_interrupted(); i++)
@@ -156,6 +189,8 @@ bool input_read(const struct input *input, struct netsync_io *io)
 		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
 	for (int i = 0; i < input->num_addresses && ret >= 0; i++)
 		ret = netsync_io_add_address(io, input->addresses[i]);
+	progress_end(&progress);
+	progress_start(&progress, "reading");
 	if (ret >= 0)
 		ret = netsync_io_read(io, on_progress, &progress);
 	progress_end(&progress);
@@ -170,13 +205,19 @@ bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io)
 {
 	struct netsync_options solve = input->solve;
+	struct progress progress;
+	int ret;
 
 	if (!input_read(input, io))
 		return false;
 	/* What is wanted then is that all messages are found. */
 	if (input->model)
 		solve.method = NETSYNC_METHOD_HULL;
-	if (netsync_solve(ns, &solve) == 0)
+	progress_start(&progress, "estimating");
+	progress_wait(&progress);
+	ret = netsync_solve(ns, &solve);
+	progress_end(&progress);
+	if (!ret)
 		return true;
 	complain("%s", netsync_error(ns));
 	return false;

@@ -21,6 +21,7 @@ struct input {
 	bool split_netns;
 	struct netsync_options solve;
 	const char *model;	/* a result instead of estimating; NULL: none */
+	bool extrapolate;	/* also where it does not hold */
 	bool has_method;	/* one was asked for */
 	const char *method;	/* its name */
 };
@@ -32,7 +33,7 @@ struct input {
 
 enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
        OPT_ADDRESS,
-       OPT_METHOD };
+       OPT_METHOD, OPT_EXTRAPOLATE };
 
 /* Rows for getopt_long(), and the letters of those that have one. */
 #define INPUT_OPTIONS \
@@ -48,8 +49,10 @@ enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
 
 #define INPUT_LETTERS "r:s:d:"
 
-/* Another row, and its letter, where a result can be given instead. */
-#define MODEL_OPTION { "model", required_argument, NULL, 'm' }
+/* More rows, and a letter, where a result can be given instead. */
+#define MODEL_OPTION \
+	{ "model", required_argument, NULL, 'm' }, \
+	{ "extrapolate", no_argument, NULL, OPT_EXTRAPOLATE }
 #define MODEL_LETTER "m:"
 
 /* One of these options. False: it is not, or its value was complained of. */
@@ -58,7 +61,7 @@ bool input_option(struct input *input, int option, const char *value);
 /* Take what is behind the options as traces. False: there is nothing to read. */
 bool input_traces(struct input *input, int argc, char **argv);
 
-/* False: options of estimating were given with --model, and that was said. */
+/* False: options have no meaning with --model, or without, and that was said. */
 bool input_check_model(const struct input *input);
 
 /* Read all of it, with a bar. False: it cannot be, and that was said. */
@@ -67,6 +70,18 @@ bool input_read(const struct input *input, struct netsync_io *io);
 /* The same, and estimate all clocks, but in haste where there is a model. */
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io);
+
+struct model;
+struct model_host;
+
+/*
+ * Does a result hold for all of a host that was read, whose times @shift_ns is to
+ * be added to? False: not, and that was said; with --extrapolate it is a warning.
+ */
+bool input_check_span(const struct input *input, struct model *model,
+		      const struct model_host *host,
+		      const struct netsync_clock *clock,
+		      const struct netsync_host_info *info, int64_t shift_ns);
 
 void input_release(struct input *input);
 

@@ -3,6 +3,8 @@
  * Writing the result file: format "netsync-1". Times are integers, never doubles;
  * what is not known is null.
  */
+#include <math.h>
+
 #include "model.h"
 #include "writer.h"
 
@@ -70,7 +72,8 @@ static void put_segments(struct writer *w, json_object *object,
 	json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < model->num_segments; i++) {
-		const struct netsync_segment *s = &model->segments[i];
+		const struct netsync_segment *s =
+			netsync_model_segment(model, i);
 		json_object *segment = json_object_new_object();
 
 		put(w, segment, "from_ns", json_object_new_int64(s->from_ns));
@@ -95,11 +98,12 @@ static void put_bound(struct writer *w, json_object *object,
 	put_time(w, bound, "median", info->bound_median_ns);
 	put_time(w, bound, "max", info->bound_max_ns);
 	for (uint32_t i = 0; i < model->num_knots; i++) {
+		const struct netsync_knot *k = netsync_model_knot(model, i);
 		json_object *knot = json_object_new_array_ext(3);
 
-		append_time(w, knot, model->knots[i].time_ns);
-		append_time(w, knot, model->knots[i].below_ns);
-		append_time(w, knot, model->knots[i].above_ns);
+		append_time(w, knot, k->time_ns);
+		append_time(w, knot, k->below_ns);
+		append_time(w, knot, k->above_ns);
 		append(w, knots, knot);
 	}
 	for (int i = 0; i < 2 && model->num_knots; i++)
@@ -148,6 +152,15 @@ static json_object *stack_object(struct writer *w, uint32_t host,
 	return object;
 }
 
+static void put_within(struct writer *w, json_object *object, const char *key,
+		       double within)
+{
+	if (isfinite(within))
+		put(w, object, key, new_double(within));
+	else
+		put_null(w, object, key);
+}
+
 static json_object *host_object(struct writer *w, uint32_t host)
 {
 	const struct netsync_host_info info = host_info(w->ns, host);
@@ -168,6 +181,7 @@ static json_object *host_object(struct writer *w, uint32_t host)
 	put(w, object, "quality",
 	    json_object_new_string(netsync_quality_name(info.quality)));
 	put(w, object, "island", json_object_new_int64(info.island));
+	put_within(w, object, "skew_within_ppm", skew_within(w->ns, host));
 	put_segments(w, object, &model);
 	put_bound(w, object, &info, &model);
 	put_steps(w, object, host, info.num_steps);
@@ -302,9 +316,11 @@ static json_object *live_host_object(struct writer *w, uint32_t index,
 	if (host->known) {
 		put_time(w, object, "offset_ns", host->offset_ns);
 		put(w, object, "skew_ppm", new_double(host->skew_ppm));
+		put_within(w, object, "skew_within_ppm", host->skew_within_ppm);
 	} else {
 		put_null(w, object, "offset_ns");
 		put_null(w, object, "skew_ppm");
+		put_null(w, object, "skew_within_ppm");
 	}
 	put_time(w, object, "bound_ns", host->bound_ns);
 	put(w, object, "quality",

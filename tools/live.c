@@ -8,21 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "recording.h"
 #include "tool.h"
 
 static const char help[] =
-	"Usage: netsync live [OPTION...] URL...\n\n"
+	"Usage: netsync live [OPTION...] DIR | URL...\n\n"
 	"Attach to LTTng sessions that are being recorded (lttng create --live), through\n"
-	"their relay daemon, and show at each interval how the clocks differ by now. A URL\n"
+	"their relay daemon, and show at each interval how the clocks differ by now. DIR is\n"
+	"what \"netsync record --live -o DIR\" records to, as long as it does. A URL\n"
 	"is net://HOST[:PORT] for all live sessions of a relay daemon, also those to come,\n"
 	"or net://HOST[:PORT]/host/NAME/SESSION. ^C ends it, with the result that \"netsync\n"
 	"sync\" gives.\n\n"
-	"  -i, --interval TIME    how often (1s)\n"
+	"  -i, --interval TIME    how often, such as 500ms (1s)\n"
 	"  -f, --format FORMAT    table, or json-lines: one line each time (table)\n"
-	"  -t, --duration TIME    end by itself after so long (600s)\n"
+	"  -t, --duration TIME    end by itself after so long, such as 600s\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
 	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1)\n"
@@ -52,6 +55,8 @@ struct live {
 	const struct settings *set;
 	struct netsync *ns;
 	struct netsync_io *io;
+	struct recording *recordings;	/* that are followed until they end */
+	size_t num_recordings;
 	char *reference;	/* the one that was found at first; or NULL */
 	int drawn;		/* lines on the terminal */
 	int64_t last_ns;
@@ -139,7 +144,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	set->num_urls = argc - optind;
 	if (set->num_urls)
 		return -1;
-	complain("Give the URL of a relay daemon: netsync live net://HOST.");
+	complain("Give the URL of a relay daemon (netsync live net://HOST), or the folder that \"netsync record --live\" records to.");
 	return EXIT_BAD;
 }
 
@@ -174,6 +179,7 @@ static void read_host(const struct live *live, uint32_t index, double seconds,
 	host->at_ns = info.last_ns;
 	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns,
 			       &host->skew_ppm);
+	host->skew_within_ppm = skew_within(live->ns, index);
 	if (host->known)
 		netsync_convert(clock, host->at_ns, &corrected,
 				&host->bound_ns);
@@ -259,10 +265,13 @@ uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
 
 /* ---- the screen -------------------------------------------------------- */
 
+/* The terminal may have shown ^C where the cursor is. */
 static void erase(struct live *live)
 {
 	if (live->drawn)
-		printf("\033[%dA\033[J", live->drawn);
+		printf("\r\033[%dA\033[J", live->drawn);
+	else if (isatty(STDOUT_FILENO))
+		printf("\r\033[K");
 	live->drawn = 0;
 	fflush(stdout);
 }
@@ -369,7 +378,8 @@ static bool tick(struct live *live)
 		read_pair(live, i, seconds, &state.pairs[i]);
 	errno = 0;
 	ok = ok && show(live, &state) && remember(live, now_ns);
-	if (!ok)
+	/* Of standard output it is said at the end. */
+	if (!ok && !ferror(stdout))
 		complain("%s.", errno && errno != ENOMEM ?
 			 strerror(errno) : "There is not enough memory");
 	free(state.hosts);
@@ -380,6 +390,23 @@ static bool tick(struct live *live)
 static int64_t min_of(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* All that were asked for are recordings, and they ended. */
+static bool have_ended(struct live *live)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < live->num_recordings; i++) {
+		struct recording *recording = &live->recordings[i];
+
+		if (!recording->ended && recording_has_ended(recording)) {
+			erase(live);
+			complain("%s: the recording has ended.", recording->dir);
+		}
+		num += recording->ended;
+	}
+	return num && num == (size_t)live->set->num_urls;
 }
 
 static bool follow(struct live *live)
@@ -395,7 +422,7 @@ static bool follow(struct live *live)
 		int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
 		int64_t left_ms = (min_of(next_ns, end_ns) - now_ns) / 1000000;
 
-		if (now_ns >= end_ns)
+		if (now_ns >= end_ns || have_ended(live))
 			break;
 		if (left_ms > 0 || now_ns < next_ns) {
 			if (netsync_io_poll(live->io, left_ms < 0 ? 0 :
@@ -442,6 +469,32 @@ static int finish(struct live *live)
 	return outcome_explain(&set->outcome, live->ns);
 }
 
+/* A folder that is recorded to, or a URL. False: it was said why not. */
+static bool add(struct live *live, const char *what)
+{
+	struct recording *more;
+	struct stat info;
+
+	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
+		more = realloc(live->recordings, (live->num_recordings + 1) *
+						 sizeof(*more));
+		if (!more) {
+			complain("There is not enough memory.");
+			return false;
+		}
+		live->recordings = more;
+		more += live->num_recordings;
+		if (!recording_find(more, what))
+			return false;
+		live->num_recordings++;
+		what = more->url;
+	}
+	if (netsync_io_add_live(live->io, what) >= 0)
+		return true;
+	complain("%s", netsync_io_error(live->io));
+	return false;
+}
+
 static int run(struct live *live)
 {
 	const struct settings *set = live->set;
@@ -452,12 +505,9 @@ static int run(struct live *live)
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	netsync_limit_packets(live->ns, MAX_PACKETS);
 	netsync_io_set_warn(live->io, warn, live);
-	for (int i = 0; i < set->num_urls; i++) {
-		if (netsync_io_add_live(live->io, set->urls[i]) < 0) {
-			complain("%s", netsync_io_error(live->io));
+	for (int i = 0; i < set->num_urls; i++)
+		if (!add(live, set->urls[i]))
 			return EXIT_BAD;
-		}
-	}
 	return follow(live) ? finish(live) : EXIT_BAD;
 }
 
@@ -476,6 +526,7 @@ static int follow_sessions(const struct settings *set)
 		complain("There is not enough memory.");
 	netsync_io_free(live.io);
 	netsync_free(live.ns);
+	free(live.recordings);
 	free(live.reference);
 	free(live.packets);
 	free(live.pairs);

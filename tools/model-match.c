@@ -26,12 +26,20 @@ static bool clock_of(const struct netsync_io *io, uint32_t host,
 	return false;
 }
 
-/* One of the same name may be of another boot. */
-static bool is_other_clock(const struct model_host *host,
-			   const struct model_clock *clock)
+/* One of the same name may be of another boot, or another one. */
+static int check_traces(struct model *model, const struct netsync_io *io,
+			uint32_t host, const struct model_clock *clock,
+			const struct model_host **found)
 {
-	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&
-	       memcmp(host->clock.uuid, clock->uuid, sizeof(clock->uuid));
+	int ret = model_check_clock(model, clock, found);
+
+	for (uint32_t i = 0; i < netsync_io_num_traces(io) && !ret; i++) {
+		const struct netsync_io_trace info = trace_info(io, i);
+
+		if (info.host == host)
+			ret = model_check_file(model, *found, info.path);
+	}
+	return ret;
 }
 
 int model_match(struct model *model, const struct netsync *ns,
@@ -43,8 +51,9 @@ int model_match(struct model *model, const struct netsync *ns,
 	int ret = model_find_name(model, host_info(ns, host).name, found);
 
 	*shift_ns = 0;
-	if (has_clock && (ret || is_other_clock(*found, &clock)))
-		ret = model_find_clock(model, &clock, found);
+	if (has_clock)
+		ret = ret ? model_find_clock(model, &clock, found) :
+			    check_traces(model, io, host, &clock, found);
 	if (!ret && has_clock && (*found)->has_traces)
 		ret = model_shift(model, *found, &clock, shift_ns);
 	return ret;

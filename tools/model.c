@@ -2,16 +2,19 @@
 /* Reading the result file. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <json.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "model.h"
 
-static int fail(struct model *model, int err, const char *format, ...)
+int model_fail(struct model *model, int err, const char *format, ...)
 {
 	va_list args;
 
@@ -25,7 +28,7 @@ static int fail(struct model *model, int err, const char *format, ...)
 
 static int no_memory(struct model *model)
 {
-	return fail(model, -ENOMEM, "There is not enough memory.");
+	return model_fail(model, -ENOMEM, "There is not enough memory.");
 }
 
 const char *model_error(const struct model *model)
@@ -119,6 +122,8 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 		.size = sizeof(model),
 		.num_segments = length_of(segments),
 		.num_knots = length_of(knots),
+		.segment_size = sizeof(struct netsync_segment),
+		.knot_size = sizeof(struct netsync_knot),
 	};
 	struct netsync_segment *s = calloc(model.num_segments, sizeof(*s));
 	struct netsync_knot *k = calloc(model.num_knots + 1, sizeof(*k));
@@ -164,11 +169,63 @@ bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
 	return !*text;
 }
 
+/*
+ * A clock that was followed for some time goes on much the same for about as long:
+ * so far outside of these times a result holds, but for MIN_SLACK at least (traces
+ * are not begun and ended all at once), and for MAX_SLACK at most (all clocks
+ * wander). The bound there grows by growth_ppm, which covers the worst.
+ */
+#define MIN_SLACK INT64_C(60000000000)		/* ns: 1 min; chosen */
+#define MAX_SLACK INT64_C(3600000000000)	/* ns: 1 h; chosen */
+
+/* Hosts that lack the times have had their traces from segment to segment. */
+static void set_span(struct host_span *span, json_object *json)
+{
+	json_object *segments = get_array(json, "segments");
+	const size_t num = length_of(segments);
+	int64_t slack;
+
+	span->from_ns = INT64_MIN;
+	span->to_ns = INT64_MAX;
+	if (!get_int(json_object_object_get(json, "first_ns"),
+		     &span->first_ns) ||
+	    !get_int(json_object_object_get(json, "last_ns"),
+		     &span->last_ns)) {
+		span->first_ns = INT64_MIN;
+		span->last_ns = INT64_MAX;
+		if (!num ||
+		    !get_int(json_object_object_get(nth(segments, 0), "from_ns"),
+			     &span->first_ns) ||
+		    !get_int(json_object_object_get(nth(segments, num - 1),
+						    "to_ns"),
+			     &span->last_ns))
+			return;
+	}
+	if (__builtin_sub_overflow(span->last_ns, span->first_ns, &slack) ||
+	    slack > MAX_SLACK)
+		slack = MAX_SLACK;
+	if (slack < MIN_SLACK)
+		slack = MIN_SLACK;
+	if (__builtin_sub_overflow(span->first_ns, slack, &span->from_ns))
+		span->from_ns = INT64_MIN;
+	if (__builtin_add_overflow(span->last_ns, slack, &span->to_ns))
+		span->to_ns = INT64_MAX;
+}
+
+bool model_holds(const struct model *model, const struct model_host *host,
+		 int64_t first_ns, int64_t last_ns)
+{
+	/* Of the reference nothing is corrected. */
+	return !strcmp(host->name, model->reference) ||
+	       (first_ns >= host->span.from_ns && last_ns <= host->span.to_ns);
+}
+
 static void read_host(struct model_host *host, json_object *json)
 {
 	json_object *clock = json_object_object_get(json, "clock");
 
 	host->json = json;
+	set_span(&host->span, json);
 	host->name = get_text(json, "name");
 	if (!json_object_is_type(clock, json_type_object))
 		return;
@@ -197,7 +254,7 @@ int model_take(struct model *model, json_object *root, const char *path)
 	if (!model->path)
 		return no_memory(model);
 	if (!has_format(model->root))
-		return fail(model, -EINVAL,
+		return model_fail(model, -EINVAL,
 			"%s: this is not a result of netsync (format %s).", path,
 			MODEL_FORMAT);
 	model->reference = get_text(model->root, "reference");
@@ -211,16 +268,38 @@ int model_take(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
+/* What json-c says ends in a newline, after names of functions. */
+static int explain_json(struct model *model, const char *path)
+{
+	const char *why = json_util_get_last_err(), *last;
+
+	if (!why)
+		return model_fail(model, -EINVAL, "%s: it is empty.", path);
+	while ((last = strstr(why, ": ")))
+		why = last + 2;
+	/* json-c's word for that it waits for more. */
+	if (!strncmp(why, "continue", 8) || !strncmp(why, "unexpected end", 14))
+		return model_fail(model, -EINVAL,
+			"%s: this is no JSON, or the end of it is missing.",
+			path);
+	return model_fail(model, -EINVAL, "%s: it cannot be read as JSON: %.*s.",
+			  path, (int)strcspn(why, "\n"), why);
+}
+
 int model_open(struct model *model, const char *path)
 {
-	json_object *root = json_object_from_file(path);
-	const char *why = json_util_get_last_err();
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	json_object *root;
 
-	if (root)
-		return model_take(model, root, path);
 	memset(model, 0, sizeof(*model));
-	return fail(model, -EINVAL, "%s: it cannot be read as JSON: %s", path,
-		    why ? why : "it is empty.");
+	if (fd < 0) {
+		const int err = errno;
+
+		return model_fail(model, -err, "%s: %s.", path, strerror(err));
+	}
+	root = json_object_from_fd(fd);
+	close(fd);
+	return root ? model_take(model, root, path) : explain_json(model, path);
 }
 
 void model_close(struct model *model)
@@ -258,7 +337,7 @@ int model_find_name(struct model *model, const char *name,
 			return 0;
 	}
 	names = list_hosts(model);
-	fail(model, -ENOENT, "%s: it has no host \"%s\"; its hosts are:%s.",
+	model_fail(model, -ENOENT, "%s: it has no host \"%s\"; its hosts are:%s.",
 	     model->path, name, names ? names : "");
 	free(names);
 	return -ENOENT;
@@ -316,6 +395,73 @@ find_best(const struct model *model,
 	return best;
 }
 
+/* Clocks have their uuids from the boot, where they have some. */
+static bool is_other_clock(const struct model_host *host,
+			   const struct model_clock *clock)
+{
+	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&
+	       memcmp(host->clock.uuid, clock->uuid, sizeof(clock->uuid));
+}
+
+static bool is_other_boot(const struct model_host *host,
+			  const struct model_clock *clock)
+{
+	return is_other_clock(host, clock) &&
+	       model_same_kind(&host->clock, clock) &&
+	       !strcmp(host->clock.host_name, clock->host_name);
+}
+
+static int swapped(struct model *model, const struct model_host *named,
+		   const struct model_host *found)
+{
+	return model_fail(model, -EINVAL,
+		"%s: there this is a trace of \"%s\", and not of \"%s\": are the names swapped?",
+		model->path, found->name, named->name);
+}
+
+int model_check_clock(struct model *model, const struct model_clock *clock,
+		      const struct model_host **host)
+{
+	const struct model_host *named = *host;
+	int ret;
+
+	if (!is_other_clock(named, clock))
+		return 0;
+	ret = model_find_clock(model, clock, host);
+	if (ret || !strcmp((*host)->clock.host_name, clock->host_name))
+		return ret;
+	return swapped(model, named, *host);
+}
+
+static bool has_file(const struct model_host *host, const struct stat *file)
+{
+	json_object *traces = get_array(host->json, "traces");
+	struct stat other;
+
+	for (size_t i = 0; i < length_of(traces); i++) {
+		const char *path = get_text(nth(traces, i), "path");
+
+		if (!stat(path, &other) && other.st_ino == file->st_ino &&
+		    other.st_dev == file->st_dev)
+			return true;
+	}
+	return false;
+}
+
+int model_check_file(struct model *model, const struct model_host *host,
+		     const char *path)
+{
+	struct stat file;
+
+	if (stat(path, &file) || has_file(host, &file))
+		return 0;
+	for (size_t i = 0; i < model->num_hosts; i++)
+		if (model_same_kind(&model->hosts[i].clock, &host->clock) &&
+		    has_file(&model->hosts[i], &file))
+			return swapped(model, host, &model->hosts[i]);
+	return 0;
+}
+
 int model_find_clock(struct model *model, const struct model_clock *clock,
 		     const struct model_host **host)
 {
@@ -327,8 +473,17 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 		*host = find_best(model, same_uuid, clock);
 	if (*host)
 		return 0;
+	if (clock->name && !strcmp(clock->name, NETSYNC_IO_CORRECTED_CLOCK))
+		return model_fail(model, -ENOENT,
+			"%s: the times of host \"%s\" have been corrected already.",
+			model->path, clock->host_name);
+	for (size_t i = 0; i < model->num_hosts; i++)
+		if (is_other_boot(&model->hosts[i], clock))
+			return model_fail(model, -ENOENT,
+				"%s: it is of another boot of %s, or of another machine of that name, as the uuid of its clock tells; take the result of this recording.",
+				model->path, clock->host_name);
 	names = list_hosts(model);
-	fail(model, -ENOENT,
+	model_fail(model, -ENOENT,
 	     "%s: it has no host \"%s\" with this clock; its hosts are:%s.",
 	     model->path, clock->host_name, names ? names : "");
 	free(names);
@@ -340,11 +495,11 @@ int model_read_clock(struct model *model, const struct model_host *host,
 {
 	*clock = NULL;
 	if (!length_of(get_array(host->json, "segments")))
-		return fail(model, -ENODATA,
+		return model_fail(model, -ENODATA,
 			"%s: the clock of %s could not be corrected.",
 			model->path, host->name);
 	if (!read_clock(host->json, clock))
-		return fail(model, -EINVAL,
+		return model_fail(model, -EINVAL,
 			"%s: the clock of %s is damaged.", model->path,
 			host->name);
 	return 0;
@@ -356,7 +511,7 @@ int model_shift(struct model *model, const struct model_host *host,
 	if (!__builtin_sub_overflow(host->clock.epoch_ns, clock->epoch_ns,
 				    shift_ns))
 		return 0;
-	return fail(model, -ERANGE,
+	return model_fail(model, -ERANGE,
 		"%s: more than 292 years between offsets from the epoch of the clock of %s.",
 		model->path, host->name);
 }

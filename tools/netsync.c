@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync - bring the clocks of traced machines onto one time base. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "output.h"
 #include "tool.h"
 
 /* A new sub-command is one file and one row. */
@@ -25,35 +25,6 @@ static const struct command {
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-/*
- * Terminals obey control characters, those that UTF-8 writes in two bytes, too;
- * what other machines and files say is not to be trusted with them.
- */
-static void make_printable(char *text)
-{
-	for (unsigned char *c = (unsigned char *)text; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
-		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-			c[0] = c[1] = '?';
-}
-
-void complain(const char *format, ...)
-{
-	char *sentence = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&sentence, format, args) < 0)
-		sentence = NULL;
-	va_end(args);
-	if (sentence)
-		make_printable(sentence);
-	progress_hide();
-	fprintf(stderr, "netsync: %s\n", sentence ? sentence : format);
-	free(sentence);
-}
 
 static void print_help(FILE *out)
 {
@@ -79,7 +50,7 @@ static void allow_many_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_help(stderr);
@@ -100,4 +71,10 @@ int main(int argc, char **argv)
 	complain("There is no command \"%s\"; \"netsync --help\" lists them.",
 		 argv[1]);
 	return EXIT_BAD;
+}
+
+int main(int argc, char **argv)
+{
+	output_begin();
+	return output_end(run(argc, argv));
 }

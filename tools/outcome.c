@@ -1,67 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Handing out a result: where it goes, and what is not as it should be. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "output.h"
 #include "tool.h"
 
 /* ---- writing ----------------------------------------------------------- */
-
-static bool complain_of_output(const char *path)
-{
-	if (errno == EEXIST)
-		complain("%s: it exists already; --force overwrites it.", path);
-	else
-		complain("%s: %s.", path, strerror(errno));
-	return false;
-}
-
-bool output_check(const char *path, bool force)
-{
-	if (!path || force || access(path, F_OK))
-		return true;
-	errno = EEXIST;
-	return complain_of_output(path);
-}
-
-/* False: that was not all, and errno says why. */
-static bool write_to(FILE *out, output_func *write, const void *data)
-{
-	bool ok;
-
-	errno = 0;
-	ok = write(out, data);
-	if (fflush(out) || ferror(out))
-		ok = false;
-	if (!ok && !errno)
-		errno = ENOMEM;
-	return ok;
-}
-
-bool output_write(const char *path, bool force, output_func *write,
-		  const void *data)
-{
-	const int how = force ? O_TRUNC : O_EXCL;
-	FILE *out;
-	int fd;
-
-	if (!path)
-		return write_to(stdout, write, data) ||
-		       complain_of_output("standard output");
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out)
-		return complain_of_output(path);
-	if (!write_to(out, write, data)) {
-		complain_of_output(path);
-		fclose(out);
-		return false;
-	}
-	return !fclose(out) || complain_of_output(path);
-}
 
 struct result {
 	const struct outcome *outcome;
@@ -128,23 +72,100 @@ static char *island_names(const struct netsync *ns, uint32_t island,
 	return names;
 }
 
+static bool has_packets(const struct netsync *ns, uint32_t island)
+{
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		const struct netsync_host_info info = host_info(ns, i);
+
+		if (info.island == island && info.packets)
+			return true;
+	}
+	return false;
+}
+
+/* When an island was traced, by its own clocks; empty: nothing is known. */
+struct span {
+	int64_t from;
+	int64_t to;
+};
+
+static struct span span_of(const struct netsync *ns, uint32_t island)
+{
+	struct span span = { INT64_MAX, INT64_MIN };
+
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		const struct netsync_host_info info = host_info(ns, i);
+
+		if (info.island != island || info.last_ns < info.first_ns)
+			continue;
+		if (info.first_ns < span.from)
+			span.from = info.first_ns;
+		if (info.last_ns > span.to)
+			span.to = info.last_ns;
+	}
+	return span;
+}
+
+/* Clocks that count from 1970 show no less, ns: 2001-09-09. */
+#define EPOCH_TIME INT64_C(1000000000000000000)
+/* Clocks that are set by hand are not further off, ns: a day. Chosen. */
+#define FAR INT64_C(86400000000000)
+
+/* Were they traced at other times, by clocks that can be compared? */
+static bool at_other_times(const struct span *a, const struct span *b)
+{
+	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME ||
+	    b->from < EPOCH_TIME)
+		return false;
+	return a->to < b->from ? b->from - a->to > FAR :
+	       a->from > b->to && a->from - b->to > FAR;
+}
+
+/*
+ * Of hosts without any packet the reader has said what is to be recorded; others
+ * recorded what they should.
+ */
+static const char *advice_for(const struct outcome *outcome,
+			      const struct netsync *ns, uint32_t one, uint32_t other)
+{
+	if (!has_packets(ns, one) || !has_packets(ns, other))
+		return "where none was recorded, no other can be shared";
+	if (outcome->advice)
+		return outcome->advice;
+	return "make them talk to each other while both are traced; where they did, that was not recorded on both, or not by packets with TCP, UDP, SCTP or echoes";
+}
+
 /* Every island but the reference's is out of reach. */
-static void explain_islands(const struct netsync *ns)
+static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
 	uint32_t main = host_info(ns, netsync_reference(ns)).island;
 	uint32_t num_reached, num;
 	char *reached = island_names(ns, main, &num_reached);
+	const struct span span = span_of(ns, main);
+	char at[VALUE_SIZE], other[VALUE_SIZE];
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		struct span apart;
 		char *names;
 
 		if (host_info(ns, i).island != i || i == main)
 			continue;
 		names = island_names(ns, i, &num);
-		complain("warning: %s %s no packet with %s: record the netsync events, or net_dev_queue and net_if_receive_skb, on both sides, and make them talk meanwhile.",
+		apart = span_of(ns, i);
+		if (at_other_times(&span, &apart)) {
+			complain("warning: %s %s traced from %s on, %s %s from %s on: nothing can be shared by traces of different times.",
+				 reached ? reached : "",
+				 num_reached > 1 ? "were" : "was",
+				 format_utc(at, span.from), names ? names : "",
+				 num > 1 ? "were" : "was",
+				 format_utc(other, apart.from));
+			free(names);
+			continue;
+		}
+		complain("warning: %s %s no packet with %s: %s.",
 			 reached ? reached : "",
 			 num_reached > 1 ? "share" : "shares",
-			 names ? names : "");
+			 names ? names : "", advice_for(outcome, ns, main, i));
 		free(names);
 	}
 	free(reached);
@@ -187,7 +208,7 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 	if (netsync_num_hosts(ns) == 1)
 		complain("warning: all traces are of one host, %s, so there is nothing to synchronize.",
 			 host_info(ns, 0).name);
-	explain_islands(ns);
+	explain_islands(outcome, ns);
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
 		if (!explain_host(outcome, ns, i))
 			status = EXIT_PARTIAL;

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A progress bar. */
+/* How far a long piece of work has come, on stderr. */
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tool.h"
 
-#define WIDTH 40
-#define QUIET_NS 1000000000LL
-#define REDRAW_NS 100000000LL
+#define NS_PER_S 1000000000LL
+#define WIDTH 40		/* characters of the bar; chosen */
+#define QUIET_NS NS_PER_S	/* what is done sooner needs no bar; chosen */
+#define REDRAW_NS (NS_PER_S / 10)	/* as often as eyes can follow */
+#define CLEAR_LINE "\r\033[K"
 
 int64_t clock_ns(clockid_t clock)
 {
 	struct timespec now = { 0 };
 
 	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 int64_t now_ns(void)
@@ -24,31 +27,112 @@ int64_t now_ns(void)
 }
 
 /* The one that is on the terminal, or NULL. */
-static struct progress *shown;
+static struct progress *volatile shown;
 
-void progress_start(struct progress *progress)
+void progress_start(struct progress *progress, const char *what)
 {
 	memset(progress, 0, sizeof(*progress));
+	progress->what = what;
 	progress->started_ns = now_ns();
 	progress->is_terminal = isatty(STDERR_FILENO);
 }
 
-void progress_show(struct progress *progress, uint64_t done, uint64_t total)
+/* ---- of which it is not known how much there is ---------------------------- */
+
+/* "\r\033[Kestimating, 12 s"; nothing but what a signal handler may call. */
+static void draw_time(struct progress *progress, int64_t now)
+{
+	int64_t seconds = (now - progress->started_ns) / NS_PER_S;
+	char text[80], digits[24];
+	size_t len = 0, num = 0;
+
+	for (const char *c = CLEAR_LINE; *c; c++)
+		text[len++] = *c;
+	for (const char *c = progress->what; *c && len < sizeof(text) / 2; c++)
+		text[len++] = *c;
+	do {
+		digits[num++] = '0' + seconds % 10;
+		seconds /= 10;
+	} while (seconds);
+	text[len++] = ',';
+	text[len++] = ' ';
+	while (num)
+		text[len++] = digits[--num];
+	text[len++] = ' ';
+	text[len++] = 's';
+	if (write(STDERR_FILENO, text, len) < 0)
+		return;
+	progress->drawn_ns = now;
+	progress->drawn = true;
+	shown = progress;
+}
+
+static struct progress *volatile waiting;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	if (waiting)
+		draw_time(waiting, now_ns());
+}
+
+static void end_waiting(struct progress *progress)
+{
+	const struct itimerval off = { 0 };
+
+	if (waiting != progress)
+		return;
+	waiting = NULL;
+	setitimer(ITIMER_REAL, &off, NULL);
+	sigaction(SIGALRM, &progress->before, NULL);
+}
+
+void progress_wait(struct progress *progress)
+{
+	const struct sigaction action = {
+		.sa_handler = on_alarm,
+		.sa_flags = SA_RESTART,
+	};
+	const struct itimerval each_second = {
+		.it_interval.tv_sec = 1,
+		.it_value.tv_sec = 1,
+	};
+
+	if (!progress->is_terminal || waiting)
+		return;
+	sigaction(SIGALRM, &action, &progress->before);
+	waiting = progress;
+	setitimer(ITIMER_REAL, &each_second, NULL);
+}
+
+/* ---- of which it is known --------------------------------------------------- */
+
+static void draw_bar(struct progress *progress, uint64_t done, uint64_t total)
 {
 	static const char bar[] = "########################################";
-	int64_t now;
-	int full;
+	const double part = done < total ? (double)done / total : 1;
+	const int full = part * WIDTH;
 
-	if (!progress->is_terminal || !total)
+	fprintf(stderr, "\r%s [%.*s%*s] %3d %%", progress->what, full, bar,
+		WIDTH - full, "", (int)(part * 100));
+	fflush(stderr);
+}
+
+void progress_show(struct progress *progress, uint64_t done, uint64_t total)
+{
+	int64_t now;
+
+	if (!progress->is_terminal)
 		return;
 	now = now_ns();
 	if (now - progress->started_ns < QUIET_NS ||
 	    now - progress->drawn_ns < REDRAW_NS)
 		return;
-	full = done * WIDTH / total;
-	fprintf(stderr, "\rreading [%.*s%*s] %3llu %%", full, bar, WIDTH - full,
-		"", (unsigned long long)(done * 100 / total));
-	fflush(stderr);
+	if (!total) {
+		draw_time(progress, now);
+		return;
+	}
+	draw_bar(progress, done, total);
 	progress->drawn_ns = now;
 	progress->drawn = true;
 	shown = progress;
@@ -56,14 +140,21 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
 
 void progress_end(struct progress *progress)
 {
-	if (progress->drawn)
-		fputs("\r\033[K", stderr);
-	progress->drawn = false;
+	end_waiting(progress);
 	shown = NULL;
+	if (progress->drawn)
+		fputs(CLEAR_LINE, stderr);
+	progress->drawn = false;
 }
 
 void progress_hide(void)
 {
-	if (shown)
-		progress_end(shown);
+	struct progress *progress = shown;
+
+	/* It is drawn again when it goes on. */
+	shown = NULL;
+	if (progress && progress->drawn)
+		fputs(CLEAR_LINE, stderr);
+	if (progress)
+		progress->drawn = false;
 }

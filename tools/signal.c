@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sub-commands that are interrupted end in order. */
+#include <limits.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -19,4 +22,53 @@ void catch_signal(int number, struct sigaction *before)
 	};
 
 	sigaction(number, &action, before);
+}
+
+/* ---- twice --------------------------------------------------------------- */
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+#define NUM_ENDS (sizeof(ends) / sizeof(ends[0]))
+
+volatile sig_atomic_t hurried;
+static char last_words[PATH_MAX + 128];
+
+static void set_all(void (*handler)(int number))
+{
+	const struct sigaction action = { .sa_handler = handler };
+
+	for (size_t i = 0; i < NUM_ENDS; i++)
+		sigaction(ends[i], &action, NULL);
+}
+
+static void on_twice(int number)
+{
+	if (interrupted) {
+		hurried = number;
+		set_all(SIG_DFL);
+	}
+	interrupted = number;
+}
+
+void catch_signals_twice(void)
+{
+	set_all(on_twice);
+}
+
+static void on_last(int number)
+{
+	const ssize_t put = write(STDERR_FILENO, last_words, strlen(last_words));
+
+	(void)put;
+	set_all(SIG_DFL);
+	raise(number);
+}
+
+void catch_signals_last(const char *words)
+{
+	const struct sigaction action = { .sa_handler = on_last };
+
+	snprintf(last_words, sizeof(last_words), "%s", words);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 }

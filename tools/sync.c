@@ -21,7 +21,7 @@ static const char help[] =
 	"                         say which packets it sent (as often as needed)\n"
 	"      --split-netns      every network namespace is a host of its own\n"
 	"  -r, --reference HOST   the host whose clock is the time base\n"
-	"  -b, --max-bound TIME   fail where the error bound is larger (50us, 1.5ms)\n"
+	"  -b, --max-bound TIME   fail where the error bound is larger, such as 50us\n"
 	"  -m, --method METHOD    auto: curves as the packets show them; or, for comparison,\n"
 	"                         hull: straight lines, regression: least squares (auto)\n"
 	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
@@ -179,7 +179,7 @@ static bool can_read(const char *trace)
 	return ok;
 }
 
-int sync_recorded(char **traces, int num, const char *path)
+int sync_recorded(char **traces, int num, const char *path, const char *advice)
 {
 	struct settings set = {
 		.input = INPUT_DEFAULT,
@@ -190,6 +190,7 @@ int sync_recorded(char **traces, int num, const char *path)
 
 	set.outcome.output = path;
 	set.outcome.format = FORMAT_JSON;
+	set.outcome.advice = advice;
 	/* One host that recorded nothing is no reason to do without the others. */
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];

@@ -6,6 +6,7 @@
  * A cell is made twice: once to find how wide its column is, once to print it.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,46 @@ bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 	if (!clock)
 		return false;
 	netsync_clock_model(clock, &model);
-	segment = model.segments;
+	segment = netsync_model_segment(&model, 0);
 	for (uint32_t i = 1; i < model.num_segments; i++)
-		if (model.segments[i].from_ns <= time_ns)
-			segment = &model.segments[i];
+		if (netsync_model_segment(&model, i)->from_ns <= time_ns)
+			segment = netsync_model_segment(&model, i);
 	*skew_ppm = (segment->rate - 1) * 1e6;
 	return !netsync_convert(clock, time_ns, &corrected, NULL) &&
 	       !__builtin_sub_overflow(corrected, time_ns, offset_ns);
+}
+
+double skew_within(const struct netsync *ns, uint32_t host)
+{
+	const struct netsync_clock *clock = netsync_host_clock(ns, host);
+	const struct netsync_host_info info = host_info(ns, host);
+	int64_t first, last, corrected;
+
+	if (!clock || info.last_ns <= info.first_ns ||
+	    netsync_convert(clock, info.first_ns, &corrected, &first) ||
+	    netsync_convert(clock, info.last_ns, &corrected, &last) ||
+	    first == NETSYNC_UNKNOWN || last == NETSYNC_UNKNOWN)
+		return INFINITY;
+	return ((double)first + (double)last) * 1e6 /
+	       ((double)info.last_ns - (double)info.first_ns);
+}
+
+/*
+ * "-80.0 +- 9.3 ppm": two digits of what it can be wrong by, as is usual for
+ * uncertainties (GUM, 7.2.6), and no digits after these.
+ */
+static void print_skew(char *cell, double skew_ppm, double within_ppm)
+{
+	int digits;
+
+	if (!isfinite(within_ppm)) {
+		snprintf(cell, CELL_SIZE, "%+.0f ppm +- unknown", skew_ppm);
+		return;
+	}
+	digits = within_ppm > 0 ? 1 - (int)floor(log10(within_ppm)) : 3;
+	digits = digits < 0 ? 0 : digits > 6 ? 6 : digits;
+	snprintf(cell, CELL_SIZE, "%+.*f +- %.*f ppm", digits, skew_ppm, digits,
+		 within_ppm);
 }
 
 /* Of what was traced. */
@@ -80,7 +114,7 @@ static void host_cell(const void *data, uint32_t row, unsigned int column,
 		if (is_reference || !known)
 			snprintf(cell, CELL_SIZE, "-");
 		else
-			snprintf(cell, CELL_SIZE, "%+.3f ppm", skew_ppm);
+			print_skew(cell, skew_ppm, skew_within(ns, row));
 		break;
 	case 3:
 		if (is_reference)
@@ -295,7 +329,7 @@ static void live_host_cell(const void *data, uint32_t row, unsigned int column,
 		break;
 	case 2:
 		if (!is_reference && host->known)
-			snprintf(cell, CELL_SIZE, "%+.3f ppm", host->skew_ppm);
+			print_skew(cell, host->skew_ppm, host->skew_within_ppm);
 		break;
 	case 3:
 		if (!is_reference)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include <netsync-io.h>
@@ -31,12 +32,15 @@ int cmd_export(int argc, char **argv);
 
 /*
  * As netsync sync does with @num @traces, which may be put into another order:
- * write the result to the file @path, and print the table. Return: exit status.
+ * write the result to the file @path, and print the table. @advice is as in struct
+ * outcome. Return: exit status.
  */
-int sync_recorded(char **traces, int num, const char *path);
+int sync_recorded(char **traces, int num, const char *path, const char *advice);
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What a terminal obeys becomes '?'. */
+void make_printable(char *text);
 
 /* ---- values ------------------------------------------------------------ */
 
@@ -69,6 +73,11 @@ static inline int64_t middle(int64_t from_ns, int64_t to_ns)
 
 /* As parse_time() reads it. Return: @buffer. */
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
+
+/* "2023-11-14 22:13:20 UTC", of ns since 1970 */
+const char *format_utc(char *buffer, int64_t ns);
+/* "500 MB", "2GB", "1.5G", "1000" (B). False: that was complained of. */
+bool parse_bytes(uint64_t *bytes, const char *option, const char *text);
 /* "12.3 MB" */
 char *format_bytes(char *buffer, uint64_t bytes);
 /* "12.3 M events" */
@@ -87,6 +96,12 @@ struct netsync_stack stack_info(const struct netsync *ns, uint32_t host,
 struct netsync_io_trace trace_info(const struct netsync_io *io,
 				   uint32_t index);
 
+/*
+ * By how much the mean skew of a host's clock over its span can be wrong, in ppm,
+ * as the error bounds at both ends tell; infinite: nothing is known.
+ */
+double skew_within(const struct netsync *ns, uint32_t host);
+
 void write_table(FILE *out, const struct netsync *ns);
 
 /* Offset and skew of a host's clock at a time on it; false: it has none. */
@@ -96,16 +111,6 @@ bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 /* False: there is not enough memory, or @out cannot be written to. */
 bool write_json(FILE *out, const struct netsync *ns,
 		const struct netsync_io *io, const char *method);
-
-/*
- * A file that is made, and not overwritten unless @force; NULL: standard output.
- * False: that cannot be, and was said.
- */
-typedef bool output_func(FILE *out, const void *data);
-bool output_write(const char *path, bool force, output_func *write,
-		  const void *data);
-/* Can it be made? To be asked before an hour of reading, not after it. */
-bool output_check(const char *path, bool force);
 
 /* Options of babeltrace2, with constant offsets for each CTF trace. */
 bool write_bt2_args(FILE *out, const struct netsync *ns,
@@ -122,6 +127,7 @@ struct outcome {
 	bool force;		/* overwrite the file */
 	const char *method;	/* its name */
 	int64_t max_bound_ns;	/* fail beyond that; negative: never */
+	const char *advice;	/* for hosts that share no packet; NULL: general */
 };
 
 #define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }
@@ -140,15 +146,30 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
  * of the path excepted. False: that was complained of.
  */
 bool make_folders(char *path, size_t from);
+/* The same, with no more permissions than those of @original, which ends as @path. */
+bool make_folders_like(char *path, size_t from, const char *original);
 /* As far as that is possible. */
 void remove_tree(const char *path);
 /*
  * Make the folder @to, with all folders and files of @from but the file @except
  * in it: links to these files, or copies of those that cannot be linked, which
- * are counted in *@copied. False: that was complained of, or it was interrupted.
+ * are counted in *@copied. False: there is something else in it, such as a symbolic
+ * link, or it cannot be, which was complained of; or it was interrupted.
  */
 bool link_tree(const char *from, const char *to, const char *except,
 	       uint64_t *copied);
+
+/* A file, or a folder with all that is in it. */
+struct tree {
+	uint64_t bytes;		/* of all files, */
+	mode_t files;		/* permissions that all of them have, */
+	mode_t folders;		/* and all folders */
+};
+
+/* False: that was complained of. */
+bool measure_tree(const char *path, struct tree *tree);
+/* Take permissions away that the original has not. False: that was complained of. */
+bool narrow_tree(const char *path, const struct tree *original);
 
 /* ---- time -------------------------------------------------------------- */
 
@@ -167,6 +188,17 @@ extern volatile sig_atomic_t interrupted;
  */
 void catch_signal(int number, struct sigaction *before);
 
+/* The signal that came after another one of those below; 0: none. */
+extern volatile sig_atomic_t hurried;
+
+/*
+ * The first of SIGINT, SIGTERM and SIGHUP is noted in interrupted, the second one in
+ * hurried, and the next does what it does by itself.
+ */
+void catch_signals_twice(void);
+/* SIGINT and SIGTERM do what they do by themselves, but first print @words. */
+void catch_signals_last(const char *words);
+
 /* ---- a result while it is followed ---------------------------------------- */
 
 struct live_host {
@@ -177,6 +209,7 @@ struct live_host {
 	int64_t at_ns;		/* until when; the rest is of this time */
 	int64_t offset_ns;
 	double skew_ppm;
+	double skew_within_ppm;
 	int64_t bound_ns;
 	double packets_per_s;
 };
@@ -209,16 +242,29 @@ bool write_live_json(FILE *out, const struct live_state *state);
 
 /* ---- progress ---------------------------------------------------------- */
 
-/* A bar on stderr, if that is a terminal and it takes more than a second. */
+/* A line on stderr, if that is a terminal and it takes more than a second. */
 struct progress {
+	const char *what;	/* is being done; at most 32 characters */
 	int64_t started_ns;
 	int64_t drawn_ns;
 	bool is_terminal;
 	bool drawn;
+	struct sigaction before;	/* of SIGALRM, while it waits */
 };
 
-void progress_start(struct progress *progress);
+/* @what: "reading" */
+void progress_start(struct progress *progress, const char *what);
+/*
+ * A bar: so much of it is done, in bytes or whatever grows with the time that it
+ * takes. @total 0: nobody knows how much there is, and the line says how long it
+ * has taken.
+ */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total);
+/*
+ * Until progress_end() a timer says how long it has taken: for what does not return
+ * meanwhile. SIGALRM must not disturb it, nor the processes that it starts.
+ */
+void progress_wait(struct progress *progress);
 void progress_end(struct progress *progress);
 /* Whichever there is, before something else is printed there. */
 void progress_hide(void);

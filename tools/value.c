@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tool.h"
 
@@ -92,6 +93,41 @@ bool parse_number(unsigned int *number, const char *option, const char *text,
 		return true;
 	complain("--%s %s: give a number from %lu to %lu.", option, text, least,
 		 most);
+	return false;
+}
+
+/* The units that format_bytes() prints, with and without the B. */
+static const char *const byte_units[] = { "B", "kB", "MB", "GB", "TB" };
+
+#define NUM_BYTE_UNITS (sizeof(byte_units) / sizeof(byte_units[0]))
+
+bool parse_bytes(uint64_t *bytes, const char *option, const char *text)
+{
+	const char *unit = text + strspn(text, "0123456789.");
+	const char *rest = text;
+	int64_t value = 0, scale = 1;
+	bool ok = false;
+
+	unit += strspn(unit, " ");
+	for (unsigned int i = 0; i < NUM_BYTE_UNITS && !ok; i++) {
+		ok = !*unit || !strcmp(unit, byte_units[i]) ||
+		     (i && unit[0] == byte_units[i][0] && !unit[1]);
+		if (!ok)
+			scale *= 1000;
+	}
+	ok = ok && add_digits(&rest, scale, &value);
+	if (ok && *rest == '.') {
+		rest++;
+		/* As many decimals as are whole bytes. */
+		for (; scale >= 10 && isdigit((unsigned char)*rest); rest++) {
+			scale /= 10;
+			value += (*rest - '0') * scale;
+		}
+	}
+	*bytes = value;
+	if (ok && value > 0 && rest + strspn(rest, " ") == unit)
+		return true;
+	complain("--%s %s: give a size such as 500MB or 2GB.", option, text);
 	return false;
 }
 
@@ -188,9 +224,7 @@ static char *format_scaled(char *buffer, uint64_t number,
 
 char *format_bytes(char *buffer, uint64_t bytes)
 {
-	static const char *const names[] = { "B", "kB", "MB", "GB", "TB" };
-
-	return format_scaled(buffer, bytes, names);
+	return format_scaled(buffer, bytes, byte_units);
 }
 
 char *format_events(char *buffer, uint64_t events)
@@ -220,4 +254,13 @@ bool parse_format(unsigned int *format, const char *text,
 	complain("--format %s: the formats are %s.", text, list ? list : "");
 	free(list);
 	return false;
+}
+
+const char *format_utc(char *buffer, int64_t ns)
+{
+	const time_t s = ns / NS_PER_S - (ns % NS_PER_S < 0);
+	struct tm tm;
+
+	strftime(buffer, VALUE_SIZE, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&s, &tm));
+	return buffer;
 }

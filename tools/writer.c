@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../libnetsync/util/utf8.h"
 #include "writer.h"
 
 void put(struct writer *w, json_object *object, const char *key,
@@ -61,35 +62,40 @@ void append_double(struct writer *w, json_object *array, double value)
 		w->failed = true;
 }
 
-/* How many bytes the UTF-8 character at @text has; 0: it is not one. */
-static size_t utf8_length(const unsigned char *text)
+/* As "\u0080": JSON need not escape them, but a terminal would obey. */
+static int print_without_controls(json_object *object, struct printbuf *out,
+				  int level, int flags)
 {
-	size_t length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 :
-			*text >= 0xe0 && *text < 0xf0 ? 3 :
-			*text >= 0xf0 && *text < 0xf5 ? 4 : 0;
+	json_object *plain = json_object_new_string(json_object_get_string(object));
+	const char *text = plain ? json_object_to_json_string_ext(plain, flags) :
+				   "\"\"";
+	char code[8];
 
-	for (size_t i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
+	(void)level;
+	while (*text) {
+		const size_t length = utf8_length(text, strlen(text));
+
+		if (utf8_is_control(text, length)) {
+			snprintf(code, sizeof(code), "\\u%04x",
+				 (unsigned char)text[length - 1]);
+			printbuf_memappend(out, code, strlen(code));
+		} else {
+			printbuf_memappend(out, text, length);
+		}
+		text += length;
+	}
+	json_object_put(plain);
+	return 0;
 }
 
-/* JSON is UTF-8, paths and names are bytes: others become '?'. */
 json_object *new_string(const char *text)
 {
-	char *copy = strdup(text);
-	json_object *object;
+	char *copy = utf8_escape(text, false);
+	json_object *object = copy ? json_object_new_string(copy) : NULL;
 
-	if (!copy)
-		return NULL;
-	for (char *at = copy; *at;) {
-		size_t length = utf8_length((unsigned char *)at);
-
-		if (!length)
-			*at = '?';
-		at += length ? length : 1;
-	}
-	object = json_object_new_string(copy);
+	if (object && !utf8_is_plain(copy, strlen(copy)))
+		json_object_set_serializer(object, print_without_controls, NULL,
+					   NULL);
 	free(copy);
 	return object;
 }

@@ -34,7 +34,10 @@ void append_double(struct writer *w, json_object *array, double value);
 
 /* With as many digits as give the same double back. */
 json_object *new_double(double value);
-/* Bytes that are not UTF-8 become '?'. */
+/*
+ * JSON is UTF-8, paths and names are bytes: those that are none become "\xff", and
+ * control characters are escaped where it is printed.
+ */
 json_object *new_string(const char *text);
 
 /* A result in the format of the result file; NULL: there is no memory. */

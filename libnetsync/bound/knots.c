@@ -2,9 +2,9 @@
 /*
  * Where the truth is below a at one instant and below b at another, L later, it
  * is below the straight line between plus k/8 L^2 in the meantime, its second
- * derivative being at most k. So samples say something about all instants.
+ * derivative being at most k. So a bound at some instants is one at all.
  *
- * Of the samples only few are kept; the lines between these are raised above
+ * Of the instants only few are kept; the lines between these are raised above
  * all that were left out.
  */
 #include <errno.h>
@@ -13,37 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pair/estimate.h"
+#include "util/number.h"
 #include "bound/knots.h"
 
+/* Knots at most, of a clock without change points; for each of these. Chosen. */
 #define MAX_KNOTS 4096
-#define JOLT_KNOTS 16		/* more of them for each jolt */
-/* Lines may be that part of a sample, and some ns, away from it. */
+#define WINDOW_KNOTS 16
+/* Lines may be off an instant by this part of it, and by so many ns. Chosen. */
 #define TOLERANCE (1.0 / 1024)
 #define TOLERANCE_NS 2.0
-/* Instants in the window of a jolt. */
+/* Instants in the window of a change point. Chosen. */
 #define WINDOW 65
 /* Not known. */
 #define FAR 0x1p61
 
 enum { BELOW, ABOVE };
 
-struct sample {
+struct instant {
 	int64_t t;
-	double side[2];		/* how far the truth can be below and above */
+	double side[2]; /* how far the truth can be below and above */
 	double raise[2];
 	bool kept;
 };
 
 struct samples {
-	struct sample *s;
+	struct instant *s;
 	size_t num;
 	double tolerance;
 };
 
 static int by_time(const void *a, const void *b)
 {
-	const struct sample *p = a, *q = b;
+	const struct instant *p = a, *q = b;
 
 	return p->t < q->t ? -1 : p->t > q->t;
 }
@@ -51,15 +52,16 @@ static int by_time(const void *a, const void *b)
 static void add(const struct knots *k, struct samples *to, int64_t t)
 {
 	if (t >= k->first && t <= k->last)
-		to->s[to->num++] = (struct sample){ .t = t };
+		to->s[to->num++] = (struct instant){ .t = t };
 }
 
 static void spread(const struct knots *k, struct samples *to, int64_t from,
 		   int64_t until, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		add(k, to, from + (int64_t)((__int128)(until - from) *
-					    (int64_t)i / (int64_t)(n - 1)));
+		add(k, to,
+		    from + (int64_t)((__int128)(until - from) * (int64_t)i /
+				     (int64_t)(n - 1)));
 }
 
 static void set_instants(const struct knots *k, struct samples *to)
@@ -67,8 +69,8 @@ static void set_instants(const struct knots *k, struct samples *to)
 	size_t n = 0;
 
 	spread(k, to, k->first, k->last, k->instants > 2 ? k->instants : 2);
-	for (size_t i = 0; i < k->num_jolts; i++) {
-		const struct jolt *w = &k->jolts[i];
+	for (size_t i = 0; i < k->num_windows; i++) {
+		const struct change_window *w = &k->windows[i];
 
 		add(k, to, w->from - 1);
 		spread(k, to, w->from, w->to, WINDOW);
@@ -81,7 +83,7 @@ static void set_instants(const struct knots *k, struct samples *to)
 	to->num = n;
 }
 
-static void look(const struct knots *k, struct sample *s)
+static void look(const struct knots *k, struct instant *s)
 {
 	struct range r = k->at(k->arg, s->t);
 	int64_t ref = 0;
@@ -98,25 +100,26 @@ static void look(const struct knots *k, struct sample *s)
 
 /* How far the clock's segments leave the straight line from a to b. */
 static double bulge(const struct netsync_model *m, uint32_t *at,
-		    const struct sample *a, const struct sample *b,
+		    const struct instant *a, const struct instant *b,
 		    const struct netsync_clock *clock)
 {
 	int64_t from = 0, to = 0;
 	double most = 0, rise;
 
-	while (*at + 1 < m->num_segments && m->segments[*at + 1].from_ns <= a->t)
+	while (*at + 1 < m->num_segments &&
+	       m->segments[*at + 1].from_ns <= a->t)
 		++*at;
 	netsync_convert(clock, a->t, &from, NULL);
 	netsync_convert(clock, b->t, &to, NULL);
 	rise = (double)(to - from) / (double)(b->t - a->t);
-	for (uint32_t i = *at + 1; i < m->num_segments &&
-	     m->segments[i].from_ns <= b->t; i++) {
+	for (uint32_t i = *at + 1;
+	     i < m->num_segments && m->segments[i].from_ns <= b->t; i++) {
 		const struct netsync_segment *s = &m->segments[i];
 		double line = rise * (double)(s->from_ns - a->t);
 		double next = (double)(s->from_ns + s->offset_ns - from);
 		double last = (double)(s->from_ns + s[-1].offset_ns - from) +
 			      (s[-1].rate - 1) *
-			      (double)(s->from_ns - s[-1].from_ns);
+				      (double)(s->from_ns - s[-1].from_ns);
 
 		most = fmax(most, fmax(fabs(next - line), fabs(last - line)));
 	}
@@ -132,14 +135,15 @@ static void set_raises(const struct knots *k, struct samples *in)
 
 	netsync_clock_model(k->clock, &m);
 	for (size_t i = 0; i + 1 < in->num; i++) {
-		struct sample *s = &in->s[i];
+		struct instant *s = &in->s[i];
 		double length = (double)(s[1].t - s->t), raise;
 
-		while (w < k->num_jolts && k->jolts[w].to <= s->t)
+		while (w < k->num_windows && k->windows[w].to <= s->t)
 			w++;
 		raise = k->limits.slope * length / 2;
-		if (w == k->num_jolts || k->jolts[w].from >= s[1].t)
-			raise = fmin(raise, k->limits.bend / 8 * length * length);
+		if (w == k->num_windows || k->windows[w].from >= s[1].t)
+			raise = fmin(raise,
+				     k->limits.bend / 8 * length * length);
 		raise += bulge(&m, &segment, s, s + 1, k->clock);
 		for (int side = BELOW; side <= ABOVE; side++) {
 			s->raise[side] = fmax(s->raise[side], raise);
@@ -164,7 +168,7 @@ static void apply_raises(struct samples *in)
 static double above_line(const struct samples *in, size_t a, size_t i, size_t b,
 			 int side)
 {
-	const struct sample *p = &in->s[a], *q = &in->s[b], *s = &in->s[i];
+	const struct instant *p = &in->s[a], *q = &in->s[b], *s = &in->s[i];
 	double part = (double)(s->t - p->t) / (double)(q->t - p->t);
 
 	return s->side[side] - p->side[side] -
@@ -210,7 +214,8 @@ static void thin(struct samples *in, size_t most)
 			double most = 0;
 
 			for (size_t i = a + 1; i < b; i++)
-				most = fmax(most, above_line(in, a, i, b, side));
+				most = fmax(most,
+					    above_line(in, a, i, b, side));
 			in->s[a].raise[side] = fmax(in->s[a].raise[side], most);
 			in->s[b].raise[side] = most;
 		}
@@ -231,7 +236,7 @@ int knots_make(struct knots *k)
 {
 	struct samples all = { 0 };
 
-	all.s = malloc((k->instants + 2 + k->num_jolts * (WINDOW + 2)) *
+	all.s = malloc((k->instants + 2 + k->num_windows * (WINDOW + 2)) *
 		       sizeof(*all.s));
 	if (!all.s)
 		return -ENOMEM;
@@ -240,7 +245,7 @@ int knots_make(struct knots *k)
 		look(k, &all.s[i]);
 	set_raises(k, &all);
 	apply_raises(&all);
-	thin(&all, MAX_KNOTS + JOLT_KNOTS * k->num_jolts);
+	thin(&all, MAX_KNOTS + WINDOW_KNOTS * k->num_windows);
 	k->knot = malloc(all.num * sizeof(*k->knot));
 	k->num = 0;
 	for (size_t i = 0; i < all.num && k->knot; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From guaranteed ranges at instants to the knots of a clock. */
-#ifndef NETSYNC_KNOTS_H
-#define NETSYNC_KNOTS_H
+#ifndef NETSYNC_BOUND_KNOTS_H
+#define NETSYNC_BOUND_KNOTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@ struct knots {
 	int64_t last;
 	/* What is assumed of it, and when not; by their beginnings. */
 	struct limits limits;
-	const struct jolt *jolts;
-	size_t num_jolts;
+	const struct change_window *windows;
+	size_t num_windows;
 	/* The range of the corrected time of t, at about @instants of them. */
 	struct range (*at)(const void *arg, int64_t t);
 	const void *arg;

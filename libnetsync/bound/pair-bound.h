@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the messages of a pair, and the courses of its hosts, to its bound. */
-#ifndef NETSYNC_REACH_H
-#define NETSYNC_REACH_H
+/*
+ * The pair bound: from the messages of a pair, and the corrections of its hosts,
+ * to its rate bound, and whether that may be claimed.
+ */
+#ifndef NETSYNC_BOUND_PAIR_BOUND_H
+#define NETSYNC_BOUND_PAIR_BOUND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,44 +15,43 @@
 #include "message/message.h"
 #include "netsync.h"
 
-/* A sudden change of a host's clock. */
-struct step {
-	int64_t t;		/* the host's time, relative to its origin */
-	int64_t within;		/* how far off that may be */
-	double offset;		/* by which the correction grows, ns */
-	double skew;		/* by which its slope does */
+/* A change point, as it is reported. */
+struct clock_step {
+	int64_t t;	     /* the host's time, relative to its origin, ns */
+	int64_t uncertainty; /* how far off that may be */
+	double offset;	     /* by which the correction grows, ns */
+	double skew;	     /* by which its slope does */
 };
 
-struct step course_step(const struct course *c, size_t index);
+struct clock_step correction_step(const struct correction *c, size_t index);
 
-/* Where the host's time may be any in the neighbourhood of a step. */
-struct jolt step_window(const struct step *s);
+/* The uncertainty window of a step, on the host's clock. */
+struct change_window step_window(const struct clock_step *s);
 
-struct reach {
-	struct bound bound;
+struct pair_bound {
+	struct rate_bound bound;
 	/* INCOMPLETE, APPROXIMATE or ACCURATE. */
 	enum netsync_quality quality;
-	bool usable;		/* the bound may be claimed */
+	bool usable; /* the bound may be claimed */
 };
 
 /**
- * reach_make() - the bound of a pair
+ * pair_bound_make() - the bound of a pair
  * @r: filled in
  * @pair: its messages
- * @course: of its two hosts; NULL: not known. Messages that are received before
- *	they were sent by these are taken to be wrong, and steps count as jolts.
+ * @correction: of its two hosts; NULL: not known. Messages that are received before
+ *	they were sent by these are taken to be wrong, and steps count as windows.
  * @limits: what is assumed
  *
  * Return: 0 or -ENOMEM.
  */
-int reach_make(struct reach *r, const struct pair *pair,
-	       const struct course *course[2], const struct limits *limits);
-void reach_release(struct reach *r);
-
-/* Of the limits of a pair: how many arrive before they are sent, by courses? */
-size_t reach_inverted(const struct pair *pair, const struct course *course[2]);
+int pair_bound_make(struct pair_bound *r, const struct pair *pair,
+		    const struct correction *correction[2],
+		    const struct limits *limits);
+void pair_bound_release(struct pair_bound *r);
 
 /* The mean half-width from x = @first to @last, ns; HUGE_VAL: not known. */
-double reach_width(const struct reach *r, int64_t first, int64_t last);
+double pair_bound_width(const struct pair_bound *r, int64_t first,
+			int64_t last);
 
 #endif

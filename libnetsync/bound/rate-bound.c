@@ -17,7 +17,7 @@
  * of -f (LOWER), and one code serves both. Of which points a limit is made may
  * be decided with rounding errors: each is valid, one is the best.
  *
- * Where a jolt is possible, k is infinite: what is left is the largest skew.
+ * In the window of a change point k is infinite: the largest skew is left.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,14 +25,14 @@
 #include <string.h>
 
 #include "bound/rate-bound.h"
-#include "pair/estimate.h"
+#include "util/number.h"
 
 enum { UPPER, LOWER };
 
 /* Half of the range of times: sums of two stay in it. */
 #define FAR 0x1p61
 
-/* ---- one zone ---------------------------------------------------------- */
+/* ---- one segment ------------------------------------------------------- */
 
 /* Up to the next whole ns, whatever was lost in the last digits of v. */
 static int64_t up(double v)
@@ -41,8 +41,8 @@ static int64_t up(double v)
 }
 
 /* By how much f rises within d at most, with a slope of @rise at first. */
-static double climb(const struct bound *b, const struct zone *z, double rise,
-		    double d)
+static double growth(const struct rate_bound *b, const struct bound_segment *z,
+		     double rise, double d)
 {
 	double steepest = b->limits.slope;
 	double part = z->bend ? (steepest - rise) / z->bend : HUGE_VAL;
@@ -54,15 +54,17 @@ static double climb(const struct bound *b, const struct zone *z, double rise,
 	return (rise + z->bend / 2 * part) * part + steepest * (d - part);
 }
 
-static double later_slope(const struct bound *b, const struct zone *z,
-			  double rise, double d)
+static double later_slope(const struct rate_bound *b,
+			  const struct bound_segment *z, double rise, double d)
 {
 	return fmin(rise + z->bend * d, b->limits.slope);
 }
 
 /* Does p lie on or above the chord of its neighbours? */
-static bool needless(const struct zone *z, const struct stake *a,
-		     const struct stake *p, const struct stake *c)
+static bool redundant(const struct bound_segment *z,
+		      const struct bound_vertex *a,
+		      const struct bound_vertex *p,
+		      const struct bound_vertex *c)
 {
 	double ap = (double)(p->x - a->x), pc = (double)(c->x - p->x);
 
@@ -71,24 +73,24 @@ static bool needless(const struct zone *z, const struct stake *a,
 }
 
 /* A limit to the right of all others. */
-static void append(struct zone *z, int side, int64_t x, int64_t y)
+static void append(struct bound_segment *z, int side, int64_t x, int64_t y)
 {
-	struct stake *s = z->stake[side], new = { .x = x, .y = y };
-	size_t n = z->stakes[side];
+	struct bound_vertex *s = z->vertex[side], new = { .x = x, .y = y };
+	size_t n = z->num_vertices[side];
 
 	if (n && s[n - 1].x == x) {
 		if (s[n - 1].y <= y)
 			return;
 		n--;
 	}
-	while (n >= 2 && needless(z, &s[n - 2], &s[n - 1], &new))
+	while (n >= 2 && redundant(z, &s[n - 2], &s[n - 1], &new))
 		n--;
 	s[n++] = new;
-	z->stakes[side] = n;
+	z->num_vertices[side] = n;
 }
 
 /* The last one at or before x; 0 if there is none. */
-static size_t find_stake(const struct stake *s, size_t n, int64_t x)
+static size_t find_vertex(const struct bound_vertex *s, size_t n, int64_t x)
 {
 	size_t lo = 0, hi = n;
 
@@ -104,8 +106,9 @@ static size_t find_stake(const struct stake *s, size_t n, int64_t x)
 }
 
 /* The slope that an opposite limit leaves at s. */
-static double slope_from(const struct zone *z, const struct stake *s,
-			 const struct stake *opposite)
+static double slope_from(const struct bound_segment *z,
+			 const struct bound_vertex *s,
+			 const struct bound_vertex *opposite)
 {
 	double d = fabs((double)(s->x - opposite->x));
 
@@ -116,8 +119,10 @@ static double slope_from(const struct zone *z, const struct stake *s,
  * The least slope that opposite limits first .. last leave at s, all of them
  * on one side of it. Along a hull it falls, then rises.
  */
-static double least_slope(const struct zone *z, const struct stake *s,
-			  const struct stake *opposite, size_t first, size_t last)
+static double least_slope(const struct bound_segment *z,
+			  const struct bound_vertex *s,
+			  const struct bound_vertex *opposite, size_t first,
+			  size_t last)
 {
 	while (first < last) {
 		size_t mid = first + (last - first) / 2;
@@ -131,109 +136,119 @@ static double least_slope(const struct zone *z, const struct stake *s,
 	return slope_from(z, s, &opposite[first]);
 }
 
-/* The smaller slope, unless that is one which cannot be: limits clash. */
-static double less(double slope, double steepest, double other)
+/* The smaller slope, unless it is impossible: limits contradict each other. */
+static double smaller_slope(double slope, double steepest, double other)
 {
 	return other < -steepest ? slope : fmin(slope, other);
 }
 
-/* Slopes at the stakes of a side, and what they make of the next ones. */
-static void set_slopes(const struct bound *b, struct zone *z, int side)
+/* Slopes at the vertices of a side, and how they limit the next ones. */
+static void set_slopes(const struct rate_bound *b, struct bound_segment *z,
+		       int side)
 {
-	const struct stake *opp = z->stake[!side];
-	struct stake *s = z->stake[side];
-	size_t n = z->stakes[side], m = z->stakes[!side];
+	const struct bound_vertex *opp = z->vertex[!side];
+	struct bound_vertex *s = z->vertex[side];
+	size_t n = z->num_vertices[side], m = z->num_vertices[!side];
 	double steepest = b->limits.slope;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t last = m ? find_stake(opp, m, s[i].x - 1) : 0;
+		size_t last = m ? find_vertex(opp, m, s[i].x - 1) : 0;
 
 		s[i].rise = steepest;
 		if (i) {
 			double d = (double)(s[i].x - s[i - 1].x);
 
-			s[i].y = min64(s[i].y, s[i - 1].y +
-				up(climb(b, z, s[i - 1].rise, d)));
+			s[i].y = min64(s[i].y,
+				       s[i - 1].y +
+					       up(growth(b, z, s[i - 1].rise,
+							 d)));
 			s[i].rise = later_slope(b, z, s[i - 1].rise, d);
 		}
 		if (m && opp[0].x < s[i].x)
-			s[i].rise = less(s[i].rise, steepest,
-					 least_slope(z, &s[i], opp, 0, last));
+			s[i].rise = smaller_slope(s[i].rise, steepest,
+						  least_slope(z, &s[i], opp, 0,
+							      last));
 	}
 	for (size_t i = n; i-- > 0;) {
-		size_t next = m ? find_stake(opp, m, s[i].x) : 0;
+		size_t next = m ? find_vertex(opp, m, s[i].x) : 0;
 
 		s[i].fall = steepest;
 		if (i + 1 < n) {
 			double d = (double)(s[i + 1].x - s[i].x);
 
-			s[i].y = min64(s[i].y, s[i + 1].y +
-				up(climb(b, z, s[i + 1].fall, d)));
+			s[i].y = min64(s[i].y,
+				       s[i + 1].y +
+					       up(growth(b, z, s[i + 1].fall,
+							 d)));
 			s[i].fall = later_slope(b, z, s[i + 1].fall, d);
 		}
 		if (m && opp[m - 1].x > s[i].x)
-			s[i].fall = less(s[i].fall, steepest,
-					 least_slope(z, &s[i], opp, next +
-						     (opp[next].x <= s[i].x),
-						     m - 1));
+			s[i].fall = smaller_slope(
+				s[i].fall, steepest,
+				least_slope(z, &s[i], opp,
+					    next + (opp[next].x <= s[i].x),
+					    m - 1));
 	}
 }
 
-/* The upper limit of f (or of -f) at x, which may be outside of the zone. */
-static int64_t limit_in(const struct bound *b, const struct zone *z, int side,
-			int64_t x)
+/* The upper limit of f (or of -f) at x, which may be outside of the segment. */
+static int64_t limit_in(const struct rate_bound *b,
+			const struct bound_segment *z, int side, int64_t x)
 {
-	const struct stake *s = z->stake[side];
-	size_t n = z->stakes[side], i;
+	const struct bound_vertex *s = z->vertex[side];
+	size_t n = z->num_vertices[side], i;
 	double least, d;
 	int64_t from;
 
 	if (!n)
 		return INT64_MAX;
-	i = find_stake(s, n, x);
+	i = find_vertex(s, n, x);
 	from = s[i].y;
 	if (fabs((double)x - (double)s[i].x) > FAR)
 		return INT64_MAX;
 	d = (double)(x - s[i].x);
-	least = d < 0 ? climb(b, z, s[i].fall, -d) : climb(b, z, s[i].rise, d);
+	least = d < 0 ? growth(b, z, s[i].fall, -d)
+		      : growth(b, z, s[i].rise, d);
 	if (d > 0 && i + 1 < n) {
 		double span = (double)(s[i + 1].x - s[i].x);
 		double rest = (double)(s[i + 1].x - x);
 		double next = (double)(s[i + 1].y - from);
 
-		least = fmin(least, next + climb(b, z, s[i + 1].fall, rest));
+		least = fmin(least, next + growth(b, z, s[i + 1].fall, rest));
 		least = fmin(least, next * (d / span) + z->bend / 2 * d * rest);
 	}
 	return (double)from + least < FAR ? from + up(least) : INT64_MAX;
 }
 
-/* ---- zones together ---------------------------------------------------- */
+/* ---- segments together ---------------------------------------------------- */
 
-/* The zone of a part that holds x, or is nearest to it. */
-static const struct zone *zone_at(const struct part *p, int64_t x)
+/* The segment of a part that holds x, or is nearest to it. */
+static const struct bound_segment *segment_at(const struct bound_part *p,
+					      int64_t x)
 {
-	size_t lo = 0, hi = p->zones;
+	size_t lo = 0, hi = p->num_segments;
 
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (p->zone[mid].from <= x)
+		if (p->segment[mid].from <= x)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	return &p->zone[lo];
+	return &p->segment[lo];
 }
 
-static int64_t limit_at(const struct bound *b, const struct part *p, int side,
-			int64_t x)
+static int64_t limit_at(const struct rate_bound *b, const struct bound_part *p,
+			int side, int64_t x)
 {
-	return limit_in(b, zone_at(p, x), side, x);
+	return limit_in(b, segment_at(p, x), side, x);
 }
 
-/* What is known at its border holds in the next zone, too. */
-static void hand_over(const struct bound *b, const struct zone *from,
-		      struct zone *to, int64_t border)
+/* A limit at its border holds in the next segment, too. */
+static void propagate(const struct rate_bound *b,
+		      const struct bound_segment *from,
+		      struct bound_segment *to, int64_t border)
 {
 	for (int side = UPPER; side <= LOWER; side++) {
 		int64_t y = limit_in(b, from, side, border);
@@ -243,22 +258,22 @@ static void hand_over(const struct bound *b, const struct zone *from,
 	}
 }
 
-static void settle(const struct bound *b, struct zone *z)
+static void settle(const struct rate_bound *b, struct bound_segment *z)
 {
 	set_slopes(b, z, UPPER);
 	set_slopes(b, z, LOWER);
 }
 
-/* Room for the points, and for what the neighbours hand over. */
+/* Room for the points, and for what the neighbours propagate. */
 struct filling {
 	const struct point *point[2];
 	size_t num[2];
 	size_t done[2];
-	struct stake *free;
+	struct bound_vertex *free;
 };
 
-static void fill_zone(const struct bound *b, struct zone *z,
-		      const struct zone *before, struct filling *in)
+static void fill_segment(const struct rate_bound *b, struct bound_segment *z,
+			 const struct bound_segment *before, struct filling *in)
 {
 	size_t last[2];
 
@@ -267,11 +282,11 @@ static void fill_zone(const struct bound *b, struct zone *z,
 		while (last[side] < in->num[side] &&
 		       in->point[side][last[side]].x <= z->to)
 			last[side]++;
-		z->stake[side] = in->free;
+		z->vertex[side] = in->free;
 		in->free += last[side] - in->done[side] + 2;
 	}
 	if (before)
-		hand_over(b, before, z, z->from);
+		propagate(b, before, z, z->from);
 	for (int side = UPPER; side <= LOWER; side++) {
 		for (; in->done[side] < last[side]; in->done[side]++) {
 			const struct point *p = &in->point[side][in->done[side]];
@@ -282,7 +297,7 @@ static void fill_zone(const struct bound *b, struct zone *z,
 	settle(b, z);
 }
 
-/* Points in the window of a jump say nothing: on which side of it are they? */
+/* Points in the window of a phase step are of unknown sides of it. */
 static void skip_points(struct filling *in, int64_t to)
 {
 	for (int side = UPPER; side <= LOWER; side++)
@@ -291,116 +306,125 @@ static void skip_points(struct filling *in, int64_t to)
 			in->done[side]++;
 }
 
-static void make_part(struct bound *b, struct part *p, struct filling *in)
+static void make_part(struct rate_bound *b, struct bound_part *p,
+		      struct filling *in)
 {
-	for (size_t i = 0; i < p->zones; i++)
-		fill_zone(b, &p->zone[i], i ? &p->zone[i - 1] : NULL, in);
-	for (size_t i = p->zones - 1; i-- > 0;) {
-		hand_over(b, &p->zone[i + 1], &p->zone[i], p->zone[i].to);
-		settle(b, &p->zone[i]);
+	for (size_t i = 0; i < p->num_segments; i++)
+		fill_segment(b, &p->segment[i], i ? &p->segment[i - 1] : NULL,
+			     in);
+	for (size_t i = p->num_segments - 1; i-- > 0;) {
+		propagate(b, &p->segment[i + 1], &p->segment[i],
+			  p->segment[i].to);
+		settle(b, &p->segment[i]);
 	}
 }
 
-/* Count where the limits leave nothing; between stakes they leave more. */
-static void find_clashes(struct bound *b, const struct part *p,
-			 const struct zone *z)
+/* Vertices at which the limits leave nothing; between, they leave more. */
+static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
+			     const struct bound_segment *z)
 {
 	for (int side = UPPER; side <= LOWER; side++) {
-		for (size_t i = 0; i < z->stakes[side]; i++) {
-			int64_t x = z->stake[side][i].x, u, l;
+		for (size_t i = 0; i < z->num_vertices[side]; i++) {
+			int64_t x = z->vertex[side][i].x, u, l;
 
 			u = limit_at(b, p, UPPER, x);
 			l = limit_at(b, p, LOWER, x);
-			b->clashes += u != INT64_MAX && l != INT64_MAX &&
-				      u + l < 0;
+			b->infeasible += u != INT64_MAX && l != INT64_MAX &&
+					 u + l < 0;
 		}
 	}
 }
 
 /* ---- the pair ---------------------------------------------------------- */
 
-/* Cut the line of time at the jolts; windows that overlap become one. */
-static void make_zones(struct bound *b, const struct jolt *jolts, size_t n)
+/* Divide time at the windows; windows that overlap become one. */
+static void make_segments(struct rate_bound *b,
+			  const struct change_window *windows, size_t n)
 {
-	struct zone *z = b->zone;
-	struct part *p = b->part;
+	struct bound_segment *z = b->segment;
+	struct bound_part *p = b->part;
 
-	*p = (struct part){ .zone = z, .zones = 1,
-			    .x = { INT64_MIN, INT64_MAX } };
-	*z = (struct zone){ .from = INT64_MIN, .bend = b->limits.bend };
+	*p = (struct bound_part){ .segment = z,
+				  .num_segments = 1,
+				  .x = { INT64_MIN, INT64_MAX } };
+	*z = (struct bound_segment){ .from = INT64_MIN,
+				     .bend = b->limits.bend };
 	for (size_t i = 0; i < n;) {
-		struct jolt w = jolts[i++];
+		struct change_window w = windows[i++];
 
-		for (; i < n && jolts[i].from <= w.to; i++) {
-			w.to = max64(w.to, jolts[i].to);
-			w.set |= jolts[i].set;
+		for (; i < n && windows[i].from <= w.to; i++) {
+			w.to = max64(w.to, windows[i].to);
+			w.phase_step |= windows[i].phase_step;
 		}
 		z->to = w.from;
-		if (w.set) {
+		if (w.phase_step) {
 			p->x.hi = w.to;
-			*++p = (struct part){ .zone = z + 1,
-					      .x = { w.from, INT64_MAX } };
+			*++p = (struct bound_part){
+				.segment = z + 1, .x = { w.from, INT64_MAX }
+			};
 		} else {
-			*++z = (struct zone){ w.from, w.to, .bend = HUGE_VAL };
-			p->zones++;
+			*++z = (struct bound_segment){ w.from, w.to,
+						       .bend = HUGE_VAL };
+			p->num_segments++;
 		}
-		*++z = (struct zone){ .from = w.to, .bend = b->limits.bend };
-		p->zones++;
+		*++z = (struct bound_segment){ .from = w.to,
+					       .bend = b->limits.bend };
+		p->num_segments++;
 	}
 	z->to = INT64_MAX;
 	b->parts = (size_t)(p - b->part) + 1;
 }
 
 /* Which times of host[1] can a part be about? */
-static void set_other(const struct bound *b, struct part *p)
+static void set_other(const struct rate_bound *b, struct bound_part *p)
 {
 	int64_t lo = limit_at(b, p, LOWER, p->x.lo);
 	int64_t hi = limit_at(b, p, UPPER, p->x.hi);
 
-	p->other.lo = p->x.lo == INT64_MIN || lo == INT64_MAX ? INT64_MIN :
-		      p->x.lo - lo;
-	p->other.hi = p->x.hi == INT64_MAX || hi == INT64_MAX ? INT64_MAX :
-		      p->x.hi + hi;
+	p->other.lo = p->x.lo == INT64_MIN || lo == INT64_MAX ? INT64_MIN
+							      : p->x.lo - lo;
+	p->other.hi = p->x.hi == INT64_MAX || hi == INT64_MAX ? INT64_MAX
+							      : p->x.hi + hi;
 }
 
-int bound_make(struct bound *b, const struct limits *limits,
-	       const struct point *upper, size_t num_upper,
-	       const struct point *lower, size_t num_lower,
-	       const struct jolt *jolts, size_t num_jolts)
+int rate_bound_make(struct rate_bound *b, const struct limits *limits,
+		    const struct point *upper, size_t num_upper,
+		    const struct point *lower, size_t num_lower,
+		    const struct change_window *windows, size_t num_windows)
 {
-	size_t zones = 2 * num_jolts + 1;
+	size_t segments = 2 * num_windows + 1;
 	struct filling in = { .point = { upper, lower },
 			      .num = { num_upper, num_lower } };
 
-	*b = (struct bound){ .limits = *limits };
-	b->part = calloc(num_jolts + 1, sizeof(*b->part));
-	b->zone = calloc(zones, sizeof(*b->zone));
-	b->stake = malloc((num_upper + num_lower + 4 * zones) *
-			  sizeof(*b->stake));
-	if (!b->part || !b->zone || !b->stake) {
-		bound_release(b);
+	*b = (struct rate_bound){ .limits = *limits };
+	b->part = calloc(num_windows + 1, sizeof(*b->part));
+	b->segment = calloc(segments, sizeof(*b->segment));
+	b->vertex = malloc((num_upper + num_lower + 4 * segments) *
+			   sizeof(*b->vertex));
+	if (!b->part || !b->segment || !b->vertex) {
+		rate_bound_release(b);
 		return -ENOMEM;
 	}
-	make_zones(b, jolts, num_jolts);
-	in.free = b->stake;
+	make_segments(b, windows, num_windows);
+	in.free = b->vertex;
 	for (size_t i = 0; i < b->parts; i++) {
-		struct part *p = &b->part[i];
+		struct bound_part *p = &b->part[i];
 
 		if (i)
-			skip_points(&in, p->zone[0].from);
+			skip_points(&in, p->segment[0].from);
 		make_part(b, p, &in);
-		for (size_t j = 0; j < p->zones; j++)
-			find_clashes(b, p, &p->zone[j]);
+		for (size_t j = 0; j < p->num_segments; j++)
+			count_infeasible(b, p, &p->segment[j]);
 		set_other(b, p);
 	}
 	return 0;
 }
 
-void bound_release(struct bound *b)
+void rate_bound_release(struct rate_bound *b)
 {
 	free(b->part);
-	free(b->zone);
-	free(b->stake);
+	free(b->segment);
+	free(b->vertex);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -417,13 +441,13 @@ static void widen(struct range *r, int64_t lo, int64_t hi)
 	r->hi = max64(r->hi, hi);
 }
 
-struct range bound_at(const struct bound *b, int64_t x)
+struct range rate_bound_at(const struct rate_bound *b, int64_t x)
 {
 	const struct range here = { x, x };
 	struct range r = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 0; i < b->parts; i++) {
-		const struct part *p = &b->part[i];
+		const struct bound_part *p = &b->part[i];
 		int64_t lo, hi;
 
 		if (!meet(&p->x, &here))
@@ -435,21 +459,19 @@ struct range bound_at(const struct bound *b, int64_t x)
 	return r;
 }
 
-struct range bound_to_second(const struct bound *b, struct range x)
+struct range rate_bound_to_second(const struct rate_bound *b, struct range x)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 0; i < b->parts; i++) {
-		const struct part *p = &b->part[i];
+		const struct bound_part *p = &b->part[i];
 		int64_t lo = max64(x.lo, p->x.lo), hi = min64(x.hi, p->x.hi);
 		int64_t below, above;
 
 		if (lo > hi)
 			continue;
-		below = lo == INT64_MIN ? INT64_MAX :
-			limit_at(b, p, LOWER, lo);
-		above = hi == INT64_MAX ? INT64_MAX :
-			limit_at(b, p, UPPER, hi);
+		below = lo == INT64_MIN ? INT64_MAX : limit_at(b, p, LOWER, lo);
+		above = hi == INT64_MAX ? INT64_MAX : limit_at(b, p, UPPER, hi);
 		/* t + f(t) rises with t, as clocks go forward. */
 		widen(&r, below == INT64_MAX ? INT64_MIN : lo - below,
 		      above == INT64_MAX ? INT64_MAX : hi + above);
@@ -461,20 +483,20 @@ struct range bound_to_second(const struct bound *b, struct range x)
  * The end of those x for which x + f(x) can be t: the last one if @side is
  * LOWER, else the first. Each step is closer by the largest skew.
  */
-static int64_t solve(const struct bound *b, const struct part *p, int side,
-		     int64_t t)
+static int64_t solve(const struct rate_bound *b, const struct bound_part *p,
+		     int side, int64_t t)
 {
 	int64_t unknown = side == UPPER ? INT64_MIN : INT64_MAX;
 	double q = b->limits.slope;
 	int64_t x, slack;
 	size_t i = 0;
 
-	while (i < p->zones && !p->zone[i].stakes[side])
+	while (i < p->num_segments && !p->segment[i].num_vertices[side])
 		i++;
-	if (t == INT64_MIN || t == INT64_MAX || i == p->zones)
+	if (t == INT64_MIN || t == INT64_MAX || i == p->num_segments)
 		return unknown;
 	/* From where does not depend on where times are counted from. */
-	x = p->zone[i].stake[side]->y;
+	x = p->segment[i].vertex[side]->y;
 	x = side == UPPER ? t - x : t + x;
 	for (int step = 0; step < 200; step++) {
 		int64_t y = limit_at(b, p, side, x), next;
@@ -493,12 +515,12 @@ static int64_t solve(const struct bound *b, const struct part *p, int side,
 	return unknown;
 }
 
-struct range bound_to_first(const struct bound *b, struct range t)
+struct range rate_bound_to_first(const struct rate_bound *b, struct range t)
 {
 	struct range r = { INT64_MAX, INT64_MIN }, all = r;
 
 	for (size_t i = 0; i < b->parts; i++) {
-		const struct part *p = &b->part[i];
+		const struct bound_part *p = &b->part[i];
 		struct range x;
 
 		if (!meet(&p->other, &t))
@@ -512,6 +534,5 @@ struct range bound_to_first(const struct bound *b, struct range t)
 	if (r.lo <= r.hi)
 		return r;
 	/* A time that host[1] never showed, as it was set past it. */
-	return all.lo <= all.hi ? all :
-	       (struct range){ INT64_MIN, INT64_MAX };
+	return all.lo <= all.hi ? all : (struct range){ INT64_MIN, INT64_MAX };
 }

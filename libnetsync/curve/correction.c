@@ -5,51 +5,60 @@
 
 #include "util/array.h"
 #include "curve/correction.h"
-#include "pair/estimate.h"
+#include "util/number.h"
 #include "util/whole.h"
 
-/* How far a curve may be from its straight segments, ns; plus rounding. */
+/*
+ * How far a curve may be from its straight segments: 2 ns, less rounding; and
+ * this part of the span, which doubles resolve of a time in it.
+ */
 #define TOLERANCE 1.5
-/* And this part of the span, which is about what doubles hold of it. */
 #define PRECISION 0x1p-51
-/* Segments are not made shorter than that, ns; nor than 1 in so many of all. */
+/* The shortest segment: in ns; as a share of the span. Chosen. */
 #define SHORTEST 1000
 #define MOST_SEGMENTS (1 << 20)
-#define ROUNDS 8
-/* Rates are above zero. */
+/* Steps of the inversion: each leaves less than a thousandth of the error. */
+#define MAX_STEPS 8
+/* Rates are positive; a clock that stands still is given this one. */
 #define SLOWEST 1e-12
+/* Beyond its ends a curve goes on with the slope of this part of its span. */
+#define END_PARTS 1024
 
-double course_at(const struct course *c, int64_t t, int64_t *ref)
+double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 {
-	double d = (double)(t - c->from), v = c->rest + c->skew * d;
+	double d = (double)(t - c->from), v = c->frac + c->skew * d;
 
 	if (c->curve.coefs) {
 		/* Beyond its ends the curve goes on straight. */
 		double end = (double)(c->to - c->from);
 		double in = fmin(fmax(d, 0), end);
-		double h = end / 1024;
+		double h = end / END_PARTS;
 
-		/* Where it read last is no part of what a course is. */
+		/* What it read last is no part of the value of a correction. */
 		v += spline_read_at((void *)&c->reader, in);
 		if (in < d)
-			v += (d - in) * (spline_at(&c->curve, end) -
-					 spline_at(&c->curve, end - h)) / h;
+			v += (d - in) *
+			     (spline_at(&c->curve, end) -
+			      spline_at(&c->curve, end - h)) /
+			     h;
 		else if (in > d)
-			v += (d - in) * (spline_at(&c->curve, h) -
-					 spline_at(&c->curve, 0)) / h;
+			v += (d - in) *
+			     (spline_at(&c->curve, h) -
+			      spline_at(&c->curve, 0)) /
+			     h;
 	}
 	*ref = t + c->offset;
 	return add_whole(ref, v);
 }
 
-size_t course_breaks_before(const struct course *c, double t)
+size_t correction_changes_before(const struct correction *c, double t)
 {
-	size_t lo = 0, hi = c->num_breaks;
+	size_t lo = 0, hi = c->num_changes;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (c->breaks[mid].t < t)
+		if (c->change[mid].t < t)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -57,24 +66,24 @@ size_t course_breaks_before(const struct course *c, double t)
 	return lo;
 }
 
-void course_release(struct course *c)
+void correction_release(struct correction *c)
 {
 	spline_free(&c->curve);
-	free(c->breaks);
-	c->breaks = NULL;
-	c->num_breaks = 0;
+	free(c->change);
+	c->change = NULL;
+	c->num_changes = 0;
 }
 
-double course_between(const struct course *from, int64_t t,
-		      const struct course *to, int64_t *at)
+double correction_between(const struct correction *from, int64_t t,
+			  const struct correction *to, int64_t *at)
 {
 	int64_t common, now, x;
-	double rest = course_at(from, t, &common), left = 0;
+	double rest = correction_at(from, t, &common), left = 0;
 
 	/* Rates differ so little that every round is thousands of times nearer. */
 	x = common;
-	for (int i = 0; i < ROUNDS; i++) {
-		left = rest - course_at(to, x, &now);
+	for (int i = 0; i < MAX_STEPS; i++) {
+		left = rest - correction_at(to, x, &now);
 		if (now == common)
 			break;
 		x = max64(min64(x + common - now, FARTHEST), -FARTHEST);
@@ -83,10 +92,58 @@ double course_between(const struct course *from, int64_t t,
 	return add_whole(at, left + (double)(common - now));
 }
 
+/* ---- messages ---------------------------------------------------------- */
+
+bool correction_excludes(const struct correction *correction[2], int way,
+			 const struct point *p)
+{
+	int64_t y = way ? -p->y : p->y;
+
+	return !correction_covers(correction[0], p->x) ||
+	       !correction_covers(correction[1], p->x + y);
+}
+
+bool correction_inverts(const struct correction *correction[2], int way,
+			const struct point *p)
+{
+	int64_t y = way ? -p->y : p->y, ref[2];
+	double frac = -correction_at(correction[0], p->x, &ref[0]), delay;
+
+	frac += correction_at(correction[1], p->x + y, &ref[1]);
+	delay = (double)((__int128)ref[1] - ref[0]) + frac;
+	/* Times are whole ns. */
+	return way ? delay > 1 : delay < -1;
+}
+
+size_t correction_inversions(const struct pair *pair,
+			     const struct correction *correction[2])
+{
+	size_t num = 0;
+
+	for (int way = 0; way < 2; way++) {
+		const struct envelope *e = &pair->direction[way].envelope;
+
+		for (size_t i = 0; i < e->num; i++) {
+			const struct bin *b = &e->bin[i];
+
+			for (uint32_t k = 0; k < b->corners; k++) {
+				const struct point *p = &b->corner[k];
+
+				num += !correction_excludes(correction, way,
+							    p) &&
+				       correction_inverts(correction, way, p);
+			}
+		}
+	}
+	return num;
+}
+
+/* ---- segments ---------------------------------------------------------- */
+
 /* From a host to the reference. */
 struct way {
-	const struct course *from;
-	const struct course *to;
+	const struct correction *from;
+	const struct correction *to;
 	double tolerance;
 	int64_t shortest;
 };
@@ -95,7 +152,7 @@ struct way {
 static double exact_correction(const struct way *w, int64_t t, int64_t *whole)
 {
 	int64_t at;
-	double rest = course_between(w->from, t, w->to, &at);
+	double rest = correction_between(w->from, t, w->to, &at);
 
 	*whole = at - t;
 	return rest;
@@ -126,12 +183,13 @@ static bool straight(const struct way *w, int64_t from, int64_t to)
 	return true;
 }
 
-/* The first break after @from; NULL: none. */
-static const struct brk *next_break(const struct course *c, int64_t from)
+/* The first change point after @from; NULL: none. */
+static const struct change_point *next_change(const struct correction *c,
+					      int64_t from)
 {
-	for (size_t i = 0; i < c->num_breaks; i++)
-		if (c->from + (int64_t)c->breaks[i].t > from)
-			return &c->breaks[i];
+	for (size_t i = 0; i < c->num_changes; i++)
+		if (c->from + (int64_t)c->change[i].t > from)
+			return &c->change[i];
 	return NULL;
 }
 
@@ -150,13 +208,13 @@ struct segments {
 	struct netsync_segment *segment;
 	size_t num;
 	size_t room;
-	int64_t host;		/* origins */
+	int64_t host; /* origins */
 	int64_t reference;
 };
 
 /* From one correction to another. */
-static int add_segment(struct segments *s, int64_t from, int64_t to,
-		       int64_t at, double rate)
+static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
+		       double rate)
 {
 	if (array_grow(&s->segment, &s->room, s->num, sizeof(*s->segment)))
 		return -ENOMEM;
@@ -200,7 +258,7 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from,
 		/* Of what is too short, the rate would be that of rounding. */
 		if (to - next < w->shortest)
 			next = to;
-		/* Just before a break, the curve is still the one before it. */
+		/* Just before a change point, the curve is the one before it. */
 		last = next < to ? next : max64(next - 1, from);
 		rest[0] = exact_correction(w, from, &at);
 		rest[1] = exact_correction(w, last, end);
@@ -216,31 +274,33 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from,
 	return 0;
 }
 
-int64_t course_segments(const struct course *c, const struct course *to_course,
-			int64_t host, int64_t reference,
-			struct netsync_segment **segment)
+int64_t correction_segments(const struct correction *c,
+			    const struct correction *to_correction,
+			    int64_t host, int64_t reference,
+			    struct netsync_segment **segment)
 {
 	struct segments s = { .host = host, .reference = reference };
-	int64_t span = max64(c->to - c->from, to_course->to - to_course->from);
+	int64_t span = max64(c->to - c->from,
+			     to_correction->to - to_correction->from);
 	const struct way w = {
 		.from = c,
-		.to = to_course,
+		.to = to_correction,
 		.tolerance = TOLERANCE + PRECISION * (double)span,
 		.shortest = max64(SHORTEST, span / MOST_SEGMENTS),
 	};
 	int64_t from = c->from, end = correction(&w, from);
-	bool bends = c->curve.coefs || to_course->curve.coefs;
+	bool bends = c->curve.coefs || to_correction->curve.coefs;
 	int ret = 0;
 
 	if (!bends || from == c->to)
 		ret = add_segment(&s, from, c->to, end, 1 + c->skew);
 	while (!ret && bends && from < c->to) {
-		const struct brk *b = next_break(c, from);
+		const struct change_point *b = next_change(c, from);
 		int64_t to = b ? min64(c->from + (int64_t)b->t, c->to) : c->to;
 
 		ret = add_smooth(&s, &w, from, to, &end);
 		from = to;
-		if (!ret && b && b->jump)
+		if (!ret && b && b->phase_step)
 			ret = bridge(&s, &w, &from, end);
 	}
 	if (ret)

@@ -1,72 +1,97 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The clock of one host as a curve. */
-#ifndef NETSYNC_COURSE_H
-#define NETSYNC_COURSE_H
+/*
+ * The correction of one host's clock as a function of its time: a straight
+ * part, and a spline beyond it, which may have change points.
+ */
+#ifndef NETSYNC_CURVE_CORRECTION_H
+#define NETSYNC_CURVE_CORRECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "netsync.h"
 #include "curve/spline.h"
+#include "message/message.h"
+#include "netsync.h"
 
-/* Where a clock does not run on smoothly. Times are t - from. */
-struct brk {
-	double t;
-	double within;		/* how far off the instant may be, ns */
-	double window;		/* that it was found with, ns */
-	bool jump;		/* the clock was set, too */
-	bool settled;		/* found together with its neighbour */
-	double offset;		/* ns by which the correction grows */
-	double skew;		/* by which its slope does */
+/*
+ * A change point: an instant at which the clock did what no oscillator does by
+ * itself. Its rate changed at once (a rate step), or it was set or stood still
+ * (a phase step, which may change the rate, too). Times are t - from of the
+ * correction.
+ */
+struct change_point {
+	double t;	    /* ns */
+	double uncertainty; /* how far off t may be, ns */
+	double window;	    /* length of the window that showed it, ns */
+	bool phase_step;
+	bool placed;   /* one of two neighbours, placed together */
+	double offset; /* by which the correction grows, ns */
+	double skew;   /* by which its slope grows */
 };
 
 /*
- * t_common = t + offset + skew * (t - from) + curve(t - from). Times are
+ * t_common = t + offset + frac + skew * (t - from) + curve(t - from). Times are
  * relative to the origin of the host, and the common time to that of the
- * reference, whose own it is at first.
+ * reference, whose own time it is at first.
  */
-struct course {
+struct correction {
 	bool known;
-	int64_t from;		/* span */
+	int64_t from; /* the host's span, ns */
 	int64_t to;
-	int64_t offset;
-	double rest;		/* of the offset, ns */
+	int64_t offset; /* whole ns */
+	double frac;	/* the rest of the offset, ns */
 	double skew;
-	struct spline curve;	/* of (t - from) in ns; no coefs: straight */
-	struct spline_reader reader;	/* of the curve */
-	struct brk *breaks;	/* in order of time */
-	size_t num_breaks;
-	size_t pieces;		/* of the curve, besides breaks */
-	double noise;		/* expected error of the curve, ns */
+	struct spline curve;	     /* of t - from, ns; without coefs: zero */
+	struct spline_reader reader; /* of the curve */
+	struct change_point *change; /* in order of time */
+	size_t num_changes;
+	size_t intervals;      /* of the curve, besides change points */
+	double expected_error; /* of the curve, ns */
 };
 
-/* The number of breaks before a time since @from; of times from it on, first. */
-size_t course_breaks_before(const struct course *c, double t);
+/* How many change points lie before a time since @from. */
+size_t correction_changes_before(const struct correction *c, double t);
 
-/* Is a time in its span? Another is false. */
-static inline bool course_covers(const struct course *c, int64_t t)
+/* Is a time in the span? Another one is false. */
+static inline bool correction_covers(const struct correction *c, int64_t t)
 {
 	return t >= c->from && t <= c->to;
 }
 
-/* t -> common time as whole ns, and the rest below 1 ns. */
-double course_at(const struct course *c, int64_t t, int64_t *ref);
+/* t -> common time: whole ns in *ref, and the rest, below 1 ns. */
+double correction_at(const struct correction *c, int64_t t, int64_t *ref);
+
+/* Time on one host -> time on another: whole ns in *at, and the rest. */
+double correction_between(const struct correction *from, int64_t t,
+			  const struct correction *to, int64_t *at);
+
+/*
+ * How many of a pair's kept messages are received before they are sent, by the
+ * corrections of its two hosts? False times (out of the spans) do not count.
+ */
+size_t correction_inversions(const struct pair *pair,
+			     const struct correction *correction[2]);
+
+/* The same question of one message, @p of direction @way. */
+bool correction_inverts(const struct correction *correction[2], int way,
+			const struct point *p);
+
+/* Is a time of the message out of its host's span? */
+bool correction_excludes(const struct correction *correction[2], int way,
+			 const struct point *p);
 
 /*
  * Straight segments that are never further than 2 ns from the curve that leads
- * from a host to another, the reference, where both courses lead to the same
- * time: their number, or -ENOMEM. @host, @reference: the origins. *segment is
- * to be freed.
+ * from a host to the reference, where both corrections lead to the same time:
+ * their number, or -ENOMEM. @host, @reference: the origins. *segment is to be
+ * freed.
  */
-int64_t course_segments(const struct course *c, const struct course *to_course,
-			int64_t host, int64_t reference,
-			struct netsync_segment **segment);
+int64_t correction_segments(const struct correction *c,
+			    const struct correction *to_correction,
+			    int64_t host, int64_t reference,
+			    struct netsync_segment **segment);
 
-/* The time on a host when it is that on another; the rest is returned. */
-double course_between(const struct course *from, int64_t t,
-		      const struct course *to, int64_t *at);
-
-void course_release(struct course *c);
+void correction_release(struct correction *c);
 
 #endif

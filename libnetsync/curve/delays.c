@@ -1,47 +1,117 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * While machines are idle or busy, the lowest of both directions are higher
+ * together: half of their sum, (a + b) / 2, shows it in windows of time. The
+ * mean excess delay comes from the scatter of the lowest of groups of messages.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "curve/delays.h"
+#include "util/statistics.h"
 
-#define MESSAGES 64		/* of a window, in the rarer direction */
+/* Messages of a window, in the rarer direction. Chosen. */
+#define MESSAGES 64
+/* Windows at most: bounds time and memory. Chosen. */
 #define MAX_WINDOWS 1024
-#define UNUSUAL 3.0		/* times what is expected of so many messages */
-#define CHANCE 4		/* fewer than one window in so many: it is by chance */
-#define BY_CHANCE 1.5		/* dispersion may be that */
-#define AROUND 4		/* windows whose floor is the same */
-#define WRONG 64		/* one window in so many may be wrong */
+/* A minimum in a window is unusual from so many expected ones on. Chosen. */
+#define UNUSUAL 3.0
+/* The minimum delay is non-stationary if one window in so many is. Chosen. */
+#define MIN_SHARE 4
+/* Dispersion of independent messages in 1,024 windows: up to that. Chosen. */
+#define BY_CHANCE 1.5
+/* Windows before and after whose minimum delay is the same. Chosen. */
+#define AROUND 4
+/* One window in so many may hold wrong messages. Chosen. */
+#define WRONG 64
+/*
+ * Groups that the mean excess delay is estimated from; there are fewer messages
+ * in a group where there are few. Chosen.
+ */
+#define MEAN_GROUPS 64
+/*
+ * Median absolute deviation of exponential values with a mean of 1: m with
+ * sinh(m) = 1 / 2.
+ */
+#define EXPONENTIAL_MAD 0.4812
+
+/* ---- mean excess delay -------------------------------------------------- */
+
+/*
+ * The lowest of n exponential delays is exponential, too, with 1/n of their
+ * mean.
+ */
+static double mean_delay(const struct observations *p,
+			 const struct obs_direction *dir, int side,
+			 struct bin_group *g, double *buffer)
+{
+	double size = fmin((double)dir->messages / MEAN_GROUPS, GROUP_MESSAGES);
+	size_t num = observations_group(p, dir, side, fmax(size, 1), g);
+	double middle, messages = 0;
+
+	if (!num)
+		return 1;
+	for (size_t i = 0; i < num; i++) {
+		buffer[i] = g[i].y;
+		messages += g[i].messages;
+	}
+	middle = median(buffer, num);
+	for (size_t i = 0; i < num; i++)
+		buffer[i] = fabs(buffer[i] - middle);
+	return fmax(median(buffer, num) * messages / (double)num /
+			    EXPONENTIAL_MAD,
+		    1);
+}
+
+int delays_set_means(struct observations *p)
+{
+	size_t most = observations_most_bins(p) + 1;
+	struct bin_group *group = malloc(most * sizeof(*group));
+	double *buffer = malloc(most * sizeof(*buffer));
+	int ret = group && buffer ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < 2 * p->links && !ret; i++)
+		p->direction[i].mean = mean_delay(p, &p->direction[i],
+						  (int)(i & 1), group, buffer);
+	free(group);
+	free(buffer);
+	return ret;
+}
+
+/* ---- non-stationary minimum delay --------------------------------------- */
 
 struct window {
-	double low[2];		/* lowest of each direction, outward */
+	double low[2]; /* lowest of each direction, outward */
 	double messages[2];
-	double lift;		/* of its lowest, above the smallest delay */
+	double excess; /* of its lowest, above the smallest delay */
 };
 
-static size_t window_of(const struct points *p, size_t num, double t)
+static size_t window_of(const struct observations *p, size_t num, double t)
 {
 	double w = floor(t / p->span * (double)num);
 
 	return (size_t)fmin(fmax(w, 0), (double)(num - 1));
 }
 
-static void fill(struct window *window, size_t num, const struct points *p,
-		 size_t link)
+static void fill(struct window *window, size_t num,
+		 const struct observations *p, size_t link)
 {
 	for (size_t w = 0; w < num; w++)
 		window[w] = (struct window){ .low = { HUGE_VAL, HUGE_VAL } };
 	for (int d = 0; d < 2; d++) {
-		const struct side *side = &p->side[2 * link + (size_t)d];
+		const struct obs_direction *dir =
+			&p->direction[2 * link + (size_t)d];
 
-		for (size_t i = 0; i < side->heaps; i++) {
-			const struct heap *h = &side->heap[i];
+		for (size_t i = 0; i < dir->bins; i++) {
+			const struct obs_bin *h = &dir->bin[i];
 			struct window *w = &window[window_of(p, num, h->t)];
 			double t;
 
-			if (!h->samples)
+			if (!h->num)
 				continue;
-			w->low[d] = fmin(w->low[d], points_inner(p, h, d, &t));
+			w->low[d] = fmin(w->low[d],
+					 observations_innermost(p, h, d, &t));
 			w->messages[d] += h->messages;
 		}
 	}
@@ -66,13 +136,13 @@ static double smallest(const struct window *window, size_t num, double *buffer)
 	for (size_t w = 0; w < num; w++)
 		if (filled(&window[w]))
 			buffer[n++] = half(&window[w]);
-	return nth(buffer, n, n / WRONG);
+	return order_statistic(buffer, n, n / WRONG);
 }
 
-static double usual(const struct window *w, const struct side *side)
+static double usual(const struct window *w, const struct obs_direction *dir)
 {
-	return (side[0].mean / w->messages[0] +
-		side[1].mean / w->messages[1]) / 2;
+	return (dir[0].mean / w->messages[0] + dir[1].mean / w->messages[1]) /
+	       2;
 }
 
 /*
@@ -83,7 +153,7 @@ static double usual(const struct window *w, const struct side *side)
  * Models", 1989: overdispersion).
  */
 static double dispersion(const struct window *window, size_t num,
-			 const struct side *side, double *buffer)
+			 const struct obs_direction *dir, double *buffer)
 {
 	double before[2] = { 0, 0 };
 	size_t n = 0, seen = 0;
@@ -96,7 +166,7 @@ static double dispersion(const struct window *window, size_t num,
 			continue;
 		if (seen++ > 1)
 			buffer[n++] = fabs(before[0] - 2 * before[1] + middle) /
-				      usual(w, side);
+				      usual(w, dir);
 		before[0] = before[1];
 		before[1] = middle;
 	}
@@ -105,18 +175,18 @@ static double dispersion(const struct window *window, size_t num,
 
 /* In how many windows is the lowest lifted? */
 static size_t lift_windows(struct window *window, size_t num, double least,
-			   const struct side *side)
+			   const struct obs_direction *dir)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < num; i++) {
 		struct window *w = &window[i];
 
-		w->lift = 0;
+		w->excess = 0;
 		if (!filled(w))
 			continue;
-		w->lift = fmax(half(w) - least - usual(w, side), 0);
-		n += w->lift > (UNUSUAL - 1) * usual(w, side);
+		w->excess = fmax(half(w) - least - usual(w, dir), 0);
+		n += w->excess > (UNUSUAL - 1) * usual(w, dir);
 	}
 	return n;
 }
@@ -125,45 +195,47 @@ static size_t lift_windows(struct window *window, size_t num, double least,
  * That of the quickest window around: what is slower is so in one direction
  * more than in the other.
  */
-static double floor_of(const struct window *window, size_t num, size_t at)
+static double excess_around(const struct window *window, size_t num, size_t at)
 {
 	size_t i = at > AROUND ? at - AROUND : 0;
 	double least = HUGE_VAL;
 
 	for (; i < num && i <= at + AROUND; i++)
 		if (filled(&window[i]))
-			least = fmin(least, window[i].lift);
+			least = fmin(least, window[i].excess);
 	return least < HUGE_VAL ? least : 0;
 }
 
-static bool find(struct points *p, size_t link, struct window *window,
+static bool find(struct observations *p, size_t link, struct window *window,
 		 size_t num, double *buffer)
 {
-	struct side *side = &p->side[2 * link];
-	double blur;
+	struct obs_direction *dir = &p->direction[2 * link];
+	double dispersed;
 	bool lifted;
 
 	fill(window, num, p, link);
-	lifted = lift_windows(window, num, smallest(window, num, buffer),
-			      side) * CHANCE > num;
+	lifted = lift_windows(window, num, smallest(window, num, buffer), dir) *
+			 MIN_SHARE >
+		 num;
 	for (int d = 0; d < 2; d++) {
-		for (size_t i = 0; i < side[d].heaps; i++) {
-			struct heap *h = &side[d].heap[i];
+		for (size_t i = 0; i < dir[d].bins; i++) {
+			struct obs_bin *h = &dir[d].bin[i];
 			size_t at = window_of(p, num, h->t);
 			const struct window *w = &window[at];
 
-			h->lift = lifted ? floor_of(window, num, at) : 0;
-			h->blur = lifted ? w->lift * w->messages[d] : 0;
+			h->excess = lifted ? excess_around(window, num, at) : 0;
+			h->excess_error = lifted ? w->excess * w->messages[d]
+						 : 0;
 		}
 	}
-	blur = dispersion(window, num, side, buffer) / BY_CHANCE;
+	dispersed = dispersion(window, num, dir, buffer) / BY_CHANCE;
 	for (int d = 0; d < 2; d++)
-		side[d].mean *= fmax(blur, 1);
+		dir[d].mean *= fmax(dispersed, 1);
 	return lifted;
 }
 
 /* How far a clock may bend in a window. */
-static double by_clock(const struct points *p, uint64_t num, double drift)
+static double by_clock(const struct observations *p, uint64_t num, double drift)
 {
 	double length = p->span / (double)num;
 
@@ -171,27 +243,29 @@ static double by_clock(const struct points *p, uint64_t num, double drift)
 }
 
 /* What is usual in the mean of all windows. */
-static double usual_of_side(const struct side *side, uint64_t num)
+static double usual_of_side(const struct obs_direction *dir, uint64_t num)
 {
-	return (side[0].mean / (double)side[0].messages +
-		side[1].mean / (double)side[1].messages) / 2 * (double)num;
+	return (dir[0].mean / (double)dir[0].messages +
+		dir[1].mean / (double)dir[1].messages) /
+	       2 * (double)num;
 }
 
-int floors_find(struct points *p, double drift)
+int delays_find_minima(struct observations *p, double drift)
 {
 	struct window *window = malloc(MAX_WINDOWS * sizeof(*window));
 	double *buffer = malloc(MAX_WINDOWS * sizeof(*buffer));
 	int ret = window && buffer ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < p->links && ret >= 0; i++) {
-		const struct side *side = &p->side[2 * i];
-		uint64_t rarer = side[0].messages < side[1].messages ?
-				 side[0].messages : side[1].messages;
+		const struct obs_direction *dir = &p->direction[2 * i];
+		uint64_t rarer = dir[0].messages < dir[1].messages
+					 ? dir[0].messages
+					 : dir[1].messages;
 		uint64_t num = rarer / MESSAGES;
 
 		if (num > MAX_WINDOWS)
 			num = MAX_WINDOWS;
-		if (num && by_clock(p, num, drift) < usual_of_side(side, num) &&
+		if (num && by_clock(p, num, drift) < usual_of_side(dir, num) &&
 		    find(p, i, window, num, buffer))
 			ret = 1;
 	}

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The smallest delay of a pair is not the same all the time: while machines
+ * Delays as they bear on a fit: the mean excess delay (beyond the minimum) of
+ * each direction, and where the minimum delay is not stationary. While machines
  * are busy, or idle and slow to wake up, not one message is as quick as others
- * are later. Then the smallest delay tells next to nothing of the clock, and
- * what is known best is the middle between both directions.
+ * are later; the minimum then says little of the clock, and what is known best
+ * is the middle between both directions.
  */
-#ifndef NETSYNC_FLOORS_H
-#define NETSYNC_FLOORS_H
+#ifndef NETSYNC_CURVE_DELAYS_H
+#define NETSYNC_CURVE_DELAYS_H
 
 #include "curve/observations.h"
 
+/* Set the mean excess delay of each direction: 0 or -ENOMEM. */
+int delays_set_means(struct observations *p);
+
 /*
- * Find out by how much the lowest points of both directions are lifted, beyond
- * the curve, and set lift and blur of all heaps: whether there are some, or
- * -ENOMEM. What lifts one direction alone is not told from the half of it in
- * both, and so believed as little as it is large. @drift: how fast the clock's
- * rate changes by itself, 1 / ns: where messages are so few that windows are
- * long, it may be the clock.
+ * Set excess and excess_error of all bins: 1 where the minimum delay is
+ * non-stationary, 0 where it is not, or -ENOMEM. An excess in one direction
+ * alone is not told from half of it in both, and so is as uncertain as it is
+ * large. @drift: largest drift of the clock, 1 / ns: where messages are so few
+ * that windows are long, the clock itself may have caused it.
  */
-int floors_find(struct points *p, double drift);
+int delays_find_minima(struct observations *p, double drift);
 
 #endif

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The slack s of a message is its delay less the margin m of its pair. With
+ * Penalised maximum likelihood by Newton's method.
+ *
+ * The slack s of a message is its delay less the margin m of its link. With
  * exponential delays of mean mu above the margin, the negative logarithm of
- * the likelihood is the sum of s / mu over all messages, under the condition
- * that no slack is negative. The sum presses curve and margins against the
- * walls, the condition holds against it.
+ * the likelihood is the sum of s / mu over all messages, under the constraint
+ * that no slack is negative. The gradient of that sum (the score) drives curve
+ * and margins against the constraints.
  *
- * Hard walls would put the curve where single messages touch it. They are made
- * soft with log(1 + exp(-s / soft)), where soft is about as far as the lowest
- * message of a piece of the curve is from the true edge: mu / n. What comes out
- * is then near the centre of all likely curves and not at their rim, and
- * messages that contradict each other need no special treatment.
+ * Hard constraints would put the curve where single messages touch it. Each is
+ * replaced by the logistic penalty log(1 + exp(-s / scale)), where the scale is
+ * about as large as the distance of the lowest message of a spline interval
+ * from the true edge: mu / n. The minimum is then near the centre of all likely
+ * curves and not at their rim, and messages that contradict each other need no
+ * special treatment.
  *
- * An oscillator's skew wanders like a sum of many small random steps, which
- * makes the square of the curve's second derivative, integrated, part of the
- * sum (G. Wahba, "Improper priors, spline smoothing and the problem of guarding
- * against model errors in regression", 1978). Where there are messages enough
- * it does not matter; where there are few it keeps the curve from following
- * what no clock does.
+ * The skew of an oscillator is a random walk, so that the integral of the
+ * square of the curve's second derivative is part of the objective (G. Wahba,
+ * "Improper priors, spline smoothing and the problem of guarding against model
+ * errors in regression", JRSS B 40(3), 1978). It decides only where messages
+ * are few.
  *
- * The sum is convex. Newton's method finds its minimum; far from it, where
- * Newton's parabola would lead astray, the one of T. Jaakkola and M. Jordan
- * ("Bayesian parameter estimation via variational methods", 2000), which lies
- * above the function everywhere, takes its place. The matrix of the curve has
- * bandwidth 4, and the few margins border it, so that the cost of a step is
- * proportional to the number of walls.
+ * The objective is convex. Far from the minimum, where Newton's quadratic model
+ * would mislead, the quadratic upper bound of T. Jaakkola and M. Jordan
+ * ("Bayesian parameter estimation via variational methods", Statistics and
+ * Computing 10, 2000) takes its place. The matrix of the curve has bandwidth 4
+ * and is bordered by the few margins: the cost of a step is proportional to the
+ * number of constraints.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,28 +34,38 @@
 #include <string.h>
 
 #include "curve/fit.h"
+#include "util/number.h"
 
+/* Diagonals of a cubic spline's normal equations, on and below the main one. */
 #define BAND 4
-/* How strongly coefficients are held in line, relative to the walls. */
+/*
+ * Weight of the second differences of coefficients, relative to the mean
+ * diagonal element: for a straight line; and to keep the matrix regular where
+ * no constraint holds a coefficient. Chosen by the precision of doubles, 1e-16.
+ */
 #define STRAIGHT 1e8
 #define LOOSE 1e-10
-/* Of the parabola that lies above, this part is always kept. */
+/* Least part of the upper bound's curvature that a Newton step uses. Chosen. */
 #define CAUTION 0.02
-/* Beyond so many softnesses a wall is not felt. */
-#define FADED 30
-/* A step that gains less than this (in log likelihood) was the last. */
+/* A |z| beyond which exp(-|z|) is below 1e-13, and taken as 0. */
+#define NEGLIGIBLE 30
+/*
+ * The last step is one that gains less than this, in log likelihood: a
+ * hundredth of what tells two models apart (3 for a coefficient, see order.c).
+ */
 #define ENOUGH 0.01
 
+/* The normal equations of n coefficients and m margins. */
 struct system {
-	double *band;		/* n x BAND: diagonal and what is left of it */
-	double *rhs;		/* n: gradient */
-	double *border;		/* m x n: between margins and curve */
-	double *corner;		/* m x m */
-	double *rhs_margin;	/* m */
-	double *step;		/* n */
-	double *step_margin;	/* m */
-	double *trial;		/* n */
-	double *trial_margin;	/* m */
+	double *band;	      /* n x BAND: diagonal and what is left of it */
+	double *rhs;	      /* n: gradient */
+	double *border;	      /* m x n: between margins and curve */
+	double *corner;	      /* m x m */
+	double *rhs_margin;   /* m */
+	double *step;	      /* n */
+	double *step_margin;  /* m */
+	double *trial;	      /* n */
+	double *trial_margin; /* m */
 };
 
 static int system_new(struct system *s, size_t n, size_t m)
@@ -79,9 +91,10 @@ static void system_clear(struct system *s, size_t n, size_t m)
 	memset(s->corner, 0, m * m * sizeof(double));
 }
 
-/* Add a wall of a given weight and pull. */
+/* Add a constraint, by the second and the first derivative of its penalty. */
 static void system_add(struct system *s, size_t n, size_t m,
-		       const struct wall *w, double weight, double pull)
+		       const struct soft_constraint *w, double weight,
+		       double pull)
 {
 	double sign = w->side == ABOVE ? -1 : 1;
 	size_t first = w->place.first;
@@ -90,13 +103,13 @@ static void system_add(struct system *s, size_t n, size_t m,
 		double b = w->place.basis[k];
 
 		s->rhs[first + k] -= sign * pull * b;
-		s->border[w->pair * n + first + k] -= sign * weight * b;
+		s->border[w->link * n + first + k] -= sign * weight * b;
 		for (size_t l = 0; l <= k; l++)
 			s->band[(first + k) * BAND + k - l] +=
 				weight * b * w->place.basis[l];
 	}
-	s->rhs_margin[w->pair] += pull;
-	s->corner[w->pair * m + w->pair] += weight;
+	s->rhs_margin[w->link] += pull;
+	s->corner[w->link * m + w->link] += weight;
 }
 
 /*
@@ -108,11 +121,11 @@ static double abscissa(const struct spline *c, size_t i)
 	return (c->knot[i + 1] + c->knot[i + 2] + c->knot[i + 3]) / 3;
 }
 
-/* How much coefficient i + 1 is out of line, by the three around it. */
+/* Second difference of three coefficients, over their abscissae. */
 struct bend {
 	double d[3];
 	double size;
-	double length;		/* of time it stands for; 0: a break */
+	double length; /* of time it stands for, ns; 0: a change point */
 };
 
 static struct bend bend_at(const struct spline *c, size_t i)
@@ -131,17 +144,15 @@ static struct bend bend_at(const struct spline *c, size_t i)
 	return b;
 }
 
-#define SECOND 1e9
-
-/* What the square of a bend costs, twice: its second derivative by wander. */
+/* The prior's weight of the square of a bend, doubled. */
 static double prior(const struct fit *f, const struct bend *b)
 {
 	double h = b->length;
 
-	return SECOND / (h * h * h * f->wander * f->wander);
+	return SECOND / (h * h * h * f->skew_walk * f->skew_walk);
 }
 
-/* Hold every coefficient in line with its neighbours, but not at breaks. */
+/* Add the prior, which says nothing of change points. */
 static void system_stiffen(struct system *s, const struct fit *f, double scale)
 {
 	const struct spline *c = &f->curve;
@@ -160,16 +171,17 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 		for (size_t k = 0; k < 3; k++) {
 			s->rhs[i + k] += stiff * b.d[k] * b.size;
 			for (size_t l = 0; l <= k; l++)
-				s->band[(i + k) * BAND + k - l] +=
-					stiff * b.d[k] * b.d[l];
+				s->band[(i + k) * BAND + k - l] += stiff *
+								   b.d[k] *
+								   b.d[l];
 		}
 	}
-	/* Even a coefficient that nothing holds has a place. */
+
 	for (size_t i = 0; i < c->coefs; i++)
 		s->band[i * BAND] += LOOSE * mean;
 }
 
-/* Cholesky's factors in place, of a band and of a full matrix. */
+/* Cholesky factors in place, of a band and of a full matrix. */
 static void factor_band(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -177,7 +189,8 @@ static void factor_band(double *a, size_t n)
 			double *x = &a[i * BAND + k], v = *x;
 			size_t j = i - k;
 
-			for (size_t l = 1; l < BAND && l <= j && k + l < BAND; l++)
+			for (size_t l = 1; l < BAND && l <= j && k + l < BAND;
+			     l++)
 				v -= a[i * BAND + k + l] * a[j * BAND + l];
 			*x = k ? v / a[j * BAND] : sqrt(fmax(v, 1e-300));
 		}
@@ -206,8 +219,8 @@ static void solve_full(double *a, double *x, size_t m)
 
 			for (size_t k = 0; k < j; k++)
 				v -= a[i * m + k] * a[j * m + k];
-			a[i * m + j] = i == j ? sqrt(fmax(v, 1e-300)) :
-				       v / a[j * m + j];
+			a[i * m + j] = i == j ? sqrt(fmax(v, 1e-300))
+					      : v / a[j * m + j];
 		}
 	}
 	for (size_t i = 0; i < m; i++) {
@@ -232,8 +245,8 @@ static double dot(const double *a, const double *b, size_t n)
 }
 
 /*
- * Solve for the step against the gradient, by eliminating the curve. Returns
- * how much the parabola says is to be gained, twice.
+ * Solve for the Newton step by the Schur complement of the curve's block.
+ * Return: twice the decrease that the quadratic model predicts.
  */
 static double system_solve(struct system *s, size_t n, size_t m,
 			   double *scratch)
@@ -247,8 +260,9 @@ static double system_solve(struct system *s, size_t n, size_t m,
 		memcpy(scratch, b, n * sizeof(double));
 		solve_band(s->band, scratch, n);
 		for (size_t q = 0; q <= p; q++)
-			s->corner[p * m + q] -= dot(scratch, s->border + q * n, n);
-		/* A margin that no wall holds stays where it is. */
+			s->corner[p * m + q] -= dot(scratch, s->border + q * n,
+						    n);
+		/* A margin without constraints stays where it is. */
 		s->corner[p * m + p] = fmax(s->corner[p * m + p], 1e-9 * d) +
 				       1e-300;
 		s->step_margin[p] = dot(b, s->step, n) - s->rhs_margin[p];
@@ -262,31 +276,30 @@ static double system_solve(struct system *s, size_t n, size_t m,
 	solve_band(s->band, s->step, n);
 	for (size_t i = 0; i < n; i++)
 		s->step[i] = -s->step[i];
-	return -dot(s->rhs, s->step, n) -
-	       dot(s->rhs_margin, s->step_margin, m);
+	return -dot(s->rhs, s->step, n) - dot(s->rhs_margin, s->step_margin, m);
 }
 
-static double slack(const struct fit *f, const struct wall *w)
+static double slack(const struct fit *f, const struct soft_constraint *w)
 {
 	double y = spline_sum(&f->curve, &w->place);
 
-	return (w->side == ABOVE ? w->y - y : y - w->y) - f->margin[w->pair];
+	return (w->side == ABOVE ? w->y - y : y - w->y) - f->margin[w->link];
 }
 
-/* The sum of log(1 + exp(strain)) of all walls. */
-static double strain_walls(struct fit *f, double stretch)
+/* The sum of log(1 + exp(z)) of all constraints. */
+static double penalty(struct fit *f, double stretch)
 {
 	double sum = 0, product = 1;
 
-	for (size_t i = 0; i < f->walls; i++) {
-		struct wall *w = &f->wall[i];
-		double x = -slack(f, w) / (stretch * w->soft), ax = fabs(x);
+	for (size_t i = 0; i < f->num_constraints; i++) {
+		struct soft_constraint *w = &f->constraint[i];
+		double x = -slack(f, w) / (stretch * w->scale), ax = fabs(x);
 
-		w->strain = x;
-		w->fade = ax > FADED ? 0 : exp(-ax);
+		w->z = x;
+		w->tail = ax > NEGLIGIBLE ? 0 : exp(-ax);
 		sum += x > 0 ? x : 0;
-		product *= 1 + w->fade;
-		/* One logarithm for many: each factor is at most 2. */
+		product *= 1 + w->tail;
+		/* One logarithm for 512 factors of at most 2: below 2^1024. */
 		if (i % 512 == 511) {
 			sum += log(product);
 			product = 1;
@@ -295,12 +308,12 @@ static double strain_walls(struct fit *f, double stretch)
 	return sum + log(product);
 }
 
-/* Without the part of the sum that does not depend on curve and margins. */
+/* The objective, less what does not depend on curve and margins. */
 static double cost_of(struct fit *f, double stretch)
 {
-	double cost = strain_walls(f, stretch) -
-		      dot(f->push, f->curve.coef, f->curve.coefs) -
-		      dot(f->push_margin, f->margin, f->pairs);
+	double cost = penalty(f, stretch) -
+		      dot(f->score, f->curve.coef, f->curve.coefs) -
+		      dot(f->margin_score, f->margin, f->links);
 
 	for (size_t i = 0; i + 2 < f->curve.coefs && !f->straight; i++) {
 		struct bend b = bend_at(&f->curve, i);
@@ -311,36 +324,37 @@ static double cost_of(struct fit *f, double stretch)
 	return cost;
 }
 
-/* For the curve that cost_of() saw last. */
+/* Set the system up at the curve whose cost_of() was computed last. */
 static void build(const struct fit *f, struct system *s, double stretch,
 		  bool cautious)
 {
-	size_t n = f->curve.coefs, m = f->pairs;
+	size_t n = f->curve.coefs, m = f->links;
 
 	system_clear(s, n, m);
 	for (size_t i = 0; i < n; i++)
-		s->rhs[i] = -f->push[i];
+		s->rhs[i] = -f->score[i];
 	for (size_t i = 0; i < m; i++)
-		s->rhs_margin[i] = -f->push_margin[i];
-	for (size_t i = 0; i < f->walls; i++) {
-		const struct wall *w = &f->wall[i];
-		double soft = stretch * w->soft;
-		double x = w->strain, ax = fabs(x), e = w->fade;
+		s->rhs_margin[i] = -f->margin_score[i];
+	for (size_t i = 0; i < f->num_constraints; i++) {
+		const struct soft_constraint *w = &f->constraint[i];
+		double soft = stretch * w->scale;
+		double x = w->z, ax = fabs(x), e = w->tail;
 		double safe = ax < 1e-3 ? 0.25 : (1 - e) / (1 + e) / (2 * ax);
 		double p = (x > 0 ? 1 : e) / (1 + e);
-		double weight = cautious || x > 0 ? safe :
-				fmax(p * (1 - p), CAUTION * safe);
+		double weight = cautious || x > 0
+					? safe
+					: fmax(p * (1 - p), CAUTION * safe);
 
 		system_add(s, n, m, w, weight / (soft * soft), p / soft);
 	}
 	system_stiffen(s, f, 1);
 }
 
-/* Go along the step as far as it helps. */
+/* Line search by halving (Armijo's rule), at most 2^-11 of the step. */
 static bool take_step(struct fit *f, struct system *s, double stretch,
 		      double slope, double *cost)
 {
-	size_t n = f->curve.coefs, m = f->pairs;
+	size_t n = f->curve.coefs, m = f->links;
 	double *coef = f->curve.coef, *margin = f->margin, length = 1;
 
 	memcpy(s->trial, coef, n * sizeof(double));
@@ -361,14 +375,14 @@ static bool take_step(struct fit *f, struct system *s, double stretch,
 	}
 	memcpy(coef, s->trial, n * sizeof(double));
 	memcpy(margin, s->trial_margin, m * sizeof(double));
-	/* Walls are to be as strained as they were. */
+	/* Restore z and tail of all constraints, too. */
 	*cost = cost_of(f, stretch);
 	return false;
 }
 
 int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 {
-	size_t n = f->curve.coefs, m = f->pairs;
+	size_t n = f->curve.coefs, m = f->links;
 	bool cautious = false;
 	struct system s;
 
@@ -396,28 +410,29 @@ int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 
 int fit_start(struct fit *f, double *residual)
 {
-	size_t n = f->curve.coefs, m = f->pairs;
+	size_t n = f->curve.coefs, m = f->links;
 	struct system s;
 	double sum = 0, soft = HUGE_VAL;
 
 	if (system_new(&s, n, m))
 		return -ENOMEM;
 	for (size_t i = 0; i < m; i++)
-		soft = fmin(soft, f->soft[i]);
+		soft = fmin(soft, f->scale[i]);
 	memset(f->curve.coef, 0, n * sizeof(double));
 	memset(f->margin, 0, m * sizeof(double));
 	system_clear(&s, n, m);
 	memset(s.rhs, 0, n * sizeof(double));
 	memset(s.rhs_margin, 0, m * sizeof(double));
-	for (size_t i = 0; i < f->walls; i++)
-		system_add(&s, n, m, &f->wall[i], 1, -slack(f, &f->wall[i]));
+	for (size_t i = 0; i < f->num_constraints; i++)
+		system_add(&s, n, m, &f->constraint[i], 1,
+			   -slack(f, &f->constraint[i]));
 	system_stiffen(&s, f, soft * soft);
 	system_solve(&s, n, m, s.trial);
 	memcpy(f->curve.coef, s.step, n * sizeof(double));
 	memcpy(f->margin, s.step_margin, m * sizeof(double));
 	free(s.band);
-	for (size_t i = 0; i < f->walls; i++)
-		sum += fabs(slack(f, &f->wall[i]));
-	*residual = sum / (double)(f->walls ? f->walls : 1);
+	for (size_t i = 0; i < f->num_constraints; i++)
+		sum += fabs(slack(f, &f->constraint[i]));
+	*residual = sum / (double)(f->num_constraints ? f->num_constraints : 1);
 	return 0;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A curve in the tube between walls.
+ * The likelihood fit: soft constraints and scores go in, the most likely
+ * correction of one host (a spline) and minimum delays (one margin for each
+ * link) come out. See fit.c for the objective.
  *
- * The curve is the correction of one host's clock. Every message between it
- * and a host whose clock is known puts a wall above the curve (a message that
- * the host sent) or below it (one that it received): the curve keeps away from
- * each wall by at least the smallest delay of that pair of hosts. Delays above
- * the smallest are taken to be exponential, with their own mean for each
- * direction of each pair.
+ *	y	  v   v      v  v	limits from above: the host sent
+ *	|	    v    v  v	   v
+ *	| ------ correction ---------	margin away from the limits
+ *	|	   ^  ^     ^   ^
+ *	+	 ^      ^     ^		limits from below: the host received
  */
-#ifndef NETSYNC_FIT_H
-#define NETSYNC_FIT_H
+#ifndef NETSYNC_CURVE_FIT_H
+#define NETSYNC_CURVE_FIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,46 +20,52 @@
 #include "curve/observations.h"
 #include "curve/spline.h"
 
-struct wall {
-	struct place place;
-	double y;		/* ns */
-	double soft;		/* how soft it is, ns */
-	/* Where the curve was last seen: */
-	double strain;		/* how far beyond the wall, in softnesses */
-	double fade;		/* exp(-|strain|) */
-	uint32_t pair;
-	uint8_t side;		/* ABOVE or BELOW */
+/* An observation that the correction shall keep a margin away from. */
+struct soft_constraint {
+	struct place place; /* of its time in the spline */
+	double y;	    /* the limit, ns */
+	double scale;	    /* of the logistic penalty, ns */
+	/* At the correction whose cost was computed last: */
+	double z;    /* -slack / scale */
+	double tail; /* exp(-|z|) */
+	uint32_t link;
+	uint8_t side; /* ABOVE or BELOW */
 };
 
 struct fit {
 	struct spline curve;
-	double *margin;		/* smallest delay of each pair, ns */
-	size_t pairs;
-	struct wall *wall;
-	size_t walls;
-	size_t wall_room;
-	double *soft;		/* of each pair: how soft its walls are, ns */
+	double *margin; /* minimum delay of each link, ns */
+	size_t links;
+	struct soft_constraint *constraint;
+	size_t num_constraints;
+	size_t constraint_room;
+	double *scale; /* of the constraints of each link, ns */
 	/*
-	 * How strongly all messages together press the curve upward at each
-	 * coefficient, and the margins: 1 / mean excess delay for each.
+	 * Gradient of the sum of all slacks / mean excess delay, by the
+	 * coefficients and by the margins, 1 / ns.
 	 */
-	double *push;
-	double *push_margin;
-	double *crowd;		/* messages of a piece of each pair, in means */
-	bool straight;		/* nothing but a line is wanted */
+	double *score;
+	double *margin_score;
+	/* Messages in a spline interval of each link, relative to the mean. */
+	double *density;
+	bool straight; /* a straight line is wanted */
 	/*
-	 * A skew wanders this far (as a standard deviation) in a second, by
-	 * itself: what is known of clocks before any message.
+	 * Standard deviation of the change of a skew within a second, by the
+	 * oscillator alone: the prior (random-walk frequency modulation, IEEE
+	 * Std 1139).
 	 */
-	double wander;
+	double skew_walk;
 };
 
-/* Start with the curve that lies in the middle of all walls: 0 or -ENOMEM. */
+/*
+ * Start at the least-squares middle of all constraints: 0 or -ENOMEM.
+ * *residual: their mean distance from it, ns.
+ */
 int fit_start(struct fit *f, double *residual);
 
 /*
- * Find the most likely curve and margins, with walls @stretch times as soft as
- * they shall be: 0 or -ENOMEM. @cost: the negative logarithm of the likelihood.
+ * Find the most likely curve and margins, with scales @stretch times as wide as
+ * they shall be: 0 or -ENOMEM. *cost: the negative logarithm of the likelihood.
  */
 int fit_solve(struct fit *f, double stretch, int max_steps, double *cost);
 

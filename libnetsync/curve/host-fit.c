@@ -1,380 +1,360 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The estimator of one host, in rounds: change points are detected, first
+ * beyond the initial fit, then beyond the curve of the last round; the curve is
+ * fitted with them; they are placed by it. Last, change points and curve are
+ * checked against the straight line.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/change-point.h"
+#include "curve/constraints.h"
+#include "curve/delays.h"
 #include "curve/host-fit.h"
+#include "curve/order.h"
+#include "curve/outliers.h"
+#include "curve/placement.h"
 
-#define WINDOWS 4096
-#define PASSES 3
-#define BINS_OF_WINDOW 8	/* at least, of the busiest link */
-#define NEIGHBOURS 8		/* groups before, and groups after */
-#define MANY 16			/* no more than one in so many is left out */
-#define OUTLIER 8.0		/* median deviations inward */
-#define SAMPLE 4		/* one in so many groups tells the deviation, */
-#define SAMPLES 512		/* and about so many, if there are more */
+/* Rounds at most. Chosen: a fourth one rarely finds anything. */
+#define ROUNDS 4
+/* A round is undone if the mean delay grew by this factor. Chosen. */
+#define WORSE 1.1
+/* Delays improved if the mean delay fell by this factor. Chosen. */
+#define IMPROVED 0.8
+/* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
+#define VISIBLE 1000.0
 
-/* Room for looking at one side after the other. */
-struct desk {
-	struct group *group;
-	double *inward;
-	double *buffer;
-};
-
-/* 0 or -ENOMEM; free it in any case. */
-static int desk_new(struct desk *d, const struct points *p)
+/* As delays_find_minima(), with the mean delays. */
+static int update_delays(struct host_fit *k)
 {
-	size_t most = points_most(p) + 1;
+	int ret;
 
-	d->group = malloc(most * sizeof(*d->group));
-	d->inward = malloc(most * sizeof(*d->inward));
-	d->buffer = malloc(most * sizeof(*d->buffer));
-	return d->group && d->inward && d->buffer ? 0 : -ENOMEM;
+	host_fit_set_residuals(k, &k->best);
+	ret = delays_set_means(&k->obs);
+	return ret || !k->best.coefs ? ret
+				     : delays_find_minima(&k->obs, k->drift);
 }
 
-static void desk_free(struct desk *d)
+/* Before the first round: outliers, and delays. */
+static int prepare(struct host_fit *k)
 {
-	free(d->group);
-	free(d->inward);
-	free(d->buffer);
-}
-
-/* ---- middle line ------------------------------------------------------- */
-
-double rough_at(void *rough, double t)
-{
-	struct rough *r = rough;
-	size_t lo = 0, hi = r->num;
-
-	if (hi < 2)
-		return hi ? r->y[0] : 0;
-	if (r->last + 1 < hi && r->t[r->last] <= t && t < r->t[r->last + 1]) {
-		lo = r->last;
-		hi = lo + 1;
-	}
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->t[mid] <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	if (lo + 1 == r->num)
-		lo--;
-	r->last = lo;
-	return r->y[lo] + (r->y[lo + 1] - r->y[lo]) * (t - r->t[lo]) /
-	       (r->t[lo + 1] - r->t[lo]);
-}
-
-/* Half-way between the medians of both directions of the busiest link. */
-static bool middle_of_window(const struct points *p, size_t *at, double end,
-			     double *buffer, double *y)
-{
-	size_t busiest = 0;
-
-	for (size_t i = 0; i < p->links; i++) {
-		double m[2], t;
-		size_t n[2];
-
-		for (int s = 0; s < 2; s++) {
-			const struct side *side = &p->side[2 * i + (size_t)s];
-			size_t *a = &at[2 * i + (size_t)s];
-
-			n[s] = 0;
-			for (; *a < side->heaps && side->heap[*a].t < end; ++*a)
-				if (side->heap[*a].samples)
-					buffer[n[s]++] = points_inner(p,
-						&side->heap[*a], s, &t);
-			if (n[s])
-				m[s] = median(buffer, n[s]);
-		}
-		if (n[0] && n[1] && (n[0] < n[1] ? n[0] : n[1]) > busiest) {
-			busiest = n[0] < n[1] ? n[0] : n[1];
-			*y = (m[ABOVE] - m[BELOW]) / 2;
-		}
-	}
-	return busiest;
-}
-
-/* Find the middle line, looking at what is beyond an earlier one. */
-static int middle(struct rough *r, struct rough *beyond, struct points *p)
-{
-	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
-	size_t most = points_most(p), windows = most / BINS_OF_WINDOW;
-	double *buffer = malloc((most + 1) * sizeof(*buffer));
-
-	windows = windows < 2 ? 2 : windows > WINDOWS ? WINDOWS : windows;
-	r->t = malloc(windows * sizeof(*r->t));
-	r->y = malloc(windows * sizeof(*r->y));
-	if (!at || !buffer || !r->t || !r->y) {
-		free(at);
-		free(buffer);
-		return -ENOMEM;
-	}
-	points_look(p, rough_at, beyond);
-	for (size_t w = 0; w < windows; w++) {
-		double width = p->span / (double)windows;
-		double t = width * ((double)w + 0.5), y;
-
-		if (!middle_of_window(p, at, width * (double)(w + 1), buffer,
-				      &y))
-			continue;
-		r->t[r->num] = t;
-		r->y[r->num++] = y + rough_at(beyond, t);
-	}
-	free(at);
-	free(buffer);
-	return 0;
-}
-
-/* Straight is what the medians of the slopes and of the middle line say. */
-static int straighten(struct rough *r, struct points *p, struct course *c)
-{
-	size_t n = r->num, apart = n / 16 ? n / 16 : 1;
-	double *v = malloc((n + 1) * sizeof(*v)), slope = 0, offset;
-
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i + apart < n; i++)
-		v[i] = (r->y[i + apart] - r->y[i]) / (r->t[i + apart] - r->t[i]);
-	if (n > apart)
-		slope = median(v, n - apart);
-	for (size_t i = 0; i < n; i++)
-		v[i] = r->y[i] - slope * r->t[i];
-	offset = median(v, n);
-	free(v);
-	for (size_t i = 0; i < n; i++)
-		r->y[i] -= offset + slope * r->t[i];
-	points_tilt(p, offset, slope);
-	c->skew += slope;
-	c->offset += (int64_t)floor(offset);
-	c->rest += offset - floor(offset);
-	return 0;
-}
-
-int rough_find(struct rough *r, struct points *p, struct course *c)
-{
-	struct rough last = { 0 };
+	size_t rejected;
 	int ret = 0;
 
-	/* Again, as a window's median is blurred where the curve is steep. */
-	for (int i = 0; i < PASSES && !ret; i++) {
-		rough_release(&last);
-		last = *r;
-		*r = (struct rough){ 0 };
-		ret = middle(r, &last, p);
+	if (k->best.coefs) {
+		host_fit_set_residuals(k, &k->best);
+	} else {
+		ret = initial_fit_find(&k->initial, &k->obs, k->correction);
+		observations_set_residuals(&k->obs, NULL, NULL);
+	}
+	if (!ret)
+		ret = outliers_reject(&k->obs, k->correction, 0, &rejected);
+	if (!ret)
+		ret = update_delays(k);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- rounds ------------------------------------------------------------ */
+
+/* All that a round changes. */
+struct snapshot {
+	struct spline best;
+	struct change_point *change;
+	size_t num_changes;
+	size_t intervals;
+	double *margin;
+	uint32_t *kept; /* observations of each bin */
+	double delay;
+};
+
+/* Of all directions together, beyond the smallest. */
+static double mean_delay(const struct host_fit *k)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < 2 * k->obs.links; i++)
+		sum += k->obs.direction[i].mean;
+	return sum;
+}
+
+static size_t count_bins(const struct observations *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2 * p->links; i++)
+		n += p->direction[i].bins;
+	return n;
+}
+
+static void snapshot_free(struct snapshot *m)
+{
+	spline_free(&m->best);
+	free(m->change);
+	free(m->margin);
+	free(m->kept);
+	memset(m, 0, sizeof(*m));
+}
+
+static int snapshot_take(struct snapshot *m, const struct host_fit *k)
+{
+	const struct correction *c = k->correction;
+	size_t links = k->obs.links, bins = count_bins(&k->obs);
+
+	*m = (struct snapshot){
+		.change = malloc((c->num_changes + 1) * sizeof(*m->change)),
+		.num_changes = c->num_changes,
+		.intervals = k->intervals,
+		.margin = malloc((links + 1) * sizeof(*m->margin)),
+		.kept = malloc((bins + 1) * sizeof(*m->kept)),
+		.delay = mean_delay(k),
+	};
+	if (spline_copy(&m->best, &k->best) || !m->change || !m->margin ||
+	    !m->kept)
+		return -ENOMEM;
+	memcpy(m->margin, k->margin, links * sizeof(*m->margin));
+	if (c->num_changes)
+		memcpy(m->change, c->change,
+		       c->num_changes * sizeof(*m->change));
+	/* All bins are in one array. */
+	for (size_t i = 0; i < bins; i++)
+		m->kept[i] = k->obs.direction[0].bin[i].num;
+	return 0;
+}
+
+static void snapshot_restore(struct host_fit *k, struct snapshot *m)
+{
+	struct correction *c = k->correction;
+	size_t bins = count_bins(&k->obs);
+
+	free(c->change);
+	c->change = m->change;
+	c->num_changes = m->num_changes;
+	m->change = NULL;
+	spline_free(&k->best);
+	k->best = m->best;
+	m->best = (struct spline){ 0 };
+	k->intervals = m->intervals;
+	memcpy(k->margin, m->margin, k->obs.links * sizeof(*m->margin));
+	for (size_t i = 0; i < bins; i++)
+		k->obs.direction[0].bin[i].num = m->kept[i];
+}
+
+/* Detect change points, and fit the curve with them. 1: again; 0: enough. */
+static int one_round(struct host_fit *k, bool first)
+{
+	double before = mean_delay(k);
+	int ret = change_points_find(k->correction, &k->obs, k->drift, !first,
+				     host_fit_at, k);
+
+	if (ret < 0 || (!ret && !first && !k->improved))
+		return ret;
+	if (k->correction->num_changes)
+		ret = placement_settle(k);
+	else
+		ret = order_choose(k);
+	if (!ret)
+		ret = update_delays(k);
+	if (ret < 0)
+		return ret;
+	k->improved = mean_delay(k) < IMPROVED * before || (ret && first);
+	return 1;
+}
+
+/* A round after which delays are longer was misled, and is undone. */
+static int follow(struct host_fit *k)
+{
+	int ret = prepare(k), more = 1;
+
+	for (int round = 0; !ret && more && round < ROUNDS; round++) {
+		struct snapshot before;
+
+		ret = snapshot_take(&before, k);
 		if (!ret)
-			ret = straighten(r, p, c);
+			more = one_round(k, !round);
+		if (more < 0)
+			ret = more;
+		if (!ret && round && mean_delay(k) > WORSE * before.delay) {
+			snapshot_restore(k, &before);
+			ret = update_delays(k);
+			ret = ret < 0 ? ret : 0;
+			more = 0;
+		}
+		snapshot_free(&before);
 	}
-	rough_release(&last);
+	if (!ret && k->correction->num_changes)
+		ret = order_choose(k);
 	return ret;
 }
 
-void rough_release(struct rough *r)
+bool host_fit_useful(const struct pair *p)
 {
-	free(r->t);
-	free(r->y);
-	memset(r, 0, sizeof(*r));
+	return p->direction[0].num >= MIN_MESSAGES &&
+	       p->direction[1].num >= MIN_MESSAGES;
 }
 
-/* ---- outliers ---------------------------------------------------------- */
-
-/*
- * What @n groups say about the value at @t: the line of the median slope
- * (H. Theil, 1950; P. Sen, 1968). *reach: how far that is to be trusted less,
- * being outside of them.
- */
-static double foretell(const struct group *g, size_t n, double t, double *reach)
+/* Of all messages that are kept: how many are inverted? */
+static size_t count_inverted(const struct correction *c,
+			     const struct link *links, size_t num_links)
 {
-	double v[NEIGHBOURS * (NEIGHBOURS - 1) / 2], slope, least, most;
-	size_t m = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = i + 1; j < n; j++)
-			if (g[j].t > g[i].t)
-				v[m++] = (g[j].y - g[i].y) / (g[j].t - g[i].t);
-	slope = median(v, m);
-	least = most = g[0].t;
-	for (size_t i = 0; i < n; i++) {
-		v[i] = g[i].y - slope * (g[i].t - t);
-		least = fmin(least, g[i].t);
-		most = fmax(most, g[i].t);
+	for (size_t i = 0; i < num_links; i++) {
+		const struct link *l = &links[i];
+		const struct correction *correction[2] = {
+			l->first ? c : l->other, l->first ? l->other : c
+		};
+
+		n += correction_inversions(l->pair, correction);
 	}
-	*reach = fmax(1, 2 * fmax(least - t, t - most) / fmax(most - least, 1));
-	return median(v, n);
+	return n;
 }
 
-/* Drop what lies below a value. */
-static size_t drop_below(struct points *p, struct side *side, int dir,
-			 const struct group *g, double limit)
+static bool all_straight(const struct link *links, size_t num_links)
 {
-	size_t dropped = 0;
+	size_t n = 0;
 
-	for (size_t i = g->from; i < g->to; i++) {
-		struct heap *h = &side->heap[i];
-
-		for (uint32_t j = 0; j < h->samples;) {
-			struct sample *s = &p->sample[h->first + j];
-
-			if ((dir == ABOVE ? s->beyond : -s->beyond) >= limit) {
-				j++;
-				continue;
-			}
-			*s = p->sample[h->first + --h->samples];
-			dropped++;
-		}
-	}
-	return dropped;
+	while (n < num_links && links[n].straight)
+		n++;
+	return n == num_links;
 }
 
-/* Beside breaks that are not placed yet, curves are not to be judged by. */
-static bool unsure(const struct course *c, const struct side *side,
-		   const struct group *g)
+/* The same, by another curve. */
+static size_t inverted_by(struct correction *c, const struct spline *curve,
+			  const struct link *links, size_t num_links)
 {
-	double from = side->heap[g->from].t, to = side->heap[g->to - 1].t;
+	size_t n;
 
-	for (size_t i = 0; i < c->num_breaks; i++)
-		if (c->breaks[i].t + c->breaks[i].within > from - side->width &&
-		    c->breaks[i].t - c->breaks[i].within < to + side->width)
-			return true;
-	return false;
-}
-
-/* How far inward is a group of what is before, or after, if that is less? */
-static double inward_of(const struct group *g, size_t n, size_t i)
-{
-	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
-	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
-	double reach = 1, least = HUGE_VAL;
-
-	if (before >= NEIGHBOURS / 2)
-		least = foretell(&g[i - before], before, g[i].t, &reach) -
-			g[i].y;
-	if (after >= NEIGHBOURS / 2) {
-		double r, v = foretell(&g[i + 1], after, g[i].t, &r) - g[i].y;
-
-		if (v < least) {
-			least = v;
-			reach = r;
-		}
-	}
-	return least / reach;
-}
-
-/* A group that is not below its neighbours, but for two, need not be looked at. */
-static bool inside(const struct group *g, size_t n, size_t i)
-{
-	size_t below[2] = { 0, 0 };
-
-	if (i < NEIGHBOURS || n - 1 - i < NEIGHBOURS)
-		return false;
-	for (size_t k = 1; k <= NEIGHBOURS; k++) {
-		below[0] += g[i - k].y <= g[i].y;
-		below[1] += g[i + k].y <= g[i].y;
-	}
-	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
+	c->curve = *curve;
+	spline_read(&c->reader, &c->curve);
+	n = count_inverted(c, links, num_links);
+	c->curve = (struct spline){ 0 };
+	return n;
 }
 
 /*
- * A clock that is set has one side to agree with; a wrong message has none.
+ * Fit a curve without the change points from @from to before @to. It is taken if
+ * it inverts at most @most messages; if not, all stays as it is.
  */
-static size_t clean_side(struct points *p, const struct course *c,
-			 struct side *side, int dir, double messages,
-			 struct desk *d)
+static int doubt_change_points(struct host_fit *k, const struct link *links,
+			       size_t num_links, size_t from, size_t to,
+			       size_t intervals, size_t most)
 {
-	struct group *g = d->group;
-	size_t n = points_group(p, side, dir, messages, g);
-	size_t every = n / SAMPLES > SAMPLE ? n / SAMPLES : SAMPLE;
-	size_t dropped = 0, wrong = 0, looked = 0;
-	double scatter;
+	struct correction *c = k->correction;
+	struct snapshot before;
+	double cost;
+	struct fit f = { 0 };
+	int ret = snapshot_take(&before, k);
+	bool fits = false;
 
-	if (n < NEIGHBOURS + 1)
+	if (!ret) {
+		memmove(&c->change[from], &c->change[to],
+			(c->num_changes - to) * sizeof(*c->change));
+		c->num_changes -= to - from;
+		ret = order_fit(k, &f, intervals, &cost);
+	}
+	if (!ret && isfinite(cost))
+		fits = inverted_by(c, &f.curve, links, num_links) <= most;
+	if (fits) {
+		order_keep(k, &f, intervals, cost);
+		ret = order_choose(k);
+	} else if (!ret) {
+		snapshot_restore(k, &before);
+	}
+	constraints_fit_free(&f);
+	snapshot_free(&before);
+	return ret;
+}
+
+/*
+ * Change points are in doubt where a straight line inverts no message: it was
+ * the delays that changed. So is the first or the last one, where a curve
+ * without it inverts fewer: only a few seconds beyond it speak for it.
+ */
+static int check_change_points(struct host_fit *k, const struct link *links,
+			       size_t num_links)
+{
+	struct correction *c = k->correction;
+	int ret = 0;
+
+	if (c->num_changes && all_straight(links, num_links))
+		ret = doubt_change_points(k, links, num_links, 0,
+					  c->num_changes, 0, 0);
+	for (int last = 1; !ret && last >= 0; last--) {
+		size_t at = last ? c->num_changes - 1 : 0, n;
+
+		if (!c->num_changes)
+			break;
+		n = inverted_by(c, &k->best, links, num_links);
+		if (n)
+			ret = doubt_change_points(k, links, num_links, at,
+						  at + 1, k->intervals, n - 1);
+	}
+	return ret;
+}
+
+/* A line that inverts no message is better than a curve that does. */
+static void prefer_line(struct correction *c, const struct correction *line,
+			const struct link *links, size_t num_links)
+{
+	if (!count_inverted(c, links, num_links) ||
+	    count_inverted(line, links, num_links))
+		return;
+	correction_release(c);
+	*c = *line;
+}
+
+int host_fit(struct correction *c, const struct link *links, size_t num_links,
+	     double drift)
+{
+	struct host_fit k = {
+		.correction = c,
+		.drift = drift,
+		.best = c->curve,
+		.intervals = c->intervals,
+	};
+	struct correction line = *c;
+	double span = (double)(c->to - c->from);
+	bool had_curve = c->curve.coefs;
+	int ret;
+
+	if (c->to <= c->from || !num_links)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		bool sample = i % every == 0;
-
-		d->inward[i] = 0;
-		if (!sample && inside(g, n, i))
-			continue;
-		d->inward[i] = inward_of(g, n, i);
-		if (sample)
-			d->buffer[looked++] = fabs(d->inward[i]);
+	/* In so short a time no oscillator drifts visibly. */
+	if (!had_curve && drift * span * span / 8 < VISIBLE &&
+	    !count_inverted(c, links, num_links))
+		return 0;
+	c->curve = (struct spline){ 0 };
+	correction_release(c);
+	if (!had_curve) {
+		/* One wrong message spoils a hull: begin anew. */
+		c->offset = observations_level(&links[0]);
+		c->frac = 0;
+		c->skew = 0;
 	}
-	scatter = fmax(median(d->buffer, looked), 1);
-	for (size_t i = 0; i < n; i++)
-		wrong += d->inward[i] > OUTLIER * scatter;
-	/* Where so many differ it is not that they are wrong. */
-	for (size_t i = 0; i < n && wrong * MANY <= n + MANY; i++)
-		if (d->inward[i] > OUTLIER * scatter &&
-		    !unsure(c, side, &g[i]))
-			dropped += drop_below(p, side, dir, &g[i], g[i].y +
-					      d->inward[i] - OUTLIER * scatter);
-	return dropped;
-}
-
-int rough_clean(struct points *p, const struct course *c, size_t parts,
-		size_t *dropped)
-{
-	struct desk d;
-	int ret = desk_new(&d, p);
-
-	*dropped = 0;
-	for (size_t i = 0; i < 2 * p->links && !ret; i++) {
-		struct side *side = &p->side[i];
-		double messages = parts ? (double)side->messages /
-					  (double)parts : ROUGH_GROUP;
-		size_t more = 1;
-
-		/* Again: that look is not disturbed by what the first found. */
-		for (int look = 0; look < 2 && more; look++) {
-			more = clean_side(p, c, side, (int)(i & 1),
-					  fmax(messages, ROUGH_GROUP), &d);
-			*dropped += more;
-		}
+	ret = observations_gather(&k.obs, c, links, num_links);
+	k.margin = calloc(num_links, sizeof(*k.margin));
+	if (!k.margin)
+		ret = -ENOMEM;
+	if (!ret)
+		ret = follow(&k);
+	if (!ret)
+		ret = check_change_points(&k, links, num_links);
+	if (!ret) {
+		c->curve = k.best;
+		spline_read(&c->reader, &c->curve);
+		c->intervals = k.intervals;
+		c->expected_error = placement_expected_error(&k, &c->curve);
+		k.best = (struct spline){ 0 };
 	}
-	desk_free(&d);
-	return ret;
-}
-
-/* ---- mean delays ------------------------------------------------------- */
-
-/* That a median says something of; of few messages they are small. */
-#define MANY_GROUPS 64
-
-/*
- * The lowest of n exponential delays is itself exponential with a mean of 1/n
- * of theirs, and its median deviation 0.4812 of that.
- */
-static double mean_delay(const struct points *p, const struct side *side,
-			 int dir, struct desk *d)
-{
-	struct group *g = d->group;
-	double *buffer = d->buffer;
-	double size = fmin((double)side->messages / MANY_GROUPS, ROUGH_GROUP);
-	size_t num = points_group(p, side, dir, fmax(size, 1), g);
-	double middle, messages = 0;
-
-	if (!num)
-		return 1;
-	for (size_t i = 0; i < num; i++) {
-		buffer[i] = g[i].y;
-		messages += g[i].messages;
-	}
-	middle = median(buffer, num);
-	for (size_t i = 0; i < num; i++)
-		buffer[i] = fabs(buffer[i] - middle);
-	return fmax(median(buffer, num) * messages / (double)num / 0.4812, 1);
-}
-
-int rough_means(struct points *p)
-{
-	struct desk d;
-	int ret = desk_new(&d, p);
-
-	for (size_t i = 0; i < 2 * p->links && !ret; i++)
-		p->side[i].mean = mean_delay(p, &p->side[i], (int)(i & 1), &d);
-	desk_free(&d);
+	/* Later, there is a curve already, and no line. */
+	if (!ret && !had_curve)
+		prefer_line(c, &line, links, num_links);
+	observations_release(&k.obs);
+	initial_fit_release(&k.initial);
+	spline_free(&k.best);
+	free(k.margin);
 	return ret;
 }

@@ -7,143 +7,146 @@
 
 /*
  * A message (x, y) of a link puts the host's correction below (or above) this,
- * as far as it goes beyond the straight course.
+ * as far as it goes beyond the straight correction.
  */
-static struct sample bear(const struct course *c, const struct link *l,
-			  int64_t x, int64_t y)
+static struct observation bear(const struct correction *c, const struct link *l,
+			       int64_t x, int64_t y)
 {
 	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x, ref;
 	double d = (double)(own - c->from), rest;
 
-	rest = course_at(l->other, other, &ref);
-	return (struct sample){
+	rest = correction_at(l->other, other, &ref);
+	return (struct observation){
 		.t = d,
-		.y = (double)(ref - own - c->offset) + rest - c->rest -
+		.y = (double)(ref - own - c->offset) + rest - c->frac -
 		     c->skew * d,
 	};
 }
 
-int64_t points_level(const struct link *l)
+int64_t observations_level(const struct link *l)
 {
-	const struct envelope *e = &l->pair->cloud[0].envelope;
+	const struct envelope *e = &l->pair->direction[0].envelope;
 	int64_t x = bin_time(&e->bin[e->num / 2]), ref;
 	int64_t y = envelope_usual_y(e, e->num / 2);
 	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x;
 
-	course_at(l->other, other, &ref);
+	correction_at(l->other, other, &ref);
 	return ref - own;
 }
 
-static void gather_side(struct points *p, const struct course *c,
-			const struct link *l, int cloud, struct side *side)
+static void gather_side(struct observations *p, const struct correction *c,
+			const struct link *l, int cloud,
+			struct obs_direction *dir)
 {
-	const struct envelope *e = &l->pair->cloud[cloud].envelope;
-	const struct course *first = l->first ? c : l->other;
+	const struct envelope *e = &l->pair->direction[cloud].envelope;
+	const struct correction *first = l->first ? c : l->other;
 
-	side->noise = l->other->noise;
-	side->width = (double)(INT64_C(1) << e->shift);
+	dir->other_error = l->other->expected_error;
+	dir->width = (double)(INT64_C(1) << e->shift);
 	for (size_t i = 0; i < e->num; i++) {
 		const struct bin *b = &e->bin[i];
 		/* Of the mean only the time matters, not to the ns. */
 		int64_t mean = bin_time(b), y;
-		struct heap *h;
+		struct obs_bin *h;
 
-		if (!course_covers(first, mean))
+		if (!correction_covers(first, mean))
 			continue;
-		h = &side->heap[side->heaps++];
+		h = &dir->bin[dir->bins++];
 		y = l->first ? 0 : envelope_usual_y(e, i);
 		y = cloud ? -y : y;
-		*h = (struct heap){ .messages = (uint32_t)b->messages,
-				    .first = (uint32_t)p->samples,
-				    .samples = b->corners,
-				    .t = (double)(mean + y - c->from) };
+		*h = (struct obs_bin){ .messages = (uint32_t)b->messages,
+				       .from = (uint32_t)p->num,
+				       .num = b->corners,
+				       .t = (double)(mean + y - c->from) };
 		for (uint32_t n = 0; n < b->corners; n++) {
-			struct sample *s = &p->sample[p->samples];
+			struct observation *s = &p->obs[p->num];
 
 			y = b->corner[n].y;
 			*s = bear(c, l, b->corner[n].x, cloud ? -y : y);
 			/* A false timestamp led there. */
 			if (s->t < 0 || s->t > p->span)
-				h->samples--;
+				h->num--;
 			else
-				p->samples++;
+				p->num++;
 		}
-		side->messages += b->messages;
+		dir->messages += b->messages;
 	}
 }
 
-int points_gather(struct points *p, const struct course *c,
-		  const struct link *links, size_t num_links)
+int observations_gather(struct observations *p, const struct correction *c,
+			const struct link *links, size_t num_links)
 {
-	size_t samples = 0, heaps = 0;
-	struct heap *heap;
+	size_t samples = 0, bins = 0;
+	struct obs_bin *bin;
 
-	*p = (struct points){ .span = (double)(c->to - c->from),
-			      .links = num_links };
+	*p = (struct observations){ .span = (double)(c->to - c->from),
+				    .links = num_links };
 	for (size_t i = 0; i < num_links; i++) {
 		for (int d = 0; d < 2; d++) {
 			const struct envelope *e =
-				&links[i].pair->cloud[d].envelope;
+				&links[i].pair->direction[d].envelope;
 
-			heaps += e->num;
+			bins += e->num;
 			for (size_t b = 0; b < e->num; b++)
 				samples += e->bin[b].corners;
 		}
 	}
-	p->side = calloc(2 * num_links + 1, sizeof(*p->side));
-	p->sample = malloc((samples + 1) * sizeof(*p->sample));
-	heap = malloc((heaps + 1) * sizeof(*heap));
-	if (!p->side || !p->sample || !heap) {
-		free(heap);
+	p->direction = calloc(2 * num_links + 1, sizeof(*p->direction));
+	p->obs = malloc((samples + 1) * sizeof(*p->obs));
+	bin = malloc((bins + 1) * sizeof(*bin));
+	if (!p->direction || !p->obs || !bin) {
+		free(bin);
 		return -ENOMEM;
 	}
-	p->side[0].heap = heap;
+	p->direction[0].bin = bin;
 	for (size_t i = 0; i < num_links; i++) {
 		for (int s = 0; s < 2; s++) {
 			/* What host[0] sent is above the clock of host[0] .. */
 			int cloud = links[i].first ? s : !s;
-			struct side *side = &p->side[2 * i + (size_t)s];
+			struct obs_direction *dir =
+				&p->direction[2 * i + (size_t)s];
 
-			side->heap = heap;
-			gather_side(p, c, &links[i], cloud, side);
-			heap += side->heaps;
-			p->messages[s] += side->messages;
+			dir->bin = bin;
+			gather_side(p, c, &links[i], cloud, dir);
+			bin += dir->bins;
+			p->messages[s] += dir->messages;
 		}
 	}
 	return 0;
 }
 
-void points_release(struct points *p)
+void observations_release(struct observations *p)
 {
-	if (p->side)
-		free(p->side[0].heap);
-	free(p->side);
-	free(p->sample);
+	if (p->direction)
+		free(p->direction[0].bin);
+	free(p->direction);
+	free(p->obs);
 }
 
-void points_tilt(struct points *p, double offset, double slope)
+void observations_detrend(struct observations *p, double offset, double slope)
 {
-	for (size_t i = 0; i < p->samples; i++)
-		p->sample[i].y -= offset + slope * p->sample[i].t;
+	for (size_t i = 0; i < p->num; i++)
+		p->obs[i].y -= offset + slope * p->obs[i].t;
 }
 
-void points_look(struct points *p, curve_fn curve, void *arg)
+void observations_set_residuals(struct observations *p, curve_fn curve,
+				void *arg)
 {
-	for (size_t i = 0; i < p->samples; i++) {
-		struct sample *s = &p->sample[i];
+	for (size_t i = 0; i < p->num; i++) {
+		struct observation *s = &p->obs[i];
 
-		s->beyond = s->y - (curve ? curve(arg, s->t) : 0);
+		s->residual = s->y - (curve ? curve(arg, s->t) : 0);
 	}
 }
 
-double points_inner(const struct points *p, const struct heap *h, int side,
-		    double *t)
+double observations_innermost(const struct observations *p,
+			      const struct obs_bin *h, int dir, double *t)
 {
 	double least = HUGE_VAL;
 
-	for (uint32_t i = 0; i < h->samples; i++) {
-		const struct sample *s = &p->sample[h->first + i];
-		double y = side == BELOW ? -s->beyond : s->beyond;
+	for (uint32_t i = 0; i < h->num; i++) {
+		const struct observation *s = &p->obs[h->from + i];
+		double y = dir == BELOW ? -s->residual : s->residual;
 
 		if (y < least) {
 			least = y;
@@ -153,27 +156,28 @@ double points_inner(const struct points *p, const struct heap *h, int side,
 	return least;
 }
 
-size_t points_group(const struct points *p, const struct side *side, int dir,
-		    double messages, struct group *group)
+size_t observations_group(const struct observations *p,
+			  const struct obs_direction *dir, int side,
+			  double messages, struct bin_group *group)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < side->heaps;) {
-		struct group g = { .y = HUGE_VAL, .from = i };
+	for (size_t i = 0; i < dir->bins;) {
+		struct bin_group g = { .y = HUGE_VAL, .from = i };
 
-		for (; i < side->heaps && g.messages < messages; i++) {
-			const struct heap *h = &side->heap[i];
+		for (; i < dir->bins && g.messages < messages; i++) {
+			const struct obs_bin *h = &dir->bin[i];
 			double t, y;
 
-			if (!h->samples)
+			if (!h->num)
 				continue;
-			y = points_inner(p, h, dir, &t);
+			y = observations_innermost(p, h, side, &t);
 			g.messages += h->messages;
 			if (y < g.y) {
 				g.y = y;
 				/* That of a wrong message may be anywhere. */
-				g.t = fmin(fmax(t, h->t - side->width),
-					   h->t + side->width);
+				g.t = fmin(fmax(t, h->t - dir->width),
+					   h->t + dir->width);
 			}
 		}
 		g.to = i;
@@ -192,50 +196,12 @@ size_t points_group(const struct points *p, const struct side *side, int dir,
 	return n;
 }
 
-size_t points_most(const struct points *p)
+size_t observations_most_bins(const struct observations *p)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < 2 * p->links; i++)
-		if (p->side[i].heaps > most)
-			most = p->side[i].heaps;
+		if (p->direction[i].bins > most)
+			most = p->direction[i].bins;
 	return most;
-}
-
-/* C. A. R. Hoare, "Algorithm 65: find", Communications of the ACM 4(7), 1961 */
-double nth(double *v, size_t n, size_t k)
-{
-	size_t from = 0, to = n ? n - 1 : 0;
-
-	while (from < to) {
-		size_t i = from, j = to;
-		double pivot = v[k];
-
-		for (;;) {
-			double x;
-
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			x = v[i];
-			v[i++] = v[j];
-			v[j--] = x;
-		}
-		/* What is before i is not above the pivot, nor below it after j. */
-		if (k <= j)
-			to = j;
-		if (k >= i)
-			from = i;
-		if (j < k && k < i)
-			break;
-	}
-	return n ? v[k] : 0;
-}
-
-double median(double *v, size_t n)
-{
-	return nth(v, n, n / 2);
 }

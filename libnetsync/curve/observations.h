@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All messages of one host with its neighbours, as they bear on the host's
- * correction: each is a limit from above (messages that the host sent) or from
- * below (that it received), beyond a straight course.
+ * Observations of one host: all messages that it exchanged with its
+ * neighbours, as limits of its correction. A message that the host sent is a
+ * limit from above, one that it received a limit from below. Values are what
+ * lies beyond the straight part of the correction.
  */
-#ifndef NETSYNC_POINTS_H
-#define NETSYNC_POINTS_H
+#ifndef NETSYNC_CURVE_OBSERVATIONS_H
+#define NETSYNC_CURVE_OBSERVATIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,103 +15,102 @@
 #include "curve/correction.h"
 #include "message/message.h"
 
+/* Messages of a group at least: their lowest is judged as one. Chosen. */
+#define GROUP_MESSAGES 16
+
+/* On which side of the correction a limit lies. */
 enum { ABOVE, BELOW };
 
-/* Messages between the host and one whose course is known. */
+/* Messages between the host and one whose correction is known. */
 struct link {
 	const struct pair *pair;
-	const struct course *other;
-	bool first;		/* the host is the pair's host[0] */
-	bool straight;		/* there is a line that all messages allow */
+	const struct correction *other;
+	bool first;    /* the host is the pair's host[0] */
+	bool straight; /* there is a line that all messages allow */
 };
 
-struct sample {
-	double t;		/* host's time from the start of its span, ns */
-	double y;		/* beyond the straight course, ns */
-	double beyond;		/* the curve that was last looked at, ns */
+struct observation {
+	double t;	 /* host's time since the start of its span, ns */
+	double y;	 /* limit of the correction, ns */
+	double residual; /* y - the curve last given, ns */
 };
 
-/* A bin of one direction of one link. */
-struct heap {
-	double t;		/* mean time of its messages */
+/* A bin of time of one direction. */
+struct obs_bin {
+	double t; /* mean time of its messages, ns */
 	uint32_t messages;
-	uint32_t first;		/* sample */
-	uint32_t samples;	/* none: what there was has been dropped */
-	/* Where all messages are slow: */
-	double lift;		/* of the lowest around, above the smallest */
-	double blur;		/* what that makes uncertain of each message */
+	uint32_t from; /* its first observation */
+	uint32_t num;  /* observations; 0: all were rejected */
+	/* Where the minimum delay is larger than elsewhere (min-delay.h): */
+	double excess;	     /* by how much, ns */
+	double excess_error; /* standard deviation of that, ns a message */
 };
 
-/* One direction of one link. */
-struct side {
-	struct heap *heap;
-	size_t heaps;
-	double width;		/* of a heap, in time */
+/* One direction of one link: ABOVE if the host sent, BELOW if it received. */
+struct obs_direction {
+	struct obs_bin *bin; /* in order of time */
+	size_t bins;
+	double width; /* of a bin, ns */
 	uint64_t messages;
-	double mean;		/* delay beyond the smallest, ns */
-	double noise;		/* of the other host's course, ns */
+	double mean;	    /* delay beyond the minimum, ns */
+	double other_error; /* expected error of the other's correction, ns */
 };
 
-struct points {
-	double span;
+struct observations {
+	double span; /* ns */
 	size_t links;
-	struct side *side;	/* 2 * links: ABOVE, BELOW of each */
-	struct sample *sample;
-	size_t samples;
-	uint64_t messages[2];
+	struct obs_direction *direction; /* 2 of each link: ABOVE, BELOW */
+	struct observation *obs;
+	size_t num;
+	uint64_t messages[2]; /* ABOVE, BELOW */
 };
 
-/* Enough messages for a statement about their lowest, as one. */
-struct group {
-	double t;		/* of the lowest point */
-	double y;		/* its value, outward positive */
+/* Neighbouring bins with enough messages to say something of the lowest. */
+struct bin_group {
+	double t; /* of the innermost observation, ns */
+	double y; /* its residual, outward positive, ns */
 	double messages;
-	size_t from;		/* heaps */
-	size_t to;
+	size_t from; /* first bin */
+	size_t to;   /* behind the last */
 };
 
-/* A curve of the host, beyond its straight course. */
+/* A curve of the host, beyond its straight correction: t, value in ns. */
 typedef double (*curve_fn)(void *arg, double t);
 
 /*
- * The offset of a course that leads through a message of the link: beyond it
- * nothing depends on origins, not even in the last digits.
+ * The offset of a correction that leads through a message of the link: what is
+ * beyond it does not depend on origins, not even in the last digits.
  */
-int64_t points_level(const struct link *l);
+int64_t observations_level(const struct link *l);
 
-/* 0 or -ENOMEM; release in any case. */
-int points_gather(struct points *p, const struct course *c,
-		  const struct link *links, size_t num_links);
-void points_release(struct points *p);
+/* Fill @p from the messages of all links: 0 or -ENOMEM; release in any case. */
+int observations_gather(struct observations *p, const struct correction *c,
+			const struct link *links, size_t num_links);
+void observations_release(struct observations *p);
 
-/* Move all points by a line: y -= offset + slope * t. */
-void points_tilt(struct points *p, double offset, double slope);
+/* Take a line from all observations: y -= offset + slope * t. */
+void observations_detrend(struct observations *p, double offset, double slope);
 
-/* From now on, look at what is beyond a curve; NULL: beyond zero. */
-void points_look(struct points *p, curve_fn curve, void *arg);
+/* Set all residuals, against a curve; NULL: against zero. */
+void observations_set_residuals(struct observations *p, curve_fn curve,
+				void *arg);
 
 /*
- * The innermost point of a heap that has some, beyond the curve, outward
- * positive; *t: where it is.
+ * The innermost observation of a bin that has some: its residual, outward
+ * positive. *t: its time.
  */
-double points_inner(const struct points *p, const struct heap *h, int side,
-		    double *t);
+double observations_innermost(const struct observations *p,
+			      const struct obs_bin *bin, int side, double *t);
 
 /*
- * Sum a side up, beyond the curve, in groups of at least @messages. Groups are
- * in order of time; room for as many as there are heaps. Returns their number.
+ * Divide a direction into groups of bins, of at least @messages each: their
+ * number. Groups are in order of time; there is room for one for each bin.
  */
-size_t points_group(const struct points *p, const struct side *side, int dir,
-		    double messages, struct group *group);
+size_t observations_group(const struct observations *p,
+			  const struct obs_direction *dir, int side,
+			  double messages, struct bin_group *group);
 
-/* The most heaps of any side. */
-size_t points_most(const struct points *p);
-
-/*
- * The value that is at a place once all are sorted; at the middle. Values move;
- * 0 of none.
- */
-double nth(double *v, size_t n, size_t place);
-double median(double *v, size_t n);
+/* The most bins of any direction. */
+size_t observations_most_bins(const struct observations *p);
 
 #endif

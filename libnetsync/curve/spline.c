@@ -6,8 +6,9 @@
 
 #include "curve/spline.h"
 
+/* Cubic */
 #define DEGREE 3
-/* Regular knots keep this part of their distance from breaks. */
+/* Regular knots keep this part of their distance from change points. Chosen. */
 #define CLEARANCE 0.5
 
 static void put(struct spline *s, double t, int times)
@@ -16,11 +17,11 @@ static void put(struct spline *s, double t, int times)
 		s->knot[s->knots++] = t;
 }
 
-int spline_new(struct spline *s, double from, double to, size_t pieces,
-	       const struct spline_break *breaks, size_t num_breaks)
+int spline_new(struct spline *s, double from, double to, size_t intervals,
+	       const struct spline_knot *change, size_t num_changes)
 {
-	size_t room = pieces + (2 + num_breaks) * (DEGREE + 1);
-	double step = (to - from) / (double)pieces;
+	size_t room = intervals + (2 + num_changes) * (DEGREE + 1);
+	double step = (to - from) / (double)intervals;
 	size_t b = 0;
 
 	s->knots = 0;
@@ -31,16 +32,17 @@ int spline_new(struct spline *s, double from, double to, size_t pieces,
 		return -ENOMEM;
 	}
 	put(s, from, DEGREE + 1);
-	for (size_t i = 1; i < pieces; i++) {
+	for (size_t i = 1; i < intervals; i++) {
 		double t = from + step * (double)i;
 
-		for (; b < num_breaks && breaks[b].t < t + CLEARANCE * step; b++)
-			put(s, breaks[b].t, breaks[b].times);
-		if (!b || t - breaks[b - 1].t > CLEARANCE * step)
+		for (; b < num_changes && change[b].t < t + CLEARANCE * step;
+		     b++)
+			put(s, change[b].t, change[b].times);
+		if (!b || t - change[b - 1].t > CLEARANCE * step)
 			put(s, t, 1);
 	}
-	for (; b < num_breaks; b++)
-		put(s, breaks[b].t, breaks[b].times);
+	for (; b < num_changes; b++)
+		put(s, change[b].t, change[b].times);
 	put(s, to, DEGREE + 1);
 	s->coefs = s->knots - DEGREE - 1;
 	return 0;
@@ -69,8 +71,8 @@ void spline_free(struct spline *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* The knot before a time. Mostly it is where one looked last, or nearby. */
-static size_t find_piece(const struct spline *s, double t)
+/* The knot before a time. Mostly it is the one found last, or near it. */
+static size_t find_interval(const struct spline *s, double t)
 {
 	size_t lo = DEGREE, hi = s->knots - DEGREE - 1, step = 1;
 
@@ -103,24 +105,24 @@ static size_t find_piece(const struct spline *s, double t)
 		else
 			hi = mid;
 	}
-	/* It is no part of what the spline is. */
+	/* A guess is no part of the value of a spline. */
 	((struct spline *)s)->last = lo;
 	return lo;
 }
 
-static size_t filled_piece(const struct spline *s, double t)
+static size_t filled_interval(const struct spline *s, double t)
 {
-	size_t lo = find_piece(s, t);
+	size_t lo = find_interval(s, t);
 
-	/* A break just before the end leaves an empty last piece. */
+	/* A change point just before the end leaves an empty last interval. */
 	while (lo > DEGREE && s->knot[lo] == s->knot[lo + 1])
 		lo--;
 	return lo;
 }
 
-size_t spline_piece(const struct spline *s, double t)
+size_t spline_interval(const struct spline *s, double t)
 {
-	return filled_piece(s, t) - DEGREE;
+	return filled_interval(s, t) - DEGREE;
 }
 
 static struct place place_in(const struct spline *s, size_t lo, double t)
@@ -148,7 +150,7 @@ static struct place place_in(const struct spline *s, size_t lo, double t)
 
 struct place spline_place(const struct spline *s, double t)
 {
-	return place_in(s, filled_piece(s, t), t);
+	return place_in(s, filled_interval(s, t), t);
 }
 
 double spline_at(const struct spline *s, double t)
@@ -164,10 +166,10 @@ void spline_read(struct spline_reader *r, const struct spline *s)
 }
 
 /* The cubic through four of its values, by Newton's divided differences. */
-static void open_piece(struct spline_reader *r, double t)
+static void read_interval(struct spline_reader *r, double t)
 {
 	const struct spline *s = r->spline;
-	size_t lo = filled_piece(s, t);
+	size_t lo = filled_interval(s, t);
 	double x[4], d[4], h;
 
 	r->from = s->knot[lo];
@@ -196,7 +198,7 @@ double spline_read_at(void *reader, double t)
 	struct spline_reader *r = reader;
 
 	if (!(t >= r->from && t < r->to))
-		open_piece(r, t);
+		read_interval(r, t);
 	t -= r->from;
 	return r->c[0] + t * (r->c[1] + t * (r->c[2] + t * r->c[3]));
 }

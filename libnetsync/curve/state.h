@@ -1,20 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Follow the clock of one host through all its messages. */
-#ifndef NETSYNC_TRACK_H
-#define NETSYNC_TRACK_H
+/* The state of the estimator of one host, which its stages work on. */
+#ifndef NETSYNC_CURVE_STATE_H
+#define NETSYNC_CURVE_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "curve/correction.h"
+#include "curve/initial-fit.h"
 #include "curve/observations.h"
 
-/*
- * Find the curve of a host whose straight course is set already. Where the
- * messages do not suffice for more, it stays straight. 0 or -ENOMEM.
- */
-int track(struct course *c, const struct link *links, size_t num_links);
+/* Messages of either direction that more than a line is fitted to. Chosen. */
+#define MIN_MESSAGES 32
 
-/* Has a pair messages enough, in both directions, to say how long they take? */
-bool track_useful(const struct pair *p);
+struct host_fit {
+	struct correction *correction;
+	struct observations obs;
+	struct initial_fit initial;
+	double drift;	    /* largest drift of the oscillator, 1 / ns */
+	struct spline best; /* so far; no coefs: there is none */
+	double *margin;	    /* of each link, with that curve, ns */
+	double cost;	    /* of that curve, in log likelihood */
+	size_t intervals;   /* of that curve */
+	size_t rejected;    /* outliers, by the last fit */
+	int restarts;	    /* after such, that are left */
+	/* Curves on either side of a change point are independent. */
+	bool one_sided;
+	bool improved; /* delays became shorter in the last round */
+};
+
+/* The best curve so far, or the initial fit; a curve_fn for a struct host_fit. */
+double host_fit_at(void *host_fit, double t);
+
+/* Set residuals against a curve; against the initial fit if it has no coefs. */
+void host_fit_set_residuals(struct host_fit *k, const struct spline *s);
+
+/* Bins of the direction that has fewer. */
+size_t host_fit_fewest_bins(const struct host_fit *k);
 
 #endif

@@ -14,7 +14,8 @@
  * A *trace* is what one tracing session of one tracer wrote: a file, or for
  * LTTng a folder with a file "metadata". Its *host* is the clock that it was
  * recorded with: all traces with the same host name and the same clock (in CTF:
- * clock uuid, which LTTng takes from the boot) belong to one host.
+ * clock uuid, which LTTng takes from the boot) belong to one host. A copy with
+ * corrected times keeps that uuid, but its clock is another one.
  *
  * Every session samples anew how far a host's clock is from the epoch. The
  * traces of a host are therefore brought to one base, that of the trace whose
@@ -161,7 +162,9 @@ int netsync_io_add_packets(struct netsync_io *io, const char *path,
  *
  * Each namespace (container) of a traced kernel is then a host of its own, as
  * the packet events say in which they were made: the namespace with inode
- * number 4026532008 of the host "web" is the host "web/netns-4026532008". It is
+ * number 4026532008 of the host "web" is the host "web/netns-4026532008", or
+ * "web/NAME" if a file "netsync-namespaces" in the folder of the trace, or in up to
+ * three above it, has a line "4026532008 NAME". It is
  * added to the struct netsync when its first packet is read, and so comes after
  * the hosts that are not split. What has no namespace in its events at all is
  * not split. Of a host that is, events without one are counted in a warning and
@@ -264,7 +267,10 @@ struct netsync_io_trace {
 	/* Whose it is. */
 	const char *format;	/* "ctf", "pcap"; owned by the reader */
 	const char *host_name;	/* as NAME=PATH says, else the trace; the same */
-	/* Of the machine's clocks the one with this name; NULL: it has none. */
+	/*
+	 * Of the machine's clocks the one with this name; NULL: it has none.
+	 * NETSYNC_IO_CORRECTED_CLOCK: it shows corrected times already.
+	 */
 	const char *clock_name;
 	int64_t epoch_ns;	/* of the zero of its clock */
 	uint32_t has_clock_uuid;
@@ -279,6 +285,9 @@ struct netsync_io_trace {
 };
 
 #define NETSYNC_IO_NO_HOST UINT32_MAX
+
+/* The name of the clock in CTF traces whose times netsync has corrected. */
+#define NETSYNC_IO_CORRECTED_CLOCK "netsync"
 
 /*
  * How many traces there are. Before netsync_io_read() these are the ones that

@@ -27,7 +27,8 @@
  * take a struct netsync, netsync_error() then gives a sentence for people.
  *
  * Structures that callers pass in or that the library fills start with their
- * size as the caller knows it (sizeof), so that both sides can grow.
+ * size as the caller knows it (sizeof), so that both sides can grow. Of arrays
+ * the size of an element is beside them.
  */
 #ifndef NETSYNC_H
 #define NETSYNC_H
@@ -40,6 +41,12 @@ extern "C" {
 #endif
 
 #define NETSYNC_VERSION "0.1.0"
+
+/*
+ * The version of the library that the program runs with, as NETSYNC_VERSION is
+ * that of the one that it was compiled with; a static string.
+ */
+const char *netsync_version(void);
 
 /* A bound or delay that is not known. */
 #define NETSYNC_UNKNOWN INT64_MAX
@@ -148,11 +155,14 @@ struct netsync *netsync_new(void);
 void netsync_free(struct netsync *ns);
 
 /**
- * netsync_error() - the last failure in words
+ * netsync_error() - the failure of the last call, in words
  * @ns: the object
  *
- * Return: a sentence that says what failed and what to do; "" if nothing did.
- * It stays valid until the next call that takes @ns.
+ * That is the last call that takes @ns and can change it: adding hosts, pushing,
+ * advancing and solving.
+ *
+ * Return: a sentence that says what failed and what to do; "" if that call did
+ * not fail. It stays valid until the next call that takes @ns.
  */
 const char *netsync_error(const struct netsync *ns);
 
@@ -599,12 +609,25 @@ struct netsync_model {
 	uint32_t size;		/* sizeof(struct netsync_model) */
 	uint32_t num_segments;	/* at least 1 */
 	uint32_t num_knots;	/* 0: nothing is known about the error */
+	/*
+	 * Of an element of each array, in bytes, as whoever filled this in
+	 * knows it: it may be larger than sizeof, or smaller.
+	 */
+	uint32_t segment_size;
+	uint32_t knot_size;
 	uint32_t reserved;
+	/* To be read with netsync_model_segment() and netsync_model_knot(). */
 	const struct netsync_segment *segments;
 	const struct netsync_knot *knots;
 	/* ppm of the distance to the first and to the last knot */
 	double growth_ppm[2];
 };
+
+/* An element of an array, whatever its size; @index is below their number. */
+const struct netsync_segment *
+netsync_model_segment(const struct netsync_model *model, uint32_t index);
+const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
+					      uint32_t index);
 
 /**
  * netsync_clock_new() - make a clock of stored numbers
@@ -612,7 +635,8 @@ struct netsync_model {
  * @clock: where to put it; to be given back with netsync_clock_free()
  *
  * Return: 0; -EINVAL if segments or knots are not in order, a rate is not
- * positive and finite, or a bound or growth is negative; -ENOMEM.
+ * positive and finite, a bound or growth is negative, or a size is not valid;
+ * -ENOMEM.
  */
 int netsync_clock_new(const struct netsync_model *model,
 		      struct netsync_clock **clock);

@@ -359,11 +359,15 @@ static int copy_blocks(struct copy *copy)
 static int open_both(struct copy *copy)
 {
 	int ret = capture_open(&copy->capture, copy->from), fd;
+	struct stat st;
 
+	if (!ret && fstat(copy->capture.fd, &st))
+		ret = -errno;
 	if (ret)
 		return io_fail(copy->io, ret, "%s: %s.", copy->from,
 			       strerror(-ret));
-	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		  st.st_mode & 0666);
 	if (fd < 0)
 		return failed_to_write(copy);
 	copy->out = fdopen(fd, "w");

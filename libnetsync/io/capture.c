@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/array.h"
+#include "../util/array.h"
 #include "capture.h"
 
 #define PCAP_HEADER 24

@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "io.h"
+
+/* malloc() asks the kernel for so much at least (bytes; MMAP_AS_MORECORE_SIZE of glibc). */
+#define PROBE_SIZE (1 << 20)
 
 static struct {
 	int fd;
@@ -56,10 +60,35 @@ void child_flush(void)
 	child_is_alive();
 }
 
+/*
+ * Where there is no more memory, GLib ends a program by SIGTRAP, or by SIGABRT if
+ * there is not even enough to say so; Babeltrace 2.0 may use what malloc() did not
+ * give.
+ */
+static bool is_out_of_memory(int number)
+{
+	void *probe;
+
+	if (number == SIGALRM || number == SIGPROF)
+		return false;
+	if (number == SIGTRAP || errno == ENOMEM)
+		return true;
+	probe = mmap(NULL, PROBE_SIZE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (probe == MAP_FAILED)
+		return true;
+	munmap(probe, PROBE_SIZE);
+	return false;
+}
+
 /* What was put before it broke is good. */
 static void say_last_words(int number)
 {
+	const bool no_memory = is_out_of_memory(number);
+
 	write_all();
+	if (no_memory)
+		_exit(CHILD_NO_MEMORY);
 	raise(number);
 }
 

@@ -38,6 +38,22 @@ static void limit_memory(uint64_t bytes)
 	fclose(file);
 }
 
+/*
+ * Where many take what each of them may, and that is more than there is, the kernel
+ * is to end them, and not another process.
+ */
+static void offer_memory(void)
+{
+	static const char most[] = "1000";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, most, strlen(most)) < 0)
+		errno = 0;
+	close(fd);
+}
+
 /* Nothing of the caller's is to be touched, but its memory, which is a copy. */
 static void become_child(int fd, const struct child_limits *limits)
 {
@@ -54,8 +70,8 @@ static void become_child(int fd, const struct child_limits *limits)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CORE, &no_core);
-	if (limits->memory)
-		limit_memory(limits->memory);
+	limit_memory(limits->memory);
+	offer_memory();
 	/* Who reads from other children is to see them end. */
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		if (i != fd)
@@ -196,6 +212,8 @@ const char *child_end(int status)
 {
 	if (status < 0)
 		return strerror(-status);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NO_MEMORY)
+		return "Babeltrace 2 gave up on it: it takes more memory than it may";
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
 	       "Babeltrace 2 does not come to an end with it" :
 	       "Babeltrace 2 gave up on it";

@@ -27,6 +27,9 @@ struct child_head {
 /* What follows a head: less than this. */
 #define CHILD_MAX_SIZE 4096
 
+/* The exit status of one that needs more memory than it may take. */
+#define CHILD_NO_MEMORY 3
+
 /* ---- child.c ----------------------------------------------------------- */
 
 struct child {
@@ -39,7 +42,7 @@ struct child {
 struct child_limits {
 	int timer;		/* setitimer(): how it is counted, */
 	unsigned int seconds;	/* how long it may be busy between signs of life */
-	uint64_t memory;	/* how much it may take, bytes; 0: any */
+	uint64_t memory;	/* how much it may take, bytes */
 };
 
 /*
@@ -78,7 +81,7 @@ void child_wait(const struct child *child);
 int child_run(const struct child_work *work, struct netsync_io *io,
 	      const void *data, child_use use, void *use_data);
 
-/* Why it ended before it was done, in words, by what child_run() gave. */
+/* Why it ended before it was done, in words, by what child_run() or child_stop() gave. */
 const char *child_end(int status);
 
 /* ---- child-send.c: in the child ---------------------------------------- */

@@ -214,6 +214,40 @@ int ctf_damaged_metadata(struct trace *trace)
 		trace->path);
 }
 
+/*
+ * Babeltrace 2 reads what they lead to as a part of the trace, whatever it is: with
+ * metadata that describe bytes, any file that the user may read.
+ */
+static int check_links(struct trace *trace, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat st;
+	int ret = 0;
+
+	while (!ret && dir && (entry = readdir(dir)))
+		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISLNK(st.st_mode))
+			ret = io_fail(trace->io, -ELOOP,
+				"%s: %s/%s is a symbolic link, and those in a trace are not followed; put what it leads to there, if that is of the trace.",
+				trace->path, folder, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+static int check_all_links(struct trace *trace)
+{
+	char *index = io_format("%s/index", trace->path);
+	int ret = index ? check_links(trace, trace->path) :
+			  io_no_memory(trace->io);
+
+	if (!ret)
+		ret = check_links(trace, index);
+	free(index);
+	return ret;
+}
+
 static int check_start(struct trace *trace)
 {
 	char *path = io_format("%s/metadata", trace->path);
@@ -340,9 +374,11 @@ static int set_limits(struct ctf_files *files)
 
 int ctf_files_open(struct ctf_files *files, struct trace *trace)
 {
-	int ret = check_start(trace);
+	int ret = check_all_links(trace);
 
 	files->trace = trace;
+	if (!ret)
+		ret = check_start(trace);
 	if (!ret)
 		ret = set_limits(files);
 	if (!ret)

@@ -279,6 +279,7 @@ static void tell_opened(struct reading *in)
 		.range_hash = trace->range_hash,
 		.has_clock = trace->clock,
 		.has_clock_uuid = trace->has_clock_uuid,
+		.is_corrected = trace->clock_name,
 		.has_uuid = trace->has_uuid,
 		.has_network = trace->has_network,
 		.has_netns = trace->has_netns,

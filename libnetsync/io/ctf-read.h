@@ -24,6 +24,7 @@ struct ctf_opened {
 	uint64_t range_hash;
 	bool has_clock;		/* else nothing of it is known */
 	bool has_clock_uuid;
+	bool is_corrected;	/* the clock is NETSYNC_IO_CORRECTED_CLOCK */
 	bool has_uuid;
 	bool has_network;
 	bool has_netns;

@@ -137,6 +137,7 @@ static int set_host_name(struct trace *trace, const bt_trace *bt)
 static int set_clock(struct trace *trace, const bt_clock_class *clock)
 {
 	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
+	const char *name;
 	int64_t seconds;
 	__int128 epoch;
 
@@ -147,7 +148,13 @@ static int set_clock(struct trace *trace, const bt_clock_class *clock)
 		return -ERANGE;
 	trace->epoch_ns = epoch;
 	trace->has_clock_uuid = get_clock_uuid(trace->clock_uuid, clock);
-	return 0;
+	name = bt_clock_class_get_name(clock);
+	free(trace->clock_name);
+	trace->clock_name = NULL;
+	if (!name || strcmp(name, NETSYNC_IO_CORRECTED_CLOCK))
+		return 0;
+	trace->clock_name = strdup(name);
+	return trace->clock_name ? 0 : -ENOMEM;
 }
 
 /* The first stream with network events, or else the first, says what it is. */

@@ -178,7 +178,11 @@ static int learn(struct trace *trace)
 	trace->has_netns = opened->has_netns;
 	trace->host_name = strndup(opened->host_name,
 				   sizeof(opened->host_name) - 1);
-	return trace->host_name ? 1 : io_no_memory(trace->io);
+	if (opened->is_corrected)
+		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);
+	return trace->host_name &&
+	       (trace->clock_name || !opened->is_corrected) ?
+	       1 : io_no_memory(trace->io);
 }
 
 /* What it holds is known: 1, or 0 where there is nothing to be read. */

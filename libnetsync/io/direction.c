@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
+#include "../util/array.h"
 #include "direction.h"
 
 /* No machine has more; a damaged file shall not make that slow. */

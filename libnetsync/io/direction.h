@@ -5,6 +5,7 @@
  *
  *	direction.c	addresses that are given, and what they tell
  *	infer.c		addresses by what the captures of several hosts show
+ *	infer-known.c	addresses by what traces show that know the directions
  */
 #ifndef NETSYNC_IO_DIRECTION_H
 #define NETSYNC_IO_DIRECTION_H
@@ -66,6 +67,7 @@ struct sighted {
 	int64_t time_ns;
 	uint8_t addr[2][16];	/* the lower one first */
 	bool back;		/* from the second to the first */
+	enum direction dir;	/* as the trace says */
 };
 
 /*
@@ -86,15 +88,25 @@ struct sampling {
 	size_t num;
 };
 
+/* What is the same wherever a packet is seen, addresses included. */
+uint64_t packet_key(const struct netsync_packet *pkt);
+/* Behind a translation of addresses, too; 0: there is nothing like that in it. */
+uint64_t packet_key_inside(const struct netsync_packet *pkt);
+
 /* 0 or -ENOMEM. */
 int sampling_add(struct sampling *sampling, struct samples *samples,
-		 int64_t time_ns, const struct netsync_packet *pkt);
+		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
+		 enum direction dir);
+void samples_sort(struct samples *samples);
 
 /* A machine, or rather a clock of it, and what was seen with it. */
 struct watcher {
 	const char *name;
 	struct samples samples;	/* of all its captures together; sorted here */
+	struct samples inside;	/* by packet_key_inside(): of captures that do */
+	struct samples directed;	/* not know directions, and of other traces */
 	bool wanted;		/* its addresses are not known */
+	bool told;		/* they are, by a trace that knows directions */
 	bool met;		/* another one saw some of the same packets */
 	bool doubtful;		/* inferred ones contradict each other */
 	struct own own;		/* inferred: addresses of its own, */
@@ -108,6 +120,14 @@ struct watcher {
  * delays. Whatever the clocks show, that tells whose x is. 0 or -ENOMEM.
  */
 int infer_addresses(struct watcher *watchers, size_t num);
+
+/*
+ * A packet that one host sent, and that another one saw, came to that one; and one
+ * that the first received was sent by it. So of those that do not know directions,
+ * but saw packets of a trace that does, the addresses are known: as they see them,
+ * whatever a router between them makes of addresses. 0 or -ENOMEM.
+ */
+int infer_from_known(struct watcher *watchers, size_t num);
 
 /*
  * The hardware address that all frames of an interface have in common is its

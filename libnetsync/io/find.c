@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../util/utf8.h"
 #include "io.h"
 
 /* A new kind of trace is one file and one row. */
@@ -16,6 +17,9 @@ static const struct trace_reader *const readers[] = {
 	&tracedat_reader,
 	&pcap_reader,
 };
+
+/* Bytes that are compared at a time. Chosen. */
+#define BLOCK 4096
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
 
@@ -48,18 +52,45 @@ void io_free_trace(struct trace *trace)
 	free(trace->path);
 	free(trace->real_path);
 	free(trace->host_name);
+	free(trace->own_name);
 	free(trace->clock_name);
 	free(trace);
 }
 
+/* Two files of the same bytes. */
+static bool same_contents(const char *path_a, const char *path_b)
+{
+	FILE *a = fopen(path_a, "re"), *b = fopen(path_b, "re");
+	struct stat stat_a, stat_b;
+	bool same = a && b && !fstat(fileno(a), &stat_a) &&
+		    !fstat(fileno(b), &stat_b) && S_ISREG(stat_a.st_mode) &&
+		    S_ISREG(stat_b.st_mode) && stat_a.st_size == stat_b.st_size;
+	char block_a[BLOCK], block_b[BLOCK];
+	size_t len = same;
+
+	while (same && len) {
+		len = fread(block_a, 1, sizeof(block_a), a);
+		same = fread(block_b, 1, sizeof(block_b), b) == len &&
+		       !memcmp(block_a, block_b, len);
+	}
+	if (a)
+		fclose(a);
+	if (b)
+		fclose(b);
+	return same;
+}
+
 /*
  * The same one again, or a copy of it? The chunks of a rotated trace have
- * one uuid, too, but not the same times.
+ * one uuid, too, but not the same times. A capture has none: of captures, the
+ * bytes are compared, which differ early if they do.
  */
 static bool same_trace(const struct trace *a, const struct trace *b)
 {
 	if (!strcmp(a->real_path, b->real_path))
 		return true;
+	if (!a->has_uuid && !b->has_uuid && a->reader == b->reader)
+		return same_contents(a->real_path, b->real_path);
 	return a->range.begin_ns <= a->range.end_ns && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
 	       a->range_hash == b->range_hash;
@@ -75,11 +106,13 @@ static int check_new(struct netsync_io *io, const struct trace *trace)
 	return 0;
 }
 
-void io_make_printable(char *name)
+int io_make_printable(char **name)
 {
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			*name = '_';
+	char *printable = utf8_escape(*name, true);
+
+	free(*name);
+	*name = printable;
+	return printable ? 0 : -ENOMEM;
 }
 
 /* Return: 1 if there is one trace more, 0 if it holds nothing, negative. */
@@ -109,17 +142,16 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	if (ret < 0)
 		goto out;
 	if (name) {
-		free(trace->host_name);
+		trace->own_name = trace->host_name;
 		trace->host_name = strdup(name);
 	}
 	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
 	if (more)
 		io->traces = more;
-	if (!trace->host_name || !more) {
+	if (!trace->host_name || !more || io_make_printable(&trace->host_name)) {
 		ret = io_no_memory(io);
 		goto out;
 	}
-	io_make_printable(trace->host_name);
 	io->traces[io->num_traces++] = trace;
 	return 1;
 out:
@@ -133,6 +165,8 @@ struct search {
 	unsigned int found;	/* claimed by a reader */
 	unsigned int usable;
 	unsigned int entries;	/* files and folders seen */
+	unsigned int links;	/* symbolic ones, which are not followed */
+	char *link;		/* the first of these */
 };
 
 /* 0, or -errno. */
@@ -170,6 +204,12 @@ static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
 	case FTS_ERR:
 		return io_fail(io, -entry->fts_errno, "%s: %s.",
 			       entry->fts_path, strerror(entry->fts_errno));
+	case FTS_SL:
+	case FTS_SLNONE:
+		search->entries++;
+		if (!search->links++)
+			search->link = strdup(entry->fts_path);
+		return 0;
 	case FTS_D:
 	case FTS_F:
 		break;
@@ -199,7 +239,8 @@ static int search_path(struct netsync_io *io, const char *path,
 		       const char *name, struct search *search)
 {
 	char *paths[] = { (char *)path, NULL };
-	FTS *fts = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+	/* Who made a folder does not choose what else of this machine is read. */
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 	int ret = 0;
 
@@ -210,6 +251,10 @@ static int search_path(struct netsync_io *io, const char *path,
 	if (!ret && errno)
 		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	fts_close(fts);
+	if (search->links && search->link && !ret)
+		io_warn(io, "%s: symbolic links in it were not followed (%u, such as %s); give what they lead to if these are traces.",
+			path, search->links, search->link);
+	free(search->link);
 	return ret;
 }
 

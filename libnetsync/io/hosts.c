@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
+#include "../util/array.h"
 #include "io.h"
 
 /* Those without a name come first. */
@@ -210,6 +210,31 @@ static int take_traces(struct netsync_io *io, struct host *host)
 	return ret;
 }
 
+/* Is a trace called by a name that another one has by itself, and it by its? */
+static bool exchanged(const struct trace *a, const struct trace *b)
+{
+	return a->own_name && b->own_name &&
+	       strcmp(a->own_name, a->host_name) &&
+	       !strcmp(a->own_name, b->host_name) &&
+	       !strcmp(b->own_name, a->host_name);
+}
+
+static void warn_of_exchanged_names(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const struct trace *a = io->traces[i];
+
+		for (size_t j = 0; j < i && a->own_name; j++) {
+			const struct trace *b = io->traces[j];
+
+			if (exchanged(a, b))
+				io_warn(io, "%s and %s: by themselves these are of the hosts %s and %s, which is the other way round: are their names exchanged?",
+					b->path, a->path, b->own_name,
+					a->own_name);
+		}
+	}
+}
+
 int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 {
 	int ret;
@@ -218,6 +243,7 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 	*hosts = calloc(io->num_traces + io->hosts.num + 1, sizeof(**hosts));
 	if (!*hosts)
 		return io_no_memory(io);
+	warn_of_exchanged_names(io);
 	if (io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces),
 		      by_clock);
@@ -262,12 +288,20 @@ int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num)
 }
 
 /* The number of the host; negative: io_fail(). */
-static int number_netns(struct netsync_io *io, const struct host *host,
+static int number_netns(struct netsync_io *io, const struct trace *trace,
 			uint32_t netns)
 {
-	char *text = io_format(NETNS_HOST "%*s", (int)host->name_len, host->name,
-			       netns, WORD_SLACK, "");
+	const struct host *host = trace->host;
+	char called[NETNS_NAME_SIZE];
 	struct name *name = NULL;
+	char *text;
+
+	if (io_netns_name(trace, netns, called))
+		text = io_format("%.*s/%s%*s", (int)host->name_len, host->name,
+				 called, WORD_SLACK, "");
+	else
+		text = io_format(NETNS_HOST "%*s", (int)host->name_len,
+				 host->name, netns, WORD_SLACK, "");
 
 	if (text)
 		name = names_add(&io->hosts, &(struct word){
@@ -299,7 +333,7 @@ struct part *io_find_part(struct trace *trace, uint32_t netns)
 	}
 	if (from < trace->num_parts && trace->parts[from].netns == netns)
 		return &trace->parts[from];
-	number = number_netns(trace->io, trace->host, netns);
+	number = number_netns(trace->io, trace, netns);
 	if (number < 0)
 		return NULL;
 	if (array_grow(&trace->parts, &trace->part_room, trace->num_parts,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
+#include "../util/array.h"
 #include "direction.h"
 #include "siphash.h"
 
@@ -25,8 +25,7 @@
 /* Segmentation changes these flags. */
 #define PSH_FIN_CWR 0x0089
 
-/* What is the same wherever a packet is seen, addresses included. */
-static uint64_t key_of(const struct netsync_packet *pkt)
+uint64_t packet_key(const struct netsync_packet *pkt)
 {
 	struct {
 		uint8_t addr[2][16];
@@ -83,9 +82,9 @@ static void thin_out(struct sampling *sampling)
 }
 
 int sampling_add(struct sampling *sampling, struct samples *samples,
-		 int64_t time_ns, const struct netsync_packet *pkt)
+		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
+		 enum direction dir)
 {
-	const uint64_t key = key_of(pkt);
 	const bool back = memcmp(pkt->saddr, pkt->daddr, 16) > 0;
 	struct sighted *new;
 
@@ -97,6 +96,7 @@ int sampling_add(struct sampling *sampling, struct samples *samples,
 	new->key = key;
 	new->time_ns = time_ns;
 	new->back = back;
+	new->dir = dir;
 	memcpy(new->addr[back], pkt->saddr, 16);
 	memcpy(new->addr[!back], pkt->daddr, 16);
 	if (++sampling->num > MAX_SAMPLES)
@@ -111,13 +111,18 @@ static int by_key(const void *a, const void *b)
 	return p->key < q->key ? -1 : p->key > q->key;
 }
 
+void samples_sort(struct samples *samples)
+{
+	if (samples->num)
+		qsort(samples->of, samples->num, sizeof(*samples->of), by_key);
+}
+
 /* What was seen twice is of several packets, or of several interfaces. */
 static void keep_single_ones(struct samples *samples)
 {
 	size_t kept = 0;
 
-	if (samples->num)
-		qsort(samples->of, samples->num, sizeof(*samples->of), by_key);
+	samples_sort(samples);
 	for (size_t i = 0, j; i < samples->num; i = j) {
 		for (j = i + 1; j < samples->num &&
 				samples->of[j].key == samples->of[i].key; j++)
@@ -195,6 +200,8 @@ static int claim(struct watcher *watcher, const uint8_t own[16],
 	struct address address = { .is_mac = false };
 	int ret;
 
+	if (watcher->told)
+		return 0;
 	memcpy(address.bytes, own, 16);
 	ret = own_add_address(&watcher->own, &address);
 	if (ret)

@@ -154,8 +154,11 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt)
 {
 	struct netsync_io *io = trace->io;
 	struct part *part;
-	int ret = set_host(trace, pkt, &part);
+	int ret;
 
+	if (io->observe)
+		return io->observe(trace, pkt);
+	ret = set_host(trace, pkt, &part);
 	if (ret <= 0)
 		return ret;
 	pkt->size = sizeof(*pkt);
@@ -368,7 +371,11 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 	bool has_network = false;
 
 	for (size_t i = from; i < to; i++) {
-		if (io->traces[i]->info.packets)
+		const struct trace *part = io->traces[i];
+
+		/* Or some were there, and it was said why none could be used. */
+		if (part->info.packets || part->unused ||
+		    part->without_netns || part->out_of_range)
 			return;
 		has_network |= io->traces[i]->has_network;
 	}

@@ -41,6 +41,9 @@ struct netsync_io {
 	bool was_read;
 	struct owns *owns;	/* addresses of machines: direction.h */
 	struct live *live;	/* NULL: there are none but recorded ones */
+	/* Instead of pushing packets; NULL: they are pushed. As io_packet(). */
+	int (*observe)(struct trace *trace, const struct netsync_packet *pkt);
+	void *observe_data;
 	void *points;		/* tsearch() tree of struct point */
 	uint32_t num_points;
 	netsync_io_progress_func progress;
@@ -69,6 +72,7 @@ struct trace {
 
 	/* What open() found out. */
 	char *host_name;
+	char *own_name;		/* where the user gave it another one, that */
 	/*
 	 * Of the clocks of a machine the one with this name; NULL: that which
 	 * LTTng takes, if it was traced by that. Traces of one host_name whose
@@ -95,6 +99,7 @@ struct trace {
 	size_t part_room;
 	uint64_t without_netns;
 	uint64_t out_of_range;
+	uint64_t unused;	/* packets, as the reader warned */
 };
 
 /* A file or folder that may be a trace. */
@@ -163,6 +168,11 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 /* The name of the host that a namespace of another one is. */
 #define NETNS_HOST "%.*s/netns-%u"
 
+/* What a namespace was called when it was recorded (netns.c); false: not known. */
+#define NETNS_NAME_SIZE 128	/* chosen: a container's id has 64 digits */
+bool io_netns_name(const struct trace *trace, uint32_t netns,
+		   char name[NETNS_NAME_SIZE]);
+
 /*
  * Texts: first all hosts in them are found, then they are read. *@done counts
  * progress: each text is 2 * TEXT_STEPS.
@@ -179,8 +189,11 @@ void io_free_trace(struct trace *trace);
 /* Let all readers prepare. */
 int io_prepare(struct netsync_io *io);
 
-/* Terminals obey control characters; a trace's word is not to be trusted. */
-void io_make_printable(char *name);
+/*
+ * Terminals obey control characters; a trace's word is not to be trusted. The name is
+ * replaced, by utf8_escape(). 0 or -ENOMEM, with a name that is NULL.
+ */
+int io_make_printable(char **name);
 
 /* What can be asked for of each trace, or of each of its parts: 0 or -ENOMEM. */
 int io_make_infos(struct netsync_io *io);

@@ -70,6 +70,12 @@ static void __attribute__((noreturn)) fail_with_reason(void)
 	fail(ctf_take_reason());
 }
 
+static void __attribute__((noreturn)) fail_for_memory(void)
+{
+	child_flush();
+	_exit(CHILD_NO_MEMORY);
+}
+
 static const bt_component_class_source *find_source(void)
 {
 	const bt_component_class_source *class = NULL;
@@ -161,12 +167,17 @@ static void list(struct netsync_io *io, const void *url)
 
 const struct child_work live_list = {
 	.run = list,
-	.limits = { .timer = ITIMER_REAL, .seconds = LIVE_PATIENCE_S },
+	.limits = {
+		.timer = ITIMER_REAL,
+		.seconds = LIVE_PATIENCE_S,
+		.memory = LIVE_MEMORY,
+	},
 	.warning = LIVE_WARNING,
 };
 
 /* ---- traces and streams ------------------------------------------------ */
 
+/* NULL: there is no memory. */
 static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 				     size_t *number)
 {
@@ -180,7 +191,7 @@ static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 	*number = view->num_traces;
 	trace = calloc(1, sizeof(*trace));
 	more = realloc(view->traces, (*number + 1) * sizeof(*more));
-	if (!trace || !more || *number == UINT16_MAX)
+	if (!trace || !more)
 		return NULL;
 	view->traces = more;
 	view->traces[view->num_traces++] = trace;
@@ -235,6 +246,8 @@ static int begin_stream(struct view *view, const bt_message *message)
 
 	if (!stream)
 		return -ENOMEM;
+	if (view->num_traces == LIVE_MAX_TRACES)
+		return -E2BIG;
 	trace = find_trace(view, bt_stream_borrow_trace_const(bt),
 			   &stream->trace);
 	if (!trace)
@@ -389,6 +402,7 @@ consume(bt_message_iterator *iterator, void *data)
 	view->failure = view->io->error ? view->io->error :
 		ret == -ERANGE ?
 		"its clock is more than 292 years away from the epoch" :
+		ret == -E2BIG ? "it has more traces than any session has" :
 		"there is not enough memory";
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
@@ -440,6 +454,8 @@ static void view(struct netsync_io *io, const void *url)
 
 		if (status < 0 && view.failure)
 			fail(view.failure);
+		if (status == BT_GRAPH_RUN_ONCE_STATUS_MEMORY_ERROR)
+			fail_for_memory();
 		if (status < 0)
 			fail_with_reason();
 		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK ||
@@ -456,6 +472,10 @@ static void view(struct netsync_io *io, const void *url)
 
 const struct child_work live_view = {
 	.run = view,
-	.limits = { .timer = ITIMER_REAL, .seconds = LIVE_PATIENCE_S },
+	.limits = {
+		.timer = ITIMER_REAL,
+		.seconds = LIVE_PATIENCE_S,
+		.memory = LIVE_MEMORY,
+	},
 	.warning = LIVE_WARNING,
 };

@@ -34,6 +34,7 @@ struct relay {
 	int64_t asked_ms;	/* when it was last known what there is */
 	bool told_down;
 	bool told_empty;
+	bool told_many;
 };
 
 struct session {
@@ -214,9 +215,9 @@ static int add_trace(struct session *session, const struct live_trace *told)
 	trace->path = strdup(session->is.url);
 	trace->real_path = strdup(session->is.url);
 	trace->host_name = strdup(told->host);
-	if (!trace->path || !trace->real_path || !trace->host_name)
+	if (!trace->path || !trace->real_path || !trace->host_name ||
+	    io_make_printable(&trace->host_name))
 		return io_no_memory(io);
-	io_make_printable(trace->host_name);
 	session->held = !io->live->has_begun;
 	return session->held ? 1 : find_host(io->live, trace);
 }
@@ -243,8 +244,9 @@ static int use_packet(struct session *session, struct trace *trace,
 	char point[16];
 	int64_t number;
 
-	/* The number is one of the viewer's. */
-	snprintf(point, sizeof(point), "%u", pkt.point);
+	/* The number is one of the viewer's; of too many the last are one. */
+	snprintf(point, sizeof(point), "%u",
+		 pkt.point < LIVE_MAX_POINTS ? pkt.point : LIVE_MAX_POINTS);
 	number = io_point(trace, "", point);
 	if (number < 0)
 		return number;
@@ -278,7 +280,9 @@ static void use_time(struct session *session, int64_t time_ns)
 
 	session->time_ns = time_ns;
 	session->has_time = true;
-	session->delay_ms = 0;
+	/* What fails again and again before that is not tried more often. */
+	if (now_ms() - session->began_ms > RETRY_MAX_MS)
+		session->delay_ms = 0;
 	if (session->told_silent || now_ms() - session->began_ms < SETTLE_MS)
 		return;
 	for (size_t i = 0; i < session->num_traces; i++)
@@ -288,6 +292,13 @@ static void use_time(struct session *session, int64_t time_ns)
 			"%s: there are no network events in this session; record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb.",
 			session->is.url);
 	session->told_silent = true;
+}
+
+static void say_failed(const struct session *session, const char *why)
+{
+	io_warn(session->relay->io,
+		"%s: the session cannot be read any further (%s); trying again.",
+		session->is.url, why);
 }
 
 static int use_viewer(void *data, const struct child_head *head,
@@ -318,9 +329,7 @@ static int use_viewer(void *data, const struct child_head *head,
 		io_warn(session->relay->io, "%s", (const char *)payload);
 		return 0;
 	case LIVE_FAILED:
-		io_warn(session->relay->io,
-			"%s: the session cannot be read any further (%s); trying again.",
-			session->is.url, (const char *)payload);
+		say_failed(session, payload);
 		session->failed = true;
 		return 0;
 	default:
@@ -351,17 +360,25 @@ static int attach(struct session *session)
 	return 0;
 }
 
+/* A lister or viewer got no answer in time. */
+static bool is_silent(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+}
+
 /* The viewer has ended: with the session, or because it failed. */
 static void detach(struct session *session)
 {
 	int status = child_stop(&session->viewer);
 	bool failed = session->failed;
 
-	if (WIFSIGNALED(status) && !failed) {
-		io_warn(session->relay->io, WTERMSIG(status) == SIGALRM ?
-			"%s: the relay daemon has not answered for %d s; trying again." :
-			"%s: Babeltrace 2 could not read it any further; trying again.",
-			session->is.url, LIVE_PATIENCE_S);
+	if (status && !failed) {
+		if (is_silent(status))
+			io_warn(session->relay->io,
+				"%s: the relay daemon has not answered for %d s; trying again.",
+				session->is.url, LIVE_PATIENCE_S);
+		else
+			say_failed(session, child_end(status));
 		failed = true;
 	}
 	for (size_t i = 0; i < session->num_traces; i++)
@@ -399,14 +416,31 @@ static int attach_if_free(struct session *session)
 
 /* ---- what listers send ------------------------------------------------- */
 
-static struct session *find_session(struct live *live, struct relay *relay,
-				    const struct live_session *is)
+static int say_too_many(struct relay *relay)
+{
+	if (!relay->told_many)
+		io_warn(relay->io,
+			"%s: there are more than %d sessions; the others are not read.",
+			relay->url, LIVE_MAX_SESSIONS);
+	relay->told_many = true;
+	return 1;
+}
+
+/* 0; 1: there are too many; or negative after io_fail(). */
+static int find_session(struct live *live, struct relay *relay,
+			const struct live_session *is, struct session **found)
 {
 	struct session *session, **more;
+	size_t own = 0;
 
-	for (size_t i = 0; i < live->num_sessions; i++)
-		if (!strcmp(live->sessions[i]->is.url, is->url))
-			return live->sessions[i];
+	for (size_t i = 0; i < live->num_sessions; i++) {
+		*found = live->sessions[i];
+		if (!strcmp((*found)->is.url, is->url))
+			return 0;
+		own += live->sessions[i]->relay == relay;
+	}
+	if (own >= LIVE_MAX_SESSIONS)
+		return say_too_many(relay);
 	session = calloc(1, sizeof(*session));
 	more = realloc(live->sessions,
 		       (live->num_sessions + 1) * sizeof(*more));
@@ -414,30 +448,31 @@ static struct session *find_session(struct live *live, struct relay *relay,
 		live->sessions = more;
 	if (!session || !more) {
 		free(session);
-		return NULL;
+		return io_no_memory(relay->io);
 	}
-	more[live->num_sessions++] = session;
+	more[live->num_sessions++] = *found = session;
 	session->relay = relay;
 	session->viewer.fd = -1;
 	/* Where it was not there just now, nothing of it can have gone by. */
 	session->late = is->streams &&
 		(!relay->asked_ms ||
 		 (now_ms() - relay->asked_ms) * 1000 >= (int64_t)is->timer_us);
-	return session;
+	return 0;
 }
 
 static int use_session(struct relay *relay, const struct live_session *is)
 {
-	struct session *session;
+	struct session *session = NULL;
+	int ret;
 
 	/* Those that are not recorded live give nothing. */
 	if (!is->timer_us ||
 	    (relay->host && (strcmp(relay->host, is->host) ||
 			     strcmp(relay->name, is->name))))
 		return 0;
-	session = find_session(relay->io->live, relay, is);
-	if (!session)
-		return io_no_memory(relay->io);
+	ret = find_session(relay->io->live, relay, is, &session);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	session->is = *is;
 	session->listed = true;
 	return attach_if_free(session);
@@ -496,10 +531,14 @@ static void is_up(struct relay *relay)
 static void is_down(struct relay *relay, const char *reason)
 {
 	/* If there is none, its sessions are gone; others will be new. */
-	if (strstr(reason, strerror(ECONNREFUSED)))
+	bool gone = strstr(reason, strerror(ECONNREFUSED));
+
+	if (gone)
 		sweep(relay->io->live, relay);
 	if (!relay->told_down)
-		io_warn(relay->io, "%s: the relay daemon does not answer (%s); trying again.",
+		io_warn(relay->io, gone && relay->asked_ms ?
+			"%s: the relay daemon does not answer any more (%s): it has ended, as that of netsync record does with the recording; waiting for another one." :
+			"%s: the relay daemon does not answer (%s); trying again.",
 			relay->url, reason);
 	relay->told_down = true;
 }
@@ -531,10 +570,8 @@ static void drop_lister(struct relay *relay)
 	int status = child_stop(&relay->lister);
 	char reason[64];
 
-	snprintf(reason, sizeof(reason),
-		 WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ?
-		 "for %d s" : "Babeltrace 2 ended", LIVE_PATIENCE_S);
-	is_down(relay, reason);
+	snprintf(reason, sizeof(reason), "for %d s", LIVE_PATIENCE_S);
+	is_down(relay, is_silent(status) ? reason : child_end(status));
 	relay->retry_ms = now_ms() + RETRY_MS;
 }
 

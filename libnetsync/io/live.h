@@ -18,6 +18,21 @@
 /* A lister or viewer that waits so long for its relay daemon ends. */
 #define LIVE_PATIENCE_S 20
 
+/*
+ * What a lister or viewer may take (bytes). Of metadata Babeltrace 2.0 makes sixty
+ * times as much: 180 MiB of 3 MiB, which is more than all events of a kernel have;
+ * and each stream has a buffer of 256 KiB, of which a machine with 256 processors
+ * has a thousand.
+ */
+#define LIVE_MEMORY (UINT64_C(512) << 20)
+
+/* Of one relay daemon so many sessions are read: of each there is a process. */
+#define LIVE_MAX_SESSIONS 512
+/* A session has a trace of the kernel, and one or two of each user. */
+#define LIVE_MAX_TRACES 256
+/* What a trace says of where packets were seen: hooks, and interfaces. */
+#define LIVE_MAX_POINTS 4096
+
 enum live_what {
 	/* Of listers: a session that there is; that was all; it failed. */
 	LIVE_SESSION,

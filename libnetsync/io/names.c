@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
+#include "../util/array.h"
 #include "names.h"
 
 static uint64_t hash_of(const struct word *word)

@@ -6,8 +6,45 @@
 
 #include "pcap.h"
 
+/* How the samples are chosen of which all are of one kind. */
+struct samplings {
+	struct sampling whole;
+	struct sampling inside;	/* by packet_key_inside(); those directed, too */
+};
+
+static enum direction marked(const struct frame_link *link)
+{
+	return direction_of(NULL, link, NULL);
+}
+
+static int add_inside(struct sampling *sampling, struct samples *samples,
+		      int64_t time_ns, const struct netsync_packet *pkt,
+		      enum direction dir)
+{
+	uint64_t key = packet_key_inside(pkt);
+
+	return key ? sampling_add(sampling, samples, key, time_ns, pkt, dir) : 0;
+}
+
+static int take_packet(struct trace *trace, struct samplings *samplings,
+		       const struct seen *seen)
+{
+	struct pcap *pcap = trace->state;
+	const enum direction dir = marked(&seen->link);
+	int ret = sampling_add(&samplings->whole, &pcap->samples,
+			       packet_key(&seen->pkt), seen->time_ns,
+			       &seen->pkt, dir);
+
+	if (!ret)
+		ret = add_inside(&samplings->inside,
+				 dir == DIRECTION_UNKNOWN ? &pcap->inside :
+							    &pcap->directed,
+				 seen->time_ns, &seen->pkt, dir);
+	return ret ? io_no_memory(trace->io) : 0;
+}
+
 /* The samples of a file, and the hardware address that its frames have in common. */
-static int take_samples(struct trace *trace, struct sampling *sampling)
+static int take_samples(struct trace *trace, struct samplings *samplings)
 {
 	struct pcap *pcap = trace->state;
 	struct seen seen;
@@ -18,14 +55,64 @@ static int take_samples(struct trace *trace, struct sampling *sampling)
 			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES],
 				       &seen.link);
 		ret = 0;
-		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX &&
-		    sampling_add(sampling, &pcap->samples, seen.time_ns,
-				 &seen.pkt))
-			ret = io_no_memory(trace->io);
+		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
+			ret = take_packet(trace, samplings, &seen);
 	}
 	pcap_close_capture(pcap);
 	return ret;
 }
+
+/* ---- traces that know directions ----------------------------------------- */
+
+struct observed {
+	struct sampling *sampling;
+	struct samples *samples;
+};
+
+static int observe(struct trace *trace, const struct netsync_packet *pkt)
+{
+	const struct observed *to = trace->io->observe_data;
+
+	return add_inside(to->sampling, to->samples, pkt->time_ns, pkt,
+			  pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
+	       io_no_memory(trace->io) : 0;
+}
+
+static int observe_by(struct netsync_io *io, const struct trace *trace,
+		      struct observed *to)
+{
+	char *what = io_format("%s=%s", "host", trace->path);
+	int ret = what ? 0 : io_no_memory(io);
+
+	io->observe = observe;
+	io->observe_data = to;
+	if (!ret)
+		ret = netsync_io_add(io, what);
+	if (ret >= 0)
+		ret = netsync_io_read(io, NULL, NULL);
+	free(what);
+	return ret;
+}
+
+/*
+ * Read a trace of another kind once more than it is read anyway, by a reader of its
+ * own. What there is to say of it is said when it is read; so it does not matter
+ * if that fails now.
+ */
+static int take_directed(struct trace *trace, struct sampling *sampling,
+			 struct samples *samples)
+{
+	struct netsync *ns = netsync_new();
+	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	struct observed to = { sampling, samples };
+	int ret = io ? observe_by(io, trace, &to) : -ENOMEM;
+
+	netsync_io_free(io);
+	netsync_free(ns);
+	return ret == -ENOMEM ? io_no_memory(trace->io) : 0;
+}
+
+/* ---- what is found ------------------------------------------------------- */
 
 static int keep_addresses(struct netsync_io *io, const char *host_name,
 			  const struct own *from)
@@ -96,7 +183,8 @@ static int use_inferred(struct netsync_io *io, const struct watcher *watcher)
 		return use_common_macs(io, watcher);
 	ret = keep_addresses(io, watcher->name, &watcher->own);
 	if (!ret)
-		say_inferred(io, watcher, &watcher->own,
+		say_inferred(io, watcher, &watcher->own, watcher->told ?
+			     "the directions of the same packets in another trace" :
 			     "when the captures saw the same packets");
 	return ret;
 }
@@ -137,29 +225,53 @@ static bool move_samples(struct samples *to, struct samples *from)
 	return true;
 }
 
-static int take_all_samples(struct netsync_io *io, struct samples **all,
-			    struct watcher *watchers, size_t *num)
+/* Of all traces at once, so that all have samples of the same packets. */
+static void add_samples(struct sampling *sampling, struct samples *samples)
 {
-	struct sampling sampling = { .all = all };
+	sampling->all[sampling->num_all++] = samples;
+}
+
+/* @others: one for each trace; those of traces that are no captures. */
+static int take_from_all(struct netsync_io *io, struct samplings *samplings,
+			 struct samples *others)
+{
 	int ret = 0;
 
-	for (size_t i = 0; i < io->num_traces; i++)
-		if (is_pcap(io->traces[i]))
-			all[sampling.num_all++] =
-				&((struct pcap *)io->traces[i]->state)->samples;
+	for (size_t i = 0; i < io->num_traces; i++) {
+		struct pcap *pcap = io->traces[i]->state;
+
+		if (!is_pcap(io->traces[i])) {
+			add_samples(&samplings->inside, &others[i]);
+			continue;
+		}
+		add_samples(&samplings->whole, &pcap->samples);
+		add_samples(&samplings->inside, &pcap->inside);
+		add_samples(&samplings->inside, &pcap->directed);
+	}
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		if (is_pcap(io->traces[i]))
-			ret = take_samples(io->traces[i], &sampling);
+		ret = is_pcap(io->traces[i]) ?
+		      take_samples(io->traces[i], samplings) :
+		      take_directed(io->traces[i], &samplings->inside, &others[i]);
+	return ret;
+}
+
+static int give_samples(struct netsync_io *io, struct samples *others,
+			struct watcher *watchers, size_t *num)
+{
+	int ret = 0;
+
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		struct trace *trace = io->traces[i];
 		struct pcap *pcap = trace->state;
-		struct watcher *watcher;
+		struct watcher *watcher =
+			find_watcher(watchers, num, trace->host_name);
 
-		if (!is_pcap(trace))
-			continue;
-		watcher = find_watcher(watchers, num, trace->host_name);
 		watcher->wanted |= is_wanted(io, trace);
-		if (!move_samples(&watcher->samples, &pcap->samples))
+		if (is_pcap(trace) ?
+		    !move_samples(&watcher->samples, &pcap->samples) ||
+		    !move_samples(&watcher->inside, &pcap->inside) ||
+		    !move_samples(&watcher->directed, &pcap->directed) :
+		    !move_samples(&watcher->directed, &others[i]))
 			ret = io_no_memory(io);
 	}
 	return ret;
@@ -184,14 +296,22 @@ static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t n
 
 static int infer(struct netsync_io *io)
 {
-	struct samples **all = calloc(io->num_traces, sizeof(*all));
+	/* Of each capture there are three kinds. */
+	struct samples **all = calloc(3 * io->num_traces, sizeof(*all));
+	struct samples *others = calloc(io->num_traces, sizeof(*others));
 	struct watcher *watchers = calloc(io->num_traces, sizeof(*watchers));
+	struct samplings samplings = { .whole.all = all };
 	size_t num = 0;
-	int ret = all && watchers ? 0 : io_no_memory(io);
+	int ret = all && others && watchers ? 0 : io_no_memory(io);
 
+	if (!ret) {
+		samplings.inside.all = all + io->num_traces;
+		ret = take_from_all(io, &samplings, others);
+	}
 	if (!ret)
-		ret = take_all_samples(io, all, watchers, &num);
-	if (!ret && infer_addresses(watchers, num))
+		ret = give_samples(io, others, watchers, &num);
+	if (!ret && (infer_from_known(watchers, num) ||
+		     infer_addresses(watchers, num)))
 		ret = io_no_memory(io);
 	for (size_t i = 0; i < num && !ret; i++)
 		ret = use_inferred(io, &watchers[i]);
@@ -199,9 +319,14 @@ static int infer(struct netsync_io *io)
 		find_alone(io, watchers, num);
 	for (size_t i = 0; i < num; i++) {
 		free(watchers[i].samples.of);
+		free(watchers[i].inside.of);
+		free(watchers[i].directed.of);
 		free(watchers[i].own.address);
 		free(watchers[i].other.address);
 	}
+	for (size_t i = 0; i < io->num_traces && others; i++)
+		free(others[i].of);
+	free(others);
 	free(watchers);
 	free(all);
 	return ret;
@@ -272,7 +397,7 @@ int netsync_io_add_address(struct netsync_io *io, const char *what)
 			"%s: give an IP or hardware address of a host as NAME=ADDRESS, such as web=10.0.0.1.",
 			what);
 	name = strndup(what, equal - what);
-	if (name)
+	if (name && !io_make_printable(&name))
 		own = own_add(io->owns, name);
 	free(name);
 	if (!own || own_add_address(own, &address))

@@ -324,6 +324,7 @@ static void warn_of_rest(struct trace *trace)
 {
 	const struct pcap *pcap = trace->state;
 
+	trace->unused = pcap->cut + pcap->untold;
 	if (pcap->cut)
 		io_warn(trace->io, "%s: of %llu packets too little was captured to use them; capture at least 128 bytes of each (tcpdump -s 128).",
 			trace->path, (unsigned long long)pcap->cut);
@@ -379,6 +380,8 @@ static void pcap_close(struct trace *trace)
 	pcap_close_capture(pcap);
 	free(pcap->found.address);
 	free(pcap->samples.of);
+	free(pcap->inside.of);
+	free(pcap->directed.of);
 	free(pcap);
 }
 

@@ -31,6 +31,8 @@ struct pcap {
 	struct own found;	/* addresses in the file itself */
 	const struct own *own;	/* all of the host's that are known */
 	struct samples samples;
+	struct samples inside;	/* by packet_key_inside(), of packets that tell */
+	struct samples directed;	/* no direction, and of those that do */
 	struct common_mac macs[MAX_INTERFACES];
 	struct point_cache points[POINT_CACHE];
 	uint64_t cut;

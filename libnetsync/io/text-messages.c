@@ -43,7 +43,7 @@ static int bad_line(struct lines *l, const char *p)
 				columns[i], quote_word(quote, &time));
 		p = next;
 	}
-	return lines_bad(l, p, "one of its names cannot be used");
+	return lines_bad(l, p, "one of its names cannot be used: it is no UTF-8, or has control characters");
 }
 
 static int hosts(const struct text *text, const char *p, struct word *hosts)

@@ -489,7 +489,7 @@ static int line(struct text *text, const char *start)
 		return io_no_memory(l->io);
 	host = host_in_text(text, &r.host);
 	if (host < 0)
-		return lines_bad(l, start, "the host's name cannot be used");
+		return lines_bad(l, start, "the host's name cannot be used: it is no UTF-8, or has control characters");
 	point = find_point(text, r.point);
 	if (point < 0)
 		return (int)point;

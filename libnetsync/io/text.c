@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/utf8.h"
 #include "text.h"
 
 /* How often progress is told. */
@@ -183,8 +184,8 @@ static int find_hosts(struct text *text, const char *p)
 	if (ret <= 0)
 		return ret;
 	for (int i = 0; i < num; i++) {
-		/* What a terminal would obey is never a name. */
-		if (memchr(hosts[i].text, 0x7f, hosts[i].len))
+		/* What a terminal would obey is never a name, nor what is no text. */
+		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
 			continue;
 		if (!names_add(&l->io->hosts, &hosts[i]))
 			return io_no_memory(l->io);

@@ -288,12 +288,16 @@ static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
 		      uint32_t num)
 {
 	int ret = check_file(copy);
+	struct stat st;
 
 	if (!ret)
 		ret = make_option(copy, knots, num);
 	if (ret)
 		return ret;
-	copy->fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fstat(copy->file.fd, &st))
+		return failed(copy, copy->from, errno);
+	copy->fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			st.st_mode & 0666);
 	if (copy->fd < 0)
 		return failed(copy, copy->to, errno);
 	ret = copy->file.version < 7 ? write_6(copy) : write_7(copy);

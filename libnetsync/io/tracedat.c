@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
+#include "../util/array.h"
 #include "tracedat-event.h"
 
 /* A type of events, in one buffer: each is a place of its own where packets are seen. */
@@ -337,9 +337,9 @@ static int identify(struct trace *trace)
 			id = hash(id, *c);
 	trace->host_name = host_name(trace, file);
 	trace->clock_name = strdup(clock);
-	if (!trace->host_name || !trace->clock_name)
+	if (!trace->host_name || !trace->clock_name ||
+	    io_make_printable(&trace->clock_name))
 		return -ENOMEM;
-	io_make_printable(trace->clock_name);
 	memcpy(trace->clock_uuid, &id, sizeof(id));
 	id = hash_of_times(file);
 	memcpy(trace->clock_uuid + sizeof(id), &id, sizeof(id));

@@ -11,13 +11,13 @@
 /* So many messages of a pair say how far their clocks are apart. */
 #define MIN_SAMPLES 5
 
-#define BOOK_SIZE 16384
-#define BOOK_PROBES 8
+#define OWNER_SLOTS 16384
+#define OWNER_PROBES 8
 #define SHARED (NO_PEER - 1)
 
-struct address {
+struct address_owner {
 	uint32_t digest;
-	uint32_t owner;		/* host + 1; 0: free */
+	uint32_t owner; /* host + 1; 0: free */
 };
 
 void peers_release(struct peers *ps)
@@ -29,16 +29,16 @@ void peers_release(struct peers *ps)
 	free(ps->host);
 	free(ps->pair);
 	pair_table_release(&ps->table);
-	free(ps->book);
+	free(ps->owner);
 	memset(ps, 0, sizeof(*ps));
 }
 
 int peers_add_host(struct peers *ps)
 {
-	if (!ps->book)
-		ps->book = calloc(BOOK_SIZE, sizeof(*ps->book));
-	if (!ps->book || array_grow(&ps->host, &ps->host_room, ps->hosts,
-				    sizeof(*ps->host)))
+	if (!ps->owner)
+		ps->owner = calloc(OWNER_SLOTS, sizeof(*ps->owner));
+	if (!ps->owner ||
+	    array_grow(&ps->host, &ps->host_room, ps->hosts, sizeof(*ps->host)))
 		return -ENOMEM;
 	ps->host[ps->hosts++] = (struct peer_host){
 		.until = INT64_MIN,
@@ -50,10 +50,11 @@ int peers_add_host(struct peers *ps)
 
 /* ---- addresses --------------------------------------------------------- */
 
-static struct address *find_address(const struct peers *ps, uint32_t digest)
+static struct address_owner *find_address(const struct peers *ps,
+					  uint32_t digest)
 {
-	for (uint32_t i = 0; i < BOOK_PROBES; i++) {
-		struct address *a = &ps->book[(digest + i) % BOOK_SIZE];
+	for (uint32_t i = 0; i < OWNER_PROBES; i++) {
+		struct address_owner *a = &ps->owner[(digest + i) % OWNER_SLOTS];
 
 		if (!a->owner || a->digest == digest)
 			return a;
@@ -62,9 +63,9 @@ static struct address *find_address(const struct peers *ps, uint32_t digest)
 }
 
 /* An address that several hosts have, or forward for, is nobody's. */
-void peers_learn(struct peers *ps, uint32_t host, uint32_t address)
+void peers_learn_address(struct peers *ps, uint32_t host, uint32_t address)
 {
-	struct address *a = find_address(ps, address);
+	struct address_owner *a = find_address(ps, address);
 
 	if (!a || a->owner == host + 1)
 		return;
@@ -72,9 +73,9 @@ void peers_learn(struct peers *ps, uint32_t host, uint32_t address)
 	a->owner = a->owner ? SHARED + 1 : host + 1;
 }
 
-uint32_t peers_owner(const struct peers *ps, uint32_t address)
+uint32_t peers_address_owner(const struct peers *ps, uint32_t address)
 {
-	const struct address *a = find_address(ps, address);
+	const struct address_owner *a = find_address(ps, address);
 
 	return a && a->owner && a->owner != SHARED + 1 ? a->owner - 1 : NO_PEER;
 }
@@ -83,8 +84,8 @@ uint32_t peers_owner(const struct peers *ps, uint32_t address)
 
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 {
-	uint32_t p = a < b ? pair_table_find(&ps->table, a, b) :
-			     pair_table_find(&ps->table, b, a);
+	uint32_t p = a < b ? pair_table_find(&ps->table, a, b)
+			   : pair_table_find(&ps->table, b, a);
 
 	return p ? &ps->pair[p - 1] : NULL;
 }
@@ -145,8 +146,8 @@ static int64_t median(const struct peer_pair *p)
 struct node {
 	uint32_t parent;
 	uint32_t root;
-	uint32_t size;		/* of a root: how many hosts have it */
-	__int128 offset;	/* clock of this host - that of its parent */
+	uint32_t size;	 /* of a root: how many hosts have it */
+	__int128 offset; /* clock of this host - that of its parent */
 };
 
 /* The root of a host, which is then its parent: paths become short. */
@@ -186,8 +187,9 @@ static void join(struct node *node, const struct peer_pair *p)
 
 static int64_t clamp(__int128 t)
 {
-	return t > INT64_MAX ? INT64_MAX : t < INT64_MIN ? INT64_MIN :
-	       (int64_t)t;
+	return t > INT64_MAX   ? INT64_MAX
+	       : t < INT64_MIN ? INT64_MIN
+			       : (int64_t)t;
 }
 
 /*

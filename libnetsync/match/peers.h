@@ -4,7 +4,7 @@
  * events were pushed, roughly how far clocks are apart, whose address is
  * whose, and where events went.
  *
- * A sighting can be given up when no host will bring another one of the same
+ * A record can be given up when no host will bring another one of the same
  * packet. Each host's progress is promised by the caller (peers_advance()), on
  * the host's own clock. To compare it with a time on another one's clock takes
  * no more than what messages show: the median difference of the last few
@@ -12,8 +12,8 @@
  * to a packet's delay. Where hosts are not connected by messages nothing is
  * known, and nothing is given up.
  */
-#ifndef NETSYNC_PEERS_H
-#define NETSYNC_PEERS_H
+#ifndef NETSYNC_MATCH_PEERS_H
+#define NETSYNC_MATCH_PEERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,9 +24,9 @@
 #include "util/pair-table.h"
 
 /* Where events went. */
-struct tally {
+struct match_counts {
 	uint64_t matched;
-	uint64_t nat;		/* of the matched ones */
+	uint64_t nat; /* of the matched ones */
 	uint64_t ambiguous;
 	uint64_t unmatched;
 };
@@ -40,19 +40,19 @@ struct tally {
 #define PEER_SAMPLES 15
 
 struct peer_pair {
-	uint32_t host[2];	/* host[0] < host[1] */
-	uint32_t samples;	/* so many of them, then in turn */
+	uint32_t host[2]; /* host[0] < host[1] */
+	uint32_t samples; /* so many of them, then in turn */
 	uint32_t next_sample;
-	struct tally past;	/* of sightings that fell off */
-	struct tally live;	/* of those that are there, by settling */
-	int64_t offset[PEER_SAMPLES];	/* time on host[1] - on host[0] */
+	struct match_counts past;     /* of records that fell off */
+	struct match_counts live;     /* of those that are there, by settling */
+	int64_t offset[PEER_SAMPLES]; /* time on host[1] - on host[0] */
 };
 
 struct peer_host {
-	int64_t until;		/* all before it was pushed */
-	int64_t decide;		/* what is before it has all its counterparts */
-	int64_t free;		/* nothing asks for what is before it */
-	bool joined;		/* with more hosts than there are elsewhere */
+	int64_t until;	/* all before it was pushed */
+	int64_t decide; /* what is before it has all its counterparts */
+	int64_t free;	/* nothing asks for what is before it */
+	bool joined;	/* with more hosts than there are elsewhere */
 	/* By direction: how long packets took through it; NULL: unknown. */
 	struct histogram *stack[2];
 };
@@ -65,8 +65,8 @@ struct peers {
 	size_t pairs;
 	size_t pair_room;
 	struct pair_table table;
-	struct address *book;
-	bool connected;		/* something can be given up */
+	struct address_owner *owner;
+	bool connected; /* something can be given up */
 };
 
 void peers_release(struct peers *ps);
@@ -75,10 +75,10 @@ void peers_release(struct peers *ps);
 int peers_add_host(struct peers *ps);
 
 /* A host was seen under an address (of which this is a digest). */
-void peers_learn(struct peers *ps, uint32_t host, uint32_t address);
+void peers_learn_address(struct peers *ps, uint32_t host, uint32_t address);
 
 /* Whose address is it? A host, or NO_PEER. */
-uint32_t peers_owner(const struct peers *ps, uint32_t address);
+uint32_t peers_address_owner(const struct peers *ps, uint32_t address);
 
 /* A message was found: 0 or -ENOMEM. */
 int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,

@@ -6,7 +6,7 @@
 
 #include "match/ring.h"
 
-void log_init(struct log *l)
+void ring_init(struct packet_ring *l)
 {
 	memset(l, 0, sizeof(*l));
 	/* Without it results are the same and only the speed is at risk. */
@@ -14,55 +14,56 @@ void log_init(struct log *l)
 		l->seed = (uintptr_t)l;
 }
 
-static void free_arrays(struct log *l)
+static void free_arrays(struct packet_ring *l)
 {
-	free(l->ring);
+	free(l->record);
 	free(l->addresses);
 	free(l->chain);
 	free(l->second);
 }
 
-void log_release(struct log *l)
+void ring_release(struct packet_ring *l)
 {
 	free_arrays(l);
 	memset(l, 0, sizeof(*l));
 }
 
-static void file(struct log *l, uint32_t number)
+static void file(struct packet_ring *l, uint32_t number)
 {
-	struct sighting *s = log_at(l, number);
+	struct packet_record *s = ring_at(l, number);
 	uint32_t *chain;
 
-	if (s->alias)
-		chain = log_chain(l, BLOCK_KIND + s->protocol, alias_block(s),
-				  alias_rest(s));
+	if (s->block)
+		chain = ring_chain(l, BLOCK_INDEX + s->protocol,
+				   block_number(s), block_rest(s));
 	else
-		chain = log_chain(l, s->protocol, s->seq, s->ack);
+		chain = ring_chain(l, s->protocol, s->key[0], s->key[1]);
 	s->next = *chain;
 	*chain = number;
 	if (!has_second_key(s))
 		return;
-	chain = log_second(l, s);
+	chain = ring_second_chain(l, s);
 	s->next_second = *chain;
 	*chain = number;
 }
 
-int log_reserve(struct log *l, uint32_t num)
+int ring_reserve(struct packet_ring *l, uint32_t num)
 {
 	uint32_t room = l->room ? l->room : 512;
-	struct log bigger = *l;
+	struct packet_ring bigger = *l;
 
-	while (room < log_live(l) + num)
+	while (room < ring_count(l) + num)
 		room *= 2;
 	if (room == l->room && l->keep_addresses == !!l->addresses)
 		return 0;
 	bigger.room = room;
-	bigger.ring = malloc(room * sizeof(*bigger.ring));
-	bigger.addresses = l->keep_addresses ?
-			   calloc(room, sizeof(*bigger.addresses)) : NULL;
+	bigger.record = malloc(room * sizeof(*bigger.record));
+	bigger.addresses = l->keep_addresses
+				   ? calloc(room, sizeof(*bigger.addresses))
+				   : NULL;
 	bigger.chain = malloc(room * sizeof(*bigger.chain));
 	bigger.second = malloc(room * sizeof(*bigger.second));
-	if (!bigger.ring || !bigger.chain || !bigger.second ||
+	if (!bigger.record || !bigger.chain || !bigger.second ||
 	    l->keep_addresses != !!bigger.addresses) {
 		free_arrays(&bigger);
 		return -ENOMEM;
@@ -71,12 +72,12 @@ int log_reserve(struct log *l, uint32_t num)
 	for (uint32_t i = 0; i < room; i++)
 		bigger.chain[i] = bigger.second[i] = l->freed - 1;
 	for (uint32_t n = l->freed; n != l->tail; n++) {
-		struct sighting *s = log_at(&bigger, n);
+		struct packet_record *s = ring_at(&bigger, n);
 
-		*s = *log_at(l, n);
+		*s = *ring_at(l, n);
 		if (bigger.addresses && l->addresses)
-			*log_addresses(&bigger, s) =
-				*log_addresses(l, log_at(l, n));
+			*ring_addresses(&bigger,
+					s) = *ring_addresses(l, ring_at(l, n));
 		file(&bigger, n);
 	}
 	free_arrays(l);
@@ -84,9 +85,10 @@ int log_reserve(struct log *l, uint32_t num)
 	return 0;
 }
 
-struct sighting *log_add(struct log *l, const struct sighting *s)
+struct packet_record *ring_add(struct packet_ring *l,
+			       const struct packet_record *s)
 {
-	struct sighting *new = log_at(l, l->tail);
+	struct packet_record *new = ring_at(l, l->tail);
 
 	*new = *s;
 	file(l, l->tail++);

@@ -1,74 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whole packets: the sightings of one key are sorted into packets; two are of
+ * Whole packets: the records of one key are sorted into packets; two are of
  * one packet if they agree in all that both know. Where that does not divide
  * them clearly, or a packet seems to have been sent twice, they are ambiguous.
  *
  * What finds no counterpart may have had its addresses translated on the way.
- * Such sightings are compared in all the rest. Segments are still found by
+ * Such records are compared in all the rest. Segments are still found by
  * their key then, datagrams and pings by the second one that they are filed
  * under.
  */
 #include <stdlib.h>
 
-#include "match/match.h"
-
-/*
- * More sightings of one key than that are a storm of repetitions, from which
- * no message can be had; this keeps the cost of a key constant.
- */
-#define MAX_SIGHTINGS 256
+#include "match/internal.h"
 
 /* More of one packet are not looked at when it says how far clocks are apart. */
 #define MAX_SAMPLED 24
 
 /*
- * Segmentation clears these on all but one of the segments that it makes, and
- * the other side may have put them together again otherwise.
- */
-#define PSH_FIN_CWR 0x0089
-
-/*
  * SCTP's packets that are sent at once: the first of them has the number that
  * all together have.
  */
-static bool is_first_of(const struct sighting *a, const struct sighting *b)
+static bool is_first_of(const struct packet_record *a,
+			const struct packet_record *b)
 {
 	return a->protocol == SCTP && (a->len > b->len ? a : b)->gso_size;
 }
 
-/* Are two sightings of one packet, as far as can be said? */
-static bool agree(const struct sighting *a, const struct sighting *b, bool nat)
+bool match_agree(const struct packet_record *a, const struct packet_record *b,
+		 bool nat)
 {
-	uint16_t differ = a->flags ^ b->flags;
-
 	if (both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
 		return false;
 	if (both(a, b, NETSYNC_HAS_LEN)) {
 		if (a->len != b->len && !is_first_of(a, b))
 			return false;
-		if (has_data(a))
-			differ &= (uint16_t)~PSH_FIN_CWR;
 	} else if (nat) {
 		return false;
 	}
-	return !differ && match_headers(a, b, nat);
+	return protocol_of(a->protocol)->agree_whole(a, b) &&
+	       match_headers(a, b, nat);
 }
 
 /* What one host saw of a packet. */
 struct view {
-	const struct sighting *first;
-	const struct sighting *last;
-	const struct sighting *first_in;
-	const struct sighting *last_out;
+	const struct packet_record *first;
+	const struct packet_record *last;
+	const struct packet_record *first_in;
+	const struct packet_record *last_out;
 	uint32_t host;
-	bool origin;		/* it left before it ever came in */
+	bool origin; /* it left before it ever came in */
 };
 
 static int by_host_and_time(const void *a, const void *b)
 {
-	const struct sighting *p = *(struct sighting *const *)a;
-	const struct sighting *q = *(struct sighting *const *)b;
+	const struct packet_record *p = *(struct packet_record *const *)a;
+	const struct packet_record *q = *(struct packet_record *const *)b;
 
 	if (p->host != q->host)
 		return p->host < q->host ? -1 : 1;
@@ -77,7 +63,7 @@ static int by_host_and_time(const void *a, const void *b)
 	return p->dir - q->dir;
 }
 
-static int make_views(struct sighting **s, int n, struct view *v)
+static int make_views(struct packet_record **s, int n, struct view *v)
 {
 	int views = 0;
 
@@ -101,14 +87,14 @@ static int make_views(struct sighting **s, int n, struct view *v)
 	return views;
 }
 
-static void all_ambiguous(struct matcher *m, struct sighting **s, int n)
+static void all_ambiguous(struct matcher *m, struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++)
-		match_ambiguous(m, s[i]);
+		match_mark_ambiguous(m, s[i]);
 }
 
 /* How long it took from a socket to the last device, or the other way. */
-static int count_passages(struct matcher *m, struct sighting **s, int n,
+static int count_passages(struct matcher *m, struct packet_record **s, int n,
 			  const struct view *v, int views)
 {
 	int ret = 0;
@@ -116,30 +102,30 @@ static int count_passages(struct matcher *m, struct sighting **s, int n,
 	for (int i = 0; i < views && !ret; i++)
 		if (v[i].first->dir == v[i].last->dir &&
 		    match_other_place(v[i].first, v[i].last) &&
-		    !((v[i].first->state | v[i].last->state) & SEEN_PASSED))
+		    !((v[i].first->state | v[i].last->state) & RECORD_TIMED))
 			ret = peers_passed(&m->peers, v[i].host,
 					   (enum netsync_dir)v[i].last->dir,
 					   v[i].last->time - v[i].first->time);
 	for (int i = 0; i < n; i++)
-		s[i]->state |= SEEN_PASSED;
+		s[i]->state |= RECORD_TIMED;
 	return ret;
 }
 
-/* All sightings of a key, of which some are of one packet. */
+/* All records of a key, of which some are of one packet. */
 struct key {
-	struct sighting **s;
+	struct packet_record **s;
 	int n;
 };
 
 /* Was it seen in parts, or as one, further out on its host? */
-static bool is_further_out(const struct key *key, const struct sighting *s)
+static bool is_further_out(const struct key *key, const struct packet_record *s)
 {
-	for (int i = 0; i < key->n && has_parts(s); i++) {
-		const struct sighting *t = key->s[i];
+	for (int i = 0; i < key->n && may_be_segmented(s); i++) {
+		const struct packet_record *t = key->s[i];
 
-		if (t->len != s->len && match_same_passage(s, t) &&
-		    (s->dir == NETSYNC_OUT ? t->time > s->time :
-					     t->time < s->time))
+		if (t->len != s->len && match_same_transit(s, t) &&
+		    (s->dir == NETSYNC_OUT ? t->time > s->time
+					   : t->time < s->time))
 			return true;
 	}
 	return false;
@@ -148,7 +134,7 @@ static bool is_further_out(const struct key *key, const struct sighting *s)
 /* Where it seems to have begun on several hosts, can these be one machine? */
 static bool are_one_machine(const struct view *v, int views)
 {
-	const struct sighting *sent = NULL;
+	const struct packet_record *sent = NULL;
 
 	for (int i = 0; i < views; i++) {
 		if (!v[i].origin)
@@ -186,10 +172,10 @@ static bool is_before(const struct view *from, const struct view *to,
  * it later. Where either end was seen further out in other parts, these tell
  * more.
  */
-static int emit(struct matcher *m, const struct key *key, struct sighting **s,
-		int n, bool nat)
+static int emit(struct matcher *m, const struct key *key,
+		struct packet_record **s, int n, bool nat)
 {
-	struct view v[MAX_SIGHTINGS];
+	struct view v[MATCH_MAX_RECORDS];
 	int views = make_views(s, n, v), origins = 0, routers = 0, ret = 0;
 	uint32_t from = NO_PEER, to = NO_PEER;
 	uint8_t emitted = 0;
@@ -212,40 +198,42 @@ static int emit(struct matcher *m, const struct key *key, struct sighting **s,
 			if (is_further_out(key, v[i].last_out) ||
 			    is_further_out(key, v[j].first_in))
 				continue;
-			emitted = SEEN_EMITTED;
+			emitted = RECORD_EMITTED;
 			ret = match_emit(m, v[i].last_out, v[j].first_in);
 		}
 	}
 	for (int i = 0, at = 0; i < n && from != NO_PEER; i++) {
 		at += s[i]->host != v[at].host;
 		s[i]->state |= emitted;
-		match_used(s[i], v[at].origin || v[at].host == from ? to : from,
-			   nat);
+		match_mark_matched(s[i],
+				   v[at].origin || v[at].host == from ? to
+								      : from,
+				   nat);
 	}
 	return ret;
 }
 
 /* Do all agree with each other, and can be of one packet? */
-static bool are_one_packet(struct sighting **s, int n, bool nat)
+static bool are_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < i; j++)
-			if (!agree(s[i], s[j], nat) ||
-			    !match_one_packet(s[i], s[j]))
+			if (!match_agree(s[i], s[j], nat) ||
+			    !match_may_be_one_packet(s[i], s[j]))
 				return false;
 	return true;
 }
 
-/* Take the sightings that are connected with the first one to the front. */
-static int collect(struct sighting **s, int n, bool nat, bool *clear)
+/* Take the records that are connected with the first one to the front. */
+static int collect(struct packet_record **s, int n, bool nat, bool *clear)
 {
 	int size = 1;
 
 	for (int i = 0; i < size; i++) {
 		for (int j = size; j < n; j++) {
-			struct sighting *t = s[j];
+			struct packet_record *t = s[j];
 
-			if (!agree(s[i], t, nat))
+			if (!match_agree(s[i], t, nat))
 				continue;
 			s[j] = s[size];
 			s[size++] = t;
@@ -256,11 +244,11 @@ static int collect(struct sighting **s, int n, bool nat, bool *clear)
 }
 
 /* Is it what some of these were cut from, or put together to? */
-static bool were_seen_again(struct sighting **s, int n,
-			    const struct sighting *other)
+static bool were_seen_again(struct packet_record **s, int n,
+			    const struct packet_record *other)
 {
 	for (int i = 0; i < n; i++)
-		if (match_seen_again(s[i], other))
+		if (match_same_side(s[i], other))
 			return true;
 	return false;
 }
@@ -271,9 +259,9 @@ static bool were_seen_again(struct sighting **s, int n,
  * received before, is no rival.
  */
 static bool rivals(const struct matcher *m, const struct key *key,
-		   struct sighting **s, int size)
+		   struct packet_record **s, int size)
 {
-	struct sighting **others = key->s;
+	struct packet_record **others = key->s;
 	bool sent = false;
 
 	for (int i = 0; i < size; i++) {
@@ -291,12 +279,13 @@ static bool rivals(const struct matcher *m, const struct key *key,
 			    others[j]->host != s[i]->host &&
 			    has_data(others[j]) &&
 			    others[j]->len != s[i]->len &&
-			    match_same_sending(others[j], s[i], false) &&
+			    match_same_transmission(others[j], s[i], false) &&
 			    !were_seen_again(s, size, others[j]) &&
 			    !match_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
-			if (s[j]->dir == NETSYNC_OUT && match_weak(s[i], s[j]) &&
+			if (s[j]->dir == NETSYNC_OUT &&
+			    protocol_lacks_id(s[i], s[j]) &&
 			    match_inside_other(m, s[j], s[i]))
 				return true;
 	}
@@ -304,25 +293,26 @@ static bool rivals(const struct matcher *m, const struct key *key,
 }
 
 /* The plain case, and nearly all there are: out here, in there. */
-static bool is_plain(struct sighting **s, int n)
+static bool is_plain(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
-	       !((s[0]->state | s[1]->state) & (SEEN_USED | SEEN_AMBIGUOUS)) &&
-	       agree(s[0], s[1], false);
+	       !((s[0]->state | s[1]->state) &
+		 (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
+	       match_agree(s[0], s[1], false);
 }
 
-static int emit_plain(struct matcher *m, struct sighting **s)
+static int emit_plain(struct matcher *m, struct packet_record **s)
 {
 	bool first_sent = s[0]->dir == NETSYNC_OUT;
 
-	s[0]->state |= SEEN_EMITTED;
-	s[1]->state |= SEEN_EMITTED;
-	match_used(s[0], s[1]->host, false);
-	match_used(s[1], s[0]->host, false);
+	s[0]->state |= RECORD_EMITTED;
+	s[1]->state |= RECORD_EMITTED;
+	match_mark_matched(s[0], s[1]->host, false);
+	match_mark_matched(s[1], s[0]->host, false);
 	return match_emit(m, s[!first_sent], s[first_sent]);
 }
 
-static int sort_out(struct matcher *m, struct sighting **s, int n, bool nat)
+int match_sort_out(struct matcher *m, struct packet_record **s, int n, bool nat)
 {
 	const struct key key = { s, n };
 	int ret = 0;
@@ -332,7 +322,8 @@ static int sort_out(struct matcher *m, struct sighting **s, int n, bool nat)
 		int size = collect(s, n, nat, &clear);
 
 		for (int i = 0; i < size; i++)
-			used |= !!(s[i]->state & (SEEN_USED | SEEN_AMBIGUOUS));
+			used |= !!(s[i]->state &
+				   (RECORD_MATCHED | RECORD_AMBIGUOUS));
 		/* What was found once stays, and nothing is added to it. */
 		if (!used && size > 1) {
 			if (!clear || rivals(m, &key, s, size))
@@ -346,19 +337,20 @@ static int sort_out(struct matcher *m, struct sighting **s, int n, bool nat)
 	return ret;
 }
 
-/* All sightings of one's key: how many; MAX_SIGHTINGS + 1: too many. */
-static int find_key(const struct matcher *m, const struct sighting *s,
-		    struct sighting **list)
+/* All records of one's key: how many; MATCH_MAX_RECORDS + 1: too many. */
+static int find_key(const struct matcher *m, const struct packet_record *s,
+		    struct packet_record **list)
 {
 	int n = 0;
 
-	for (uint32_t i = *log_chain(&m->log, s->protocol, s->seq, s->ack);
-	     log_has(&m->log, i); i = log_at(&m->log, i)->next) {
-		struct sighting *t = log_at(&m->log, i);
+	for (uint32_t i =
+		     *ring_chain(&m->ring, s->protocol, s->key[0], s->key[1]);
+	     ring_has(&m->ring, i); i = ring_at(&m->ring, i)->next) {
+		struct packet_record *t = ring_at(&m->ring, i);
 
 		if (!same_key(s, t))
 			continue;
-		if (n == MAX_SIGHTINGS)
+		if (n == MATCH_MAX_RECORDS)
 			return n + 1;
 		list[n++] = t;
 	}
@@ -366,10 +358,10 @@ static int find_key(const struct matcher *m, const struct sighting *s,
 }
 
 /* Did somebody forward it, or was it dealt with? */
-static bool is_simple(struct sighting **s, int n)
+static bool is_simple(struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++) {
-		if (s[i]->state & (SEEN_USED | SEEN_AMBIGUOUS))
+		if (s[i]->state & (RECORD_MATCHED | RECORD_AMBIGUOUS))
 			return false;
 		for (int j = 0; j < i; j++)
 			if (s[i]->host == s[j]->host && s[i]->dir != s[j]->dir)
@@ -378,21 +370,21 @@ static bool is_simple(struct sighting **s, int n)
 	return true;
 }
 
-int match_sample(struct matcher *m, struct sighting *s)
+int match_learn_offset(struct matcher *m, struct packet_record *s)
 {
-	struct sighting *list[MAX_SIGHTINGS];
+	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_key(m, s, list), left = 0, ret = 0;
 
 	/* Ports and ids alone are those of other hosts' datagrams, too. */
-	for (int i = 0; i < n && n <= MAX_SIGHTINGS; i++)
-		if (list[i] == s || agree(s, list[i], false))
+	for (int i = 0; i < n && n <= MATCH_MAX_RECORDS; i++)
+		if (list[i] == s || match_agree(s, list[i], false))
 			list[left++] = list[i];
 	if (left > MAX_SAMPLED || !is_simple(list, left) ||
 	    !are_one_packet(list, left, false))
 		return 0;
 	for (int i = 0; i < left && !ret; i++) {
 		bool sent = s->dir == NETSYNC_OUT;
-		const struct sighting *t = list[i];
+		const struct packet_record *t = list[i];
 
 		if (t->dir != s->dir)
 			ret = match_learn(m, sent ? s : t, sent ? t : s);
@@ -400,73 +392,26 @@ int match_sample(struct matcher *m, struct sighting *s)
 	return ret;
 }
 
-int match_key(struct matcher *m, struct sighting *s)
+int match_whole(struct matcher *m, struct packet_record *s)
 {
-	struct sighting *list[MAX_SIGHTINGS];
+	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_key(m, s, list), left = 0, ret;
 
-	if (n > MAX_SIGHTINGS) {
-		match_ambiguous(m, s);
+	if (n > MATCH_MAX_RECORDS) {
+		match_mark_ambiguous(m, s);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
-		list[i]->state |= SEEN_LOOKED;
+		list[i]->state |= RECORD_EXAMINED;
 	if (n == 1)
 		return 0;
-	if (is_plain(list, n) && !match_weak(list[0], list[1]))
+	if (is_plain(list, n) && !protocol_lacks_id(list[0], list[1]))
 		return emit_plain(m, list);
-	ret = sort_out(m, list, n, false);
+	ret = match_sort_out(m, list, n, false);
 	for (int i = 0; i < n; i++)
-		if (!(list[i]->state & SEEN_DONE))
+		if (!(list[i]->state & RECORD_DECIDED))
 			list[left++] = list[i];
 	if (ret || left < 2 || has_second_key(s))
 		return ret;
-	return sort_out(m, list, left, true);
-}
-
-static bool same_second(const struct sighting *a, const struct sighting *b)
-{
-	if (a->protocol != b->protocol || a->len != b->len ||
-	    counts_ids(a) != counts_ids(b))
-		return false;
-	if (counts_ids(a))
-		return a->ip_id == b->ip_id;
-	return a->seq == b->seq && (a->protocol == UDP || a->ack == b->ack);
-}
-
-bool match_is_ready(const struct matcher *m, const struct sighting *s)
-{
-	const int64_t decide = m->peers.host[s->host].decide;
-
-	return m->unclear || decide == INT64_MIN ||
-	       s->time - PEER_LIFETIME < decide;
-}
-
-int match_second(struct matcher *m, struct sighting *s)
-{
-	struct sighting *list[MAX_SIGHTINGS] = { s };
-	const bool nat = counts_ids(s);
-	int n = 1, looked = 0, ret = 0;
-
-	for (uint32_t i = *log_second(&m->log, s); log_has(&m->log, i) && !ret;
-	     i = log_at(&m->log, i)->next_second) {
-		struct sighting *t = log_at(&m->log, i);
-
-		if (t == s || !same_second(s, t) || !match_is_ready(m, t))
-			continue;
-		if (++looked == MAX_SIGHTINGS)
-			return ret;
-		ret = match_first(m, t);
-		if (t->state & SEEN_USED)
-			continue;
-		if ((t->state & SEEN_DONE) && t->host != s->host &&
-		    t->dir != s->dir && agree(s, t, nat))
-			match_ambiguous(m, s);
-		if (t->state & SEEN_DONE)
-			continue;
-		list[n++] = t;
-	}
-	if (ret || n == 1 || (s->state & SEEN_DONE))
-		return ret;
-	return sort_out(m, list, n, nat);
+	return match_sort_out(m, list, left, true);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/hash.h"
 #include "message/envelope.h"
 
 /* Begin with bins of 2^20 ns = 1 ms: finer ones say nothing more. */
@@ -22,15 +23,13 @@
 #define DRIFT_BINS 28
 /* More corners than delays that vary leave in a bin. */
 #define BIN_CORNERS 128
-#define CORNERS_STEP 4	/* a bin grows by so many */
+#define CORNERS_STEP 4 /* a bin grows by so many */
 /* So many points are looked at together. */
 #define RUN 32
 
 static size_t slot_of(const struct envelope *e, int64_t index)
 {
-	uint64_t v = (uint64_t)index * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (v ^ v >> 32) & (e->slots - 1);
+	return hash_slot((uint64_t)index) & (e->slots - 1);
 }
 
 static size_t find_slot(const struct envelope *e, int64_t index)
@@ -129,8 +128,8 @@ static int reserve(struct envelope *e, struct bin *b)
 
 /* By how much curves may bend that bins of a width are made for. */
 struct drift {
-	int shift;		/* half of the largest drift is 1 in 2^this */
-	int64_t sag;		/* no bin's curve sags by more than this, ns */
+	int shift;   /* half of the largest drift is 1 in 2^this */
+	int64_t sag; /* no bin's curve sags by more than this, ns */
 };
 
 static struct drift drift_of(int shift)
@@ -140,8 +139,8 @@ static struct drift drift_of(int shift)
 	if (shift > DRIFT_BINS)
 		d.shift += shift - DRIFT_BINS;
 	/* At most half a bin from either side. */
-	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ?
-			       2 * shift - 2 - d.shift : 0);
+	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ? 2 * shift - 2 - d.shift
+						       : 0);
 	return d;
 }
 
@@ -150,8 +149,8 @@ static struct drift drift_of(int shift)
  *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
  *	k/2 (xc - xa) (xc - xb) (xb - xa)
  */
-static bool needless(const struct point *a, const struct point *b,
-		     const struct point *c, struct drift drift)
+static bool redundant(const struct point *a, const struct point *b,
+		      const struct point *c, struct drift drift)
 {
 	unsigned __int128 high, bulge;
 	struct wide cube;
@@ -198,7 +197,8 @@ static void make_room(struct bin *b, struct drift drift)
 		double left = (double)(p->x - p[-1].x);
 		double right = (double)(p[1].x - p->x);
 		double above = ((double)(p->y - p[-1].y) * right -
-				(double)(p[1].y - p->y) * left) / (left + right);
+				(double)(p[1].y - p->y) * left) /
+			       (left + right);
 		double depth = ldexp(left * right, -drift.shift) - above;
 		bool s = !on_or_above(p - 1, p, p + 1);
 
@@ -241,15 +241,15 @@ static int add_point(struct envelope *e, struct bin *b, const struct point *p,
 		to = i + 1;
 	} else {
 		if (i > 0 && i < b->corners &&
-		    needless(&c[i - 1], p, &c[i], drift))
+		    redundant(&c[i - 1], p, &c[i], drift))
 			return 0;
 		to = i;
 	}
 	for (from = i; from > 1; from--)
-		if (!needless(&c[from - 2], &c[from - 1], p, drift))
+		if (!redundant(&c[from - 2], &c[from - 1], p, drift))
 			break;
 	for (; to + 1 < b->corners; to++)
-		if (!needless(p, &c[to], &c[to + 1], drift))
+		if (!redundant(p, &c[to], &c[to + 1], drift))
 			break;
 	/* It takes the place of those from @from to @to. */
 	if (from == to && b->corners == b->room && reserve(e, b))
@@ -291,7 +291,7 @@ static void thin(struct bin *b, struct drift drift)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->corners; i++) {
-		while (n > 1 && needless(&c[n - 2], &c[n - 1], &c[i], drift))
+		while (n > 1 && redundant(&c[n - 2], &c[n - 1], &c[i], drift))
 			n--;
 		c[n++] = c[i];
 	}
@@ -403,7 +403,7 @@ static size_t find_run(const struct envelope *e, const struct point *p,
 
 /*
  * Add points in order of time to a bin. Most of them are well above others on
- * both sides, and are told from these alone; see needless().
+ * both sides, and are told from these alone; see redundant().
  */
 static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 		      size_t n)
@@ -422,7 +422,8 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 	for (i = 0; i < n; i++) {
 		int64_t y = p[i].y - drift.sag;
 
-		if ((y <= left || y <= right[i]) && add_point(e, b, &p[i], drift))
+		if ((y <= left || y <= right[i]) &&
+		    add_point(e, b, &p[i], drift))
 			break;
 		left = min64(left, p[i].y);
 		b->sum_x += p[i].x;

@@ -15,8 +15,8 @@
  * trace. What is left of a bin depends on its points and its width alone, not
  * on the order in which they came.
  */
-#ifndef NETSYNC_ENVELOPE_H
-#define NETSYNC_ENVELOPE_H
+#ifndef NETSYNC_MESSAGE_ENVELOPE_H
+#define NETSYNC_MESSAGE_ENVELOPE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,28 +25,28 @@
 #include "util/wide.h"
 
 struct bin {
-	int64_t index;		/* from base + index << shift, 1 << shift long */
+	int64_t index; /* from base + index << shift, 1 << shift long */
 	uint64_t messages;
 	__int128 sum_x;
-	struct point *corner;	/* in the pool; x strictly rising */
-	uint32_t corners;	/* at least 1 */
+	struct point *corner; /* in the pool; x strictly rising */
+	uint32_t corners;     /* at least 1 */
 	uint32_t room;
 };
 
 struct envelope {
-	struct bin *bin;	/* in order of time after envelope_settle() */
+	struct bin *bin; /* in order of time after envelope_settle() */
 	size_t num;
 	size_t room;
-	size_t last;		/* where the last point went */
-	size_t corners;		/* of all bins */
-	/* One piece of memory for all corners, so that it does not splinter. */
+	size_t last;	/* where the last point went */
+	size_t corners; /* of all bins */
+	/* One interval of memory for all corners, so that it does not splinter. */
 	struct point *pool;
-	size_t pool_used;	/* with gaps, where bins have moved away */
+	size_t pool_used; /* with gaps, where bins have moved away */
 	size_t pool_room;
-	uint32_t *slot;		/* hash table of bin number + 1 */
+	uint32_t *slot; /* hash table of bin number + 1 */
 	size_t slots;
-	int shift;		/* a bin is 1 << shift ns wide */
-	int64_t base;		/* where bin 0 begins; set before the first point */
+	int shift;    /* a bin is 1 << shift ns wide */
+	int64_t base; /* where bin 0 begins; set before the first point */
 };
 
 /* How many bins, and corners in all of them, an envelope may have. */

@@ -5,22 +5,14 @@
  * Coordinates are below 2^62 in magnitude and differences of x below 2^62, so
  * that every cross product fits into 128 bits.
  */
-#ifndef NETSYNC_HULL_H
-#define NETSYNC_HULL_H
+#ifndef NETSYNC_MESSAGE_HULL_H
+#define NETSYNC_MESSAGE_HULL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-static inline int64_t max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
+#include "util/number.h"
 
 struct point {
 	int64_t x;
@@ -36,7 +28,7 @@ static inline bool on_or_above(const struct point *a, const struct point *b,
 }
 
 struct hull {
-	struct point *corner;	/* x strictly rising, slopes strictly rising */
+	struct point *corner; /* x strictly rising, slopes strictly rising */
 	size_t corners;
 	size_t room;
 };

@@ -37,13 +37,15 @@ static int settle_envelopes(struct pairs *ps)
 
 	for (size_t i = 0; i < ps->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = envelope_settle(&ps->pair[i]->cloud[d].envelope,
-					      &ps->budget);
+			ret = envelope_settle(
+				&ps->pair[i]->direction[d].envelope,
+				&ps->budget);
 	return ret;
 }
 
 /* NULL: no memory. */
-static struct pair *make_pair(struct pairs *ps, const struct end *a, uint32_t b)
+static struct pair *make_pair(struct pairs *ps, const struct endpoint *a,
+			      uint32_t b)
 {
 	struct pair *p;
 
@@ -63,13 +65,13 @@ static struct pair *make_pair(struct pairs *ps, const struct end *a, uint32_t b)
 	p->host[0] = a->host;
 	p->host[1] = b;
 	/* The grid of bins does not depend on where times are counted from. */
-	p->cloud[0].envelope.base = -a->origin;
-	p->cloud[1].envelope.base = -a->origin;
+	p->direction[0].envelope.base = -a->origin;
+	p->direction[1].envelope.base = -a->origin;
 	ps->pair[ps->num++] = p;
 	return p;
 }
 
-static int add_fresh(struct cloud *c, bool back, const struct budget *room)
+static int add_fresh(struct direction *c, bool back, const struct budget *room)
 {
 	size_t n = envelope_add(&c->envelope, c->fresh, c->num_fresh, room);
 
@@ -90,19 +92,20 @@ static int add_fresh(struct cloud *c, bool back, const struct budget *room)
 	return -ENOMEM;
 }
 
-int pairs_add(struct pairs *ps, const struct end *from, const struct end *to)
+int pairs_add(struct pairs *ps, const struct endpoint *from,
+	      const struct endpoint *to)
 {
 	bool back = from->host > to->host;
-	const struct end *a = back ? to : from, *b = back ? from : to;
+	const struct endpoint *a = back ? to : from, *b = back ? from : to;
 	int64_t y = b->t - a->t;
 	uint32_t number = pair_table_find(&ps->table, a->host, b->host);
-	struct cloud *c;
+	struct direction *c;
 	struct pair *p;
 
 	p = number ? ps->pair[number - 1] : make_pair(ps, a, b->host);
 	if (!p)
 		return -ENOMEM;
-	c = &p->cloud[back];
+	c = &p->direction[back];
 	if ((c->num_fresh == FRESH && add_fresh(c, back, &ps->budget)) ||
 	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
 		       sizeof(*c->fresh)))
@@ -122,7 +125,7 @@ static int by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
-static int settle(struct cloud *c, bool back, const struct budget *room)
+static int settle(struct direction *c, bool back, const struct budget *room)
 {
 	int ret = add_fresh(c, back, room);
 
@@ -150,7 +153,8 @@ int pairs_settle(struct pairs *ps)
 			       ps->pair[i]->host[1], i);
 	for (size_t i = 0; i < ps->num; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = settle(&ps->pair[i]->cloud[d], d, &ps->budget);
+			ret = settle(&ps->pair[i]->direction[d], d,
+				     &ps->budget);
 	return ret;
 }
 
@@ -158,9 +162,9 @@ void pairs_release(struct pairs *ps)
 {
 	for (size_t i = 0; i < ps->num; i++) {
 		for (int d = 0; d < 2; d++) {
-			free(ps->pair[i]->cloud[d].fresh);
-			hull_release(&ps->pair[i]->cloud[d].hull);
-			envelope_release(&ps->pair[i]->cloud[d].envelope);
+			free(ps->pair[i]->direction[d].fresh);
+			hull_release(&ps->pair[i]->direction[d].hull);
+			envelope_release(&ps->pair[i]->direction[d].envelope);
 		}
 		free(ps->pair[i]);
 	}

@@ -9,8 +9,8 @@
  * above it by their delay, messages from host[1] below (Duda et al. 1987).
  * Of each of the two clouds only the points on its inner side are kept.
  */
-#ifndef NETSYNC_MESSAGE_H
-#define NETSYNC_MESSAGE_H
+#ifndef NETSYNC_MESSAGE_MESSAGE_H
+#define NETSYNC_MESSAGE_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,19 +21,19 @@
 #include "util/pair-table.h"
 
 /* Where and when one end of a message was seen. */
-struct end {
+struct endpoint {
 	uint32_t host;
-	int64_t origin;		/* of the host's times */
-	int64_t t;		/* relative to that */
+	int64_t origin; /* of the host's times */
+	int64_t t;	/* relative to that */
 };
 
 /* The messages of one direction. */
-struct cloud {
+struct direction {
 	/* Added together, a few at a time: that spares the caches. */
 	struct point *fresh;
 	size_t num_fresh;
 	size_t fresh_room;
-	uint64_t inversions;	/* before correction */
+	uint64_t inversions; /* before correction */
 	/* The rest does not know of the fresh ones until pairs_settle(). */
 	uint64_t num;
 	__int128 sum_x;
@@ -46,12 +46,12 @@ struct cloud {
 	 * both times.
 	 */
 	struct envelope envelope;
-	struct hull hull;	/* of these */
+	struct hull hull; /* of these */
 };
 
 struct pair {
 	uint32_t host[2];
-	struct cloud cloud[2];	/* [0]: from host[0] to host[1] */
+	struct direction direction[2]; /* [0]: from host[0] to host[1] */
 };
 
 struct pairs {
@@ -59,11 +59,12 @@ struct pairs {
 	size_t num;
 	size_t room;
 	struct pair_table table;
-	struct budget budget;	/* of each cloud */
+	struct budget budget; /* of each cloud */
 };
 
 /* Add a message: 0 or -ENOMEM, and then it was not added. */
-int pairs_add(struct pairs *ps, const struct end *from, const struct end *to);
+int pairs_add(struct pairs *ps, const struct endpoint *from,
+	      const struct endpoint *to);
 
 /* Sort the pairs and make all hulls: 0 or -ENOMEM. More may be added later. */
 int pairs_settle(struct pairs *ps);

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the messages of one pair of hosts to the line between their clocks,
- * and to the set of all lines that the messages allow.
- *
- * Coordinates are those of message.h: x = time on host[0], y = time on
- * host[1] - time on host[0].
+ * From the messages of one pair of hosts to the line between their clocks, and
+ * to the set of all lines that the messages allow, by one of several methods.
  */
-#ifndef NETSYNC_ESTIMATE_H
-#define NETSYNC_ESTIMATE_H
+#ifndef NETSYNC_PAIR_ESTIMATE_H
+#define NETSYNC_PAIR_ESTIMATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "message/message.h"
 #include "netsync.h"
-
-/* y(at) = y + frac + slope * (at - x): whole ns apart, a double for the rest */
-struct line {
-	int64_t x;
-	int64_t y;
-	double frac;
-	double slope;
-};
+#include "pair/line.h"
 
 struct estimate {
 	const struct pair *pair;
@@ -34,7 +24,7 @@ struct estimate {
 	 * How far the messages of each side had to be moved apart to leave room
 	 * for a line; 0 unless the quality is approximate.
 	 */
-	int64_t lift;
+	int64_t relaxation;
 	/* Half of the sum of the smallest delays of the two directions, ns. */
 	double margin;
 	/*
@@ -43,32 +33,36 @@ struct estimate {
 	 */
 	double noise;
 	/* The part of x in which both directions have messages. */
-	int64_t both_from;
-	int64_t both_to;
+	int64_t overlap_from;
+	int64_t overlap_to;
 };
 
 /**
- * estimate_pair() - find the line of a pair whose hulls are settled
- * @e: filled in; refers to @p
- * @p: the pair, with at least one message
- * @max_slope: the largest slope of either sign that is thought possible
+ * struct method - how the clocks of a pair, and of hosts, are estimated
+ * @estimate: fill in @e, which then refers to @p: a pair whose hulls are settled,
+ *	with at least one message. @max_slope: the largest slope of either sign
+ *	that is thought possible
+ * @curves: hosts get curves that follow their clocks, where messages suffice
+ * @straight: clocks are taken to be straight, also for the bounds
  */
-void estimate_pair(struct estimate *e, const struct pair *p, double max_slope);
+struct method {
+	void (*estimate)(struct estimate *e, const struct pair *p,
+			 double max_slope);
+	bool curves;
+	bool straight;
+};
 
-/**
- * estimate_regression() - take the line half-way between the least squares
- * @e: what estimate_pair() found; its line is replaced
- */
-void estimate_regression(struct estimate *e);
+/* The row of a method; NULL: there is none of that number. */
+const struct method *method_of(uint32_t method);
 
-/* Value of the line at x, as a difference to a nearby whole number. */
-double line_above(const struct line *l, int64_t x, int64_t y);
+/* ---- between the files of this folder ----------------------------------- */
 
-/*
- * Time on one host -> time on the other, relative to their origins. The
- * result is *t plus the returned fraction of a ns, which is below 1.
- */
-double line_to_second(const struct line *l, int64_t *t);
-double line_to_first(const struct line *l, int64_t *t);
+/* By convex hulls: the middle of the widest strip between the messages. */
+void estimate_max_margin(struct estimate *e, const struct pair *p,
+			 double max_slope);
+
+/* The same, but the line is half-way between the least squares. */
+void estimate_regression(struct estimate *e, const struct pair *p,
+			 double max_slope);
 
 #endif

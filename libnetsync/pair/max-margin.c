@@ -34,15 +34,15 @@ enum { UPPER, LOWER };
 
 static const struct hull *chain(const struct estimate *e, int side)
 {
-	return &e->pair->cloud[side].hull;
+	return &e->pair->direction[side].hull;
 }
 
-/* y of a corner in the plane, moved outward by the lift. */
+/* y of a corner in the plane, moved outward by the relaxation. */
 static int64_t corner_y(const struct estimate *e, int side, size_t i)
 {
 	int64_t y = chain(e, side)->corner[i].y;
 
-	return side == UPPER ? y + e->lift : -y - e->lift;
+	return side == UPPER ? y + e->relaxation : -y - e->relaxation;
 }
 
 /* Slope of the edge that starts at corner i, in the plane. */
@@ -53,27 +53,6 @@ static double edge_slope(const struct estimate *e, int side, size_t i)
 		   (double)(c[i + 1].x - c[i].x);
 
 	return side == UPPER ? s : -s;
-}
-
-double line_above(const struct line *l, int64_t x, int64_t y)
-{
-	return (double)(l->y - y) + l->frac + l->slope * (double)(x - l->x);
-}
-
-double line_to_second(const struct line *l, int64_t *t)
-{
-	double rest = l->slope * (double)(*t - l->x) + l->frac;
-
-	*t += l->y;
-	return add_whole(t, rest);
-}
-
-double line_to_first(const struct line *l, int64_t *t)
-{
-	double d = (double)(*t - l->y - l->x);
-
-	*t -= l->y;
-	return add_whole(t, -(l->slope * d + l->frac) / (1 + l->slope));
 }
 
 /* ---- the set of possible lines ----------------------------------------- */
@@ -126,7 +105,7 @@ static struct crossing find_crossing(const struct estimate *e, int sign)
 			}
 		}
 		if (best == SIZE_MAX)
-			return c;	/* nothing on that side: no limit */
+			return c; /* nothing on that side: no limit */
 		still = c.corner[side] == best ? still + 1 : 0;
 		c.corner[side] = best;
 	}
@@ -183,9 +162,9 @@ static void limit_slopes(struct estimate *e, double max_slope)
 /* The smallest gap between the chains: where, and the edges around it. */
 struct gap {
 	int64_t x;
-	size_t edge[2];		/* the edge of each chain right of x */
-	bool inside[2];		/* x is between corners of that chain */
-	bool flat;		/* the gap is as small over a whole interval */
+	size_t edge[2]; /* the edge of each chain right of x */
+	bool inside[2]; /* x is between corners of that chain */
+	bool flat;	/* the gap is as small over a whole interval */
 };
 
 /*
@@ -207,10 +186,10 @@ static int widening(const struct hull *u, size_t i, const struct hull *l,
 static struct gap find_gap(const struct estimate *e)
 {
 	const struct hull *u = chain(e, UPPER), *l = chain(e, LOWER);
-	struct gap g = { .x = e->both_from };
+	struct gap g = { .x = e->overlap_from };
 	size_t i = hull_find(u, g.x), j = hull_find(l, g.x);
 
-	while (g.x < e->both_to) {
+	while (g.x < e->overlap_to) {
 		int w = widening(u, i, l, j);
 
 		if (w >= 0) {
@@ -277,14 +256,15 @@ static void set_middle(struct line *line, int64_t x, int64_t u, double fu,
  */
 static bool overlapping(const struct estimate *e, const struct gap *g)
 {
-	int side = g->inside[UPPER] ? UPPER : LOWER;	/* with an edge there */
+	int side = g->inside[UPPER] ? UPPER : LOWER; /* with an edge there */
 	const struct point *c = &chain(e, side)->corner[g->edge[side]];
 	const struct point *p = &chain(e, !side)->corner[g->edge[!side]];
 
 	if (!g->inside[side])
 		return p->y + c->y < 0;
 	return (__int128)(p->y + c[0].y) * (c[1].x - c[0].x) +
-	       (__int128)(c[1].y - c[0].y) * (p->x - c[0].x) < 0;
+		       (__int128)(c[1].y - c[0].y) * (p->x - c[0].x) <
+	       0;
 }
 
 /* Both directions, at the same time somewhere: the widest strip. */
@@ -336,7 +316,7 @@ static void middle_line(struct estimate *e, double s)
  */
 static void one_sided(struct estimate *e, int side, double max_slope)
 {
-	const struct cloud *c = &e->pair->cloud[side];
+	const struct direction *c = &e->pair->direction[side];
 	const struct hull *h = &c->hull;
 	size_t i = hull_find(h, (int64_t)(c->sum_x / (__int128)c->num));
 	double s = 0;
@@ -384,7 +364,7 @@ static double expected_error(const struct estimate *e)
 	double sum = 0;
 
 	for (int side = UPPER; side <= LOWER; side++) {
-		const struct cloud *c = &e->pair->cloud[side];
+		const struct direction *c = &e->pair->direction[side];
 		int64_t x = (int64_t)(c->sum_x / (__int128)c->num);
 		int64_t y = (int64_t)(c->sum_y / (__int128)c->num);
 		double delay = fabs(line_above(&e->line, x, y));
@@ -395,13 +375,14 @@ static double expected_error(const struct estimate *e)
 			return HUGE_VAL;
 		sum += excess / least / (double)c->num;
 	}
-	return sum / 2 + e->lift;
+	return sum / 2 + e->relaxation;
 }
 
-void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
+void estimate_max_margin(struct estimate *e, const struct pair *p,
+			 double max_slope)
 {
-	const struct hull *u = &p->cloud[UPPER].hull;
-	const struct hull *l = &p->cloud[LOWER].hull;
+	const struct hull *u = &p->direction[UPPER].hull;
+	const struct hull *l = &p->direction[LOWER].hull;
 	struct gap g;
 
 	*e = (struct estimate){ .pair = p, .quality = NETSYNC_ACCURATE };
@@ -409,20 +390,21 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
 		one_sided(e, u->corners ? UPPER : LOWER, max_slope);
 		return;
 	}
-	e->both_from = max64(u->corner[0].x, l->corner[0].x);
-	e->both_to = min64(u->corner[u->corners - 1].x,
-			   l->corner[l->corners - 1].x);
-	if (e->both_from > e->both_to) {
+	e->overlap_from = max64(u->corner[0].x, l->corner[0].x);
+	e->overlap_to = min64(u->corner[u->corners - 1].x,
+			      l->corner[l->corners - 1].x);
+	if (e->overlap_from > e->overlap_to) {
 		/* One direction ends before the other begins: any width goes. */
 		limit_slopes(e, max_slope);
-		middle_line(e, e->slope_min + (e->slope_max - e->slope_min) / 2);
+		middle_line(e,
+			    e->slope_min + (e->slope_max - e->slope_min) / 2);
 	} else {
 		g = find_gap(e);
 		widest_strip(e, &g);
 		if (overlapping(e, &g)) {
 			/* No line fits: make room for the best one. */
 			e->quality = NETSYNC_APPROXIMATE;
-			e->lift = (int64_t)ceil(fmax(-e->margin, 0)) + 1;
+			e->relaxation = (int64_t)ceil(fmax(-e->margin, 0)) + 1;
 		}
 		limit_slopes(e, max_slope);
 		if (e->line.slope < e->slope_min)
@@ -431,53 +413,4 @@ void estimate_pair(struct estimate *e, const struct pair *p, double max_slope)
 			middle_line(e, e->slope_max);
 	}
 	e->noise = expected_error(e);
-}
-
-/* ---- least squares ------------------------------------------------------ */
-
-/* The line through the middle of a cloud; false: its slope is not known. */
-static bool least_squares(const struct cloud *c, struct line *l)
-{
-	__int128 n = c->num;
-	int64_t x = (int64_t)floor_div(c->sum_x, n);
-	int64_t y = (int64_t)floor_div(c->sum_y, n);
-	__int128 rest_x = c->sum_x - n * x, rest_y = c->sum_y - n * y;
-	double dx = (double)rest_x / (double)n, dy = (double)rest_y / (double)n;
-	/* Sums about (x, y), exactly, and then about the mean. */
-	double xx = wide_value(wide_sum(c->sum_xx,
-					wide_product(-c->sum_x - rest_x, x))) -
-		    (double)rest_x * dx;
-	double xy = wide_value(wide_sum(wide_sum(c->sum_xy,
-					wide_product(-c->sum_y, x)),
-					wide_product(-rest_x, y))) -
-		    (double)rest_x * dy;
-	bool known = xx > 0;
-
-	*l = (struct line){ .x = x, .y = y, .slope = known ? xy / xx : 0 };
-	l->frac = dy - l->slope * dx;
-	return known;
-}
-
-void estimate_regression(struct estimate *e)
-{
-	const struct cloud *c = e->pair->cloud;
-	struct line l[2];
-	bool known[2];
-	double d;
-
-	if (!c[UPPER].num || !c[LOWER].num) {
-		least_squares(c[UPPER].num ? &c[UPPER] : &c[LOWER], &e->line);
-		return;
-	}
-	for (int side = UPPER; side <= LOWER; side++)
-		known[side] = least_squares(&c[side], &l[side]);
-	for (int side = UPPER; side <= LOWER; side++)
-		if (!known[side])
-			l[side].slope = l[!side].slope;
-	e->line.x = l[0].x + (l[1].x - l[0].x) / 2;
-	e->line.y = l[0].y;
-	e->line.slope = (l[0].slope + l[1].slope) / 2;
-	d = (line_above(&l[0], e->line.x, l[0].y) +
-	     line_above(&l[1], e->line.x, l[0].y)) / 2;
-	e->line.frac = add_whole(&e->line.y, d);
 }

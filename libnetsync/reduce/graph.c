@@ -151,7 +151,7 @@ double tree_grow(struct tree *t, const struct graph *g, const double *cost,
 		struct heap_entry at = heap_pop(g->heap, &n);
 
 		if (at.dist > t->dist[at.host])
-			continue;	/* reached on a shorter path before */
+			continue; /* reached on a shorter path before */
 		total += at.dist;
 		t->order[t->num++] = at.host;
 		for (uint32_t i = g->start[at.host]; i < g->start[at.host + 1];

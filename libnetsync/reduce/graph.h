@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Hosts as the nodes of a graph, pairs as its edges; ways from one to all. */
-#ifndef NETSYNC_TREE_H
-#define NETSYNC_TREE_H
+#ifndef NETSYNC_REDUCE_GRAPH_H
+#define NETSYNC_REDUCE_GRAPH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct graph {
 	const struct estimate *est;
 	uint32_t num_hosts;
 	uint32_t num_pairs;
-	uint32_t *start;	/* pairs of host h: edge[start[h] .. start[h + 1]] */
+	uint32_t *start; /* pairs of host h: edge[start[h] .. start[h + 1]] */
 	uint32_t *edge;
 	struct heap_entry *heap;
 };
@@ -25,8 +25,8 @@ struct graph {
 /* The shortest ways from one host to all that can be reached. */
 struct tree {
 	double *dist;
-	uint32_t *via;		/* pair that leads towards the root */
-	uint32_t *order;	/* hosts by their distance, the root first */
+	uint32_t *via;	 /* pair that leads towards the root */
+	uint32_t *order; /* hosts by their distance, the root first */
 	uint32_t num;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the messages of all pairs to one clock for every host. */
-#ifndef NETSYNC_REDUCE_H
-#define NETSYNC_REDUCE_H
+#ifndef NETSYNC_REDUCE_REDUCE_H
+#define NETSYNC_REDUCE_REDUCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,11 +14,11 @@
 struct host {
 	char *name;
 	uint64_t packets;
-	int64_t origin;		/* its first time; others are relative to it */
-	int64_t first;		/* time of all packets and messages; */
-	int64_t last;		/* first > last: none */
-	struct range said;	/* what netsync_extend_span() says */
-	struct range span;	/* what clocks are made for; see span.h */
+	int64_t origin;	   /* its first time; others are relative to it */
+	int64_t first;	   /* time of all packets and messages; */
+	int64_t last;	   /* first > last: none */
+	struct range said; /* what netsync_extend_span() says */
+	struct range span; /* what clocks are made for; see span.h */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;
@@ -33,9 +33,10 @@ struct host {
 
 /* What is wanted. */
 struct task {
-	enum netsync_method method;
-	struct limits limits;	/* for the bounds */
-	uint32_t reference;	/* the time base; NO_HOST: choose, and it is set */
+	const struct method *method;
+	struct limits limits; /* for the bounds */
+	double drift;	      /* the largest of an oscillator, 1 / ns */
+	uint32_t reference; /* the time base; NO_HOST: choose, and it is set */
 };
 
 /**

@@ -87,10 +87,12 @@ static void set_span(struct host *h, const struct range *messages)
 {
 	int64_t near = max64(messages->hi - messages->lo, NEAR);
 
-	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near ?
-				       h->first : messages->lo);
-	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near ?
-				       h->last : messages->hi);
+	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near
+					       ? h->first
+					       : messages->lo);
+	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near
+					       ? h->last
+					       : messages->hi);
 }
 
 static size_t gather(struct seen *to, const struct pair *p)
@@ -98,7 +100,7 @@ static size_t gather(struct seen *to, const struct pair *p)
 	size_t n = 0;
 
 	for (int way = 0; way < 2; way++) {
-		const struct envelope *e = &p->cloud[way].envelope;
+		const struct envelope *e = &p->direction[way].envelope;
 
 		for (size_t i = 0; i < e->num; i++) {
 			int64_t y = envelope_usual_y(e, i);
@@ -126,8 +128,8 @@ int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
 	struct seen *seen;
 
 	for (size_t i = 0; i < num_pairs; i++)
-		room += 2 * (pair[i]->cloud[0].envelope.num +
-			     pair[i]->cloud[1].envelope.num);
+		room += 2 * (pair[i]->direction[0].envelope.num +
+			     pair[i]->direction[1].envelope.num);
 	seen = malloc(room * sizeof(*seen));
 	if (!seen)
 		return -ENOMEM;
@@ -139,8 +141,8 @@ int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
 	for (size_t i = 0, next; i < num; i = next) {
 		struct range messages;
 
-		for (next = i + 1; next < num &&
-		     seen[next].host == seen[i].host; next++)
+		for (next = i + 1;
+		     next < num && seen[next].host == seen[i].host; next++)
 			;
 		messages = trusted(seen + i, next - i, slope);
 		set_span(&host[seen[i].host], &messages);

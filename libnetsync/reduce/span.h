@@ -3,8 +3,8 @@
  * The time in which a host was traced. A false timestamp may lie years away
  * from all others: what curves and bounds are made for must not depend on it.
  */
-#ifndef NETSYNC_SPAN_H
-#define NETSYNC_SPAN_H
+#ifndef NETSYNC_REDUCE_SPAN_H
+#define NETSYNC_REDUCE_SPAN_H
 
 #include "message/message.h"
 #include "reduce/reduce.h"

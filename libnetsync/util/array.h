@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Growing arrays. */
-#ifndef NETSYNC_ARRAY_H
-#define NETSYNC_ARRAY_H
+#ifndef NETSYNC_UTIL_ARRAY_H
+#define NETSYNC_UTIL_ARRAY_H
 
 #include <errno.h>
 #include <stddef.h>

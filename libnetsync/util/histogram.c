@@ -50,7 +50,7 @@ int64_t histogram_quantile(const struct histogram *h, double share)
 	if (rank >= h->num)
 		return h->max;
 	while (class < CLASSES - 1 && (seen += h->count[class]) < rank)
-		class++;
+		class ++;
 	if (class == CLASSES - 1)
 		return h->max;
 	ns = middle_of(class);

@@ -4,13 +4,13 @@
  * number and whatever their order: 16 classes for each power of two, so that
  * quantiles are right to 1/32 of themselves.
  */
-#ifndef NETSYNC_HISTOGRAM_H
-#define NETSYNC_HISTOGRAM_H
+#ifndef NETSYNC_UTIL_HISTOGRAM_H
+#define NETSYNC_UTIL_HISTOGRAM_H
 
 #include <stdint.h>
 
 #define HISTOGRAM_SUB 16
-#define HISTOGRAM_OCTAVES 32	/* 16 ns to 68 s; what is longer is in the last */
+#define HISTOGRAM_OCTAVES 32 /* 16 ns to 68 s; what is longer is in the last */
 
 struct histogram {
 	uint64_t num;

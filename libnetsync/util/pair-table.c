@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/pair-table.h"
 
 static struct pair_slot *find_slot(const struct pair_table *t, uint32_t a,
 				   uint32_t b)
 {
-	uint64_t v = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (v ^ v >> 32) & (t->slots - 1);
+	size_t i = hash_slot((uint64_t)a << 32 | b) & (t->slots - 1);
 
 	while (t->slot[i].number &&
 	       (t->slot[i].host[0] != a || t->slot[i].host[1] != b))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From two hosts to the number of their pair. */
-#ifndef NETSYNC_PAIR_TABLE_H
-#define NETSYNC_PAIR_TABLE_H
+#ifndef NETSYNC_UTIL_PAIR_TABLE_H
+#define NETSYNC_UTIL_PAIR_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,11 +9,11 @@
 /* With many pairs, to look at one that is not the right one costs most. */
 struct pair_slot {
 	uint32_t host[2];
-	uint32_t number;	/* of the pair + 1; 0: free */
+	uint32_t number; /* of the pair + 1; 0: free */
 };
 
 struct pair_table {
-	struct pair_slot *slot;	/* at most half of them are taken */
+	struct pair_slot *slot; /* at most half of them are taken */
 	size_t slots;
 	size_t num;
 };

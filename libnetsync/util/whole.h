@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Times of which a part is computed in doubles. */
-#ifndef NETSYNC_WHOLE_H
-#define NETSYNC_WHOLE_H
+#ifndef NETSYNC_UTIL_WHOLE_H
+#define NETSYNC_UTIL_WHOLE_H
 
 #include <math.h>
 #include <stdint.h>

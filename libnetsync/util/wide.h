@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* 192-bit two's complement integers, for what 128 bits cannot hold. */
-#ifndef NETSYNC_WIDE_H
-#define NETSYNC_WIDE_H
+#ifndef NETSYNC_UTIL_WIDE_H
+#define NETSYNC_UTIL_WIDE_H
 
 #include <stdint.h>
 

@@ -196,7 +196,20 @@ class Recording:
         check(found == sorted([*hosts, "sync.json"]), found, self.err)
         for host in hosts:
             check(self.events(host) > 100, host, self.events(host), self.err)
+        open_to = [str(path) for path in [self.folder, *self.folder.rglob("*")]
+                   if path.stat().st_mode & 0o077]
+        check(not open_to, "others can read:", open_to)
         return self
+
+
+def nonsense(field, kind, request):
+    """A netsync that is none on the host "bad"."""
+    path = field.folder / "nonsense"
+    path.write_text("#!/bin/sh\n"
+                    f"[ $(hostname) = bad ] || exec {NETSYNC} \"$@\"\n"
+                    f"NETSYNC={NETSYNC} exec {HERE}/nonsense {kind} {request}\n")
+    path.chmod(0o755)
+    return path
 
 
 def with_hosts(*names):

@@ -13,7 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct tsdl_clock clock = { .freq = 1000000007, .offset = INT64_MAX };
+	const struct tsdl_clock clock = {
+		.freq = 1000000007,
+		.offset = INT64_MAX,
+		.uuid = "5e814231-d576-4f76-af81-5c4cc1096463",
+	};
 	struct tsdl_clock found;
 	char *text = malloc(size + 1), *changed;
 
@@ -22,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!tsdl_read_clock(text, &found)) {
 		changed = tsdl_change_clock(text, &clock);
 		if (tsdl_read_clock(changed, &found) || found.freq != clock.freq ||
-		    found.offset != clock.offset || found.offset_s)
+		    found.offset != clock.offset || found.offset_s ||
+		    !strstr(changed, clock.uuid))
 			abort();
 		free(changed);
 	}

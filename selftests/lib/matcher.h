@@ -19,14 +19,14 @@ struct found {
 
 struct bench {
 	struct matcher m;
-	struct netsync_packet p;	/* the next sighting, to be changed */
+	struct netsync_packet p;	/* the next record, to be changed */
 	struct found *found;
 	size_t num;
 	size_t room;
 };
 
-static inline int keep(void *arg, const struct sighting *from,
-		       const struct sighting *to)
+static inline int keep(void *arg, const struct packet_record *from,
+		       const struct packet_record *to)
 {
 	struct bench *b = arg;
 
@@ -78,9 +78,9 @@ static inline void pass(struct bench *b, int64_t time)
 	see(b, B, NETSYNC_IN, time + 50);
 }
 
-static inline struct tally totals(const struct matcher *m)
+static inline struct match_counts totals(const struct matcher *m)
 {
-	return (struct tally){
+	return (struct match_counts){
 		.matched = m->past.matched + m->live.matched,
 		.nat = m->past.nat + m->live.nat,
 		.ambiguous = m->past.ambiguous + m->live.ambiguous,
@@ -91,7 +91,7 @@ static inline struct tally totals(const struct matcher *m)
 static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous,
 			  uint64_t unmatched)
 {
-	struct tally t;
+	struct match_counts t;
 
 	assert_int_equal(matcher_settle(&b->m), 0);
 	t = totals(&b->m);

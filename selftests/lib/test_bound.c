@@ -8,21 +8,21 @@
 #include "bound/rate-bound.h"
 
 #define MAX_POINTS 40
-#define MAX_PIECES 12
+#define MAX_INTERVALS 12
 #define MAX_JOLTS 3
 #define SPAN 1000000		/* ns */
 
-/* A clock: pieces of parabolas, with jolts. */
+/* A clock: intervals of parabolas, with windows. */
 struct truth {
-	double from[MAX_PIECES];
-	double y[MAX_PIECES];
-	double slope[MAX_PIECES];
-	double bend[MAX_PIECES];
-	int pieces;
+	double from[MAX_INTERVALS];
+	double y[MAX_INTERVALS];
+	double slope[MAX_INTERVALS];
+	double bend[MAX_INTERVALS];
+	int intervals;
 	struct limits limits;
-	struct jolt jolt[MAX_JOLTS];
+	struct change_window window[MAX_JOLTS];
 	double at[MAX_JOLTS];
-	size_t jolts;
+	size_t windows;
 };
 
 static double truth_at(const struct truth *c, double x)
@@ -30,7 +30,7 @@ static double truth_at(const struct truth *c, double x)
 	int i = 0;
 	double d;
 
-	while (i + 1 < c->pieces && c->from[i + 1] <= x)
+	while (i + 1 < c->intervals && c->from[i + 1] <= x)
 		i++;
 	d = x - c->from[i];
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
@@ -42,8 +42,8 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	int64_t from = 0, to = 0;
 	bool set = false;
 
-	c->jolts = random64(seed) & 1 ? (size_t)below(seed, MAX_JOLTS + 1) : 0;
-	for (size_t i = 0; i < c->jolts; i++) {
+	c->windows = random64(seed) & 1 ? (size_t)below(seed, MAX_JOLTS + 1) : 0;
+	for (size_t i = 0; i < c->windows; i++) {
 		int64_t width = below(seed, 40000);
 		bool last = set;
 
@@ -52,21 +52,21 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 		if (set || last)
 			from = from > to ? from : to + 1;
 		to = from + width > to ? from + width : to;
-		c->jolt[i] = (struct jolt){ from, from + width, set };
+		c->window[i] = (struct change_window){ from, from + width, set };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
 	}
 }
 
-/* Begin a piece; its slope stays within the limit until the next one. */
+/* Begin a interval; its slope stays within the limit until the next one. */
 static void add_piece(struct truth *c, double x, double y, double slope,
 		      double length, uint64_t *seed)
 {
 	double s = c->limits.slope, k = c->limits.bend;
 	double max = fmin(k, (s - slope) / length);
 	double min = fmax(-k, (-s - slope) / length);
-	int i = c->pieces++;
+	int i = c->intervals++;
 
 	c->from[i] = x;
 	c->y[i] = y;
@@ -97,21 +97,21 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 	add_piece(c, x, 1e5 * (uniform(seed) - 0.5),
 		  s * (2 * uniform(seed) - 1), 2 * SPAN, seed);
 	c->bend[0] = 0;
-	while (c->pieces < MAX_PIECES) {
+	while (c->intervals < MAX_INTERVALS) {
 		double at = x + uniform(seed) * SPAN / 2, y, slope, d;
-		int i = c->pieces - 1;
-		bool jolt = next < c->jolts && at >= c->at[next];
+		int i = c->intervals - 1;
+		bool window = next < c->windows && at >= c->at[next];
 
-		if (jolt)
+		if (window)
 			at = c->at[next];
 		if (at >= end)
 			break;
 		d = at - c->from[i];
 		y = truth_at(c, at);
 		slope = c->slope[i] + c->bend[i] * d;
-		if (jolt) {
+		if (window) {
 			slope = s * (2 * uniform(seed) - 1);
-			if (c->jolt[next++].set)
+			if (c->window[next++].phase_step)
 				y += 2e4 * (uniform(seed) - 0.5);
 		}
 		x = at;
@@ -119,11 +119,11 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 	}
 }
 
-struct sample {
+struct observation {
 	struct truth truth;
-	struct point p[2][MAX_POINTS];	/* as bound_make() wants them */
+	struct point p[2][MAX_POINTS];	/* as rate_bound_make() wants them */
 	size_t n[2];
-	struct bound bound;
+	struct rate_bound bound;
 };
 
 static int by_x(const void *a, const void *b)
@@ -133,7 +133,7 @@ static int by_x(const void *a, const void *b)
 	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-static void draw_points(struct sample *c, int side, uint64_t *seed)
+static void draw_points(struct observation *c, int side, uint64_t *seed)
 {
 	struct point *p = c->p[side];
 	size_t n = (size_t)below(seed, MAX_POINTS + 1), kept = 0;
@@ -154,14 +154,14 @@ static void draw_points(struct sample *c, int side, uint64_t *seed)
 	c->n[side] = kept;
 }
 
-static void draw(struct sample *c, uint64_t *seed)
+static void draw(struct observation *c, uint64_t *seed)
 {
 	draw_truth(&c->truth, seed);
 	draw_points(c, 0, seed);
 	draw_points(c, 1, seed);
-	assert_int_equal(bound_make(&c->bound, &c->truth.limits, c->p[0],
-				    c->n[0], c->p[1], c->n[1], c->truth.jolt,
-				    c->truth.jolts), 0);
+	assert_int_equal(rate_bound_make(&c->bound, &c->truth.limits, c->p[0],
+				    c->n[0], c->p[1], c->n[1], c->truth.window,
+				    c->truth.windows), 0);
 }
 
 static bool holds(const struct range *r, double v)
@@ -177,28 +177,28 @@ static void test_holds(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		struct sample c;
+		struct observation c;
 
 		draw(&c, &seed);
-		assert_int_equal(c.bound.clashes, 0);
+		assert_int_equal(c.bound.infeasible, 0);
 		for (int i = 0; i < 40; i++) {
 			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
 			double y = truth_at(&c.truth, (double)x);
 			double t = (double)x + y;
-			struct range at = bound_at(&c.bound, x), in, out;
+			struct range at = rate_bound_at(&c.bound, x), in, out;
 
 			assert_true(holds(&at, y));
 			/* Any range around an instant gives one around it. */
 			in.lo = x - below(&seed, 1000);
 			in.hi = x + below(&seed, 1000);
-			out = bound_to_second(&c.bound, in);
+			out = rate_bound_to_second(&c.bound, in);
 			assert_true(holds(&out, t));
 			in.lo = (int64_t)floor(t) - below(&seed, 1000);
 			in.hi = (int64_t)ceil(t) + below(&seed, 1000);
-			out = bound_to_first(&c.bound, in);
+			out = rate_bound_to_first(&c.bound, in);
 			assert_true(holds(&out, (double)x));
 		}
-		bound_release(&c.bound);
+		rate_bound_release(&c.bound);
 	}
 }
 
@@ -233,7 +233,7 @@ static bool is_corner(const struct limits *l, const struct point *q, size_t n,
 }
 
 /* The upper limit at x; @side 1: of -f. Of corners only, as times are whole. */
-static double search(const struct sample *s, int side, double x)
+static double search(const struct observation *s, int side, double x)
 {
 	const struct limits *l = &s->truth.limits;
 	const struct point *p = s->p[side], *q = s->p[!side];
@@ -273,12 +273,12 @@ static void test_narrow(void **state)
 
 	(void)state;
 	for (int round = 0; round < 4000; round++) {
-		struct sample c;
+		struct observation c;
 
 		draw(&c, &seed);
-		for (int i = 0; i < 20 && !c.truth.jolts; i++) {
+		for (int i = 0; i < 20 && !c.truth.windows; i++) {
 			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
-			struct range r = bound_at(&c.bound, x);
+			struct range r = rate_bound_at(&c.bound, x);
 			double u = search(&c, 0, (double)x);
 			double l = search(&c, 1, (double)x);
 
@@ -292,7 +292,7 @@ static void test_narrow(void **state)
 			else
 				assert_int_equal(r.lo, INT64_MIN);
 		}
-		bound_release(&c.bound);
+		rate_bound_release(&c.bound);
 	}
 }
 
@@ -301,7 +301,7 @@ static void test_clashes(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
 	struct point up[200], low[200];
-	struct bound b;
+	struct rate_bound b;
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {
@@ -309,13 +309,13 @@ static void test_clashes(void **state)
 		low[i].x = i * SEC + SEC / 2;
 		up[i].y = low[i].y = 30000;
 	}
-	assert_int_equal(bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
-	assert_int_equal(b.clashes, 0);
-	bound_release(&b);
+	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
+	assert_int_equal(b.infeasible, 0);
+	rate_bound_release(&b);
 	up[77].y -= 100000;
-	assert_int_equal(bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
-	assert_true(b.clashes > 0);
-	bound_release(&b);
+	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
+	assert_true(b.infeasible > 0);
+	rate_bound_release(&b);
 }
 
 /* Years apart, and far from zero: nothing overflows. */
@@ -326,22 +326,22 @@ static void test_far(void **state)
 	const struct point up[] = { { -far, far }, { 0, far }, { far, far } };
 	const struct point low[] = { { -far, -far + 1 }, { far, -far + 1 } };
 	struct range r;
-	struct bound b;
+	struct rate_bound b;
 
 	(void)state;
-	assert_int_equal(bound_make(&b, &limits, up, 3, low, 2, NULL, 0), 0);
-	assert_int_equal(b.clashes, 0);
-	r = bound_at(&b, 0);
+	assert_int_equal(rate_bound_make(&b, &limits, up, 3, low, 2, NULL, 0), 0);
+	assert_int_equal(b.infeasible, 0);
+	r = rate_bound_at(&b, 0);
 	assert_true(r.lo < far && r.hi >= far && r.hi <= far + 1);
-	r = bound_to_second(&b, (struct range){ 7, 7 });
+	r = rate_bound_to_second(&b, (struct range){ 7, 7 });
 	assert_true(r.lo < far + 7 && r.hi >= far + 7);
-	r = bound_to_first(&b, (struct range){ far + 7, far + 7 });
+	r = rate_bound_to_first(&b, (struct range){ far + 7, far + 7 });
 	assert_true(r.lo <= 7 && r.hi >= 7);
-	r = bound_at(&b, INT64_MAX);
+	r = rate_bound_at(&b, INT64_MAX);
 	assert_int_equal(r.hi, INT64_MAX);
-	r = bound_to_second(&b, (struct range){ INT64_MIN, 7 });
+	r = rate_bound_to_second(&b, (struct range){ INT64_MIN, 7 });
 	assert_true(r.lo == INT64_MIN && r.hi >= far + 7);
-	bound_release(&b);
+	rate_bound_release(&b);
 }
 
 int main(void)

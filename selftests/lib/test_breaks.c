@@ -8,7 +8,8 @@
 
 #include "test.h"
 #include "curve/change-point.h"
-#include "curve/host-fit.h"
+#include "curve/initial-fit.h"
+#include "curve/outliers.h"
 
 #define SPAN 240e9
 #define RATE 140		/* messages a second, each way */
@@ -45,11 +46,11 @@ struct network {
 	bool alone;		/* with one neighbour, not two */
 	/* The rest is filled in by make(). */
 	struct pairs pairs;
-	struct course other;
-	struct course course;
+	struct correction other;
+	struct correction correction;
 	struct link link[2];
-	struct points points;
-	struct rough rough;
+	struct observations points;
+	struct initial_fit initial;
 };
 
 static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
@@ -57,8 +58,8 @@ static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
 	double t = uniform(seed) * SPAN;
 	double late = n->delay(side, t) + exponential(seed, MEAN);
 	double r = t + late;
-	struct end from = { side == ABOVE ? 1 : peer, 0, llround(t) };
-	struct end to = { side == ABOVE ? peer : 1, 0, llround(r) };
+	struct endpoint from = { side == ABOVE ? 1 : peer, 0, llround(t) };
+	struct endpoint to = { side == ABOVE ? peer : 1, 0, llround(r) };
 
 	if (side == ABOVE)
 		from.t += llround(n->ahead(t));
@@ -74,8 +75,8 @@ static void make(struct network *n)
 {
 	uint64_t seed = n->seed * 1000003;
 
-	n->course = (struct course){ .to = (int64_t)SPAN };
-	n->other = n->course;
+	n->correction = (struct correction){ .to = (int64_t)SPAN };
+	n->other = n->correction;
 	n->other.known = true;
 	for (long i = 0; i < (long)(SPAN / 1e9 * RATE); i++)
 		for (int side = 0; side < 2; side++)
@@ -88,31 +89,31 @@ static void make(struct network *n)
 			.other = &n->other,
 			.first = n->pairs.pair[i]->host[0] == 1,
 		};
-	assert_int_equal(points_gather(&n->points, &n->course, n->link,
+	assert_int_equal(observations_gather(&n->points, &n->correction, n->link,
 				       n->pairs.num), 0);
 	for (size_t i = 0; i < 2 * n->points.links; i++)
-		n->points.side[i].mean = MEAN;
+		n->points.direction[i].mean = MEAN;
 }
 
 /* What the points are beyond, as they were moved. */
-static double straight(const struct course *c, double t)
+static double straight(const struct correction *c, double t)
 {
-	return (double)c->offset + c->rest + c->skew * t;
+	return (double)c->offset + c->frac + c->skew * t;
 }
 
 static void done(struct network *n)
 {
-	points_release(&n->points);
-	rough_release(&n->rough);
+	observations_release(&n->points);
+	initial_fit_release(&n->initial);
 	pairs_release(&n->pairs);
-	course_release(&n->course);
+	correction_release(&n->correction);
 }
 
 /* As in a first look: nothing is known but the middle line. */
 static int look(struct network *n)
 {
-	return breaks_find(&n->course, &n->points, DRIFT, false, rough_at,
-			   &n->rough);
+	return change_points_find(&n->correction, &n->points, DRIFT, false, initial_fit_at,
+			   &n->initial);
 }
 
 static int find(struct network *n)
@@ -120,11 +121,11 @@ static int find(struct network *n)
 	int found;
 
 	make(n);
-	assert_int_equal(rough_find(&n->rough, &n->points, &n->course), 0);
+	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
 	found = look(n);
-	assert_int_equal(found, n->course.num_breaks);
+	assert_int_equal(found, n->correction.num_changes);
 	for (int i = 1; i < found; i++)
-		assert_true(n->course.breaks[i - 1].t <= n->course.breaks[i].t);
+		assert_true(n->correction.change[i - 1].t <= n->correction.change[i].t);
 	return found;
 }
 
@@ -227,11 +228,11 @@ static double unequal_kinks(double t)
 }
 
 /* A faster clock needs a correction that falls. */
-static void check_kink(const struct brk *b, double t, double faster)
+static void check_kink(const struct change_point *b, double t, double faster)
 {
-	assert_false(b->jump);
-	assert_true(b->within < 5e9);
-	assert_true(fabs(b->t - t) < b->within);
+	assert_false(b->phase_step);
+	assert_true(b->uncertainty < 5e9);
+	assert_true(fabs(b->t - t) < b->uncertainty);
 	/* It may take a neighbour's for its own, until curves are fitted. */
 	assert_true(b->skew / -faster > 0.5 && b->skew / -faster < 2);
 }
@@ -244,20 +245,20 @@ static void find_kinks(uint64_t seed, bool alone)
 	struct network two = one, unequal = one;
 
 	assert_int_equal(find(&one), 1);
-	check_kink(&one.course.breaks[0], BREAK, 20 * PPM);
-	assert_float_equal(one.course.breaks[0].t, BREAK, 0.5e9);
+	check_kink(&one.correction.change[0], BREAK, 20 * PPM);
+	assert_float_equal(one.correction.change[0].t, BREAK, 0.5e9);
 	/* Again, there is nothing more. */
 	assert_int_equal(look(&one), 0);
 	done(&one);
 	two.ahead = two_kinks;
 	assert_int_equal(find(&two), 2);
-	check_kink(&two.course.breaks[0], BREAK, 20 * PPM);
-	check_kink(&two.course.breaks[1], BREAK + 5e9, -20 * PPM);
+	check_kink(&two.correction.change[0], BREAK, 20 * PPM);
+	check_kink(&two.correction.change[1], BREAK + 5e9, -20 * PPM);
 	done(&two);
 	unequal.ahead = unequal_kinks;
 	assert_int_equal(find(&unequal), 2);
-	check_kink(&unequal.course.breaks[0], BREAK, 20 * PPM);
-	check_kink(&unequal.course.breaks[1], BREAK + 5e9, 40 * PPM);
+	check_kink(&unequal.correction.change[0], BREAK, 20 * PPM);
+	check_kink(&unequal.correction.change[1], BREAK + 5e9, 40 * PPM);
 	done(&unequal);
 }
 
@@ -281,7 +282,7 @@ static void test_beyond_curve(void **state)
 
 	(void)state;
 	make(&n);
-	assert_int_equal(breaks_find(&n.course, &n.points, DRIFT, true,
+	assert_int_equal(change_points_find(&n.correction, &n.points, DRIFT, true,
 				     kink_known, NULL), 0);
 	done(&n);
 }
@@ -304,23 +305,23 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	struct network n = {
 		.ahead = ahead, .delay = same, .seed = seed, .alone = alone,
 	};
-	struct brk b;
+	struct change_point b;
 
 	assert_int_equal(find(&n), 1);
-	b = n.course.breaks[0];
-	assert_true(b.jump);
+	b = n.correction.change[0];
+	assert_true(b.phase_step);
 	assert_float_equal(b.offset, -size, 1e6);
-	assert_true(fabs(b.t - BREAK) < b.within + fabs(size));
-	assert_true(b.within < 1e9);
+	assert_true(fabs(b.t - BREAK) < b.uncertainty + fabs(size));
+	assert_true(b.uncertainty < 1e9);
 
-	b.within += fabs(size);
-	breaks_place_jump(&b, &n.points, -size / 2 - straight(&n.course, b.t),
-			  -n.course.skew);
+	b.uncertainty += fabs(size);
+	change_point_place_phase_step(&b, &n.points, -size / 2 - straight(&n.correction, b.t),
+			  -n.correction.skew);
 	/* Times from BREAK to BREAK + size were skipped, or seen twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
-	assert_true(b.within < fabs(size) + 20e6);
-	assert_true(b.t - b.within <= BREAK + fmax(size, 0));
-	assert_true(b.t + b.within >= BREAK + fmin(size, 0));
+	assert_true(b.uncertainty < fabs(size) + 20e6);
+	assert_true(b.t - b.uncertainty <= BREAK + fmax(size, 0));
+	assert_true(b.t + b.uncertainty >= BREAK + fmin(size, 0));
 	done(&n);
 }
 
@@ -360,37 +361,37 @@ static struct ends ends_of(ahead_fn ahead, double at)
 	return e;
 }
 
-static int split(ahead_fn ahead, double at, uint64_t seed, struct brk b[2])
+static int split(ahead_fn ahead, double at, uint64_t seed, struct change_point b[2])
 {
 	const double margin[2] = { DELAY, DELAY };
 	struct network n = { .ahead = ahead, .delay = same, .seed = seed };
 	struct ends e = ends_of(ahead, at);
 	int ret;
 
-	b[0] = (struct brk){ .t = at, .within = 1e9 };
+	b[0] = (struct change_point){ .t = at, .uncertainty = 1e9 };
 	make(&n);
-	ret = breaks_split(b, &n.points, margin, &e, 5e9);
+	ret = change_point_split(b, &n.points, margin, &e, 5e9);
 	done(&n);
 	return ret;
 }
 
 static void check_split(ahead_fn ahead, double second, uint64_t seed)
 {
-	struct brk b[2];
+	struct change_point b[2];
 
 	assert_int_equal(split(ahead, BREAK + APART / 2, seed, b), 1);
 	assert_float_equal(b[0].t, BREAK, 0.4e9);
 	assert_float_equal(b[1].t, BREAK + APART, 0.4e9);
 	assert_float_equal(b[0].skew, -20 * PPM, 10 * PPM);
 	assert_float_equal(b[1].skew, -second, 10 * PPM);
-	assert_true(b[0].t + b[0].within < b[1].t - b[1].within);
-	assert_true(b[0].settled && b[1].settled);
-	assert_true(!b[0].jump && !b[1].jump);
+	assert_true(b[0].t + b[0].uncertainty < b[1].t - b[1].uncertainty);
+	assert_true(b[0].placed && b[1].placed);
+	assert_true(!b[0].phase_step && !b[1].phase_step);
 }
 
 static void test_split(void **state)
 {
-	struct brk b[2];
+	struct change_point b[2];
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 10; seed++) {
@@ -399,7 +400,7 @@ static void test_split(void **state)
 		/* One stays one, even if its place is not known so well. */
 		assert_int_equal(split(kink, BREAK, seed, b), 0);
 		assert_int_equal(split(kink, BREAK + 0.5e9, seed, b), 0);
-		assert_true(b[0].t == BREAK + 0.5e9 && !b[0].settled);
+		assert_true(b[0].t == BREAK + 0.5e9 && !b[0].placed);
 	}
 }
 
@@ -408,19 +409,19 @@ static void test_split(void **state)
 /* How many points are inward of what the truth allows by more than that. */
 static size_t count_inward(const struct network *n, double by, size_t *all)
 {
-	const struct course *c = &n->course;
+	const struct correction *c = &n->correction;
 	size_t num = 0;
 
 	*all = 0;
 	for (size_t i = 0; i < 2 * n->points.links; i++) {
-		const struct side *side = &n->points.side[i];
+		const struct obs_direction *side = &n->points.direction[i];
 
-		for (size_t j = 0; j < side->heaps; j++) {
-			const struct heap *h = &side->heap[j];
+		for (size_t j = 0; j < side->bins; j++) {
+			const struct obs_bin *h = &side->bin[j];
 
-			for (uint32_t k = 0; k < h->samples; k++) {
-				const struct sample *s =
-					&n->points.sample[h->first + k];
+			for (uint32_t k = 0; k < h->num; k++) {
+				const struct observation *s =
+					&n->points.obs[h->from + k];
 				double y = s->y + straight(c, s->t) +
 					   n->ahead(s->t);
 
@@ -439,15 +440,15 @@ static void clean(struct network *n, size_t *before, size_t *after,
 
 	make(n);
 	*inward = count_inward(n, 50e3, before);
-	assert_int_equal(rough_find(&n->rough, &n->points, &n->course), 0);
+	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
 	/* The middle line is near the clock whatever else there is. */
 	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
-			assert_float_equal(rough_at(&n->rough, t) +
-					   straight(&n->course, t),
+			assert_float_equal(initial_fit_at(&n->initial, t) +
+					   straight(&n->correction, t),
 					   -n->ahead(t), 250e3);
-	points_look(&n->points, NULL, NULL);
-	assert_int_equal(rough_clean(&n->points, &n->course, 0, &dropped), 0);
+	observations_set_residuals(&n->points, NULL, NULL);
+	assert_int_equal(outliers_reject(&n->points, &n->correction, 0, &dropped), 0);
 	assert_int_equal(count_inward(n, 50e3, after), 0);
 }
 

@@ -12,6 +12,8 @@ static struct netsync_clock *make(const struct netsync_segment *s, uint32_t n,
 		.size = sizeof(model),
 		.num_segments = n,
 		.num_knots = m,
+		.segment_size = sizeof(*s),
+		.knot_size = sizeof(*k),
 		.segments = s,
 		.knots = k,
 		.growth_ppm = { 2, 3 },
@@ -173,7 +175,7 @@ static void test_extremes(void **state)
 static void test_refused(void **state)
 {
 	const struct netsync_knot k[] = { { 5, 1, 1 }, { 5, 1, 1 }, { 6, -1, 1 },
-					  { 6, 1, -1 } };
+					  { 6, 1, -1 }, { 6, 1, 1 } };
 	const struct netsync_segment bad[] = {
 		{ 10, 5, 0, 1, 0 }, { 0, 5, 0, 0, 0 }, { 0, 5, 0, -1, 0 },
 		{ 0, 5, 0, NAN, 0 }, { 0, 5, 0, INFINITY, 0 },
@@ -183,6 +185,8 @@ static void test_refused(void **state)
 					       { 6, 9, 0, 1, 0 } };
 	const struct netsync_segment good = { 0, 5, 0, 1, 0 };
 	struct netsync_model m = { .size = 8, .num_segments = 1,
+				   .segment_size = sizeof(good),
+				   .knot_size = sizeof(*k),
 				   .segments = &good };
 	struct netsync_clock *c;
 
@@ -196,8 +200,56 @@ static void test_refused(void **state)
 	assert_null(make(&good, 1, k + 3, 1));
 	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
 	m.size = sizeof(m);
+	m.segment_size--;
+	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
+	m.segment_size++;
+	m.num_knots = 1;
+	m.knots = k + 4;
+	m.knot_size = 0;
+	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
+	m.knot_size = sizeof(*k);
 	m.growth_ppm[1] = -1;
 	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
+	m.growth_ppm[1] = 0;
+	assert_int_equal(netsync_clock_new(&m, &c), 0);
+	netsync_clock_free(c);
+}
+
+/* A caller of a later version knows more of each element. */
+static void test_larger_elements(void **state)
+{
+	const struct {
+		struct netsync_segment s;
+		int64_t later[2];
+	} s[] = {
+		{ { EPOCH, EPOCH + SEC, 1000, 1 + 100e-6, 0 }, { -1, -1 } },
+		{ { EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1, 0 }, { -1, -1 } },
+	};
+	const struct {
+		struct netsync_knot k;
+		int64_t later;
+	} k[] = {
+		{ { EPOCH, 500, 700 }, -1 }, { { EPOCH + SEC, 1000, 600 }, -1 },
+	};
+	const struct netsync_model m = {
+		.size = sizeof(m),
+		.num_segments = 2, .segment_size = sizeof(*s), .segments = &s->s,
+		.num_knots = 2, .knot_size = sizeof(*k), .knots = &k->k,
+	};
+	struct netsync_model out = { .size = sizeof(out) };
+	struct netsync_clock *c = NULL;
+
+	(void)state;
+	assert_int_equal(netsync_clock_new(&m, &c), 0);
+	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2),
+			 EPOCH + 3 * SEC / 2 + 101000);
+	assert_int_equal(bound(c, EPOCH + SEC), 1000);
+	assert_ptr_equal(netsync_model_segment(&m, 1), &s[1].s);
+	assert_ptr_equal(netsync_model_knot(&m, 1), &k[1].k);
+	assert_int_equal(netsync_clock_model(c, &out), 0);
+	assert_int_equal(netsync_model_segment(&out, 1)->offset_ns, 101000);
+	assert_int_equal(netsync_model_knot(&out, 1)->below_ns, 1000);
+	netsync_clock_free(c);
 }
 
 /* A model goes out and comes back in unchanged. */
@@ -230,6 +282,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_larger_elements),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_interval),

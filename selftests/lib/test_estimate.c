@@ -11,7 +11,7 @@
 #define TINY 1e-7
 #define FINE 10000000
 
-struct sample {
+struct observation {
 	struct pair pair;
 	struct point p[2][MAX_POINTS];
 	int n[2];
@@ -19,7 +19,7 @@ struct sample {
 };
 
 /* Is y = p.y + s (x - p.x) at most U and at least L everywhere? */
-static bool possible(const struct sample *c, const struct point *p, double s)
+static bool possible(const struct observation *c, const struct point *p, double s)
 {
 	if (fabs(s) > c->limit + TINY)
 		return false;
@@ -34,7 +34,7 @@ static bool possible(const struct sample *c, const struct point *p, double s)
 	return true;
 }
 
-static double width(const struct sample *c, double s)
+static double width(const struct observation *c, double s)
 {
 	double up = HUGE_VAL, down = -HUGE_VAL;
 
@@ -55,7 +55,7 @@ struct truth {
 	double highest;
 };
 
-static void try_line(const struct sample *c, struct truth *t,
+static void try_line(const struct observation *c, struct truth *t,
 		     const struct point *p, double s, int64_t x)
 {
 	double y = (double)p->y + s * (double)(x - p->x);
@@ -68,7 +68,7 @@ static void try_line(const struct sample *c, struct truth *t,
 	t->highest = fmax(t->highest, y);
 }
 
-static struct truth solve(const struct sample *c, int64_t x)
+static struct truth solve(const struct observation *c, int64_t x)
 {
 	struct truth t = { -HUGE_VAL, HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
 
@@ -105,7 +105,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* A cloud of points, all of which can be corners. */
-static void make_cloud(struct cloud *c, const struct point *p, int n, bool back)
+static void make_cloud(struct direction *c, const struct point *p, int n, bool back)
 {
 	struct point sorted[MAX_POINTS];
 
@@ -125,15 +125,15 @@ static void make_cloud(struct cloud *c, const struct point *p, int n, bool back)
 
 static void release(struct pair *p)
 {
-	hull_release(&p->cloud[0].hull);
-	hull_release(&p->cloud[1].hull);
+	hull_release(&p->direction[0].hull);
+	hull_release(&p->direction[1].hull);
 }
 
-static void draw(struct sample *c, uint64_t *seed, int64_t range, int64_t gap)
+static void draw(struct observation *c, uint64_t *seed, int64_t range, int64_t gap)
 {
 	double s = uniform(seed) * 2 - 1;
 
-	*c = (struct sample){ .limit = 1.5 };
+	*c = (struct observation){ .limit = 1.5 };
 	for (int side = 0; side < 2; side++) {
 		c->n[side] = 1 + (int)below(seed, MAX_POINTS);
 		for (int i = 0; i < c->n[side]; i++) {
@@ -144,41 +144,41 @@ static void draw(struct sample *c, uint64_t *seed, int64_t range, int64_t gap)
 			p->y = (int64_t)floor(s * (double)p->x) +
 			       (side ? -d : d);
 		}
-		make_cloud(&c->pair.cloud[side], c->p[side], c->n[side], side);
+		make_cloud(&c->pair.direction[side], c->p[side], c->n[side], side);
 	}
 }
 
 /* Both clouds exist at the same time, so that the strip cannot be unlimited. */
 static bool strip_is_limited(const struct estimate *e)
 {
-	return e->both_from < e->both_to;
+	return e->overlap_from < e->overlap_to;
 }
 
 /* What straight clocks leave possible at x, by bound.c; in small units. */
-static struct range bound_of(const struct sample *c, int64_t x)
+static struct range bound_of(const struct observation *c, int64_t x)
 {
 	const struct limits limits = { .slope = c->limit };
 	struct point p[2][MAX_POINTS];
 	size_t n[2];
-	struct bound b;
+	struct rate_bound b;
 	struct range r;
 
 	for (int side = 0; side < 2; side++) {
-		const struct hull *h = &c->pair.cloud[side].hull;
+		const struct hull *h = &c->pair.direction[side].hull;
 
 		n[side] = h->corners;
 		for (size_t i = 0; i < n[side]; i++)
 			p[side][i] = (struct point){ h->corner[i].x * FINE,
 						     h->corner[i].y * FINE };
 	}
-	assert_int_equal(bound_make(&b, &limits, p[0], n[0], p[1], n[1], NULL,
+	assert_int_equal(rate_bound_make(&b, &limits, p[0], n[0], p[1], n[1], NULL,
 				    0), 0);
-	r = bound_at(&b, x * FINE);
-	bound_release(&b);
+	r = rate_bound_at(&b, x * FINE);
+	rate_bound_release(&b);
 	return r;
 }
 
-static void check_possible(const struct sample *c, const struct estimate *e,
+static void check_possible(const struct observation *c, const struct estimate *e,
 			   int64_t x)
 {
 	struct truth t = solve(c, x);
@@ -197,7 +197,7 @@ static void check_possible(const struct sample *c, const struct estimate *e,
 		assert_float_equal(2 * e->margin, t.widest, 1e-6);
 }
 
-static void check_line_is_possible(const struct sample *c,
+static void check_line_is_possible(const struct observation *c,
 				   const struct estimate *e)
 {
 	for (int side = 0; side < 2; side++) {
@@ -213,13 +213,13 @@ static void check_line_is_possible(const struct sample *c,
 static void random_cases(uint64_t seed, int64_t gap, int *accurate, int *not)
 {
 	for (int round = 0; round < 20000; round++) {
-		struct sample c;
+		struct observation c;
 		struct estimate e;
 		int64_t range = 4 + below(&seed, 40);
 		struct truth t;
 
 		draw(&c, &seed, range, gap);
-		estimate_pair(&e, &c.pair, c.limit);
+		estimate_max_margin(&e, &c.pair, c.limit);
 		t = solve(&c, 0);
 		if (t.slope_min > t.slope_max) {
 			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
@@ -262,19 +262,19 @@ static void test_infeasible(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		struct sample c;
+		struct observation c;
 		struct estimate e;
 		struct truth t;
 
 		draw(&c, &seed, 20, -12);
 		c.limit = 100;
-		estimate_pair(&e, &c.pair, c.limit);
+		estimate_max_margin(&e, &c.pair, c.limit);
 		t = solve(&c, 0);
-		if (e.lift) {
+		if (e.relaxation) {
 			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
 			if (strip_is_limited(&e)) {
 				assert_float_equal(2 * e.margin, t.widest, TINY);
-				assert_true(e.lift >= -e.margin);
+				assert_true(e.relaxation >= -e.margin);
 			}
 			assert_true(e.slope_min <= e.line.slope + TINY);
 			assert_true(e.slope_max >= e.line.slope - TINY);
@@ -297,9 +297,9 @@ static void test_exact_decision(void **state)
 		struct pair p = { .host = { 0, 1 } };
 		struct estimate e;
 
-		make_cloud(&p.cloud[0], up, 2, false);
-		make_cloud(&p.cloud[1], &down, 1, true);
-		estimate_pair(&e, &p, 500e-6);
+		make_cloud(&p.direction[0], up, 2, false);
+		make_cloud(&p.direction[1], &down, 1, true);
+		estimate_max_margin(&e, &p, 500e-6);
 		assert_int_equal(e.quality, overlap ? NETSYNC_APPROXIMATE :
 				 NETSYNC_ACCURATE);
 		release(&p);
@@ -309,7 +309,7 @@ static void test_exact_decision(void **state)
 static void add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
 		int64_t recv)
 {
-	const struct end ends[] = { { from, EPOCH, send }, { to, EPOCH, recv } };
+	const struct endpoint ends[] = { { from, EPOCH, send }, { to, EPOCH, recv } };
 
 	assert_int_equal(pairs_add(ps, &ends[0], &ends[1]), 0);
 }
@@ -324,7 +324,7 @@ static void test_one_direction(void **state)
 		add(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 +
 					i * 37 % 11);
 	pairs_settle(&ps);
-	estimate_pair(&e, ps.pair[0], 500e-6);
+	estimate_max_margin(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
 	assert_float_equal(e.line.slope, 10e-6, 1e-9);
 	pairs_release(&ps);
@@ -344,10 +344,10 @@ static void test_skew_beyond_limit(void **state)
 		add(&ps, 1, 0, other + 500, t + 1500);
 	}
 	pairs_settle(&ps);
-	estimate_pair(&e, ps.pair[0], 500e-6);
+	estimate_max_margin(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
 	assert_float_equal(e.line.slope, 2e-3, 1e-7);
-	estimate_pair(&e, ps.pair[0], 5e-3);
+	estimate_max_margin(&e, ps.pair[0], 5e-3);
 	assert_int_equal(e.quality, NETSYNC_ACCURATE);
 	pairs_release(&ps);
 }
@@ -402,8 +402,8 @@ static void test_regression(void **state)
 			}
 		}
 		assert_int_equal(pairs_settle(&ps), 0);
-		estimate_pair(&e, ps.pair[0], 500e-6);
-		estimate_regression(&e);
+		estimate_max_margin(&e, ps.pair[0], 500e-6);
+		estimate_regression(&e, ps.pair[0], 500e-6);
 		for (int side = 0; side < 2; side++)
 			y += fitted(p[side], N, x, &slope[side]) / 2;
 		/* Parenthesized: the first word would become a float alone. */

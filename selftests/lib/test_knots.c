@@ -9,14 +9,14 @@
 
 #define SPAN 20000
 
-/* A clock's offset from the reference: before and after a jolt. */
+/* A clock's offset from the reference: before and after a window. */
 struct truth {
-	double y[2];		/* at the jolt */
+	double y[2];		/* at the window */
 	double slope[2];
 	double bend[2];
 	double at;
-	struct jolt jolt;
-	size_t jolts;
+	struct change_window window;
+	size_t windows;
 	struct limits limits;
 	uint64_t noise;
 	bool one_sided;
@@ -44,7 +44,7 @@ static struct range known(const void *arg, int64_t t)
 	struct range r;
 
 	/* Near a jump, it can be on either side of it. */
-	if (c->jolts && c->jolt.set && t >= c->jolt.from && t <= c->jolt.to)
+	if (c->windows && c->window.phase_step && t >= c->window.from && t <= c->window.to)
 		b = branch(c, !own, (double)t);
 	r.lo = EPOCH + t + (int64_t)floor(fmin(a, b) - exponential(&seed, 50));
 	r.hi = EPOCH + t + (int64_t)ceil(fmax(a, b) + exponential(&seed, 50));
@@ -58,7 +58,7 @@ static void draw(struct truth *c, uint64_t *seed)
 {
 	*c = (struct truth){ .limits = { .slope = 0.2 }, .noise = *seed,
 			     .at = uniform(seed) * SPAN,
-			     .jolts = random64(seed) & 1,
+			     .windows = random64(seed) & 1,
 			     .one_sided = !below(seed, 8) };
 	c->limits.bend = uniform(seed) * 1e-5;
 	for (int i = 0; i < 2; i++) {
@@ -66,13 +66,13 @@ static void draw(struct truth *c, uint64_t *seed)
 		c->bend[i] = (2 * uniform(seed) - 1) *
 			     fmin(c->limits.bend, 0.1 / SPAN);
 	}
-	if (c->jolts) {
+	if (c->windows) {
 		int64_t half = below(seed, 2000);
 
-		c->jolt.from = (int64_t)c->at - below(seed, half + 1);
-		c->jolt.to = (int64_t)ceil(c->at) + below(seed, half + 1);
-		c->jolt.set = random64(seed) & 1;
-		c->y[1] = c->jolt.set ? (uniform(seed) - 0.5) * 3000 : 0;
+		c->window.from = (int64_t)c->at - below(seed, half + 1);
+		c->window.to = (int64_t)ceil(c->at) + below(seed, half + 1);
+		c->window.phase_step = random64(seed) & 1;
+		c->y[1] = c->window.phase_step ? (uniform(seed) - 0.5) * 3000 : 0;
 	} else {
 		c->slope[1] = c->slope[0];
 	}
@@ -90,8 +90,9 @@ static struct netsync_clock *correction(const struct truth *c,
 		  1 + c->slope[1], 0 },
 	};
 	const struct netsync_model m = {
-		.size = sizeof(m), .num_segments = 2, .segments = s,
-		.num_knots = knots, .knots = knot,
+		.size = sizeof(m),
+		.num_segments = 2, .segment_size = sizeof(*s), .segments = s,
+		.num_knots = knots, .knot_size = sizeof(*knot), .knots = knot,
 	};
 	struct netsync_clock *clock = NULL;
 
@@ -113,7 +114,7 @@ static void test_holds(void **state)
 		clock = correction(&c, NULL, 0);
 		k = (struct knots){
 			.clock = clock, .last = SPAN, .limits = c.limits,
-			.jolts = &c.jolt, .num_jolts = c.jolts, .at = known,
+			.windows = &c.window, .num_windows = c.windows, .at = known,
 			.arg = &c, .instants = 2 + (size_t)below(&seed, 100),
 		};
 		assert_int_equal(knots_make(&k), 0);

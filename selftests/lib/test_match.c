@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which sightings become messages, and which are left out. */
+/* Which records become messages, and which are left out. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ enum { A, B, C, HOSTS };
 
 struct net {
 	struct netsync *ns;
-	struct netsync_packet p;	/* the next sighting, to be changed */
+	struct netsync_packet p;	/* the next record, to be changed */
 };
 
 static int setup(void **state)
@@ -151,7 +151,7 @@ static void test_retransmission(void **state)
 	expect(n, 2, 3, 1);
 }
 
-/* One sighting without an id agrees with two packets that differ in it. */
+/* One record without an id agrees with two packets that differ in it. */
 static void test_between_two_packets(void **state)
 {
 	struct net *n = *state;

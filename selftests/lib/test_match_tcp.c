@@ -460,7 +460,7 @@ static void same_in_any_order(struct bench *b, struct stream *s)
 {
 	struct bench *other;
 	void *state;
-	struct tally t[2];
+	struct match_counts t[2];
 
 	for (size_t i = s->events - 1; i; i--) {
 		size_t j = (size_t)below(&s->seed, (int64_t)i + 1);
@@ -493,7 +493,7 @@ static void run_stream(struct bench *b, uint32_t unknown, bool devices,
 	};
 	uint32_t at = UINT32_MAX - 1000000;
 	size_t room = 400000;
-	struct tally t;
+	struct match_counts t;
 
 	b->p.fields &= ~unknown;
 	s.event = calloc(room, sizeof(*s.event));

@@ -11,24 +11,24 @@ static double abscissa(const struct spline *s, size_t i)
 	return (s->knot[i + 1] + s->knot[i + 2] + s->knot[i + 3]) / 3;
 }
 
-static struct spline make(size_t pieces, const struct spline_break *b, size_t n)
+static struct spline make(size_t intervals, const struct spline_knot *b, size_t n)
 {
 	struct spline s;
 
-	assert_int_equal(spline_new(&s, 0, SPAN, pieces, b, n), 0);
+	assert_int_equal(spline_new(&s, 0, SPAN, intervals, b, n), 0);
 	assert_int_equal(s.knots, s.coefs + 4);
 	for (size_t i = 0; i < s.knots; i++) {
 		assert_true(s.knot[i] >= 0 && s.knot[i] <= SPAN);
 		assert_true(!i || s.knot[i - 1] <= s.knot[i]);
 	}
-	/* A piece between a regular knot and a break is not much shorter. */
+	/* A interval between a regular knot and a break is not much shorter. */
 	for (size_t i = 4; i + 4 < s.knots; i++) {
 		double nearest = SPAN;
 
 		for (size_t j = 0; j < n; j++)
 			nearest = fmin(nearest, fabs(s.knot[i] - b[j].t));
 		assert_true(nearest == 0 ||
-			    nearest > 0.4 * SPAN / (double)pieces);
+			    nearest > 0.4 * SPAN / (double)intervals);
 	}
 	return s;
 }
@@ -60,20 +60,20 @@ static void check_lines(struct spline *s)
 
 static void test_lines(void **state)
 {
-	const struct spline_break near[] = {
+	const struct spline_knot near[] = {
 		/* Beside a regular knot, close together, close to the ends. */
 		{ 1e-3, 3 }, { 20 - 1e-6, 3 }, { 50, 4 }, { 50.01, 3 },
 		{ 73, 4 }, { SPAN - 1e-3, 4 },
 	};
 
 	(void)state;
-	for (size_t pieces = 1; pieces < 40; pieces++) {
-		struct spline s = make(pieces, NULL, 0);
+	for (size_t intervals = 1; intervals < 40; intervals++) {
+		struct spline s = make(intervals, NULL, 0);
 
-		assert_int_equal(s.coefs, pieces + 3);
+		assert_int_equal(s.coefs, intervals + 3);
 		check_lines(&s);
 		spline_free(&s);
-		s = make(pieces, near, sizeof(near) / sizeof(near[0]));
+		s = make(intervals, near, sizeof(near) / sizeof(near[0]));
 		check_lines(&s);
 		spline_free(&s);
 	}
@@ -99,7 +99,7 @@ static void changes(const struct spline *s, double t, double change[3])
 
 static void test_smoothness(void **state)
 {
-	const struct spline_break b[] = { { 33.3, 3 }, { 66.6, 4 } };
+	const struct spline_knot b[] = { { 33.3, 3 }, { 66.6, 4 } };
 	double worst[2] = { 0, 0 };
 
 	(void)state;
@@ -130,7 +130,7 @@ static void test_smoothness(void **state)
 /* What is right of a jump knows nothing of what is left of it. */
 static void test_jump_parts(void **state)
 {
-	const struct spline_break b = { 50, 4 };
+	const struct spline_knot b = { 50, 4 };
 	struct spline s = make(10, &b, 1);
 
 	(void)state;

@@ -445,7 +445,9 @@ static void test_misuse(void **state)
 	(void)state;
 	assert_int_equal(netsync_solve(ns, NULL), -ENOENT);
 	assert_int_equal(netsync_add_host(ns, ""), -EINVAL);
+	assert_string_not_equal(netsync_error(ns), "");
 	assert_int_equal(netsync_add_host(ns, "db"), 0);
+	assert_string_equal(netsync_error(ns), "");
 	assert_int_equal(netsync_add_host(ns, "db"), 1);
 	assert_int_equal(netsync_add_host(ns, "db"), 2);
 	p.host = 3;
@@ -457,9 +459,12 @@ static void test_misuse(void **state)
 	p.dir = 0;
 	p.size = 8;
 	assert_int_equal(netsync_push_packet(ns, &p), -EINVAL);
+	assert_string_not_equal(netsync_error(ns), "");
 	p.size = sizeof(p);
 	p.time_ns = EPOCH;
 	assert_int_equal(netsync_push_packet(ns, &p), 0);
+	assert_string_equal(netsync_error(ns), "");
+	assert_string_equal(netsync_version(), NETSYNC_VERSION);
 	p.time_ns = EPOCH - NETSYNC_MAX_SPAN - 1;
 	assert_int_equal(netsync_push_packet(ns, &p), -ERANGE);
 	assert_int_equal(netsync_push_message(ns, 0, 0, 1, 2), -EINVAL);

@@ -94,9 +94,20 @@ wait_for() {
 	return 1
 }
 
-# attached_is LIST: the hooks of these events stand, and no others.
+# attached_is LIST: these events are in force, and no others.
 attached_is() {
 	[ "$(cat $attached)" = "$1" ]
+}
+
+# hooks_are Y|N: those of netfilter are attached, or not yet.
+hooks_are() {
+	[ "$(cat ${attached%/*}/hooks)" = "$1" ]
+}
+
+# No event is in force any more; the hooks stay until the module goes, since their
+# going would drop what waits in queues.
+at_rest() {
+	attached_is "" && hooks_are Y
 }
 
 loaded() {

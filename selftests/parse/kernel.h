@@ -74,7 +74,6 @@ struct skb_shared_info {
 };
 
 struct sk_buff {
-	void *sk;
 	u8 *data;
 	u8 *rest;		/* what is not linear */
 	unsigned int len, data_len;

@@ -20,7 +20,6 @@
 #define ROOM 512
 
 static u8 bytes[ROOM];
-static int socket_address;
 
 static unsigned int below(unsigned int limit)
 {
@@ -145,7 +144,6 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
 		  u8 family, u8 before, struct parsed *parsed)
 {
 	struct sk_buff skb = {
-		.sk = &socket_address,
 		.data = malloc(linear),
 		.rest = malloc(len - linear),
 		.len = len,
@@ -160,6 +158,8 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
 	memset(&parsed->rec, before, sizeof(parsed->rec));
 	parsed->protocol = netsync_parse(&skb, nhoff, family, NETSYNC_ALL, 4711,
 					 &parsed->rec);
+	/* The caller's to fill in. */
+	parsed->rec.ip.sk = 0;
 	free(skb.data);
 	free(skb.rest);
 }

@@ -339,16 +339,19 @@ class Trace:
                 "\t\tuint64_t events_discarded;\n\t\tuint32_t cpu_id;\n"
                 "\t};\n};\n")
         for i, name in enumerate(self.names()):
-            if self.layout == "lttng":
-                fields = net_fields(self.version, self.label)
-            elif self.layout == "none":
-                fields = f"\t\t{TYPES['u32'][0]} _tid;\n"
-            else:
-                fields = flat_fields(self.fields())
             text += (f'event {{\n\tname = "{name}";\n\tid = {i};\n'
-                     f"\tstream_id = 0;\n\tfields := struct {{\n{fields}\t}};\n"
-                     "};\n")
+                     f"\tstream_id = 0;\n{self.event_text(name)}}};\n")
         return text
+
+    def event_text(self, _name):
+        """What metadata say of the contents of an event."""
+        if self.layout == "lttng":
+            fields = net_fields(self.version, self.label)
+        elif self.layout == "none":
+            fields = f"\t\t{TYPES['u32'][0]} _tid;\n"
+        else:
+            fields = flat_fields(self.fields())
+        return f"\tfields := struct {{\n{fields}\t}};\n"
 
     def packet(self, stream, part, seq=0, lost=0):
         """One packet, of these events of a stream, and how long it is without

@@ -103,6 +103,16 @@ class Packet(ctf.Packet):
                            self.next_header or proto, 64) + src + dst + body
 
 
+def full(packet, **changed):
+    """With a payload."""
+    if isinstance(packet, Packet) and not changed:
+        return packet
+    fields = {name: getattr(packet, name) for name in (
+        "saddr", "daddr", "sport", "dport", "seq", "ack", "flags", "window",
+        "len", "id", "tsval", "tsecr", "doff", "big", "proto", "netns")}
+    return Packet(**(fields | changed))
+
+
 def mac(address):
     return b"\x02\0" + ipaddress.ip_address(address).packed[-4:]
 
@@ -147,12 +157,7 @@ class Capture:
         self.packets = []
 
     def add(self, time, is_out, packet, macs=None, **_):
-        full = Packet(**{name: getattr(packet, name) for name in (
-            "saddr", "daddr", "sport", "dport", "seq", "ack", "flags", "window",
-            "len", "id", "tsval", "tsecr", "doff", "big", "proto", "netns")})
-        if isinstance(packet, Packet):
-            full = packet
-        self.add_frame(time, is_out, frame(full, self.link, is_out, self.tags,
+        self.add_frame(time, is_out, frame(full(packet), self.link, is_out, self.tags,
                                            macs or self.macs))
 
     def add_frame(self, time, is_out, data, interface=0):

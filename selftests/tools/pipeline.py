@@ -13,10 +13,14 @@ PLUGINS = f"{BUILD}/plugins:{BUILD}/selftests/plugins"
 START = 1_700_000_000_000_000_000
 
 
+def environment():
+    return dict(os.environ, BABELTRACE_PLUGIN_PATH=PLUGINS)
+
+
 def run(*arguments, cwd=None):
     return subprocess.run(
         ["babeltrace2", *map(str, arguments)], capture_output=True, cwd=cwd,
-        text=True, check=False, env=dict(os.environ, BABELTRACE_PLUGIN_PATH=PLUGINS))
+        text=True, check=False, env=environment())
 
 
 def lines(*arguments, **options):

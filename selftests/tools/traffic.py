@@ -13,6 +13,8 @@ import time
 from ktap import Skip
 
 A, B = "10.99.0.1", "10.99.0.2"
+# Of a, where a router is between it and b.
+INSIDE = "10.98.0.1"
 
 SERVER = """
 import socket, threading
@@ -58,22 +60,40 @@ def run(*command):
 
 
 class Namespaces:
-    """a and b, joined by a virtual cable."""
+    """a and b, joined by a virtual cable; or by a router that translates addresses."""
 
-    def __init__(self):
-        self.a, self.b = (f"netsync-{os.getpid()}-{n}" for n in "ab")
+    def __init__(self, translated=False):
+        self.a, self.b, self.router = (f"netsync-{os.getpid()}-{n}" for n in "abr")
+        self.translated = translated
         self.captures = []
+
+    def join(self, one, other, *, device="eth0"):
+        """Two, given as (namespace, address)."""
+        run("ip", "link", "add", "eth0", "netns", one[0], "type", "veth",
+            "peer", "name", device, "netns", other[0])
+        for (name, address), own in (one, "eth0"), (other, device):
+            run("ip", "-n", name, "addr", "add", address + "/24", "dev", own)
+            for up in ("lo", own):
+                run("ip", "-n", name, "link", "set", up, "up")
+
+    def translate(self):
+        run("ip", "netns", "add", self.router)
+        self.join((self.a, INSIDE), (self.router, "10.98.0.254"), device="eth1")
+        self.join((self.b, B), (self.router, "10.99.0.254"))
+        run("ip", "-n", self.a, "route", "add", "default", "via", "10.98.0.254")
+        for rule in ("sysctl -q -w net.ipv4.ip_forward=1", "nft add table ip nat",
+                     "nft add chain ip nat out { type nat hook postrouting priority 100 ; }",
+                     "nft add rule ip nat out oifname eth0 masquerade"):
+            run("ip", "netns", "exec", self.router, *rule.split())
 
     def __enter__(self):
         try:
             for name in (self.a, self.b):
                 run("ip", "netns", "add", name)
-            run("ip", "link", "add", "eth0", "netns", self.a, "type", "veth",
-                "peer", "name", "eth0", "netns", self.b)
-            for name, address in ((self.a, A), (self.b, B)):
-                run("ip", "-n", name, "addr", "add", address + "/24", "dev", "eth0")
-                for device in ("lo", "eth0"):
-                    run("ip", "-n", name, "link", "set", device, "up")
+            if self.translated:
+                self.translate()
+            else:
+                self.join((self.a, A), (self.b, B))
         except (OSError, subprocess.CalledProcessError) as error:
             self.__exit__()
             raise Skip(f"there can be no network namespaces ({error})") from error
@@ -83,7 +103,7 @@ class Namespaces:
         for process in self.captures:
             process.kill()
             process.wait()
-        for name in (self.a, self.b):
+        for name in (self.a, self.b, self.router):
             subprocess.run(["ip", "netns", "del", name], check=False,
                            stderr=subprocess.DEVNULL)
 

@@ -10,13 +10,14 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "json-value.h"
+#include "remote/protocol.h"
 #include "tool.h"
 
 /* Who asks nothing for so long is gone, without a word of the network. */
 #define ALONE_MS (60 * 1000)
 /* A sign of life. */
 #define WORKING_NS 2000000000LL
-#define MAX_REQUEST (1 << 20)
 
 static struct json_object *nothing(struct json_object *request)
 {
@@ -48,6 +49,7 @@ static struct {
 	size_t len;
 	int64_t said_ns;	/* the last word */
 	bool ended;		/* there is nobody to work for */
+	bool by_ssh;		/* who runs this came by ssh for it */
 } agent;
 
 static volatile sig_atomic_t signalled;
@@ -55,6 +57,11 @@ static volatile sig_atomic_t signalled;
 static void on_signal(int number)
 {
 	signalled = number;
+}
+
+const char *agent_connection(void)
+{
+	return agent.by_ssh ? getenv("SSH_CONNECTION") : NULL;
 }
 
 /* ---- saying ------------------------------------------------------------ */
@@ -95,6 +102,9 @@ static struct json_object *sentence(const char *key, const char *format,
 
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
+	/* One that lists too much to be heard is cut off. */
+	if (text && strlen(text) > PROTOCOL_SENTENCE)
+		text[PROTOCOL_SENTENCE] = '\0';
 	json_object_object_add(object, key,
 			       json_object_new_string(text ? text : format));
 	free(text);
@@ -150,7 +160,7 @@ static void hear(int ms)
 	if (agent.ended || poll(&in, 1, ms) <= 0)
 		return;
 	line = realloc(agent.line, agent.len + 4097);
-	if (!line || agent.len > MAX_REQUEST) {
+	if (!line || agent.len > PROTOCOL_LINE) {
 		agent.ended = true;
 		return;
 	}
@@ -186,7 +196,7 @@ static void end_connection(void)
 	FILE *stat;
 
 	/* Between us and the server's process for this connection is a shell. */
-	while (getenv("SSH_CONNECTION") && pid > 1) {
+	while (agent_connection() && pid > 1) {
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 		stat = fopen(path, "r");
 		if (!stat || fscanf(stat, "%*d (%63[^)]) %*c %d", name, &pid) != 2)
@@ -221,6 +231,9 @@ static struct json_object *next_request(void)
 	}
 	*end = '\0';
 	request = json_tokener_parse(agent.line);
+	/* What is no request is answered as one. */
+	if (!request)
+		request = json_object_new_object();
 	len = end + 1 - agent.line;
 	agent.len -= len;
 	memmove(agent.line, end + 1, agent.len);
@@ -229,10 +242,13 @@ static struct json_object *next_request(void)
 
 static struct json_object *answer(struct json_object *request)
 {
-	struct json_object *what = json_object_object_get(request, "do");
-	const char *name = what ? json_object_get_string(what) : "";
+	const char *name = member_text(request, "do");
+	const struct protocol_request *known = protocol_request(name);
+	char why[PROTOCOL_WHY];
 
-	for (size_t i = 0; i < NUM_REQUESTS; i++)
+	if (known && !protocol_check_request(known, request, why))
+		return agent_error("this is no request \"%s\": %s.", name, why);
+	for (size_t i = 0; i < NUM_REQUESTS && known; i++)
 		if (!strcmp(name, requests[i].name))
 			return requests[i].run(request);
 	return agent_error("there is no request \"%s\".", name);
@@ -243,7 +259,7 @@ static struct json_object *answer(struct json_object *request)
 static void greet(void)
 {
 	struct json_object *hello = json_object_new_object();
-	const char *ssh = getenv("SSH_CONNECTION");
+	const char *ssh = agent_connection();
 	struct utsname system;
 
 	/* This comes first: it is what the greeting is known by. */
@@ -262,11 +278,14 @@ int cmd_agent(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_signal };
 	struct json_object *request;
 
-	(void)argv;
-	if (argc > 1) {
-		complain("netsync agent takes no arguments: netsync record runs it, and talks with it.");
+	const bool by_ssh = argc == 2 && !strcmp(argv[1], "--ssh");
+
+	if (argc > 1 && !by_ssh) {
+		complain("netsync agent is not for people: netsync record runs it, and talks with it.");
 		return EXIT_BAD;
 	}
+	memset(&agent, 0, sizeof(agent));
+	agent.by_ssh = by_ssh;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);

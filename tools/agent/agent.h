@@ -14,6 +14,13 @@
 #include <json.h>
 
 /*
+ * The ssh connection that this agent is at the end of, as SSH_CONNECTION has it;
+ * NULL: there is none. That of a login in which netsync runs, which an agent on
+ * the same machine inherits, is not its own.
+ */
+const char *agent_connection(void);
+
+/*
  * A request is a function and a row of the table in agent.c: it returns the
  * answer, an object, and may say and wait as below before.
  */
@@ -41,7 +48,10 @@ struct json_object *agent_status(struct json_object *request);
 struct json_object *agent_stop(struct json_object *request);
 struct json_object *agent_finish(struct json_object *request);
 
-/* The files of the folder that agent_create() made (agent/pull.c). */
+/* What agent_create() made to record to; NULL: nothing was recorded here. */
+const char *session_folder(void);
+
+/* The files of that folder (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
 /* How many bytes more there is room for. */
 uint64_t folder_room(const char *path);
@@ -58,6 +68,8 @@ struct recorded {
 
 /* Add what is in a folder and below, where LTTng records to. */
 void count_folder(struct recorded *recorded, const char *path);
+/* Add what was found there of a channel: its events alone. */
+void count_channel(struct recorded *recorded, const char *path, const char *name);
 /*
  * Now and then, find out how many events there are in the packets of these
  * folders: to be called often, since the work is done meanwhile by a process that

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "json-value.h"
 #include "remote/beacon.h"
-#include "remote/remote.h"
+#include "remote/protocol.h"
 
 /* A busy machine may not let it run. */
 #define STOP_MS 2000
@@ -57,7 +58,9 @@ static struct json_object *own_addresses(void)
 
 	if (getifaddrs(&entries))
 		return list;
-	for (struct ifaddrs *entry = entries; entry; entry = entry->ifa_next) {
+	for (struct ifaddrs *entry = entries;
+	     entry && value_length(list) < PROTOCOL_ADDRESSES;
+	     entry = entry->ifa_next) {
 		char name[NI_MAXHOST];
 		socklen_t size;
 
@@ -83,7 +86,7 @@ static void close_sockets(void)
 
 struct json_object *agent_beacon_open(struct json_object *request)
 {
-	const int64_t wanted = answer_number(request, "port");
+	const int64_t wanted = member_int(request, "port");
 	struct json_object *answer;
 	int port;
 
@@ -104,36 +107,38 @@ struct json_object *agent_beacon_open(struct json_object *request)
 
 static void read_peer(struct beacon_peer *peer, struct json_object *request)
 {
-	struct json_object *list = json_object_object_get(request, "addresses");
-	const int port = answer_number(request, "port");
+	struct json_object *list = value_member(request, "addresses");
+	const int port = member_int(request, "port");
 
-	peer->id = answer_number(request, "id");
-	for (size_t i = 0; list && i < json_object_array_length(list); i++)
-		beacon_add_address(peer, json_object_get_string(
-					   json_object_array_get_idx(list, i)),
-				   port);
+	peer->id = member_int(request, "id");
+	for (size_t i = 0; i < value_length(list); i++) {
+		const char *address = value_text(value_at(list, i), SIZE_MAX);
+
+		if (address)
+			beacon_add_address(peer, address, port);
+	}
 }
 
 /* SIGTERM, which comes only while this waits, is blocked. */
 static void run_beacon(struct json_object *request, int results)
 {
-	struct json_object *list = json_object_object_get(request, "peers");
+	struct json_object *list = value_member(request, "peers");
 	struct sigaction action = { .sa_handler = on_stop };
 	struct beacon run = {
-		.session = answer_number(request, "session"),
-		.id = answer_number(request, "id"),
-		.rate = answer_number(request, "rate"),
-		.probe = answer_number(request, "probe"),
+		.session = member_int(request, "session"),
+		.id = member_int(request, "id"),
+		.rate = member_int(request, "rate"),
+		.probe = member_flag(request, "probe"),
 		.socks = { beacon.socks[0], beacon.socks[1] },
 	};
-	const size_t num = list ? json_object_array_length(list) : 0;
+	const size_t num = value_length(list);
 
 	sigaction(SIGTERM, &action, NULL);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
 	run.num_peers = num < BEACON_NEIGHBOURS ? num : BEACON_NEIGHBOURS;
 	for (unsigned int i = 0; i < run.num_peers; i++)
-		read_peer(&run.peers[i], json_object_array_get_idx(list, i));
+		read_peer(&run.peers[i], value_at(list, i));
 	beacon_run(&run, &stop);
 	if (write(results, run.peers, run.num_peers * sizeof(*run.peers)) < 0)
 		_exit(1);
@@ -142,7 +147,7 @@ static void run_beacon(struct json_object *request, int results)
 
 struct json_object *agent_beacon_start(struct json_object *request)
 {
-	const int64_t rate = answer_number(request, "rate");
+	const int64_t rate = member_int(request, "rate");
 	const pid_t parent = getpid();
 	sigset_t blocked, before;
 	int results[2];

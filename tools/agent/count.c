@@ -196,18 +196,32 @@ static bool is_below(const char *path, const char *folder)
 	return !strncmp(path, folder, len) && path[len] == '/';
 }
 
+static void add_events(struct recorded *recorded, const struct channel *c)
+{
+	if (c->event_bytes)
+		recorded->events += c->counted + (c->bytes - c->counted_bytes) /
+						 c->event_bytes;
+	else
+		recorded->is_unclear = true;
+}
+
 void count_folder(struct recorded *recorded, const char *path)
 {
 	sum = recorded;
 	nftw(path, add_file, 16, FTW_PHYS);
+	for (const struct channel *c = channels; c; c = c->next)
+		if (c->bytes && is_below(c->path, path))
+			add_events(recorded, c);
+}
+
+void count_channel(struct recorded *recorded, const char *path, const char *name)
+{
 	for (const struct channel *c = channels; c; c = c->next) {
-		if (!c->bytes || !is_below(c->path, path))
+		if (!c->bytes || !is_below(c->path, path) ||
+		    strcmp(strrchr(c->path, '/') + 1, name))
 			continue;
-		if (c->event_bytes)
-			sum->events += c->counted + (c->bytes - c->counted_bytes) /
-						    c->event_bytes;
-		else
-			sum->is_unclear = true;
+		recorded->bytes += c->bytes;
+		add_events(recorded, c);
 	}
 }
 

@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
-#include <unistd.h>
 
-#include "events.h"
 #include "agent.h"
-
-/* Packet events have a channel of their own: synchronizing reads that alone. */
-#define PACKETS "netsync"
-#define KERNEL "kernel"
-#define USER "user"
+#include "buffers.h"
+#include "events.h"
+#include "json-value.h"
 
 struct names {
 	const char *first;
@@ -86,8 +81,8 @@ static bool choose_pattern(struct choice *choice, const struct names *names,
 			continue;
 		found = true;
 		if (is_packet(name) == packets)
-			choose(choice, DOMAIN_KERNEL, packets ? PACKETS : KERNEL,
-			       name, false);
+			choose(choice, DOMAIN_KERNEL, packets ?
+			       CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
 	}
 	return found;
 }
@@ -104,9 +99,16 @@ static void choose_pair(struct choice *choice, const struct names *names)
 		return;
 	}
 	for (int i = 0; i < 2; i++)
-		choose(choice, DOMAIN_KERNEL, PACKETS, pairs[best][i], false);
+		choose(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
 	if (best == NUM_PAIRS - 1)
 		agent_note("netsync's kernel modules are not loaded: recording LTTng's own network events, which have larger delays.");
+}
+
+static const char *pattern_at(struct json_object *patterns, size_t index)
+{
+	const char *pattern = value_text(value_at(patterns, index), SIZE_MAX);
+
+	return pattern ? pattern : "";
 }
 
 void choose_kernel(struct choice *choice, struct json_object *request,
@@ -119,20 +121,18 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 	FILE *list = open_memstream(&missing, &size);
 
 	choose_pair(choice, &all);
-	patterns = json_object_object_get(request, "events");
-	len = patterns ? json_object_array_length(patterns) : 0;
+	patterns = value_member(request, "events");
+	len = value_length(patterns);
 	for (size_t i = 0; i < len; i++)
-		choose_pattern(choice, &all, json_object_get_string(
-				json_object_array_get_idx(patterns, i)), true);
+		choose_pattern(choice, &all, pattern_at(patterns, i), true);
 	for (size_t i = 0; i < len; i++) {
-		const char *pattern = json_object_get_string(
-				json_object_array_get_idx(patterns, i));
+		const char *pattern = pattern_at(patterns, i);
 
 		if (!choose_pattern(choice, &all, pattern, false) && list)
 			fprintf(list, " %s", pattern);
 	}
-	if (json_object_get_boolean(json_object_object_get(request, "syscalls")))
-		choose(choice, DOMAIN_KERNEL, KERNEL, "*", true);
+	if (member_flag(request, "syscalls"))
+		choose(choice, DOMAIN_KERNEL, CHANNEL_KERNEL, "*", true);
 	if (list)
 		fclose(list);
 	if (missing && *missing)
@@ -142,7 +142,7 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 
 void choose_user(struct choice *choice)
 {
-	choose(choice, DOMAIN_USER, USER, "*", false);
+	choose(choice, DOMAIN_USER, CHANNEL_USER, "*", false);
 }
 
 bool choice_has(const struct choice *choice, enum domain domain)
@@ -158,39 +158,4 @@ void choice_free(struct choice *choice)
 	for (size_t i = 0; i < choice->num; i++)
 		free(choice->list[i].name);
 	free(choice->list);
-}
-
-/* ---- buffers ----------------------------------------------------------- */
-
-#define NUM_BUFFERS 8
-#define MIN_SIZE (16 << 10)
-#define MAX_SIZE (2 << 20)
-/* Of the memory that is available, all buffers together take an eighth. */
-#define SHARE 8
-
-static uint64_t memory_available(void)
-{
-	unsigned long long kib = 0;
-	char line[128];
-	FILE *info = fopen("/proc/meminfo", "r");
-
-	while (info && fgets(line, sizeof(line), info))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	if (info)
-		fclose(info);
-	return kib << 10;
-}
-
-void buffer_sizes(const char *channel, uint64_t *size, uint64_t *num)
-{
-	/* The kernel's other events are as many as both others. */
-	const unsigned int part = strcmp(channel, KERNEL) ? 4 : 2;
-	const uint64_t room = memory_available() / SHARE / part /
-			      get_nprocs_conf() / NUM_BUFFERS;
-
-	*num = NUM_BUFFERS;
-	*size = MIN_SIZE;
-	while (*size * 2 <= room && *size < MAX_SIZE)
-		*size *= 2;
 }

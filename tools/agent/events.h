@@ -36,7 +36,4 @@ void choose_user(struct choice *choice);
 bool choice_has(const struct choice *choice, enum domain domain);
 void choice_free(struct choice *choice);
 
-/* Of a channel's buffers, for each processor, as this machine's memory allows. */
-void buffer_sizes(const char *channel, uint64_t *size, uint64_t *num);
-
 #endif

@@ -8,13 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <lttng/lttng.h>
 
 #include "agent.h"
+#include "channels.h"
 #include "events.h"
-#include "remote/remote.h"
+#include "json-value.h"
+#include "namespaces.h"
+#include "remote/protocol.h"
 
 /* Data that are on their way for so long do not arrive any more. */
 #define PENDING_MS (60 * 1000)
@@ -170,6 +174,7 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 		.buf_type = domains[domain].buffers,
 	};
 	struct lttng_channel *channel = lttng_channel_create(&of);
+	const struct buffers buffers = channel_buffers(name);
 	bool metadata = !strcmp(name, METADATA);
 	int ret;
 
@@ -182,9 +187,11 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 		channel->attr.subbuf_size = getpagesize();
 		channel->attr.num_subbuf = 2;
 	} else {
-		buffer_sizes(name, &channel->attr.subbuf_size,
-			     &channel->attr.num_subbuf);
+		channel->attr.subbuf_size = buffers.size;
+		channel->attr.num_subbuf = buffers.num;
 	}
+	if (domain == DOMAIN_KERNEL)
+		channel->attr.read_timer_interval = buffers_read_us(name, buffers);
 	if (!live)
 		channel->attr.switch_timer_interval = metadata ? METADATA_US :
 								 SWITCH_US;
@@ -271,8 +278,7 @@ static struct lttng_event *tracepoints(int *num)
 static struct json_object *choose(struct json_object *request,
 				  struct choice *choice)
 {
-	const bool user = json_object_get_boolean(
-		json_object_object_get(request, "ust"));
+	const bool user = member_flag(request, "ust");
 	struct lttng_event *events;
 	int num;
 
@@ -298,10 +304,9 @@ static struct json_object *choose(struct json_object *request,
 static int64_t live_period(struct json_object *request,
 			   const struct choice *choice)
 {
-	const int64_t live_us = json_object_get_int64(
-		json_object_object_get(request, "live_us"));
+	const int64_t live_us = member_int(request, "live_us");
 
-	if (!*answer_text(request, "control"))
+	if (!*member_text(request, "control"))
 		return 0;
 	if (!live_us && !HAS_METADATA_CHANNEL && choice_has(choice, DOMAIN_USER))
 		return SWITCH_US;
@@ -309,13 +314,13 @@ static int64_t live_period(struct json_object *request,
 }
 
 /*
- * {"session":NAME,"events":[PATTERN...],"preset":NAME,"syscalls":BOOL,
- *  "ust":BOOL,"control":URL,"data":URL,"live_us":N}: without URLs into a folder
- * of this machine, {"folder":PATH}.
+ * {"session":NAME,"events":[PATTERN...],"syscalls":BOOL,"ust":BOOL,
+ *  "buffers":[{"channel":NAME,"size":N,"num":N}...],"control":URL,"data":URL,
+ *  "live_us":N}: without URLs into a folder of this machine.
  */
 struct json_object *agent_create(struct json_object *request)
 {
-	const char *control = answer_text(request, "control");
+	const char *control = member_text(request, "control");
 	struct json_object *answer;
 	struct choice choice = { 0 };
 	int64_t live_us;
@@ -336,11 +341,14 @@ struct json_object *agent_create(struct json_object *request)
 	relay_watch(control);
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose(request, &choice);
+	if (!answer)
+		answer = channels_plan(&choice,
+				       value_member(request, "buffers"));
 	live_us = live_period(request, &choice);
 	agent_wait(0);
 	if (!answer)
-		answer = create_session(answer_text(request, "session"), control,
-					answer_text(request, "data"), live_us);
+		answer = create_session(member_text(request, "session"), control,
+					member_text(request, "data"), live_us);
 	for (int i = 0; i < NUM_DOMAINS && !answer; i++)
 		if (choice_has(&choice, i))
 			answer = enable(i, &choice, live_us);
@@ -349,13 +357,12 @@ struct json_object *agent_create(struct json_object *request)
 		destroy(session.name, NULL);
 		forget_session();
 	}
-	if (answer)
-		return answer;
-	answer = json_object_new_object();
-	if (session.folder)
-		json_object_object_add(answer, "folder",
-				       json_object_new_string(session.folder));
-	return answer;
+	return answer ? answer : json_object_new_object();
+}
+
+const char *session_folder(void)
+{
+	return session.folder;
 }
 
 /* ---- while it runs ----------------------------------------------------- */
@@ -368,11 +375,25 @@ struct json_object *agent_start(struct json_object *request)
 	if (!session.name)
 		return agent_error("there is no session to start.");
 	traffic_start();
+	namespaces_find();
 	ret = lttng_start_tracing(session.name);
 	if (ret < 0)
 		return agent_error("recording could not be started: %s.",
 				   lttng_strerror(ret));
 	return json_object_new_object();
+}
+
+/* What came into it, as far as its packets are in the folder. */
+static void add_counted(struct json_object *channel, const char *name)
+{
+	struct recorded recorded = { 0 };
+
+	count_channel(&recorded, session.folder, name);
+	json_object_object_add(channel, "recorded",
+			       json_object_new_int64(recorded.bytes));
+	if (!recorded.is_unclear)
+		json_object_object_add(channel, "events",
+				       json_object_new_int64(recorded.events));
 }
 
 static void add_channels(struct json_object *list, enum domain domain)
@@ -393,6 +414,12 @@ static void add_channels(struct json_object *list, enum domain domain)
 				       json_object_new_int64(discarded));
 		json_object_object_add(channel, "lost",
 				       json_object_new_int64(lost));
+		json_object_object_add(channel, "size", json_object_new_int64(
+					channels[i].attr.subbuf_size));
+		json_object_object_add(channel, "num", json_object_new_int64(
+					channels[i].attr.num_subbuf));
+		if (session.folder)
+			add_counted(channel, channels[i].name);
 		json_object_array_add(list, channel);
 	}
 	free(channels);
@@ -414,29 +441,36 @@ static void add_recorded(struct json_object *answer, bool events)
 }
 
 /*
- * {"events":BOOL} -> {"channels":[{"name":NAME,"discarded":N,"lost":N}...]}, and
- * if it records to this machine {"size":N,"room":N}, in bytes, and {"events":N},
- * about, if that is asked for and known already; else {"connected":BOOL}, and if it
- * is not {"reachable":BOOL}.
+ * {"events":BOOL} -> {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,
+ * "num":N}...],"processors":N,"memory":N}, memory in bytes. If it records to this
+ * machine, {"size":N,"room":N} as well, in bytes, and {"events":N}, about, if that
+ * is asked for and known already, and so for each channel {"recorded":N,"events":N};
+ * else {"connected":BOOL}, and if it is not {"reachable":BOOL}.
  */
 struct json_object *agent_status(struct json_object *request)
 {
-	const bool events = json_object_get_boolean(
-		json_object_object_get(request, "events"));
+	const bool events = member_flag(request, "events");
 	struct json_object *answer, *channels;
 
 	if (!lttng_session_daemon_alive())
 		return agent_error("LTTng's session daemon ended.");
 	answer = json_object_new_object();
 	channels = json_object_new_array();
+	if (session.folder)
+		add_recorded(answer, events);
 	for (int i = 0; i < NUM_DOMAINS && session.name; i++)
 		if (session.domains[i])
 			add_channels(channels, i);
 	json_object_object_add(answer, "channels", channels);
+	json_object_object_add(answer, "processors",
+			       json_object_new_int(get_nprocs_conf()));
+	json_object_object_add(answer, "memory",
+			       json_object_new_int64(memory_available()));
 	if (session.folder) {
-		add_recorded(answer, events);
+		const uint64_t room = folder_room(session.folder);
+
 		json_object_object_add(answer, "room", json_object_new_int64(
-					folder_room(session.folder)));
+			room < PROTOCOL_COUNT ? room : PROTOCOL_COUNT));
 	}
 	if (relay_is_watched()) {
 		const bool connected = relay_is_connected();
@@ -477,12 +511,12 @@ static void add_traffic(struct json_object *answer)
 
 /*
  * {"lost":BOOL}: true where nobody takes the data. As agent_status(), and what
- * went over the network, {"traffic":N,"traffic_trace":N}, in bytes.
+ * went over the network, {"traffic":N,"traffic_trace":N}, in bytes, and
+ * {"namespaces":[{"inode":N,"name":NAME}...]}.
  */
 struct json_object *agent_finish(struct json_object *request)
 {
-	const bool lost = json_object_get_boolean(
-		json_object_object_get(request, "lost"));
+	const bool lost = member_flag(request, "lost");
 	struct json_object *answer;
 	int left_ms = PENDING_MS;
 
@@ -499,6 +533,8 @@ struct json_object *agent_finish(struct json_object *request)
 	answer = agent_status(request);
 	count_end();
 	add_traffic(answer);
+	namespaces_find();
+	json_object_object_add(answer, "namespaces", namespaces_list());
 	if (destroy(session.name, agent_wait))
 		forget_session();
 	return answer;

@@ -60,13 +60,12 @@ static bool copy_packet(const struct packet *packet)
 	return !left;
 }
 
-static bool count_event(void *data, uint32_t *mark, const bt_message *message)
+static enum ctf_next count_event(void *data, const struct ctf_message *message)
 {
 	uint64_t *events = data;
 
-	(void)mark;
-	*events += bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT;
-	return true;
+	*events += bt_message_get_type(message->message) == BT_MESSAGE_TYPE_EVENT;
+	return CTF_GO_ON;
 }
 
 /* For some damaged packets libbabeltrace2 calls abort(), or takes for ever. */
@@ -74,6 +73,7 @@ static void decode(const struct packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
 	const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
+	const struct ctf_input input = { .path = job.folder };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prepare_ctf_child();
@@ -85,7 +85,7 @@ static void decode(const struct packet *packet)
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);
 	_exit(!link_metadata(packet->stream) || !copy_packet(packet) ||
-	      !read_ctf(job.folder, count_event, job.events));
+	      !read_ctf(&input, 1, count_event, job.events));
 }
 
 /* ---- in the parent ------------------------------------------------------- */

@@ -74,12 +74,11 @@ static int send_file(const char *path, const struct stat *info, int type,
 	return failure ? 1 : 0;
 }
 
-/* {"folder":PATH} */
 struct json_object *agent_pull(struct json_object *request)
 {
-	const char *path = json_object_get_string(
-		json_object_object_get(request, "folder"));
+	const char *path = session_folder();
 
+	(void)request;
 	if (!path)
 		return agent_error("there is no folder.");
 	failure = NULL;

@@ -66,7 +66,7 @@ static void add_carried(void *data, const struct inet_diag_msg *msg,
 
 static uint64_t stream_bytes(void)
 {
-	const char *ssh = getenv("SSH_CONNECTION");
+	const char *ssh = agent_connection();
 	struct search search = { .carried = 0 };
 	struct connection *wanted = &search.connection;
 

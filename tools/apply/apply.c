@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "apply.h"
+#include "argument.h"
 #include "model.h"
+#include "output.h"
 #include "tool.h"
 
 static const char help[] =
@@ -23,6 +25,7 @@ static const char help[] =
 	"  -o, --output FOLDER  where to put the copies, as the traces lie; it must not exist\n"
 	"      --metadata-only  of CTF traces change the offset and the frequency of the clock,\n"
 	"                       and link the rest: at once, and as exact as that can be\n"
+	"      --extrapolate    go on where traces are far outside of what FILE was made of\n"
 	"  -h, --help           this text\n\n"
 	"Exit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
 	"corrected in FILE were left out, or damaged ones were copied in part.\n";
@@ -42,6 +45,7 @@ static const struct format {
 
 struct settings {
 	bool metadata_only;
+	bool extrapolate;
 	const char *model;
 	char *output;		/* without slashes at its end */
 	char **traces;
@@ -63,8 +67,8 @@ struct apply {
 	struct netsync_io *io;
 	struct source *sources;
 	size_t common;		/* bytes that all real paths begin with */
-	char *temporary;	/* where it is written */
-	struct progress progress;
+	struct output_folder folder;
+	struct apply_progress progress;
 	uint32_t num_copied;
 	uint32_t num_left_out;
 	uint32_t num_in_part;	/* of those copied */
@@ -75,6 +79,23 @@ bool apply_time(const struct apply_trace *trace, int64_t time_ns,
 {
 	return !__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) &&
 	       !netsync_convert(trace->clock, time_ns, corrected_ns, NULL);
+}
+
+bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
+{
+	struct apply_seen *seen = trace->seen;
+
+	/* What does not fit is left to apply_time(). */
+	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns))
+		return true;
+	if (seen->last_ns < seen->first_ns)
+		seen->first_ns = seen->last_ns = time_ns;
+	if (time_ns < seen->first_ns)
+		seen->first_ns = time_ns;
+	if (time_ns > seen->last_ns)
+		seen->last_ns = time_ns;
+	return trace->extrapolate ||
+	       (time_ns >= trace->from_ns && time_ns <= trace->to_ns);
 }
 
 static bool no_memory(void)
@@ -91,13 +112,12 @@ static void warn(void *data, const char *sentence)
 	complain("warning: %s", sentence);
 }
 
-/* As netsync_io_add() takes an argument apart. */
 static void take_apart(struct source *source, const char *argument)
 {
-	const size_t len = strcspn(argument, "=/");
+	const size_t len = argument_name_length(argument);
 
 	source->path = argument;
-	if (argument[len] != '=')
+	if (!len)
 		return;
 	source->name = argument;
 	source->name_len = len;
@@ -144,6 +164,19 @@ static void find_common(struct apply *apply)
 	apply->common = common;
 }
 
+/* Of the folder that the output is a copy of. */
+static mode_t common_permissions(const struct apply *apply)
+{
+	char *path = strndup(apply->sources[0].real_path, apply->common);
+	struct stat st = { .st_mode = 0 };
+
+	/* None, but the user's own, where that cannot be known. */
+	if (path)
+		stat(*path ? path : "/", &st);
+	free(path);
+	return st.st_mode | S_IRWXU;
+}
+
 /* Where a trace goes, below the output; to be given back with free(). */
 static char *place_of(const struct apply *apply, const struct source *source,
 		      const char *path)
@@ -152,7 +185,7 @@ static char *place_of(const struct apply *apply, const struct source *source,
 	char *place;
 
 	below += strspn(below, "/");
-	if (asprintf(&place, "%s%s%s%s", apply->temporary,
+	if (asprintf(&place, "%s%s%s%s", apply->folder.temporary,
 		     source->real_path + apply->common, *below ? "/" : "",
 		     below) < 0)
 		return NULL;
@@ -162,6 +195,7 @@ static char *place_of(const struct apply *apply, const struct source *source,
 /* ---- whose they are ---------------------------------------------------- */
 
 static int find_host(struct apply *apply, const struct source *source,
+		     const char *path,
 		     const struct model_clock *clock,
 		     const struct model_host **host)
 {
@@ -177,8 +211,10 @@ static int find_host(struct apply *apply, const struct source *source,
 	free(name);
 	/* A machine has a host for each of its clocks. */
 	if (!ret && !model_same_kind(&(*host)->clock, clock))
-		ret = model_find_clock(&apply->model, clock, host);
-	return ret;
+		return model_find_clock(&apply->model, clock, host);
+	if (!ret)
+		ret = model_check_clock(&apply->model, clock, host);
+	return ret ? ret : model_check_file(&apply->model, *host, path);
 }
 
 static bool same_session(const struct netsync_io_trace *a,
@@ -214,7 +250,8 @@ static void widen(const struct apply *apply, const struct netsync_io_trace *info
  */
 static bool identify(struct apply *apply, const struct source *source,
 		     const struct netsync_io_trace *info,
-		     struct apply_trace *trace, struct netsync_clock **clock)
+		     struct apply_trace *trace, struct netsync_clock **clock,
+		     const struct model_host **found)
 {
 	const struct model_host *host;
 	struct model_clock told = {
@@ -227,7 +264,7 @@ static bool identify(struct apply *apply, const struct source *source,
 
 	*clock = NULL;
 	memcpy(told.uuid, info->clock_uuid, sizeof(told.uuid));
-	ret = find_host(apply, source, &told, &host);
+	ret = find_host(apply, source, info->path, &told, &host);
 	if (!ret)
 		ret = model_read_clock(&apply->model, host, clock);
 	if (!ret)
@@ -238,11 +275,18 @@ static bool identify(struct apply *apply, const struct source *source,
 		return false;
 	}
 	trace->io = apply->io;
+	trace->progress = &apply->progress;
 	trace->path = info->path;
 	trace->readable = info->readable ? info->readable : info->path;
 	trace->result = apply->set->model;
 	trace->host = host->name;
 	trace->clock = *clock;
+	trace->extrapolate = apply->set->extrapolate ||
+			     model_holds(&apply->model, host, INT64_MIN, INT64_MAX);
+	trace->from_ns = host->span.from_ns;
+	trace->to_ns = host->span.to_ns;
+	*found = host;
+	model_machine_uuid(&apply->model, host, trace->machine);
 	trace->first_ns = info->first_ns;
 	trace->last_ns = info->last_ns;
 	if (apply->set->metadata_only && trace->first_ns <= trace->last_ns)
@@ -264,8 +308,16 @@ static apply_copy find_format(const struct settings *set, const char *name)
 static bool copy_to(const struct apply *apply, apply_copy copy,
 		    const struct apply_trace *trace, char *place)
 {
-	return make_folders(place, strlen(apply->temporary) + 1) &&
-	       copy(trace, place) && !interrupted;
+	char *original = realpath(trace->path, NULL);
+	const bool ok = original &&
+			make_folders_like(place, strlen(apply->folder.temporary) + 1,
+					  original) &&
+			copy(trace, place) && !interrupted;
+
+	if (!original)
+		complain("%s: %s.", trace->path, strerror(errno));
+	free(original);
+	return ok;
 }
 
 /* False: it is left out, and that was complained of. */
@@ -288,6 +340,52 @@ static bool can_copy(const struct apply *apply, apply_copy copy,
 	return false;
 }
 
+/* The same of what is known of it before it is copied, or after that. */
+static bool check_span(struct apply *apply, const struct model_host *host,
+		       const struct apply_trace *trace,
+		       const struct apply_seen *seen)
+{
+	int ret;
+
+	if (seen->last_ns < seen->first_ns)
+		return true;
+	ret = model_check_span(&apply->model, host, trace->clock,
+			       seen->first_ns, seen->last_ns);
+	if (ret && !apply->set->extrapolate) {
+		complain("%s: %s Take the result of this recording; --extrapolate goes on all the same.",
+			 trace->path, model_error(&apply->model));
+		return false;
+	}
+	if (ret)
+		complain("warning: %s: %s", trace->path,
+			 model_error(&apply->model));
+	return true;
+}
+
+/* Where it is known from when to when a trace is, that is asked before. */
+static bool copy_within(struct apply *apply, apply_copy copy,
+			const struct model_host *host,
+			struct apply_trace *trace, char *place)
+{
+	struct apply_seen known = { 0, -1 }, seen = { 0, -1 };
+	bool ok;
+
+	if (trace->first_ns <= trace->last_ns &&
+	    (__builtin_add_overflow(trace->first_ns, trace->shift_ns,
+				    &known.first_ns) ||
+	     __builtin_add_overflow(trace->last_ns, trace->shift_ns,
+				    &known.last_ns)))
+		known = seen;
+	if (!check_span(apply, host, trace, &known))
+		return false;
+	trace->seen = &seen;
+	ok = copy_to(apply, copy, trace, place);
+	if (known.last_ns < known.first_ns && !interrupted &&
+	    !check_span(apply, host, trace, &seen))
+		return false;
+	return ok;
+}
+
 /* False: there is no use in going on. */
 static bool copy_trace(struct apply *apply, const struct source *source,
 		       uint32_t index)
@@ -295,6 +393,7 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 	const struct netsync_io_trace info = trace_info(apply->io, index);
 	const apply_copy copy = find_format(apply->set, info.format);
 	struct netsync_clock *clock = NULL;
+	const struct model_host *host;
 	struct apply_trace trace;
 	bool ok = true;
 	char *place;
@@ -304,19 +403,53 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 		return true;
 	}
 	apply->num_in_part += info.damaged > 0;
-	if (identify(apply, source, &info, &trace, &clock)) {
+	if (identify(apply, source, &info, &trace, &clock, &host)) {
 		place = place_of(apply, source, info.path);
-		ok = place ? copy_to(apply, copy, &trace, place) : no_memory();
+		ok = place ? copy_within(apply, copy, host, &trace, place) :
+			     no_memory();
 		free(place);
 		apply->num_copied++;
 	} else {
 		apply->num_left_out++;
 	}
 	netsync_clock_free(clock);
-	progress_show(&apply->progress,
-		      apply->num_copied + apply->num_left_out,
-		      netsync_io_num_traces(apply->io));
 	return ok;
+}
+
+void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
+{
+	struct apply_progress *progress = trace->progress;
+	const double part = done < total ? (double)done / total : 1;
+
+	progress_show(&progress->line,
+		      progress->done + (uint64_t)(part * progress->bytes),
+		      progress->total);
+}
+
+/* Those that are left out take no time, and are soon behind. */
+static bool begin_trace(struct apply *apply, uint32_t index)
+{
+	struct apply_progress *progress = &apply->progress;
+	struct tree tree;
+
+	if (!measure_tree(trace_info(apply->io, index).path, &tree))
+		return false;
+	progress->done += progress->bytes;
+	progress->bytes = tree.bytes;
+	progress_show(&progress->line, progress->done, progress->total);
+	return true;
+}
+
+static bool measure_all(struct apply *apply)
+{
+	struct tree tree;
+
+	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
+		if (!measure_tree(trace_info(apply->io, i).path, &tree))
+			return false;
+		apply->progress.total += tree.bytes;
+	}
+	return true;
 }
 
 static bool copy_all(struct apply *apply)
@@ -325,19 +458,14 @@ static bool copy_all(struct apply *apply)
 		const struct source *source = &apply->sources[i];
 
 		for (uint32_t j = 0; j < source->num; j++)
-			if (!copy_trace(apply, source, source->first + j))
+			if (!begin_trace(apply, source->first + j) ||
+			    !copy_trace(apply, source, source->first + j))
 				return false;
 	}
 	return true;
 }
 
 /* ---- the output folder ------------------------------------------------- */
-
-static bool exists_already(const char *path)
-{
-	complain("%s: it exists already; give another folder.", path);
-	return false;
-}
 
 /* Nothing is added to what was recorded. */
 static bool is_in_trace(const struct apply *apply)
@@ -360,68 +488,52 @@ static bool is_in_trace(const struct apply *apply)
 	return is_in;
 }
 
-static bool make_temporary(struct apply *apply)
+static bool make_folder(struct apply *apply)
 {
-	struct stat st;
-
-	if (!lstat(apply->set->output, &st))
-		return exists_already(apply->set->output);
-	if (is_in_trace(apply)) {
-		complain("%s: it would lie in a trace; give another folder.",
-			 apply->set->output);
-		return false;
-	}
-	if (asprintf(&apply->temporary, "%s.XXXXXX", apply->set->output) < 0) {
-		apply->temporary = NULL;
-		return no_memory();
-	}
-	if (mkdtemp(apply->temporary))
-		return true;
-	complain("%s: %s.", apply->temporary, strerror(errno));
-	free(apply->temporary);
-	apply->temporary = NULL;
+	if (!is_in_trace(apply))
+		return output_folder_open(&apply->folder, apply->set->output);
+	complain("%s: it would lie in a trace; give another folder.",
+		 apply->set->output);
 	return false;
 }
 
-/* It gets its name when it is complete. */
+static bool find_all(struct apply *apply)
+{
+	bool ok = true;
+
+	progress_start(&apply->progress.line, "opening");
+	progress_wait(&apply->progress.line);
+	for (int i = 0; i < apply->set->num_traces && ok; i++)
+		ok = !interrupted && find_traces(apply, &apply->sources[i],
+						 apply->set->traces[i]);
+	progress_end(&apply->progress.line);
+	return ok;
+}
+
 static bool keep(struct apply *apply)
 {
-	const mode_t mask = umask(0);
+	bool ok;
 
-	umask(mask);
-	chmod(apply->temporary, 0777 & ~mask);
-	if (!renameat2(AT_FDCWD, apply->temporary, AT_FDCWD, apply->set->output,
-		       RENAME_NOREPLACE))
-		return true;
-	/* Not every file system can do that; a folder with files is not replaced. */
-	if (errno == EINVAL && !rename(apply->temporary, apply->set->output))
-		return true;
-	if (errno == EEXIST || errno == ENOTEMPTY)
-		return exists_already(apply->set->output);
-	complain("%s: %s.", apply->set->output, strerror(errno));
-	return false;
+	progress_start(&apply->progress.line, "writing to disk");
+	progress_wait(&apply->progress.line);
+	ok = output_folder_close(&apply->folder, common_permissions(apply));
+	progress_end(&apply->progress.line);
+	return ok;
 }
 
 static int run(struct apply *apply)
 {
 	bool ok;
 
-	for (int i = 0; i < apply->set->num_traces; i++)
-		if (interrupted || !find_traces(apply, &apply->sources[i],
-						apply->set->traces[i]))
-			return EXIT_BAD;
-	find_common(apply);
-	if (!make_temporary(apply))
+	if (!find_all(apply))
 		return EXIT_BAD;
+	find_common(apply);
+	if (!make_folder(apply) || !measure_all(apply))
+		return EXIT_BAD;
+	progress_start(&apply->progress.line, "copying");
 	ok = copy_all(apply);
-	progress_end(&apply->progress);
-	if (ok && apply->num_copied)
-		ok = keep(apply);
-	else
-		ok = false;
-	if (!ok)
-		remove_tree(apply->temporary);
-	if (!ok)
+	progress_end(&apply->progress.line);
+	if (!ok || !apply->num_copied || !keep(apply))
 		return EXIT_BAD;
 	return apply->num_left_out || apply->num_in_part ? EXIT_PARTIAL :
 							   EXIT_DONE;
@@ -442,7 +554,6 @@ static int apply_all(const struct settings *set)
 		catch_signal(SIGINT, NULL);
 		catch_signal(SIGTERM, NULL);
 		catch_signal(SIGHUP, NULL);
-		progress_start(&apply.progress);
 		netsync_io_set_warn(apply.io, warn, NULL);
 		status = run(&apply);
 	} else {
@@ -451,7 +562,7 @@ static int apply_all(const struct settings *set)
 	for (int i = 0; i < set->num_traces && apply.sources; i++)
 		free(apply.sources[i].real_path);
 	free(apply.sources);
-	free(apply.temporary);
+	output_folder_release(&apply.folder);
 	model_close(&apply.model);
 	netsync_io_free(apply.io);
 	netsync_free(ns);
@@ -460,7 +571,7 @@ static int apply_all(const struct settings *set)
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_METADATA_ONLY = 256 };
+enum { OPT_METADATA_ONLY = 256, OPT_EXTRAPOLATE };
 
 static bool check_arguments(const struct settings *set)
 {
@@ -477,6 +588,7 @@ int cmd_apply(int argc, char **argv)
 		{ "model", required_argument, NULL, 'm' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "metadata-only", no_argument, NULL, OPT_METADATA_ONLY },
+		{ "extrapolate", no_argument, NULL, OPT_EXTRAPOLATE },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -496,6 +608,9 @@ int cmd_apply(int argc, char **argv)
 			break;
 		case OPT_METADATA_ONLY:
 			set.metadata_only = true;
+			break;
+		case OPT_EXTRAPOLATE:
+			set.extrapolate = true;
 			break;
 		case 'h':
 			fputs(help, stdout);

@@ -8,8 +8,10 @@
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,9 @@
 #include "babeltrace/mip.h"
 #include "ctf-source.h"
 #include "tool.h"
+
+/* How often the progress of the child is looked at; as often as a line is drawn. */
+#define LOOK_MS 100
 
 /* What the child has to say. */
 struct answer {
@@ -107,10 +112,46 @@ static bt_value *map_with(const char *key, const char *text)
 	return NULL;
 }
 
+/* Shared with the child: the time that the copy has come to, corrected. */
+static int64_t *reached_ns;
+
+/* All streams of a trace are merged, in the order of time. */
+static void note_time(const bt_message *message)
+{
+	const bt_stream *stream;
+	int64_t t;
+
+	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+		return;
+	stream = bt_event_borrow_stream_const(
+		bt_message_event_borrow_event_const(message));
+	if (!bt_stream_class_borrow_default_clock_class_const(
+		    bt_stream_borrow_class_const(stream)))
+		return;
+	if (bt_clock_snapshot_get_ns_from_origin(
+		    bt_message_event_borrow_default_clock_snapshot_const(message),
+		    &t))
+		bt_current_thread_clear_error();
+	else
+		*reached_ns = t;
+}
+
+static bt_message_iterator_class_next_method_status
+correct_and_tell(bt_self_message_iterator *self, bt_message_array_const messages,
+		 uint64_t capacity, uint64_t *count)
+{
+	bt_message_iterator_class_next_method_status status =
+		correct_next(self, messages, capacity, count);
+
+	if (status == BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK && *count)
+		note_time(messages[*count - 1]);
+	return status;
+}
+
 static bt_component_class_filter *make_filter_class(void)
 {
 	bt_message_iterator_class *iterator =
-		bt_message_iterator_class_create(correct_next);
+		bt_message_iterator_class_create(correct_and_tell);
 	bt_component_class_filter *class = NULL;
 
 	if (iterator &&
@@ -144,6 +185,8 @@ static const bt_component_filter *add_filter(struct graph *graph)
 	if (class && params &&
 	    !bt_value_map_insert_string_entry(params, "host",
 					      graph->trace->host) &&
+	    !bt_value_map_insert_bool_entry(params, "extrapolate",
+					    graph->trace->extrapolate) &&
 	    bt_graph_add_filter_component_with_initialize_method_data(
 		    graph->graph, class, "correct", params, &graph->answer.moved,
 		    BT_LOGGING_LEVEL_NONE, &filter))
@@ -296,12 +339,33 @@ static void child_main(struct graph *graph, int out)
 	      sizeof(graph->answer));
 }
 
+/* By its time, as far as it is known from when to when the trace is. */
+static void show(const struct apply_trace *trace)
+{
+	int64_t first, last, reached = *reached_ns;
+
+	if (trace->last_ns > trace->first_ns &&
+	    apply_time(trace, trace->first_ns, &first) &&
+	    apply_time(trace, trace->last_ns, &last) && reached > first &&
+	    last > first)
+		apply_show(trace, reached - first, last - first);
+	else
+		apply_show(trace, 0, 1);
+}
+
 /* A signal that came to this process alone is handed on. */
 static void wait_for(struct graph *graph, pid_t child, int in)
 {
 	struct answer *answer = &graph->answer;
+	struct pollfd fd = { .fd = in, .events = POLLIN };
 	ssize_t size;
+	int ready;
 
+	while ((ready = poll(&fd, 1, LOOK_MS)) <= 0)
+		if (!ready)
+			show(graph->trace);
+		else
+			kill(child, SIGTERM);
 	while ((size = read(in, answer, sizeof(*answer))) < 0 && errno == EINTR)
 		kill(child, SIGTERM);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -318,6 +382,14 @@ static bool run_child(struct graph *graph)
 	int ends[2];
 	pid_t child;
 
+	if (!reached_ns)
+		reached_ns = mmap(NULL, sizeof(*reached_ns), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (reached_ns == MAP_FAILED) {
+		reached_ns = NULL;
+		return false;
+	}
+	*reached_ns = INT64_MIN;
 	if (pipe2(ends, O_CLOEXEC))
 		return false;
 	fflush(NULL);
@@ -336,6 +408,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	struct graph graph = { .trace = trace, .to = to };
 	const struct answer *answer = &graph.answer;
 	char most[VALUE_SIZE];
+	struct tree original;
 
 	if (!run_child(&graph)) {
 		complain("%s: %s.", trace->path, strerror(errno));
@@ -350,5 +423,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 		complain("warning: %s: to keep the order, %llu times are not quite what the correction says, by up to %s.",
 			 trace->path, (unsigned long long)answer->moved.num,
 			 format_duration(most, answer->moved.most_ns));
-	return answer->ok;
+	/* The sink does not know what the original's permissions were. */
+	return answer->ok && measure_tree(trace->path, &original) &&
+	       narrow_tree(to, &original);
 }

@@ -9,9 +9,11 @@
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uuid.h>
 
 #include "apply.h"
 #include "tool.h"
@@ -75,15 +77,17 @@ static char *read_metadata(const char *path)
 	return copy;
 }
 
-static bool write_metadata(const char *folder, const char *text)
+static bool write_metadata(const char *folder, const char *text, mode_t mode)
 {
 	char *path;
 	FILE *out;
 	bool ok;
+	int fd;
 
 	if (asprintf(&path, "%s/metadata", folder) < 0)
 		return false;
-	out = fopen(path, "wx");
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
 	ok = out && fprintf(out, "%s%s",
 			    strncmp(text, "/* CTF", 6) ? "/* CTF 1.8 */\n\n" : "",
 			    text) > 0;
@@ -104,10 +108,9 @@ static bool next_segment(const struct apply_trace *trace, int64_t *time_ns)
 
 	netsync_clock_model(trace->clock, &model);
 	for (uint32_t i = 1; i < model.num_segments; i++) {
-		int64_t from;
+		int64_t from = netsync_model_segment(&model, i)->from_ns;
 
-		if (!__builtin_sub_overflow(model.segments[i].from_ns,
-					    trace->shift_ns, &from) &&
+		if (!__builtin_sub_overflow(from, trace->shift_ns, &from) &&
 		    from >= *time_ns) {
 			*time_ns = from;
 			return true;
@@ -259,6 +262,7 @@ static bool check_line(const struct line *line)
 	const int64_t trace_compass = line->off_ns + trace_compass_ns(line);
 	const int64_t worst = worst_ns(line);
 	char most[VALUE_SIZE], bound[VALUE_SIZE], least[VALUE_SIZE];
+	char *path;
 
 	format_duration(least, babeltrace);
 	format_duration(most, trace_compass);
@@ -269,8 +273,12 @@ static bool check_line(const struct line *line)
 			 line->trace->path, least, most, bound);
 		return false;
 	}
+	path = strdup(line->trace->path);
+	if (path)
+		make_printable(path);
 	printf("%s: off by up to %s in babeltrace2, %s in Trace Compass; error bound %s\n",
-	       line->trace->path, least, most, bound);
+	       path ? path : "", least, most, bound);
+	free(path);
 	return true;
 }
 
@@ -297,16 +305,19 @@ static bool change_clock(const struct apply_trace *trace,
 		return false;
 	*clock = (struct tsdl_clock){ .freq = line.freq,
 				      .offset = line.offset };
+	uuid_unparse_lower(trace->machine, clock->uuid);
 	return true;
 }
 
 static bool copy_with(const struct apply_trace *trace, const char *to,
 		      const char *text)
 {
+	struct tree tree;
 	uint64_t copied;
 
-	if (!link_tree(trace->path, to, "metadata", &copied) ||
-	    !write_metadata(to, text))
+	if (!measure_tree(trace->path, &tree) ||
+	    !link_tree(trace->path, to, "metadata", &copied) ||
+	    !write_metadata(to, text, tree.files))
 		return false;
 	if (copied)
 		complain("%s: %llu files of it were copied: they could not be linked.",

@@ -1,22 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Captures, pcap and pcapng: libnetsync-io knows their blocks. */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "apply.h"
 #include "tool.h"
 
+/* To look at the size of a file takes as long as a hundred packets. */
+#define PACKETS_PER_LOOK 10000
+
+struct capture {
+	const struct apply_trace *trace;
+	const char *to;
+	uint64_t packets;
+};
+
 static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
 {
+	struct capture *capture = data;
+	struct stat st;
+
 	if (interrupted)
 		return -EINTR;
-	return apply_time(data, time_ns, corrected_ns) ? 0 : -ERANGE;
+	if (!apply_holds(capture->trace, time_ns))
+		return -EDOM;
+	/* The copy is as large as the original, but for some bytes. */
+	if (++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
+		apply_show(capture->trace, st.st_size,
+			   capture->trace->progress->bytes);
+	return apply_time(capture->trace, time_ns, corrected_ns) ? 0 : -ERANGE;
 }
 
 bool apply_pcap(const struct apply_trace *trace, const char *to)
 {
-	if (!netsync_io_copy_capture(trace->io, trace->path, to, correct,
-				     (void *)trace))
-		return true;
-	complain("%s", netsync_io_error(trace->io));
-	return false;
+	struct capture capture = { .trace = trace, .to = to };
+	int ret = netsync_io_copy_capture(trace->io, trace->path, to, correct,
+					  &capture);
+
+	if (ret && ret != -EDOM)
+		complain("%s", netsync_io_error(trace->io));
+	return !ret;
 }

@@ -108,7 +108,8 @@ static bool make_knots(struct knots *knots)
 	    !add_knot(knots, trace->first_ns))
 		return false;
 	for (uint32_t i = 1; i < model.num_segments; i++) {
-		int64_t at = model.segments[i].from_ns - trace->shift_ns;
+		int64_t at = netsync_model_segment(&model, i)->from_ns -
+			     trace->shift_ns;
 
 		if (at > trace->first_ns && at <= trace->last_ns &&
 		    !add_corner(knots, at))
@@ -119,9 +120,7 @@ static bool make_knots(struct knots *knots)
 
 static int stop(void *data, uint64_t done, uint64_t total)
 {
-	(void)data;
-	(void)done;
-	(void)total;
+	apply_show(data, done, total);
 	return interrupted;
 }
 
@@ -131,7 +130,7 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 	bool ok = make_knots(&knots);
 
 	if (ok && netsync_io_copy_tracedat(trace->io, trace->path, to, knots.knot,
-					   knots.num, stop, NULL)) {
+					   knots.num, stop, (void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));
 		ok = false;

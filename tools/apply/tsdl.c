@@ -15,9 +15,9 @@
 /* CTF 2 metadata is a sequence of JSON texts, each after this character. */
 #define JSON_RECORD_SEPARATOR 0x1e
 
-enum key { FREQ, OFFSET_S, OFFSET, NUM_KEYS };
+enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 
-static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset" };
+static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
 struct span {
 	const char *start;	/* NULL: there is none */
@@ -176,11 +176,24 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	return NULL;
 }
 
+/* Empty: it stays as it is. */
+static void write_values(const struct tsdl_clock *clock,
+			 char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
+{
+	const size_t size = sizeof(values[0]);
+
+	snprintf(values[FREQ], size, "%llu", (unsigned long long)clock->freq);
+	snprintf(values[OFFSET_S], size, "%lld", (long long)clock->offset_s);
+	snprintf(values[OFFSET], size, "%lld", (long long)clock->offset);
+	*values[UUID] = '\0';
+	if (*clock->uuid)
+		snprintf(values[UUID], size, "\"%s\"", clock->uuid);
+}
+
 char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 {
 	const struct block block = find_block(text);
-	const long long values[NUM_KEYS] = { clock->freq, clock->offset_s,
-					     clock->offset };
+	char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")];
 	const char *at;
 	char *changed = NULL;
 	size_t size;
@@ -188,22 +201,24 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 
 	if (!out)
 		return NULL;
+	write_values(clock, values);
 	fprintf(out, "%.*s", (int)(block.start - text), text);
 	for (int i = 0; i < NUM_KEYS; i++)
-		if (!block.value[i].start && (i != OFFSET_S || values[i]))
-			fprintf(out, " %s = %lld;", key_names[i], values[i]);
+		if (!block.value[i].start && *values[i] &&
+		    (i != OFFSET_S || clock->offset_s))
+			fprintf(out, " %s = %s;", key_names[i], values[i]);
 	at = block.start;
 	/* In the order of the text: each time the next one of those there. */
 	for (;;) {
 		int next = -1;
 
 		for (int i = 0; i < NUM_KEYS; i++)
-			if (block.value[i].start >= at && (next < 0 ||
+			if (block.value[i].start >= at && *values[i] && (next < 0 ||
 			    block.value[i].start < block.value[next].start))
 				next = i;
 		if (next < 0)
 			break;
-		fprintf(out, "%.*s%lld", (int)(block.value[next].start - at), at,
+		fprintf(out, "%.*s%s", (int)(block.value[next].start - at), at,
 			values[next]);
 		at = block.value[next].end;
 	}

@@ -5,10 +5,13 @@
 
 #include <stdint.h>
 
+#define TSDL_UUID_LEN 36
+
 struct tsdl_clock {
 	uint64_t freq;		/* Hz */
 	int64_t offset_s;	/* of its zero from the epoch: this, */
 	int64_t offset;		/* and so many cycles */
+	char uuid[TSDL_UUID_LEN + 1];	/* to be written; empty: as it is */
 };
 
 /* NULL: it is read; else why not, as the end of a sentence. */

@@ -36,6 +36,8 @@ bt_message_iterator_class_initialize_method_status
 correct_iterator_initialize(bt_self_message_iterator *self,
 			    bt_self_message_iterator_configuration *configuration,
 			    bt_self_component_port_output *port);
+bt_message_iterator_class_seek_beginning_method_status
+correct_seek_beginning(bt_self_message_iterator *self);
 void correct_iterator_finalize(bt_self_message_iterator *self);
 bt_message_iterator_class_next_method_status
 correct_next(bt_self_message_iterator *self, bt_message_array_const messages,

@@ -86,6 +86,10 @@ static bool describe_clock(struct model_clock *told, const struct mip *mip,
 	int64_t seconds;
 	__int128 epoch;
 
+	/* Tracers' clocks have names of many kinds, which the model does not tell. */
+	told->name = bt_clock_class_get_name(class);
+	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
+		told->name = NULL;
 	bt_clock_class_get_offset(class, &seconds, &cycles);
 	epoch = (__int128)seconds * NS_PER_S + (__int128)cycles * NS_PER_S /
 		bt_clock_class_get_frequency(class);
@@ -131,14 +135,14 @@ static int check_host(struct corrections *corrections,
 }
 
 static int find_host(struct corrections *corrections,
-		     const struct model_clock *told,
+		     const char *name, const struct model_clock *told,
 		     const struct model_host **host)
 {
 	int ret;
 
-	if (!corrections->host)
+	if (!name)
 		return model_find_clock(&corrections->model, told, host);
-	ret = model_find_name(&corrections->model, corrections->host, host);
+	ret = model_find_name(&corrections->model, name, host);
 	return ret ? ret : check_host(corrections, *host, told);
 }
 
@@ -155,7 +159,7 @@ static int64_t middle_of_step(const struct host_clock *host,
 
 	if (i + 1 == model->num_segments)
 		return INT64_MAX;
-	from = model->segments[i + 1].from_ns;
+	from = netsync_model_segment(model, i + 1)->from_ns;
 	if (netsync_convert(host->clock, from - 1, &before, NULL) ||
 	    netsync_convert(host->clock, from, &after, NULL) || before <= after)
 		return INT64_MAX;
@@ -172,7 +176,7 @@ static void set_limits(struct host_clock *host, const struct netsync_model *mode
 
 		if (middle < most)
 			most = middle;
-		host->limits[i].from_ns = model->segments[i].from_ns;
+		host->limits[i].from_ns = netsync_model_segment(model, i)->from_ns;
 		host->limits[i].most_ns = most;
 	}
 	for (uint32_t i = 0; i < host->num; i++) {
@@ -226,8 +230,22 @@ static int find_clock(struct corrections *corrections,
 	return 0;
 }
 
+static void set_span(const struct corrections *corrections,
+		     const struct model_host *host,
+		     struct correction *correction)
+{
+	correction->from_ns = host->span.from_ns;
+	correction->to_ns = host->span.to_ns;
+	if (!corrections->extrapolate &&
+	    !model_holds(&corrections->model, host, INT64_MIN, INT64_MAX))
+		return;
+	correction->from_ns = INT64_MIN;
+	correction->to_ns = INT64_MAX;
+}
+
 int corrections_find(struct corrections *corrections, const struct mip *mip,
-		     const bt_stream *stream, struct correction *correction)
+		     const char *given, const bt_stream *stream,
+		     struct correction *correction)
 {
 	const struct model_host *host;
 	struct model_clock told = { 0 };
@@ -244,14 +262,26 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);
 	else
-		ret = find_host(corrections, &told, &host);
+		ret = find_host(corrections, given, &told, &host);
 	if (!ret)
 		ret = find_clock(corrections, host, &correction->clock);
 	if (!ret)
 		ret = model_shift(&corrections->model, host, &told,
 				  &correction->shift_ns);
+	if (!ret) {
+		set_span(corrections, host, correction);
+		model_machine_uuid(&corrections->model, host,
+				   correction->machine);
+	}
 	free(name);
 	return ret;
+}
+
+bool correction_holds(const struct correction *correction, int64_t time_ns)
+{
+	/* What does not fit is left to correction_apply(). */
+	return __builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
+	       (time_ns >= correction->from_ns && time_ns <= correction->to_ns);
 }
 
 static const struct limit *limit_at(const struct host_clock *clock,

@@ -31,12 +31,17 @@ static status correct(struct copier *copier, struct stream *stream,
 		      const bt_clock_snapshot *snapshot, int64_t *raw_ns,
 		      int64_t *time_ns)
 {
+	const char *name = bt_stream_get_name(stream->from);
 	int64_t moved;
 
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, raw_ns)) {
 		bt_current_thread_clear_error();
 		return too_early(copier, stream);
 	}
+	if (!correction_holds(&stream->correction, *raw_ns))
+		return FAIL(copier,
+			"Stream %s has times that the result does not hold for, being far outside of those that it was made of: take the result of this recording. The parameter extrapolate=yes goes on all the same.",
+			name ? name : "without name");
 	if (correction_apply(&stream->correction, *raw_ns, time_ns, &moved))
 		return too_early(copier, stream);
 	if (*time_ns < stream->last_ns) {
@@ -65,19 +70,33 @@ static status set_time(struct copier *copier, struct timed *copy,
 
 /* ---- streams and packets ----------------------------------------------- */
 
+static status add_stream(struct copier *copier, struct timed *copy,
+			 const bt_stream *from)
+{
+	struct correction correction = { 0 };
+
+	if (bt_stream_class_borrow_default_clock_class_const(
+		    bt_stream_borrow_class_const(from)) &&
+	    corrections_find(copier->corrections, copier->streams.mip,
+			     copier->host, from, &correction))
+		return FAIL(copier, "%s",
+			    corrections_error(copier->corrections));
+	copy->stream = streams_add(&copier->streams, from, &correction);
+	copy->is_new = true;
+	return copy->stream ? OK : NO_MEMORY;
+}
+
 static status find_stream(struct copier *copier, struct timed *copy,
 			  const bt_stream *from)
 {
-	copy->stream = streams_get(&copier->streams, from, &copy->is_new);
+	status ret = OK;
+
+	copy->stream = streams_find(&copier->streams, from);
 	if (!copy->stream)
-		return NO_MEMORY;
-	if (copy->is_new && copy->stream->has_clock &&
-	    corrections_find(copier->corrections, copier->streams.mip, from,
-			     &copy->stream->correction))
-		return FAIL(copier, "%s",
-			    corrections_error(copier->corrections));
-	copy->time_ns = copy->stream->last_ns;
-	return OK;
+		ret = add_stream(copier, copy, from);
+	if (!ret)
+		copy->time_ns = copy->stream->last_ns;
+	return ret;
 }
 
 struct stream_kind {

@@ -10,6 +10,7 @@
 struct copier {
 	bt_self_message_iterator *iterator;
 	struct corrections *corrections;
+	const char *host;	/* that the next message is of; NULL: as it says */
 	struct streams streams;
 	struct correct_moved *moved;
 };

@@ -23,6 +23,8 @@ struct mip {
 	/* False: it has none. */
 	bool (*get_clock_uuid)(const bt_clock_class *class,
 			       uint8_t uuid[MODEL_UUID_SIZE]);
+	bool (*set_clock_uuid)(bt_clock_class *class,
+			       const uint8_t uuid[MODEL_UUID_SIZE]);
 
 	/* Copies of classes of fields that depend on another field. */
 	bt_field_class *(*new_array)(const struct field_classes *classes,
@@ -50,14 +52,33 @@ extern const struct mip mip_0;
 extern const struct mip mip_1;
 
 /* Of a graph. */
+static inline uint64_t mip_version(bt_self_component *in)
+{
+#if MAX_MIP
+	return bt_self_component_get_graph_mip_version(in);
+#else
+	(void)in;
+	return 0;
+#endif
+}
+
 static inline const struct mip *mip_of(bt_self_component *in)
 {
 #if MAX_MIP
-	if (bt_self_component_get_graph_mip_version(in))
+	if (mip_version(in))
 		return &mip_1;
 #endif
 	(void)in;
 	return &mip_0;
+}
+
+/* All of them, as what a component class supports. */
+static inline bt_component_class_get_supported_mip_versions_method_status
+add_mip_versions(bt_integer_range_set_unsigned *versions)
+{
+	return bt_integer_range_set_unsigned_add_range(versions, 0, MAX_MIP) ?
+	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
+	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
 }
 
 #endif

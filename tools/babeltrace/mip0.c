@@ -30,6 +30,13 @@ static bool get_clock_uuid(const bt_clock_class *class,
 	return found;
 }
 
+static bool set_clock_uuid(bt_clock_class *class,
+			   const uint8_t uuid[MODEL_UUID_SIZE])
+{
+	bt_clock_class_set_uuid(class, uuid);
+	return true;
+}
+
 /* ---- what depends on another field ------------------------------------- */
 
 static const bt_field_class *follow(const bt_field_class *from,
@@ -130,6 +137,7 @@ static bt_field_class *new_variant(const struct field_classes *classes,
 const struct mip mip_0 = {
 	.identify_trace = identify_trace,
 	.get_clock_uuid = get_clock_uuid,
+	.set_clock_uuid = set_clock_uuid,
 	.new_array = new_array,
 	.new_option = new_option,
 	.new_variant = new_variant,

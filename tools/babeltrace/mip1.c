@@ -7,6 +7,7 @@
 #if MAX_MIP
 
 #include <string.h>
+#include <uuid.h>
 
 #include "fields.h"
 #include "mip.h"
@@ -48,6 +49,15 @@ static bool get_clock_uuid(const bt_clock_class *class,
 	const char *uid = bt_clock_class_get_uid(class);
 
 	return uid && model_parse_uuid(uid, uuid);
+}
+
+static bool set_clock_uuid(bt_clock_class *class,
+			   const uint8_t uuid[MODEL_UUID_SIZE])
+{
+	char text[UUID_STR_LEN];
+
+	uuid_unparse_lower(uuid, text);
+	return !bt_clock_class_set_uid(class, text);
 }
 
 /* ---- what depends on another field ------------------------------------- */
@@ -192,6 +202,7 @@ static bool copy_blob(bt_field *to, const bt_field *from)
 const struct mip mip_1 = {
 	.identify_trace = identify_trace,
 	.get_clock_uuid = get_clock_uuid,
+	.set_clock_uuid = set_clock_uuid,
 	.new_array = new_array,
 	.new_option = new_option,
 	.new_variant = new_variant,

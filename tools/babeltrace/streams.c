@@ -3,7 +3,11 @@
  * Copies of traces and streams, with another clock: what describes events
  * cannot be changed, and is made anew. A copy of a stream keeps alive the trace
  * that it is in, which keeps alive all classes.
+ *
+ * All clocks show the same time, but each host has one of its own: by the uuid of
+ * the clock Trace Compass tells the threads of one machine from those of another.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fields.h"
@@ -86,6 +90,44 @@ static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 	return NULL;
 }
 
+/* ---- clocks ------------------------------------------------------------ */
+
+static bool describe_clock(const struct streams *streams, bt_clock_class *class,
+			   const struct correction *correction)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "corrected by netsync, to the clock of %s",
+		 streams->reference);
+	return !bt_clock_class_set_name(class, NETSYNC_IO_CORRECTED_CLOCK) &&
+	       !bt_clock_class_set_description(class, text) &&
+	       streams->mip->set_clock_uuid(class, correction->machine);
+}
+
+static bt_clock_class *get_clock_class(struct streams *streams,
+				       const struct correction *correction)
+{
+	bt_clock_class *class = map_get(&streams->clock_classes,
+					correction->clock);
+
+	if (class)
+		return class;
+	class = bt_clock_class_create(streams->component);
+	if (class && describe_clock(streams, class, correction) &&
+	    map_put(&streams->clock_classes, correction->clock, class))
+		return class;
+	bt_clock_class_put_ref(class);
+	return NULL;
+}
+
+static bool set_clock_class(struct streams *streams, bt_stream_class *to,
+			    const struct correction *correction)
+{
+	bt_clock_class *class = get_clock_class(streams, correction);
+
+	return class && !bt_stream_class_set_default_clock_class(to, class);
+}
+
 /* ---- classes of streams and events ------------------------------------- */
 
 /* What field classes of an event class, or of its stream class, refer to. */
@@ -135,13 +177,13 @@ static bool copy_contexts(struct streams *streams, bt_stream_class *to,
 }
 
 static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
-			      const bt_stream_class *from)
+			      const bt_stream_class *from,
+			      const struct correction *correction)
 {
 	const struct mip *mip = streams->mip;
 	const char *name = bt_stream_class_get_name(from);
 
-	if (bt_stream_class_borrow_default_clock_class_const(from) &&
-	    bt_stream_class_set_default_clock_class(to, streams->clock_class))
+	if (correction->clock && !set_clock_class(streams, to, correction))
 		return false;
 	bt_stream_class_set_assigns_automatic_event_class_id(to, BT_FALSE);
 	bt_stream_class_set_assigns_automatic_stream_id(to, BT_FALSE);
@@ -169,7 +211,8 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 /* It belongs to its trace class. */
 static bt_stream_class *get_stream_class(struct streams *streams,
 					 bt_trace_class *in,
-					 const bt_stream_class *from)
+					 const bt_stream_class *from,
+					 const struct correction *correction)
 {
 	bt_stream_class *to = map_get(&streams->copies, from);
 
@@ -179,7 +222,7 @@ static bt_stream_class *get_stream_class(struct streams *streams,
 	if (!to)
 		return NULL;
 	bt_stream_class_put_ref(to);
-	return copy_stream_class(streams, to, from) &&
+	return copy_stream_class(streams, to, from, correction) &&
 	       map_put(&streams->copies, from, to) ? to : NULL;
 }
 
@@ -254,7 +297,8 @@ bt_event_class *streams_event_class(struct streams *streams,
 
 /* ---- streams ----------------------------------------------------------- */
 
-static bt_stream *copy_stream(struct streams *streams, const bt_stream *from)
+static bt_stream *copy_stream(struct streams *streams, const bt_stream *from,
+			      const struct correction *correction)
 {
 	bt_trace *trace = get_trace(streams, bt_stream_borrow_trace_const(from));
 	const char *name = bt_stream_get_name(from);
@@ -263,7 +307,8 @@ static bt_stream *copy_stream(struct streams *streams, const bt_stream *from)
 
 	if (trace)
 		class = get_stream_class(streams, bt_trace_borrow_class(trace),
-					 bt_stream_borrow_class_const(from));
+					 bt_stream_borrow_class_const(from),
+					 correction);
 	if (class)
 		to = bt_stream_create_with_id(class, trace,
 					      bt_stream_get_id(from));
@@ -286,26 +331,27 @@ static void free_stream(struct stream *stream)
 	free(stream);
 }
 
-struct stream *streams_get(struct streams *streams, const bt_stream *from,
-			   bool *is_new)
+struct stream *streams_find(const struct streams *streams, const bt_stream *from)
 {
-	struct stream *stream = map_get(&streams->copies, from);
+	return map_get(&streams->copies, from);
+}
 
-	*is_new = !stream;
-	if (stream)
-		return stream;
-	stream = calloc(1, sizeof(*stream));
+struct stream *streams_add(struct streams *streams, const bt_stream *from,
+			   const struct correction *correction)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+
 	if (!stream)
 		return NULL;
-	stream->to = copy_stream(streams, from);
+	stream->to = copy_stream(streams, from, correction);
 	if (!stream->to || !map_put(&streams->copies, from, stream)) {
 		free_stream(stream);
 		return NULL;
 	}
 	bt_stream_get_ref(from);
 	stream->from = from;
-	stream->has_clock = bt_stream_class_borrow_default_clock_class_const(
-		bt_stream_borrow_class_const(from));
+	stream->has_clock = correction->clock;
+	stream->correction = *correction;
 	stream->next = streams->first;
 	streams->first = stream;
 	return stream;
@@ -319,6 +365,8 @@ void streams_release(struct streams *streams)
 		streams->first = stream->next;
 		free_stream(stream);
 	}
+	for (size_t i = 0; i < streams->clock_classes.room; i++)
+		bt_clock_class_put_ref(streams->clock_classes.entries[i].value);
+	map_release(&streams->clock_classes);
 	map_release(&streams->copies);
-	bt_clock_class_put_ref(streams->clock_class);
 }

@@ -22,17 +22,20 @@ struct stream {
 struct streams {
 	const struct mip *mip;
 	struct map copies;	/* of everything but packets and events */
-	bt_clock_class *clock_class;	/* of all copies */
+	struct map clock_classes;	/* of hosts, by struct host_clock */
+	const char *reference;	/* the host whose clock they all show */
 	bt_self_component *component;
 	struct stream *first;
 };
 
+/* The copy of a stream; NULL: there is none yet. */
+struct stream *streams_find(const struct streams *streams, const bt_stream *from);
 /*
- * The copy of a stream, made when it is asked for first; its correction is not
- * set then. NULL: there is not enough memory.
+ * Make it. @correction->clock is NULL for a stream without a clock. NULL: there is
+ * not enough memory.
  */
-struct stream *streams_get(struct streams *streams, const bt_stream *from,
-			   bool *is_new);
+struct stream *streams_add(struct streams *streams, const bt_stream *from,
+			   const struct correction *correction);
 /* The copy of an event class of a stream. NULL: not enough memory. */
 bt_event_class *streams_event_class(struct streams *streams,
 				    const struct stream *stream,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "doctor.h"
+#include "json-value.h"
+#include "writer.h"
 
 /* A new check is one function and one row. */
 static const struct {
@@ -115,7 +117,7 @@ void diagnosis_free(struct diagnosis *diag)
 
 static void put_text(json_object *object, const char *key, const char *text)
 {
-	json_object_object_add(object, key, json_object_new_string(text));
+	json_object_object_add(object, key, new_string(text));
 }
 
 json_object *diagnosis_json(const struct diagnosis *diag)
@@ -136,28 +138,20 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 	return list;
 }
 
-static const char *text_of(json_object *object, const char *key)
-{
-	const char *text =
-		json_object_get_string(json_object_object_get(object, key));
-
-	return text ? text : "";
-}
-
 /* What is not from a netsync of this version is left out. */
 static void read_finding(struct diagnosis *diag, json_object *object)
 {
-	const char *advice = text_of(object, "advice");
+	const char *advice = member_text(object, "advice");
 	enum verdict verdict = VERDICT_GOOD;
 
 	while (verdict < VERDICT_WRONG &&
-	       strcmp(text_of(object, "verdict"), verdicts[verdict]))
+	       strcmp(member_text(object, "verdict"), verdicts[verdict]))
 		verdict++;
 	for (size_t i = 0; i < NUM_CHECKS; i++) {
-		if (strcmp(text_of(object, "check"), checks[i].name))
+		if (strcmp(member_text(object, "check"), checks[i].name))
 			continue;
 		diag->check = checks[i].name;
-		found(diag, verdict, "%s", text_of(object, "finding"));
+		found(diag, verdict, "%s", member_text(object, "finding"));
 		if (*advice)
 			advise(diag, "%s", advice);
 	}
@@ -165,8 +159,6 @@ static void read_finding(struct diagnosis *diag, json_object *object)
 
 void diagnosis_read(struct diagnosis *diag, json_object *list)
 {
-	size_t num = list ? json_object_array_length(list) : 0;
-
-	for (size_t i = 0; i < num; i++)
-		read_finding(diag, json_object_array_get_idx(list, i));
+	for (size_t i = 0; i < value_length(list); i++)
+		read_finding(diag, value_at(list, i));
 }

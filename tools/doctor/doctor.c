@@ -10,6 +10,7 @@
 #include "remote/beacon.h"
 #include "doctor.h"
 #include "tool.h"
+#include "writer.h"
 
 static const char help[] =
 	"Usage: netsync doctor [OPTION...]\n\n"
@@ -77,7 +78,7 @@ static void write_diagnoses_json(FILE *out, const struct diagnosis *diags,
 		json_object *host = json_object_new_object();
 
 		json_object_object_add(host, "host",
-				       json_object_new_string(diags[i].host));
+				       new_string(diags[i].host));
 		json_object_object_add(host, "checks",
 				       diagnosis_json(&diags[i]));
 		json_object_array_add(hosts, host);
@@ -171,10 +172,6 @@ static int write_all(const struct settings *set, const struct diagnosis *diags,
 		write_diagnoses_json(stdout, diags, num, between);
 	else
 		write_diagnoses(stdout, diags, num, between);
-	if (fflush(stdout) || ferror(stdout)) {
-		complain("standard output: %s.", strerror(errno));
-		return EXIT_BAD;
-	}
 	for (unsigned int i = 0; i < num; i++)
 		wrong |= is_wrong(&diags[i]);
 	return wrong ? EXIT_BAD : EXIT_DONE;

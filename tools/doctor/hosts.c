@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "json-value.h"
 #include "remote/beacons.h"
 #include "doctor.h"
 #include "tool.h"
@@ -46,8 +47,8 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 		struct json_object *answer = all->list[i]->answer;
 
 		if (is_other(all->list[i]) && answer)
-			diagnosis_read(&diags[i], json_object_object_get(
-						answer, "checks"));
+			diagnosis_read(&diags[i],
+				       value_member(answer, "checks"));
 	}
 }
 

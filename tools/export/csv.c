@@ -41,14 +41,36 @@ static struct end correct(const struct export_host *host, int64_t time_ns)
 	return end;
 }
 
+/*
+ * A spreadsheet takes a cell that begins so for a formula, and obeys it (OWASP, "CSV
+ * injection"): = + - @, the same in full width, and what it skips before these.
+ */
+static bool is_formula(const char *text)
+{
+	static const char *const begins[] = {
+		"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d",
+		"\uff20",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
 /* Names of hosts may hold anything. */
 static void put_name(FILE *out, const char *name)
 {
-	if (!strpbrk(name, ",\"\r\n")) {
+	const bool formula = is_formula(name);
+
+	if (!formula && !strpbrk(name, ",\"\r\n")) {
 		fputs(name, out);
 		return;
 	}
 	putc('"', out);
+	/* So it is a text for all of them. */
+	if (formula)
+		putc('\'', out);
 	for (; *name; name++) {
 		if (*name == '"')
 			putc('"', out);
@@ -104,6 +126,15 @@ static void put_port(FILE *out, const struct netsync_message *msg,
 	put_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
 }
 
+/* What is not corrected is in no window. */
+static bool is_shown(const struct export *export, const struct end *end)
+{
+	const bool is_whole = export->begin_ns == INT64_MIN &&
+			      export->end_ns == INT64_MAX;
+
+	return is_whole || (end->known && export_shows(export, end->time_ns));
+}
+
 static bool put_message(void *data, const void *record)
 {
 	const struct netsync_message *msg = record;
@@ -113,6 +144,8 @@ static bool put_message(void *data, const void *record)
 	const struct end send = correct(from, msg->send_ns);
 	const struct end recv = correct(to, msg->recv_ns);
 
+	if (!is_shown(csv->export, &send) || !is_shown(csv->export, &recv))
+		return true;
 	put_name(csv->out, from->name);
 	putc(',', csv->out);
 	put_name(csv->out, to->name);

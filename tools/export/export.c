@@ -9,18 +9,30 @@
 #include "export.h"
 #include "input.h"
 #include "model.h"
+#include "output.h"
+#include "timeline.h"
+#include "window.h"
 
 static const char help[] =
 	"Usage: netsync export --csv | --perfetto [OPTION...] [TRACE...]\n\n"
 	"Write the packets that traced machines sent each other, with corrected times. A\n"
 	"TRACE is as for netsync sync.\n\n"
 	"      --csv              a line for each packet that was seen on both sides\n"
-	"      --perfetto         JSON for ui.perfetto.dev or chrome://tracing\n"
-	"      --events           with --perfetto: also all events of CTF traces\n"
+	"      --perfetto         for ui.perfetto.dev: packets, and messages between them\n"
+	"      --format FORMAT    of that: protobuf, or json, which chrome://tracing reads,\n"
+	"                         too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
+	"                         json)\n"
+	"      --events           with --perfetto: also all events of CTF traces, threads\n"
+	"                         and system calls\n"
+	"  -e, --event GLOB,...   the same, but only events of these names; may repeat\n"
+	"      --begin TIME       only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
+	"                         1700000000.25 (s), ..000 (ns), or +1.5s after the begin\n"
+	"      --end TIME         only until then\n"
 	"  -o, --output FILE      write there instead of to the terminal\n"
 	"      --force            overwrite FILE if it exists\n"
 	"  -m, --model FILE       correct by what \"netsync sync --format json\" wrote,\n"
 	"                         instead of estimating\n"
+	"      --extrapolate      go on where traces are far outside of what FILE was made of\n"
 	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
 	"      --packets FILE     read packet events, with named columns\n"
 	"      --strict           stop at the first bad line of these\n"
@@ -33,7 +45,8 @@ static const char help[] =
 	"  -h, --help             this text\n\n"
 	"Exit status: as of netsync sync.\n";
 
-enum { OPT_FORCE = 256, OPT_CSV, OPT_PERFETTO, OPT_EVENTS };
+enum { OPT_FORCE = 256, OPT_CSV, OPT_PERFETTO, OPT_EVENTS, OPT_FORMAT, OPT_BEGIN,
+       OPT_END };
 
 typedef bool (*export_format)(FILE *out, const struct export *export);
 
@@ -42,9 +55,19 @@ struct settings {
 	unsigned int num_formats;	/* asked for; format is the last one */
 	export_format format;
 	bool events;
+	struct moment begin, end;
+	char **globs;		/* of events; none: all */
+	size_t num_globs;
+	unsigned int timeline;	/* which of timelines[]; NUM_TIMELINES: not said */
 	const char *output;
 	bool force;
 };
+
+static const struct timeline_format *const timelines[] = {
+	&trace_event_format, &protobuf_format,
+};
+static const char *const timeline_names[] = { "json", "protobuf", NULL };
+enum { TIMELINE_JSON, TIMELINE_PROTOBUF, NUM_TIMELINES };
 
 /* ---- the command line -------------------------------------------------- */
 
@@ -55,7 +78,11 @@ static bool check_arguments(const struct settings *set)
 		return false;
 	}
 	if (set->events && set->format != export_perfetto) {
-		complain("--events: only --perfetto shows other events than packets.");
+		complain("--events, --event: only --perfetto shows other events than packets.");
+		return false;
+	}
+	if (set->timeline != NUM_TIMELINES && set->format != export_perfetto) {
+		complain("--format: only --perfetto has several.");
 		return false;
 	}
 	if (set->events && set->input.split_netns) {
@@ -69,6 +96,74 @@ static bool check_arguments(const struct settings *set)
 	return input_check_model(&set->input);
 }
 
+/* Names of events, with commas between them. */
+static bool add_globs(struct settings *set, const char *text)
+{
+	do {
+		const size_t length = strcspn(text, ",");
+		char **more = realloc(set->globs,
+				      (set->num_globs + 1) * sizeof(*more));
+
+		if (more)
+			set->globs = more;
+		if (!length) {
+			complain("--event: between commas there is a name, such as sched_switch or block_*.");
+			return false;
+		}
+		set->globs[set->num_globs] = more ? strndup(text, length) : NULL;
+		if (!more || !more[set->num_globs]) {
+			complain("There is not enough memory.");
+			return false;
+		}
+		set->num_globs++;
+		text += length;
+	} while (*text++);
+	return true;
+}
+
+/* As the name of the file says. */
+static unsigned int guess_timeline(const char *path)
+{
+	static const char *const ends[] = { ".pftrace", ".perfetto-trace", ".pb" };
+	const char *end = path ? strrchr(path, '.') : NULL;
+
+	for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!strcmp(end, ends[i]))
+			return TIMELINE_PROTOBUF;
+	return TIMELINE_JSON;
+}
+
+/* An option that only this command has. False: its value was complained of. */
+static bool take_option(struct settings *set, int option, const char *value)
+{
+	switch (option) {
+	case OPT_CSV:
+		set->format = export_csv;
+		set->num_formats++;
+		return true;
+	case OPT_PERFETTO:
+		set->format = export_perfetto;
+		set->num_formats++;
+		return true;
+	case 'e':
+		set->events = true;
+		return add_globs(set, value);
+	case OPT_EVENTS:
+		set->events = true;
+		return true;
+	case OPT_FORMAT:
+		return parse_format(&set->timeline, value, timeline_names);
+	case OPT_BEGIN:
+		return moment_parse(&set->begin, "begin", value);
+	case OPT_END:
+		return moment_parse(&set->end, "end", value);
+	case OPT_FORCE:
+		set->force = true;
+		return true;
+	}
+	return input_option(&set->input, option, value);
+}
+
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
@@ -77,6 +172,10 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		{ "csv", no_argument, NULL, OPT_CSV },
 		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
 		{ "events", no_argument, NULL, OPT_EVENTS },
+		{ "event", required_argument, NULL, 'e' },
+		{ "format", required_argument, NULL, OPT_FORMAT },
+		{ "begin", required_argument, NULL, OPT_BEGIN },
+		{ "end", required_argument, NULL, OPT_END },
 		MODEL_OPTION,
 		{ "output", required_argument, NULL, 'o' },
 		{ "force", no_argument, NULL, OPT_FORCE },
@@ -85,31 +184,17 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, INPUT_LETTERS MODEL_LETTER "o:h",
+	while ((option = getopt_long(argc, argv, INPUT_LETTERS MODEL_LETTER "e:o:h",
 				     options, NULL)) != -1) {
 		switch (option) {
-		case OPT_CSV:
-			set->format = export_csv;
-			set->num_formats++;
-			break;
-		case OPT_PERFETTO:
-			set->format = export_perfetto;
-			set->num_formats++;
-			break;
-		case OPT_EVENTS:
-			set->events = true;
-			break;
 		case 'o':
 			set->output = optarg;
-			break;
-		case OPT_FORCE:
-			set->force = true;
 			break;
 		case 'h':
 			fputs(help, stdout);
 			return EXIT_DONE;
 		default:
-			if (!input_option(&set->input, option, optarg))
+			if (!take_option(set, option, optarg))
 				return EXIT_BAD;
 		}
 	}
@@ -125,6 +210,39 @@ bool export_time(const struct export_host *host, int64_t time_ns,
 	return host->clock &&
 	       !__builtin_add_overflow(time_ns, host->shift_ns, &time_ns) &&
 	       !netsync_convert(host->clock, time_ns, time_ref, NULL);
+}
+
+static void extend(const struct export_host *host, int64_t from_ns, int64_t to_ns,
+		   int64_t *first_ns, int64_t *last_ns)
+{
+	int64_t t;
+
+	if (from_ns > to_ns)
+		return;
+	if (export_time(host, from_ns, &t) && t < *first_ns)
+		*first_ns = t;
+	if (export_time(host, to_ns, &t) && t > *last_ns)
+		*last_ns = t;
+}
+
+bool export_span(const struct export *export, int64_t *first_ns,
+		 int64_t *last_ns)
+{
+	*first_ns = INT64_MAX;
+	*last_ns = INT64_MIN;
+	for (uint32_t i = 0; i < export->num_hosts; i++) {
+		const struct netsync_host_info info = host_info(export->ns, i);
+
+		extend(&export->hosts[i], info.first_ns, info.last_ns, first_ns,
+		       last_ns);
+	}
+	for (uint32_t i = 0; i < netsync_io_num_traces(export->io); i++) {
+		const struct netsync_io_trace trace = trace_info(export->io, i);
+
+		extend(&export->hosts[trace.host], trace.first_ns, trace.last_ns,
+		       first_ns, last_ns);
+	}
+	return *first_ns <= *last_ns;
 }
 
 char *export_address(const uint8_t address[16], char *text)
@@ -163,6 +281,10 @@ static void keep_packet(void *data, const struct netsync_packet *pkt)
 static bool keep(struct job *job)
 {
 	job->export.events = job->set->events;
+	job->export.globs = (const char **)job->set->globs;
+	job->export.num_globs = job->set->num_globs;
+	job->export.timeline = timelines[job->set->timeline < NUM_TIMELINES ?
+		job->set->timeline : guess_timeline(job->set->output)];
 	job->export.messages = &job->messages;
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
@@ -176,11 +298,15 @@ static bool keep(struct job *job)
 	return true;
 }
 
-/* 0; -ENODATA: it could not be corrected; or another negative errno. */
+/*
+ * 0; -ENODATA: it could not be corrected; or another negative errno. What is wrong
+ * was said.
+ */
 static int find_clock(struct job *job, uint32_t number)
 {
 	struct export_host *host = &job->export.hosts[number];
 	const struct model_host *found;
+	struct netsync_host_info info;
 	int ret;
 
 	if (!job->set->input.model) {
@@ -192,7 +318,14 @@ static int find_clock(struct job *job, uint32_t number)
 	if (!ret)
 		ret = model_read_clock(&job->model, found, &host->own);
 	host->clock = host->own;
-	return ret;
+	if (ret) {
+		complain(ret == -ENODATA ? "warning: %s" : "%s",
+			 model_error(&job->model));
+		return ret;
+	}
+	info = host_info(job->ns, number);
+	return input_check_span(&job->set->input, &job->model, found, host->own,
+				&info, host->shift_ns) ? 0 : -ERANGE;
 }
 
 /* Return: exit status. */
@@ -216,13 +349,42 @@ static int find_clocks(struct job *job)
 		ret = find_clock(job, i);
 		if (!ret)
 			continue;
-		complain(ret == -ENODATA ? "warning: %s" : "%s",
-			 model_error(&job->model));
 		if (ret != -ENODATA)
 			return EXIT_BAD;
 		status = EXIT_PARTIAL;
 	}
 	return status;
+}
+
+/* Traces without packets are not read before they are written. */
+static bool is_all_read(const struct export *export)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(export->io); i++) {
+		const struct netsync_io_trace trace = trace_info(export->io, i);
+
+		if (trace.first_ns > trace.last_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Of which time. False: of none, and that was said. */
+static bool find_window(struct job *job)
+{
+	const struct settings *set = job->set;
+	struct export *e = &job->export;
+	int64_t first_ns, last_ns;
+
+	e->begin_ns = INT64_MIN;
+	e->end_ns = INT64_MAX;
+	if (set->begin.kind == MOMENT_NONE && set->end.kind == MOMENT_NONE)
+		return true;
+	if (export_span(e, &first_ns, &last_ns))
+		return window_find(&set->begin, &set->end, first_ns, last_ns,
+				   !e->events || is_all_read(e), &e->begin_ns,
+				   &e->end_ns);
+	complain("--begin, --end: nothing in the traces could be corrected, so that there is no time for these.");
+	return false;
 }
 
 static bool write_export(FILE *out, const void *data)
@@ -247,7 +409,7 @@ static int run(struct job *job)
 	if (!keep(job) || !input_solve(&set->input, job->ns, job->io))
 		return EXIT_BAD;
 	status = find_clocks(job);
-	if (status == EXIT_BAD ||
+	if (status == EXIT_BAD || !find_window(job) ||
 	    !output_write(set->output, set->force, write_export, job))
 		return EXIT_BAD;
 	return set->input.model ? status : outcome_explain(&outcome, job->ns);
@@ -283,11 +445,16 @@ static int export(const struct settings *set)
 
 int cmd_export(int argc, char **argv)
 {
-	struct settings set = { .input = INPUT_DEFAULT };
+	struct settings set = {
+		.input = INPUT_DEFAULT, .timeline = NUM_TIMELINES,
+	};
 	int status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)
 		status = export(&set);
 	input_release(&set.input);
+	while (set.num_globs)
+		free(set.globs[--set.num_globs]);
+	free(set.globs);
 	return status;
 }

@@ -1,75 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace Event Format, which Perfetto and Chrome show: hosts are processes, packet
- * events are slices and messages flows between these. Times are microseconds,
- * relative to a base: viewers keep them in a double.
+ * What Perfetto and Chrome show, of all hosts on one time base: packets and the
+ * messages that they are, and where that is asked for all other events.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
-#include <json.h>
 #include <string.h>
 
 #include "perfetto.h"
-#include "writer.h"
 
 #define SECOND INT64_C(1000000000)
 
-/*
- * Flows need slices that enclose them. This is as short as slices can be, so that
- * no two overlap, in whatever order they come.
- */
-#define SLICE ",\"dur\":0.001"
-
-/* ---- writing ----------------------------------------------------------- */
-
-void perfetto_text(FILE *out, const char *text)
-{
-	json_object *string = new_string(text);
-
-	fputs(string ? json_object_to_json_string_ext(string,
-		       JSON_C_TO_STRING_NOSLASHESCAPE) : "\"\"", out);
-	json_object_put(string);
-}
-
-void perfetto_begin(struct perfetto *p, char phase, uint32_t host, uint32_t thread)
-{
-	fprintf(p->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
-		p->begun ? ",\n" : "\n", phase, host + 1, thread);
-	p->begun = true;
-}
-
-void perfetto_begin_at(struct perfetto *p, char phase, uint32_t host,
-		       uint32_t thread, int64_t time_ref)
-{
-	/* Times of one trace are within 36 years. */
-	const int64_t t = time_ref - p->base_ns;
-	const uint64_t ns = t < 0 ? -(uint64_t)t : (uint64_t)t;
-
-	perfetto_begin(p, phase, host, thread);
-	fprintf(p->out, ",\"ts\":%s%" PRIu64 ".%03u", t < 0 ? "-" : "", ns / 1000,
-		(unsigned int)(ns % 1000));
-}
-
-void perfetto_end(struct perfetto *p)
-{
-	putc('}', p->out);
-}
-
-static void name_it(struct perfetto *p, const char *what, uint32_t host,
-		    uint32_t thread, const char *name)
-{
-	perfetto_begin(p, 'M', host, thread);
-	fprintf(p->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	perfetto_text(p->out, name);
-	putc('}', p->out);
-	perfetto_end(p);
-}
-
-void perfetto_name_thread(struct perfetto *p, uint32_t host, uint32_t thread,
-			  const char *name)
-{
-	name_it(p, "thread_name", host, thread, name);
-}
+struct perfetto {
+	struct timeline timeline;
+	const struct export *export;
+	uint64_t messages;	/* so many so far */
+};
 
 /* ---- packets and messages ---------------------------------------------- */
 
@@ -90,24 +37,61 @@ static const char *protocol_name(uint8_t protocol)
 	return "IP";
 }
 
-static void put_packet_args(FILE *out, const struct netsync_packet *pkt)
-{
-	char text[INET6_ADDRSTRLEN];
+#define NAME_SIZE 32
 
-	/* No double holds it. */
-	fprintf(out, ",\"args\":{\"host_ns\":\"%" PRId64 "\"", pkt->time_ns);
+/* "TCP 40000 > 80". Return: @name. */
+static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports,
+			 uint16_t sport, uint16_t dport)
+{
+	if (has_ports)
+		snprintf(name, NAME_SIZE, "%s %u > %u", protocol_name(protocol),
+			 sport, dport);
+	else
+		snprintf(name, NAME_SIZE, "%s", protocol_name(protocol));
+	return name;
+}
+
+/* All that is told of a packet, and room for its texts. */
+struct packet_args {
+	struct arg list[10];
+	size_t num;
+	char saddr[INET6_ADDRSTRLEN];
+	char daddr[INET6_ADDRSTRLEN];
+	char flags[TCP_FLAGS_SIZE];
+};
+
+static void add_number(struct packet_args *args, const char *name, uint64_t number)
+{
+	args->list[args->num++] =
+		(struct arg){ name, ARG_UNSIGNED, { .number = number } };
+}
+
+static void add_label(struct packet_args *args, const char *name, const char *text)
+{
+	args->list[args->num++] = (struct arg){ name, ARG_LABEL, { text } };
+}
+
+static void packet_args(struct packet_args *args, const struct netsync_packet *pkt)
+{
+	args->list[0] = (struct arg){
+		"host_ns", ARG_TIME, { .integer = pkt->time_ns },
+	};
+	args->num = 1;
 	if (pkt->fields & NETSYNC_HAS_ADDRS) {
-		fprintf(out, ",\"saddr\":\"%s\"", export_address(pkt->saddr, text));
-		fprintf(out, ",\"daddr\":\"%s\"", export_address(pkt->daddr, text));
+		add_label(args, "saddr", export_address(pkt->saddr, args->saddr));
+		add_label(args, "daddr", export_address(pkt->daddr, args->daddr));
 	}
-	if (pkt->fields & NETSYNC_HAS_PORTS)
-		fprintf(out, ",\"sport\":%u,\"dport\":%u", pkt->sport, pkt->dport);
+	if (pkt->fields & NETSYNC_HAS_PORTS) {
+		add_number(args, "sport", pkt->sport);
+		add_number(args, "dport", pkt->dport);
+	}
 	if (pkt->fields & NETSYNC_HAS_LEN)
-		fprintf(out, ",\"len\":%u", pkt->len);
-	if (pkt->protocol == IPPROTO_TCP)
-		fprintf(out, ",\"seq\":%u,\"ack\":%u,\"flags\":%u", pkt->seq,
-			pkt->ack, pkt->flags);
-	putc('}', out);
+		add_number(args, "len", pkt->len);
+	if (pkt->protocol == IPPROTO_TCP) {
+		add_number(args, "seq", pkt->seq);
+		add_number(args, "ack", pkt->ack);
+		add_label(args, "flags", tcp_flags(pkt->flags, args->flags));
+	}
 }
 
 static bool put_packet(void *data, const void *record)
@@ -115,104 +99,146 @@ static bool put_packet(void *data, const void *record)
 	const struct netsync_packet *pkt = record;
 	const bool sent = pkt->dir == NETSYNC_OUT;
 	struct perfetto *p = data;
-	int64_t t;
+	struct packet_args args;
+	char name[NAME_SIZE];
+	struct timeline_event event = {
+		.track = { pkt->host, sent ? TRACK_OUT : TRACK_IN, 0 },
+		.category = "packet",
+		.args = args.list,
+	};
 
-	if (!export_time(&p->export->hosts[pkt->host], pkt->time_ns, &t))
+	if (!export_time(&p->export->hosts[pkt->host], pkt->time_ns,
+			 &event.time_ns) ||
+	    !export_shows(p->export, event.time_ns))
 		return true;
-	perfetto_begin_at(p, 'X', pkt->host, sent ? THREAD_OUT : THREAD_IN, t);
-	fprintf(p->out, SLICE ",\"cat\":\"packet\",\"name\":\"%s",
-		protocol_name(pkt->protocol));
-	if (pkt->fields & NETSYNC_HAS_PORTS)
-		fprintf(p->out, " %u > %u", pkt->sport, pkt->dport);
-	putc('"', p->out);
-	put_packet_args(p->out, pkt);
-	perfetto_end(p);
-	return !ferror(p->out);
+	packet_args(&args, pkt);
+	event.num_args = args.num;
+	event.name = packet_name(name, pkt->protocol,
+				 pkt->fields & NETSYNC_HAS_PORTS, pkt->sport,
+				 pkt->dport);
+	p->timeline.format->packet(&p->timeline, &event);
+	return !ferror(p->timeline.out);
 }
 
 /* One that no packet event is known of. */
-static void put_end(struct perfetto *p, uint32_t host, uint32_t thread, int64_t t,
-		    const char *what, uint32_t other)
+static void put_end(struct perfetto *p, struct track track, int64_t time_ns,
+		    const char *name, const char *other)
 {
-	perfetto_begin_at(p, 'X', host, thread, t);
-	fprintf(p->out, SLICE ",\"cat\":\"packet\",\"name\":\"%s\","
-		"\"args\":{\"host\":", what);
-	perfetto_text(p->out, p->export->hosts[other].name);
-	putc('}', p->out);
-	perfetto_end(p);
+	const struct arg host = { "host", ARG_LABEL, { other } };
+	const struct timeline_event event = {
+		track, time_ns, "packet", name, &host, 1,
+	};
+
+	p->timeline.format->packet(&p->timeline, &event);
 }
 
 static bool put_message(void *data, const void *record)
 {
-	static const char flow[] =
-		",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64;
 	const struct netsync_message *msg = record;
 	struct perfetto *p = data;
-	int64_t sent, received;
+	const struct export_host *from = &p->export->hosts[msg->from];
+	const struct export_host *to = &p->export->hosts[msg->to];
+	struct timeline_message message = {
+		.name = "message",
+		.sent = { msg->from, TRACK_SENT, 0 },
+		.received = { msg->to, TRACK_RECEIVED, 0 },
+		.from = from->name,
+		.to = to->name,
+	};
+	char name[NAME_SIZE];
 
-	if (!export_time(&p->export->hosts[msg->from], msg->send_ns, &sent) ||
-	    !export_time(&p->export->hosts[msg->to], msg->recv_ns, &received))
+	if (!export_time(from, msg->send_ns, &message.sent_ns) ||
+	    !export_time(to, msg->recv_ns, &message.received_ns) ||
+	    !export_shows(p->export, message.sent_ns) ||
+	    !export_shows(p->export, message.received_ns))
 		return true;
-	if (!msg->protocol) {
-		put_end(p, msg->from, THREAD_OUT, sent, "send", msg->to);
-		put_end(p, msg->to, THREAD_IN, received, "receive", msg->from);
+	if (msg->protocol) {
+		message.name = packet_name(name, msg->protocol,
+					   msg->fields & NETSYNC_HAS_PORTS,
+					   msg->sport, msg->dport);
+	} else {
+		put_end(p, (struct track){ msg->from, TRACK_OUT, 0 },
+			message.sent_ns, "send", to->name);
+		put_end(p, (struct track){ msg->to, TRACK_IN, 0 },
+			message.received_ns, "receive", from->name);
 	}
-	p->flows++;
-	perfetto_begin_at(p, 's', msg->from, THREAD_OUT, sent);
-	fprintf(p->out, flow, p->flows);
-	perfetto_end(p);
-	perfetto_begin_at(p, 'f', msg->to, THREAD_IN, received);
-	fprintf(p->out, flow, p->flows);
-	fputs(",\"bp\":\"e\"", p->out);
-	perfetto_end(p);
-	return !ferror(p->out);
+	message.id = ++p->messages;
+	p->timeline.format->message(&p->timeline, &message);
+	return !ferror(p->timeline.out);
 }
 
 /* ---- all of it --------------------------------------------------------- */
 
-/* The full second in which the first trace begins. */
+/* The full second in which what is shown begins. */
 static int64_t find_base(const struct export *export)
 {
-	int64_t base = INT64_MAX, t;
+	int64_t base = export->begin_ns, last;
 
-	for (uint32_t i = 0; i < export->num_hosts; i++) {
-		const struct netsync_host_info info = host_info(export->ns, i);
-
-		if (info.first_ns <= info.last_ns &&
-		    export_time(&export->hosts[i], info.first_ns, &t) && t < base)
-			base = t;
-	}
-	if (base == INT64_MAX)
+	if (base == INT64_MIN && !export_span(export, &base, &last))
 		return 0;
+	/* Before that there is no time. */
+	if (base < INT64_MIN + SECOND)
+		return INT64_MIN;
 	return base - (base % SECOND + SECOND) % SECOND;
 }
 
 static void put_hosts(struct perfetto *p)
 {
+	static const struct {
+		enum track_kind kind;
+		const char *name;
+	} tracks[] = {
+		{ TRACK_OUT, "packets out" },
+		{ TRACK_IN, "packets in" },
+		{ TRACK_SENT, "messages out" },
+		{ TRACK_RECEIVED, "messages in" },
+	};
+	struct timeline *timeline = &p->timeline;
+
 	for (uint32_t i = 0; i < p->export->num_hosts; i++) {
 		if (!p->export->hosts[i].clock)
 			continue;
-		name_it(p, "process_name", i, 0, p->export->hosts[i].name);
-		perfetto_name_thread(p, i, THREAD_OUT, "packets out");
-		perfetto_name_thread(p, i, THREAD_IN, "packets in");
+		timeline->format->name(timeline,
+				       (struct track){ i, TRACK_HOST, 0 },
+				       p->export->hosts[i].name);
+		for (size_t j = 0; j < sizeof(tracks) / sizeof(tracks[0]); j++)
+			timeline->format->name(timeline,
+				(struct track){ i, tracks[j].kind, 0 },
+				tracks[j].name);
 	}
+}
+
+static bool put_all(struct perfetto *p)
+{
+	const struct export *export = p->export;
+
+	put_hosts(p);
+	return spool_replay(export->packets, put_packet, p) &&
+	       spool_replay(export->messages, put_message, p) &&
+	       (!export->events || perfetto_events(&p->timeline, export));
 }
 
 bool export_perfetto(FILE *out, const struct export *export)
 {
 	struct perfetto p = {
-		.out = out, .export = export, .base_ns = find_base(export),
+		.export = export,
+		.timeline = {
+			.format = export->timeline,
+			.out = out,
+			.base_ns = find_base(export),
+		},
 	};
-	bool ok;
+	struct timeline *timeline = &p.timeline;
+	bool ok = timeline->format->begin(timeline, export->reference) &&
+		  put_all(&p);
 
-	fprintf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%"
-		PRId64 "\",\"reference\":", p.base_ns);
-	perfetto_text(out, export->reference);
-	fputs(",\"made_by\":\"netsync " NETSYNC_VERSION "\"},\"traceEvents\":[", out);
-	put_hosts(&p);
-	ok = spool_replay(export->packets, put_packet, &p) &&
-	     spool_replay(export->messages, put_message, &p) &&
-	     (!export->events || perfetto_events(&p));
-	fputs("\n]}\n", out);
-	return ok;
+	if (ok)
+		timeline->format->end(timeline);
+	timeline->format->release(timeline);
+	if (timeline->failed)
+		errno = ENOMEM;
+	if (timeline->num_early)
+		complain("warning: %" PRIu64 " packets, messages and events before 1970 are left out, which this format has no times for; --format json has.",
+			 timeline->num_early);
+	return ok && !timeline->failed;
 }

@@ -1,39 +1,100 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Between the files that write Trace Event Format. */
+/* Between the files that write what viewers show. */
 #ifndef NETSYNC_EXPORT_PERFETTO_H
 #define NETSYNC_EXPORT_PERFETTO_H
 
+#include <babeltrace2/babeltrace.h>
+
 #include "export.h"
+#include "thread-state.h"
+#include "timeline.h"
 
-/* Threads of a process, which is a host; that of a CPU is THREAD_CPU + its number. */
-enum { THREAD_OUT = 1, THREAD_IN = 2, THREAD_CPU = 16 };
+/* ---- groups.c: all events of all CTF traces ------------------------------ */
 
-struct perfetto {
-	FILE *out;
-	const struct export *export;
-	int64_t base_ns;	/* what all times are relative to */
-	uint64_t flows;		/* so many messages */
-	bool begun;		/* there is an event before */
+/* The traces of a host. */
+struct group {
+	uint32_t host;
+	struct ctf_input *inputs;
+	uint32_t num;
+	uint64_t bytes;		/* of their files */
+	int64_t first_ns;	/* from when to when they are read */
+	int64_t last_ns;
 };
 
-/*
- * Begin an event of a phase on a thread of a host; put_number() and the like go
- * on, and perfetto_end() ends it.
- */
-void perfetto_begin(struct perfetto *p, char phase, uint32_t host, uint32_t thread);
-/* The same at a time that is corrected already. */
-void perfetto_begin_at(struct perfetto *p, char phase, uint32_t host,
-		       uint32_t thread, int64_t time_ref);
-void perfetto_end(struct perfetto *p);
+/* Of the process that reads them. */
+struct group_state {
+	int64_t now_ns;		/* it has come so far */
+	uint64_t num_early;	/* as in struct timeline */
+};
 
-/* A string, quoted; bytes that are not UTF-8 become '?'. */
-void perfetto_text(FILE *out, const char *text);
+/* False: errno says why they cannot be written. */
+bool perfetto_events(struct timeline *timeline, const struct export *export);
 
-/* Name a thread. */
-void perfetto_name_thread(struct perfetto *p, uint32_t host, uint32_t thread,
-			  const char *name);
+/* ---- events.c ----------------------------------------------------------- */
 
-/* All events of all CTF traces. False: errno says why they cannot be written. */
-bool perfetto_events(struct perfetto *p);
+/* Those of one host, in a process of its own. False: they cannot be read to the end,
+ * or not be written. */
+bool perfetto_read(struct timeline *timeline, const struct export *export,
+		   const struct group *group, struct group_state *state);
+
+/* ---- args.c: fields of events ------------------------------------------- */
+
+/* The lower bits of the word with the flags of TCP: "SYN|ACK". Return: @text. */
+#define TCP_FLAGS_SIZE 64
+char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE]);
+
+struct args {
+	struct arg *list;
+	size_t num;
+	size_t room;
+	char flags[TCP_FLAGS_SIZE];	/* of TCP, in words */
+};
+
+/* The members of a structure (NULL: none) that have no parts. @has_flags: "flags"
+ * is that word of a TCP header. False: there is not enough memory. */
+bool args_read(struct args *args, const bt_field *structure, bool has_flags);
+bool args_add(struct args *args, struct arg arg);
+void args_release(struct args *args);
+
+/* A member that is an integer of any kind. False: there is none. */
+bool field_integer(const bt_field *structure, const char *name, int64_t *value);
+/* A member that is a string; NULL: there is none. */
+const char *field_text(const bt_field *structure, const char *name);
+
+/* ---- threads.c: tracks of the threads and CPUs of a host ---------------- */
+
+#define NO_CPU UINT32_MAX
+
+struct threads {
+	struct timeline *timeline;
+	const struct export *export;
+	struct sched *sched;
+	uint32_t host;
+	bool show_states;
+	int64_t first_ns;	/* of the first event */
+	int64_t now_ns;		/* of the last one so far */
+	uint32_t num_more;	/* tracks with numbers from TRACK_MORE_THREADS on */
+	bool failed;		/* there is not enough memory */
+	uint8_t cpus_named[SCHED_MAX_CPUS / 8];
+};
+
+/* False: there is not enough memory. */
+bool threads_open(struct threads *threads);
+/* Everything ends with the last event. False: not enough memory. */
+bool threads_close(struct threads *threads);
+void threads_release(struct threads *threads);
+
+/* An instant of a thread, or where that is NULL of a CPU. */
+void threads_instant(struct threads *threads, struct sched_thread *thread,
+		     uint32_t cpu, const char *name, const struct args *args);
+
+/* The begin and end of a system call; the names, and what is known by then.
+ * False: it is shown as an instant, rather, as its begin is not known. */
+void threads_enter(struct threads *threads, struct sched_thread *thread,
+		   const char *name, const struct args *args);
+bool threads_leave(struct threads *threads, struct sched_thread *thread,
+		   const char *name, const struct args *args);
+/* A thread that was made now, which is inside of the call that made it. */
+void threads_fork(struct threads *threads, struct sched_task child);
 
 #endif

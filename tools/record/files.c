@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where the traces of each host come to lie. */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json-value.h"
 #include "record.h"
 #include "tool.h"
 
@@ -36,7 +38,7 @@ static bool is_inside(const char *name)
 bool files_put(const char *dir, struct remote *remote,
 	       struct json_object *about, const char *data, size_t size)
 {
-	const char *name = answer_text(about, "file");
+	const char *name = member_text(about, "file");
 	char *path;
 	ssize_t put = -1;
 	int fd;
@@ -67,25 +69,40 @@ bool files_put(const char *dir, struct remote *remote,
 	return put == (ssize_t)size;
 }
 
-/* The only folder in a folder, as the relay daemon names it; NULL: none. */
-static char *only_folder(const char *path)
+/* Is it of this machine, as the relay daemon names folders: HOSTNAME-DATE? */
+static bool is_of(const char *folder, const char *hostname)
+{
+	const size_t len = strlen(hostname);
+
+	return !strncmp(folder, hostname, len) && folder[len] == '-';
+}
+
+/* The only folder of this machine in a folder; NULL: there are none, or several. */
+static char *only_folder(const char *path, const char *hostname)
 {
 	struct dirent *entry;
 	DIR *dir = opendir(path);
+	unsigned int num = 0;
 	char *found = NULL;
 
-	while (dir && !found && (entry = readdir(dir)))
-		if (*entry->d_name != '.' &&
+	while (dir && (entry = readdir(dir)))
+		if (is_of(entry->d_name, hostname) && !num++ &&
 		    asprintf(&found, "%s/%s", path, entry->d_name) < 0)
 			found = NULL;
 	if (dir)
 		closedir(dir);
-	return found;
+	if (num < 2)
+		return found;
+	complain("%s: %u machines that call themselves %s sent a trace there, and only one was asked to: none is taken.",
+		 path, num, hostname);
+	free(found);
+	return NULL;
 }
 
-static void move_session(const char *session, const char *to)
+static void move_session(const char *session, const char *hostname,
+			 const char *to)
 {
-	char *from = only_folder(session);
+	char *from = only_folder(session, hostname);
 
 	if (from && rename(from, to))
 		complain_of(to);
@@ -94,22 +111,71 @@ static void move_session(const char *session, const char *to)
 }
 
 void files_collect(const char *dir, const struct relay *relay,
-		   const char *host, char *const *names, unsigned int num)
+		   const struct host *host)
 {
-	for (unsigned int i = 0; i < num; i++) {
+	const char *hostname = member_text(host->remote->hello, "hostname");
+
+	for (unsigned int i = 0; i < host->num_sessions; i++) {
 		char *session, *to;
 
-		if (asprintf(&session, "%s/%s", relay->folder, names[i]) < 0)
+		if (asprintf(&session, "%s/%s", relay->folder,
+			     host->sessions[i]) < 0)
 			return;
-		if (asprintf(&to, num > 1 ? "%s/%s/%u" : "%s/%s", dir, host,
-			     i + 1) < 0) {
+		if (asprintf(&to, host->num_sessions > 1 ? "%s/%s/%u" : "%s/%s",
+			     dir, host->remote->folder, i + 1) < 0) {
 			free(session);
 			return;
 		}
-		if (num > 1)
+		if (host->num_sessions > 1)
 			make_folders(to, strlen(dir) + 1);
-		move_session(session, to);
+		move_session(session, hostname, to);
 		free(session);
 		free(to);
 	}
+}
+
+/* As a file of lines has them, and names of hosts. */
+static bool is_plain(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(".-_@:+", *c))
+			return false;
+	return *name;
+}
+
+void files_name_namespaces(const char *dir, const struct host *host)
+{
+	const size_t num = value_length(host->namespaces);
+	FILE *file;
+	char *path;
+
+	if (!num || asprintf(&path, "%s/%s/netsync-namespaces", dir,
+			     host->remote->folder) < 0)
+		return;
+	/* There is no folder where nothing came. */
+	file = fopen(path, "wxe");
+	for (size_t i = 0; i < num && file; i++) {
+		struct json_object *one = value_at(host->namespaces, i);
+		const char *name = member_text(one, "name");
+
+		if (is_plain(name))
+			fprintf(file, "%lld %s\n",
+				(long long)member_int(one, "inode"), name);
+	}
+	if (file && (ferror(file) | fclose(file)))
+		complain_of(path);
+	free(path);
+}
+
+void files_refuse(const struct relay *relay)
+{
+	DIR *dir = opendir(relay->folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			complain("warning: %s/%s: nobody was asked to send this; it is not used.",
+				 relay->folder, entry->d_name);
+	if (dir)
+		closedir(dir);
 }

@@ -4,12 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
+#include "json-value.h"
 #include "record.h"
 #include "tool.h"
 
 #define LIVE_US 1000000
+/* Of the quota, what is in buffers when a host is told to stop; chosen. */
+#define QUOTA_SLACK 8
+/* While the last data come, quotas are looked at this often; as in record.c. */
+#define LOOK_NS 1000000000LL
 
 /* ---- asking ------------------------------------------------------------ */
 
@@ -85,6 +91,9 @@ static void ask_create(struct record *rec, struct host *host)
 			       json_object_new_boolean(rec->events.syscalls));
 	json_object_object_add(request, "ust",
 			       json_object_new_boolean(rec->events.user));
+	if (rec->buffers)
+		json_object_object_add(request, "buffers",
+				       json_object_get(rec->buffers));
 	if (rec->live)
 		json_object_object_add(request, "live_us",
 				       json_object_new_int64(LIVE_US));
@@ -118,8 +127,6 @@ static void choose_way(struct record *rec, struct host *host)
 
 unsigned int hosts_create(struct record *rec)
 {
-	unsigned int num;
-
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct host *host = &rec->hosts[i];
 
@@ -131,12 +138,7 @@ unsigned int hosts_create(struct record *rec)
 		ask_create(rec, host);
 	}
 	remotes_wait(&rec->all, 0);
-	num = check_answers(rec);
-	for (unsigned int i = 0; i < rec->all.num; i++)
-		if (rec->hosts[i].recording)
-			rec->hosts[i].folder = strdup(answer_text(
-				rec->hosts[i].remote->answer, "folder"));
-	return num;
+	return check_answers(rec);
 }
 
 unsigned int hosts_start(struct record *rec)
@@ -208,8 +210,8 @@ void host_ask_status(const struct record *rec, const struct host *host)
 	struct json_object *request = request_new("status");
 
 	/* What nobody sees is not worth the time of the machine that is traced. */
-	json_object_object_add(request, "events",
-			       json_object_new_boolean(rec->is_terminal));
+	json_object_object_add(request, "events", json_object_new_boolean(
+				       rec->is_terminal || rec->is_losing));
 	remote_ask(host->remote, request);
 }
 
@@ -238,57 +240,73 @@ static void take_cut(struct record *rec, struct host *host)
 	rec->partial = true;
 }
 
+void host_stop(struct record *rec, struct host *host)
+{
+	host->stopped = true;
+	host->renew = false;
+	rec->partial = true;
+	if (host->remote->ready)
+		remote_ask(host->remote, request_new("stop"));
+}
+
+static void say_quota(struct record *rec, const struct host *host,
+		      const char *what)
+{
+	char text[VALUE_SIZE];
+
+	complain("%s: it has sent more than %s, which is all that it may (see --quota): %s.",
+		 host->remote->name, format_bytes(text, rec->quota), what);
+	rec->partial = true;
+}
+
+void hosts_check_quota(struct record *rec)
+{
+	for (unsigned int i = 0; i < rec->all.num && rec->relay.folder; i++) {
+		struct host *host = &rec->hosts[i];
+
+		if (host->pull || !host->recording)
+			continue;
+		count_incoming(rec, host);
+		if (host->size > rec->quota && !host->stopped) {
+			say_quota(rec, host, "it records no more");
+			host_stop(rec, host);
+		} else if (host->size > rec->quota + rec->quota / QUOTA_SLACK +
+					MIN_ROOM && !host->remote->lost) {
+			say_quota(rec, host, "it does not stop, and is cut off");
+			remote_cut(host->remote);
+		}
+	}
+}
+
+bool host_take_data(struct record *rec, struct host *host, size_t size)
+{
+	host->pulled += size;
+	if (host->pulled <= rec->quota)
+		return true;
+	say_quota(rec, host, "the rest is not copied");
+	return false;
+}
+
 bool host_take_status(struct record *rec, struct host *host)
 {
 	struct json_object *answer = host->remote->answer;
-	struct json_object *channels;
-	size_t num;
 
-	channels = json_object_object_get(answer, "channels");
-	num = channels ? json_object_array_length(channels) : 0;
-	host->discarded = 0;
-	for (size_t i = 0; i < num; i++)
-		host->discarded += answer_number(
-			json_object_array_get_idx(channels, i), "discarded");
 	if (host->pull) {
-		host->size = answer_number(answer, "size");
-		host->events = answer_number(answer, "events");
-	} else if (rec->relay.folder) {
-		count_incoming(rec, host);
+		host->size = member_int(answer, "size");
+		host->events = member_int(answer, "events");
 	}
-	if (json_object_object_get(answer, "connected") &&
-	    !answer_number(answer, "connected") && rec->url) {
+	losses_take(rec, host);
+	if (value_member(answer, "connected") &&
+	    !member_flag(answer, "connected") && rec->url) {
 		if (!host->cut_ns)
 			take_cut(rec, host);
-		host->renew = answer_number(answer, "reachable");
+		host->renew = member_flag(answer, "reachable");
 	}
-	return !json_object_object_get(answer, "room") ||
-	       answer_number(answer, "room") > MIN_ROOM;
+	return !value_member(answer, "room") ||
+	       member_int(answer, "room") > MIN_ROOM;
 }
 
 /* ---- the end ----------------------------------------------------------- */
-
-/* Loudly: what is missing cannot be seen in what is there. */
-static void say_losses(struct record *rec, const struct host *host)
-{
-	struct json_object *channels = json_object_object_get(
-					host->remote->answer, "channels");
-	size_t num = channels ? json_object_array_length(channels) : 0;
-
-	for (size_t i = 0; i < num; i++) {
-		struct json_object *channel =
-			json_object_array_get_idx(channels, i);
-		const int64_t discarded = answer_number(channel, "discarded");
-		const int64_t lost = answer_number(channel, "lost");
-
-		if (!discarded && !lost)
-			continue;
-		complain("%s: EVENTS ARE MISSING: channel %s discarded %lld events and lost %lld packets of them.",
-			 host->remote->name, answer_text(channel, "name"),
-			 (long long)discarded, (long long)lost);
-		rec->partial = true;
-	}
-}
 
 /* The trace changes what it shows: by how much, of the machines' traffic. */
 static void say_traffic(const struct record *rec)
@@ -297,14 +315,14 @@ static void say_traffic(const struct record *rec)
 	uint64_t streams = 0;
 
 	for (unsigned int i = 0; i < rec->all.num; i++)
-		streams += answer_number(rec->all.list[i]->answer,
+		streams += member_int(rec->all.list[i]->answer,
 					 "traffic_trace");
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		const struct remote *remote = rec->all.list[i];
-		const uint64_t sum = answer_number(remote->answer, "traffic");
+		const uint64_t sum = member_int(remote->answer, "traffic");
 		/* What all others send comes here. */
 		const uint64_t trace = remote->destination ?
-			(uint64_t)answer_number(remote->answer, "traffic_trace") :
+			(uint64_t)member_int(remote->answer, "traffic_trace") :
 			streams;
 
 		if (rec->hosts[i].recording && trace && trace <= sum)
@@ -315,18 +333,31 @@ static void say_traffic(const struct record *rec)
 	}
 }
 
+/* What has not come yet comes now: no more of it than may. */
+static void wait_for_last(struct record *rec)
+{
+	while (!remotes_wait(&rec->all, LOOK_NS) && !hurried)
+		hosts_check_quota(rec);
+}
+
 void hosts_stop(struct record *rec)
 {
 	ask_recording(rec, "stop");
-	remotes_wait(&rec->all, 0);
+	wait_for_last(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready)
 			ask_finish(&rec->hosts[i]);
-	remotes_wait(&rec->all, 0);
+	wait_for_last(rec);
 	check_answers(rec);
-	for (unsigned int i = 0; i < rec->all.num; i++)
-		if (rec->hosts[i].recording)
-			say_losses(rec, &rec->hosts[i]);
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+
+		if (!host->recording)
+			continue;
+		host->namespaces = json_object_get(value_member(
+				host->remote->answer, "namespaces"));
+		losses_say(rec, host);
+	}
 	say_traffic(rec);
 }
 
@@ -336,17 +367,40 @@ void hosts_pull(struct record *rec)
 
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct host *host = &rec->hosts[i];
-		struct json_object *request;
 
-		if (!host->pull || !host->recording || !host->remote->ready)
+		if (!host->pull || !host->recording || !host->remote->ready ||
+		    hurried)
 			continue;
 		if (!any)
 			complain("copying the traces.");
 		any = true;
-		request = request_new("pull");
-		add_text(request, "folder", "%s", host->folder);
-		remote_ask(host->remote, request);
+		remote_ask(host->remote, request_new("pull"));
 	}
 	remotes_wait(&rec->all, 0);
 	check_answers(rec);
+}
+
+bool hosts_show_pull(struct remotes *all, struct progress *line)
+{
+	const struct record *rec = (void *)((char *)all - offsetof(struct record, all));
+	uint64_t copied = 0, total = 0;
+
+	for (unsigned int i = 0; i < all->num; i++) {
+		const struct host *host = &rec->hosts[i];
+		struct tree tree;
+		char *path;
+
+		if (!host->pull ||
+		    asprintf(&path, "%s/%s", rec->dir, host->remote->folder) < 0)
+			continue;
+		if (!access(path, F_OK) && measure_tree(path, &tree))
+			copied += tree.bytes;
+		total += host->size;
+		free(path);
+	}
+	if (!copied || !total)
+		return false;
+	line->what = "copying";
+	progress_show(line, copied, total);
+	return true;
 }

@@ -9,7 +9,9 @@
 
 /*
  * What tells which thread waited for what: who ran and who woke whom, which
- * interrupts and timers came, which disk and which packets.
+ * interrupts and timers came, which disk and which packets. Of these Trace Compass
+ * matches inet_sock_local_* and LTTng's own, each with its like, and does not know
+ * inet_dev_*, which the agent adds wherever they are.
  */
 static const char critical_path[] =
 	"sched_switch,sched_wakeup,sched_wakeup_new,sched_waking,"

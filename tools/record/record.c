@@ -3,15 +3,18 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "json-value.h"
 #include "remote/beacon.h"
 #include "record.h"
 #include "tool.h"
@@ -30,13 +33,17 @@ static const char help[] =
 	"      --ust              all events of user space\n"
 	"      --preset NAME      events for a purpose: net (packets alone),\n"
 	"                         critical-path, or a file of names\n"
-	"  -d, --duration TIME    end after it (10s, 500ms)\n"
+	"  -d, --duration TIME    end after it, such as 10s\n"
 	"      --beacon[=RATE]    send packets between the hosts, where they hardly talk: so\n"
 	"                         many pairs each second to each of a few others (10)\n"
 	"      --beacon-port PORT UDP port of these; 0: any that is free (7712)\n"
+	"      --buffers [CHANNEL=]NUMxSIZE  of each processor, for the channel netsync\n"
+	"                         (packets), kernel or user, or each: 16x2M\n"
 	"      --live             for viewers: netsync live, babeltrace2\n"
 	"      --pull             record to the disk of each host, copy at the end\n"
 	"      --relayd URL       send to this relay daemon: net://HOST[:PORT:PORT]\n"
+	"      --quota SIZE       the most that each host may send here (all get equal\n"
+	"                         parts of seven eighths of what is free)\n"
 	"      --remote-netsync PATH  the netsync to run on the hosts\n"
 	"  -h, --help             this text\n\n"
 	"Exit status: 0 all was recorded and is synchronized, 1 nothing was recorded, 2 some\n"
@@ -50,7 +57,8 @@ static const char help[] =
 /* ---- the command line -------------------------------------------------- */
 
 enum { OPT_HOST = 256, OPT_LOCAL, OPT_SYSCALLS, OPT_UST, OPT_PRESET, OPT_LIVE,
-       OPT_PULL, OPT_RELAYD, OPT_NETSYNC, OPT_BEACON, OPT_BEACON_PORT };
+       OPT_PULL, OPT_RELAYD, OPT_NETSYNC, OPT_BEACON, OPT_BEACON_PORT,
+       OPT_BUFFERS, OPT_QUOTA };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -63,9 +71,11 @@ static const struct option options[] = {
 	{ "duration", required_argument, NULL, 'd' },
 	{ "beacon", optional_argument, NULL, OPT_BEACON },
 	{ "beacon-port", required_argument, NULL, OPT_BEACON_PORT },
+	{ "buffers", required_argument, NULL, OPT_BUFFERS },
 	{ "live", no_argument, NULL, OPT_LIVE },
 	{ "pull", no_argument, NULL, OPT_PULL },
 	{ "relayd", required_argument, NULL, OPT_RELAYD },
+	{ "quota", required_argument, NULL, OPT_QUOTA },
 	{ "remote-netsync", required_argument, NULL, OPT_NETSYNC },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -126,6 +136,9 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 			ok = parse_number(&rec->beacons.port, "beacon-port",
 					optarg, 0, UINT16_MAX);
 			break;
+		case OPT_BUFFERS:
+			ok = losses_option(rec, optarg);
+			break;
 		case OPT_LIVE:
 			rec->live = true;
 			break;
@@ -134,6 +147,9 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 			break;
 		case OPT_RELAYD:
 			rec->url = optarg;
+			break;
+		case OPT_QUOTA:
+			ok = parse_bytes(&rec->quota, "quota", optarg);
 			break;
 		case OPT_NETSYNC:
 			rec->all.netsync = optarg;
@@ -164,16 +180,48 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 
 /* ---- the folder -------------------------------------------------------- */
 
+/* The folder of a host cannot have the name of the result, which lies beside it. */
+static bool check_names(const struct record *rec)
+{
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		const struct remote *remote = rec->all.list[i];
+
+		if (rec->url || strcmp(remote->folder, RESULT_NAME))
+			continue;
+		complain("%s: the result gets that name, so that the host needs another one: give it by its address, or by a name of its own in ssh's configuration.",
+			 remote->name);
+		return false;
+	}
+	return true;
+}
+
+/* In digits and letters that any name may hold. */
+static bool make_token(char token[TOKEN_SIZE])
+{
+	uint8_t bytes[TOKEN_SIZE / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return false;
+	for (size_t i = 0; i < TOKEN_SIZE / 2; i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
 static bool make_folder(struct record *rec)
 {
 	const time_t now = time(NULL);
 	struct tm local;
+	char date[32];
 
 	localtime_r(&now, &local);
-	strftime(rec->stamp, sizeof(rec->stamp) - 16, "%Y%m%d-%H%M%S", &local);
-	if (!rec->dir && asprintf(&rec->dir, "netsync-%s", rec->stamp) < 0)
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &local);
+	if (!rec->dir && asprintf(&rec->dir, "netsync-%s", date) < 0)
 		rec->dir = NULL;
-	snprintf(rec->stamp + strlen(rec->stamp), 16, "-%d", getpid());
+	if (!make_token(rec->token)) {
+		complain("no random numbers can be had: %s.", strerror(errno));
+		return false;
+	}
+	snprintf(rec->stamp, sizeof(rec->stamp), "%s-%s", date, rec->token);
 	if (rec->url)
 		return true;
 	if (rec->dir && !mkdir(rec->dir, 0777)) {
@@ -193,6 +241,7 @@ static bool make_folder(struct record *rec)
 /* What helped, and all if nothing was recorded. */
 static void clean_folder(struct record *rec)
 {
+	recording_withdraw(rec->dir, rec->announced);
 	if (rec->relay.folder)
 		rmdir(rec->relay.folder);
 	if (rec->made_dir)
@@ -203,14 +252,18 @@ static bool put_file(struct remote *remote, struct json_object *about,
 		     const char *data, size_t size)
 {
 	/* The remotes are a member of the record. */
-	const struct record *rec = (void *)((char *)remote->all -
-					    offsetof(struct record, all));
+	struct record *rec = (void *)((char *)remote->all -
+				      offsetof(struct record, all));
 
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].remote == remote &&
+		    !host_take_data(rec, &rec->hosts[i], size))
+			return false;
 	return files_put(rec->dir, remote, about, data, size);
 }
 
 /* "web, db" */
-static void say_recording(const struct record *rec)
+static void say_recording(struct record *rec)
 {
 	unsigned int left = 0;
 
@@ -228,9 +281,14 @@ static void say_recording(const struct record *rec)
 			complain("%s: live at net://127.0.0.1:%u/host/%s/%s",
 				 rec->hosts[i].remote->name,
 				 rec->relay.ports[RELAY_LIVE],
-				 answer_text(rec->hosts[i].remote->hello,
+				 member_text(rec->hosts[i].remote->hello,
 					     "hostname"),
 				 rec->hosts[i].sessions[0]);
+	if (rec->live && !rec->url)
+		rec->announced = recording_announce(rec->dir,
+						    rec->relay.ports[RELAY_LIVE]);
+	if (rec->announced >= 0)
+		complain("netsync live %s follows all of them.", rec->dir);
 }
 
 /* ---- while it runs ----------------------------------------------------- */
@@ -246,6 +304,8 @@ static void run_command(struct record *rec)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	umask(rec->umask);
 	execvp(*rec->command, rec->command);
 	complain("%s: %s.", *rec->command, strerror(errno));
 	_exit(127);
@@ -275,7 +335,7 @@ static bool check_command(struct record *rec)
 /* What the recordings are that this ends does not go on by itself. */
 static void end_command(struct record *rec)
 {
-	for (int i = 0; i < 50 && rec->child > 0; i++) {
+	for (int i = 0; i < 50 && rec->child > 0 && !hurried; i++) {
 		if (!i)
 			kill(rec->child, SIGTERM);
 		remotes_poll(&rec->all, LOOK_MS);
@@ -289,7 +349,7 @@ static void end_command(struct record *rec)
 	rec->child = 0;
 }
 
-static void clear_line(struct record *rec)
+void clear_line(struct record *rec)
 {
 	if (rec->drawn)
 		fputs("\r\033[K", stderr);
@@ -336,18 +396,21 @@ static bool look(struct record *rec)
 			host->recording = false;
 			rec->partial = true;
 		}
-		any |= host->recording;
-		if (!host->recording || host->remote->asked)
+		if (!host->recording || host->stopped)
+			continue;
+		any = true;
+		if (host->remote->asked)
 			continue;
 		if (!host_take_status(rec, host)) {
 			clear_line(rec);
-			complain("%s: its disk is full; recording ends.",
+			complain("%s: its disk is full; it records no more.",
 				 host->remote->name);
-			rec->partial = true;
-			return false;
+			host_stop(rec, host);
+			continue;
 		}
 		host_ask_status(rec, host);
 	}
+	hosts_check_quota(rec);
 	if (!any)
 		return false;
 	if (rec->made_dir && folder_room(rec->dir) < MIN_ROOM) {
@@ -356,7 +419,7 @@ static bool look(struct record *rec)
 		rec->partial = true;
 		return false;
 	}
-	if (rec->is_terminal)
+	if (rec->is_terminal || rec->is_losing)
 		count_sample(STATUS_NS);
 	draw_line(rec);
 	return true;
@@ -369,7 +432,7 @@ static bool renew_relay(struct record *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct host *host = &rec->hosts[i];
 
-		host->renew = host->recording && !host->pull;
+		host->renew = host->recording && !host->pull && !host->stopped;
 		if (host->renew)
 			host->cut_ns = now_ns();
 	}
@@ -425,14 +488,15 @@ static void collect(struct record *rec)
 	if (rec->live && !interrupted)
 		relay_await_viewers(&rec->relay);
 	relay_stop(&rec->relay);
+	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++) {
+		if (!rec->hosts[i].pull && rec->relay.folder)
+			files_collect(rec->dir, &rec->relay, &rec->hosts[i]);
+		if (rec->made_dir)
+			files_name_namespaces(rec->dir, &rec->hosts[i]);
+	}
 	if (!rec->relay.folder)
 		return;
-	for (unsigned int i = 0; i < rec->all.num; i++)
-		if (!rec->hosts[i].pull)
-			files_collect(rec->dir, &rec->relay,
-				      rec->hosts[i].remote->folder,
-				      rec->hosts[i].sessions,
-				      rec->hosts[i].num_sessions);
+	files_refuse(&rec->relay);
 	unlink(rec->relay.log);
 }
 
@@ -458,8 +522,10 @@ static int synchronize(struct record *rec)
 	}
 	if (!num)
 		complain("No host has a trace.");
-	else if (asprintf(&path, "%s/sync.json", rec->dir) >= 0)
-		status = sync_recorded(traces, num, path);
+	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
+		status = sync_recorded(traces, num, path, rec->beacons.rate ?
+			"the beacon's packets did not get from one to the other; let its UDP port through" :
+			"let them talk while they are recorded, or give --beacon, by which they do");
 	for (int i = 0; i < num; i++)
 		free(traces[i]);
 	free(traces);
@@ -467,11 +533,47 @@ static int synchronize(struct record *rec)
 	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
 }
 
+/* Who has no time for it is told what there is. */
+static int synchronize_or_say(struct record *rec)
+{
+	int status = EXIT_PARTIAL;
+	char *words;
+
+	if (asprintf(&words,
+		     "netsync: interrupted; what was received is in %s, and netsync sync can synchronize it.\n",
+		     rec->dir) < 0) {
+		complain("There is not enough memory.");
+		return status;
+	}
+	if (!hurried) {
+		interrupted = 0;
+		catch_signals_last(words);
+		status = synchronize(rec);
+	}
+	if (hurried || (status == EXIT_BAD && interrupted)) {
+		fputs(words, stderr);
+		status = EXIT_PARTIAL;
+	}
+	free(words);
+	return status;
+}
+
 /* ---- all together ------------------------------------------------------ */
+
+/* Equal parts, of which something is left for what is made of the traces. */
+static void set_quota(struct record *rec)
+{
+	const uint64_t room = folder_room(rec->dir);
+
+	if (!rec->quota)
+		rec->quota = (room - room / 8) / rec->all.num;
+}
 
 /* False: nothing was recorded. */
 static bool record(struct record *rec)
 {
+	if (!rec->url)
+		set_quota(rec);
 	if (!rec->url && !rec->pull) {
 		if (!relay_start(&rec->relay, rec->dir))
 			return false;
@@ -486,10 +588,12 @@ static bool record(struct record *rec)
 	record_beacon_start(rec);
 	if (interrupted || !hosts_start(rec))
 		return false;
-	rec->all.stop = NULL;
+	rec->all.stop = &hurried;
 	say_recording(rec);
 	run_command(rec);
 	wait_for_end(rec);
+	if (interrupted)
+		complain("ending the recording; a second ^C ends it at once, with what has been received.");
 	hosts_stop(rec);
 	record_beacon_stop(rec);
 	end_command(rec);
@@ -501,19 +605,21 @@ static int run(struct record *rec)
 {
 	bool recorded;
 
-	if (!make_folder(rec))
+	/* A trace of the kernel shows what every user does. */
+	rec->umask = umask(077);
+	if (!check_names(rec) || !make_folder(rec))
 		return EXIT_BAD;
-	catch_signal(SIGINT, NULL);
-	catch_signal(SIGTERM, NULL);
-	catch_signal(SIGHUP, NULL);
+	catch_signals_twice();
 	rec->is_terminal = isatty(STDERR_FILENO);
 	rec->all.data = put_file;
+	rec->all.show = hosts_show_pull;
 	rec->hosts = calloc(rec->all.num, sizeof(*rec->hosts));
 	for (unsigned int i = 0; rec->hosts && i < rec->all.num; i++)
 		rec->hosts[i].remote = rec->all.list[i];
 	recorded = rec->hosts && record(rec);
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
+	rec->all.stop = &hurried;
 	/* The names of hosts are needed until the end. */
 	remotes_close(&rec->all);
 	collect(rec);
@@ -521,7 +627,7 @@ static int run(struct record *rec)
 	if (!recorded)
 		return EXIT_BAD;
 	if (!rec->url)
-		return synchronize(rec);
+		return synchronize_or_say(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		for (unsigned int k = 0; k < rec->hosts[i].num_sessions; k++)
 			complain("%s: its trace is with %s, in the session %s.",
@@ -538,7 +644,8 @@ static void release(struct record *rec)
 		for (unsigned int k = 0; k < host->num_sessions; k++)
 			free(host->sessions[k]);
 		free(host->sessions);
-		free(host->folder);
+		free(host->losses);
+		json_object_put(host->namespaces);
 	}
 	free(rec->hosts);
 	beacons_free(&rec->beacons);
@@ -546,12 +653,13 @@ static void release(struct record *rec)
 	free(rec->relay.log);
 	free(rec->dir);
 	json_object_put(rec->events.patterns);
+	json_object_put(rec->buffers);
 	remotes_free(&rec->all);
 }
 
 int cmd_record(int argc, char **argv)
 {
-	struct record rec = { .beacons.port = BEACON_PORT };
+	struct record rec = { .beacons.port = BEACON_PORT, .announced = -1 };
 	int status;
 
 	rec.events.patterns = json_object_new_array();

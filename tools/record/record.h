@@ -7,8 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "recording.h"
 #include "remote/beacons.h"
 #include "remote/remote.h"
+
+struct host;
 
 /* ---- a relay daemon of our own (record/relay.c) -------------------------- */
 
@@ -50,22 +53,34 @@ bool events_add_preset(struct events *events, const char *name);
 bool files_put(const char *dir, struct remote *remote,
 	       struct json_object *about, const char *data, size_t size);
 /*
- * Move what the relay daemon wrote of the sessions @names of one host to
- * @dir/HOST: of one session as it is, of several each to a folder with a number.
+ * Move what the relay daemon wrote of the sessions of a host to @dir/HOST: of one
+ * session as it is, of several each to a folder with a number.
  */
 void files_collect(const char *dir, const struct relay *relay,
-		   const char *host, char *const *names, unsigned int num);
+		   const struct host *host);
+/* Put beside its traces how it calls its network namespaces. */
+void files_name_namespaces(const char *dir, const struct host *host);
+/* Say what is left then: whoever reaches the daemon can send something to it. */
+void files_refuse(const struct relay *relay);
 
 /* ---- the recording --------------------------------------------------------- */
 
+/* In the folder, beside those of the hosts. */
+#define RESULT_NAME "sync.json"
+
+/* 128 random bits, in hexadecimal digits: nobody guesses that. */
+#define TOKEN_SIZE (2 * 16 + 1)
+
 /* With less room, recording ends while what there is can still be closed. */
 #define MIN_ROOM (4 << 20)
+
+struct losses;
 
 struct host {
 	struct remote *remote;
 	bool pull;		/* it records to its own disk */
 	bool recording;
-	char *folder;		/* there, if pull */
+	bool stopped;		/* before the others; what there is is still wanted */
 	char **sessions;	/* one after the other */
 	unsigned int num_sessions;
 	int64_t cut_ns;		/* when it lost its relay daemon; 0: it did not */
@@ -73,14 +88,20 @@ struct host {
 	uint64_t size;		/* of what it recorded so far */
 	uint64_t events;	/* in that, about; 0: it is not known */
 	uint64_t discarded;
+	struct json_object *namespaces;	/* as it calls them; NULL: not known */
+	struct losses *losses;	/* NULL: it said nothing yet */
+	bool ended;		/* it records nothing any more */
+	uint64_t pulled;	/* bytes that were copied from its disk */
 };
 
 struct record {
 	/* As asked for. */
 	char *dir;
 	struct events events;
+	struct json_object *buffers;	/* as requests have them; NULL: the usual ones */
 	bool local, pull, live;
 	const char *url;
+	uint64_t quota;		/* bytes that each host may send here */
 	int64_t duration_ns;
 	struct beacons beacons;	/* with a rate of 0 there are none */
 	char **command;
@@ -88,14 +109,32 @@ struct record {
 	struct remotes all;
 	struct host *hosts;	/* as all.list */
 	struct relay relay;
-	char stamp[64];		/* for the names of sessions */
+	int announced;		/* what recording_announce() gave */
+	char token[TOKEN_SIZE];	/* what nobody else can know */
+	char stamp[32 + TOKEN_SIZE];	/* for the names of sessions */
+	mode_t umask;		/* the user's */
 	pid_t child;
 	int64_t started_ns;
 	unsigned int renewals;	/* relay daemons that were lost */
 	bool is_terminal, drawn;
+	bool is_losing;		/* some buffers are too small */
 	bool made_dir;
 	bool partial;		/* something is missing */
 };
+
+/* ---- buffers (record/losses.c) ------------------------------------------------ */
+
+/* An argument of --buffers. False: it was said what is wrong with it. */
+bool losses_option(struct record *rec, const char *text);
+/* What a host said of its channels: warn of one as soon as it discards events. */
+void losses_take(struct record *rec, struct host *host);
+/* At the end, say loudly what is missing, and which buffers would have held it. */
+void losses_say(struct record *rec, struct host *host);
+
+/* ---- the line that shows how it goes (record/record.c) ------------------------ */
+
+/* Before something else is printed there. */
+void clear_line(struct record *rec);
 
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
@@ -114,12 +153,23 @@ unsigned int hosts_create(struct record *rec);
 unsigned int hosts_start(struct record *rec);
 /* Go on with new sessions on those to be renewed, and say what is missing. */
 unsigned int hosts_renew(struct record *rec);
+/*
+ * End the recording on hosts that have sent more than the quota, and cut off those
+ * that go on sending.
+ */
+void hosts_check_quota(struct record *rec);
+/* Count what is copied from its disk. False: it is more than the quota. */
+bool host_take_data(struct record *rec, struct host *host, size_t size);
 void host_ask_status(const struct record *rec, const struct host *host);
 /* What a host answered to that. False: it has no more room. */
 bool host_take_status(struct record *rec, struct host *host);
+/* Stop one: the others go on, and what it has recorded is kept. */
+void host_stop(struct record *rec, struct host *host);
 /* Stop, wait until all data have arrived, and say loudly what is missing. */
 void hosts_stop(struct record *rec);
 /* Copy the traces of those that recorded to their own disks. */
 void hosts_pull(struct record *rec);
+/* See struct remotes: how much of the traces is copied. */
+bool hosts_show_pull(struct remotes *all, struct progress *line);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -78,7 +79,7 @@ static bool find_ports(struct relay *relay)
 	return ok;
 }
 
-static void exec_relay(const struct relay *relay)
+static void exec_relay(const struct relay *relay, pid_t keeper)
 {
 	const char *const names[] = { "--control-port", "--data-port",
 				      "--live-port" };
@@ -88,7 +89,13 @@ static void exec_relay(const struct relay *relay)
 		relay->folder, names[0], urls[0], names[1], urls[1], names[2],
 		urls[2], NULL,
 	};
-	int log = open(relay->log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+	int log;
+
+	/* Nobody else could end it, if who looks after it were killed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != keeper)
+		_exit(127);
+	log = open(relay->log, O_WRONLY | O_CREAT | O_APPEND, 0666);
 
 	for (int i = 0; i < RELAY_PORTS; i++)
 		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u",
@@ -111,7 +118,7 @@ static void keep_relay(const struct relay *relay, int from)
 {
 	struct pollfd in = { .fd = from, .events = POLLIN };
 	int64_t end_ns = INT64_MAX;
-	pid_t pid;
+	pid_t keeper, pid;
 
 	/* ^C is not for us. What else is open would not end with its owner. */
 	setsid();
@@ -123,9 +130,10 @@ static void keep_relay(const struct relay *relay, int from)
 	in.fd = dup2(from, STDERR_FILENO + 1);
 	close_range(STDERR_FILENO + 2, UINT_MAX, 0);
 	fcntl(in.fd, F_SETFD, FD_CLOEXEC);
+	keeper = getpid();
 	pid = fork();
 	if (!pid)
-		exec_relay(relay);
+		exec_relay(relay, keeper);
 	while (pid > 0 && !waitpid(pid, NULL, WNOHANG)) {
 		poll(&in, in.fd >= 0, NAP_MS);
 		if (in.fd >= 0 && in.revents) {
@@ -188,14 +196,14 @@ static bool start_once(struct relay *relay)
 	return false;
 }
 
-/* Paths are absolute: the daemon wants that. */
+/* Paths are absolute: the daemon wants that. No host's folder begins with a "+". */
 static bool set_paths(struct relay *relay, const char *dir)
 {
 	char *path = realpath(dir, NULL);
 
-	if (!path || asprintf(&relay->folder, "%s/incoming", path) < 0)
+	if (!path || asprintf(&relay->folder, "%s/+incoming", path) < 0)
 		relay->folder = NULL;
-	if (!path || asprintf(&relay->log, "%s/relayd.log", path) < 0)
+	if (!path || asprintf(&relay->log, "%s/+relayd.log", path) < 0)
 		relay->log = NULL;
 	free(path);
 	if (relay->folder && relay->log)

@@ -6,6 +6,7 @@
 
 #include "beacon.h"
 #include "beacons.h"
+#include "json-value.h"
 #include "tool.h"
 
 #define STEP_NS (20 * 1000000000LL)
@@ -28,7 +29,7 @@ static void add_word(struct json_object *list, const char *text, size_t length)
 static void add_seen(struct json_object *list, const struct remote *remote,
 		     unsigned int index)
 {
-	const char *text = answer_text(remote->hello, "ssh");
+	const char *text = member_text(remote->hello, "ssh");
 
 	while (index--) {
 		text += strcspn(text, " ");
@@ -46,7 +47,7 @@ static struct json_object *addresses_of(const struct beacon_host *to,
 					const struct beacon_host *from)
 {
 	struct json_object *list = json_object_new_array();
-	struct json_object *own = json_object_object_get(to->opened, "addresses");
+	struct json_object *own = value_member(to->opened, "addresses");
 	const char *destination = to->remote->destination;
 	const char *user_end = destination ? strrchr(destination, '@') : NULL;
 
@@ -58,9 +59,8 @@ static struct json_object *addresses_of(const struct beacon_host *to,
 	} else {
 		add_seen(list, from->remote, 0);
 	}
-	for (size_t i = 0; own && i < json_object_array_length(own); i++)
-		json_object_array_add(list, json_object_get(
-					      json_object_array_get_idx(own, i)));
+	for (size_t i = 0; i < value_length(own); i++)
+		json_object_array_add(list, json_object_get(value_at(own, i)));
 	return list;
 }
 
@@ -102,7 +102,7 @@ static struct json_object *peers_of(const struct beacons *beacons,
 		json_object_object_add(object, "id",
 				       json_object_new_int(peers[i]));
 		json_object_object_add(object, "port", json_object_new_int64(
-				answer_number(peer->opened, "port")));
+				member_int(peer->opened, "port")));
 		json_object_object_add(object, "addresses",
 				       addresses_of(peer, &beacons->hosts[id]));
 		json_object_array_add(list, object);
@@ -151,21 +151,19 @@ static void tell_of(const struct beacons *beacons, struct beacon_host *host,
 		    void (*tell)(void *data, const struct beacon_link *link),
 		    void *data)
 {
-	struct json_object *peers =
-		json_object_object_get(host->remote->answer, "peers");
-	size_t num = peers ? json_object_array_length(peers) : 0;
+	struct json_object *peers = value_member(host->remote->answer, "peers");
 
-	for (size_t i = 0; i < num; i++) {
-		struct json_object *peer = json_object_array_get_idx(peers, i);
-		const uint64_t id = answer_number(peer, "id");
+	for (size_t i = 0; i < value_length(peers); i++) {
+		struct json_object *peer = value_at(peers, i);
+		const uint64_t id = member_int(peer, "id");
 
 		if (id < beacons->num)
 			tell(data, &(struct beacon_link){
 				.from = beacons->hosts[id].remote,
 				.to = host->remote,
-				.port = answer_number(host->opened, "port"),
-				.received = answer_number(peer, "received"),
-				.rtt_ns = answer_number(peer, "rtt_ns"),
+				.port = member_int(host->opened, "port"),
+				.received = member_int(peer, "received"),
+				.rtt_ns = member_int(peer, "rtt_ns"),
 			});
 	}
 }

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "json-value.h"
+#include "protocol.h"
 #include "remote.h"
 #include "tool.h"
 
@@ -19,12 +21,18 @@
 #define QUIET_NS (20 * NS_PER_S)
 /* One that is asked says at least every few seconds that it is working. */
 #define SILENT_NS (120 * NS_PER_S)
-/* To undo what it did, after we have closed the connection. */
+/* To undo what it did, after we have closed the connection; chosen. */
 #define GOODBYE_NS (30 * NS_PER_S)
-
-/* No agent sends more at once. */
-#define MAX_LINE (1 << 20)
-#define MAX_DATA (1 << 20)
+/* To end after it was told to. */
+#define END_NS (2 * NS_PER_S)
+#define NAP_MS 20
+/*
+ * To greet: ssh, a login shell and netsync have to start, for which 60 s were seen
+ * where the user's own files for the shell wait for a lock. Where ssh may ask for
+ * passwords, sshd lets users take 120 s for them (its LoginGraceTime).
+ */
+#define GREET_NS (120 * NS_PER_S)
+#define GREET_ASKED_NS (240 * NS_PER_S)
 
 /* Status of a shell that does not find a command. */
 #define NOT_FOUND 127
@@ -111,6 +119,7 @@ static void remote_free(struct remote *remote)
 	free(remote->log.data);
 	json_object_put(remote->hello);
 	json_object_put(remote->answer);
+	json_object_put(remote->about);
 	free(remote);
 }
 
@@ -175,19 +184,6 @@ struct json_object *request_new(const char *what)
 	return request;
 }
 
-const char *answer_text(struct json_object *answer, const char *key)
-{
-	struct json_object *member = json_object_object_get(answer, key);
-	const char *text = member ? json_object_get_string(member) : NULL;
-
-	return text ? text : "";
-}
-
-int64_t answer_number(struct json_object *answer, const char *key)
-{
-	return json_object_get_int64(json_object_object_get(answer, key));
-}
-
 /* ---- a machine that is lost -------------------------------------------- */
 
 static void close_fd(int *fd)
@@ -197,10 +193,6 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Of a machine, with its name. */
-#define say_of(remote, format, ...) \
-	complain("%s: " format, (remote)->name, ##__VA_ARGS__)
-
 /* Its standard input ends, upon which the agent undoes what it did. */
 void remote_give_up(struct remote *remote)
 {
@@ -209,23 +201,32 @@ void remote_give_up(struct remote *remote)
 	remote->answer = NULL;
 	remote->asked = 0;
 	remote->ready = false;
+	if (!remote->lost)
+		remote->lost_ns = now_ns();
 	remote->lost = true;
 }
 
-static void explain_end(const struct remote *remote, int status)
+void remote_cut(struct remote *remote)
+{
+	remote_give_up(remote);
+	if (remote->pid > 0)
+		kill(remote->pid, SIGTERM);
+}
+
+static void explain_end(struct remote *remote, int status)
 {
 	const char *netsync = remote->all->netsync;
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
 	if (code == NOT_FOUND)
-		say_of(remote, "%s is not there: install it, or say where it is with --remote-netsync.",
+		remote_say(remote, "%s is not there: install it, or say where it is with --remote-netsync.",
 		       netsync ? netsync : "netsync");
 	else if (!remote->destination)
-		say_of(remote, "its agent ended.");
+		remote_say(remote, "its agent ended.");
 	else if (remote->hello)
-		say_of(remote, "the connection ended.");
+		remote_say(remote, "the connection ended.");
 	else
-		say_of(remote, "ssh could not start netsync there (exit status %d).",
+		remote_say(remote, "ssh could not start netsync there (exit status %d).",
 		       code);
 }
 
@@ -252,7 +253,7 @@ static char *quoted(const char *text)
 			fputs("'\\''", out);
 		else
 			fputc(*text, out);
-	fputs("' agent", out);
+	fputs("' agent --ssh", out);
 	fclose(out);
 	return line;
 }
@@ -265,15 +266,24 @@ static void exec_ssh(const struct remote *remote)
 {
 	const struct remotes *all = remote->all;
 	char *command = all->netsync ? quoted(all->netsync) :
-		strdup("netsync agent");
+		strdup("netsync agent --ssh");
 	char forwards[REMOTE_PORTS][64];
-	const char *argv[32] = {
+	const char *argv[40] = {
 		"ssh", "-T", "-x", "-S", "none",
 		"-o", "ControlMaster=no",
 		"-o", "RemoteCommand=none",
 		"-o", "ExitOnForwardFailure=no",
-		"-o", "LogLevel=INFO",
+		/* Who accepts a connection and is silent is not there. */
+		"-o", "ConnectTimeout=20",
 		"-o", "ServerAliveInterval=10",
+		"-o", "ServerAliveCountMax=3",
+		/*
+		 * Which ports were allocated is said to whoever wants to hear as
+		 * much as LogLevel=INFO: whatever the user wants, this alone is
+		 * asked for. ssh before 8.5 does not know how.
+		 */
+		"-o", "IgnoreUnknown=LogVerbose",
+		"-o", "LogVerbose=*:ssh_confirm_remote_forward():*",
 	};
 	int n = 0;
 
@@ -355,9 +365,11 @@ static bool start(struct remote *remote)
 	fcntl(remote->err, F_SETFL, O_NONBLOCK);
 	remote->asked = 1;		/* for the greeting */
 	remote->heard_ns = now_ns();
+	remote->limit_ns = isatty(STDIN_FILENO) ? GREET_ASKED_NS : GREET_NS;
+	remote->end_ns = remote->heard_ns + remote->limit_ns;
 	return true;
 failed:
-	say_of(remote, "%s.", strerror(errno));
+	remote_say(remote, "%s.", strerror(errno));
 	close_pair(to);
 	close_pair(from);
 	close_pair(err);
@@ -381,8 +393,10 @@ static bool buffer_room(struct buffer *buffer, size_t more)
 	return true;
 }
 
-static void buffer_drop(struct buffer *buffer, size_t len)
+void buffer_drop(struct buffer *buffer, size_t len)
 {
+	if (!len)
+		return;
 	buffer->len -= len;
 	memmove(buffer->data, buffer->data + len, buffer->len);
 }
@@ -404,9 +418,13 @@ static bool fill(int fd, struct buffer *buffer)
 /* Which of our ports is reached by which of theirs, as ssh says it. */
 static bool hear_forward(struct remote *remote, const char *line)
 {
+	const char *allocated = strstr(line, "Allocated port ");
 	unsigned int there, here;
 
-	if (strstr(line, "remote port forwarding failed"))
+	if (strstr(line, "remote port forwarding failed") ||
+	    strstr(line, "ssh_confirm_remote_forward()"))
+		line = allocated ? allocated : "";
+	if (!*line)
 		return true;
 	if (sscanf(line, "Allocated port %u for remote forward to 127.0.0.1:%u",
 		   &there, &here) != 2)
@@ -427,90 +445,11 @@ static void hear_log(struct remote *remote)
 		if (end > log->data && end[-1] == '\r')
 			end[-1] = '\0';
 		if (*log->data && !hear_forward(remote, log->data))
-			say_of(remote, "%s", log->data);
+			remote_say(remote, "%s", log->data);
 		buffer_drop(log, end + 1 - log->data);
 	}
-	if (log->len >= MAX_LINE)
+	if (log->len >= PROTOCOL_LINE)
 		log->len = 0;
-}
-
-static void hear_hello(struct remote *remote, struct json_object *hello)
-{
-	const char *version = answer_text(hello, "netsync");
-
-	remote->hello = json_object_get(hello);
-	remote->asked = 0;
-	if (!strcmp(version, NETSYNC_VERSION)) {
-		remote->ready = true;
-		return;
-	}
-	say_of(remote, "netsync %s is there, and " NETSYNC_VERSION " here: both have to be the same.",
-	       version);
-	remote_give_up(remote);
-}
-
-static void hear(struct remote *remote, struct json_object *line)
-{
-	if (!remote->hello) {
-		hear_hello(remote, line);
-	} else if (json_object_object_get(line, "warning")) {
-		say_of(remote, "warning: %s", answer_text(line, "warning"));
-	} else if (json_object_object_get(line, "note")) {
-		say_of(remote, "%s", answer_text(line, "note"));
-	} else if (!json_object_object_get(line, "working") && remote->asked) {
-		json_object_put(remote->answer);
-		remote->answer = NULL;
-		remote->asked--;
-		if (json_object_object_get(line, "error"))
-			say_of(remote, "%s", answer_text(line, "error"));
-		else
-			remote->answer = json_object_get(line);
-	}
-}
-
-/* A line, and the data that it announces, from the buffer. False: not yet. */
-static bool hear_line(struct remote *remote)
-{
-	struct buffer *in = &remote->in;
-	char *end = in->len ? memchr(in->data, '\n', in->len) : NULL;
-	struct json_object *line;
-	size_t len, bytes;
-
-	if (!end) {
-		if (in->len < MAX_LINE)
-			return false;
-		say_of(remote, "what it sends is no answer.");
-		remote_give_up(remote);
-		return false;
-	}
-	len = end + 1 - in->data;
-	*end = '\0';
-	/* Shells may print what they like before the agent greets. */
-	if (!remote->hello && strncmp(in->data, "{\"netsync\":", 11)) {
-		buffer_drop(in, len);
-		return true;
-	}
-	line = json_tokener_parse(in->data);
-	*end = '\n';
-	bytes = answer_number(line, "bytes");
-	if (!json_object_is_type(line, json_type_object) || bytes > MAX_DATA) {
-		say_of(remote, "what it sends is no answer.");
-		remote_give_up(remote);
-		json_object_put(line);
-		return false;
-	}
-	if (in->len < len + bytes) {
-		json_object_put(line);
-		return false;
-	}
-	if (!bytes)
-		hear(remote, line);
-	else if (!remote->all->data ||
-		 !remote->all->data(remote, line, in->data + len, bytes))
-		remote_give_up(remote);
-	json_object_put(line);
-	buffer_drop(in, len + bytes);
-	return true;
 }
 
 /* What ssh says comes before what the agent says, as ssh's events did. */
@@ -527,10 +466,7 @@ static void hear_remote(struct remote *remote, bool in)
 		return;
 	remote->heard_ns = now_ns();
 	in = fill(remote->from, &remote->in);
-	while (!remote->lost && hear_line(remote))
-		;
-	if (remote->lost)
-		remote->in.len = 0;
+	remote_hear(remote);
 	if (!in)
 		close_fd(&remote->from);
 }
@@ -551,10 +487,35 @@ static void check_end(struct remote *remote)
 	remote_give_up(remote);
 }
 
+/* Whoever does not answer in time holds nobody up. */
+static void check_time(struct remote *remote)
+{
+	const int64_t now = now_ns();
+
+	if (remote->lost) {
+		/* It was given time to undo what it did. */
+		if (remote->pid > 0 && now - remote->lost_ns > GOODBYE_NS)
+			kill(remote->pid, SIGTERM);
+	} else if (!remote->asked) {
+		if (remote->ready && now - remote->said_ns > QUIET_NS)
+			remote_ask(remote, request_new("nothing"));
+	} else if (!remote->hello && now > remote->end_ns) {
+		remote_say(remote, "no netsync has answered there for %lld s.",
+			   (long long)(remote->limit_ns / NS_PER_S));
+		remote_cut(remote);
+	} else if (remote->hello && now - remote->heard_ns > SILENT_NS) {
+		remote_say(remote, "it does not answer any more.");
+		remote_give_up(remote);
+	} else if (now > remote->end_ns) {
+		remote_say(remote, "it is not done after %lld s, and is not waited for any longer.",
+			   (long long)(remote->limit_ns / NS_PER_S));
+		remote_give_up(remote);
+	}
+}
+
 void remotes_poll(struct remotes *all, int timeout_ms)
 {
 	struct pollfd *fds = all->fds;
-	int64_t now;
 
 	for (unsigned int i = 0; i < all->num; i++) {
 		fds[2 * i] = (struct pollfd){ all->list[i]->err, POLLIN, 0 };
@@ -562,25 +523,32 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 	}
 	if (poll(fds, 2 * all->num, timeout_ms) < 0)
 		return;
-	now = now_ns();
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
 		if (fds[2 * i].revents || fds[2 * i + 1].revents)
 			hear_remote(remote, fds[2 * i + 1].revents);
 		check_end(remote);
-		if (remote->ready && remote->asked &&
-		    now - remote->heard_ns > SILENT_NS) {
-			say_of(remote, "it does not answer any more.");
-			remote_give_up(remote);
-		}
-		if (remote->ready && !remote->asked &&
-		    now - remote->said_ns > QUIET_NS)
-			remote_ask(remote, request_new("nothing"));
+		check_time(remote);
 	}
 }
 
 /* ---- asking ------------------------------------------------------------ */
+
+/* Until when it is to be answered; of several, the longest counts. */
+static void set_limit(struct remote *remote, struct json_object *request)
+{
+	const struct protocol_request *known =
+		protocol_request(member_text(request, "do"));
+	int64_t end_ns;
+
+	remote->limit_ns = known->limit_s * NS_PER_S;
+	end_ns = now_ns() + remote->limit_ns;
+	if (!remote->asked || remote->end_ns < end_ns)
+		remote->end_ns = end_ns;
+	remote->takes_data = known->data;
+	remote->step = 0;
+}
 
 void remote_ask(struct remote *remote, struct json_object *request)
 {
@@ -591,11 +559,12 @@ void remote_ask(struct remote *remote, struct json_object *request)
 
 	json_object_put(remote->answer);
 	remote->answer = NULL;
+	set_limit(remote, request);
 	remote->asked++;
 	remote->said_ns = remote->heard_ns = now_ns();
 	/* Requests are smaller than what the pipe takes. */
 	if (len < 0 || write(remote->to, line, len) != len) {
-		say_of(remote, "it takes no requests any more.");
+		remote_say(remote, "it takes no requests any more.");
 		remote_give_up(remote);
 	}
 	if (len >= 0)
@@ -608,18 +577,40 @@ static bool is_stopped(const struct remotes *all)
 	return all->stop && *all->stop;
 }
 
+/* Not while ssh may ask for a password on the same terminal. */
+static void show_waiting(struct remotes *all, struct progress *line)
+{
+	static char what[33];
+
+	if (all->show && all->show(all, line))
+		return;
+	for (unsigned int i = 0; i < all->num; i++) {
+		if (!all->list[i]->asked || !all->list[i]->hello)
+			continue;
+		snprintf(what, sizeof(what), "waiting for %s", all->list[i]->name);
+		line->what = what;
+		progress_show(line, 0, 0);
+		return;
+	}
+}
+
 bool remotes_wait(struct remotes *all, int64_t limit_ns)
 {
 	const int64_t end_ns = now_ns() + limit_ns;
+	struct progress line;
 	bool waiting = true;
 
+	progress_start(&line, "waiting");
 	while (waiting && !is_stopped(all) && (!limit_ns || now_ns() < end_ns)) {
 		waiting = false;
 		for (unsigned int i = 0; i < all->num; i++)
 			waiting |= all->list[i]->asked;
-		if (waiting)
+		if (waiting) {
 			remotes_poll(all, 100);
+			show_waiting(all, &line);
+		}
 	}
+	progress_end(&line);
 	return !waiting;
 }
 
@@ -641,9 +632,23 @@ unsigned int remotes_connect(struct remotes *all)
 
 /* ---- the end ----------------------------------------------------------- */
 
+/* Surely: who is stopped does not hear the first signal. */
+static void end_process(struct remote *remote)
+{
+	const int64_t end_ns = now_ns() + END_NS;
+
+	kill(remote->pid, SIGTERM);
+	while (!waitpid(remote->pid, NULL, WNOHANG)) {
+		if (now_ns() > end_ns)
+			kill(remote->pid, SIGKILL);
+		poll(NULL, 0, NAP_MS);
+	}
+	remote->pid = 0;
+}
+
 void remotes_close(struct remotes *all)
 {
-	const int64_t end_ns = now_ns() + GOODBYE_NS;
+	int64_t end_ns = now_ns() + GOODBYE_NS;
 	bool waiting = true;
 
 	for (unsigned int i = 0; i < all->num; i++) {
@@ -660,15 +665,15 @@ void remotes_close(struct remotes *all)
 			waiting |= all->list[i]->pid > 0;
 		if (waiting)
 			remotes_poll(all, 100);
+		if (is_stopped(all) && end_ns > now_ns() + END_NS)
+			end_ns = now_ns() + END_NS;
 	}
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
 		if (remote->pid > 0) {
-			say_of(remote, "it does not end; the connection is cut.");
-			kill(remote->pid, SIGTERM);
-			waitpid(remote->pid, NULL, 0);
-			remote->pid = 0;
+			remote_say(remote, "it does not end; the connection is cut.");
+			end_process(remote);
 		}
 		close_fd(&remote->from);
 		close_fd(&remote->err);

@@ -9,8 +9,11 @@
  * {"note":SENTENCE}, {"working":WHAT}, and {"bytes":N,...} with N bytes of data
  * right after the line.
  *
- * One thread, one poll() for all. What goes wrong with a machine is printed,
- * with its name, and ends what we have to do with it: lost is set.
+ * Which these are, and how large, is in protocol.h: what is not as it says there,
+ * or takes longer, ends what we have to do with that machine. This and what else
+ * goes wrong with one is printed, with its name, and lost is set.
+ *
+ * One thread, one poll() for all.
  */
 #ifndef NETSYNC_REMOTE_H
 #define NETSYNC_REMOTE_H
@@ -46,13 +49,25 @@ struct remote {
 	/* Its ports that lead to ours, or 0: ssh or its server refused. */
 	uint16_t ports[REMOTE_PORTS];
 
-	/* For remote.c alone. */
+	/* For remote.c and hear.c alone. */
 	pid_t pid;
 	int to, from, err;
-	int64_t heard_ns, said_ns;
+	int64_t heard_ns;	/* its last word, and ours */
+	int64_t said_ns;
+	int64_t limit_ns;	/* of what was asked last */
+	int64_t end_ns;		/* until when all that was asked is answered */
+	int64_t lost_ns;
 	struct buffer in, log;
+	bool takes_data;
+	struct json_object *about;	/* the data that come now */
+	size_t due;		/* how many bytes these are; 0: none */
+	size_t step;		/* of data since the limit was set */
+	unsigned int said;	/* sentences that were shown */
+	unsigned int sentences;	/* of its agent */
 	struct remotes *all;
 };
+
+struct progress;
 
 struct remotes {
 	struct remote **list;
@@ -63,6 +78,8 @@ struct remotes {
 	/* Told of data; false: it could not be put anywhere, and stops coming. */
 	bool (*data)(struct remote *remote, struct json_object *about,
 		     const char *data, size_t size);
+	/* Shows how far they are while they are waited for; false: that is not known. */
+	bool (*show)(struct remotes *all, struct progress *line);
 	volatile sig_atomic_t *stop;	/* waiting ends when it is not 0; or NULL */
 	struct pollfd *fds;		/* for remote.c alone */
 };
@@ -81,8 +98,9 @@ unsigned int remotes_connect(struct remotes *all);
 
 /*
  * Send a request to one that is ready. @request is released. Then wait until
- * each has answered, is lost, or *all->stop is set; a limit of 0 is none. False:
- * not all have answered; the next wait goes on with them.
+ * each has answered or is lost, as those are that take longer than the protocol
+ * has it; or *all->stop is set, or @limit_ns is over (0: there is no other
+ * limit). False: not all have answered; the next wait goes on with them.
  */
 void remote_ask(struct remote *remote, struct json_object *request);
 bool remotes_wait(struct remotes *all, int64_t limit_ns);
@@ -90,14 +108,24 @@ bool remotes_wait(struct remotes *all, int64_t limit_ns);
 /* Hear what there is, for up to @timeout_ms. */
 void remotes_poll(struct remotes *all, int timeout_ms);
 
-/* {"do":what} */
+/* {"do":what}, which protocol.h knows */
 struct json_object *request_new(const char *what);
-/* A member of an answer: "" or 0 if it is not there. */
-const char *answer_text(struct json_object *answer, const char *key);
-int64_t answer_number(struct json_object *answer, const char *key);
 
 /* This machine has had enough of it. */
 void remote_give_up(struct remote *remote);
+/* The same, and it can send nothing more, over ports of ours neither. */
+void remote_cut(struct remote *remote);
+
+/* Print a sentence with its name; not without end. */
+void remote_say(struct remote *remote, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- for remote.c and hear.c alone --------------------------------------- */
+
+/* Take the lines and data that are whole out of its buffer. */
+void remote_hear(struct remote *remote);
+/* Forget the first bytes of a buffer. */
+void buffer_drop(struct buffer *buffer, size_t len);
 
 /* Let all agents go, and wait for them: each undoes what it did. */
 void remotes_close(struct remotes *all);

@@ -157,9 +157,7 @@ static json_object *ways_array(struct writer *w, const struct traffic *traffic,
 	json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < traffic->num_ways; i++)
-		if (hosts[traffic->ways[i].from] != REPORT_NO_HOST &&
-		    hosts[traffic->ways[i].to] != REPORT_NO_HOST)
-			append(w, array, way_object(w, &traffic->ways[i], hosts));
+		append(w, array, way_object(w, &traffic->ways[i], hosts));
 	return array;
 }
 

@@ -7,6 +7,7 @@
 
 #include "input.h"
 #include "model.h"
+#include "output.h"
 #include "report.h"
 #include "writer.h"
 
@@ -19,6 +20,7 @@ static const char help[] =
 	"      --force            overwrite FILE if it exists\n"
 	"  -m, --model FILE       what \"netsync sync --format json\" wrote, instead of\n"
 	"                         estimating; without TRACEs messages are not shown\n"
+	"      --extrapolate      go on where traces are far outside of what FILE was made of\n"
 	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
 	"      --packets FILE     read packet events, with named columns\n"
 	"      --strict           stop at the first bad line of these\n"
@@ -95,30 +97,36 @@ struct shown {
 	uint32_t *numbers;	/* of the same one in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
+	bool in_part;		/* the result does not correct all of them */
 };
 
-static bool match_host(struct shown *s, uint32_t host)
+static bool match_host(const struct input *input, struct shown *s, uint32_t host)
 {
 	const struct model_host *found;
+	struct netsync_host_info info = host_info(s->ns, host);
 	int ret = model_match(&s->model, s->ns, s->io, host, &found,
 			      &s->hosts[host].shift_ns);
 
-	s->numbers[host] = REPORT_NO_HOST;
-	if (ret) {
-		complain("warning: %s Its messages are left out.",
-			 model_error(&s->model));
-		return true;
+	if (!ret) {
+		s->numbers[host] = found - s->model.hosts;
+		ret = model_read_clock(&s->model, found, &s->clocks[host]);
+		s->hosts[host].clock = s->clocks[host];
+		if (ret == -ENODATA && input->model) {
+			complain("warning: %s", model_error(&s->model));
+			s->in_part = true;
+		}
+		if (ret == -ENODATA)
+			return true;
 	}
-	s->numbers[host] = found - s->model.hosts;
-	ret = model_read_clock(&s->model, found, &s->clocks[host]);
-	s->hosts[host].clock = s->clocks[host];
-	if (!ret || ret == -ENODATA)
-		return true;
+	if (!ret)
+		return input_check_span(input, &s->model, found,
+					s->clocks[host], &info,
+					s->hosts[host].shift_ns);
 	complain("%s", model_error(&s->model));
 	return false;
 }
 
-static bool match_hosts(struct shown *s)
+static bool match_hosts(const struct input *input, struct shown *s)
 {
 	s->num_hosts = netsync_num_hosts(s->ns);
 	s->hosts = calloc(s->num_hosts + 1, sizeof(*s->hosts));
@@ -129,7 +137,7 @@ static bool match_hosts(struct shown *s)
 		return false;
 	}
 	for (uint32_t i = 0; i < s->num_hosts; i++)
-		if (!match_host(s, i))
+		if (!match_host(input, s, i))
 			return false;
 	return true;
 }
@@ -186,13 +194,16 @@ static int run(const struct settings *set, struct shown *s)
 		return EXIT_BAD;
 	if (!set->input.model && !make_model(set, s))
 		return EXIT_BAD;
-	if (reads && (!match_hosts(s) ||
+	if (reads && (!match_hosts(&set->input, s) ||
 		      !traffic_collect(&s->traffic, &s->spool, s->hosts,
 				       MAX_POINTS)))
 		return EXIT_BAD;
 	if (!write_report(set, s, reads ? &s->traffic : NULL))
 		return EXIT_BAD;
-	return set->input.model ? EXIT_DONE : outcome_explain(&outcome, s->ns);
+	puts(set->output);
+	if (!set->input.model)
+		return outcome_explain(&outcome, s->ns);
+	return s->in_part ? EXIT_PARTIAL : EXIT_DONE;
 }
 
 static void release(struct shown *s)

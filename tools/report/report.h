@@ -7,9 +7,6 @@
 
 struct json_object;
 
-/* The number of a host that the result does not have. */
-#define REPORT_NO_HOST UINT32_MAX
-
 /*
  * Everything that the page shows, as JSON text for JavaScript: a number there
  * is a double, so that integers that do not fit into one are strings. @result

@@ -47,6 +47,7 @@ function readHost(json, index) {
 		isReference: json.name === RESULT.reference,
 		packets: Number(json.packets),
 		island: json.island,
+		skewWithin: json.skew_within_ppm,
 		bound: bound.median === undefined ? {} : bound,
 		first: seen ? big(json.first_ns) : 0n,
 		last: seen ? big(json.last_ns) : 0n,

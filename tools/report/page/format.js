@@ -42,8 +42,15 @@ function formatCount(number) {
 	return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-function formatPpm(ppm) {
-	return withSign(ppm, fixed(ppm, 3)) + " ppm";
+/* Two digits of what it can be wrong by; null: unknown; undefined: it is not said. */
+function formatPpm(ppm, within) {
+	if (within === undefined)
+		return withSign(ppm, fixed(ppm, 3)) + " ppm";
+	if (within === null)
+		return withSign(ppm, fixed(ppm, 0)) + " ppm ± unknown";
+	const digits = within > 0 ?
+		Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(within)))) : 3;
+	return withSign(ppm, fixed(ppm, digits)) + " ± " + fixed(within, digits) + " ppm";
 }
 
 /* Seconds on the time axis, as exact as a step of it. */

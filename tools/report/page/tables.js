@@ -77,7 +77,7 @@ function showHosts() {
 			withSign(offset(host), formatBig(offset(host)) + " s"),
 		  order: (host) => shifted(host) ? Number(offset(host)) : null },
 		{ head: "skew", number: true,
-		  cell: (host) => shifted(host) ? formatPpm(skew(host)) : "–",
+		  cell: (host) => shifted(host) ? formatPpm(skew(host), host.skewWithin) : "–",
 		  order: (host) => shifted(host) ? skew(host) : null },
 		{ head: "bound, median", number: true,
 		  cell: (host) => host.isReference ? "–" : formatDuration(host.bound.median),

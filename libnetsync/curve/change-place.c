@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * When exactly? A phase step lies between the messages that contradict either
+ * of its sides. A rate step may rather be two, which is decided by likelihood
+ * between curves on either side that are known.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "curve/change-point.h"
+#include "util/array.h"
+
+/* Grid points before and after, in each stage of the search. Chosen. */
+#define GRID 10
+/* The finest grid has this part of the radius as its first step. Chosen. */
+#define FINEST_SHARE 1000
+/* Gain in log likelihood that a second change point is worth. Chosen. */
+#define GAIN 12.0
+/* A |x| beyond which exp(-|x|) is below 1e-13, and taken as 0. */
+#define NEGLIGIBLE 30
+
+/* ---- phase steps -------------------------------------------------------- */
+
+void change_point_place_phase_step(struct change_point *b,
+				   const struct observations *p, double level,
+				   double slope)
+{
+	bool up = b->offset > 0;
+	/* It lies between these. */
+	double least = b->t - b->uncertainty, most = b->t + b->uncertainty;
+
+	for (size_t i = 0; i < 2 * p->links; i++) {
+		const struct obs_direction *dir = &p->direction[i];
+		bool above = !(i & 1);
+
+		for (size_t j = 0; j < dir->bins; j++) {
+			const struct obs_bin *h = &dir->bin[j];
+
+			for (uint32_t n = 0; n < h->num; n++) {
+				const struct observation *s =
+					&p->obs[h->from + n];
+				bool low = s->y < level + slope * (s->t - b->t);
+
+				if (fabs(s->t - b->t) > b->uncertainty ||
+				    above != low)
+					continue;
+				/*
+				 * A limit from above that lies below the middle
+				 * of a step upward is one from before it.
+				 */
+				if (above == up)
+					least = fmax(least, s->t);
+				else
+					most = fmin(most, s->t);
+			}
+		}
+	}
+	/*
+	 * A clock that was set back shows some times twice, and these belong to
+	 * neither side. One that was set forward skips some.
+	 */
+	b->t = (least + most) / 2;
+	b->uncertainty = fabs(most - least) / 2 + fmax(b->offset, 0) / 2;
+}
+
+/* ---- two change points that look like one ------------------------------- */
+
+/* A constraint, or the score of a bin at its mean time. */
+struct local {
+	double t;	      /* since the change point, ns */
+	double y;	      /* where the curve would touch the limit, ns */
+	double score;	      /* 1 / ns */
+	double scale_inverse; /* 1 / ns; 0: no constraint, but a score */
+	double sign;	      /* 1: from above, -1: from below */
+};
+
+struct locals {
+	struct local *at;
+	size_t num;
+	size_t room;
+	struct ends ends;
+};
+
+static int add_local(struct locals *l, const struct local *at)
+{
+	if (array_grow(&l->at, &l->room, l->num, sizeof(*l->at)))
+		return -ENOMEM;
+	l->at[l->num++] = *at;
+	return 0;
+}
+
+static int gather_side(struct locals *l, const struct observations *p, size_t i,
+		       double t, double radius, double margin)
+{
+	const struct obs_direction *dir = &p->direction[i];
+	double sign = i & 1 ? -1 : 1, messages = 0;
+	size_t first = l->num;
+
+	for (size_t j = 0; j < dir->bins; j++) {
+		const struct obs_bin *h = &dir->bin[j];
+
+		if (!h->num || fabs(h->t - t) > radius)
+			continue;
+		messages += (double)h->messages;
+		if (add_local(l, &(struct local){ .t = h->t - t,
+						  .score = (double)h->messages /
+							   dir->mean,
+						  .sign = sign }))
+			return -ENOMEM;
+		for (uint32_t n = 0; n < h->num; n++) {
+			const struct observation *s = &p->obs[h->from + n];
+
+			if (add_local(l, &(struct local){ .t = s->t - t,
+							  .y = s->y -
+							       sign * margin,
+							  .scale_inverse = 1,
+							  .sign = sign }))
+				return -ENOMEM;
+		}
+	}
+	for (; first < l->num; first++)
+		l->at[first].scale_inverse *= messages / dir->mean;
+	return 0;
+}
+
+/* The curve that leaves the one before at t1 and joins the one after at t2. */
+static double joined(const struct ends *e, double t1, double t2, double t)
+{
+	double a, b;
+
+	if (t <= t1)
+		return e->level[0] + e->slope[0] * t;
+	if (t >= t2)
+		return e->level[1] + e->slope[1] * t;
+	a = e->level[0] + e->slope[0] * t1;
+	b = e->level[1] + e->slope[1] * t2;
+	return a + (b - a) * (t - t1) / (t2 - t1);
+}
+
+static double cost_of(const struct locals *l, double t1, double t2)
+{
+	double cost = 0;
+
+	for (size_t i = 0; i < l->num; i++) {
+		const struct local *a = &l->at[i];
+		double y = joined(&l->ends, t1, t2, a->t), x;
+
+		cost -= a->sign * a->score * y;
+		x = a->scale_inverse * a->sign * (y - a->y);
+		if (x > NEGLIGIBLE)
+			cost += x;
+		else if (a->scale_inverse && x > -NEGLIGIBLE)
+			cost += log1p(exp(x));
+	}
+	return cost;
+}
+
+/* Grid search around a pair of instants, which move to the best. */
+static double grid_search(const struct locals *l, double *t1, double *t2,
+			  double step, double least)
+{
+	double a = *t1, b = *t2;
+
+	for (int i = -GRID; i <= GRID; i++) {
+		for (int j = -GRID; j <= GRID; j++) {
+			double x = a + step * i, y = b + step * j, cost;
+
+			if (y < x)
+				continue;
+			cost = cost_of(l, x, y);
+			if (cost < least) {
+				least = cost;
+				*t1 = x;
+				*t2 = y;
+			}
+		}
+	}
+	return least;
+}
+
+int change_point_split(struct change_point b[2], const struct observations *p,
+		       const double *margin, const struct ends *e,
+		       double radius)
+{
+	struct locals l = { .ends = *e };
+	double bend = e->slope[1] - e->slope[0], t1 = 0, t2 = 0, one, two;
+	double skew, step = radius / GRID;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < 2 * p->links; i++)
+		ret = gather_side(&l, p, i, b->t, radius, margin[i / 2]);
+	if (!ret && l.num) {
+		/* A single one is where both curves meet, if they do. */
+		one = fmin(fmax((e->level[0] - e->level[1]) / bend, -radius),
+			   radius);
+		one = cost_of(&l, isnan(one) ? 0 : one, isnan(one) ? 0 : one);
+		two = grid_search(&l, &t1, &t2, step, HUGE_VAL);
+		for (; step > radius / FINEST_SHARE; step /= GRID)
+			two = grid_search(&l, &t1, &t2, step / GRID, two);
+		skew = (joined(e, t1, t2, t2) - joined(e, t1, t2, t1)) /
+		       (t2 - t1);
+		if (two < one - GAIN && fabs(skew) < MAX_RATE_STEP) {
+			struct change_point second = {
+				.t = b->t + t2,
+				.uncertainty = (t2 - t1) / 4,
+				.placed = true,
+				.skew = e->slope[1] - skew
+			};
+
+			b[0] = (struct change_point){
+				.t = b->t + t1,
+				.uncertainty = (t2 - t1) / 4,
+				.placed = true,
+				.skew = skew - e->slope[0]
+			};
+			b[1] = second;
+			ret = 1;
+		}
+	}
+	free(l.at);
+	return ret;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The set-up of a fit: which observations become soft constraints, of which
+ * scale, and the score of all others.
+ *
+ * Each interval of the spline is divided into subintervals; of each direction,
+ * the lowest observations of each become constraints. All messages count in the
+ * score, by their bins.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curve/constraints.h"
+#include "util/number.h"
+
+/* Observations kept of each subinterval. Chosen. */
+#define LOWEST 2
+/*
+ * Scale of the constraints, in mean delay / messages of an interval: about a
+ * third of the distance of the lowest message from the true edge. Chosen.
+ */
+#define SCALE 0.3
+/* Smallest scale, ns: a tenth of the resolution of times. */
+#define MIN_SCALE 0.1
+/*
+ * Standard deviation of the change of a rate within a second, as a share of the
+ * largest drift in a second. Chosen.
+ */
+#define SKEW_WALK 0.5
+
+size_t constraints_spans(const struct host_fit *k, size_t intervals)
+{
+	return intervals + k->correction->num_changes;
+}
+
+/* Are the curves before and after a change point independent? */
+static bool separates(const struct host_fit *k, const struct change_point *b)
+{
+	return b->phase_step || (k->one_sided && !b->placed);
+}
+
+static int new_curve(struct spline *s, const struct host_fit *k,
+		     size_t intervals)
+{
+	const struct correction *c = k->correction;
+	struct spline_knot *b = malloc((c->num_changes + 1) * sizeof(*b));
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->num_changes; i++)
+		b[i] = (struct spline_knot){
+			.t = c->change[i].t,
+			.times = separates(k, &c->change[i]) ? 4 : 3,
+		};
+	ret = spline_new(s, 0, k->obs.span, intervals, b, c->num_changes);
+	free(b);
+	return ret;
+}
+
+int constraints_fit_new(struct fit *f, const struct host_fit *k,
+			size_t intervals)
+{
+	size_t links = k->obs.links;
+
+	memset(f, 0, sizeof(*f));
+	f->skew_walk = SKEW_WALK * k->drift * SECOND;
+	f->links = links;
+	if (new_curve(&f->curve, k, intervals))
+		return -ENOMEM;
+	f->margin = calloc(3 * links, sizeof(double));
+	f->score = calloc((links + 1) * f->curve.coefs, sizeof(double));
+	/* Bins at a knot may alternate between intervals: one in reserve. */
+	f->constraint_room = 2 * links * LOWEST *
+			     (constraints_spans(k, intervals) + 1) *
+			     (CONSTRAINT_SUBINTERVALS + 1);
+	f->constraint = malloc(f->constraint_room * sizeof(*f->constraint));
+	if (!f->margin || !f->score || !f->constraint)
+		return -ENOMEM;
+	f->density = f->score + f->curve.coefs;
+	f->scale = f->margin + links;
+	f->margin_score = f->scale + links;
+	return 0;
+}
+
+void constraints_fit_free(struct fit *f)
+{
+	spline_free(&f->curve);
+	free(f->margin);
+	free(f->score);
+	free(f->constraint);
+	memset(f, 0, sizeof(*f));
+}
+
+/* Is it unknown on which side of a change point a time is? */
+static bool ambiguous_side(const struct host_fit *k, double t)
+{
+	const struct correction *c = k->correction;
+	size_t lo = correction_changes_before(c, t);
+
+	for (size_t i = lo ? lo - 1 : 0; i <= lo && i < c->num_changes; i++)
+		if (separates(k, &c->change[i]) &&
+		    fabs(c->change[i].t - t) < c->change[i].uncertainty)
+			return true;
+	return false;
+}
+
+/* Bins with such times are part of neither side. */
+static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
+{
+	bool any = !h->num || ambiguous_side(k, h->t);
+
+	for (uint32_t n = 0; n < h->num && !any; n++)
+		any = ambiguous_side(k, k->obs.obs[h->from + n].t);
+	return any;
+}
+
+void constraints_set_scores(struct fit *f, const struct host_fit *k,
+			    size_t intervals)
+{
+	double *density = f->density;
+
+	memset(f->score, 0, f->curve.coefs * sizeof(*f->score));
+	memset(f->margin_score, 0, k->obs.links * sizeof(*f->margin_score));
+	memset(density, 0, k->obs.links * f->curve.coefs * sizeof(*density));
+	for (size_t i = 0; i < 2 * k->obs.links; i++) {
+		const struct obs_direction *dir = &k->obs.direction[i];
+		double dense = (double)dir->messages /
+			       (double)constraints_spans(k, intervals);
+		/* The score must not exceed what constraints of MIN_SCALE hold. */
+		double mean = fmax(dir->mean, MIN_SCALE * dense);
+		/* Constraints of several links act together. */
+		double scale = SCALE * mean / fmax(dense, 1) /
+			       sqrt((double)k->obs.links);
+
+		/* The smaller scale of both directions. */
+		if (!(i & 1) || scale < f->scale[i / 2])
+			f->scale[i / 2] = fmax(scale, MIN_SCALE);
+		for (size_t j = 0; j < dir->bins; j++) {
+			const struct obs_bin *h = &dir->bin[j];
+			double force = (double)h->messages /
+				       (mean + h->excess_error);
+			struct place p;
+
+			if (bin_ambiguous(k, h))
+				continue;
+			p = spline_place(&f->curve, h->t);
+			density[i / 2 * f->curve.coefs + p.first] +=
+				(double)h->messages / fmax(dense, 1);
+			f->margin_score[i / 2] += force;
+			if (i & 1)
+				force = -force;
+			for (size_t b = 0; b < 4; b++)
+				f->score[p.first + b] += force * p.basis[b];
+		}
+	}
+}
+
+/* The lowest observations of a subinterval, so far. */
+struct subinterval {
+	size_t number;
+	int kept;
+	struct low {
+		double y; /* residual - excess, outward, ns */
+		const struct observation *obs;
+		const struct obs_bin *bin;
+	} low[LOWEST];
+};
+
+static void look_at_bin(struct subinterval *sub, const struct host_fit *k,
+			size_t dir, const struct obs_bin *h)
+{
+	for (uint32_t m = 0; m < h->num; m++) {
+		const struct observation *s = &k->obs.obs[h->from + m];
+		double y = (dir & 1 ? -s->residual : s->residual) - h->excess;
+		int at = sub->kept;
+
+		if ((at == LOWEST && y >= sub->low[LOWEST - 1].y) ||
+		    ambiguous_side(k, s->t))
+			continue;
+		if (at < LOWEST)
+			sub->kept++;
+		else
+			at--;
+		for (; at && sub->low[at - 1].y > y; at--)
+			sub->low[at] = sub->low[at - 1];
+		sub->low[at] = (struct low){ y, s, h };
+	}
+}
+
+/*
+ * The score is larger in an interval with more messages than others (bulk
+ * traffic): its constraints have a scale that is as much smaller.
+ */
+static double scale_of(const struct fit *f, size_t link, size_t interval)
+{
+	return f->scale[link] /
+	       fmax(f->density[link * f->curve.coefs + interval], 1);
+}
+
+static void add_constraints(struct fit *f, size_t dir,
+			    const struct subinterval *sub)
+{
+	for (int i = 0;
+	     i < sub->kept && f->num_constraints < f->constraint_room; i++) {
+		const struct low *l = &sub->low[i];
+		double y = l->obs->y, excess = l->bin->excess;
+		struct soft_constraint *w = &f->constraint[f->num_constraints++];
+
+		w->place = spline_place(&f->curve, l->obs->t);
+		w->y = dir & 1 ? y + excess : y - excess;
+		w->link = (uint32_t)(dir / 2);
+		w->side = (uint8_t)(dir & 1);
+		w->scale = fmax(scale_of(f, dir / 2, w->place.first),
+				SCALE * excess);
+	}
+}
+
+/* Each interval, however short or sparse, has its bins shared out evenly. */
+void constraints_set(struct fit *f, const struct host_fit *k)
+{
+	f->num_constraints = 0;
+	for (size_t i = 0; i < 2 * k->obs.links; i++) {
+		const struct obs_direction *dir = &k->obs.direction[i];
+		size_t interval, next = 0, from = 0, to;
+
+		if (dir->bins)
+			next = spline_interval(&f->curve, dir->bin[0].t);
+		for (; from < dir->bins; from = to) {
+			struct subinterval sub = { 0 };
+
+			interval = next;
+			for (to = from + 1; to < dir->bins; to++) {
+				next = spline_interval(&f->curve,
+						       dir->bin[to].t);
+				if (next != interval)
+					break;
+			}
+			for (size_t j = from; j < to; j++) {
+				size_t n = (j - from) *
+					   CONSTRAINT_SUBINTERVALS /
+					   (to - from);
+
+				if (n != sub.number) {
+					add_constraints(f, i, &sub);
+					sub = (struct subinterval){
+						.number = n
+					};
+				}
+				look_at_bin(&sub, k, i, &dir->bin[j]);
+			}
+			add_constraints(f, i, &sub);
+		}
+	}
+}

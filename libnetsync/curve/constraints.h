@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the observations of a host to a likelihood fit that can be solved. */
+#ifndef NETSYNC_CURVE_CONSTRAINTS_H
+#define NETSYNC_CURVE_CONSTRAINTS_H
+
+#include <stddef.h>
+
+#include "curve/fit.h"
+#include "curve/state.h"
+
+/* Parts of a spline interval that have constraints of their own. Chosen. */
+#define CONSTRAINT_SUBINTERVALS 16
+
+/* Intervals of the spline, with those that change points make. */
+size_t constraints_spans(const struct host_fit *k, size_t intervals);
+
+/* Allocate a fit with so many intervals: 0 or -ENOMEM; free in any case. */
+int constraints_fit_new(struct fit *f, const struct host_fit *k,
+			size_t intervals);
+void constraints_fit_free(struct fit *f);
+
+/* Set scores, scales and densities, from the bins that are left. */
+void constraints_set_scores(struct fit *f, const struct host_fit *k,
+			    size_t intervals);
+
+/* The observations of the smallest residuals become the constraints. */
+void constraints_set(struct fit *f, const struct host_fit *k);
+
+#endif

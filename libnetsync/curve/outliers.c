@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The innermost residual of each group of bins is predicted from the groups
+ * before it, and from those after it, by the line of the median slope (H. Theil
+ * 1950; P. K. Sen, "Estimates of the regression coefficient based on Kendall's
+ * tau", JASA 63, 1968). What lies inward of both predictions by more than
+ * OUTLIER median deviations is rejected. A clock that is set agrees with one
+ * side of its change point; a wrong message agrees with none.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "curve/outliers.h"
+#include "util/statistics.h"
+
+/* Groups before, and after, that predict. Chosen. */
+#define NEIGHBOURS 8
+/* At most one group in so many is rejected: more are the clock's. Chosen. */
+#define MAX_SHARE 16
+/* Median absolute deviations inward: 5.4 standard ones, were it normal. */
+#define OUTLIER 8.0
+/*
+ * The deviation is known from one group in so many, and of about so many where
+ * there are more. Chosen, for speed.
+ */
+#define SAMPLE_EVERY 4
+#define SAMPLE_GROUPS 512
+
+/* Scratch space for one direction. */
+struct workspace {
+	struct bin_group *group;
+	double *inward;
+	double *buffer;
+};
+
+/* 0 or -ENOMEM; free it in any case. */
+static int workspace_new(struct workspace *d, const struct observations *p)
+{
+	size_t most = observations_most_bins(p) + 1;
+
+	d->group = malloc(most * sizeof(*d->group));
+	d->inward = malloc(most * sizeof(*d->inward));
+	d->buffer = malloc(most * sizeof(*d->buffer));
+	return d->group && d->inward && d->buffer ? 0 : -ENOMEM;
+}
+
+static void workspace_free(struct workspace *d)
+{
+	free(d->group);
+	free(d->inward);
+	free(d->buffer);
+}
+
+/*
+ * The prediction of @n groups for @t. *leverage: by what factor its deviation is
+ * larger, @t being outside of them.
+ */
+static double predict(const struct bin_group *g, size_t n, double t,
+		      double *leverage)
+{
+	double v[NEIGHBOURS * (NEIGHBOURS - 1) / 2], slope, least, most;
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++)
+			if (g[j].t > g[i].t)
+				v[m++] = (g[j].y - g[i].y) / (g[j].t - g[i].t);
+	slope = median(v, m);
+	least = most = g[0].t;
+	for (size_t i = 0; i < n; i++) {
+		v[i] = g[i].y - slope * (g[i].t - t);
+		least = fmin(least, g[i].t);
+		most = fmax(most, g[i].t);
+	}
+	*leverage = fmax(1,
+			 2 * fmax(least - t, t - most) / fmax(most - least, 1));
+	return median(v, n);
+}
+
+/* Reject the observations of a group whose residuals are below a limit. */
+static size_t reject_below(struct observations *p, struct obs_direction *dir,
+			   int side, const struct bin_group *g, double limit)
+{
+	size_t rejected = 0;
+
+	for (size_t i = g->from; i < g->to; i++) {
+		struct obs_bin *h = &dir->bin[i];
+
+		for (uint32_t j = 0; j < h->num;) {
+			struct observation *s = &p->obs[h->from + j];
+
+			if ((side == ABOVE ? s->residual : -s->residual) >=
+			    limit) {
+				j++;
+				continue;
+			}
+			*s = p->obs[h->from + --h->num];
+			rejected++;
+		}
+	}
+	return rejected;
+}
+
+/* Does it lie in the window of a change point, where no curve is known? */
+static bool near_change(const struct correction *c,
+			const struct obs_direction *dir,
+			const struct bin_group *g)
+{
+	double from = dir->bin[g->from].t, to = dir->bin[g->to - 1].t;
+
+	for (size_t i = 0; i < c->num_changes; i++)
+		if (c->change[i].t + c->change[i].uncertainty >
+			    from - dir->width &&
+		    c->change[i].t - c->change[i].uncertainty < to + dir->width)
+			return true;
+	return false;
+}
+
+/* How far inward of both predictions is a group? */
+static double inward_of(const struct bin_group *g, size_t n, size_t i)
+{
+	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
+	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
+	double leverage = 1, least = HUGE_VAL;
+
+	if (before >= NEIGHBOURS / 2)
+		least = predict(&g[i - before], before, g[i].t, &leverage) -
+			g[i].y;
+	if (after >= NEIGHBOURS / 2) {
+		double r, v = predict(&g[i + 1], after, g[i].t, &r) - g[i].y;
+
+		if (v < least) {
+			least = v;
+			leverage = r;
+		}
+	}
+	return least / leverage;
+}
+
+/* Not inward: more than two neighbours on either side are lower. */
+static bool is_inner(const struct bin_group *g, size_t n, size_t i)
+{
+	size_t below[2] = { 0, 0 };
+
+	if (i < NEIGHBOURS || n - 1 - i < NEIGHBOURS)
+		return false;
+	for (size_t k = 1; k <= NEIGHBOURS; k++) {
+		below[0] += g[i - k].y <= g[i].y;
+		below[1] += g[i + k].y <= g[i].y;
+	}
+	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
+}
+
+static size_t reject_in(struct observations *p, const struct correction *c,
+			struct obs_direction *dir, int side, double messages,
+			struct workspace *d)
+{
+	struct bin_group *g = d->group;
+	size_t n = observations_group(p, dir, side, messages, g);
+	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS
+							: SAMPLE_EVERY;
+	size_t rejected = 0, wrong = 0, looked = 0;
+	double scatter;
+
+	if (n < NEIGHBOURS + 1)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		bool sample = i % every == 0;
+
+		d->inward[i] = 0;
+		if (!sample && is_inner(g, n, i))
+			continue;
+		d->inward[i] = inward_of(g, n, i);
+		if (sample)
+			d->buffer[looked++] = fabs(d->inward[i]);
+	}
+	scatter = fmax(median(d->buffer, looked), 1);
+	for (size_t i = 0; i < n; i++)
+		wrong += d->inward[i] > OUTLIER * scatter;
+	/* So many inward groups are no outliers. */
+	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++)
+		if (d->inward[i] > OUTLIER * scatter &&
+		    !near_change(c, dir, &g[i]))
+			rejected += reject_below(p, dir, side, &g[i],
+						 g[i].y + d->inward[i] -
+							 OUTLIER * scatter);
+	return rejected;
+}
+
+int outliers_reject(struct observations *p, const struct correction *c,
+		    size_t parts, size_t *rejected)
+{
+	struct workspace d;
+	int ret = workspace_new(&d, p);
+
+	*rejected = 0;
+	for (size_t i = 0; i < 2 * p->links && !ret; i++) {
+		struct obs_direction *dir = &p->direction[i];
+		double messages = parts ? (double)dir->messages / (double)parts
+					: GROUP_MESSAGES;
+		size_t more = 1;
+
+		/* Twice: outliers disturb the predictions of their neighbours. */
+		for (int look = 0; look < 2 && more; look++) {
+			more = reject_in(p, c, dir, (int)(i & 1),
+					 fmax(messages, GROUP_MESSAGES), &d);
+			*rejected += more;
+		}
+	}
+	workspace_free(&d);
+	return ret;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the network namespaces of a machine were called, as who recorded it wrote
+ * it beside the traces: a file NETNS_NAMES in the folder of the trace, or in one of
+ * those above, with a line "INODE NAME" for each.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io.h"
+
+#define NETNS_NAMES "netsync-namespaces"
+
+/* From the folder of a domain's channels up to that of the machine: HOST/1/kernel. */
+#define LEVELS 3
+
+/* Of a namespace or a container, as they may be in the name of a host. */
+static const char allowed[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
+
+/* The name in a line, of which the inode number is read as well; NULL: none. */
+static char *read_line(char *line, unsigned long *inode)
+{
+	int length = 0;
+	char *name;
+
+	if (sscanf(line, "%lu %n", inode, &length) != 1 || !length)
+		return NULL;
+	name = line + length;
+	name[strcspn(name, "\n")] = '\0';
+	return *name && strlen(name) < NETNS_NAME_SIZE &&
+	       !name[strspn(name, allowed)] ? name : NULL;
+}
+
+/* Two of one name would become one host: then it says nothing. */
+static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
+{
+	char line[2 * NETNS_NAME_SIZE], *text;
+	unsigned long inode;
+
+	*name = '\0';
+	while (!*name && fgets(line, sizeof(line), file)) {
+		text = read_line(line, &inode);
+		if (text && inode == netns)
+			strcpy(name, text);
+	}
+	rewind(file);
+	while (*name && fgets(line, sizeof(line), file)) {
+		text = read_line(line, &inode);
+		if (text && inode != netns && !strcmp(text, name))
+			return false;
+	}
+	return *name;
+}
+
+bool io_netns_name(const struct trace *trace, uint32_t netns,
+		   char name[NETNS_NAME_SIZE])
+{
+	size_t length = strlen(trace->real_path);
+	bool found = false;
+	char *path;
+	FILE *file;
+
+	for (int i = 0; i <= LEVELS && !found && length; i++) {
+		path = io_format("%.*s/" NETNS_NAMES, (int)length,
+				 trace->real_path);
+		file = path ? fopen(path, "re") : NULL;
+		free(path);
+		if (file) {
+			found = find_name(file, netns, name);
+			fclose(file);
+		}
+		while (length && trace->real_path[--length] != '/')
+			;
+	}
+	return found;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Comparing two packet records: by their headers, and by the bytes they hold. */
+#include "match/internal.h"
+
+bool match_headers(const struct packet_record *a, const struct packet_record *b,
+		   bool nat)
+{
+	const struct protocol *protocol = protocol_of(a->protocol);
+
+	if (nat) {
+		if (!both(a, b, NETSYNC_HAS_ADDRS) ||
+		    !protocol->identified(a, b))
+			return false;
+	} else {
+		if (both(a, b, NETSYNC_HAS_ADDRS) && !same_addresses(a, b))
+			return false;
+		if (both(a, b, NETSYNC_HAS_PORTS) &&
+		    (a->sport != b->sport || a->dport != b->dport))
+			return false;
+	}
+	return protocol->agree(a, b);
+}
+
+bool match_other_place(const struct packet_record *a,
+		       const struct packet_record *b)
+{
+	return a->point != b->point ||
+	       (both(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns);
+}
+
+/*
+ * At different places yes. At the same one only if it is the same buffer with
+ * the same id: the names of devices repeat in network namespaces. An id of 0
+ * says nothing, and buffers are reused.
+ */
+bool match_may_be_one_packet(const struct packet_record *a,
+			     const struct packet_record *b)
+{
+	if (a->host != b->host || a->dir != b->dir || match_other_place(a, b))
+		return true;
+	return both(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
+	       both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id &&
+	       a->ip_id;
+}
+
+/* ---- segments ---------------------------------------------------------- */
+
+/* Bytes, or ids, from the beginning of a to that of b; both wrap. */
+int32_t match_lead(const struct packet_record *a, const struct packet_record *b)
+{
+	if (a->protocol == UDP)
+		return (int16_t)(b->ip_id - a->ip_id);
+	return (int32_t)(b->tcp.seq - a->tcp.seq);
+}
+
+uint32_t match_span(const struct packet_record *s)
+{
+	return s->protocol == UDP ? s->udp.datagrams : s->len;
+}
+
+/* Is the beginning of a in b? */
+bool match_begins_in(const struct packet_record *a,
+		     const struct packet_record *b)
+{
+	int32_t from = match_lead(b, a);
+
+	return from >= 0 && (uint32_t)from < match_span(b);
+}
+
+/*
+ * Ids run on by one from segment to segment, or stay. Where the size of the
+ * segments is not known, they carry 64 bytes at least.
+ */
+static bool ids_fit(const struct packet_record *a,
+		    const struct packet_record *b)
+{
+	int32_t bytes = match_lead(a, b);
+	uint32_t step;
+	uint16_t size;
+
+	if (!both(a, b, NETSYNC_HAS_IP_ID))
+		return true;
+	step = (uint16_t)(bytes >= 0 ? b->ip_id - a->ip_id
+				     : a->ip_id - b->ip_id);
+	size = bytes >= 0 ? a->gso_size : b->gso_size;
+	if (bytes < 0)
+		bytes = -bytes;
+	if (!step)
+		return true;
+	return size ? step == (uint32_t)bytes / size
+		    : step <= (uint32_t)bytes / 64;
+}
+
+/* The digest is of the first datagram of several, the checksum of all. */
+static bool same_datagrams(const struct packet_record *a,
+			   const struct packet_record *b)
+{
+	return (!both(a, b, NETSYNC_HAS_ADDRS) || same_addresses(a, b)) &&
+	       (match_lead(a, b) || !both(a, b, NETSYNC_HAS_DIGEST) ||
+		a->udp.digest == b->udp.digest);
+}
+
+bool match_same_transmission(const struct packet_record *a,
+			     const struct packet_record *b, bool nat)
+{
+	if (a->protocol == UDP)
+		return !nat && same_datagrams(a, b);
+	/* Of the flags, segmentation keeps all but PSH, FIN and CWR. */
+	return has_data(a) && has_data(b) && a->tcp.ack == b->tcp.ack &&
+	       !((a->tcp.flags ^ b->tcp.flags) & 0xff76) && ids_fit(a, b) &&
+	       match_headers(a, b, nat);
+}
+
+bool match_same_transit(const struct packet_record *a,
+			const struct packet_record *b)
+{
+	return a->host == b->host && a->dir == b->dir &&
+	       match_same_transmission(a, b, false) &&
+	       (match_other_place(a, b) ||
+		(!match_lead(a, b) && match_span(a) == match_span(b) &&
+		 match_may_be_one_packet(a, b)));
+}
+
+bool match_same_side(const struct packet_record *a,
+		     const struct packet_record *b)
+{
+	if (a->host == b->host)
+		return match_same_transit(a, b);
+	return a->dir == b->dir && both(a, b, NETSYNC_HAS_ADDRS) &&
+	       match_same_transmission(a, b, false);
+}

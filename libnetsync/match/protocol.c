@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "match/protocol.h"
+
+bool protocol_lacks_id(const struct packet_record *a,
+		       const struct packet_record *b)
+{
+	return !both(a, b, NETSYNC_HAS_TSTAMP) &&
+	       !(both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
+}
+
+/* Of datagrams and echoes: one end is as it was, or the payload is known. */
+static bool same_end(const struct packet_record *a,
+		     const struct packet_record *b)
+{
+	return (a->addr[0] == b->addr[0] && a->sport == b->sport) ||
+	       (a->addr[1] == b->addr[1] && a->dport == b->dport);
+}
+
+static bool always(const struct packet_record *a, const struct packet_record *b)
+{
+	(void)a;
+	(void)b;
+	return true;
+}
+
+/* ---- TCP --------------------------------------------------------------- */
+
+/*
+ * Segmentation clears these flags on all but one of the segments that it makes,
+ * and receive offload may put them together again otherwise.
+ */
+#define PSH_FIN_CWR 0x0089
+
+static void tcp_fill(struct packet_record *r, const struct netsync_packet *p)
+{
+	r->tcp.seq = p->seq;
+	r->tcp.ack = p->ack;
+	r->tcp.tsval = p->tsval;
+	r->tcp.tsecr = p->tsecr;
+	r->tcp.window = p->window;
+	r->tcp.flags = p->flags;
+	/* Segments have no digest, whatever is written there. */
+	r->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
+}
+
+static bool tcp_agree(const struct packet_record *a,
+		      const struct packet_record *b)
+{
+	const int option = NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
+
+	if (both(a, b, NETSYNC_HAS_WINDOW) && a->tcp.window != b->tcp.window)
+		return false;
+	if ((a->fields & option) && (b->fields & option) && !both(a, b, option))
+		return false;
+	return !both(a, b, NETSYNC_HAS_TSTAMP) ||
+	       (a->tcp.tsval == b->tcp.tsval && a->tcp.tsecr == b->tcp.tsecr);
+}
+
+static bool tcp_agree_whole(const struct packet_record *a,
+			    const struct packet_record *b)
+{
+	uint16_t differ = a->tcp.flags ^ b->tcp.flags;
+
+	if (both(a, b, NETSYNC_HAS_LEN) && has_data(a))
+		differ &= (uint16_t)~PSH_FIN_CWR;
+	return !differ;
+}
+
+/* Its numbers and options leave no doubt. */
+static bool tcp_identified(const struct packet_record *a,
+			   const struct packet_record *b)
+{
+	return !protocol_lacks_id(a, b);
+}
+
+/* ---- UDP --------------------------------------------------------------- */
+
+/* The id in the key is that of the payload: its digest, or its length. */
+#define ID_IS_DIGEST (UINT32_C(1) << 31)
+#define ID_IS_LENGTH (UINT32_C(1) << 30)
+
+static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
+{
+	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
+	/* Of what all sources know: the IP id where the sender counts it. */
+	if (counts_ids(r))
+		r->udp.id = p->ip_id;
+	else if (p->fields & NETSYNC_HAS_DIGEST)
+		r->udp.id = (uint32_t)p->digest | ID_IS_DIGEST;
+	else
+		r->udp.id = p->len | ID_IS_LENGTH;
+	r->udp.digest = p->digest;
+	r->udp.checksum = p->checksum;
+	r->udp.datagrams = 1;
+	if ((p->fields & NETSYNC_HAS_GSO) && p->gso_size && p->gso_segs > 1)
+		r->udp.datagrams = p->gso_segs;
+	r->fields &= (uint16_t) ~(NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP |
+				  NETSYNC_HAS_NO_TSTAMP);
+}
+
+static bool udp_agree(const struct packet_record *a,
+		      const struct packet_record *b)
+{
+	if (both(a, b, NETSYNC_HAS_CHECKSUM) &&
+	    a->udp.checksum != b->udp.checksum)
+		return false;
+	return !both(a, b, NETSYNC_HAS_DIGEST) ||
+	       a->udp.digest == b->udp.digest;
+}
+
+static bool udp_agree_whole(const struct packet_record *a,
+			    const struct packet_record *b)
+{
+	return a->udp.datagrams == b->udp.datagrams;
+}
+
+static bool udp_identified(const struct packet_record *a,
+			   const struct packet_record *b)
+{
+	return !protocol_lacks_id(a, b) &&
+	       (both(a, b, NETSYNC_HAS_DIGEST) || same_end(a, b));
+}
+
+/* ---- ICMP echo --------------------------------------------------------- */
+
+static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
+{
+	r->icmp.id_seq = (uint32_t)p->icmp_id << 16 | p->icmp_seq;
+	r->icmp.type = p->icmp_type;
+	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
+		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
+}
+
+/* Address translation changes the identifier, too; the sequence number not. */
+static bool icmp_identified(const struct packet_record *a,
+			    const struct packet_record *b)
+{
+	return !protocol_lacks_id(a, b) && a->icmp.type == b->icmp.type &&
+	       (uint16_t)a->icmp.id_seq == (uint16_t)b->icmp.id_seq &&
+	       same_end(a, b);
+}
+
+/* ---- SCTP -------------------------------------------------------------- */
+
+#define HAS_DATA_CHUNK 256
+
+/*
+ * The tag is that of one association and direction. Without DATA there is no
+ * TSN, and what tells packets apart is as with datagrams.
+ */
+static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
+{
+	const bool has_tsn = p->fields & NETSYNC_HAS_TSN;
+
+	r->sctp.tag = p->vtag;
+	if (has_tsn)
+		r->sctp.tsn = p->tsn;
+	else if (counts_ids(r))
+		r->sctp.tsn = p->ip_id;
+	else
+		r->sctp.tsn = p->len | (uint32_t)p->chunk << 24;
+	r->sctp.chunks = (uint16_t)(p->chunk | (has_tsn ? HAS_DATA_CHUNK : 0));
+	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID |
+		     NETSYNC_HAS_LEN | NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
+}
+
+static bool sctp_agree_whole(const struct packet_record *a,
+			     const struct packet_record *b)
+{
+	return a->sctp.chunks == b->sctp.chunks;
+}
+
+/* The first packet of an association has the tag 0. */
+static bool sctp_identified(const struct packet_record *a,
+			    const struct packet_record *b)
+{
+	(void)b;
+	return a->sctp.tag;
+}
+
+/* ---- the table --------------------------------------------------------- */
+
+static const struct protocol tcp = {
+	.translation_keeps_key = true,
+	.fill = tcp_fill,
+	.agree = tcp_agree,
+	.agree_whole = tcp_agree_whole,
+	.identified = tcp_identified,
+};
+
+static const struct protocol udp = {
+	.needs = NETSYNC_HAS_PORTS,
+	.fill = udp_fill,
+	.agree = udp_agree,
+	.agree_whole = udp_agree_whole,
+	.identified = udp_identified,
+};
+
+static const struct protocol icmp = {
+	.needs = NETSYNC_HAS_ECHO,
+	.fill = icmp_fill,
+	.agree = always,
+	.agree_whole = always,
+	.identified = icmp_identified,
+};
+
+static const struct protocol sctp = {
+	.needs = NETSYNC_HAS_SCTP,
+	.translation_keeps_key = true,
+	.fill = sctp_fill,
+	.agree = always,
+	.agree_whole = sctp_agree_whole,
+	.identified = sctp_identified,
+};
+
+const struct protocol *protocol_of(uint8_t number)
+{
+	static const struct protocol *const table[256] = {
+		[ICMP] = &icmp,	  [TCP] = &tcp,	  [UDP] = &udp,
+		[ICMPV6] = &icmp, [SCTP] = &sctp,
+	};
+
+	return table[number];
+}

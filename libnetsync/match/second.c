@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records that found no counterpart by their key are compared by a second one:
+ * addresses may have been translated on the way, or one source knows of the
+ * payload what another one does not.
+ */
+#include "match/internal.h"
+
+static bool same_second(const struct packet_record *a,
+			const struct packet_record *b)
+{
+	if (a->protocol != b->protocol || a->len != b->len ||
+	    counts_ids(a) != counts_ids(b))
+		return false;
+	if (counts_ids(a))
+		return a->ip_id == b->ip_id;
+	return a->key[0] == b->key[0] &&
+	       (a->protocol == UDP || a->key[1] == b->key[1]);
+}
+
+int match_second(struct matcher *m, struct packet_record *s)
+{
+	struct packet_record *list[MATCH_MAX_RECORDS] = { s };
+	const bool nat = counts_ids(s);
+	int n = 1, looked = 0, ret = 0;
+
+	for (uint32_t i = *ring_second_chain(&m->ring, s);
+	     ring_has(&m->ring, i) && !ret;
+	     i = ring_at(&m->ring, i)->next_second) {
+		struct packet_record *t = ring_at(&m->ring, i);
+
+		if (t == s || !same_second(s, t) || !match_is_ready(m, t))
+			continue;
+		if (++looked == MATCH_MAX_RECORDS)
+			return ret;
+		ret = match_first(m, t);
+		if (t->state & RECORD_MATCHED)
+			continue;
+		if ((t->state & RECORD_DECIDED) && t->host != s->host &&
+		    t->dir != s->dir && match_agree(s, t, nat))
+			match_mark_ambiguous(m, s);
+		if (t->state & RECORD_DECIDED)
+			continue;
+		list[n++] = t;
+	}
+	if (ret || n == 1 || (s->state & RECORD_DECIDED))
+		return ret;
+	return match_sort_out(m, list, n, nat);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The methods: a row for each. */
+#include "pair/estimate.h"
+
+static const struct method methods[] = {
+	[NETSYNC_METHOD_AUTO] = {
+		.estimate = estimate_max_margin,
+		.curves = true,
+	},
+	[NETSYNC_METHOD_HULL] = {
+		.estimate = estimate_max_margin,
+		.straight = true,
+	},
+	[NETSYNC_METHOD_REGRESSION] = {
+		.estimate = estimate_regression,
+	},
+};
+
+const struct method *method_of(uint32_t method)
+{
+	return method < sizeof(methods) / sizeof(methods[0]) ? &methods[method]
+							     : NULL;
+}

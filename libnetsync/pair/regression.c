@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Least squares, for comparison: every delay moves the line, not the smallest
+ * ones alone.
+ */
+#include "pair/estimate.h"
+#include "util/whole.h"
+#include "util/wide.h"
+
+enum { UPPER, LOWER };
+
+/* The least squares of a direction; false: its slope is not known. */
+static bool least_squares(const struct direction *c, struct line *l)
+{
+	__int128 n = c->num;
+	int64_t x = (int64_t)floor_div(c->sum_x, n);
+	int64_t y = (int64_t)floor_div(c->sum_y, n);
+	__int128 rest_x = c->sum_x - n * x, rest_y = c->sum_y - n * y;
+	double dx = (double)rest_x / (double)n, dy = (double)rest_y / (double)n;
+	/* Sums about (x, y), exactly, and then about the mean. */
+	double xx = wide_value(wide_sum(c->sum_xx,
+					wide_product(-c->sum_x - rest_x, x))) -
+		    (double)rest_x * dx;
+	double xy = wide_value(wide_sum(wide_sum(c->sum_xy,
+						 wide_product(-c->sum_y, x)),
+					wide_product(-rest_x, y))) -
+		    (double)rest_x * dy;
+	bool known = xx > 0;
+
+	*l = (struct line){ .x = x, .y = y, .slope = known ? xy / xx : 0 };
+	l->frac = dy - l->slope * dx;
+	return known;
+}
+
+void estimate_regression(struct estimate *e, const struct pair *p,
+			 double max_slope)
+{
+	const struct direction *c = p->direction;
+	struct line l[2];
+	bool known[2];
+	double d;
+
+	estimate_max_margin(e, p, max_slope);
+	if (!c[UPPER].num || !c[LOWER].num) {
+		least_squares(c[UPPER].num ? &c[UPPER] : &c[LOWER], &e->line);
+		return;
+	}
+	for (int side = UPPER; side <= LOWER; side++)
+		known[side] = least_squares(&c[side], &l[side]);
+	for (int side = UPPER; side <= LOWER; side++)
+		if (!known[side])
+			l[side].slope = l[!side].slope;
+	e->line.x = l[0].x + (l[1].x - l[0].x) / 2;
+	e->line.y = l[0].y;
+	e->line.slope = (l[0].slope + l[1].slope) / 2;
+	d = (line_above(&l[0], e->line.x, l[0].y) +
+	     line_above(&l[1], e->line.x, l[0].y)) /
+	    2;
+	e->line.frac = add_whole(&e->line.y, d);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Two trees of shortest paths lead from the reference to every host:
+ *
+ * - the tree of smallest *expected error* gives the corrections. The expected
+ *   error of a pair falls with the number of its messages, so that ten good
+ *   links in a row beat one poor direct one;
+ * - the tree of smallest *bound* gives the interval in which the truth is
+ *   guaranteed to lie. It is dominated by the smallest delays (whose asymmetry
+ *   nobody knows), and thus by the number of hops.
+ *
+ * The guarantee holds however the correction was found: what counts is how far
+ * the interval reaches from the correction.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "reduce/internal.h"
+
+/* ns; a pair with one direction only is taken where there is nothing better. */
+#define INCOMPLETE_COST 1e17
+
+/* The time during which a pair was traced, on its first host. */
+static struct range span_of(const struct reduction *r, uint32_t pair)
+{
+	const struct estimate *e = &r->est[pair];
+	const struct host *a = &r->host[e->pair->host[0]];
+	const struct host *b = &r->host[e->pair->host[1]];
+	struct range s = b->span;
+
+	line_to_first(&e->line, &s.lo);
+	line_to_first(&e->line, &s.hi);
+	s.lo = min64(s.lo, a->span.lo);
+	s.hi = max64(s.hi, a->span.hi);
+	return s;
+}
+
+static void set_bound_cost(struct reduction *r, uint32_t i)
+{
+	struct range s = span_of(r, i);
+	double width = pair_bound_width(&r->pair_bound[i], s.lo, s.hi);
+
+	r->bound_cost[i] = isinf(width) ? INCOMPLETE_COST : fmax(width, 1);
+}
+
+static void set_noise_cost(struct reduction *r, uint32_t i)
+{
+	const struct estimate *e = &r->est[i];
+	struct range s = span_of(r, i);
+	double stretch = (double)(s.hi - s.lo) /
+			 (double)(e->overlap_to - e->overlap_from);
+
+	if (e->quality == NETSYNC_INCOMPLETE)
+		r->noise_cost[i] = INCOMPLETE_COST;
+	else if (e->overlap_to <= e->overlap_from)
+		r->noise_cost[i] = r->bound_cost[i];
+	else
+		r->noise_cost[i] = fmin(e->noise * fmax(stretch, 1),
+					r->bound_cost[i]);
+}
+
+/* Bounds as they are before clocks are known. */
+static int first_costs(struct reduction *r)
+{
+	for (uint32_t i = 0; i < r->num_pairs; i++) {
+		if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL,
+				    &r->task->limits))
+			return -ENOMEM;
+		set_bound_cost(r, i);
+		set_noise_cost(r, i);
+	}
+	return 0;
+}
+
+/* With corrections, steps and wrong messages are known. */
+static int final_costs(struct reduction *r)
+{
+	bool curves = r->task->method->curves;
+
+	for (uint32_t i = 0; i < r->num_pairs; i++) {
+		const uint32_t *h = r->est[i].pair->host;
+		const struct correction *correction[] = {
+			&r->correction[h[0]], &r->correction[h[1]]
+		};
+		struct pair_bound *reach = &r->pair_bound[i];
+
+		if (curves && correction[0]->known && correction[1]->known) {
+			pair_bound_release(reach);
+			if (pair_bound_make(reach, r->est[i].pair, correction,
+					    &r->task->limits))
+				return -ENOMEM;
+			set_bound_cost(r, i);
+		}
+		/* Only of straight clocks, lines say whether they can be so. */
+		if (!r->task->method->straight ||
+		    reach->quality < r->est[i].quality)
+			r->est[i].quality = reach->quality;
+		/* Where no bound can be claimed, other ways are tried. */
+		if (!reach->usable)
+			r->bound_cost[i] = INCOMPLETE_COST;
+	}
+	return 0;
+}
+
+/* ---- all together ------------------------------------------------------- */
+
+/* The reference's own clock is right by definition. */
+static int make_reference(const struct reduction *r)
+{
+	struct host *host = &r->host[r->reference];
+	bool seen = host->span.lo <= host->span.hi;
+	struct netsync_segment seg = {
+		.from_ns = host->origin + (seen ? host->span.lo : 0),
+		.to_ns = host->origin + (seen ? host->span.hi : 0),
+		.rate = 1,
+	};
+	struct netsync_knot knot = { .time_ns = seg.from_ns };
+	struct netsync_model m = {
+		.size = sizeof(m),
+		.num_segments = 1,
+		.num_knots = 1,
+		.segment_size = sizeof(seg),
+		.knot_size = sizeof(knot),
+		.segments = &seg,
+		.knots = &knot,
+	};
+
+	host->quality = NETSYNC_ACCURATE;
+	host->bound_median = host->bound_max = 0;
+	return netsync_clock_new(&m, &host->clock);
+}
+
+static int make_clocks(struct reduction *r)
+{
+	int ret = make_reference(r);
+
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
+		if (h == r->reference)
+			continue;
+		r->host[h].quality = NETSYNC_ABSENT;
+		r->host[h].bound_median = NETSYNC_UNKNOWN;
+		r->host[h].bound_max = NETSYNC_UNKNOWN;
+	}
+	/* Nearer ones first: a host's bound is made of its neighbour's. */
+	for (uint32_t i = 1; i < r->by_bound.num && !ret; i++)
+		ret = reduction_make_clock(r, r->by_bound.order[i]);
+	return ret;
+}
+
+void host_clear(struct host *h)
+{
+	netsync_clock_free(h->clock);
+	free(h->step);
+	h->clock = NULL;
+	h->step = NULL;
+	h->num_steps = 0;
+}
+
+static int run(struct reduction *r)
+{
+	int ret = graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs);
+
+	if (ret || tree_make(&r->by_bound, &r->graph) ||
+	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
+	    !r->noise_cost || !r->pair_bound || !r->correction)
+		return -ENOMEM;
+	ret = first_costs(r);
+	if (ret)
+		return ret;
+	reduction_find_islands(r);
+	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
+	ret = reduction_fit_hosts(r);
+	if (!ret)
+		ret = final_costs(r);
+	if (ret)
+		return ret;
+	tree_grow(&r->by_bound, &r->graph, r->bound_cost, r->reference);
+	return make_clocks(r);
+}
+
+int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
+	   uint32_t num_pairs, struct task *task)
+{
+	struct reduction r = {
+		.host = host,
+		.est = est,
+		.num_hosts = num_hosts,
+		.num_pairs = num_pairs,
+		.task = task,
+		.reference = task->reference,
+		.bound_cost = calloc(num_pairs + 1, sizeof(double)),
+		.noise_cost = calloc(num_pairs + 1, sizeof(double)),
+		.pair_bound = calloc(num_pairs + 1, sizeof(struct pair_bound)),
+		.correction = calloc(num_hosts + 1, sizeof(struct correction)),
+	};
+	int ret = run(&r);
+
+	task->reference = r.reference;
+	for (uint32_t i = 0; r.pair_bound && i < num_pairs; i++)
+		pair_bound_release(&r.pair_bound[i]);
+	for (uint32_t h = 0; r.correction && h < num_hosts; h++)
+		correction_release(&r.correction[h]);
+	free(r.bound_cost);
+	free(r.noise_cost);
+	free(r.pair_bound);
+	free(r.correction);
+	tree_release(&r.by_bound);
+	tree_release(&r.by_noise);
+	graph_release(&r.graph);
+	return ret;
+}

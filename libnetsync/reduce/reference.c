@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Islands of hosts that messages connect, and which host is the time base. */
+#include <math.h>
+#include <string.h>
+
+#include "reduce/internal.h"
+
+/*
+ * The host of the largest island with the smallest total bound. Where several
+ * are as good (always, of two hosts) the names decide, so that the choice does
+ * not depend on the order in which hosts were added.
+ */
+static uint32_t choose_reference(struct reduction *r, uint32_t island)
+{
+	uint32_t best = NO_HOST;
+	double least = 0;
+
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
+		double total, tie;
+
+		if (r->host[h].island != island)
+			continue;
+		total = tree_grow(&r->by_bound, &r->graph, r->bound_cost, h);
+		tie = 1e-9 * fmax(total, 1);
+		if (best == NO_HOST || total < least - tie ||
+		    (total <= least + tie &&
+		     strcmp(r->host[h].name, r->host[best].name) < 0)) {
+			best = h;
+			least = total;
+		}
+	}
+	return best;
+}
+
+void reduction_find_islands(struct reduction *r)
+{
+	/* Scratch space: the trees are grown later. */
+	uint32_t *island = r->by_bound.via;
+	uint32_t largest = graph_islands(&r->graph, island, r->by_noise.via);
+
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		r->host[h].island = island[h];
+	if (r->reference == NO_HOST)
+		r->reference = choose_reference(r, largest);
+}

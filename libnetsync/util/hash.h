@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Hashing of integers. */
+#ifndef NETSYNC_UTIL_HASH_H
+#define NETSYNC_UTIL_HASH_H
+
+#include <stdint.h>
+
+/*
+ * 2^64 / golden ratio, odd: multiplicative hashing (D. E. Knuth, "The art of
+ * computer programming", volume 3, section 6.4).
+ */
+#define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
+
+/* Its high bits depend on all of v; for tables of a power of two of slots. */
+static inline uint64_t hash_slot(uint64_t v)
+{
+	v *= HASH_MULTIPLIER;
+	return v ^ v >> 32;
+}
+
+/* All bits depend on all of v. */
+static inline uint64_t hash_mix(uint64_t v)
+{
+	v = hash_slot(v) * UINT64_C(0xd6e8feb86659fd93);
+	return v ^ v >> 29;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Small arithmetic on times. */
+#ifndef NETSYNC_UTIL_NUMBER_H
+#define NETSYNC_UTIL_NUMBER_H
+
+#include <stdint.h>
+
+/* ns in a second, where a difference of times is a double */
+#define SECOND 1e9
+
+/* An interval that holds a time, ns; where an end is not known, the extremes. */
+struct range {
+	int64_t lo; /* INT64_MIN: not known */
+	int64_t hi; /* INT64_MAX: not known */
+};
+
+static inline int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+#endif

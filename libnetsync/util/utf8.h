@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names and paths are bytes, which anybody may have chosen; what shows them is to get
+ * UTF-8 (RFC 3629) without what a terminal obeys.
+ */
+#ifndef NETSYNC_UTF8_H
+#define NETSYNC_UTF8_H
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * How many bytes the character at @text has, of @size bytes; 0: there is none. Those
+ * that are longer than needed, surrogates, and what is beyond U+10FFFF are none.
+ */
+static inline size_t utf8_length(const char *text, size_t size)
+{
+	const unsigned char *c = (const unsigned char *)text;
+	const size_t length = !size ? 0 : *c < 0x80 ? 1 :
+			      *c >= 0xc2 && *c < 0xe0 ? 2 :
+			      *c >= 0xe0 && *c < 0xf0 ? 3 :
+			      *c >= 0xf0 && *c < 0xf5 ? 4 : 0;
+
+	if (length > size)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) ||
+	    (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+/* Of ISO 6429: C0, DEL and C1, which are U+0080 to U+009F. */
+static inline bool utf8_is_control(const char *text, size_t length)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	return (length == 1 && (*c < ' ' || *c == 0x7f)) ||
+	       (length == 2 && *c == 0xc2 && c[1] < 0xa0);
+}
+
+/*
+ * What is no character as "\xff" for each byte. Of a name also what a terminal obeys,
+ * and a "\" of what already looks like that: names that differ stay different.
+ * To be given back with free(); NULL: there is not enough memory.
+ */
+static inline char *utf8_escape(const char *text, bool is_name)
+{
+	size_t left = strlen(text), at = 0;
+	char *escaped = malloc(4 * left + 1);
+
+	while (escaped && left) {
+		size_t length = utf8_length(text, left);
+		const size_t taken = length ? length : 1;
+		const bool looks_escaped = left > 3 && text[0] == '\\' &&
+			text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
+			isxdigit((unsigned char)text[3]);
+
+		if (!length || (is_name && (looks_escaped ||
+					    utf8_is_control(text, length)))) {
+			for (size_t i = 0; i < taken; i++)
+				at += sprintf(escaped + at, "\\x%02x",
+					      (unsigned char)text[i]);
+		} else {
+			memcpy(escaped + at, text, taken);
+			at += taken;
+		}
+		text += taken;
+		left -= taken;
+	}
+	if (escaped)
+		escaped[at] = '\0';
+	return escaped;
+}
+
+/* Can it be shown as it is? */
+static inline bool utf8_is_plain(const char *text, size_t size)
+{
+	while (size) {
+		const size_t length = utf8_length(text, size);
+
+		if (!length || utf8_is_control(text, length))
+			return false;
+		text += length;
+		size -= length;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The key that addresses of sockets and packets are hashed with (SipHash-2-4):
+ * events that are shared must not tell where objects lie in the kernel, whose
+ * places are random to make attacks harder.
+ */
+#include <linux/cache.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/random.h>
+#include <linux/string.h>
+
+#include "address.h"
+
+bool netsync_raw_addresses __read_mostly;
+siphash_key_t netsync_address_key __ro_after_init;
+
+/* "netsync" and a number: no object of the kernel is there. */
+#define NOWHERE 0x6e657473796e6300ULL
+
+/*
+ * The kernel hashes what it prints by %p with a key that it makes at boot and
+ * does not give away. So 32 secret bits are to be had from each address that
+ * nothing else prints, and they are the same for a module that is loaded again.
+ * Return: false if the kernel does not hash yet, or has been told not to.
+ */
+static bool __init secret_word(int number, u32 *word)
+{
+	unsigned long nowhere = (unsigned long)NOWHERE + number, value;
+	char text[2 * sizeof(value) + sizeof("(____ptrval____)")];
+
+	snprintf(text, sizeof(text), "%p", (void *)nowhere);
+	if (kstrtoul(text, 16, &value) || value == nowhere)
+		return false;
+	*word = value;
+	return true;
+}
+
+void __init netsync_address_init(void)
+{
+	u32 words[sizeof(netsync_address_key) / sizeof(u32)];
+	int i;
+
+	BUILD_BUG_ON(sizeof(words) != sizeof(netsync_address_key));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (!secret_word(i, &words[i])) {
+			get_random_bytes(words, sizeof(words));
+			break;
+		}
+	memcpy(&netsync_address_key, words, sizeof(words));
+	memzero_explicit(words, sizeof(words));
+}

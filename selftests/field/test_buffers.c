@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How large buffers are: what they have to hold, and what there is room for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/buffers.h"
+
+#define PLENTY (UINT64_C(1) << 40)
+
+/* Packets a second that one processor has to handle, and bytes of each event. */
+#define RATE 100000
+#define IPV6_BYTES 110
+
+static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
+					CHANNEL_USER };
+
+/* One of them is being filled, and one is being taken. */
+static uint64_t held(struct buffers buffers)
+{
+	return buffers.size * (buffers.num - 2);
+}
+
+/*
+ * LTTng looks once in a while, and does nothing for @stall_us now and then: is
+ * nothing lost in @seconds?
+ */
+static bool keeps_up(struct buffers buffers, unsigned int read_us,
+		     unsigned int stall_us, unsigned int seconds)
+{
+	const uint64_t period_us = read_us > stall_us ? read_us : stall_us;
+	const uint64_t rate = (uint64_t)RATE * IPV6_BYTES;
+	uint64_t filled = 0;
+
+	for (uint64_t us = 0; us < seconds * UINT64_C(1000000); us += period_us) {
+		filled += rate * period_us / 1000000;
+		if (filled > buffers_bytes(buffers))
+			return false;
+		/* What was not filled stays. */
+		filled %= buffers.size;
+	}
+	return true;
+}
+
+static void hundred_thousand(void **state)
+{
+	const struct buffers buffers = buffers_default(CHANNEL_PACKETS, PLENTY);
+	const unsigned int read_us = buffers_read_us(CHANNEL_PACKETS, buffers);
+
+	(void)state;
+	assert_true(keeps_up(buffers, read_us, 0, 60));
+	assert_true(keeps_up(buffers, read_us, 2000000, 60));
+	assert_true(held(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
+	/* Eight of 2 MiB, of before, did not. */
+	assert_false(keeps_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000,
+			      60));
+	/* An eighth of 1 GiB, for four processors, without a pause. */
+	for (uint64_t room = PLENTY; room >= 32 << 20; room /= 2) {
+		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
+
+		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less),
+				     1000000, 60));
+	}
+	/* Where there is little, LTTng has to look often. */
+	for (uint64_t room = 32 << 20; room >= 1 << 20; room /= 2) {
+		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
+
+		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less),
+				     0, 60));
+	}
+}
+
+static void within_room(void **state)
+{
+	(void)state;
+	for (unsigned int c = 0; c < 3; c++)
+		for (uint64_t room = 1 << 14; room < PLENTY; room += room / 3) {
+			const struct buffers buffers =
+				buffers_default(channels[c], room);
+
+			assert_true(buffers_are_valid(buffers));
+			assert_true(buffers_bytes(buffers) <= room);
+			assert_true(buffers_read_us(channels[c], buffers) <= 200000);
+		}
+}
+
+static void enough(void **state)
+{
+	(void)state;
+	for (uint64_t bytes = 1; bytes < PLENTY; bytes += bytes / 3 + 1) {
+		const struct buffers buffers = buffers_for(bytes);
+
+		assert_true(buffers_are_valid(buffers));
+		assert_true(held(buffers) >= bytes);
+		assert_true(bytes < 1 << 18 || buffers_bytes(buffers) < 3 * bytes);
+	}
+	/* More than there is: as much as LTTng can have. */
+	assert_true(buffers_are_valid(buffers_for(UINT64_MAX)));
+}
+
+static void text(void **state)
+{
+	static const struct {
+		const char *text;
+		struct buffers buffers;	/* 0: it is wrong */
+	} all[] = {
+		{ "16x2M", { 2 << 20, 16 } },
+		{ "2x4k", { 4096, 2 } },
+		{ "2x4096", { 4096, 2 } },
+		{ "4096x1G", { 1 << 30, 4096 } },
+		{ "", { 0, 0 } },
+		{ "x", { 0, 0 } },
+		{ "16", { 0, 0 } },
+		{ "16x", { 0, 0 } },
+		{ "16xM", { 0, 0 } },
+		{ "x2M", { 0, 0 } },
+		{ "-16x2M", { 0, 0 } },
+		{ "16x-2M", { 0, 0 } },
+		{ "16x 2M", { 0, 0 } },
+		{ "3x2M", { 0, 0 } },
+		{ "16x3M", { 0, 0 } },
+		{ "1x2M", { 0, 0 } },
+		{ "16x2k", { 0, 0 } },
+		{ "16x2T", { 0, 0 } },
+		{ "16x2MB", { 0, 0 } },
+		{ "16x2G", { 0, 0 } },
+		{ "8192x1M", { 0, 0 } },
+		{ "16x18446744073709551616", { 0, 0 } },
+		{ "99999999999999999999x2M", { 0, 0 } },
+	};
+	char back[BUFFERS_TEXT];
+	struct buffers buffers;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_int_equal(buffers_parse(&buffers, all[i].text),
+				 all[i].buffers.num != 0);
+		if (!all[i].buffers.num)
+			continue;
+		assert_int_equal(buffers.num, all[i].buffers.num);
+		assert_int_equal(buffers.size, all[i].buffers.size);
+		assert_true(buffers_parse(&buffers, buffers_format(back, buffers)));
+		assert_int_equal(buffers.num, all[i].buffers.num);
+		assert_int_equal(buffers.size, all[i].buffers.size);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hundred_thousand),
+		cmocka_unit_test(within_room),
+		cmocka_unit_test(enough),
+		cmocka_unit_test(text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

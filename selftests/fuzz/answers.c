@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever an agent says: netsync uses it, or refuses it and gives that machine up,
+ * in a moment and in little memory, and the other machine records on. An input is
+ * what comes from web, a line for each time that netsync listens, while it goes
+ * through a recording; db answers as it should.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "doctor/doctor.h"
+#include "json-value.h"
+#include "record/record.h"
+#include "tool.h"
+
+enum { WEB, DB, NUM };
+
+/* Good for any request. */
+static const char answer[] =
+	"{\"port\":7712,\"addresses\":[\"10.0.0.2\"],\"channels\":[{\"name\":\"netsync\","
+	"\"discarded\":0,\"lost\":0}],\"size\":1,\"events\":1,\"room\":100000000,"
+	"\"connected\":true,\"traffic\":2,\"traffic_trace\":1,\"checks\":[],"
+	"\"peers\":[{\"id\":0,\"sent\":1,\"received\":1,\"rtt_ns\":1000}]}\n";
+static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
+	"\",\"hostname\":\"db\",\"ssh\":\"10.0.0.1 5000 10.0.0.2 22\"}\n";
+
+static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
+static struct record rec;
+static struct host hosts[NUM];
+static int feeds[NUM];		/* what can be read there by netsync */
+static const char *input;
+static size_t input_left;
+
+/* ---- what is not tried here ---------------------------------------------- */
+
+void count_folder(struct recorded *recorded, const char *path)
+{
+	(void)recorded;
+	(void)path;
+}
+
+void count_channel(struct recorded *recorded, const char *path, const char *name)
+{
+	(void)recorded;
+	(void)path;
+	(void)name;
+}
+
+void clear_line(struct record *record)
+{
+	(void)record;
+}
+
+/* ---- machines, without processes ------------------------------------------- */
+
+static void close_feed(int which)
+{
+	if (feeds[which] >= 0)
+		close(feeds[which]);
+	feeds[which] = -1;
+}
+
+static void feed(int which, const char *data, size_t size)
+{
+	if (write(feeds[which], data, size) != (ssize_t)size)
+		abort();
+}
+
+static void feed_web(void)
+{
+	const char *end = input_left ? memchr(input, '\n', input_left) : NULL;
+	size_t size = end ? (size_t)(end + 1 - input) : input_left;
+
+	/* As much as a pipe takes. */
+	if (size > 1 << 15)
+		size = 1 << 15;
+	if (!size || rec.all.list[WEB]->lost) {
+		close_feed(WEB);
+		return;
+	}
+	feed(WEB, input, size);
+	input += size;
+	input_left -= size;
+}
+
+static void feed_db(void)
+{
+	const struct remote *db = rec.all.list[DB];
+
+	if (db->lost)
+		close_feed(DB);
+	else if (!db->hello)
+		feed(DB, greeting, strlen(greeting));
+	else if (db->asked)
+		feed(DB, answer, strlen(answer));
+}
+
+/* In place of the C library's: what is waited for comes now. */
+int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
+{
+	(void)timeout_ms;
+	if (num != 2 * NUM)
+		return 0;
+	if (feeds[WEB] >= 0)
+		feed_web();
+	if (feeds[DB] >= 0)
+		feed_db();
+	for (nfds_t i = 0; i < num; i++)
+		fds[i].revents = fds[i].fd >= 0 ? POLLIN : 0;
+	return NUM;
+}
+
+static void add(int which, const char *name)
+{
+	struct remote *remote;
+	int fds[2];
+
+	if (!remotes_add(&rec.all, name) || pipe2(fds, O_NONBLOCK))
+		abort();
+	remote = rec.all.list[which];
+	feeds[which] = fds[1];
+	remote->from = fds[0];
+	remote->to = open("/dev/null", O_WRONLY);
+	/* Of no process, so that it has ended as soon as nothing comes any more. */
+	remote->pid = INT_MAX;
+	remote->asked = 1;
+	remote->heard_ns = remote->end_ns = now_ns();
+	remote->end_ns += INT64_C(1000000000) * 60;
+	hosts[which] = (struct host){ .remote = remote };
+}
+
+static bool put_data(struct remote *remote, struct json_object *about,
+		     const char *data, size_t size)
+{
+	return files_put(folder, remote, about, data, size);
+}
+
+/* ---- a recording ----------------------------------------------------------- */
+
+static void look_at_all(void)
+{
+	struct diagnosis diag = { .host = "web" };
+
+	for (unsigned int i = 0; i < NUM; i++)
+		if (rec.all.list[i]->ready)
+			remote_ask(rec.all.list[i], request_new("doctor"));
+	remotes_wait(&rec.all, 0);
+	for (unsigned int i = 0; i < NUM; i++)
+		diagnosis_read(&diag, value_member(rec.all.list[i]->answer,
+						   "checks"));
+	diagnosis_free(&diag);
+}
+
+static void take_status(void)
+{
+	for (unsigned int i = 0; i < NUM; i++)
+		if (hosts[i].recording && hosts[i].remote->ready)
+			host_ask_status(&rec, &hosts[i]);
+	remotes_wait(&rec.all, 0);
+	for (unsigned int i = 0; i < NUM; i++) {
+		if (hosts[i].remote->answer)
+			host_take_status(&rec, &hosts[i]);
+		else
+			hosts[i].recording = false;
+	}
+}
+
+static void record(void)
+{
+	remotes_wait(&rec.all, 0);
+	look_at_all();
+	hosts_create(&rec);
+	record_beacon_start(&rec);
+	hosts_start(&rec);
+	take_status();
+	hosts_renew(&rec);
+	hosts_stop(&rec);
+	record_beacon_stop(&rec);
+	hosts_pull(&rec);
+	for (unsigned int i = 0; i < NUM; i++)
+		files_name_namespaces(folder, &hosts[i]);
+	if (rec.all.list[DB]->lost || !hosts[DB].recording)
+		abort();
+}
+
+static void release(void)
+{
+	remotes_free(&rec.all);
+	for (int i = 0; i < NUM; i++) {
+		close_feed(i);
+		for (unsigned int k = 0; k < hosts[i].num_sessions; k++)
+			free(hosts[i].sessions[k]);
+		free(hosts[i].sessions);
+		free(hosts[i].losses);
+		json_object_put(hosts[i].namespaces);
+	}
+	json_object_put(rec.events.patterns);
+}
+
+static void remove_folder(void)
+{
+	remove_tree(folder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Sentences are made, and nobody wants to see them. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static FILE *nowhere;
+	FILE *err = stderr;
+
+	if (!nowhere) {
+		nowhere = fopen("/dev/null", "w");
+		if (!nowhere || !mkdtemp(folder) || atexit(remove_folder))
+			abort();
+	}
+	stderr = nowhere;
+	input = (const char *)data;
+	input_left = size;
+	rec = (struct record){
+		.hosts = hosts,
+		.beacons.rate = 1,
+		.all.data = put_data,
+		.events.patterns = json_object_new_array(),
+		/* Of one kind or the other, as the sizes of inputs happen to be. */
+		.quota = 1 << 20,
+		.pull = size % 2,
+		.url = size % 2 ? NULL : "net://10.0.0.3",
+	};
+	add(WEB, "web");
+	add(DB, "db");
+	record();
+	release();
+	stderr = err;
+	return 0;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever an agent is asked: it answers each line, with an error if that is no
+ * request. An input is what it reads. What it does with LTTng and with packets is
+ * left out: of a request that was found good, the events are chosen, and all
+ * members are as they were checked.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/channels.h"
+#include "agent/events.h"
+#include "json-value.h"
+#include "remote/beacon.h"
+#include "tool.h"
+
+static struct json_object *nothing(struct json_object *request)
+{
+	(void)request;
+	return json_object_new_object();
+}
+
+struct json_object *agent_create(struct json_object *request)
+{
+	static const char names[][20] = { "inet_dev_xmit", "inet_dev_receive",
+					  "sched_switch", "sched_waking" };
+	struct choice choice = { 0 };
+	struct json_object *answer;
+
+	choose_kernel(&choice, request, *names, sizeof(*names), 4);
+	if (member_flag(request, "ust"))
+		choose_user(&choice);
+	if (choice.num < 2 || !choice_has(&choice, DOMAIN_KERNEL))
+		abort();
+	answer = channels_plan(&choice, value_member(request, "buffers"));
+	choice_free(&choice);
+	return answer ? answer : nothing(request);
+}
+
+struct json_object *agent_beacon_start(struct json_object *request)
+{
+	struct json_object *peers = value_member(request, "peers");
+
+	if (value_length(peers) > BEACON_NEIGHBOURS ||
+	    member_int(request, "rate") > BEACON_RATE_MAX ||
+	    (peers && !json_object_is_type(peers, json_type_array)))
+		abort();
+	return nothing(request);
+}
+
+struct json_object *agent_start(struct json_object *request)
+{
+	return nothing(request);
+}
+
+struct json_object *agent_status(struct json_object *request)
+{
+	return nothing(request);
+}
+
+struct json_object *agent_stop(struct json_object *request)
+{
+	return nothing(request);
+}
+
+struct json_object *agent_finish(struct json_object *request)
+{
+	return nothing(request);
+}
+
+struct json_object *agent_pull(struct json_object *request)
+{
+	static const char data[] = "data";
+
+	if (!agent_data(nothing(request), data, sizeof(data)))
+		abort();
+	return nothing(request);
+}
+
+struct json_object *agent_doctor(struct json_object *request)
+{
+	return nothing(request);
+}
+
+struct json_object *agent_beacon_open(struct json_object *request)
+{
+	return nothing(request);
+}
+
+struct json_object *agent_beacon_stop(struct json_object *request)
+{
+	return nothing(request);
+}
+
+void count_end(void)
+{
+}
+
+void undo_end(void)
+{
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *argv[] = { "agent", NULL };
+	const int out = dup(STDOUT_FILENO);
+	int in[2];
+
+	/* More than a pipe takes is not tried. */
+	if (size > 1 << 16)
+		return 0;
+	if (out < 0 || pipe(in) || write(in[1], data, size) != (ssize_t)size ||
+	    dup2(in[0], STDIN_FILENO) < 0 || !freopen("/dev/null", "w", stdout))
+		abort();
+	close(in[0]);
+	close(in[1]);
+	if (cmd_agent(1, argv) != EXIT_DONE)
+		abort();
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	return 0;
+}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""CTF traces of what threads do, as LTTng's kernel tracer writes them."""
+import struct
+
+from ctf import TYPES, Trace
+
+COMM = ("integer { size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; }")
+SIGNED = "integer { size = 64; align = 8; signed = 1; }"
+COLOURS = ('enum : integer { size = 8; align = 8; signed = 0; } '
+           '{ "red" = 0, "green" = 1, "dark" = 2 ... 9 }')
+REAL = "floating_point { exp_dig = 11; mant_dig = 53; byte_order = le; align = 8; }"
+
+SWITCH = [("prev_comm", "comm"), ("prev_tid", "s32"), ("prev_prio", "s32"),
+          ("prev_state", "s64"), ("next_comm", "comm"), ("next_tid", "s32"),
+          ("next_prio", "s32")]
+WAKEUP = [("comm", "comm"), ("tid", "s32"), ("prio", "s32"),
+          ("target_cpu", "s32")]
+# By name, the fields of each; a name with "@" has a context with the tid.
+EVENTS = {
+    "sched_switch": SWITCH,
+    "sched_wakeup": WAKEUP,
+    "sched_wakeup_new": WAKEUP,
+    "sched_waking": WAKEUP,
+    "sched_process_fork": [("parent_comm", "comm"), ("parent_tid", "s32"),
+                           ("child_comm", "comm"), ("child_tid", "s32")],
+    "sched_process_free": [("comm", "comm"), ("tid", "s32"), ("prio", "s32")],
+    "lttng_statedump_process_state": [("tid", "s32"), ("pid", "s32"),
+                                      ("name", "comm")],
+    "syscall_entry_openat": [("dfd", "s32"), ("filename", "string"),
+                             ("flags", "s32")],
+    "syscall_exit_openat": [("ret", "s64")],
+    "syscall_entry_epoll_wait": [("epfd", "s32"), ("timeout", "s32")],
+    "syscall_exit_epoll_wait": [("ret", "s64")],
+    "syscall_entry_clone": [("clone_flags", "x64")],
+    "syscall_exit_clone": [("ret", "s64")],
+    "block_rq_issue": [("sector", "u64"), ("bytes", "u32"), ("rwbs", "string")],
+    "test_kinds": [("colour", "enum"), ("real", "real"), ("text", "string"),
+                   ("least", "s64"), ("most", "u64")],
+    "app:work": [("number", "u32")],
+}
+
+
+def encode(kind, value):
+    if kind == "comm":
+        return value.encode(errors="surrogateescape")[:15].ljust(16, b"\0")
+    if kind == "string":
+        return value.encode(errors="surrogateescape") + b"\0"
+    if kind == "s64":
+        return struct.pack("<q", value)
+    if kind == "enum":
+        return struct.pack("<B", value)
+    if kind == "real":
+        return struct.pack("<d", value)
+    return struct.pack(TYPES[kind][1], value)
+
+
+class Sched(Trace):
+    """say() adds an event; those that have a context have the tid first."""
+
+    def __init__(self, hostname, context=(), **options):
+        super().__init__(layout="sched", hostname=hostname, **options)
+        self.context = context
+
+    def names(self):
+        return list(EVENTS)
+
+    def event_text(self, name):
+        text = ""
+        for field, kind in EVENTS[name]:
+            if kind == "comm":
+                text += f"\t\t{COMM} _{field}[16];\n"
+            else:
+                what = {"string": "string", "s64": SIGNED, "enum": COLOURS,
+                        "real": REAL}.get(kind) or TYPES[kind][0]
+                text += f"\t\t{what} _{field};\n"
+        context = ""
+        if name in self.context:
+            context = f"\tcontext := struct {{ {TYPES['s32'][0]} _vtid; }};\n"
+        return f"{context}\tfields := struct {{\n{text}\t}};\n"
+
+    def say(self, time, cpu, name, *values, tid=0):
+        data = struct.pack("<i", tid) if name in self.context else b""
+        data += b"".join(encode(kind, value) for (_, kind), value in
+                         zip(EVENTS[name], values, strict=True))
+        value = (time - self.epoch) * self.freq // 10**9
+        self.streams.setdefault(cpu, []).append(
+            (value, self.names().index(name), data))
+
+    def switch(self, time, cpu, prev, state, following):
+        """Of threads, each a name and a tid."""
+        self.say(time, cpu, "sched_switch", *prev, 20, state, *following, 20)
+
+    def wakeup(self, time, cpu, thread, event="sched_wakeup"):
+        self.say(time, cpu, event, *thread, 20, cpu)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffers.h"
+
+/*
+ * LTTng takes nothing for so long now and then: its own timer (READ_US), and a
+ * connection that waits for what was lost on the way (TCP sends again after 0.2 s,
+ * then 0.4 s, and so on). Chosen; twice as much takes twice the memory.
+ */
+#define HOLD_MS 2000
+
+/*
+ * What is held for that time, on each processor, since one may have to handle all
+ * packets of a machine: a network card with one queue does that, and so does the
+ * loopback interface for one connection.
+ *
+ * Packets: 100,000 each second is what one processor handles of a connection of
+ * 1 Gbit/s (81,000 full frames) with the replies. The events take 73 bytes
+ * (net_dev_queue), 86 (inet_sock_local_in, IPv4), and 24 more with IPv6, all as
+ * measured in the traces of selftests/data.
+ *
+ * Others: the same number of 64 bytes, as sched_switch is.
+ */
+#define EVENT_RATE 100000
+#define PACKET_BYTES 110
+#define OTHER_BYTES 64
+
+/*
+ * Sub-buffers are filled and taken as a whole: of 16, one that is being filled and
+ * one that is being taken are an eighth. Larger ones than 2 MiB save nothing, as
+ * taking one costs far less than its bytes do by then; chosen.
+ */
+#define USUAL_NUM 16
+#define USUAL_MIN (UINT64_C(16) << 10)
+#define USUAL_MAX (UINT64_C(2) << 20)
+
+/* LTTng's own, for channels of the kernel; those of user space need none. */
+#define READ_US 200000
+#define READ_MIN_US 10000
+
+unsigned int buffers_event_bytes(const char *channel)
+{
+	return strcmp(channel, CHANNEL_PACKETS) ? OTHER_BYTES : PACKET_BYTES;
+}
+
+static uint64_t byte_rate(const char *channel)
+{
+	return (uint64_t)EVENT_RATE * buffers_event_bytes(channel);
+}
+
+static struct buffers halve(struct buffers buffers)
+{
+	if (buffers.size > USUAL_MIN)
+		buffers.size /= 2;
+	else if (buffers.num > BUFFER_NUM_MIN)
+		buffers.num /= 2;
+	else
+		buffers.size /= 2;
+	return buffers;
+}
+
+struct buffers buffers_for(uint64_t bytes)
+{
+	struct buffers buffers = { USUAL_MIN, USUAL_NUM };
+
+	/* Two of them hold nothing while they are filled, and taken. */
+	while (buffers.size < USUAL_MAX &&
+	       buffers.size * (buffers.num - 2) < bytes)
+		buffers.size *= 2;
+	while (buffers.num < BUFFER_NUM_MAX &&
+	       buffers.size * (buffers.num - 2) < bytes)
+		buffers.num *= 2;
+	while (buffers.size < BUFFER_SIZE_MAX &&
+	       buffers.size * (buffers.num - 2) < bytes)
+		buffers.size *= 2;
+	return buffers;
+}
+
+struct buffers buffers_default(const char *channel, uint64_t room)
+{
+	struct buffers buffers =
+		buffers_for(byte_rate(channel) / 1000 * HOLD_MS);
+
+	while (buffers_bytes(buffers) > room &&
+	       buffers_bytes(buffers) > BUFFER_SIZE_MIN * BUFFER_NUM_MIN)
+		buffers = halve(buffers);
+	return buffers;
+}
+
+/* Four times while they fill. */
+unsigned int buffers_read_us(const char *channel, struct buffers buffers)
+{
+	const double fill_us = 1e6 * buffers_bytes(buffers) / byte_rate(channel);
+
+	return fill_us / 4 > READ_US ? READ_US :
+	       fill_us / 4 < READ_MIN_US ? READ_MIN_US : fill_us / 4;
+}
+
+static bool is_power_of_two(uint64_t number)
+{
+	return number && !(number & (number - 1));
+}
+
+bool buffers_are_valid(struct buffers buffers)
+{
+	return is_power_of_two(buffers.size) && is_power_of_two(buffers.num) &&
+	       buffers.size >= BUFFER_SIZE_MIN &&
+	       buffers.size <= BUFFER_SIZE_MAX &&
+	       buffers.num >= BUFFER_NUM_MIN && buffers.num <= BUFFER_NUM_MAX;
+}
+
+bool buffers_parse(struct buffers *buffers, const char *text)
+{
+	static const char units[] = "kMG";
+	unsigned long long num, size;
+	const char *unit;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	num = strtoull(text, &end, 10);
+	if (*end != 'x' || end[1] < '0' || end[1] > '9')
+		return false;
+	size = strtoull(end + 1, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (size > BUFFER_SIZE_MAX || (*end && (!unit || end[1])))
+		return false;
+	if (unit)
+		size <<= 10 * (unit - units + 1);
+	*buffers = (struct buffers){ size, num };
+	return buffers_are_valid(*buffers);
+}
+
+char *buffers_format(char *text, struct buffers buffers)
+{
+	const bool mega = buffers.size >= 1 << 20;
+
+	snprintf(text, BUFFERS_TEXT, "%llux%llu%c",
+		 (unsigned long long)buffers.num,
+		 (unsigned long long)(buffers.size >> (mega ? 20 : 10)),
+		 mega ? 'M' : 'k');
+	return text;
+}

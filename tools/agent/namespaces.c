@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "namespaces.h"
+
+/* Where ip-netns(8) has those that it named. */
+#define NAMED "/run/netns"
+
+/* Chosen: so many containers on one machine are not seen. */
+#define MAX_NAMESPACES 4096
+#define NAME_SIZE 100
+#define INODE_SIZE sizeof("-18446744073709551615")
+
+/* As docker ps and podman ps show the id of a container, which has 64 digits. */
+#define ID_DIGITS 64
+#define SHOWN_DIGITS 12
+
+static struct namespace {
+	uint64_t inode;
+	char name[NAME_SIZE];
+} *namespaces;
+
+static size_t num_namespaces;
+
+/*
+ * How cgroups of containers are called: what comes before the container's id or
+ * name, and what the namespace is called then.
+ */
+static const struct {
+	const char *before;
+	const char *kind;
+	bool is_id;
+} containers[] = {
+	{ "/docker-", "docker", true },
+	{ "/docker/", "docker", true },
+	{ "/libpod-", "podman", true },
+	{ "/cri-containerd-", "containerd", true },
+	{ "/crio-", "crio", true },
+	{ "/lxc.payload.", "lxc", false },
+	{ "/lxc/", "lxc", false },
+	{ "/machine-", "machine", false },
+};
+
+#define NUM_CONTAINERS (sizeof(containers) / sizeof(containers[0]))
+
+static uint64_t inode_of(int dir, const char *path)
+{
+	struct stat info;
+
+	return fstatat(dir, path, &info, 0) ? 0 : info.st_ino;
+}
+
+static bool is_known(uint64_t inode)
+{
+	for (size_t i = 0; i < num_namespaces; i++)
+		if (namespaces[i].inode == inode)
+			return true;
+	return false;
+}
+
+static void add(uint64_t inode, const char *name)
+{
+	struct namespace *more;
+	struct namespace *last;
+
+	if (!inode || is_known(inode) || num_namespaces == MAX_NAMESPACES)
+		return;
+	more = realloc(namespaces, (num_namespaces + 1) * sizeof(*more));
+	if (!more)
+		return;
+	namespaces = more;
+	last = &more[num_namespaces];
+	last->inode = inode;
+	snprintf(last->name, NAME_SIZE - INODE_SIZE, "%s", name);
+	/* A name may have gone to another namespace. */
+	for (size_t i = 0; i < num_namespaces; i++)
+		if (!strcmp(more[i].name, last->name)) {
+			snprintf(last->name + strlen(last->name), INODE_SIZE,
+				 "-%llu", (unsigned long long)inode);
+			break;
+		}
+	num_namespaces++;
+}
+
+/* A line of /proc/PID/cgroup, "N:CONTROLLERS:PATH". */
+static bool find_container(char *line, char name[NAME_SIZE])
+{
+	for (size_t i = 0; i < NUM_CONTAINERS; i++) {
+		const char *at = strstr(line, containers[i].before);
+		size_t length;
+
+		if (!at)
+			continue;
+		at += strlen(containers[i].before);
+		if (containers[i].is_id) {
+			length = strspn(at, "0123456789abcdef");
+			if (length != ID_DIGITS)
+				continue;
+			length = SHOWN_DIGITS;
+		} else {
+			length = strcspn(at, "/\n");
+			if (length > 6 && !strncmp(at + length - 6, ".scope", 6))
+				length -= 6;
+		}
+		if (!length)
+			continue;
+		snprintf(name, NAME_SIZE, "%s-%.*s", containers[i].kind,
+			 (int)length, at);
+		return true;
+	}
+	return false;
+}
+
+static bool container_of(int proc, const char *pid, char name[NAME_SIZE])
+{
+	char path[300], line[4096];
+	bool found = false;
+	FILE *file;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = find_container(line, name);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void find_named(void)
+{
+	DIR *dir = opendir(NAMED);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (*entry->d_name != '.')
+			add(inode_of(dirfd(dir), entry->d_name), entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static void find_containers(void)
+{
+	DIR *dir = opendir("/proc");
+	char name[NAME_SIZE], path[300];
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		uint64_t inode;
+
+		if (!isdigit((unsigned char)*entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/ns/net", entry->d_name);
+		inode = inode_of(dirfd(dir), path);
+		if (inode && !is_known(inode) &&
+		    container_of(dirfd(dir), entry->d_name, name))
+			add(inode, name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void namespaces_find(void)
+{
+	/* The first one is that of the machine, containers with its network, too. */
+	add(inode_of(AT_FDCWD, "/proc/1/ns/net"), "host");
+	find_named();
+	find_containers();
+}
+
+struct json_object *namespaces_list(void)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < num_namespaces; i++) {
+		struct json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "inode",
+				json_object_new_int64(namespaces[i].inode));
+		json_object_object_add(object, "name",
+				json_object_new_string(namespaces[i].name));
+		json_object_array_add(list, object);
+	}
+	return list;
+}

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages of several inputs, corrected, in the order of corrected times.
+ *
+ * What comes in through one input is in the order of the clocks as they are, and
+ * can be of several hosts (after a muxer). Such a message is kept until nothing
+ * that is earlier, corrected, can come any more: as far as the input has come,
+ * taken as a time of each of its hosts and corrected, the earliest of these
+ * (its horizon).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctf-source.h"
+#include "merge.h"
+#include "messages.h"
+#include "mip.h"
+
+#define OK BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK
+#define AGAIN BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN
+#define END BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END
+#define FAILED BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR
+#define NO_MEMORY BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR
+
+/*
+ * Messages that wait, of which a warning tells, once. Chosen: with its event one
+ * takes half a KiB and more; where each source is connected to the filter itself,
+ * some hundred wait.
+ */
+#define MANY_WAITING 250000
+
+/* One host's clock, as it is in the streams of an input. */
+struct horizon {
+	struct correction correction;
+	struct horizon *next;
+};
+
+struct input {
+	struct merge *merge;
+	const char *host;	/* that all of its streams are of, or NULL */
+	bt_message_iterator *messages;	/* of the component before this one; */
+	bt_graph *graph;	/* or its own, which ends in this input */
+	bool ended;
+	struct horizon *clocks;	/* of its streams so far */
+	bool has_time;
+	int64_t raw_ns;		/* how far it has come, as its clocks show it */
+	int64_t horizon_ns;	/* the same, corrected */
+};
+
+struct waiting {
+	int64_t time_ns;	/* corrected */
+	uint64_t number;	/* they came in this order */
+	const bt_message *message;
+};
+
+struct merge {
+	struct copier copier;
+	struct input *inputs;
+	uint64_t num_inputs;
+	struct waiting *heap;	/* none is earlier than the first */
+	size_t num_waiting;
+	size_t room;
+	uint64_t num_taken;
+	int64_t last_ns;	/* of what went out, corrected */
+	bool has_warned;
+};
+
+/* ---- what waits -------------------------------------------------------- */
+
+static bool is_before(const struct waiting *a, const struct waiting *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns :
+	       a->number < b->number;
+}
+
+static void swap(struct waiting *a, struct waiting *b)
+{
+	const struct waiting c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static void warn_of_many(struct merge *merge)
+{
+	bt_self_component *component = merge->copier.streams.component;
+
+	if (merge->has_warned || bt_component_get_logging_level(
+		    bt_self_component_as_component(component)) >
+	    BT_LOGGING_LEVEL_WARNING)
+		return;
+	merge->has_warned = true;
+	fputs("netsync: warning: memory holds 250000 messages and more, as hosts whose clocks differ come through one port: read with source.netsync.fs, or connect each source to this filter, and not a muxer.\n",
+	      stderr);
+}
+
+static bool push(struct merge *merge, int64_t time_ns,
+		 const bt_message *message)
+{
+	struct waiting *heap = merge->heap;
+	size_t at = merge->num_waiting;
+
+	if (at == merge->room) {
+		const size_t room = merge->room ? merge->room * 2 : 64;
+
+		heap = realloc(heap, room * sizeof(*heap));
+		if (!heap)
+			return false;
+		merge->heap = heap;
+		merge->room = room;
+	}
+	heap[at] = (struct waiting){ time_ns, merge->num_taken++, message };
+	if (++merge->num_waiting == MANY_WAITING)
+		warn_of_many(merge);
+	for (; at && is_before(&heap[at], &heap[(at - 1) / 2]); at = (at - 1) / 2)
+		swap(&heap[at], &heap[(at - 1) / 2]);
+	return true;
+}
+
+static struct waiting pop(struct merge *merge)
+{
+	struct waiting *heap = merge->heap;
+	const struct waiting first = heap[0];
+	const size_t num = --merge->num_waiting;
+	size_t at = 0;
+
+	heap[0] = heap[num];
+	for (;;) {
+		size_t child = at * 2 + 1;
+
+		if (child + 1 < num && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (child >= num || !is_before(&heap[child], &heap[at]))
+			return first;
+		swap(&heap[child], &heap[at]);
+		at = child;
+	}
+}
+
+/* ---- inputs ------------------------------------------------------------ */
+
+static bool add_clock(struct input *input, const struct correction *correction)
+{
+	struct horizon *clock;
+
+	for (clock = input->clocks; clock; clock = clock->next)
+		if (clock->correction.clock == correction->clock &&
+		    clock->correction.shift_ns == correction->shift_ns)
+			return true;
+	clock = malloc(sizeof(*clock));
+	if (!clock)
+		return false;
+	*clock = (struct horizon){ *correction, input->clocks };
+	input->clocks = clock;
+	return true;
+}
+
+static void set_horizon(struct input *input)
+{
+	int64_t earliest = INT64_MAX, time, moved;
+
+	if (!input->has_time || !input->clocks)
+		return;
+	for (struct horizon *clock = input->clocks; clock; clock = clock->next) {
+		if (correction_apply(&clock->correction, input->raw_ns, &time,
+				     &moved))
+			time = 0;
+		if (time < earliest)
+			earliest = time;
+	}
+	input->horizon_ns = earliest;
+}
+
+/*
+ * Put the copy of a message into its place. A stream that begins when later
+ * times have been handed out already, on its host's word, comes too late.
+ */
+static merge_status place(struct merge *merge, struct input *input,
+			 const struct timed *copy)
+{
+	if (copy->is_new && copy->stream->has_clock &&
+	    !add_clock(input, &copy->stream->correction))
+		return NO_MEMORY;
+	if (!copy->message)
+		return OK;
+	if (copy->has_time && copy->time_ns < merge->last_ns) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
+			merge->copier.iterator,
+			"Stream %s begins before what was corrected already: connect the sources to this filter, and not a muxer.",
+			bt_stream_get_name(copy->stream->from));
+		return FAILED;
+	}
+	return push(merge, copy->has_time || copy->time_ns > merge->last_ns ?
+		    copy->time_ns : merge->last_ns, copy->message) ?
+	       OK :
+	       NO_MEMORY;
+}
+
+static merge_status take(struct merge *merge, struct input *input,
+			const bt_message *message)
+{
+	struct timed copy;
+	merge_status status;
+
+	merge->copier.host = input->host;
+	status = message_copy(&merge->copier, message, &copy);
+
+	if (!status)
+		status = place(merge, input, &copy);
+	if (status) {
+		bt_message_put_ref(copy.message);
+		return status;
+	}
+	if (copy.has_time && (!input->has_time || copy.raw_ns > input->raw_ns)) {
+		input->has_time = true;
+		input->raw_ns = copy.raw_ns;
+	}
+	return status;
+}
+
+/* The next messages of an input. Return: END where there are none any more. */
+static merge_status read_messages(struct input *input,
+				  bt_message_iterator *iterator)
+{
+	merge_status status;
+	bt_message_array_const messages;
+	uint64_t num = 0;
+
+	status = (int)bt_message_iterator_next(iterator, &messages, &num);
+	if (status)
+		return status;
+	for (uint64_t i = 0; i < num; i++) {
+		if (!status)
+			status = take(input->merge, input, messages[i]);
+		bt_message_put_ref(messages[i]);
+	}
+	set_horizon(input);
+	return status;
+}
+
+static merge_status read_input(struct input *input)
+{
+	merge_status status;
+
+	if (input->graph)
+		status = (int)bt_graph_run_once(input->graph);
+	else
+		status = read_messages(input, input->messages);
+	if (status != END)
+		return status;
+	input->ended = true;
+	return OK;
+}
+
+/* The input that holds the others up; NULL: all have ended. */
+static struct input *last_input(struct merge *merge)
+{
+	struct input *last = NULL;
+
+	for (uint64_t i = 0; i < merge->num_inputs; i++) {
+		struct input *input = &merge->inputs[i];
+
+		if (!input->ended &&
+		    (!last || input->horizon_ns < last->horizon_ns))
+			last = input;
+	}
+	return last;
+}
+
+/* Hand out what nothing can come before. Return: how many. */
+static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
+			 uint64_t capacity)
+{
+	const struct input *last = last_input(merge);
+	uint64_t num = 0;
+
+	while (num < capacity && merge->num_waiting &&
+	       (!last || merge->heap[0].time_ns <= last->horizon_ns)) {
+		const struct waiting first = pop(merge);
+
+		merge->last_ns = first.time_ns;
+		messages[num++] = first.message;
+	}
+	return num;
+}
+
+merge_status merge_next(struct merge *merge, bt_message_array_const messages,
+			uint64_t capacity, uint64_t *count)
+{
+	merge_status status;
+
+	while (!(*count = hand_out(merge, messages, capacity))) {
+		struct input *input = last_input(merge);
+
+		if (!input)
+			return END;
+		if (bt_self_message_iterator_is_interrupted(
+			    merge->copier.iterator))
+			return AGAIN;
+		status = read_input(input);
+		if (status)
+			return status;
+	}
+	return OK;
+}
+
+/* ---- graphs of inputs -------------------------------------------------- */
+
+static bt_graph_simple_sink_component_initialize_func_status
+begin_input(bt_message_iterator *iterator, void *input)
+{
+	(void)iterator;
+	(void)input;
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
+}
+
+static bt_graph_simple_sink_component_consume_func_status
+read_in_graph(bt_message_iterator *iterator, void *input)
+{
+	return (int)read_messages(input, iterator);
+}
+
+static const bt_component_filter *add_muxer(bt_graph *graph)
+{
+	const bt_component_filter *muxer = NULL;
+	const bt_plugin *utils;
+
+	if (bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+			   &utils))
+		return NULL;
+	if (bt_graph_add_filter_component(graph,
+		    bt_plugin_borrow_filter_component_class_by_name_const(
+			    utils, "muxer"),
+		    "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer))
+		muxer = NULL;
+	bt_plugin_put_ref(utils);
+	return muxer;
+}
+
+/* The streams of one trace have one clock: they can be merged before correction. */
+static bool connect(bt_graph *graph, const bt_component_source *source,
+		    const bt_component_filter *muxer,
+		    const bt_component_sink *sink)
+{
+	const uint64_t num = bt_component_source_get_output_port_count(source);
+
+	for (uint64_t i = 0; i < num; i++)
+		if (bt_graph_connect_ports(graph,
+			bt_component_source_borrow_output_port_by_index_const(
+				source, i),
+			bt_component_filter_borrow_input_port_by_index_const(
+				muxer, i), NULL))
+			return false;
+	return !bt_graph_connect_ports(graph,
+		bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+		bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+		NULL);
+}
+
+static bool build_graph(struct input *input, const bt_plugin *ctf,
+			const char *path)
+{
+	const bt_component_source *source =
+		add_ctf_source(input->graph, ctf, path);
+	const bt_component_filter *muxer =
+		source ? add_muxer(input->graph) : NULL;
+	const bt_component_sink *sink;
+
+	return muxer &&
+	       !bt_graph_add_simple_sink_component(input->graph, "merge",
+			begin_input, read_in_graph, NULL, input, &sink) &&
+	       connect(input->graph, source, muxer, sink);
+}
+
+/* ---- adding them ------------------------------------------------------- */
+
+static struct input *add_input(struct merge *merge, const char *host)
+{
+	struct input *input = &merge->inputs[merge->num_inputs++];
+
+	input->merge = merge;
+	input->host = host;
+	return input;
+}
+
+bool merge_add_port(struct merge *merge, bt_self_component_port_input *port,
+		    const char *host)
+{
+	return !bt_message_iterator_create_from_message_iterator(
+		merge->copier.iterator, port,
+		&add_input(merge, host)->messages);
+}
+
+bool merge_add_trace(struct merge *merge, const char *path, const char *host)
+{
+	struct input *input = add_input(merge, host);
+	const bt_plugin *ctf = find_ctf_plugin();
+	bool ok;
+
+	input->graph = bt_graph_create(
+		mip_version(merge->copier.streams.component));
+	ok = ctf && input->graph && build_graph(input, ctf, path);
+	bt_plugin_put_ref(ctf);
+	return ok;
+}
+
+struct merge *merge_new(bt_self_message_iterator *iterator,
+			struct corrections *corrections,
+			struct correct_moved *moved, uint64_t max_inputs)
+{
+	bt_self_component *component =
+		bt_self_message_iterator_borrow_component(iterator);
+	struct merge *merge = calloc(1, sizeof(*merge));
+
+	if (!merge)
+		return NULL;
+	merge->copier = (struct copier){
+		.iterator = iterator,
+		.corrections = corrections,
+		.streams.component = component,
+		.streams.reference = corrections->model.reference,
+		.streams.mip = mip_of(component),
+		.moved = moved,
+	};
+	merge->inputs = calloc(max_inputs + 1, sizeof(*merge->inputs));
+	if (merge->inputs)
+		return merge;
+	free(merge);
+	return NULL;
+}
+
+void merge_set(struct merge *merge)
+{
+	bt_self_message_iterator *iterator = merge->copier.iterator;
+	struct merge *old = bt_self_message_iterator_get_data(iterator);
+
+	bt_self_message_iterator_set_data(iterator, merge);
+	if (old)
+		merge_free(old);
+}
+
+static void free_input(struct input *input)
+{
+	bt_message_iterator_put_ref(input->messages);
+	bt_graph_put_ref(input->graph);
+	while (input->clocks) {
+		struct horizon *clock = input->clocks;
+
+		input->clocks = clock->next;
+		free(clock);
+	}
+}
+
+void merge_free(struct merge *merge)
+{
+	while (merge->num_waiting)
+		bt_message_put_ref(merge->heap[--merge->num_waiting].message);
+	free(merge->heap);
+	for (uint64_t i = 0; i < merge->num_inputs; i++)
+		free_input(&merge->inputs[i]);
+	free(merge->inputs);
+	streams_release(&merge->copier.streams);
+	free(merge);
+}

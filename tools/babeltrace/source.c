@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * source.netsync.fs: reads the CTF traces of several machines, each through a
+ * source.ctf.fs in a graph of its own, and merges them by corrected time.
+ *
+ * Where each trace comes by itself nothing has to wait but what one read returns,
+ * whatever the clocks show: the command convert of babeltrace2 would have its muxer
+ * before a filter, which orders the messages of all traces by times that are wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "argument.h"
+#include "correct.h"
+#include "corrections.h"
+#include "merge.h"
+#include "mip.h"
+#include "source.h"
+
+#define OK BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK
+#define NO_MEMORY BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR
+
+typedef bt_component_class_initialize_method_status status;
+
+const char source_help[] =
+	"Reads CTF traces of several machines, and corrects their times by a result of\n"
+	"\"netsync sync\".\n\n"
+	"Parameters:\n"
+	"  inputs=[TRACE, ...]  folders that are searched for traces; NAME=FOLDER: all there\n"
+	"                       are of this host of the result (mandatory)\n"
+	"  result=FILE          what \"netsync sync --format json\" wrote (mandatory)\n"
+	"  extrapolate=BOOL     go on where times are far outside of those that FILE was\n"
+	"                       made of\n";
+
+struct trace {
+	const char *path;	/* it belongs to the component's io */
+	char *host;		/* as the argument says, or NULL */
+};
+
+struct component {
+	bt_self_component_source *self;
+	struct corrections corrections;
+	struct correct_moved moved;
+	struct netsync *ns;
+	struct netsync_io *io;
+	struct trace *traces;
+	uint32_t num_traces;
+};
+
+#define COMPONENT_FAIL(component, ...) \
+	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT( \
+		bt_self_component_source_as_self_component((component)->self), \
+		__VA_ARGS__), \
+	 BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR)
+
+/* ---- parameters -------------------------------------------------------- */
+
+static bool is_inputs(const bt_value *value)
+{
+	bool ok = bt_value_is_array(value) && bt_value_array_get_length(value);
+
+	for (uint64_t i = 0; ok && i < bt_value_array_get_length(value); i++)
+		ok = bt_value_is_string(
+			bt_value_array_borrow_element_by_index_const(value, i));
+	return ok;
+}
+
+static bt_value_map_foreach_entry_const_func_status
+find_unknown(const char *key, const bt_value *value, void *data)
+{
+	const char **unknown = data;
+
+	if (!(!strcmp(key, "result") && bt_value_is_string(value)) &&
+	    !(!strcmp(key, "inputs") && is_inputs(value)) &&
+	    !(!strcmp(key, "extrapolate") && bt_value_is_bool(value)))
+		*unknown = key;
+	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
+}
+
+/* ---- finding traces ---------------------------------------------------- */
+
+static void warn(void *data, const char *sentence)
+{
+	const bt_component *component = bt_self_component_as_component(
+		bt_self_component_source_as_self_component(data));
+
+	if (bt_component_get_logging_level(component) <= BT_LOGGING_LEVEL_WARNING)
+		fprintf(stderr, "netsync: warning: %s\n", sentence);
+}
+
+/* What netsync_io_add() has found of an argument; others are left to other tools. */
+static status take_traces(struct component *component, const char *argument,
+			  uint32_t first)
+{
+	const uint32_t num = netsync_io_num_traces(component->io);
+	const size_t name_len = argument_name_length(argument);
+	struct trace *traces = realloc(component->traces,
+				       (num + 1) * sizeof(*traces));
+
+	if (!traces)
+		return NO_MEMORY;
+	component->traces = traces;
+	for (uint32_t i = first; i < num; i++) {
+		struct netsync_io_trace info = { .size = sizeof(info) };
+		struct trace *trace = &traces[component->num_traces];
+
+		netsync_io_get_trace(component->io, i, &info);
+		if (strcmp(info.format, "ctf"))
+			continue;
+		trace->path = info.readable ? info.readable : info.path;
+		trace->host = name_len ? strndup(argument, name_len) : NULL;
+		if (name_len && !trace->host)
+			return NO_MEMORY;
+		component->num_traces++;
+	}
+	return OK;
+}
+
+static status add_argument(struct component *component, const char *argument)
+{
+	const uint32_t first = netsync_io_num_traces(component->io);
+	const uint32_t had = component->num_traces;
+	status ret;
+
+	if (netsync_io_add(component->io, argument) < 0)
+		return COMPONENT_FAIL(component, "%s",
+				      netsync_io_error(component->io));
+	ret = take_traces(component, argument, first);
+	if (!ret && component->num_traces == had)
+		return COMPONENT_FAIL(component, "%s: there is no CTF trace.",
+				      argument);
+	return ret;
+}
+
+static status find_traces(struct component *component, const bt_value *inputs)
+{
+	status ret = OK;
+
+	component->ns = netsync_new();
+	component->io = component->ns ? netsync_io_new(component->ns) : NULL;
+	if (!component->io)
+		return NO_MEMORY;
+	netsync_io_set_warn(component->io, warn, component->self);
+	for (uint64_t i = 0; i < bt_value_array_get_length(inputs) && !ret; i++)
+		ret = add_argument(component, bt_value_string_get(
+			bt_value_array_borrow_element_by_index_const(inputs, i)));
+	return ret;
+}
+
+/* ---- the component ----------------------------------------------------- */
+
+static status initialize(struct component *component, const bt_value *params)
+{
+	const bt_value *inputs =
+		bt_value_map_borrow_entry_value_const(params, "inputs");
+	const bt_value *result =
+		bt_value_map_borrow_entry_value_const(params, "result");
+	const bt_value *extrapolate =
+		bt_value_map_borrow_entry_value_const(params, "extrapolate");
+	const char *unknown = NULL;
+	status ret;
+
+	if (bt_value_map_foreach_entry_const(params, find_unknown, &unknown))
+		return NO_MEMORY;
+	if (unknown)
+		return COMPONENT_FAIL(component,
+			"The parameter \"%s\" is neither inputs, which is a list of strings, nor result, which is a string, nor extrapolate, which is yes or no.",
+			unknown);
+	if (!inputs || !result)
+		return COMPONENT_FAIL(component,
+			"Say which traces to correct, and by which result of \"netsync sync\": -p 'inputs=[\"FOLDER\"],result=\"FILE\"'.");
+	if (corrections_open(&component->corrections,
+			     bt_value_string_get(result), NULL))
+		return COMPONENT_FAIL(component, "%s",
+				      corrections_error(&component->corrections));
+	component->corrections.extrapolate = extrapolate &&
+					     bt_value_bool_get(extrapolate);
+	ret = find_traces(component, inputs);
+	if (!ret && bt_self_component_source_add_output_port(component->self, "out",
+							      NULL, NULL))
+		ret = NO_MEMORY;
+	return ret;
+}
+
+static void free_component(struct component *component)
+{
+	for (uint32_t i = 0; i < component->num_traces; i++)
+		free(component->traces[i].host);
+	free(component->traces);
+	netsync_io_free(component->io);
+	netsync_free(component->ns);
+	corrections_release(&component->corrections);
+	free(component);
+}
+
+status source_initialize(bt_self_component_source *self,
+			 bt_self_component_source_configuration *configuration,
+			 const bt_value *params, void *data)
+{
+	struct component *component = calloc(1, sizeof(*component));
+	status ret;
+
+	(void)configuration;
+	(void)data;
+	if (!component)
+		return NO_MEMORY;
+	component->self = self;
+	ret = initialize(component, params);
+	if (ret)
+		free_component(component);
+	else
+		bt_self_component_set_data(
+			bt_self_component_source_as_self_component(self),
+			component);
+	return ret;
+}
+
+void source_finalize(bt_self_component_source *self)
+{
+	free_component(bt_self_component_get_data(
+		bt_self_component_source_as_self_component(self)));
+}
+
+bt_component_class_get_supported_mip_versions_method_status
+source_get_mip_versions(bt_self_component_class_source *self,
+			const bt_value *params, void *data,
+			bt_logging_level level,
+			bt_integer_range_set_unsigned *versions)
+{
+	(void)self;
+	(void)params;
+	(void)data;
+	(void)level;
+	return add_mip_versions(versions);
+}
+
+/* ---- the message iterator ---------------------------------------------- */
+
+static bool add_traces(struct merge *merge, const struct component *component,
+		       bt_self_message_iterator *self)
+{
+	for (uint32_t i = 0; i < component->num_traces; i++) {
+		const struct trace *trace = &component->traces[i];
+
+		if (merge_add_trace(merge, trace->path, trace->host))
+			continue;
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
+			self, "%s: this CTF trace cannot be read.", trace->path);
+		return false;
+	}
+	return true;
+}
+
+bt_message_iterator_class_seek_beginning_method_status
+source_seek_beginning(bt_self_message_iterator *self)
+{
+	struct component *component = bt_self_component_get_data(
+		bt_self_message_iterator_borrow_component(self));
+	struct merge *merge = merge_new(self, &component->corrections,
+					&component->moved, component->num_traces);
+
+	if (!merge)
+		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR;
+	if (!add_traces(merge, component, self)) {
+		merge_free(merge);
+		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
+	}
+	merge_set(merge);
+	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
+}
+
+bt_message_iterator_class_initialize_method_status
+source_iterator_initialize(bt_self_message_iterator *self,
+			   bt_self_message_iterator_configuration *configuration,
+			   bt_self_component_port_output *port)
+{
+	(void)port;
+	/* The time of --begin is found from the beginning; the statuses are the same. */
+	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
+								    BT_TRUE);
+	return (int)source_seek_beginning(self);
+}

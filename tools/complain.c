@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sentences for people, of which parts may come from anywhere. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../libnetsync/util/utf8.h"
+#include "tool.h"
+
+/*
+ * Terminals obey control characters, those that UTF-8 writes in two bytes, too, and
+ * some those that are single bytes of no character; what other machines and files say
+ * is not to be trusted with them.
+ */
+void make_printable(char *text)
+{
+	for (size_t left = strlen(text), length; left; left -= length, text += length) {
+		const unsigned char first = *text;
+
+		length = utf8_length(text, left);
+		if (length ? utf8_is_control(text, length) : first < 0xa0)
+			memset(text, '?', length ? length : 1);
+		length = length ? length : 1;
+	}
+}
+
+void complain(const char *format, ...)
+{
+	char *sentence = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&sentence, format, args) < 0)
+		sentence = NULL;
+	va_end(args);
+	if (sentence)
+		make_printable(sentence);
+	progress_hide();
+	fprintf(stderr, "netsync: %s\n", sentence ? sentence : format);
+	free(sentence);
+}

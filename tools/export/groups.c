@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All events of CTF traces: those of each host are read together, by a child process,
+ * as some damaged streams make libbabeltrace2 end its process.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctf-source.h"
+#include "perfetto.h"
+
+/* How who reads a trace ends: so, or with the errno of writing, or 0. */
+#define CANNOT_READ 255
+
+/* How often the bar can move. */
+#define POLL_MS 100
+
+struct groups {
+	struct timeline *timeline;
+	const struct export *export;
+	struct group *list;
+	uint32_t num;
+	struct ctf_input *inputs;	/* of all of them */
+	uint64_t bytes;		/* of all of them */
+	uint64_t done;		/* of the groups that are done */
+	struct group_state *state;	/* of the one that is read */
+	struct progress progress;
+};
+
+/* ---- in the child ------------------------------------------------------- */
+
+static void prepare_child(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prepare_ctf_child();
+}
+
+static int read_in_child(const struct groups *groups, const struct group *group)
+{
+	FILE *out = groups->timeline->out;
+
+	prepare_child();
+	errno = 0;
+	if (!perfetto_read(groups->timeline, groups->export, group,
+			   groups->state) && !ferror(out))
+		return CANNOT_READ;
+	return ferror(out) || fflush(out) ? errno : 0;
+}
+
+/* To see whether they can be read. */
+static enum ctf_next take_nothing(void *data, const struct ctf_message *message)
+{
+	(void)data;
+	(void)message;
+	return CTF_GO_ON;
+}
+
+/* ---- waiting for it ----------------------------------------------------- */
+
+/* It is as far in the files as it is in time. */
+static void show_progress(struct groups *groups, const struct group *group)
+{
+	const double span = (double)group->last_ns - (double)group->first_ns;
+	double part = (double)groups->state->now_ns - (double)group->first_ns;
+
+	part = span > 0 && part > 0 ? part / span : 0;
+	if (part > 1)
+		part = 1;
+	progress_show(&groups->progress, groups->done + part * group->bytes,
+		      groups->bytes);
+}
+
+/* How a child process ended, as of waitpid(). @group: that it reads, or NULL */
+static int wait_for(struct groups *groups, const struct group *group, pid_t child)
+{
+	struct pollfd pidfd = { .events = POLLIN };
+	int status = -1;
+
+	pidfd.fd = child > 0 ? pidfd_open(child, 0) : -1;
+	while (pidfd.fd >= 0 && poll(&pidfd, 1, POLL_MS) <= 0)
+		if (group)
+			show_progress(groups, group);
+	if (pidfd.fd >= 0)
+		close(pidfd.fd);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+/* ---- what cannot be read ------------------------------------------------ */
+
+static bool can_read(struct groups *groups, const struct ctf_input *input)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		prepare_child();
+		_exit(!read_ctf(input, 1, take_nothing, NULL));
+	}
+	return !wait_for(groups, NULL, child);
+}
+
+/* Leave out what cannot be read. Return: is there anything to be left out? */
+static bool leave_out(struct groups *groups, struct group *group)
+{
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < group->num; i++) {
+		if (can_read(groups, &group->inputs[i])) {
+			group->inputs[num++] = group->inputs[i];
+			continue;
+		}
+		complain("warning: %s: Babeltrace 2 cannot read its other events, which are left out.",
+			 group->inputs[i].path);
+	}
+	if (num == group->num)
+		return false;
+	group->num = num;
+	return true;
+}
+
+/* Take back what was written from there on. False: errno says why that cannot be. */
+static bool take_back(FILE *out, off_t begin)
+{
+	if (begin >= 0 && !ftruncate(fileno(out), begin) &&
+	    !fseeko(out, begin, SEEK_SET))
+		return true;
+	complain("A trace cannot be read to its end, and what was written of it cannot be taken back from a pipe: write to a file, by --output.");
+	errno = ESPIPE;
+	return false;
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+/* False: errno says why the result cannot be written. */
+static bool write_group(struct groups *groups, struct group *group)
+{
+	FILE *out = groups->timeline->out;
+	off_t begin;
+	pid_t child;
+	int status;
+
+	groups->timeline->format->flush(groups->timeline);
+	if (fflush(out))
+		return false;
+	*groups->state = (struct group_state){ .now_ns = INT64_MIN };
+	begin = ftello(out);
+	child = fork();
+	if (!child)
+		_exit(read_in_child(groups, group));
+	status = wait_for(groups, group, child);
+	if (!status) {
+		groups->timeline->num_early += groups->state->num_early;
+		return begin < 0 || !fseeko(out, 0, SEEK_END);
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) != CANNOT_READ) {
+		errno = WEXITSTATUS(status);
+		return false;
+	}
+	if (!take_back(out, begin))
+		return false;
+	if (leave_out(groups, group))
+		return !group->num || write_group(groups, group);
+	complain("warning: %s: there is not enough memory for its other events, which are left out.",
+		 groups->export->hosts[group->host].name);
+	return true;
+}
+
+/* Of a trace: its streams are files in its folder. */
+static uint64_t bytes_of(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat file;
+
+	while (folder && (entry = readdir(folder)))
+		if (!fstatat(dirfd(folder), entry->d_name, &file, 0) &&
+		    S_ISREG(file.st_mode))
+			bytes += file.st_size;
+	if (folder)
+		closedir(folder);
+	return bytes;
+}
+
+static void add_trace(struct groups *groups, struct group *group,
+		      const struct netsync_io_trace *trace)
+{
+	const struct export *export = groups->export;
+	const struct export_host *host = &export->hosts[group->host];
+	const struct netsync_host_info info = host_info(export->ns, group->host);
+	/* Those without packets were not read: they are as long as others, likely. */
+	const bool is_read = trace->first_ns <= trace->last_ns;
+	int64_t t;
+
+	/* Of these libbabeltrace2 may end this process. */
+	if (trace->damaged) {
+		complain("warning: %s: it is damaged, so that its other events are left out.",
+			 trace->path);
+		return;
+	}
+	group->inputs[group->num++] =
+		(struct ctf_input){ trace->path, trace->shift_ns };
+	group->bytes += bytes_of(trace->path);
+	if (export_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
+	    t < group->first_ns)
+		group->first_ns = t;
+	if (export_time(host, is_read ? trace->last_ns : info.last_ns, &t) &&
+	    t > group->last_ns)
+		group->last_ns = t < export->end_ns ? t : export->end_ns;
+}
+
+static void find_groups(struct groups *groups)
+{
+	const struct export *export = groups->export;
+	struct ctf_input *inputs = groups->inputs;
+
+	for (uint32_t host = 0; host < export->num_hosts; host++) {
+		struct group *group = &groups->list[groups->num];
+
+		*group = (struct group){
+			.host = host,
+			.inputs = inputs,
+			.first_ns = INT64_MAX,
+			.last_ns = INT64_MIN,
+		};
+		if (!export->hosts[host].clock)
+			continue;
+		for (uint32_t i = 0; i < netsync_io_num_traces(export->io); i++) {
+			const struct netsync_io_trace trace =
+				trace_info(export->io, i);
+
+			if (trace.host == host && !strcmp(trace.format, "ctf"))
+				add_trace(groups, group, &trace);
+		}
+		inputs += group->num;
+		groups->num += group->num > 0;
+		groups->bytes += group->bytes;
+	}
+}
+
+static bool open_groups(struct groups *groups)
+{
+	const struct export *export = groups->export;
+	const size_t size = sizeof(*groups->state);
+
+	groups->list = calloc(export->num_hosts + 1, sizeof(*groups->list));
+	groups->inputs = calloc(netsync_io_num_traces(export->io) + 1,
+				sizeof(*groups->inputs));
+	groups->state = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (groups->state == MAP_FAILED)
+		groups->state = NULL;
+	if (groups->list && groups->inputs && groups->state)
+		return true;
+	errno = ENOMEM;
+	return false;
+}
+
+static void close_groups(struct groups *groups)
+{
+	if (groups->state)
+		munmap(groups->state, sizeof(*groups->state));
+	free(groups->inputs);
+	free(groups->list);
+}
+
+bool perfetto_events(struct timeline *timeline, const struct export *export)
+{
+	struct groups groups = { .timeline = timeline, .export = export };
+	bool ok = open_groups(&groups);
+	int error;
+
+	if (ok)
+		find_groups(&groups);
+	progress_start(&groups.progress, "writing");
+	for (uint32_t i = 0; i < groups.num && ok; i++) {
+		ok = write_group(&groups, &groups.list[i]);
+		groups.done += groups.list[i].bytes;
+	}
+	error = errno;
+	progress_end(&groups.progress);
+	close_groups(&groups);
+	errno = error;
+	return ok;
+}

@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Perfetto's own format, protocol buffers: a file is a sequence of packets, many of
+ * which are compressed together. Strings that come again are given once and referred to
+ * by numbers, and times are what has passed since the packet before, all within a
+ * sequence of packets.
+ */
+#include <json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "perfetto.pb-c.h"
+#include "timeline.h"
+#include "writer.h"
+
+typedef Perfetto__Protos__Trace Trace;
+typedef Perfetto__Protos__TracePacket TracePacket;
+typedef Perfetto__Protos__TracePacketDefaults TracePacketDefaults;
+typedef Perfetto__Protos__ClockSnapshot ClockSnapshot;
+typedef Perfetto__Protos__ClockSnapshot__Clock Clock;
+typedef Perfetto__Protos__TrackDescriptor TrackDescriptor;
+typedef Perfetto__Protos__TrackEvent TrackEvent;
+typedef Perfetto__Protos__DebugAnnotation DebugAnnotation;
+typedef Perfetto__Protos__InternedData InternedData;
+typedef Perfetto__Protos__InternedString InternedString;
+
+#define STATE_CLEARED \
+	PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED
+#define NEEDS_STATE \
+	PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE
+#define EXPLICIT_ORDER \
+	PERFETTO__PROTOS__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT
+#define NOT_MERGED \
+	PERFETTO__PROTOS__TRACK_DESCRIPTOR__SIBLING_MERGE_BEHAVIOR__SIBLING_MERGE_BEHAVIOR_NONE
+#define VALUE(name) PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_##name
+
+/*
+ * Clocks: 1 to 63 are the system's, 64 to 127 a sequence's own. Corrected times are
+ * both REALTIME and what the viewer goes by.
+ */
+enum {
+	CLOCK_OF_DAY = 1,	/* REALTIME */
+	CLOCK_OF_TRACE = 6,	/* BOOTTIME */
+	CLOCK_DELTA = 64,	/* since the packet before */
+	CLOCK_BASE,		/* since the base */
+};
+
+/* Then they are given anew, so that memory does not grow: chosen; some MB. */
+#define MAX_STRINGS 32768
+
+/* So many bytes are compressed together: Perfetto asks for less than 512 KB. */
+#define BLOCK 0x40000
+
+/* What strings are of has numbers of its own. */
+enum { CATEGORIES, NAMES, ARG_NAMES, ARG_VALUES, NUM_TABLES };
+
+struct strings {
+	struct lh_table *numbers;	/* by text */
+	uint64_t last;		/* that was given to one; none ever is again */
+	InternedString *fresh;	/* which the next packet gives */
+	InternedString **pointers;	/* to these, as they are packed */
+	size_t num_fresh;
+	size_t room;
+};
+
+struct sequence {
+	uint32_t number;
+	int64_t base_ns;	/* the zero of CLOCK_BASE; not negative */
+	int64_t last_ns;	/* of the packet before, by CLOCK_DELTA */
+	struct strings strings[NUM_TABLES];
+	DebugAnnotation *args;
+	DebugAnnotation **arg_pointers;
+	char **owned;		/* texts of these that were not UTF-8 */
+	size_t room;		/* for so many args */
+	uint8_t *packed;	/* packets that wait to be compressed */
+	size_t num_packed;	/* bytes */
+	size_t packed_room;
+};
+
+/* ---- writing ------------------------------------------------------------ */
+
+/* Packets from now on: at @to, if that is not NULL. Return: how long they are. */
+static size_t pack(TracePacket *packet, uint8_t *to)
+{
+	TracePacket *packets[] = { packet };
+	Trace trace = PERFETTO__PROTOS__TRACE__INIT;
+
+	/* A trace of one packet after another is a trace of both. */
+	trace.n_packet = 1;
+	trace.packet = packets;
+	return to ? perfetto__protos__trace__pack(&trace, to) :
+		    perfetto__protos__trace__get_packed_size(&trace);
+}
+
+static bool put_compressed(struct timeline *timeline, const struct sequence *seq)
+{
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	uLongf size = compressBound(seq->num_packed);
+	uint8_t *bytes = malloc(size), *packed = NULL;
+	/* The fastest: others take far longer than all else, and save little. */
+	bool ok = bytes && compress2(bytes, &size, seq->packed, seq->num_packed,
+				     Z_BEST_SPEED) == Z_OK;
+
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_COMPRESSED_PACKETS;
+	packet.compressed_packets = (ProtobufCBinaryData){ size, bytes };
+	if (ok)
+		packed = malloc(pack(&packet, NULL));
+	if (packed)
+		fwrite(packed, pack(&packet, packed), 1, timeline->out);
+	free(bytes);
+	free(packed);
+	return packed;
+}
+
+/* Write what waits. */
+static void flush(struct timeline *timeline)
+{
+	struct sequence *seq = timeline->own;
+
+	if (!seq->num_packed)
+		return;
+	/* A packet by itself can be beyond what may be compressed. */
+	if (seq->num_packed > BLOCK)
+		fwrite(seq->packed, seq->num_packed, 1, timeline->out);
+	else if (!put_compressed(timeline, seq))
+		timeline->failed = true;
+	seq->num_packed = 0;
+}
+
+static void put_packet(struct timeline *timeline, TracePacket *packet)
+{
+	struct sequence *seq = timeline->own;
+	size_t size;
+
+	packet->has_trusted_packet_sequence_id = true;
+	packet->trusted_packet_sequence_id = seq->number;
+	packet->has_sequence_flags = true;
+	if (!packet->sequence_flags)
+		packet->sequence_flags = NEEDS_STATE;
+	size = pack(packet, NULL);
+	if (seq->num_packed + size > BLOCK)
+		flush(timeline);
+	if (seq->num_packed + size > seq->packed_room) {
+		const size_t room = size > BLOCK ? size : BLOCK;
+		uint8_t *more = realloc(seq->packed, room);
+
+		if (!more) {
+			timeline->failed = true;
+			return;
+		}
+		seq->packed = more;
+		seq->packed_room = room;
+	}
+	seq->num_packed += pack(packet, seq->packed + seq->num_packed);
+}
+
+static void set_time(struct timeline *timeline, TracePacket *packet,
+		     int64_t time_ns)
+{
+	struct sequence *seq = timeline->own;
+
+	packet->has_timestamp = true;
+	if (time_ns >= seq->last_ns) {
+		packet->timestamp = time_ns - seq->last_ns;
+		seq->last_ns = time_ns;
+		return;
+	}
+	/* What comes too late has to be said in another clock. */
+	packet->has_timestamp_clock_id = true;
+	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE :
+						CLOCK_BASE;
+	packet->timestamp = time_ns < seq->base_ns ? time_ns :
+						     time_ns - seq->base_ns;
+}
+
+/* ---- strings ------------------------------------------------------------ */
+
+/*
+ * A text as UTF-8, which is its own, or *@owned and to be freed. NULL: there is not
+ * enough memory.
+ */
+static char *utf8(const char *text, char **owned)
+{
+	json_object *string;
+
+	*owned = NULL;
+	for (const char *at = text; (signed char)*at > 0;)
+		if (!*++at)
+			return (char *)text;
+	if (!*text)
+		return (char *)text;
+	string = new_string(text);
+	if (string)
+		*owned = strdup(json_object_get_string(string));
+	json_object_put(string);
+	return *owned;
+}
+
+static void free_entry(struct lh_entry *entry)
+{
+	free(lh_entry_k(entry));
+}
+
+static void forget_fresh(struct strings *strings)
+{
+	while (strings->num_fresh)
+		free(strings->fresh[--strings->num_fresh].str);
+}
+
+static bool add_fresh(struct strings *strings, const char *text)
+{
+	InternedString string = PERFETTO__PROTOS__INTERNED_STRING__INIT;
+	char *owned;
+
+	if (strings->num_fresh == strings->room) {
+		const size_t room = strings->room * 2 + 8;
+		InternedString *fresh = realloc(strings->fresh,
+						room * sizeof(*fresh));
+		InternedString **pointers;
+
+		if (!fresh)
+			return false;
+		strings->fresh = fresh;
+		pointers = realloc(strings->pointers, room * sizeof(*pointers));
+		if (!pointers)
+			return false;
+		strings->pointers = pointers;
+		strings->room = room;
+		for (size_t i = 0; i < room; i++)
+			pointers[i] = &fresh[i];
+	}
+	string.has_iid = true;
+	string.iid = strings->last;
+	string.str = utf8(text, &owned);
+	if (string.str && !owned)
+		string.str = strdup(text);
+	strings->fresh[strings->num_fresh] = string;
+	strings->num_fresh += string.str != NULL;
+	return string.str;
+}
+
+/* The number of a string, which the packet to come gives if it is new. */
+static uint64_t number_of(struct timeline *timeline, int table, const char *text)
+{
+	struct sequence *seq = timeline->own;
+	struct strings *strings = &seq->strings[table];
+	void *number;
+	char *key;
+
+	if (lh_table_lookup_ex(strings->numbers, text, &number))
+		return (uintptr_t)number;
+	key = strdup(text);
+	strings->last++;
+	if (!key || lh_table_insert(strings->numbers, key,
+				    (void *)(uintptr_t)strings->last)) {
+		free(key);
+		timeline->failed = true;
+	} else if (!add_fresh(strings, text)) {
+		timeline->failed = true;
+	}
+	return strings->last;
+}
+
+static bool make_tables(struct sequence *seq)
+{
+	for (int i = 0; i < NUM_TABLES; i++) {
+		struct strings *strings = &seq->strings[i];
+
+		if (strings->numbers)
+			lh_table_free(strings->numbers);
+		strings->numbers = lh_kchar_table_new(256, free_entry);
+		if (!strings->numbers)
+			return false;
+	}
+	return true;
+}
+
+/* ---- a sequence of packets ---------------------------------------------- */
+
+static void set_clock(Clock *clock, uint32_t id, int64_t time_ns)
+{
+	*clock = (Clock)PERFETTO__PROTOS__CLOCK_SNAPSHOT__CLOCK__INIT;
+	clock->has_clock_id = true;
+	clock->clock_id = id;
+	clock->has_timestamp = true;
+	clock->timestamp = time_ns;
+	clock->has_is_incremental = id == CLOCK_DELTA;
+	clock->is_incremental = id == CLOCK_DELTA;
+}
+
+/* From here on no packet refers to what came before. */
+static void put_first(struct timeline *timeline, bool is_first)
+{
+	struct sequence *seq = timeline->own;
+	TracePacketDefaults defaults = PERFETTO__PROTOS__TRACE_PACKET_DEFAULTS__INIT;
+	ClockSnapshot snapshot = PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	Clock clocks[4], *pointers[4];
+
+	set_clock(&clocks[0], CLOCK_OF_DAY, seq->last_ns);
+	set_clock(&clocks[1], CLOCK_OF_TRACE, seq->last_ns);
+	set_clock(&clocks[2], CLOCK_DELTA, seq->last_ns);
+	set_clock(&clocks[3], CLOCK_BASE, seq->last_ns - seq->base_ns);
+	for (int i = 0; i < 4; i++)
+		pointers[i] = &clocks[i];
+	snapshot.n_clocks = 4;
+	snapshot.clocks = pointers;
+	defaults.has_timestamp_clock_id = true;
+	defaults.timestamp_clock_id = CLOCK_DELTA;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_CLOCK_SNAPSHOT;
+	packet.clock_snapshot = &snapshot;
+	packet.trace_packet_defaults = &defaults;
+	packet.has_timestamp = true;
+	packet.timestamp = seq->last_ns;
+	packet.has_timestamp_clock_id = true;
+	packet.timestamp_clock_id = CLOCK_OF_TRACE;
+	packet.sequence_flags = STATE_CLEARED;
+	packet.has_first_packet_on_sequence = is_first;
+	packet.first_packet_on_sequence = is_first;
+	packet.has_previous_packet_dropped = is_first;
+	packet.previous_packet_dropped = is_first;
+	put_packet(timeline, &packet);
+}
+
+static void bound_strings(struct timeline *timeline)
+{
+	struct sequence *seq = timeline->own;
+	int num = 0;
+
+	for (int i = 0; i < NUM_TABLES; i++)
+		num += lh_table_length(seq->strings[i].numbers);
+	if (num < MAX_STRINGS)
+		return;
+	if (make_tables(seq))
+		put_first(timeline, false);
+	else
+		timeline->failed = true;
+}
+
+/* Viewers tell tracks by numbers that are theirs in the whole file. */
+static uint64_t uuid_of(struct track track)
+{
+	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 |
+	       track.number;
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static bool room_for_args(struct sequence *seq, size_t num)
+{
+	DebugAnnotation *args;
+	DebugAnnotation **pointers;
+	char **owned;
+
+	if (num <= seq->room)
+		return true;
+	args = realloc(seq->args, num * sizeof(*args));
+	if (!args)
+		return false;
+	seq->args = args;
+	pointers = realloc(seq->arg_pointers, num * sizeof(*pointers));
+	if (!pointers)
+		return false;
+	seq->arg_pointers = pointers;
+	owned = realloc(seq->owned, num * sizeof(*owned));
+	if (!owned)
+		return false;
+	seq->owned = owned;
+	for (size_t i = 0; i < num; i++)
+		pointers[i] = &args[i];
+	seq->room = num;
+	return true;
+}
+
+static void set_arg(struct timeline *timeline, const struct arg *arg,
+		    DebugAnnotation *to, char **owned)
+{
+	*to = (DebugAnnotation)PERFETTO__PROTOS__DEBUG_ANNOTATION__INIT;
+	*owned = NULL;
+	to->has_name_iid = true;
+	to->name_iid = number_of(timeline, ARG_NAMES, arg->name);
+	switch (arg->kind) {
+	case ARG_TEXT:
+		to->value_case = VALUE(STRING_VALUE);
+		to->string_value = utf8(arg->text, owned);
+		timeline->failed = timeline->failed || !to->string_value;
+		break;
+	case ARG_LABEL:
+		to->value_case = VALUE(STRING_VALUE_IID);
+		to->string_value_iid = number_of(timeline, ARG_VALUES, arg->text);
+		break;
+	case ARG_BOOL:
+		to->value_case = VALUE(BOOL_VALUE);
+		to->bool_value = arg->truth;
+		break;
+	case ARG_UNSIGNED:
+		to->value_case = VALUE(UINT_VALUE);
+		to->uint_value = arg->number;
+		break;
+	case ARG_SIGNED:
+	case ARG_TIME:
+		to->value_case = VALUE(INT_VALUE);
+		to->int_value = arg->integer;
+		break;
+	case ARG_REAL:
+		to->value_case = VALUE(DOUBLE_VALUE);
+		to->double_value = arg->real;
+		break;
+	}
+}
+
+/* A packet of an event, whose strings it gives as far as they are new. */
+static void put_event(struct timeline *timeline, TrackEvent *event,
+		      struct track track, int64_t time_ns)
+{
+	struct sequence *seq = timeline->own;
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+
+	event->has_track_uuid = true;
+	event->track_uuid = uuid_of(track);
+	event->has_type = true;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet.track_event = event;
+	data.n_event_categories = seq->strings[CATEGORIES].num_fresh;
+	data.event_categories = seq->strings[CATEGORIES].pointers;
+	data.n_event_names = seq->strings[NAMES].num_fresh;
+	data.event_names = seq->strings[NAMES].pointers;
+	data.n_debug_annotation_names = seq->strings[ARG_NAMES].num_fresh;
+	data.debug_annotation_names = seq->strings[ARG_NAMES].pointers;
+	data.n_debug_annotation_string_values =
+		seq->strings[ARG_VALUES].num_fresh;
+	data.debug_annotation_string_values = seq->strings[ARG_VALUES].pointers;
+	if (data.n_event_categories || data.n_event_names ||
+	    data.n_debug_annotation_names ||
+	    data.n_debug_annotation_string_values)
+		packet.interned_data = &data;
+	set_time(timeline, &packet, time_ns);
+	if (!timeline->failed)
+		put_packet(timeline, &packet);
+	for (int i = 0; i < NUM_TABLES; i++)
+		forget_fresh(&seq->strings[i]);
+}
+
+/* @flow: it begins (1) or ends (-1) one of this number, or 0 */
+static void put_named(struct timeline *timeline,
+		      const struct timeline_event *event, int type, int flow,
+		      uint64_t flow_id)
+{
+	struct sequence *seq = timeline->own;
+	TrackEvent to = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+	uint64_t category;
+
+	bound_strings(timeline);
+	if (!room_for_args(seq, event->num_args)) {
+		timeline->failed = true;
+		return;
+	}
+	category = number_of(timeline, CATEGORIES, event->category);
+	to.type = type;
+	to.n_category_iids = 1;
+	to.category_iids = &category;
+	to.has_name_iid = true;
+	to.name_iid = number_of(timeline, NAMES, event->name);
+	for (size_t i = 0; i < event->num_args; i++)
+		set_arg(timeline, &event->args[i], &seq->args[i],
+			&seq->owned[i]);
+	to.n_debug_annotations = event->num_args;
+	to.debug_annotations = seq->arg_pointers;
+	to.n_flow_ids = flow > 0;
+	to.flow_ids = &flow_id;
+	to.n_terminating_flow_ids = flow < 0;
+	to.terminating_flow_ids = &flow_id;
+	put_event(timeline, &to, event->track, event->time_ns);
+	for (size_t i = 0; i < event->num_args; i++)
+		free(seq->owned[i]);
+}
+
+/* Times are not negative there. */
+static bool is_early(struct timeline *timeline, int64_t time_ns)
+{
+	timeline->num_early += time_ns < 0;
+	return time_ns < 0;
+}
+
+static void put_instant(struct timeline *timeline,
+			const struct timeline_event *event)
+{
+	if (!is_early(timeline, event->time_ns))
+		put_named(timeline, event,
+			  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 0,
+			  0);
+}
+
+static void put_slice(struct timeline *timeline,
+		      const struct timeline_event *event, int64_t end_ns)
+{
+	TrackEvent end = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+
+	if (is_early(timeline, event->time_ns))
+		return;
+	put_named(timeline, event,
+		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, 0, 0);
+	end.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
+	put_event(timeline, &end, event->track, end_ns);
+}
+
+static void put_message(struct timeline *timeline,
+			const struct timeline_message *message)
+{
+	const struct arg to = { "to", ARG_LABEL, { message->to } };
+	const struct arg from = { "from", ARG_LABEL, { message->from } };
+	const struct timeline_event sent = {
+		message->sent, message->sent_ns, "message", message->name, &to, 1,
+	};
+	const struct timeline_event received = {
+		message->received, message->received_ns, "message",
+		message->name, &from, 1,
+	};
+
+	if (is_early(timeline, message->sent_ns) ||
+	    is_early(timeline, message->received_ns))
+		return;
+	put_named(timeline, &sent,
+		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 1,
+		  message->id);
+	put_named(timeline, &received,
+		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, -1,
+		  message->id);
+}
+
+/* ---- the format --------------------------------------------------------- */
+
+static bool begin_part(struct timeline *timeline, uint32_t number)
+{
+	struct sequence *seq = timeline->own;
+
+	seq->number = number + 1;
+	seq->base_ns = timeline->base_ns < 0 ? 0 : timeline->base_ns;
+	seq->last_ns = seq->base_ns;
+	if (!make_tables(seq))
+		return false;
+	put_first(timeline, true);
+	return !timeline->failed;
+}
+
+static bool begin(struct timeline *timeline, const char *reference)
+{
+	(void)reference;
+	timeline->own = calloc(1, sizeof(struct sequence));
+	return timeline->own && begin_part(timeline, 0);
+}
+
+/* In the order of the kinds, and then of CPUs and threads. */
+static int32_t rank_of(struct track track)
+{
+	return (int32_t)track.kind * TRACK_MORE_THREADS * 2 +
+	       (int32_t)track.number;
+}
+
+static void name_track(struct timeline *timeline, struct track track,
+		       const char *name)
+{
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+	struct track parent = { track.host, TRACK_HOST, 0 };
+	char *owned;
+
+	descriptor.has_uuid = true;
+	descriptor.uuid = uuid_of(track);
+	descriptor.name = utf8(name, &owned);
+	descriptor.has_sibling_merge_behavior = true;
+	descriptor.sibling_merge_behavior = NOT_MERGED;
+	if (track.kind == TRACK_STATE)
+		parent = (struct track){ track.host, TRACK_THREAD, track.number };
+	if (track.kind == TRACK_HOST) {
+		descriptor.has_child_ordering = true;
+		descriptor.child_ordering = EXPLICIT_ORDER;
+	} else {
+		descriptor.has_parent_uuid = true;
+		descriptor.parent_uuid = uuid_of(parent);
+		descriptor.has_sibling_order_rank = true;
+		descriptor.sibling_order_rank = rank_of(track);
+	}
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
+	packet.track_descriptor = &descriptor;
+	if (descriptor.name)
+		put_packet(timeline, &packet);
+	else
+		timeline->failed = true;
+	free(owned);
+}
+
+static void release(struct timeline *timeline)
+{
+	struct sequence *seq = timeline->own;
+
+	if (!seq)
+		return;
+	for (int i = 0; i < NUM_TABLES; i++) {
+		forget_fresh(&seq->strings[i]);
+		if (seq->strings[i].numbers)
+			lh_table_free(seq->strings[i].numbers);
+		free(seq->strings[i].fresh);
+		free(seq->strings[i].pointers);
+	}
+	free(seq->args);
+	free(seq->arg_pointers);
+	free(seq->owned);
+	free(seq->packed);
+	free(seq);
+	timeline->own = NULL;
+}
+
+const struct timeline_format protobuf_format = {
+	.begin = begin,
+	.begin_part = begin_part,
+	.name = name_track,
+	.slice = put_slice,
+	.instant = put_instant,
+	.packet = put_instant,
+	.message = put_message,
+	.flush = flush,
+	.end = flush,
+	.release = release,
+};

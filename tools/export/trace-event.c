@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Trace Event Format, JSON, which Perfetto and Chrome show: hosts are processes, and
+ * their tracks are threads. Times are microseconds, relative to a base: viewers keep
+ * them in a double.
+ */
+#include <inttypes.h>
+#include <json.h>
+#include <string.h>
+
+#include "timeline.h"
+#include "tool.h"
+#include "writer.h"
+
+/*
+ * Flows need slices that enclose them. This is as short as slices can be, so that
+ * no two overlap, in whatever order they come.
+ */
+#define PACKET_NS 1
+
+/* What a double holds exactly. */
+#define MAX_EXACT (INT64_C(1) << 53)
+
+/*
+ * Numbers of threads: those of the system are themselves, up to
+ * TRACK_MORE_THREADS * 2, and the other tracks have what is beyond.
+ */
+enum {
+	TID_STATE = TRACK_MORE_THREADS * 2,
+	TID_CPU = TRACK_MORE_THREADS * 4,
+	TID_OUT = TRACK_MORE_THREADS * 5,
+	TID_IN,
+};
+
+static uint32_t tid_of(struct track track)
+{
+	switch (track.kind) {
+	case TRACK_OUT:
+	case TRACK_SENT:
+		return TID_OUT;
+	case TRACK_IN:
+	case TRACK_RECEIVED:
+		return TID_IN;
+	case TRACK_CPU:
+		return TID_CPU + track.number;
+	case TRACK_STATE:
+		return TID_STATE + track.number;
+	case TRACK_THREAD:
+	case TRACK_HOST:
+		break;
+	}
+	return track.number;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
+			return false;
+	return true;
+}
+
+/* A string, quoted. */
+static void put_text(FILE *out, const char *text)
+{
+	json_object *string;
+
+	if (is_plain(text)) {
+		fprintf(out, "\"%s\"", text);
+		return;
+	}
+	string = new_string(text);
+	fputs(string ? json_object_to_json_string_ext(string,
+		       JSON_C_TO_STRING_NOSLASHESCAPE) : "\"\"", out);
+	json_object_put(string);
+}
+
+static void put_integer(FILE *out, bool negative, uint64_t magnitude)
+{
+	const char *quote = magnitude > MAX_EXACT ? "\"" : "";
+
+	fprintf(out, "%s%s%" PRIu64 "%s", quote, negative ? "-" : "", magnitude,
+		quote);
+}
+
+static uint64_t magnitude(int64_t number)
+{
+	return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
+static void put_value(FILE *out, const struct arg *arg)
+{
+	switch (arg->kind) {
+	case ARG_TEXT:
+	case ARG_LABEL:
+		put_text(out, arg->text);
+		break;
+	case ARG_BOOL:
+		fputs(arg->truth ? "true" : "false", out);
+		break;
+	case ARG_UNSIGNED:
+		put_integer(out, false, arg->number);
+		break;
+	case ARG_SIGNED:
+		put_integer(out, arg->integer < 0, magnitude(arg->integer));
+		break;
+	case ARG_TIME:
+		fprintf(out, "\"%" PRId64 "\"", arg->integer);
+		break;
+	case ARG_REAL:
+		fprintf(out, "%.17g", arg->real);
+		break;
+	}
+}
+
+static void begin_event(struct timeline *timeline, char phase, struct track track)
+{
+	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
+		timeline->own ? ",\n" : "\n", phase, track.host + 1,
+		tid_of(track));
+	/* There is an event before all others from now on. */
+	timeline->own = timeline;
+}
+
+/* In microseconds. */
+static void put_ns(FILE *out, const char *key, bool negative, uint64_t ns)
+{
+	fprintf(out, ",\"%s\":%s%" PRIu64 ".%03u", key, negative ? "-" : "",
+		ns / 1000, (unsigned int)(ns % 1000));
+}
+
+static void begin_at(struct timeline *timeline, char phase, struct track track,
+		     int64_t time_ns)
+{
+	const int64_t base = timeline->base_ns;
+	const bool negative = time_ns < base;
+
+	begin_event(timeline, phase, track);
+	/* What is between two times need not fit into 63 bits. */
+	put_ns(timeline->out, "ts", negative, negative ?
+	       (uint64_t)base - (uint64_t)time_ns :
+	       (uint64_t)time_ns - (uint64_t)base);
+}
+
+static void end_event(struct timeline *timeline, const struct timeline_event *event)
+{
+	FILE *out = timeline->out;
+
+	fputs(",\"cat\":", out);
+	put_text(out, event->category);
+	fputs(",\"name\":", out);
+	put_text(out, event->name);
+	fputs(",\"args\":{", out);
+	for (size_t i = 0; i < event->num_args; i++) {
+		if (i)
+			putc(',', out);
+		put_text(out, event->args[i].name);
+		putc(':', out);
+		put_value(out, &event->args[i]);
+	}
+	fputs("}}", out);
+}
+
+/* ---- the format --------------------------------------------------------- */
+
+static bool begin(struct timeline *timeline, const char *reference)
+{
+	fprintf(timeline->out,
+		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%"
+		PRId64 "\",\"reference\":", timeline->base_ns);
+	put_text(timeline->out, reference);
+	fputs(",\"made_by\":\"netsync " NETSYNC_VERSION "\"},\"traceEvents\":[",
+	      timeline->out);
+	return true;
+}
+
+static bool begin_part(struct timeline *timeline, uint32_t number)
+{
+	(void)timeline;
+	(void)number;
+	return true;
+}
+
+static void name_track(struct timeline *timeline, struct track track,
+		       const char *name)
+{
+	if (track.kind == TRACK_SENT || track.kind == TRACK_RECEIVED)
+		return;
+	begin_event(timeline, 'M', track);
+	fprintf(timeline->out, ",\"name\":\"%s\",\"args\":{\"name\":",
+		track.kind == TRACK_HOST ? "process_name" : "thread_name");
+	put_text(timeline->out, name);
+	fputs("}}", timeline->out);
+}
+
+static void put_slice(struct timeline *timeline,
+		      const struct timeline_event *event, int64_t end_ns)
+{
+	begin_at(timeline, 'X', event->track, event->time_ns);
+	put_ns(timeline->out, "dur", false,
+	       (uint64_t)end_ns - (uint64_t)event->time_ns);
+	end_event(timeline, event);
+}
+
+static void put_instant(struct timeline *timeline,
+			const struct timeline_event *event)
+{
+	begin_at(timeline, 'i', event->track, event->time_ns);
+	fputs(",\"s\":\"t\"", timeline->out);
+	end_event(timeline, event);
+}
+
+static void put_packet(struct timeline *timeline,
+		       const struct timeline_event *event)
+{
+	begin_at(timeline, 'X', event->track, event->time_ns);
+	put_ns(timeline->out, "dur", false, PACKET_NS);
+	end_event(timeline, event);
+}
+
+/* A flow, from the packet that was sent to the one that was received. */
+static void put_message(struct timeline *timeline,
+			const struct timeline_message *message)
+{
+	static const char flow[] =
+		",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 "%s}";
+
+	begin_at(timeline, 's', message->sent, message->sent_ns);
+	fprintf(timeline->out, flow, message->id, "");
+	begin_at(timeline, 'f', message->received, message->received_ns);
+	fprintf(timeline->out, flow, message->id, ",\"bp\":\"e\"");
+}
+
+static void flush(struct timeline *timeline)
+{
+	(void)timeline;
+}
+
+static void end(struct timeline *timeline)
+{
+	fputs("\n]}\n", timeline->out);
+}
+
+static void release(struct timeline *timeline)
+{
+	timeline->own = NULL;
+}
+
+const struct timeline_format trace_event_format = {
+	.begin = begin,
+	.begin_part = begin_part,
+	.name = name_track,
+	.slice = put_slice,
+	.instant = put_instant,
+	.packet = put_packet,
+	.message = put_message,
+	.flush = flush,
+	.end = end,
+	.release = release,
+};

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Times that people give, and the window that these are the ends of. */
+#include <ctype.h>
+#include <string.h>
+#include <time.h>
+
+#include "tool.h"
+#include "window.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* ---- one time ----------------------------------------------------------- */
+
+/* "", or ".25": up to nine digits behind the point. */
+static bool parse_fraction(const char *text, int64_t *ns)
+{
+	int64_t scale = SECOND / 10;
+
+	*ns = 0;
+	if (!*text)
+		return true;
+	if (*text++ != '.' || !isdigit((unsigned char)*text))
+		return false;
+	for (; isdigit((unsigned char)*text) && scale; text++, scale /= 10)
+		*ns += (*text - '0') * scale;
+	return !*text;
+}
+
+static bool local_time(struct tm *tm, int64_t *ns)
+{
+	time_t seconds;
+
+	tm->tm_isdst = -1;
+	/* mktime() has no value that is always an error. */
+	tm->tm_wday = -1;
+	seconds = mktime(tm);
+	return tm->tm_wday >= 0 && !__builtin_mul_overflow(seconds, SECOND, ns);
+}
+
+/* "09:30:00.25", or with "2026-01-31 " before it. */
+static bool parse_clock(const char *text, struct moment *moment)
+{
+	struct tm tm = { 0 };
+	const char *at = strptime(text, "%Y-%m-%d", &tm);
+	const bool has_date = at && (*at == ' ' || *at == 'T');
+	int64_t fraction;
+
+	at = strptime(has_date ? at + 1 : text, "%H:%M:%S", &tm);
+	if (!at || !parse_fraction(at, &fraction))
+		return false;
+	moment->kind = has_date ? MOMENT_ABSOLUTE : MOMENT_OF_DAY;
+	if (has_date)
+		return local_time(&tm, &moment->ns) &&
+		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
+	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * SECOND +
+		     fraction;
+	return true;
+}
+
+bool moment_parse(struct moment *moment, const char *option, const char *text)
+{
+	bool is_seconds;
+
+	moment->text = text;
+	moment->kind = MOMENT_ABSOLUTE;
+	if (parse_time(text, &moment->ns, &is_seconds) ||
+	    parse_clock(text, moment))
+		return true;
+	moment->kind = MOMENT_SINCE_BEGIN;
+	if (*text == '+' && parse_duration(text + 1, &moment->ns))
+		return true;
+	complain("--%s %s: give a time such as 09:30:00.25, \"2026-01-31 09:30:00\", 1700000000.25 (s), 1700000000250000000 (ns), or +1.5s after the traces begin.",
+		 option, text);
+	return false;
+}
+
+/* ---- what they mean for traces ------------------------------------------ */
+
+static int64_t distance(int64_t t, int64_t first_ns, int64_t last_ns)
+{
+	return t < first_ns ? first_ns - t : t > last_ns ? t - last_ns : 0;
+}
+
+/* Of the days around their begin the first on which it is within the traces, or the
+ * one on which it is next to them. */
+static bool find_day(const struct moment *moment, int64_t first_ns,
+		     int64_t last_ns, int64_t *ns)
+{
+	const time_t begin = first_ns / SECOND;
+	bool found = false;
+
+	for (int day = -1; day <= 1; day++) {
+		struct tm tm;
+		int64_t t;
+
+		if (!localtime_r(&begin, &tm))
+			return false;
+		tm.tm_mday += day;
+		tm.tm_hour = moment->ns / SECOND / 3600;
+		tm.tm_min = moment->ns / SECOND / 60 % 60;
+		tm.tm_sec = moment->ns / SECOND % 60;
+		if (!local_time(&tm, &t) ||
+		    __builtin_add_overflow(t, moment->ns % SECOND, &t))
+			continue;
+		if (!found || distance(t, first_ns, last_ns) <
+				      distance(*ns, first_ns, last_ns))
+			*ns = t;
+		found = true;
+	}
+	return found;
+}
+
+static bool find_time(const struct moment *moment, int64_t first_ns,
+		      int64_t last_ns, int64_t *ns)
+{
+	switch (moment->kind) {
+	case MOMENT_NONE:
+		break;
+	case MOMENT_ABSOLUTE:
+		*ns = moment->ns;
+		break;
+	case MOMENT_SINCE_BEGIN:
+		return !__builtin_add_overflow(first_ns, moment->ns, ns);
+	case MOMENT_OF_DAY:
+		return find_day(moment, first_ns, last_ns, ns);
+	}
+	return true;
+}
+
+#define DATE_SIZE 48
+
+/* As babeltrace2 prints it with --clock-date. Return: @text. */
+static char *format_date(char text[DATE_SIZE], int64_t ns)
+{
+	const int64_t fraction = (ns % SECOND + SECOND) % SECOND;
+	const time_t seconds = (ns - fraction) / SECOND;
+	struct tm tm;
+	size_t length = 0;
+
+	if (localtime_r(&seconds, &tm))
+		length = strftime(text, DATE_SIZE, "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(text + length, DATE_SIZE - length, ".%09u",
+		 (unsigned int)fraction);
+	return text;
+}
+
+static bool complain_of_window(const char *option, const struct moment *moment,
+			       const char *what, int64_t first_ns,
+			       int64_t last_ns)
+{
+	char first[DATE_SIZE], last[DATE_SIZE];
+
+	complain("--%s %s: that is %s the traces, which are from %s to %s.",
+		 option, moment->text, what, format_date(first, first_ns),
+		 format_date(last, last_ns));
+	return false;
+}
+
+bool window_find(const struct moment *begin, const struct moment *end,
+		 int64_t first_ns, int64_t last_ns, bool is_whole,
+		 int64_t *begin_ns, int64_t *end_ns)
+{
+	*begin_ns = INT64_MIN;
+	*end_ns = INT64_MAX;
+	if (!find_time(begin, first_ns, last_ns, begin_ns) ||
+	    (is_whole && *begin_ns > last_ns))
+		return complain_of_window("begin", begin, "after", first_ns,
+					  last_ns);
+	if (!find_time(end, first_ns, last_ns, end_ns))
+		return complain_of_window("end", end, "long after", first_ns,
+					  last_ns);
+	if (is_whole && *end_ns < first_ns)
+		return complain_of_window("end", end, "before", first_ns,
+					  last_ns);
+	if (*begin_ns <= *end_ns)
+		return true;
+	complain("--end %s: that is before --begin %s.", end->text, begin->text);
+	return false;
+}

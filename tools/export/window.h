@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From when to when, as people say it. */
+#ifndef NETSYNC_EXPORT_WINDOW_H
+#define NETSYNC_EXPORT_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct moment {
+	const char *text;	/* as it was given */
+	enum {
+		MOMENT_NONE,	/* it was not given */
+		MOMENT_ABSOLUTE,
+		MOMENT_SINCE_BEGIN,	/* of the traces */
+		MOMENT_OF_DAY,	/* since midnight, local time */
+	} kind;
+	int64_t ns;
+};
+
+/* The value of an option. False: it is no time, and that was said. */
+bool moment_parse(struct moment *moment, const char *option, const char *text);
+
+/*
+ * What they are for traces of that span, all in corrected time; INT64_MIN and
+ * INT64_MAX where they were not given. @is_whole: nothing is outside of that span.
+ * False: nothing is between them, and that was said.
+ */
+bool window_find(const struct moment *begin, const struct moment *end,
+		 int64_t first_ns, int64_t last_ns, bool is_whole,
+		 int64_t *begin_ns, int64_t *end_ns);
+
+#endif

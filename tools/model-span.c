@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Times that a result does not hold for: how far outside they are, in words. */
+#include <errno.h>
+
+
+#include "model.h"
+#include "tool.h"
+
+#define NS_PER_S 1000000000LL
+#define S_PER_HOUR 3600ULL
+#define S_PER_DAY 86400ULL
+
+/* "200 days", "7 h", or less of it as format_duration() has it. */
+static const char *distance(char *buffer, uint64_t ns)
+{
+	if (ns < 2 * S_PER_HOUR * NS_PER_S)
+		return format_duration(buffer, (int64_t)ns);
+	if (ns < 2 * S_PER_DAY * NS_PER_S)
+		snprintf(buffer, VALUE_SIZE, "%llu h",
+			 (unsigned long long)(ns / (S_PER_HOUR * NS_PER_S)));
+	else
+		snprintf(buffer, VALUE_SIZE, "%llu days",
+			 (unsigned long long)(ns / (S_PER_DAY * NS_PER_S)));
+	return buffer;
+}
+
+static int64_t bound_at(const struct netsync_clock *clock, int64_t time_ns)
+{
+	int64_t corrected, bound;
+
+	return netsync_convert(clock, time_ns, &corrected, &bound) ?
+	       NETSYNC_UNKNOWN : bound;
+}
+
+int model_check_span(struct model *model, const struct model_host *host,
+		     const struct netsync_clock *clock, int64_t first_ns,
+		     int64_t last_ns)
+{
+	const struct host_span *span = &host->span;
+	const uint64_t early = first_ns < span->first_ns ?
+			       (uint64_t)span->first_ns - (uint64_t)first_ns : 0;
+	const uint64_t late = last_ns > span->last_ns ?
+			      (uint64_t)last_ns - (uint64_t)span->last_ns : 0;
+	const int64_t bound = bound_at(clock, early > late ? first_ns : last_ns);
+	char from[VALUE_SIZE], to[VALUE_SIZE], far[VALUE_SIZE], off[VALUE_SIZE];
+
+	if (model_holds(model, host, first_ns, last_ns))
+		return 0;
+	return model_fail(model, -ERANGE,
+		"%s is of %s to %s on the clock of %s, and these times reach to %s %s: the error bound there is %s.",
+		model->path, format_utc(from, span->first_ns), format_utc(to, span->last_ns),
+		host->name, distance(far, early > late ? early : late),
+		early > late ? "before that" : "after that",
+		bound == NETSYNC_UNKNOWN ? "not known" :
+					   distance(off, (uint64_t)bound));
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The uuids by which readers of copies tell machines apart. */
+#include <string.h>
+#include <uuid.h>
+
+#include "model.h"
+
+/* The namespace of names of hosts without a uuid (RFC 9562, version 5): random. */
+static const uint8_t namespace[MODEL_UUID_SIZE] = {
+	0xa4, 0x9a, 0x63, 0x39, 0x8e, 0x33, 0x43, 0xb6,
+	0xac, 0xec, 0xf6, 0xef, 0xd0, 0xde, 0x58, 0x64,
+};
+
+/* The clocks and the network namespaces of a machine are hosts of one name. */
+static const char *machine_name(const struct model_host *host)
+{
+	return host->has_traces ? host->clock.host_name : host->name;
+}
+
+static bool is_shared(const struct model *model, const struct model_host *host)
+{
+	for (size_t i = 0; i < model->num_hosts; i++) {
+		const struct model_host *other = &model->hosts[i];
+
+		if (other->clock.has_uuid &&
+		    !memcmp(other->clock.uuid, host->clock.uuid, MODEL_UUID_SIZE) &&
+		    strcmp(machine_name(other), machine_name(host)))
+			return true;
+	}
+	return false;
+}
+
+void model_machine_uuid(const struct model *model, const struct model_host *host,
+			uint8_t uuid[MODEL_UUID_SIZE])
+{
+	const bool has_uuid = host->clock.has_uuid;
+	const char *name = machine_name(host);
+
+	if (has_uuid && !is_shared(model, host))
+		memcpy(uuid, host->clock.uuid, MODEL_UUID_SIZE);
+	else
+		uuid_generate_sha1(uuid, has_uuid ? host->clock.uuid : namespace,
+				   name, strlen(name));
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file is written nameless (O_TMPFILE), put on disk (fsync), and only then linked
+ * to its name; a file that is there is replaced by renaming. Where a file system has
+ * no nameless files there is one of another name beside it, which a signal removes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "tool.h"
+
+/* A number of names to try for a link that lives for an instant; chosen. */
+#define MAX_NAMES 100
+
+struct output {
+	const char *path;	/* as it was asked for */
+	char *target;		/* where its symbolic links lead */
+	char *temporary;	/* its name until it is complete; NULL: none */
+	FILE *file;
+	bool is_special;	/* a device or a pipe: it cannot be replaced */
+	bool replaces;		/* a file that is there already: */
+	struct stat before;
+};
+
+static bool complain_of_output(const char *path)
+{
+	if (errno == EEXIST)
+		complain("%s: it exists already; --force overwrites it.", path);
+	else
+		complain("%s: %s.", path, strerror(errno));
+	return false;
+}
+
+/* The folder that it lies in, to be given back with free(). */
+static char *folder_of(const char *path)
+{
+	char *copy = strdup(path);
+	char *folder = copy ? strdup(dirname(copy)) : NULL;
+
+	free(copy);
+	return folder;
+}
+
+static mode_t mode_mask(void)
+{
+	const mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
+/* ---- signals ------------------------------------------------------------- */
+
+/* By which a program is ended from outside. */
+static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
+
+#define NUM_ENDINGS (sizeof(endings) / sizeof(endings[0]))
+
+/* The one file that has a name which it is not to keep. */
+static const char *volatile unfinished;
+static pid_t writer;
+static struct sigaction before[NUM_ENDINGS];
+
+/* Child processes have this handler, too, and remove nothing. */
+static void remove_unfinished(int number)
+{
+	if (unfinished && getpid() == writer)
+		unlink(unfinished);
+	raise(number);
+}
+
+static void block_endings(sigset_t *old)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < NUM_ENDINGS; i++)
+		sigaddset(&set, endings[i]);
+	sigprocmask(SIG_BLOCK, &set, old);
+}
+
+/* Signals are blocked; what is caught or ignored already does not end anything. */
+static void remove_at_end(const char *path)
+{
+	const struct sigaction action = {
+		.sa_handler = remove_unfinished,
+		.sa_flags = SA_RESETHAND | SA_NODEFER,
+	};
+
+	writer = getpid();
+	unfinished = path;
+	for (size_t i = 0; i < NUM_ENDINGS; i++)
+		if (!sigaction(endings[i], NULL, &before[i]) &&
+		    before[i].sa_handler == SIG_DFL)
+			sigaction(endings[i], &action, NULL);
+}
+
+static void keep_at_end(void)
+{
+	if (!unfinished)
+		return;
+	for (size_t i = 0; i < NUM_ENDINGS; i++)
+		if (before[i].sa_handler == SIG_DFL)
+			sigaction(endings[i], &before[i], NULL);
+	unfinished = NULL;
+}
+
+/* ---- where it is written --------------------------------------------------- */
+
+/* False: errno says why not. */
+static bool find_target(struct output *out, bool force)
+{
+	struct stat st;
+
+	if (lstat(out->path, &st)) {
+		out->target = errno == ENOENT ? strdup(out->path) : NULL;
+		return out->target;
+	}
+	if (!force) {
+		errno = EEXIST;
+		return false;
+	}
+	if (stat(out->path, &out->before))
+		return false;
+	if (S_ISDIR(out->before.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	out->replaces = S_ISREG(out->before.st_mode);
+	out->is_special = !out->replaces;
+	/* The links of /proc to pipes lead to no path. */
+	out->target = out->is_special ? strdup(out->path) :
+					realpath(out->path, NULL);
+	return out->target;
+}
+
+bool output_check(const char *path, bool force)
+{
+	struct output out = { .path = path };
+	char *folder;
+	bool ok;
+
+	if (!path)
+		return true;
+	ok = find_target(&out, force);
+	folder = ok ? folder_of(out.target) : NULL;
+	if (ok)
+		ok = folder && !access(out.is_special ? out.target : folder, W_OK);
+	if (!ok)
+		complain_of_output(path);
+	free(folder);
+	free(out.target);
+	return ok;
+}
+
+/* Linking needs /proc: linkat() by the number alone is a right of root's. */
+static void name_by_number(char name[VALUE_SIZE], int fd)
+{
+	snprintf(name, VALUE_SIZE, "/proc/self/fd/%d", fd);
+}
+
+static int open_nameless(const struct output *out)
+{
+	char *folder = folder_of(out->target), name[VALUE_SIZE];
+	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+
+	free(folder);
+	name_by_number(name, fd);
+	if (fd < 0 || !access(name, F_OK))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int open_beside(struct output *out)
+{
+	sigset_t signals;
+	int fd = -1, err;
+
+	if (asprintf(&out->temporary, "%s.XXXXXX", out->target) < 0)
+		out->temporary = NULL;
+	if (!out->temporary)
+		return -1;
+	block_endings(&signals);
+	fd = mkostemp(out->temporary, O_CLOEXEC);
+	err = errno;
+	if (fd < 0) {
+		free(out->temporary);
+		out->temporary = NULL;
+	} else {
+		remove_at_end(out->temporary);
+	}
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	errno = err;
+	return fd;
+}
+
+static bool open_output(struct output *out, bool force)
+{
+	int fd;
+
+	if (!find_target(out, force))
+		return false;
+	if (out->is_special)
+		fd = open(out->target, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	else
+		fd = open_nameless(out);
+	if (fd < 0 && !out->is_special)
+		fd = open_beside(out);
+	out->file = fd < 0 ? NULL :
+		    fdopen(fd, out->is_special ? "w" : "w+");
+	if (!out->file && fd >= 0)
+		close(fd);
+	return out->file;
+}
+
+static void discard(struct output *out)
+{
+	const int err = errno;
+
+	if (out->file)
+		fclose(out->file);
+	if (out->temporary) {
+		unlink(out->temporary);
+		keep_at_end();
+	}
+	free(out->temporary);
+	free(out->target);
+	errno = err;
+}
+
+/* ---- its name -------------------------------------------------------------- */
+
+/* As of the file before; of a group that cannot be given, what all others may. */
+static bool set_permissions(const struct output *out)
+{
+	const int fd = fileno(out->file);
+	mode_t mode = 0666 & ~mode_mask();
+
+	if (out->replaces) {
+		mode = out->before.st_mode & 0777;
+		if (fchown(fd, out->before.st_uid, out->before.st_gid) &&
+		    fchown(fd, -1, out->before.st_gid))
+			mode &= ~070 | (mode & 07) << 3;
+	}
+	return !fchmod(fd, mode);
+}
+
+static void sync_folder(const char *path)
+{
+	char *folder = folder_of(path);
+	const int fd = folder ?
+		       open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	/* The file itself is on disk; after a crash there is it, or the old one. */
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
+/*
+ * Not every file system can rename without replacing, or link. Where none of it can
+ * be, a file that comes just now is overwritten.
+ */
+static bool rename_new(const char *from, const char *to)
+{
+	struct stat st;
+
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+	if (!link(from, to)) {
+		unlink(from);
+		return true;
+	}
+	if (errno == EEXIST)
+		return false;
+	if (!lstat(to, &st)) {
+		errno = EEXIST;
+		return false;
+	}
+	return !rename(from, to);
+}
+
+/* A nameless file cannot replace another one: it gets a name for an instant. */
+static bool replace_by_nameless(struct output *out)
+{
+	char name[VALUE_SIZE];
+	sigset_t signals;
+	int ret = -1;
+	bool ok;
+
+	name_by_number(name, fileno(out->file));
+	block_endings(&signals);
+	for (unsigned int i = 0; i < MAX_NAMES && ret; i++) {
+		free(out->temporary);
+		if (asprintf(&out->temporary, "%s.%d-%u", out->target, getpid(),
+			     i) < 0) {
+			out->temporary = NULL;
+			break;
+		}
+		ret = linkat(AT_FDCWD, name, AT_FDCWD, out->temporary,
+			     AT_SYMLINK_FOLLOW);
+		if (ret && errno != EEXIST)
+			break;
+	}
+	ok = !ret && !rename(out->temporary, out->target);
+	if (!ret && !ok)
+		unlink(out->temporary);
+	free(out->temporary);
+	out->temporary = NULL;
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	return ok;
+}
+
+static bool give_name(struct output *out)
+{
+	char name[VALUE_SIZE];
+	sigset_t signals;
+	bool ok;
+
+	if (!out->temporary && out->replaces)
+		return replace_by_nameless(out);
+	if (!out->temporary) {
+		name_by_number(name, fileno(out->file));
+		return !linkat(AT_FDCWD, name, AT_FDCWD, out->target,
+			       AT_SYMLINK_FOLLOW);
+	}
+	block_endings(&signals);
+	ok = out->replaces ? !rename(out->temporary, out->target) :
+			     rename_new(out->temporary, out->target);
+	if (ok) {
+		keep_at_end();
+		free(out->temporary);
+		out->temporary = NULL;
+	}
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	return ok;
+}
+
+/* False: errno says why; what is there is as it was before. */
+static bool complete(struct output *out)
+{
+	FILE *file = out->file;
+
+	if (out->is_special) {
+		out->file = NULL;
+		return !fclose(file);
+	}
+	if (!set_permissions(out) || fsync(fileno(file)) || !give_name(out))
+		return false;
+	sync_folder(out->target);
+	return true;
+}
+
+/* ---- writing --------------------------------------------------------------- */
+
+/* False: that was not all, and errno says why. */
+static bool write_to(FILE *out, output_func *write, const void *data)
+{
+	bool ok;
+
+	errno = 0;
+	ok = write(out, data);
+	if (fflush(out) || ferror(out))
+		ok = false;
+	if (!ok && !errno)
+		errno = ferror(out) ? EIO : ENOMEM;
+	return ok;
+}
+
+/* Of standard output it is said once that something is lost. */
+static bool is_said;
+
+static bool complain_of_standard_output(void)
+{
+	if (!is_said && errno != EPIPE)
+		complain("standard output: %s.",
+			 errno ? strerror(errno) : "not all could be written");
+	is_said = true;
+	return false;
+}
+
+bool output_write(const char *path, bool force, output_func *write,
+		  const void *data)
+{
+	struct output out = { .path = path };
+	bool ok;
+
+	if (!path)
+		return write_to(stdout, write, data) ||
+		       complain_of_standard_output();
+	ok = open_output(&out, force) && write_to(out.file, write, data) &&
+	     complete(&out);
+	discard(&out);
+	return ok || complain_of_output(path);
+}
+
+void output_begin(void)
+{
+	/* The other way round, so that using it is an error as before. */
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+	/* A limit of the size of files is an error as a full disk is. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+int output_end(int status)
+{
+	const bool failed = ferror(stdout);
+
+	errno = 0;
+	if (!fclose(stdout) && !failed)
+		return status;
+	complain_of_standard_output();
+	return EXIT_BAD;
+}
+
+/* ---- folders --------------------------------------------------------------- */
+
+static bool complain_of_folder(const char *path)
+{
+	if (errno == EEXIST || errno == ENOTEMPTY)
+		complain("%s: it exists already; give another folder.", path);
+	else
+		complain("%s: %s.", path, strerror(errno));
+	return false;
+}
+
+bool output_folder_open(struct output_folder *folder, const char *path)
+{
+	struct stat st;
+
+	folder->path = path;
+	folder->temporary = NULL;
+	if (!lstat(path, &st)) {
+		errno = EEXIST;
+		return complain_of_folder(path);
+	}
+	if (asprintf(&folder->temporary, "%s.XXXXXX", path) < 0)
+		folder->temporary = NULL;
+	if (folder->temporary && mkdtemp(folder->temporary))
+		return true;
+	complain_of_folder(path);
+	free(folder->temporary);
+	folder->temporary = NULL;
+	return false;
+}
+
+static bool sync_entry(const FTSENT *entry)
+{
+	int fd;
+	bool ok;
+
+	switch (entry->fts_info) {
+	case FTS_DP:
+	case FTS_F:
+		fd = open(entry->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		/* What was linked may be of another user; it is on disk already. */
+		if (fd < 0)
+			return errno == EACCES;
+		ok = !fsync(fd);
+		close(fd);
+		return ok;
+	case FTS_DNR:
+	case FTS_ERR:
+	case FTS_NS:
+		errno = entry->fts_errno;
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool sync_tree(const char *path)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	bool ok = fts;
+	FTSENT *entry;
+
+	while (ok && !interrupted && (entry = fts_read(fts)))
+		ok = sync_entry(entry);
+	if (fts)
+		fts_close(fts);
+	return ok;
+}
+
+bool output_folder_close(struct output_folder *folder, mode_t permissions)
+{
+	bool ok = sync_tree(folder->temporary) &&
+		  !chmod(folder->temporary, permissions & 0777 & ~mode_mask());
+
+	if (interrupted)
+		return false;
+	if (!ok || !rename_new(folder->temporary, folder->path))
+		return complain_of_folder(folder->path);
+	sync_folder(folder->path);
+	free(folder->temporary);
+	folder->temporary = NULL;
+	return true;
+}
+
+void output_folder_release(struct output_folder *folder)
+{
+	if (folder->temporary)
+		remove_tree(folder->temporary);
+	free(folder->temporary);
+	folder->temporary = NULL;
+}

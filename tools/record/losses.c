@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that did not fit into the buffers of a channel. LTTng counts them, and
+ * says nothing else; which buffers would have held them follows from how many came
+ * in a row, and how large those are that did fit.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "agent/buffers.h"
+#include "json-value.h"
+#include "record.h"
+#include "tool.h"
+
+static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
+					CHANNEL_USER };
+
+#define NUM_CHANNELS (sizeof(channels) / sizeof(channels[0]))
+
+/*
+ * More than what was discarded: some of it may have come on each side of a look,
+ * and the next time is not exactly as this one. Chosen.
+ */
+#define MARGIN(bytes) ((bytes) / 4 * 5)
+
+/* Who loses events for so long without a pause has too many, not too little room. */
+#define STEADY_LOOKS 10
+
+/* Larger ones are not advised: of the memory that was available, a half. */
+#define MAX_SHARE 2
+
+struct loss {
+	struct buffers buffers;
+	uint64_t discarded;	/* in all sessions that ended */
+	uint64_t now;		/* in the one that is recorded */
+	uint64_t packets;	/* whole ones that were overwritten */
+	uint64_t burst, worst;	/* events in a row of looks, and the most of these */
+	unsigned int looks;	/* in a row */
+	unsigned int longest;
+	uint64_t bytes;		/* recorded, */
+	double events;		/* that is so many events; 0: not known */
+	int64_t seen_ns;	/* when that was so */
+	bool said;
+};
+
+struct losses {
+	struct loss of[NUM_CHANNELS];
+	uint64_t processors, memory;
+};
+
+/* ---- asking for others ----------------------------------------------------- */
+
+static bool is_channel(const char *name, size_t length)
+{
+	for (size_t i = 0; i < NUM_CHANNELS; i++)
+		if (strlen(channels[i]) == length &&
+		    !strncmp(channels[i], name, length))
+			return true;
+	return !length;
+}
+
+bool losses_option(struct record *rec, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	const size_t length = equals ? equals - text : 0;
+	struct json_object *object;
+	struct buffers buffers;
+
+	if ((equals && !length) || !is_channel(text, length) ||
+	    !buffers_parse(&buffers, equals ? equals + 1 : text)) {
+		complain("--buffers %s: give NUMxSIZE, two powers of two such as 16x2M, the size of at least 4k; for one channel netsync=, kernel= or user= before it.",
+			 text);
+		return false;
+	}
+	if (!rec->buffers)
+		rec->buffers = json_object_new_array();
+	object = json_object_new_object();
+	json_object_object_add(object, "channel",
+			       json_object_new_string_len(text, length));
+	json_object_object_add(object, "size",
+			       json_object_new_int64(buffers.size));
+	json_object_object_add(object, "num", json_object_new_int64(buffers.num));
+	json_object_array_add(rec->buffers, object);
+	return true;
+}
+
+/* ---- what came -------------------------------------------------------------- */
+
+/* Of those that came, each has so many bytes. */
+static double event_bytes(const struct loss *loss, const char *channel)
+{
+	return loss->events >= 1 ? loss->bytes / loss->events :
+				   buffers_event_bytes(channel);
+}
+
+/* What a host says may be anything. */
+static uint64_t whole_bytes(double bytes)
+{
+	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
+}
+
+/* Which buffers would have held the worst that came in a row. */
+static struct buffers enough(const struct loss *loss, const char *channel)
+{
+	return buffers_for(buffers_bytes(loss->buffers) +
+			   MARGIN(whole_bytes(loss->worst *
+					      event_bytes(loss, channel))));
+}
+
+/* "; --buffers netsync=32x2M ..."; what there is no room for is not advised. */
+static void add_advice(FILE *out, const struct host *host,
+		       const struct loss *loss, const char *channel)
+{
+	const struct losses *all = host->losses;
+	const struct buffers more = enough(loss, channel);
+	char text[BUFFERS_TEXT];
+
+	if (buffers_bytes(more) * all->processors <= all->memory / MAX_SHARE)
+		fprintf(out, "; --buffers %s=%s would have held them", channel,
+			buffers_format(text, more));
+	else
+		fputs("; it has no memory for buffers that would have held them",
+		      out);
+	if (loss->longest >= STEADY_LOOKS)
+		fprintf(out, ", but more came than was taken for %u s without a pause: record fewer events%s",
+			loss->longest, host->pull ? "" :
+			", or with --pull, to its own disk");
+	else if (!host->pull)
+		fputs(", and with --pull no network is in the way", out);
+	fputs(".", out);
+}
+
+static void say_loss(const struct host *host, const struct loss *loss,
+		     const char *channel, const char *how)
+{
+	char text[BUFFERS_TEXT], value[VALUE_SIZE];
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return;
+	fprintf(out, "%s in its buffers, %s for each of %llu processors", how,
+		buffers_format(text, loss->buffers),
+		(unsigned long long)host->losses->processors);
+	if (loss->seen_ns > 0) {
+		const double lost = (double)(loss->discarded + loss->now) *
+				    event_bytes(loss, channel);
+
+		fprintf(out, ", to which about %s came each second",
+			format_bytes(value, whole_bytes((loss->bytes + lost) *
+							1e9 / loss->seen_ns)));
+	}
+	add_advice(out, host, loss, channel);
+	fclose(out);
+	complain("%s: %s", host->remote->name, line);
+	free(line);
+}
+
+static void warn(struct record *rec, const struct host *host,
+		 struct loss *loss, const char *channel)
+{
+	char how[160];
+
+	snprintf(how, sizeof(how),
+		 "warning: channel %s discards events, %llu so far, for which there is no room",
+		 channel, (unsigned long long)loss->now);
+	clear_line(rec);
+	say_loss(host, loss, channel, how);
+	loss->said = true;
+}
+
+/* How much of a channel is there already. */
+static void take_recorded(const struct record *rec, const struct host *host,
+			  struct loss *loss, const char *channel,
+			  struct json_object *answer)
+{
+	struct recorded recorded = { 0 };
+	char *path;
+
+	if (host->pull) {
+		recorded.bytes = member_int(answer, "recorded");
+		recorded.events = member_int(answer, "events");
+	}
+	for (unsigned int i = 0; i < host->num_sessions && !host->pull; i++) {
+		if (!rec->relay.folder ||
+		    asprintf(&path, "%s/%s", rec->relay.folder,
+			     host->sessions[i]) < 0)
+			return;
+		count_channel(&recorded, path, channel);
+		free(path);
+	}
+	/* Nothing comes of what is no longer looked at. */
+	if (recorded.bytes < loss->bytes || !recorded.bytes)
+		return;
+	loss->bytes = recorded.bytes;
+	loss->events = recorded.is_unclear ? 0 : recorded.events;
+	loss->seen_ns = now_ns() - rec->started_ns;
+}
+
+static void take_loss(struct record *rec, struct host *host,
+		      struct loss *loss, const char *channel,
+		      struct json_object *answer)
+{
+	const uint64_t discarded = member_int(answer, "discarded");
+	uint64_t came;
+
+	/* A new session counts from nothing. */
+	if (discarded < loss->now) {
+		loss->discarded += loss->now;
+		loss->now = 0;
+	}
+	came = discarded - loss->now;
+	loss->now = discarded;
+	loss->packets = member_int(answer, "lost");
+	loss->buffers.size = member_int(answer, "size");
+	loss->buffers.num = member_int(answer, "num");
+	take_recorded(rec, host, loss, channel, answer);
+	host->discarded += loss->discarded + loss->now;
+	loss->burst = came ? loss->burst + came : 0;
+	loss->looks = came ? loss->looks + 1 : 0;
+	if (loss->burst > loss->worst)
+		loss->worst = loss->burst;
+	if (loss->looks > loss->longest)
+		loss->longest = loss->looks;
+}
+
+void losses_take(struct record *rec, struct host *host)
+{
+	struct json_object *answer = host->remote->answer;
+	struct json_object *list = value_member(answer, "channels");
+	const size_t num = value_length(list);
+
+	if (!host->losses)
+		host->losses = calloc(1, sizeof(*host->losses));
+	if (!host->losses)
+		return;
+	host->losses->processors = member_int(answer, "processors");
+	host->losses->memory = member_int(answer, "memory");
+	host->discarded = 0;
+	for (size_t i = 0; i < num; i++) {
+		struct json_object *channel = value_at(list, i);
+
+		for (size_t c = 0; c < NUM_CHANNELS; c++)
+			if (!strcmp(member_text(channel, "name"), channels[c]))
+				take_loss(rec, host, &host->losses->of[c],
+					  channels[c], channel);
+	}
+	rec->is_losing |= host->discarded > 0;
+	for (size_t c = 0; c < NUM_CHANNELS && !host->ended; c++)
+		if (host->losses->of[c].now && !host->losses->of[c].said)
+			warn(rec, host, &host->losses->of[c], channels[c]);
+}
+
+void losses_say(struct record *rec, struct host *host)
+{
+	char how[160];
+
+	host->ended = true;
+	losses_take(rec, host);
+	for (size_t c = 0; c < NUM_CHANNELS && host->losses; c++) {
+		const struct loss *loss = &host->losses->of[c];
+		const uint64_t sum = loss->discarded + loss->now;
+
+		if (!sum && !loss->packets)
+			continue;
+		snprintf(how, sizeof(how),
+			 "EVENTS ARE MISSING: channel %s discarded %llu events and lost %llu packets of them, for which there was no room",
+			 channels[c], (unsigned long long)sum,
+			 (unsigned long long)loss->packets);
+		say_loss(host, loss, channels[c], how);
+		rec->partial = true;
+	}
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where a recording can be followed live. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recording.h"
+#include "tool.h"
+
+static char *file_of(const char *dir)
+{
+	char *path;
+
+	return asprintf(&path, "%s/" RECORDING_FILE, dir) < 0 ? NULL : path;
+}
+
+/* ---- netsync record ------------------------------------------------------ */
+
+/* Children do not inherit such a lock, and it ends with the process. */
+int recording_announce(const char *dir, unsigned int port)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char *path = file_of(dir);
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) :
+			-1;
+
+	if (fd < 0 || fcntl(fd, F_SETLK, &lock) ||
+	    dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
+		complain("%s/" RECORDING_FILE ": %s; netsync live does not find the recording by its folder.",
+			 dir, strerror(errno));
+		recording_withdraw(dir, fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
+}
+
+void recording_withdraw(const char *dir, int fd)
+{
+	char *path = fd < 0 ? NULL : file_of(dir);
+
+	if (path)
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+/* ---- netsync live -------------------------------------------------------- */
+
+/* The URL, of which the newline was the last to be written. */
+static bool read_url(int fd, char url[RECORDING_URL])
+{
+	ssize_t num = read(fd, url, RECORDING_URL - 1);
+
+	if (num <= 0 || url[num - 1] != '\n')
+		return false;
+	url[num - 1] = '\0';
+	return true;
+}
+
+static bool is_locked(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+/* Does one go on there? Then @url is filled in. */
+static bool look(const char *dir, char url[RECORDING_URL])
+{
+	char *path = file_of(dir);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	bool found = fd >= 0 && is_locked(fd) && read_url(fd, url);
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return found;
+}
+
+bool recording_find(struct recording *recording, const char *dir)
+{
+	*recording = (struct recording){ .dir = dir };
+	if (look(dir, recording->url))
+		return true;
+	complain("%s: nothing is being recorded to it with --live: that has ended, or has not begun. \"netsync sync %s/*/\" shows the result of what was recorded.",
+		 dir, dir);
+	return false;
+}
+
+bool recording_has_ended(struct recording *recording)
+{
+	char url[RECORDING_URL];
+
+	recording->ended = !look(recording->dir, url);
+	return recording->ended;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What agents say: bytes -> lines -> greetings, sentences, data and answers. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json-value.h"
+#include "protocol.h"
+#include "remote.h"
+#include "tool.h"
+
+/*
+ * How many sentences of one machine are shown, and how many an agent may say beside
+ * its answers; chosen: LTTng's and ssh's warnings are some for each channel and
+ * port. More of them would hide what others say.
+ */
+#define MAX_SENTENCES 1000
+
+/* By this a greeting is known among what shells print before it. */
+#define GREETING "{\"netsync\":"
+
+void remote_say(struct remote *remote, const char *format, ...)
+{
+	char *sentence = NULL;
+	va_list args;
+
+	if (remote->said > MAX_SENTENCES)
+		return;
+	va_start(args, format);
+	if (vasprintf(&sentence, format, args) < 0)
+		sentence = NULL;
+	va_end(args);
+	if (remote->said++ < MAX_SENTENCES)
+		complain("%s: %s", remote->name, sentence ? sentence : format);
+	else
+		complain("%s: it says more, which is not shown.", remote->name);
+	free(sentence);
+}
+
+/* What it sends is not what an agent would. */
+static void refuse(struct remote *remote, const char *why)
+{
+	complain("%s: what it sends is no answer: %s.", remote->name, why);
+	remote_cut(remote);
+}
+
+static void take_sentence(struct remote *remote, const char *kind,
+			  const char *sentence)
+{
+	if (++remote->sentences > MAX_SENTENCES)
+		refuse(remote, "there is no end of its warnings and notes");
+	else
+		remote_say(remote, "%s%s", kind, sentence);
+}
+
+static void take_greeting(struct remote *remote, struct json_object *hello)
+{
+	const char *version = member_text(hello, "netsync");
+
+	remote->hello = json_object_get(hello);
+	remote->asked = 0;
+	if (!strcmp(version, NETSYNC_VERSION)) {
+		remote->ready = true;
+		return;
+	}
+	remote_say(remote, "netsync %s is there, and " NETSYNC_VERSION " here: both have to be the same.",
+		   version);
+	remote_give_up(remote);
+}
+
+static void take_line(struct remote *remote, struct json_object *line)
+{
+	if (!remote->hello) {
+		take_greeting(remote, line);
+	} else if (value_member(line, "warning")) {
+		take_sentence(remote, "warning: ", member_text(line, "warning"));
+	} else if (value_member(line, "note")) {
+		take_sentence(remote, "", member_text(line, "note"));
+	} else if (!value_member(line, "working") && remote->asked) {
+		json_object_put(remote->answer);
+		remote->answer = NULL;
+		remote->asked--;
+		if (value_member(line, "error"))
+			remote_say(remote, "%s", member_text(line, "error"));
+		else
+			remote->answer = json_object_get(line);
+	}
+}
+
+/* Those that a line has announced; without an end of them, so few are too slow. */
+static void take_data(struct remote *remote, const char *data)
+{
+	struct remotes *all = remote->all;
+
+	if (!all->data || !all->data(remote, remote->about, data, remote->due))
+		remote_cut(remote);
+	remote->step += remote->due;
+	if (remote->step >= PROTOCOL_STEP) {
+		remote->step = 0;
+		remote->end_ns = now_ns() + remote->limit_ns;
+	}
+	remote->due = 0;
+	json_object_put(remote->about);
+	remote->about = NULL;
+}
+
+/* @text is a line that ends with a byte of 0. */
+static void hear_line(struct remote *remote, const char *text)
+{
+	struct json_object *line;
+	char why[PROTOCOL_WHY];
+	int64_t bytes;
+
+	if (!remote->hello && strncmp(text, GREETING, strlen(GREETING)))
+		return;
+	line = json_tokener_parse(text);
+	bytes = member_int(line, "bytes");
+	if (!protocol_check_answer(line, why)) {
+		refuse(remote, why);
+	} else if (!bytes) {
+		take_line(remote, line);
+	} else if (remote->hello && remote->asked && remote->takes_data) {
+		remote->about = json_object_get(line);
+		remote->due = bytes;
+	} else {
+		refuse(remote, "nobody has asked for data");
+	}
+	json_object_put(line);
+}
+
+/* A line, or the data that were announced. Return: bytes of it; 0: not yet. */
+static size_t hear_next(struct remote *remote, char *data, size_t size)
+{
+	size_t due = remote->due;
+	char *end;
+
+	if (due) {
+		if (size < due)
+			return 0;
+		take_data(remote, data);
+		return due;
+	}
+	end = size ? memchr(data, '\n', size) : NULL;
+	if (!end) {
+		if (size >= PROTOCOL_LINE)
+			refuse(remote, "a line has no end");
+		return 0;
+	}
+	*end = '\0';
+	hear_line(remote, data);
+	return end + 1 - data;
+}
+
+void remote_hear(struct remote *remote)
+{
+	struct buffer *in = &remote->in;
+	size_t used = 0, more = 1;
+
+	while (more && !remote->lost) {
+		more = hear_next(remote, in->data + used, in->len - used);
+		used += more;
+	}
+	if (remote->lost)
+		used = in->len;
+	buffer_drop(in, used);
+}

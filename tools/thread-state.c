@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "thread-state.h"
+
+struct cpu {
+	struct sched_thread *thread;	/* that runs; NULL: none, or unknown */
+	int64_t since_ns;	/* this is known */
+};
+
+struct sched {
+	struct sched_listener listener;
+	struct cpu *cpus;
+	uint32_t num_cpus;
+	struct sched_thread **buckets;	/* by tid */
+	size_t num_buckets;	/* a power of two */
+	size_t num_threads;
+	bool failed;
+};
+
+/* Enough for a small machine; it doubles when there are as many threads. */
+#define FIRST_BUCKETS 1024
+
+struct sched *sched_new(const struct sched_listener *listener)
+{
+	struct sched *sched = calloc(1, sizeof(*sched));
+
+	if (!sched)
+		return NULL;
+	sched->listener = *listener;
+	sched->num_buckets = FIRST_BUCKETS;
+	sched->buckets = calloc(FIRST_BUCKETS, sizeof(struct sched_thread *));
+	if (sched->buckets)
+		return sched;
+	free(sched);
+	return NULL;
+}
+
+bool sched_failed(const struct sched *sched)
+{
+	return sched->failed;
+}
+
+/* ---- threads ------------------------------------------------------------ */
+
+static struct sched_thread **bucket(const struct sched *sched, uint32_t tid)
+{
+	return &sched->buckets[tid & (sched->num_buckets - 1)];
+}
+
+static void grow(struct sched *sched)
+{
+	struct sched_thread **before = sched->buckets;
+	const size_t num = sched->num_buckets;
+
+	sched->buckets = calloc(num * 2, sizeof(struct sched_thread *));
+	if (!sched->buckets) {
+		sched->buckets = before;
+		return;
+	}
+	sched->num_buckets = num * 2;
+	for (size_t i = 0; i < num; i++) {
+		struct sched_thread *thread = before[i];
+
+		while (thread) {
+			struct sched_thread *next = thread->next;
+			struct sched_thread **to = bucket(sched, thread->tid);
+
+			thread->next = *to;
+			*to = thread;
+			thread = next;
+		}
+	}
+	free(before);
+}
+
+static struct sched_thread *find(const struct sched *sched, uint32_t tid)
+{
+	struct sched_thread *thread = *bucket(sched, tid);
+
+	while (thread && thread->tid != tid)
+		thread = thread->next;
+	return thread;
+}
+
+static struct sched_thread *make(struct sched *sched, uint32_t tid)
+{
+	struct sched_thread *thread = calloc(1, sizeof(*thread));
+	struct sched_thread **first;
+
+	if (!thread) {
+		sched->failed = true;
+		return NULL;
+	}
+	if (sched->num_threads++ >= sched->num_buckets)
+		grow(sched);
+	first = bucket(sched, tid);
+	thread->tid = tid;
+	thread->since_ns = INT64_MIN;
+	thread->next = *first;
+	*first = thread;
+	return thread;
+}
+
+struct sched_thread *sched_thread(struct sched *sched, struct sched_task task)
+{
+	struct sched_thread *thread;
+
+	if (!task.tid || task.tid > SCHED_MAX_TID)
+		return NULL;
+	thread = find(sched, task.tid);
+	if (!thread)
+		thread = make(sched, task.tid);
+	if (thread && task.name && *task.name)
+		snprintf(thread->name, sizeof(thread->name), "%s", task.name);
+	return thread;
+}
+
+/* ---- CPUs --------------------------------------------------------------- */
+
+static struct cpu *find_cpu(struct sched *sched, uint32_t number)
+{
+	struct cpu *more;
+
+	if (number >= SCHED_MAX_CPUS)
+		return NULL;
+	if (number < sched->num_cpus)
+		return &sched->cpus[number];
+	more = realloc(sched->cpus, (number + 1) * sizeof(*more));
+	if (!more) {
+		sched->failed = true;
+		return NULL;
+	}
+	sched->cpus = more;
+	while (sched->num_cpus <= number)
+		more[sched->num_cpus++] = (struct cpu){ .since_ns = INT64_MIN };
+	return &more[number];
+}
+
+struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu)
+{
+	return cpu < sched->num_cpus ? sched->cpus[cpu].thread : NULL;
+}
+
+/* ---- states ------------------------------------------------------------- */
+
+static void enter(struct sched *sched, struct sched_thread *thread,
+		  enum sched_state state, int64_t time_ns)
+{
+	struct cpu *cpu = thread->state == SCHED_RUNNING ?
+		find_cpu(sched, thread->cpu) : NULL;
+
+	if (thread->state != SCHED_UNKNOWN)
+		sched->listener.left(sched->listener.data, thread,
+				     thread->since_ns, time_ns);
+	if (cpu && cpu->thread == thread)
+		*cpu = (struct cpu){ NULL, time_ns };
+	thread->state = state;
+	thread->since_ns = time_ns;
+}
+
+static void forget(struct sched *sched, struct sched_thread *thread,
+		   int64_t time_ns)
+{
+	struct sched_thread **at = bucket(sched, thread->tid);
+
+	enter(sched, thread, SCHED_UNKNOWN, time_ns);
+	while (*at != thread)
+		at = &(*at)->next;
+	*at = thread->next;
+	sched->num_threads--;
+	sched->listener.gone(sched->listener.data, thread);
+	free(thread);
+}
+
+/* The number of a thread that ended can be that of another one. */
+static struct sched_thread *living(struct sched *sched, struct sched_task task,
+				   int64_t time_ns)
+{
+	struct sched_thread *thread = sched_thread(sched, task);
+
+	if (!thread || thread->state != SCHED_DEAD)
+		return thread;
+	forget(sched, thread, time_ns);
+	return sched_thread(sched, task);
+}
+
+static enum sched_state state_of(uint64_t task_state)
+{
+	if (task_state & (SCHED_TASK_DEAD | SCHED_TASK_ZOMBIE))
+		return SCHED_DEAD;
+	if (task_state & (SCHED_TASK_STOPPED | SCHED_TASK_TRACED))
+		return SCHED_STOPPED;
+	if (task_state & SCHED_TASK_UNINTERRUPTIBLE)
+		return SCHED_BLOCKED;
+	/* Parked and idle kernel threads are no load, as sleeping ones. */
+	if (task_state & (SCHED_TASK_INTERRUPTIBLE | SCHED_TASK_PARKED |
+			  SCHED_TASK_IDLE))
+		return SCHED_SLEEPING;
+	return SCHED_RUNNABLE;
+}
+
+static void switch_from(struct sched *sched, struct cpu *cpu, uint32_t number,
+			struct sched_thread *thread, enum sched_state state,
+			int64_t time_ns)
+{
+	/* Some switch between was not seen. */
+	if (cpu->thread && cpu->thread != thread)
+		enter(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
+	if (!thread)
+		return;
+	/* It ran, since then at the earliest. */
+	if (thread->state == SCHED_UNKNOWN) {
+		if (thread->since_ns < cpu->since_ns)
+			thread->since_ns = cpu->since_ns;
+		thread->state = SCHED_RUNNING;
+		thread->cpu = number;
+	}
+	enter(sched, thread, state, time_ns);
+}
+
+void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
+		  struct sched_task from, uint64_t task_state,
+		  struct sched_task to)
+{
+	struct cpu *cpu = find_cpu(sched, number);
+	struct sched_thread *next;
+
+	if (!cpu)
+		return;
+	switch_from(sched, cpu, number, sched_thread(sched, from),
+		    state_of(task_state), time_ns);
+	next = living(sched, to, time_ns);
+	if (next) {
+		enter(sched, next, SCHED_RUNNING, time_ns);
+		next->cpu = number;
+	}
+	*cpu = (struct cpu){ next, time_ns };
+}
+
+void sched_wakeup(struct sched *sched, int64_t time_ns, struct sched_task task)
+{
+	struct sched_thread *thread = living(sched, task, time_ns);
+
+	if (!thread || thread->state == SCHED_RUNNING ||
+	    thread->state == SCHED_RUNNABLE)
+		return;
+	/* Only what waits is woken. */
+	if (thread->state == SCHED_UNKNOWN)
+		thread->state = SCHED_SLEEPING;
+	enter(sched, thread, SCHED_RUNNABLE, time_ns);
+}
+
+void sched_fork(struct sched *sched, int64_t time_ns, struct sched_task child)
+{
+	struct sched_thread *thread = NULL;
+
+	if (child.tid && child.tid <= SCHED_MAX_TID)
+		thread = find(sched, child.tid);
+	if (thread)
+		forget(sched, thread, time_ns);
+	thread = sched_thread(sched, child);
+	/* It does not run before it is woken. */
+	if (thread) {
+		thread->state = SCHED_RUNNABLE;
+		thread->since_ns = time_ns;
+	}
+}
+
+void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid)
+{
+	struct sched_thread *thread = find(sched, tid);
+
+	if (thread)
+		forget(sched, thread, time_ns);
+}
+
+void sched_lost(struct sched *sched, int64_t time_ns, uint32_t number)
+{
+	struct cpu *cpu = find_cpu(sched, number);
+
+	if (!cpu)
+		return;
+	if (cpu->thread)
+		enter(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
+	*cpu = (struct cpu){ NULL, time_ns };
+}
+
+void sched_end(struct sched *sched, int64_t time_ns)
+{
+	for (size_t i = 0; i < sched->num_buckets; i++)
+		for (struct sched_thread *t = sched->buckets[i]; t; t = t->next)
+			enter(sched, t, SCHED_UNKNOWN, time_ns);
+}
+
+void sched_free(struct sched *sched)
+{
+	if (!sched)
+		return;
+	for (size_t i = 0; i < sched->num_buckets; i++) {
+		while (sched->buckets[i]) {
+			struct sched_thread *thread = sched->buckets[i];
+
+			sched->buckets[i] = thread->next;
+			sched->listener.gone(sched->listener.data, thread);
+			free(thread);
+		}
+	}
+	free(sched->buckets);
+	free(sched->cpus);
+	free(sched);
+}
+
+const char *sched_state_name(enum sched_state state)
+{
+	static const char *const names[] = {
+		[SCHED_UNKNOWN] = "unknown",
+		[SCHED_RUNNING] = "running",
+		[SCHED_RUNNABLE] = "runnable",
+		[SCHED_SLEEPING] = "sleeping",
+		[SCHED_BLOCKED] = "blocked",
+		[SCHED_STOPPED] = "stopped",
+		[SCHED_DEAD] = "dead",
+	};
+
+	return names[state];
+}
