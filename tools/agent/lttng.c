@@ -396,6 +396,17 @@ static void add_counted(struct json_object *channel, const char *name)
 				       json_object_new_int64(recorded.events));
 }
 
+/*
+ * LTTng's consumer adds up how much a buffer's counter grew between two packets. A
+ * counter that goes back by N (packets of a buffer need not be counted in the order
+ * in which they are read) it takes for one that wrapped around a signed long, and
+ * adds 2^63 - N: modulo 2^63 the sum is right.
+ */
+static uint64_t unwrapped(uint64_t sum)
+{
+	return sum & INT64_MAX;
+}
+
 static void add_channels(struct json_object *list, enum domain domain)
 {
 	struct lttng_handle *handle = handle_new(domain);
@@ -411,7 +422,7 @@ static void add_channels(struct json_object *list, enum domain domain)
 		json_object_object_add(channel, "name",
 				json_object_new_string(channels[i].name));
 		json_object_object_add(channel, "discarded",
-				       json_object_new_int64(discarded));
+				       json_object_new_int64(unwrapped(discarded)));
 		json_object_object_add(channel, "lost",
 				       json_object_new_int64(lost));
 		json_object_object_add(channel, "size", json_object_new_int64(
