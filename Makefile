@@ -94,7 +94,7 @@ CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
 PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
-	$(addprefix $(BUILD)/tools/,ctf-source.o model.o model-uuid.o)
+	$(addprefix $(BUILD)/tools/common/,ctf-source.o result-file.o result-uuid.o)
 
 CORE_SO := $(BUILD)/libnetsync.so
 IO_SO := $(BUILD)/libnetsync-io.so
@@ -332,7 +332,7 @@ FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
 	test_folders test_relay test_relay_hostile test_record test_hostile test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
-		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/progress.o
+		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/common/progress.o
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
@@ -366,14 +366,16 @@ FUZZERS := reader ctf tsdl json answers requests
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
-FUZZ_SRC_json := $(CORE_SRC) tools/model.c
+FUZZ_SRC_json := $(CORE_SRC) tools/common/result-file.c
 # What agents say, and what they are asked.
-FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,complain.c files.c \
-	json-value.c progress.c signal.c value.c record/beacon.c record/files.c \
-	record/hosts.c record/losses.c writer.c agent/buffers.c doctor/checks.c doctor/clock.c doctor/look.c doctor/machine.c \
-	doctor/tracing.c)
-FUZZ_SRC_requests := $(addprefix tools/,complain.c json-value.c progress.c agent/agent.c \
-	agent/buffers.c agent/channels.c agent/events.c remote/protocol.c value.c)
+FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,agent/buffers.c \
+	$(addprefix common/,complain.c folders.c json-value.c json-writer.c progress.c \
+	signal.c value.c) \
+	$(addprefix doctor/,checks.c clock.c look.c machine.c tracing.c) \
+	$(addprefix record/,beacon.c files.c hosts.c losses.c))
+FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
+	agent/events.c common/complain.c common/json-value.c common/progress.c \
+	common/value.c remote/protocol.c)
 FUZZ_SAMPLES_ctf := ctf
 FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json

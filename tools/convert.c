@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <getopt.h>
 
-#include "model.h"
-#include "tool.h"
+#include "common/result-file.h"
+#include "common/tool.h"
 
 static const char help[] =
 	"Usage: netsync convert -m FILE HOST TIME...\n\n"

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recording.h"
-#include "tool.h"
+#include "common/recording.h"
+#include "common/tool.h"
 
 static const char help[] =
 	"Usage: netsync live [OPTION...] DIR | URL...\n\n"

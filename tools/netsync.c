@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "output.h"
-#include "tool.h"
+#include "common/output.h"
+#include "common/tool.h"
 
 /* A new sub-command is one file and one row. */
 static const struct command {

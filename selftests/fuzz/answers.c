@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "doctor/doctor.h"
-#include "json-value.h"
 #include "record/record.h"
-#include "tool.h"
 
 enum { WEB, DB, NUM };
 

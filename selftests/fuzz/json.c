@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../tools/model.h"
+#include "../../tools/common/result-file.h"
 
 static char path[] = "/dev/shm/netsync-fuzz-XXXXXX";
 static int file = -1;

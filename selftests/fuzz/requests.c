@@ -13,9 +13,9 @@
 #include "agent/agent.h"
 #include "agent/channels.h"
 #include "agent/events.h"
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "remote/beacon.h"
-#include "tool.h"
 
 static struct json_object *nothing(struct json_object *request)
 {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "remote/protocol.h"
-#include "tool.h"
 
 /* Who asks nothing for so long is gone, without a word of the network. */
 #define ALONE_MS (60 * 1000)

@@ -79,7 +79,7 @@ void count_sample(int64_t period_ns);
 /* The folders are not looked at any more. */
 void count_end(void);
 
-/* ---- what goes over the network (agent/traffic.c) ------------------------- */
+/* ---- what goes over the network (agent/own-traffic.c) ------------------------- */
 
 /* In bytes, sent and received. */
 struct traffic {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "json-value.h"
+#include "common/json-value.h"
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 

@@ -5,8 +5,8 @@
 
 #include "agent.h"
 #include "channels.h"
-#include "json-value.h"
-#include "tool.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 
 /*
  * Of the memory that is available, all buffers together take an eighth if nobody

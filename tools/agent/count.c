@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "agent.h"
+#include "common/tool.h"
 #include "packet.h"
-#include "tool.h"
 
 /* The index of FOLDER/STREAM is FOLDER/index/STREAM.idx; it is big-endian. */
 #define INDEX "/index/"

@@ -7,8 +7,8 @@
 
 #include "agent.h"
 #include "buffers.h"
+#include "common/json-value.h"
 #include "events.h"
-#include "json-value.h"
 
 struct names {
 	const char *first;

@@ -15,8 +15,8 @@
 
 #include "agent.h"
 #include "channels.h"
+#include "common/json-value.h"
 #include "events.h"
-#include "json-value.h"
 #include "namespaces.h"
 #include "remote/protocol.h"
 

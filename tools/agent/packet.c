@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "ctf-source.h"
+#include "common/ctf-source.h"
+#include "common/tool.h"
 #include "packet.h"
-#include "tool.h"
 
 /* One that is damaged may take for ever, and any room. */
 #define MAX_CPU_S 2

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "tool.h"
+#include "common/tool.h"
 
 static struct {
 	int pipe;

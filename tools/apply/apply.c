@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "argument.h"
-#include "model.h"
-#include "output.h"
-#include "tool.h"
+#include "common/argument.h"
+#include "common/output.h"
+#include "common/result-file.h"
+#include "common/tool.h"
 
 static const char help[] =
 	"Usage: netsync apply -m FILE -o FOLDER TRACE...\n\n"

@@ -11,8 +11,8 @@
 
 #include <netsync.h>
 
-#include "model.h"
-#include "tool.h"
+#include "common/result-file.h"
+#include "common/tool.h"
 
 struct netsync_io;
 

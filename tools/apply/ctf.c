@@ -18,8 +18,8 @@
 #include "apply.h"
 #include "babeltrace/correct.h"
 #include "babeltrace/mip.h"
-#include "ctf-source.h"
-#include "tool.h"
+#include "common/ctf-source.h"
+#include "common/tool.h"
 
 /* How often the progress of the child is looked at; as often as a line is drawn. */
 #define LOOK_MS 100

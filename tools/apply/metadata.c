@@ -16,7 +16,7 @@
 #include <uuid.h>
 
 #include "apply.h"
-#include "tool.h"
+#include "common/tool.h"
 #include "tsdl.h"
 
 #define NS_PER_S 1000000000

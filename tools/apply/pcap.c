@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "apply.h"
-#include "tool.h"
+#include "common/tool.h"
 
 /* To look at the size of a file takes as long as a hundred packets. */
 #define PACKETS_PER_LOOK 10000

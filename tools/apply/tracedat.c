@@ -8,7 +8,7 @@
 #include <netsync-io.h>
 
 #include "apply.h"
-#include "tool.h"
+#include "common/tool.h"
 
 /*
  * What a reader multiplies, the distance from one time to the next and the

@@ -5,7 +5,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "model.h"
+#include "common/result-file.h"
 #include "map.h"
 
 struct corrections {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctf-source.h"
+#include "common/ctf-source.h"
 #include "merge.h"
 #include "messages.h"
 #include "mip.h"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model.h"
+#include "common/result-file.h"
 
 struct field_classes;
 

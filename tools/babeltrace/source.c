@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argument.h"
+#include "common/argument.h"
 #include "correct.h"
 #include "corrections.h"
 #include "merge.h"

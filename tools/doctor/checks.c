@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json-value.h"
+#include "common/json-writer.h"
 #include "doctor.h"
-#include "json-value.h"
-#include "writer.h"
 
 /* A new check is one function and one row. */
 static const struct {

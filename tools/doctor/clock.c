@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/tool.h"
 #include "doctor.h"
-#include "tool.h"
 
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "remote/beacon.h"
+#include "common/json-writer.h"
+#include "common/tool.h"
 #include "doctor.h"
-#include "tool.h"
-#include "writer.h"
+#include "remote/beacon.h"
 
 static const char help[] =
 	"Usage: netsync doctor [OPTION...]\n\n"

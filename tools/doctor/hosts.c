@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "json-value.h"
-#include "remote/beacons.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "doctor.h"
-#include "tool.h"
+#include "remote/beacons.h"
 
 #define NS_PER_MS 1000000LL
 #define STEP_NS (120 * 1000 * NS_PER_MS)

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/tool.h"
 #include "doctor.h"
-#include "tool.h"
 
 #define PROGRAM_MS 10000
 /* No answer that is looked at is longer. */

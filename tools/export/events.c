@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "babeltrace/map.h"
-#include "ctf-source.h"
+#include "common/ctf-source.h"
 #include "perfetto.h"
 
 struct reader;

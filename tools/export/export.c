@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/input.h"
+#include "common/output.h"
+#include "common/result-file.h"
 #include "export.h"
-#include "input.h"
-#include "model.h"
-#include "output.h"
 #include "timeline.h"
 #include "window.h"
 

@@ -6,7 +6,7 @@
 #ifndef NETSYNC_EXPORT_H
 #define NETSYNC_EXPORT_H
 
-#include "spool.h"
+#include "common/spool.h"
 
 struct timeline_format;
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ctf-source.h"
+#include "common/ctf-source.h"
 #include "perfetto.h"
 
 /* How who reads a trace ends: so, or with the errno of writing, or 0. */

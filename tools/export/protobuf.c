@@ -10,9 +10,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "common/json-writer.h"
 #include "perfetto.pb-c.h"
 #include "timeline.h"
-#include "writer.h"
 
 typedef Perfetto__Protos__Trace Trace;
 typedef Perfetto__Protos__TracePacket TracePacket;

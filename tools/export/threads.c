@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/tool.h"
 #include "perfetto.h"
-#include "tool.h"
 
 /* A thread that changes its name as a program starts gets a track of each name; it
  * keeps the last one of so many: chosen, two or three are common. */

@@ -8,9 +8,9 @@
 #include <json.h>
 #include <string.h>
 
+#include "common/json-writer.h"
+#include "common/tool.h"
 #include "timeline.h"
-#include "tool.h"
-#include "writer.h"
 
 /*
  * Flows need slices that enclose them. This is as short as slices can be, so that

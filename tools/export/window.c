@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tool.h"
+#include "common/tool.h"
 #include "window.h"
 
 #define SECOND INT64_C(1000000000)

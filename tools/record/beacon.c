@@ -2,8 +2,8 @@
 /* The beacon of a recording. */
 #include <stdlib.h>
 
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
 
 void record_beacon_start(struct record *rec)
 {

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
 
 static bool complain_of(const char *path)
 {

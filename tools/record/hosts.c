@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
 
 #define LIVE_US 1000000
 /* Of the quota, what is in buffers when a host is told to stop; chosen. */

@@ -10,9 +10,9 @@
 
 #include "agent/agent.h"
 #include "agent/buffers.h"
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
 
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
 					CHANNEL_USER };

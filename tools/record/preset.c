@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
 
 /*
  * What tells which thread waited for what: who ran and who woke whom, which

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "json-value.h"
-#include "remote/beacon.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
+#include "remote/beacon.h"
 
 static const char help[] =
 	"Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "recording.h"
+#include "common/recording.h"
 #include "remote/beacons.h"
 #include "remote/remote.h"
 

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/tool.h"
 #include "record.h"
-#include "tool.h"
 
 /* Someone else may take a port between our finding it and the daemon's use. */
 #define TRIES 5

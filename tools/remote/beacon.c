@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "beacon.h"
-#include "tool.h"
+#include "common/tool.h"
 
 #define NS_PER_S 1000000000LL
 

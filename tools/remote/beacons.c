@@ -6,8 +6,8 @@
 
 #include "beacon.h"
 #include "beacons.h"
-#include "json-value.h"
-#include "tool.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 
 #define STEP_NS (20 * 1000000000LL)
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "protocol.h"
 #include "remote.h"
-#include "tool.h"
 
 /*
  * How many sentences of one machine are shown, and how many an agent may say beside

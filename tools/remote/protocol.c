@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "beacon.h"
-#include "json-value.h"
+#include "common/json-value.h"
 #include "protocol.h"
 
 /*

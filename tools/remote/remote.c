@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "json-value.h"
+#include "common/json-value.h"
+#include "common/tool.h"
 #include "protocol.h"
 #include "remote.h"
-#include "tool.h"
 
 #define NS_PER_S 1000000000LL
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json-writer.h"
 #include "report.h"
-#include "writer.h"
 
 /* Integers beyond that are not exact in a double. */
 #define MAX_EXACT (INT64_C(1) << 53)

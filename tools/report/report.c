@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
-#include "model.h"
-#include "output.h"
+#include "common/input.h"
+#include "common/json-writer.h"
+#include "common/output.h"
+#include "common/result-file.h"
 #include "report.h"
-#include "writer.h"
 
 static const char help[] =
 	"Usage: netsync report [OPTION...] [TRACE...]\n\n"

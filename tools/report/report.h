@@ -3,7 +3,7 @@
 #ifndef NETSYNC_REPORT_H
 #define NETSYNC_REPORT_H
 
-#include "traffic.h"
+#include "common/traffic.h"
 
 struct json_object;
 

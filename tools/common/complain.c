@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../libnetsync/util/utf8.h"
+#include "../../libnetsync/util/utf8.h"
 #include "tool.h"
 
 /*

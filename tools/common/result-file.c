@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model.h"
+#include "result-file.h"
 
 int model_fail(struct model *model, int err, const char *format, ...)
 {

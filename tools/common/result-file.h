@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A result file, read: the hosts, and how their clocks are corrected. */
-#ifndef NETSYNC_MODEL_H
-#define NETSYNC_MODEL_H
+#ifndef NETSYNC_RESULT_FILE_H
+#define NETSYNC_RESULT_FILE_H
 
 #include <netsync-io.h>
 #include <netsync.h>

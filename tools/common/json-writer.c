@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../libnetsync/util/utf8.h"
-#include "writer.h"
+#include "../../libnetsync/util/utf8.h"
+#include "json-writer.h"
 
 void put(struct writer *w, json_object *object, const char *key,
 		json_object *value)

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "model.h"
-#include "writer.h"
+#include "result-file.h"
+#include "json-writer.h"
 
 /* ---- writing ----------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Making JSON of results, with json-c. */
-#ifndef NETSYNC_WRITER_H
-#define NETSYNC_WRITER_H
+#ifndef NETSYNC_JSON_WRITER_H
+#define NETSYNC_JSON_WRITER_H
 
 #include <json.h>
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 
-#include "model.h"
+#include "result-file.h"
 #include "tool.h"
 
 #define NS_PER_S 1000000000LL

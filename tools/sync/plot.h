@@ -3,7 +3,7 @@
 #ifndef NETSYNC_PLOT_H
 #define NETSYNC_PLOT_H
 
-#include "spool.h"
+#include "common/spool.h"
 
 /*
  * Print the one-way delays of the messages in @spool over time, before and after

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
+#include "common/input.h"
+#include "common/traffic.h"
 #include "plot.h"
-#include "traffic.h"
 
 static const char help[] =
 	"Usage: netsync sync [OPTION...] [TRACE...]\n\n"

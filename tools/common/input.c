@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "input.h"
-#include "model.h"
+#include "result-file.h"
 
 /* ---- options ----------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/traffic.h"
 #include "plot.h"
-#include "traffic.h"
 
 #define MAX_PAIRS 4
 #define MAX_POINTS (MAX_PAIRS * 2 * 4000)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <uuid.h>
 
-#include "model.h"
+#include "result-file.h"
 
 /* The namespace of names of hosts without a uuid (RFC 9562, version 5): random. */
 static const uint8_t namespace[MODEL_UUID_SIZE] = {

@@ -2,7 +2,7 @@
 /* Which host of a result file is one of those that were read? */
 #include <string.h>
 
-#include "model.h"
+#include "result-file.h"
 #include "tool.h"
 
 /* The clock that a host is known by; false: it has no trace. */
