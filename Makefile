@@ -27,6 +27,7 @@
 #   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
 #   make dkms-remove
 #   make host-archive      all of it for hosts without a compiler  [KDIR=]
+#   make dist              the source in one file, from which packages are built
 
 # The one place of the version is the public header.
 VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
@@ -47,6 +48,7 @@ BT2_OWN_PLUGINDIR = $(or $(shell $(PKG_CONFIG) --variable=plugindir babeltrace2)
 IS_SYSTEM = $(and $(filter /usr /usr/local,$(PREFIX)),$(DESTDIR)$(filter 0,$(shell id -u)))
 BT2_PLUGINDIR ?= $(if $(IS_SYSTEM),$(BT2_OWN_PLUGINDIR),$(LIBDIR)/babeltrace2/plugins)
 BUILD ?= build
+comma := ,
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
@@ -121,6 +123,12 @@ $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
 		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+# What "netsync --version" says of the libraries that it was built with.
+BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c zlib libzstd, \
+	$(library) $(shell $(PKG_CONFIG) --modversion $(library))$(comma))
+$(BUILD)/tools/netsync.o: LIB_CFLAGS += \
+	-DBUILT_WITH='"$(subst $(comma) end,,$(strip $(BUILT_WITH)) end)"'
 
 # The page of netsync report in one piece, which becomes part of the tool.
 REPORT_PAGE := $(BUILD)/report.html
@@ -319,7 +327,7 @@ dkms-remove:
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 # What can be said of the source in no time.
-SOURCE_TESTS := selftests/style/test_layers
+SOURCE_TESTS := $(filter-out %/test_style,$(wildcard selftests/style/test_*))
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
 # They boot guests themselves, record in them, and look at the recordings.
 RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
@@ -563,7 +571,6 @@ $(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE
 # ---- installing ----------------------------------------------------------------
 
 # The loader looks into these by itself.
-comma := ,
 RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
 INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
@@ -647,6 +654,16 @@ host-archive: all modules
 		tar -C "$$stage/listed" --owner=root:0 --group=root:0 -czf $(HOST_ARCHIVE) \
 			$$(ls "$$stage/all")
 	@echo "$(HOST_ARCHIVE)"
+
+# ---- packages --------------------------------------------------------------------
+
+# The source in one file: the same bits each time.
+DIST = $(BUILD)/netsync-$(VERSION).tar.xz
+
+.PHONY: dist
+dist:
+	packaging/dist netsync-$(VERSION) $(DIST)
+	@echo "$(DIST)"
 
 .PHONY: clean
 clean:

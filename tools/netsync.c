@@ -61,7 +61,7 @@ static int run(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("netsync " NETSYNC_VERSION);
+		puts("netsync " NETSYNC_VERSION "\nbuilt with " BUILT_WITH);
 		return EXIT_DONE;
 	}
 	allow_many_files();
