@@ -43,11 +43,14 @@ void matcher_release(struct matcher *m)
 {
 	ring_release(&m->ring);
 	peers_release(&m->peers);
+	owners_release(&m->owners);
 }
 
 int matcher_add_host(struct matcher *m)
 {
-	return peers_add_host(&m->peers);
+	const int ret = owners_init(&m->owners);
+
+	return ret ? ret : peers_add_host(&m->peers);
 }
 
 bool matcher_supports(const struct netsync_packet *p)
@@ -79,8 +82,7 @@ static void count(struct matcher *m, const struct packet_record *s, bool past)
 	uint32_t peer = s->peer;
 
 	if (peer == NO_PEER && (s->fields & NETSYNC_HAS_ADDRS))
-		peer = peers_address_owner(&m->peers,
-					   s->addr[s->dir == NETSYNC_OUT]);
+		peer = owners_find(&m->owners, s->addr[s->dir == NETSYNC_OUT]);
 	if (peer != NO_PEER && peer != s->host)
 		pair = peers_find(&m->peers, s->host, peer);
 	if (pair)
@@ -281,8 +283,7 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 	if (p->fields & NETSYNC_HAS_ADDRS) {
 		s.addr[0] = digest(m, p->saddr);
 		s.addr[1] = digest(m, p->daddr);
-		peers_learn_address(&m->peers, p->host,
-				    s.addr[s.dir == NETSYNC_IN]);
+		owners_learn(&m->owners, p->host, s.addr[s.dir == NETSYNC_IN]);
 	}
 	if (ring_count(&m->ring) + 1 + blocks > m->limit)
 		ret = evict(m, 1 + blocks);

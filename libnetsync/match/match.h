@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "netsync.h"
+#include "match/owners.h"
 #include "match/peers.h"
 #include "match/ring.h"
 
@@ -24,9 +25,10 @@ typedef int (*match_fn)(void *arg, const struct packet_record *from,
 struct matcher {
 	struct packet_ring ring;
 	struct peers peers;
+	struct address_owners owners;
 	match_fn found;
 	void *arg;
-	uint32_t limit; /* of what the log may hold; at most RING_MAX */
+	uint32_t limit; /* of what the ring may hold; at most RING_MAX */
 	uint32_t since; /* pushed since the limits were brought up */
 	bool unclear;	/* what is decided now is not final */
 	struct match_counts past;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What matching knows of hosts and of pairs of hosts: how far each host's
- * events were pushed, roughly how far clocks are apart, whose address is
- * whose, and where events went.
+ * events were pushed (progress.c), roughly how far clocks are apart, and where
+ * events went.
  *
  * A record can be given up when no host will bring another one of the same
  * packet. Each host's progress is promised by the caller (peers_advance()), on
@@ -37,6 +37,7 @@ struct match_counts {
  */
 #define PEER_LIFETIME INT64_C(4000000000)
 
+/* An odd number, for the median; more would follow a clock that is set later. */
 #define PEER_SAMPLES 15
 
 struct peer_pair {
@@ -65,7 +66,6 @@ struct peers {
 	size_t pairs;
 	size_t pair_room;
 	struct pair_table table;
-	struct address_owner *owner;
 	bool connected; /* something can be given up */
 };
 
@@ -73,12 +73,6 @@ void peers_release(struct peers *ps);
 
 /* Add a host: 0 or -ENOMEM. */
 int peers_add_host(struct peers *ps);
-
-/* A host was seen under an address (of which this is a digest). */
-void peers_learn_address(struct peers *ps, uint32_t host, uint32_t address);
-
-/* Whose address is it? A host, or NO_PEER. */
-uint32_t peers_address_owner(const struct peers *ps, uint32_t address);
 
 /* A message was found: 0 or -ENOMEM. */
 int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,

@@ -9,9 +9,12 @@
 #include "util/hash.h"
 #include "message/envelope.h"
 
-/* Begin with bins of 2^20 ns = 1 ms: finer ones say nothing more. */
+/*
+ * Begin with bins of 2^20 ns = 1 ms: in these a drift of 1 ppm/s bends a curve
+ * by less than 1 ns, so that finer ones say nothing more.
+ */
 #define FIRST_SHIFT 20
-/* All times of a host fit into three of the widest bins. */
+/* Times are within 2^60 ns of each other: they fit into three of the widest. */
 #define LAST_SHIFT 60
 /*
  * Two clocks may drift by 1 ppm/s = 1e-15 per ns against each other. Half of
@@ -19,12 +22,18 @@
  * halved with every widening. Between messages so far apart that the bins had
  * to be that wide, less can be seen, too.
  */
-#define DRIFT_SHIFT 50
-#define DRIFT_BINS 28
-/* More corners than delays that vary leave in a bin. */
+#define DRIFT_SHIFT 50 /* log2 of 1 / (half of the largest drift), ns */
+#define DRIFT_BINS 28  /* log2 of the widest bin with that drift, ns */
+/*
+ * A bin has no more corners than this. Of n random points about log n are
+ * corners (Renyi and Sulanke, "Ueber die konvexe Huelle von n zufaellig
+ * gewaehlten Punkten", 1963), some 20 of 10^9; more than 128 are made on purpose
+ * or by delays that fall all the time, and the least of them is left out.
+ */
 #define BIN_CORNERS 128
-#define CORNERS_STEP 4 /* a bin grows by so many */
-/* So many points are looked at together. */
+/* A bin grows by so many corners; what it does not use is lost to the pool. */
+#define CORNERS_STEP 4
+/* So many points are looked at together: what is kept of them fits the stack. */
 #define RUN 32
 
 static size_t slot_of(const struct envelope *e, int64_t index)

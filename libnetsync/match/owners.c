@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "match/owners.h"
+#include "match/ring.h"
+
+/*
+ * So many addresses are known at most, and found within so many slots; of more
+ * it is not known whose they are. That changes what is counted, and no match.
+ */
+#define OWNER_SLOTS 16384
+#define OWNER_PROBES 8
+/* In the place of a host: several have the address, or forward for it. */
+#define SHARED (NO_PEER - 1)
+
+struct address_owner {
+	uint32_t digest;
+	uint32_t owner; /* host + 1; 0: free */
+};
+
+void owners_release(struct address_owners *owners)
+{
+	free(owners->slot);
+	owners->slot = NULL;
+}
+
+int owners_init(struct address_owners *owners)
+{
+	if (!owners->slot)
+		owners->slot = calloc(OWNER_SLOTS, sizeof(*owners->slot));
+	return owners->slot ? 0 : -ENOMEM;
+}
+
+static struct address_owner *find(const struct address_owners *owners,
+				  uint32_t digest)
+{
+	for (uint32_t i = 0; i < OWNER_PROBES; i++) {
+		struct address_owner *a =
+			&owners->slot[(digest + i) % OWNER_SLOTS];
+
+		if (!a->owner || a->digest == digest)
+			return a;
+	}
+	return NULL;
+}
+
+void owners_learn(struct address_owners *owners, uint32_t host,
+		  uint32_t address)
+{
+	struct address_owner *a = find(owners, address);
+
+	if (!a || a->owner == host + 1)
+		return;
+	a->digest = address;
+	a->owner = a->owner ? SHARED + 1 : host + 1;
+}
+
+uint32_t owners_find(const struct address_owners *owners, uint32_t address)
+{
+	const struct address_owner *a = find(owners, address);
+
+	return a && a->owner && a->owner != SHARED + 1 ? a->owner - 1 : NO_PEER;
+}

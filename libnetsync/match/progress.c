@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* How far each host's events were pushed, on every other host's clock. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "match/peers.h"
+#include "match/ring.h"
+
+/*
+ * So many messages of a pair say how far their clocks are apart: the median of
+ * five is right while at most two of them are wrong.
+ */
+#define MIN_SAMPLES 5
+
+/* A wrong match now and then does not move it. */
+static int64_t median(const struct peer_pair *p)
+{
+	int64_t v[PEER_SAMPLES];
+
+	for (uint32_t i = 0; i < p->samples; i++) {
+		uint32_t j = i;
+
+		for (; j && v[j - 1] > p->offset[i]; j--)
+			v[j] = v[j - 1];
+		v[j] = p->offset[i];
+	}
+	return v[p->samples / 2];
+}
+
+/* Hosts that are connected by messages, as a tree. */
+struct node {
+	uint32_t parent;
+	uint32_t root;
+	uint32_t size;	 /* of a root: how many hosts have it */
+	__int128 offset; /* clock of this host - that of its parent */
+};
+
+/* The root of a host, which is then its parent: paths become short. */
+static uint32_t find_root(struct node *node, uint32_t h)
+{
+	uint32_t root = h, next;
+	__int128 offset = 0;
+
+	while (node[root].parent != root) {
+		offset += node[root].offset;
+		root = node[root].parent;
+	}
+	for (; node[h].parent != root && h != root; h = next) {
+		__int128 own = node[h].offset;
+
+		next = node[h].parent;
+		node[h].parent = root;
+		node[h].offset = offset;
+		offset -= own;
+	}
+	return root;
+}
+
+static void join(struct node *node, const struct peer_pair *p)
+{
+	uint32_t a = find_root(node, p->host[0]);
+	uint32_t b = find_root(node, p->host[1]);
+	__int128 from_a = p->host[0] == a ? 0 : node[p->host[0]].offset;
+	__int128 from_b = p->host[1] == b ? 0 : node[p->host[1]].offset;
+
+	if (a == b)
+		return;
+	/* clock b = clock of host[1] - from_b, and so on */
+	node[b].parent = a;
+	node[b].offset = (__int128)median(p) + from_a - from_b;
+}
+
+static int64_t clamp(__int128 t)
+{
+	return t > INT64_MAX   ? INT64_MAX
+	       : t < INT64_MIN ? INT64_MIN
+			       : (int64_t)t;
+}
+
+/*
+ * On the root's clock, everything was pushed that happened before the
+ * smallest of what its hosts promised. It says nothing as long as there is a
+ * host that is not connected, unless that one brings no more.
+ */
+int peers_update(struct peers *ps)
+{
+	struct node *node = malloc((ps->hosts + 1) * sizeof(*node));
+	uint32_t common = NO_PEER, largest = 0;
+	bool one = true;
+	__int128 least = INT64_MAX;
+
+	if (!node)
+		return -ENOMEM;
+	for (uint32_t h = 0; h < ps->hosts; h++)
+		node[h] = (struct node){ .parent = h };
+	for (size_t i = 0; i < ps->pairs; i++)
+		if (ps->pair[i].samples >= MIN_SAMPLES)
+			join(node, &ps->pair[i]);
+	for (uint32_t h = 0; h < ps->hosts; h++) {
+		__int128 t = ps->host[h].until;
+
+		node[h].root = find_root(node, h);
+		if (++node[node[h].root].size > node[largest].size)
+			largest = node[h].root;
+		if (ps->host[h].until == INT64_MAX)
+			continue;
+		one &= common == NO_PEER || common == node[h].root;
+		common = node[h].root;
+		if (h != common)
+			t -= node[h].offset;
+		if (t < least)
+			least = t;
+	}
+	for (uint32_t h = 0; h < ps->hosts; h++) {
+		struct peer_host *host = &ps->host[h];
+		__int128 t = least;
+
+		if (node[h].root != h)
+			t += node[h].offset;
+		if (common == NO_PEER)
+			t = INT64_MAX;
+		else if (!one || node[h].root != common)
+			t = INT64_MIN;
+		host->joined = node[h].root == largest;
+		host->decide = clamp(t - PEER_LIFETIME);
+		/* Twice as long later nothing refers to it any more. */
+		host->free = clamp(t - 2 * (__int128)PEER_LIFETIME);
+	}
+	ps->connected = one;
+	free(node);
+	return 0;
+}
