@@ -85,7 +85,7 @@ DYGRAPHS ?= /usr/share/javascript/dygraphs
 
 CORE_SRC := $(filter-out libnetsync/example/% libnetsync/io/%, \
 	$(wildcard libnetsync/*.c libnetsync/*/*.c))
-IO_SRC := $(wildcard libnetsync/io/*.c)
+IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c)
 TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
@@ -110,11 +110,11 @@ PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
 .PHONY: all
 all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(TOOL) $(PLUGIN)
 
+# Files of the libraries name each other by their folders.
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(BT2_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-# Files of the core name each other by their folders.
 $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(CFLAGS) -c -o $@ $<

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../util/utf8.h"
-#include "io.h"
+#include "io/io.h"
+#include "util/utf8.h"
 
 /* A new kind of trace is one file and one row. */
 static const struct trace_reader *const readers[] = {

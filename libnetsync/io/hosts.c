@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/array.h"
-#include "io.h"
+#include "io/io.h"
+#include "util/array.h"
 
 /* Those without a name come first. */
 static int compare_clock_names(const struct trace *a, const struct trace *b)

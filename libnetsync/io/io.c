@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "direction.h"
-#include "io.h"
-#include "live.h"
+#include "io/direction/direction.h"
+#include "io/io.h"
+#include "io/live/live.h"
 
 /*
  * How finely the reading of traces is interleaved: enough that what is held

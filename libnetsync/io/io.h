@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "names.h"
+#include "io/names.h"
 #include "netsync-io.h"
 
 #define UUID_SIZE 16

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../util/array.h"
-#include "names.h"
+#include "io/names.h"
+#include "util/array.h"
 
 static uint64_t hash_of(const struct word *word)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io.h"
+#include "io/io.h"
 
 #define NETNS_NAMES "netsync-namespaces"
 

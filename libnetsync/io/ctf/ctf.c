@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CTF traces: each is read by a child process, since there is much in a damaged or
+ * hostile one that libbabeltrace2 2.0 does not survive.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/read.h"
+#include "io/ctf/stream.h"
+
+/* Numbers of points, as the child has them; a few come again and again. */
+#define POINT_CACHE 16
+
+struct ctf {
+	struct ctf_files files;
+	struct child child;
+	struct ctf_opened opened;
+	bool waiting;		/* until it has done what it was told */
+	int64_t read_ns;	/* it has read all before */
+	struct range packets;	/* that came; end < begin: none */
+	struct {
+		uint32_t theirs;
+		int64_t ours;	/* -1: it is not in use */
+	} points[POINT_CACHE];
+};
+
+static bool ctf_claims(const struct found *found)
+{
+	struct stat metadata;
+	char *name;
+	bool claims;
+
+	if (!S_ISDIR(found->st->st_mode))
+		return false;
+	name = io_format("%s/metadata", found->path);
+	claims = name && !stat(name, &metadata) && S_ISREG(metadata.st_mode);
+	free(name);
+	return claims;
+}
+
+/* ---- what the child sends ---------------------------------------------- */
+
+static int64_t find_point(struct trace *trace, uint32_t theirs)
+{
+	struct ctf *ctf = trace->state;
+	const size_t at = theirs % POINT_CACHE;
+	char name[16];
+
+	if (ctf->points[at].ours < 0 || ctf->points[at].theirs != theirs) {
+		snprintf(name, sizeof(name), "%u", theirs);
+		ctf->points[at].theirs = theirs;
+		ctf->points[at].ours = io_point(trace, "", name);
+	}
+	return ctf->points[at].ours;
+}
+
+static int use_packet(struct trace *trace, const struct netsync_packet *sent)
+{
+	struct ctf *ctf = trace->state;
+	struct netsync_packet pkt = *sent;
+	int64_t point = find_point(trace, pkt.point);
+
+	if (point < 0)
+		return point;
+	ctf_extend(&ctf->packets, pkt.time_ns, pkt.time_ns);
+	pkt.point = point;
+	return io_packet(trace, &pkt);
+}
+
+static int use_state(struct trace *trace, const struct ctf_state *state)
+{
+	trace->info.lost_events += state->lost_events;
+	trace->info.lost_packets += state->lost_packets;
+	trace->info.damaged += state->damaged;
+	trace->out_of_range += state->out_of_range;
+	/* While it is opened, it has no host yet. */
+	if (!trace->host || state->span.end_ns < state->span.begin_ns)
+		return 0;
+	return io_span(trace, state->span.begin_ns, state->span.end_ns);
+}
+
+static int use_record(void *data, const struct child_head *head,
+		      const void *payload)
+{
+	struct trace *trace = data;
+	struct ctf *ctf = trace->state;
+
+	switch (head->what) {
+	case CTF_WARNING:
+		io_warn(trace->io, "%s", (const char *)payload);
+		return 0;
+	case CTF_PACKET:
+		return trace->host ? use_packet(trace, payload) : 0;
+	case CTF_STATE:
+		return use_state(trace, payload);
+	case CTF_OPENED:
+		memcpy(&ctf->opened, payload, sizeof(ctf->opened));
+		ctf->waiting = false;
+		return 0;
+	case CTF_READ:
+		memcpy(&ctf->read_ns, payload, sizeof(ctf->read_ns));
+		ctf->waiting = false;
+		return 0;
+	case CTF_FAILED:
+		return io_fail(trace->io, head->number ? -head->number : -EIO,
+			       "%s", (const char *)payload);
+	default:
+		return 0;
+	}
+}
+
+/* 1: it has done it; 0: it has ended before; negative: io_fail() was called. */
+static int wait_for_child(struct trace *trace)
+{
+	struct ctf *ctf = trace->state;
+	int ret;
+
+	ctf->waiting = true;
+	while ((ret = child_receive(&ctf->child, use_record, trace)) > 0) {
+		if (!ctf->waiting)
+			return 1;
+		child_wait(&ctf->child);
+	}
+	return ret;
+}
+
+/* It has ended, though there is more: that much is lost. */
+static int gave_up(struct trace *trace)
+{
+	struct ctf *ctf = trace->state;
+	const struct range *packets = &ctf->packets;
+	const char *why = child_end(child_stop(&ctf->child));
+
+	trace->info.damaged++;
+	if (packets->end_ns < packets->begin_ns) {
+		io_warn(trace->io, "%s: it is damaged and was not read at all (%s).",
+			trace->path, why);
+		return 0;
+	}
+	io_warn(trace->io, "%s: it is damaged and was read up to its packet event at %lld ns (%s).",
+		trace->path, (long long)packets->end_ns, why);
+	return io_span(trace, packets->begin_ns, packets->end_ns);
+}
+
+/* ---- the reader -------------------------------------------------------- */
+
+static int start(struct trace *trace)
+{
+	struct ctf *ctf = trace->state;
+	const struct child_work work = {
+		.run = ctf_read_trace,
+		.limits = ctf->files.limits,
+		.warning = CTF_WARNING,
+	};
+	int ret = child_start(&ctf->child, &work, trace->io, &ctf->files);
+
+	if (ret < 0)
+		return io_fail(trace->io, ret, "%s: no process can be started to read it: %s.",
+			       trace->path, strerror(-ret));
+	return wait_for_child(trace);
+}
+
+static int learn(struct trace *trace)
+{
+	const struct ctf_opened *opened = &((struct ctf *)trace->state)->opened;
+
+	trace->epoch_ns = opened->epoch_ns;
+	trace->range = opened->range;
+	trace->range_hash = opened->range_hash;
+	trace->has_clock_uuid = opened->has_clock_uuid;
+	memcpy(trace->clock_uuid, opened->clock_uuid, UUID_SIZE);
+	trace->has_uuid = opened->has_uuid;
+	memcpy(trace->uuid, opened->uuid, UUID_SIZE);
+	trace->has_network = opened->has_network;
+	trace->has_netns = opened->has_netns;
+	trace->host_name = strndup(opened->host_name,
+				   sizeof(opened->host_name) - 1);
+	if (opened->is_corrected)
+		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);
+	return trace->host_name &&
+	       (trace->clock_name || !opened->is_corrected) ?
+	       1 : io_no_memory(trace->io);
+}
+
+/* What it holds is known: 1, or 0 where there is nothing to be read. */
+static int use_opened(struct trace *trace)
+{
+	struct ctf *ctf = trace->state;
+
+	if (!ctf->opened.has_clock) {
+		io_warn(trace->io, "%s: %s; the trace was not used.",
+			trace->path,
+			trace->info.damaged ? "none of its streams can be read" :
+			"nothing was recorded in it");
+		return 0;
+	}
+	trace->readable = ctf->files.scratch ? ctf->files.folder : NULL;
+	return learn(trace);
+}
+
+static int ctf_open(struct trace *trace)
+{
+	struct ctf *ctf = calloc(1, sizeof(*ctf));
+	char *reason;
+	int ret;
+
+	if (!ctf)
+		return io_no_memory(trace->io);
+	trace->state = ctf;
+	ctf->child.fd = -1;
+	ctf->packets.end_ns = -1;
+	ctf->read_ns = INT64_MIN;
+	for (size_t i = 0; i < POINT_CACHE; i++)
+		ctf->points[i].ours = -1;
+	ret = ctf_files_open(&ctf->files, trace);
+	if (ret < 0)
+		return ret;
+	reason = ctf_try(&ctf->files);
+	ret = reason ? ctf_salvage(&ctf->files) : 0;
+	free(reason);
+	if (!ret)
+		ret = start(trace);
+	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : gave_up(trace);
+}
+
+static int ctf_read(struct trace *trace, int64_t until_ns)
+{
+	struct ctf *ctf = trace->state;
+	int ret;
+
+	if (until_ns < ctf->read_ns)
+		return 1;
+	child_tell(&ctf->child, &until_ns, sizeof(until_ns));
+	ret = wait_for_child(trace);
+	if (!ret)
+		return gave_up(trace);
+	return ret < 0 ? ret : ctf->read_ns < INT64_MAX;
+}
+
+static void ctf_close(struct trace *trace)
+{
+	struct ctf *ctf = trace->state;
+
+	if (!ctf)
+		return;
+	child_stop(&ctf->child);
+	ctf_files_close(&ctf->files);
+	free(ctf);
+}
+
+const struct trace_reader ctf_reader = {
+	.format = "ctf",
+	.claims = ctf_claims,
+	.open = ctf_open,
+	.read = ctf_read,
+	.close = ctf_close,
+};

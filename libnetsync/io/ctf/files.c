@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The files of a CTF trace: is it one, and can it be read? */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "io/ctf/files.h"
+
+/* Metadata comes as plain text, or in packets that begin like this. */
+#define METADATA_MAGIC UINT32_C(0x75d11d57)
+
+struct metadata_packet {
+	uint32_t magic;
+	uint8_t uuid[UUID_SIZE];
+	uint32_t checksum;
+	uint32_t content_bits;
+	uint32_t packet_bits;
+	uint8_t compression;
+	uint8_t encryption;
+	uint8_t checksum_scheme;
+	uint8_t major;
+	uint8_t minor;
+} __attribute__((packed));
+
+/* What a process that reads a trace may need, and more for what that holds. */
+#define MEMORY (UINT64_C(256) << 20)
+#define METADATA_GROWTH 256
+#define SECONDS 3
+#define BYTES_PER_SECOND (16 << 20)
+
+/* CTF 2 metadata is a sequence of JSON texts, each after this character. */
+#define JSON_RECORD_SEPARATOR 0x1e
+
+/* Cut off paths, what follows as ": name=value, ...", and full stops. */
+static size_t sentence_length(const char *message)
+{
+	size_t length = strcspn(message, "\n`'");
+	const char *equal;
+
+	/* But "it's" goes on. */
+	while (length && message[length] == '\'' &&
+	       isalpha((unsigned char)message[length - 1]))
+		length += 1 + strcspn(message + length + 1, "\n`'");
+	equal = memchr(message, '=', length);
+
+	while (equal && length > (size_t)(equal - message))
+		length--;
+	while (equal && length && message[length] != ':')
+		length--;
+	while (length && strchr(".: ", message[length - 1]))
+		length--;
+	return length;
+}
+
+char *ctf_take_reason(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	const char *message = "no reason given";
+	char *reason;
+
+	if (error && bt_error_get_cause_count(error))
+		message = bt_error_cause_get_message(
+			bt_error_borrow_cause_by_index(error, 0));
+	reason = strndup(message, sentence_length(message));
+	if (error)
+		bt_error_release(error);
+	return reason ? reason : strdup("");
+}
+
+int ctf_set_folder(struct ctf_files *files, const char *folder)
+{
+	bt_value *inputs;
+
+	free(files->folder);
+	bt_value_put_ref(files->params);
+	files->params = NULL;
+	files->folder = strdup(folder);
+	if (!files->folder)
+		return -ENOMEM;
+	files->params = bt_value_map_create();
+	if (!files->params ||
+	    bt_value_map_insert_empty_array_entry(files->params, "inputs",
+						  &inputs) ||
+	    bt_value_array_append_string_element(inputs, folder)) {
+		bt_current_thread_clear_error();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+bt_graph *ctf_make_graph(const struct ctf_files *files,
+			 const bt_component_source **source)
+{
+	bt_graph *graph = bt_graph_create(MAX_MIP);
+
+	if (graph &&
+	    bt_graph_add_source_component(graph, files->class, "trace",
+					  files->params, BT_LOGGING_LEVEL_NONE,
+					  source)) {
+		bt_graph_put_ref(graph);
+		graph = NULL;
+	}
+	return graph;
+}
+
+const bt_value *ctf_query(const struct ctf_files *files, const char *object,
+			  const bt_value *params)
+{
+	bt_query_executor *executor = bt_query_executor_create(
+		bt_component_class_source_as_component_class_const(
+			files->class), object, params);
+	const bt_value *result = NULL;
+
+	if (executor && bt_query_executor_query(executor, &result))
+		result = NULL;
+	bt_query_executor_put_ref(executor);
+	return result;
+}
+
+static int find_source(struct ctf_files *files, struct trace *trace)
+{
+	char *reason;
+
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+			   &files->plugin) == BT_PLUGIN_FIND_STATUS_OK)
+		files->class =
+			bt_plugin_borrow_source_component_class_by_name_const(
+				files->plugin, "fs");
+	if (files->class)
+		return 0;
+	reason = ctf_take_reason();
+	io_fail(trace->io, -ENOSYS,
+		"Babeltrace 2 has no plug-in to read CTF (source.ctf.fs); is it installed in full? (%s)",
+		reason);
+	free(reason);
+	return -ENOSYS;
+}
+
+/* ---- metadata ---------------------------------------------------------- */
+
+static bool is_packet(uint32_t magic)
+{
+	return magic == METADATA_MAGIC ||
+	       magic == __builtin_bswap32(METADATA_MAGIC);
+}
+
+/* 1: it is metadata, or text; 0: it is cut off or damaged; negative. */
+static int check_format(const uint8_t *data, uint64_t size)
+{
+	struct metadata_packet packet;
+	bool first = true;
+
+	if (data[0] == JSON_RECORD_SEPARATOR)
+		return MAX_MIP ? 1 : -EPROTONOSUPPORT;
+	/* source.ctf.fs does not come back from packets that are cut off. */
+	for (; size; first = false) {
+		if (size < sizeof(packet))
+			return first;
+		memcpy(&packet, data, sizeof(packet));
+		if (!is_packet(packet.magic))
+			return first;
+		if (packet.magic != METADATA_MAGIC) {
+			packet.content_bits =
+				__builtin_bswap32(packet.content_bits);
+			packet.packet_bits =
+				__builtin_bswap32(packet.packet_bits);
+		}
+		if (packet.major == 2 && !MAX_MIP)
+			return -EPROTONOSUPPORT;
+		if (packet.content_bits / 8 < sizeof(packet) ||
+		    packet.content_bits > packet.packet_bits ||
+		    packet.packet_bits / 8 > size)
+			return 0;
+		data += packet.packet_bits / 8;
+		size -= packet.packet_bits / 8;
+	}
+	return 1;
+}
+
+/* Return: as check_format(); -ENODATA for an empty file. */
+static int check_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *data;
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fstat(fd, &st) ? -errno : st.st_size ? 0 : -ENODATA;
+	if (!ret) {
+		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data != MAP_FAILED) {
+			ret = check_format(data, st.st_size);
+			munmap(data, st.st_size);
+		} else {
+			ret = -errno;
+		}
+	}
+	close(fd);
+	return ret;
+}
+
+int ctf_damaged_metadata(struct trace *trace)
+{
+	return io_fail(trace->io, -EILSEQ,
+		"%s: the metadata is damaged, so the trace cannot be read; was all of it copied?",
+		trace->path);
+}
+
+/*
+ * Babeltrace 2 reads what they lead to as a part of the trace, whatever it is: with
+ * metadata that describe bytes, any file that the user may read.
+ */
+static int check_links(struct trace *trace, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	struct stat st;
+	int ret = 0;
+
+	while (!ret && dir && (entry = readdir(dir)))
+		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISLNK(st.st_mode))
+			ret = io_fail(trace->io, -ELOOP,
+				"%s: %s/%s is a symbolic link, and those in a trace are not followed; put what it leads to there, if that is of the trace.",
+				trace->path, folder, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+static int check_all_links(struct trace *trace)
+{
+	char *index = io_format("%s/index", trace->path);
+	int ret = index ? check_links(trace, trace->path) :
+			  io_no_memory(trace->io);
+
+	if (!ret)
+		ret = check_links(trace, index);
+	free(index);
+	return ret;
+}
+
+static int check_start(struct trace *trace)
+{
+	char *path = io_format("%s/metadata", trace->path);
+	int ret = path ? check_file(path) : -ENOMEM;
+
+	free(path);
+	switch (ret) {
+	case 1:
+		return 0;
+	case 0:
+		return ctf_damaged_metadata(trace);
+	case -ENODATA:
+		return io_fail(trace->io, -EILSEQ,
+			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and all of it copied?",
+			trace->path);
+	case -EPROTONOSUPPORT:
+		return io_fail(trace->io, ret,
+			"%s: this is a CTF 2 trace, which can be read where netsync was built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
+			trace->path);
+	default:
+		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
+			       strerror(-ret));
+	}
+}
+
+/* ---- ranges ------------------------------------------------------------ */
+
+static uint64_t hash_range(const struct range *range)
+{
+	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (uint64_t)range->begin_ns * odd;
+
+	hash = (hash ^ (hash >> 29) ^ (uint64_t)range->end_ns) * odd;
+	return hash ^ (hash >> 32);
+}
+
+static bool read_time(const bt_value *map, const char *key, int64_t *time)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
+
+	if (!value || !bt_value_is_signed_integer(value))
+		return false;
+	*time = bt_value_integer_signed_get(value);
+	return true;
+}
+
+/* The order of streams does not matter to the hash: it is a sum. */
+static void add_range(struct trace *trace, const bt_value *stream)
+{
+	const bt_value *map =
+		bt_value_map_borrow_entry_value_const(stream, "range-ns");
+	struct range range, *all = &trace->range;
+
+	if (!map || !read_time(map, "begin", &range.begin_ns) ||
+	    !read_time(map, "end", &range.end_ns) ||
+	    range.end_ns < range.begin_ns)
+		return;
+	if (all->end_ns < all->begin_ns)
+		*all = range;
+	if (range.begin_ns < all->begin_ns)
+		all->begin_ns = range.begin_ns;
+	if (range.end_ns > all->end_ns)
+		all->end_ns = range.end_ns;
+	trace->range_hash += hash_range(&range);
+}
+
+void ctf_read_ranges(const struct ctf_files *files)
+{
+	struct trace *trace = files->trace;
+	const bt_value *infos = NULL;
+
+	trace->range.end_ns = -1;
+	if (files->has_ranges)
+		infos = ctf_query(files, "babeltrace.trace-infos", files->params);
+	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos);
+	     i++) {
+		const bt_value *streams = bt_value_map_borrow_entry_value_const(
+			bt_value_array_borrow_element_by_index_const(infos, i),
+			"stream-infos");
+
+		for (uint64_t j = 0;
+		     streams && j < bt_value_array_get_length(streams); j++)
+			add_range(trace,
+				bt_value_array_borrow_element_by_index_const(
+					streams, j));
+	}
+	bt_value_put_ref(infos);
+	bt_current_thread_clear_error();
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+/*
+ * By how large the trace is, but for its holes; what is made of metadata takes some
+ * hundred times its size. To look at the heads of all packets takes a small part of
+ * the time; version 2.1 of libbabeltrace2 goes round for ever where a packet says
+ * that it has no bytes.
+ */
+static int set_limits(struct ctf_files *files)
+{
+	const char *path = files->trace->path;
+	DIR *folder = opendir(path);
+	uint64_t bytes = 0;
+	struct dirent *entry;
+	struct stat st;
+
+	if (!folder)
+		return io_fail(files->trace->io, -errno, "%s: %s.", path,
+			       strerror(errno));
+	while ((entry = readdir(folder)))
+		if (!fstatat(dirfd(folder), entry->d_name, &st, 0) &&
+		    S_ISREG(st.st_mode))
+			bytes += st.st_blocks * UINT64_C(512) *
+				(strcmp(entry->d_name, "metadata") ?
+				 1 : METADATA_GROWTH);
+	closedir(folder);
+	files->limits = (struct child_limits){
+		.timer = ITIMER_PROF,
+		.seconds = SECONDS + bytes / BYTES_PER_SECOND,
+		.memory = MEMORY + bytes,
+	};
+	return 0;
+}
+
+int ctf_files_open(struct ctf_files *files, struct trace *trace)
+{
+	int ret = check_all_links(trace);
+
+	files->trace = trace;
+	if (!ret)
+		ret = check_start(trace);
+	if (!ret)
+		ret = set_limits(files);
+	if (!ret)
+		ret = find_source(files, trace);
+	if (!ret && ctf_set_folder(files, trace->path) < 0)
+		ret = io_no_memory(trace->io);
+	return ret ? ret : ctf_check_metadata(files);
+}

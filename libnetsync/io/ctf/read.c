@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the process does that reads a CTF trace, through libbabeltrace2.
+ *
+ * The trace is a graph: one source.ctf.fs component, and for each of its streams
+ * a sink. No muxer is between them: no order is needed, it would cost time, and it
+ * gives up on traces whose packets overlap by a microsecond. A sink ends as soon as
+ * it sees that its stream has no event class that it could use, so that nothing
+ * more of the stream is read; it also ends, with a warning, where the stream turns
+ * out to be damaged, and does not take the other streams with it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/read.h"
+#include "io/ctf/stream.h"
+
+enum sink_status {
+	SINK_OK = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK,
+	SINK_AGAIN = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN,
+	SINK_END = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END,
+};
+
+struct stream {
+	struct ctf_stream s;
+	struct reading *in;
+	/* Its first messages: read when it is opened, used when it is read. */
+	const bt_message **held;
+	uint64_t num_held;
+	bool begun;
+	bool ended;
+};
+
+struct reading {
+	struct trace *trace;
+	bt_graph *graph;
+	struct stream *streams;
+	uint64_t num_streams;
+	bool opened;
+	int64_t until_ns;
+	int error;		/* of a sink: its graph must not go on */
+};
+
+static int use_messages(struct stream *stream, const bt_message **messages,
+			uint64_t num)
+{
+	int ret = 0;
+
+	for (uint64_t i = 0; i < num; i++) {
+		struct netsync_packet pkt;
+
+		if (ret >= 0)
+			ret = ctf_stream_use(&stream->s, messages[i], &pkt);
+		if (ret > 0)
+			child_put(CTF_PACKET, 0, &pkt, sizeof(pkt));
+		bt_message_put_ref(messages[i]);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static void drop_held(struct stream *stream)
+{
+	for (uint64_t i = 0; i < stream->num_held; i++)
+		bt_message_put_ref(stream->held[i]);
+	free(stream->held);
+	stream->held = NULL;
+	stream->num_held = 0;
+}
+
+static int use_held(struct stream *stream)
+{
+	int ret = use_messages(stream, stream->held, stream->num_held);
+
+	/* They are given back. */
+	stream->num_held = 0;
+	drop_held(stream);
+	return ret;
+}
+
+/* Keep the first messages until it is known whose they are. */
+static int hold(struct stream *stream, const bt_message **messages,
+		uint64_t num)
+{
+	int ret = 0;
+
+	stream->held = malloc(num * sizeof(*messages));
+	if (!stream->held)
+		ret = -ENOMEM;
+	for (uint64_t i = 0; i < num; i++) {
+		if (!ret && bt_message_get_type(messages[i]) ==
+			    BT_MESSAGE_TYPE_STREAM_BEGINNING) {
+			stream->begun = true;
+			ret = ctf_stream_begin(&stream->s, messages[i]);
+		}
+		if (stream->held)
+			stream->held[stream->num_held++] = messages[i];
+		else
+			bt_message_put_ref(messages[i]);
+	}
+	return ret;
+}
+
+/* ---- sinks ------------------------------------------------------------- */
+
+static void warn_of_damage(struct stream *stream)
+{
+	struct trace *trace = stream->s.trace;
+	char *reason = ctf_take_reason();
+	char *end = NULL;
+
+	trace->info.damaged++;
+	if (stream->s.any)
+		end = io_format("up to its event at %lld ns",
+				(long long)stream->s.last_ns);
+	io_warn(trace->io, "%s: stream %s is damaged and was read %s (%s).",
+		trace->path, stream->s.name, end ? end : "not at all", reason);
+	free(end);
+	free(reason);
+}
+
+static enum sink_status end_stream(struct stream *stream)
+{
+	drop_held(stream);
+	stream->ended = true;
+	return SINK_END;
+}
+
+static enum sink_status sink_failed(struct stream *stream, int error)
+{
+	stream->in->error = error;
+	return end_stream(stream);
+}
+
+/*
+ * Take the next messages of a stream: one call to open it, then as long as the
+ * stream is not past the end of the slice.
+ */
+static bt_graph_simple_sink_component_consume_func_status
+consume(bt_message_iterator *iterator, void *data)
+{
+	struct stream *stream = data;
+	struct reading *in = stream->in;
+	bt_message_iterator_next_status status;
+	bt_message_array_const messages;
+	uint64_t num;
+	int ret;
+
+	if (stream->ended || in->error)
+		return (int)end_stream(stream);
+	if (!in->opened && stream->begun)
+		return (int)SINK_AGAIN;
+	if (in->opened) {
+		ret = use_held(stream);
+		if (ret < 0)
+			return (int)sink_failed(stream, ret);
+		if (stream->s.any && stream->s.last_ns > in->until_ns)
+			return (int)SINK_AGAIN;
+	}
+	status = bt_message_iterator_next(iterator, &messages, &num);
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN)
+		return (int)SINK_AGAIN;
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+		if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
+			warn_of_damage(stream);
+		return (int)end_stream(stream);
+	}
+	ret = in->opened ? use_messages(stream, messages, num) :
+			   hold(stream, messages, num);
+	if (ret < 0)
+		return (int)sink_failed(stream, ret);
+	if (!stream->s.num_decoders)
+		return (int)end_stream(stream);
+	return (int)SINK_OK;
+}
+
+/*
+ * Let the sinks work until none of them wants to go on. The graph asks them
+ * in turn, so that is when as many as there are said so one after the other.
+ */
+static int run(struct reading *in)
+{
+	struct trace *trace = in->trace;
+	uint64_t waiting = 0, live = 0;
+
+	for (uint64_t i = 0; i < in->num_streams; i++)
+		live += !in->streams[i].ended;
+	while (waiting < live) {
+		bt_graph_run_once_status status = bt_graph_run_once(in->graph);
+
+		child_is_alive();
+		if (in->error)
+			return in->error == -ENOMEM ?
+			       io_no_memory(trace->io) : in->error;
+		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
+			return 0;
+		if (status < 0)
+			return io_fail(trace->io, -EIO,
+				       "%s: it cannot be read (%s).",
+				       trace->path, ctf_take_reason());
+		waiting = status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN ?
+			  waiting + 1 : 0;
+	}
+	return live > 0;
+}
+
+/* ---- the graph --------------------------------------------------------- */
+
+static bool add_sink(struct reading *in, struct stream *stream,
+		     const bt_port_output *port)
+{
+	const bt_component_sink *sink;
+	char *name = io_format("sink-%td", stream - in->streams);
+	bool ok;
+
+	stream->s.name = strdup(bt_port_get_name(
+		bt_port_output_as_port_const(port)));
+	ok = name && stream->s.name &&
+	     !bt_graph_add_simple_sink_component(in->graph, name, NULL,
+						 consume, NULL, stream,
+						 &sink) &&
+	     !bt_graph_connect_ports(
+		     in->graph, port,
+		     bt_component_sink_borrow_input_port_by_index_const(sink,
+									0),
+		     NULL);
+	free(name);
+	return ok;
+}
+
+static bool add_sinks(struct reading *in, const bt_component_source *source)
+{
+	uint64_t num = bt_component_source_get_output_port_count(source);
+
+	in->streams = calloc(num + 1, sizeof(*in->streams));
+	if (!in->streams)
+		return false;
+	in->num_streams = num;
+	for (uint64_t i = 0; i < num; i++) {
+		in->streams[i].in = in;
+		in->streams[i].s.trace = in->trace;
+		if (!add_sink(in, &in->streams[i],
+			      bt_component_source_borrow_output_port_by_index_const(
+				      source, i)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- what is told ------------------------------------------------------ */
+
+static void tell_state(struct reading *in)
+{
+	struct trace *trace = in->trace;
+	struct ctf_state state = {
+		.span.end_ns = -1,
+		.lost_events = trace->info.lost_events,
+		.lost_packets = trace->info.lost_packets,
+		.out_of_range = trace->out_of_range,
+		.damaged = trace->info.damaged,
+	};
+
+	trace->info.lost_events = trace->info.lost_packets = 0;
+	trace->out_of_range = trace->info.damaged = 0;
+	for (uint64_t i = 0; i < in->num_streams; i++)
+		if (in->streams[i].s.any)
+			ctf_extend(&state.span, in->streams[i].s.first_ns,
+				   in->streams[i].s.last_ns);
+	child_put(CTF_STATE, 0, &state, sizeof(state));
+}
+
+static void tell_opened(struct reading *in)
+{
+	const struct trace *trace = in->trace;
+	struct ctf_opened opened = {
+		.epoch_ns = trace->epoch_ns,
+		.range = trace->range,
+		.range_hash = trace->range_hash,
+		.has_clock = trace->clock,
+		.has_clock_uuid = trace->has_clock_uuid,
+		.is_corrected = trace->clock_name,
+		.has_uuid = trace->has_uuid,
+		.has_network = trace->has_network,
+		.has_netns = trace->has_netns,
+	};
+
+	memcpy(opened.clock_uuid, trace->clock_uuid, UUID_SIZE);
+	memcpy(opened.uuid, trace->uuid, UUID_SIZE);
+	if (trace->host_name)
+		snprintf(opened.host_name, sizeof(opened.host_name), "%s",
+			 trace->host_name);
+	tell_state(in);
+	child_put(CTF_OPENED, 0, &opened, sizeof(opened));
+	child_flush();
+}
+
+/* What comes next in a stream is not before its last event. */
+static void tell_read(struct reading *in)
+{
+	int64_t until_ns = INT64_MAX;
+
+	for (uint64_t i = 0; i < in->num_streams; i++) {
+		const struct stream *stream = &in->streams[i];
+
+		if (!stream->ended && stream->s.last_ns < until_ns)
+			until_ns = stream->s.last_ns;
+	}
+	child_put(CTF_READ, 0, &until_ns, sizeof(until_ns));
+	child_flush();
+}
+
+static void tell_failure(struct reading *in, int err)
+{
+	const char *error = in->trace->io->error;
+
+	child_put_text(CTF_FAILED, -err, error ? error : "");
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static int open_trace(struct reading *in, const struct ctf_files *files)
+{
+	struct trace *trace = in->trace;
+	const bt_component_source *source;
+	int ret;
+
+	in->graph = ctf_make_graph(files, &source);
+	if (!in->graph || !add_sinks(in, source))
+		return io_fail(trace->io, -EIO, "%s: it cannot be opened (%s).",
+			       trace->path, ctf_take_reason());
+	ctf_read_ranges(files);
+	if (!in->num_streams)
+		return 0;
+	ret = run(in);
+	return ret != -ERANGE ? ret : io_fail(trace->io, ret,
+		"%s: its clock is more than 292 years away from the epoch.",
+		trace->path);
+}
+
+/* Whoever started it ends it, by being there no longer. */
+void ctf_read_trace(struct netsync_io *io, const void *data)
+{
+	const struct ctf_files *files = data;
+	struct reading in = { .trace = files->trace };
+	int ret = open_trace(&in, files);
+
+	(void)io;
+	if (ret >= 0)
+		tell_opened(&in);
+	in.opened = true;
+	while (ret >= 0) {
+		child_hear(&in.until_ns, sizeof(in.until_ns));
+		ret = run(&in);
+		tell_state(&in);
+		if (ret >= 0)
+			tell_read(&in);
+	}
+	tell_failure(&in, ret);
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What can be read of a CTF trace with damaged stream files.
+ *
+ * source.ctf.fs looks at the head of every packet of every stream file when it
+ * opens a trace, and refuses the whole trace where one of them is wrong or the
+ * last one is cut off. So that one damaged file does not cost all others, it
+ * is given a scratch folder instead: links to the metadata and to the stream
+ * files that it accepts one by one, and copies of the leading packets, as many
+ * as it accepts, of those that it does not.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/ctf/files.h"
+
+/* A packet begins with a magic number and, mostly, the uuid of its trace. */
+#define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
+#define PACKET_HEAD 20
+
+/* As much of a packet as its header and context can fill. */
+#define HEAD_BYTES 4096
+
+/* A stream file in memory, and where its packets may begin. */
+struct pieces {
+	const uint8_t *data;
+	uint64_t size;
+	uint64_t *starts;
+	size_t num;
+};
+
+/* ---- files ------------------------------------------------------------- */
+
+static int write_all(int fd, const uint8_t *data, uint64_t size, uint64_t at)
+{
+	while (size) {
+		ssize_t done = pwrite(fd, data, size > INT_MAX ? INT_MAX : size,
+				      at);
+
+		if (done < 0)
+			return -errno;
+		data += done;
+		size -= done;
+		at += done;
+	}
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type,
+			struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+void ctf_files_close(struct ctf_files *files)
+{
+	bt_value_put_ref(files->params);
+	bt_plugin_put_ref(files->plugin);
+	if (files->scratch)
+		nftw(files->scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	free(files->scratch);
+	free(files->folder);
+}
+
+static int link_file(const char *folder, const char *from, const char *name)
+{
+	char *target = io_format("%s/%s", from, name);
+	char *link = io_format("%s/%s", folder, name);
+	int ret = -ENOMEM;
+
+	if (target && link)
+		ret = symlink(target, link) ? -errno : 0;
+	free(target);
+	free(link);
+	return ret;
+}
+
+/* ---- packets ----------------------------------------------------------- */
+
+static int add_start(struct pieces *pieces, uint64_t start)
+{
+	uint64_t *more;
+
+	/* Room is made in powers of two. */
+	if (!(pieces->num & (pieces->num - 1))) {
+		more = realloc(pieces->starts, (pieces->num * 2 + 1) *
+			       sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		pieces->starts = more;
+	}
+	pieces->starts[pieces->num++] = start;
+	return 0;
+}
+
+static int find_packets(struct pieces *pieces)
+{
+	const uint8_t *at = pieces->data;
+	const uint8_t *end = pieces->data + pieces->size;
+	uint32_t magic;
+	int ret = 0;
+
+	if (pieces->size < PACKET_HEAD)
+		return 0;
+	memcpy(&magic, at, sizeof(magic));
+	if (magic != PACKET_MAGIC && magic != __builtin_bswap32(PACKET_MAGIC))
+		return 0;
+	while (at && !ret) {
+		ret = add_start(pieces, at - pieces->data);
+		at = memmem(at + 1, end - at - 1, pieces->data, PACKET_HEAD);
+	}
+	return ret;
+}
+
+/*
+ * Write the first @num packets to a file: all of them, or only what has to be
+ * there for source.ctf.fs to open it.
+ */
+static int write_packets(const struct pieces *pieces, size_t num, bool whole,
+			 const char *path)
+{
+	uint64_t end = pieces->starts[num];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (whole) {
+		ret = write_all(fd, pieces->data, end, 0);
+	} else {
+		for (size_t i = 0; i < num && !ret; i++) {
+			uint64_t at = pieces->starts[i];
+			uint64_t size = pieces->starts[i + 1] - at;
+
+			if (size > HEAD_BYTES)
+				size = HEAD_BYTES;
+			ret = write_all(fd, pieces->data + at, size, at);
+		}
+		if (!ret && ftruncate(fd, end))
+			ret = -errno;
+	}
+	if (close(fd) && !ret)
+		ret = -errno;
+	return ret;
+}
+
+/* How many packets from the first on are good? Negative errno. */
+static ssize_t count_good(struct ctf_files *files, const struct pieces *pieces,
+			  const char *path)
+{
+	size_t good = 0, bad = pieces->num, try = pieces->num - 1;
+
+	/* Mostly it is the last one that is cut off: look there first. */
+	while (bad - good > 1) {
+		int ret = write_packets(pieces, try, false, path);
+		char *reason;
+
+		if (ret < 0)
+			return ret;
+		reason = ctf_try(files);
+		if (reason)
+			bad = try;
+		else
+			good = try;
+		free(reason);
+		try = good + (bad - good) / 2;
+	}
+	return good;
+}
+
+/* Make @to hold the good part. Return its bytes, or a negative errno. */
+static int64_t rescue(struct ctf_files *files, struct pieces *pieces,
+		      const char *probe, const char *to)
+{
+	ssize_t good;
+	int ret = find_packets(pieces);
+
+	if (ret < 0 || pieces->num < 2)
+		return ret;
+	good = count_good(files, pieces, probe);
+	if (good <= 0)
+		return good;
+	ret = write_packets(pieces, good, true, to);
+	return ret < 0 ? ret : (int64_t)pieces->starts[good];
+}
+
+static int64_t rescue_file(struct ctf_files *files, const char *from,
+			   const char *probe, const char *to, uint64_t *size)
+{
+	struct pieces pieces = { 0 };
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int64_t ret;
+	void *map;
+
+	if (fd < 0)
+		return -errno;
+	ret = fstat(fd, &st) ? -errno : 0;
+	*size = st.st_size;
+	map = MAP_FAILED;
+	if (!ret && st.st_size) {
+		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map == MAP_FAILED)
+			ret = -errno;
+	}
+	close(fd);
+	if (map == MAP_FAILED)
+		return ret;
+	pieces.data = map;
+	pieces.size = st.st_size;
+	ret = rescue(files, &pieces, probe, to);
+	munmap(map, st.st_size);
+	free(pieces.starts);
+	return ret;
+}
+
+/* ---- the scratch folder ------------------------------------------------ */
+
+struct salvage {
+	struct trace *trace;
+	struct ctf_files *files;
+	char *probe;		/* holds one stream file at a time */
+	char *result;
+};
+
+/* One stream file that is not accepted as it is. */
+static int salvage_damaged(struct salvage *salvage, const char *name,
+			   const char *reason)
+{
+	struct trace *trace = salvage->trace;
+	char *from = io_format("%s/%s", trace->real_path, name);
+	char *probe = io_format("%s/%s", salvage->probe, name);
+	char *to = io_format("%s/%s", salvage->result, name);
+	uint64_t size = 0;
+	int64_t good = -ENOMEM;
+
+	if (from && probe && to) {
+		unlink(probe);
+		good = rescue_file(salvage->files, from, probe, to, &size);
+		unlink(probe);
+	}
+	if (good < 0) {
+		io_warn(trace->io, "%s: stream %s is damaged (%s), and what is good of it could not be copied to %s: %s.",
+			trace->path, name, reason, salvage->result,
+			strerror(-good));
+		if (to)
+			unlink(to);
+	} else if (!good) {
+		io_warn(trace->io, "%s: stream %s is damaged and nothing of it can be read (%s).",
+			trace->path, name, reason);
+	} else {
+		io_warn(trace->io, "%s: stream %s is damaged after %llu of %llu bytes and was read up to there (%s).",
+			trace->path, name, (unsigned long long)good,
+			(unsigned long long)size, reason);
+	}
+	trace->info.damaged++;
+	free(from);
+	free(probe);
+	free(to);
+	return 0;
+}
+
+static int salvage_file(struct salvage *salvage, const char *name)
+{
+	const char *from = salvage->trace->real_path;
+	int ret = link_file(salvage->probe, from, name);
+	char *probe, *reason;
+
+	if (ret < 0)
+		return ret;
+	reason = ctf_try(salvage->files);
+	if (reason) {
+		ret = salvage_damaged(salvage, name, reason);
+		free(reason);
+		return ret;
+	}
+	probe = io_format("%s/%s", salvage->probe, name);
+	if (!probe)
+		return -ENOMEM;
+	unlink(probe);
+	free(probe);
+	return link_file(salvage->result, from, name);
+}
+
+static int is_stream_file(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
+}
+
+static int salvage_files(struct salvage *salvage)
+{
+	const char *folder = salvage->trace->real_path;
+	struct dirent **entries;
+	int num = scandir(folder, &entries, is_stream_file, alphasort);
+	int ret = 0;
+
+	if (num < 0)
+		return -errno;
+	for (int i = 0; i < num; i++) {
+		char *path = io_format("%s/%s", folder, entries[i]->d_name);
+		struct stat st;
+
+		if (!path)
+			ret = -ENOMEM;
+		else if (!ret && !stat(path, &st) && S_ISREG(st.st_mode))
+			ret = salvage_file(salvage, entries[i]->d_name);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return ret;
+}
+
+static int make_folder(char **path, const char *parent, const char *name,
+		       const struct trace *trace)
+{
+	*path = io_format("%s/%s", parent, name);
+	if (!*path)
+		return -ENOMEM;
+	if (mkdir(*path, 0700))
+		return -errno;
+	return link_file(*path, trace->real_path, "metadata");
+}
+
+static int make_scratch(struct salvage *salvage)
+{
+	struct ctf_files *files = salvage->files;
+	const char *tmp = getenv("TMPDIR");
+	char *path = io_format("%s/netsync-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int ret;
+
+	if (!path)
+		return -ENOMEM;
+	if (!mkdtemp(path)) {
+		ret = -errno;
+		free(path);
+		return ret;
+	}
+	files->scratch = path;
+	ret = make_folder(&salvage->probe, path, "probe", salvage->trace);
+	if (!ret)
+		ret = make_folder(&salvage->result, path, "trace",
+				  salvage->trace);
+	if (!ret)
+		ret = ctf_set_folder(files, salvage->probe);
+	return ret;
+}
+
+static int salvage_streams(struct salvage *salvage)
+{
+	struct trace *trace = salvage->trace;
+	int ret = salvage_files(salvage);
+	char *reason;
+
+	if (!ret)
+		ret = ctf_set_folder(salvage->files, salvage->result);
+	if (ret < 0)
+		return io_fail(trace->io, ret, "%s: the good part of it could not be put into %s: %s.",
+			       trace->path, salvage->files->scratch,
+			       strerror(-ret));
+	reason = ctf_try(salvage->files);
+	if (!reason)
+		return 0;
+	ret = io_fail(trace->io, -EILSEQ, "%s: it cannot be read (%s).",
+		      trace->path, reason);
+	free(reason);
+	return ret;
+}
+
+int ctf_salvage(struct ctf_files *files)
+{
+	struct trace *trace = files->trace;
+	struct salvage salvage = { .trace = trace, .files = files };
+	int ret;
+
+	ret = make_scratch(&salvage);
+	if (ret < 0)
+		io_fail(trace->io, ret, "%s: it is damaged, and a folder for its good part could not be made below $TMPDIR: %s.",
+			trace->path, strerror(-ret));
+	else
+		ret = salvage_streams(&salvage);
+	free(salvage.probe);
+	free(salvage.result);
+	return ret;
+}

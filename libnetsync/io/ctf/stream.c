@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What both readers of CTF do with the messages of a stream. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/stream.h"
+#include "io/packet/event.h"
+
+/* ---- what a stream holds ----------------------------------------------- */
+
+static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
+{
+	const char *name = bt_event_class_get_name(class);
+	struct ctf_decoder *decoder, **more;
+	int ret;
+
+	if (!event_kind(name))
+		return 0;
+	ret = ctf_decoder_new(class, &decoder);
+	if (ret < 0)
+		return ret;
+	if (!decoder) {
+		io_warn(stream->trace->io,
+			"%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
+			stream->trace->path, name);
+		return 0;
+	}
+	more = realloc(stream->decoders,
+		       (stream->num_decoders + 1) * sizeof(*more));
+	if (!more) {
+		free(decoder);
+		return -ENOMEM;
+	}
+	stream->decoders = more;
+	more[stream->num_decoders++] = decoder;
+	stream->trace->has_netns |= ctf_decoder_has_netns(decoder);
+	return 0;
+}
+
+/* Of those event classes that are new: to a live stream more can be added. */
+static int add_decoders(struct ctf_stream *stream, const bt_stream_class *class)
+{
+	uint64_t num = bt_stream_class_get_event_class_count(class);
+	int ret = 0;
+
+	while (stream->num_classes < num && !ret)
+		ret = add_decoder(stream,
+			bt_stream_class_borrow_event_class_by_index_const(
+				class, stream->num_classes++));
+	return ret;
+}
+
+static void drop_decoders(struct ctf_stream *stream)
+{
+	for (size_t i = 0; i < stream->num_decoders; i++)
+		free(stream->decoders[i]);
+	free(stream->decoders);
+	stream->decoders = NULL;
+	stream->num_decoders = 0;
+}
+
+/* ---- uuids ------------------------------------------------------------- */
+
+static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
+{
+	if (uuid)
+		memcpy(to, uuid, UUID_SIZE);
+	return uuid;
+}
+
+#if MAX_MIP
+/* In CTF 2 these are any texts; tracers write uuids all the same. */
+static bool parse_uuid(uint8_t to[UUID_SIZE], const char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned int num = 0;
+	const char *digit;
+
+	for (; text && *text && num < 2 * UUID_SIZE; text++) {
+		if (*text == '-')
+			continue;
+		digit = strchr(digits, tolower((unsigned char)*text));
+		if (!digit)
+			return false;
+		to[num / 2] = to[num / 2] << 4 | (digit - digits);
+		num++;
+	}
+	return num == 2 * UUID_SIZE && !*text;
+}
+
+static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
+{
+	return bt_clock_class_get_graph_mip_version(clock) ?
+	       parse_uuid(to, bt_clock_class_get_uid(clock)) :
+	       copy_uuid(to, bt_clock_class_get_uuid(clock));
+}
+
+static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
+{
+	return bt_trace_class_get_graph_mip_version(
+		       bt_trace_borrow_class_const(trace)) ?
+	       parse_uuid(to, bt_trace_get_uid(trace)) :
+	       copy_uuid(to, bt_trace_get_uuid(trace));
+}
+#else
+static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
+{
+	return copy_uuid(to, bt_clock_class_get_uuid(clock));
+}
+
+static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
+{
+	return copy_uuid(to, bt_trace_get_uuid(trace));
+}
+#endif
+
+/* ---- whose stream it is ------------------------------------------------ */
+
+static int set_host_name(struct trace *trace, const bt_trace *bt)
+{
+	const bt_value *value =
+		bt_trace_borrow_environment_entry_value_by_name_const(
+			bt, "hostname");
+	const char *name = NULL;
+
+	if (value && bt_value_is_string(value))
+		name = bt_value_string_get(value);
+	if (!name || !*name)
+		name = strrchr(trace->real_path, '/') + 1;
+	free(trace->host_name);
+	trace->host_name = strdup(*name ? name : "host");
+	return trace->host_name ? 0 : -ENOMEM;
+}
+
+static int set_clock(struct trace *trace, const bt_clock_class *clock)
+{
+	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
+	const char *name;
+	int64_t seconds;
+	__int128 epoch;
+
+	bt_clock_class_get_offset(clock, &seconds, &cycles);
+	epoch = (__int128)seconds * 1000000000 +
+		(__int128)cycles * 1000000000 / frequency;
+	if (epoch > INT64_MAX || epoch < INT64_MIN)
+		return -ERANGE;
+	trace->epoch_ns = epoch;
+	trace->has_clock_uuid = get_clock_uuid(trace->clock_uuid, clock);
+	name = bt_clock_class_get_name(clock);
+	free(trace->clock_name);
+	trace->clock_name = NULL;
+	if (!name || strcmp(name, NETSYNC_IO_CORRECTED_CLOCK))
+		return 0;
+	trace->clock_name = strdup(name);
+	return trace->clock_name ? 0 : -ENOMEM;
+}
+
+/* The first stream with network events, or else the first, says what it is. */
+static int identify(struct ctf_stream *stream, const bt_stream *bt,
+		    const bt_clock_class *clock)
+{
+	struct trace *trace = stream->trace;
+	const bt_trace *bt_trace = bt_stream_borrow_trace_const(bt);
+	bool better = stream->num_decoders && !trace->has_network;
+	int ret;
+
+	if (trace->clock && !better) {
+		if (stream->num_decoders && clock != trace->clock) {
+			io_warn(trace->io, "%s: stream %s has another clock than the other streams and was not used.",
+				trace->path, stream->name);
+			drop_decoders(stream);
+			stream->usable = false;
+		}
+		return 0;
+	}
+	trace->clock = clock;
+	trace->has_network = stream->num_decoders;
+	trace->has_uuid = get_trace_uuid(trace->uuid, bt_trace);
+	ret = set_clock(trace, clock);
+	return ret < 0 ? ret : set_host_name(trace, bt_trace);
+}
+
+static int set_stream_name(struct ctf_stream *stream, const bt_stream *bt)
+{
+	const char *name = bt_stream_get_name(bt), *slash;
+
+	if (!name)
+		return 0;
+	slash = strrchr(name, '/');
+	free(stream->name);
+	stream->name = strdup(slash ? slash + 1 : name);
+	return stream->name ? 0 : -ENOMEM;
+}
+
+int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
+{
+	const bt_stream *bt =
+		bt_message_stream_beginning_borrow_stream_const(message);
+	const bt_stream_class *class = bt_stream_borrow_class_const(bt);
+	const bt_clock_class *clock =
+		bt_stream_class_borrow_default_clock_class_const(class);
+	int ret = set_stream_name(stream, bt);
+
+	if (!ret)
+		ret = add_decoders(stream, class);
+	if (ret < 0)
+		return ret;
+	stream->usable = clock;
+	if (clock)
+		return identify(stream, bt, clock);
+	if (stream->num_decoders)
+		io_warn(stream->trace->io,
+			"%s: stream %s has no clock, so its events have no times and were not used.",
+			stream->trace->path, stream->name);
+	drop_decoders(stream);
+	return 0;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static int use_event(struct ctf_stream *stream, const bt_message *message,
+		     struct netsync_packet *pkt)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const bt_event_class *class = bt_event_borrow_class_const(event);
+	struct ctf_decoder *decoder = NULL;
+	int64_t time;
+	int ret;
+
+	if (!stream->usable)
+		return 0;
+	ret = add_decoders(stream, bt_event_class_borrow_stream_class_const(class));
+	if (ret < 0)
+		return ret;
+	if (bt_clock_snapshot_get_ns_from_origin(
+		    bt_message_event_borrow_default_clock_snapshot_const(
+			    message), &time)) {
+		bt_current_thread_clear_error();
+		stream->trace->out_of_range++;
+		return 0;
+	}
+	if (!stream->any || time < stream->first_ns)
+		stream->first_ns = time;
+	if (!stream->any || time > stream->last_ns)
+		stream->last_ns = time;
+	stream->any = true;
+
+	for (size_t i = 0; i < stream->num_decoders && !decoder; i++)
+		if (ctf_decoder_class(stream->decoders[i]) == class)
+			decoder = stream->decoders[i];
+	if (!decoder)
+		return 0;
+	ret = ctf_decode(decoder, stream->trace, event, pkt);
+	pkt->time_ns = time;
+	return ret;
+}
+
+int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
+		   struct netsync_packet *pkt)
+{
+	struct netsync_io_trace *info = &stream->trace->info;
+	uint64_t count;
+
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		return use_event(stream, message, pkt);
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		if (bt_message_discarded_events_get_count(message, &count) !=
+		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+			count = 1;
+		info->lost_events += count;
+		return 0;
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		if (bt_message_discarded_packets_get_count(message, &count) !=
+		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+			count = 1;
+		info->lost_packets += count;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns)
+{
+	if (span->end_ns < span->begin_ns)
+		*span = (struct range){ first_ns, last_ns };
+	if (first_ns < span->begin_ns)
+		span->begin_ns = first_ns;
+	if (last_ns > span->end_ns)
+		span->end_ns = last_ns;
+}
+
+void ctf_stream_release(struct ctf_stream *stream)
+{
+	drop_decoders(stream);
+	free(stream->name);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is to be known of a CTF trace before it is read: child processes find it out,
+ * since libbabeltrace2 2.0 calls abort() for some damaged streams, and when asked for
+ * ranges that there are not.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/files.h"
+
+enum what {
+	TRY_WARNING,		/* text */
+	TRY_CLOCK,		/* there is one in the metadata */
+	TRY_NO_CLOCK,
+	TRY_OPENED,
+	TRY_REASON,		/* text: it was not */
+	TRY_RANGES,		/* they were told */
+};
+
+struct answer {
+	uint32_t what;		/* a bit for each that came */
+	char *reason;
+};
+
+static int use_answer(void *data, const struct child_head *head,
+		      const void *payload)
+{
+	struct answer *answer = data;
+
+	if (head->what <= TRY_RANGES)
+		answer->what |= 1U << head->what;
+	if (head->what == TRY_REASON && !answer->reason)
+		answer->reason = strdup(payload);
+	return 0;
+}
+
+static bool has(const struct answer *answer, enum what what)
+{
+	return answer->what & 1U << what;
+}
+
+/* As child_run(). */
+static int ask(struct ctf_files *files,
+	       void (*run)(struct netsync_io *io, const void *data),
+	       struct answer *answer)
+{
+	const struct child_work work = {
+		.run = run,
+		.limits = files->limits,
+		.warning = TRY_WARNING,
+	};
+
+	memset(answer, 0, sizeof(*answer));
+	return child_run(&work, files->trace->io, files, use_answer, answer);
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static void try_to_open(struct netsync_io *io, const void *data)
+{
+	const struct ctf_files *files = data;
+	const bt_component_source *source;
+
+	(void)io;
+	if (!ctf_make_graph(files, &source)) {
+		child_put_text(TRY_REASON, 0, ctf_take_reason());
+		return;
+	}
+	child_put(TRY_OPENED, 0, "", 0);
+	child_flush();
+	if (bt_component_source_get_output_port_count(source) &&
+	    ctf_query(files, "babeltrace.trace-infos", files->params))
+		child_put(TRY_RANGES, 0, "", 0);
+}
+
+char *ctf_try(struct ctf_files *files)
+{
+	struct answer answer;
+	int status = ask(files, try_to_open, &answer);
+
+	files->has_ranges = has(&answer, TRY_RANGES);
+	if (!has(&answer, TRY_OPENED))
+		return answer.reason ? answer.reason :
+				       strdup(child_end(status));
+	free(answer.reason);
+	return NULL;
+}
+
+/* ---- metadata ---------------------------------------------------------- */
+
+/*
+ * Babeltrace 2 makes up a clock where there are fields called timestamp, and 2.0
+ * calls abort() where there is neither.
+ */
+static bool has_clock(const char *text)
+{
+	return strstr(text, "clock") || strstr(text, "timestamp");
+}
+
+/* Babeltrace 2.0 has parsed a text that it hands out, 2.1 has not. */
+static bool is_metadata(const struct ctf_files *files)
+{
+	return !bt_version_get_minor() ||
+	       ctf_query(files, "babeltrace.trace-infos", files->params);
+}
+
+static void look_at_metadata(struct netsync_io *io, const void *data)
+{
+	const struct ctf_files *files = data;
+	bt_value *params = bt_value_map_create();
+	const bt_value *info = NULL, *value = NULL;
+	const char *text = "";
+
+	(void)io;
+	if (params && !bt_value_map_insert_string_entry(params, "path",
+							files->folder))
+		info = ctf_query(files, "metadata-info", params);
+	if (info)
+		value = bt_value_map_borrow_entry_value_const(info, "text");
+	if (value)
+		text = bt_value_string_get(value);
+	if (has_clock(text))
+		child_put(TRY_CLOCK, 0, "", 0);
+	else if (value && is_metadata(files))
+		child_put(TRY_NO_CLOCK, 0, "", 0);
+}
+
+int ctf_check_metadata(struct ctf_files *files)
+{
+	struct trace *trace = files->trace;
+	struct answer answer;
+	int status = ask(files, look_at_metadata, &answer);
+
+	if (status < 0)
+		return io_fail(trace->io, status, "%s: no process can be started to read it: %s.",
+			       trace->path, strerror(-status));
+	if (has(&answer, TRY_CLOCK))
+		return 0;
+	if (has(&answer, TRY_NO_CLOCK))
+		return io_fail(trace->io, -EILSEQ,
+			"%s: this trace has no clock, so nothing can be said of its times.",
+			trace->path);
+	return ctf_damaged_metadata(trace);
+}

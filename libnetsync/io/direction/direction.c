@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/direction/direction.h"
+#include "util/array.h"
+
+/* No machine has more; a damaged file shall not make that slow. */
+#define MAX_ADDRESSES 1024
+
+static size_t size_of(const struct address *address)
+{
+	return address->is_mac ? MAC_SIZE : sizeof(address->bytes);
+}
+
+static bool has_address(const struct own *own, bool is_mac, const uint8_t *bytes)
+{
+	for (size_t i = 0; i < own->num; i++) {
+		const struct address *address = &own->address[i];
+
+		if (address->is_mac == is_mac &&
+		    !memcmp(address->bytes, bytes, size_of(address)))
+			return true;
+	}
+	return false;
+}
+
+static bool has_macs(const struct own *own)
+{
+	for (size_t i = 0; i < own->num; i++)
+		if (own->address[i].is_mac)
+			return true;
+	return false;
+}
+
+struct own *own_find(const struct owns *owns, const char *host_name)
+{
+	for (size_t i = 0; i < owns->num; i++)
+		if (!strcmp(owns->own[i].host_name, host_name))
+			return &owns->own[i];
+	return NULL;
+}
+
+struct own *own_add(struct owns *owns, const char *host_name)
+{
+	struct own *own = own_find(owns, host_name);
+
+	if (own || array_grow(&owns->own, &owns->room, owns->num, sizeof(*own)))
+		return own;
+	own = &owns->own[owns->num];
+	*own = (struct own){ .host_name = strdup(host_name) };
+	if (!own->host_name)
+		return NULL;
+	owns->num++;
+	return own;
+}
+
+int own_add_address(struct own *own, const struct address *address)
+{
+	if (own->num == MAX_ADDRESSES ||
+	    has_address(own, address->is_mac, address->bytes))
+		return 0;
+	if (array_grow(&own->address, &own->room, own->num, sizeof(*address)))
+		return -ENOMEM;
+	own->address[own->num++] = *address;
+	return 0;
+}
+
+void owns_release(struct owns *owns)
+{
+	for (size_t i = 0; i < owns->num; i++) {
+		free(owns->own[i].host_name);
+		free(owns->own[i].address);
+	}
+	free(owns->own);
+}
+
+/* ---- as text ----------------------------------------------------------- */
+
+static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+bool address_parse(struct address *address, const char *text)
+{
+	uint8_t *mac = address->bytes;
+	int used = 0;
+
+	memset(address, 0, sizeof(*address));
+	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0],
+		   &mac[1], &mac[2], &mac[3], &mac[4], &mac[5], &used) == 6 &&
+	    !text[used]) {
+		address->is_mac = true;
+		return true;
+	}
+	if (inet_pton(AF_INET6, text, address->bytes) == 1)
+		return true;
+	memcpy(address->bytes, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, text, address->bytes + sizeof(mapped)) == 1;
+}
+
+char *address_format(char text[ADDRESS_TEXT], const struct address *address)
+{
+	const uint8_t *b = address->bytes;
+
+	if (address->is_mac)
+		snprintf(text, ADDRESS_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x",
+			 b[0], b[1], b[2], b[3], b[4], b[5]);
+	else if (!memcmp(b, mapped, sizeof(mapped)))
+		inet_ntop(AF_INET, b + sizeof(mapped), text, ADDRESS_TEXT);
+	else
+		inet_ntop(AF_INET6, b, text, ADDRESS_TEXT);
+	return text;
+}
+
+/* ---- what they tell ------------------------------------------------------ */
+
+static bool is_for_many(const uint8_t address[16])
+{
+	if (!memcmp(address, mapped, sizeof(mapped)))
+		return address[12] >> 4 == 14 ||
+		       !memcmp(address + 12, "\xff\xff\xff\xff", 4);
+	return address[0] == 0xff;
+}
+
+static enum direction by_mac(const struct own *own,
+			     const struct frame_link *link)
+{
+	if (!link->from || !has_macs(own))
+		return DIRECTION_UNKNOWN;
+	if (has_address(own, true, link->from))
+		return DIRECTION_OUT;
+	if (link->to[0] & 1 || has_address(own, true, link->to))
+		return DIRECTION_IN;
+	return DIRECTION_UNKNOWN;
+}
+
+static enum direction by_address(const struct own *own,
+				 const struct netsync_packet *pkt)
+{
+	bool from = has_address(own, false, pkt->saddr);
+	bool to = has_address(own, false, pkt->daddr);
+
+	if (from)
+		return to ? DIRECTION_LOCAL : DIRECTION_OUT;
+	return to || is_for_many(pkt->daddr) ? DIRECTION_IN : DIRECTION_UNKNOWN;
+}
+
+enum direction direction_of(const struct own *own, const struct frame_link *link,
+			    const struct netsync_packet *pkt)
+{
+	enum direction direction;
+
+	if (link->mark != FRAME_UNMARKED)
+		return link->mark == FRAME_OUT ? DIRECTION_OUT : DIRECTION_IN;
+	if (!own || !own->num)
+		return DIRECTION_UNKNOWN;
+	direction = by_mac(own, link);
+	return direction == DIRECTION_UNKNOWN ? by_address(own, pkt) : direction;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/direction/direction.h"
+#include "io/packet/siphash.h"
+#include "util/array.h"
+
+/* Over all captures: some 16 MB. */
+#define MAX_SAMPLES ((size_t)1 << 18)
+
+/*
+ * Clocks do not differ by more than that in rate, so that a difference of times
+ * beyond it is one of delays.
+ */
+#define MAX_SKEW 1e-3
+
+/* Clocks that are set in between make a few votes wrong. */
+#define MAJORITY 10
+
+/* ---- samples ----------------------------------------------------------- */
+
+/* Segmentation changes these flags. */
+#define PSH_FIN_CWR 0x0089
+
+uint64_t packet_key(const struct netsync_packet *pkt)
+{
+	struct {
+		uint8_t addr[2][16];
+		uint64_t digest;
+		uint32_t word[3];
+		uint16_t ports[2];
+		uint16_t id;
+		uint16_t flags;
+		uint8_t protocol;
+	} key;
+
+	memset(&key, 0, sizeof(key));
+	memcpy(key.addr[0], pkt->saddr, 16);
+	memcpy(key.addr[1], pkt->daddr, 16);
+	key.ports[0] = pkt->sport;
+	key.ports[1] = pkt->dport;
+	key.id = pkt->ip_id;
+	key.protocol = pkt->protocol;
+	key.digest = pkt->digest;
+	key.word[2] = pkt->len;
+	switch (pkt->protocol) {
+	case IPPROTO_TCP:
+		key.word[0] = pkt->seq;
+		key.word[1] = pkt->ack;
+		key.flags = pkt->flags & (uint16_t)~PSH_FIN_CWR;
+		break;
+	case IPPROTO_SCTP:
+		key.word[0] = pkt->vtag;
+		key.word[1] = pkt->tsn;
+		key.flags = pkt->chunk;
+		break;
+	default:
+		key.word[0] = (uint32_t)pkt->icmp_id << 16 | pkt->icmp_seq;
+		key.flags = pkt->icmp_type;
+		break;
+	}
+	return siphash_1_3((const uint8_t *)&key, sizeof(key));
+}
+
+static void thin_out(struct sampling *sampling)
+{
+	sampling->mask = sampling->mask << 1 | 1;
+	sampling->num = 0;
+	for (size_t i = 0; i < sampling->num_all; i++) {
+		struct samples *samples = sampling->all[i];
+		size_t kept = 0;
+
+		for (size_t j = 0; j < samples->num; j++)
+			if (!(samples->of[j].key & sampling->mask))
+				samples->of[kept++] = samples->of[j];
+		samples->num = kept;
+		sampling->num += kept;
+	}
+}
+
+int sampling_add(struct sampling *sampling, struct samples *samples,
+		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
+		 enum direction dir)
+{
+	const bool back = memcmp(pkt->saddr, pkt->daddr, 16) > 0;
+	struct sighted *new;
+
+	if (key & sampling->mask)
+		return 0;
+	if (array_grow(&samples->of, &samples->room, samples->num, sizeof(*new)))
+		return -ENOMEM;
+	new = &samples->of[samples->num++];
+	new->key = key;
+	new->time_ns = time_ns;
+	new->back = back;
+	new->dir = dir;
+	memcpy(new->addr[back], pkt->saddr, 16);
+	memcpy(new->addr[!back], pkt->daddr, 16);
+	if (++sampling->num > MAX_SAMPLES)
+		thin_out(sampling);
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct sighted *p = a, *q = b;
+
+	return p->key < q->key ? -1 : p->key > q->key;
+}
+
+void samples_sort(struct samples *samples)
+{
+	if (samples->num)
+		qsort(samples->of, samples->num, sizeof(*samples->of), by_key);
+}
+
+/* What was seen twice is of several packets, or of several interfaces. */
+static void keep_single_ones(struct samples *samples)
+{
+	size_t kept = 0;
+
+	samples_sort(samples);
+	for (size_t i = 0, j; i < samples->num; i = j) {
+		for (j = i + 1; j < samples->num &&
+				samples->of[j].key == samples->of[i].key; j++)
+			;
+		if (j == i + 1)
+			samples->of[kept++] = samples->of[i];
+	}
+	samples->num = kept;
+}
+
+/* ---- two watchers -------------------------------------------------------- */
+
+/* A packet that both saw. */
+struct shared {
+	const struct sighted *of;
+	int64_t times[2];
+};
+
+static int by_pair_and_time(const void *a, const void *b)
+{
+	const struct shared *p = a, *q = b;
+	int order = memcmp(p->of->addr, q->of->addr, sizeof(p->of->addr));
+
+	if (order)
+		return order;
+	return p->times[0] < q->times[0] ? -1 : p->times[0] > q->times[0];
+}
+
+/* How many; -ENOMEM. */
+static ssize_t find_shared(const struct samples *a, const struct samples *b,
+			   struct shared **shared)
+{
+	size_t num = 0;
+
+	*shared = malloc((a->num < b->num ? a->num : b->num) * sizeof(**shared) + 1);
+	if (!*shared)
+		return -ENOMEM;
+	for (size_t i = 0, j = 0; i < a->num && j < b->num;) {
+		const struct sighted *p = &a->of[i], *q = &b->of[j];
+
+		if (p->key == q->key)
+			(*shared)[num++] = (struct shared){
+				p, { p->time_ns, q->time_ns } };
+		i += p->key <= q->key;
+		j += q->key <= p->key;
+	}
+	if (num)
+		qsort(*shared, num, sizeof(**shared), by_pair_and_time);
+	return (ssize_t)num;
+}
+
+/*
+ * +1: the lower address is that of the first watcher; -1: of the second; 0: two
+ * packets one after the other do not tell.
+ */
+static int vote(const struct shared *p, const struct shared *q)
+{
+	const double gap = (double)(q->times[0] - p->times[0]);
+	/* How much later than the first watcher the second saw them. */
+	double later = (double)(q->times[1] - p->times[1]) - gap;
+
+	if (p->of->back == q->of->back)
+		return 0;
+	/* Of the one forth less that of the one back. */
+	if (p->of->back == false)
+		later = -later;
+	if (later > gap * MAX_SKEW)
+		return 1;
+	return later < -gap * MAX_SKEW ? -1 : 0;
+}
+
+static int claim(struct watcher *watcher, const uint8_t own[16],
+		 const uint8_t other[16])
+{
+	struct address address = { .is_mac = false };
+	int ret;
+
+	if (watcher->told)
+		return 0;
+	memcpy(address.bytes, own, 16);
+	ret = own_add_address(&watcher->own, &address);
+	if (ret)
+		return ret;
+	memcpy(address.bytes, other, 16);
+	return own_add_address(&watcher->other, &address);
+}
+
+static int count_votes(struct watcher *a, struct watcher *b,
+		       const struct shared *shared, size_t num)
+{
+	const uint8_t (*addr)[16] = shared->of->addr;
+	size_t votes[2] = { 0, 0 };
+	int ret;
+
+	for (size_t i = 1; i < num; i++) {
+		int won = vote(&shared[i - 1], &shared[i]);
+
+		if (won)
+			votes[won < 0]++;
+	}
+	if (votes[0] > MAJORITY * votes[1]) {
+		ret = claim(a, addr[0], addr[1]);
+		return ret ? ret : claim(b, addr[1], addr[0]);
+	}
+	if (votes[1] > MAJORITY * votes[0]) {
+		ret = claim(a, addr[1], addr[0]);
+		return ret ? ret : claim(b, addr[0], addr[1]);
+	}
+	return 0;
+}
+
+static int compare(struct watcher *a, struct watcher *b)
+{
+	struct shared *shared;
+	ssize_t num = find_shared(&a->samples, &b->samples, &shared);
+	int ret = num < 0 ? (int)num : 0;
+
+	a->met |= num > 0;
+	b->met |= num > 0;
+	for (ssize_t i = 0, j; i < num && !ret; i = j) {
+		for (j = i + 1; j < num &&
+				!memcmp(shared[i].of->addr, shared[j].of->addr,
+					sizeof(shared[i].of->addr)); j++)
+			;
+		ret = count_votes(a, b, &shared[i], (size_t)(j - i));
+	}
+	free(shared);
+	return ret;
+}
+
+/* One that forwards has the addresses of both sides for its own. */
+static void doubt(struct watcher *watcher)
+{
+	for (size_t i = 0; i < watcher->own.num; i++)
+		for (size_t j = 0; j < watcher->other.num; j++)
+			if (!memcmp(watcher->own.address[i].bytes,
+				    watcher->other.address[j].bytes, 16))
+				watcher->doubtful = true;
+}
+
+int infer_addresses(struct watcher *watchers, size_t num)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < num; i++)
+		keep_single_ones(&watchers[i].samples);
+	for (size_t i = 0; i < num; i++)
+		for (size_t j = i + 1; j < num && !ret; j++)
+			if (watchers[i].wanted || watchers[j].wanted)
+				ret = compare(&watchers[i], &watchers[j]);
+	for (size_t i = 0; i < num; i++)
+		doubt(&watchers[i]);
+	return ret;
+}
+
+/* ---- hardware addresses -------------------------------------------------- */
+
+void common_mac_add(struct common_mac *common, const struct frame_link *link)
+{
+	unsigned int kept = 0;
+
+	if (!link->from || link->from[0] & 1 || link->to[0] & 1)
+		return;
+	if (!common->any) {
+		common->any = true;
+		common->num = memcmp(link->from, link->to, MAC_SIZE) ? 2 : 0;
+		memcpy(common->mac[0], link->from, MAC_SIZE);
+		memcpy(common->mac[1], link->to, MAC_SIZE);
+		return;
+	}
+	for (unsigned int i = 0; i < common->num; i++)
+		if (!memcmp(common->mac[i], link->from, MAC_SIZE) ||
+		    !memcmp(common->mac[i], link->to, MAC_SIZE))
+			memmove(common->mac[kept++], common->mac[i], MAC_SIZE);
+	common->num = kept;
+}

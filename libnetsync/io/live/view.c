@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the processes do that read live sessions: source.ctf.lttng-live of
+ * libbabeltrace2 gives all streams of a session, in the order of time.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "io/ctf/files.h"
+#include "io/ctf/stream.h"
+#include "io/live/live.h"
+
+/* So often a lister asks, and a viewer that has nothing to read (ms). */
+#define PAUSE_MS 100
+/* Of so many messages at most it is told now and then how far they are. */
+#define ROUNDS 64
+
+struct view_stream {
+	const bt_stream *bt;
+	size_t trace;
+	struct ctf_stream s;
+};
+
+/* A trace of the session, of which there can be several (kernel, user space). */
+struct view_trace {
+	const bt_trace *bt;	/* NULL: all of its streams have ended */
+	size_t num_streams;
+	struct trace trace;
+	bool told;
+	struct range span;	/* of the events; end < begin: there are none */
+	struct range told_span;
+	struct live_counts told_counts;
+};
+
+struct view {
+	struct netsync_io *io;
+	const char *url;
+	struct view_trace **traces;
+	size_t num_traces;
+	void *streams;		/* tsearch() tree of struct view_stream */
+	bool time_is_new;
+	int64_t time_ns;
+	const char *failure;
+};
+
+/* ---- writing ----------------------------------------------------------- */
+
+/* Wait a little. Whoever started us may be gone: then it is over. */
+static void pause_a_little(void)
+{
+	child_flush();
+	if (child_is_alone(PAUSE_MS))
+		_exit(0);
+}
+
+static void __attribute__((noreturn)) fail(const char *text)
+{
+	child_put_text(LIVE_FAILED, 0, text);
+	child_flush();
+	_exit(1);
+}
+
+static void __attribute__((noreturn)) fail_with_reason(void)
+{
+	fail(ctf_take_reason());
+}
+
+static void __attribute__((noreturn)) fail_for_memory(void)
+{
+	child_flush();
+	_exit(CHILD_NO_MEMORY);
+}
+
+static const bt_component_class_source *find_source(void)
+{
+	const bt_component_class_source *class = NULL;
+	const bt_plugin *plugin;
+
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+			   &plugin) == BT_PLUGIN_FIND_STATUS_OK)
+		class = bt_plugin_borrow_source_component_class_by_name_const(
+			plugin, "lttng-live");
+	if (!class)
+		fail("Babeltrace 2 has no plug-in to read live sessions (source.ctf.lttng-live); is it installed in full?");
+	return class;
+}
+
+/* ---- which sessions there are ------------------------------------------ */
+
+static const char *text_of(const bt_value *map, const char *key)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
+
+	return value && bt_value_is_string(value) ?
+	       bt_value_string_get(value) : "";
+}
+
+static uint64_t number_of(const bt_value *map, const char *key)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
+
+	if (value && bt_value_is_signed_integer(value))
+		return bt_value_integer_signed_get(value);
+	return value && bt_value_is_unsigned_integer(value) ?
+	       bt_value_integer_unsigned_get(value) : 0;
+}
+
+static void put_session(const bt_value *entry)
+{
+	struct live_session session = {
+		.clients = number_of(entry, "client-count"),
+		.streams = number_of(entry, "stream-count"),
+		.timer_us = number_of(entry, "timer-us"),
+	};
+
+	snprintf(session.host, sizeof(session.host), "%s",
+		 text_of(entry, "target-hostname"));
+	snprintf(session.name, sizeof(session.name), "%s",
+		 text_of(entry, "session-name"));
+	snprintf(session.url, sizeof(session.url), "%s",
+		 text_of(entry, "url"));
+	child_put(LIVE_SESSION, 0, &session, sizeof(session));
+}
+
+static void put_sessions(const bt_component_class_source *class,
+			 const bt_value *params)
+{
+	bt_query_executor *executor = bt_query_executor_create(
+		bt_component_class_source_as_component_class_const(class),
+		"sessions", params);
+	const bt_value *list = NULL;
+	char *reason;
+
+	if (executor && !bt_query_executor_query(executor, &list) && list) {
+		for (uint64_t i = 0; i < bt_value_array_get_length(list); i++)
+			put_session(bt_value_array_borrow_element_by_index_const(
+				list, i));
+		child_put(LIVE_LISTED, 0, "", 0);
+	} else {
+		reason = ctf_take_reason();
+		child_put_text(LIVE_NO_ANSWER, 0, reason);
+		free(reason);
+	}
+	bt_value_put_ref(list);
+	bt_query_executor_put_ref(executor);
+}
+
+static void list(struct netsync_io *io, const void *url)
+{
+	bt_value *params = bt_value_map_create();
+	const bt_component_class_source *class;
+
+	(void)io;
+	class = find_source();
+	if (!params || bt_value_map_insert_string_entry(params, "url", url))
+		fail("There is not enough memory.");
+	for (;;) {
+		put_sessions(class, params);
+		pause_a_little();
+	}
+}
+
+const struct child_work live_list = {
+	.run = list,
+	.limits = {
+		.timer = ITIMER_REAL,
+		.seconds = LIVE_PATIENCE_S,
+		.memory = LIVE_MEMORY,
+	},
+	.warning = LIVE_WARNING,
+};
+
+/* ---- traces and streams ------------------------------------------------ */
+
+/* NULL: there is no memory. */
+static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
+				     size_t *number)
+{
+	struct view_trace *trace, **more;
+
+	for (size_t i = view->num_traces; i-- > 0;) {
+		*number = i;
+		if (view->traces[i]->bt == bt)
+			return view->traces[i];
+	}
+	*number = view->num_traces;
+	trace = calloc(1, sizeof(*trace));
+	more = realloc(view->traces, (*number + 1) * sizeof(*more));
+	if (!trace || !more)
+		return NULL;
+	view->traces = more;
+	view->traces[view->num_traces++] = trace;
+	trace->bt = bt;
+	bt_trace_get_ref(bt);
+	trace->span.end_ns = trace->told_span.end_ns = -1;
+	trace->trace.io = view->io;
+	trace->trace.path = (char *)view->url;
+	trace->trace.real_path = (char *)view->url;
+	return trace;
+}
+
+/* What is known once the first stream with a clock begins. */
+static void tell_trace(struct view_trace *trace, size_t number)
+{
+	struct live_trace told = {
+		.epoch_ns = trace->trace.epoch_ns,
+		.has_clock_uuid = trace->trace.has_clock_uuid,
+	};
+
+	if (trace->told || !trace->trace.clock)
+		return;
+	memcpy(told.clock_uuid, trace->trace.clock_uuid, UUID_SIZE);
+	snprintf(told.host, sizeof(told.host), "%s", trace->trace.host_name);
+	child_put(LIVE_TRACE, number, &told, sizeof(told));
+	trace->told = true;
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct view_stream *p = a, *q = b;
+
+	return p->bt < q->bt ? -1 : p->bt > q->bt;
+}
+
+static struct view_stream *find_stream(struct view *view, const bt_stream *bt)
+{
+	const struct view_stream key = { .bt = bt };
+	struct view_stream **found =
+		tfind(&key, &view->streams, compare_streams);
+
+	return found ? *found : NULL;
+}
+
+static int begin_stream(struct view *view, const bt_message *message)
+{
+	const bt_stream *bt =
+		bt_message_stream_beginning_borrow_stream_const(message);
+	struct view_stream *stream = calloc(1, sizeof(*stream));
+	struct view_trace *trace;
+	int ret;
+
+	if (!stream)
+		return -ENOMEM;
+	if (view->num_traces == LIVE_MAX_TRACES)
+		return -E2BIG;
+	trace = find_trace(view, bt_stream_borrow_trace_const(bt),
+			   &stream->trace);
+	if (!trace)
+		return -ENOMEM;
+	stream->bt = bt;
+	stream->s.trace = &trace->trace;
+	if (!tsearch(stream, &view->streams, compare_streams))
+		return -ENOMEM;
+	trace->num_streams++;
+	ret = ctf_stream_begin(&stream->s, message);
+	if (!ret)
+		tell_trace(trace, stream->trace);
+	return ret;
+}
+
+static void tell_state(struct view *view);
+
+static int end_stream(struct view *view, struct view_stream *stream)
+{
+	struct view_trace *trace = view->traces[stream->trace];
+
+	if (!--trace->num_streams) {
+		tell_state(view);
+		bt_trace_put_ref(trace->bt);
+		trace->bt = NULL;
+		free(trace->trace.host_name);
+		trace->trace.host_name = NULL;
+	}
+	tdelete(stream, &view->streams, compare_streams);
+	ctf_stream_release(&stream->s);
+	free(stream);
+	return 0;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+static void set_time(struct view *view, int64_t time_ns)
+{
+	if (view->time_is_new && time_ns <= view->time_ns)
+		return;
+	view->time_ns = time_ns;
+	view->time_is_new = true;
+}
+
+static int use_in_stream(struct view *view, const bt_message *message,
+			 const bt_stream *bt)
+{
+	struct view_stream *stream = find_stream(view, bt);
+	struct netsync_packet pkt;
+	int ret = ctf_stream_use(&stream->s, message, &pkt);
+
+	if (ret < 0)
+		return ret;
+	if (ret)
+		child_put(LIVE_PACKET, stream->trace, &pkt, sizeof(pkt));
+	if (stream->s.any) {
+		ctf_extend(&view->traces[stream->trace]->span,
+			   stream->s.first_ns, stream->s.last_ns);
+		set_time(view, stream->s.last_ns);
+	}
+	return 0;
+}
+
+static int use_inactivity(struct view *view, const bt_message *message)
+{
+	int64_t time_ns;
+
+	if (bt_clock_snapshot_get_ns_from_origin(
+		    bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(
+			    message), &time_ns))
+		bt_current_thread_clear_error();
+	else
+		set_time(view, time_ns);
+	return 0;
+}
+
+static int use_message(struct view *view, const bt_message *message)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		return begin_stream(view, message);
+	case BT_MESSAGE_TYPE_STREAM_END:
+		return end_stream(view, find_stream(view,
+			bt_message_stream_end_borrow_stream_const(message)));
+	case BT_MESSAGE_TYPE_EVENT:
+		return use_in_stream(view, message,
+			bt_event_borrow_stream_const(
+				bt_message_event_borrow_event_const(message)));
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		return use_in_stream(view, message,
+			bt_message_discarded_events_borrow_stream_const(
+				message));
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		return use_in_stream(view, message,
+			bt_message_discarded_packets_borrow_stream_const(
+				message));
+	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
+		return use_inactivity(view, message);
+	default:
+		return 0;
+	}
+}
+
+/* Tell what has changed, but for packets. */
+static void tell_state(struct view *view)
+{
+	for (size_t i = 0; i < view->num_traces; i++) {
+		struct view_trace *t = view->traces[i];
+		const struct live_counts counts = {
+			.lost_events = t->trace.info.lost_events,
+			.lost_packets = t->trace.info.lost_packets,
+			.out_of_range = t->trace.out_of_range,
+			.has_network = t->trace.has_network,
+		};
+
+		if (!t->told || !t->bt)
+			continue;
+		if (memcmp(&t->span, &t->told_span, sizeof(t->span)))
+			child_put(LIVE_SPAN, i, &t->span, sizeof(t->span));
+		if (memcmp(&counts, &t->told_counts, sizeof(counts)))
+			child_put(LIVE_COUNTS, i, &counts, sizeof(counts));
+		t->told_span = t->span;
+		t->told_counts = counts;
+	}
+	if (view->time_is_new)
+		child_put(LIVE_TIME, 0, &view->time_ns, sizeof(view->time_ns));
+	view->time_is_new = false;
+}
+
+/* ---- the graph --------------------------------------------------------- */
+
+static bt_graph_simple_sink_component_consume_func_status
+consume(bt_message_iterator *iterator, void *data)
+{
+	struct view *view = data;
+	bt_message_array_const messages;
+	uint64_t num;
+	int ret = 0;
+	bt_message_iterator_next_status status =
+		bt_message_iterator_next(iterator, &messages, &num);
+
+	/* The statuses that there are have the same values. */
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return (int)status;
+	for (uint64_t i = 0; i < num; i++) {
+		if (!ret)
+			ret = use_message(view, messages[i]);
+		bt_message_put_ref(messages[i]);
+	}
+	if (!ret)
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+	view->failure = view->io->error ? view->io->error :
+		ret == -ERANGE ?
+		"its clock is more than 292 years away from the epoch" :
+		ret == -E2BIG ? "it has more traces than any session has" :
+		"there is not enough memory";
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
+}
+
+static bt_value *make_params(const char *url)
+{
+	bt_value *params = bt_value_map_create(), *inputs;
+
+	if (!params ||
+	    bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ||
+	    bt_value_array_append_string_element(inputs, url) ||
+	    bt_value_map_insert_string_entry(params,
+					     "session-not-found-action", "end"))
+		fail("There is not enough memory.");
+	return params;
+}
+
+static bt_graph *make_graph(struct view *view)
+{
+	const bt_component_class_source *class = find_source();
+	const bt_value *params = make_params(view->url);
+	bt_graph *graph = bt_graph_create(MAX_MIP);
+	const bt_component_source *source;
+	const bt_component_sink *sink;
+
+	if (!graph ||
+	    bt_graph_add_source_component(graph, class, "session", params,
+					  BT_LOGGING_LEVEL_NONE, &source) ||
+	    bt_graph_add_simple_sink_component(graph, "sink", NULL, consume,
+					       NULL, view, &sink) ||
+	    bt_graph_connect_ports(
+		    graph,
+		    bt_component_source_borrow_output_port_by_index_const(
+			    source, 0),
+		    bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+		    NULL))
+		fail_with_reason();
+	bt_value_put_ref(params);
+	return graph;
+}
+
+static void view(struct netsync_io *io, const void *url)
+{
+	struct view view = { .io = io, .url = url };
+	bt_graph *graph = make_graph(&view);
+
+	for (unsigned int rounds = 1;; rounds++) {
+		bt_graph_run_once_status status = bt_graph_run_once(graph);
+
+		if (status < 0 && view.failure)
+			fail(view.failure);
+		if (status == BT_GRAPH_RUN_ONCE_STATUS_MEMORY_ERROR)
+			fail_for_memory();
+		if (status < 0)
+			fail_with_reason();
+		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK ||
+		    rounds % ROUNDS == 0) {
+			tell_state(&view);
+			child_flush();
+		}
+		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
+			break;
+		if (status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN)
+			pause_a_little();
+	}
+}
+
+const struct child_work live_view = {
+	.run = view,
+	.limits = {
+		.timer = ITIMER_REAL,
+		.seconds = LIVE_PATIENCE_S,
+		.memory = LIVE_MEMORY,
+	},
+	.warning = LIVE_WARNING,
+};

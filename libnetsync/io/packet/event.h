@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Packet events by their names and the names of their fields, whichever tracer
+ * recorded them; and from the fields of *flat* ones to struct netsync_packet.
+ *
+ * Flat events have a field for each header field: netsync's own, and those of
+ * the lttng-addons module, which have the first few only. *Nested* ones are
+ * LTTng's network events, which only CTF has (ctf-layout.h).
+ */
+#ifndef NETSYNC_IO_EVENT_H
+#define NETSYNC_IO_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/io.h"
+
+/* What a field means. Each bit of a mask is one of these. */
+enum meaning {
+	SEQ, ACK, FLAGS, WINDOW, SPORT, DPORT, SADDR, DADDR, FAMILY, IP_ID, LEN,
+	HAS_TS, TSVAL, TSECR, DATA_OFFSET, RESERVED, IHL, FRAG_OFF, SKB, DEVICE,
+	NETWORK, TRANSPORT, GSO_SIZE, GSO_SEGS, NETNS, CHECKSUM, IS_FINAL,
+	DIGEST, TYPE, ECHO_ID, ECHO_SEQ, PROTOCOL, IFINDEX, VTAG, CHUNK,
+	HAS_TSN, TSN,
+	NUM_MEANINGS
+};
+
+#define BIT(meaning) (UINT64_C(1) << (meaning))
+
+struct field_name {
+	const char *name;	/* NULL after the last one */
+	enum meaning meaning;
+};
+
+/* The fields of all flat events: a name means the same in each. */
+extern const struct field_name event_fields[];
+
+/* Flat events of several protocols, which a field tells. */
+#define ANY_PROTOCOL 255
+
+struct event_kind {
+	const char *name;
+	const char *point;	/* events that are made by one tracepoint */
+	enum netsync_dir dir;
+	uint8_t protocol;	/* of flat events; 0: it is a nested one */
+};
+
+/* What events of a name are; NULL: none of ours. */
+const struct event_kind *event_kind(const char *name);
+
+/* Do these fields make a flat event of this kind that can be used? */
+bool event_is_whole(const struct event_kind *kind, uint64_t has);
+
+/* What the fields of one event hold. */
+struct event_values {
+	uint64_t has;			/* a bit for each meaning */
+	uint64_t number[NUM_MEANINGS];	/* of those that it has */
+	uint8_t saddr[16];		/* network order; IPv4 as ::ffff:a.b.c.d */
+	uint8_t daddr[16];
+};
+
+/* The device that was seen last by events of one kind, and the point which that is. */
+struct event_point {
+	char device[32];
+	int64_t number;			/* at first -1 */
+};
+
+/* Make it that of @device: 0, or negative after io_fail(). */
+int event_find_point(struct event_point *point, struct trace *trace,
+		     const struct event_kind *kind, const char *device);
+
+/*
+ * Fill in @pkt, which is all 0, from a flat event, but for host and time. 1: it
+ * is a packet that can be matched; 0: it is something else; negative: io_fail()
+ * was called.
+ */
+int event_decode(const struct event_kind *kind, const struct event_values *v,
+		 struct event_point *point, struct trace *trace,
+		 struct netsync_packet *pkt);
+
+/* It is an echo request or reply. */
+void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
+		    uint16_t seq);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "io/packet/siphash.h"
+
+struct state {
+	uint64_t a, b, c, d;
+};
+
+static uint64_t rotate(uint64_t value, unsigned int by)
+{
+	return value << by | value >> (64 - by);
+}
+
+static void mix(struct state *s)
+{
+	s->a += s->b;
+	s->c += s->d;
+	s->b = rotate(s->b, 13) ^ s->a;
+	s->d = rotate(s->d, 16) ^ s->c;
+	s->a = rotate(s->a, 32) + s->d;
+	s->c += s->b;
+	s->d = rotate(s->d, 21) ^ s->a;
+	s->b = rotate(s->b, 17) ^ s->c;
+	s->c = rotate(s->c, 32);
+}
+
+static void take(struct state *s, uint64_t word)
+{
+	s->d ^= word;
+	mix(s);
+	s->a ^= word;
+}
+
+/* Little endian, whatever the machine is. */
+static uint64_t word_of(const uint8_t *bytes, size_t len)
+{
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < len; i++)
+		word |= (uint64_t)bytes[i] << (8 * i);
+	return word;
+}
+
+uint64_t siphash_1_3(const uint8_t *data, size_t len)
+{
+	const uint64_t low = UINT64_C(0x0706050403020100);
+	const uint64_t high = UINT64_C(0x0f0e0d0c0b0a0908);
+	/* "somepseudorandomlygeneratedbytes" */
+	struct state s = {
+		UINT64_C(0x736f6d6570736575) ^ low,
+		UINT64_C(0x646f72616e646f6d) ^ high,
+		UINT64_C(0x6c7967656e657261) ^ low,
+		UINT64_C(0x7465646279746573) ^ high,
+	};
+	size_t at = 0;
+
+	for (; len - at >= 8; at += 8)
+		take(&s, word_of(data + at, 8));
+	take(&s, (uint64_t)len << 56 | word_of(data + at, len - at));
+	s.c ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		mix(&s);
+	return s.a ^ s.b ^ s.c ^ s.d;
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* In which direction the packets of captures went. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/pcap/pcap.h"
+
+/* How the samples are chosen of which all are of one kind. */
+struct samplings {
+	struct sampling whole;
+	struct sampling inside;	/* by packet_key_inside(); those directed, too */
+};
+
+static enum direction marked(const struct frame_link *link)
+{
+	return direction_of(NULL, link, NULL);
+}
+
+static int add_inside(struct sampling *sampling, struct samples *samples,
+		      int64_t time_ns, const struct netsync_packet *pkt,
+		      enum direction dir)
+{
+	uint64_t key = packet_key_inside(pkt);
+
+	return key ? sampling_add(sampling, samples, key, time_ns, pkt, dir) : 0;
+}
+
+static int take_packet(struct trace *trace, struct samplings *samplings,
+		       const struct seen *seen)
+{
+	struct pcap *pcap = trace->state;
+	const enum direction dir = marked(&seen->link);
+	int ret = sampling_add(&samplings->whole, &pcap->samples,
+			       packet_key(&seen->pkt), seen->time_ns,
+			       &seen->pkt, dir);
+
+	if (!ret)
+		ret = add_inside(&samplings->inside,
+				 dir == DIRECTION_UNKNOWN ? &pcap->inside :
+							    &pcap->directed,
+				 seen->time_ns, &seen->pkt, dir);
+	return ret ? io_no_memory(trace->io) : 0;
+}
+
+/* The samples of a file, and the hardware address that its frames have in common. */
+static int take_samples(struct trace *trace, struct samplings *samplings)
+{
+	struct pcap *pcap = trace->state;
+	struct seen seen;
+	int ret = pcap_open_capture(trace);
+
+	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
+		if (seen.link.mark == FRAME_UNMARKED)
+			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES],
+				       &seen.link);
+		ret = 0;
+		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
+			ret = take_packet(trace, samplings, &seen);
+	}
+	pcap_close_capture(pcap);
+	return ret;
+}
+
+/* ---- traces that know directions ----------------------------------------- */
+
+struct observed {
+	struct sampling *sampling;
+	struct samples *samples;
+};
+
+static int observe(struct trace *trace, const struct netsync_packet *pkt)
+{
+	const struct observed *to = trace->io->observe_data;
+
+	return add_inside(to->sampling, to->samples, pkt->time_ns, pkt,
+			  pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
+	       io_no_memory(trace->io) : 0;
+}
+
+static int observe_by(struct netsync_io *io, const struct trace *trace,
+		      struct observed *to)
+{
+	char *what = io_format("%s=%s", "host", trace->path);
+	int ret = what ? 0 : io_no_memory(io);
+
+	io->observe = observe;
+	io->observe_data = to;
+	if (!ret)
+		ret = netsync_io_add(io, what);
+	if (ret >= 0)
+		ret = netsync_io_read(io, NULL, NULL);
+	free(what);
+	return ret;
+}
+
+/*
+ * Read a trace of another kind once more than it is read anyway, by a reader of its
+ * own. What there is to say of it is said when it is read; so it does not matter
+ * if that fails now.
+ */
+static int take_directed(struct trace *trace, struct sampling *sampling,
+			 struct samples *samples)
+{
+	struct netsync *ns = netsync_new();
+	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	struct observed to = { sampling, samples };
+	int ret = io ? observe_by(io, trace, &to) : -ENOMEM;
+
+	netsync_io_free(io);
+	netsync_free(ns);
+	return ret == -ENOMEM ? io_no_memory(trace->io) : 0;
+}
+
+/* ---- what is found ------------------------------------------------------- */
+
+static int keep_addresses(struct netsync_io *io, const char *host_name,
+			  const struct own *from)
+{
+	struct own *own = from->num ? own_add(io->owns, host_name) : NULL;
+
+	if (from->num && !own)
+		return io_no_memory(io);
+	for (size_t i = 0; i < from->num; i++)
+		if (own_add_address(own, &from->address[i]))
+			return io_no_memory(io);
+	return 0;
+}
+
+static void say_inferred(struct netsync_io *io, const struct watcher *watcher,
+			 const struct own *own, const char *how)
+{
+	char text[ADDRESS_TEXT], *list = NULL, *longer;
+
+	for (size_t i = 0; i < own->num && i < 8; i++) {
+		longer = io_format("%s%s%s", list ? list : "", list ? ", " : "",
+				   address_format(text, &own->address[i]));
+		free(list);
+		list = longer;
+	}
+	io_warn(io, "%s: its captures do not say which packets it sent; that it has the address %s was inferred from %s.",
+		watcher->name, list ? list : "", how);
+	free(list);
+}
+
+/* One of a host's own; the others may be those of routers. */
+static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
+{
+	struct own own = { .num = 0 };
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_traces && !ret; i++) {
+		const struct trace *trace = io->traces[i];
+		const struct pcap *pcap = trace->state;
+
+		if (!is_pcap(trace) ||
+		    strcmp(trace->host_name, watcher->name))
+			continue;
+		for (int j = 0; j < MAX_INTERFACES && !ret; j++) {
+			struct address address = { .is_mac = true };
+
+			if (pcap->macs[j].num != 1)
+				continue;
+			memcpy(address.bytes, pcap->macs[j].mac[0], MAC_SIZE);
+			ret = own_add_address(&own, &address);
+		}
+	}
+	if (!ret)
+		ret = keep_addresses(io, watcher->name, &own);
+	if (!ret && own.num)
+		say_inferred(io, watcher, &own, "what all frames have in common");
+	free(own.address);
+	return ret == -ENOMEM ? io_no_memory(io) : ret;
+}
+
+static int use_inferred(struct netsync_io *io, const struct watcher *watcher)
+{
+	int ret;
+
+	if (!watcher->wanted)
+		return 0;
+	if (!watcher->own.num || watcher->doubtful)
+		return use_common_macs(io, watcher);
+	ret = keep_addresses(io, watcher->name, &watcher->own);
+	if (!ret)
+		say_inferred(io, watcher, &watcher->own, watcher->told ?
+			     "the directions of the same packets in another trace" :
+			     "when the captures saw the same packets");
+	return ret;
+}
+
+/* Not all packets of it say so themselves, and nobody else does. */
+static bool is_wanted(const struct netsync_io *io, const struct trace *trace)
+{
+	const struct pcap *pcap = trace->state;
+
+	return is_pcap(trace) && pcap->unmarked &&
+	       !own_find(io->owns, trace->host_name);
+}
+
+static struct watcher *find_watcher(struct watcher *watchers, size_t *num,
+				    const char *name)
+{
+	for (size_t i = 0; i < *num; i++)
+		if (!strcmp(watchers[i].name, name))
+			return &watchers[i];
+	watchers[*num] = (struct watcher){ .name = name };
+	return &watchers[(*num)++];
+}
+
+/* Put all samples of a machine together. */
+static bool move_samples(struct samples *to, struct samples *from)
+{
+	struct sighted *all = realloc(to->of, (to->num + from->num + 1) *
+					      sizeof(*all));
+
+	if (!all)
+		return false;
+	if (from->num)
+		memcpy(all + to->num, from->of, from->num * sizeof(*all));
+	to->of = all;
+	to->num += from->num;
+	free(from->of);
+	*from = (struct samples){ .num = 0 };
+	return true;
+}
+
+/* Of all traces at once, so that all have samples of the same packets. */
+static void add_samples(struct sampling *sampling, struct samples *samples)
+{
+	sampling->all[sampling->num_all++] = samples;
+}
+
+/* @others: one for each trace; those of traces that are no captures. */
+static int take_from_all(struct netsync_io *io, struct samplings *samplings,
+			 struct samples *others)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_traces; i++) {
+		struct pcap *pcap = io->traces[i]->state;
+
+		if (!is_pcap(io->traces[i])) {
+			add_samples(&samplings->inside, &others[i]);
+			continue;
+		}
+		add_samples(&samplings->whole, &pcap->samples);
+		add_samples(&samplings->inside, &pcap->inside);
+		add_samples(&samplings->inside, &pcap->directed);
+	}
+	for (size_t i = 0; i < io->num_traces && !ret; i++)
+		ret = is_pcap(io->traces[i]) ?
+		      take_samples(io->traces[i], samplings) :
+		      take_directed(io->traces[i], &samplings->inside, &others[i]);
+	return ret;
+}
+
+static int give_samples(struct netsync_io *io, struct samples *others,
+			struct watcher *watchers, size_t *num)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_traces && !ret; i++) {
+		struct trace *trace = io->traces[i];
+		struct pcap *pcap = trace->state;
+		struct watcher *watcher =
+			find_watcher(watchers, num, trace->host_name);
+
+		watcher->wanted |= is_wanted(io, trace);
+		if (is_pcap(trace) ?
+		    !move_samples(&watcher->samples, &pcap->samples) ||
+		    !move_samples(&watcher->inside, &pcap->inside) ||
+		    !move_samples(&watcher->directed, &pcap->directed) :
+		    !move_samples(&watcher->directed, &others[i]))
+			ret = io_no_memory(io);
+	}
+	return ret;
+}
+
+/*
+ * Whose packets nobody else saw, it does not matter where these went: an idle
+ * machine is no reason to stop. Of traces of other kinds that is not known.
+ */
+static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t num)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (io->num_texts || !is_pcap(io->traces[i]))
+			return;
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const char *name = io->traces[i]->host_name;
+		struct pcap *pcap = io->traces[i]->state;
+
+		pcap->alone = !find_watcher(watchers, &num, name)->met;
+	}
+}
+
+static int infer(struct netsync_io *io)
+{
+	/* Of each capture there are three kinds. */
+	struct samples **all = calloc(3 * io->num_traces, sizeof(*all));
+	struct samples *others = calloc(io->num_traces, sizeof(*others));
+	struct watcher *watchers = calloc(io->num_traces, sizeof(*watchers));
+	struct samplings samplings = { .whole.all = all };
+	size_t num = 0;
+	int ret = all && others && watchers ? 0 : io_no_memory(io);
+
+	if (!ret) {
+		samplings.inside.all = all + io->num_traces;
+		ret = take_from_all(io, &samplings, others);
+	}
+	if (!ret)
+		ret = give_samples(io, others, watchers, &num);
+	if (!ret && (infer_from_known(watchers, num) ||
+		     infer_addresses(watchers, num)))
+		ret = io_no_memory(io);
+	for (size_t i = 0; i < num && !ret; i++)
+		ret = use_inferred(io, &watchers[i]);
+	if (!ret)
+		find_alone(io, watchers, num);
+	for (size_t i = 0; i < num; i++) {
+		free(watchers[i].samples.of);
+		free(watchers[i].inside.of);
+		free(watchers[i].directed.of);
+		free(watchers[i].own.address);
+		free(watchers[i].other.address);
+	}
+	for (size_t i = 0; i < io->num_traces && others; i++)
+		free(others[i].of);
+	free(others);
+	free(watchers);
+	free(all);
+	return ret;
+}
+
+/* An address that was given for nobody is a name with a mistake. */
+static int check_given(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->owns->num; i++) {
+		const struct own *own = &io->owns->own[i];
+		bool found = !own->given;
+
+		for (size_t j = 0; j < io->num_traces; j++)
+			found |= is_pcap(io->traces[j]) &&
+				 !strcmp(io->traces[j]->host_name, own->host_name);
+		if (!found)
+			return io_fail(io, -ENOENT,
+				"An address of \"%s\" was given, but no capture is of a host of that name.",
+				own->host_name);
+	}
+	return 0;
+}
+
+int pcap_prepare(struct netsync_io *io)
+{
+	bool wanted = false;
+	int ret = check_given(io);
+
+	for (size_t i = 0; i < io->num_traces && !ret; i++) {
+		const struct trace *trace = io->traces[i];
+
+		if (is_pcap(trace))
+			ret = keep_addresses(io, trace->host_name,
+				&((const struct pcap *)trace->state)->found);
+	}
+	for (size_t i = 0; i < io->num_traces; i++)
+		wanted |= is_wanted(io, io->traces[i]);
+	if (!ret && wanted)
+		ret = infer(io);
+	for (size_t i = 0; i < io->num_traces && !ret; i++) {
+		struct trace *trace = io->traces[i];
+		struct pcap *pcap = trace->state;
+
+		if (!is_pcap(trace))
+			continue;
+		if (is_wanted(io, trace) && !pcap->alone)
+			return io_fail(io, -EDESTADDRREQ,
+				"%s: it does not say which of its packets %s sent, and that cannot be inferred; give an address of that machine: --address %s=ADDRESS.",
+				trace->path, trace->host_name, trace->host_name);
+		pcap->own = own_find(io->owns, trace->host_name);
+	}
+	return ret;
+}
+
+int netsync_io_add_address(struct netsync_io *io, const char *what)
+{
+	const char *equal = strrchr(what, '=');
+	struct address address;
+	struct own *own = NULL;
+	char *name;
+	int ret;
+
+	ret = io_check_new(io, what);
+	if (ret < 0)
+		return ret;
+	if (!equal || equal == what || !address_parse(&address, equal + 1))
+		return io_fail(io, -EINVAL,
+			"%s: give an IP or hardware address of a host as NAME=ADDRESS, such as web=10.0.0.1.",
+			what);
+	name = strndup(what, equal - what);
+	if (name && !io_make_printable(&name))
+		own = own_add(io->owns, name);
+	free(name);
+	if (!own || own_add_address(own, &address))
+		return io_no_memory(io);
+	own->given = true;
+	return 0;
+}

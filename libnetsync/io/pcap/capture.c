@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <byteswap.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/pcap/capture.h"
+#include "util/array.h"
+
+#define PCAP_HEADER 24
+#define PCAP_RECORD 16
+
+#define NG_SECTION UINT32_C(0x0a0d0d0a)	/* the same in any byte order */
+#define NG_ORDER UINT32_C(0x1a2b3c4d)
+enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE_PACKET = 3,
+       NG_STATISTICS = 5, NG_PACKET = 6 };
+/* Type and length are before the body of a block, the length again after it. */
+#define NG_HEAD 8
+#define NG_TAIL 4
+
+/* Larger than any packet that libpcap takes, and most blocks. */
+#define WINDOW ((size_t)512 << 10)
+
+/* No packet is; a length that is, is none. */
+#define MAX_RECORD ((uint64_t)1 << 20)
+
+/* More than a machine has; a damaged file shall not fill the memory. */
+#define MAX_INTERFACES 65536
+
+/* ---- bytes ------------------------------------------------------------- */
+
+static uint32_t native_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
+{
+	uint16_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return capture->swapped ? bswap_16(value) : value;
+}
+
+uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes)
+{
+	uint32_t value = native_u32(bytes);
+
+	return capture->swapped ? bswap_32(value) : value;
+}
+
+uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return capture->swapped ? bswap_64(value) : value;
+}
+
+uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes)
+{
+	return (uint64_t)capture_u32(capture, bytes) << 32 |
+	       capture_u32(capture, bytes + 4);
+}
+
+/*
+ * Have the @num bytes from capture->next on in the window, or as many as there
+ * are. Return how many that are, or -errno.
+ */
+static ssize_t load(struct capture *capture, size_t num)
+{
+	uint64_t from = capture->next;
+	size_t kept = 0;
+
+	if (from >= capture->window_at &&
+	    from - capture->window_at <= capture->window_len)
+		kept = capture->window_len - (size_t)(from - capture->window_at);
+	if (kept >= num)
+		return (ssize_t)kept;
+	memmove(capture->window, capture->window + capture->window_len - kept,
+		kept);
+	capture->window_at = from;
+	capture->window_len = kept;
+	while (capture->window_len < num) {
+		ssize_t len = pread(capture->fd,
+				    capture->window + capture->window_len,
+				    WINDOW - capture->window_len,
+				    (off_t)(from + capture->window_len));
+
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return -errno;
+		if (!len)
+			break;
+		capture->window_len += (size_t)len;
+	}
+	return (ssize_t)capture->window_len;
+}
+
+static const uint8_t *bytes_of_next(const struct capture *capture)
+{
+	return capture->window + (capture->next - capture->window_at);
+}
+
+static int damaged(struct capture *capture, const char *why)
+{
+	capture->damage = why;
+	return -EILSEQ;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool is_pcap(uint32_t magic)
+{
+	return magic == CAPTURE_PCAP_US || magic == CAPTURE_PCAP_NS;
+}
+
+bool capture_claims(const uint8_t *head, size_t len)
+{
+	uint32_t magic, order;
+
+	if (len < 12)
+		return false;
+	magic = native_u32(head);
+	order = native_u32(head + 8);
+	if (magic == NG_SECTION)
+		return order == NG_ORDER || order == bswap_32(NG_ORDER);
+	return is_pcap(magic) || is_pcap(bswap_32(magic));
+}
+
+int capture_open(struct capture *capture, const char *path)
+{
+	memset(capture, 0, sizeof(*capture));
+	capture->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (capture->fd < 0)
+		return -errno;
+	capture->window = malloc(WINDOW);
+	return capture->window ? 0 : -ENOMEM;
+}
+
+void capture_close(struct capture *capture)
+{
+	if (capture->fd >= 0)
+		close(capture->fd);
+	capture->fd = -1;
+	free(capture->window);
+	free(capture->interfaces);
+	capture->window = NULL;
+	capture->interfaces = NULL;
+}
+
+static struct capture_interface *add_interface(struct capture *capture)
+{
+	struct capture_interface *new;
+
+	if (array_grow(&capture->interfaces, &capture->interface_room,
+		       capture->num_interfaces, sizeof(*capture->interfaces)))
+		return NULL;
+	new = &capture->interfaces[capture->num_interfaces++];
+	*new = (struct capture_interface){ .resolution = 6 };
+	return new;
+}
+
+/* ---- pcap -------------------------------------------------------------- */
+
+static int begin_pcap(struct capture *capture, struct capture_block *block)
+{
+	struct capture_interface *interface = add_interface(capture);
+	uint32_t magic = capture_u32(capture, block->bytes);
+
+	if (!interface)
+		return -ENOMEM;
+	/* The rest of the word is about frame check sequences. */
+	interface->link = (uint16_t)capture_u32(capture, block->bytes + 20);
+	if (magic == CAPTURE_PCAP_NS)
+		interface->resolution = RESOLUTION_NS;
+	block->kind = CAPTURE_HEADER;
+	return 1;
+}
+
+static int read_record(struct capture *capture, struct capture_block *block)
+{
+	const uint8_t *bytes = block->bytes;
+
+	block->kind = CAPTURE_PACKET;
+	block->interface = capture->interfaces;
+	block->has_time = true;
+	block->ticks = capture_u32(capture, bytes) *
+		       (block->interface->resolution == RESOLUTION_NS ?
+			UINT64_C(1000000000) : UINT64_C(1000000)) +
+		       capture_u32(capture, bytes + 4);
+	block->data = bytes + PCAP_RECORD;
+	block->captured = (size_t)block->size - PCAP_RECORD;
+	block->original = capture_u32(capture, bytes + 12);
+	return 1;
+}
+
+/* ---- pcapng ------------------------------------------------------------ */
+
+bool capture_next_option(const struct capture *capture,
+			 const struct capture_block *block, size_t *at,
+			 struct capture_option *option)
+{
+	size_t end = block->size - NG_TAIL;
+
+	if (!*at || end > block->loaded || *at > end || end - *at < 4)
+		return false;
+	option->code = capture_u16(capture, block->bytes + *at);
+	option->len = capture_u16(capture, block->bytes + *at + 2);
+	option->value = block->bytes + *at + 4;
+	if (option->code == OPTION_END || end - *at - 4 < option->len)
+		return false;
+	*at += 4 + ((option->len + 3u) & ~3u);
+	return true;
+}
+
+static int begin_section(struct capture *capture, struct capture_block *block)
+{
+	capture->num_interfaces = 0;
+	block->kind = CAPTURE_HEADER;
+	block->options = 24;
+	if (block->size < 24 + NG_TAIL)
+		return damaged(capture, "the header of a section is too short");
+	if (capture_u16(capture, block->bytes + 12) != 1)
+		return damaged(capture, "a section has an unknown version");
+	return 1;
+}
+
+static int read_interface(struct capture *capture, struct capture_block *block)
+{
+	struct capture_interface *interface;
+	struct capture_option option;
+	size_t at = 16;
+
+	if (block->size < 16 + NG_TAIL)
+		return damaged(capture, "an interface is too short");
+	if (capture->num_interfaces == MAX_INTERFACES)
+		return damaged(capture, "a section has more than 65536 interfaces");
+	interface = add_interface(capture);
+	if (!interface)
+		return -ENOMEM;
+	block->kind = CAPTURE_INTERFACE;
+	block->options = at;
+	block->interface = interface;
+	block->interface_id = (uint32_t)capture->num_interfaces - 1;
+	interface->link = capture_u16(capture, block->bytes + 8);
+	while (capture_next_option(capture, block, &at, &option)) {
+		if (option.code == OPTION_IF_TSRESOL && option.len == 1)
+			interface->resolution = option.value[0];
+		else if (option.code == OPTION_IF_TSOFFSET && option.len == 8)
+			interface->offset_s =
+				(int64_t)capture_u64(capture, option.value);
+	}
+	return 1;
+}
+
+static int find_interface(struct capture *capture, struct capture_block *block)
+{
+	if (block->interface_id >= capture->num_interfaces)
+		return damaged(capture,
+			"a block is of an interface that was not described");
+	block->interface = &capture->interfaces[block->interface_id];
+	return 1;
+}
+
+/* Where the data are, and so many bytes of them; options are behind that. */
+static int set_data(struct capture *capture, struct capture_block *block,
+		    size_t at, uint32_t captured)
+{
+	uint64_t room = block->size - NG_TAIL - at;
+
+	if (captured > room)
+		return damaged(capture, "a packet is longer than its block");
+	block->data = block->bytes + at;
+	block->captured = captured;
+	block->options = at + (((size_t)captured + 3) & ~(size_t)3);
+	return 1;
+}
+
+static void read_direction(const struct capture *capture,
+			   struct capture_block *block)
+{
+	struct capture_option option;
+	size_t at = block->options;
+
+	while (capture_next_option(capture, block, &at, &option)) {
+		uint32_t bits;
+
+		if (option.code != OPTION_EPB_FLAGS || option.len != 4)
+			continue;
+		bits = capture_u32(capture, option.value) & 3;
+		if (bits == CAPTURE_IN || bits == CAPTURE_OUT)
+			block->dir = bits;
+	}
+}
+
+static int read_packet(struct capture *capture, struct capture_block *block,
+		       uint32_t type)
+{
+	const uint8_t *bytes = block->bytes;
+	int ret;
+
+	if (block->size < 28 + NG_TAIL)
+		return damaged(capture, "a packet is too short");
+	block->kind = CAPTURE_PACKET;
+	block->interface_id = type == NG_PACKET ?
+			      capture_u32(capture, bytes + 8) :
+			      capture_u16(capture, bytes + 8);
+	block->has_time = true;
+	block->time_at = 12;
+	block->ticks = capture_ticks(capture, bytes + 12);
+	block->original = capture_u32(capture, bytes + 24);
+	ret = find_interface(capture, block);
+	if (ret < 0)
+		return ret;
+	ret = set_data(capture, block, 28, capture_u32(capture, bytes + 20));
+	if (ret > 0)
+		read_direction(capture, block);
+	return ret;
+}
+
+/* It has no time. */
+static int read_simple(struct capture *capture, struct capture_block *block)
+{
+	if (block->size < 12 + NG_TAIL)
+		return damaged(capture, "a packet is too short");
+	block->kind = CAPTURE_PACKET;
+	return find_interface(capture, block);
+}
+
+static int read_statistics(struct capture *capture, struct capture_block *block)
+{
+	if (block->size < 20 + NG_TAIL)
+		return damaged(capture, "statistics are too short");
+	block->kind = CAPTURE_STATISTICS;
+	block->interface_id = capture_u32(capture, block->bytes + 8);
+	block->time_at = 12;
+	block->ticks = capture_ticks(capture, block->bytes + 12);
+	block->options = 20;
+	return find_interface(capture, block);
+}
+
+static int read_block(struct capture *capture, struct capture_block *block)
+{
+	uint32_t type = capture_u32(capture, block->bytes);
+
+	switch (type) {
+	case NG_SECTION:
+		return begin_section(capture, block);
+	case NG_INTERFACE:
+		return read_interface(capture, block);
+	case NG_OLD_PACKET:
+	case NG_PACKET:
+		return read_packet(capture, block, type);
+	case NG_SIMPLE_PACKET:
+		return read_simple(capture, block);
+	case NG_STATISTICS:
+		return read_statistics(capture, block);
+	default:
+		return 1;
+	}
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+/* How a file, or a section, begins says its byte order. */
+static int find_order(struct capture *capture, const uint8_t *bytes)
+{
+	uint32_t magic = native_u32(bytes), order = native_u32(bytes + 8);
+
+	if (magic == NG_SECTION && !(capture->next && !capture->ng)) {
+		capture->ng = true;
+		capture->swapped = order != NG_ORDER;
+		if (capture->swapped && order != bswap_32(NG_ORDER))
+			return damaged(capture,
+				       "a section has an unknown byte order");
+	} else if (!capture->next) {
+		capture->ng = false;
+		capture->swapped = !is_pcap(magic);
+		if (capture->swapped && !is_pcap(bswap_32(magic)))
+			return damaged(capture, "it is neither pcap nor pcapng");
+	}
+	return 0;
+}
+
+static int find_size(struct capture *capture, struct capture_block *block)
+{
+	if (capture->ng) {
+		block->size = capture_u32(capture, block->bytes + 4);
+		if (block->size < NG_HEAD + NG_TAIL || block->size % 4)
+			return damaged(capture,
+				       "a block has a length that cannot be");
+	} else if (!block->at) {
+		block->size = PCAP_HEADER;
+	} else {
+		block->size = capture_u32(capture, block->bytes + 8);
+		if (block->size > MAX_RECORD)
+			return damaged(capture,
+				       "a packet has a length that cannot be");
+		block->size += PCAP_RECORD;
+	}
+	return 0;
+}
+
+/* Is all of it in the file? */
+static int check_end(struct capture *capture, struct capture_block *block)
+{
+	uint8_t end[NG_TAIL];
+	const uint8_t *last = end;
+
+	if (block->loaded == block->size)
+		last = block->bytes + block->size - NG_TAIL;
+	else if (block->size <= WINDOW ||
+		 pread(capture->fd, end, NG_TAIL,
+		       (off_t)(block->at + block->size - NG_TAIL)) != NG_TAIL)
+		return damaged(capture, "it ends in the middle of a packet");
+	if (capture->ng && capture_u32(capture, last) != block->size)
+		return damaged(capture, "the two lengths of a block differ");
+	return 0;
+}
+
+int capture_next(struct capture *capture, struct capture_block *block)
+{
+	const size_t head = capture->ng && capture->next ? NG_HEAD + NG_TAIL :
+							   PCAP_RECORD;
+	ssize_t there = load(capture, head);
+	size_t wanted;
+	int ret;
+
+	*block = (struct capture_block){ .kind = CAPTURE_OTHER,
+					 .at = capture->next };
+	if (there <= 0)
+		return (int)there;
+	if ((size_t)there < head)
+		return damaged(capture, "it ends in the middle of a packet");
+	block->bytes = bytes_of_next(capture);
+	ret = find_order(capture, block->bytes);
+	if (!ret)
+		ret = find_size(capture, block);
+	if (ret < 0)
+		return ret;
+	wanted = block->size < WINDOW ? (size_t)block->size : WINDOW;
+	there = load(capture, wanted);
+	if (there < 0)
+		return (int)there;
+	block->bytes = bytes_of_next(capture);
+	block->loaded = (size_t)there < wanted ? (size_t)there : wanted;
+	ret = check_end(capture, block);
+	if (ret < 0)
+		return ret;
+	if (capture->ng)
+		ret = read_block(capture, block);
+	else
+		ret = block->at ? read_record(capture, block) :
+				  begin_pcap(capture, block);
+	if (ret < 0)
+		return ret;
+	if (block->data && block->captured >
+			   block->loaded - (size_t)(block->data - block->bytes))
+		block->captured = block->loaded -
+				  (size_t)(block->data - block->bytes);
+	capture->next += block->size;
+	return 1;
+}
+
+/* ---- times ------------------------------------------------------------- */
+
+bool capture_time(const struct capture_interface *interface, uint64_t ticks,
+		  int64_t *time_ns)
+{
+	const unsigned int exponent = interface->resolution & 0x7f;
+	unsigned __int128 ns = ticks;
+	__int128 time;
+
+	if (interface->resolution & 0x80) {
+		ns = ns * 1000000000 >> exponent;
+	} else {
+		for (unsigned int i = exponent; i < RESOLUTION_NS; i++)
+			ns *= 10;
+		for (unsigned int i = RESOLUTION_NS; i < exponent && ns; i++)
+			ns /= 10;
+	}
+	time = (__int128)interface->offset_s * 1000000000 + (__int128)ns;
+	*time_ns = (int64_t)time;
+	return time == *time_ns;
+}
+
+int64_t capture_tick_ns(const struct capture_interface *interface)
+{
+	const unsigned int exponent = interface->resolution & 0x7f;
+	int64_t tick = 1000000000;
+
+	if (interface->resolution & 0x80)
+		return exponent < 30 ? ((tick - 1) >> exponent) + 1 : 1;
+	for (unsigned int i = 0; i < exponent && tick > 1; i++)
+		tick /= 10;
+	return tick;
+}

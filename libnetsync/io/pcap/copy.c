@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Copies of captures with other times. Blocks are copied as they are, but for
+ * the times in them; where the unit of these is coarser than a nanosecond it
+ * becomes that, in the header of a pcap file and in the blocks of interfaces.
+ */
+#include <byteswap.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/io.h"
+#include "io/pcap/capture.h"
+
+#define NS_PER_S 1000000000
+
+struct copy {
+	struct netsync_io *io;
+	const char *from;
+	const char *to;
+	netsync_io_time_func time;
+	void *data;
+	struct capture capture;
+	FILE *out;
+	/* Of a section that says how long it is. */
+	uint64_t section_at;	/* in the copy; 0: there is none */
+	uint64_t section_len;
+	uint64_t grown;		/* by so much since then */
+	uint64_t written;
+};
+
+/* ---- writing ------------------------------------------------------------- */
+
+static int failed_to_write(struct copy *copy)
+{
+	return io_fail(copy->io, -errno, "%s: %s.", copy->to, strerror(errno));
+}
+
+static int put(struct copy *copy, const void *bytes, size_t len)
+{
+	copy->written += len;
+	if (fwrite(bytes, 1, len, copy->out) == len)
+		return 0;
+	return failed_to_write(copy);
+}
+
+/* The block from @at on, also what of it was not loaded. */
+static int put_rest(struct copy *copy, const struct capture_block *block,
+		    size_t at)
+{
+	uint8_t bytes[4096];
+	uint64_t from = block->loaded;
+	int ret = put(copy, block->bytes + at, block->loaded - at);
+
+	while (!ret && from < block->size) {
+		size_t wanted = block->size - from < sizeof(bytes) ?
+				(size_t)(block->size - from) : sizeof(bytes);
+		ssize_t len = pread(copy->capture.fd, bytes, wanted,
+				    (off_t)(block->at + from));
+
+		if (len <= 0)
+			return io_fail(copy->io, len ? -errno : -EIO, "%s: %s.",
+				       copy->from, strerror(len ? errno : EIO));
+		from += (uint64_t)len;
+		ret = put(copy, bytes, (size_t)len);
+	}
+	return ret;
+}
+
+static void set_u16(const struct copy *copy, uint8_t *to, uint16_t value)
+{
+	value = copy->capture.swapped ? bswap_16(value) : value;
+	memcpy(to, &value, sizeof(value));
+}
+
+static void set_u32(const struct copy *copy, uint8_t *to, uint32_t value)
+{
+	value = copy->capture.swapped ? bswap_32(value) : value;
+	memcpy(to, &value, sizeof(value));
+}
+
+/* ---- times --------------------------------------------------------------- */
+
+/* Would a nanosecond be lost? Decimal units only are kept. */
+static bool is_coarse(const struct capture_interface *interface)
+{
+	return interface->resolution & 0x80 ||
+	       interface->resolution < RESOLUTION_NS;
+}
+
+/* The time as it is, less what is finer than a nanosecond. */
+static int correct(struct copy *copy, const struct capture_interface *interface,
+		   uint64_t ticks, int64_t *time_ns)
+{
+	int ret = -ERANGE;
+
+	if (capture_time(interface, ticks, time_ns))
+		ret = copy->time(copy->data, *time_ns, time_ns);
+	if (ret == -ERANGE)
+		return io_fail(copy->io, ret,
+			"%s: a packet at byte %llu has a time that cannot be corrected.",
+			copy->from, (unsigned long long)copy->capture.next);
+	return ret < 0 ? io_fail(copy->io, ret, "%s: the copy was given up.",
+				 copy->from) : 0;
+}
+
+static int new_ticks(struct copy *copy, const struct capture_block *block,
+		     uint64_t ticks, uint64_t *new)
+{
+	const struct capture_interface *interface = block->interface;
+	unsigned __int128 units = 1, value;
+	int64_t time_ns;
+	__int128 ns;
+	int ret = correct(copy, interface, ticks, &time_ns);
+
+	if (ret)
+		return ret;
+	ns = (__int128)time_ns - (__int128)interface->offset_s * NS_PER_S;
+	if (!is_coarse(interface))
+		for (unsigned int i = RESOLUTION_NS;
+		     i < interface->resolution && units < UINT64_MAX; i++)
+			units *= 10;
+	value = (unsigned __int128)ns * units + ticks % units;
+	*new = (uint64_t)value;
+	if (ns >= 0 && ns <= UINT64_MAX && units < UINT64_MAX && value == *new)
+		return 0;
+	return io_fail(copy->io, -ERANGE,
+		"%s: a corrected time does not fit into the capture's unit of time.",
+		copy->from);
+}
+
+/* ---- blocks -------------------------------------------------------------- */
+
+static int copy_record(struct copy *copy, const struct capture_block *block)
+{
+	uint8_t stamp[8];
+	int64_t time_ns;
+	int ret = correct(copy, block->interface, block->ticks, &time_ns);
+
+	if (ret)
+		return ret;
+	if (time_ns < 0 || time_ns / NS_PER_S > UINT32_MAX)
+		return io_fail(copy->io, -ERANGE,
+			"%s: a corrected time is outside of the years 1970 to 2106.",
+			copy->from);
+	set_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
+	set_u32(copy, stamp + 4, (uint32_t)(time_ns % NS_PER_S));
+	ret = put(copy, stamp, sizeof(stamp));
+	return ret ? ret : put_rest(copy, block, sizeof(stamp));
+}
+
+static int copy_file_header(struct copy *copy, const struct capture_block *block)
+{
+	uint8_t magic[4];
+	int ret;
+
+	set_u32(copy, magic, CAPTURE_PCAP_NS);
+	ret = put(copy, magic, sizeof(magic));
+	return ret ? ret : put_rest(copy, block, sizeof(magic));
+}
+
+static void set_ticks(const struct copy *copy, uint8_t *to, uint64_t ticks)
+{
+	set_u32(copy, to, (uint32_t)(ticks >> 32));
+	set_u32(copy, to + 4, (uint32_t)ticks);
+}
+
+static int copy_packet(struct copy *copy, const struct capture_block *block)
+{
+	const size_t at = block->time_at;
+	uint8_t stamp[8];
+	uint64_t ticks;
+	int ret = new_ticks(copy, block, block->ticks, &ticks);
+
+	if (ret)
+		return ret;
+	set_ticks(copy, stamp, ticks);
+	ret = put(copy, block->bytes, at);
+	if (!ret)
+		ret = put(copy, stamp, sizeof(stamp));
+	return ret ? ret : put_rest(copy, block, at + sizeof(stamp));
+}
+
+/* When they were made, and from when to when they are. */
+static int copy_statistics(struct copy *copy, struct capture_block *block)
+{
+	uint8_t *bytes = malloc(block->loaded);
+	struct capture_option option;
+	size_t at = block->options;
+	uint64_t ticks;
+	int ret;
+
+	if (!bytes)
+		return io_no_memory(copy->io);
+	memcpy(bytes, block->bytes, block->loaded);
+	ret = new_ticks(copy, block, block->ticks, &ticks);
+	if (!ret)
+		set_ticks(copy, bytes + block->time_at, ticks);
+	while (!ret && capture_next_option(&copy->capture, block, &at, &option)) {
+		if ((option.code != OPTION_ISB_START &&
+		     option.code != OPTION_ISB_END) || option.len != 8)
+			continue;
+		ret = new_ticks(copy, block,
+				capture_ticks(&copy->capture, option.value), &ticks);
+		if (!ret)
+			set_ticks(copy, bytes + (option.value - block->bytes),
+				  ticks);
+	}
+	block->bytes = bytes;
+	if (!ret)
+		ret = put_rest(copy, block, 0);
+	free(bytes);
+	return ret;
+}
+
+/* An interface is described by so many bytes, then by options. */
+#define INTERFACE_HEAD 16
+#define TAIL 4
+
+/* With another unit of time; @room is for 12 bytes more than it has. */
+static size_t raise(const struct copy *copy, const struct capture_block *block,
+		    uint8_t *room)
+{
+	const uint8_t unit[4] = { RESOLUTION_NS };
+	struct capture_option option;
+	size_t at = block->options, from = at, len = INTERFACE_HEAD;
+
+	memcpy(room, block->bytes, INTERFACE_HEAD);
+	set_u16(copy, room + len, OPTION_IF_TSRESOL);
+	set_u16(copy, room + len + 2, 1);
+	memcpy(room + len + 4, unit, sizeof(unit));
+	len += 8;
+	for (; capture_next_option(&copy->capture, block, &at, &option);
+	     from = at) {
+		if (option.code == OPTION_IF_TSRESOL)
+			continue;
+		memcpy(room + len, block->bytes + from, at - from);
+		len += at - from;
+	}
+	/* No option is behind this one. */
+	memset(room + len, 0, 4);
+	len += 4 + TAIL;
+	set_u32(copy, room + 4, (uint32_t)len);
+	set_u32(copy, room + len - TAIL, (uint32_t)len);
+	return len;
+}
+
+static int copy_interface(struct copy *copy, const struct capture_block *block)
+{
+	uint8_t *room;
+	size_t len;
+	int ret;
+
+	if (!is_coarse(block->interface))
+		return put_rest(copy, block, 0);
+	if (block->loaded < block->size)
+		return io_fail(copy->io, -E2BIG,
+			"%s: the description of an interface is too long to be changed.",
+			copy->from);
+	room = malloc(block->loaded + 12);
+	if (!room)
+		return io_no_memory(copy->io);
+	len = raise(copy, block, room);
+	ret = put(copy, room, len);
+	copy->grown += len - block->size;
+	free(room);
+	return ret;
+}
+
+/* ---- sections ------------------------------------------------------------ */
+
+#define SECTION_LENGTH 16	/* where that is in its header */
+
+/* Its length was written before it was known by how much it grows. */
+static int end_section(struct copy *copy)
+{
+	uint64_t len = copy->section_len + copy->grown;
+
+	if (!copy->section_at || !copy->grown)
+		return 0;
+	if (copy->capture.swapped)
+		len = bswap_64(len);
+	if (!fseeko(copy->out, (off_t)copy->section_at, SEEK_SET) &&
+	    fwrite(&len, sizeof(len), 1, copy->out) == 1 &&
+	    !fseeko(copy->out, 0, SEEK_END))
+		return 0;
+	return failed_to_write(copy);
+}
+
+static int copy_section(struct copy *copy, const struct capture_block *block)
+{
+	const uint64_t len = capture_u64(&copy->capture,
+					 block->bytes + SECTION_LENGTH);
+
+	copy->section_at = len == UINT64_MAX ? 0 :
+			   copy->written + SECTION_LENGTH;
+	copy->section_len = len;
+	copy->grown = 0;
+	return put_rest(copy, block, 0);
+}
+
+static int copy_block(struct copy *copy, struct capture_block *block)
+{
+	switch (block->kind) {
+	case CAPTURE_HEADER:
+		return copy->capture.ng ? copy_section(copy, block) :
+					  copy_file_header(copy, block);
+	case CAPTURE_INTERFACE:
+		return copy_interface(copy, block);
+	case CAPTURE_PACKET:
+		if (!block->has_time)
+			return put_rest(copy, block, 0);
+		return copy->capture.ng ? copy_packet(copy, block) :
+					  copy_record(copy, block);
+	case CAPTURE_STATISTICS:
+		return copy_statistics(copy, block);
+	default:
+		return put_rest(copy, block, 0);
+	}
+}
+
+static int copy_blocks(struct copy *copy)
+{
+	struct capture_block block;
+	bool swapped = false;
+	int ret;
+
+	while ((ret = capture_next(&copy->capture, &block)) > 0) {
+		const bool next = copy->capture.swapped;
+
+		/* The length of the one before is in the byte order of that. */
+		if (copy->capture.ng && block.kind == CAPTURE_HEADER && block.at) {
+			copy->capture.swapped = swapped;
+			ret = end_section(copy);
+			copy->capture.swapped = next;
+			if (ret)
+				return ret;
+		}
+		swapped = next;
+		ret = copy_block(copy, &block);
+		if (ret)
+			return ret;
+	}
+	if (ret == -EILSEQ) {
+		io_warn(copy->io, "%s: it was copied up to its byte %llu only (%s).",
+			copy->from, (unsigned long long)copy->capture.next,
+			copy->capture.damage);
+		ret = 0;
+	}
+	if (ret)
+		return io_fail(copy->io, ret, "%s: %s.", copy->from,
+			       strerror(-ret));
+	return end_section(copy);
+}
+
+static int open_both(struct copy *copy)
+{
+	int ret = capture_open(&copy->capture, copy->from), fd;
+	struct stat st;
+
+	if (!ret && fstat(copy->capture.fd, &st))
+		ret = -errno;
+	if (ret)
+		return io_fail(copy->io, ret, "%s: %s.", copy->from,
+			       strerror(-ret));
+	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		  st.st_mode & 0666);
+	if (fd < 0)
+		return failed_to_write(copy);
+	copy->out = fdopen(fd, "w");
+	if (copy->out)
+		return 0;
+	ret = failed_to_write(copy);
+	close(fd);
+	return ret;
+}
+
+int netsync_io_copy_capture(struct netsync_io *io, const char *from,
+			    const char *to, netsync_io_time_func time, void *data)
+{
+	struct copy copy = { .io = io, .from = from, .to = to, .time = time,
+			     .data = data };
+	int ret = open_both(&copy);
+
+	if (!ret)
+		ret = copy_blocks(&copy);
+	if (copy.out && fclose(copy.out) && !ret)
+		ret = failed_to_write(&copy);
+	capture_close(&copy.capture);
+	return ret;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Captures, of tcpdump, dumpcap, Wireshark and others: pcap and pcapng.
+ *
+ * A capture is read two or three times: to learn when it begins and ends, and
+ * what is in it; if its packets do not say in which direction they went, to
+ * infer that from all captures together; and to push the packets. It is open
+ * only while the time that is being read is in it, since one of a long time may
+ * have been cut into thousands of files.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/pcap/pcap.h"
+
+/* Kernels stamp captured packets with this one. */
+#define CLOCK_NAME "realtime"
+
+/*
+ * How far packets may be out of order in a file (ns): those of several
+ * interfaces or queues are written in bunches.
+ */
+#define DISORDER INT64_C(1000000000)
+
+#define MAX_DEVICES 1024
+
+static bool pcap_claims(const struct found *found)
+{
+	return capture_claims(found->head, found->head_len);
+}
+
+/* ---- packets ------------------------------------------------------------- */
+
+int pcap_open_capture(struct trace *trace)
+{
+	struct pcap *pcap = trace->state;
+	int ret = capture_open(&pcap->capture, trace->path);
+
+	pcap->is_open = true;
+	if (ret == -ENOMEM)
+		return io_no_memory(trace->io);
+	if (ret < 0)
+		return io_fail(trace->io, ret, "%s: %s.", trace->path,
+			       strerror(-ret));
+	return 0;
+}
+
+void pcap_close_capture(struct pcap *pcap)
+{
+	if (pcap->is_open)
+		capture_close(&pcap->capture);
+	pcap->is_open = false;
+}
+
+/* Take what is before the damage, here and whenever it is read again. */
+static void end_at_damage(struct trace *trace)
+{
+	struct pcap *pcap = trace->state;
+
+	if (pcap->end == UINT64_MAX) {
+		trace->info.damaged++;
+		trace->readable = trace->path;
+		io_warn(trace->io, "%s: it was read up to its byte %llu only (%s).",
+			trace->path, (unsigned long long)pcap->capture.next,
+			pcap->capture.damage);
+	}
+	pcap->end = pcap->capture.next;
+}
+
+/* The next block; 0: there is none; negative: io_fail() was called. */
+static int next_block(struct trace *trace, struct capture_block *block)
+{
+	struct pcap *pcap = trace->state;
+	int ret = 0;
+
+	if (pcap->capture.next < pcap->end)
+		ret = capture_next(&pcap->capture, block);
+	if (ret == -EILSEQ) {
+		end_at_damage(trace);
+		return 0;
+	}
+	if (ret == -ENOMEM)
+		return io_no_memory(trace->io);
+	if (ret < 0)
+		return io_fail(trace->io, ret, "%s: %s.", trace->path,
+			       strerror(-ret));
+	return ret;
+}
+
+static bool is_usable(const struct capture_block *block)
+{
+	return block->kind == CAPTURE_PACKET && block->has_time &&
+	       frame_knows_link(block->interface->link);
+}
+
+static void read_link(const struct pcap *pcap, const struct capture_block *block,
+		      struct seen *seen)
+{
+	const struct frame frame = { block->data, block->captured,
+				     block->original };
+
+	seen->interface = block->interface_id;
+	seen->tick_ns = capture_tick_ns(block->interface);
+	/* One that no clock can show is too far away, which is counted. */
+	if (!capture_time(block->interface, block->ticks, &seen->time_ns))
+		seen->time_ns = INT64_MAX;
+	seen->result = frame_read_link(&frame, block->interface->link,
+				       pcap->capture.swapped, &seen->link);
+	if (block->dir != CAPTURE_UNKNOWN)
+		seen->link.mark = block->dir == CAPTURE_OUT ? FRAME_OUT :
+							      FRAME_IN;
+}
+
+int pcap_next_packet(struct trace *trace, struct seen *seen)
+{
+	const struct pcap *pcap = trace->state;
+	struct capture_block block;
+	int ret;
+
+	do {
+		ret = next_block(trace, &block);
+		if (ret <= 0)
+			return ret;
+	} while (!is_usable(&block));
+	read_link(pcap, &block, seen);
+	if (seen->result == FRAME_PACKET) {
+		const struct frame frame = { block.data, block.captured,
+					     block.original };
+
+		seen->result = frame_read_packet(&frame, &seen->link, &seen->pkt);
+	}
+	return 1;
+}
+
+/* ---- what is in a file --------------------------------------------------- */
+
+static size_t rotation_suffix(const char *name, size_t len)
+{
+	size_t from = len, digits = 0;
+
+	while (from && strchr("0123456789_-+:T", name[from - 1])) {
+		from--;
+		digits += isdigit((unsigned char)name[from]) != 0;
+	}
+	/* Fewer may be the number of the machine. */
+	return from && digits >= 8 ? from : len;
+}
+
+/*
+ * A file's name without ".pcap", ".pcapng" or the like, the number that tcpdump
+ * adds, and the date that tools add to each of many files.
+ */
+static char *name_of_file(const char *path)
+{
+	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		const char *ending = strcasestr(name, endings[i]);
+
+		if (ending && ending > name) {
+			len = (size_t)(ending - name);
+			break;
+		}
+	}
+	return strndup(name, rotation_suffix(name, len));
+}
+
+static int find_address(struct pcap *pcap, const struct capture_option *option)
+{
+	struct address address = { .is_mac = false };
+
+	if (option->code == OPTION_IF_IPV4 && option->len == 8) {
+		memset(address.bytes + 10, 0xff, 2);
+		memcpy(address.bytes + 12, option->value, 4);
+	} else if (option->code == OPTION_IF_IPV6 && option->len == 17) {
+		memcpy(address.bytes, option->value, 16);
+	} else if (option->code == OPTION_IF_MAC && option->len == MAC_SIZE) {
+		address.is_mac = true;
+		memcpy(address.bytes, option->value, MAC_SIZE);
+	} else {
+		return 0;
+	}
+	return own_add_address(&pcap->found, &address);
+}
+
+static int find_addresses(struct pcap *pcap, const struct capture_block *block)
+{
+	struct capture_option option;
+	size_t at = block->options;
+	int ret = 0;
+
+	while (!ret && capture_next_option(&pcap->capture, block, &at, &option))
+		ret = find_address(pcap, &option);
+	return ret;
+}
+
+static void extend_range(struct trace *trace, int64_t time_ns)
+{
+	struct range *range = &trace->range;
+
+	if (range->end_ns < range->begin_ns)
+		*range = (struct range){ time_ns, time_ns };
+	if (time_ns < range->begin_ns)
+		range->begin_ns = time_ns;
+	if (time_ns > range->end_ns)
+		range->end_ns = time_ns;
+}
+
+/* Of the packets, how many there are that may be used, and that are not. */
+static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
+{
+	struct pcap *pcap = trace->state;
+	struct capture_block block;
+	struct seen seen;
+	int ret;
+
+	while ((ret = next_block(trace, &block)) > 0) {
+		if (block.kind == CAPTURE_INTERFACE &&
+		    find_addresses(pcap, &block))
+			return io_no_memory(trace->io);
+		if (block.kind != CAPTURE_PACKET)
+			continue;
+		*others += !is_usable(&block);
+		if (!is_usable(&block))
+			continue;
+		++*usable;
+		read_link(pcap, &block, &seen);
+		/* What is behind damage may look like a packet, but seldom of IP. */
+		if (seen.result != FRAME_PACKET)
+			continue;
+		if (seen.time_ns != INT64_MAX)
+			extend_range(trace, seen.time_ns);
+		pcap->unmarked += seen.link.mark == FRAME_UNMARKED;
+	}
+	if (pcap->end == UINT64_MAX)
+		pcap->end = pcap->capture.next;
+	return ret;
+}
+
+static int pcap_open(struct trace *trace)
+{
+	struct pcap *pcap = calloc(1, sizeof(*pcap));
+	uint64_t usable = 0, others = 0;
+	int ret;
+
+	if (!pcap)
+		return io_no_memory(trace->io);
+	trace->state = pcap;
+	trace->range.end_ns = -1;
+	trace->host_name = name_of_file(trace->path);
+	trace->clock_name = strdup(CLOCK_NAME);
+	trace->has_network = true;
+	pcap->end = UINT64_MAX;
+	if (!trace->host_name || !trace->clock_name)
+		return io_no_memory(trace->io);
+	ret = pcap_open_capture(trace);
+	if (!ret)
+		ret = look_through(trace, &usable, &others);
+	pcap_close_capture(pcap);
+	if (ret < 0)
+		return ret;
+	if (others)
+		io_warn(trace->io, "%s: %llu packets were not used: they have no time, or come from a kind of link that cannot be read.",
+			trace->path, (unsigned long long)others);
+	if (!usable && !others)
+		io_warn(trace->io, "%s: nothing was captured in it; the trace was not used.",
+			trace->path);
+	return usable > 0;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static int64_t point_of(struct trace *trace, const struct seen *seen)
+{
+	struct pcap *pcap = trace->state;
+	const unsigned int interface = seen->interface % MAX_INTERFACES;
+	const unsigned int device = seen->link.device % MAX_DEVICES;
+	struct point_cache *cache =
+		&pcap->points[(interface + device) % POINT_CACHE];
+	char name[24];
+
+	if (cache->used && cache->interface == interface &&
+	    cache->device == device)
+		return cache->number;
+	snprintf(name, sizeof(name), "%u:%u", interface, device);
+	*cache = (struct point_cache){ true, interface, device,
+				       io_point(trace, "capture", name) };
+	return cache->number;
+}
+
+static int push(struct trace *trace, struct seen *seen)
+{
+	struct pcap *pcap = trace->state;
+	enum direction direction;
+	int64_t point;
+
+	pcap->cut += seen->result == FRAME_CUT;
+	if (seen->result != FRAME_PACKET)
+		return 0;
+	direction = direction_of(pcap->own, &seen->link, &seen->pkt);
+	pcap->untold += direction == DIRECTION_UNKNOWN;
+	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
+		return 0;
+	point = point_of(trace, seen);
+	if (point < 0)
+		return (int)point;
+	seen->pkt.point = (uint32_t)point;
+	seen->pkt.dir = direction == DIRECTION_OUT ? NETSYNC_OUT : NETSYNC_IN;
+	/* Sent when the tick began, received when it ended: that is certain. */
+	if (direction == DIRECTION_OUT ||
+	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1,
+				   &seen->pkt.time_ns))
+		seen->pkt.time_ns = seen->time_ns;
+	return io_packet(trace, &seen->pkt);
+}
+
+static void warn_of_rest(struct trace *trace)
+{
+	const struct pcap *pcap = trace->state;
+
+	trace->unused = pcap->cut + pcap->untold;
+	if (pcap->cut)
+		io_warn(trace->io, "%s: of %llu packets too little was captured to use them; capture at least 128 bytes of each (tcpdump -s 128).",
+			trace->path, (unsigned long long)pcap->cut);
+	if (pcap->untold)
+		io_warn(trace->io, "%s: %llu packets were not used: neither their sender nor their receiver has an address that is known to be one of %s; give all of these (--address %s=ADDRESS).",
+			trace->path, (unsigned long long)pcap->untold,
+			trace->host_name, trace->host_name);
+}
+
+static int begin(struct trace *trace)
+{
+	struct pcap *pcap = trace->state;
+	int ret = pcap_open_capture(trace);
+
+	if (!ret && !pcap->has_begun &&
+	    trace->range.begin_ns <= trace->range.end_ns)
+		ret = io_span(trace, trace->range.begin_ns, trace->range.end_ns);
+	pcap->has_begun = true;
+	return ret;
+}
+
+static int pcap_read(struct trace *trace, int64_t until_ns)
+{
+	struct pcap *pcap = trace->state;
+	struct seen seen;
+	int ret = 0;
+
+	if (until_ns < INT64_MAX - DISORDER)
+		until_ns += DISORDER;
+	if (!pcap->is_open) {
+		if (trace->range.begin_ns > until_ns)
+			return 1;
+		ret = begin(trace);
+	}
+	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
+		ret = push(trace, &seen);
+		if (!ret && seen.time_ns > until_ns &&
+		    seen.time_ns != INT64_MAX)
+			return 1;
+	}
+	pcap_close_capture(pcap);
+	if (!ret)
+		warn_of_rest(trace);
+	return ret;
+}
+
+static void pcap_close(struct trace *trace)
+{
+	struct pcap *pcap = trace->state;
+
+	if (!pcap)
+		return;
+	pcap_close_capture(pcap);
+	free(pcap->found.address);
+	free(pcap->samples.of);
+	free(pcap->inside.of);
+	free(pcap->directed.of);
+	free(pcap);
+}
+
+const struct trace_reader pcap_reader = {
+	.format = "pcap",
+	.claims = pcap_claims,
+	.open = pcap_open,
+	.prepare = pcap_prepare,
+	.read = pcap_read,
+	.close = pcap_close,
+};

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/io.h"
+#include "io/text/lines.h"
+
+/* Stays in the processor's cache; no line is longer. */
+#define BUFFER_SIZE (256 * 1024)
+/* Integers are read eight bytes at a time; there is a '\n' to be added, too. */
+#define SLACK 16
+/* How many bad lines are told of, one by one. */
+#define TOLD 3
+
+/* ---- files ------------------------------------------------------------- */
+
+static int fail(struct lines *l)
+{
+	int err = errno;
+
+	return io_fail(l->io, -err, "%s: %s.", l->path, strerror(err));
+}
+
+int lines_open(struct lines *l, struct netsync_io *io, const char *path,
+	       bool strict)
+{
+	bool is_stdin = !strcmp(path, "-");
+	struct stat st;
+
+	*l = (struct lines){ .io = io, .strict = strict,
+			     .path = is_stdin ? "standard input" : path };
+	l->fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+			   open(path, O_RDONLY | O_CLOEXEC);
+	if (l->fd < 0)
+		return fail(l);
+	l->buffer = malloc(BUFFER_SIZE + SLACK);
+	if (!l->buffer)
+		return io_no_memory(io);
+	if (fstat(l->fd, &st) < 0)
+		return fail(l);
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return fail(l);
+	}
+	return 0;
+}
+
+static int open_scratch(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = io_format("%s/netsync-XXXXXX",
+			       folder && *folder ? folder : "/tmp");
+	int fd;
+
+	if (!path)
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+static int copy_to(struct lines *l, int fd)
+{
+	for (;;) {
+		ssize_t n = read(l->fd, l->buffer, BUFFER_SIZE);
+		int ret = io_progress(l->io, 0);
+
+		if (ret < 0)
+			return ret;
+		if (n < 0 && errno != EINTR)
+			return fail(l);
+		if (n > 0 && !write_all(fd, l->buffer, (size_t)n))
+			return io_fail(l->io, -errno,
+				"A copy of %s in $TMPDIR or /tmp failed: %s.",
+				l->path, strerror(errno));
+		if (!n)
+			return 0;
+	}
+}
+
+int lines_make_seekable(struct lines *l)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (!fstat(l->fd, &st) && S_ISREG(st.st_mode))
+		return 0;
+	fd = open_scratch();
+	if (fd < 0)
+		return io_fail(l->io, -errno,
+			"There is no place in $TMPDIR or /tmp for a copy of %s: %s.",
+			l->path, strerror(errno));
+	ret = copy_to(l, fd);
+	close(l->fd);
+	l->fd = fd;
+	return ret;
+}
+
+int lines_rewind(struct lines *l)
+{
+	struct stat st;
+
+	if (fstat(l->fd, &st) < 0 || lseek(l->fd, 0, SEEK_SET) < 0)
+		return fail(l);
+	l->size = (uint64_t)st.st_size;
+	l->done = 0;
+	l->number = 0;
+	l->bad = 0;
+	l->error = 0;
+	l->skip = false;
+	l->ended = false;
+	l->at = l->end = l->filled = l->buffer;
+	return 0;
+}
+
+void lines_close(struct lines *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l->buffer);
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+void lines_skip(struct lines *l, const char *at)
+{
+	const char *end = memchr(at, '\n', (size_t)(l->end - at));
+
+	l->at = end + 1;
+}
+
+/* Read on behind l->filled: what was read, 0 at the end, negative. */
+static ssize_t read_more(struct lines *l)
+{
+	ssize_t n;
+
+	do {
+		n = read(l->fd, (char *)l->filled,
+			 (size_t)(l->buffer + BUFFER_SIZE - l->filled));
+	} while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		l->error = fail(l);
+		return n;
+	}
+	l->filled += n;
+	l->done += (uint64_t)n;
+	if (!n && l->filled > l->buffer) {
+		*(char *)l->filled++ = '\n';
+		l->ended = true;
+	}
+	return n;
+}
+
+/* Find the last line that is complete. */
+static void find_end(struct lines *l)
+{
+	const char *last = memrchr(l->buffer, '\n',
+				   (size_t)(l->filled - l->buffer));
+
+	l->at = l->buffer;
+	l->end = last ? last + 1 : l->buffer;
+}
+
+/* Some editors put it before the first line. */
+static void skip_byte_order_mark(struct lines *l)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	if (!l->number && (size_t)(l->end - l->at) > strlen(mark) &&
+	    !memcmp(l->at, mark, strlen(mark)))
+		l->at += strlen(mark);
+}
+
+/* No line ends in the buffer, which is full: drop what it holds. */
+static void drop_part(struct lines *l)
+{
+	if (!l->skip) {
+		l->number++;
+		l->error = lines_bad(l, NULL, "it is longer than %d bytes",
+				     BUFFER_SIZE);
+	}
+	l->skip = true;
+	l->filled = l->buffer;
+}
+
+bool lines_fill(struct lines *l)
+{
+	size_t rest = (size_t)(l->filled - l->end);
+
+	if (l->ended || l->error)
+		return false;
+	memmove(l->buffer, l->end, rest);
+	l->filled = l->buffer + rest;
+	while (!l->error) {
+		ssize_t n = read_more(l);
+
+		find_end(l);
+		if (l->at < l->end && l->skip)
+			lines_skip(l, l->at);
+		if (l->at < l->end) {
+			skip_byte_order_mark(l);
+			l->skip = false;
+			return true;
+		}
+		if (n <= 0)
+			return false;
+		if (l->end > l->buffer) {
+			/* Only the end of the line that was too long. */
+			l->skip = false;
+			memmove(l->buffer, l->end, (size_t)(l->filled - l->end));
+			l->filled -= l->end - l->buffer;
+		} else if (l->filled == l->buffer + BUFFER_SIZE) {
+			drop_part(l);
+		}
+	}
+	return false;
+}
+
+int lines_bad(struct lines *l, const char *at, const char *format, ...)
+{
+	va_list args;
+	char *why;
+	int ret = 0;
+
+	if (at)
+		lines_skip(l, at);
+	if (l->quiet)
+		return 0;
+	l->bad++;
+	if (!l->strict && l->bad > TOLD)
+		return 0;
+	va_start(args, format);
+	if (vasprintf(&why, format, args) < 0)
+		why = NULL;
+	va_end(args);
+	if (l->strict)
+		ret = io_fail(l->io, -EILSEQ, "%s: line %llu: %s.", l->path,
+			      (unsigned long long)l->number, why ? why : "");
+	else
+		io_warn(l->io, "%s: line %llu is not used: %s.", l->path,
+			(unsigned long long)l->number, why ? why : "");
+	free(why);
+	return ret;
+}
+
+void lines_warn_of_bad(const struct lines *l)
+{
+	if (l->bad > TOLD)
+		io_warn(l->io, "%s: %llu lines in all are not used.", l->path,
+			(unsigned long long)l->bad);
+}
+
+/* ---- integers ---------------------------------------------------------- */
+
+/* Are the eight bytes digits? The first is in the lowest byte. */
+static bool are_digits(uint64_t v)
+{
+	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
+		(((v + UINT64_C(0x0606060606060606)) &
+		  UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) ==
+	       UINT64_C(0x3333333333333333);
+}
+
+/* Pairs of digits, then pairs of these, then the two halves. */
+static uint64_t eight_digits(uint64_t v)
+{
+	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+	v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+	return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >>
+	       32;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+const char *take_integer(const char *p, int64_t *value)
+{
+	bool negative = *p == '-';
+	const char *start = p += negative, *digits;
+	uint64_t sum = 0, eight;
+
+	while (*p == '0')
+		p++;
+	digits = p;
+	for (int i = 0; i < 2; i++) {
+		memcpy(&eight, p, sizeof(eight));
+		eight = le64toh(eight);
+		if (!are_digits(eight))
+			break;
+		sum = sum * 100000000 + eight_digits(eight);
+		p += 8;
+	}
+	for (; is_digit(*p); p++)
+		sum = sum * 10 + (uint64_t)(*p - '0');
+	/* 19 digits fit into 64 bits, so that the sum is right then. */
+	if (p == start || (unsigned char)*p > ' ' || p - digits > 19 ||
+	    sum > (uint64_t)INT64_MAX + negative)
+		return NULL;
+	*value = (int64_t)(negative ? -sum : sum);
+	return skip_blanks(p);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Messages that are matched already: sender receiver send_ns recv_ns */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text/text.h"
+
+#define NUM_COLUMNS 4
+
+static bool same_word(const struct word *a, const struct word *b)
+{
+	return a->len == b->len && !memcmp(a->text, b->text, a->len);
+}
+
+/* Find what is wrong with the line at @p. */
+static int bad_line(struct lines *l, const char *p)
+{
+	static const char *const columns[] = { "sender", "receiver",
+					       "send_ns", "recv_ns" };
+	int n = count_words(p);
+	char quote[QUOTE_SIZE];
+	struct word from, to, time;
+	int64_t value;
+
+	if (n == INT_MAX)
+		return lines_bad(l, p, "it holds a control character");
+	if (n != NUM_COLUMNS)
+		return lines_bad(l, p,
+			"it has %d columns, not 4: sender receiver send_ns recv_ns",
+			n);
+	p = take_word(take_word(p, &from), &to);
+	if (same_word(&from, &to))
+		return lines_bad(l, p,
+			"a message goes from one host to another, not from %s to itself",
+			quote_word(quote, &from));
+	for (int i = 2; i < NUM_COLUMNS; i++) {
+		const char *next = take_word(p, &time);
+
+		if (!take_integer(p, &value))
+			return lines_bad(l, p,
+				"%s is %s, which is not an integer of 64 bits",
+				columns[i], quote_word(quote, &time));
+		p = next;
+	}
+	return lines_bad(l, p, "one of its names cannot be used: it is no UTF-8, or has control characters");
+}
+
+static int hosts(const struct text *text, const char *p, struct word *hosts)
+{
+	(void)text;
+	p = take_word(take_word(p, &hosts[0]), &hosts[1]);
+	return hosts[0].len && hosts[1].len ? 2 : 0;
+}
+
+static int line(struct text *text, const char *start)
+{
+	struct lines *l = &text->lines;
+	struct word from, to;
+	int64_t send, recv;
+	const char *p = take_word(take_word(start, &from), &to);
+	int a, b;
+
+	p = take_integer(p, &send);
+	if (p)
+		p = take_integer(p, &recv);
+	if (!p || !is_line_end(p) || same_word(&from, &to))
+		return bad_line(l, start);
+	if (l->quiet) {
+		lines_skip(l, p);
+		return 1;
+	}
+	a = host_in_text(text, &from);
+	b = host_in_text(text, &to);
+	if (a < 0 || b < 0)
+		return bad_line(l, start);
+	return text_pushed(text, p, netsync_push_message(l->io->ns,
+		(uint32_t)a, (uint32_t)b, send, recv));
+}
+
+const struct text_format message_format = {
+	.things = "message",
+	.hosts = hosts,
+	.line = line,
+};

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Packet events: the first line names the columns, each other line is one. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text/text.h"
+
+enum column {
+	HOST, DIR, TIME, PROTO, SADDR, DADDR, SPORT, DPORT, SEQ, ACK, FLAGS,
+	LEN, ID, WINDOW, TSVAL, TSECR, CHECKSUM, DIGEST, ICMP_TYPE, ICMP_ID,
+	ICMP_SEQ, VTAG, CHUNK, TSN, GSO_SIZE, GSO_SEGS, NETNS, POINT,
+	NUM_COLUMNS,
+	IGNORED = NUM_COLUMNS,
+};
+
+#define MAX_COLUMNS 64
+#define REQUIRED (BIT(HOST) | BIT(DIR) | BIT(TIME) | BIT(PROTO))
+#define BIT(column) (1u << (column))
+
+static const char *const column_names[NUM_COLUMNS] = {
+	"host", "dir", "time_ns", "proto", "saddr", "daddr", "sport", "dport",
+	"seq", "ack", "flags", "len", "id", "window", "tsval", "tsecr",
+	"checksum", "digest", "icmp_type", "icmp_id", "icmp_seq", "vtag",
+	"chunk", "tsn", "gso_size", "gso_segs", "netns", "point",
+};
+
+/* What a number can be at most. */
+static const uint64_t largest[NUM_COLUMNS] = {
+	[SPORT] = UINT16_MAX, [DPORT] = UINT16_MAX, [SEQ] = UINT32_MAX,
+	[ACK] = UINT32_MAX, [FLAGS] = UINT16_MAX, [LEN] = UINT32_MAX,
+	[ID] = UINT16_MAX, [WINDOW] = UINT16_MAX, [TSVAL] = UINT32_MAX,
+	[TSECR] = UINT32_MAX, [CHECKSUM] = UINT16_MAX, [DIGEST] = UINT64_MAX,
+	[ICMP_TYPE] = UINT8_MAX, [ICMP_ID] = UINT16_MAX,
+	[ICMP_SEQ] = UINT16_MAX, [VTAG] = UINT32_MAX, [CHUNK] = UINT8_MAX,
+	[TSN] = UINT32_MAX, [GSO_SIZE] = UINT16_MAX,
+	[GSO_SEGS] = UINT16_MAX, [NETNS] = UINT32_MAX,
+};
+
+#define TCP_NEEDS (BIT(SEQ) | BIT(ACK) | BIT(FLAGS))
+#define UDP_NEEDS (BIT(SPORT) | BIT(DPORT))
+#define ECHO (BIT(ICMP_TYPE) | BIT(ICMP_ID) | BIT(ICMP_SEQ))
+
+static const struct protocol {
+	const char *name;
+	uint8_t number;
+	uint32_t needs;		/* a bit for each enum column */
+} protocols[] = {
+	{ "tcp", IPPROTO_TCP, TCP_NEEDS },
+	{ "udp", IPPROTO_UDP, UDP_NEEDS },
+	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE) },
+	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE) },
+	{ "sctp", IPPROTO_SCTP, BIT(VTAG) | BIT(CHUNK) },
+};
+
+#define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
+
+/* Addresses repeat: those that were seen of late, by their text. */
+#define NUM_ADDRESSES 64
+
+struct address {
+	char text[INET6_ADDRSTRLEN];
+	uint8_t len;
+	uint8_t bytes[16];
+};
+
+struct packet_columns {
+	uint8_t column[MAX_COLUMNS];		/* enum column */
+	int num;
+	int host_at;
+	int netns_at;		/* -1: there is none, or it makes no host */
+	char *netns_host;	/* the name of a namespace that is a host */
+	size_t netns_room;
+	uint32_t present;	/* a bit for each enum column */
+	struct names points;
+	struct address address[NUM_ADDRESSES];
+};
+
+/* ---- the first line ---------------------------------------------------- */
+
+static bool word_is(const struct word *word, const char *text)
+{
+	return word->len == strlen(text) && !memcmp(word->text, text, word->len);
+}
+
+static enum column find_column(const struct word *word)
+{
+	int i = 0;
+
+	while (i < NUM_COLUMNS && !word_is(word, column_names[i]))
+		i++;
+	return (enum column)i;
+}
+
+static int bad_head(const struct lines *l, const char *what, const char *which)
+{
+	return io_fail(l->io, -EILSEQ,
+		"%s: line %llu: %s %s; the first line names the columns, as netsync-packets(5) says.",
+		l->path, (unsigned long long)l->number, what, which);
+}
+
+static int take_head(struct text *text, const char *p, struct word *unknown)
+{
+	struct packet_columns *c = text->columns;
+	struct lines *l = &text->lines;
+
+	c->num = 0;
+	c->netns_at = -1;
+	c->present = 0;
+	while (!is_line_end(p)) {
+		struct word word;
+		enum column column;
+
+		p = take_word(p, &word);
+		column = find_column(&word);
+		if (!word.len || c->num == MAX_COLUMNS)
+			return bad_head(l, "this is not", "a line of columns");
+		if (column == IGNORED && !unknown->len)
+			*unknown = word;
+		if (column != IGNORED && (c->present & BIT(column)))
+			return bad_head(l, "there are two columns",
+					column_names[column]);
+		if (column == HOST)
+			c->host_at = c->num;
+		if (column == NETNS && l->io->split_netns)
+			c->netns_at = c->num;
+		if (column != IGNORED)
+			c->present |= BIT(column);
+		c->column[c->num++] = (uint8_t)column;
+	}
+	return 0;
+}
+
+static int head(struct text *text, const char *p)
+{
+	struct lines *l = &text->lines;
+	struct word unknown = { 0 };
+	char quote[QUOTE_SIZE];
+	int ret;
+
+	if (!text->columns)
+		text->columns = calloc(1, sizeof(*text->columns));
+	if (!text->columns)
+		return io_no_memory(l->io);
+	ret = take_head(text, p, &unknown);
+	if (ret < 0)
+		return ret;
+	for (int i = 0; i < NUM_COLUMNS; i++)
+		if ((REQUIRED & ~text->columns->present) & BIT(i))
+			return bad_head(l, "there is no column",
+					column_names[i]);
+	quote_word(quote, &unknown);
+	if (unknown.len && l->strict)
+		return bad_head(l, "there is an unknown column", quote);
+	if (unknown.len && !l->quiet)
+		io_warn(l->io, "%s: the column %s is not known and not used.",
+			l->path, quote);
+	lines_skip(l, p);
+	return 0;
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+struct record {
+	uint32_t has;			/* a bit for each enum column */
+	int64_t time;
+	uint64_t value[NUM_COLUMNS];
+	struct word host;
+	struct word point;
+	const struct address *addr[2];
+};
+
+static unsigned int to_digit(char c)
+{
+	char lower = c | 0x20;
+
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	return lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 :
+					      UINT_MAX;
+}
+
+/* Decimal, or hexadecimal after 0x. */
+static bool to_number(const struct word *word, uint64_t max, uint64_t *number)
+{
+	const char *p = word->text, *end = p + word->len;
+	unsigned int base = 10;
+
+	if (word->len > 2 && p[0] == '0' && (p[1] | 0x20) == 'x') {
+		base = 16;
+		p += 2;
+	}
+	for (*number = 0; p < end; p++) {
+		unsigned int digit = to_digit(*p);
+
+		if (digit >= base ||
+		    __builtin_mul_overflow(*number, base, number) ||
+		    __builtin_add_overflow(*number, digit, number))
+			return false;
+	}
+	return *number <= max;
+}
+
+static bool to_protocol(const struct word *word, uint64_t *number)
+{
+	for (size_t i = 0; i < NUM_PROTOCOLS; i++) {
+		if (!word_is(word, protocols[i].name))
+			continue;
+		*number = protocols[i].number;
+		return true;
+	}
+	return to_number(word, UINT8_MAX, number);
+}
+
+static bool to_direction(const struct word *word, uint64_t *number)
+{
+	*number = word_is(word, "in") ? NETSYNC_IN : NETSYNC_OUT;
+	return *number == NETSYNC_IN || word_is(word, "out");
+}
+
+/* IPv4 as ::ffff:a.b.c.d */
+static bool parse_address(struct address *a)
+{
+	memset(a->bytes, 0, sizeof(a->bytes));
+	if (inet_pton(AF_INET6, a->text, a->bytes) == 1)
+		return true;
+	memset(a->bytes + 10, 0xff, 2);
+	return inet_pton(AF_INET, a->text, a->bytes + 12) == 1;
+}
+
+static const struct address *to_address(struct packet_columns *c,
+					const struct word *word)
+{
+	uint32_t hash = 0;
+	struct address *a;
+
+	if (word->len >= sizeof(a->text))
+		return NULL;
+	for (size_t i = 0; i < word->len; i++)
+		hash = hash * 31 + (unsigned char)word->text[i];
+	a = &c->address[hash % NUM_ADDRESSES];
+	if (a->len == word->len && !memcmp(a->text, word->text, word->len))
+		return a;
+	memcpy(a->text, word->text, word->len);
+	a->text[word->len] = '\0';
+	a->len = parse_address(a) ? (uint8_t)word->len : 0;
+	return a->len ? a : NULL;
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+static bool take_value(struct packet_columns *c, enum column column,
+		       const struct word *word, struct record *r)
+{
+	switch (column) {
+	case HOST:
+		r->host = *word;
+		return true;
+	case POINT:
+		r->point = *word;
+		return true;
+	case TIME:
+		return take_integer(word->text, &r->time);
+	case DIR:
+		return to_direction(word, &r->value[DIR]);
+	case PROTO:
+		return to_protocol(word, &r->value[PROTO]);
+	case SADDR:
+	case DADDR:
+		r->addr[column - SADDR] = to_address(c, word);
+		return r->addr[column - SADDR];
+	default:
+		return to_number(word, largest[column], &r->value[column]);
+	}
+}
+
+static int bad_value(struct lines *l, const char *p, enum column column,
+		     const struct word *word)
+{
+	static const char *const wanted[NUM_COLUMNS] = {
+		[TIME] = "an integer of 64 bits", [DIR] = "in or out",
+		[PROTO] = "tcp, udp, sctp, icmp, icmp6 or a number up to 255",
+		[SADDR] = "an IP address", [DADDR] = "an IP address",
+	};
+	char quote[QUOTE_SIZE];
+
+	quote_word(quote, word);
+	if (wanted[column])
+		return lines_bad(l, p, "%s is %s, which is not %s",
+				 column_names[column], quote, wanted[column]);
+	return lines_bad(l, p, "%s is %s, which is not a number up to %llu",
+			 column_names[column], quote,
+			 (unsigned long long)largest[column]);
+}
+
+/* 1, 0 after lines_bad(), negative after io_fail(). */
+static int take_record(struct text *text, const char *start, struct record *r)
+{
+	struct packet_columns *c = text->columns;
+	struct lines *l = &text->lines;
+	const char *p = start;
+	int i;
+
+	for (i = 0; i < c->num && !is_line_end(p); i++) {
+		enum column column = (enum column)c->column[i];
+		struct word word;
+
+		p = take_word(p, &word);
+		if (!word.len)
+			break;
+		if (column == IGNORED || word_is(&word, "-"))
+			continue;
+		if (!take_value(c, column, &word, r))
+			return bad_value(l, start, column, &word);
+		r->has |= BIT(column);
+	}
+	if (i == c->num && is_line_end(p))
+		return 1;
+	i = count_words(start);
+	if (i == INT_MAX)
+		return lines_bad(l, start, "it holds a control character");
+	return lines_bad(l, start, "it has %d columns, not %d as the first line",
+			 i, c->num);
+}
+
+static bool has_all(const struct record *r, uint32_t columns)
+{
+	return (r->has & columns) == columns;
+}
+
+/* "seq, ack and flags must be given", of those that are missing. */
+static int lacks(struct lines *l, const char *start, uint32_t missing)
+{
+	char names[128] = "";
+
+	for (int i = 0; i < NUM_COLUMNS; i++) {
+		if (!(missing & BIT(i)))
+			continue;
+		missing &= ~BIT(i);
+		strcat(names, column_names[i]);
+		if (missing)
+			strcat(names, missing & (missing - 1) ? ", " : " and ");
+	}
+	return lines_bad(l, start, "%s must be given", names);
+}
+
+/* An echo request or reply. */
+static bool is_echo(const struct record *r)
+{
+	uint64_t type = r->value[ICMP_TYPE];
+
+	if (!(r->has & BIT(ICMP_TYPE)))
+		return false;
+	return (r->value[PROTO] == IPPROTO_ICMP && (!type || type == 8)) ||
+	       (r->value[PROTO] == IPPROTO_ICMPV6 && (type == 128 || type == 129));
+}
+
+static int check_record(struct lines *l, const char *start,
+			const struct record *r)
+{
+	uint32_t needs = REQUIRED;
+
+	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
+		if (r->value[PROTO] == protocols[i].number)
+			needs |= protocols[i].needs;
+	if (is_echo(r))
+		needs |= ECHO;
+	return has_all(r, needs) ? 1 : lacks(l, start, needs & ~r->has);
+}
+
+static void fill_packet(struct netsync_packet *pkt, const struct record *r)
+{
+	static const struct {
+		uint32_t columns;
+		uint32_t field;
+	} fields[] = {
+		{ BIT(SADDR) | BIT(DADDR), NETSYNC_HAS_ADDRS },
+		{ BIT(SPORT) | BIT(DPORT), NETSYNC_HAS_PORTS },
+		{ BIT(ID), NETSYNC_HAS_IP_ID },
+		{ BIT(LEN), NETSYNC_HAS_LEN },
+		{ BIT(WINDOW), NETSYNC_HAS_WINDOW },
+		{ BIT(TSVAL) | BIT(TSECR), NETSYNC_HAS_TSTAMP },
+		{ BIT(CHECKSUM), NETSYNC_HAS_CHECKSUM },
+		{ BIT(DIGEST), NETSYNC_HAS_DIGEST },
+		{ BIT(VTAG) | BIT(CHUNK), NETSYNC_HAS_SCTP },
+		{ BIT(TSN), NETSYNC_HAS_TSN },
+		{ BIT(GSO_SIZE) | BIT(GSO_SEGS), NETSYNC_HAS_GSO },
+		{ BIT(NETNS), NETSYNC_HAS_NETNS },
+	};
+
+	*pkt = (struct netsync_packet){
+		.size = sizeof(*pkt),
+		.time_ns = r->time,
+		.dir = (uint8_t)r->value[DIR],
+		.protocol = (uint8_t)r->value[PROTO],
+		.sport = (uint16_t)r->value[SPORT],
+		.dport = (uint16_t)r->value[DPORT],
+		.seq = (uint32_t)r->value[SEQ],
+		.ack = (uint32_t)r->value[ACK],
+		.flags = (uint16_t)r->value[FLAGS],
+		.len = (uint32_t)r->value[LEN],
+		.ip_id = (uint16_t)r->value[ID],
+		.window = (uint16_t)r->value[WINDOW],
+		.tsval = (uint32_t)r->value[TSVAL],
+		.tsecr = (uint32_t)r->value[TSECR],
+		.checksum = (uint16_t)r->value[CHECKSUM],
+		.digest = r->value[DIGEST],
+		.icmp_type = (uint8_t)r->value[ICMP_TYPE],
+		.icmp_id = (uint16_t)r->value[ICMP_ID],
+		.icmp_seq = (uint16_t)r->value[ICMP_SEQ],
+		.vtag = (uint32_t)r->value[VTAG],
+		.chunk = (uint8_t)r->value[CHUNK],
+		.tsn = (uint32_t)r->value[TSN],
+		.gso_size = (uint16_t)r->value[GSO_SIZE],
+		.gso_segs = (uint16_t)r->value[GSO_SEGS],
+		.netns = (uint32_t)r->value[NETNS],
+	};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (has_all(r, fields[i].columns))
+			pkt->fields |= fields[i].field;
+	if (is_echo(r))
+		pkt->fields |= NETSYNC_HAS_ECHO;
+	if (r->addr[0])
+		memcpy(pkt->saddr, r->addr[0]->bytes, sizeof(pkt->saddr));
+	if (r->addr[1])
+		memcpy(pkt->daddr, r->addr[1]->bytes, sizeof(pkt->daddr));
+}
+
+/* Make the name of a host that of a namespace in it. False: no memory. */
+static bool split_host(struct packet_columns *c, struct word *host,
+		       uint32_t netns)
+{
+	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;
+
+	if (c->netns_room < room) {
+		char *bigger = realloc(c->netns_host, room * 2);
+
+		if (!bigger)
+			return false;
+		c->netns_host = bigger;
+		c->netns_room = room * 2;
+	}
+	host->len = (size_t)sprintf(c->netns_host, NETNS_HOST, (int)host->len,
+				    host->text, netns);
+	host->text = c->netns_host;
+	return true;
+}
+
+/* The number of the place; negative: no memory. */
+static int64_t find_point(struct text *text, struct word word)
+{
+	struct packet_columns *c = text->columns;
+	struct name *name;
+
+	if (!word.len)
+		word = (struct word){ "-       ", 1 };
+	name = names_add(&c->points, &word);
+	if (!name)
+		return io_no_memory(text->lines.io);
+	if (name->number < 0)
+		name->number = (int)text->lines.io->num_points++;
+	return name->number;
+}
+
+static int line(struct text *text, const char *start)
+{
+	struct lines *l = &text->lines;
+	struct netsync_packet pkt;
+	struct record r;
+	int64_t point;
+	int ret, host;
+
+	memset(&r, 0, sizeof(r));
+	ret = take_record(text, start, &r);
+	if (ret > 0)
+		ret = check_record(l, start, &r);
+	if (ret <= 0)
+		return ret;
+	if (l->quiet) {
+		lines_skip(l, start);
+		return 1;
+	}
+	if (text->columns->netns_at >= 0 && (r.has & BIT(NETNS)) &&
+	    !split_host(text->columns, &r.host, (uint32_t)r.value[NETNS]))
+		return io_no_memory(l->io);
+	host = host_in_text(text, &r.host);
+	if (host < 0)
+		return lines_bad(l, start, "the host's name cannot be used: it is no UTF-8, or has control characters");
+	point = find_point(text, r.point);
+	if (point < 0)
+		return (int)point;
+	fill_packet(&pkt, &r);
+	pkt.host = (uint32_t)host;
+	pkt.point = (uint32_t)point;
+	return text_pushed(text, start, netsync_push_packet(l->io->ns, &pkt));
+}
+
+static int hosts(const struct text *text, const char *p, struct word *hosts)
+{
+	struct packet_columns *c = text->columns;
+	const int last = c->netns_at > c->host_at ? c->netns_at : c->host_at;
+	uint64_t netns;
+
+	for (int i = 0; i <= last; i++) {
+		struct word word;
+
+		p = take_word(p, &word);
+		if (!word.len)
+			return 0;
+		if (i == c->host_at)
+			hosts[0] = word;
+		if (i == c->netns_at)
+			hosts[1] = word;
+	}
+	/* Without memory it is the plain host; line() will say so. */
+	if (c->netns_at >= 0 && to_number(&hosts[1], UINT32_MAX, &netns))
+		split_host(c, &hosts[0], (uint32_t)netns);
+	return 1;
+}
+
+static void close_columns(struct text *text)
+{
+	if (text->columns) {
+		names_release(&text->columns->points);
+		free(text->columns->netns_host);
+	}
+	free(text->columns);
+}
+
+const struct text_format packet_format = {
+	.things = "packet",
+	.head = head,
+	.hosts = hosts,
+	.line = line,
+	.close = close_columns,
+};

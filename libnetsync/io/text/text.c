@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Texts are read twice: first for the names of hosts alone, since hosts are
+ * numbered by their names and not by the order in which they appear.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text/text.h"
+#include "util/utf8.h"
+
+/* How often progress is told. */
+#define LINES_PER_STEP 65536
+
+/* ---- for formats ------------------------------------------------------- */
+
+const char *quote_word(char *quote, const struct word *word)
+{
+	size_t i;
+
+	for (i = 0; i < word->len && i < QUOTE_SIZE - 4; i++) {
+		unsigned char c = (unsigned char)word->text[i];
+
+		quote[i] = c < ' ' || c >= 0x7f ? '?' : word->text[i];
+	}
+	strcpy(quote + i, i < word->len ? "..." : "");
+	return quote;
+}
+
+int count_words(const char *p)
+{
+	struct word word;
+	int n;
+
+	for (n = 0; !is_line_end(p); n++) {
+		p = take_word(p, &word);
+		if (!word.len)
+			return INT_MAX;
+	}
+	return n;
+}
+
+int text_pushed(struct text *text, const char *p, int ret)
+{
+	struct lines *l = &text->lines;
+	const char *error = netsync_error(l->io->ns);
+
+	if (!ret) {
+		lines_skip(l, p);
+		return 1;
+	}
+	if (ret == -ENOMEM)
+		return io_fail(l->io, ret, "%s: %s.", l->path, error);
+	return lines_bad(l, p, "%s", error);
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+void io_free_text(struct text *text)
+{
+	if (!text)
+		return;
+	if (text->format->close)
+		text->format->close(text);
+	lines_close(&text->lines);
+	free(text->path);
+	free(text);
+}
+
+static int check_new(struct netsync_io *io, const struct text *text)
+{
+	for (size_t i = 0; i < io->num_texts; i++)
+		if (io->texts[i]->st.st_dev == text->st.st_dev &&
+		    io->texts[i]->st.st_ino == text->st.st_ino)
+			return io_fail(io, -EEXIST,
+				"%s: this file was given already as %s; give each file once.",
+				text->lines.path, io->texts[i]->lines.path);
+	return 0;
+}
+
+static int open_text(struct netsync_io *io, struct text *text, bool strict)
+{
+	int ret = lines_open(&text->lines, io, text->path, strict);
+
+	if (ret < 0)
+		return ret;
+	if (fstat(text->lines.fd, &text->st) < 0)
+		return io_fail(io, -errno, "%s: %s.", text->lines.path,
+			       strerror(errno));
+	return check_new(io, text);
+}
+
+static int add_text(struct netsync_io *io, const char *path, bool strict,
+		    const struct text_format *format)
+{
+	struct text *text, **more;
+	int ret;
+
+	ret = io_check_new(io, path);
+	if (ret < 0)
+		return ret;
+	more = realloc(io->texts, (io->num_texts + 1) * sizeof(*more));
+	if (more)
+		io->texts = more;
+	text = more ? calloc(1, sizeof(*text)) : NULL;
+	if (!text)
+		return io_no_memory(io);
+	text->format = format;
+	text->lines.fd = -1;
+	text->path = strdup(path);
+	ret = text->path ? open_text(io, text, strict) : io_no_memory(io);
+	if (ret < 0) {
+		io_free_text(text);
+		return ret;
+	}
+	io->texts[io->num_texts++] = text;
+	return 0;
+}
+
+int netsync_io_add_messages(struct netsync_io *io, const char *path,
+			    int strict)
+{
+	return add_text(io, path, strict, &message_format);
+}
+
+int netsync_io_add_packets(struct netsync_io *io, const char *path, int strict)
+{
+	return add_text(io, path, strict, &packet_format);
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static int tell_progress(const struct text *text, uint64_t before)
+{
+	const struct lines *l = &text->lines;
+	double part = l->size ? (double)l->done / (double)l->size : 1;
+
+	if (l->number % LINES_PER_STEP)
+		return 0;
+	return io_progress(l->io, before + (uint64_t)(part * TEXT_STEPS));
+}
+
+/* Call @use for each line but the head. */
+static int for_all_lines(struct text *text, uint64_t *done,
+			 int (*use)(struct text *text, const char *p))
+{
+	struct lines *l = &text->lines;
+	const char *p;
+	int ret = lines_rewind(l);
+
+	if (!ret && text->format->head && (p = lines_next(l)))
+		ret = text->format->head(text, p);
+	while (ret >= 0 && (p = lines_next(l))) {
+		ret = use(text, p);
+		if (ret >= 0)
+			ret = tell_progress(text, *done);
+	}
+	*done += TEXT_STEPS;
+	return ret < 0 ? ret : l->error;
+}
+
+static bool is_known(const struct text *text, const struct word *hosts, int num)
+{
+	for (int i = 0; i < num; i++)
+		if (!names_find(&text->lines.io->hosts, &hosts[i]))
+			return false;
+	return num;
+}
+
+/* A name is one only if the line is good. */
+static int find_hosts(struct text *text, const char *p)
+{
+	struct lines *l = &text->lines;
+	struct word hosts[MAX_HOSTS_IN_LINE];
+	int num = text->format->hosts(text, p, hosts), ret;
+
+	if (is_known(text, hosts, num)) {
+		lines_skip(l, p);
+		return 0;
+	}
+	ret = text->format->line(text, p);
+	if (ret <= 0)
+		return ret;
+	for (int i = 0; i < num; i++) {
+		/* What a terminal would obey is never a name, nor what is no text. */
+		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
+			continue;
+		if (!names_add(&l->io->hosts, &hosts[i]))
+			return io_no_memory(l->io);
+	}
+	return 0;
+}
+
+int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_texts && !ret; i++) {
+		struct lines *l = &io->texts[i]->lines;
+
+		ret = lines_make_seekable(l);
+		l->quiet = true;
+		if (!ret)
+			ret = for_all_lines(io->texts[i], done, find_hosts);
+		l->quiet = false;
+	}
+	return ret;
+}
+
+static int read_line(struct text *text, const char *p)
+{
+	int ret = text->format->line(text, p);
+
+	text->used += ret == 1;
+	return ret;
+}
+
+static int check_used(const struct text *text)
+{
+	const struct lines *l = &text->lines;
+
+	lines_warn_of_bad(l);
+	if (text->used)
+		return 0;
+	if (l->bad)
+		return io_fail(l->io, -ENODATA,
+			"%s: there is no line in it that can be used; see netsync-%ss(5) for what a line is.",
+			l->path, text->format->things);
+	return io_fail(l->io, -ENODATA, "%s: there is no %s in it.", l->path,
+		       text->format->things);
+}
+
+int io_read_texts(struct netsync_io *io, uint64_t *done)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_texts && !ret; i++) {
+		ret = for_all_lines(io->texts[i], done, read_line);
+		if (!ret)
+			ret = check_used(io->texts[i]);
+	}
+	return ret;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A copy of a trace.dat file with other times. All is as in the original, and
+ * there is the option TIME_SHIFT: at what times how much is to be added, for each
+ * processor. It is meant for the traces of virtual machines; trace-cmd and its
+ * library obey it everywhere, with numbers of 64 bits.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/io.h"
+#include "io/tracedat/cursor.h"
+
+#define COPY_SIZE (1 << 20)
+
+struct copy {
+	struct netsync_io *io;
+	struct dat_file file;
+	const char *from;
+	const char *to;
+	int fd;
+	uint64_t at;		/* what is written next */
+	uint8_t *option;
+	size_t option_size;
+	netsync_io_progress_func progress;
+	void *progress_data;
+};
+
+/* ---- the option -------------------------------------------------------- */
+
+/* All numbers of processors are below. */
+static uint32_t num_processors(const struct dat_file *file)
+{
+	uint32_t num = file->cpu_count;
+
+	for (size_t i = 0; i < file->num_buffers; i++)
+		for (uint32_t j = 0; j < file->buffers[i].num_cpus; j++)
+			if (file->buffers[i].cpus[j].number >= num)
+				num = file->buffers[i].cpus[j].number + 1;
+	return num < DAT_MAX_CPUS ? num : DAT_MAX_CPUS;
+}
+
+/* Of one processor; between two of these is interpolated, rates are not scaled. */
+static uint8_t *put_knots(const struct dat_file *file, uint8_t *at,
+			  const struct netsync_io_knot *knots, uint32_t num)
+{
+	at = dat_put_number(file, at, num, 4);
+	for (uint32_t i = 0; i < num; i++)
+		at = dat_put_number(file, at, knots[i].time_ns - file->offset_ns, 8);
+	for (uint32_t i = 0; i < num; i++)
+		at = dat_put_number(file, at, (uint64_t)knots[i].new_ns -
+				    (uint64_t)knots[i].time_ns, 8);
+	for (uint32_t i = 0; i < num; i++)
+		at = dat_put_number(file, at, 1, 8);
+	return at;
+}
+
+static int make_option(struct copy *copy, const struct netsync_io_knot *knots,
+		       uint32_t num)
+{
+	const struct dat_file *file = &copy->file;
+	const uint32_t processors = num_processors(file);
+	/* Last come the bits by which scaling is divided: none. */
+	uint64_t size = 8 + 4 + 4 +
+			processors * (4 + (uint64_t)num * (3 + 1) * 8);
+	uint8_t *at;
+
+	if (size > INT32_MAX)
+		return io_fail(copy->io, -ENOMEM,
+			"%s: its clock is too crooked for so many processors.",
+			copy->from);
+	copy->option_size = 2 + 4 + size;
+	copy->option = calloc(1, copy->option_size);
+	if (!copy->option)
+		return io_no_memory(copy->io);
+	at = dat_put_number(file, copy->option, OPTION_TIME_SHIFT, 2);
+	at = dat_put_number(file, at, size, 4);
+	at = dat_put_number(file, at, 0, 8);	/* the host of a guest: none */
+	at = dat_put_number(file, at, SHIFT_INTERPOLATES, 4);
+	at = dat_put_number(file, at, processors, 4);
+	for (uint32_t i = 0; i < processors; i++)
+		at = put_knots(file, at, knots, num);
+	return 0;
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static int failed(struct copy *copy, const char *path, int err)
+{
+	return io_fail(copy->io, -err, "%s: %s.", path, strerror(err));
+}
+
+static int put_bytes(struct copy *copy, const void *bytes, size_t size)
+{
+	while (size) {
+		ssize_t num = pwrite(copy->fd, bytes, size, copy->at);
+
+		if (num < 0 && errno == EINTR)
+			continue;
+		if (num < 0)
+			return failed(copy, copy->to, errno);
+		bytes = (const char *)bytes + num;
+		copy->at += num;
+		size -= num;
+	}
+	return 0;
+}
+
+static int put_number(struct copy *copy, uint64_t number, unsigned int size)
+{
+	uint8_t bytes[8];
+
+	dat_put_number(&copy->file, bytes, number, size);
+	return put_bytes(copy, bytes, size);
+}
+
+/* What is in the original from there on, up to there. */
+static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
+{
+	char *buffer = malloc(COPY_SIZE);
+	int ret = 0;
+
+	if (!buffer)
+		return io_no_memory(copy->io);
+	while (from < to && !ret) {
+		size_t size = to - from < COPY_SIZE ? to - from : COPY_SIZE;
+
+		if (copy->progress && copy->progress(copy->progress_data, from,
+						     copy->file.size))
+			ret = io_fail(copy->io, -ECANCELED, "Copying was stopped.");
+		else if (dat_pread(&copy->file, buffer, size, from) < size)
+			ret = failed(copy, copy->from, EIO);
+		else
+			ret = put_bytes(copy, buffer, size);
+		from += size;
+	}
+	free(buffer);
+	return ret;
+}
+
+/* ---- version 7 --------------------------------------------------------- */
+
+/* At the end a section of options, to which the last one leads. */
+static int write_7(struct copy *copy)
+{
+	const struct dat_file *file = &copy->file;
+	uint8_t head[16], done[14] = { 0 };
+	int ret = copy_bytes(copy, 0, file->size);
+
+	memset(head, 0, 4);
+	memcpy(head + 4, file->description, 4);
+	dat_put_number(file, head + 8, copy->option_size + sizeof(done), 8);
+	dat_put_number(file, done + 2, 8, 4);
+	if (!ret)
+		ret = put_bytes(copy, head, sizeof(head));
+	if (!ret)
+		ret = put_bytes(copy, copy->option, copy->option_size);
+	if (!ret)
+		ret = put_bytes(copy, done, sizeof(done));
+	copy->at = file->next_at;
+	return ret ? ret : put_number(copy, file->size, 8);
+}
+
+/* ---- version 6 --------------------------------------------------------- */
+
+/* What is behind the options moves, the events by whole pages. */
+struct move {
+	uint64_t options_end;
+	uint64_t by;		/* what is behind them */
+	uint64_t events;	/* where events begin, */
+	uint64_t events_by;
+};
+
+/* Where events begin: all that is told by its place lies from there on. */
+static uint64_t find_events(const struct dat_file *file)
+{
+	uint64_t first = file->size;
+
+	for (size_t i = 0; i < file->num_buffers; i++)
+		for (uint32_t j = 0; j < file->buffers[i].num_cpus; j++) {
+			const struct dat_cpu *cpu = &file->buffers[i].cpus[j];
+
+			if (cpu->size && cpu->at < first)
+				first = cpu->at;
+		}
+	return first;
+}
+
+/* Of something of which the place is told at @at. */
+static int move_place(struct copy *copy, const struct move *move, uint64_t at,
+		      uint64_t place)
+{
+	if (place < move->events)
+		return 0;
+	copy->at = at >= move->events ? at + move->events_by :
+		   at >= move->options_end ? at + move->by : at;
+	return put_number(copy, place + move->events_by, 8);
+}
+
+static int move_places(struct copy *copy, const struct move *move)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < copy->file.num_buffers && !ret; i++) {
+		const struct dat_buffer *buffer = &copy->file.buffers[i];
+
+		/* It tells the place of the word before the list. */
+		if (buffer->told_at)
+			ret = move_place(copy, move, buffer->told_at,
+					 buffer->list_at - sizeof("flyrecord"));
+		for (uint32_t j = 0; j < buffer->num_cpus && !ret; j++)
+			ret = move_place(copy, move, buffer->list_at + 16 * j,
+					 buffer->cpus[j].at);
+	}
+	return ret;
+}
+
+static int write_6(struct copy *copy)
+{
+	static const char begin[10] = "options  ", end[2];
+	const struct dat_file *file = &copy->file;
+	const uint64_t page_size = file->page_size;
+	struct move move = { .options_end = file->options_end,
+			     .by = copy->option_size,
+			     .events = find_events(file) };
+	int ret;
+
+	if (file->no_options)
+		move.by += sizeof(begin) + sizeof(end);
+	move.events_by = (move.by + page_size - 1) & ~(page_size - 1);
+	if (move.events < move.options_end)
+		return io_fail(copy->io, -EILSEQ,
+			"%s: this trace.dat is not laid out as trace-cmd does it.",
+			copy->from);
+	ret = copy_bytes(copy, 0, move.options_end);
+	if (!ret && file->no_options)
+		ret = put_bytes(copy, begin, sizeof(begin));
+	if (!ret)
+		ret = put_bytes(copy, copy->option, copy->option_size);
+	if (!ret && file->no_options)
+		ret = put_bytes(copy, end, sizeof(end));
+	if (!ret)
+		ret = copy_bytes(copy, move.options_end, move.events);
+	copy->at = move.events + move.events_by;
+	if (!ret)
+		ret = copy_bytes(copy, move.events, file->size);
+	return ret ? ret : move_places(copy, &move);
+}
+
+/* ------------------------------------------------------------------------ */
+
+static int check_knots(struct netsync_io *io,
+		       const struct netsync_io_knot *knots, uint32_t num)
+{
+	bool ok = num >= 2;
+
+	for (uint32_t i = 1; i < num; i++)
+		ok &= knots[i - 1].time_ns < knots[i].time_ns;
+	return ok ? 0 : io_fail(io, -EINVAL,
+				"There must be two knots, and they must be in order.");
+}
+
+/* Can what reads it be told how to correct it? */
+static int check_file(struct copy *copy)
+{
+	const struct dat_file *file = &copy->file;
+
+	if (file->num_shifts)
+		return io_fail(copy->io, -ENOTSUP, "%s: its times are shifted already (option TIME_SHIFT), and trace-cmd can do that only once; correct the original.",
+			       copy->from);
+	if (file->tsc_mult)
+		return io_fail(copy->io, -ENOTSUP, "%s: it counts cycles, which trace-cmd converts only after correcting them; record with trace-cmd record -C mono.",
+			       copy->from);
+	for (size_t i = 0; i < file->num_buffers; i++)
+		if (*file->buffers[i].name && dat_has_data(&file->buffers[i]))
+			return io_fail(copy->io, -ENOTSUP, "%s: there are events in a buffer with a name (option -B of trace-cmd record), which trace-cmd shows uncorrected; record without that.",
+				       copy->from);
+	if (file->version >= 7 && !file->next_at)
+		return io_fail(copy->io, -ENOTSUP, "%s: its options are compressed, and none can be added.",
+			       copy->from);
+	return 0;
+}
+
+static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
+		      uint32_t num)
+{
+	int ret = check_file(copy);
+	struct stat st;
+
+	if (!ret)
+		ret = make_option(copy, knots, num);
+	if (ret)
+		return ret;
+	if (fstat(copy->file.fd, &st))
+		return failed(copy, copy->from, errno);
+	copy->fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			st.st_mode & 0666);
+	if (copy->fd < 0)
+		return failed(copy, copy->to, errno);
+	ret = copy->file.version < 7 ? write_6(copy) : write_7(copy);
+	if (close(copy->fd) && !ret)
+		ret = failed(copy, copy->to, errno);
+	return ret;
+}
+
+int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
+			     const char *to, const struct netsync_io_knot *knots,
+			     uint32_t num, netsync_io_progress_func progress,
+			     void *data)
+{
+	struct copy copy = { .io = io, .from = from, .to = to,
+			     .progress = progress, .progress_data = data };
+	int ret = check_knots(io, knots, num);
+
+	if (ret)
+		return ret;
+	ret = dat_open(&copy.file, from);
+	if (ret)
+		ret = dat_fail(&copy.file, io, from, ret);
+	else
+		ret = write_copy(&copy, knots, num);
+	free(copy.option);
+	dat_close(&copy.file);
+	return ret;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From events of ftrace to struct netsync_packet. */
+#ifndef NETSYNC_TRACEDAT_EVENT_H
+#define NETSYNC_TRACEDAT_EVENT_H
+
+#include "io/packet/event.h"
+#include "io/tracedat/page.h"
+
+/* The system that our events are of, and the one with those of the kernel. */
+#define DAT_SYSTEM "netsync"
+#define DAT_NET_SYSTEM "net"
+
+/* Where one field is in an event, and how many bytes it has. */
+struct dat_field {
+	enum meaning meaning;
+	uint32_t at;
+	uint32_t size;
+};
+
+/* The events of one type, by what the kernel says of it. */
+struct dat_format {
+	uint16_t id;		/* how each begins */
+	const struct event_kind *kind;
+	uint64_t has;
+	struct dat_field fields[NUM_MEANINGS];
+	size_t num_fields;
+	uint32_t size;		/* all fields are within that */
+};
+
+/*
+ * Find out from the text of a format. False: it is no packet event, or one whose
+ * fields are not those of any known version; the name is cut out of @text.
+ */
+bool dat_parse_format(struct dat_format *format, char *text, const char **name);
+
+/*
+ * Fill in @pkt but for host and time, as event_decode(). 0 also where the event
+ * is too small for its fields.
+ */
+int dat_decode(const struct dat_file *file, const struct dat_format *format,
+	       const struct event_kind *kind, const struct dat_event *event,
+	       struct event_point *point, struct trace *trace,
+	       struct netsync_packet *pkt);
+
+#endif

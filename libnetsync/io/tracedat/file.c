@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "io/io.h"
+#include "io/tracedat/cursor.h"
+
+/* Of a section that is compressed. */
+#define MAX_SECTION (64 << 20)
+
+/* ---- sections ---------------------------------------------------------- */
+
+bool dat_decompress(const struct dat_file *file, void *to, size_t to_size,
+		    const void *from, size_t from_size)
+{
+	uLongf size = to_size;
+
+	if (file->compression == DAT_ZSTD)
+		return ZSTD_decompress(to, to_size, from, from_size) == to_size;
+	return file->compression == DAT_ZLIB &&
+	       uncompress(to, &size, from, from_size) == Z_OK &&
+	       size == to_size;
+}
+
+static int decompress_section(struct dat_file *file, struct cursor *cursor)
+{
+	size_t from_size = dat_get_number(cursor, 4), to_size = dat_get_number(cursor, 4);
+	void *from;
+	int ret = 0;
+
+	if (cursor->bad || from_size > cursor->end - cursor->at)
+		return dat_problem(file, CUT_SHORT);
+	if (from_size > MAX_SECTION || to_size > MAX_SECTION)
+		return dat_problem(file, "it has a section of more than 64 MiB");
+	from = malloc(from_size + 1);
+	cursor->memory = malloc(to_size + 1);
+	if (!from || !cursor->memory) {
+		free(from);
+		return -ENOMEM;
+	}
+	if (dat_pread(file, from, from_size, cursor->at) < from_size ||
+	    !dat_decompress(file, cursor->memory, to_size, from, from_size))
+		ret = dat_problem(file, "a section of it cannot be decompressed");
+	free(from);
+	cursor->at = 0;
+	cursor->end = to_size;
+	return ret;
+}
+
+/* What is in a section of version 7. cursor->memory is to be freed. */
+static int open_section(struct dat_file *file, struct cursor *cursor,
+			uint64_t at, unsigned int id)
+{
+	uint8_t description[sizeof(file->description)];
+	unsigned int found, flags;
+	uint64_t size;
+
+	*cursor = (struct cursor){ .file = file, .at = at, .end = file->size };
+	if (at > file->size)
+		return dat_problem(file, CUT_SHORT);
+	found = dat_get_number(cursor, 2);
+	flags = dat_get_number(cursor, 2);
+	dat_get(cursor, description, sizeof(description));
+	size = dat_get_number(cursor, 8);
+	if (cursor->bad || size > file->size - cursor->at)
+		return dat_problem(file, CUT_SHORT);
+	if (found != id)
+		return dat_problem(file, "a section of it is not what it should be");
+	if (id == OPTION_DONE)
+		memcpy(file->description, description, sizeof(description));
+	cursor->end = cursor->at + size;
+	return flags & SECTION_COMPRESSED ? decompress_section(file, cursor) : 0;
+}
+
+/* ---- the header -------------------------------------------------------- */
+
+/* What the kernel says of its pages: of interest is the size of a long. */
+static int read_header_info(struct dat_file *file, struct cursor *cursor)
+{
+	const char *commit;
+	unsigned int size = 8;
+	char *text;
+
+	dat_skip(cursor, sizeof("header_page"));
+	text = dat_get_text(cursor, dat_get_number(cursor, 8));
+	if (!text)
+		return cursor->bad ? dat_problem(file, CUT_SHORT) : -ENOMEM;
+	commit = strstr(text, " commit;");
+	if (commit)
+		sscanf(commit, " commit; offset:%*u; size:%u;", &size);
+	free(text);
+	if (size != 4 && size != 8)
+		return dat_problem(file, "the layout of its pages is not known");
+	file->long_size = size;
+	dat_skip(cursor, sizeof("header_event"));
+	dat_skip(cursor, dat_get_number(cursor, 8));
+	return cursor->bad ? dat_problem(file, CUT_SHORT) : 0;
+}
+
+/* Pass over formats, each with its size before it. */
+static void skip_formats(struct cursor *cursor)
+{
+	uint32_t num = dat_get_number(cursor, 4);
+
+	while (num-- && !cursor->bad)
+		dat_skip(cursor, dat_get_number(cursor, 8));
+}
+
+static void skip_systems(struct cursor *cursor)
+{
+	uint32_t num = dat_get_number(cursor, 4);
+	char system[256];
+
+	while (num-- && !cursor->bad) {
+		dat_get_word(cursor, system, sizeof(system));
+		skip_formats(cursor);
+	}
+}
+
+static int read_flyrecord(struct dat_file *file, struct cursor *cursor,
+			  struct dat_buffer *buffer, uint32_t num_cpus)
+{
+	char word[10];
+	int ret;
+
+	dat_get(cursor, word, sizeof(word));
+	if (!cursor->bad && memcmp(word, "flyrecord", sizeof(word)))
+		return dat_problem(file, "it holds no events, but a text");
+	ret = dat_read_cpus(cursor, buffer, num_cpus);
+	return ret == -EILSEQ ? dat_problem(file, CUT_SHORT) : ret;
+}
+
+/* One thing after the other, up to where the events are. */
+static int read_6(struct dat_file *file, struct cursor *cursor)
+{
+	struct dat_buffer *buffer;
+	uint64_t none;
+	uint32_t num_cpus;
+	char word[10];
+	int ret;
+
+	ret = read_header_info(file, cursor);
+	if (ret < 0)
+		return ret;
+	skip_formats(cursor);
+	file->formats_at = cursor->at;
+	skip_systems(cursor);
+	dat_skip(cursor, dat_get_number(cursor, 4));	/* symbols */
+	dat_skip(cursor, dat_get_number(cursor, 4));	/* formats of printk() */
+	dat_skip(cursor, dat_get_number(cursor, 8));	/* names of tasks */
+	num_cpus = dat_get_number(cursor, 4);
+	dat_get(cursor, word, sizeof(word));
+	file->no_options = memcmp(word, "options  ", sizeof(word));
+	if (!file->no_options)
+		ret = dat_read_options(file, cursor, &none, &none);
+	else if (!cursor->bad)
+		file->options_end = cursor->at -= sizeof(word);
+	if (ret < 0)
+		return ret;
+	if (file->cpu_count)
+		num_cpus = file->cpu_count;
+	for (size_t i = 0; i < file->num_buffers && !ret; i++) {
+		struct cursor there = { .file = file, .end = file->size,
+					.at = file->buffers[i].cpus->at };
+
+		free(file->buffers[i].cpus);
+		file->buffers[i].cpus = NULL;
+		there.bad = there.at > there.end;
+		ret = read_flyrecord(file, &there, &file->buffers[i], num_cpus);
+	}
+	buffer = ret ? NULL : dat_add_buffer(file);
+	if (!ret && (!buffer || !(buffer->name = strdup(""))))
+		ret = -ENOMEM;
+	return ret ? ret : read_flyrecord(file, cursor, buffer, num_cpus);
+}
+
+/*
+ * Sections in any order, of which those with options say where the others are;
+ * each comes after the one that says so.
+ */
+static int read_7(struct dat_file *file, struct cursor *cursor)
+{
+	uint64_t at = dat_get_number(cursor, 8), header_info = 0;
+	struct cursor section;
+	int ret = 0;
+
+	while (at && !ret) {
+		uint64_t next = 0;
+
+		ret = open_section(file, &section, at, OPTION_DONE);
+		if (!ret)
+			ret = dat_read_options(file, &section, &header_info, &next);
+		free(section.memory);
+		if (!ret && next && next <= at)
+			ret = dat_problem(file, "its options do not end");
+		at = next;
+	}
+	if (ret < 0)
+		return ret;
+	if (!header_info)
+		return dat_problem(file, "it does not say what its pages are like");
+	ret = open_section(file, &section, header_info, OPTION_HEADER_INFO);
+	if (!ret)
+		ret = read_header_info(file, &section);
+	free(section.memory);
+	return ret;
+}
+
+static int read_compression(struct dat_file *file, struct cursor *cursor)
+{
+	char name[32], version[32];
+
+	dat_get_word(cursor, name, sizeof(name));
+	dat_get_word(cursor, version, sizeof(version));
+	if (cursor->bad)
+		return dat_problem(file, CUT_SHORT);
+	if (!strcmp(name, "zstd"))
+		file->compression = DAT_ZSTD;
+	else if (!strcmp(name, "zlib"))
+		file->compression = DAT_ZLIB;
+	else if (strcmp(name, "none")) {
+		file->problem = "it is compressed by other means than zlib and zstd";
+		return -EPROTONOSUPPORT;
+	}
+	return 0;
+}
+
+static int read_header(struct dat_file *file)
+{
+	struct cursor cursor = { .file = file, .end = file->size };
+	char version[8];
+	int ret = 0;
+
+	dat_skip(&cursor, DAT_MAGIC_SIZE);
+	dat_get_word(&cursor, version, sizeof(version));
+	file->version = strtoul(version, NULL, 10);
+	file->big_endian = dat_get_number(&cursor, 1);
+	dat_skip(&cursor, 1);	/* the size of a long of trace-cmd */
+	file->page_size = dat_get_number(&cursor, 4);
+	if (cursor.bad)
+		return dat_problem(file, CUT_SHORT);
+	if (file->version != 6 && file->version != 7) {
+		file->problem = "it is of another version than 6 and 7";
+		return -EPROTONOSUPPORT;
+	}
+	if (file->version == 6)
+		return read_6(file, &cursor);
+	ret = read_compression(file, &cursor);
+	return ret ? ret : read_7(file, &cursor);
+}
+
+bool dat_has_data(const struct dat_buffer *buffer)
+{
+	for (uint32_t i = 0; i < buffer->num_cpus; i++)
+		if (buffer->cpus[i].size)
+			return true;
+	return false;
+}
+
+static bool is_page_size(uint32_t size)
+{
+	return size >= 512 && size <= DAT_MAX_PAGE && !(size & (size - 1));
+}
+
+/*
+ * What the processors recorded lies side by side, as far as it is there: who says
+ * otherwise could have the same read any number of times.
+ */
+static bool is_apart(const struct dat_file *file)
+{
+	uint64_t left = file->size;
+
+	for (size_t i = 0; i < file->num_buffers; i++)
+		for (uint32_t j = 0; j < file->buffers[i].num_cpus; j++) {
+			const struct dat_cpu *cpu = &file->buffers[i].cpus[j];
+			uint64_t size = cpu->size;
+
+			if (cpu->at >= file->size)
+				continue;
+			if (size > file->size - cpu->at)
+				size = file->size - cpu->at;
+			if (size > left)
+				return false;
+			left -= size;
+		}
+	return true;
+}
+
+int dat_open(struct dat_file *file, const char *path)
+{
+	off_t size;
+	int ret;
+
+	memset(file, 0, sizeof(*file));
+	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (file->fd < 0)
+		return -errno;
+	size = lseek(file->fd, 0, SEEK_END);
+	if (size < 0)
+		return -errno;
+	file->size = size;
+	ret = read_header(file);
+	for (size_t i = 0; i < file->num_buffers && !ret; i++)
+		if (!is_page_size(file->buffers[i].page_size))
+			ret = dat_problem(file, "the size of its pages is impossible");
+	if (!ret && !is_apart(file))
+		ret = dat_problem(file, "it says of several processors that they have the same pages");
+	return ret;
+}
+
+int dat_fail(const struct dat_file *file, struct netsync_io *io,
+	     const char *path, int err)
+{
+	if (err == -ENOMEM)
+		return io_no_memory(io);
+	if (file->problem)
+		return io_fail(io, err, "%s: this trace.dat cannot be read: %s.",
+			       path, file->problem);
+	return io_fail(io, err, "%s: %s.", path, strerror(-err));
+}
+
+void dat_close(struct dat_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->clock);
+	free(file->uname);
+	dat_free_shifts(file);
+	for (size_t i = 0; i < file->num_buffers; i++) {
+		free(file->buffers[i].name);
+		free(file->buffers[i].clock);
+		free(file->buffers[i].cpus);
+	}
+	free(file->buffers);
+}
+
+/* ---- formats of events ------------------------------------------------- */
+
+static int use_formats(struct cursor *cursor, dat_use_format use, void *data)
+{
+	uint32_t systems = dat_get_number(cursor, 4);
+	char system[256];
+
+	while (systems-- && !cursor->bad) {
+		uint32_t num;
+
+		dat_get_word(cursor, system, sizeof(system));
+		num = dat_get_number(cursor, 4);
+		while (num-- && !cursor->bad) {
+			char *text = dat_get_text(cursor, dat_get_number(cursor, 8));
+
+			if (!text && !cursor->bad)
+				return -ENOMEM;
+			if (text && !cursor->bad)
+				use(data, system, text);
+			free(text);
+		}
+	}
+	return 0;
+}
+
+int dat_read_formats(struct dat_file *file, dat_use_format use, void *data)
+{
+	struct cursor cursor = { .file = file, .at = file->formats_at,
+				 .end = file->size };
+	int ret = 0;
+
+	if (!file->formats_at)
+		return 0;
+	if (file->version >= 7)
+		ret = open_section(file, &cursor, file->formats_at,
+				   OPTION_EVENT_FORMATS);
+	if (!ret)
+		ret = use_formats(&cursor, use, data);
+	free(cursor.memory);
+	if (!ret && cursor.bad)
+		ret = dat_problem(file, CUT_SHORT);
+	return ret;
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/tracedat/cursor.h"
+
+#define MAX_BUFFERS 64
+
+/* Of the clocks that there are, "[this]" is in use. */
+static char *chosen_clock(const char *text)
+{
+	const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+
+	return to ? strndup(from + 1, to - from - 1) : strdup(text);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct dat_sample *p = a, *q = b;
+
+	return p->time < q->time ? -1 : p->time > q->time;
+}
+
+static int read_samples(struct cursor *cursor, struct dat_shift *shift)
+{
+	shift->num = dat_get_number(cursor, 4);
+	if (cursor->bad || shift->num > (cursor->end - cursor->at) / 24) {
+		shift->num = 0;
+		return -EILSEQ;
+	}
+	shift->samples = calloc(shift->num + 1, sizeof(*shift->samples));
+	if (!shift->samples)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < shift->num; i++)
+		shift->samples[i].time = dat_get_number(cursor, 8);
+	for (uint32_t i = 0; i < shift->num; i++)
+		shift->samples[i].offset = dat_get_number(cursor, 8);
+	for (uint32_t i = 0; i < shift->num; i++)
+		shift->samples[i].scaling = dat_get_number(cursor, 8);
+	return 0;
+}
+
+/* Of some versions all scaling is in whole numbers: there are no fractions. */
+static void read_fractions(struct cursor *cursor, struct dat_file *file)
+{
+	if (cursor->at == cursor->end)
+		return;
+	for (uint32_t cpu = 0; cpu < file->num_shifts; cpu++)
+		for (uint32_t i = 0; i < file->shifts[cpu].num; i++) {
+			uint64_t bits = dat_get_number(cursor, 8);
+
+			cursor->bad |= bits > 63;
+			file->shifts[cpu].samples[i].fraction = bits;
+		}
+}
+
+static void sort_samples(struct dat_shift *shift)
+{
+	uint32_t num = 0;
+
+	qsort(shift->samples, shift->num, sizeof(*shift->samples), by_time);
+	for (uint32_t i = 0; i < shift->num; i++)
+		if (!num || shift->samples[i].time != shift->samples[num - 1].time)
+			shift->samples[num++] = shift->samples[i];
+	shift->num = num;
+}
+
+void dat_free_shifts(struct dat_file *file)
+{
+	for (uint32_t i = 0; i < file->num_shifts; i++)
+		free(file->shifts[i].samples);
+	free(file->shifts);
+	file->shifts = NULL;
+	file->num_shifts = 0;
+}
+
+/* If there are several, the last one counts. */
+static int read_shifts(struct dat_file *file, struct cursor *cursor)
+{
+	uint32_t num;
+	int ret = 0;
+
+	dat_free_shifts(file);
+	dat_skip(cursor, 8);
+	file->interpolate = dat_get_number(cursor, 4) & SHIFT_INTERPOLATES;
+	num = dat_get_number(cursor, 4);
+	if (cursor->bad || num > (cursor->end - cursor->at) / 4)
+		return dat_problem(file, "its option TIME_SHIFT is damaged");
+	file->shifts = calloc(num + 1, sizeof(*file->shifts));
+	if (!file->shifts)
+		return -ENOMEM;
+	for (; file->num_shifts < num && !ret; file->num_shifts++)
+		ret = read_samples(cursor, &file->shifts[file->num_shifts]);
+	if (ret == -ENOMEM)
+		return ret;
+	read_fractions(cursor, file);
+	if (ret < 0 || cursor->bad)
+		return dat_problem(file, "its option TIME_SHIFT is damaged");
+	for (uint32_t cpu = 0; cpu < num; cpu++)
+		sort_samples(&file->shifts[cpu]);
+	return 0;
+}
+
+struct dat_buffer *dat_add_buffer(struct dat_file *file)
+{
+	struct dat_buffer *more = realloc(file->buffers,
+					  (file->num_buffers + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	file->buffers = more;
+	more += file->num_buffers++;
+	*more = (struct dat_buffer){ .page_size = file->page_size };
+	return more;
+}
+
+/* @num of them; those of version 6 are counted from 0. */
+int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
+		     uint32_t num)
+{
+	if (num > DAT_MAX_CPUS || num > (cursor->end - cursor->at) / 16)
+		cursor->bad = true;
+	if (cursor->bad)
+		return -EILSEQ;
+	buffer->cpus = calloc(num + 1, sizeof(*buffer->cpus));
+	if (!buffer->cpus)
+		return -ENOMEM;
+	buffer->list_at = cursor->at;
+	for (uint32_t i = 0; i < num; i++) {
+		struct dat_cpu *cpu = &buffer->cpus[i];
+
+		cpu->number = cursor->file->version < 7 ? i : dat_get_number(cursor, 4);
+		cpu->at = dat_get_number(cursor, 8);
+		cpu->size = dat_get_number(cursor, 8);
+		cursor->bad |= cpu->number >= DAT_MAX_CPUS;
+	}
+	if (cursor->bad)
+		return -EILSEQ;
+	buffer->num_cpus = num;
+	return 0;
+}
+
+/*
+ * In version 7 the option says all but whether it is compressed, which the
+ * section does.
+ */
+static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
+{
+	struct dat_buffer *buffer = dat_add_buffer(file);
+	char name[256], clock[64];
+	uint8_t section[4];
+	uint64_t at;
+
+	if (!buffer)
+		return -ENOMEM;
+	at = dat_get_number(cursor, 8);
+	dat_get_word(cursor, name, sizeof(name));
+	dat_get_word(cursor, clock, sizeof(clock));
+	buffer->name = strdup(name);
+	buffer->clock = strdup(clock);
+	if (!buffer->name || !buffer->clock)
+		return -ENOMEM;
+	buffer->page_size = dat_get_number(cursor, 4);
+	if (dat_pread(file, section, sizeof(section), at) < sizeof(section))
+		return dat_problem(file, CUT_SHORT);
+	buffer->compressed = dat_number(file, section + 2, 2) & SECTION_COMPRESSED;
+	return dat_read_cpus(cursor, buffer, dat_get_number(cursor, 4));
+}
+
+/* In version 6 it says where that is, which can be read when all options were. */
+static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
+{
+	struct dat_buffer *buffer = dat_add_buffer(file);
+	char name[256];
+
+	if (!buffer)
+		return -ENOMEM;
+	buffer->cpus = calloc(1, sizeof(*buffer->cpus));
+	if (!buffer->cpus)
+		return -ENOMEM;
+	buffer->told_at = cursor->at;
+	buffer->cpus->at = dat_get_number(cursor, 8);
+	dat_get_word(cursor, name, sizeof(name));
+	buffer->name = strdup(name);
+	return buffer->name ? 0 : -ENOMEM;
+}
+
+static int read_text_option(struct cursor *cursor, char **text)
+{
+	free(*text);
+	*text = dat_get_text(cursor, cursor->end - cursor->at);
+	return *text || cursor->bad ? 0 : -ENOMEM;
+}
+
+static int read_option(struct dat_file *file, unsigned int id,
+		       struct cursor *cursor)
+{
+	char *text = NULL;
+	int ret = 0;
+
+	switch (id) {
+	case OPTION_DATE:
+	case OPTION_OFFSET:
+		ret = read_text_option(cursor, &text);
+		/* The date is in microseconds. */
+		if (text)
+			file->offset_ns += strtoull(text, NULL, 0) *
+					   (id == OPTION_DATE ? 1000 : 1);
+		break;
+	case OPTION_TRACECLOCK:
+		ret = read_text_option(cursor, &text);
+		free(file->clock);
+		file->clock = text ? chosen_clock(text) : NULL;
+		if (text && !file->clock)
+			ret = -ENOMEM;
+		break;
+	case OPTION_UNAME:
+		return read_text_option(cursor, &file->uname);
+	case OPTION_CPUCOUNT:
+		file->cpu_count = dat_get_number(cursor, 4);
+		break;
+	case OPTION_TRACEID:
+		file->id = dat_get_number(cursor, 8);
+		file->has_id = !cursor->bad;
+		break;
+	case OPTION_TIME_SHIFT:
+		return read_shifts(file, cursor);
+	case OPTION_TSC2NSEC:
+		file->tsc_mult = dat_get_number(cursor, 4);
+		file->tsc_shift = dat_get_number(cursor, 4);
+		if (file->tsc_shift > 63)
+			return dat_problem(file, "its option TSC2NSEC is damaged");
+		break;
+	case OPTION_BUFFER:
+		if (file->num_buffers == MAX_BUFFERS)
+			return dat_problem(file, "it has more buffers than can be read");
+		return file->version < 7 ? note_buffer_6(file, cursor) :
+					   read_buffer_7(file, cursor);
+	default:
+		break;
+	}
+	free(text);
+	return ret;
+}
+
+int dat_read_options(struct dat_file *file, struct cursor *cursor,
+			uint64_t *header_info, uint64_t *next)
+{
+	int ret = 0;
+
+	while (!ret) {
+		unsigned int id = dat_get_number(cursor, 2);
+		struct cursor option = *cursor;
+		uint32_t size;
+
+		if (!id && file->version < 7 && !cursor->bad) {
+			file->options_end = option.at - 2;
+			return 0;
+		}
+		size = dat_get_number(cursor, 4);
+		option.at = cursor->at;
+		option.end = cursor->at + size;
+		dat_skip(cursor, size);
+		if (cursor->bad)
+			return dat_problem(file, CUT_SHORT);
+		if (id == OPTION_HEADER_INFO)
+			*header_info = dat_get_number(&option, 8);
+		else if (id == OPTION_EVENT_FORMATS)
+			file->formats_at = dat_get_number(&option, 8);
+		else if (id != OPTION_DONE)
+			ret = read_option(file, id, &option);
+		if (option.bad && !ret)
+			ret = -EILSEQ;
+		if (id == OPTION_DONE) {
+			file->next_at = cursor->memory ? 0 : option.at;
+			*next = dat_get_number(&option, 8);
+			break;
+		}
+	}
+	return ret == -EILSEQ && !file->problem ?
+	       dat_problem(file, "an option of it is damaged") : ret;
+}

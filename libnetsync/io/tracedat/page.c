@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/tracedat/page.h"
+
+/* So much is read at once where it is not compressed. */
+#define CHUNK_SIZE 65536
+/*
+ * trace-cmd compresses ten pages at a time. More than this, and data that
+ * shrink to less than a part of this size, are not from there.
+ */
+#define MAX_CHUNK (16 * DAT_MAX_PAGE)
+#define MAX_RATIO 4096
+
+/* A page: time, then the size of its data (a long) with marks, then its data. */
+#define TIME_SIZE 8
+#define DATA_MASK ((1 << 27) - 1)
+#define MISSED_EVENTS (UINT32_C(1) << 31)
+#define MISSED_STORED (UINT32_C(1) << 30)
+
+/*
+ * The head of an event: 5 bits are its size in words of 32 bits, or one of
+ * these; 27 bits are the time since the event before it.
+ */
+#define DELTA_BITS 27
+enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
+/* An absolute time has no room for the uppermost ones of its bits. */
+#define STAMP_BITS 59
+
+/* ---- chunks ------------------------------------------------------------ */
+
+static int read_plain(struct dat_pages *pages)
+{
+	uint64_t left = pages->end - pages->at;
+	size_t size = pages->buffer->page_size;
+
+	if (size < CHUNK_SIZE)
+		size = CHUNK_SIZE;
+	if (size > left)
+		size = left;
+	pages->chunk = malloc(size);
+	if (!pages->chunk)
+		return -ENOMEM;
+	pages->chunk_size = dat_pread(pages->file, pages->chunk, size, pages->at);
+	pages->at += size;
+	return pages->chunk_size ? 1 : -EILSEQ;
+}
+
+/* How long the compressed chunk at pages->at is; false: there is none. */
+static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
+			uint32_t *to)
+{
+	uint8_t sizes[8];
+
+	if (pages->end - pages->at < sizeof(sizes) ||
+	    dat_pread(pages->file, sizes, sizeof(sizes), pages->at) < sizeof(sizes))
+		return false;
+	*from = dat_number(pages->file, sizes, 4);
+	*to = dat_number(pages->file, sizes + 4, 4);
+	return *from <= pages->end - pages->at - sizeof(sizes) &&
+	       *to <= MAX_CHUNK && *to / MAX_RATIO <= *from;
+}
+
+static int read_compressed(struct dat_pages *pages)
+{
+	uint32_t from_size, to_size;
+	void *from;
+	int ret = 1;
+
+	if (!chunk_sizes(pages, &from_size, &to_size))
+		return -EILSEQ;
+	from = malloc(from_size + 1);
+	pages->chunk = malloc(to_size + 1);
+	if (!from || !pages->chunk)
+		ret = -ENOMEM;
+	else if (dat_pread(pages->file, from, from_size, pages->at + 8) < from_size ||
+		 !dat_decompress(pages->file, pages->chunk, to_size, from,
+				 from_size))
+		ret = -EILSEQ;
+	free(from);
+	pages->chunk_size = to_size;
+	pages->at += 8 + (uint64_t)from_size;
+	pages->chunks--;
+	return ret;
+}
+
+static int read_chunk(struct dat_pages *pages)
+{
+	free(pages->chunk);
+	pages->chunk = NULL;
+	pages->chunk_size = pages->page = 0;
+	pages->event = pages->events_end = NULL;
+	if (pages->buffer->compressed)
+		return pages->chunks ? read_compressed(pages) : 0;
+	return pages->at < pages->end ? read_plain(pages) : 0;
+}
+
+/* ---- pages ------------------------------------------------------------- */
+
+/* What the kernel put behind the data, if there was room. */
+static uint64_t num_missed(const struct dat_pages *pages, const uint8_t *page,
+			   uint64_t marks)
+{
+	unsigned int size = pages->file->long_size;
+	size_t room = page + pages->buffer->page_size - pages->events_end;
+	uint64_t num = 0;
+
+	if ((marks & MISSED_STORED) && room >= size)
+		num = dat_number(pages->file, pages->events_end, size);
+	/* An absurd number would hide all others. */
+	return num && num < UINT32_MAX ? num : 1;
+}
+
+static int next_page(struct dat_pages *pages)
+{
+	const struct dat_file *file = pages->file;
+	const size_t page_size = pages->buffer->page_size;
+	const uint8_t *page;
+	uint64_t marks;
+	size_t size;
+	int ret;
+
+	if (pages->page == pages->chunk_size) {
+		ret = read_chunk(pages);
+		if (ret <= 0)
+			return ret;
+	}
+	if (pages->chunk_size - pages->page < page_size)
+		return -EILSEQ;
+	page = pages->chunk + pages->page;
+	pages->page += page_size;
+	pages->ts = dat_number(file, page, TIME_SIZE);
+	marks = dat_number(file, page + TIME_SIZE, file->long_size);
+	size = marks & DATA_MASK;
+	if (size > page_size - TIME_SIZE - file->long_size)
+		return -EILSEQ;
+	pages->event = page + TIME_SIZE + file->long_size;
+	pages->events_end = pages->event + size;
+	if (marks & MISSED_EVENTS)
+		pages->lost += num_missed(pages, page, marks);
+	return 1;
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+static uint64_t absolute(uint64_t before, uint64_t stamp)
+{
+	stamp |= before >> STAMP_BITS << STAMP_BITS;
+	/* Meanwhile the missing bits may have grown. */
+	return stamp < before ? stamp + (UINT64_C(1) << STAMP_BITS) : stamp;
+}
+
+/*
+ * Take what is next on the page: 1: it is an event; 0: it only tells the time,
+ * or nothing; -EILSEQ.
+ */
+static int take(struct dat_pages *pages, struct dat_event *event)
+{
+	const struct dat_file *file = pages->file;
+	size_t left = pages->events_end - pages->event, size;
+	const uint8_t *at = pages->event;
+	uint32_t head, type, word = 0;
+	uint64_t delta;
+
+	if (left < 4)
+		return -EILSEQ;
+	head = dat_number(file, at, 4);
+	type = file->big_endian ? head >> DELTA_BITS : head & 31;
+	delta = file->big_endian ? head & ((1 << DELTA_BITS) - 1) : head >> 5;
+	if (type == PADDING && !delta) {
+		pages->event = pages->events_end;
+		return 0;
+	}
+	if (type == LARGE || type >= PADDING) {
+		if (left < 8)
+			return -EILSEQ;
+		word = dat_number(file, at + 4, 4);
+	}
+	size = type == LARGE || type == PADDING ? ((size_t)word + 3) & ~(size_t)3 :
+	       type >= TIME_EXTEND ? 4 : type * 4;
+	if (size > left - 4 || ((type == LARGE || type == PADDING) && size < 4))
+		return -EILSEQ;
+	pages->event += 4 + size;
+	if (type == TIME_EXTEND)
+		delta += (uint64_t)word << DELTA_BITS;
+	if (type == TIME_STAMP)
+		pages->ts = absolute(pages->ts,
+				     delta + ((uint64_t)word << DELTA_BITS));
+	else
+		pages->ts += delta;
+	if (type >= PADDING)
+		return 0;
+	event->ts = pages->ts;
+	event->data = at + (type == LARGE ? 8 : 4);
+	event->size = type == LARGE ? size - 4 : size;
+	return 1;
+}
+
+int dat_next(struct dat_pages *pages, struct dat_event *event)
+{
+	int ret = 0;
+
+	while (!ret) {
+		while (pages->event == pages->events_end) {
+			ret = next_page(pages);
+			if (ret <= 0)
+				return ret;
+		}
+		ret = take(pages, event);
+	}
+	return ret;
+}
+
+int dat_first(struct dat_pages *pages, const struct dat_file *file,
+	      const struct dat_buffer *buffer, const struct dat_cpu *cpu)
+{
+	uint8_t chunks[4];
+
+	*pages = (struct dat_pages){ .file = file, .buffer = buffer, .cpu = cpu,
+				     .at = cpu->at, .end = cpu->at };
+	if (!cpu->size)
+		return 0;
+	if (cpu->at > file->size || (buffer->compressed &&
+	    file->size - cpu->at < sizeof(chunks)))
+		return -EILSEQ;
+	if (!buffer->compressed) {
+		if (cpu->size < file->size - cpu->at)
+			pages->end += cpu->size;
+		else
+			pages->end = file->size;
+		return 0;
+	}
+	/* Their number is before them, and not always counted among their bytes. */
+	if (cpu->size < file->size - cpu->at - sizeof(chunks))
+		pages->end += sizeof(chunks) + cpu->size;
+	else
+		pages->end = file->size;
+	if (dat_pread(file, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
+		return -EILSEQ;
+	pages->at += sizeof(chunks);
+	pages->chunks = dat_number(file, chunks, sizeof(chunks));
+	return 0;
+}
+
+/* Go to the last pages; at what is damaged it stays. */
+static void seek_last(struct dat_pages *pages)
+{
+	const uint64_t page_size = pages->buffer->page_size;
+	uint64_t left = pages->end - pages->at;
+	uint32_t from, to;
+
+	if (!pages->buffer->compressed) {
+		if (left > page_size)
+			pages->at += (left - 1) / page_size * page_size;
+		return;
+	}
+	while (pages->chunks > 1 && chunk_sizes(pages, &from, &to)) {
+		pages->at += 8 + (uint64_t)from;
+		pages->chunks--;
+	}
+}
+
+int dat_last(struct dat_pages *pages, struct dat_event *event)
+{
+	bool any = false;
+	int ret;
+
+	seek_last(pages);
+	while ((ret = dat_next(pages, event)) > 0)
+		any = true;
+	/* The time of a page without any event is after those before it. */
+	if (!any) {
+		event->ts = pages->ts;
+		any = pages->chunk;
+	}
+	return ret == -ENOMEM ? ret : any;
+}
+
+void dat_release(struct dat_pages *pages)
+{
+	free(pages->chunk);
+	pages->chunk = NULL;
+	pages->chunk_size = pages->page = 0;
+	pages->event = pages->events_end = NULL;
+	pages->at = pages->end;
+	pages->chunks = 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "io/tracedat/file.h"
+
+/* As trace-cmd corrects, but that no product is too large. */
+static uint64_t shift_between(const struct dat_file *file, uint64_t ts,
+			      const struct dat_sample *from,
+			      const struct dat_sample *to)
+{
+	uint64_t offset = from->offset;
+
+	if (file->interpolate) {
+		int64_t time = to->time - from->time;
+		int64_t rise = (uint64_t)to->offset - (uint64_t)from->offset;
+		__int128 product = (__int128)(int64_t)(ts - from->time) * rise;
+
+		offset += (uint64_t)((product + time / 2) / time);
+	}
+	return (uint64_t)((unsigned __int128)ts * from->scaling >> from->fraction) +
+	       offset;
+}
+
+static uint64_t shift_time(const struct dat_file *file,
+			   const struct dat_shift *shift, uint64_t ts)
+{
+	uint32_t from = 0, to = shift->num - 1;
+
+	if (shift->num == 1)
+		return ts + shift->samples[0].offset;
+	/* The last one that is not after it, and has one after it. */
+	while (to - from > 1) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (shift->samples[middle].time <= ts)
+			from = middle;
+		else
+			to = middle;
+	}
+	return shift_between(file, ts, &shift->samples[from],
+			     &shift->samples[from + 1]);
+}
+
+int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
+{
+	if (cpu < file->num_shifts && file->shifts[cpu].num)
+		ts = shift_time(file, &file->shifts[cpu], ts);
+	if (file->tsc_mult)
+		ts = (uint64_t)((unsigned __int128)ts * file->tsc_mult >>
+				file->tsc_shift);
+	return (int64_t)(ts + file->offset_ns);
+}

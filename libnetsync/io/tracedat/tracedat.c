@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * trace.dat, the files of trace-cmd with the events of ftrace.
+ *
+ * Each processor's pages, of each ring buffer, are a stream. Streams are read
+ * side by side, without bringing their events into one order, which nobody
+ * needs; of each some pages are in memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/tracedat/event.h"
+#include "util/array.h"
+
+/* A type of events, in one buffer: each is a place of its own where packets are seen. */
+struct decoder {
+	const struct dat_format *format;
+	struct event_kind kind;
+	char *point_name;
+	struct event_point point;
+};
+
+struct stream {
+	struct dat_pages pages;
+	const struct dat_buffer *buffer;
+	struct decoder *decoders;	/* of the buffer */
+	bool any;
+	bool ended;
+	int64_t first_ns;
+	int64_t last_ns;
+};
+
+struct tracedat {
+	struct trace *trace;
+	struct dat_file file;
+	struct dat_format *formats;
+	size_t num_formats;
+	size_t format_room;
+	bool has_net;		/* there are the kernel's own network events */
+	bool no_memory;
+	struct decoder *decoders;	/* num_formats for each buffer */
+	struct stream *streams;
+	size_t num_streams;
+};
+
+/* What trace clocks are. */
+static const struct clock_kind {
+	const char *name;
+	const char *why_not;	/* NULL: its times can be corrected */
+	bool per_cpu;		/* each processor has its own */
+} clock_kinds[] = {
+	{ "mono", NULL, false },
+	{ "mono_raw", NULL, false },
+	{ "boot", NULL, false },
+	{ "tai", NULL, false },
+	{ "global", NULL, false },
+	{ "tsc2nsec", NULL, false },
+	{ "local", NULL, true },
+	{ "perf", NULL, true },
+	{ "uptime", "counts ticks of some milliseconds", false },
+	{ "counter", "counts events, and tells no time", false },
+};
+
+static bool dat_claims(const struct found *found)
+{
+	return found->head_len >= DAT_MAGIC_SIZE &&
+	       !memcmp(found->head, DAT_MAGIC, DAT_MAGIC_SIZE);
+}
+
+static int fail(struct trace *trace, int err)
+{
+	const struct tracedat *dat = trace->state;
+
+	return dat_fail(&dat->file, trace->io, trace->path, err);
+}
+
+/* ---- what events there are --------------------------------------------- */
+
+static bool has_format(const struct tracedat *dat, const struct event_kind *kind)
+{
+	for (size_t i = 0; i < dat->num_formats; i++)
+		if (dat->formats[i].kind == kind)
+			return true;
+	return false;
+}
+
+static void use_format(void *data, const char *system, char *text)
+{
+	struct tracedat *dat = data;
+	struct dat_format format;
+	const char *name;
+	bool whole;
+
+	if (strcmp(system, DAT_SYSTEM)) {
+		dat->has_net |= !strcmp(system, DAT_NET_SYSTEM);
+		return;
+	}
+	whole = dat_parse_format(&format, text, &name);
+	if (!whole && event_kind(name))
+		io_warn(dat->trace->io,
+			"%s: the events %s have not the fields of any known version and are not used.",
+			dat->trace->path, name);
+	if (!whole || has_format(dat, format.kind))
+		return;
+	if (array_grow(&dat->formats, &dat->format_room, dat->num_formats,
+		       sizeof(*dat->formats)))
+		dat->no_memory = true;
+	else
+		dat->formats[dat->num_formats++] = format;
+}
+
+static int read_formats(struct trace *trace)
+{
+	struct tracedat *dat = trace->state;
+	int ret = dat_read_formats(&dat->file, use_format, dat);
+
+	if (!ret && dat->no_memory)
+		ret = -ENOMEM;
+	if (ret < 0)
+		return fail(trace, ret);
+	trace->has_network = dat->num_formats;
+	for (size_t i = 0; i < dat->num_formats; i++)
+		trace->has_netns |= !!(dat->formats[i].has & BIT(NETNS));
+	if (!dat->num_formats && dat->has_net)
+		io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) tell no addresses to ftrace and cannot be used; record ours: trace-cmd record -C mono -e netsync.",
+			trace->path);
+	return 0;
+}
+
+static int make_decoders(struct tracedat *dat)
+{
+	size_t num = dat->num_formats * dat->file.num_buffers;
+
+	dat->decoders = calloc(num + 1, sizeof(*dat->decoders));
+	if (!dat->decoders)
+		return -ENOMEM;
+	for (size_t i = 0; i < num; i++) {
+		const struct dat_format *format = &dat->formats[i % dat->num_formats];
+		struct decoder *decoder = &dat->decoders[i];
+
+		decoder->format = format;
+		decoder->kind = *format->kind;
+		decoder->point.number = -1;
+		decoder->point_name = io_format("%s:%zu", format->kind->point,
+						i / dat->num_formats);
+		if (!decoder->point_name)
+			return -ENOMEM;
+		decoder->kind.point = decoder->point_name;
+	}
+	return 0;
+}
+
+/* ---- streams ----------------------------------------------------------- */
+
+static int64_t time_of(const struct tracedat *dat, const struct stream *stream,
+		       uint64_t ts)
+{
+	return dat_time(&dat->file, stream->pages.cpu->number, ts);
+}
+
+static void end_stream(struct stream *stream)
+{
+	stream->ended = true;
+	dat_release(&stream->pages);
+}
+
+static void warn_of_damage(struct trace *trace, const struct stream *stream)
+{
+	char *end = NULL;
+
+	trace->info.damaged++;
+	if (stream->any)
+		end = io_format("up to its event at %lld ns",
+				(long long)stream->last_ns);
+	io_warn(trace->io, "%s: what processor %u recorded%s%s is damaged and was read %s.",
+		trace->path, stream->pages.cpu->number,
+		*stream->buffer->name ? " in buffer " : "", stream->buffer->name,
+		end ? end : "not at all");
+	free(end);
+}
+
+/* From when to when it reaches; then back to where it begins. */
+static int find_range(struct trace *trace, struct stream *stream)
+{
+	const struct tracedat *dat = trace->state;
+	const struct dat_cpu *cpu = stream->pages.cpu;
+	struct range *range = &trace->range;
+	struct dat_event first, last;
+	int64_t begin_ns, end_ns;
+	int ret;
+
+	ret = dat_next(&stream->pages, &first);
+	dat_release(&stream->pages);
+	if (ret <= 0)
+		return ret;
+	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
+	if (!ret)
+		ret = dat_last(&stream->pages, &last);
+	dat_release(&stream->pages);
+	if (ret == -ENOMEM)
+		return ret;
+	begin_ns = time_of(dat, stream, first.ts);
+	end_ns = ret > 0 ? time_of(dat, stream, last.ts) : begin_ns;
+	if (range->end_ns < range->begin_ns)
+		*range = (struct range){ begin_ns, begin_ns };
+	if (begin_ns < range->begin_ns)
+		range->begin_ns = begin_ns;
+	if (end_ns > range->end_ns)
+		range->end_ns = end_ns;
+	trace->range_hash = (trace->range_hash ^ first.ts) * 0x100000001b3 ^ end_ns;
+	return dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
+}
+
+static int add_stream(struct trace *trace, size_t buffer,
+		      const struct dat_cpu *cpu)
+{
+	struct tracedat *dat = trace->state;
+	struct stream *stream = &dat->streams[dat->num_streams];
+	int ret;
+
+	stream->buffer = &dat->file.buffers[buffer];
+	stream->decoders = &dat->decoders[buffer * dat->num_formats];
+	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
+	if (!ret && cpu->size)
+		ret = find_range(trace, stream);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret == -EILSEQ) {
+		warn_of_damage(trace, stream);
+		end_stream(stream);
+	}
+	dat->num_streams++;
+	return 0;
+}
+
+/* The clock of a buffer; that of version 6 is one for all. */
+static const char *clock_of(const struct dat_file *file,
+			    const struct dat_buffer *buffer)
+{
+	if (file->tsc_mult)
+		return "tsc2nsec";
+	if (buffer->clock && *buffer->clock)
+		return buffer->clock;
+	return file->clock ? file->clock : "local";
+}
+
+static int add_streams(struct trace *trace)
+{
+	struct tracedat *dat = trace->state;
+	const struct dat_file *file = &dat->file;
+	size_t num = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < file->num_buffers; i++)
+		num += file->buffers[i].num_cpus;
+	dat->streams = calloc(num + 1, sizeof(*dat->streams));
+	if (!dat->streams)
+		return -ENOMEM;
+	for (size_t i = 0; i < file->num_buffers && !ret; i++) {
+		const struct dat_buffer *buffer = &file->buffers[i];
+
+		if (!dat_has_data(buffer))
+			continue;
+		if (strcmp(clock_of(file, buffer), trace->clock_name)) {
+			io_warn(trace->io, "%s: buffer %s has another clock (%s) than the others (%s) and was not used.",
+				trace->path, buffer->name,
+				clock_of(file, buffer), trace->clock_name);
+			continue;
+		}
+		for (uint32_t cpu = 0; cpu < buffer->num_cpus && !ret; cpu++)
+			ret = add_stream(trace, i, &buffer->cpus[cpu]);
+	}
+	return ret;
+}
+
+/* ---- what the file says of itself -------------------------------------- */
+
+/* The second word of "Linux web 6.1.0 x86_64", or the file's name. */
+static char *host_name(const struct trace *trace, const struct dat_file *file)
+{
+	const char *from = file->uname ? strchr(file->uname, ' ') : NULL;
+	size_t len = from ? strcspn(from + 1, " \n") : 0;
+	const char *dot;
+
+	if (len)
+		return strndup(from + 1, len);
+	from = strrchr(trace->real_path, '/') + 1;
+	dot = strrchr(from, '.');
+	len = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+	return strndup(from, len);
+}
+
+static uint64_t hash(uint64_t hash, uint64_t value)
+{
+	return (hash ^ value) * 0x9e3779b97f4a7c15;
+}
+
+/* Files of one session may differ in what is to be added to their times. */
+static uint64_t hash_of_times(const struct dat_file *file)
+{
+	uint64_t sum = hash(1, file->offset_ns);
+
+	for (uint32_t cpu = 0; cpu < file->num_shifts; cpu++)
+		for (uint32_t i = 0; i < file->shifts[cpu].num; i++) {
+			const struct dat_sample *s = &file->shifts[cpu].samples[i];
+
+			sum = hash(hash(sum, s->time), s->offset);
+		}
+	return sum;
+}
+
+/*
+ * Which clock it is, and of which machine and boot: the session stands for
+ * these, of which the file says nothing. What was cut out of one session has one
+ * clock, two sessions have two.
+ */
+static int identify(struct trace *trace)
+{
+	const struct dat_file *file = &((struct tracedat *)trace->state)->file;
+	const char *clock = NULL;
+	uint64_t id = file->id;
+
+	for (size_t i = 0; i < file->num_buffers; i++) {
+		const struct dat_buffer *buffer = &file->buffers[i];
+
+		if (dat_has_data(buffer) && (!clock || !*buffer->name))
+			clock = clock_of(file, buffer);
+	}
+	if (!clock) {
+		io_warn(trace->io, "%s: nothing was recorded in it; the trace was not used.",
+			trace->path);
+		return 0;
+	}
+	if (!file->has_id)
+		for (const char *c = trace->real_path; *c; c++)
+			id = hash(id, *c);
+	trace->host_name = host_name(trace, file);
+	trace->clock_name = strdup(clock);
+	if (!trace->host_name || !trace->clock_name ||
+	    io_make_printable(&trace->clock_name))
+		return -ENOMEM;
+	memcpy(trace->clock_uuid, &id, sizeof(id));
+	id = hash_of_times(file);
+	memcpy(trace->clock_uuid + sizeof(id), &id, sizeof(id));
+	memcpy(trace->uuid, trace->clock_uuid, UUID_SIZE);
+	trace->has_clock_uuid = true;
+	trace->has_uuid = true;
+	return 1;
+}
+
+/* Can its times be corrected? */
+static bool check_clock(struct trace *trace)
+{
+	const struct clock_kind *kind = clock_kinds;
+	const struct clock_kind *end = kind + sizeof(clock_kinds) / sizeof(*kind);
+
+	while (kind < end && strcmp(kind->name, trace->clock_name))
+		kind++;
+	if (kind == end || kind->why_not) {
+		io_warn(trace->io, "%s: its clock, %s, %s; the trace was not used. Record with trace-cmd record -C mono.",
+			trace->path, trace->clock_name,
+			kind == end ? "does not count nanoseconds" : kind->why_not);
+		return false;
+	}
+	if (kind->per_cpu)
+		io_warn(trace->io, "%s: its clock, %s, is one of each processor's own, which agree only roughly; error bounds do not tell by how much. Record with trace-cmd record -C mono.",
+			trace->path, trace->clock_name);
+	return true;
+}
+
+/* ---- the reader -------------------------------------------------------- */
+
+static int dat_reader_open(struct trace *trace)
+{
+	struct tracedat *dat = calloc(1, sizeof(*dat));
+	int ret;
+
+	if (!dat)
+		return io_no_memory(trace->io);
+	trace->state = dat;
+	dat->trace = trace;
+	trace->range.end_ns = -1;
+	ret = dat_open(&dat->file, trace->path);
+	if (ret < 0)
+		return fail(trace, ret);
+	ret = identify(trace);
+	if (ret < 0)
+		return fail(trace, ret);
+	if (!ret || !check_clock(trace))
+		return 0;
+	ret = read_formats(trace);
+	if (ret < 0)
+		return ret;
+	ret = make_decoders(dat);
+	if (!ret)
+		ret = add_streams(trace);
+	if (ret < 0)
+		return fail(trace, ret);
+	if (trace->range.end_ns < trace->range.begin_ns) {
+		io_warn(trace->io, "%s: none of its pages can be read; the trace was not used.",
+			trace->path);
+		return 0;
+	}
+	return 1;
+}
+
+/* What the event is, by how it begins; NULL: nothing to us. */
+static struct decoder *find_decoder(const struct tracedat *dat,
+				    const struct stream *stream,
+				    const struct dat_event *event)
+{
+	uint16_t id;
+
+	if (event->size < sizeof(id))
+		return NULL;
+	id = dat_number(&dat->file, event->data, sizeof(id));
+	for (size_t i = 0; i < dat->num_formats; i++)
+		if (dat->formats[i].id == id)
+			return &stream->decoders[i];
+	return NULL;
+}
+
+static int use_event(struct trace *trace, struct stream *stream,
+		     const struct dat_event *event)
+{
+	const struct tracedat *dat = trace->state;
+	struct decoder *decoder = find_decoder(dat, stream, event);
+	struct netsync_packet pkt;
+	int ret;
+
+	stream->last_ns = time_of(dat, stream, event->ts);
+	if (!stream->any)
+		stream->first_ns = stream->last_ns;
+	stream->any = true;
+	if (!decoder)
+		return 0;
+	ret = dat_decode(&dat->file, decoder->format, &decoder->kind, event,
+			 &decoder->point, trace, &pkt);
+	pkt.time_ns = stream->last_ns;
+	return ret > 0 ? io_packet(trace, &pkt) : ret;
+}
+
+static int read_stream(struct trace *trace, struct stream *stream,
+		       int64_t until_ns)
+{
+	int ret = 0;
+
+	while (!stream->ended && !(stream->any && stream->last_ns > until_ns)) {
+		struct dat_event event;
+
+		ret = dat_next(&stream->pages, &event);
+		if (ret == -EILSEQ)
+			warn_of_damage(trace, stream);
+		else if (ret < 0)
+			return io_no_memory(trace->io);
+		if (ret <= 0)
+			end_stream(stream);
+		else
+			ret = use_event(trace, stream, &event);
+		if (ret < 0 && ret != -EILSEQ)
+			return ret;
+	}
+	trace->info.lost_events += stream->pages.lost;
+	stream->pages.lost = 0;
+	return stream->any ? io_span(trace, stream->first_ns, stream->last_ns) : 0;
+}
+
+static int dat_reader_read(struct trace *trace, int64_t until_ns)
+{
+	struct tracedat *dat = trace->state;
+	bool more = false;
+	int ret = 0;
+
+	for (size_t i = 0; i < dat->num_streams && ret >= 0; i++) {
+		ret = read_stream(trace, &dat->streams[i], until_ns);
+		more |= !dat->streams[i].ended;
+	}
+	return ret < 0 ? ret : more;
+}
+
+static void dat_reader_close(struct trace *trace)
+{
+	struct tracedat *dat = trace->state;
+
+	if (!dat)
+		return;
+	for (size_t i = 0; i < dat->num_streams; i++)
+		dat_release(&dat->streams[i].pages);
+	free(dat->streams);
+	for (size_t i = 0; dat->decoders &&
+	     i < dat->num_formats * dat->file.num_buffers; i++)
+		free(dat->decoders[i].point_name);
+	free(dat->decoders);
+	free(dat->formats);
+	dat_close(&dat->file);
+	free(dat);
+}
+
+const struct trace_reader tracedat_reader = {
+	.format = "trace.dat",
+	.claims = dat_claims,
+	.open = dat_reader_open,
+	.read = dat_reader_read,
+	.close = dat_reader_close,
+};

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What child processes call: they write records, and show that they are alive. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "io/io.h"
+#include "io/worker/worker.h"
+
+/* malloc() asks the kernel for so much at least (bytes; MMAP_AS_MORECORE_SIZE of glibc). */
+#define PROBE_SIZE (1 << 20)
+
+static struct {
+	int fd;
+	struct child_limits limits;
+	uint16_t warning;
+	size_t used;
+	char bytes[65536];
+} out;
+
+/* So much time is left; what follows its end is a signal that ends us. */
+static void set_timer(unsigned int seconds)
+{
+	const struct itimerval time = { .it_value.tv_sec = seconds };
+
+	setitimer(out.limits.timer, &time, NULL);
+}
+
+void child_is_alive(void)
+{
+	set_timer(out.limits.seconds);
+}
+
+/* Who reads it may take long; who is gone ends us by SIGPIPE. */
+static void write_all(void)
+{
+	size_t done = 0;
+
+	while (done < out.used) {
+		ssize_t num = write(out.fd, out.bytes + done, out.used - done);
+
+		if (num < 0 && errno != EINTR)
+			_exit(1);
+		if (num > 0)
+			done += num;
+	}
+}
+
+void child_flush(void)
+{
+	set_timer(0);
+	write_all();
+	out.used = 0;
+	child_is_alive();
+}
+
+/*
+ * Where there is no more memory, GLib ends a program by SIGTRAP, or by SIGABRT if
+ * there is not even enough to say so; Babeltrace 2.0 may use what malloc() did not
+ * give.
+ */
+static bool is_out_of_memory(int number)
+{
+	void *probe;
+
+	if (number == SIGALRM || number == SIGPROF)
+		return false;
+	if (number == SIGTRAP || errno == ENOMEM)
+		return true;
+	probe = mmap(NULL, PROBE_SIZE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (probe == MAP_FAILED)
+		return true;
+	munmap(probe, PROBE_SIZE);
+	return false;
+}
+
+/* What was put before it broke is good. */
+static void say_last_words(int number)
+{
+	const bool no_memory = is_out_of_memory(number);
+
+	write_all();
+	if (no_memory)
+		_exit(CHILD_NO_MEMORY);
+	raise(number);
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = {
+		SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV,
+		SIGTRAP,
+	};
+	const struct sigaction action = {
+		.sa_handler = say_last_words,
+		.sa_flags = SA_RESETHAND,
+	};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+void child_put(uint16_t what, uint16_t number, const void *data, size_t size)
+{
+	const struct child_head head = { .size = size, .what = what,
+					 .number = number };
+
+	if (out.used + sizeof(head) + size > sizeof(out.bytes))
+		child_flush();
+	memcpy(out.bytes + out.used, &head, sizeof(head));
+	memcpy(out.bytes + out.used + sizeof(head), data, size);
+	out.used += sizeof(head) + size;
+}
+
+void child_put_text(uint16_t what, uint16_t number, const char *text)
+{
+	char copy[CHILD_MAX_SIZE];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	child_put(what, number, copy, strlen(copy) + 1);
+}
+
+bool child_is_alone(int timeout_ms)
+{
+	struct pollfd fd = { .fd = out.fd };
+
+	return poll(&fd, 1, timeout_ms) > 0;
+}
+
+void child_hear(void *data, size_t size)
+{
+	size_t done = 0;
+
+	set_timer(0);
+	while (done < size) {
+		ssize_t num = read(out.fd, (char *)data + done, size - done);
+
+		if (!num || (num < 0 && errno != EINTR))
+			_exit(0);
+		if (num > 0)
+			done += num;
+	}
+	child_is_alive();
+}
+
+static void warn(void *data, const char *sentence)
+{
+	(void)data;
+	child_put_text(out.warning, 0, sentence);
+}
+
+void child_begin(int fd, const struct child_work *work, struct netsync_io *io)
+{
+	out.fd = fd;
+	out.limits = work->limits;
+	out.warning = work->warning;
+	/* It is a copy, and what it says goes to who started us. */
+	io->points = NULL;
+	io->num_points = 0;
+	io->error = NULL;
+	netsync_io_set_warn(io, warn, NULL);
+	catch_signals();
+	child_is_alive();
+}
