@@ -156,8 +156,10 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt)
 	struct part *part;
 	int ret;
 
-	if (io->observe)
-		return io->observe(trace, pkt);
+	if (io->observe) {
+		pkt->host = 0;
+		return io->observe(io, pkt);
+	}
 	ret = set_host(trace, pkt, &part);
 	if (ret <= 0)
 		return ret;

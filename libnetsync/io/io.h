@@ -41,8 +41,11 @@ struct netsync_io {
 	bool was_read;
 	struct owns *owns;	/* addresses of machines: direction.h */
 	struct live *live;	/* NULL: there are none but recorded ones */
-	/* Instead of pushing packets; NULL: they are pushed. As io_packet(). */
-	int (*observe)(struct trace *trace, const struct netsync_packet *pkt);
+	/*
+	 * Instead of pushing packets; NULL: they are pushed. Their host is 0, but
+	 * for those of texts. 0, or a negative errno after io_fail().
+	 */
+	int (*observe)(struct netsync_io *io, const struct netsync_packet *pkt);
 	void *observe_data;
 	void *points;		/* tsearch() tree of struct point */
 	uint32_t num_points;
@@ -180,6 +183,8 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 #define TEXT_STEPS 1024
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
+/* Show all packets in them to netsync_io.observe. */
+int io_observe_texts(struct netsync_io *io);
 void io_free_text(struct text *text);
 
 /* The reader closes it; what is known of it stays. */

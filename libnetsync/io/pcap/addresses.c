@@ -66,16 +66,30 @@ static int take_samples(struct trace *trace, struct samplings *samplings)
 
 struct observed {
 	struct sampling *sampling;
-	struct samples *samples;
+	struct samples *samples;	/* of a trace; or one for each host */
 };
 
-static int observe(struct trace *trace, const struct netsync_packet *pkt)
+static int observe(struct netsync_io *io, const struct netsync_packet *pkt)
 {
-	const struct observed *to = trace->io->observe_data;
+	const struct observed *to = io->observe_data;
 
-	return add_inside(to->sampling, to->samples, pkt->time_ns, pkt,
+	return add_inside(to->sampling, &to->samples[pkt->host], pkt->time_ns, pkt,
 			  pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
-	       io_no_memory(trace->io) : 0;
+	       io_no_memory(io) : 0;
+}
+
+/* Texts say of each packet which way it went. @samples: one for each host. */
+static int take_texts(struct netsync_io *io, struct sampling *sampling,
+		      struct samples *samples)
+{
+	struct observed to = { sampling, samples };
+	int ret;
+
+	io->observe = observe;
+	io->observe_data = &to;
+	ret = io_observe_texts(io);
+	io->observe = NULL;
+	return ret;
 }
 
 static int observe_by(struct netsync_io *io, const struct trace *trace,
@@ -231,10 +245,14 @@ static void add_samples(struct sampling *sampling, struct samples *samples)
 	sampling->all[sampling->num_all++] = samples;
 }
 
-/* @others: one for each trace; those of traces that are no captures. */
+/*
+ * @others: one for each trace, those of traces that are no captures; behind them one
+ * for each host in texts.
+ */
 static int take_from_all(struct netsync_io *io, struct samplings *samplings,
 			 struct samples *others)
 {
+	struct samples *texts = &others[io->num_traces];
 	int ret = 0;
 
 	for (size_t i = 0; i < io->num_traces; i++) {
@@ -248,11 +266,13 @@ static int take_from_all(struct netsync_io *io, struct samplings *samplings,
 		add_samples(&samplings->inside, &pcap->inside);
 		add_samples(&samplings->inside, &pcap->directed);
 	}
+	for (size_t i = 0; i < io->hosts.num; i++)
+		add_samples(&samplings->inside, &texts[io->hosts.name[i]->number]);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		ret = is_pcap(io->traces[i]) ?
 		      take_samples(io->traces[i], samplings) :
 		      take_directed(io->traces[i], &samplings->inside, &others[i]);
-	return ret;
+	return ret ? ret : take_texts(io, &samplings->inside, texts);
 }
 
 static int give_samples(struct netsync_io *io, struct samples *others,
@@ -272,6 +292,14 @@ static int give_samples(struct netsync_io *io, struct samples *others,
 		    !move_samples(&watcher->inside, &pcap->inside) ||
 		    !move_samples(&watcher->directed, &pcap->directed) :
 		    !move_samples(&watcher->directed, &others[i]))
+			ret = io_no_memory(io);
+	}
+	for (size_t i = 0; i < io->hosts.num && !ret; i++) {
+		const struct name *name = io->hosts.name[i];
+		struct watcher *watcher = find_watcher(watchers, num, name->text);
+
+		if (!move_samples(&watcher->directed,
+				  &others[io->num_traces + name->number]))
 			ret = io_no_memory(io);
 	}
 	return ret;
@@ -296,10 +324,12 @@ static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t n
 
 static int infer(struct netsync_io *io)
 {
+	/* Some of the hosts may be in texts. */
+	const size_t num_others = io->num_traces + netsync_num_hosts(io->ns);
 	/* Of each capture there are three kinds. */
-	struct samples **all = calloc(3 * io->num_traces, sizeof(*all));
-	struct samples *others = calloc(io->num_traces, sizeof(*others));
-	struct watcher *watchers = calloc(io->num_traces, sizeof(*watchers));
+	struct samples **all = calloc(2 * io->num_traces + num_others, sizeof(*all));
+	struct samples *others = calloc(num_others, sizeof(*others));
+	struct watcher *watchers = calloc(num_others, sizeof(*watchers));
 	struct samplings samplings = { .whole.all = all };
 	size_t num = 0;
 	int ret = all && others && watchers ? 0 : io_no_memory(io);
@@ -324,7 +354,7 @@ static int infer(struct netsync_io *io)
 		free(watchers[i].own.address);
 		free(watchers[i].other.address);
 	}
-	for (size_t i = 0; i < io->num_traces && others; i++)
+	for (size_t i = 0; i < num_others && others; i++)
 		free(others[i].of);
 	free(others);
 	free(watchers);

@@ -480,7 +480,7 @@ static int line(struct text *text, const char *start)
 		ret = check_record(l, start, &r);
 	if (ret <= 0)
 		return ret;
-	if (l->quiet) {
+	if (l->quiet && !l->io->observe) {
 		lines_skip(l, start);
 		return 1;
 	}
@@ -490,11 +490,15 @@ static int line(struct text *text, const char *start)
 	host = host_in_text(text, &r.host);
 	if (host < 0)
 		return lines_bad(l, start, "the host's name cannot be used: it is no UTF-8, or has control characters");
+	fill_packet(&pkt, &r);
+	pkt.host = (uint32_t)host;
+	if (l->io->observe) {
+		lines_skip(l, start);
+		return l->io->observe(l->io, &pkt);
+	}
 	point = find_point(text, r.point);
 	if (point < 0)
 		return (int)point;
-	fill_packet(&pkt, &r);
-	pkt.host = (uint32_t)host;
 	pkt.point = (uint32_t)point;
 	return text_pushed(text, start, netsync_push_packet(l->io->ns, &pkt));
 }

@@ -142,7 +142,7 @@ static int tell_progress(const struct text *text, uint64_t before)
 	return io_progress(l->io, before + (uint64_t)(part * TEXT_STEPS));
 }
 
-/* Call @use for each line but the head. */
+/* Call @use for each line but the head. Progress is told if there is @done. */
 static int for_all_lines(struct text *text, uint64_t *done,
 			 int (*use)(struct text *text, const char *p))
 {
@@ -154,10 +154,11 @@ static int for_all_lines(struct text *text, uint64_t *done,
 		ret = text->format->head(text, p);
 	while (ret >= 0 && (p = lines_next(l))) {
 		ret = use(text, p);
-		if (ret >= 0)
+		if (ret >= 0 && done)
 			ret = tell_progress(text, *done);
 	}
-	*done += TEXT_STEPS;
+	if (done)
+		*done += TEXT_STEPS;
 	return ret < 0 ? ret : l->error;
 }
 
@@ -205,6 +206,22 @@ int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done)
 		if (!ret)
 			ret = for_all_lines(io->texts[i], done, find_hosts);
 		l->quiet = false;
+	}
+	return ret;
+}
+
+int io_observe_texts(struct netsync_io *io)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_texts && !ret; i++) {
+		struct text *text = io->texts[i];
+
+		if (text->format != &packet_format)
+			continue;
+		text->lines.quiet = true;
+		ret = for_all_lines(text, NULL, text->format->line);
+		text->lines.quiet = false;
 	}
 	return ret;
 }
