@@ -25,7 +25,8 @@
 	EVENT(inet_connect, connect)			\
 	EVENT(inet_accept, accept)			\
 	EVENT(inet_dev_xmit, dev_xmit)			\
-	EVENT(inet_dev_receive, dev_receive)
+	EVENT(inet_dev_receive, dev_receive)		\
+	EVENT(netsync_clock, timekeeper)
 
 /* What makes events, as long as it is attached somewhere in the kernel. */
 struct netsync_source {
@@ -48,6 +49,8 @@ extern struct netsync_source netsync_sock_create, netsync_sock_delete,
 	netsync_sock_clone, netsync_connect, netsync_accept;
 /* device.c */
 extern struct netsync_source netsync_dev_xmit, netsync_dev_receive;
+/* clock.c */
+extern struct netsync_source netsync_timekeeper;
 
 /*
  * Called with the first user of an event and after its last one. The source

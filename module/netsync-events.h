@@ -62,6 +62,13 @@
  *	waits for accept(), or is given to one that waits. In the context of
  *	whatever was interrupted.
  *
+ * netsync_clock: the kernel's clocks at an instant, when the event comes into
+ *	use, whenever the kernel or a daemon changes one of them (its rate, its
+ *	offset, or the clocksource below them), and at the first update of the
+ *	time in each second. From the instant of one event to that of the next
+ *	the clocks go straight, to 50 ns. An event comes a little after the
+ *	instant that it tells of.
+ *
  * Fields, all integers as numbers in host byte order:
  *
  *  sk        number of the socket (skb->sk) as found, which ties packets of
@@ -163,6 +170,24 @@
  *  saddr, sport  the local end
  *  daddr, dport  the other end
  *
+ * of clocks:
+ *
+ *  mono      CLOCK_MONOTONIC at the instant, in nanoseconds: LTTng's clock, and
+ *            that of ftrace and perf where they are told so
+ *  raw       CLOCK_MONOTONIC_RAW at the same instant, which nobody steers
+ *  offs_real what to add to mono for CLOCK_REALTIME, in nanoseconds
+ *  offs_boot for CLOCK_BOOTTIME: how long the machine was suspended
+ *  offs_tai  for CLOCK_TAI
+ *  mult      CLOCK_MONOTONIC goes on by mult / 2^shift nanoseconds for each
+ *            tick of the clocksource from here
+ *  raw_mult  and CLOCK_MONOTONIC_RAW by raw_mult / 2^shift: the first one runs
+ *            at mult / raw_mult of the rate of the second
+ *  steps     how often CLOCK_REALTIME was set since the machine was started,
+ *            leap seconds among it
+ *  seq       number of the event since the module is loaded: where one is
+ *            missing, it was lost
+ *  clocksource  its name, up to 31 characters
+ *
  * Sampling records the same packets on all hosts, whatever segmentation and
  * address translation they go through. A number is chosen if the upper
  * sampling bits of number * 0x9e3779b1 (modulo 2^32) are 0. Of these packets
@@ -183,6 +208,7 @@
 
 #include <linux/tracepoint.h>
 
+#include "clock.h"
 #include "events.h"
 #include "parse.h"
 
@@ -210,6 +236,7 @@ static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 #define NETSYNC_FORMAT_u16_dec "%u"
 #define NETSYNC_FORMAT_u32_dec "%u"
 #define NETSYNC_FORMAT_u64_dec "%llu"
+#define NETSYNC_FORMAT_s64_dec "%lld"
 #define NETSYNC_FORMAT_u16_hex "0x%04x"
 #define NETSYNC_FORMAT_u32_hex "0x%08x"
 #define NETSYNC_FORMAT_u64_hex "0x%llx"
@@ -303,6 +330,24 @@ DECLARE_EVENT_CLASS(inet_sock_copy,
 		  __entry->osk, __entry->nsk)
 );
 NETSYNC_EVENT(inet_sock_copy, inet_sock_clone, netsync_clone);
+
+TRACE_EVENT_FN(netsync_clock,
+	TP_PROTO(const struct netsync_clock *rec),
+	TP_ARGS(rec),
+	TP_STRUCT__entry(
+		NETSYNC_CLOCK_FIELDS(NETSYNC_ENTRY)
+		__array(char, clocksource, NETSYNC_CLOCKSOURCE_LEN)
+	),
+	TP_fast_assign(
+		NETSYNC_CLOCK_FIELDS(NETSYNC_ASSIGN)
+		memcpy(__entry->clocksource, rec->clocksource,
+		       NETSYNC_CLOCKSOURCE_LEN);
+	),
+	TP_printk(NETSYNC_CLOCK_FIELDS(NETSYNC_PRINT) "clocksource=%s",
+		  NETSYNC_CLOCK_FIELDS(NETSYNC_VALUE)
+		  __entry->clocksource),
+	netsync_reg_netsync_clock, netsync_unreg_netsync_clock
+);
 
 #endif /* NETSYNC_EVENTS_H */
 

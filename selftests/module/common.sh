@@ -14,7 +14,7 @@ all+=,inet_icmp_local_in,inet_icmp_local_out
 all+=,inet_sctp_local_in,inet_sctp_local_out
 sockets=inet_sock_create,inet_sock_delete,inet_sock_clone,inet_connect,inet_accept
 wire=inet_dev_xmit,inet_dev_receive
-all+=,$sockets,$wire
+all+=,$sockets,$wire,netsync_clock
 results=0
 failures=0
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How the kernel steers its clocks. */
+#ifndef NETSYNC_CLOCK_H
+#define NETSYNC_CLOCK_H
+
+#include <linux/types.h>
+
+/* A record, made of a table as those of parse.h are; clocksource follows. */
+#define NETSYNC_CLOCK_FIELDS(FIELD)	\
+	FIELD(u64, dec, mono)		\
+	FIELD(u64, dec, raw)		\
+	FIELD(s64, dec, offs_real)	\
+	FIELD(s64, dec, offs_boot)	\
+	FIELD(s64, dec, offs_tai)	\
+	FIELD(u32, dec, mult)		\
+	FIELD(u32, dec, raw_mult)	\
+	FIELD(u32, dec, shift)		\
+	FIELD(u32, dec, steps)		\
+	FIELD(u32, dec, seq)
+
+#define NETSYNC_CLOCKSOURCE_LEN 32
+
+#define NETSYNC_CLOCK_MEMBER(type, format, name) type name;
+
+struct netsync_clock {
+	NETSYNC_CLOCK_FIELDS(NETSYNC_CLOCK_MEMBER)
+	char clocksource[NETSYNC_CLOCKSOURCE_LEN];
+};
+
+#endif /* NETSYNC_CLOCK_H */

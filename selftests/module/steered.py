@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""usage: steered.py records < TEXT
+       steered.py map TEXT READINGS
+
+Of events netsync_clock, as ftrace or babeltrace2 print them: their fields, a line
+for each; or whether the map from CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW that they
+make agrees with readings of both (see steer.c), each within the time that it took.
+"""
+import bisect
+import re
+import sys
+
+FIELDS = ("mono raw offs_real offs_boot offs_tai mult raw_mult shift steps seq "
+          "clocksource").split()
+# What the events claim (netsync-events.h), and two roundings, ns.
+TOLERANCE = 50 + 2
+
+
+def records(lines):
+    for line in lines:
+        if "netsync_clock:" not in line:
+            continue
+        found = dict(re.findall(r'(\w+) ?= ?"?([\w-]+)', line.split("netsync_clock:")[1]))
+        yield [found[name] if name == "clocksource" else int(found[name])
+               for name in FIELDS]
+
+
+def compare(events, readings):
+    points = sorted(record[:2] + [record[5] / record[6]] for record in events)
+    times = [mono for mono, _, _ in points]
+
+    def raw(mono):
+        i = max(bisect.bisect_right(times, mono) - 1, 0)
+        at, value, rate = points[i]
+        # Between two the line that joins them; after the last one its own.
+        if i + 1 < len(points):
+            after, end, _ = points[i + 1]
+            return value + (mono - at) * (end - value) / (after - at)
+        return value + (mono - at) / rate
+
+    misses = []
+    for before, middle, after in readings:
+        if before < times[0]:
+            continue
+        misses.append((max(raw(before) - middle, middle - raw(after)),
+                       after - before,
+                       abs(middle - raw((before + after) / 2))))
+    misses.sort()
+    windows = sorted(window for _, window, _ in misses)
+    usual = windows[len(windows) // 2]
+    quick = sorted(miss for _, window, miss in misses if window <= usual)
+    print(f"{len(points)} events, {len(misses)} readings, window {usual} ns; of those "
+          f"not slower: median {quick[len(quick) // 2]:.0f}, "
+          f"99 % {quick[int(len(quick) * .99)]:.0f}, at most {quick[-1]:.0f} ns; "
+          f"outside of their windows by {misses[-1][0]:.0f} ns at most")
+    return len(misses) >= 100 and misses[-1][0] <= TOLERANCE
+
+
+if sys.argv[1] == "records":
+    for record in records(sys.stdin):
+        print(*record)
+else:
+    with open(sys.argv[2]) as text, open(sys.argv[3]) as pairs:
+        if not compare(list(records(text)),
+                       [[int(n) for n in line.split()] for line in pairs]):
+            sys.exit("the map and the readings contradict each other")
