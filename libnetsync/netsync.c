@@ -17,6 +17,8 @@
 #include "netsync.h"
 #include "reduce/reduce.h"
 #include "reduce/span.h"
+#include "steer/held.h"
+#include "steer/result.h"
 
 /* Fields that came later need not be there. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, netns)
@@ -31,6 +33,10 @@ struct netsync {
 	struct host *host;
 	size_t num_hosts;
 	size_t host_room;
+	struct steering *steering; /* of each host */
+	size_t steering_room;
+	bool steered; /* any of them */
+	struct held held;
 	struct matcher matcher;
 	struct pairs pairs;
 	uint64_t packets;
@@ -72,6 +78,24 @@ static void forget_error(struct netsync *ns)
 	*ns->error = '\0';
 }
 
+static struct steered_hosts steered_hosts(const struct netsync *ns)
+{
+	return (struct steered_hosts){ ns->host, ns->steering,
+				       (uint32_t)ns->num_hosts };
+}
+
+static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
+			int64_t send, int64_t recv)
+{
+	const struct held_message m = {
+		from, to, ns->host[from].origin + send,
+		ns->host[to].origin + recv,
+	};
+	const struct steered_hosts hosts = steered_hosts(ns);
+
+	return held_add(&ns->held, &m, &ns->pairs, &hosts);
+}
+
 /* Times are relative to the origins. */
 static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		       int64_t send, int64_t recv)
@@ -81,6 +105,11 @@ static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		{ to, ns->host[to].origin, recv },
 	};
 
+	if (ns->steered && (steering_known(&ns->steering[from]) ||
+			    steering_known(&ns->steering[to])))
+		return hold_message(ns, from, to, send, recv);
+	ns->host[from].last_used = max64(ns->host[from].last_used, send);
+	ns->host[to].last_used = max64(ns->host[to].last_used, recv);
 	return pairs_add(&ns->pairs, &ends[0], &ends[1]);
 }
 
@@ -167,9 +196,13 @@ void netsync_free(struct netsync *ns)
 	if (!ns)
 		return;
 	drop_results(ns);
-	for (size_t i = 0; i < ns->num_hosts; i++)
+	for (size_t i = 0; i < ns->num_hosts; i++) {
 		free(ns->host[i].name);
+		steering_release(&ns->steering[i]);
+	}
 	free(ns->host);
+	free(ns->steering);
+	held_release(&ns->held);
 	matcher_release(&ns->matcher);
 	pairs_release(&ns->pairs);
 	free(ns);
@@ -215,7 +248,9 @@ int netsync_add_host(struct netsync *ns, const char *name)
 		return fail(ns, -EINVAL, "a host needs a name");
 	if (ns->num_hosts >= INT_MAX ||
 	    array_grow(&ns->host, &ns->host_room, ns->num_hosts,
-		       sizeof(*ns->host)))
+		       sizeof(*ns->host)) ||
+	    array_grow(&ns->steering, &ns->steering_room, ns->num_hosts,
+		       sizeof(*ns->steering)))
 		return no_memory(ns);
 	unique = malloc(len + sizeof("#4294967295"));
 	if (!unique)
@@ -232,8 +267,15 @@ int netsync_add_host(struct netsync *ns, const char *name)
 		.first = INT64_MAX,
 		.last = INT64_MIN,
 		.said = { INT64_MAX, INT64_MIN },
+		.last_used = INT64_MIN,
 	};
+	ns->steering[ns->num_hosts] = (struct steering){ 0 };
 	return (int)ns->num_hosts++;
+}
+
+static bool is_time(int64_t t)
+{
+	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
 }
 
 /* Make a time relative to the host's origin, its first time: 0 or -errno. */
@@ -245,7 +287,7 @@ static int relative(struct netsync *ns, uint32_t host, int64_t *t)
 	if (host >= ns->num_hosts)
 		return fail(ns, -EINVAL, "there is no host number %u", host);
 	h = &ns->host[host];
-	if (*t >= NETSYNC_MAX_TIME || *t <= -NETSYNC_MAX_TIME)
+	if (!is_time(*t))
 		return fail(ns, -ERANGE,
 			    "time %lld of host %s is not between the years 1824 and 2116",
 			    (long long)*t, h->name);
@@ -371,6 +413,60 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	return 0;
 }
 
+/* Is it one that can be used, of a host that there is? 0 or -errno. */
+static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
+{
+	const struct host *h;
+	const struct steering *s;
+
+	if (p->size < sizeof(*p))
+		return fail(ns, -EINVAL, "a point of a clock of %u bytes is too short",
+			    p->size);
+	if (p->host >= ns->num_hosts)
+		return fail(ns, -EINVAL, "there is no host number %u", p->host);
+	h = &ns->host[p->host];
+	s = &ns->steering[p->host];
+	if (p->within_ns < 0 || !(p->rate >= 0 && p->rate < 2))
+		return fail(ns, -EINVAL,
+			    "no clock has a rate of %g, or an error of %lld ns",
+			    p->rate, (long long)p->within_ns);
+	if (!is_time(p->time_ns) || !is_time(p->raw_ns) ||
+	    p->within_ns >= NETSYNC_MAX_SPAN ||
+	    (s->num && (llabs(p->raw_ns - s->point[0].raw) > NETSYNC_MAX_SPAN ||
+			llabs(p->time_ns - s->point[0].t) > NETSYNC_MAX_SPAN)))
+		return fail(ns, -ERANGE,
+			    "times %lld and %lld of a point of host %s are beyond 36 years",
+			    (long long)p->time_ns, (long long)p->raw_ns, h->name);
+	if (!s->num && h->last_used > INT64_MIN &&
+	    h->origin + h->last_used > p->time_ns + (int64_t)SECOND)
+		return fail(ns, -EALREADY,
+			    "messages of host %s were used already: push how its clock was steered before",
+			    h->name);
+	return 0;
+}
+
+int netsync_push_clock(struct netsync *ns,
+		       const struct netsync_clock_point *point)
+{
+	const struct clock_point p = {
+		.t = point->time_ns,
+		.raw = point->raw_ns,
+		.within = point->within_ns,
+		.rate = point->rate,
+		.set = point->was_set,
+	};
+	int ret;
+
+	forget_error(ns);
+	ret = check_point(ns, point);
+	if (ret)
+		return ret;
+	if (steering_add(&ns->steering[point->host], &p))
+		return no_memory(ns);
+	ns->steered = true;
+	return 0;
+}
+
 void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
 			   void *data)
 {
@@ -467,7 +563,8 @@ static void fill_tally(const struct netsync *ns, struct netsync_pair_info *info)
 	info->unmatched = p->past.unmatched + p->live.unmatched;
 }
 
-static int solve_pairs(struct netsync *ns, struct task *task)
+/* Times are raw, and so are the clocks. */
+static int solve_raw(struct netsync *ns, struct task *task)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
 	struct estimate *est = calloc(n + 1, sizeof(*est));
@@ -494,6 +591,25 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 		ns->solved = true;
 	}
 	free(est);
+	return ret;
+}
+
+static int solve_pairs(struct netsync *ns, struct task *task)
+{
+	const struct steered_hosts hosts = steered_hosts(ns);
+	struct traced *traced = NULL;
+	int ret;
+
+	if (!ns->steered)
+		return solve_raw(ns, task);
+	ret = steered_to_raw(ns->host, &hosts, &traced);
+	if (!ret)
+		ret = solve_raw(ns, task);
+	if (traced)
+		steered_from_raw(ns->host, hosts.num, traced);
+	if (!ret)
+		ret = steered_results(ns->host, &hosts, ns->reference);
+	free(traced);
 	return ret;
 }
 
@@ -563,6 +679,11 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (!ns->num_hosts)
 		return fail(ns, -ENOENT, "there is no host");
 	ret = matcher_settle(&ns->matcher);
+	if (!ret && ns->steered) {
+		const struct steered_hosts hosts = steered_hosts(ns);
+
+		ret = held_settle(&ns->held, &ns->pairs, &hosts);
+	}
 	if (!ret)
 		ret = pairs_settle(&ns->pairs);
 	if (!ret)

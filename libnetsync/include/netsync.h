@@ -259,6 +259,61 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns);
 
+/* What a clock that nobody steers showed at an instant of a host's clock. */
+struct netsync_clock_point {
+	uint32_t size;		/* sizeof(struct netsync_clock_point) */
+	uint32_t host;		/* as returned by netsync_add_host() */
+	int64_t time_ns;	/* on the host's clock, as packets' times are */
+	/*
+	 * The same instant on a clock of the same oscillator that goes on
+	 * whatever daemons do: Linux' CLOCK_MONOTONIC_RAW. Counted from
+	 * anywhere.
+	 */
+	int64_t raw_ns;
+	int64_t within_ns;	/* how far off that can be */
+	/*
+	 * Time on the host's clock per time of the raw clock, from this instant
+	 * until that of the next point: whoever tells of it tells of every
+	 * change. 0: unknown.
+	 */
+	double rate;
+	uint32_t was_set;	/* 1: the host's clock was set at this instant */
+	uint32_t reserved;
+};
+
+/**
+ * netsync_push_clock() - tell how a host's clock was steered
+ * @ns: the object
+ * @point: an instant on the host's clock and on a raw one; copied. Any order.
+ *
+ * A daemon that steers a clock (chrony, ntpd, ptp4l) does to it what no
+ * oscillator does. A host whose points are told is estimated on its raw clock,
+ * of which the assumptions in struct netsync_options have to hold then, and
+ * results are given on the host's own clock all the same. Rates and skews of
+ * pairs and steps are those of raw clocks. When the clock was set is known
+ * then, and not to be found.
+ *
+ * Between two points time goes straight. That is used where the rate that was
+ * told leads from the one to the other, or else where the rates before and
+ * after differ so little that no more than 200 ns (and what within_ns allows)
+ * can be wrong. Elsewhere messages are left out, and bounds as wide as
+ * steering by 500 ppm (or twice what was seen) makes them; for gaps of more
+ * than 10 seconds, before the first point, and after the last one it is as if
+ * nothing were told. Points that contradict their neighbours are left out.
+ *
+ * Messages are held (32 MB of them at most) until points of a later time have
+ * come, or netsync_solve() is called. Points are to be pushed, therefore, before
+ * netsync_advance() promises their time.
+ *
+ * Return: 0; -EINVAL for an unknown host, a size, or a rate or error that is not
+ * one; -ERANGE for times beyond NETSYNC_MAX_TIME, or NETSYNC_MAX_SPAN from the
+ * host's first point; -EALREADY if messages of a later time were used before
+ * the host's first point came; -ENOMEM. After an error the object is as it was
+ * before.
+ */
+int netsync_push_clock(struct netsync *ns,
+		       const struct netsync_clock_point *point);
+
 /* ---- watching ---------------------------------------------------------- */
 
 /*
@@ -445,7 +500,7 @@ struct netsync_host_info {
  */
 struct netsync_step {
 	uint32_t size;		/* sizeof, filled in by the caller */
-	uint32_t reserved;
+	uint32_t known;		/* 1: told by netsync_push_clock(), not found */
 	/*
 	 * When, on the host's clock; of one that was set: what it showed then,
 	 * just before.

@@ -77,10 +77,11 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 		return (struct range){ INT64_MIN, INT64_MAX };
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at)
 					       : rate_bound_to_first(b, at);
+	/* The messages that limit it may be off at both ends. */
 	if (at.lo > INT64_MIN)
-		at.lo += h->origin;
+		at.lo += h->origin - h->time_error - r->host[host].time_error;
 	if (at.hi < INT64_MAX)
-		at.hi += h->origin;
+		at.hi += h->origin + h->time_error + r->host[host].time_error;
 	return next == r->reference ? at : clock_range(h->clock, at);
 }
 
@@ -168,7 +169,7 @@ static int compare_bounds(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
-static void summarize(struct host *host)
+void host_summarize(struct host *host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 	int64_t sorted[MEDIAN_OF], first = host->span.lo, t;
@@ -270,6 +271,6 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 	if (ret)
 		return ret;
 	clock_set_bounds(host->clock);
-	summarize(host);
+	host_summarize(host);
 	return 0;
 }

@@ -18,7 +18,9 @@ struct host {
 	int64_t first;	   /* time of all packets and messages; */
 	int64_t last;	   /* first > last: none */
 	struct range said; /* what netsync_extend_span() says */
+	int64_t last_used; /* of messages whose times are not made raw */
 	struct range span; /* what clocks are made for; see span.h */
+	int64_t time_error; /* how far off its messages' times can be, ns */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;
@@ -51,6 +53,9 @@ struct task {
  */
 int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	   uint32_t num_pairs, struct task *task);
+
+/* Say the median and the largest bound of a host's clock over its span. */
+void host_summarize(struct host *host);
 
 /* Forget the results of a host. */
 void host_clear(struct host *h);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Messages of steered clocks, which wait until the maps to raw time reach as far
+ * as they do.
+ */
+#ifndef NETSYNC_STEER_HELD_H
+#define NETSYNC_STEER_HELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "message/message.h"
+#include "reduce/reduce.h"
+#include "steer/steering.h"
+
+struct held_message {
+	uint32_t from;
+	uint32_t to;
+	int64_t send; /* absolute, on the host's clock */
+	int64_t recv;
+};
+
+struct held {
+	struct held_message *message;
+	size_t num;
+	size_t room;
+	size_t next; /* look again when there are so many */
+};
+
+/* The hosts, and how each was steered: the same numbers. */
+struct steered_hosts {
+	const struct host *host;
+	struct steering *steering;
+	uint32_t num;
+};
+
+/*
+ * Hold a message, and pass on to the pairs those that can be: 0 or -ENOMEM, and
+ * then it was not added.
+ */
+int held_add(struct held *held, const struct held_message *m,
+	     struct pairs *pairs, const struct steered_hosts *hosts);
+
+/* Pass all messages on: 0 or -ENOMEM. */
+int held_settle(struct held *held, struct pairs *pairs,
+		const struct steered_hosts *hosts);
+
+void held_release(struct held *held);
+
+#endif

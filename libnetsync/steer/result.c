@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A clock that was made of raw times, raw time of a host -> raw time of the
+ * reference, with its bounds becomes one of the times that traces have:
+ *
+ *	host's time -> raw time -> the reference's raw time -> its own time
+ *	        map_h        clock                  map_ref, inverse
+ *
+ * All are straight between corners, and so is what they are together.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "steer/result.h"
+#include "util/array.h"
+
+/* Corners are left out as long as others pass them within so much, ns. */
+#define TOLERANCE 2.0
+/* Three roundings by 0.5 ns, and the corners that are left out, ns. */
+#define PRECISION 4
+/* Bounds reach over times in which the reference is steered by up to 0.1 %. */
+#define STRETCH 1024
+
+/* A host's clock on its way from raw time. */
+struct translation {
+	const struct netsync_clock *clock; /* raw -> raw */
+	const struct steering *host;
+	const struct steering *reference;
+	struct range span;     /* on the host's own clock */
+	struct polyline whole; /* own -> own */
+	int64_t *instant;      /* of the bound's knots */
+	size_t num;
+	size_t room;
+};
+
+static int64_t to_reference(const struct translation *t, int64_t raw)
+{
+	int64_t at = raw;
+
+	/* Cannot fail near the host's span. */
+	netsync_convert(t->clock, raw, &at, NULL);
+	return at;
+}
+
+static int64_t convert(const struct translation *t, int64_t own)
+{
+	int64_t raw = polyline_at(&t->host->map, own);
+
+	/* There and back again would be off by the roundings. */
+	if (t->host == t->reference)
+		return own;
+	return polyline_inverse(&t->reference->map, to_reference(t, raw));
+}
+
+/* When a host's own clock shows what makes a time of the reference's. */
+static int64_t when(const struct translation *t, int64_t reference)
+{
+	int64_t lo = t->span.lo, hi = t->span.hi;
+
+	while (lo < hi) {
+		int64_t mid = lo + (hi - lo) / 2;
+
+		if (convert(t, mid) < reference)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int add_instant(struct translation *t, int64_t at)
+{
+	if (at < t->span.lo || at > t->span.hi)
+		return 0;
+	if (array_grow(&t->instant, &t->room, t->num, sizeof(*t->instant)))
+		return -ENOMEM;
+	t->instant[t->num++] = at;
+	return 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const int64_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static void sort_instants(struct translation *t)
+{
+	size_t n = 0;
+
+	qsort(t->instant, t->num, sizeof(*t->instant), compare_times);
+	for (size_t i = 0; i < t->num; i++)
+		if (!n || t->instant[n - 1] != t->instant[i])
+			t->instant[n++] = t->instant[i];
+	t->num = n;
+}
+
+/* Where one of the three has a corner. */
+static int make_whole(struct translation *t, const struct netsync_model *m)
+{
+	const struct polyline *host = &t->host->map, *ref = &t->reference->map;
+	int ret = add_instant(t, t->span.lo);
+
+	if (!ret)
+		ret = add_instant(t, t->span.hi);
+	for (size_t i = 0; !ret && i < host->num; i++)
+		ret = add_instant(t, host->corner[i].x);
+	for (uint32_t i = 1; !ret && i < m->num_segments; i++)
+		ret = add_instant(t, polyline_inverse(host,
+						      m->segments[i].from_ns));
+	for (size_t i = 0; !ret && i < ref->num; i++)
+		ret = add_instant(t, when(t, ref->corner[i].x));
+	if (ret)
+		return ret;
+	sort_instants(t);
+	for (size_t i = 0; !ret && i < t->num; i++)
+		ret = polyline_add(&t->whole, t->instant[i],
+				   convert(t, t->instant[i]));
+	polyline_thin(&t->whole, TOLERANCE);
+	return ret;
+}
+
+static struct netsync_segment *make_segments(const struct translation *t,
+					     uint32_t *num)
+{
+	const struct corner *c = t->whole.corner;
+	size_t n = t->whole.num > 1 ? t->whole.num - 1 : 1;
+	struct netsync_segment *s = calloc(n, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		s[i].from_ns = s[i].to_ns = c[i].x;
+		s[i].offset_ns = c[i].y - c[i].x;
+		s[i].rate = 1;
+		if (i + 1 == t->whole.num)
+			break;
+		s[i].to_ns = c[i + 1].x;
+		s[i].rate = (double)(c[i + 1].y - c[i].y) /
+			    (double)(c[i + 1].x - c[i].x);
+	}
+	*num = (uint32_t)n;
+	return s;
+}
+
+/* ---- bounds ------------------------------------------------------------- */
+
+static int add_doubts(struct translation *t, const struct steering *s, bool own)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->num_doubts; i++) {
+		const struct range *at = &s->doubt[i].at;
+		int64_t lo = own ? at->lo : when(t, at->lo);
+		int64_t hi = own ? at->hi : when(t, at->hi);
+
+		ret = add_instant(t, lo - 1);
+		for (int k = 0; !ret && k < 2; k++)
+			ret = add_instant(t, lo + k);
+		for (int k = -1; !ret && k < 2; k++)
+			ret = add_instant(t, hi + k);
+	}
+	return ret;
+}
+
+static int64_t doubt_at(const struct steering *s, int64_t t)
+{
+	const struct doubt *d = steering_doubt(s, t);
+
+	return max64(s->error, d ? d->error : 0);
+}
+
+static int64_t widened(int64_t distance, int64_t by)
+{
+	if (distance >= NETSYNC_MAX_SPAN || by >= NETSYNC_MAX_SPAN)
+		return NETSYNC_UNKNOWN;
+	return max64(distance, 0) + max64(distance, 0) / STRETCH + by +
+	       PRECISION;
+}
+
+static struct netsync_knot make_knot(const struct translation *t, int64_t own)
+{
+	struct netsync_knot k = { own, NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
+	const struct polyline *ref = &t->reference->map;
+	int64_t at = polyline_at(&t->whole, own), lo, hi;
+	int64_t doubt = doubt_at(t->host, own) + doubt_at(t->reference, at);
+
+	if (t->host == t->reference)
+		return (struct netsync_knot){ own, 0, 0 };
+	if (netsync_interval(t->clock, polyline_at(&t->host->map, own), &lo,
+			     &hi))
+		return k;
+	if (lo > INT64_MIN)
+		k.below_ns = widened(at - polyline_inverse(ref, lo), doubt);
+	if (hi < INT64_MAX)
+		k.above_ns = widened(polyline_inverse(ref, hi) - at, doubt);
+	return k;
+}
+
+static int make_knots(struct translation *t, struct netsync_model *m)
+{
+	const struct netsync_knot *old = m->knots;
+	uint32_t num_old = m->num_knots;
+	struct netsync_knot *knot;
+	int ret = 0;
+
+	m->knots = NULL;
+	m->num_knots = 0;
+	if (!num_old)
+		return 0;
+	t->num = 0;
+	for (uint32_t i = 0; !ret && i < num_old; i++)
+		ret = add_instant(t, polyline_inverse(&t->host->map,
+						      old[i].time_ns));
+	for (size_t i = 0; !ret && i < t->whole.num; i++)
+		ret = add_instant(t, t->whole.corner[i].x);
+	if (!ret)
+		ret = add_doubts(t, t->host, true);
+	if (!ret)
+		ret = add_doubts(t, t->reference, false);
+	knot = ret ? NULL : calloc(t->num + 1, sizeof(*knot));
+	if (!knot)
+		return -ENOMEM;
+	sort_instants(t);
+	for (size_t i = 0; i < t->num; i++)
+		knot[i] = make_knot(t, t->instant[i]);
+	m->knots = knot;
+	m->num_knots = (uint32_t)t->num;
+	return 0;
+}
+
+/* ---- hosts -------------------------------------------------------------- */
+
+static int translate(struct host *h, const struct steering *own,
+		     const struct steering *reference)
+{
+	struct translation t = {
+		.clock = h->clock,
+		.host = own,
+		.reference = reference,
+		.span = { h->origin + h->span.lo, h->origin + h->span.hi },
+	};
+	struct netsync_model m = { .size = sizeof(m) };
+	struct netsync_segment *segments = NULL;
+	struct netsync_clock *clock = NULL;
+	int ret;
+
+	netsync_clock_model(h->clock, &m);
+	ret = make_whole(&t, &m);
+	if (!ret) {
+		segments = make_segments(&t, &m.num_segments);
+		m.segments = segments;
+		ret = segments ? make_knots(&t, &m) : -ENOMEM;
+		if (!ret)
+			ret = netsync_clock_new(&m, &clock);
+		if (!ret)
+			free((void *)m.knots);
+	}
+	free(segments);
+	free(t.instant);
+	polyline_release(&t.whole);
+	if (ret)
+		return ret;
+	clock_set_bounds(clock);
+	netsync_clock_free(h->clock);
+	h->clock = clock;
+	host_summarize(h);
+	return 0;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct netsync_step *p = a, *q = b;
+
+	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
+}
+
+/* Those that were found, and those that were told. */
+static int merge_steps(struct host *h, const struct steering *s)
+{
+	size_t num = h->num_steps + s->num_steps;
+	struct netsync_step *step = calloc(num + 1, sizeof(*step));
+
+	if (!step)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->num_steps; i++) {
+		step[i] = h->step[i];
+		step[i].time_ns = polyline_inverse(&s->map, step[i].time_ns);
+	}
+	for (size_t i = 0; i < s->num_steps; i++)
+		step[h->num_steps + i] = s->step[i];
+	qsort(step, num, sizeof(*step), compare_steps);
+	free(h->step);
+	h->step = step;
+	h->num_steps = (uint32_t)num;
+	return 0;
+}
+
+/* From a host's own time to raw time, both counted from its origin. */
+static int64_t raw_of(const struct host *h, const struct steering *s, int64_t t)
+{
+	return polyline_at(&s->map, h->origin + t) - h->origin;
+}
+
+int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
+		   struct traced **traced)
+{
+	struct traced *was = calloc(hosts->num + 1, sizeof(*was));
+
+	*traced = was;
+	if (!was)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < hosts->num; i++) {
+		const struct steering *s = &hosts->steering[i];
+		struct host *h = &host[i];
+
+		was[i] = (struct traced){ h->first, h->last, h->said };
+		h->time_error = steering_known(s) ? s->error : 0;
+		if (!steering_known(s) || h->first > h->last)
+			continue;
+		h->first = raw_of(h, s, h->first);
+		h->last = raw_of(h, s, h->last);
+		if (h->said.lo > h->said.hi)
+			continue;
+		h->said.lo = raw_of(h, s, h->said.lo);
+		h->said.hi = raw_of(h, s, h->said.hi);
+	}
+	return 0;
+}
+
+void steered_from_raw(struct host *host, uint32_t num,
+		      const struct traced *traced)
+{
+	for (uint32_t i = 0; i < num; i++) {
+		host[i].first = traced[i].first;
+		host[i].last = traced[i].last;
+		host[i].said = traced[i].said;
+	}
+}
+
+int steered_results(struct host *host, const struct steered_hosts *hosts,
+		    uint32_t reference)
+{
+	const struct steering *ref = &hosts->steering[reference];
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < hosts->num; i++) {
+		const struct steering *s = &hosts->steering[i];
+		struct host *h = &host[i];
+
+		if (!steering_known(s) && !steering_known(ref))
+			continue;
+		if (h->span.lo <= h->span.hi) {
+			h->span.lo = polyline_inverse(&s->map,
+						      h->origin + h->span.lo) -
+				     h->origin;
+			h->span.hi = polyline_inverse(&s->map,
+						      h->origin + h->span.hi) -
+				     h->origin;
+		}
+		ret = merge_steps(h, s);
+		if (!ret && h->clock)
+			ret = translate(h, s, ref);
+	}
+	return ret;
+}

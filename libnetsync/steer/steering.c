@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Points (host's time, raw time) -> the map between both, as straight lines from
+ * point to point. A line is trusted as far as the rates that are told, or those of
+ * its neighbours, allow; wrong points and lost ones cost the time beside them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steer/steering.h"
+#include "util/array.h"
+
+/* The kernel steers by up to 10 % (adjtimex(2), ADJ_TICK). */
+#define MAX_STEERING 0.1
+/* What NTP's discipline allows itself (RFC 5905, and Linux' MAXFREQ). */
+#define USUAL_STEERING 500e-6
+/*
+ * How far the clock may be off the line that a rate tells of, ns, and per ns: the
+ * kernel goes to and fro between two multipliers, up to 0.25 ppm apart (TSC of 2 to
+ * 5 GHz); its module tells of it when that comes to 50 ns (netsync-events(5)).
+ */
+#define DITHER 100.0
+#define DITHER_RATE 0.25e-6
+/* Beyond this error, ns, messages would mislead. 50 to 1000 work as well. */
+#define MAX_ERROR 200.0
+/*
+ * Without points for so long, ns, the time is taken as a clock that nothing is
+ * known of, and its messages as if nothing had been told. Chosen.
+ */
+#define LONG_GAP 10e9
+
+int steering_add(struct steering *s, const struct clock_point *p)
+{
+	if (array_grow(&s->point, &s->room, s->num, sizeof(*s->point)))
+		return -ENOMEM;
+	s->point[s->num++] = *p;
+	s->settled = false;
+	return 0;
+}
+
+static int by_raw(const void *a, const void *b)
+{
+	const struct clock_point *p = a, *q = b;
+
+	if (p->raw != q->raw)
+		return p->raw < q->raw ? -1 : 1;
+	return (p->t > q->t) - (p->t < q->t);
+}
+
+/* By how much the host's clock is ahead at b of what a rate makes it, ns. */
+static double miss(const struct clock_point *a, const struct clock_point *b,
+		   double rate)
+{
+	double dr = (double)((__int128)b->raw - a->raw);
+	double gain = (double)(((__int128)b->t - b->raw) -
+			       ((__int128)a->t - a->raw));
+
+	return gain - dr * (rate - 1);
+}
+
+static double raw_distance(const struct clock_point *a,
+			   const struct clock_point *b)
+{
+	return (double)((__int128)b->raw - a->raw);
+}
+
+/* Mean rate of the host's clock between two points, less 1. */
+static double skew(const struct clock_point *a, const struct clock_point *b)
+{
+	return miss(a, b, 1) / raw_distance(a, b);
+}
+
+static double reading_error(const struct clock_point *a,
+			    const struct clock_point *b)
+{
+	return (double)a->within + (double)b->within + 2;
+}
+
+/* Could steering lead from a to b? Else the clock was set, or a point is wrong. */
+static bool possible(const struct clock_point *a, const struct clock_point *b)
+{
+	return fabs(miss(a, b, 1)) <=
+	       MAX_STEERING * raw_distance(a, b) + reading_error(a, b);
+}
+
+/* Does the rate that a tells of lead to b? */
+static bool agrees(const struct clock_point *a, const struct clock_point *b)
+{
+	return a->rate > 0 && fabs(miss(a, b, a->rate)) <=
+				      DITHER + reading_error(a, b) +
+					      DITHER_RATE * raw_distance(a, b);
+}
+
+/*
+ * Is a point wrong? Its neighbours agree with each other then, and neither with
+ * it. @before: those that are kept, @after: what follows.
+ */
+static bool is_wrong(const struct clock_point *p,
+		     const struct clock_point *before, size_t num_before,
+		     const struct clock_point *after, size_t num_after)
+{
+	const struct clock_point *a = num_before ? before + num_before - 1
+						 : NULL;
+
+	if (p->set)
+		return false;
+	if (num_before && num_after)
+		return (possible(a, after) && !possible(a, p) &&
+			!possible(p, after)) ||
+		       (agrees(a, after) && !agrees(a, p) && !agrees(p, after));
+	/* The first and the last one: where the others are agreed on. */
+	if (num_after)
+		return num_after > 1 && !possible(p, after) &&
+		       possible(after, after + 1);
+	return num_before > 1 && !possible(a, p) && possible(a - 1, a);
+}
+
+/* Sort, and leave out what is said twice or wrong: how many are left. */
+static size_t sort_out(struct clock_point *p, size_t num)
+{
+	size_t n = 0, kept = 0;
+
+	qsort(p, num, sizeof(*p), by_raw);
+	for (size_t i = 0; i < num; i++)
+		if (!n || p[n - 1].raw != p[i].raw)
+			p[n++] = p[i];
+	for (size_t i = 0; i < n; i++)
+		if (!is_wrong(&p[i], p, kept, &p[i + 1], n - 1 - i))
+			p[kept++] = p[i];
+	return kept;
+}
+
+static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
+{
+	struct doubt *last = s->num_doubts ? &s->doubt[s->num_doubts - 1]
+					   : NULL;
+	int64_t e = (int64_t)ceil(fmin(error, 0x1p61));
+
+	if (last && from <= last->at.hi + 1) {
+		last->at.hi = max64(last->at.hi, to);
+		last->error = max64(last->error, e);
+		return 0;
+	}
+	if (array_grow(&s->doubt, &s->doubt_room, s->num_doubts,
+		       sizeof(*s->doubt)))
+		return -ENOMEM;
+	s->doubt[s->num_doubts++] = (struct doubt){ { from, to }, e };
+	return 0;
+}
+
+/* How far the clock can be off the straight line from a point to the next, ns. */
+static double line_error(const struct clock_point *p, size_t before,
+			 size_t after)
+{
+	const struct clock_point *next = p + 1;
+	double base = reading_error(p, next), length = raw_distance(p, next);
+	double own = skew(p, next), differs = 0;
+
+	if (agrees(p, next))
+		return base + fabs(miss(p, next, p->rate));
+	if (!p->rate && (before || after > 1)) {
+		/* A change of rate in between shows in the neighbours' rates. */
+		if (before && possible(p - 1, p))
+			differs = fabs(skew(p - 1, p) - own);
+		if (after > 1 && possible(next, next + 1))
+			differs = fmax(differs,
+				       fabs(skew(next, next + 1) - own));
+		return base + differs * length / 2;
+	}
+	/* At the limit to one side, then at that to the other. */
+	return base + fmax(USUAL_STEERING, 2 * fabs(own)) * length / 2;
+}
+
+/* A line that goes on from the map's last corner to a point. */
+static int add_line(struct steering *s, const struct clock_point *p,
+		    size_t before, size_t after)
+{
+	double error = line_error(p, before, after);
+	const struct clock_point *next = p + 1;
+
+	if (error <= MAX_ERROR + 2 * reading_error(p, next)) {
+		s->error = max64(s->error, (int64_t)ceil(error));
+		return 0;
+	}
+	if (raw_distance(p, next) > LONG_GAP)
+		return 0;
+	return add_doubt(s, p->t, next->t, error);
+}
+
+static int add_step(struct steering *s, int64_t t, int64_t by, int64_t within)
+{
+	if (array_grow(&s->step, &s->step_room, s->num_steps, sizeof(*s->step)))
+		return -ENOMEM;
+	s->step[s->num_steps++] = (struct netsync_step){
+		.size = sizeof(*s->step),
+		.known = 1,
+		.time_ns = t,
+		.within_ns = within,
+		.offset_ns = by,
+	};
+	return 0;
+}
+
+/* Raw time, counted from the anchor on. */
+static int64_t counted(const struct steering *s, int64_t raw)
+{
+	return raw - s->anchor.raw + s->anchor.t;
+}
+
+/* Corners from a time on are taken back. */
+static void cut(struct polyline *l, int64_t t)
+{
+	while (l->num && l->corner[l->num - 1].x >= t)
+		l->num--;
+}
+
+/*
+ * The clock was set between two points. Of a rate that is told the instant is
+ * that of the second one; else any.
+ *
+ *	forward:  times were skipped, in no raw time
+ *	back:     times were shown twice: the map is half-way between both
+ */
+static int add_setting(struct steering *s, const struct clock_point *p)
+{
+	const struct clock_point *next = p + 1;
+	double length = raw_distance(p, next);
+	int64_t until = p->t + llround(length * (p->rate > 0 ? p->rate : 1));
+	int64_t raw = counted(s, next->raw), by = next->t - until, from;
+	int ret = add_step(s, until, by, p->rate > 0 ? 0 : (int64_t)length);
+
+	if (ret || !by)
+		return ret;
+	if (by > 0) {
+		if (p->rate <= 0)
+			ret = add_doubt(s, p->t, next->t, length);
+		return ret ? ret : polyline_add(&s->map, until, raw - 1);
+	}
+	s->map.slope_after = 1;
+	from = polyline_at(&s->map, next->t);
+	cut(&s->map, next->t);
+	ret = polyline_add(&s->map, next->t, from);
+	if (!ret)
+		ret = add_doubt(s, next->t, until,
+				(double)-by + (p->rate > 0 ? 0 : length));
+	return ret;
+}
+
+/* Times that were shown twice are over; the first corner after them. */
+static int leave_doubt(struct steering *s, const struct clock_point *p)
+{
+	const struct clock_point *next = p + 1;
+	int64_t until = s->doubt[s->num_doubts - 1].at.hi;
+	double part;
+
+	if (next->t <= until || p->t > until || !possible(p, next))
+		return 0;
+	part = (double)(until - p->t) / (double)(next->t - p->t);
+	return polyline_add(
+		&s->map, until,
+		counted(s, p->raw + llround(part * raw_distance(p, next))));
+}
+
+static int make_map(struct steering *s)
+{
+	const struct clock_point *p = s->point;
+	int ret = polyline_add(&s->map, p->t, counted(s, p->raw));
+	size_t n = s->num;
+
+	for (size_t i = 0; !ret && i + 1 < n; i++) {
+		bool set = p[i + 1].set || !possible(&p[i], &p[i + 1]);
+
+		if (s->num_doubts)
+			ret = leave_doubt(s, &p[i]);
+		if (!ret && set)
+			ret = add_setting(s, &p[i]);
+		else if (!ret)
+			ret = add_line(s, &p[i], i, n - 1 - i);
+		/* A time that was shown before has its corner already. */
+		if (!ret && !(set && p[i + 1].t < p[i].t))
+			ret = polyline_add(&s->map, p[i + 1].t,
+					   counted(s, p[i + 1].raw));
+	}
+	s->map.slope_before = 1;
+	s->map.slope_after = p[n - 1].rate > 0 ? 1 / p[n - 1].rate
+			     : n > 1 && possible(&p[n - 2], &p[n - 1])
+				     ? 1 / (1 + skew(&p[n - 2], &p[n - 1]))
+				     : 1;
+	return ret;
+}
+
+int steering_settle(struct steering *s)
+{
+	int ret;
+
+	if (s->settled || !s->num)
+		return 0;
+	s->num = sort_out(s->point, s->num);
+	if (!s->anchored)
+		s->anchor = s->point[0];
+	s->anchored = true;
+	s->map.num = s->num_doubts = s->num_steps = 0;
+	s->error = s->point[0].within + 2;
+	ret = make_map(s);
+	s->settled = !ret;
+	return ret;
+}
+
+int64_t steering_known_until(const struct steering *s)
+{
+	/* Whether the last points are wrong is seen by those that follow. */
+	return s->map.num > 3 ? s->map.corner[s->map.num - 4].x : INT64_MIN;
+}
+
+const struct doubt *steering_doubt(const struct steering *s, int64_t t)
+{
+	size_t lo = 0, hi = s->num_doubts;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->doubt[mid].at.hi < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->num_doubts && s->doubt[lo].at.lo <= t ? &s->doubt[lo]
+							     : NULL;
+}
+
+void steering_release(struct steering *s)
+{
+	polyline_release(&s->map);
+	free(s->point);
+	free(s->doubt);
+	free(s->step);
+	memset(s, 0, sizeof(*s));
+}
