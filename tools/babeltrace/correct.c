@@ -166,8 +166,10 @@ correct_input_connected(bt_self_component_filter *self,
 
 /* ---- the message iterator ---------------------------------------------- */
 
-static bool add_ports(struct merge *merge, const struct component *component)
+static bool add_ports(struct merge *merge, const void *data)
 {
+	const struct component *component = data;
+
 	for (uint64_t i = 0; i < component->num_inputs; i++) {
 		bt_self_component_port_input *port =
 			bt_self_component_filter_borrow_input_port_by_index(
@@ -187,17 +189,9 @@ correct_seek_beginning(bt_self_message_iterator *self)
 {
 	struct component *component = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self));
-	struct merge *merge = merge_new(self, &component->corrections,
-					component->moved, component->num_inputs);
 
-	if (!merge)
-		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR;
-	if (!add_ports(merge, component)) {
-		merge_free(merge);
-		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
-	}
-	merge_set(merge);
-	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
+	return merge_begin(self, &component->corrections, component->moved,
+			   component->num_inputs, add_ports, component);
 }
 
 bt_message_iterator_class_initialize_method_status

@@ -402,12 +402,16 @@ bool merge_add_trace(struct merge *merge, const char *path, const char *host)
 		mip_version(merge->copier.streams.component));
 	ok = ctf && input->graph && build_graph(input, ctf, path);
 	bt_plugin_put_ref(ctf);
+	if (!ok)
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
+			merge->copier.iterator,
+			"%s: this CTF trace cannot be read.", path);
 	return ok;
 }
 
-struct merge *merge_new(bt_self_message_iterator *iterator,
-			struct corrections *corrections,
-			struct correct_moved *moved, uint64_t max_inputs)
+static struct merge *merge_new(bt_self_message_iterator *iterator,
+			       struct corrections *corrections,
+			       struct correct_moved *moved, uint64_t max_inputs)
 {
 	bt_self_component *component =
 		bt_self_message_iterator_borrow_component(iterator);
@@ -428,16 +432,6 @@ struct merge *merge_new(bt_self_message_iterator *iterator,
 		return merge;
 	free(merge);
 	return NULL;
-}
-
-void merge_set(struct merge *merge)
-{
-	bt_self_message_iterator *iterator = merge->copier.iterator;
-	struct merge *old = bt_self_message_iterator_get_data(iterator);
-
-	bt_self_message_iterator_set_data(iterator, merge);
-	if (old)
-		merge_free(old);
 }
 
 static void free_input(struct input *input)
@@ -462,4 +456,25 @@ void merge_free(struct merge *merge)
 	free(merge->inputs);
 	streams_release(&merge->copier.streams);
 	free(merge);
+}
+
+bt_message_iterator_class_seek_beginning_method_status
+merge_begin(bt_self_message_iterator *iterator, struct corrections *corrections,
+	    struct correct_moved *moved, uint64_t max_inputs,
+	    bool (*add)(struct merge *merge, const void *component),
+	    const void *component)
+{
+	struct merge *merge = merge_new(iterator, corrections, moved, max_inputs);
+	struct merge *old = bt_self_message_iterator_get_data(iterator);
+
+	if (!merge)
+		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR;
+	if (!add(merge, component)) {
+		merge_free(merge);
+		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
+	}
+	bt_self_message_iterator_set_data(iterator, merge);
+	if (old)
+		merge_free(old);
+	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
 }

@@ -14,14 +14,17 @@ struct merge;
 
 typedef bt_message_iterator_class_next_method_status merge_status;
 
-/* Of as many inputs at the most. NULL: there is not enough memory. */
-struct merge *merge_new(bt_self_message_iterator *iterator,
-			struct corrections *corrections,
-			struct correct_moved *moved, uint64_t max_inputs);
+/*
+ * Seek the beginning: the iterator gets a new merge in place of the one that it had,
+ * of what @add adds to it of @component, @max_inputs at the most. It returns false if
+ * something cannot be read.
+ */
+bt_message_iterator_class_seek_beginning_method_status
+merge_begin(bt_self_message_iterator *iterator, struct corrections *corrections,
+	    struct correct_moved *moved, uint64_t max_inputs,
+	    bool (*add)(struct merge *merge, const void *component),
+	    const void *component);
 void merge_free(struct merge *merge);
-
-/* Have it as the data of its iterator, in place of what that had. */
-void merge_set(struct merge *merge);
 
 /*
  * Add an input, all of whose streams are of @host unless that is NULL, and which has

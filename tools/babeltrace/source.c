@@ -237,18 +237,14 @@ source_get_mip_versions(bt_self_component_class_source *self,
 
 /* ---- the message iterator ---------------------------------------------- */
 
-static bool add_traces(struct merge *merge, const struct component *component,
-		       bt_self_message_iterator *self)
+static bool add_traces(struct merge *merge, const void *data)
 {
-	for (uint32_t i = 0; i < component->num_traces; i++) {
-		const struct trace *trace = &component->traces[i];
+	const struct component *component = data;
 
-		if (merge_add_trace(merge, trace->path, trace->host))
-			continue;
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
-			self, "%s: this CTF trace cannot be read.", trace->path);
-		return false;
-	}
+	for (uint32_t i = 0; i < component->num_traces; i++)
+		if (!merge_add_trace(merge, component->traces[i].path,
+				     component->traces[i].host))
+			return false;
 	return true;
 }
 
@@ -257,17 +253,9 @@ source_seek_beginning(bt_self_message_iterator *self)
 {
 	struct component *component = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self));
-	struct merge *merge = merge_new(self, &component->corrections,
-					&component->moved, component->num_traces);
 
-	if (!merge)
-		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR;
-	if (!add_traces(merge, component, self)) {
-		merge_free(merge);
-		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
-	}
-	merge_set(merge);
-	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
+	return merge_begin(self, &component->corrections, &component->moved,
+			   component->num_traces, add_traces, component);
 }
 
 bt_message_iterator_class_initialize_method_status
