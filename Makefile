@@ -377,8 +377,8 @@ FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) tools/common/result-file.c
 # What agents say, and what they are asked.
 FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,agent/buffers.c \
-	$(addprefix common/,complain.c folders.c json-value.c json-writer.c progress.c \
-	signal.c value.c) \
+	$(addprefix common/,complain.c folders.c json-value.c json-writer.c options.c \
+	progress.c signal.c value.c) \
 	$(addprefix doctor/,checks.c clock.c look.c machine.c tracing.c) \
 	$(addprefix record/,beacon.c files.c hosts.c losses.c))
 FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \

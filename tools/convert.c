@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync convert - correct timestamps by a saved result. */
 #include <errno.h>
-#include <getopt.h>
 
+#include "common/options.h"
 #include "common/result-file.h"
 #include "common/tool.h"
-
-static const char help[] =
-	"Usage: netsync convert -m FILE HOST TIME...\n\n"
-	"Print for each TIME on HOST's clock the time on the reference clock, and how\n"
-	"far that can be from the truth (\"unknown\" where nothing is known).\n\n"
-	"  -m, --model FILE   what \"netsync sync --format json\" wrote\n"
-	"      --extrapolate  go on where TIMEs are far outside of what FILE was made of\n"
-	"  -h, --help         this text\n\n"
-	"A TIME is in nanoseconds (1700000000123456789) or in seconds as babeltrace2\n"
-	"--clock-seconds prints them (1700000000.123456789); the answer comes in kind.\n"
-	"Times in a trace whose shift_ns in FILE is not 0 need that added first.\n";
 
 static bool read_time(const char *text, int64_t *time, bool *is_seconds)
 {
@@ -94,40 +83,42 @@ static int convert_all(const char *path, bool extrapolate, const char *name,
 	return status;
 }
 
-enum { OPT_EXTRAPOLATE = 256 };
+struct settings {
+	const char *model;
+	bool extrapolate;
+};
+
+static const struct option_row options[] = {
+	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
+	       take_text, .at = offsetof(struct settings, model)),
+	OPTION("extrapolate", 0, NULL,
+	       "go on where TIMEs are far outside of what FILE was made of",
+	       take_flag, .at = offsetof(struct settings, extrapolate)),
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync convert -m FILE HOST TIME...\n\n"
+	"Print for each TIME on HOST's clock the time on the reference clock, and how\n"
+	"far that can be from the truth (\"unknown\" where nothing is known).\n\n",
+	.end = "\nA TIME is in nanoseconds (1700000000123456789) or in seconds as babeltrace2\n"
+	"--clock-seconds prints them (1700000000.123456789); the answer comes in kind.\n"
+	"Times in a trace whose shift_ns in FILE is not 0 need that added first.\n",
+	.options = options,
+	.stops = true,	/* what follows HOST may begin with a minus sign */
+};
 
 int cmd_convert(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "model", required_argument, NULL, 'm' },
-		{ "extrapolate", no_argument, NULL, OPT_EXTRAPOLATE },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	const char *model = NULL;
-	bool extrapolate = false;
-	int option;
+	struct settings set = { 0 };
+	const int first = options_take(&usage, &set, argc, argv);
 
-	/* '+': what follows HOST may begin with a minus sign. */
-	while ((option = getopt_long(argc, argv, "+m:h", options, NULL)) != -1) {
-		switch (option) {
-		case 'm':
-			model = optarg;
-			break;
-		case OPT_EXTRAPOLATE:
-			extrapolate = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return EXIT_BAD;
-		}
-	}
-	if (!model || argc - optind < 2) {
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	if (!set.model || argc - first < 2) {
 		complain("Give a result file, a host and at least one time: netsync convert -m FILE HOST TIME...");
 		return EXIT_BAD;
 	}
-	return convert_all(model, extrapolate, argv[optind], argv + optind + 1,
-			   argc - optind - 1);
+	return convert_all(set.model, set.extrapolate, argv[first],
+			   argv + first + 1, argc - first - 1);
 }

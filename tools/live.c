@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync live - follow the clock corrections while machines are traced. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -12,28 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/input.h"
 #include "common/recording.h"
 #include "common/tool.h"
-
-static const char help[] =
-	"Usage: netsync live [OPTION...] DIR | URL...\n\n"
-	"Attach to LTTng sessions that are being recorded (lttng create --live), through\n"
-	"their relay daemon, and show at each interval how the clocks differ by now. DIR is\n"
-	"what \"netsync record --live -o DIR\" records to, as long as it does. A URL\n"
-	"is net://HOST[:PORT] for all live sessions of a relay daemon, also those to come,\n"
-	"or net://HOST[:PORT]/host/NAME/SESSION. ^C ends it, with the result that \"netsync\n"
-	"sync\" gives.\n\n"
-	"  -i, --interval TIME    how often, such as 500ms (1s)\n"
-	"  -f, --format FORMAT    table, or json-lines: one line each time (table)\n"
-	"  -t, --duration TIME    end by itself after so long, such as 600s\n"
-	"  -r, --reference HOST   the host whose clock is the time base\n"
-	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
-	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1)\n"
-	"  -o, --output FILE      write the last result there, as JSON\n"
-	"      --force            overwrite FILE if it exists\n"
-	"  -h, --help             this text\n\n"
-	"Exit status: 0 every host is corrected, 1 bad usage or input, 2 some host could\n"
-	"not be corrected.\n";
 
 /* Of packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000
@@ -45,7 +25,7 @@ struct settings {
 	struct netsync_options opt;
 	int64_t interval_ns;
 	int64_t duration_ns;	/* negative: until it is interrupted */
-	bool lines;
+	unsigned int format;	/* which of formats[] */
 	char **urls;
 	int num_urls;
 };
@@ -68,80 +48,52 @@ struct live {
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_FORCE = 256 };
+static const char *const formats[] = { "table", "json-lines", NULL };
+enum { LIVE_TABLE, LIVE_JSON_LINES };
 
-static const struct option options[] = {
-	{ "interval", required_argument, NULL, 'i' },
-	{ "format", required_argument, NULL, 'f' },
-	{ "duration", required_argument, NULL, 't' },
-	{ "reference", required_argument, NULL, 'r' },
-	{ "max-skew", required_argument, NULL, 's' },
-	{ "max-drift", required_argument, NULL, 'd' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define TIME_EXAMPLE "500ms, 1s or 600s"
+
+static const struct option_row options[] = {
+	OPTION("interval", 'i', "TIME", "how often, such as 500ms (1s)",
+	       take_positive_duration, .at = offsetof(struct settings, interval_ns),
+	       .example = TIME_EXAMPLE),
+	OPTION("format", 'f', "FORMAT", "table, or json-lines: one line each time (table)",
+	       take_name, .at = offsetof(struct settings, format), .names = formats),
+	OPTION("duration", 't', "TIME", "end by itself after so long, such as 600s",
+	       take_positive_duration, .at = offsetof(struct settings, duration_ns),
+	       .example = TIME_EXAMPLE),
+	{ .table = solve_options, .at = offsetof(struct settings, opt) },
+	OPTION("output", 'o', "FILE", "write the last result there, as JSON",
+	       take_text, .at = offsetof(struct settings, outcome.output)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct settings, outcome.force)),
+	OPTIONS_END
 };
 
-static bool set_time(int64_t *ns, const char *option, const char *text)
-{
-	if (parse_duration(text, ns) && *ns > 0)
-		return true;
-	complain("--%s %s: give a time such as 500ms, 1s or 600s.", option,
-		 text);
-	return false;
-}
+static const struct usage usage = {
+	.begin = "Usage: netsync live [OPTION...] DIR | URL...\n\n"
+	"Attach to LTTng sessions that are being recorded (lttng create --live), through\n"
+	"their relay daemon, and show at each interval how the clocks differ by now. DIR is\n"
+	"what \"netsync record --live -o DIR\" records to, as long as it does. A URL\n"
+	"is net://HOST[:PORT] for all live sessions of a relay daemon, also those to come,\n"
+	"or net://HOST[:PORT]/host/NAME/SESSION. ^C ends it, with the result that \"netsync\n"
+	"sync\" gives.\n\n",
+	.end = "\nExit status: 0 every host is corrected, 1 bad usage or input, 2 some host could\n"
+	"not be corrected.\n",
+	.options = options,
+};
 
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
-	static const char *const formats[] = { "table", "json-lines", NULL };
-	bool ok = true;
-	unsigned int format;
-	int option;
+	const int first = options_take(&usage, set, argc, argv);
 
-	while (ok && (option = getopt_long(argc, argv, "i:f:t:r:s:d:o:h",
-					   options, NULL)) != -1) {
-		switch (option) {
-		case 'i':
-			ok = set_time(&set->interval_ns, "interval", optarg);
-			break;
-		case 'f':
-			ok = parse_format(&format, optarg, formats);
-			set->lines = format;
-			break;
-		case 't':
-			ok = set_time(&set->duration_ns, "duration", optarg);
-			break;
-		case 'r':
-			set->opt.reference = optarg;
-			break;
-		case 's':
-			ok = parse_ppm(&set->opt.max_skew_ppm, "max-skew",
-				       optarg, "100");
-			break;
-		case 'd':
-			ok = parse_ppm(&set->opt.max_drift_ppm_s, "max-drift",
-				       optarg, "0.5");
-			break;
-		case 'o':
-			set->outcome.output = optarg;
-			set->outcome.format = FORMAT_JSON;
-			break;
-		case OPT_FORCE:
-			set->outcome.force = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			ok = false;
-		}
-	}
-	if (!ok)
-		return EXIT_BAD;
-	set->urls = argv + optind;
-	set->num_urls = argc - optind;
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	if (set->outcome.output)
+		set->outcome.format = FORMAT_JSON;
+	set->urls = argv + first;
+	set->num_urls = argc - first;
 	if (set->num_urls)
 		return -1;
 	complain("Give the URL of a relay daemon (netsync live net://HOST), or the folder that \"netsync record --live\" records to.");
@@ -307,7 +259,7 @@ static bool show(struct live *live, const struct live_state *state)
 	size_t size;
 	FILE *out;
 
-	if (live->set->lines)
+	if (live->set->format == LIVE_JSON_LINES)
 		return write_live_json(stdout, state) && !fflush(stdout);
 	out = open_memstream(&text, &size);
 	if (!out)
@@ -461,7 +413,7 @@ static int finish(struct live *live)
 		complain("%s", netsync_error(live->ns));
 		return EXIT_BAD;
 	}
-	if (!set->lines)
+	if (set->format == LIVE_TABLE)
 		write_table(stdout, live->ns);
 	if (set->outcome.output &&
 	    !outcome_write(&set->outcome, live->ns, live->io))
@@ -478,10 +430,8 @@ static bool add(struct live *live, const char *what)
 	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
 		more = realloc(live->recordings, (live->num_recordings + 1) *
 						 sizeof(*more));
-		if (!more) {
-			complain("There is not enough memory.");
-			return false;
-		}
+		if (!more)
+			return no_memory();
 		live->recordings = more;
 		more += live->num_recordings;
 		if (!recording_find(more, what))
@@ -523,7 +473,7 @@ static int follow_sessions(const struct settings *set)
 	if (live.io)
 		status = run(&live);
 	else
-		complain("There is not enough memory.");
+		no_memory();
 	netsync_io_free(live.io);
 	netsync_free(live.ns);
 	free(live.recordings);

@@ -2,7 +2,6 @@
 /* netsync apply - write copies of traces with corrected times. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,23 +11,10 @@
 
 #include "apply.h"
 #include "common/argument.h"
+#include "common/options.h"
 #include "common/output.h"
 #include "common/result-file.h"
 #include "common/tool.h"
-
-static const char help[] =
-	"Usage: netsync apply -m FILE -o FOLDER TRACE...\n\n"
-	"Write copies of traces with the times of the reference clock. A TRACE is a file,\n"
-	"or a folder that is searched for traces, or NAME=PATH where NAME is the host's in\n"
-	"FILE. They need not be those that FILE was made of: any of its hosts' will do.\n\n"
-	"  -m, --model FILE     what \"netsync sync --format json\" wrote\n"
-	"  -o, --output FOLDER  where to put the copies, as the traces lie; it must not exist\n"
-	"      --metadata-only  of CTF traces change the offset and the frequency of the clock,\n"
-	"                       and link the rest: at once, and as exact as that can be\n"
-	"      --extrapolate    go on where traces are far outside of what FILE was made of\n"
-	"  -h, --help           this text\n\n"
-	"Exit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
-	"corrected in FILE were left out, or damaged ones were copied in part.\n";
 
 /* A new format is one file and one row. */
 static const struct format {
@@ -96,12 +82,6 @@ bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
 		seen->last_ns = time_ns;
 	return trace->extrapolate ||
 	       (time_ns >= trace->from_ns && time_ns <= trace->to_ns);
-}
-
-static bool no_memory(void)
-{
-	complain("There is not enough memory.");
-	return false;
 }
 
 /* ---- finding traces ---------------------------------------------------- */
@@ -571,55 +551,56 @@ static int apply_all(const struct settings *set)
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_METADATA_ONLY = 256, OPT_EXTRAPOLATE };
-
-static bool check_arguments(const struct settings *set)
+/* Without slashes at its end. */
+static bool take_folder(void *at, const struct option_row *row,
+			const char *value)
 {
-	if (!set->model || !set->output || !set->num_traces) {
-		complain("Give a result file, a folder to write to and the traces: netsync apply -m FILE -o FOLDER TRACE...");
-		return false;
-	}
+	char *folder = (char *)value;
+
+	(void)row;
+	*(char **)at = folder;
+	for (size_t len = strlen(folder); len > 1 && folder[len - 1] == '/';)
+		folder[--len] = '\0';
 	return true;
 }
 
+static const struct option_row options[] = {
+	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
+	       take_text, .at = offsetof(struct settings, model)),
+	OPTION("output", 'o', "FOLDER",
+	       "where to put the copies, as the traces lie; it must not exist",
+	       take_folder, .at = offsetof(struct settings, output)),
+	OPTION("metadata-only", 0, NULL,
+	       "of CTF traces change the offset and the frequency of the clock,\n"
+	       "and link the rest: at once, and as exact as that can be",
+	       take_flag, .at = offsetof(struct settings, metadata_only)),
+	OPTION("extrapolate", 0, NULL,
+	       "go on where traces are far outside of what FILE was made of",
+	       take_flag, .at = offsetof(struct settings, extrapolate)),
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync apply -m FILE -o FOLDER TRACE...\n\n"
+	"Write copies of traces with the times of the reference clock. A TRACE is a file,\n"
+	"or a folder that is searched for traces, or NAME=PATH where NAME is the host's in\n"
+	"FILE. They need not be those that FILE was made of: any of its hosts' will do.\n\n",
+	.end = "\nExit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
+	"corrected in FILE were left out, or damaged ones were copied in part.\n",
+	.options = options,
+};
+
 int cmd_apply(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "model", required_argument, NULL, 'm' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "metadata-only", no_argument, NULL, OPT_METADATA_ONLY },
-		{ "extrapolate", no_argument, NULL, OPT_EXTRAPOLATE },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct settings set = { 0 };
-	int option;
+	const int first = options_take(&usage, &set, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "m:o:h", options, NULL)) != -1) {
-		switch (option) {
-		case 'm':
-			set.model = optarg;
-			break;
-		case 'o':
-			set.output = optarg;
-			for (size_t len = strlen(set.output);
-			     len > 1 && set.output[len - 1] == '/';)
-				set.output[--len] = '\0';
-			break;
-		case OPT_METADATA_ONLY:
-			set.metadata_only = true;
-			break;
-		case OPT_EXTRAPOLATE:
-			set.extrapolate = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return EXIT_BAD;
-		}
-	}
-	set.traces = argv + optind;
-	set.num_traces = argc - optind;
-	return check_arguments(&set) ? apply_all(&set) : EXIT_BAD;
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	set.traces = argv + first;
+	set.num_traces = argc - first;
+	if (set.model && set.output && set.num_traces)
+		return apply_all(&set);
+	complain("Give a result file, a folder to write to and the traces: netsync apply -m FILE -o FOLDER TRACE...");
+	return EXIT_BAD;
 }

@@ -24,12 +24,6 @@ struct knots {
 	uint32_t room;
 };
 
-static bool no_memory(void)
-{
-	complain("There is not enough memory.");
-	return false;
-}
-
 /* ---- knots ------------------------------------------------------------- */
 
 static bool knot_at(const struct apply_trace *trace, int64_t time_ns,

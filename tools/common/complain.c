@@ -39,3 +39,9 @@ void complain(const char *format, ...)
 	fprintf(stderr, "netsync: %s\n", sentence ? sentence : format);
 	free(sentence);
 }
+
+bool no_memory(void)
+{
+	complain("There is not enough memory.");
+	return false;
+}

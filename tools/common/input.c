@@ -9,26 +9,10 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-static bool set_method(struct input *input, const char *name)
-{
-	static const struct {
-		const char *name;
-		enum netsync_method method;
-	} methods[] = {
-		{ "auto", NETSYNC_METHOD_AUTO },
-		{ "hull", NETSYNC_METHOD_HULL },
-		{ "regression", NETSYNC_METHOD_REGRESSION },
-	};
-
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		input->solve.method = methods[i].method;
-		input->method = methods[i].name;
-		if (!strcmp(name, methods[i].name))
-			return true;
-	}
-	complain("--method %s: the methods are auto, hull and regression.", name);
-	return false;
-}
+static const char *const method_names[] = {
+	[NETSYNC_METHOD_AUTO] = "auto", [NETSYNC_METHOD_HULL] = "hull",
+	[NETSYNC_METHOD_REGRESSION] = "regression", NULL
+};
 
 static bool add_text(struct input *input, const char *path,
 		     int (*add)(struct netsync_io *, const char *, int))
@@ -36,64 +20,102 @@ static bool add_text(struct input *input, const char *path,
 	struct text_file *more = realloc(input->texts,
 		((size_t)input->num_texts + 1) * sizeof(*more));
 
-	if (!more) {
-		complain("There is not enough memory.");
-		return false;
-	}
+	if (!more)
+		return no_memory();
 	input->texts = more;
 	input->texts[input->num_texts++] = (struct text_file){ path, add };
 	return true;
 }
 
-static bool add_address(struct input *input, const char *address)
+static bool take_messages(void *at, const struct option_row *row,
+			  const char *value)
 {
+	(void)row;
+	return add_text(at, value, netsync_io_add_messages);
+}
+
+static bool take_packets(void *at, const struct option_row *row,
+			 const char *value)
+{
+	(void)row;
+	return add_text(at, value, netsync_io_add_packets);
+}
+
+static bool take_address(void *at, const struct option_row *row,
+			 const char *value)
+{
+	struct input *input = at;
 	const char **more = realloc(input->addresses,
 		((size_t)input->num_addresses + 1) * sizeof(*more));
 
-	if (!more) {
-		complain("There is not enough memory.");
-		return false;
-	}
+	(void)row;
+	if (!more)
+		return no_memory();
 	input->addresses = more;
-	input->addresses[input->num_addresses++] = address;
+	input->addresses[input->num_addresses++] = value;
 	return true;
 }
 
-bool input_option(struct input *input, int option, const char *value)
+const struct option_row solve_options[] = {
+	OPTION("reference", 'r', "HOST", "the host whose clock is the time base",
+	       take_text, .at = offsetof(struct netsync_options, reference)),
+	OPTION("max-skew", 's', "PPM", "no two clocks differ in rate by more (500)",
+	       take_ppm, .at = offsetof(struct netsync_options, max_skew_ppm),
+	       .example = "100"),
+	OPTION("max-drift", 'd', "PPM",
+	       "the rate of no clock changes faster, per second (0.1)",
+	       take_ppm, .at = offsetof(struct netsync_options, max_drift_ppm_s),
+	       .example = "0.5"),
+	OPTIONS_END
+};
+
+const struct option_row input_options[] = {
+	OPTION("messages", 0, "FILE", "read messages: sender receiver send_ns recv_ns",
+	       take_messages),
+	OPTION("packets", 0, "FILE", "read packet events, with named columns\n"
+	       "(as often as needed; FILE may be - for standard input)", take_packets),
+	OPTION("strict", 0, NULL, "stop at the first bad line of these",
+	       take_flag, .at = offsetof(struct input, strict)),
+	OPTION("address", 0, "NAME=ADDR",
+	       "an address of a captured host, where its captures do not\n"
+	       "say which packets it sent (as often as needed)", take_address),
+	OPTION("split-netns", 0, NULL,
+	       "every network namespace is a host of its own",
+	       take_flag, .at = offsetof(struct input, split_netns)),
+	{ .table = solve_options, .at = offsetof(struct input, solve) },
+	OPTIONS_END
+};
+
+const struct option_row input_method_options[] = {
+	OPTION("method", 'm', "METHOD",
+	       "auto: curves as the packets show them; or, for comparison,\n"
+	       "hull: straight lines, regression: least squares (auto)",
+	       take_name, .at = offsetof(struct input, method), .names = method_names),
+	OPTIONS_END
+};
+
+const struct option_row input_model_options[] = {
+	OPTION("model", 'm', "FILE",
+	       "correct by what \"netsync sync --format json\" wrote,\n"
+	       "instead of estimating",
+	       take_text, .at = offsetof(struct input, model)),
+	OPTION("extrapolate", 0, NULL,
+	       "go on where traces are far outside of what FILE was made of",
+	       take_flag, .at = offsetof(struct input, extrapolate)),
+	OPTION("method", 0, "METHOD", "auto, hull or regression (auto)",
+	       take_name, .at = offsetof(struct input, method), .names = method_names),
+	OPTIONS_END
+};
+
+static unsigned int method_of(const struct input *input)
 {
-	switch (option) {
-	case 'r':
-		input->solve.reference = value;
-		return true;
-	case 's':
-		return parse_ppm(&input->solve.max_skew_ppm, "max-skew", value,
-				 "100");
-	case 'd':
-		return parse_ppm(&input->solve.max_drift_ppm_s, "max-drift",
-				 value, "0.5");
-	case 'm':
-		input->model = value;
-		return true;
-	case OPT_EXTRAPOLATE:
-		input->extrapolate = true;
-		return true;
-	case OPT_METHOD:
-		input->has_method = true;
-		return set_method(input, value);
-	case OPT_MESSAGES:
-		return add_text(input, value, netsync_io_add_messages);
-	case OPT_PACKETS:
-		return add_text(input, value, netsync_io_add_packets);
-	case OPT_ADDRESS:
-		return add_address(input, value);
-	case OPT_STRICT:
-		input->strict = true;
-		return true;
-	case OPT_SPLIT_NETNS:
-		input->split_netns = true;
-		return true;
-	}
-	return false;
+	return input->method == METHOD_NOT_GIVEN ? NETSYNC_METHOD_AUTO :
+						   input->method;
+}
+
+const char *input_method(const struct input *input)
+{
+	return method_names[method_of(input)];
 }
 
 bool input_traces(struct input *input, int argc, char **argv)
@@ -111,7 +133,8 @@ bool input_check_model(const struct input *input)
 	}
 	if (!input->model ||
 	    !(input->solve.reference || input->solve.max_skew_ppm ||
-	      input->solve.max_drift_ppm_s || input->has_method))
+	      input->solve.max_drift_ppm_s ||
+	      input->method != METHOD_NOT_GIVEN))
 		return true;
 	complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
 	return false;
@@ -210,9 +233,8 @@ bool input_solve(const struct input *input, struct netsync *ns,
 
 	if (!input_read(input, io))
 		return false;
-	/* What is wanted then is that all messages are found. */
-	if (input->model)
-		solve.method = NETSYNC_METHOD_HULL;
+	/* With a result, what is wanted is that all messages are found. */
+	solve.method = input->model ? NETSYNC_METHOD_HULL : method_of(input);
 	progress_start(&progress, "estimating");
 	progress_wait(&progress);
 	ret = netsync_solve(ns, &solve);

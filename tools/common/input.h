@@ -3,12 +3,16 @@
 #ifndef NETSYNC_INPUT_H
 #define NETSYNC_INPUT_H
 
+#include "options.h"
 #include "tool.h"
 
 struct text_file {
 	const char *path;
 	int (*add)(struct netsync_io *io, const char *path, int strict);
 };
+
+/* No --method. */
+#define METHOD_NOT_GIVEN UINT32_MAX
 
 struct input {
 	char **traces;
@@ -17,46 +21,30 @@ struct input {
 	int num_texts;
 	const char **addresses;
 	int num_addresses;
-	int strict;
+	bool strict;
 	bool split_netns;
 	struct netsync_options solve;
+	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
 	const char *model;	/* a result instead of estimating; NULL: none */
 	bool extrapolate;	/* also where it does not hold */
-	bool has_method;	/* one was asked for */
-	const char *method;	/* its name */
 };
 
 #define INPUT_DEFAULT { \
 	.solve = { .size = sizeof(struct netsync_options) }, \
-	.method = "auto", \
+	.method = METHOD_NOT_GIVEN, \
 }
 
-enum { OPT_MESSAGES = 512, OPT_PACKETS, OPT_STRICT, OPT_SPLIT_NETNS,
-       OPT_ADDRESS,
-       OPT_METHOD, OPT_EXTRAPOLATE };
+/* What the estimation needs to be told, in a struct netsync_options. */
+extern const struct option_row solve_options[];
+/* In a struct input: what is read, with the former; */
+extern const struct option_row input_options[];
+/* the method, */
+extern const struct option_row input_method_options[];
+/* or also a result that can be given instead. */
+extern const struct option_row input_model_options[];
 
-/* Rows for getopt_long(), and the letters of those that have one. */
-#define INPUT_OPTIONS \
-	{ "messages", required_argument, NULL, OPT_MESSAGES }, \
-	{ "packets", required_argument, NULL, OPT_PACKETS }, \
-	{ "strict", no_argument, NULL, OPT_STRICT }, \
-	{ "split-netns", no_argument, NULL, OPT_SPLIT_NETNS }, \
-	{ "address", required_argument, NULL, OPT_ADDRESS }, \
-	{ "reference", required_argument, NULL, 'r' }, \
-	{ "method", required_argument, NULL, OPT_METHOD }, \
-	{ "max-skew", required_argument, NULL, 's' }, \
-	{ "max-drift", required_argument, NULL, 'd' }
-
-#define INPUT_LETTERS "r:s:d:"
-
-/* More rows, and a letter, where a result can be given instead. */
-#define MODEL_OPTION \
-	{ "model", required_argument, NULL, 'm' }, \
-	{ "extrapolate", no_argument, NULL, OPT_EXTRAPOLATE }
-#define MODEL_LETTER "m:"
-
-/* One of these options. False: it is not, or its value was complained of. */
-bool input_option(struct input *input, int option, const char *value);
+/* The name of the method. */
+const char *input_method(const struct input *input);
 
 /* Take what is behind the options as traces. False: there is nothing to read. */
 bool input_traces(struct input *input, int argc, char **argv);

@@ -156,9 +156,9 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			complain("warning: %s %s traced from %s on, %s %s from %s on: nothing can be shared by traces of different times.",
 				 reached ? reached : "",
 				 num_reached > 1 ? "were" : "was",
-				 format_utc(at, span.from), names ? names : "",
+				 format_date(at, span.from, true), names ? names : "",
 				 num > 1 ? "were" : "was",
-				 format_utc(other, apart.from));
+				 format_date(other, apart.from, true));
 			free(names);
 			continue;
 		}

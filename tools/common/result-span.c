@@ -48,7 +48,7 @@ int model_check_span(struct model *model, const struct model_host *host,
 		return 0;
 	return model_fail(model, -ERANGE,
 		"%s is of %s to %s on the clock of %s, and these times reach to %s %s: the error bound there is %s.",
-		model->path, format_utc(from, span->first_ns), format_utc(to, span->last_ns),
+		model->path, format_date(from, span->first_ns, true), format_date(to, span->last_ns, true),
 		host->name, distance(far, early > late ? early : late),
 		early > late ? "before that" : "after that",
 		bound == NETSYNC_UNKNOWN ? "not known" :

@@ -39,6 +39,8 @@ int sync_recorded(char **traces, int num, const char *path, const char *advice);
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Complain that there is not enough memory. Return: false. */
+bool no_memory(void);
 /* What a terminal obeys becomes '?'. */
 void make_printable(char *text);
 
@@ -46,22 +48,12 @@ void make_printable(char *text);
 
 /* "50us", "1.5 ms", "2s", "100" (ns): not negative. */
 bool parse_duration(const char *text, int64_t *ns);
-/* An argument of an option. False: it was said that it is none. */
-bool parse_number(unsigned int *number, const char *option, const char *text,
-		  unsigned long least, unsigned long most);
+/* "" or ".25", in s: at most nine decimals that are not 0. */
+bool parse_fraction(const char *text, int64_t *ns);
+/* "500 MB", "2GB", "1.5G", "1000" (B): above 0. */
+bool parse_bytes(const char *text, uint64_t *bytes);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
-/* The value of an option: ppm above 0. False: that was complained of. */
-bool parse_ppm(double *ppm, const char *option, const char *text,
-	       const char *example);
-
-/*
- * The value of --format: which one of these it is, of which the last is followed
- * by NULL. False: it is none, and that was said.
- */
-bool parse_format(unsigned int *format, const char *text,
-		  const char *const *names);
-
 /* Half-way between two times, the first of which is not after the second. */
 static inline int64_t middle(int64_t from_ns, int64_t to_ns)
 {
@@ -74,10 +66,11 @@ static inline int64_t middle(int64_t from_ns, int64_t to_ns)
 /* As parse_time() reads it. Return: @buffer. */
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
 
-/* "2023-11-14 22:13:20 UTC", of ns since 1970 */
-const char *format_utc(char *buffer, int64_t ns);
-/* "500 MB", "2GB", "1.5G", "1000" (B). False: that was complained of. */
-bool parse_bytes(uint64_t *bytes, const char *option, const char *text);
+/*
+ * Of ns since 1970: "2023-11-14 22:13:20 UTC", or in local time, as babeltrace2
+ * --clock-date prints it, "2023-11-14 23:13:20.000000000". Return: @buffer.
+ */
+char *format_date(char *buffer, int64_t ns, bool is_utc);
 /* "12.3 MB" */
 char *format_bytes(char *buffer, uint64_t bytes);
 /* "12.3 M events" */

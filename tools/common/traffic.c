@@ -392,7 +392,7 @@ bool traffic_collect(struct traffic *traffic, struct spool *spool,
 	if (ok)
 		c.no_memory = !hand_over(&c, traffic);
 	if (c.no_memory)
-		complain("There is not enough memory.");
+		no_memory();
 	free(c.ways);
 	tdestroy(c.tree, free_way);
 	return ok && !c.no_memory;

@@ -68,6 +68,12 @@ static const struct unit *find_unit(const char *text)
 	return NULL;
 }
 
+bool parse_fraction(const char *text, int64_t *ns)
+{
+	*ns = 0;
+	return !*text || (*text++ == '.' && add_decimals(&text, 9, ns) && !*text);
+}
+
 bool parse_duration(const char *text, int64_t *ns)
 {
 	const struct unit *unit = find_unit(text);
@@ -81,27 +87,12 @@ bool parse_duration(const char *text, int64_t *ns)
 	return add_decimals(&text, unit->digits, ns) && *text != '.';
 }
 
-bool parse_number(unsigned int *number, const char *option, const char *text,
-		  unsigned long least, unsigned long most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	*number = value;
-	if (isdigit((unsigned char)*text) && !*end && value >= least &&
-	    value <= most)
-		return true;
-	complain("--%s %s: give a number from %lu to %lu.", option, text, least,
-		 most);
-	return false;
-}
-
 /* The units that format_bytes() prints, with and without the B. */
 static const char *const byte_units[] = { "B", "kB", "MB", "GB", "TB" };
 
 #define NUM_BYTE_UNITS (sizeof(byte_units) / sizeof(byte_units[0]))
 
-bool parse_bytes(uint64_t *bytes, const char *option, const char *text)
+bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	const char *unit = text + strspn(text, "0123456789.");
 	const char *rest = text;
@@ -125,10 +116,7 @@ bool parse_bytes(uint64_t *bytes, const char *option, const char *text)
 		}
 	}
 	*bytes = value;
-	if (ok && value > 0 && rest + strspn(rest, " ") == unit)
-		return true;
-	complain("--%s %s: give a size such as 500MB or 2GB.", option, text);
-	return false;
+	return ok && value > 0 && rest + strspn(rest, " ") == unit;
 }
 
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds)
@@ -146,20 +134,6 @@ bool parse_time(const char *text, int64_t *ns, bool *is_seconds)
 	}
 	*ns = negative ? -value : value;
 	return !*text;
-}
-
-bool parse_ppm(double *ppm, const char *option, const char *text,
-	       const char *example)
-{
-	char *end;
-
-	errno = 0;
-	*ppm = strtod(text, &end);
-	if (end != text && !*end && !errno && *ppm > 0 && *ppm < 1e6)
-		return true;
-	complain("--%s %s: give a number of ppm above 0, such as %s.", option,
-		 text, example);
-	return false;
 }
 
 char *format_time(char *buffer, int64_t ns, bool is_seconds)
@@ -235,32 +209,19 @@ char *format_events(char *buffer, uint64_t events)
 	return format_scaled(buffer, events, names);
 }
 
-bool parse_format(unsigned int *format, const char *text,
-		  const char *const *names)
+char *format_date(char *buffer, int64_t ns, bool is_utc)
 {
-	char *list = NULL;
-	size_t size;
-	FILE *out;
-
-	for (*format = 0; names[*format]; ++*format)
-		if (!strcmp(text, names[*format]))
-			return true;
-	out = open_memstream(&list, &size);
-	for (unsigned int i = 0; out && names[i]; i++)
-		fprintf(out, "%s%s", !i ? "" : names[i + 1] ? ", " : " and ",
-			names[i]);
-	if (out)
-		fclose(out);
-	complain("--format %s: the formats are %s.", text, list ? list : "");
-	free(list);
-	return false;
-}
-
-const char *format_utc(char *buffer, int64_t ns)
-{
-	const time_t s = ns / NS_PER_S - (ns % NS_PER_S < 0);
+	const int64_t fraction = (ns % NS_PER_S + NS_PER_S) % NS_PER_S;
+	const time_t seconds = ns / NS_PER_S - (ns % NS_PER_S < 0);
 	struct tm tm;
+	size_t length = 0;
 
-	strftime(buffer, VALUE_SIZE, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&s, &tm));
+	if (is_utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm))
+		length = strftime(buffer, VALUE_SIZE, "%Y-%m-%d %H:%M:%S", &tm);
+	if (is_utc)
+		snprintf(buffer + length, VALUE_SIZE - length, " UTC");
+	else
+		snprintf(buffer + length, VALUE_SIZE - length, ".%09u",
+			 (unsigned int)fraction);
 	return buffer;
 }

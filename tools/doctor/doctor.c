@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync doctor - tell why recording will not work before it does not work. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "common/json-writer.h"
+#include "common/options.h"
 #include "common/tool.h"
 #include "doctor.h"
 #include "remote/beacon.h"
-
-static const char help[] =
-	"Usage: netsync doctor [OPTION...]\n\n"
-	"Look at what recording and synchronizing need of this machine, or of others, and\n"
-	"of what lies between them; say what is good, what is worth knowing, and what is\n"
-	"wrong, with what to do. Nothing is changed. Without root it says what it could\n"
-	"not see.\n\n"
-	"      --host HOST        [USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
-	"                         often as needed\n"
-	"      --local            this machine is to be traced, too; alone if there is\n"
-	"                         no --host\n"
-	"  -o, --output DIR       where a recording would go (.)\n"
-	"      --beacon-port PORT UDP port to try between the machines (7712)\n"
-	"      --remote-netsync PATH  the netsync to run on the hosts\n"
-	"  -f, --format FORMAT    table or json (table)\n"
-	"  -h, --help             this text\n\n"
-	"Exit status: 0 recording would work, 1 it would fail, or bad usage.\n";
 
 #define FORMAT_NAME "netsync-doctor-1"
 
@@ -35,7 +18,7 @@ struct settings {
 	const char *folder;
 	unsigned int beacon_port;
 	bool local;
-	bool json;
+	unsigned int format;	/* which of formats[] */
 	struct remotes all;
 };
 
@@ -102,62 +85,43 @@ static bool is_wrong(const struct diagnosis *diag)
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_HOST = 256, OPT_LOCAL, OPT_BEACON_PORT, OPT_NETSYNC };
+static const char *const formats[] = { "table", "json", NULL };
+enum { DOCTOR_TABLE, DOCTOR_JSON };
 
-static const struct option options[] = {
-	{ "host", required_argument, NULL, OPT_HOST },
-	{ "local", no_argument, NULL, OPT_LOCAL },
-	{ "output", required_argument, NULL, 'o' },
-	{ "beacon-port", required_argument, NULL, OPT_BEACON_PORT },
-	{ "remote-netsync", required_argument, NULL, OPT_NETSYNC },
-	{ "format", required_argument, NULL, 'f' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct option_row options[] = {
+	{ .table = remote_options, .at = offsetof(struct settings, all) },
+	OPTION("local", 0, NULL, "this machine is to be traced, too; alone if there is\n"
+	       "no --host", take_flag, .at = offsetof(struct settings, local)),
+	OPTION("output", 'o', "DIR", "where a recording would go (.)",
+	       take_text, .at = offsetof(struct settings, folder)),
+	OPTION("beacon-port", 0, "PORT", "UDP port to try between the machines (7712)",
+	       take_number, .at = offsetof(struct settings, beacon_port),
+	       .least = 0, .most = UINT16_MAX),
+	OPTION("format", 'f', "FORMAT", "table or json (table)",
+	       take_name, .at = offsetof(struct settings, format), .names = formats),
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync doctor [OPTION...]\n\n"
+	"Look at what recording and synchronizing need of this machine, or of others, and\n"
+	"of what lies between them; say what is good, what is worth knowing, and what is\n"
+	"wrong, with what to do. Nothing is changed. Without root it says what it could\n"
+	"not see.\n\n",
+	.end = "\nExit status: 0 recording would work, 1 it would fail, or bad usage.\n",
+	.options = options,
 };
 
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
-	static const char *const formats[] = { "table", "json", NULL };
-	bool ok = true;
-	unsigned int format;
-	int option;
+	const int first = options_take(&usage, set, argc, argv);
 
-	while (ok && (option = getopt_long(argc, argv, "o:f:h", options,
-					   NULL)) != -1) {
-		switch (option) {
-		case OPT_HOST:
-			ok = remotes_add(&set->all, optarg);
-			break;
-		case OPT_LOCAL:
-			set->local = true;
-			break;
-		case 'o':
-			set->folder = optarg;
-			break;
-		case OPT_BEACON_PORT:
-			ok = parse_number(&set->beacon_port, "beacon-port",
-					  optarg, 0, UINT16_MAX);
-			break;
-		case OPT_NETSYNC:
-			set->all.netsync = optarg;
-			break;
-		case 'f':
-			ok = parse_format(&format, optarg, formats);
-			set->json = format;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			ok = false;
-		}
-	}
-	if (!ok)
-		return EXIT_BAD;
-	if (optind == argc)
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	if (first == argc)
 		return -1;
-	complain("\"%s\": netsync doctor takes options only.", argv[optind]);
+	complain("\"%s\": netsync doctor takes options only.", argv[first]);
 	return EXIT_BAD;
 }
 
@@ -168,7 +132,7 @@ static int write_all(const struct settings *set, const struct diagnosis *diags,
 {
 	bool wrong = is_wrong(between);
 
-	if (set->json)
+	if (set->format == DOCTOR_JSON)
 		write_diagnoses_json(stdout, diags, num, between);
 	else
 		write_diagnoses(stdout, diags, num, between);
@@ -215,7 +179,7 @@ int cmd_doctor(int argc, char **argv)
 		diags = calloc(set.all.num + 1, sizeof(*diags));
 		status = diags ? run(&set, diags) : EXIT_BAD;
 		if (!diags)
-			complain("There is not enough memory.");
+			no_memory();
 		free(diags);
 	}
 	remotes_free(&set.all);

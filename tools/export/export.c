@@ -2,7 +2,6 @@
 /* netsync export - what other tools read: matched messages, corrected. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,47 +12,9 @@
 #include "timeline.h"
 #include "window.h"
 
-static const char help[] =
-	"Usage: netsync export --csv | --perfetto [OPTION...] [TRACE...]\n\n"
-	"Write the packets that traced machines sent each other, with corrected times. A\n"
-	"TRACE is as for netsync sync.\n\n"
-	"      --csv              a line for each packet that was seen on both sides\n"
-	"      --perfetto         for ui.perfetto.dev: packets, and messages between them\n"
-	"      --format FORMAT    of that: protobuf, or json, which chrome://tracing reads,\n"
-	"                         too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
-	"                         json)\n"
-	"      --events           with --perfetto: also all events of CTF traces, threads\n"
-	"                         and system calls\n"
-	"  -e, --event GLOB,...   the same, but only events of these names; may repeat\n"
-	"      --begin TIME       only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
-	"                         1700000000.25 (s), ..000 (ns), or +1.5s after the begin\n"
-	"      --end TIME         only until then\n"
-	"  -o, --output FILE      write there instead of to the terminal\n"
-	"      --force            overwrite FILE if it exists\n"
-	"  -m, --model FILE       correct by what \"netsync sync --format json\" wrote,\n"
-	"                         instead of estimating\n"
-	"      --extrapolate      go on where traces are far outside of what FILE was made of\n"
-	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
-	"      --packets FILE     read packet events, with named columns\n"
-	"      --strict           stop at the first bad line of these\n"
-	"      --address NAME=ADDR  an address of a captured host\n"
-	"      --split-netns      every network namespace is a host of its own\n"
-	"  -r, --reference HOST   the host whose clock is the time base\n"
-	"      --method METHOD    auto, hull or regression (auto)\n"
-	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
-	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1)\n"
-	"  -h, --help             this text\n\n"
-	"Exit status: as of netsync sync.\n";
-
-enum { OPT_FORCE = 256, OPT_CSV, OPT_PERFETTO, OPT_EVENTS, OPT_FORMAT, OPT_BEGIN,
-       OPT_END };
-
-typedef bool (*export_format)(FILE *out, const struct export *export);
-
 struct settings {
 	struct input input;
-	unsigned int num_formats;	/* asked for; format is the last one */
-	export_format format;
+	bool csv, perfetto;	/* asked for: one of these */
 	bool events;
 	struct moment begin, end;
 	char **globs;		/* of events; none: all */
@@ -73,15 +34,15 @@ enum { TIMELINE_JSON, TIMELINE_PROTOBUF, NUM_TIMELINES };
 
 static bool check_arguments(const struct settings *set)
 {
-	if (set->num_formats != 1) {
+	if (set->csv == set->perfetto) {
 		complain("Say in which format, of --csv and --perfetto: netsync export --csv TRACE...");
 		return false;
 	}
-	if (set->events && set->format != export_perfetto) {
+	if (set->events && !set->perfetto) {
 		complain("--events, --event: only --perfetto shows other events than packets.");
 		return false;
 	}
-	if (set->timeline != NUM_TIMELINES && set->format != export_perfetto) {
+	if (set->timeline != NUM_TIMELINES && !set->perfetto) {
 		complain("--format: only --perfetto has several.");
 		return false;
 	}
@@ -97,8 +58,12 @@ static bool check_arguments(const struct settings *set)
 }
 
 /* Names of events, with commas between them. */
-static bool add_globs(struct settings *set, const char *text)
+static bool take_globs(void *at, const struct option_row *row, const char *text)
 {
+	struct settings *set = at;
+
+	(void)row;
+	set->events = true;
 	do {
 		const size_t length = strcspn(text, ",");
 		char **more = realloc(set->globs,
@@ -111,10 +76,8 @@ static bool add_globs(struct settings *set, const char *text)
 			return false;
 		}
 		set->globs[set->num_globs] = more ? strndup(text, length) : NULL;
-		if (!more || !more[set->num_globs]) {
-			complain("There is not enough memory.");
-			return false;
-		}
+		if (!more || !more[set->num_globs])
+			return no_memory();
 		set->num_globs++;
 		text += length;
 	} while (*text++);
@@ -133,72 +96,55 @@ static unsigned int guess_timeline(const char *path)
 	return TIMELINE_JSON;
 }
 
-/* An option that only this command has. False: its value was complained of. */
-static bool take_option(struct settings *set, int option, const char *value)
-{
-	switch (option) {
-	case OPT_CSV:
-		set->format = export_csv;
-		set->num_formats++;
-		return true;
-	case OPT_PERFETTO:
-		set->format = export_perfetto;
-		set->num_formats++;
-		return true;
-	case 'e':
-		set->events = true;
-		return add_globs(set, value);
-	case OPT_EVENTS:
-		set->events = true;
-		return true;
-	case OPT_FORMAT:
-		return parse_format(&set->timeline, value, timeline_names);
-	case OPT_BEGIN:
-		return moment_parse(&set->begin, "begin", value);
-	case OPT_END:
-		return moment_parse(&set->end, "end", value);
-	case OPT_FORCE:
-		set->force = true;
-		return true;
-	}
-	return input_option(&set->input, option, value);
-}
+static const struct option_row options[] = {
+	OPTION("csv", 0, NULL, "a line for each packet that was seen on both sides",
+	       take_flag, .at = offsetof(struct settings, csv)),
+	OPTION("perfetto", 0, NULL,
+	       "for ui.perfetto.dev: packets, and messages between them",
+	       take_flag, .at = offsetof(struct settings, perfetto)),
+	OPTION("format", 0, "FORMAT",
+	       "of that: protobuf, or json, which chrome://tracing reads,\n"
+	       "too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
+	       "json)",
+	       take_name, .at = offsetof(struct settings, timeline),
+	       .names = timeline_names),
+	OPTION("events", 0, NULL,
+	       "with --perfetto: also all events of CTF traces, threads\n"
+	       "and system calls",
+	       take_flag, .at = offsetof(struct settings, events)),
+	OPTION("event", 'e', "GLOB,...",
+	       "the same, but only events of these names; may repeat", take_globs),
+	OPTION("begin", 0, "TIME",
+	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
+	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
+	       take_moment, .at = offsetof(struct settings, begin)),
+	OPTION("end", 0, "TIME", "only until then",
+	       take_moment, .at = offsetof(struct settings, end)),
+	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
+	       take_text, .at = offsetof(struct settings, output)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct settings, force)),
+	{ .table = input_model_options, .at = offsetof(struct settings, input) },
+	{ .table = input_options, .at = offsetof(struct settings, input) },
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync export --csv | --perfetto [OPTION...] [TRACE...]\n\n"
+	"Write the packets that traced machines sent each other, with corrected times. A\n"
+	"TRACE is as for netsync sync.\n\n",
+	.end = "\nExit status: as of netsync sync.\n",
+	.options = options,
+};
 
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
-	static const struct option options[] = {
-		INPUT_OPTIONS,
-		{ "csv", no_argument, NULL, OPT_CSV },
-		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
-		{ "events", no_argument, NULL, OPT_EVENTS },
-		{ "event", required_argument, NULL, 'e' },
-		{ "format", required_argument, NULL, OPT_FORMAT },
-		{ "begin", required_argument, NULL, OPT_BEGIN },
-		{ "end", required_argument, NULL, OPT_END },
-		MODEL_OPTION,
-		{ "output", required_argument, NULL, 'o' },
-		{ "force", no_argument, NULL, OPT_FORCE },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int option;
+	const int first = options_take(&usage, set, argc, argv);
 
-	while ((option = getopt_long(argc, argv, INPUT_LETTERS MODEL_LETTER "e:o:h",
-				     options, NULL)) != -1) {
-		switch (option) {
-		case 'o':
-			set->output = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			if (!take_option(set, option, optarg))
-				return EXIT_BAD;
-		}
-	}
-	input_traces(&set->input, argc - optind, argv + optind);
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	input_traces(&set->input, argc - first, argv + first);
 	return check_arguments(set) ? -1 : EXIT_BAD;
 }
 
@@ -289,7 +235,7 @@ static bool keep(struct job *job)
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
 	netsync_watch_messages(job->ns, keep_message, &job->messages);
-	if (job->set->format != export_perfetto)
+	if (!job->set->perfetto)
 		return true;
 	job->export.packets = &job->packets;
 	if (!spool_open(&job->packets, sizeof(struct netsync_packet)))
@@ -337,7 +283,7 @@ static int find_clocks(struct job *job)
 	e->num_hosts = netsync_num_hosts(job->ns);
 	e->hosts = calloc(e->num_hosts + 1, sizeof(*e->hosts));
 	if (!e->hosts) {
-		complain("There is not enough memory.");
+		no_memory();
 		return EXIT_BAD;
 	}
 	e->reference = job->set->input.model ? job->model.reference :
@@ -391,7 +337,8 @@ static bool write_export(FILE *out, const void *data)
 {
 	const struct job *job = data;
 
-	return job->set->format(out, &job->export);
+	return job->set->csv ? export_csv(out, &job->export) :
+			       export_perfetto(out, &job->export);
 }
 
 static int run(struct job *job)
@@ -438,7 +385,7 @@ static int export(const struct settings *set)
 	if (job.io)
 		status = run(&job);
 	else
-		complain("There is not enough memory.");
+		no_memory();
 	release(&job);
 	return status;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Times that people give, and the window that these are the ends of. */
-#include <ctype.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,21 +9,6 @@
 #define SECOND INT64_C(1000000000)
 
 /* ---- one time ----------------------------------------------------------- */
-
-/* "", or ".25": up to nine digits behind the point. */
-static bool parse_fraction(const char *text, int64_t *ns)
-{
-	int64_t scale = SECOND / 10;
-
-	*ns = 0;
-	if (!*text)
-		return true;
-	if (*text++ != '.' || !isdigit((unsigned char)*text))
-		return false;
-	for (; isdigit((unsigned char)*text) && scale; text++, scale /= 10)
-		*ns += (*text - '0') * scale;
-	return !*text;
-}
 
 static bool local_time(struct tm *tm, int64_t *ns)
 {
@@ -57,8 +41,9 @@ static bool parse_clock(const char *text, struct moment *moment)
 	return true;
 }
 
-bool moment_parse(struct moment *moment, const char *option, const char *text)
+bool take_moment(void *at, const struct option_row *row, const char *text)
 {
+	struct moment *moment = at;
 	bool is_seconds;
 
 	moment->text = text;
@@ -70,7 +55,7 @@ bool moment_parse(struct moment *moment, const char *option, const char *text)
 	if (*text == '+' && parse_duration(text + 1, &moment->ns))
 		return true;
 	complain("--%s %s: give a time such as 09:30:00.25, \"2026-01-31 09:30:00\", 1700000000.25 (s), 1700000000250000000 (ns), or +1.5s after the traces begin.",
-		 option, text);
+		 row->name, text);
 	return false;
 }
 
@@ -127,32 +112,15 @@ static bool find_time(const struct moment *moment, int64_t first_ns,
 	return true;
 }
 
-#define DATE_SIZE 48
-
-/* As babeltrace2 prints it with --clock-date. Return: @text. */
-static char *format_date(char text[DATE_SIZE], int64_t ns)
-{
-	const int64_t fraction = (ns % SECOND + SECOND) % SECOND;
-	const time_t seconds = (ns - fraction) / SECOND;
-	struct tm tm;
-	size_t length = 0;
-
-	if (localtime_r(&seconds, &tm))
-		length = strftime(text, DATE_SIZE, "%Y-%m-%d %H:%M:%S", &tm);
-	snprintf(text + length, DATE_SIZE - length, ".%09u",
-		 (unsigned int)fraction);
-	return text;
-}
-
 static bool complain_of_window(const char *option, const struct moment *moment,
 			       const char *what, int64_t first_ns,
 			       int64_t last_ns)
 {
-	char first[DATE_SIZE], last[DATE_SIZE];
+	char first[VALUE_SIZE], last[VALUE_SIZE];
 
 	complain("--%s %s: that is %s the traces, which are from %s to %s.",
-		 option, moment->text, what, format_date(first, first_ns),
-		 format_date(last, last_ns));
+		 option, moment->text, what, format_date(first, first_ns, false),
+		 format_date(last, last_ns, false));
 	return false;
 }
 

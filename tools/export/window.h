@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/options.h"
+
 struct moment {
 	const char *text;	/* as it was given */
 	enum {
@@ -17,8 +19,8 @@ struct moment {
 	int64_t ns;
 };
 
-/* The value of an option. False: it is no time, and that was said. */
-bool moment_parse(struct moment *moment, const char *option, const char *text);
+/* The value of an option: a struct moment. */
+bool take_moment(void *at, const struct option_row *row, const char *text);
 
 /*
  * What they are for traces of that span, all in corrected time; INT64_MIN and

@@ -48,10 +48,8 @@ bool files_put(const char *dir, struct remote *remote,
 			 remote->name, name);
 		return false;
 	}
-	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, name) < 0) {
-		complain("There is not enough memory.");
-		return false;
-	}
+	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, name) < 0)
+		return no_memory();
 	if (!make_folders(path, strlen(dir) + 1)) {
 		free(path);
 		return false;

@@ -61,8 +61,9 @@ static bool is_channel(const char *name, size_t length)
 	return !length;
 }
 
-bool losses_option(struct record *rec, const char *text)
+bool take_buffers(void *at, const struct option_row *row, const char *text)
 {
+	struct json_object **all = at;
 	const char *equals = strchr(text, '=');
 	const size_t length = equals ? equals - text : 0;
 	struct json_object *object;
@@ -70,19 +71,19 @@ bool losses_option(struct record *rec, const char *text)
 
 	if ((equals && !length) || !is_channel(text, length) ||
 	    !buffers_parse(&buffers, equals ? equals + 1 : text)) {
-		complain("--buffers %s: give NUMxSIZE, two powers of two such as 16x2M, the size of at least 4k; for one channel netsync=, kernel= or user= before it.",
-			 text);
+		complain("--%s %s: give NUMxSIZE, two powers of two such as 16x2M, the size of at least 4k; for one channel netsync=, kernel= or user= before it.",
+			 row->name, text);
 		return false;
 	}
-	if (!rec->buffers)
-		rec->buffers = json_object_new_array();
+	if (!*all)
+		*all = json_object_new_array();
 	object = json_object_new_object();
 	json_object_object_add(object, "channel",
 			       json_object_new_string_len(text, length));
 	json_object_object_add(object, "size",
 			       json_object_new_int64(buffers.size));
 	json_object_object_add(object, "num", json_object_new_int64(buffers.num));
-	json_object_array_add(rec->buffers, object);
+	json_object_array_add(*all, object);
 	return true;
 }
 

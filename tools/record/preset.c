@@ -36,7 +36,7 @@ static const struct {
 
 #define NUM_PRESETS (sizeof(presets) / sizeof(presets[0]))
 
-void events_add(struct events *events, const char *list)
+static void add_list(struct events *events, const char *list)
 {
 	while (*list) {
 		const size_t len = strcspn(list, ",");
@@ -71,18 +71,28 @@ static bool add_file(struct events *events, const char *path)
 		else if (!strcmp(name, "ust"))
 			events->user = true;
 		else
-			events_add(events, name);
+			add_list(events, name);
 	}
 	fclose(file);
 	return true;
 }
 
-bool events_add_preset(struct events *events, const char *name)
+bool take_events(void *at, const struct option_row *row, const char *list)
 {
+	(void)row;
+	add_list(at, list);
+	return true;
+}
+
+bool take_preset(void *at, const struct option_row *row, const char *name)
+{
+	struct events *events = at;
+
+	(void)row;
 	for (size_t i = 0; i < NUM_PRESETS; i++) {
 		if (strcmp(name, presets[i].name))
 			continue;
-		events_add(events, presets[i].events);
+		add_list(events, presets[i].events);
 		events->syscalls |= presets[i].syscalls;
 		return true;
 	}

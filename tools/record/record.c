@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync record - trace several machines at once, and synchronize. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,39 +14,10 @@
 
 #include "agent/agent.h"
 #include "common/json-value.h"
+#include "common/options.h"
 #include "common/tool.h"
 #include "record.h"
 #include "remote/beacon.h"
-
-static const char help[] =
-	"Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
-	"Trace this machine and others with LTTng at once while COMMAND runs, or until ^C;\n"
-	"bring the traces together, synchronize them, and print the table of netsync sync.\n\n"
-	"  -o, --output DIR       a new folder: one folder in it for each host, and\n"
-	"                         sync.json (netsync-DATE-TIME)\n"
-	"      --host HOST        [USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
-	"                         often as needed\n"
-	"      --local            trace this machine, too; alone if there is no --host\n"
-	"  -e, --events EVENTS    kernel events besides those of packets: NAME,NAME...\n"
-	"      --syscalls         all system calls\n"
-	"      --ust              all events of user space\n"
-	"      --preset NAME      events for a purpose: net (packets alone),\n"
-	"                         critical-path, or a file of names\n"
-	"  -d, --duration TIME    end after it, such as 10s\n"
-	"      --beacon[=RATE]    send packets between the hosts, where they hardly talk: so\n"
-	"                         many pairs each second to each of a few others (10)\n"
-	"      --beacon-port PORT UDP port of these; 0: any that is free (7712)\n"
-	"      --buffers [CHANNEL=]NUMxSIZE  of each processor, for the channel netsync\n"
-	"                         (packets), kernel or user, or each: 16x2M\n"
-	"      --live             for viewers: netsync live, babeltrace2\n"
-	"      --pull             record to the disk of each host, copy at the end\n"
-	"      --relayd URL       send to this relay daemon: net://HOST[:PORT:PORT]\n"
-	"      --quota SIZE       the most that each host may send here (all get equal\n"
-	"                         parts of seven eighths of what is free)\n"
-	"      --remote-netsync PATH  the netsync to run on the hosts\n"
-	"  -h, --help             this text\n\n"
-	"Exit status: 0 all was recorded and is synchronized, 1 nothing was recorded, 2 some\n"
-	"host was not recorded in full or could not be corrected.\n";
 
 #define STATUS_NS 1000000000LL
 #define LOOK_MS 100
@@ -56,115 +26,97 @@ static const char help[] =
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_HOST = 256, OPT_LOCAL, OPT_SYSCALLS, OPT_UST, OPT_PRESET, OPT_LIVE,
-       OPT_PULL, OPT_RELAYD, OPT_NETSYNC, OPT_BEACON, OPT_BEACON_PORT,
-       OPT_BUFFERS, OPT_QUOTA };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "host", required_argument, NULL, OPT_HOST },
-	{ "local", no_argument, NULL, OPT_LOCAL },
-	{ "events", required_argument, NULL, 'e' },
-	{ "syscalls", no_argument, NULL, OPT_SYSCALLS },
-	{ "ust", no_argument, NULL, OPT_UST },
-	{ "preset", required_argument, NULL, OPT_PRESET },
-	{ "duration", required_argument, NULL, 'd' },
-	{ "beacon", optional_argument, NULL, OPT_BEACON },
-	{ "beacon-port", required_argument, NULL, OPT_BEACON_PORT },
-	{ "buffers", required_argument, NULL, OPT_BUFFERS },
-	{ "live", no_argument, NULL, OPT_LIVE },
-	{ "pull", no_argument, NULL, OPT_PULL },
-	{ "relayd", required_argument, NULL, OPT_RELAYD },
-	{ "quota", required_argument, NULL, OPT_QUOTA },
-	{ "remote-netsync", required_argument, NULL, OPT_NETSYNC },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
+/* It is given back with the record. */
+static bool take_folder(void *at, const struct option_row *row,
+			const char *value)
+{
+	(void)row;
+	free(*(char **)at);
+	*(char **)at = strdup(value);
+	return *(char **)at || no_memory();
+}
 
 /* A number alone, which is ns elsewhere, can only be meant as seconds. */
-static bool set_duration(struct record *rec, const char *text)
+static bool take_seconds(void *at, const struct option_row *row,
+			 const char *value)
 {
 	char seconds[VALUE_SIZE];
 
-	snprintf(seconds, sizeof(seconds), "%s%s", text,
-		 text[strspn(text, "0123456789.")] ? "" : "s");
-	if (parse_duration(seconds, &rec->duration_ns) && rec->duration_ns > 0)
-		return true;
-	complain("--duration %s: give a time such as 10s, 1.5s or 500ms.", text);
-	return false;
+	snprintf(seconds, sizeof(seconds), "%s%s", value,
+		 value[strspn(value, "0123456789.")] ? "" : "s");
+	return take_positive_duration(at, row, seconds);
 }
+
+static bool take_rate(void *at, const struct option_row *row, const char *value)
+{
+	*(unsigned int *)at = BEACON_RATE;
+	return !value || take_number(at, row, value);
+}
+
+static const struct option_row options[] = {
+	OPTION("output", 'o', "DIR", "a new folder: one folder in it for each host, and\n"
+	       RESULT_NAME " (netsync-DATE-TIME)",
+	       take_folder, .at = offsetof(struct record, dir)),
+	{ .table = remote_options, .at = offsetof(struct record, all) },
+	OPTION("local", 0, NULL, "trace this machine, too; alone if there is no --host",
+	       take_flag, .at = offsetof(struct record, local)),
+	OPTION("events", 'e', "EVENTS",
+	       "kernel events besides those of packets: NAME,NAME...",
+	       take_events, .at = offsetof(struct record, events)),
+	OPTION("syscalls", 0, NULL, "all system calls",
+	       take_flag, .at = offsetof(struct record, events.syscalls)),
+	OPTION("ust", 0, NULL, "all events of user space",
+	       take_flag, .at = offsetof(struct record, events.user)),
+	OPTION("preset", 0, "NAME", "events for a purpose: net (packets alone),\n"
+	       "critical-path, or a file of names",
+	       take_preset, .at = offsetof(struct record, events)),
+	OPTION("duration", 'd', "TIME", "end after it, such as 10s",
+	       take_seconds, .at = offsetof(struct record, duration_ns),
+	       .example = "10s, 1.5s or 500ms"),
+	OPTION("beacon", 0, "[=RATE]",
+	       "send packets between the hosts, where they hardly talk: so\n"
+	       "many pairs each second to each of a few others (10)",
+	       take_rate, .at = offsetof(struct record, beacons.rate),
+	       .least = 1, .most = BEACON_RATE_MAX),
+	OPTION("beacon-port", 0, "PORT", "UDP port of these; 0: any that is free (7712)",
+	       take_number, .at = offsetof(struct record, beacons.port),
+	       .least = 0, .most = UINT16_MAX),
+	OPTION("buffers", 0, "[CHANNEL=]NUMxSIZE",
+	       "of each processor, for the channel netsync\n"
+	       "(packets), kernel or user, or each: 16x2M",
+	       take_buffers, .at = offsetof(struct record, buffers)),
+	OPTION("live", 0, NULL, "for viewers: netsync live, babeltrace2",
+	       take_flag, .at = offsetof(struct record, live)),
+	OPTION("pull", 0, NULL, "record to the disk of each host, copy at the end",
+	       take_flag, .at = offsetof(struct record, pull)),
+	OPTION("relayd", 0, "URL", "send to this relay daemon: net://HOST[:PORT:PORT]",
+	       take_text, .at = offsetof(struct record, url)),
+	OPTION("quota", 0, "SIZE", "the most that each host may send here (all get equal\n"
+	       "parts of seven eighths of what is free)",
+	       take_bytes, .at = offsetof(struct record, quota),
+	       .example = "500MB or 2GB"),
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
+	"Trace this machine and others with LTTng at once while COMMAND runs, or until ^C;\n"
+	"bring the traces together, synchronize them, and print the table of netsync sync.\n\n",
+	.end = "\nExit status: 0 all was recorded and is synchronized, 1 nothing was recorded, 2 some\n"
+	"host was not recorded in full or could not be corrected.\n",
+	.options = options,
+	.stops = true,
+};
 
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct record *rec, int argc, char **argv)
 {
-	bool ok = true;
-	int option;
+	const int first = options_take(&usage, rec, argc, argv);
 
-	while (ok && (option = getopt_long(argc, argv, "+o:e:d:h", options,
-					   NULL)) != -1) {
-		switch (option) {
-		case 'o':
-			rec->dir = strdup(optarg);
-			break;
-		case OPT_HOST:
-			ok = remotes_add(&rec->all, optarg);
-			break;
-		case OPT_LOCAL:
-			rec->local = true;
-			break;
-		case 'e':
-			events_add(&rec->events, optarg);
-			break;
-		case OPT_SYSCALLS:
-			rec->events.syscalls = true;
-			break;
-		case OPT_UST:
-			rec->events.user = true;
-			break;
-		case OPT_PRESET:
-			ok = events_add_preset(&rec->events, optarg);
-			break;
-		case 'd':
-			ok = set_duration(rec, optarg);
-			break;
-		case OPT_BEACON:
-			rec->beacons.rate = BEACON_RATE;
-			ok = !optarg || parse_number(&rec->beacons.rate, "beacon",
-						   optarg, 1, BEACON_RATE_MAX);
-			break;
-		case OPT_BEACON_PORT:
-			ok = parse_number(&rec->beacons.port, "beacon-port",
-					optarg, 0, UINT16_MAX);
-			break;
-		case OPT_BUFFERS:
-			ok = losses_option(rec, optarg);
-			break;
-		case OPT_LIVE:
-			rec->live = true;
-			break;
-		case OPT_PULL:
-			rec->pull = true;
-			break;
-		case OPT_RELAYD:
-			rec->url = optarg;
-			break;
-		case OPT_QUOTA:
-			ok = parse_bytes(&rec->quota, "quota", optarg);
-			break;
-		case OPT_NETSYNC:
-			rec->all.netsync = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			ok = false;
-		}
-	}
-	if (!ok)
-		return EXIT_BAD;
-	if (argv[optind])
-		rec->command = argv + optind;
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	if (argv[first])
+		rec->command = argv + first;
 	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
 		complain("--pull keeps the traces on the hosts until the end: give it without --live and --relayd.");
 		return EXIT_BAD;
@@ -229,7 +181,7 @@ static bool make_folder(struct record *rec)
 		return true;
 	}
 	if (!rec->dir)
-		complain("There is not enough memory.");
+		no_memory();
 	else if (errno == EEXIST)
 		complain("%s: it exists already; give a new folder with -o.",
 			 rec->dir);
@@ -542,7 +494,7 @@ static int synchronize_or_say(struct record *rec)
 	if (asprintf(&words,
 		     "netsync: interrupted; what was received is in %s, and netsync sync can synchronize it.\n",
 		     rec->dir) < 0) {
-		complain("There is not enough memory.");
+		no_memory();
 		return status;
 	}
 	if (!hurried) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/options.h"
 #include "common/recording.h"
 #include "remote/beacons.h"
 #include "remote/remote.h"
@@ -42,10 +43,9 @@ struct events {
 	bool user;
 };
 
-/* "a,b*": names of kernel events, separated by commas. */
-void events_add(struct events *events, const char *list);
-/* The name of a preset, or of a file. False: it was said why not. */
-bool events_add_preset(struct events *events, const char *name);
+/* Values of options: names of kernel events, "a,b*"; and the name of a preset, or of a file. */
+bool take_events(void *at, const struct option_row *row, const char *list);
+bool take_preset(void *at, const struct option_row *row, const char *name);
 
 /* ---- folders (record/files.c) ---------------------------------------------- */
 
@@ -124,8 +124,8 @@ struct record {
 
 /* ---- buffers (record/losses.c) ------------------------------------------------ */
 
-/* An argument of --buffers. False: it was said what is wrong with it. */
-bool losses_option(struct record *rec, const char *text);
+/* The value of an option: buffers of requests, a struct json_object *. */
+bool take_buffers(void *at, const struct option_row *row, const char *text);
 /* What a host said of its channels: warn of one as soon as it discards events. */
 void losses_take(struct record *rec, struct host *host);
 /* At the end, say loudly what is missing, and which buffers would have held it. */

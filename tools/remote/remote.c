@@ -39,12 +39,6 @@
 
 /* ---- names ------------------------------------------------------------- */
 
-static bool no_memory(void)
-{
-	complain("There is not enough memory.");
-	return false;
-}
-
 static char *safe_name(const char *name)
 {
 	char *safe = strdup(name);
@@ -173,6 +167,20 @@ bool remotes_add(struct remotes *all, const char *host)
 	all->list[all->num++] = remote;
 	return true;
 }
+
+static bool take_host(void *at, const struct option_row *row, const char *value)
+{
+	(void)row;
+	return remotes_add(at, value);
+}
+
+const struct option_row remote_options[] = {
+	OPTION("host", 0, "HOST", "[USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
+	       "often as needed", take_host),
+	OPTION("remote-netsync", 0, "PATH", "the netsync to run on the hosts",
+	       take_text, .at = offsetof(struct remotes, netsync)),
+	OPTIONS_END
+};
 
 /* ---- JSON -------------------------------------------------------------- */
 

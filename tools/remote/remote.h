@@ -26,6 +26,8 @@
 
 #include <json.h>
 
+#include "common/options.h"
+
 #define REMOTE_PORTS 2
 
 struct pollfd;
@@ -89,6 +91,8 @@ struct remotes {
  * port; NULL: this one. False: it was said what is wrong with it.
  */
 bool remotes_add(struct remotes *all, const char *host);
+/* Which machines, and how they are talked to, in a struct remotes. */
+extern const struct option_row remote_options[];
 
 /*
  * Start an agent on each, and wait for all of them. Those that do not come are

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync report - a web page that shows clocks and messages. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,34 +10,10 @@
 #include "common/result-file.h"
 #include "report.h"
 
-static const char help[] =
-	"Usage: netsync report [OPTION...] [TRACE...]\n\n"
-	"Make one HTML file that shows the clocks of traced machines, and the packets that\n"
-	"they sent each other, before and after correction. It opens in any browser, and\n"
-	"needs nothing else. A TRACE is as for netsync sync.\n\n"
-	"  -o, --output FILE      the HTML file (sync.html)\n"
-	"      --force            overwrite FILE if it exists\n"
-	"  -m, --model FILE       what \"netsync sync --format json\" wrote, instead of\n"
-	"                         estimating; without TRACEs messages are not shown\n"
-	"      --extrapolate      go on where traces are far outside of what FILE was made of\n"
-	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
-	"      --packets FILE     read packet events, with named columns\n"
-	"      --strict           stop at the first bad line of these\n"
-	"      --address NAME=ADDR  an address of a captured host\n"
-	"      --split-netns      every network namespace is a host of its own\n"
-	"  -r, --reference HOST   the host whose clock is the time base\n"
-	"      --method METHOD    auto, hull or regression (auto)\n"
-	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
-	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1)\n"
-	"  -h, --help             this text\n\n"
-	"Exit status: as of netsync sync.\n";
-
 #define DEFAULT_OUTPUT "sync.html"
 
 /* Some 30 bytes each in the page, which shall be drawn at once. */
 #define MAX_POINTS 150000
-
-enum { OPT_FORCE = 256 };
 
 struct settings {
 	struct input input;
@@ -46,37 +21,34 @@ struct settings {
 	bool force;
 };
 
+static const struct option_row options[] = {
+	OPTION("output", 'o', "FILE", "the HTML file (" DEFAULT_OUTPUT ")",
+	       take_text, .at = offsetof(struct settings, output)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct settings, force)),
+	{ .table = input_model_options, .at = offsetof(struct settings, input) },
+	{ .table = input_options, .at = offsetof(struct settings, input) },
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync report [OPTION...] [TRACE...]\n\n"
+	"Make one HTML file that shows the clocks of traced machines, and the packets that\n"
+	"they sent each other, before and after correction. It opens in any browser, and\n"
+	"needs nothing else. A TRACE is as for netsync sync.\n\n",
+	.end = "\nWith --model and no TRACEs, messages are not shown.\n"
+	"Exit status: as of netsync sync.\n",
+	.options = options,
+};
+
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
-	static const struct option options[] = {
-		INPUT_OPTIONS,
-		MODEL_OPTION,
-		{ "output", required_argument, NULL, 'o' },
-		{ "force", no_argument, NULL, OPT_FORCE },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int option;
+	const int first = options_take(&usage, set, argc, argv);
 
-	while ((option = getopt_long(argc, argv, INPUT_LETTERS MODEL_LETTER "o:h",
-				     options, NULL)) != -1) {
-		switch (option) {
-		case 'o':
-			set->output = optarg;
-			break;
-		case OPT_FORCE:
-			set->force = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			if (!input_option(&set->input, option, optarg))
-				return EXIT_BAD;
-		}
-	}
-	if (!input_traces(&set->input, argc - optind, argv + optind) &&
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	if (!input_traces(&set->input, argc - first, argv + first) &&
 	    !set->input.model) {
 		complain("Give the folders of the traces, or a result: netsync report TRACE..., or netsync report -m FILE.");
 		return EXIT_BAD;
@@ -132,10 +104,8 @@ static bool match_hosts(const struct input *input, struct shown *s)
 	s->hosts = calloc(s->num_hosts + 1, sizeof(*s->hosts));
 	s->clocks = calloc(s->num_hosts + 1, sizeof(*s->clocks));
 	s->numbers = calloc(s->num_hosts + 1, sizeof(*s->numbers));
-	if (!s->hosts || !s->clocks || !s->numbers) {
-		complain("There is not enough memory.");
-		return false;
-	}
+	if (!s->hosts || !s->clocks || !s->numbers)
+		return no_memory();
 	for (uint32_t i = 0; i < s->num_hosts; i++)
 		if (!match_host(input, s, i))
 			return false;
@@ -152,7 +122,8 @@ static bool make_model(const struct settings *set, struct shown *s)
 		if (!model_open(&s->model, set->input.model))
 			return true;
 	} else {
-		root = result_object(s->ns, s->io, set->input.method);
+		root = result_object(s->ns, s->io,
+				     input_method(&set->input));
 		if (root && !model_take(&s->model, root, "the result"))
 			return true;
 	}
@@ -174,7 +145,7 @@ static bool write_report(const struct settings *set, struct shown *s,
 	if (data)
 		ok = output_write(set->output, set->force, write_data, data);
 	else
-		complain("There is not enough memory.");
+		no_memory();
 	free(data);
 	return ok;
 }
@@ -235,7 +206,7 @@ int cmd_report(int argc, char **argv)
 		if (shown.io) {
 			status = run(&set, &shown);
 		} else {
-			complain("There is not enough memory.");
+			no_memory();
 			status = EXIT_BAD;
 		}
 		release(&shown);

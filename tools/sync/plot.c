@@ -273,7 +273,7 @@ bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool)
 	bool ok = hosts && pairs;
 
 	if (!ok)
-		complain("There is not enough memory.");
+		no_memory();
 	for (uint32_t i = 0; i < num && ok; i++)
 		hosts[i].clock = netsync_host_clock(ns, i);
 	ok = ok && traffic_collect(&traffic, spool, hosts, MAX_POINTS);

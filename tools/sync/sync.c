@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync sync - find the clock corrections of traced machines. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,33 +7,8 @@
 #include "common/traffic.h"
 #include "plot.h"
 
-static const char help[] =
-	"Usage: netsync sync [OPTION...] [TRACE...]\n\n"
-	"Find how the clocks of traced machines differ, by the packets that they sent\n"
-	"each other. A TRACE is a file or folder that holds traces, or NAME=PATH\n"
-	"to name the host.\n\n"
-	"      --messages FILE    read messages: sender receiver send_ns recv_ns\n"
-	"      --packets FILE     read packet events, with named columns\n"
-	"                         (as often as needed; FILE may be - for standard input)\n"
-	"      --strict           stop at the first bad line of these\n"
-	"      --address NAME=ADDR  an address of a captured host, where its captures do not\n"
-	"                         say which packets it sent (as often as needed)\n"
-	"      --split-netns      every network namespace is a host of its own\n"
-	"  -r, --reference HOST   the host whose clock is the time base\n"
-	"  -b, --max-bound TIME   fail where the error bound is larger, such as 50us\n"
-	"  -m, --method METHOD    auto: curves as the packets show them; or, for comparison,\n"
-	"                         hull: straight lines, regression: least squares (auto)\n"
-	"  -s, --max-skew PPM     no two clocks differ in rate by more (500)\n"
-	"  -d, --max-drift PPM    the rate of no clock changes faster, per second (0.1);\n"
-	"                         hull takes clocks to be straight\n"
-	"  -f, --format FORMAT    table, json, or bt2-args: options of babeltrace2 that\n"
-	"                         add constant offsets (json if -o is given, else table)\n"
-	"  -o, --output FILE      write there instead of to the terminal\n"
-	"      --force            overwrite FILE if it exists\n"
-	"  -p, --plot             show delays before and after correction, as a picture\n"
-	"  -h, --help             this text\n\n"
-	"Exit status: 0 every host is corrected (and within --max-bound), 1 bad usage or\n"
-	"input, 2 some host could not be corrected; what is known is written all the same.\n";
+/* The last one: json if there is -o, else table. */
+enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 
 struct settings {
 	struct input input;
@@ -45,70 +19,54 @@ struct settings {
 
 /* ---- the command line -------------------------------------------------- */
 
-enum { OPT_FORCE = 256 };
-
-static const struct option options[] = {
-	INPUT_OPTIONS,
-	{ "max-bound", required_argument, NULL, 'b' },
-	{ "format", required_argument, NULL, 'f' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "plot", no_argument, NULL, 'p' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const char *const formats[] = {
+	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",
+	[FORMAT_BT2_ARGS] = "bt2-args", NULL
 };
 
-static bool set_max_bound(struct settings *set, const char *text)
-{
-	if (parse_duration(text, &set->outcome.max_bound_ns))
-		return true;
-	complain("--max-bound %s: give a time such as 800ns, 50us, 1.5ms or 2s.",
-		 text);
-	return false;
-}
+static const struct option_row options[] = {
+	{ .table = input_options, .at = offsetof(struct settings, input) },
+	{ .table = input_method_options, .at = offsetof(struct settings, input) },
+	OPTION("max-bound", 'b', "TIME", "fail where the error bound is larger, such as 50us",
+	       take_duration, .at = offsetof(struct settings, outcome.max_bound_ns),
+	       .example = "800ns, 50us, 1.5ms or 2s"),
+	OPTION("format", 'f', "FORMAT",
+	       "table, json, or bt2-args: options of babeltrace2 that\n"
+	       "add constant offsets (json if -o is given, else table)",
+	       take_name, .at = offsetof(struct settings, outcome.format),
+	       .names = formats),
+	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
+	       take_text, .at = offsetof(struct settings, outcome.output)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct settings, outcome.force)),
+	OPTION("plot", 'p', NULL,
+	       "show delays before and after correction, as a picture",
+	       take_flag, .at = offsetof(struct settings, plot)),
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync sync [OPTION...] [TRACE...]\n\n"
+	"Find how the clocks of traced machines differ, by the packets that they sent\n"
+	"each other. A TRACE is a file or folder that holds traces, or NAME=PATH\n"
+	"to name the host.\n\n",
+	.end = "\nExit status: 0 every host is corrected (and within --max-bound), 1 bad usage or\n"
+	"input, 2 some host could not be corrected; what is known is written all the same.\n",
+	.options = options,
+};
 
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
-	static const char *const formats[] = {
-		[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",
-		[FORMAT_BT2_ARGS] = "bt2-args", NULL
-	};
-	bool has_format = false, ok = true;
-	int option;
+	const int first = options_take(&usage, set, argc, argv);
 
-	while (ok && (option = getopt_long(argc, argv, INPUT_LETTERS "b:m:f:o:ph",
-					   options, NULL)) != -1) {
-		switch (option) {
-		case 'b':
-			ok = set_max_bound(set, optarg);
-			break;
-		case 'm':
-			ok = input_option(&set->input, OPT_METHOD, optarg);
-			break;
-		case 'f':
-			ok = parse_format(&set->outcome.format, optarg, formats);
-			has_format = true;
-			break;
-		case 'o':
-			set->outcome.output = optarg;
-			break;
-		case OPT_FORCE:
-			set->outcome.force = true;
-			break;
-		case 'p':
-			set->plot = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			ok = input_option(&set->input, option, optarg);
-		}
-	}
-	if (!ok)
-		return EXIT_BAD;
-	if (!input_traces(&set->input, argc - optind, argv + optind)) {
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	if (set->outcome.format == FORMAT_NOT_GIVEN)
+		set->outcome.format = set->outcome.output ? FORMAT_JSON :
+							    FORMAT_TABLE;
+	set->outcome.method = input_method(&set->input);
+	if (!input_traces(&set->input, argc - first, argv + first)) {
 		complain("Give the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
 		return EXIT_BAD;
 	}
@@ -117,9 +75,6 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		complain("--plot: a picture on standard output would spoil the result there; write that to a file with -o.");
 		return EXIT_BAD;
 	}
-	set->outcome.method = set->input.method;
-	if (!has_format && set->outcome.output)
-		set->outcome.format = FORMAT_JSON;
 	return -1;
 }
 
@@ -158,7 +113,7 @@ static int synchronize(const struct settings *set)
 	if (io)
 		status = run(set, ns, io, &spool);
 	else
-		complain("There is not enough memory.");
+		no_memory();
 	spool_close(&spool);
 	netsync_io_free(io);
 	netsync_free(ns);
@@ -212,7 +167,10 @@ int cmd_sync(int argc, char **argv)
 		.input = INPUT_DEFAULT,
 		.outcome = OUTCOME_DEFAULT,
 	};
-	int status = parse_arguments(&set, argc, argv);
+	int status;
+
+	set.outcome.format = FORMAT_NOT_GIVEN;
+	status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)
 		status = synchronize(&set);

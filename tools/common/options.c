@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tables of options -> what getopt_long() needs, the text of --help, and values. */
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "tool.h"
+
+/* ---- values ------------------------------------------------------------ */
+
+/* @what: "a time". Return: false. */
+static bool complain_of(const struct option_row *row, const char *value,
+			const char *what)
+{
+	complain("--%s %s: give %s such as %s.", row->name, value, what,
+		 row->example);
+	return false;
+}
+
+bool take_flag(void *at, const struct option_row *row, const char *value)
+{
+	(void)row;
+	(void)value;
+	*(bool *)at = true;
+	return true;
+}
+
+bool take_text(void *at, const struct option_row *row, const char *value)
+{
+	(void)row;
+	*(const char **)at = value;
+	return true;
+}
+
+bool take_number(void *at, const struct option_row *row, const char *value)
+{
+	char *end;
+	const unsigned long number = strtoul(value, &end, 10);
+
+	*(unsigned int *)at = number;
+	if (isdigit((unsigned char)*value) && !*end && number >= row->least &&
+	    number <= row->most)
+		return true;
+	complain("--%s %s: give a number from %u to %u.", row->name, value,
+		 row->least, row->most);
+	return false;
+}
+
+bool take_name(void *at, const struct option_row *row, const char *value)
+{
+	unsigned int *which = at;
+	char *list = NULL;
+	size_t size;
+	FILE *out;
+
+	for (*which = 0; row->names[*which]; ++*which)
+		if (!strcmp(value, row->names[*which]))
+			return true;
+	out = open_memstream(&list, &size);
+	for (unsigned int i = 0; out && row->names[i]; i++)
+		fprintf(out, "%s%s", !i ? "" : row->names[i + 1] ? ", " : " and ",
+			row->names[i]);
+	if (out)
+		fclose(out);
+	complain("--%s %s: the %ss are %s.", row->name, value, row->name,
+		 list ? list : "");
+	free(list);
+	return false;
+}
+
+bool take_ppm(void *at, const struct option_row *row, const char *value)
+{
+	double *ppm = at;
+	char *end;
+
+	errno = 0;
+	*ppm = strtod(value, &end);
+	return (end != value && !*end && !errno && *ppm > 0 && *ppm < 1e6) ||
+	       complain_of(row, value, "a number of ppm above 0,");
+}
+
+bool take_duration(void *at, const struct option_row *row, const char *value)
+{
+	return parse_duration(value, at) || complain_of(row, value, "a time");
+}
+
+bool take_positive_duration(void *at, const struct option_row *row,
+			    const char *value)
+{
+	return (parse_duration(value, at) && *(int64_t *)at > 0) ||
+	       complain_of(row, value, "a time");
+}
+
+bool take_bytes(void *at, const struct option_row *row, const char *value)
+{
+	return parse_bytes(value, at) || complain_of(row, value, "a size");
+}
+
+/* ---- tables ------------------------------------------------------------ */
+
+/* More than any command has; netsync export has 25. */
+#define MAX_OPTIONS 40
+
+struct options {
+	const struct option_row *rows[MAX_OPTIONS];
+	void *at[MAX_OPTIONS];
+	unsigned int num;
+};
+
+static const struct option_row help_rows[] = {
+	OPTION("help", 'h', NULL, "this text", NULL),
+	OPTIONS_END
+};
+
+static void collect(struct options *all, const struct option_row *row, char *at)
+{
+	for (; row->name || row->table; row++) {
+		if (row->table) {
+			collect(all, row->table, at + row->at);
+			continue;
+		}
+		assert(all->num < MAX_OPTIONS);
+		all->rows[all->num] = row;
+		all->at[all->num++] = at + row->at;
+	}
+}
+
+/* Its value. */
+static bool can_lack(const struct option_row *row)
+{
+	return !strncmp(row->value, "[=", 2);
+}
+
+/* Where texts begin, unless there is no room before. */
+#define HELP_COLUMN 25
+
+static void print_help(const struct usage *usage, const struct options *all)
+{
+	fputs(usage->begin, stdout);
+	for (unsigned int i = 0; i < all->num; i++) {
+		const struct option_row *row = all->rows[i];
+		const bool apart = row->value && !can_lack(row);
+		int width = row->letter ? printf("  -%c, ", row->letter) :
+					  printf("      ");
+
+		width += printf("--%s%s%s", row->name, apart ? " " : "",
+				row->value ? row->value : "");
+		printf("%*s", width < HELP_COLUMN ? HELP_COLUMN - width : 2, "");
+		for (const char *line = row->help; *line;) {
+			const int length = strcspn(line, "\n");
+
+			printf("%*s%.*s\n", line == row->help ? 0 : HELP_COLUMN, "",
+			       length, line);
+			line += length + (line[length] == '\n');
+		}
+	}
+	fputs(usage->end, stdout);
+}
+
+/* Options without a letter are numbers beyond all letters, for getopt_long(). */
+#define NO_LETTER 256
+
+int options_take(const struct usage *usage, void *settings, int argc,
+		 char **argv)
+{
+	struct option longs[MAX_OPTIONS + 1] = { 0 };
+	char letters[2 * MAX_OPTIONS + 2] = { '+' }, *end = letters + usage->stops;
+	struct options all = { .num = 0 };
+	int option;
+
+	collect(&all, usage->options, settings);
+	collect(&all, help_rows, settings);
+	for (unsigned int i = 0; i < all.num; i++) {
+		const struct option_row *row = all.rows[i];
+
+		longs[i].name = row->name;
+		longs[i].has_arg = !row->value ? no_argument :
+				   can_lack(row) ? optional_argument :
+						   required_argument;
+		longs[i].val = row->letter ? row->letter : NO_LETTER + (int)i;
+		if (row->letter) {
+			*end++ = row->letter;
+			if (row->value)
+				*end++ = ':';
+		}
+	}
+	while ((option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		unsigned int i = 0;
+
+		while (i < all.num && longs[i].val != option)
+			i++;
+		/* That there is no such option was said by getopt_long(). */
+		if (i == all.num)
+			return -1;
+		if (option == help_rows->letter) {
+			print_help(usage, &all);
+			return 0;
+		}
+		if (!all.rows[i]->take(all.at[i], all.rows[i], optarg))
+			return -1;
+	}
+	return optind;
+}
