@@ -6,6 +6,7 @@
 #   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
 #   make demo              synchronize the sample traces
 #   make check             all tests
+#   make check-lib         of the library alone: no root, no guests  [SANITIZE=1]
 #   make check-field       recording, and live: every test, of which check runs the short ones
 #   make check-formats     long tests of what is read and written
 #   make check-kernels     the modules, with the kernels of several Debian releases
@@ -396,17 +397,17 @@ FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) -lm
 
 # All samples once more, without a fuzzer.
 SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 $(BUILD)/sanitized/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(FUZZ_CFLAGS) $(SANITIZE) -c -o $@ $<
+	$(CC) $(FUZZ_CFLAGS) $(SANITIZERS) -c -o $@ $<
 
 define samples_test
 $(BUILD)/selftests/fuzz/test_$(1): selftests/fuzz/test_samples.c \
 		$(patsubst %.c,$(BUILD)/sanitized/%.o,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
 	@mkdir -p $$(@D)
-	$$(CC) $$(FUZZ_CFLAGS) $$(SANITIZE) -DSAMPLES='"$(FUZZ_SAMPLES_$(1))"' \
+	$$(CC) $$(FUZZ_CFLAGS) $$(SANITIZERS) -DSAMPLES='"$(FUZZ_SAMPLES_$(1))"' \
 		$$(LDFLAGS) -o $$@ $$^ $$(FUZZ_LIBS)
 -include $(patsubst %.c,$(BUILD)/sanitized/%.d,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
 endef
@@ -439,6 +440,18 @@ check:
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
+
+# Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:
+# make build/selftests/lib/test_match && build/selftests/lib/test_match
+.PHONY: check-lib
+ifdef SANITIZE
+check-lib:
+	$(MAKE) --no-print-directory check-lib SANITIZE= BUILD=$(BUILD)/check-lib \
+		CFLAGS="-O1 -g $(SANITIZERS)"
+else
+check-lib: $(LIB_TESTS)
+	selftests/run $(LIB_TESTS)
+endif
 
 .PHONY: check-field
 check-field:
