@@ -19,6 +19,7 @@
 #include "babeltrace/correct.h"
 #include "babeltrace/mip.h"
 #include "common/ctf-source.h"
+#include "common/output.h"
 #include "common/tool.h"
 
 /* How often the progress of the child is looked at; as often as a line is drawn. */
@@ -397,8 +398,11 @@ static bool run_child(struct graph *graph)
 	if (!child)
 		child_main(graph, ends[1]);
 	close(ends[1]);
-	if (child > 0)
+	if (child > 0) {
+		output_folder_is_written_by(child);
 		wait_for(graph, child, ends[0]);
+		output_folder_is_written_by(0);
+	}
 	close(ends[0]);
 	return child > 0;
 }

@@ -174,10 +174,42 @@ void input_release(struct input *input)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* While a recording is synchronized SIGHUP is caught, too: that ends nothing. */
+/*
+ * SIGHUP ends nothing where it is ignored, or where a recording is synchronized, which
+ * catches it.
+ */
+static bool hangup_ends;
+
 static bool is_interrupted(void)
 {
-	return interrupted == SIGINT || interrupted == SIGTERM;
+	return interrupted == SIGINT || interrupted == SIGTERM ||
+	       (hangup_ends && interrupted == SIGHUP);
+}
+
+/* What three signals did before. */
+struct caught {
+	struct sigaction interrupt;
+	struct sigaction terminate;
+	struct sigaction hangup;
+};
+
+/* Scratch folders, which reading may need, are to be removed in any case. */
+static void begin_catching(struct caught *caught)
+{
+	interrupted = 0;
+	catch_signal(SIGINT, &caught->interrupt);
+	catch_signal(SIGTERM, &caught->terminate);
+	sigaction(SIGHUP, NULL, &caught->hangup);
+	hangup_ends = caught->hangup.sa_handler == SIG_DFL;
+	if (hangup_ends)
+		catch_signal(SIGHUP, NULL);
+}
+
+static void end_catching(const struct caught *caught)
+{
+	sigaction(SIGINT, &caught->interrupt, NULL);
+	sigaction(SIGTERM, &caught->terminate, NULL);
+	sigaction(SIGHUP, &caught->hangup, NULL);
 }
 
 static void warn(void *data, const char *sentence)
@@ -194,14 +226,11 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 
 bool input_read(const struct input *input, struct netsync_io *io)
 {
-	struct sigaction interrupt, terminate;
 	struct progress progress;
+	struct caught caught;
 	int ret = 0;
 
-	/* Scratch folders, which reading may need, are to be removed in any case. */
-	interrupted = 0;
-	catch_signal(SIGINT, &interrupt);
-	catch_signal(SIGTERM, &terminate);
+	begin_catching(&caught);
 	progress_start(&progress, "opening");
 	progress_wait(&progress);
 	netsync_io_set_warn(io, warn, NULL);
@@ -219,8 +248,7 @@ bool input_read(const struct input *input, struct netsync_io *io)
 	progress_end(&progress);
 	if (ret < 0)
 		complain("%s", netsync_io_error(io));
-	sigaction(SIGINT, &interrupt, NULL);
-	sigaction(SIGTERM, &terminate, NULL);
+	end_catching(&caught);
 	return ret >= 0 && !is_interrupted();
 }
 

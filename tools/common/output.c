@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "output.h"
@@ -438,6 +439,28 @@ static bool complain_of_folder(const char *path)
 	return false;
 }
 
+/* The one folder that is not whole. */
+static const char *volatile unfinished_folder;
+static volatile pid_t folder_writer;
+
+/* A folder takes more than a handler of signals may do itself. */
+static void remove_unfinished_folder(void)
+{
+	pid_t pid;
+
+	if (!unfinished_folder || getpid() != writer)
+		return;
+	if (folder_writer > 0 && !kill(folder_writer, SIGKILL))
+		waitpid(folder_writer, NULL, 0);
+	pid = vfork();
+	if (!pid) {
+		execl("/bin/rm", "rm", "-rf", "--", unfinished_folder, NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 bool output_folder_open(struct output_folder *folder, const char *path)
 {
 	struct stat st;
@@ -450,8 +473,12 @@ bool output_folder_open(struct output_folder *folder, const char *path)
 	}
 	if (asprintf(&folder->temporary, "%s.XXXXXX", path) < 0)
 		folder->temporary = NULL;
-	if (folder->temporary && mkdtemp(folder->temporary))
+	if (folder->temporary && mkdtemp(folder->temporary)) {
+		writer = getpid();
+		unfinished_folder = folder->temporary;
+		before_end = remove_unfinished_folder;
 		return true;
+	}
 	complain_of_folder(path);
 	free(folder->temporary);
 	folder->temporary = NULL;
@@ -497,6 +524,11 @@ static bool sync_tree(const char *path)
 	return ok;
 }
 
+void output_folder_is_written_by(pid_t pid)
+{
+	folder_writer = pid;
+}
+
 bool output_folder_close(struct output_folder *folder, mode_t permissions)
 {
 	bool ok = sync_tree(folder->temporary) &&
@@ -507,6 +539,7 @@ bool output_folder_close(struct output_folder *folder, mode_t permissions)
 	if (!ok || !rename_new(folder->temporary, folder->path))
 		return complain_of_folder(folder->path);
 	sync_folder(folder->path);
+	unfinished_folder = NULL;
 	free(folder->temporary);
 	folder->temporary = NULL;
 	return true;
@@ -516,6 +549,7 @@ void output_folder_release(struct output_folder *folder)
 {
 	if (folder->temporary)
 		remove_tree(folder->temporary);
+	unfinished_folder = NULL;
 	free(folder->temporary);
 	folder->temporary = NULL;
 }

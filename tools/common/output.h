@@ -36,6 +36,8 @@ struct output_folder {
 
 /* False: it is there already, or cannot be made, and that was said. */
 bool output_folder_open(struct output_folder *folder, const char *path);
+/* A process that writes into it, too, and ends before it is removed; 0: none does. */
+void output_folder_is_written_by(pid_t pid);
 /*
  * Put all of it on disk, and give it its name and permissions, but for those that the
  * umask excludes. False: that cannot be, and was said; or it was interrupted.

@@ -8,18 +8,23 @@
 #include "tool.h"
 
 volatile sig_atomic_t interrupted;
+void (*volatile before_end)(void);
 
 static void on_signal(int number)
 {
-	interrupted = number;
+	if (!interrupted) {
+		interrupted = number;
+		return;
+	}
+	if (before_end)
+		before_end();
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 void catch_signal(int number, struct sigaction *before)
 {
-	const struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = SA_RESETHAND,	/* the second time it ends */
-	};
+	const struct sigaction action = { .sa_handler = on_signal };
 
 	sigaction(number, &action, before);
 }

@@ -176,10 +176,12 @@ int64_t now_ns(void);
 extern volatile sig_atomic_t interrupted;
 
 /*
- * The first time, this signal is only noted; the second time it does what it
- * does by itself. @before: filled in with what it did before, or NULL
+ * The first of these signals is only noted; the second one does what it does by
+ * itself, after before_end(). @before: filled in with what it did before, or NULL
  */
 void catch_signal(int number, struct sigaction *before);
+/* It may do what signal-safety(7) allows; or NULL. */
+extern void (*volatile before_end)(void);
 
 /* The signal that came after another one of those below; 0: none. */
 extern volatile sig_atomic_t hurried;
