@@ -97,7 +97,7 @@ CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
 PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
-	$(addprefix $(BUILD)/tools/common/,ctf-source.o result-file.o result-uuid.o)
+	$(addprefix $(BUILD)/tools/common/,ctf-source.o json-value.o result-file.o result-uuid.o)
 
 CORE_SO := $(BUILD)/libnetsync.so
 IO_SO := $(BUILD)/libnetsync-io.so
@@ -375,7 +375,7 @@ FUZZERS := reader ctf tsdl json answers requests
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
-FUZZ_SRC_json := $(CORE_SRC) tools/common/result-file.c
+FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
 FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,agent/buffers.c \
 	$(addprefix common/,complain.c folders.c json-value.c json-writer.c options.c \

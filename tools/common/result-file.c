@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json-value.h"
 #include "result-file.h"
 
 int model_fail(struct model *model, int err, const char *format, ...)
@@ -38,75 +38,40 @@ const char *model_error(const struct model *model)
 
 /* ---- values ------------------------------------------------------------ */
 
-static bool get_int(json_object *object, int64_t *value)
+static bool get_int(json_object *object, const char *key, int64_t *value)
 {
-	if (!json_object_is_type(object, json_type_int))
-		return false;
-	*value = json_object_get_int64(object);
-	/* json-c gives the nearest value for what does not fit. */
-	return *value > INT64_MIN && *value < INT64_MAX;
-}
-
-static bool get_double(json_object *object, double *value)
-{
-	if (!json_object_is_type(object, json_type_double) &&
-	    !json_object_is_type(object, json_type_int))
-		return false;
-	*value = json_object_get_double(object);
-	return isfinite(*value);
+	return value_int(value_member(object, key), INT64_MIN, INT64_MAX, value);
 }
 
 /* NETSYNC_UNKNOWN for null. */
-static bool get_bound(json_object *object, int64_t *value)
+static bool take_bound(json_object *json, int64_t *value)
 {
 	*value = NETSYNC_UNKNOWN;
-	return !object || get_int(object, value);
-}
-
-static json_object *get_array(json_object *object, const char *key)
-{
-	json_object *array = json_object_object_get(object, key);
-
-	return json_object_is_type(array, json_type_array) ? array : NULL;
-}
-
-static size_t length_of(json_object *array)
-{
-	return array ? json_object_array_length(array) : 0;
-}
-
-static json_object *nth(json_object *array, size_t index)
-{
-	return json_object_array_get_idx(array, index);
+	return !json || value_int(json, INT64_MIN, INT64_MAX, value);
 }
 
 static bool read_segment(json_object *object, struct netsync_segment *segment)
 {
-	return get_int(json_object_object_get(object, "from_ns"),
-		       &segment->from_ns) &&
-	       get_int(json_object_object_get(object, "to_ns"),
-		       &segment->to_ns) &&
-	       get_int(json_object_object_get(object, "offset_ns"),
-		       &segment->offset_ns) &&
-	       get_double(json_object_object_get(object, "rate"),
-			  &segment->rate) &&
-	       get_bound(json_object_object_get(object, "bound_ns"),
-			 &segment->bound_ns);
+	return get_int(object, "from_ns", &segment->from_ns) &&
+	       get_int(object, "to_ns", &segment->to_ns) &&
+	       get_int(object, "offset_ns", &segment->offset_ns) &&
+	       value_double(value_member(object, "rate"), &segment->rate) &&
+	       take_bound(value_member(object, "bound_ns"), &segment->bound_ns);
 }
 
 static bool read_knot(json_object *array, struct netsync_knot *knot)
 {
-	return json_object_is_type(array, json_type_array) &&
-	       json_object_array_length(array) == 3 &&
-	       get_int(nth(array, 0), &knot->time_ns) &&
-	       get_bound(nth(array, 1), &knot->below_ns) &&
-	       get_bound(nth(array, 2), &knot->above_ns);
+	return value_length(array) == 3 &&
+	       value_int(value_at(array, 0), INT64_MIN, INT64_MAX,
+			 &knot->time_ns) &&
+	       take_bound(value_at(array, 1), &knot->below_ns) &&
+	       take_bound(value_at(array, 2), &knot->above_ns);
 }
 
 static bool read_knots(json_object *array, struct netsync_knot *knots)
 {
-	for (size_t i = 0; i < length_of(array); i++)
-		if (!read_knot(nth(array, i), &knots[i]))
+	for (size_t i = 0; i < value_length(array); i++)
+		if (!read_knot(value_at(array, i), &knots[i]))
 			return false;
 	return true;
 }
@@ -114,14 +79,14 @@ static bool read_knots(json_object *array, struct netsync_knot *knots)
 /* False: the numbers are not those of a clock, or there is no memory. */
 static bool read_clock(json_object *host, struct netsync_clock **clock)
 {
-	json_object *segments = get_array(host, "segments");
-	json_object *bound = json_object_object_get(host, "bound_ns");
-	json_object *knots = get_array(bound, "knots");
-	json_object *growth = get_array(bound, "growth_ppm");
+	json_object *segments = value_member(host, "segments");
+	json_object *bound = value_member(host, "bound_ns");
+	json_object *knots = value_member(bound, "knots");
+	json_object *growth = value_member(bound, "growth_ppm");
 	struct netsync_model model = {
 		.size = sizeof(model),
-		.num_segments = length_of(segments),
-		.num_knots = length_of(knots),
+		.num_segments = value_length(segments),
+		.num_knots = value_length(knots),
 		.segment_size = sizeof(struct netsync_segment),
 		.knot_size = sizeof(struct netsync_knot),
 	};
@@ -130,11 +95,11 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 	bool ok = s && k && read_knots(knots, k);
 
 	for (uint32_t i = 0; i < model.num_segments && ok; i++)
-		ok = read_segment(nth(segments, i), &s[i]);
+		ok = read_segment(value_at(segments, i), &s[i]);
 	if (ok && model.num_knots)
-		ok = length_of(growth) == 2 &&
-		     get_double(nth(growth, 0), &model.growth_ppm[0]) &&
-		     get_double(nth(growth, 1), &model.growth_ppm[1]);
+		ok = value_length(growth) == 2 &&
+		     value_double(value_at(growth, 0), &model.growth_ppm[0]) &&
+		     value_double(value_at(growth, 1), &model.growth_ppm[1]);
 	model.segments = s;
 	model.knots = k;
 	ok = ok && !netsync_clock_new(&model, clock);
@@ -144,14 +109,6 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 }
 
 /* ---- hosts ------------------------------------------------------------- */
-
-static const char *get_text(json_object *object, const char *key)
-{
-	const char *text =
-		json_object_get_string(json_object_object_get(object, key));
-
-	return text ? text : "";
-}
 
 bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
 {
@@ -181,24 +138,19 @@ bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
 /* Hosts that lack the times have had their traces from segment to segment. */
 static void set_span(struct host_span *span, json_object *json)
 {
-	json_object *segments = get_array(json, "segments");
-	const size_t num = length_of(segments);
+	json_object *segments = value_member(json, "segments");
+	const size_t num = value_length(segments);
 	int64_t slack;
 
 	span->from_ns = INT64_MIN;
 	span->to_ns = INT64_MAX;
-	if (!get_int(json_object_object_get(json, "first_ns"),
-		     &span->first_ns) ||
-	    !get_int(json_object_object_get(json, "last_ns"),
-		     &span->last_ns)) {
+	if (!get_int(json, "first_ns", &span->first_ns) ||
+	    !get_int(json, "last_ns", &span->last_ns)) {
 		span->first_ns = INT64_MIN;
 		span->last_ns = INT64_MAX;
 		if (!num ||
-		    !get_int(json_object_object_get(nth(segments, 0), "from_ns"),
-			     &span->first_ns) ||
-		    !get_int(json_object_object_get(nth(segments, num - 1),
-						    "to_ns"),
-			     &span->last_ns))
+		    !get_int(value_at(segments, 0), "from_ns", &span->first_ns) ||
+		    !get_int(value_at(segments, num - 1), "to_ns", &span->last_ns))
 			return;
 	}
 	if (__builtin_sub_overflow(span->last_ns, span->first_ns, &slack) ||
@@ -222,26 +174,24 @@ bool model_holds(const struct model *model, const struct model_host *host,
 
 static void read_host(struct model_host *host, json_object *json)
 {
-	json_object *clock = json_object_object_get(json, "clock");
+	json_object *clock = value_member(json, "clock");
 
 	host->json = json;
 	set_span(&host->span, json);
-	host->name = get_text(json, "name");
+	host->name = member_text(json, "name");
 	if (!json_object_is_type(clock, json_type_object))
 		return;
-	host->clock.host_name = get_text(clock, "host_name");
-	host->clock.name = json_object_get_string(
-		json_object_object_get(clock, "name"));
-	host->clock.has_uuid = model_parse_uuid(get_text(clock, "uuid"),
+	host->clock.host_name = member_text(clock, "host_name");
+	host->clock.name = value_text(value_member(clock, "name"), SIZE_MAX);
+	host->clock.has_uuid = model_parse_uuid(member_text(clock, "uuid"),
 						host->clock.uuid);
-	host->has_traces = get_int(json_object_object_get(clock, "epoch_ns"),
-				   &host->clock.epoch_ns);
+	host->has_traces = get_int(clock, "epoch_ns", &host->clock.epoch_ns);
 }
 
 static bool has_format(json_object *root)
 {
 	return json_object_is_type(root, json_type_object) &&
-	       !strcmp(get_text(root, "format"), MODEL_FORMAT);
+	       !strcmp(member_text(root, "format"), MODEL_FORMAT);
 }
 
 int model_take(struct model *model, json_object *root, const char *path)
@@ -257,14 +207,14 @@ int model_take(struct model *model, json_object *root, const char *path)
 		return model_fail(model, -EINVAL,
 			"%s: this is not a result of netsync (format %s).", path,
 			MODEL_FORMAT);
-	model->reference = get_text(model->root, "reference");
-	hosts = get_array(model->root, "hosts");
-	model->hosts = calloc(length_of(hosts) + 1, sizeof(*model->hosts));
+	model->reference = member_text(model->root, "reference");
+	hosts = value_member(model->root, "hosts");
+	model->hosts = calloc(value_length(hosts) + 1, sizeof(*model->hosts));
 	if (!model->hosts)
 		return no_memory(model);
-	for (; model->num_hosts < length_of(hosts); model->num_hosts++)
+	for (; model->num_hosts < value_length(hosts); model->num_hosts++)
 		read_host(&model->hosts[model->num_hosts],
-			  nth(hosts, model->num_hosts));
+			  value_at(hosts, model->num_hosts));
 	return 0;
 }
 
@@ -367,13 +317,12 @@ static bool same_clock(const struct model_host *host,
 /* How good is its correction? The smaller the better. */
 static int64_t rank_of(const struct model_host *host)
 {
-	json_object *bound = json_object_object_get(host->json, "bound_ns");
+	json_object *bound = value_member(host->json, "bound_ns");
 	int64_t most;
 
-	if (!length_of(get_array(host->json, "segments")))
+	if (!value_length(value_member(host->json, "segments")))
 		return INT64_MAX;
-	return get_bound(json_object_is_type(bound, json_type_object) ?
-			 json_object_object_get(bound, "max") : NULL, &most) &&
+	return take_bound(value_member(bound, "max"), &most) &&
 	       most != NETSYNC_UNKNOWN ? most : INT64_MAX - 1;
 }
 
@@ -435,11 +384,11 @@ int model_check_clock(struct model *model, const struct model_clock *clock,
 
 static bool has_file(const struct model_host *host, const struct stat *file)
 {
-	json_object *traces = get_array(host->json, "traces");
+	json_object *traces = value_member(host->json, "traces");
 	struct stat other;
 
-	for (size_t i = 0; i < length_of(traces); i++) {
-		const char *path = get_text(nth(traces, i), "path");
+	for (size_t i = 0; i < value_length(traces); i++) {
+		const char *path = member_text(value_at(traces, i), "path");
 
 		if (!stat(path, &other) && other.st_ino == file->st_ino &&
 		    other.st_dev == file->st_dev)
@@ -494,7 +443,7 @@ int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock)
 {
 	*clock = NULL;
-	if (!length_of(get_array(host->json, "segments")))
+	if (!value_length(value_member(host->json, "segments")))
 		return model_fail(model, -ENODATA,
 			"%s: the clock of %s could not be corrected.",
 			model->path, host->name);
