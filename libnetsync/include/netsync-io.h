@@ -327,6 +327,8 @@ struct netsync_io_knot {
  *	prints their times; in order, no two at one time. Between these, readers
  *	interpolate.
  * @num: how many these are, 2 at least
+ * @knot_size: of one of them, sizeof(struct netsync_io_knot): a later version may
+ *	know more of each
  * @progress: called now and then while it is copied, or NULL
  * @data: given to @progress
  *
@@ -342,8 +344,8 @@ struct netsync_io_knot {
  */
 int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     const char *to, const struct netsync_io_knot *knots,
-			     uint32_t num, netsync_io_progress_func progress,
-			     void *data);
+			     uint32_t num, uint32_t knot_size,
+			     netsync_io_progress_func progress, void *data);
 
 /*
  * What another time than @time_ns is to be, which goes into @new_ns. 0; -ERANGE

@@ -124,7 +124,8 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 	bool ok = make_knots(&knots);
 
 	if (ok && netsync_io_copy_tracedat(trace->io, trace->path, to, knots.knot,
-					   knots.num, stop, (void *)trace)) {
+					   knots.num, sizeof(*knots.knot), stop,
+					   (void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));
 		ok = false;

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,14 +253,26 @@ static int write_6(struct copy *copy)
 
 /* ------------------------------------------------------------------------ */
 
-static int check_knots(struct netsync_io *io,
-		       const struct netsync_io_knot *knots, uint32_t num)
-{
-	bool ok = num >= 2;
+/* What callers have known from the start. */
+#define MIN_KNOT_SIZE (offsetof(struct netsync_io_knot, new_ns) + \
+		       sizeof(((struct netsync_io_knot *)0)->new_ns))
 
-	for (uint32_t i = 1; i < num; i++)
-		ok &= knots[i - 1].time_ns < knots[i].time_ns;
-	return ok ? 0 : io_fail(io, -EINVAL,
+/* The caller's, each of which may have another size: 0, or after io_fail(). */
+static int take_knots(struct copy *copy, struct netsync_io_knot **knots,
+		      const void *from, uint32_t num, size_t from_size)
+{
+	const size_t size = sizeof(**knots);
+	bool ok = num >= 2 && from_size >= MIN_KNOT_SIZE;
+
+	*knots = calloc(num, size);
+	if (!*knots && num)
+		return io_no_memory(copy->io);
+	for (uint32_t i = 0; i < num && ok; i++) {
+		memcpy(&(*knots)[i], (const char *)from + i * from_size,
+		       size < from_size ? size : from_size);
+		ok = !i || (*knots)[i - 1].time_ns < (*knots)[i].time_ns;
+	}
+	return ok ? 0 : io_fail(copy->io, -EINVAL,
 				"There must be two knots, and they must be in order.");
 }
 
@@ -308,20 +321,24 @@ static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
 
 int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     const char *to, const struct netsync_io_knot *knots,
-			     uint32_t num, netsync_io_progress_func progress,
-			     void *data)
+			     uint32_t num, uint32_t knot_size,
+			     netsync_io_progress_func progress, void *data)
 {
 	struct copy copy = { .io = io, .from = from, .to = to,
 			     .progress = progress, .progress_data = data };
-	int ret = check_knots(io, knots, num);
+	struct netsync_io_knot *known;
+	int ret = take_knots(&copy, &known, knots, num, knot_size);
 
-	if (ret)
+	if (ret) {
+		free(known);
 		return ret;
+	}
 	ret = dat_open(&copy.file, from);
 	if (ret)
 		ret = dat_fail(&copy.file, io, from, ret);
 	else
-		ret = write_copy(&copy, knots, num);
+		ret = write_copy(&copy, known, num);
+	free(known);
 	free(copy.option);
 	dat_close(&copy.file);
 	return ret;
