@@ -138,13 +138,13 @@ class Host:
         """The oldest process with such a command line."""
         self.run("pkill", "-KILL", "-o", "-f", pattern)
 
-    def leftovers(self):
-        """What a recording may leave nowhere."""
+    def leftovers(self, sessions=True):
+        """What a recording may leave nowhere; without sessions, LTTng is not asked."""
         found = []
         for line in self.run("ps", "-eo", "args").splitlines():
             if re.search("netsync agent|lttng-relayd|@notty", line):
                 found.append(line)
-        if "netsync" in self.run("lttng", "list", check=False):
+        if sessions and "netsync" in self.run("lttng", "list", check=False):
             found.append("a session")
         found += self.run("ls", "/var/tmp").split()
         return found
