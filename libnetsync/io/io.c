@@ -352,8 +352,9 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 	const struct netsync_io_trace *info = &trace->info;
 
 	if (info->lost_events)
-		io_warn(io, "%s: the tracer discarded at least %llu events; larger sub-buffers avoid that.",
-			trace->path, (unsigned long long)info->lost_events);
+		io_warn(io, "%s: the tracer discarded at least %llu events; %s.",
+			trace->path, (unsigned long long)info->lost_events,
+			trace->reader->avoids_loss);
 	if (info->lost_packets)
 		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them.",
 			trace->path, (unsigned long long)info->lost_packets);
@@ -382,11 +383,11 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 		has_network |= io->traces[i]->has_network;
 	}
 	if (has_network)
-		io_warn(io, "%s: no TCP, UDP or echo packet was recorded on %s; let it talk to the other hosts while they are traced.",
+		io_warn(io, "%s: no TCP, UDP, SCTP or echo packet was recorded on %s; only hosts that talk to each other while they are traced can be synchronized.",
 			trace->path, trace->host_name);
 	else
-		io_warn(io, "%s: there are no network events of %s; record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb.",
-			trace->path, trace->host_name);
+		io_warn(io, "%s: there are no network events of %s; %s.", trace->path,
+			trace->host_name, trace->reader->to_record);
 }
 
 static void warn_of_all(struct netsync_io *io)

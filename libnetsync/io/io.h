@@ -115,6 +115,9 @@ struct found {
 
 struct trace_reader {
 	const char *format;	/* its name */
+	/* For people: what avoids that events are lost, and what is to be recorded. */
+	const char *avoids_loss;
+	const char *to_record;
 	/* Is it a trace of this kind? */
 	bool (*claims)(const struct found *found);
 	/*

@@ -121,18 +121,34 @@ static bool at_other_times(const struct span *a, const struct span *b)
 	       a->from > b->to && a->from - b->to > FAR;
 }
 
-/*
- * Of hosts without any packet the reader has said what is to be recorded; others
- * recorded what they should.
- */
+/* What may help a host, or a group of hosts: by what is missing, and what was done. */
+enum missing { MISSING_ALL, MISSING_SHARED, MISSING_WAY_BACK, NUM_MISSING };
+
+static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
+	/* The reader has said what is to be recorded, or that none was there. */
+	[MISSING_ALL] = {
+		[SOURCE_ANY] = ": where none was recorded, no other can be shared",
+		[SOURCE_RECORD] = ": where none was recorded, no other can be shared; with --beacon there are some",
+		[SOURCE_RECORD_BEACON] = ": where none was recorded, no other can be shared",
+	},
+	[MISSING_SHARED] = {
+		[SOURCE_ANY] = ": make them talk to each other while both are traced; where they did, that was not recorded on both, or not by packets with TCP, UDP, SCTP or echoes",
+		[SOURCE_RECORD] = ": with --beacon they send each other some; where they talked, that was not by TCP, UDP, SCTP or echoes, or something between them answered instead",
+		[SOURCE_RECORD_BEACON] = ": if the beacon's packets did not get from one to the other, let its UDP port through",
+	},
+	[MISSING_WAY_BACK] = {
+		[SOURCE_ANY] = "",
+		[SOURCE_RECORD] = "; with --beacon packets go both ways",
+		[SOURCE_RECORD_BEACON] = "; let the beacon's UDP port through both ways",
+	},
+};
+
 static const char *advice_for(const struct outcome *outcome,
 			      const struct netsync *ns, uint32_t one, uint32_t other)
 {
-	if (!has_packets(ns, one) || !has_packets(ns, other))
-		return "where none was recorded, no other can be shared";
-	if (outcome->advice)
-		return outcome->advice;
-	return "make them talk to each other while both are traced; where they did, that was not recorded on both, or not by packets with TCP, UDP, SCTP or echoes";
+	const bool any = has_packets(ns, one) && has_packets(ns, other);
+
+	return advice[any ? MISSING_SHARED : MISSING_ALL][outcome->source];
 }
 
 /* Every island but the reference's is out of reach. */
@@ -162,7 +178,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			free(names);
 			continue;
 		}
-		complain("warning: %s %s no packet with %s: %s.",
+		complain("warning: %s %s no packet with %s%s.",
 			 reached ? reached : "",
 			 num_reached > 1 ? "share" : "shares",
 			 names ? names : "", advice_for(outcome, ns, main, i));
@@ -181,8 +197,8 @@ static bool explain_host(const struct outcome *outcome, const struct netsync *ns
 	case NETSYNC_ABSENT:
 		return false;
 	case NETSYNC_INCOMPLETE:
-		complain("warning: %s: messages were seen in one direction only, so its offset is a guess, and the error is bounded on one side only.",
-			 info.name);
+		complain("warning: %s: messages were seen in one direction only, so its offset is a guess, and the error is bounded on one side only%s.",
+			 info.name, advice[MISSING_WAY_BACK][outcome->source]);
 		return false;
 	case NETSYNC_APPROXIMATE:
 		complain(info.bound_max_ns == NETSYNC_UNKNOWN ?

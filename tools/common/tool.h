@@ -32,10 +32,10 @@ int cmd_export(int argc, char **argv);
 
 /*
  * As netsync sync does with @num @traces, which may be put into another order:
- * write the result to the file @path, and print the table. @advice is as in struct
- * outcome. Return: exit status.
+ * write the result to the file @path, and print the table; they were recorded by us,
+ * with @beacon or without. Return: exit status.
  */
-int sync_recorded(char **traces, int num, const char *path, const char *advice);
+int sync_recorded(char **traces, int num, const char *path, bool beacon);
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -113,6 +113,9 @@ int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
 
 enum outcome_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_BT2_ARGS };
 
+/* Where the traces are from, which advice has to fit. */
+enum outcome_source { SOURCE_ANY, SOURCE_RECORD, SOURCE_RECORD_BEACON, NUM_SOURCES };
+
 /* Where a result goes, and what is expected of it. */
 struct outcome {
 	const char *output;	/* a file; NULL: standard output */
@@ -120,7 +123,7 @@ struct outcome {
 	bool force;		/* overwrite the file */
 	const char *method;	/* its name */
 	int64_t max_bound_ns;	/* fail beyond that; negative: never */
-	const char *advice;	/* for hosts that share no packet; NULL: general */
+	unsigned int source;	/* enum outcome_source */
 };
 
 #define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }

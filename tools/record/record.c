@@ -475,9 +475,7 @@ static int synchronize(struct record *rec)
 	if (!num)
 		complain("No host has a trace.");
 	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
-		status = sync_recorded(traces, num, path, rec->beacons.rate ?
-			"the beacon's packets did not get from one to the other; let its UDP port through" :
-			"let them talk while they are recorded, or give --beacon, by which they do");
+		status = sync_recorded(traces, num, path, rec->beacons.rate);
 	for (int i = 0; i < num; i++)
 		free(traces[i]);
 	free(traces);

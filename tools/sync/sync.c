@@ -134,7 +134,7 @@ static bool can_read(const char *trace)
 	return ok;
 }
 
-int sync_recorded(char **traces, int num, const char *path, const char *advice)
+int sync_recorded(char **traces, int num, const char *path, bool beacon)
 {
 	struct settings set = {
 		.input = INPUT_DEFAULT,
@@ -145,7 +145,7 @@ int sync_recorded(char **traces, int num, const char *path, const char *advice)
 
 	set.outcome.output = path;
 	set.outcome.format = FORMAT_JSON;
-	set.outcome.advice = advice;
+	set.outcome.source = beacon ? SOURCE_RECORD_BEACON : SOURCE_RECORD;
 	/* One host that recorded nothing is no reason to do without the others. */
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];

@@ -253,6 +253,8 @@ static void ctf_close(struct trace *trace)
 
 const struct trace_reader ctf_reader = {
 	.format = "ctf",
+	.avoids_loss = "larger sub-buffers avoid that",
+	.to_record = "record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb",
 	.claims = ctf_claims,
 	.open = ctf_open,
 	.read = ctf_read,

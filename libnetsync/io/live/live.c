@@ -260,8 +260,8 @@ static void use_counts(struct trace *trace, const struct live_counts *counts)
 	struct netsync_io *io = trace->io;
 
 	if (counts->lost_events && !trace->info.lost_events)
-		io_warn(io, "%s: the tracer has begun to discard events; larger sub-buffers avoid that.",
-			trace->path);
+		io_warn(io, "%s: the tracer has begun to discard events; %s.",
+			trace->path, ctf_reader.avoids_loss);
 	if (counts->lost_packets && !trace->info.lost_packets)
 		io_warn(io, "%s: trace packets are missing: the tracer overwrites them.",
 			trace->path);
@@ -289,8 +289,8 @@ static void use_time(struct session *session, int64_t time_ns)
 		has_network |= session->traces[i]->has_network;
 	if (!has_network)
 		io_warn(session->relay->io,
-			"%s: there are no network events in this session; record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb.",
-			session->is.url);
+			"%s: there are no network events in this session; %s.",
+			session->is.url, ctf_reader.to_record);
 	session->told_silent = true;
 }
 

@@ -387,6 +387,7 @@ static void pcap_close(struct trace *trace)
 
 const struct trace_reader pcap_reader = {
 	.format = "pcap",
+	.to_record = "capture while it talks to the other hosts",
 	.claims = pcap_claims,
 	.open = pcap_open,
 	.prepare = pcap_prepare,

@@ -499,6 +499,8 @@ static void dat_reader_close(struct trace *trace)
 
 const struct trace_reader tracedat_reader = {
 	.format = "trace.dat",
+	.avoids_loss = "larger buffers (trace-cmd record -b) avoid that",
+	.to_record = "record ours: trace-cmd record -C mono -e netsync",
 	.claims = dat_claims,
 	.open = dat_reader_open,
 	.read = dat_reader_read,
