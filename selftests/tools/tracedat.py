@@ -119,9 +119,9 @@ class File:
     """A trace.dat file of packet events, of any byte order and version."""
 
     def __init__(self, name, order="<", long=8, page_size=4096, version=6, cpus=2,
-                 clock="mono"):
+                 clock="mono", session=""):
         self.name, self.order, self.long, self.version = name, order, long, version
-        self.page_size, self.clock = page_size, clock
+        self.page_size, self.clock, self.session = page_size, clock, session
         self.pages = [[] for _ in range(cpus)]
 
     def pack(self, codes, *values):
@@ -186,7 +186,7 @@ class File:
     def options(self, more):
         clock = f"local [{self.clock}]".encode() + b"\0"
         uname = f"Linux {self.name} 6.1.0 x86_64".encode() + b"\0"
-        identity = self.pack("Q", zlib.crc32(self.name.encode()))
+        identity = self.pack("Q", zlib.crc32((self.name + self.session).encode()))
         return b"".join(self.pack("HI", number, len(data)) + data for number, data in
                         [(4, clock), (5, uname), (11, identity), *more])
 

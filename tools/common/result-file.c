@@ -429,7 +429,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 	for (size_t i = 0; i < model->num_hosts; i++)
 		if (is_other_boot(&model->hosts[i], clock))
 			return model_fail(model, -ENOENT,
-				"%s: it is of another boot of %s, or of another machine of that name, as the uuid of its clock tells; take the result of this recording.",
+				"%s: it is of another clock: of another boot of %s, or of another machine of that name, or, with trace-cmd, of another recording; take the result of this recording.",
 				model->path, clock->host_name);
 	names = list_hosts(model);
 	model_fail(model, -ENOENT,

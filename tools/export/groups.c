@@ -241,8 +241,13 @@ static void find_groups(struct groups *groups)
 			const struct netsync_io_trace trace =
 				trace_info(export->io, i);
 
-			if (trace.host == host && !strcmp(trace.format, "ctf"))
+			if (trace.host != host)
+				continue;
+			if (!strcmp(trace.format, "ctf"))
 				add_trace(groups, group, &trace);
+			else if (!strcmp(trace.format, "trace.dat"))
+				complain("warning: %s: its other events than packets are left out, as of all trace.dat files.",
+					 trace.path);
 		}
 		inputs += group->num;
 		groups->num += group->num > 0;
