@@ -14,6 +14,7 @@
 #   make check-packets     the modules, with a million distorted packets
 #   make check-style       the modules, by gcc, clang, sparse and checkpatch
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
+#   make check-packages    packages of distributions, in clean ones
 #   make fuzz              readers and agents, with what nobody wrote  [FUZZ_SECONDS=]
 #   make bench             speed, as ratios against a reference
 #   make bench-module      instructions and bytes that each event costs
@@ -29,6 +30,7 @@
 #   make dkms-remove
 #   make host-archive      all of it for hosts without a compiler  [KDIR=]
 #   make dist              the source in one file, from which packages are built
+#   make deb               Debian packages, into build/deb/
 
 # The one place of the version is the public header.
 VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
@@ -273,6 +275,15 @@ dkms_forget = for version in $(1); do \
 	dkms remove netsync/$$version --all && \
 	rm -rf /usr/src/netsync-$$version || exit 1; done
 
+# What dkms builds from, below DESTDIR.
+.PHONY: dkms-source
+dkms-source:
+	install -d $(DESTDIR)$(DKMS_SRC) $(DESTDIR)$(MODPROBEDIR)
+	cp -r Makefile Kbuild COPYING module $(DESTDIR)$(DKMS_SRC)
+	sed 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' dkms.conf \
+		> $(DESTDIR)$(DKMS_SRC)/dkms.conf
+	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
+
 # In place of any other version, once the new one is built.
 .PHONY: dkms-install
 dkms-install:
@@ -283,12 +294,7 @@ dkms-install:
 		$(filter file,$(origin KDIR)),, KDIR=$(KDIR))" >&2; false; }
 	$(call dkms_forget,$(filter $(VERSION),$(DKMS_VERSIONS)))
 	rm -rf $(DKMS_SRC)
-	install -d $(DKMS_SRC)
-	cp -r Makefile Kbuild COPYING module $(DKMS_SRC)
-	sed 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' dkms.conf \
-		> $(DKMS_SRC)/dkms.conf
-	install -d $(MODPROBEDIR)
-	install -m 644 module/netsync.conf $(MODPROBEDIR)
+	$(MAKE) --no-print-directory -s dkms-source DESTDIR=
 	dkms add netsync/$(VERSION)
 	dkms build netsync/$(VERSION) -k $(KREL)
 	dkms install netsync/$(VERSION) -k $(KREL)
@@ -506,6 +512,11 @@ check-dkms:
 	selftests/rig/setup kernels
 	selftests/run selftests/dkms/test_dkms
 
+.PHONY: check-packages
+check-packages:
+	selftests/rig/setup kernels
+	selftests/run $(wildcard selftests/packaging/test_*)
+
 # What is in a file, found by trial: a folder of samples for each format. New
 # ones that are of use stay in build/fuzz, what breaks a reader is beside them,
 # and becomes a sample when it does no longer: SAMPLES_TESTS try all of them again.
@@ -677,6 +688,14 @@ DIST = $(BUILD)/netsync-$(VERSION).tar.xz
 dist:
 	packaging/dist netsync-$(VERSION) $(DIST)
 	@echo "$(DIST)"
+
+# Of Debian, of that.
+.PHONY: deb
+deb:
+	selftests/rig/setup build deb
+	$(MAKE) --no-print-directory -s dist
+	packaging/deb $(DIST) $(BUILD)/deb
+	@ls $(BUILD)/deb/*.deb
 
 .PHONY: clean
 clean:
