@@ -31,6 +31,7 @@
 #   make host-archive      all of it for hosts without a compiler  [KDIR=]
 #   make dist              the source in one file, from which packages are built
 #   make deb               Debian packages, into build/deb/
+#   make rpm               RPM packages, into build/rpm/
 
 # The one place of the version is the public header.
 VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
@@ -333,6 +334,8 @@ dkms-remove:
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
+# Which file is in which package.
+PACKAGE_LISTS := selftests/packaging/test_files
 # What can be said of the source in no time.
 SOURCE_TESTS := $(filter-out %/test_style,$(wildcard selftests/style/test_*))
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
@@ -444,7 +447,7 @@ check:
 	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PACKAGE_LISTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 # Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:
@@ -514,7 +517,7 @@ check-dkms:
 
 .PHONY: check-packages
 check-packages:
-	selftests/rig/setup kernels
+	selftests/rig/setup build kernels deb rpm
 	selftests/run $(wildcard selftests/packaging/test_*)
 
 # What is in a file, found by trial: a folder of samples for each format. New
@@ -696,6 +699,14 @@ deb:
 	$(MAKE) --no-print-directory -s dist
 	packaging/deb $(DIST) $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
+
+# Of RPM, of that.
+.PHONY: rpm
+rpm:
+	selftests/rig/setup build rpm
+	$(MAKE) --no-print-directory -s dist
+	packaging/rpm $(DIST) $(BUILD)/rpm
+	@ls $(BUILD)/rpm/*.rpm
 
 .PHONY: clean
 clean:
