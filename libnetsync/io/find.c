@@ -49,6 +49,7 @@ void io_free_trace(struct trace *trace)
 		return;
 	io_close_trace(trace);
 	free(trace->parts);
+	free(trace->clocks);
 	free(trace->path);
 	free(trace->real_path);
 	free(trace->host_name);

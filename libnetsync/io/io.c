@@ -10,6 +10,7 @@
 #include "io/direction/direction.h"
 #include "io/io.h"
 #include "io/live/live.h"
+#include "util/array.h"
 
 /*
  * How finely the reading of traces is interleaved: enough that what is held
@@ -130,10 +131,66 @@ static void free_point(void *data)
 	free(point);
 }
 
+static int push_clock(struct trace *trace, uint32_t host,
+		      const struct clock_event *clock)
+{
+	struct netsync_io *io = trace->io;
+	struct netsync_clock_point point = {
+		.size = sizeof(point), .host = host, .raw_ns = clock->raw_ns,
+		.rate = clock->rate,
+	};
+	int ret;
+
+	if (__builtin_add_overflow(clock->time_ns, trace->info.shift_ns,
+				   &point.time_ns))
+		ret = -ERANGE;
+	else
+		ret = netsync_push_clock(io->ns, &point);
+	if (ret == -EALREADY && !trace->clock_is_late) {
+		trace->clock_is_late = true;
+		io_warn(io, "%s: how its clock was steered is not used: %s.",
+			trace->path, netsync_error(io->ns));
+	}
+	if (ret == -ERANGE || ret == -EALREADY)
+		return 0;
+	return ret < 0 ? io_fail(io, ret, "%s: %s", trace->path,
+				 netsync_error(io->ns)) : 0;
+}
+
+/* What was known before its first packet came. */
+static int push_clocks(struct trace *trace, const struct part *part)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < trace->num_clocks && !ret; i++)
+		ret = push_clock(trace, part->host, &trace->clocks[i]);
+	return ret;
+}
+
+int io_clock(struct trace *trace, const struct clock_event *clock)
+{
+	int ret = 0;
+
+	if (trace->io->observe)
+		return 0;
+	if (!trace->host->split)
+		return push_clock(trace, (uint32_t)trace->host->number, clock);
+	if (array_grow(&trace->clocks, &trace->clock_room, trace->num_clocks,
+		       sizeof(*trace->clocks)))
+		return io_no_memory(trace->io);
+	trace->clocks[trace->num_clocks++] = *clock;
+	for (size_t i = 0; i < trace->num_parts && !ret; i++)
+		ret = push_clock(trace, trace->parts[i].host, clock);
+	return ret;
+}
+
 /* 1; 0: it is not to be used; negative after io_fail(). */
 static int set_host(struct trace *trace, struct netsync_packet *pkt,
 		    struct part **part)
 {
+	const size_t parts = trace->num_parts;
+	int ret;
+
 	*part = NULL;
 	if (!trace->host->split) {
 		pkt->host = (uint32_t)trace->host->number;
@@ -147,7 +204,8 @@ static int set_host(struct trace *trace, struct netsync_packet *pkt,
 	if (!*part)
 		return -ENOMEM;
 	pkt->host = (*part)->host;
-	return 1;
+	ret = trace->num_parts > parts ? push_clocks(trace, *part) : 0;
+	return ret < 0 ? ret : 1;
 }
 
 int io_packet(struct trace *trace, struct netsync_packet *pkt)

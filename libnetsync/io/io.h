@@ -66,6 +66,17 @@ struct part {
 	uint64_t packets;
 };
 
+/* Of the kernel's clocks: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI. */
+#define CLOCKS_SHOWN 3
+
+/* An instant of a trace's clock, and what a raw clock showed then. */
+struct clock_event {
+	int64_t time_ns;	/* as printed */
+	int64_t shown_ns[CLOCKS_SHOWN];	/* of which one is the trace's */
+	int64_t raw_ns;
+	double rate;		/* from then on, of the trace's clock per raw time */
+};
+
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
@@ -100,9 +111,14 @@ struct trace {
 	struct part *parts;	/* by netns */
 	size_t num_parts;
 	size_t part_room;
+	/* How the clock was steered, for parts that are still to be found. */
+	struct clock_event *clocks;
+	size_t num_clocks;
+	size_t clock_room;
 	uint64_t without_netns;
 	uint64_t out_of_range;
 	uint64_t unused;	/* packets, as the reader warned */
+	bool clock_is_late;	/* what is known of it came too late, as was warned */
 };
 
 /* A file or folder that may be a trace. */
@@ -227,6 +243,8 @@ int64_t io_point(struct trace *trace, const char *event, const char *device);
 
 /* Push a packet that was seen at pkt->time_ns, as printed. 0 or negative. */
 int io_packet(struct trace *trace, struct netsync_packet *pkt);
+/* Push what is known of the trace's clock at clock->time_ns, as printed. */
+int io_clock(struct trace *trace, const struct clock_event *clock);
 /* Say that the trace reaches over these times, as printed. */
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 

@@ -97,19 +97,24 @@ FIELDS = {"inet_sock_local": [
     ("common_type", 2), ("common_flags", 1), ("common_preempt_count", 1),
     ("common_pid", 4), ("len", 4), ("netns", 4), ("id", 2), ("sport", 2), ("dport", 2),
     ("gso_size", 2), ("gso_segs", 2), ("family", 1), ("seq", 4), ("ack_seq", 4),
-    ("window", 2), ("flags", 2), ("has_ts", 1), ("tsval", 4), ("tsecr", 4)]}
-IDS = {"inet_sock_local_in": 301, "inet_sock_local_out": 302}
+    ("window", 2), ("flags", 2), ("has_ts", 1), ("tsval", 4), ("tsecr", 4)],
+    "netsync_clock": [
+    ("common_type", 2), ("common_flags", 1), ("common_preempt_count", 1),
+    ("common_pid", 4), ("mono", 8), ("raw", 8), ("offs_real", 8), ("offs_boot", 8),
+    ("offs_tai", 8), ("mult", 4), ("raw_mult", 4), ("shift", 4), ("steps", 4), ("seq", 4)]}
+IDS = {"inet_sock_local_in": 301, "inet_sock_local_out": 302, "netsync_clock": 303}
+SIZES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def format_of(name):
     """As the kernel tells it."""
     at, lines = 0, [f"name: {name}", f"ID: {IDS[name]}", "format:"]
-    for field, size in FIELDS[name.rsplit("_", 1)[0]]:
+    for field, size in FIELDS.get(name) or FIELDS[name.rsplit("_", 1)[0]]:
         lines.append(f"\tfield:u{8 * size} {field};\toffset:{at};\tsize:{size};\tsigned:0;")
         at += size
         if field == "common_pid":
             lines.append("")
-    for field in "saddr", "daddr":
+    for field in ("saddr", "daddr") if name.startswith("inet") else ():
         lines.append(f"\tfield:u8 {field}[16];\toffset:{at};\tsize:16;\tsigned:0;")
         at += 16
     return "\n".join([*lines, "", 'print fmt: "seq=%u", REC->seq', ""]).encode()
@@ -135,13 +140,19 @@ class File:
         name = f"inet_sock_local_{way}"
         values = {"common_type": IDS[name], "len": 100, "netns": 7, "family": 2, "seq": seq,
                   "ack_seq": 1, "flags": 0x5018, "sport": 1000, "dport": 2000}
-        data = b"".join(self.pack({1: "B", 2: "H", 4: "I"}[size], values.get(field, 0))
+        data = b"".join(self.pack(SIZES[size], values.get(field, 0))
                         for field, size in FIELDS["inet_sock_local"])
         for last in src, dst:
             data += bytes(10) + b"\xff\xff\x0a\0\0" + bytes([last])
         data += bytes(-len(data) % 4)
         if large or len(data) > 112:
             return 0, self.pack("I", len(data) + 4) + data
+        return len(data) // 4, data
+
+    def clock_event(self, values):
+        values = {"common_type": IDS["netsync_clock"]} | values
+        data = b"".join(self.pack(SIZES[size], values.get(field, 0))
+                        for field, size in FIELDS["netsync_clock"])
         return len(data) // 4, data
 
     def page(self, cpu, time, events, missed=None):

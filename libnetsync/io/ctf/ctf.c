@@ -94,6 +94,8 @@ static int use_record(void *data, const struct child_head *head,
 		return 0;
 	case CTF_PACKET:
 		return trace->host ? use_packet(trace, payload) : 0;
+	case CTF_CLOCK:
+		return trace->host ? io_clock(trace, payload) : 0;
 	case CTF_STATE:
 		return use_state(trace, payload);
 	case CTF_OPENED:

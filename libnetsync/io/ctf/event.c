@@ -92,7 +92,7 @@ static void read_address(uint8_t out[16], const bt_field *array)
 }
 
 static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
-		       const bt_field *payload, struct netsync_packet *pkt)
+		       const bt_field *payload, struct event_seen *seen)
 {
 	const struct layout *layout = &decoder->layout.fields;
 	struct event_values v;
@@ -109,7 +109,7 @@ static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 			v.number[meaning] = integer(payload, layout, meaning);
 	}
 	return event_decode(decoder->layout.kind, &v, &decoder->point, trace,
-			    pkt);
+			    seen);
 }
 
 /*
@@ -247,13 +247,13 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 }
 
 int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
-	       const bt_event *event, struct netsync_packet *pkt)
+	       const bt_event *event, struct event_seen *seen)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
-	memset(pkt, 0, sizeof(*pkt));
+	memset(seen, 0, sizeof(*seen));
 	if (decoder->layout.kind->protocol)
-		return decode_flat(decoder, trace, payload, pkt);
-	pkt->dir = decoder->layout.kind->dir;
-	return decode_nested(decoder, trace, payload, pkt);
+		return decode_flat(decoder, trace, payload, seen);
+	seen->pkt.dir = decoder->layout.kind->dir;
+	return decode_nested(decoder, trace, payload, &seen->pkt);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From events in CTF traces to struct netsync_packet. */
+/* From events in CTF traces to struct event_seen. */
 #ifndef NETSYNC_CTF_EVENT_H
 #define NETSYNC_CTF_EVENT_H
 
 #include <babeltrace2/babeltrace.h>
 
-#include "io/io.h"
+#include "io/packet/event.h"
 
 /* How to read the events of one event class; made once for each class. */
 struct ctf_decoder;
@@ -22,11 +22,8 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 /* Do its events say in which network namespace they were made? */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
-/*
- * Fill in @pkt but for host and time. 1: it is a packet that can be
- * matched; 0: it is something else; negative: io_fail() was called.
- */
+/* Fill in @seen but for host and time, as event_decode(). */
 int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
-	       const bt_event *event, struct netsync_packet *pkt);
+	       const bt_event *event, struct event_seen *seen);
 
 #endif

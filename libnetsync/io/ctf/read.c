@@ -49,12 +49,14 @@ static int use_messages(struct stream *stream, const bt_message **messages,
 	int ret = 0;
 
 	for (uint64_t i = 0; i < num; i++) {
-		struct netsync_packet pkt;
+		struct event_seen seen;
 
 		if (ret >= 0)
-			ret = ctf_stream_use(&stream->s, messages[i], &pkt);
-		if (ret > 0)
-			child_put(CTF_PACKET, 0, &pkt, sizeof(pkt));
+			ret = ctf_stream_use(&stream->s, messages[i], &seen);
+		if (ret > 0 && seen.is_clock)
+			child_put(CTF_CLOCK, 0, &seen.clock, sizeof(seen.clock));
+		else if (ret > 0)
+			child_put(CTF_PACKET, 0, &seen.pkt, sizeof(seen.pkt));
 		bt_message_put_ref(messages[i]);
 	}
 	return ret < 0 ? ret : 0;

@@ -12,6 +12,7 @@
 enum ctf_what {
 	CTF_WARNING,		/* text */
 	CTF_PACKET,		/* struct netsync_packet, time as printed */
+	CTF_CLOCK,		/* struct clock_event, the same */
 	CTF_STATE,		/* struct ctf_state, since the last one */
 	CTF_OPENED,		/* struct ctf_opened; now it can be told */
 	CTF_READ,		/* int64_t: all before; INT64_MAX: all */

@@ -220,8 +220,20 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 
 /* ---- messages ---------------------------------------------------------- */
 
+/* What a corrected clock shows is not what the kernel's showed. */
+static bool set_time(struct event_seen *seen, const struct trace *trace,
+		     int64_t time)
+{
+	int64_t shown;
+
+	if (seen->is_clock && trace->clock_name)
+		return false;
+	return !__builtin_sub_overflow(time, trace->epoch_ns, &shown) &&
+	       event_set_time(seen, time, shown);
+}
+
 static int use_event(struct ctf_stream *stream, const bt_message *message,
-		     struct netsync_packet *pkt)
+		     struct event_seen *seen)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const bt_event_class *class = bt_event_borrow_class_const(event);
@@ -252,20 +264,19 @@ static int use_event(struct ctf_stream *stream, const bt_message *message,
 			decoder = stream->decoders[i];
 	if (!decoder)
 		return 0;
-	ret = ctf_decode(decoder, stream->trace, event, pkt);
-	pkt->time_ns = time;
-	return ret;
+	ret = ctf_decode(decoder, stream->trace, event, seen);
+	return ret > 0 ? set_time(seen, stream->trace, time) : ret;
 }
 
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
-		   struct netsync_packet *pkt)
+		   struct event_seen *seen)
 {
 	struct netsync_io_trace *info = &stream->trace->info;
 	uint64_t count;
 
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		return use_event(stream, message, pkt);
+		return use_event(stream, message, seen);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		if (bt_message_discarded_events_get_count(message, &count) !=
 		    BT_PROPERTY_AVAILABILITY_AVAILABLE)

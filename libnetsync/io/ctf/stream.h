@@ -7,6 +7,7 @@
 
 #include "io/ctf/event.h"
 #include "io/io.h"
+#include "io/packet/event.h"
 
 struct ctf_stream {
 	struct trace *trace;
@@ -28,12 +29,12 @@ struct ctf_stream {
 int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
 
 /*
- * Use a message: count losses and what is out of range, in the trace. 1: @pkt
- * was filled in but for the host, its time as printed; 0: it is no packet;
+ * Use a message: count losses and what is out of range, in the trace. 1: @seen
+ * was filled in but for the host, its time as printed; 0: it is nothing of use;
  * negative: -ENOMEM, or io_fail() was called.
  */
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
-		   struct netsync_packet *pkt);
+		   struct event_seen *seen);
 
 /* The span is that of these times, too; before, it may be none (end < begin). */
 void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns);

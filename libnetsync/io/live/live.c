@@ -309,14 +309,16 @@ static int use_viewer(void *data, const struct child_head *head,
 
 	if (head->number < session->num_traces)
 		trace = session->traces[head->number];
-	if (!trace && (head->what == LIVE_PACKET || head->what == LIVE_SPAN ||
-		       head->what == LIVE_COUNTS))
+	if (!trace && (head->what == LIVE_PACKET || head->what == LIVE_CLOCK ||
+		       head->what == LIVE_SPAN || head->what == LIVE_COUNTS))
 		return 0;
 	switch (head->what) {
 	case LIVE_TRACE:
 		return add_trace(session, payload);
 	case LIVE_PACKET:
 		return use_packet(session, trace, payload);
+	case LIVE_CLOCK:
+		return io_clock(trace, payload);
 	case LIVE_SPAN:
 		return use_span(session, trace, payload);
 	case LIVE_COUNTS:

@@ -41,6 +41,7 @@ enum live_what {
 	/* Of viewers, about a trace: */
 	LIVE_TRACE,		/* there is one more; the next number */
 	LIVE_PACKET,		/* struct netsync_packet, times as printed */
+	LIVE_CLOCK,		/* struct clock_event, the same */
 	LIVE_SPAN,		/* struct range: of the events until now */
 	LIVE_COUNTS,		/* struct live_counts: until now */
 	/* Of viewers: */

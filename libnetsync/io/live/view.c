@@ -296,13 +296,17 @@ static int use_in_stream(struct view *view, const bt_message *message,
 			 const bt_stream *bt)
 {
 	struct view_stream *stream = find_stream(view, bt);
-	struct netsync_packet pkt;
-	int ret = ctf_stream_use(&stream->s, message, &pkt);
+	struct event_seen seen;
+	int ret = ctf_stream_use(&stream->s, message, &seen);
 
 	if (ret < 0)
 		return ret;
-	if (ret)
-		child_put(LIVE_PACKET, stream->trace, &pkt, sizeof(pkt));
+	if (ret && seen.is_clock)
+		child_put(LIVE_CLOCK, stream->trace, &seen.clock,
+			  sizeof(seen.clock));
+	else if (ret)
+		child_put(LIVE_PACKET, stream->trace, &seen.pkt,
+			  sizeof(seen.pkt));
 	if (stream->s.any) {
 		ctf_extend(&view->traces[stream->trace]->span,
 			   stream->s.first_ns, stream->s.last_ns);

@@ -20,6 +20,8 @@ const struct field_name event_fields[] = {
 	{ "check_final", IS_FINAL }, { "digest", DIGEST }, { "type", TYPE },
 	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { "vtag", VTAG },
 	{ "chunk", CHUNK }, { "has_tsn", HAS_TSN }, { "tsn", TSN },
+	{ "mono", MONO }, { "raw", RAW }, { "offs_boot", OFFS_BOOT },
+	{ "offs_tai", OFFS_TAI }, { "mult", MULT }, { "raw_mult", RAW_MULT },
 	{ NULL, 0 },
 };
 
@@ -34,6 +36,7 @@ static const struct event_kind event_kinds[] = {
 	{ "inet_sctp_local_out", "inet_sctp_local_out", NETSYNC_OUT, IPPROTO_SCTP },
 	{ "inet_dev_receive", "inet_dev_receive", NETSYNC_IN, ANY_PROTOCOL },
 	{ "inet_dev_xmit", "inet_dev_xmit", NETSYNC_OUT, ANY_PROTOCOL },
+	{ "netsync_clock", "netsync_clock", NETSYNC_OUT, NO_PROTOCOL },
 	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, 0 },
 	{ "net_if_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
 	{ "netif_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
@@ -64,6 +67,9 @@ static uint64_t wanted(uint8_t protocol)
 	case IPPROTO_SCTP:
 		return BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) | BIT(VTAG) |
 		       BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN);
+	case NO_PROTOCOL:
+		return BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) |
+		       BIT(MULT) | BIT(RAW_MULT);
 	default:
 		return BIT(PROTOCOL) | BIT(IFINDEX) | BIT(SEQ) | BIT(ACK) |
 		       BIT(FLAGS) | BIT(SADDR) | BIT(DADDR) | BIT(SPORT) |
@@ -274,12 +280,54 @@ static int find_wire_point(const struct event_kind *kind,
 	return event_find_point(point, trace, kind, device);
 }
 
+/* ---- clocks ------------------------------------------------------------ */
+
+/* An event comes that long, ns, after the instant that it tells of, at most. Chosen. */
+#define MOST_LATE 100000000
+
+static int read_clock(const struct event_values *v, struct event_seen *seen)
+{
+	int64_t mono = (int64_t)number(v, MONO);
+
+	seen->is_clock = true;
+	seen->clock = (struct clock_event){
+		/* CLOCK_MONOTONIC, and what other clocks are ahead of it. */
+		.shown_ns = { mono, mono + (int64_t)number(v, OFFS_BOOT),
+			      mono + (int64_t)number(v, OFFS_TAI) },
+		.raw_ns = (int64_t)number(v, RAW),
+		.rate = (double)number(v, MULT) / (double)number(v, RAW_MULT),
+	};
+	return number(v, RAW_MULT) && seen->clock.rate < 2;
+}
+
+bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns)
+{
+	struct clock_event *clock = &seen->clock;
+
+	if (!seen->is_clock) {
+		seen->pkt.time_ns = printed_ns;
+		return true;
+	}
+	for (int i = 0; i < CLOCKS_SHOWN; i++) {
+		__int128 late = (__int128)clock_ns - clock->shown_ns[i];
+
+		if (late < 0 || late > MOST_LATE)
+			continue;
+		return !__builtin_sub_overflow(printed_ns, (int64_t)late,
+					       &clock->time_ns);
+	}
+	return false;
+}
+
 int event_decode(const struct event_kind *kind, const struct event_values *v,
 		 struct event_point *point, struct trace *trace,
-		 struct netsync_packet *pkt)
+		 struct event_seen *seen)
 {
+	struct netsync_packet *pkt = &seen->pkt;
 	int ret;
 
+	if (kind->protocol == NO_PROTOCOL)
+		return read_clock(v, seen);
 	pkt->dir = kind->dir;
 	read_all(v, pkt);
 	if (kind->protocol != ANY_PROTOCOL) {

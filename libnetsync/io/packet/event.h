@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Packet events by their names and the names of their fields, whichever tracer
- * recorded them; and from the fields of *flat* ones to struct netsync_packet.
+ * recorded them; and from the fields of *flat* ones to struct netsync_packet, or,
+ * of netsync_clock, to struct clock_event.
  *
  * Flat events have a field for each header field: netsync's own, and those of
  * the lttng-addons module, which have the first few only. *Nested* ones are
@@ -22,6 +23,7 @@ enum meaning {
 	NETWORK, TRANSPORT, GSO_SIZE, GSO_SEGS, NETNS, CHECKSUM, IS_FINAL,
 	DIGEST, TYPE, ECHO_ID, ECHO_SEQ, PROTOCOL, IFINDEX, VTAG, CHUNK,
 	HAS_TSN, TSN,
+	MONO, RAW, OFFS_BOOT, OFFS_TAI, MULT, RAW_MULT,
 	NUM_MEANINGS
 };
 
@@ -37,6 +39,8 @@ extern const struct field_name event_fields[];
 
 /* Flat events of several protocols, which a field tells. */
 #define ANY_PROTOCOL 255
+/* It tells of no packet, but of the clock. */
+#define NO_PROTOCOL 254
 
 struct event_kind {
 	const char *name;
@@ -69,14 +73,29 @@ struct event_point {
 int event_find_point(struct event_point *point, struct trace *trace,
 		     const struct event_kind *kind, const char *device);
 
+/* What an event tells of: see its kind. */
+struct event_seen {
+	bool is_clock;
+	union {
+		struct netsync_packet pkt;
+		struct clock_event clock;
+	};
+};
+
 /*
- * Fill in @pkt, which is all 0, from a flat event, but for host and time. 1: it
- * is a packet that can be matched; 0: it is something else; negative: io_fail()
- * was called.
+ * Fill in @seen, which is all 0, from a flat event, but for host and time. 1: it
+ * is a packet that can be matched, or tells of the clock; 0: it is something else;
+ * negative: io_fail() was called.
  */
 int event_decode(const struct event_kind *kind, const struct event_values *v,
 		 struct event_point *point, struct trace *trace,
-		 struct netsync_packet *pkt);
+		 struct event_seen *seen);
+
+/*
+ * Say when it was, as printed, and as the trace's clock counts from its own zero.
+ * Return: whether it is of use: what tells of another clock than the trace's is not.
+ */
+bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 
 /* It is an echo request or reply. */
 void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,

@@ -77,7 +77,7 @@ static void read_address(uint8_t out[16], const uint8_t *bytes, uint32_t size)
 int dat_decode(const struct dat_file *file, const struct dat_format *format,
 	       const struct event_kind *kind, const struct dat_event *event,
 	       struct event_point *point, struct trace *trace,
-	       struct netsync_packet *pkt)
+	       struct event_seen *seen)
 {
 	struct event_values v;
 
@@ -96,6 +96,6 @@ int dat_decode(const struct dat_file *file, const struct dat_format *format,
 			v.number[field->meaning] = dat_number(file, bytes,
 							      field->size);
 	}
-	memset(pkt, 0, sizeof(*pkt));
-	return event_decode(kind, &v, point, trace, pkt);
+	memset(seen, 0, sizeof(*seen));
+	return event_decode(kind, &v, point, trace, seen);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From events of ftrace to struct netsync_packet. */
+/* From events of ftrace to struct event_seen. */
 #ifndef NETSYNC_TRACEDAT_EVENT_H
 #define NETSYNC_TRACEDAT_EVENT_H
 
@@ -34,12 +34,12 @@ struct dat_format {
 bool dat_parse_format(struct dat_format *format, char *text, const char **name);
 
 /*
- * Fill in @pkt but for host and time, as event_decode(). 0 also where the event
+ * Fill in @seen but for host and time, as event_decode(). 0 also where the event
  * is too small for its fields.
  */
 int dat_decode(const struct dat_file *file, const struct dat_format *format,
 	       const struct event_kind *kind, const struct dat_event *event,
 	       struct event_point *point, struct trace *trace,
-	       struct netsync_packet *pkt);
+	       struct event_seen *seen);
 
 #endif

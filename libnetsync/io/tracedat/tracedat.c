@@ -426,7 +426,7 @@ static int use_event(struct trace *trace, struct stream *stream,
 {
 	const struct tracedat *dat = trace->state;
 	struct decoder *decoder = find_decoder(dat, stream, event);
-	struct netsync_packet pkt;
+	struct event_seen seen;
 	int ret;
 
 	stream->last_ns = time_of(dat, stream, event->ts);
@@ -436,9 +436,14 @@ static int use_event(struct trace *trace, struct stream *stream,
 	if (!decoder)
 		return 0;
 	ret = dat_decode(&dat->file, decoder->format, &decoder->kind, event,
-			 &decoder->point, trace, &pkt);
-	pkt.time_ns = stream->last_ns;
-	return ret > 0 ? io_packet(trace, &pkt) : ret;
+			 &decoder->point, trace, &seen);
+	if (ret <= 0 || !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
+		return ret < 0 ? ret : 0;
+	if (!seen.is_clock)
+		return io_packet(trace, &seen.pkt);
+	/* What was shifted or corrected is not what the kernel's clock showed. */
+	return dat->file.num_shifts || dat->file.tsc_mult ?
+		       0 : io_clock(trace, &seen.clock);
 }
 
 static int read_stream(struct trace *trace, struct stream *stream,
