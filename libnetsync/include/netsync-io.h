@@ -133,11 +133,12 @@ int netsync_io_add(struct netsync_io *io, const char *what);
 int netsync_io_add_address(struct netsync_io *io, const char *what);
 
 /**
- * netsync_io_add_messages(), netsync_io_add_packets() - open a text file
+ * netsync_io_add_messages(), netsync_io_add_packets(),
+ * netsync_io_add_clocks() - open a text file
  * @io: the reader
  * @path: of messages that are matched already, a line each, as in
- *	netsync-messages(5); or of packet events, as in netsync-packets(5).
- *	"-" is the standard input. Copied.
+ *	netsync-messages(5); of packet events, as in netsync-packets(5); or of
+ *	how clocks were steered, as in netsync-clocks(5). "-" is the standard input. Copied.
  * @strict: 0: lines that cannot be used are warned about and left out;
  *	anything else: netsync_io_read() fails at the first one
  *
@@ -154,6 +155,7 @@ int netsync_io_add_messages(struct netsync_io *io, const char *path,
 			    int strict);
 int netsync_io_add_packets(struct netsync_io *io, const char *path,
 			   int strict);
+int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
 
 /**
  * netsync_io_set_split_netns() - make a host of every network namespace

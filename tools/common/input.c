@@ -41,6 +41,13 @@ static bool take_packets(void *at, const struct option_row *row,
 	return add_text(at, value, netsync_io_add_packets);
 }
 
+static bool take_clocks(void *at, const struct option_row *row,
+			const char *value)
+{
+	(void)row;
+	return add_text(at, value, netsync_io_add_clocks);
+}
+
 static bool take_address(void *at, const struct option_row *row,
 			 const char *value)
 {
@@ -72,8 +79,10 @@ const struct option_row solve_options[] = {
 const struct option_row input_options[] = {
 	OPTION("messages", 0, "FILE", "read messages: sender receiver send_ns recv_ns",
 	       take_messages),
-	OPTION("packets", 0, "FILE", "read packet events, with named columns\n"
-	       "(as often as needed; FILE may be - for standard input)", take_packets),
+	OPTION("packets", 0, "FILE", "read packet events, with named columns",
+	       take_packets),
+	OPTION("clocks", 0, "FILE", "read how clocks were steered: host time_ns raw_ns\n"
+	       "(as often as needed; FILE may be - for standard input)", take_clocks),
 	OPTION("strict", 0, NULL, "stop at the first bad line of these",
 	       take_flag, .at = offsetof(struct input, strict)),
 	OPTION("address", 0, "NAME=ADDR",

@@ -130,6 +130,11 @@ int netsync_io_add_packets(struct netsync_io *io, const char *path, int strict)
 	return add_text(io, path, strict, &packet_format);
 }
 
+int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict)
+{
+	return add_text(io, path, strict, &clock_format);
+}
+
 /* ---- reading ----------------------------------------------------------- */
 
 static int tell_progress(const struct text *text, uint64_t before)
@@ -249,14 +254,24 @@ static int check_used(const struct text *text)
 		       text->format->things);
 }
 
-int io_read_texts(struct netsync_io *io, uint64_t *done)
+static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < io->num_texts && !ret; i++) {
+		if ((io->texts[i]->format == &clock_format) != clocks)
+			continue;
 		ret = for_all_lines(io->texts[i], done, read_line);
 		if (!ret)
 			ret = check_used(io->texts[i]);
 	}
 	return ret;
+}
+
+int io_read_texts(struct netsync_io *io, uint64_t *done)
+{
+	/* How a clock was steered is to be known before its packets. */
+	int ret = read_texts(io, done, true);
+
+	return ret ? ret : read_texts(io, done, false);
 }

@@ -41,6 +41,7 @@ struct text_format {
 
 extern const struct text_format message_format;
 extern const struct text_format packet_format;
+extern const struct text_format clock_format;
 
 /* A part of a line, for people: short and printable. Return: @quote. */
 #define QUOTE_SIZE 48

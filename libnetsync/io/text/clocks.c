@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* How clocks were steered: host time_ns raw_ns [within_ns [rate]] */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text/text.h"
+
+#define LEAST_COLUMNS 3
+#define MOST_COLUMNS 5
+/* Of a number with a fraction: longer ones say no more in a double. */
+#define NUMBER_SIZE 32
+
+/* A rate, as strtod() knows it; NULL if it is none. */
+static const char *take_rate(const char *p, double *value)
+{
+	char text[NUMBER_SIZE], *end;
+	struct word word;
+
+	p = take_word(p, &word);
+	if (!word.len || word.len >= sizeof(text) ||
+	    strspn(word.text, "0123456789.") < word.len)
+		return NULL;
+	memcpy(text, word.text, word.len);
+	text[word.len] = '\0';
+	*value = strtod(text, &end);
+	return *end ? NULL : p;
+}
+
+/* Find what is wrong with the line at @p. */
+static int bad_line(struct lines *l, const char *p)
+{
+	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
+	int n = count_words(p);
+	char quote[QUOTE_SIZE];
+	struct word word;
+	int64_t value;
+
+	if (n == INT_MAX)
+		return lines_bad(l, p, "it holds a control character");
+	if (n < LEAST_COLUMNS || n > MOST_COLUMNS)
+		return lines_bad(l, p,
+			"it has %d columns, not 3 to 5: host time_ns raw_ns within_ns rate",
+			n);
+	p = take_word(p, &word);
+	for (int i = 0; i < 3 && !is_line_end(p); i++) {
+		const char *next = take_word(p, &word);
+
+		if (!take_integer(p, &value))
+			return lines_bad(l, p,
+				"%s is %s, which is not an integer of 64 bits",
+				columns[i], quote_word(quote, &word));
+		p = next;
+	}
+	if (!is_line_end(p)) {
+		take_word(p, &word);
+		return lines_bad(l, p, "the rate is %s, which is no number such as 1.000012",
+				 quote_word(quote, &word));
+	}
+	return lines_bad(l, p, "its name cannot be used: it is no UTF-8, or has control characters");
+}
+
+static int hosts(const struct text *text, const char *p, struct word *hosts)
+{
+	(void)text;
+	take_word(p, &hosts[0]);
+	return hosts[0].len ? 1 : 0;
+}
+
+static int line(struct text *text, const char *start)
+{
+	struct netsync_clock_point point = { .size = sizeof(point) };
+	struct lines *l = &text->lines;
+	struct word name;
+	const char *p = take_word(start, &name);
+	int host;
+
+	p = take_integer(p, &point.time_ns);
+	if (p)
+		p = take_integer(p, &point.raw_ns);
+	if (p && !is_line_end(p))
+		p = take_integer(p, &point.within_ns);
+	if (p && !is_line_end(p))
+		p = take_rate(p, &point.rate);
+	if (!p || !is_line_end(p))
+		return bad_line(l, start);
+	if (l->quiet) {
+		lines_skip(l, p);
+		return 1;
+	}
+	host = host_in_text(text, &name);
+	if (host < 0)
+		return bad_line(l, start);
+	point.host = (uint32_t)host;
+	return text_pushed(text, p, netsync_push_clock(l->io->ns, &point));
+}
+
+const struct text_format clock_format = {
+	.things = "clock",
+	.hosts = hosts,
+	.line = line,
+};
