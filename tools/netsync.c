@@ -20,6 +20,7 @@ static const struct command {
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
 	{ "export", cmd_export, "write the messages, corrected, for other tools" },
 	{ "report", cmd_report, "show the clocks and all messages in a web page" },
+	{ "clock-log", cmd_clock_log, "write down how this machine's clock is steered" },
 	{ "doctor", cmd_doctor, "tell why recording would not work" },
 	{ "agent", cmd_agent, NULL },
 };
@@ -33,7 +34,7 @@ static void print_help(FILE *out)
 	      "Commands:\n", out);
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
 		if (commands[i].summary)
-			fprintf(out, "  %-10s%s\n", commands[i].name,
+			fprintf(out, "  %-11s%s\n", commands[i].name,
 				commands[i].summary);
 	fputs("\n\"netsync COMMAND --help\" says more, and so does man netsync-COMMAND.\n",
 	      out);

@@ -29,6 +29,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_clock_log(int argc, char **argv);
 
 /*
  * As netsync sync does with @num @traces, which may be put into another order:
