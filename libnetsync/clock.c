@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "util/number.h"
+#include "util/search.h"
 
 /* Elements that came first are at least as long. */
 #define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + \
@@ -140,17 +141,7 @@ const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
 static const struct netsync_segment *find_segment(const struct netsync_clock *c,
 						  int64_t t)
 {
-	uint32_t lo = 0, hi = c->num_segments;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->segments[mid].from_ns <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &c->segments[lo];
+	return &c->segments[LAST_UNTIL(c->segments, c->num_segments, from_ns, t)];
 }
 
 static double distance(int64_t from, int64_t to)
@@ -167,17 +158,7 @@ struct sides {
 /* The last knot at or before t; the first if there is none. */
 static uint32_t find_knot(const struct netsync_clock *c, int64_t t)
 {
-	uint32_t lo = 0, hi = c->num_knots;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->knots[mid].time_ns <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)LAST_UNTIL(c->knots, c->num_knots, time_ns, t);
 }
 
 /* @part of the way from a to b, and more. What does not fit is not known. */

@@ -26,6 +26,7 @@
 
 #include "bound/rate-bound.h"
 #include "util/number.h"
+#include "util/search.h"
 
 enum { UPPER, LOWER };
 
@@ -92,17 +93,7 @@ static void append(struct bound_segment *z, int side, int64_t x, int64_t y)
 /* The last one at or before x; 0 if there is none. */
 static size_t find_vertex(const struct bound_vertex *s, size_t n, int64_t x)
 {
-	size_t lo = 0, hi = n;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s[mid].x <= x)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LAST_UNTIL(s, n, x, x);
 }
 
 /* The slope that an opposite limit leaves at s. */
@@ -226,17 +217,7 @@ static int64_t limit_in(const struct rate_bound *b,
 static const struct bound_segment *segment_at(const struct bound_part *p,
 					      int64_t x)
 {
-	size_t lo = 0, hi = p->num_segments;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->segment[mid].from <= x)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &p->segment[lo];
+	return &p->segment[LAST_UNTIL(p->segment, p->num_segments, from, x)];
 }
 
 static int64_t limit_at(const struct rate_bound *b, const struct bound_part *p,

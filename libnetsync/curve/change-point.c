@@ -14,6 +14,7 @@
 
 #include "util/array.h"
 #include "curve/change-point.h"
+#include "util/search.h"
 #include "util/statistics.h"
 
 /* Messages of a group whose lowest makes a point. */
@@ -218,17 +219,7 @@ struct change {
 
 static size_t first_from(const struct series *s, double t)
 {
-	size_t lo = 0, hi = s->num;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->point[mid].t < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return NUM_BEFORE(s->point, s->num, t, t);
 }
 
 /* The smaller of two that have the same sign; else 0. */

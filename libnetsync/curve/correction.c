@@ -6,6 +6,7 @@
 #include "util/array.h"
 #include "curve/correction.h"
 #include "util/number.h"
+#include "util/search.h"
 #include "util/whole.h"
 
 /*
@@ -53,17 +54,7 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 
 size_t correction_changes_before(const struct correction *c, double t)
 {
-	size_t lo = 0, hi = c->num_changes;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->change[mid].t < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return NUM_BEFORE(c->change, c->num_changes, t, t);
 }
 
 void correction_release(struct correction *c)

@@ -7,6 +7,7 @@
 
 #include "util/array.h"
 #include "util/hash.h"
+#include "util/search.h"
 #include "message/envelope.h"
 
 /*
@@ -223,19 +224,12 @@ static void make_room(struct bin *b, struct drift drift)
 /* The first corner at or after x. */
 static uint32_t find_corner(const struct bin *b, int64_t x)
 {
-	uint32_t lo = 0, hi = b->corners;
+	const uint32_t num = b->corners;
 
-	if (!hi || b->corner[hi - 1].x < x)
-		return hi;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (b->corner[mid].x < x)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	/* Most come in order. */
+	if (!num || b->corner[num - 1].x < x)
+		return num;
+	return (uint32_t)NUM_BEFORE(b->corner, num, x, x);
 }
 
 static int add_point(struct envelope *e, struct bin *b, const struct point *p,

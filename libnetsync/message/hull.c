@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/search.h"
 #include "message/hull.h"
 
 int hull_add(struct hull *h, const struct point *p)
@@ -25,17 +26,7 @@ int hull_add(struct hull *h, const struct point *p)
 
 size_t hull_find(const struct hull *h, int64_t x)
 {
-	size_t lo = 0, hi = h->corners;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (h->corner[mid].x <= x)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LAST_UNTIL(h->corner, h->corners, x, x);
 }
 
 void hull_release(struct hull *h)

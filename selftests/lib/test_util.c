@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What all folders of the core use: against loops that leave nothing to be proved. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/pair-table.h"
+#include "util/search.h"
+#include "util/statistics.h"
+#include "util/whole.h"
+#include "util/wide.h"
+#include "test.h"
+
+/* ---- search.h -------------------------------------------------------------- */
+
+struct item {
+	double other;
+	int64_t ns;
+	double t;
+};
+
+static void compare_search(const struct item *v, size_t n, int64_t t)
+{
+	size_t before = 0, last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		before += v[i].ns < t;
+		if (v[i].ns <= t)
+			last = i;
+	}
+	assert_int_equal(NUM_BEFORE(v, n, ns, t), before);
+	assert_int_equal(LAST_UNTIL(v, n, ns, t), last);
+	assert_int_equal(NUM_BEFORE(v, n, t, (double)t), before);
+	assert_int_equal(LAST_UNTIL(v, n, t, (double)t), last);
+}
+
+static void test_search(void **state)
+{
+	enum { N = 40 };
+	struct item v[N] = { { 0 } };
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		int64_t at = -20;
+
+		/* Some are equal. */
+		for (int i = 0; i < N; i++) {
+			at += below(&seed, 3);
+			v[i].ns = at;
+			v[i].t = (double)at;
+		}
+		for (size_t n = 0; n <= N; n++)
+			for (int64_t t = -22; t <= at + 2; t++)
+				compare_search(v, n, t);
+	}
+	v[0].ns = INT64_MIN;
+	v[1].ns = INT64_MAX;
+	assert_int_equal(NUM_BEFORE(v, 2, ns, INT64_MIN), 0);
+	assert_int_equal(LAST_UNTIL(v, 2, ns, INT64_MAX), 1);
+	assert_int_equal(LAST_UNTIL((struct item *)NULL, 0, ns, 0), 0);
+}
+
+/* ---- statistics.h ----------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	const double *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+static void test_order_statistics(void **state)
+{
+	double v[60], sorted[60];
+	uint64_t seed = 2;
+
+	(void)state;
+	assert_true(order_statistic(v, 0, 0) == 0);
+	for (size_t n = 1; n <= 60; n++) {
+		/* Few values, so that many are equal; and many. */
+		for (size_t i = 0; i < n; i++)
+			v[i] = n & 1 ? (double)below(&seed, 5) :
+				       uniform(&seed) - 0.5;
+		memcpy(sorted, v, sizeof(v));
+		qsort(sorted, n, sizeof(*sorted), by_value);
+		for (size_t k = 0; k < n; k++)
+			assert_true(order_statistic(v, n, k) == sorted[k]);
+		assert_true(median(v, n) == sorted[n / 2]);
+		/* Moved, not changed. */
+		qsort(v, n, sizeof(*v), by_value);
+		assert_memory_equal(v, sorted, n * sizeof(*v));
+	}
+}
+
+/* ---- pair-table.h ------------------------------------------------------------- */
+
+static void test_pair_table(void **state)
+{
+	enum { HOSTS = 60 };
+	static uint32_t number[HOSTS][HOSTS];
+	struct pair_table t = { 0 };
+	uint64_t seed = 3;
+
+	(void)state;
+	assert_int_equal(pair_table_find(&t, 1, 2), 0);
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint32_t a = (uint32_t)below(&seed, HOSTS);
+		uint32_t b = (uint32_t)below(&seed, HOSTS);
+
+		/* Some for the second time. */
+		assert_int_equal(pair_table_set(&t, a, b, i), 0);
+		number[a][b] = i + 1;
+	}
+	for (uint32_t a = 0; a < HOSTS; a++)
+		for (uint32_t b = 0; b < HOSTS; b++)
+			assert_int_equal(pair_table_find(&t, a, b), number[a][b]);
+	assert_true(2 * t.num <= t.slots);
+	pair_table_release(&t);
+}
+
+/* ---- array.h, whole.h, wide.h -------------------------------------------------- */
+
+static void test_array(void **state)
+{
+	int *v = NULL;
+	size_t room = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(array_grow(&v, &room, (size_t)i, sizeof(*v)), 0);
+		assert_true(room > (size_t)i);
+		v[i] = i;
+	}
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(v[i], i);
+	assert_int_equal(array_grow(&v, &room, room, SIZE_MAX), -ENOMEM);
+	assert_int_equal(v[999], 999);
+	free(v);
+}
+
+static void test_whole(void **state)
+{
+	int64_t t = 5;
+
+	(void)state;
+	assert_true(add_whole(&t, 2.25) == 0.25);
+	assert_int_equal(t, 7);
+	assert_true(add_whole(&t, -0.25) == 0.75);
+	assert_int_equal(t, 6);
+	t = EPOCH;
+	assert_true(add_whole(&t, 0.5) == 0.5);
+	assert_int_equal(t, EPOCH);
+	assert_true(add_whole(&t, 1e300) == 0);
+	assert_true(t == FARTHEST);
+	assert_true(add_whole(&t, -1e300) == 0);
+	assert_true(t == -FARTHEST);
+	assert_true(add_whole(&t, NAN) == 0);
+}
+
+static void test_wide(void **state)
+{
+	static const int64_t small[] = { INT64_MIN, INT64_MIN + 1, -3, -1, 0, 1,
+					 3, INT64_MAX };
+	const __int128 big = (__int128)1 << 100;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		for (size_t k = 0; k < 8; k++) {
+			const struct wide p = wide_product(small[i], small[k]);
+			const struct wide q = wide_of((__int128)small[i] * small[k]);
+
+			assert_true(p.low == q.low && p.high == q.high);
+		}
+	/* What 128 bits cannot hold: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
+	for (int sign = -1; sign <= 1; sign += 2) {
+		const struct wide sum = wide_sum(
+			wide_product(sign * (big + 5), INT64_C(1) << 60),
+			wide_product(-sign * big, INT64_C(1) << 60));
+
+		assert_true(wide_value(sum) == sign * 5 * 0x1p60);
+	}
+	for (int a = -9; a <= 9; a++)
+		for (int b = 1; b <= 4; b++)
+			assert_true((double)floor_div(a, b) == floor((double)a / b));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_order_statistics),
+		cmocka_unit_test(test_pair_table),
+		cmocka_unit_test(test_array),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_wide),
+	};
+
+	return cmocka_run_group_tests_name("util", tests, NULL, NULL);
+}
