@@ -24,7 +24,7 @@
 #define ID_DIGITS 64
 #define SHOWN_DIGITS 12
 
-static struct namespace {
+static struct netns {
 	uint64_t inode;
 	char name[NAME_SIZE];
 } *namespaces;
@@ -69,8 +69,8 @@ static bool is_known(uint64_t inode)
 
 static void add(uint64_t inode, const char *name)
 {
-	struct namespace *more;
-	struct namespace *last;
+	struct netns *more;
+	struct netns *last;
 
 	if (!inode || is_known(inode) || num_namespaces == MAX_NAMESPACES)
 		return;

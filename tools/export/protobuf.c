@@ -98,6 +98,7 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	uLongf size = compressBound(seq->num_packed);
 	uint8_t *bytes = malloc(size), *packed = NULL;
+	bool written = false;
 	/* The fastest: others take far longer than all else, and save little. */
 	bool ok = bytes && compress2(bytes, &size, seq->packed, seq->num_packed,
 				     Z_BEST_SPEED) == Z_OK;
@@ -107,10 +108,10 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	if (ok)
 		packed = malloc(pack(&packet, NULL));
 	if (packed)
-		fwrite(packed, pack(&packet, packed), 1, timeline->out);
+		written = fwrite(packed, pack(&packet, packed), 1, timeline->out);
 	free(bytes);
 	free(packed);
-	return packed;
+	return written;
 }
 
 /* Write what waits. */

@@ -240,22 +240,22 @@ static int begin_stream(struct view *view, const bt_message *message)
 {
 	const bt_stream *bt =
 		bt_message_stream_beginning_borrow_stream_const(message);
-	struct view_stream *stream = calloc(1, sizeof(*stream));
+	struct view_stream *stream;
 	struct view_trace *trace;
 	int ret;
 
-	if (!stream)
-		return -ENOMEM;
 	if (view->num_traces == LIVE_MAX_TRACES)
 		return -E2BIG;
-	trace = find_trace(view, bt_stream_borrow_trace_const(bt),
-			   &stream->trace);
-	if (!trace)
+	stream = calloc(1, sizeof(*stream));
+	trace = stream ? find_trace(view, bt_stream_borrow_trace_const(bt),
+				    &stream->trace) : NULL;
+	if (stream)
+		stream->bt = bt;
+	if (!trace || !tsearch(stream, &view->streams, compare_streams)) {
+		free(stream);
 		return -ENOMEM;
-	stream->bt = bt;
+	}
 	stream->s.trace = &trace->trace;
-	if (!tsearch(stream, &view->streams, compare_streams))
-		return -ENOMEM;
 	trace->num_streams++;
 	ret = ctf_stream_begin(&stream->s, message);
 	if (!ret)

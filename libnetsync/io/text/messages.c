@@ -49,7 +49,7 @@ static int bad_line(struct lines *l, const char *p)
 static int hosts(const struct text *text, const char *p, struct word *hosts)
 {
 	(void)text;
-	p = take_word(take_word(p, &hosts[0]), &hosts[1]);
+	take_word(take_word(p, &hosts[0]), &hosts[1]);
 	return hosts[0].len && hosts[1].len ? 2 : 0;
 }
 
