@@ -13,6 +13,9 @@ TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "selftests" / "tools"))
 from ktap import case, check, main  # noqa: E402
 
+# Tests take these from here.
+__all__ = ["case", "check", "main"]
+
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork",
               "--kill-child", "--mount-proc"]

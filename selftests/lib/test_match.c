@@ -102,16 +102,33 @@ static void test_fields(void **state)
 		n->p.seq += (uint32_t)i * 1000;
 		see(n, A, NETSYNC_OUT, 0);
 		switch (i) {
-		case 0: n->p.saddr[15]++; break;
-		case 1: n->p.daddr[0]++; break;
-		case 2: n->p.sport++; break;
-		case 3: n->p.dport++; break;
-		case 4: n->p.ip_id++; break;
-		case 5: n->p.len++; break;
-		case 6: n->p.window++; break;
-		case 7: n->p.tsval++; break;
-		case 8: n->p.fields ^= NETSYNC_HAS_TSTAMP |
-				       NETSYNC_HAS_NO_TSTAMP; break;
+		case 0:
+			n->p.saddr[15]++;
+			break;
+		case 1:
+			n->p.daddr[0]++;
+			break;
+		case 2:
+			n->p.sport++;
+			break;
+		case 3:
+			n->p.dport++;
+			break;
+		case 4:
+			n->p.ip_id++;
+			break;
+		case 5:
+			n->p.len++;
+			break;
+		case 6:
+			n->p.window++;
+			break;
+		case 7:
+			n->p.tsval++;
+			break;
+		case 8:
+			n->p.fields ^= NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
+			break;
 		}
 		see(n, B, NETSYNC_IN, 0);
 	}

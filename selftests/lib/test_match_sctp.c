@@ -54,13 +54,27 @@ static void test_fields(void **state)
 		b->p.tsn += (uint32_t)i * 10;
 		see(b, A, NETSYNC_OUT, i);
 		switch (i) {
-		case 0: b->p.vtag++; break;
-		case 1: b->p.tsn++; break;
-		case 2: b->p.chunk = SACK; break;
-		case 3: b->p.len++; break;
-		case 4: b->p.ip_id++; break;
-		case 5: b->p.fields ^= NETSYNC_HAS_TSN; break;
-		case 6: b->p.protocol = 17; break;
+		case 0:
+			b->p.vtag++;
+			break;
+		case 1:
+			b->p.tsn++;
+			break;
+		case 2:
+			b->p.chunk = SACK;
+			break;
+		case 3:
+			b->p.len++;
+			break;
+		case 4:
+			b->p.ip_id++;
+			break;
+		case 5:
+			b->p.fields ^= NETSYNC_HAS_TSN;
+			break;
+		case 6:
+			b->p.protocol = 17;
+			break;
 		}
 		see(b, B, NETSYNC_IN, 50 + i);
 	}

@@ -3,9 +3,7 @@
 
 They share a clock: the truth is an offset of 0.
 """
-import contextlib
 import os
-import pathlib
 import subprocess
 import sys
 import time
