@@ -12,7 +12,7 @@
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
 #   make check-packets     the modules, with a million distorted packets
-#   make check-style       the modules, by gcc, clang, sparse and checkpatch
+#   make check-style       what can be said of the source without running it
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
 #   make check-packages    packages of distributions, in clean ones
 #   make fuzz              readers and agents, with what nobody wrote  [FUZZ_SECONDS=]
@@ -506,9 +506,9 @@ check-packets:
 
 .PHONY: check-style
 check-style:
-	selftests/rig/setup guest style
+	selftests/rig/setup build check guest style
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run selftests/style/test_style
+	selftests/run $(SOURCE_TESTS) selftests/style/test_style
 
 .PHONY: check-dkms
 check-dkms:
