@@ -3,8 +3,8 @@
  * The line, the possible slopes and the bounds of a pair against a solver that
  * tries every line through two messages, on small random cases.
  */
-#include "test.h"
 #include "bound/rate-bound.h"
+#include "messages.h"
 #include "pair/estimate.h"
 
 #define MAX_POINTS 8
@@ -306,14 +306,6 @@ static void test_exact_decision(void **state)
 	}
 }
 
-static void add(struct pairs *ps, uint32_t from, uint32_t to, int64_t send,
-		int64_t recv)
-{
-	const struct endpoint ends[] = { { from, EPOCH, send }, { to, EPOCH, recv } };
-
-	assert_int_equal(pairs_add(ps, &ends[0], &ends[1]), 0);
-}
-
 static void test_one_direction(void **state)
 {
 	struct pairs ps = { 0 };
@@ -321,7 +313,7 @@ static void test_one_direction(void **state)
 
 	(void)state;
 	for (int64_t i = 0; i < 100; i++)
-		add(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 +
+		add_message(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 +
 					i * 37 % 11);
 	pairs_settle(&ps);
 	estimate_max_margin(&e, ps.pair[0], 500e-6);
@@ -340,8 +332,8 @@ static void test_skew_beyond_limit(void **state)
 	for (int64_t i = 0; i < 100; i++) {
 		int64_t t = i * SEC, other = t + i * 2000000;
 
-		add(&ps, 0, 1, t, other + 1000);
-		add(&ps, 1, 0, other + 500, t + 1500);
+		add_message(&ps, 0, 1, t, other + 1000);
+		add_message(&ps, 1, 0, other + 500, t + 1500);
 	}
 	pairs_settle(&ps);
 	estimate_max_margin(&e, ps.pair[0], 500e-6);
@@ -394,9 +386,9 @@ static void test_regression(void **state)
 				q->x = below(&seed, span) - span / 2;
 				q->y = apart + q->x / 30000 + (side ? -d : d);
 				if (side)
-					add(&ps, 1, 0, q->x + q->y, q->x);
+					add_message(&ps, 1, 0, q->x + q->y, q->x);
 				else
-					add(&ps, 0, 1, q->x, q->x + q->y);
+					add_message(&ps, 0, 1, q->x, q->x + q->y);
 				/* The same for 2^59 ns as for 1 ns. */
 				x += q->x / (2 * N);
 			}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Messages of hosts whose clocks are known, for tests of what is made of them. */
+#ifndef SELFTESTS_MESSAGES_H
+#define SELFTESTS_MESSAGES_H
+
+#include "message/message.h"
+#include "test.h"
+
+/* Times are relative to EPOCH. */
+static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to,
+			       int64_t sent, int64_t received)
+{
+	const struct endpoint a = { .host = from, .origin = EPOCH, .t = sent };
+	const struct endpoint b = { .host = to, .origin = EPOCH, .t = received };
+
+	assert_int_equal(pairs_add(ps, &a, &b), 0);
+}
+
+/*
+ * Once a second for so many, host 0 asks and host 1 answers, which takes
+ * @delay each way and up to as much again; host 1 is @ahead.
+ */
+static inline void add_talk(struct pairs *ps, int seconds, int64_t ahead,
+			    int64_t delay)
+{
+	uint64_t seed = 7;
+
+	for (int i = 0; i < seconds; i++) {
+		const int64_t t = i * SEC + SEC / 2;
+
+		add_message(ps, 0, 1, t, t + ahead + delay + below(&seed, delay));
+		add_message(ps, 1, 0, t + ahead + SEC / 4,
+			    t + SEC / 4 + delay + below(&seed, delay));
+	}
+	assert_int_equal(pairs_settle(ps), 0);
+	assert_int_equal(ps->num, 1);
+}
+
+#endif

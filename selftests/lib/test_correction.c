@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Corrections of straight clocks: numbers that can be worked out by hand. */
+#include "curve/correction.h"
+#include "test.h"
+
+/* 1000 s long, 5 ms behind, and 10 ppm slow */
+static const struct correction slow = {
+	.known = true, .to = 1000 * SEC, .offset = 5000000, .skew = 10e-6,
+};
+/* The reference itself. */
+static const struct correction reference = { .known = true, .to = 1000 * SEC };
+
+static void test_changes_before(void **state)
+{
+	struct change_point at[] = { { .t = 10 }, { .t = 20 }, { .t = 20 }, { .t = 30 } };
+	const struct correction c = { .change = at, .num_changes = 4 };
+
+	(void)state;
+	assert_int_equal(correction_changes_before(&reference, 5), 0);
+	assert_int_equal(correction_changes_before(&c, -1), 0);
+	assert_int_equal(correction_changes_before(&c, 10), 0);
+	assert_int_equal(correction_changes_before(&c, 10.5), 1);
+	assert_int_equal(correction_changes_before(&c, 20), 1);
+	assert_int_equal(correction_changes_before(&c, 21), 3);
+	assert_int_equal(correction_changes_before(&c, 1e18), 4);
+}
+
+static void test_straight(void **state)
+{
+	int64_t ref;
+
+	(void)state;
+	assert_true(correction_covers(&slow, 0));
+	assert_true(correction_covers(&slow, 1000 * SEC));
+	assert_false(correction_covers(&slow, -1));
+	assert_false(correction_covers(&slow, 1000 * SEC + 1));
+	assert_true(correction_at(&reference, 77, &ref) == 0);
+	assert_int_equal(ref, 77);
+	/* 100 s * 10 ppm are 1 ms more than at the start. */
+	assert_true(fabs(correction_at(&slow, 100 * SEC, &ref)) < 1);
+	assert_in_range(ref - 100 * SEC, 5999999, 6000000);
+}
+
+/* There and back again. */
+static void test_between(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		const int64_t t = below(&seed, 1000 * SEC);
+		int64_t at, back;
+		double rest = correction_between(&slow, t, &reference, &at);
+
+		assert_true(fabs((double)(at - t) + rest -
+				 (5e6 + 10e-6 * (double)t)) < 0.01);
+		rest = correction_between(&reference, at, &slow, &back);
+		assert_true(fabs((double)(back - t) + rest) < 1.01);
+	}
+}
+
+static void test_segments(void **state)
+{
+	struct netsync_segment *segment = NULL;
+	int64_t num = correction_segments(&slow, &reference, EPOCH, EPOCH + SEC,
+					  &segment);
+
+	(void)state;
+	assert_true(num >= 1);
+	/* A straight clock: each segment is right everywhere. */
+	for (int64_t i = 0; i < num; i++) {
+		const double t = (double)(segment[i].from_ns - EPOCH);
+
+		assert_true(fabs((double)(segment[i].offset_ns - SEC) -
+				 (5e6 + 10e-6 * t)) < 2);
+		assert_true(fabs(segment[i].rate - 1 - 10e-6) < 1e-12);
+		assert_true(!i || segment[i].from_ns > segment[i - 1].from_ns);
+	}
+	free(segment);
+}
+
+/* Of a pair of clocks that agree, what is received before it was sent. */
+static void test_inverts(void **state)
+{
+	const struct correction *both[2] = { &reference, &reference };
+
+	(void)state;
+	/* (x, y) of the first, (x, -y) of the second direction: y is the delay. */
+	for (int way = 0; way < 2; way++) {
+		const struct point takes = { SEC, 100 }, inverted = { SEC, -100 };
+		const struct point outside = { 5000 * SEC, -100 };
+
+		assert_false(correction_inverts(both, way, &takes));
+		assert_true(correction_inverts(both, way, &inverted));
+		assert_false(correction_excludes(both, way, &takes));
+		assert_true(correction_excludes(both, way, &outside));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes_before),
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_inverts),
+	};
+
+	return cmocka_run_group_tests_name("correction", tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The likelihood fit of a host with one neighbour, whose clocks differ by a constant. */
+#include "curve/constraints.h"
+#include "curve/delays.h"
+#include "curve/fit.h"
+#include "curve/host-fit.h"
+#include "sample.h"
+
+/* What the correction has too little of, see sample.h. */
+#define MISSING (250e3)
+
+static double worst(const struct fit *f)
+{
+	double most = 0;
+
+	for (double t = 0; t < (double)(SECONDS * SEC); t += (double)SEC)
+		most = fmax(most, fabs(spline_at(&f->curve, t) - MISSING));
+	return most;
+}
+
+static void fit(struct sample *s, size_t intervals)
+{
+	struct host_fit k = { .correction = &s->c, .obs = s->p, .drift = 1e-16 };
+	double residual, cost;
+	struct fit f;
+
+	assert_int_equal(constraints_fit_new(&f, &k, intervals), 0);
+	assert_int_equal(constraints_spans(&k, intervals), intervals);
+	constraints_set_scores(&f, &k, intervals);
+	host_fit_set_residuals(&k, &f.curve);
+	constraints_set(&f, &k);
+	assert_true(f.num_constraints > 0 && f.num_constraints <= f.constraint_room);
+	assert_int_equal(fit_start(&f, &residual), 0);
+	/* The middle of both directions. */
+	assert_true(worst(&f) < 0.2 * DELAY);
+	assert_true(residual > 0 && residual < 2.0 * DELAY);
+	assert_int_equal(fit_solve(&f, 1, 30, &cost), 0);
+	/* Far less than delays differ: the quickest of many decide. */
+	assert_true(worst(&f) < 0.05 * DELAY);
+	assert_true(fabs(f.margin[0] - DELAY) < 0.05 * DELAY);
+	constraints_fit_free(&f);
+}
+
+static void test_constant(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	observations_set_residuals(&s.p, NULL, NULL);
+	assert_int_equal(delays_set_means(&s.p), 0);
+	fit(&s, 1);
+	fit(&s, 4);
+	sample_release(&s);
+}
+
+/* The whole estimator of a host. */
+static void test_host(void **state)
+{
+	struct pairs few = { 0 };
+	struct sample s;
+	int64_t ref;
+
+	(void)state;
+	sample_gather(&s);
+	assert_true(host_fit_useful(s.link.pair));
+	assert_int_equal(host_fit(&s.c, &s.link, 1, 1e-16), 0);
+	for (int64_t t = SEC; t < (SECONDS - 1) * SEC; t += SEC) {
+		correction_at(&s.c, AHEAD + t, &ref);
+		assert_true(llabs(ref - t) < DELAY / 10);
+	}
+	correction_release(&s.c);
+	sample_release(&s);
+
+	add_talk(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
+	assert_false(host_fit_useful(few.pair[0]));
+	pairs_release(&few);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_constant),
+		cmocka_unit_test(test_host),
+	};
+
+	return cmocka_run_group_tests_name("fit", tests, NULL, NULL);
+}

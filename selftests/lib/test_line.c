@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The line of a pair, in numbers worked out by hand; and the table of methods. */
+#include "pair/estimate.h"
+#include "test.h"
+
+/* At x = 1000 s host[1] is 7.5 ns ahead, and it gains 2 ppm. */
+static const struct line line = {
+	.x = 1000 * SEC, .y = 7, .frac = 0.5, .slope = 2e-6,
+};
+
+static void test_above(void **state)
+{
+	(void)state;
+	assert_true(line_above(&line, 1000 * SEC, 0) == 7.5);
+	assert_true(line_above(&line, 1000 * SEC, 10) == -2.5);
+	assert_true(fabs(line_above(&line, 1001 * SEC, 0) - 2007.5) < 1e-9);
+}
+
+static void test_to_second(void **state)
+{
+	int64_t t = 1000 * SEC;
+
+	(void)state;
+	assert_true(line_to_second(&line, &t) == 0.5);
+	assert_int_equal(t, 1000 * SEC + 7);
+	t = 999 * SEC;
+	assert_true(fabs(line_to_second(&line, &t) - 0.5) < 1e-9);
+	assert_int_equal(t, 999 * SEC + 7 - 2000);
+}
+
+/* There and back again: nothing is lost but what is below 1 ns. */
+static void test_both_ways(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		const int64_t x = below(&seed, 1000000 * SEC);
+		int64_t t = x;
+		const double rest = line_to_second(&line, &t);
+		const double back = line_to_first(&line, &t);
+
+		assert_true(rest >= 0 && rest < 1 && back >= 0 && back < 1);
+		assert_true(fabs((double)(t - x) + rest + back) < 0.01);
+	}
+}
+
+static void test_methods(void **state)
+{
+	const struct method *automatic = method_of(NETSYNC_METHOD_AUTO);
+	const struct method *hull = method_of(NETSYNC_METHOD_HULL);
+	const struct method *regression = method_of(NETSYNC_METHOD_REGRESSION);
+
+	(void)state;
+	assert_true(automatic->curves && !automatic->straight);
+	assert_true(!hull->curves && hull->straight);
+	assert_false(regression->curves);
+	assert_ptr_equal(hull->estimate, estimate_max_margin);
+	assert_ptr_equal(regression->estimate, estimate_regression);
+	assert_null(method_of(NETSYNC_METHOD_REGRESSION + 1));
+	assert_null(method_of(UINT32_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_above),
+		cmocka_unit_test(test_to_second),
+		cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_methods),
+	};
+
+	return cmocka_run_group_tests_name("line", tests, NULL, NULL);
+}
