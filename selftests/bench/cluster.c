@@ -7,12 +7,22 @@
 
 #define EPOCH INT64_C(1700000000000000000)
 #define SEC 1e9
-#define MAX_BREAKS 3
+#define HOUR 3600
+#define MAX_BREAKS 8
+#define PAUSES_OF_HOST 3
+#define PROCESSORS 4
 
 struct rate_piece {
 	double from;
 	double skew;
 	double ahead;		/* at from, by the pieces before */
+};
+
+/* Rates one after another, each until the next begins. */
+struct rate_pieces {
+	struct rate_piece *piece;
+	size_t num;
+	size_t room;
 };
 
 struct clock_break {
@@ -29,8 +39,8 @@ struct cluster_clock {
 	double amplitude;
 	double omega;
 	double phase;
-	struct rate_piece *piece;
-	int num_pieces;
+	struct rate_pieces steps;	/* by whoever steers it */
+	struct rate_pieces quartz;
 	struct clock_break brk[MAX_BREAKS];
 	int num_breaks;
 };
@@ -77,25 +87,172 @@ static long below(uint64_t *s, long n)
 
 /* ---- clocks ------------------------------------------------------------ */
 
+/* The rate is @skew from @t on. */
+static bool add_piece(struct rate_pieces *p, double t, double skew)
+{
+	struct rate_piece *last = p->num ? &p->piece[p->num - 1] : NULL;
+
+	if (p->num == p->room) {
+		size_t room = 2 * p->room + 16;
+		struct rate_piece *more = realloc(p->piece,
+						  room * sizeof(*more));
+
+		if (!more)
+			return false;
+		p->piece = more;
+		p->room = room;
+		last = p->num ? &p->piece[p->num - 1] : NULL;
+	}
+	p->piece[p->num++] = (struct rate_piece){
+		t, skew, last ? last->ahead + last->skew * (t - last->from) : 0
+	};
+	return true;
+}
+
+static double pieces_ahead(const struct rate_pieces *p, double t)
+{
+	size_t low = 0, high = p->num;
+
+	if (!high)
+		return 0;
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p->piece[mid].from <= t)
+			low = mid;
+		else
+			high = mid;
+	}
+	return p->piece[low].ahead + (t - p->piece[low].from) *
+	       p->piece[low].skew;
+}
+
 static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
 {
-	double skew = 0, at = 0, ahead = 0;
+	double skew = 0, at = 0;
 
-	k->piece = malloc((size_t)(span / (100 * SEC) + 2) *
-			  sizeof(*k->piece));
-	if (!k->piece)
-		return false;
-	for (k->num_pieces = 0; at < span; k->num_pieces++) {
+	while (at < span) {
 		double length = between(s, 100 * SEC, 300 * SEC);
 		double step = random64(s) & 1 ? 20e-6 : -20e-6;
 
-		k->piece[k->num_pieces] =
-			(struct rate_piece){ at, skew, ahead };
+		if (!add_piece(&k->steps, at, skew))
+			return false;
 		at += length;
-		ahead += skew * length;
 		skew += fabs(skew + step) < 50e-6 ? step : -step;
 	}
 	return true;
+}
+
+/* Of a normal distribution (G. E. P. Box, M. E. Muller, 1958). */
+static double normal(uint64_t *s)
+{
+	double r = sqrt(-2 * log(uniform(s)));
+
+	return r * cos(2 * M_PI * uniform(s));
+}
+
+/*
+ * Frequency noise of IEEE Std 1139, as of a computer's quartz (Allan deviation
+ * about 1e-9 from 10 to 1,000 s): a random walk of 3.5e-10 in a second's root;
+ * flicker, as sums of relaxations whose times are in powers of ten; 0.1 ppm by
+ * the temperature of a room, in 10-30 min.
+ */
+static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
+{
+	const double step = 10 * SEC;
+	double walk = 0, flicker[4] = { 0 };
+	double omega = 2 * M_PI / between(s, 600 * SEC, 1800 * SEC);
+	double phase = between(s, 0, 2 * M_PI);
+
+	for (double t = 0; t < span; t += step) {
+		double skew, length = 10;
+
+		walk += 3.5e-10 * sqrt(step / SEC) * normal(s);
+		skew = walk + 0.1e-6 * sin(omega * t + phase);
+		for (int i = 0; i < 4; i++, length *= 10) {
+			double keep = exp(-step / SEC / length);
+
+			flicker[i] = keep * flicker[i] +
+				     5e-10 * sqrt(1 - keep * keep) * normal(s);
+			skew += flicker[i];
+		}
+		if (!add_piece(&k->quartz, t, skew))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A daemon wakes up, estimates the offset, slews it away at a constant rate,
+ * and corrects the frequency a little (chrony.conf(5), maxslewrate).
+ */
+struct daemon {
+	double poll_s[2];
+	double slew[2];
+	double slew_s[2];
+	double frequency;	/* largest correction */
+};
+
+static bool make_daemon(struct cluster_clock *k, const struct daemon *d,
+			double span, uint64_t *s)
+{
+	double t = 0, frequency = 0, ahead = 0;
+
+	if (!add_piece(&k->steps, 0, 0))
+		return false;
+	for (;;) {
+		double length = between(s, d->poll_s[0], d->poll_s[1]) * SEC;
+		double slew = between(s, d->slew[0], d->slew[1]);
+		double take = between(s, d->slew_s[0], d->slew_s[1]) * SEC;
+		double change = uniform(s) * d->frequency;
+
+		ahead += frequency * length;
+		t += length;
+		if (t + take > span)
+			return true;
+		/* Mostly back to where it should be: measurements are noisy. */
+		if ((ahead > 0) == (uniform(s) < 0.8)) {
+			slew = -slew;
+			change = -change;
+		}
+		frequency = 0.9 * frequency + change;
+		if (!add_piece(&k->steps, t, frequency + slew) ||
+		    !add_piece(&k->steps, t + take, frequency))
+			return false;
+		ahead += (frequency + slew) * take;
+		t += take;
+	}
+}
+
+static bool make_adjtime(struct cluster_clock *k, double span, uint64_t *s)
+{
+	double t = 0;
+
+	if (!add_piece(&k->steps, 0, 0))
+		return false;
+	for (;;) {
+		double us = between(s, 200, 3000);
+		double sign = random64(s) & 1 ? 1 : -1;
+
+		t += between(s, 100 * SEC, 300 * SEC);
+		if (t + 8 * SEC > span)
+			return true;
+		for (; us > 0; us -= 500, t += SEC)
+			if (!add_piece(&k->steps, t,
+				       sign * fmin(us, 500) * 1e-6))
+				return false;
+		if (!add_piece(&k->steps, t, 0))
+			return false;
+	}
+}
+
+static bool make_smear(struct cluster_clock *k, double span)
+{
+	double day = 24 * HOUR * SEC, from = (span - day) / 2;
+
+	return add_piece(&k->steps, 0, 0) &&
+	       add_piece(&k->steps, from, -SEC / day) &&
+	       add_piece(&k->steps, from + day, 0);
 }
 
 static void make_breaks(struct cluster_clock *k, unsigned int clocks,
@@ -110,13 +267,46 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks,
 	}
 	if (!(clocks & PAUSES))
 		return;
-	for (int i = k->num_breaks; i < MAX_BREAKS; i++) {
-		double at = span * (i + between(s, 0.2, 0.8)) / MAX_BREAKS;
+	for (int i = k->num_breaks; i < PAUSES_OF_HOST; i++) {
+		double at = span * (i + between(s, 0.2, 0.8)) / PAUSES_OF_HOST;
 
 		k->brk[k->num_breaks++] = (struct clock_break){
 			at, at + between(s, 0.2 * SEC, 2 * SEC), 0
 		};
 	}
+}
+
+/* Set by seconds, and in turn by up to @small ns. */
+static void make_settings(struct cluster_clock *k, int times, double small,
+			  double span, uint64_t *s)
+{
+	for (int i = 0; i < times; i++) {
+		double at = span * (i + between(s, 0.2, 0.8)) / times;
+		double by = small && i & 1 ? between(s, 5e3, small)
+					   : between(s, 0.5 * SEC, 5 * SEC);
+
+		k->brk[k->num_breaks++] = (struct clock_break){
+			at, at, random64(s) & 1 ? by : -by
+		};
+	}
+}
+
+static bool make_steering(struct cluster_clock *k, unsigned int clocks,
+			  double span, uint64_t *s)
+{
+	static const struct daemon busy = {
+		.poll_s = { 16, 64 }, .slew = { 20e-6, 100e-6 },
+		.slew_s = { 0.5, 8 }, .frequency = 0.3e-6,
+	}, calm = {
+		.poll_s = { 64, 1024 }, .slew = { 0.1e-6, 5e-6 },
+		.slew_s = { 1, 60 }, .frequency = 0.02e-6,
+	};
+
+	if (clocks & RATE_STEPS)
+		return make_rate_steps(k, span, s);
+	if (clocks & (CHRONY | CHRONY_CALM))
+		return make_daemon(k, clocks & CHRONY ? &busy : &calm, span, s);
+	return !(clocks & ADJTIME) || make_adjtime(k, span, s);
 }
 
 static bool make_clock(struct cluster *c, int host, uint64_t *s)
@@ -136,34 +326,29 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 			k->ramp = (uniform(s) < 0.5 ? 20e-6 : -20e-6) /
 				  (3600 * SEC);
 	}
-	if (host == 1)
+	if (host == 1) {
 		make_breaks(k, clocks, c->span_ns, s);
-	return !(clocks & RATE_STEPS) || steady ||
-	       make_rate_steps(k, c->span_ns, s);
-}
-
-static double rate_steps_ahead(const struct cluster_clock *k, double t)
-{
-	int low = 0, high = k->num_pieces;
-
-	if (!high)
-		return 0;
-	while (high - low > 1) {
-		int mid = (low + high) / 2;
-
-		if (k->piece[mid].from <= t)
-			low = mid;
-		else
-			high = mid;
+		if (clocks & SET)
+			make_settings(k, MAX_BREAKS, 200e3, c->span_ns, s);
+		if (clocks & SUSPEND)
+			k->brk[k->num_breaks++] = (struct clock_break){
+				0.4 * c->span_ns, 0.4 * c->span_ns * 17 / 12, 0
+			};
+		if ((clocks & SMEAR) && !make_smear(k, c->span_ns))
+			return false;
 	}
-	return k->piece[low].ahead + (t - k->piece[low].from) *
-	       k->piece[low].skew;
+	if (host == c->spec.hosts - 1 && (clocks & SET_LAST))
+		make_settings(k, 3, 0, c->span_ns, s);
+	if (!steady && !make_steering(k, clocks, c->span_ns, s))
+		return false;
+	return !(clocks & QUARTZ) || make_quartz(k, c->span_ns, s);
 }
 
 /* Against true time, without the offset. */
 static double ahead(const struct cluster_clock *k, double t)
 {
-	double e = k->skew * t + rate_steps_ahead(k, t);
+	double e = k->skew * t + pieces_ahead(&k->steps, t) +
+		   pieces_ahead(&k->quartz, t);
 
 	if (k->amplitude)
 		e += k->amplitude * sin(k->omega * t + k->phase) +
@@ -200,6 +385,25 @@ bool cluster_break(const struct cluster *c, int host, int index, double *from,
 	*to = k->brk[index].to;
 	*ahead = k->brk[index].ahead;
 	return true;
+}
+
+bool cluster_host_is_sound(const struct cluster *c, int host)
+{
+	return !(c->spec.clocks & FALSE_LAST) || host != c->spec.hosts - 1;
+}
+
+/* What a program that runs there reads. */
+static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
+{
+	int64_t r = cluster_reading(c, host, t);
+	double resolution = c->spec.resolution_ns;
+
+	if (!cluster_host_is_sound(c, host)) {
+		double processor = (double)below(s, PROCESSORS) / PROCESSORS;
+
+		r += llround((10e6 + 100e-6 * t) * processor);
+	}
+	return resolution ? r - r % (int64_t)resolution : r;
 }
 
 /* A host that stands still does what it has to do soon after it is back. */
@@ -264,11 +468,11 @@ struct draw {
 };
 
 static void add(struct cluster *c, int from, int to, double sent,
-		double received)
+		double received, uint64_t *s)
 {
 	c->msg[c->num++] = (struct cluster_message){
-		(uint32_t)from, (uint32_t)to, cluster_reading(c, from, sent),
-		cluster_reading(c, to, received)
+		(uint32_t)from, (uint32_t)to, stamp(c, from, sent, s),
+		stamp(c, to, received, s)
 	};
 }
 
@@ -300,18 +504,25 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 
 	if (spec->lost[back] && uniform(&d->faults) < spec->lost[back])
 		return;
+	/* Nobody talks with a machine that is suspended. */
+	if ((spec->clocks & SUSPEND) &&
+	    (awake(&c->clock[from], t, &d->faults) != t ||
+	     awake(&c->clock[to], t, &d->faults) != t))
+		return;
 	t = awake(&c->clock[from], t, &d->faults);
 	if (spec->late && uniform(&d->faults) < spec->late)
 		delay += exponential(&d->faults, 20e6);
 	received = awake(&c->clock[to], t + delay, &d->faults);
 	if (spec->wrong && uniform(&d->faults) < spec->wrong)
 		received = unrelated(c, t, &d->faults);
-	add(c, from, to, t, received);
+	if (spec->near && uniform(&d->faults) < spec->near)
+		received += between(&d->faults, -200e3, 200e3);
+	add(c, from, to, t, received, &d->faults);
 	if (spec->repeated && uniform(&d->faults) < spec->repeated) {
 		if (random64(&d->faults) & 1)
 			received += exponential(&d->faults, 1e6);
 		add(c, from, to, t,
-		    awake(&c->clock[to], received, &d->faults));
+		    awake(&c->clock[to], received, &d->faults), &d->faults);
 	}
 }
 
@@ -372,8 +583,10 @@ no_memory:
 
 void cluster_free(struct cluster *c)
 {
-	for (int h = 0; c->clock && h < c->spec.hosts; h++)
-		free(c->clock[h].piece);
+	for (int h = 0; c->clock && h < c->spec.hosts; h++) {
+		free(c->clock[h].steps.piece);
+		free(c->clock[h].quartz.piece);
+	}
 	free(c->clock);
 	free(c->msg);
 	*c = (struct cluster){ 0 };

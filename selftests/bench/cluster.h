@@ -32,6 +32,34 @@ enum cluster_clocks {
 	PAUSES = 1 << 3,
 	/* host 0 has none of these */
 	STEADY_FIRST = 1 << 4,
+
+	/*
+	 * A quartz left alone (IEEE Std 1139): random-walk and flicker
+	 * frequency modulation, and the room's temperature.
+	 */
+	QUARTZ = 1 << 5,
+	/*
+	 * chronyd in a busy network: every 16-64 s it slews by 20-100 ppm for
+	 * 0.5-8 s, and corrects the rate.
+	 */
+	CHRONY = 1 << 6,
+	/* chronyd in a calm one: every 64-1024 s, by 0.1-5 ppm. */
+	CHRONY_CALM = 1 << 7,
+	/* adjtime(3): 500 us in each second, the rest in the last one. */
+	ADJTIME = 1 << 8,
+	/* Half a leap second, smeared linearly over 24 h, by host 1. */
+	SMEAR = 1 << 9,
+	/* host 1 is set, four times by seconds, four times by up to 200 us */
+	SET = 1 << 10,
+	/* the last host is set three times by seconds */
+	SET_LAST = 1 << 11,
+	/* host 1 is suspended for a sixth of the time; its clock stands still */
+	SUSPEND = 1 << 12,
+	/*
+	 * The last host has four processors whose clocks differ by up to 10 ms
+	 * and 100 ppm; nobody can say what its time is.
+	 */
+	FALSE_LAST = 1 << 13,
 };
 
 struct cluster_spec {
@@ -47,10 +75,12 @@ struct cluster_spec {
 
 	double late;		/* share: another exponential 20 ms */
 	double wrong;		/* share: received time of another packet */
+	double near;		/* share: received up to 200 us off */
 	double repeated;	/* share: twice, as it was or received later */
 	double lost[2];		/* share */
 	double gap_s;		/* nothing is sent for so long, once */
 	bool shuffled;
+	double resolution_ns;	/* of stamps; 0: 1 ns */
 };
 
 struct cluster_message {
@@ -80,6 +110,9 @@ int64_t cluster_reading(const struct cluster *c, int host, double t);
 
 /* How far @ref is ahead of @host at a true instant, to 0.001 ns or better. */
 double cluster_ahead(const struct cluster *c, int ref, int host, double t);
+
+/* Does its clock show a time that can be told? See FALSE_LAST. */
+bool cluster_host_is_sound(const struct cluster *c, int host);
 
 /*
  * When the @index-th jump or pause of @host begins and ends, and by how much
