@@ -305,6 +305,7 @@ static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
 			     const struct bound_segment *z)
 {
 	for (int side = UPPER; side <= LOWER; side++) {
+		b->vertices += z->num_vertices[side];
 		for (size_t i = 0; i < z->num_vertices[side]; i++) {
 			int64_t x = z->vertex[side][i].x, u, l;
 

@@ -70,6 +70,7 @@ struct rate_bound {
 	 * or a message is wrong, and no limit may be relied on.
 	 */
 	size_t infeasible;
+	size_t vertices; /* of all */
 };
 
 /**

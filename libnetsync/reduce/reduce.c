@@ -37,12 +37,23 @@ static struct range span_of(const struct reduction *r, uint32_t pair)
 	return s;
 }
 
+/*
+ * Limits that contradict each other leave no width at all, and say nothing: they
+ * cost as those that there are not. Of two such pairs the one that has fewer is
+ * better; else a host that contradicts all others would be the cheapest.
+ */
 static void set_bound_cost(struct reduction *r, uint32_t i)
 {
+	const struct rate_bound *b = &r->pair_bound[i].bound;
 	struct range s = span_of(r, i);
 	double width = pair_bound_width(&r->pair_bound[i], s.lo, s.hi);
+	double wrong = b->infeasible ? (double)b->infeasible /
+					       (double)b->vertices
+				     : 0;
 
-	r->bound_cost[i] = isinf(width) ? INCOMPLETE_COST : fmax(width, 1);
+	r->bound_cost[i] = isinf(width) ? INCOMPLETE_COST
+					: fmax(width, 1) +
+						  wrong * INCOMPLETE_COST;
 }
 
 static void set_noise_cost(struct reduction *r, uint32_t i)

@@ -111,11 +111,58 @@ static void test_hulls(void **state)
 	check_method(NETSYNC_METHOD_HULL);
 }
 
+/*
+ * One of ten reads its time from two processors' clocks, in turn: it contradicts
+ * all others, is not their time base, and spoils none of them.
+ */
+static void test_false_clock(void **state)
+{
+	struct netsync *ns = netsync_new();
+	char name[16];
+	uint64_t s = 9;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "host%u", i);
+		assert_int_equal(netsync_add_host(ns, name), i);
+	}
+	for (long i = 0; i < 40000; i++) {
+		uint32_t from = (uint32_t)below(&s, 10);
+		uint32_t to = (from + 1 + (uint32_t)below(&s, 9)) % 10;
+		int64_t t = below(&s, SPAN);
+		int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+
+		t += from == 0 && random64(&s) & 1 ? 10000000 : 0;
+		r += to == 0 && random64(&s) & 1 ? 10000000 : 0;
+		assert_int_equal(netsync_push_message(ns, from, to, EPOCH + t,
+						      EPOCH + r), 0);
+	}
+	assert_int_equal(netsync_solve(ns, NULL), 0);
+	assert_int_not_equal(netsync_reference(ns), 0);
+	for (uint32_t i = 1; i < 10; i++) {
+		struct netsync_host_info info = { .size = sizeof(info) };
+
+		assert_int_equal(netsync_get_host(ns, i, &info), 0);
+		assert_int_equal(info.quality, NETSYNC_ACCURATE);
+		for (int64_t t = 0; t <= SPAN; t += SPAN / 100) {
+			int64_t got, bound;
+
+			assert_int_equal(netsync_convert(
+				netsync_host_clock(ns, i), EPOCH + t, &got,
+				&bound), 0);
+			assert_in_range(llabs(got - EPOCH - t), 0, 15000);
+			assert_in_range(llabs(got - EPOCH - t), 0, bound);
+		}
+	}
+	netsync_free(ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_curves),
 		cmocka_unit_test(test_hulls),
+		cmocka_unit_test(test_false_clock),
 	};
 
 	return cmocka_run_group_tests_name("many", tests, NULL, NULL);
