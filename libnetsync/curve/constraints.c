@@ -22,6 +22,12 @@
  * third of the distance of the lowest message from the true edge. Chosen.
  */
 #define SCALE 0.3
+/*
+ * The score of a subinterval is at most this part of what its constraints hold,
+ * 1 / scale each: with more than all of it the objective has no minimum. Without
+ * excess it is a hundredth. Chosen.
+ */
+#define HOLD 0.5
 /* Smallest scale, ns: a tenth of the resolution of times. */
 #define MIN_SCALE 0.1
 /*
@@ -70,7 +76,7 @@ int constraints_fit_new(struct fit *f, const struct host_fit *k,
 	f->links = links;
 	if (new_curve(&f->curve, k, intervals))
 		return -ENOMEM;
-	f->margin = calloc(3 * links, sizeof(double));
+	f->margin = calloc(7 * links, sizeof(double));
 	f->score = calloc((links + 1) * f->curve.coefs, sizeof(double));
 	/* Bins at a knot may alternate between intervals: one in reserve. */
 	f->constraint_room = 2 * links * LOWEST *
@@ -82,6 +88,8 @@ int constraints_fit_new(struct fit *f, const struct host_fit *k,
 	f->density = f->score + f->curve.coefs;
 	f->scale = f->margin + links;
 	f->margin_score = f->scale + links;
+	f->mean = f->margin_score + links;
+	f->dense = f->mean + 2 * links;
 	return 0;
 }
 
@@ -117,14 +125,55 @@ static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 	return any;
 }
 
+/* By how much a bin's messages drive the curve away from it, 1 / ns. */
+static double score_of(const struct fit *f, const struct host_fit *k,
+		       size_t dir, const struct obs_bin *h)
+{
+	return bin_ambiguous(k, h) ? 0
+				   : (double)h->messages /
+					     (f->mean[dir] + h->excess_error);
+}
+
+static void add_score(struct fit *f, size_t dir, const struct place *p,
+		      double score)
+{
+	f->margin_score[dir / 2] += score;
+	if (dir & 1)
+		score = -score;
+	for (size_t b = 0; b < 4; b++)
+		f->score[p->first + b] += score * p->basis[b];
+}
+
+/* That of all messages, however little holds them. */
+static void set_full_scores(struct fit *f, const struct host_fit *k)
+{
+	size_t links = k->obs.links, coefs = f->curve.coefs;
+
+	memset(f->score, 0, coefs * sizeof(*f->score));
+	memset(f->margin_score, 0, links * sizeof(*f->margin_score));
+	memset(f->density, 0, links * coefs * sizeof(*f->density));
+	for (size_t i = 0; i < 2 * links; i++) {
+		const struct obs_direction *dir = &k->obs.direction[i];
+
+		for (size_t j = 0; j < dir->bins; j++) {
+			const struct obs_bin *h = &dir->bin[j];
+			double score = score_of(f, k, i, h);
+			struct place p;
+
+			if (!(score > 0))
+				continue;
+			p = spline_place(&f->curve, h->t);
+			f->density[i / 2 * coefs + p.first] +=
+				(double)h->messages / f->dense[i];
+			add_score(f, i, &p, score);
+		}
+	}
+	f->cut = false;
+}
+
 void constraints_set_scores(struct fit *f, const struct host_fit *k,
 			    size_t intervals)
 {
-	double *density = f->density;
-
-	memset(f->score, 0, f->curve.coefs * sizeof(*f->score));
-	memset(f->margin_score, 0, k->obs.links * sizeof(*f->margin_score));
-	memset(density, 0, k->obs.links * f->curve.coefs * sizeof(*density));
 	for (size_t i = 0; i < 2 * k->obs.links; i++) {
 		const struct obs_direction *dir = &k->obs.direction[i];
 		double dense = (double)dir->messages /
@@ -135,27 +184,13 @@ void constraints_set_scores(struct fit *f, const struct host_fit *k,
 		double scale = SCALE * mean / fmax(dense, 1) /
 			       sqrt((double)k->obs.links);
 
+		f->mean[i] = mean;
+		f->dense[i] = fmax(dense, 1);
 		/* The smaller scale of both directions. */
 		if (!(i & 1) || scale < f->scale[i / 2])
 			f->scale[i / 2] = fmax(scale, MIN_SCALE);
-		for (size_t j = 0; j < dir->bins; j++) {
-			const struct obs_bin *h = &dir->bin[j];
-			double force = (double)h->messages /
-				       (mean + h->excess_error);
-			struct place p;
-
-			if (bin_ambiguous(k, h))
-				continue;
-			p = spline_place(&f->curve, h->t);
-			density[i / 2 * f->curve.coefs + p.first] +=
-				(double)h->messages / fmax(dense, 1);
-			f->margin_score[i / 2] += force;
-			if (i & 1)
-				force = -force;
-			for (size_t b = 0; b < 4; b++)
-				f->score[p.first + b] += force * p.basis[b];
-		}
 	}
+	set_full_scores(f, k);
 }
 
 /* The lowest observations of a subinterval, so far. */
@@ -200,9 +235,12 @@ static double scale_of(const struct fit *f, size_t link, size_t interval)
 	       fmax(f->density[link * f->curve.coefs + interval], 1);
 }
 
-static void add_constraints(struct fit *f, size_t dir,
-			    const struct subinterval *sub)
+/* Return: what they hold, 1 / ns. */
+static double add_constraints(struct fit *f, size_t dir,
+			      const struct subinterval *sub)
 {
+	double hold = 0;
+
 	for (int i = 0;
 	     i < sub->kept && f->num_constraints < f->constraint_room; i++) {
 		const struct low *l = &sub->low[i];
@@ -215,12 +253,49 @@ static void add_constraints(struct fit *f, size_t dir,
 		w->side = (uint8_t)(dir & 1);
 		w->scale = fmax(scale_of(f, dir / 2, w->place.first),
 				SCALE * excess);
+		hold += 1 / w->scale;
 	}
+	return hold;
+}
+
+/* Only where delays are lifted do constraints hold less than the score. */
+static void cut_score(struct fit *f, const struct host_fit *k, size_t i,
+		      double hold, const struct obs_bin *bin, size_t bins)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < bins; j++)
+		sum += score_of(f, k, i, &bin[j]);
+	if (sum <= hold)
+		return;
+	f->cut = true;
+	for (size_t j = 0; j < bins; j++) {
+		struct place p = spline_place(&f->curve, bin[j].t);
+
+		add_score(f, i, &p,
+			  (hold / sum - 1) * score_of(f, k, i, &bin[j]));
+	}
+}
+
+/* The constraints of a subinterval, and a score that they hold. */
+static void add_subinterval(struct fit *f, const struct host_fit *k, size_t i,
+			    const struct subinterval *sub,
+			    const struct obs_bin *bin, size_t bins)
+{
+	double hold = HOLD * add_constraints(f, i, sub);
+	bool lifted = !sub->kept;
+
+	for (int n = 0; n < sub->kept; n++)
+		lifted |= sub->low[n].bin->excess > 0;
+	if (lifted)
+		cut_score(f, k, i, hold, bin, bins);
 }
 
 /* Each interval, however short or sparse, has its bins shared out evenly. */
 void constraints_set(struct fit *f, const struct host_fit *k)
 {
+	if (f->cut)
+		set_full_scores(f, k);
 	f->num_constraints = 0;
 	for (size_t i = 0; i < 2 * k->obs.links; i++) {
 		const struct obs_direction *dir = &k->obs.direction[i];
@@ -238,20 +313,19 @@ void constraints_set(struct fit *f, const struct host_fit *k)
 				if (next != interval)
 					break;
 			}
-			for (size_t j = from; j < to; j++) {
-				size_t n = (j - from) *
+			for (size_t j = from, begin = from; j < to; j++) {
+				size_t n = (j + 1 - from) *
 					   CONSTRAINT_SUBINTERVALS /
 					   (to - from);
 
-				if (n != sub.number) {
-					add_constraints(f, i, &sub);
-					sub = (struct subinterval){
-						.number = n
-					};
-				}
 				look_at_bin(&sub, k, i, &dir->bin[j]);
+				if (n == sub.number && j + 1 < to)
+					continue;
+				add_subinterval(f, k, i, &sub, &dir->bin[begin],
+						j + 1 - begin);
+				begin = j + 1;
+				sub = (struct subinterval){ .number = n };
 			}
-			add_constraints(f, i, &sub);
 		}
 	}
 }

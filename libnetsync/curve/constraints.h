@@ -23,7 +23,10 @@ void constraints_fit_free(struct fit *f);
 void constraints_set_scores(struct fit *f, const struct host_fit *k,
 			    size_t intervals);
 
-/* The observations of the smallest residuals become the constraints. */
+/*
+ * The observations of the smallest residuals become the constraints; the score
+ * is cut to what these hold.
+ */
 void constraints_set(struct fit *f, const struct host_fit *k);
 
 #endif

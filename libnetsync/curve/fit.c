@@ -50,6 +50,14 @@
 /* A |z| beyond which exp(-|z|) is below 1e-13, and taken as 0. */
 #define NEGLIGIBLE 30
 /*
+ * A pivot below this part of its diagonal element is rounding, of a coefficient
+ * that nothing determines; the element itself takes its place, and the step is
+ * still one downhill (P. E. Gill, W. Murray, "Newton-type methods for
+ * unconstrained and linearly constrained optimization", Mathematical Programming
+ * 7, 1974). Chosen by the precision of doubles, 1e-16.
+ */
+#define LEAST_PIVOT 1e-13
+/*
  * The last step is one that gains less than this, in log likelihood: a
  * hundredth of what tells two models apart (3 for a coefficient, see order.c).
  */
@@ -181,18 +189,25 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 		s->band[i * BAND] += LOOSE * mean;
 }
 
+static double pivot(double left, double diagonal)
+{
+	if (left > LEAST_PIVOT * diagonal)
+		return sqrt(left);
+	return diagonal > 0 ? sqrt(diagonal) : 1;
+}
+
 /* Cholesky factors in place, of a band and of a full matrix. */
 static void factor_band(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = i < BAND - 1 ? i : BAND - 1; k + 1 > 0; k--) {
-			double *x = &a[i * BAND + k], v = *x;
+			double *x = &a[i * BAND + k], v = *x, all = v;
 			size_t j = i - k;
 
 			for (size_t l = 1; l < BAND && l <= j && k + l < BAND;
 			     l++)
 				v -= a[i * BAND + k + l] * a[j * BAND + l];
-			*x = k ? v / a[j * BAND] : sqrt(fmax(v, 1e-300));
+			*x = k ? v / a[j * BAND] : pivot(v, all);
 		}
 	}
 }
@@ -215,11 +230,11 @@ static void solve_full(double *a, double *x, size_t m)
 {
 	for (size_t i = 0; i < m; i++) {
 		for (size_t j = 0; j <= i; j++) {
-			double v = a[i * m + j];
+			double all = a[i * m + j], v = all;
 
 			for (size_t k = 0; k < j; k++)
 				v -= a[i * m + k] * a[j * m + k];
-			a[i * m + j] = i == j ? sqrt(fmax(v, 1e-300))
+			a[i * m + j] = i == j ? pivot(v, all)
 					      : v / a[j * m + j];
 		}
 	}

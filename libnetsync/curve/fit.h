@@ -46,6 +46,9 @@ struct fit {
 	 */
 	double *score;
 	double *margin_score;
+	bool cut;      /* less than all messages make, see constraints.c */
+	double *mean;  /* excess delay of each direction, ns */
+	double *dense; /* messages of it in an interval */
 	/* Messages in a spline interval of each link, relative to the mean. */
 	double *density;
 	bool straight; /* a straight line is wanted */
