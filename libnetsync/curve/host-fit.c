@@ -295,6 +295,29 @@ static int check_change_points(struct host_fit *k, const struct link *links,
 	return ret;
 }
 
+/*
+ * When a change point was is not known better than to between the messages
+ * before and after it.
+ */
+static void widen_to_messages(struct correction *c,
+			      const struct observations *p)
+{
+	for (size_t i = 0; i < c->num_changes; i++) {
+		struct change_point *b = &c->change[i];
+		double before = b->t, after = p->span - b->t;
+
+		for (size_t j = 0; j < p->num; j++) {
+			double d = p->obs[j].t - b->t;
+
+			if (d > 0)
+				after = fmin(after, d);
+			else
+				before = fmin(before, -d);
+		}
+		b->uncertainty = fmax(b->uncertainty, fmax(before, after));
+	}
+}
+
 /* A line that inverts no message is better than a curve that does. */
 static void prefer_line(struct correction *c, const struct correction *line,
 			const struct link *links, size_t num_links)
@@ -347,6 +370,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		spline_read(&c->reader, &c->curve);
 		c->intervals = k.intervals;
 		c->expected_error = placement_expected_error(&k, &c->curve);
+		widen_to_messages(c, &k.obs);
 		k.best = (struct spline){ 0 };
 	}
 	/* Later, there is a curve already, and no line. */

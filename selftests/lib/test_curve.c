@@ -75,6 +75,9 @@ static int64_t bulk(int up, int64_t t)
 	return turn % 200 < 20 ? 12000 + (int64_t)exponential(&s, 700e3) : 30000;
 }
 
+/* Nothing is sent meanwhile. */
+static int64_t silent_from, silent_to;
+
 /* @wrong: the part of the messages that is off, by up to @most ns */
 static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 				  uint64_t seed, int reverse, double wrong,
@@ -93,6 +96,8 @@ static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 		int64_t r = t + delay(up, t) + (int64_t)exponential(&s, 100e3);
 		int64_t by = 0;
 
+		if (t >= silent_from && t < silent_to)
+			continue;
 		if (uniform(&s) < wrong)
 			by = below(&s, 2 * most) - most;
 		if (up)
@@ -323,6 +328,40 @@ static void test_bulk(void **state)
 	}
 }
 
+/* 1 of 100 is off by up to 50 ms: every sixth group of 16 holds one. */
+static void test_many_wrong(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++) {
+		struct netsync *ns = talk_badly(bending, same, 100000, seed, 0,
+						0.01, 50000000);
+
+		solve(ns, NETSYNC_METHOD_AUTO);
+		assert_true(worst_error(ns, bending) < 10000);
+		netsync_free(ns);
+	}
+}
+
+/* The rate changes at any time while nobody talks, and changes back. */
+static double in_silence(double t)
+{
+	return 50e-6 * (fmin(fmax(t - 291e9, 0), 3e9));
+}
+
+static void test_silence(void **state)
+{
+	struct netsync *ns;
+
+	(void)state;
+	silent_from = 290 * SEC;
+	silent_to = 310 * SEC;
+	ns = talk(in_silence, 100000, 1, 0);
+	solve(ns, NETSYNC_METHOD_AUTO);
+	worst_error(ns, in_silence);
+	netsync_free(ns);
+	silent_from = silent_to = 0;
+}
+
 static void test_few_messages(void **state)
 {
 	struct netsync *ns = talk(straight, 20, 4, 0);
@@ -350,6 +389,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_messages),
 		cmocka_unit_test(test_bulk),
 		cmocka_unit_test(test_few_messages),
+		cmocka_unit_test(test_many_wrong),
+		cmocka_unit_test(test_silence),
 	};
 
 	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);
