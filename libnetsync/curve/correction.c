@@ -94,7 +94,7 @@ bool correction_excludes(const struct correction *correction[2], int way,
 	       !correction_covers(correction[1], p->x + y);
 }
 
-bool correction_inverts(const struct correction *correction[2], int way,
+double correction_delay(const struct correction *correction[2], int way,
 			const struct point *p)
 {
 	int64_t y = way ? -p->y : p->y, ref[2];
@@ -102,8 +102,14 @@ bool correction_inverts(const struct correction *correction[2], int way,
 
 	frac += correction_at(correction[1], p->x + y, &ref[1]);
 	delay = (double)((__int128)ref[1] - ref[0]) + frac;
+	return way ? -delay : delay;
+}
+
+bool correction_inverts(const struct correction *correction[2], int way,
+			const struct point *p)
+{
 	/* Times are whole ns. */
-	return way ? delay > 1 : delay < -1;
+	return correction_delay(correction, way, p) < -1;
 }
 
 size_t correction_inversions(const struct pair *pair,

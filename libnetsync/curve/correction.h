@@ -73,7 +73,11 @@ double correction_between(const struct correction *from, int64_t t,
 size_t correction_inversions(const struct pair *pair,
 			     const struct correction *correction[2]);
 
-/* The same question of one message, @p of direction @way. */
+/* How long a message took, @p of direction @way, by the corrections, ns. */
+double correction_delay(const struct correction *correction[2], int way,
+			const struct point *p);
+
+/* Is it received before it is sent? */
 bool correction_inverts(const struct correction *correction[2], int way,
 			const struct point *p);
 

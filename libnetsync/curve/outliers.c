@@ -155,39 +155,46 @@ static bool is_inner(const struct bin_group *g, size_t n, size_t i)
 	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
 }
 
+double outliers_judge(const struct bin_group *g, size_t n, double *inward,
+		      double *buffer)
+{
+	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS
+							: SAMPLE_EVERY;
+	size_t looked = 0;
+
+	if (n < NEIGHBOURS + 1)
+		return HUGE_VAL;
+	for (size_t i = 0; i < n; i++) {
+		bool sample = i % every == 0;
+
+		inward[i] = 0;
+		if (!sample && is_inner(g, n, i))
+			continue;
+		inward[i] = inward_of(g, n, i);
+		if (sample)
+			buffer[looked++] = fabs(inward[i]);
+	}
+	return OUTLIER * fmax(median(buffer, looked), 1);
+}
+
 static size_t reject_in(struct observations *p, const struct correction *c,
 			struct obs_direction *dir, int side, double messages,
 			struct workspace *d)
 {
 	struct bin_group *g = d->group;
 	size_t n = observations_group(p, dir, side, messages, g);
-	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS
-							: SAMPLE_EVERY;
-	size_t rejected = 0, wrong = 0, looked = 0;
-	double scatter;
+	size_t rejected = 0, wrong = 0;
+	double most = outliers_judge(g, n, d->inward, d->buffer);
 
-	if (n < NEIGHBOURS + 1)
+	if (isinf(most))
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		bool sample = i % every == 0;
-
-		d->inward[i] = 0;
-		if (!sample && is_inner(g, n, i))
-			continue;
-		d->inward[i] = inward_of(g, n, i);
-		if (sample)
-			d->buffer[looked++] = fabs(d->inward[i]);
-	}
-	scatter = fmax(median(d->buffer, looked), 1);
 	for (size_t i = 0; i < n; i++)
-		wrong += d->inward[i] > OUTLIER * scatter;
+		wrong += d->inward[i] > most;
 	/* So many inward groups are no outliers. */
 	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++)
-		if (d->inward[i] > OUTLIER * scatter &&
-		    !near_change(c, dir, &g[i]))
+		if (d->inward[i] > most && !near_change(c, dir, &g[i]))
 			rejected += reject_below(p, dir, side, &g[i],
-						 g[i].y + d->inward[i] -
-							 OUTLIER * scatter);
+						 g[i].y + d->inward[i] - most);
 	return rejected;
 }
 

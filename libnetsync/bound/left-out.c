@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A message is wrong if it is received before it was sent, or lies inward of all
+ * around it, as outliers do (curve/outliers.h). The second finds those that the
+ * corrections do not invert because they take the delays of both directions for
+ * equal: what lies between the truth and the corrections.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bound/left-out.h"
+#include "curve/outliers.h"
+#include "util/array.h"
+
+/* Each group of messages is larger than the last by this factor. Chosen. */
+#define LARGER 8
+/* Groups of a direction at least: fewer say little of their scatter. Chosen. */
+#define MIN_GROUPS 64
+/*
+ * The first is beyond what the fit takes for an outlier by this factor, as not one
+ * of 10^6 right messages may look like one; where there are some, a right one that
+ * is left out does no harm. The scatter of n groups may be larger by
+ * FEW_GROUPS / sqrt(n). Chosen.
+ */
+#define SURE 1.5
+#define FEW_GROUPS 8
+/* Looks at most: outliers hide smaller ones. Chosen. */
+#define LOOKS 4
+/* Of so many in a row, how many are left out in a change point. Chosen. */
+#define RUN 16
+#define OUT_OF_RUN 4
+
+/* ---- outliers ----------------------------------------------------------- */
+
+/* Neighbouring bins with so many messages; the lowest that is not left out. */
+static size_t make_groups(const struct limits_of_way *l,
+			  const struct envelope *e, double messages,
+			  struct bin_group *group)
+{
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < e->num;) {
+		struct bin_group g = { .y = HUGE_VAL, .from = at };
+
+		for (; i < e->num && g.messages < messages; i++) {
+			bool any = false;
+
+			for (; at < l->num && l->limit[at].bin == i; at++) {
+				const struct limit *k = &l->limit[at];
+
+				if (k->left_out)
+					continue;
+				any = true;
+				if (k->delay < g.y) {
+					g.y = k->delay;
+					g.t = (double)(k->point.x -
+						       e->bin[0].corner->x);
+				}
+			}
+			if (any)
+				g.messages += (double)e->bin[i].messages;
+		}
+		g.to = at;
+		if (g.messages >= messages)
+			group[n++] = g;
+	}
+	return n;
+}
+
+/* Limits of a group with a delay below @least; are there any? */
+static bool leave_out(struct limits_of_way *l, const struct bin_group *g,
+		      double least)
+{
+	bool any = false;
+
+	for (size_t i = g->from; i < g->to; i++) {
+		struct limit *s = &l->limit[i];
+
+		if (s->left_out || s->delay >= least)
+			continue;
+		s->left_out = true;
+		l->outliers++;
+		any = true;
+	}
+	return any;
+}
+
+/* @any: there are wrong ones among them. */
+static int leave_outliers_out(struct limits_of_way *l,
+			      const struct direction *d, bool any)
+{
+	size_t most = d->envelope.num + 1;
+	struct bin_group *g = malloc(most * sizeof(*g));
+	double *inward = malloc(most * sizeof(*inward));
+	double *buffer = malloc(most * sizeof(*buffer));
+	double size = GROUP_MESSAGES;
+	int ret = g && inward && buffer ? 0 : -ENOMEM;
+
+	for (; !ret && size * MIN_GROUPS <= (double)d->num; size *= LARGER) {
+		bool more = true;
+
+		for (int look = 0; look < LOOKS && more; look++) {
+			size_t n = make_groups(l, &d->envelope, size, g);
+			double from = outliers_judge(g, n, inward, buffer);
+
+			from *= (any ? 1 : SURE) +
+				FEW_GROUPS / sqrt(fmax((double)n, 1));
+			more = false;
+			for (size_t i = 0; i < n && !isinf(from); i++)
+				if (inward[i] > from)
+					more |= leave_out(l, &g[i],
+							  g[i].y + inward[i] -
+								  from);
+			any |= more;
+		}
+	}
+	free(g);
+	free(inward);
+	free(buffer);
+	return ret;
+}
+
+int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
+		  const struct correction *correction[2], bool all)
+{
+	const struct envelope *e = &d->envelope;
+	bool any = false;
+	int ret = 0;
+
+	*l = (struct limits_of_way){ .limit = malloc((e->corners + 1) *
+						     sizeof(*l->limit)) };
+	if (!l->limit)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->num; i++) {
+		for (uint32_t k = 0; k < e->bin[i].corners; k++) {
+			struct limit *s = &l->limit[l->num++];
+
+			*s = (struct limit){ .point = e->bin[i].corner[k],
+					     .bin = i };
+			if (!correction)
+				continue;
+			s->delay = correction_delay(correction, way, &s->point);
+			/* Times are whole ns. */
+			s->left_out = correction_excludes(correction, way,
+							  &s->point) ||
+				      (!all && s->delay < -1);
+			any |= s->left_out;
+		}
+	}
+	if (correction && !all)
+		ret = leave_outliers_out(l, d, any);
+	for (size_t i = 0; i < l->num; i++)
+		l->left_out += l->limit[i].left_out;
+	return ret;
+}
+
+/* ---- change points that were missed ------------------------------------ */
+
+static int add_window(struct change_window **windows, size_t *num, size_t *room,
+		      const struct limits_of_way *l, size_t from, size_t to,
+		      double slope)
+{
+	struct change_window w;
+	double deepest = 0;
+	int64_t length;
+
+	for (size_t i = from; i < to; i++)
+		deepest = fmax(deepest, -l->limit[i].delay);
+	/* Up to the nearest that are kept. */
+	while (from && l->limit[from].left_out)
+		from--;
+	while (to < l->num && l->limit[to - 1].left_out)
+		to++;
+	w = (struct change_window){ .from = l->limit[from].point.x,
+				    .to = l->limit[to - 1].point.x };
+	/* It began before messages were inverted, by a minimum delay. */
+	length = w.to - w.from;
+	w.from -= length / 2;
+	w.to += length / 2;
+	/* No rate does that. */
+	w.phase_step = deepest > slope * (double)(w.to - w.from);
+	if (array_grow(windows, room, *num, sizeof(**windows)))
+		return -ENOMEM;
+	(*windows)[(*num)++] = w;
+	return 0;
+}
+
+int left_out_windows(const struct limits_of_way *l, double slope,
+		     struct change_window **windows, size_t *num, size_t *room)
+{
+	size_t from = 0, to = 0, out = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < l->num; i++) {
+		out += l->limit[i].left_out;
+		if (i >= RUN)
+			out -= l->limit[i - RUN].left_out;
+		if (out < OUT_OF_RUN)
+			continue;
+		if (to && i >= to + RUN) {
+			ret = add_window(windows, num, room, l, from, to, slope);
+			to = 0;
+		}
+		if (!to)
+			from = i >= RUN ? i - RUN + 1 : 0;
+		to = i + 1;
+	}
+	return !ret && to ? add_window(windows, num, room, l, from, to, slope)
+			  : ret;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which messages of a pair are left out of its bound: by its corrections, those
+ * that no real message can have made; and where so many are that it is rather
+ * the corrections that are wrong. To leave out a right one makes a bound wider,
+ * never false; a wrong one makes it false.
+ */
+#ifndef NETSYNC_BOUND_LEFT_OUT_H
+#define NETSYNC_BOUND_LEFT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bound/rate-bound.h"
+#include "curve/correction.h"
+#include "message/message.h"
+
+/* A kept point of one direction, and what is thought of it. */
+struct limit {
+	struct point point;
+	size_t bin;
+	double delay; /* by the corrections, ns */
+	bool left_out;
+};
+
+struct limits_of_way {
+	struct limit *limit; /* in order of time */
+	size_t num;
+	size_t left_out;
+	size_t outliers; /* of these, such that are not inverted */
+};
+
+/*
+ * All limits of a direction. Without corrections all are kept; with @all, but
+ * those with false times. 0 or -ENOMEM; limit is to be freed.
+ */
+int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
+		  const struct correction *correction[2], bool all);
+
+/*
+ * Where many of a few in a row are left out, the corrections missed a change
+ * point: add the time to the windows. @slope: what clocks may differ by. 0 or
+ * -ENOMEM.
+ */
+int left_out_windows(const struct limits_of_way *l, double slope,
+		     struct change_window **windows, size_t *num, size_t *room);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bounds of pairs whose corrections are wrong: by the half of unequal delays,
+ * with wrong messages in between; and where they missed what a clock did.
+ */
+#include <string.h>
+
+#include "test.h"
+#include "bound/pair-bound.h"
+#include "util/number.h"
+
+#define SPAN 240e9
+#define RATE 140 /* messages a second, each way */
+#define MEAN 100e3
+
+/* How far host 1 is ahead of host 0 at a true time, ns. */
+typedef double (*ahead_fn)(double t);
+
+static double right(double t)
+{
+	(void)t;
+	return 0;
+}
+
+/* Slewed forth by 200 us in 2 s, and back 4 s later. */
+static double slewed(double t)
+{
+	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) -
+			 fmin(fmax(t - 106e9, 0), 2e9));
+}
+
+/* As a false curve: what straight corrections leave of it looks like it. */
+static double far_off(double t)
+{
+	return 5e-6 * t;
+}
+
+struct world {
+	ahead_fn ahead;
+	double delay[2];
+	double wrong; /* share of messages that are 200 us off */
+	double rate;  /* messages a second; 0: RATE */
+};
+
+/* The bound with corrections of zero; host 0's time is the truth. */
+static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
+{
+	const struct limits limits = { .slope = 500e-6, .bend = 0.1e-6 / 1e9 };
+	struct correction c[2] = {
+		{ .known = true, .from = -(int64_t)1e9, .to = (int64_t)SPAN + (int64_t)1e9 },
+	};
+	const struct correction *both[2] = { &c[0], &c[1] };
+	double rate = w->rate > 0 ? w->rate : RATE;
+	struct pairs pairs = { 0 };
+
+	c[1] = c[0];
+	for (long i = 0; i < (long)(SPAN / 1e9 * rate); i++) {
+		for (int way = 0; way < 2; way++) {
+			double t = uniform(&seed) * SPAN;
+			double r = t + w->delay[way] + exponential(&seed, MEAN);
+			struct endpoint from = { (uint32_t)way, 0, llround(t) };
+			struct endpoint to = { (uint32_t)!way, 0, llround(r) };
+
+			if (uniform(&seed) < w->wrong)
+				to.t += below(&seed, 400000) - 200000;
+			(way ? &from : &to)->t +=
+				llround(w->ahead(way ? t : r));
+			assert_int_equal(pairs_add(&pairs, &from, &to), 0);
+		}
+	}
+	assert_int_equal(pairs_settle(&pairs), 0);
+	assert_int_equal(pair_bound_make(b, pairs.pair[0], both, &limits), 0);
+	pairs_release(&pairs);
+}
+
+/* The truth is inside at all times, and the bound is claimed. */
+static void holds(const struct world *w, uint64_t seed)
+{
+	struct pair_bound b;
+
+	make(&b, w, seed);
+	assert_true(b.usable);
+	for (double t = 0; t < SPAN; t += 20e6) {
+		struct range y = rate_bound_at(&b.bound, llround(t));
+
+		assert_in_range(llround(w->ahead(t)) - y.lo + 2, 0,
+				y.hi - y.lo + 4);
+	}
+	pair_bound_release(&b);
+}
+
+/*
+ * Of delays of 30 and 130 us the corrections are wrong by 50: messages that are
+ * 30 to 80 us too early contradict the truth, but not these.
+ */
+static void test_between(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++)
+		holds(&(struct world){ .ahead = right, .delay = { 80e3, 80e3 },
+				       .wrong = 0.005 }, seed);
+}
+
+/* So many that there are more than can be told: nothing is claimed. */
+static void test_too_many(void **state)
+{
+	struct world w = { .ahead = right, .delay = { 80e3, 80e3 },
+			   .wrong = 0.05 };
+	struct pair_bound b;
+
+	(void)state;
+	make(&b, &w, 1);
+	assert_false(b.usable);
+	pair_bound_release(&b);
+}
+
+/* A slew that the corrections missed is a change point's window. */
+static void test_missed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++)
+		holds(&(struct world){ .ahead = slewed,
+				       .delay = { 30e3, 30e3 } }, seed);
+}
+
+/* Of few messages that agree none is left out, however wrong the curve. */
+static void test_few(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++) {
+		struct world w = { .ahead = far_off, .delay = { 30e3, 30e3 },
+				   .rate = 0.2 };
+		struct pair_bound b;
+
+		holds(&w, seed);
+		make(&b, &w, seed);
+		assert_int_equal(b.quality, NETSYNC_ACCURATE);
+		pair_bound_release(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_few),
+	};
+
+	return cmocka_run_group_tests_name("left out", tests, NULL, NULL);
+}
