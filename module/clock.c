@@ -50,8 +50,10 @@ static void hand_over(struct irq_work *work)
 
 	/* Another processor may have been asked to do the same by now. */
 	raw_spin_lock_irqsave(&out_lock, flags);
+	/* Pairs with see_update(): a record is there before it is counted. */
 	while (ring_out != smp_load_acquire(&ring_in)) {
 		trace_netsync_clock(&ring[ring_out % RING_SIZE]);
+		/* Pairs with see_update(): its place is free when it is counted. */
 		smp_store_release(&ring_out, ring_out + 1);
 	}
 	raw_spin_unlock_irqrestore(&out_lock, flags);
@@ -127,9 +129,13 @@ static int see_update(struct notifier_block *nb, unsigned long was_set, void *da
 	last_source = tk->tkr_mono.clock;
 	strscpy_pad(last.clocksource, last_source->name,
 		    sizeof(last.clocksource));
-	/* Where there is no room, its number is missing in the trace. */
+	/*
+	 * Where there is no room, its number is missing in the trace. Pairs with
+	 * hand_over().
+	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
 		ring[ring_in % RING_SIZE] = last;
+		/* Pairs with hand_over(). */
 		smp_store_release(&ring_in, ring_in + 1);
 	}
 	irq_work_queue(&hand_over_work);
