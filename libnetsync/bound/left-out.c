@@ -199,7 +199,8 @@ int left_out_windows(const struct limits_of_way *l, double slope,
 		if (out < OUT_OF_RUN)
 			continue;
 		if (to && i >= to + RUN) {
-			ret = add_window(windows, num, room, l, from, to, slope);
+			ret = add_window(windows, num, room, l, from, to,
+					 slope);
 			to = 0;
 		}
 		if (!to)

@@ -129,9 +129,9 @@ static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 static double score_of(const struct fit *f, const struct host_fit *k,
 		       size_t dir, const struct obs_bin *h)
 {
-	return bin_ambiguous(k, h) ? 0
-				   : (double)h->messages /
-					     (f->mean[dir] + h->excess_error);
+	return bin_ambiguous(k, h)
+		       ? 0
+		       : (double)h->messages / (f->mean[dir] + h->excess_error);
 }
 
 static void add_score(struct fit *f, size_t dir, const struct place *p,

@@ -47,13 +47,13 @@ static void set_bound_cost(struct reduction *r, uint32_t i)
 	const struct rate_bound *b = &r->pair_bound[i].bound;
 	struct range s = span_of(r, i);
 	double width = pair_bound_width(&r->pair_bound[i], s.lo, s.hi);
-	double wrong = b->infeasible ? (double)b->infeasible /
-					       (double)b->vertices
-				     : 0;
+	double wrong = b->infeasible
+			       ? (double)b->infeasible / (double)b->vertices
+			       : 0;
 
-	r->bound_cost[i] = isinf(width) ? INCOMPLETE_COST
-					: fmax(width, 1) +
-						  wrong * INCOMPLETE_COST;
+	r->bound_cost[i] = isinf(width)
+				   ? INCOMPLETE_COST
+				   : fmax(width, 1) + wrong * INCOMPLETE_COST;
 }
 
 static void set_noise_cost(struct reduction *r, uint32_t i)
