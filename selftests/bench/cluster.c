@@ -109,12 +109,11 @@ static bool add_piece(struct rate_pieces *p, double t, double skew)
 	return true;
 }
 
-static double pieces_ahead(const struct rate_pieces *p, double t)
+/* The piece that a time is in. */
+static size_t find_piece(const struct rate_pieces *p, double t)
 {
 	size_t low = 0, high = p->num;
 
-	if (!high)
-		return 0;
 	while (high - low > 1) {
 		size_t mid = low + (high - low) / 2;
 
@@ -123,8 +122,14 @@ static double pieces_ahead(const struct rate_pieces *p, double t)
 		else
 			high = mid;
 	}
-	return p->piece[low].ahead + (t - p->piece[low].from) *
-	       p->piece[low].skew;
+	return low;
+}
+
+static double pieces_ahead(const struct rate_pieces *p, double t)
+{
+	const struct rate_piece *at = p->piece + find_piece(p, t);
+
+	return p->num ? at->ahead + (t - at->from) * at->skew : 0;
 }
 
 static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
@@ -372,6 +377,52 @@ double cluster_ahead(const struct cluster *c, int ref, int host, double t)
 {
 	return (double)(c->clock[ref].offset - c->clock[host].offset) +
 	       (ahead(&c->clock[ref], t) - ahead(&c->clock[host], t));
+}
+
+/* By how much the clock was set until then. */
+static double set_until(const struct cluster_clock *k, double t)
+{
+	double sum = 0;
+
+	for (int i = 0; i < k->num_breaks; i++)
+		if (t >= k->brk[i].to)
+			sum += k->brk[i].ahead;
+	return sum;
+}
+
+bool cluster_next_point(const struct cluster *c, int host, double *t,
+			struct cluster_point *point)
+{
+	const struct cluster_clock *k = &c->clock[host];
+	double next = *t < 0 ? 0 : (floor(*t / SEC) + 1) * SEC, steering = 0;
+
+	if ((!k->steps.num && !k->num_breaks) || !cluster_host_is_sound(c, host))
+		return false;
+	if (k->steps.num) {
+		const struct rate_piece *p = k->steps.piece;
+		size_t i = find_piece(&k->steps, *t) + (p[0].from <= *t);
+
+		if (i < k->steps.num && p[i].from > *t)
+			next = fmin(next, p[i].from);
+		steering = p[find_piece(&k->steps, next)].skew;
+	}
+	point->was_set = false;
+	for (int i = 0; i < k->num_breaks; i++) {
+		if (k->brk[i].to <= *t || k->brk[i].to > next)
+			continue;
+		next = k->brk[i].to;
+		point->was_set = k->brk[i].ahead;
+	}
+	if (next > c->span_ns)
+		return false;
+	*t = next;
+	point->time_ns = cluster_reading(c, host, next);
+	/* It is the clock less what was done to it. */
+	point->raw_ns = llround(next + (ahead(k, next) -
+					pieces_ahead(&k->steps, next) -
+					set_until(k, next)));
+	point->rate = 1 + steering / (1 + k->skew);
+	return true;
 }
 
 bool cluster_break(const struct cluster *c, int host, int index, double *from,

@@ -115,6 +115,25 @@ double cluster_ahead(const struct cluster *c, int ref, int host, double t);
 bool cluster_host_is_sound(const struct cluster *c, int host);
 
 /*
+ * What the kernel tells of a host's clock at a true instant: what a raw clock, of
+ * the same oscillator, shows, and how fast the clock goes against that from there
+ * on; whether it was set just then. Only a host that is steered or set is told of.
+ */
+struct cluster_point {
+	int64_t time_ns;
+	int64_t raw_ns;
+	double rate;
+	bool was_set;
+};
+
+/*
+ * The next of them after @t: one for each change, and one a second. False: there
+ * is none. @t becomes its instant; -1 at first.
+ */
+bool cluster_next_point(const struct cluster *c, int host, double *t,
+			struct cluster_point *point);
+
+/*
  * When the @index-th jump or pause of @host begins and ends, and by how much
  * its clock is set; false: there is none.
  */

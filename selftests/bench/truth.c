@@ -31,6 +31,11 @@ struct test_case {
 	double bound;		/* over the smallest delay */
 	/* Also with 2 % late and 0.1 % wrong messages, within 1.5 x. */
 	bool with_faults;
+	/*
+	 * Also with events that tell how clocks were steered and set: within
+	 * 1.5 x of the same oscillators left alone.
+	 */
+	bool with_events;
 };
 
 #define SPEC(h, t, c, s, n, ...)					\
@@ -108,31 +113,36 @@ static const struct test_case cases[] = {
 	/* Worlds: clocks that are steered, and what else happens to people. */
 	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000) },
 	{ .name = "chrony-1e5", PAIR(QUARTZ | CHRONY, HOUR, 100000),
-	  .max = 50e3, .rms = 5e3 },
+	  .max = 50e3, .rms = 5e3, .with_events = true },
 	{ .name = "chrony-1e6", PAIR(QUARTZ | CHRONY, HOUR, 1000000),
-	  .max = 50e3, .rms = 5e3 },
+	  .max = 50e3, .rms = 5e3, .with_events = true },
 	{ .name = "chrony-one-1e5",
 	  PAIR(QUARTZ | CHRONY | STEADY_FIRST, HOUR, 100000),
-	  .max = 50e3, .rms = 5e3 },
+	  .max = 50e3, .rms = 5e3, .with_events = true },
 	{ .name = "chrony-calm-4h",
-	  PAIR(QUARTZ | CHRONY_CALM, 4 * HOUR, 200000), .max = 5e3, .rms = 500 },
+	  PAIR(QUARTZ | CHRONY_CALM, 4 * HOUR, 200000), .max = 5e3, .rms = 500,
+	  .with_events = true },
 	{ .name = "chrony-20-a-second",
-	  PAIR(QUARTZ | CHRONY, HOUR, 20 * HOUR) },
+	  PAIR(QUARTZ | CHRONY, HOUR, 20 * HOUR), .with_events = true },
 	{ .name = "adjtime-1e5", PAIR(QUARTZ | ADJTIME | STEADY_FIRST, HOUR, 100000),
-	  .max = 20e3, .rms = 1e3 },
+	  .max = 20e3, .rms = 1e3, .with_events = true },
 	{ .name = "smear-26h", PAIR(QUARTZ | SMEAR, 26 * HOUR, 200000),
-	  .max = 2e3, .rms = 300 },
-	{ .name = "set-often-1e5", PAIR(QUARTZ | SET, HOUR, 100000) },
+	  .max = 2e3, .rms = 300, .with_events = true },
+	{ .name = "set-often-1e5", PAIR(QUARTZ | SET, HOUR, 100000),
+	  .with_events = true },
 	{ .name = "suspend-1e5", PAIR(QUARTZ | SUSPEND, HOUR, 100000) },
 	{ .name = "suspend-48h", PAIR(QUARTZ | SUSPEND, 48 * HOUR, 100000) },
 	{ .name = "all10-chrony-2e5",
-	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY, HOUR, 200000) },
+	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY, HOUR, 200000),
+	  .with_events = true },
 	{ .name = "all10-chrony-calm-2e5",
-	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY_CALM, HOUR, 200000) },
+	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY_CALM, HOUR, 200000),
+	  .with_events = true },
 	{ .name = "all10-false-1e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | FALSE_LAST, HOUR, 100000) },
 	{ .name = "all10-set-1e5",
-	  SPEC(10, ALL_PAIRS, QUARTZ | SET_LAST, HOUR, 100000) },
+	  SPEC(10, ALL_PAIRS, QUARTZ | SET_LAST, HOUR, 100000),
+	  .with_events = true },
 	{ .name = "bend-near-1%", PAIR(BEND, HOUR, 100000, .near = 0.01),
 	  .max = 2e3, .rms = 300 },
 	{ .name = "bend-near-5%", PAIR(BEND, HOUR, 100000, .near = 0.05),
@@ -339,7 +349,24 @@ static bool add_hosts(const struct cluster *c, struct netsync *ns)
 
 static enum netsync_method method;
 
-static bool solve(const struct cluster *c, struct netsync *ns)
+static bool push_events(const struct cluster *c, struct netsync *ns)
+{
+	for (int h = 0; h < c->spec.hosts; h++) {
+		struct cluster_point p;
+		double t = -1;
+
+		while (cluster_next_point(c, h, &t, &p))
+			if (netsync_push_clock(ns, &(struct netsync_clock_point){
+				.size = sizeof(struct netsync_clock_point),
+				.host = (uint32_t)h, .time_ns = p.time_ns,
+				.raw_ns = p.raw_ns, .rate = p.rate,
+				.was_set = p.was_set }))
+				return false;
+	}
+	return true;
+}
+
+static bool solve(const struct cluster *c, struct netsync *ns, bool told)
 {
 	/* An end of a chain: the hardest choice. */
 	const struct netsync_options opt = {
@@ -348,6 +375,8 @@ static bool solve(const struct cluster *c, struct netsync *ns)
 		.reference = c->spec.clocks & FALSE_LAST ? NULL : "h0",
 	};
 
+	if (told && !push_events(c, ns))
+		return false;
 	for (long i = 0; i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
 
@@ -361,6 +390,7 @@ static bool solve(const struct cluster *c, struct netsync *ns)
 struct seed {
 	const struct cluster_spec *spec;
 	uint64_t number;
+	bool told;
 };
 
 static void run_seed(const void *arg, void *result)
@@ -378,7 +408,7 @@ static void run_seed(const void *arg, void *result)
 	if (ns && add_hosts(&c, ns)) {
 		measure_memory_start();
 		start = measure_time();
-		o->done = solve(&c, ns);
+		o->done = solve(&c, ns, seed->told);
 		o->cost = (measure_time() - start) / (double)c.num;
 		o->memory = measure_memory();
 		if (o->done)
@@ -496,7 +526,8 @@ static void summarize(struct summary *s, const struct outcome *o, int n)
 
 /* Run all seeds of a case and print its line, up to the targets. */
 static bool run_case(const struct settings *set, const char *name,
-		     const struct cluster_spec *spec, struct summary *s)
+		     const struct cluster_spec *spec, bool told,
+		     struct summary *s)
 {
 	struct outcome o[MAX_SEEDS];
 
@@ -504,7 +535,7 @@ static bool run_case(const struct settings *set, const char *name,
 		char label[64];
 
 		if (!measure_apart(run_seed,
-				   &(struct seed){ spec, (uint64_t)i + 1 },
+				   &(struct seed){ spec, (uint64_t)i + 1, told },
 				   &o[i], sizeof(o[i])) || !o[i].done) {
 			printf("%-28s failed with seed %d\n", name, i + 1);
 			return false;
@@ -542,7 +573,31 @@ static bool run_with_faults(const struct settings *set,
 	t.spec.wrong = 0.001;
 	t.max = 1.5 * reference->mid.max;
 	t.rms = 1.5 * reference->mid.rms;
-	if (!run_case(set, name, &t.spec, &s))
+	if (!run_case(set, name, &t.spec, false, &s))
+		return false;
+	print_targets(&s, &t);
+	return true;
+}
+
+#define STEERED (RATE_STEPS | CHRONY | CHRONY_CALM | ADJTIME | SMEAR | SET | \
+		 SET_LAST)
+
+static bool run_with_events(const struct settings *set,
+			    const struct test_case *steered)
+{
+	struct test_case t = *steered;
+	struct summary s;
+	char name[64];
+
+	t.spec.clocks &= ~(unsigned int)STEERED;
+	snprintf(name, sizeof(name), "%s+alone", t.name);
+	if (!run_case(set, name, &t.spec, false, &s))
+		return false;
+	print_targets(&s, &(struct test_case){ 0 });
+	t.max = 1.5 * s.mid.max;
+	t.rms = 1.5 * s.mid.rms;
+	snprintf(name, sizeof(name), "%s+events", t.name);
+	if (!run_case(set, name, &steered->spec, true, &s))
 		return false;
 	print_targets(&s, &t);
 	return true;
@@ -552,14 +607,17 @@ static bool run_with_faults(const struct settings *set,
 static bool run(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;
-	char faulty[64];
+	char faulty[64], told[64];
 	bool with_faults;
 
+	snprintf(told, sizeof(told), "%s+events", t->name);
+	if (t->with_events && selected(set, told) && !run_with_events(set, t))
+		return false;
 	snprintf(faulty, sizeof(faulty), "%s+faults", t->name);
 	with_faults = t->with_faults && selected(set, faulty);
 	if (!with_faults && !selected(set, t->name))
 		return true;
-	if (!run_case(set, t->name, &t->spec, &s))
+	if (!run_case(set, t->name, &t->spec, false, &s))
 		return false;
 	print_targets(&s, t);
 	return !with_faults || run_with_faults(set, t, faulty, &s);
@@ -570,8 +628,9 @@ static int usage(FILE *out)
 	fprintf(out, "Usage: truth [--seeds N] [--method auto|hull|regression] [--verbose] [CASE]...\n"
 		"CASE may be a pattern such as 'bend*'. There are:\n");
 	for (size_t i = 0; i < NUM_CASES; i++)
-		fprintf(out, "  %s%s\n", cases[i].name,
-			cases[i].with_faults ? " (and +faults)" : "");
+		fprintf(out, "  %s%s%s\n", cases[i].name,
+			cases[i].with_faults ? " (and +faults)" : "",
+			cases[i].with_events ? " (and +events)" : "");
 	return out != stdout;
 }
 
