@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CTF traces: each is read by a child process, since there is much in a damaged or
+ * CTF traces: each is read by a worker, since there is much in a damaged or
  * hostile one that libbabeltrace2 2.0 does not survive.
  */
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
 
-/* Numbers of points, as the child has them; a few come again and again. */
+/* Numbers of points, as the worker has them; a few come again and again. */
 #define POINT_CACHE 16
 
 struct ctf {
 	struct ctf_files files;
-	struct child child;
+	struct worker worker;
 	struct ctf_opened opened;
 	bool waiting;		/* until it has done what it was told */
 	int64_t read_ns;	/* it has read all before */
@@ -41,7 +41,7 @@ static bool ctf_claims(const struct found *found)
 	return claims;
 }
 
-/* ---- what the child sends ---------------------------------------------- */
+/* ---- what the worker sends --------------------------------------------- */
 
 static int64_t find_point(struct trace *trace, uint32_t theirs)
 {
@@ -82,7 +82,7 @@ static int use_state(struct trace *trace, const struct ctf_state *state)
 	return io_span(trace, state->span.begin_ns, state->span.end_ns);
 }
 
-static int use_record(void *data, const struct child_head *head,
+static int use_record(void *data, const struct worker_head *head,
 		      const void *payload)
 {
 	struct trace *trace = data;
@@ -115,16 +115,16 @@ static int use_record(void *data, const struct child_head *head,
 }
 
 /* 1: it has done it; 0: it has ended before; negative: io_fail() was called. */
-static int wait_for_child(struct trace *trace)
+static int wait_for_worker(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 	int ret;
 
 	ctf->waiting = true;
-	while ((ret = child_receive(&ctf->child, use_record, trace)) > 0) {
+	while ((ret = worker_receive(&ctf->worker, use_record, trace)) > 0) {
 		if (!ctf->waiting)
 			return 1;
-		child_wait(&ctf->child);
+		worker_wait(&ctf->worker);
 	}
 	return ret;
 }
@@ -134,7 +134,7 @@ static int gave_up(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 	const struct range *packets = &ctf->packets;
-	const char *why = child_end(child_stop(&ctf->child));
+	const char *why = ctf_why_ended(worker_stop(&ctf->worker));
 
 	trace->info.damaged++;
 	if (packets->end_ns < packets->begin_ns) {
@@ -152,17 +152,16 @@ static int gave_up(struct trace *trace)
 static int start(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
-	const struct child_work work = {
+	const struct worker_task task = {
 		.run = ctf_read_trace,
 		.limits = ctf->files.limits,
-		.warning = CTF_WARNING,
 	};
-	int ret = child_start(&ctf->child, &work, trace->io, &ctf->files);
+	int ret = worker_start(&ctf->worker, &task, &ctf->files);
 
 	if (ret < 0)
 		return io_fail(trace->io, ret, "%s: no process can be started to read it: %s.",
 			       trace->path, strerror(-ret));
-	return wait_for_child(trace);
+	return wait_for_worker(trace);
 }
 
 static int learn(struct trace *trace)
@@ -212,7 +211,7 @@ static int ctf_open(struct trace *trace)
 	if (!ctf)
 		return io_no_memory(trace->io);
 	trace->state = ctf;
-	ctf->child.fd = -1;
+	ctf->worker.fd = -1;
 	ctf->packets.end_ns = -1;
 	ctf->read_ns = INT64_MIN;
 	for (size_t i = 0; i < POINT_CACHE; i++)
@@ -235,8 +234,8 @@ static int ctf_read(struct trace *trace, int64_t until_ns)
 
 	if (until_ns < ctf->read_ns)
 		return 1;
-	child_tell(&ctf->child, &until_ns, sizeof(until_ns));
-	ret = wait_for_child(trace);
+	worker_tell(&ctf->worker, &until_ns, sizeof(until_ns));
+	ret = wait_for_worker(trace);
 	if (!ret)
 		return gave_up(trace);
 	return ret < 0 ? ret : ctf->read_ns < INT64_MAX;
@@ -248,7 +247,7 @@ static void ctf_close(struct trace *trace)
 
 	if (!ctf)
 		return;
-	child_stop(&ctf->child);
+	worker_stop(&ctf->worker);
 	ctf_files_close(&ctf->files);
 	free(ctf);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/ctf/files.h"
@@ -71,6 +72,31 @@ char *ctf_take_reason(void)
 	if (error)
 		bt_error_release(error);
 	return reason ? reason : strdup("");
+}
+
+const char *ctf_why_ended(int status)
+{
+	if (status < 0)
+		return strerror(-status);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_NO_MEMORY)
+		return "Babeltrace 2 gave up on it: it takes more memory than it may";
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
+	       "Babeltrace 2 does not come to an end with it" :
+	       "Babeltrace 2 gave up on it";
+}
+
+static void warn(void *data, const char *sentence)
+{
+	worker_put_text((uintptr_t)data, 0, sentence);
+}
+
+void ctf_begin_worker(struct netsync_io *io, uint16_t warning)
+{
+	/* It is a copy. */
+	io->points = NULL;
+	io->num_points = 0;
+	io->error = NULL;
+	netsync_io_set_warn(io, warn, (void *)(uintptr_t)warning);
 }
 
 int ctf_set_folder(struct ctf_files *files, const char *folder)
@@ -364,7 +390,7 @@ static int set_limits(struct ctf_files *files)
 				(strcmp(entry->d_name, "metadata") ?
 				 1 : METADATA_GROWTH);
 	closedir(folder);
-	files->limits = (struct child_limits){
+	files->limits = (struct worker_limits){
 		.timer = ITIMER_PROF,
 		.seconds = SECONDS + bytes / BYTES_PER_SECOND,
 		.memory = MEMORY + bytes,

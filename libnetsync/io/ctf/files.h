@@ -10,7 +10,7 @@
 
 struct ctf_files {
 	struct trace *trace;
-	struct child_limits limits;	/* of processes that read it */
+	struct worker_limits limits;	/* of processes that read it */
 	const bt_plugin *plugin;
 	const bt_component_class_source *class;	/* source.ctf.fs */
 	char *folder;		/* what to open: the trace's, or scratch */
@@ -29,7 +29,7 @@ void ctf_files_close(struct ctf_files *files);
 /* It is damaged: -EILSEQ, with io_fail(). */
 int ctf_damaged_metadata(struct trace *trace);
 
-/* ---- ctf-try.c --------------------------------------------------------- */
+/* ---- try.c ------------------------------------------------------------- */
 
 /* Does it follow the grammar, and is there a clock in it? As ctf_files_open(). */
 int ctf_check_metadata(struct ctf_files *files);
@@ -40,7 +40,7 @@ int ctf_check_metadata(struct ctf_files *files);
  */
 char *ctf_try(struct ctf_files *files);
 
-/* ---- ctf-salvage.c ----------------------------------------------------- */
+/* ---- salvage.c --------------------------------------------------------- */
 
 /*
  * Where a trace cannot be opened: find out what can be read, warn of what
@@ -49,7 +49,13 @@ char *ctf_try(struct ctf_files *files);
  */
 int ctf_salvage(struct ctf_files *files);
 
-/* ---- with source.ctf.fs: to be called in child processes --------------- */
+/* ---- with source.ctf.fs: to be called in workers ----------------------- */
+
+/*
+ * At first: what @io warns of goes to who started the worker, as records of this
+ * kind with a text.
+ */
+void ctf_begin_worker(struct netsync_io *io, uint16_t warning);
 
 /* Make a graph with a source component for a trace; NULL: it failed. */
 bt_graph *ctf_make_graph(const struct ctf_files *files,
@@ -68,6 +74,9 @@ void ctf_read_ranges(const struct ctf_files *files);
  * free().
  */
 char *ctf_take_reason(void);
+
+/* Why a worker ended before it was done, in words, by what worker_run() or _stop() gave. */
+const char *ctf_why_ended(int status);
 
 /* 0, or -ENOMEM: set the folder to be opened, and the parameters for it. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);

@@ -54,9 +54,9 @@ static int use_messages(struct stream *stream, const bt_message **messages,
 		if (ret >= 0)
 			ret = ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0 && seen.is_clock)
-			child_put(CTF_CLOCK, 0, &seen.clock, sizeof(seen.clock));
+			worker_put(CTF_CLOCK, 0, &seen.clock, sizeof(seen.clock));
 		else if (ret > 0)
-			child_put(CTF_PACKET, 0, &seen.pkt, sizeof(seen.pkt));
+			worker_put(CTF_PACKET, 0, &seen.pkt, sizeof(seen.pkt));
 		bt_message_put_ref(messages[i]);
 	}
 	return ret < 0 ? ret : 0;
@@ -191,7 +191,7 @@ static int run(struct reading *in)
 	while (waiting < live) {
 		bt_graph_run_once_status status = bt_graph_run_once(in->graph);
 
-		child_is_alive();
+		worker_is_alive();
 		if (in->error)
 			return in->error == -ENOMEM ?
 			       io_no_memory(trace->io) : in->error;
@@ -269,7 +269,7 @@ static void tell_state(struct reading *in)
 		if (in->streams[i].s.any)
 			ctf_extend(&state.span, in->streams[i].s.first_ns,
 				   in->streams[i].s.last_ns);
-	child_put(CTF_STATE, 0, &state, sizeof(state));
+	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }
 
 static void tell_opened(struct reading *in)
@@ -293,8 +293,8 @@ static void tell_opened(struct reading *in)
 		snprintf(opened.host_name, sizeof(opened.host_name), "%s",
 			 trace->host_name);
 	tell_state(in);
-	child_put(CTF_OPENED, 0, &opened, sizeof(opened));
-	child_flush();
+	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
+	worker_flush();
 }
 
 /* What comes next in a stream is not before its last event. */
@@ -308,15 +308,15 @@ static void tell_read(struct reading *in)
 		if (!stream->ended && stream->s.last_ns < until_ns)
 			until_ns = stream->s.last_ns;
 	}
-	child_put(CTF_READ, 0, &until_ns, sizeof(until_ns));
-	child_flush();
+	worker_put(CTF_READ, 0, &until_ns, sizeof(until_ns));
+	worker_flush();
 }
 
 static void tell_failure(struct reading *in, int err)
 {
 	const char *error = in->trace->io->error;
 
-	child_put_text(CTF_FAILED, -err, error ? error : "");
+	worker_put_text(CTF_FAILED, -err, error ? error : "");
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -341,18 +341,19 @@ static int open_trace(struct reading *in, const struct ctf_files *files)
 }
 
 /* Whoever started it ends it, by being there no longer. */
-void ctf_read_trace(struct netsync_io *io, const void *data)
+void ctf_read_trace(const void *data)
 {
 	const struct ctf_files *files = data;
 	struct reading in = { .trace = files->trace };
-	int ret = open_trace(&in, files);
+	int ret;
 
-	(void)io;
+	ctf_begin_worker(files->trace->io, CTF_WARNING);
+	ret = open_trace(&in, files);
 	if (ret >= 0)
 		tell_opened(&in);
 	in.opened = true;
 	while (ret >= 0) {
-		child_hear(&in.until_ns, sizeof(in.until_ns));
+		worker_hear(&in.until_ns, sizeof(in.until_ns));
 		ret = run(&in);
 		tell_state(&in);
 		if (ret >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between those who read a CTF trace (ctf.c) and the child process that does it
- * (ctf-read.c). That opens it, and then, again and again, is told a time, an
+ * Between those who read a CTF trace (ctf.c) and the worker that does it (read.c).
+ * That opens it, and then, again and again, is told a time, an
  * int64_t, and reads up to that.
  */
 #ifndef NETSYNC_CTF_READ_H
@@ -42,7 +42,7 @@ struct ctf_state {
 	uint32_t damaged;
 };
 
-/* What the child does, with a struct ctf_files. */
-void ctf_read_trace(struct netsync_io *io, const void *files);
+/* What the worker does, with a struct ctf_files. */
+void ctf_read_trace(const void *files);
 
 #endif

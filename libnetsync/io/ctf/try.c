@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is to be known of a CTF trace before it is read: child processes find it out,
+ * What is to be known of a CTF trace before it is read: workers find it out,
  * since libbabeltrace2 2.0 calls abort() for some damaged streams, and when asked for
  * ranges that there are not.
  */
@@ -11,7 +11,6 @@
 #include "io/ctf/files.h"
 
 enum what {
-	TRY_WARNING,		/* text */
 	TRY_CLOCK,		/* there is one in the metadata */
 	TRY_NO_CLOCK,
 	TRY_OPENED,
@@ -24,7 +23,7 @@ struct answer {
 	char *reason;
 };
 
-static int use_answer(void *data, const struct child_head *head,
+static int use_answer(void *data, const struct worker_head *head,
 		      const void *payload)
 {
 	struct answer *answer = data;
@@ -41,38 +40,36 @@ static bool has(const struct answer *answer, enum what what)
 	return answer->what & 1U << what;
 }
 
-/* As child_run(). */
+/* As worker_run(). */
 static int ask(struct ctf_files *files,
-	       void (*run)(struct netsync_io *io, const void *data),
+	       void (*run)(const void *data),
 	       struct answer *answer)
 {
-	const struct child_work work = {
+	const struct worker_task task = {
 		.run = run,
 		.limits = files->limits,
-		.warning = TRY_WARNING,
 	};
 
 	memset(answer, 0, sizeof(*answer));
-	return child_run(&work, files->trace->io, files, use_answer, answer);
+	return worker_run(&task, files, use_answer, answer);
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static void try_to_open(struct netsync_io *io, const void *data)
+static void try_to_open(const void *data)
 {
 	const struct ctf_files *files = data;
 	const bt_component_source *source;
 
-	(void)io;
 	if (!ctf_make_graph(files, &source)) {
-		child_put_text(TRY_REASON, 0, ctf_take_reason());
+		worker_put_text(TRY_REASON, 0, ctf_take_reason());
 		return;
 	}
-	child_put(TRY_OPENED, 0, "", 0);
-	child_flush();
+	worker_put(TRY_OPENED, 0, "", 0);
+	worker_flush();
 	if (bt_component_source_get_output_port_count(source) &&
 	    ctf_query(files, "babeltrace.trace-infos", files->params))
-		child_put(TRY_RANGES, 0, "", 0);
+		worker_put(TRY_RANGES, 0, "", 0);
 }
 
 char *ctf_try(struct ctf_files *files)
@@ -83,7 +80,7 @@ char *ctf_try(struct ctf_files *files)
 	files->has_ranges = has(&answer, TRY_RANGES);
 	if (!has(&answer, TRY_OPENED))
 		return answer.reason ? answer.reason :
-				       strdup(child_end(status));
+				       strdup(ctf_why_ended(status));
 	free(answer.reason);
 	return NULL;
 }
@@ -106,14 +103,13 @@ static bool is_metadata(const struct ctf_files *files)
 	       ctf_query(files, "babeltrace.trace-infos", files->params);
 }
 
-static void look_at_metadata(struct netsync_io *io, const void *data)
+static void look_at_metadata(const void *data)
 {
 	const struct ctf_files *files = data;
 	bt_value *params = bt_value_map_create();
 	const bt_value *info = NULL, *value = NULL;
 	const char *text = "";
 
-	(void)io;
 	if (params && !bt_value_map_insert_string_entry(params, "path",
 							files->folder))
 		info = ctf_query(files, "metadata-info", params);
@@ -122,9 +118,9 @@ static void look_at_metadata(struct netsync_io *io, const void *data)
 	if (value)
 		text = bt_value_string_get(value);
 	if (has_clock(text))
-		child_put(TRY_CLOCK, 0, "", 0);
+		worker_put(TRY_CLOCK, 0, "", 0);
 	else if (value && is_metadata(files))
-		child_put(TRY_NO_CLOCK, 0, "", 0);
+		worker_put(TRY_NO_CLOCK, 0, "", 0);
 }
 
 int ctf_check_metadata(struct ctf_files *files)

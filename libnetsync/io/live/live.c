@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "io/ctf/files.h"
 #include "io/live/live.h"
 
 /* A relay daemon that does not answer is asked again after so long (ms). */
@@ -29,7 +30,7 @@ struct relay {
 	char *base;		/* net://HOST[:PORT] */
 	char *host;		/* of the session that is wanted, */
 	char *name;		/* and its name; NULL: all */
-	struct child lister;
+	struct worker lister;
 	int64_t retry_ms;
 	int64_t asked_ms;	/* when it was last known what there is */
 	bool told_down;
@@ -41,7 +42,7 @@ struct session {
 	struct relay *relay;
 	struct live_session is;	/* as it was listed last */
 	bool listed;
-	struct child viewer;
+	struct worker viewer;
 	struct trace **traces;	/* of this viewer; owned by the reader */
 	size_t num_traces;
 	bool late;
@@ -301,7 +302,7 @@ static void say_failed(const struct session *session, const char *why)
 		session->is.url, why);
 }
 
-static int use_viewer(void *data, const struct child_head *head,
+static int use_viewer(void *data, const struct worker_head *head,
 		      const void *payload)
 {
 	struct session *session = data;
@@ -344,8 +345,8 @@ static int use_viewer(void *data, const struct child_head *head,
 static int attach(struct session *session)
 {
 	struct netsync_io *io = session->relay->io;
-	int ret = child_start(&session->viewer, &live_view, io,
-			      session->is.url);
+	const struct live_task task = { io, session->is.url };
+	int ret = worker_start(&session->viewer, &live_view, &task);
 
 	if (!session->is.streams)
 		session->late = false;
@@ -371,7 +372,7 @@ static bool is_silent(int status)
 /* The viewer has ended: with the session, or because it failed. */
 static void detach(struct session *session)
 {
-	int status = child_stop(&session->viewer);
+	int status = worker_stop(&session->viewer);
 	bool failed = session->failed;
 
 	if (status && !failed) {
@@ -380,7 +381,7 @@ static void detach(struct session *session)
 				"%s: the relay daemon has not answered for %d s; trying again.",
 				session->is.url, LIVE_PATIENCE_S);
 		else
-			say_failed(session, child_end(status));
+			say_failed(session, ctf_why_ended(status));
 		failed = true;
 	}
 	for (size_t i = 0; i < session->num_traces; i++)
@@ -482,7 +483,7 @@ static int use_session(struct relay *relay, const struct live_session *is)
 
 static void free_session(struct session *session)
 {
-	child_stop(&session->viewer);
+	worker_stop(&session->viewer);
 	free(session->traces);
 	free(session);
 }
@@ -545,7 +546,7 @@ static void is_down(struct relay *relay, const char *reason)
 	relay->told_down = true;
 }
 
-static int use_lister(void *data, const struct child_head *head,
+static int use_lister(void *data, const struct worker_head *head,
 		      const void *payload)
 {
 	struct relay *relay = data;
@@ -569,11 +570,11 @@ static int use_lister(void *data, const struct child_head *head,
 /* The lister has ended by itself: it never does but for being told nothing. */
 static void drop_lister(struct relay *relay)
 {
-	int status = child_stop(&relay->lister);
+	int status = worker_stop(&relay->lister);
 	char reason[64];
 
 	snprintf(reason, sizeof(reason), "for %d s", LIVE_PATIENCE_S);
-	is_down(relay, is_silent(status) ? reason : child_end(status));
+	is_down(relay, is_silent(status) ? reason : ctf_why_ended(status));
 	relay->retry_ms = now_ms() + RETRY_MS;
 }
 
@@ -583,12 +584,12 @@ static int start_listers(struct live *live)
 {
 	for (size_t i = 0; i < live->num_relays; i++) {
 		struct relay *relay = live->relays[i];
+		const struct live_task task = { live->io, relay->base };
 		int ret;
 
 		if (relay->lister.fd >= 0 || now_ms() < relay->retry_ms)
 			continue;
-		ret = child_start(&relay->lister, &live_list, live->io,
-				  relay->base);
+		ret = worker_start(&relay->lister, &live_list, &task);
 		if (ret < 0)
 			return io_fail(live->io, ret,
 				"%s: no process can be started to ask for sessions: %s.",
@@ -599,7 +600,7 @@ static int start_listers(struct live *live)
 
 static int receive_from_lister(struct relay *relay)
 {
-	int ret = child_receive(&relay->lister, use_lister, relay);
+	int ret = worker_receive(&relay->lister, use_lister, relay);
 
 	if (!ret)
 		drop_lister(relay);
@@ -608,7 +609,7 @@ static int receive_from_lister(struct relay *relay)
 
 static int receive_from_viewer(struct session *session)
 {
-	int ret = child_receive(&session->viewer, use_viewer, session);
+	int ret = worker_receive(&session->viewer, use_viewer, session);
 
 	if (!ret)
 		detach(session);
@@ -749,7 +750,7 @@ static int split_url(struct relay *relay)
 
 static void free_relay(struct relay *relay)
 {
-	child_stop(&relay->lister);
+	worker_stop(&relay->lister);
 	free(relay->url);
 	free(relay->base);
 	free(relay->host);

@@ -2,12 +2,12 @@
 /*
  * Sessions that are still being recorded, through LTTng's relay daemon.
  *
- * libbabeltrace2 reads them, in processes of their own (child.h). Of each relay
+ * libbabeltrace2 reads them, in processes of their own (worker.h). Of each relay
  * daemon one process (the *lister*) tells again and again what sessions there are,
  * and of each session one (the *viewer*) sends what it reads.
  *
  *	live.c		what was asked for; which sessions are read; hosts
- *	live-view.c	what these processes do
+ *	view.c		what these processes do
  */
 #ifndef NETSYNC_LIVE_H
 #define NETSYNC_LIVE_H
@@ -73,11 +73,16 @@ struct live_counts {
 	uint64_t has_network;	/* there are network events; 0 or 1 */
 };
 
-/* ---- live-view.c ------------------------------------------------------- */
+/* ---- view.c ------------------------------------------------------------ */
 
-/* Each is given a URL. */
-extern const struct child_work live_list;
-extern const struct child_work live_view;
+/* What a lister or viewer is given. */
+struct live_task {
+	struct netsync_io *io;
+	const char *url;
+};
+
+extern const struct worker_task live_list;
+extern const struct worker_task live_view;
 
 /* ---- between io.c and live.c ------------------------------------------- */
 

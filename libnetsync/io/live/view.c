@@ -53,15 +53,15 @@ struct view {
 /* Wait a little. Whoever started us may be gone: then it is over. */
 static void pause_a_little(void)
 {
-	child_flush();
-	if (child_is_alone(PAUSE_MS))
+	worker_flush();
+	if (worker_is_alone(PAUSE_MS))
 		_exit(0);
 }
 
 static void __attribute__((noreturn)) fail(const char *text)
 {
-	child_put_text(LIVE_FAILED, 0, text);
-	child_flush();
+	worker_put_text(LIVE_FAILED, 0, text);
+	worker_flush();
 	_exit(1);
 }
 
@@ -72,8 +72,8 @@ static void __attribute__((noreturn)) fail_with_reason(void)
 
 static void __attribute__((noreturn)) fail_for_memory(void)
 {
-	child_flush();
-	_exit(CHILD_NO_MEMORY);
+	worker_flush();
+	_exit(WORKER_NO_MEMORY);
 }
 
 static const bt_component_class_source *find_source(void)
@@ -124,7 +124,7 @@ static void put_session(const bt_value *entry)
 		 text_of(entry, "session-name"));
 	snprintf(session.url, sizeof(session.url), "%s",
 		 text_of(entry, "url"));
-	child_put(LIVE_SESSION, 0, &session, sizeof(session));
+	worker_put(LIVE_SESSION, 0, &session, sizeof(session));
 }
 
 static void put_sessions(const bt_component_class_source *class,
@@ -140,24 +140,23 @@ static void put_sessions(const bt_component_class_source *class,
 		for (uint64_t i = 0; i < bt_value_array_get_length(list); i++)
 			put_session(bt_value_array_borrow_element_by_index_const(
 				list, i));
-		child_put(LIVE_LISTED, 0, "", 0);
+		worker_put(LIVE_LISTED, 0, "", 0);
 	} else {
 		reason = ctf_take_reason();
-		child_put_text(LIVE_NO_ANSWER, 0, reason);
+		worker_put_text(LIVE_NO_ANSWER, 0, reason);
 		free(reason);
 	}
 	bt_value_put_ref(list);
 	bt_query_executor_put_ref(executor);
 }
 
-static void list(struct netsync_io *io, const void *url)
+static void list(const void *data)
 {
+	const struct live_task *task = data;
+	const bt_component_class_source *class = find_source();
 	bt_value *params = bt_value_map_create();
-	const bt_component_class_source *class;
 
-	(void)io;
-	class = find_source();
-	if (!params || bt_value_map_insert_string_entry(params, "url", url))
+	if (!params || bt_value_map_insert_string_entry(params, "url", task->url))
 		fail("There is not enough memory.");
 	for (;;) {
 		put_sessions(class, params);
@@ -165,14 +164,13 @@ static void list(struct netsync_io *io, const void *url)
 	}
 }
 
-const struct child_work live_list = {
+const struct worker_task live_list = {
 	.run = list,
 	.limits = {
 		.timer = ITIMER_REAL,
 		.seconds = LIVE_PATIENCE_S,
 		.memory = LIVE_MEMORY,
 	},
-	.warning = LIVE_WARNING,
 };
 
 /* ---- traces and streams ------------------------------------------------ */
@@ -216,7 +214,7 @@ static void tell_trace(struct view_trace *trace, size_t number)
 		return;
 	memcpy(told.clock_uuid, trace->trace.clock_uuid, UUID_SIZE);
 	snprintf(told.host, sizeof(told.host), "%s", trace->trace.host_name);
-	child_put(LIVE_TRACE, number, &told, sizeof(told));
+	worker_put(LIVE_TRACE, number, &told, sizeof(told));
 	trace->told = true;
 }
 
@@ -302,10 +300,10 @@ static int use_in_stream(struct view *view, const bt_message *message,
 	if (ret < 0)
 		return ret;
 	if (ret && seen.is_clock)
-		child_put(LIVE_CLOCK, stream->trace, &seen.clock,
+		worker_put(LIVE_CLOCK, stream->trace, &seen.clock,
 			  sizeof(seen.clock));
 	else if (ret)
-		child_put(LIVE_PACKET, stream->trace, &seen.pkt,
+		worker_put(LIVE_PACKET, stream->trace, &seen.pkt,
 			  sizeof(seen.pkt));
 	if (stream->s.any) {
 		ctf_extend(&view->traces[stream->trace]->span,
@@ -370,14 +368,14 @@ static void tell_state(struct view *view)
 		if (!t->told || !t->bt)
 			continue;
 		if (memcmp(&t->span, &t->told_span, sizeof(t->span)))
-			child_put(LIVE_SPAN, i, &t->span, sizeof(t->span));
+			worker_put(LIVE_SPAN, i, &t->span, sizeof(t->span));
 		if (memcmp(&counts, &t->told_counts, sizeof(counts)))
-			child_put(LIVE_COUNTS, i, &counts, sizeof(counts));
+			worker_put(LIVE_COUNTS, i, &counts, sizeof(counts));
 		t->told_span = t->span;
 		t->told_counts = counts;
 	}
 	if (view->time_is_new)
-		child_put(LIVE_TIME, 0, &view->time_ns, sizeof(view->time_ns));
+		worker_put(LIVE_TIME, 0, &view->time_ns, sizeof(view->time_ns));
 	view->time_is_new = false;
 }
 
@@ -448,11 +446,14 @@ static bt_graph *make_graph(struct view *view)
 	return graph;
 }
 
-static void view(struct netsync_io *io, const void *url)
+static void view(const void *data)
 {
-	struct view view = { .io = io, .url = url };
-	bt_graph *graph = make_graph(&view);
+	const struct live_task *task = data;
+	struct view view = { .io = task->io, .url = task->url };
+	bt_graph *graph;
 
+	ctf_begin_worker(view.io, LIVE_WARNING);
+	graph = make_graph(&view);
 	for (unsigned int rounds = 1;; rounds++) {
 		bt_graph_run_once_status status = bt_graph_run_once(graph);
 
@@ -465,7 +466,7 @@ static void view(struct netsync_io *io, const void *url)
 		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK ||
 		    rounds % ROUNDS == 0) {
 			tell_state(&view);
-			child_flush();
+			worker_flush();
 		}
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 			break;
@@ -474,12 +475,11 @@ static void view(struct netsync_io *io, const void *url)
 	}
 }
 
-const struct child_work live_view = {
+const struct worker_task live_view = {
 	.run = view,
 	.limits = {
 		.timer = ITIMER_REAL,
 		.seconds = LIVE_PATIENCE_S,
 		.memory = LIVE_MEMORY,
 	},
-	.warning = LIVE_WARNING,
 };

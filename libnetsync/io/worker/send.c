@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What child processes call: they write records, and show that they are alive. */
+/* Records of a worker -> its socket, with signs of life, and last words at its end. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +10,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "io/io.h"
 #include "io/worker/worker.h"
 
 /* malloc() asks the kernel for so much at least (bytes; MMAP_AS_MORECORE_SIZE of glibc). */
@@ -18,8 +17,7 @@
 
 static struct {
 	int fd;
-	struct child_limits limits;
-	uint16_t warning;
+	struct worker_limits limits;
 	size_t used;
 	char bytes[65536];
 } out;
@@ -32,7 +30,7 @@ static void set_timer(unsigned int seconds)
 	setitimer(out.limits.timer, &time, NULL);
 }
 
-void child_is_alive(void)
+void worker_is_alive(void)
 {
 	set_timer(out.limits.seconds);
 }
@@ -52,12 +50,12 @@ static void write_all(void)
 	}
 }
 
-void child_flush(void)
+void worker_flush(void)
 {
 	set_timer(0);
 	write_all();
 	out.used = 0;
-	child_is_alive();
+	worker_is_alive();
 }
 
 /*
@@ -88,7 +86,7 @@ static void say_last_words(int number)
 
 	write_all();
 	if (no_memory)
-		_exit(CHILD_NO_MEMORY);
+		_exit(WORKER_NO_MEMORY);
 	raise(number);
 }
 
@@ -107,34 +105,34 @@ static void catch_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-void child_put(uint16_t what, uint16_t number, const void *data, size_t size)
+void worker_put(uint16_t what, uint16_t number, const void *data, size_t size)
 {
-	const struct child_head head = { .size = size, .what = what,
+	const struct worker_head head = { .size = size, .what = what,
 					 .number = number };
 
 	if (out.used + sizeof(head) + size > sizeof(out.bytes))
-		child_flush();
+		worker_flush();
 	memcpy(out.bytes + out.used, &head, sizeof(head));
 	memcpy(out.bytes + out.used + sizeof(head), data, size);
 	out.used += sizeof(head) + size;
 }
 
-void child_put_text(uint16_t what, uint16_t number, const char *text)
+void worker_put_text(uint16_t what, uint16_t number, const char *text)
 {
-	char copy[CHILD_MAX_SIZE];
+	char copy[WORKER_MAX_SIZE];
 
 	snprintf(copy, sizeof(copy), "%s", text);
-	child_put(what, number, copy, strlen(copy) + 1);
+	worker_put(what, number, copy, strlen(copy) + 1);
 }
 
-bool child_is_alone(int timeout_ms)
+bool worker_is_alone(int timeout_ms)
 {
 	struct pollfd fd = { .fd = out.fd };
 
 	return poll(&fd, 1, timeout_ms) > 0;
 }
 
-void child_hear(void *data, size_t size)
+void worker_hear(void *data, size_t size)
 {
 	size_t done = 0;
 
@@ -147,25 +145,13 @@ void child_hear(void *data, size_t size)
 		if (num > 0)
 			done += num;
 	}
-	child_is_alive();
+	worker_is_alive();
 }
 
-static void warn(void *data, const char *sentence)
-{
-	(void)data;
-	child_put_text(out.warning, 0, sentence);
-}
-
-void child_begin(int fd, const struct child_work *work, struct netsync_io *io)
+void worker_begin(int fd, const struct worker_limits *limits)
 {
 	out.fd = fd;
-	out.limits = work->limits;
-	out.warning = work->warning;
-	/* It is a copy, and what it says goes to who started us. */
-	io->points = NULL;
-	io->num_points = 0;
-	io->error = NULL;
-	netsync_io_set_warn(io, warn, NULL);
+	out.limits = *limits;
 	catch_signals();
-	child_is_alive();
+	worker_is_alive();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Child processes, and what comes from them. */
+/* A task, and its data -> a process, the records that it writes, and its end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +14,7 @@
 
 #include "io/worker/worker.h"
 
+/* What a worker may be ahead of who reads it (bytes; chosen: one pipe of Linux). */
 #define BUFFER_SIZE 65536
 
 /*
@@ -55,7 +56,7 @@ static void offer_memory(void)
 }
 
 /* Nothing of the caller's is to be touched, but its memory, which is a copy. */
-static void become_child(int fd, const struct child_limits *limits)
+static void become_worker(int fd, const struct worker_limits *limits)
 {
 	static const int signals[] = { SIGPIPE, SIGTERM, SIGHUP };
 	const struct rlimit no_core = { 0 };
@@ -72,7 +73,7 @@ static void become_child(int fd, const struct child_limits *limits)
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_memory(limits->memory);
 	offer_memory();
-	/* Who reads from other children is to see them end. */
+	/* Who reads from other workers is to see them end. */
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		if (i != fd)
 			dup2(null, i);
@@ -82,139 +83,128 @@ static void become_child(int fd, const struct child_limits *limits)
 		close_range(fd + 1, ~0U, 0);
 }
 
-int child_start(struct child *child, const struct child_work *work,
-		struct netsync_io *io, const void *data)
+int worker_start(struct worker *worker, const struct worker_task *task,
+		 const void *data)
 {
 	int fds[2], ret = -ENOMEM;
 
-	child->fd = -1;
-	child->used = 0;
-	child->buffer = malloc(BUFFER_SIZE);
-	if (!child->buffer)
+	worker->fd = -1;
+	worker->used = 0;
+	worker->buffer = malloc(BUFFER_SIZE);
+	if (!worker->buffer)
 		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
 		ret = -errno;
 		goto fail;
 	}
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	child->pid = fork();
-	if (!child->pid) {
-		become_child(fds[1], &work->limits);
-		child_begin(fds[1], work, io);
-		work->run(io, data);
-		child_flush();
+	worker->pid = fork();
+	if (!worker->pid) {
+		become_worker(fds[1], &task->limits);
+		worker_begin(fds[1], &task->limits);
+		task->run(data);
+		worker_flush();
 		_exit(0);
 	}
 	ret = -errno;
 	close(fds[1]);
-	if (child->pid > 0) {
-		child->fd = fds[0];
+	if (worker->pid > 0) {
+		worker->fd = fds[0];
 		return 0;
 	}
 	close(fds[0]);
 fail:
-	free(child->buffer);
-	child->buffer = NULL;
+	free(worker->buffer);
+	worker->buffer = NULL;
 	return ret;
 }
 
-int child_stop(struct child *child)
+int worker_stop(struct worker *worker)
 {
 	int status = 0;
 
-	if (child->fd < 0)
+	if (worker->fd < 0)
 		return 0;
-	close(child->fd);
-	child->fd = -1;
+	close(worker->fd);
+	worker->fd = -1;
 	/* In vain where it has ended, whose status is then its own. */
-	kill(child->pid, SIGKILL);
-	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+	kill(worker->pid, SIGKILL);
+	while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	free(child->buffer);
-	child->buffer = NULL;
+	free(worker->buffer);
+	worker->buffer = NULL;
 	return status;
 }
 
-static int use_buffer(struct child *child, child_use use, void *data)
+static int use_buffer(struct worker *worker, worker_use use, void *data)
 {
 	union {
-		char bytes[CHILD_MAX_SIZE + 1];
+		char bytes[WORKER_MAX_SIZE + 1];
 		int64_t aligned;
 	} payload;
-	struct child_head head;
+	struct worker_head head;
 	size_t at = 0;
 	int ret = 0;
 
-	while (!ret && child->used - at >= sizeof(head)) {
-		memcpy(&head, child->buffer + at, sizeof(head));
-		if (head.size > CHILD_MAX_SIZE)
+	while (!ret && worker->used - at >= sizeof(head)) {
+		memcpy(&head, worker->buffer + at, sizeof(head));
+		if (head.size > WORKER_MAX_SIZE)
 			return -EPROTO;
-		if (child->used - at - sizeof(head) < head.size)
+		if (worker->used - at - sizeof(head) < head.size)
 			break;
-		memcpy(payload.bytes, child->buffer + at + sizeof(head),
+		memcpy(payload.bytes, worker->buffer + at + sizeof(head),
 		       head.size);
 		/* Whatever it is, a text ends. */
 		payload.bytes[head.size] = '\0';
 		at += sizeof(head) + head.size;
 		ret = use(data, &head, payload.bytes);
 	}
-	child->used -= at;
-	memmove(child->buffer, child->buffer + at, child->used);
+	worker->used -= at;
+	memmove(worker->buffer, worker->buffer + at, worker->used);
 	return ret;
 }
 
-int child_receive(struct child *child, child_use use, void *data)
+int worker_receive(struct worker *worker, worker_use use, void *data)
 {
-	int ret = use_buffer(child, use, data);
+	int ret = use_buffer(worker, use, data);
 	ssize_t num;
 
 	if (ret)
 		return ret == -EPROTO ? 0 : ret;
-	num = read(child->fd, child->buffer + child->used,
-		   BUFFER_SIZE - child->used);
+	num = read(worker->fd, worker->buffer + worker->used,
+		   BUFFER_SIZE - worker->used);
 	if (num < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (!num)
 		return 0;
-	child->used += num;
-	ret = use_buffer(child, use, data);
+	worker->used += num;
+	ret = use_buffer(worker, use, data);
 	return ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
 }
 
-void child_tell(struct child *child, const void *data, size_t size)
+void worker_tell(struct worker *worker, const void *data, size_t size)
 {
-	while (send(child->fd, data, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
+	while (send(worker->fd, data, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 }
 
-void child_wait(const struct child *child)
+void worker_wait(const struct worker *worker)
 {
-	struct pollfd fd = { .fd = child->fd, .events = POLLIN };
+	struct pollfd fd = { .fd = worker->fd, .events = POLLIN };
 
 	poll(&fd, 1, -1);
 }
 
-int child_run(const struct child_work *work, struct netsync_io *io,
-	      const void *data, child_use use, void *use_data)
+int worker_run(const struct worker_task *task, const void *data, worker_use use,
+	       void *use_data)
 {
-	struct child child;
-	int ret = child_start(&child, work, io, data), status;
+	struct worker worker;
+	int ret = worker_start(&worker, task, data), status;
 
 	if (ret < 0)
 		return ret;
-	while ((ret = child_receive(&child, use, use_data)) > 0)
-		child_wait(&child);
-	status = child_stop(&child);
+	while ((ret = worker_receive(&worker, use, use_data)) > 0)
+		worker_wait(&worker);
+	status = worker_stop(&worker);
 	return ret < 0 ? ret : status;
-}
-
-const char *child_end(int status)
-{
-	if (status < 0)
-		return strerror(-status);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NO_MEMORY)
-		return "Babeltrace 2 gave up on it: it takes more memory than it may";
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
-	       "Babeltrace 2 does not come to an end with it" :
-	       "Babeltrace 2 gave up on it";
 }
