@@ -22,10 +22,9 @@
 #define SLICE_NS UINT64_C(2000000000)
 #define MAX_PARTS 64
 
-struct point {
+struct numbered_point {
 	const struct trace *trace;
-	char *event;
-	char *device;
+	struct point at;
 	uint32_t number;
 };
 
@@ -83,52 +82,57 @@ void io_warn(struct netsync_io *io, const char *format, ...)
 
 static int compare_points(const void *a, const void *b)
 {
-	const struct point *p = a, *q = b;
-	int order;
+	const struct numbered_point *p = a, *q = b;
 
 	if (p->trace != q->trace)
 		return p->trace < q->trace ? -1 : 1;
-	order = strcmp(p->event, q->event);
-	return order ? order : strcmp(p->device, q->device);
+	return memcmp(&p->at, &q->at, sizeof(p->at));
+}
+
+/* NULL after io_fail(). */
+static struct numbered_point *find_point(struct trace *trace, const struct point *at)
+{
+	static const struct point others = { .place = UINT32_MAX };
+	struct netsync_io *io = trace->io;
+	struct numbered_point key = { trace, *at, io->num_points }, *point, **found;
+
+	found = tfind(&key, &io->points, compare_points);
+	if (!found && trace->max_points && trace->num_points == trace->max_points) {
+		key.at = others;
+		found = tfind(&key, &io->points, compare_points);
+	}
+	if (found)
+		return *found;
+	point = malloc(sizeof(*point));
+	if (!point || !tsearch(memcpy(point, &key, sizeof(key)), &io->points,
+			       compare_points)) {
+		free(point);
+		io_no_memory(io);
+		return NULL;
+	}
+	io->num_points++;
+	trace->num_points += trace->num_points < trace->max_points;
+	return point;
 }
 
 /*
  * The trace is a part of the place: where two sessions of one host recorded
  * the same packet, these are two sightings of it and not a repetition.
  */
-int64_t io_point(struct trace *trace, const char *event, const char *device)
+static int number_point(struct trace *trace, const struct point *at, uint32_t *number)
 {
-	struct netsync_io *io = trace->io;
-	struct point key = { .trace = trace, .event = (char *)event,
-			     .device = (char *)device };
-	struct point *point, **found;
+	const uint64_t mixed = (at->device >> 32) + at->device + at->place +
+			       at->buffer + (uintptr_t)trace / sizeof(*trace);
+	struct numbered_point **recent =
+		&trace->io->recent[mixed % IO_RECENT_POINTS];
 
-	found = tfind(&key, &io->points, compare_points);
-	if (found)
-		return (*found)->number;
-	point = malloc(sizeof(*point));
-	if (!point)
-		return io_no_memory(io);
-	*point = (struct point){ .trace = trace, .event = strdup(event),
-				 .device = strdup(device),
-				 .number = io->num_points };
-	if (!point->event || !point->device ||
-	    !tsearch(point, &io->points, compare_points)) {
-		free(point->event);
-		free(point->device);
-		free(point);
-		return io_no_memory(io);
-	}
-	return io->num_points++;
-}
-
-static void free_point(void *data)
-{
-	struct point *point = data;
-
-	free(point->event);
-	free(point->device);
-	free(point);
+	if (!*recent || (*recent)->trace != trace ||
+	    memcmp(&(*recent)->at, at, sizeof(*at)))
+		*recent = find_point(trace, at);
+	if (!*recent)
+		return -ENOMEM;
+	*number = (*recent)->number;
+	return 0;
 }
 
 static int push_clock(struct trace *trace, uint32_t host,
@@ -208,7 +212,8 @@ static int set_host(struct trace *trace, struct netsync_packet *pkt,
 	return ret < 0 ? ret : 1;
 }
 
-int io_packet(struct trace *trace, struct netsync_packet *pkt)
+int io_packet(struct trace *trace, struct netsync_packet *pkt,
+	      const struct point *at)
 {
 	struct netsync_io *io = trace->io;
 	struct part *part;
@@ -220,6 +225,9 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt)
 	}
 	ret = set_host(trace, pkt, &part);
 	if (ret <= 0)
+		return ret;
+	ret = number_point(trace, at, &pkt->point);
+	if (ret < 0)
 		return ret;
 	pkt->size = sizeof(*pkt);
 	if (__builtin_add_overflow(pkt->time_ns, trace->info.shift_ns,
@@ -238,6 +246,16 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt)
 	if (part)
 		part->packets++;
 	return 0;
+}
+
+int io_event(struct trace *trace, const struct event_seen *seen)
+{
+	struct netsync_packet pkt;
+
+	if (seen->is_clock)
+		return io_clock(trace, &seen->clock);
+	pkt = seen->pkt;
+	return io_packet(trace, &pkt, &seen->at);
 }
 
 static int extend_hosts(struct trace *trace, int64_t time_ns)
@@ -599,7 +617,7 @@ void netsync_io_free(struct netsync_io *io)
 	names_release(&io->hosts);
 	owns_release(io->owns);
 	free(io->owns);
-	tdestroy(io->points, free_point);
+	tdestroy(io->points, free);
 	free(io->error);
 	free(io);
 }

@@ -18,11 +18,14 @@
 #include "netsync-io.h"
 
 #define UUID_SIZE 16
+/* Points that are found without a search. Chosen: few hosts see packets at more. */
+#define IO_RECENT_POINTS 64
 
 struct trace_reader;
 struct text;
 struct live;
 struct owns;
+struct numbered_point;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -47,8 +50,9 @@ struct netsync_io {
 	 */
 	int (*observe)(struct netsync_io *io, const struct netsync_packet *pkt);
 	void *observe_data;
-	void *points;		/* tsearch() tree of struct point */
+	void *points;		/* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
+	struct numbered_point *recent[IO_RECENT_POINTS];
 	netsync_io_progress_func progress;
 	void *progress_data;
 };
@@ -77,6 +81,28 @@ struct clock_event {
 	double rate;		/* from then on, of the trace's clock per raw time */
 };
 
+/*
+ * Where on a host a packet was seen: it passes each point once. Numbers of the
+ * reader's own, which mean something in one trace only.
+ */
+struct point {
+	uint32_t place;		/* of the network stack */
+	uint32_t buffer;	/* of the tracer, where each records the same packet */
+	uint64_t device;	/* 0: the place is none of a device */
+};
+
+/* What an event tells of, as readers and their workers hand it on. */
+struct event_seen {
+	bool is_clock;
+	union {
+		struct {
+			struct netsync_packet pkt;	/* but for host and point */
+			struct point at;
+		};
+		struct clock_event clock;
+	};
+};
+
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
@@ -93,7 +119,6 @@ struct trace {
 	 * clocks have different names are different hosts.
 	 */
 	char *clock_name;
-	const void *clock;	/* the reader's object; NULL: none is known */
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
 	int64_t epoch_ns;	/* of the clock's zero */
@@ -108,6 +133,8 @@ struct trace {
 	/* What reading found. */
 	struct host *host;
 	struct netsync_io_trace info;
+	uint32_t num_points;
+	uint32_t max_points;	/* of more, these are one; 0: there is no limit */
 	struct part *parts;	/* by netns */
 	size_t num_parts;
 	size_t part_room;
@@ -235,16 +262,13 @@ int io_no_memory(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/*
- * A number for the place where packets of @trace are seen: the same for the
- * same event and device, different otherwise. Negative errno.
- */
-int64_t io_point(struct trace *trace, const char *event, const char *device);
-
 /* Push a packet that was seen at pkt->time_ns, as printed. 0 or negative. */
-int io_packet(struct trace *trace, struct netsync_packet *pkt);
+int io_packet(struct trace *trace, struct netsync_packet *pkt,
+	      const struct point *at);
 /* Push what is known of the trace's clock at clock->time_ns, as printed. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
+/* The one or the other. */
+int io_event(struct trace *trace, const struct event_seen *seen);
 /* Say that the trace reaches over these times, as printed. */
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 

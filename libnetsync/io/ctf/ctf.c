@@ -11,9 +11,6 @@
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
 
-/* Numbers of points, as the worker has them; a few come again and again. */
-#define POINT_CACHE 16
-
 struct ctf {
 	struct ctf_files files;
 	struct worker worker;
@@ -21,10 +18,6 @@ struct ctf {
 	bool waiting;		/* until it has done what it was told */
 	int64_t read_ns;	/* it has read all before */
 	struct range packets;	/* that came; end < begin: none */
-	struct {
-		uint32_t theirs;
-		int64_t ours;	/* -1: it is not in use */
-	} points[POINT_CACHE];
 };
 
 static bool ctf_claims(const struct found *found)
@@ -43,39 +36,21 @@ static bool ctf_claims(const struct found *found)
 
 /* ---- what the worker sends --------------------------------------------- */
 
-static int64_t find_point(struct trace *trace, uint32_t theirs)
+static int use_event(struct trace *trace, const struct event_seen *seen)
 {
 	struct ctf *ctf = trace->state;
-	const size_t at = theirs % POINT_CACHE;
-	char name[16];
 
-	if (ctf->points[at].ours < 0 || ctf->points[at].theirs != theirs) {
-		snprintf(name, sizeof(name), "%u", theirs);
-		ctf->points[at].theirs = theirs;
-		ctf->points[at].ours = io_point(trace, "", name);
-	}
-	return ctf->points[at].ours;
-}
-
-static int use_packet(struct trace *trace, const struct netsync_packet *sent)
-{
-	struct ctf *ctf = trace->state;
-	struct netsync_packet pkt = *sent;
-	int64_t point = find_point(trace, pkt.point);
-
-	if (point < 0)
-		return point;
-	ctf_extend(&ctf->packets, pkt.time_ns, pkt.time_ns);
-	pkt.point = point;
-	return io_packet(trace, &pkt);
+	if (!seen->is_clock)
+		ctf_extend(&ctf->packets, seen->pkt.time_ns, seen->pkt.time_ns);
+	return io_event(trace, seen);
 }
 
 static int use_state(struct trace *trace, const struct ctf_state *state)
 {
-	trace->info.lost_events += state->lost_events;
-	trace->info.lost_packets += state->lost_packets;
+	trace->info.lost_events += state->counts.lost_events;
+	trace->info.lost_packets += state->counts.lost_packets;
 	trace->info.damaged += state->damaged;
-	trace->out_of_range += state->out_of_range;
+	trace->out_of_range += state->counts.out_of_range;
 	/* While it is opened, it has no host yet. */
 	if (!trace->host || state->span.end_ns < state->span.begin_ns)
 		return 0;
@@ -92,10 +67,8 @@ static int use_record(void *data, const struct worker_head *head,
 	case CTF_WARNING:
 		io_warn(trace->io, "%s", (const char *)payload);
 		return 0;
-	case CTF_PACKET:
-		return trace->host ? use_packet(trace, payload) : 0;
-	case CTF_CLOCK:
-		return trace->host ? io_clock(trace, payload) : 0;
+	case CTF_EVENT:
+		return trace->host ? use_event(trace, payload) : 0;
 	case CTF_STATE:
 		return use_state(trace, payload);
 	case CTF_OPENED:
@@ -164,34 +137,15 @@ static int start(struct trace *trace)
 	return wait_for_worker(trace);
 }
 
-static int learn(struct trace *trace)
-{
-	const struct ctf_opened *opened = &((struct ctf *)trace->state)->opened;
-
-	trace->epoch_ns = opened->epoch_ns;
-	trace->range = opened->range;
-	trace->range_hash = opened->range_hash;
-	trace->has_clock_uuid = opened->has_clock_uuid;
-	memcpy(trace->clock_uuid, opened->clock_uuid, UUID_SIZE);
-	trace->has_uuid = opened->has_uuid;
-	memcpy(trace->uuid, opened->uuid, UUID_SIZE);
-	trace->has_network = opened->has_network;
-	trace->has_netns = opened->has_netns;
-	trace->host_name = strndup(opened->host_name,
-				   sizeof(opened->host_name) - 1);
-	if (opened->is_corrected)
-		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);
-	return trace->host_name &&
-	       (trace->clock_name || !opened->is_corrected) ?
-	       1 : io_no_memory(trace->io);
-}
-
 /* What it holds is known: 1, or 0 where there is nothing to be read. */
 static int use_opened(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 
-	if (!ctf->opened.has_clock) {
+	const struct ctf_opened *opened = &ctf->opened;
+	int ret;
+
+	if (!opened->is.has_clock) {
 		io_warn(trace->io, "%s: %s; the trace was not used.",
 			trace->path,
 			trace->info.damaged ? "none of its streams can be read" :
@@ -199,7 +153,10 @@ static int use_opened(struct trace *trace)
 		return 0;
 	}
 	trace->readable = ctf->files.scratch ? ctf->files.folder : NULL;
-	return learn(trace);
+	trace->range = opened->range;
+	trace->range_hash = opened->range_hash;
+	ret = ctf_identify(trace, &opened->is);
+	return ret < 0 ? ret : 1;
 }
 
 static int ctf_open(struct trace *trace)
@@ -214,8 +171,6 @@ static int ctf_open(struct trace *trace)
 	ctf->worker.fd = -1;
 	ctf->packets.end_ns = -1;
 	ctf->read_ns = INT64_MIN;
-	for (size_t i = 0; i < POINT_CACHE; i++)
-		ctf->points[i].ours = -1;
 	ret = ctf_files_open(&ctf->files, trace);
 	if (ret < 0)
 		return ret;

@@ -6,11 +6,11 @@
 
 #include "io/ctf/event.h"
 #include "io/ctf/layout.h"
+#include "io/packet/siphash.h"
 
 struct ctf_decoder {
 	const bt_event_class *class;
 	struct event_layout layout;
-	struct event_point point;
 };
 
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder)
@@ -21,7 +21,6 @@ int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder)
 	if (!new)
 		return -ENOMEM;
 	new->class = class;
-	new->point.number = -1;
 	if (ctf_find_layout(&new->layout, class))
 		*decoder = new;
 	else
@@ -91,8 +90,8 @@ static void read_address(uint8_t out[16], const bt_field *array)
 	}
 }
 
-static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
-		       const bt_field *payload, struct event_seen *seen)
+static bool decode_flat(const struct ctf_decoder *decoder,
+			const bt_field *payload, struct event_seen *seen)
 {
 	const struct layout *layout = &decoder->layout.fields;
 	struct event_values v;
@@ -108,8 +107,7 @@ static int decode_flat(struct ctf_decoder *decoder, struct trace *trace,
 		else
 			v.number[meaning] = integer(payload, layout, meaning);
 	}
-	return event_decode(decoder->layout.kind, &v, &decoder->point, trace,
-			    seen);
+	return event_decode(decoder->layout.kind, &v, seen);
 }
 
 /*
@@ -197,32 +195,42 @@ static unsigned int read_nested_icmp(const struct layout *layout,
 	return 8;
 }
 
-static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
-			 const bt_field *payload, struct netsync_packet *pkt)
+/* Of its name, of which nothing else is asked than whether it is another one. */
+static uint64_t device_number(const bt_field *name)
 {
+	/* Of an empty string, Babeltrace 2.0 gives what was there before. */
+	uint64_t len = bt_field_string_get_length(name);
+
+	return len ? siphash_1_3((const uint8_t *)bt_field_string_get_value(name),
+				 len) : 0;
+}
+
+static bool decode_nested(const struct ctf_decoder *decoder,
+			  const bt_field *payload, struct event_seen *seen)
+{
+	struct netsync_packet *pkt = &seen->pkt;
 	const struct layout *layout = &decoder->layout.fields;
 	const bt_field *network = member(payload, layout, NETWORK);
-	const bt_field *ip, *variant, *inner, *device;
+	const bt_field *ip, *variant, *inner;
 	const struct transport *transport;
 	const struct header *header;
 	uint64_t option = bt_field_variant_get_selected_option_index(network);
 	unsigned int bytes = 0;
-	int ret;
 
 	if (option >= MAX_OPTIONS)
-		return 0;
+		return false;
 	header = &decoder->layout.headers[option];
 	if (header->family == AF_UNSPEC)
-		return 0;
+		return false;
 	ip = bt_field_variant_borrow_selected_option_field_const(network);
 	/* Later fragments have no TCP header, whatever is written there. */
 	if (header->family == AF_INET &&
 	    integer(ip, &header->ip, FRAG_OFF) & 0x1fff)
-		return 0;
+		return false;
 	variant = member(ip, &header->ip, TRANSPORT);
 	option = bt_field_variant_get_selected_option_index(variant);
 	if (option >= MAX_OPTIONS)
-		return 0;
+		return false;
 	transport = &header->transport[option];
 	inner = bt_field_variant_borrow_selected_option_field_const(variant);
 	if (transport->protocol == IPPROTO_TCP)
@@ -232,28 +240,24 @@ static int decode_nested(struct ctf_decoder *decoder, struct trace *trace,
 	else if (transport->protocol == IPPROTO_ICMP)
 		bytes = read_nested_icmp(&transport->layout, inner, pkt);
 	if (!bytes)
-		return 0;
+		return false;
+	pkt->dir = decoder->layout.kind->dir;
 	pkt->protocol = transport->protocol;
 	pkt->skb = integer(payload, layout, SKB);
 	pkt->fields |= NETSYNC_HAS_SKB;
 	read_network(pkt, header, ip, integer(payload, layout, LEN), bytes);
-	device = member(payload, layout, DEVICE);
-	/* Of an empty string, Babeltrace 2.0 gives what was there before. */
-	ret = event_find_point(&decoder->point, trace, decoder->layout.kind,
-			       bt_field_string_get_length(device) ?
-				       bt_field_string_get_value(device) : "");
-	pkt->point = decoder->point.number;
-	return ret < 0 ? ret : 1;
+	seen->at.place = decoder->layout.kind->place;
+	seen->at.device = device_number(member(payload, layout, DEVICE));
+	return true;
 }
 
-int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
-	       const bt_event *event, struct event_seen *seen)
+bool ctf_decode(const struct ctf_decoder *decoder, const bt_event *event,
+		struct event_seen *seen)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
 	memset(seen, 0, sizeof(*seen));
-	if (decoder->layout.kind->protocol)
-		return decode_flat(decoder, trace, payload, seen);
-	seen->pkt.dir = decoder->layout.kind->dir;
-	return decode_nested(decoder, trace, payload, &seen->pkt);
+	return decoder->layout.kind->protocol ?
+	       decode_flat(decoder, payload, seen) :
+	       decode_nested(decoder, payload, seen);
 }

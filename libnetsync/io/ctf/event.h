@@ -22,8 +22,8 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 /* Do its events say in which network namespace they were made? */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
-/* Fill in @seen but for host and time, as event_decode(). */
-int ctf_decode(struct ctf_decoder *decoder, struct trace *trace,
-	       const bt_event *event, struct event_seen *seen);
+/* Fill in @seen but for host and time. False: it is of no use. */
+bool ctf_decode(const struct ctf_decoder *decoder, const bt_event *event,
+		struct event_seen *seen);
 
 #endif

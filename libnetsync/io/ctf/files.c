@@ -92,10 +92,6 @@ static void warn(void *data, const char *sentence)
 
 void ctf_begin_worker(struct netsync_io *io, uint16_t warning)
 {
-	/* It is a copy. */
-	io->points = NULL;
-	io->num_points = 0;
-	io->error = NULL;
 	netsync_io_set_warn(io, warn, (void *)(uintptr_t)warning);
 }
 

@@ -35,6 +35,8 @@ struct stream {
 
 struct reading {
 	struct trace *trace;
+	struct ctf_streams all;
+	uint32_t damaged;	/* streams */
 	bt_graph *graph;
 	struct stream *streams;
 	uint64_t num_streams;
@@ -53,10 +55,8 @@ static int use_messages(struct stream *stream, const bt_message **messages,
 
 		if (ret >= 0)
 			ret = ctf_stream_use(&stream->s, messages[i], &seen);
-		if (ret > 0 && seen.is_clock)
-			worker_put(CTF_CLOCK, 0, &seen.clock, sizeof(seen.clock));
-		else if (ret > 0)
-			worker_put(CTF_PACKET, 0, &seen.pkt, sizeof(seen.pkt));
+		if (ret > 0)
+			worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
 		bt_message_put_ref(messages[i]);
 	}
 	return ret < 0 ? ret : 0;
@@ -108,11 +108,11 @@ static int hold(struct stream *stream, const bt_message **messages,
 
 static void warn_of_damage(struct stream *stream)
 {
-	struct trace *trace = stream->s.trace;
+	const struct trace *trace = stream->in->trace;
 	char *reason = ctf_take_reason();
 	char *end = NULL;
 
-	trace->info.damaged++;
+	stream->in->damaged++;
 	if (stream->s.any)
 		end = io_format("up to its event at %lld ns",
 				(long long)stream->s.last_ns);
@@ -241,7 +241,7 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 	in->num_streams = num;
 	for (uint64_t i = 0; i < num; i++) {
 		in->streams[i].in = in;
-		in->streams[i].s.trace = in->trace;
+		in->streams[i].s.all = &in->all;
 		if (!add_sink(in, &in->streams[i],
 			      bt_component_source_borrow_output_port_by_index_const(
 				      source, i)))
@@ -254,17 +254,14 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 
 static void tell_state(struct reading *in)
 {
-	struct trace *trace = in->trace;
 	struct ctf_state state = {
 		.span.end_ns = -1,
-		.lost_events = trace->info.lost_events,
-		.lost_packets = trace->info.lost_packets,
-		.out_of_range = trace->out_of_range,
-		.damaged = trace->info.damaged,
+		.counts = in->all.counts,
+		.damaged = in->damaged,
 	};
 
-	trace->info.lost_events = trace->info.lost_packets = 0;
-	trace->out_of_range = trace->info.damaged = 0;
+	in->all.counts = (struct ctf_counts){ 0 };
+	in->damaged = 0;
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].s.any)
 			ctf_extend(&state.span, in->streams[i].s.first_ns,
@@ -274,24 +271,12 @@ static void tell_state(struct reading *in)
 
 static void tell_opened(struct reading *in)
 {
-	const struct trace *trace = in->trace;
-	struct ctf_opened opened = {
-		.epoch_ns = trace->epoch_ns,
-		.range = trace->range,
-		.range_hash = trace->range_hash,
-		.has_clock = trace->clock,
-		.has_clock_uuid = trace->has_clock_uuid,
-		.is_corrected = trace->clock_name,
-		.has_uuid = trace->has_uuid,
-		.has_network = trace->has_network,
-		.has_netns = trace->has_netns,
+	const struct ctf_opened opened = {
+		.is = in->all.is,
+		.range = in->trace->range,
+		.range_hash = in->trace->range_hash,
 	};
 
-	memcpy(opened.clock_uuid, trace->clock_uuid, UUID_SIZE);
-	memcpy(opened.uuid, trace->uuid, UUID_SIZE);
-	if (trace->host_name)
-		snprintf(opened.host_name, sizeof(opened.host_name), "%s",
-			 trace->host_name);
 	tell_state(in);
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
 	worker_flush();
@@ -310,13 +295,6 @@ static void tell_read(struct reading *in)
 	}
 	worker_put(CTF_READ, 0, &until_ns, sizeof(until_ns));
 	worker_flush();
-}
-
-static void tell_failure(struct reading *in, int err)
-{
-	const char *error = in->trace->io->error;
-
-	worker_put_text(CTF_FAILED, -err, error ? error : "");
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -344,10 +322,15 @@ static int open_trace(struct reading *in, const struct ctf_files *files)
 void ctf_read_trace(const void *data)
 {
 	const struct ctf_files *files = data;
-	struct reading in = { .trace = files->trace };
+	struct trace *trace = files->trace;
+	struct reading in = {
+		.trace = trace,
+		.all = { .io = trace->io, .path = trace->path,
+			 .real_path = trace->real_path },
+	};
 	int ret;
 
-	ctf_begin_worker(files->trace->io, CTF_WARNING);
+	ctf_begin_worker(trace->io, CTF_WARNING);
 	ret = open_trace(&in, files);
 	if (ret >= 0)
 		tell_opened(&in);
@@ -359,5 +342,6 @@ void ctf_read_trace(const void *data)
 		if (ret >= 0)
 			tell_read(&in);
 	}
-	tell_failure(&in, ret);
+	worker_put_text(CTF_FAILED, -ret,
+			trace->io->error ? trace->io->error : "");
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What both readers of CTF do with the messages of a stream. */
+/* The messages of a stream, of files or live -> packet events, and whose they are. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,9 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	if (ret < 0)
 		return ret;
 	if (!decoder) {
-		io_warn(stream->trace->io,
+		io_warn(stream->all->io,
 			"%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
-			stream->trace->path, name);
+			stream->all->path, name);
 		return 0;
 	}
 	more = realloc(stream->decoders,
@@ -35,7 +36,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	}
 	stream->decoders = more;
 	more[stream->num_decoders++] = decoder;
-	stream->trace->has_netns |= ctf_decoder_has_netns(decoder);
+	stream->all->is.has_netns |= ctf_decoder_has_netns(decoder);
 	return 0;
 }
 
@@ -118,7 +119,7 @@ static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 
 /* ---- whose stream it is ------------------------------------------------ */
 
-static int set_host_name(struct trace *trace, const bt_trace *bt)
+static void set_host_name(struct ctf_streams *all, const bt_trace *bt)
 {
 	const bt_value *value =
 		bt_trace_borrow_environment_entry_value_by_name_const(
@@ -128,16 +129,15 @@ static int set_host_name(struct trace *trace, const bt_trace *bt)
 	if (value && bt_value_is_string(value))
 		name = bt_value_string_get(value);
 	if (!name || !*name)
-		name = strrchr(trace->real_path, '/') + 1;
-	free(trace->host_name);
-	trace->host_name = strdup(*name ? name : "host");
-	return trace->host_name ? 0 : -ENOMEM;
+		name = strrchr(all->real_path, '/') + 1;
+	snprintf(all->is.host_name, sizeof(all->is.host_name), "%s",
+		 *name ? name : "host");
 }
 
-static int set_clock(struct trace *trace, const bt_clock_class *clock)
+static int set_clock(struct ctf_identity *is, const bt_clock_class *clock)
 {
 	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
-	const char *name;
+	const char *name = bt_clock_class_get_name(clock);
 	int64_t seconds;
 	__int128 epoch;
 
@@ -146,40 +146,35 @@ static int set_clock(struct trace *trace, const bt_clock_class *clock)
 		(__int128)cycles * 1000000000 / frequency;
 	if (epoch > INT64_MAX || epoch < INT64_MIN)
 		return -ERANGE;
-	trace->epoch_ns = epoch;
-	trace->has_clock_uuid = get_clock_uuid(trace->clock_uuid, clock);
-	name = bt_clock_class_get_name(clock);
-	free(trace->clock_name);
-	trace->clock_name = NULL;
-	if (!name || strcmp(name, NETSYNC_IO_CORRECTED_CLOCK))
-		return 0;
-	trace->clock_name = strdup(name);
-	return trace->clock_name ? 0 : -ENOMEM;
+	is->epoch_ns = epoch;
+	is->has_clock_uuid = get_clock_uuid(is->clock_uuid, clock);
+	is->is_corrected = name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
+	return 0;
 }
 
 /* The first stream with network events, or else the first, says what it is. */
 static int identify(struct ctf_stream *stream, const bt_stream *bt,
 		    const bt_clock_class *clock)
 {
-	struct trace *trace = stream->trace;
-	const bt_trace *bt_trace = bt_stream_borrow_trace_const(bt);
-	bool better = stream->num_decoders && !trace->has_network;
-	int ret;
+	struct ctf_streams *all = stream->all;
+	const bt_trace *trace = bt_stream_borrow_trace_const(bt);
+	bool better = stream->num_decoders && !all->is.has_network;
 
-	if (trace->clock && !better) {
-		if (stream->num_decoders && clock != trace->clock) {
-			io_warn(trace->io, "%s: stream %s has another clock than the other streams and was not used.",
-				trace->path, stream->name);
+	if (all->clock && !better) {
+		if (stream->num_decoders && clock != all->clock) {
+			io_warn(all->io, "%s: stream %s has another clock than the other streams and was not used.",
+				all->path, stream->name);
 			drop_decoders(stream);
 			stream->usable = false;
 		}
 		return 0;
 	}
-	trace->clock = clock;
-	trace->has_network = stream->num_decoders;
-	trace->has_uuid = get_trace_uuid(trace->uuid, bt_trace);
-	ret = set_clock(trace, clock);
-	return ret < 0 ? ret : set_host_name(trace, bt_trace);
+	all->clock = clock;
+	all->is.has_clock = true;
+	all->is.has_network = stream->num_decoders;
+	all->is.has_uuid = get_trace_uuid(all->is.uuid, trace);
+	set_host_name(all, trace);
+	return set_clock(&all->is, clock);
 }
 
 static int set_stream_name(struct ctf_stream *stream, const bt_stream *bt)
@@ -211,9 +206,9 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 	if (clock)
 		return identify(stream, bt, clock);
 	if (stream->num_decoders)
-		io_warn(stream->trace->io,
+		io_warn(stream->all->io,
 			"%s: stream %s has no clock, so its events have no times and were not used.",
-			stream->trace->path, stream->name);
+			stream->all->path, stream->name);
 	drop_decoders(stream);
 	return 0;
 }
@@ -221,14 +216,14 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 /* ---- messages ---------------------------------------------------------- */
 
 /* What a corrected clock shows is not what the kernel's showed. */
-static bool set_time(struct event_seen *seen, const struct trace *trace,
+static bool set_time(struct event_seen *seen, const struct ctf_identity *is,
 		     int64_t time)
 {
 	int64_t shown;
 
-	if (seen->is_clock && trace->clock_name)
+	if (seen->is_clock && is->is_corrected)
 		return false;
-	return !__builtin_sub_overflow(time, trace->epoch_ns, &shown) &&
+	return !__builtin_sub_overflow(time, is->epoch_ns, &shown) &&
 	       event_set_time(seen, time, shown);
 }
 
@@ -250,7 +245,7 @@ static int use_event(struct ctf_stream *stream, const bt_message *message,
 		    bt_message_event_borrow_default_clock_snapshot_const(
 			    message), &time)) {
 		bt_current_thread_clear_error();
-		stream->trace->out_of_range++;
+		stream->all->counts.out_of_range++;
 		return 0;
 	}
 	if (!stream->any || time < stream->first_ns)
@@ -262,16 +257,15 @@ static int use_event(struct ctf_stream *stream, const bt_message *message,
 	for (size_t i = 0; i < stream->num_decoders && !decoder; i++)
 		if (ctf_decoder_class(stream->decoders[i]) == class)
 			decoder = stream->decoders[i];
-	if (!decoder)
+	if (!decoder || !ctf_decode(decoder, event, seen))
 		return 0;
-	ret = ctf_decode(decoder, stream->trace, event, seen);
-	return ret > 0 ? set_time(seen, stream->trace, time) : ret;
+	return set_time(seen, &stream->all->is, time);
 }
 
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 		   struct event_seen *seen)
 {
-	struct netsync_io_trace *info = &stream->trace->info;
+	struct ctf_counts *counts = &stream->all->counts;
 	uint64_t count;
 
 	switch (bt_message_get_type(message)) {
@@ -281,13 +275,13 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 		if (bt_message_discarded_events_get_count(message, &count) !=
 		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
 			count = 1;
-		info->lost_events += count;
+		counts->lost_events += count;
 		return 0;
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
 		if (bt_message_discarded_packets_get_count(message, &count) !=
 		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
 			count = 1;
-		info->lost_packets += count;
+		counts->lost_packets += count;
 		return 0;
 	default:
 		return 0;
@@ -302,6 +296,22 @@ void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns)
 		span->begin_ns = first_ns;
 	if (last_ns > span->end_ns)
 		span->end_ns = last_ns;
+}
+
+int ctf_identify(struct trace *trace, const struct ctf_identity *is)
+{
+	trace->epoch_ns = is->epoch_ns;
+	trace->has_clock_uuid = is->has_clock_uuid;
+	memcpy(trace->clock_uuid, is->clock_uuid, UUID_SIZE);
+	trace->has_uuid = is->has_uuid;
+	memcpy(trace->uuid, is->uuid, UUID_SIZE);
+	trace->has_network = is->has_network;
+	trace->has_netns = is->has_netns;
+	trace->host_name = strndup(is->host_name, sizeof(is->host_name) - 1);
+	if (is->is_corrected)
+		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);
+	return trace->host_name && (trace->clock_name || !is->is_corrected) ?
+	       0 : io_no_memory(trace->io);
 }
 
 void ctf_stream_release(struct ctf_stream *stream)

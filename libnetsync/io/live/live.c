@@ -186,10 +186,11 @@ static char *text_of_time(char *buffer, size_t size, int64_t time_ns)
 }
 
 /* A trace is kept when its session has ended: for netsync_io_get_trace(). */
-static int add_trace(struct session *session, const struct live_trace *told)
+static int add_trace(struct session *session, const struct ctf_identity *is)
 {
 	struct netsync_io *io = session->relay->io;
 	struct trace *trace = calloc(1, sizeof(*trace)), **more, **own;
+	int ret;
 
 	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
 	if (more)
@@ -210,13 +211,13 @@ static int add_trace(struct session *session, const struct live_trace *told)
 	trace->info.running = 1;
 	trace->info.late = session->late;
 	trace->range.end_ns = -1;
-	trace->epoch_ns = told->epoch_ns;
-	trace->has_clock_uuid = told->has_clock_uuid;
-	memcpy(trace->clock_uuid, told->clock_uuid, UUID_SIZE);
+	trace->max_points = LIVE_MAX_POINTS;
 	trace->path = strdup(session->is.url);
 	trace->real_path = strdup(session->is.url);
-	trace->host_name = strdup(told->host);
-	if (!trace->path || !trace->real_path || !trace->host_name ||
+	ret = ctf_identify(trace, is);
+	if (ret < 0)
+		return ret;
+	if (!trace->path || !trace->real_path ||
 	    io_make_printable(&trace->host_name))
 		return io_no_memory(io);
 	session->held = !io->live->has_begun;
@@ -238,40 +239,22 @@ static int use_span(struct session *session, struct trace *trace,
 	return io_span(trace, span->begin_ns, span->end_ns);
 }
 
-static int use_packet(struct session *session, struct trace *trace,
-		      const struct netsync_packet *sent)
-{
-	struct netsync_packet pkt = *sent;
-	char point[16];
-	int64_t number;
-
-	/* The number is one of the viewer's; of too many the last are one. */
-	snprintf(point, sizeof(point), "%u",
-		 pkt.point < LIVE_MAX_POINTS ? pkt.point : LIVE_MAX_POINTS);
-	number = io_point(trace, "", point);
-	if (number < 0)
-		return number;
-	pkt.point = number;
-	session->relay->io->live->packets++;
-	return io_packet(trace, &pkt);
-}
-
 static void use_counts(struct trace *trace, const struct live_counts *counts)
 {
 	struct netsync_io *io = trace->io;
 
-	if (counts->lost_events && !trace->info.lost_events)
+	if (counts->lost.lost_events && !trace->info.lost_events)
 		io_warn(io, "%s: the tracer has begun to discard events; %s.",
 			trace->path, ctf_reader.avoids_loss);
-	if (counts->lost_packets && !trace->info.lost_packets)
+	if (counts->lost.lost_packets && !trace->info.lost_packets)
 		io_warn(io, "%s: trace packets are missing: the tracer overwrites them.",
 			trace->path);
-	if (counts->out_of_range && !trace->out_of_range)
+	if (counts->lost.out_of_range && !trace->out_of_range)
 		io_warn(io, "%s: there are packet events outside of the years 1824 to 2116, which are not used; is the clock of %s set?",
 			trace->path, trace->host_name);
-	trace->info.lost_events = counts->lost_events;
-	trace->info.lost_packets = counts->lost_packets;
-	trace->out_of_range = counts->out_of_range;
+	trace->info.lost_events = counts->lost.lost_events;
+	trace->info.lost_packets = counts->lost.lost_packets;
+	trace->out_of_range = counts->lost.out_of_range;
 	trace->has_network = counts->has_network;
 }
 
@@ -310,16 +293,16 @@ static int use_viewer(void *data, const struct worker_head *head,
 
 	if (head->number < session->num_traces)
 		trace = session->traces[head->number];
-	if (!trace && (head->what == LIVE_PACKET || head->what == LIVE_CLOCK ||
-		       head->what == LIVE_SPAN || head->what == LIVE_COUNTS))
+	if (!trace && (head->what == LIVE_EVENT || head->what == LIVE_SPAN ||
+		       head->what == LIVE_COUNTS))
 		return 0;
 	switch (head->what) {
 	case LIVE_TRACE:
 		return add_trace(session, payload);
-	case LIVE_PACKET:
-		return use_packet(session, trace, payload);
-	case LIVE_CLOCK:
-		return io_clock(trace, payload);
+	case LIVE_EVENT:
+		session->relay->io->live->packets +=
+			!((const struct event_seen *)payload)->is_clock;
+		return io_event(trace, payload);
 	case LIVE_SPAN:
 		return use_span(session, trace, payload);
 	case LIVE_COUNTS:

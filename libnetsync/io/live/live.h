@@ -12,6 +12,7 @@
 #ifndef NETSYNC_LIVE_H
 #define NETSYNC_LIVE_H
 
+#include "io/ctf/stream.h"
 #include "io/io.h"
 #include "io/worker/worker.h"
 
@@ -39,9 +40,8 @@ enum live_what {
 	LIVE_LISTED,
 	LIVE_NO_ANSWER,		/* text */
 	/* Of viewers, about a trace: */
-	LIVE_TRACE,		/* there is one more; the next number */
-	LIVE_PACKET,		/* struct netsync_packet, times as printed */
-	LIVE_CLOCK,		/* struct clock_event, the same */
+	LIVE_TRACE,		/* struct ctf_identity: one more, of the next number */
+	LIVE_EVENT,		/* struct event_seen */
 	LIVE_SPAN,		/* struct range: of the events until now */
 	LIVE_COUNTS,		/* struct live_counts: until now */
 	/* Of viewers: */
@@ -59,17 +59,8 @@ struct live_session {
 	char url[1024];
 };
 
-struct live_trace {
-	int64_t epoch_ns;
-	bool has_clock_uuid;
-	uint8_t clock_uuid[UUID_SIZE];
-	char host[256];
-};
-
 struct live_counts {
-	uint64_t lost_events;
-	uint64_t lost_packets;
-	uint64_t out_of_range;
+	struct ctf_counts lost;
 	uint64_t has_network;	/* there are network events; 0 or 1 */
 };
 

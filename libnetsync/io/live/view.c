@@ -30,7 +30,7 @@ struct view_stream {
 struct view_trace {
 	const bt_trace *bt;	/* NULL: all of its streams have ended */
 	size_t num_streams;
-	struct trace trace;
+	struct ctf_streams streams;
 	bool told;
 	struct range span;	/* of the events; end < begin: there are none */
 	struct range told_span;
@@ -196,25 +196,19 @@ static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 	trace->bt = bt;
 	bt_trace_get_ref(bt);
 	trace->span.end_ns = trace->told_span.end_ns = -1;
-	trace->trace.io = view->io;
-	trace->trace.path = (char *)view->url;
-	trace->trace.real_path = (char *)view->url;
+	trace->streams = (struct ctf_streams){
+		.io = view->io, .path = view->url, .real_path = view->url };
 	return trace;
 }
 
 /* What is known once the first stream with a clock begins. */
 static void tell_trace(struct view_trace *trace, size_t number)
 {
-	struct live_trace told = {
-		.epoch_ns = trace->trace.epoch_ns,
-		.has_clock_uuid = trace->trace.has_clock_uuid,
-	};
+	const struct ctf_identity *is = &trace->streams.is;
 
-	if (trace->told || !trace->trace.clock)
+	if (trace->told || !is->has_clock)
 		return;
-	memcpy(told.clock_uuid, trace->trace.clock_uuid, UUID_SIZE);
-	snprintf(told.host, sizeof(told.host), "%s", trace->trace.host_name);
-	worker_put(LIVE_TRACE, number, &told, sizeof(told));
+	worker_put(LIVE_TRACE, number, is, sizeof(*is));
 	trace->told = true;
 }
 
@@ -253,7 +247,7 @@ static int begin_stream(struct view *view, const bt_message *message)
 		free(stream);
 		return -ENOMEM;
 	}
-	stream->s.trace = &trace->trace;
+	stream->s.all = &trace->streams;
 	trace->num_streams++;
 	ret = ctf_stream_begin(&stream->s, message);
 	if (!ret)
@@ -271,8 +265,6 @@ static int end_stream(struct view *view, struct view_stream *stream)
 		tell_state(view);
 		bt_trace_put_ref(trace->bt);
 		trace->bt = NULL;
-		free(trace->trace.host_name);
-		trace->trace.host_name = NULL;
 	}
 	tdelete(stream, &view->streams, compare_streams);
 	ctf_stream_release(&stream->s);
@@ -299,12 +291,8 @@ static int use_in_stream(struct view *view, const bt_message *message,
 
 	if (ret < 0)
 		return ret;
-	if (ret && seen.is_clock)
-		worker_put(LIVE_CLOCK, stream->trace, &seen.clock,
-			  sizeof(seen.clock));
-	else if (ret)
-		worker_put(LIVE_PACKET, stream->trace, &seen.pkt,
-			  sizeof(seen.pkt));
+	if (ret)
+		worker_put(LIVE_EVENT, stream->trace, &seen, sizeof(seen));
 	if (stream->s.any) {
 		ctf_extend(&view->traces[stream->trace]->span,
 			   stream->s.first_ns, stream->s.last_ns);
@@ -359,10 +347,8 @@ static void tell_state(struct view *view)
 	for (size_t i = 0; i < view->num_traces; i++) {
 		struct view_trace *t = view->traces[i];
 		const struct live_counts counts = {
-			.lost_events = t->trace.info.lost_events,
-			.lost_packets = t->trace.info.lost_packets,
-			.out_of_range = t->trace.out_of_range,
-			.has_network = t->trace.has_network,
+			.lost = t->streams.counts,
+			.has_network = t->streams.is.has_network,
 		};
 
 		if (!t->told || !t->bt)
@@ -401,8 +387,7 @@ consume(bt_message_iterator *iterator, void *data)
 	}
 	if (!ret)
 		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
-	view->failure = view->io->error ? view->io->error :
-		ret == -ERANGE ?
+	view->failure = ret == -ERANGE ?
 		"its clock is more than 292 years away from the epoch" :
 		ret == -E2BIG ? "it has more traces than any session has" :
 		"there is not enough memory";

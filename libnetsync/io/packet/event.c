@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The fields of a flat event, by their meanings -> a packet event. */
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "io/packet/event.h"
 
 /*
- * Of all our own events: a name means the same in each. What some mean at a
- * device depends on the protocol, see read_wire().
+ * Of all our own events: a name means the same in each, but for those of devices,
+ * see name_udp() and the like.
  */
 const struct field_name event_fields[] = {
 	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
@@ -26,20 +26,20 @@ const struct field_name event_fields[] = {
 };
 
 static const struct event_kind event_kinds[] = {
-	{ "inet_sock_local_in", "inet_sock_local_in", NETSYNC_IN, IPPROTO_TCP },
-	{ "inet_sock_local_out", "inet_sock_local_out", NETSYNC_OUT, IPPROTO_TCP },
-	{ "inet_udp_local_in", "inet_udp_local_in", NETSYNC_IN, IPPROTO_UDP },
-	{ "inet_udp_local_out", "inet_udp_local_out", NETSYNC_OUT, IPPROTO_UDP },
-	{ "inet_icmp_local_in", "inet_icmp_local_in", NETSYNC_IN, IPPROTO_ICMP },
-	{ "inet_icmp_local_out", "inet_icmp_local_out", NETSYNC_OUT, IPPROTO_ICMP },
-	{ "inet_sctp_local_in", "inet_sctp_local_in", NETSYNC_IN, IPPROTO_SCTP },
-	{ "inet_sctp_local_out", "inet_sctp_local_out", NETSYNC_OUT, IPPROTO_SCTP },
-	{ "inet_dev_receive", "inet_dev_receive", NETSYNC_IN, ANY_PROTOCOL },
-	{ "inet_dev_xmit", "inet_dev_xmit", NETSYNC_OUT, ANY_PROTOCOL },
-	{ "netsync_clock", "netsync_clock", NETSYNC_OUT, NO_PROTOCOL },
-	{ "net_dev_queue", "net_dev_queue", NETSYNC_OUT, 0 },
-	{ "net_if_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
-	{ "netif_receive_skb", "netif_receive_skb", NETSYNC_IN, 0 },
+	{ "inet_sock_local_in", PLACE_TCP_IN, NETSYNC_IN, IPPROTO_TCP },
+	{ "inet_sock_local_out", PLACE_TCP_OUT, NETSYNC_OUT, IPPROTO_TCP },
+	{ "inet_udp_local_in", PLACE_UDP_IN, NETSYNC_IN, IPPROTO_UDP },
+	{ "inet_udp_local_out", PLACE_UDP_OUT, NETSYNC_OUT, IPPROTO_UDP },
+	{ "inet_icmp_local_in", PLACE_ICMP_IN, NETSYNC_IN, IPPROTO_ICMP },
+	{ "inet_icmp_local_out", PLACE_ICMP_OUT, NETSYNC_OUT, IPPROTO_ICMP },
+	{ "inet_sctp_local_in", PLACE_SCTP_IN, NETSYNC_IN, IPPROTO_SCTP },
+	{ "inet_sctp_local_out", PLACE_SCTP_OUT, NETSYNC_OUT, IPPROTO_SCTP },
+	{ "inet_dev_receive", PLACE_DEVICE_IN, NETSYNC_IN, ANY_PROTOCOL },
+	{ "inet_dev_xmit", PLACE_DEVICE_OUT, NETSYNC_OUT, ANY_PROTOCOL },
+	{ "netsync_clock", PLACE_NONE, NETSYNC_OUT, NO_PROTOCOL },
+	{ "net_dev_queue", PLACE_QUEUE_OUT, NETSYNC_OUT, 0 },
+	{ "net_if_receive_skb", PLACE_QUEUE_IN, NETSYNC_IN, 0 },
+	{ "netif_receive_skb", PLACE_QUEUE_IN, NETSYNC_IN, 0 },
 };
 
 #define NUM_EVENT_KINDS (sizeof(event_kinds) / sizeof(event_kinds[0]))
@@ -50,36 +50,6 @@ const struct event_kind *event_kind(const char *name)
 		if (!strcmp(name, event_kinds[i].name))
 			return &event_kinds[i];
 	return NULL;
-}
-
-/* What has to be there. */
-static uint64_t wanted(uint8_t protocol)
-{
-	switch (protocol) {
-	case IPPROTO_TCP:
-		return BIT(SEQ) | BIT(ACK) | BIT(FLAGS);
-	case IPPROTO_UDP:
-		return BIT(SADDR) | BIT(DADDR) | BIT(SPORT) | BIT(DPORT) |
-		       BIT(FAMILY) | BIT(IP_ID) | BIT(LEN);
-	case IPPROTO_ICMP:
-		return BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) | BIT(TYPE) |
-		       BIT(ECHO_ID) | BIT(ECHO_SEQ);
-	case IPPROTO_SCTP:
-		return BIT(SADDR) | BIT(DADDR) | BIT(FAMILY) | BIT(VTAG) |
-		       BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN);
-	case NO_PROTOCOL:
-		return BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) |
-		       BIT(MULT) | BIT(RAW_MULT);
-	default:
-		return BIT(PROTOCOL) | BIT(IFINDEX) | BIT(SEQ) | BIT(ACK) |
-		       BIT(FLAGS) | BIT(SADDR) | BIT(DADDR) | BIT(SPORT) |
-		       BIT(DPORT) | BIT(FAMILY) | BIT(IP_ID) | BIT(LEN);
-	}
-}
-
-bool event_is_whole(const struct event_kind *kind, uint64_t has)
-{
-	return !(wanted(kind->protocol) & ~has);
 }
 
 /* ---- fields ------------------------------------------------------------ */
@@ -131,14 +101,13 @@ static void read_tcp(const struct event_values *v, struct netsync_packet *pkt)
 }
 
 /* The digest is 0 where the module was told to make none. */
-static void set_udp(struct netsync_packet *pkt, uint16_t checksum,
-		    bool is_final, uint64_t digest)
+static void read_udp(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->checksum = checksum;
-	if (is_final)
+	pkt->checksum = number(v, CHECKSUM);
+	if (number(v, IS_FINAL))
 		pkt->fields |= NETSYNC_HAS_CHECKSUM;
-	pkt->digest = digest;
-	if (digest)
+	pkt->digest = number(v, DIGEST);
+	if (pkt->digest)
 		pkt->fields |= NETSYNC_HAS_DIGEST;
 }
 
@@ -151,75 +120,23 @@ void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
 	pkt->fields |= NETSYNC_HAS_ECHO;
 }
 
-static void set_sctp(struct netsync_packet *pkt, uint32_t vtag, uint8_t chunk,
-		     bool has_tsn, uint32_t tsn)
+static void read_icmp(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->vtag = vtag;
-	pkt->chunk = chunk;
-	pkt->tsn = tsn;
+	event_set_echo(pkt, number(v, TYPE), number(v, ECHO_ID),
+		       number(v, ECHO_SEQ));
+}
+
+static void read_sctp(const struct event_values *v, struct netsync_packet *pkt)
+{
+	pkt->vtag = number(v, VTAG);
+	pkt->chunk = number(v, CHUNK);
+	pkt->tsn = number(v, TSN);
 	pkt->fields |= NETSYNC_HAS_SCTP;
-	if (has_tsn)
+	if (number(v, HAS_TSN))
 		pkt->fields |= NETSYNC_HAS_TSN;
 }
 
-/* Where the kernel hands packets to its sockets, or gets them from there. */
-static void read_local(const struct event_values *v, struct netsync_packet *pkt)
-{
-	switch (pkt->protocol) {
-	case IPPROTO_TCP:
-		read_tcp(v, pkt);
-		break;
-	case IPPROTO_UDP:
-		set_udp(pkt, number(v, CHECKSUM), number(v, IS_FINAL),
-			number(v, DIGEST));
-		break;
-	case IPPROTO_SCTP:
-		set_sctp(pkt, number(v, VTAG), number(v, CHUNK),
-			 number(v, HAS_TSN), number(v, TSN));
-		break;
-	default:
-		if (number(v, FAMILY) == AF_INET6)
-			pkt->protocol = IPPROTO_ICMPV6;
-		event_set_echo(pkt, number(v, TYPE), number(v, ECHO_ID),
-			       number(v, ECHO_SEQ));
-		break;
-	}
-}
-
-/*
- * At devices all have TCP's fields, with the meaning of their own. Return:
- * whether there is a use for packets of this protocol.
- */
-static bool read_wire(const struct event_values *v, struct netsync_packet *pkt)
-{
-	pkt->skb = number(v, SKB);
-	if (has_all(v, BIT(SKB)))
-		pkt->fields |= NETSYNC_HAS_SKB;
-	pkt->protocol = number(v, PROTOCOL);
-	switch (pkt->protocol) {
-	case IPPROTO_TCP:
-		read_tcp(v, pkt);
-		return true;
-	case IPPROTO_UDP:
-		set_udp(pkt, number(v, CHECKSUM), number(v, FLAGS),
-			number(v, TSVAL) << 32 | number(v, TSECR));
-		return true;
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
-		pkt->fields &= ~(uint32_t)NETSYNC_HAS_PORTS;
-		event_set_echo(pkt, number(v, FLAGS), number(v, ACK),
-			       number(v, SEQ));
-		return true;
-	case IPPROTO_SCTP:
-		set_sctp(pkt, number(v, ACK), number(v, FLAGS),
-			 number(v, FLAGS) >> 8, number(v, SEQ));
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void read_all(const struct event_values *v, struct netsync_packet *pkt)
+static void read_ip(const struct event_values *v, struct netsync_packet *pkt)
 {
 	if (has_all(v, BIT(SPORT) | BIT(DPORT))) {
 		pkt->sport = number(v, SPORT);
@@ -250,34 +167,81 @@ static void read_all(const struct event_values *v, struct netsync_packet *pkt)
 	}
 }
 
-/* ---- points ------------------------------------------------------------ */
+/* ---- events of devices -------------------------------------------------- */
 
-int event_find_point(struct event_point *point, struct trace *trace,
-		     const struct event_kind *kind, const char *device)
+/*
+ * An event of a device has the fields of TCP, whatever the packet is of: the table
+ * in module/netsync-events.h says what they hold then. Here they get their own names.
+ */
+
+static void set(struct event_values *v, enum meaning meaning, uint64_t value)
 {
-	if (point->number >= 0 && !strcmp(device, point->device))
-		return 0;
-	point->number = io_point(trace, kind->point, device);
-	if (point->number < 0)
-		return point->number;
-	if (strlen(device) < sizeof(point->device))
-		strcpy(point->device, device);
-	else
-		point->device[0] = '\0';
-	return 0;
+	v->number[meaning] = value;
+	v->has |= BIT(meaning);
 }
 
-/* Each device is a point of its own. */
-static int find_wire_point(const struct event_kind *kind,
-			   const struct event_values *v,
-			   struct event_point *point, struct trace *trace)
+static void name_udp(struct event_values *v)
 {
-	char device[sizeof(point->device)];
+	set(v, IS_FINAL, number(v, FLAGS));
+	set(v, DIGEST, number(v, TSVAL) << 32 | number(v, TSECR));
+}
 
-	snprintf(device, sizeof(device), "%llu:%llu",
-		 (unsigned long long)number(v, NETNS),
-		 (unsigned long long)number(v, IFINDEX));
-	return event_find_point(point, trace, kind, device);
+/* Its ports are none. */
+static void name_icmp(struct event_values *v)
+{
+	set(v, TYPE, number(v, FLAGS));
+	set(v, ECHO_ID, number(v, ACK));
+	set(v, ECHO_SEQ, number(v, SEQ));
+	v->has &= ~(BIT(SPORT) | BIT(DPORT));
+}
+
+static void name_sctp(struct event_values *v)
+{
+	set(v, CHUNK, number(v, FLAGS));
+	set(v, HAS_TSN, number(v, FLAGS) >> 8);
+	set(v, VTAG, number(v, ACK));
+	set(v, TSN, number(v, SEQ));
+}
+
+/* ---- protocols ---------------------------------------------------------- */
+
+#define ENDS (BIT(SADDR) | BIT(DADDR) | BIT(FAMILY))
+
+static const struct protocol {
+	uint8_t number;
+	uint64_t wanted;	/* what an event of this protocol alone must have */
+	void (*read)(const struct event_values *v, struct netsync_packet *pkt);
+	/* Of an event of a device; NULL: the fields have their own names. */
+	void (*name)(struct event_values *v);
+} protocols[] = {
+	{ IPPROTO_TCP, BIT(SEQ) | BIT(ACK) | BIT(FLAGS), read_tcp, NULL },
+	{ IPPROTO_UDP, ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN),
+	  read_udp, name_udp },
+	{ IPPROTO_ICMP, ENDS | BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ),
+	  read_icmp, name_icmp },
+	{ IPPROTO_ICMPV6, 0, read_icmp, name_icmp },
+	{ IPPROTO_SCTP, ENDS | BIT(VTAG) | BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN),
+	  read_sctp, name_sctp },
+	{ ANY_PROTOCOL, ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN) |
+	  BIT(SEQ) | BIT(ACK) | BIT(FLAGS) | BIT(PROTOCOL) | BIT(IFINDEX), NULL, NULL },
+	{ NO_PROTOCOL, BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) |
+	  BIT(MULT) | BIT(RAW_MULT), NULL, NULL },
+};
+
+#define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
+
+/* NULL: it is not matched. */
+static const struct protocol *find_protocol(uint8_t number)
+{
+	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
+		if (protocols[i].number == number)
+			return &protocols[i];
+	return NULL;
+}
+
+bool event_is_whole(const struct event_kind *kind, uint64_t has)
+{
+	return !(find_protocol(kind->protocol)->wanted & ~has);
 }
 
 /* ---- clocks ------------------------------------------------------------ */
@@ -285,7 +249,7 @@ static int find_wire_point(const struct event_kind *kind,
 /* An event comes that long, ns, after the instant that it tells of, at most. Chosen. */
 #define MOST_LATE 100000000
 
-static int read_clock(const struct event_values *v, struct event_seen *seen)
+static bool read_clock(const struct event_values *v, struct event_seen *seen)
 {
 	int64_t mono = (int64_t)number(v, MONO);
 
@@ -319,26 +283,49 @@ bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_n
 	return false;
 }
 
-int event_decode(const struct event_kind *kind, const struct event_values *v,
-		 struct event_point *point, struct trace *trace,
-		 struct event_seen *seen)
+/* ---- packets ----------------------------------------------------------- */
+
+/* Each device of each network namespace is a point of its own. */
+static const struct protocol *at_device(struct event_values *v,
+					struct event_seen *seen)
 {
-	struct netsync_packet *pkt = &seen->pkt;
-	int ret;
+	const struct protocol *protocol = find_protocol(number(v, PROTOCOL));
+
+	if (!protocol || !protocol->read)
+		return NULL;
+	if (protocol->name)
+		protocol->name(v);
+	seen->pkt.skb = number(v, SKB);
+	if (has_all(v, BIT(SKB)))
+		seen->pkt.fields |= NETSYNC_HAS_SKB;
+	seen->at.device = number(v, NETNS) << 32 ^ number(v, IFINDEX);
+	return protocol;
+}
+
+/* Where the kernel hands packets to its sockets, or gets them from there. */
+static const struct protocol *at_sockets(const struct event_kind *kind,
+					 const struct event_values *v)
+{
+	if (kind->protocol == IPPROTO_ICMP && number(v, FAMILY) == AF_INET6)
+		return find_protocol(IPPROTO_ICMPV6);
+	return find_protocol(kind->protocol);
+}
+
+bool event_decode(const struct event_kind *kind, struct event_values *v,
+		  struct event_seen *seen)
+{
+	const struct protocol *protocol;
 
 	if (kind->protocol == NO_PROTOCOL)
 		return read_clock(v, seen);
-	pkt->dir = kind->dir;
-	read_all(v, pkt);
-	if (kind->protocol != ANY_PROTOCOL) {
-		pkt->protocol = kind->protocol;
-		read_local(v, pkt);
-		ret = event_find_point(point, trace, kind, "");
-	} else if (read_wire(v, pkt)) {
-		ret = find_wire_point(kind, v, point, trace);
-	} else {
-		return 0;
-	}
-	pkt->point = point->number;
-	return ret < 0 ? ret : 1;
+	protocol = kind->protocol == ANY_PROTOCOL ? at_device(v, seen) :
+						    at_sockets(kind, v);
+	if (!protocol)
+		return false;
+	seen->pkt.dir = kind->dir;
+	seen->pkt.protocol = protocol->number;
+	seen->at.place = kind->place;
+	read_ip(v, &seen->pkt);
+	protocol->read(v, &seen->pkt);
+	return true;
 }

@@ -6,7 +6,7 @@
  *
  * Flat events have a field for each header field: netsync's own, and those of
  * the lttng-addons module, which have the first few only. *Nested* ones are
- * LTTng's network events, which only CTF has (ctf-layout.h).
+ * LTTng's network events, which only CTF has (ctf/layout.h).
  */
 #ifndef NETSYNC_IO_EVENT_H
 #define NETSYNC_IO_EVENT_H
@@ -42,9 +42,16 @@ extern const struct field_name event_fields[];
 /* It tells of no packet, but of the clock. */
 #define NO_PROTOCOL 254
 
+/* Of the network stack. Events that are made by one tracepoint are of one place. */
+enum place {
+	PLACE_TCP_IN, PLACE_TCP_OUT, PLACE_UDP_IN, PLACE_UDP_OUT, PLACE_ICMP_IN,
+	PLACE_ICMP_OUT, PLACE_SCTP_IN, PLACE_SCTP_OUT, PLACE_DEVICE_IN,
+	PLACE_DEVICE_OUT, PLACE_QUEUE_OUT, PLACE_QUEUE_IN, PLACE_NONE,
+};
+
 struct event_kind {
 	const char *name;
-	const char *point;	/* events that are made by one tracepoint */
+	enum place place;
 	enum netsync_dir dir;
 	uint8_t protocol;	/* of flat events; 0: it is a nested one */
 };
@@ -63,33 +70,12 @@ struct event_values {
 	uint8_t daddr[16];
 };
 
-/* The device that was seen last by events of one kind, and the point which that is. */
-struct event_point {
-	char device[32];
-	int64_t number;			/* at first -1 */
-};
-
-/* Make it that of @device: 0, or negative after io_fail(). */
-int event_find_point(struct event_point *point, struct trace *trace,
-		     const struct event_kind *kind, const char *device);
-
-/* What an event tells of: see its kind. */
-struct event_seen {
-	bool is_clock;
-	union {
-		struct netsync_packet pkt;
-		struct clock_event clock;
-	};
-};
-
 /*
- * Fill in @seen, which is all 0, from a flat event, but for host and time. 1: it
- * is a packet that can be matched, or tells of the clock; 0: it is something else;
- * negative: io_fail() was called.
+ * Fill in @seen, which is all 0, from a flat event, but for host and time. False:
+ * it is of a protocol that is not matched, or tells of a clock that is none.
  */
-int event_decode(const struct event_kind *kind, const struct event_values *v,
-		 struct event_point *point, struct trace *trace,
-		 struct event_seen *seen);
+bool event_decode(const struct event_kind *kind, struct event_values *v,
+		  struct event_seen *seen);
 
 /*
  * Say when it was, as printed, and as the trace's clock counts from its own zero.

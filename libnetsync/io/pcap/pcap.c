@@ -276,29 +276,14 @@ static int pcap_open(struct trace *trace)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int64_t point_of(struct trace *trace, const struct seen *seen)
-{
-	struct pcap *pcap = trace->state;
-	const unsigned int interface = seen->interface % MAX_INTERFACES;
-	const unsigned int device = seen->link.device % MAX_DEVICES;
-	struct point_cache *cache =
-		&pcap->points[(interface + device) % POINT_CACHE];
-	char name[24];
-
-	if (cache->used && cache->interface == interface &&
-	    cache->device == device)
-		return cache->number;
-	snprintf(name, sizeof(name), "%u:%u", interface, device);
-	*cache = (struct point_cache){ true, interface, device,
-				       io_point(trace, "capture", name) };
-	return cache->number;
-}
-
 static int push(struct trace *trace, struct seen *seen)
 {
 	struct pcap *pcap = trace->state;
+	const struct point at = {
+		.device = (uint64_t)(seen->interface % MAX_INTERFACES) << 32 |
+			  seen->link.device % MAX_DEVICES,
+	};
 	enum direction direction;
-	int64_t point;
 
 	pcap->cut += seen->result == FRAME_CUT;
 	if (seen->result != FRAME_PACKET)
@@ -307,17 +292,13 @@ static int push(struct trace *trace, struct seen *seen)
 	pcap->untold += direction == DIRECTION_UNKNOWN;
 	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
 		return 0;
-	point = point_of(trace, seen);
-	if (point < 0)
-		return (int)point;
-	seen->pkt.point = (uint32_t)point;
 	seen->pkt.dir = direction == DIRECTION_OUT ? NETSYNC_OUT : NETSYNC_IN;
 	/* Sent when the tick began, received when it ended: that is certain. */
 	if (direction == DIRECTION_OUT ||
 	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1,
 				   &seen->pkt.time_ns))
 		seen->pkt.time_ns = seen->time_ns;
-	return io_packet(trace, &seen->pkt);
+	return io_packet(trace, &seen->pkt, &at);
 }
 
 static void warn_of_rest(struct trace *trace)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Captures: the reader (pcap.c), and in which direction their packets went
- * (pcap-direction.c).
+ * (addresses.c).
  */
 #ifndef NETSYNC_IO_PCAP_H
 #define NETSYNC_IO_PCAP_H
@@ -11,15 +11,6 @@
 
 /* Interfaces that are told apart. */
 #define MAX_INTERFACES 64
-
-#define POINT_CACHE 16
-
-struct point_cache {
-	bool used;
-	unsigned int interface;
-	unsigned int device;
-	int64_t number;
-};
 
 struct pcap {
 	struct capture capture;
@@ -34,7 +25,6 @@ struct pcap {
 	struct samples inside;	/* by packet_key_inside(), of packets that tell */
 	struct samples directed;	/* no direction, and of those that do */
 	struct common_mac macs[MAX_INTERFACES];
-	struct point_cache points[POINT_CACHE];
 	uint64_t cut;
 	uint64_t untold;
 };

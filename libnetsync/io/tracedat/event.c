@@ -74,15 +74,13 @@ static void read_address(uint8_t out[16], const uint8_t *bytes, uint32_t size)
 	memcpy(out + 16 - size, bytes, size);
 }
 
-int dat_decode(const struct dat_file *file, const struct dat_format *format,
-	       const struct event_kind *kind, const struct dat_event *event,
-	       struct event_point *point, struct trace *trace,
-	       struct event_seen *seen)
+bool dat_decode(const struct dat_file *file, const struct dat_format *format,
+		const struct dat_event *event, struct event_seen *seen)
 {
 	struct event_values v;
 
 	if (event->size < format->size)
-		return 0;
+		return false;
 	v.has = format->has;
 	for (size_t i = 0; i < format->num_fields; i++) {
 		const struct dat_field *field = &format->fields[i];
@@ -97,5 +95,5 @@ int dat_decode(const struct dat_file *file, const struct dat_format *format,
 							      field->size);
 	}
 	memset(seen, 0, sizeof(*seen));
-	return event_decode(kind, &v, point, trace, seen);
+	return event_decode(format->kind, &v, seen);
 }

@@ -33,13 +33,8 @@ struct dat_format {
  */
 bool dat_parse_format(struct dat_format *format, char *text, const char **name);
 
-/*
- * Fill in @seen but for host and time, as event_decode(). 0 also where the event
- * is too small for its fields.
- */
-int dat_decode(const struct dat_file *file, const struct dat_format *format,
-	       const struct event_kind *kind, const struct dat_event *event,
-	       struct event_point *point, struct trace *trace,
-	       struct event_seen *seen);
+/* As event_decode(). False also where the event is too small for its fields. */
+bool dat_decode(const struct dat_file *file, const struct dat_format *format,
+		const struct dat_event *event, struct event_seen *seen);
 
 #endif

@@ -13,18 +13,9 @@
 #include "io/tracedat/event.h"
 #include "util/array.h"
 
-/* A type of events, in one buffer: each is a place of its own where packets are seen. */
-struct decoder {
-	const struct dat_format *format;
-	struct event_kind kind;
-	char *point_name;
-	struct event_point point;
-};
-
 struct stream {
 	struct dat_pages pages;
 	const struct dat_buffer *buffer;
-	struct decoder *decoders;	/* of the buffer */
 	bool any;
 	bool ended;
 	int64_t first_ns;
@@ -39,7 +30,6 @@ struct tracedat {
 	size_t format_room;
 	bool has_net;		/* there are the kernel's own network events */
 	bool no_memory;
-	struct decoder *decoders;	/* num_formats for each buffer */
 	struct stream *streams;
 	size_t num_streams;
 };
@@ -128,29 +118,6 @@ static int read_formats(struct trace *trace)
 	return 0;
 }
 
-static int make_decoders(struct tracedat *dat)
-{
-	size_t num = dat->num_formats * dat->file.num_buffers;
-
-	dat->decoders = calloc(num + 1, sizeof(*dat->decoders));
-	if (!dat->decoders)
-		return -ENOMEM;
-	for (size_t i = 0; i < num; i++) {
-		const struct dat_format *format = &dat->formats[i % dat->num_formats];
-		struct decoder *decoder = &dat->decoders[i];
-
-		decoder->format = format;
-		decoder->kind = *format->kind;
-		decoder->point.number = -1;
-		decoder->point_name = io_format("%s:%zu", format->kind->point,
-						i / dat->num_formats);
-		if (!decoder->point_name)
-			return -ENOMEM;
-		decoder->kind.point = decoder->point_name;
-	}
-	return 0;
-}
-
 /* ---- streams ----------------------------------------------------------- */
 
 static int64_t time_of(const struct tracedat *dat, const struct stream *stream,
@@ -220,7 +187,6 @@ static int add_stream(struct trace *trace, size_t buffer,
 	int ret;
 
 	stream->buffer = &dat->file.buffers[buffer];
-	stream->decoders = &dat->decoders[buffer * dat->num_formats];
 	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 	if (!ret && cpu->size)
 		ret = find_range(trace, stream);
@@ -392,9 +358,7 @@ static int dat_reader_open(struct trace *trace)
 	ret = read_formats(trace);
 	if (ret < 0)
 		return ret;
-	ret = make_decoders(dat);
-	if (!ret)
-		ret = add_streams(trace);
+	ret = add_streams(trace);
 	if (ret < 0)
 		return fail(trace, ret);
 	if (trace->range.end_ns < trace->range.begin_ns) {
@@ -406,9 +370,8 @@ static int dat_reader_open(struct trace *trace)
 }
 
 /* What the event is, by how it begins; NULL: nothing to us. */
-static struct decoder *find_decoder(const struct tracedat *dat,
-				    const struct stream *stream,
-				    const struct dat_event *event)
+static const struct dat_format *find_format(const struct tracedat *dat,
+					    const struct dat_event *event)
 {
 	uint16_t id;
 
@@ -417,7 +380,7 @@ static struct decoder *find_decoder(const struct tracedat *dat,
 	id = dat_number(&dat->file, event->data, sizeof(id));
 	for (size_t i = 0; i < dat->num_formats; i++)
 		if (dat->formats[i].id == id)
-			return &stream->decoders[i];
+			return &dat->formats[i];
 	return NULL;
 }
 
@@ -425,25 +388,22 @@ static int use_event(struct trace *trace, struct stream *stream,
 		     const struct dat_event *event)
 {
 	const struct tracedat *dat = trace->state;
-	struct decoder *decoder = find_decoder(dat, stream, event);
+	const struct dat_format *format = find_format(dat, event);
 	struct event_seen seen;
-	int ret;
 
 	stream->last_ns = time_of(dat, stream, event->ts);
 	if (!stream->any)
 		stream->first_ns = stream->last_ns;
 	stream->any = true;
-	if (!decoder)
+	if (!format || !dat_decode(&dat->file, format, event, &seen) ||
+	    !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
 		return 0;
-	ret = dat_decode(&dat->file, decoder->format, &decoder->kind, event,
-			 &decoder->point, trace, &seen);
-	if (ret <= 0 || !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
-		return ret < 0 ? ret : 0;
-	if (!seen.is_clock)
-		return io_packet(trace, &seen.pkt);
 	/* What was shifted or corrected is not what the kernel's clock showed. */
-	return dat->file.num_shifts || dat->file.tsc_mult ?
-		       0 : io_clock(trace, &seen.clock);
+	if (seen.is_clock && (dat->file.num_shifts || dat->file.tsc_mult))
+		return 0;
+	if (!seen.is_clock)
+		seen.at.buffer = stream->buffer - dat->file.buffers;
+	return io_event(trace, &seen);
 }
 
 static int read_stream(struct trace *trace, struct stream *stream,
@@ -493,10 +453,6 @@ static void dat_reader_close(struct trace *trace)
 	for (size_t i = 0; i < dat->num_streams; i++)
 		dat_release(&dat->streams[i].pages);
 	free(dat->streams);
-	for (size_t i = 0; dat->decoders &&
-	     i < dat->num_formats * dat->file.num_buffers; i++)
-		free(dat->decoders[i].point_name);
-	free(dat->decoders);
 	free(dat->formats);
 	dat_close(&dat->file);
 	free(dat);
