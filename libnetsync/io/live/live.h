@@ -1,81 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sessions that are still being recorded, through LTTng's relay daemon.
- *
- * libbabeltrace2 reads them, in processes of their own (worker.h). Of each relay
- * daemon one process (the *lister*) tells again and again what sessions there are,
- * and of each session one (the *viewer*) sends what it reads.
- *
- *	live.c		what was asked for; which sessions are read; hosts
- *	view.c		what these processes do
- */
+/* Sessions that are still being recorded: what io.c knows of them. */
 #ifndef NETSYNC_LIVE_H
 #define NETSYNC_LIVE_H
 
-#include "io/ctf/stream.h"
-#include "io/io.h"
-#include "io/worker/worker.h"
-
-/* A lister or viewer that waits so long for its relay daemon ends. */
-#define LIVE_PATIENCE_S 20
-
-/*
- * What a lister or viewer may take (bytes). Of metadata Babeltrace 2.0 makes sixty
- * times as much: 180 MiB of 3 MiB, which is more than all events of a kernel have;
- * and each stream has a buffer of 256 KiB, of which a machine with 256 processors
- * has a thousand.
- */
-#define LIVE_MEMORY (UINT64_C(512) << 20)
-
-/* Of one relay daemon so many sessions are read: of each there is a process. */
-#define LIVE_MAX_SESSIONS 512
-/* A session has a trace of the kernel, and one or two of each user. */
-#define LIVE_MAX_TRACES 256
-/* What a trace says of where packets were seen: hooks, and interfaces. */
-#define LIVE_MAX_POINTS 4096
-
-enum live_what {
-	/* Of listers: a session that there is; that was all; it failed. */
-	LIVE_SESSION,
-	LIVE_LISTED,
-	LIVE_NO_ANSWER,		/* text */
-	/* Of viewers, about a trace: */
-	LIVE_TRACE,		/* struct ctf_identity: one more, of the next number */
-	LIVE_EVENT,		/* struct event_seen */
-	LIVE_SPAN,		/* struct range: of the events until now */
-	LIVE_COUNTS,		/* struct live_counts: until now */
-	/* Of viewers: */
-	LIVE_TIME,		/* int64_t: all before was sent, as printed */
-	LIVE_WARNING,		/* text */
-	LIVE_FAILED,		/* text; nothing follows */
-};
-
-struct live_session {
-	uint32_t clients;
-	uint32_t streams;
-	uint64_t timer_us;	/* so often at least come data */
-	char host[256];
-	char name[256];
-	char url[1024];
-};
-
-struct live_counts {
-	struct ctf_counts lost;
-	uint64_t has_network;	/* there are network events; 0 or 1 */
-};
-
-/* ---- view.c ------------------------------------------------------------ */
-
-/* What a lister or viewer is given. */
-struct live_task {
-	struct netsync_io *io;
-	const char *url;
-};
-
-extern const struct worker_task live_list;
-extern const struct worker_task live_view;
-
-/* ---- between io.c and live.c ------------------------------------------- */
+struct live;
 
 void live_free(struct live *live);
 

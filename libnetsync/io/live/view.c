@@ -13,7 +13,7 @@
 
 #include "io/ctf/files.h"
 #include "io/ctf/stream.h"
-#include "io/live/live.h"
+#include "io/live/view.h"
 
 /* So often a lister asks, and a viewer that has nothing to read (ms). */
 #define PAUSE_MS 100

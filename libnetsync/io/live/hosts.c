@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Traces of live sessions -> hosts, and the times up to which all was read of these. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/live/internal.h"
+
+/* The first sessions begin together if no more than this is between two. */
+#define GATHER_MS 2000
+
+int live_find_host(struct live *live, struct trace *trace)
+{
+	struct host **more, *host = NULL;
+	int ret;
+
+	for (size_t i = 0; i < live->num_hosts && !host; i++)
+		if (io_same_host(live->hosts[i]->base, trace))
+			host = live->hosts[i];
+	if (host)
+		return io_bring_to_base(live->io, host, trace);
+	host = calloc(1, sizeof(*host));
+	more = realloc(live->hosts, (live->num_hosts + 1) * sizeof(*more));
+	if (more)
+		live->hosts = more;
+	if (!host || !more) {
+		free(host);
+		return io_no_memory(live->io);
+	}
+	more[live->num_hosts++] = host;
+	host->base = trace;
+	host->range.end_ns = -1;
+	ret = io_bring_to_base(live->io, host, trace);
+	if (ret < 0)
+		return ret;
+	host->number = netsync_add_host(live->io->ns, trace->host_name);
+	if (host->number < 0)
+		return io_fail(live->io, host->number, "%s: %s",
+			       trace->host_name, netsync_error(live->io->ns));
+	return 0;
+}
+
+/* Until when was everything read of a host? INT64_MAX: nobody reads it. */
+static int64_t host_time(const struct live *live, const struct host *host)
+{
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < live->num_sessions; i++) {
+		const struct session *s = live->sessions[i];
+
+		for (size_t j = 0; j < s->num_traces; j++) {
+			int64_t time;
+
+			if (s->held || s->traces[j]->host != host)
+				continue;
+			if (!s->has_time)
+				return INT64_MIN;
+			if (!__builtin_add_overflow(s->time_ns,
+					s->traces[j]->info.shift_ns, &time) &&
+			    time < least)
+				least = time;
+		}
+	}
+	return least;
+}
+
+bool live_is_settling(const struct live *live)
+{
+	int64_t now = live_now_ms();
+
+	for (size_t i = 0; i < live->num_sessions; i++) {
+		const struct session *s = live->sessions[i];
+
+		if (s->viewer.fd >= 0 && !s->num_traces &&
+		    now - s->began_ms < SETTLE_MS)
+			return true;
+	}
+	return false;
+}
+
+int live_promise(struct live *live)
+{
+	if (live_is_settling(live))
+		return 0;
+	for (size_t i = 0; i < live->num_hosts; i++) {
+		const struct host *host = live->hosts[i];
+		int ret = netsync_advance(live->io->ns, host->number,
+					  host_time(live, host));
+
+		if (ret < 0)
+			return io_fail(live->io, ret, "%s.",
+				       netsync_error(live->io->ns));
+	}
+	return 0;
+}
+
+static int by_host_name(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+
+	return strcmp(p->host_name, q->host_name);
+}
+
+int live_begin_hosts(struct live *live)
+{
+	struct netsync_io *io = live->io;
+	int ret = 0;
+
+	if (live->has_begun || !io->num_traces || live_is_settling(live) ||
+	    live_now_ms() - live->newest_ms < GATHER_MS)
+		return 0;
+	live->has_begun = true;
+	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host_name);
+	for (size_t i = 0; i < io->num_traces && !ret; i++)
+		ret = live_find_host(live, io->traces[i]);
+	for (size_t i = 0; i < live->num_sessions && !ret; i++) {
+		struct session *session = live->sessions[i];
+
+		if (session->held)
+			ret = session_receive(session);
+		session->held = false;
+	}
+	return ret;
+}

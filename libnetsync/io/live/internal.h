@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Between the files that follow live sessions; each may call those above it.
+ *
+ *	hosts.c		whose clock a trace is of; how far that was read
+ *	session.c	one session: when it is read, and what its viewer sends
+ *	relay.c		one relay daemon: which sessions it has
+ *	live.c		the public calls, and waiting for all of them
+ */
+#ifndef NETSYNC_LIVE_INTERNAL_H
+#define NETSYNC_LIVE_INTERNAL_H
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "io/ctf/files.h"
+#include "io/live/live.h"
+#include "io/live/view.h"
+
+/* A relay daemon that does not answer is asked again after so long (ms). */
+#define RETRY_MS 200
+/* So long one that was attached to is waited for before others go on. */
+#define SETTLE_MS 10000
+struct relay {
+	struct netsync_io *io;
+	char *url;		/* as given */
+	char *base;		/* net://HOST[:PORT] */
+	char *host;		/* of the session that is wanted, */
+	char *name;		/* and its name; NULL: all */
+	struct worker lister;
+	int64_t retry_ms;
+	int64_t asked_ms;	/* when it was last known what there is */
+	bool told_down;
+	bool told_empty;
+	bool told_many;
+};
+
+struct session {
+	struct relay *relay;
+	struct live_session is;	/* as it was listed last */
+	bool listed;
+	struct worker viewer;
+	struct trace **traces;	/* of this viewer; owned by the reader */
+	size_t num_traces;
+	bool late;
+	bool told_late;
+	bool told_busy;
+	bool told_silent;
+	bool failed;
+	bool held;		/* until the others have begun, too */
+	bool has_time;
+	int64_t time_ns;	/* all before was read, as printed */
+	int64_t began_ms;
+	int64_t left_ms;
+	int64_t retry_ms;
+	int64_t delay_ms;
+};
+
+struct live {
+	struct netsync_io *io;
+	struct relay **relays;
+	size_t num_relays;
+	struct session **sessions;
+	size_t num_sessions;
+	struct host **hosts;
+	size_t num_hosts;
+	bool has_begun;		/* the first hosts were numbered */
+	int64_t newest_ms;	/* when a session was attached to */
+	uint64_t packets;	/* in this call */
+};
+
+static inline int64_t live_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* A lister or viewer got no answer in time. */
+static inline bool live_is_silent(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+}
+
+/* ---- hosts.c ----------------------------------------------------------- */
+
+/* Give a trace to its host, which is added if it is new. 0, or io_fail(). */
+int live_find_host(struct live *live, struct trace *trace);
+/* Is nothing known yet of a session that was attached to just now? */
+bool live_is_settling(const struct live *live);
+/*
+ * The first sessions wait for each other, so that their hosts are numbered by
+ * name, as those of recorded traces are: then the result is the same to the last
+ * digit. Once they have begun, use what was held. 0, or io_fail().
+ */
+int live_begin_hosts(struct live *live);
+/*
+ * What all have promised lets packets be forgotten; so nothing is promised while
+ * there may be one more host. 0, or io_fail().
+ */
+int live_promise(struct live *live);
+
+/* ---- session.c --------------------------------------------------------- */
+
+/* Begin to read it, unless somebody else does. 0, or io_fail(). */
+int session_attach(struct session *session);
+/* Use what its viewer has sent. 0, or io_fail(). */
+int session_receive(struct session *session);
+void session_free(struct session *session);
+
+/* ---- relay.c ----------------------------------------------------------- */
+
+int relay_add(struct live *live, const char *url);
+/* Ask for its sessions, if nobody does. 0, or io_fail(). */
+int relay_start(struct relay *relay);
+/* Use what its lister has sent. 0, or io_fail(). */
+int relay_receive(struct relay *relay);
+void relay_free(struct relay *relay);
+
+#endif

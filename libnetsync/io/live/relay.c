@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the lister of a relay daemon sends -> the sessions that are read. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/live/internal.h"
+
+/* ---- what listers send ------------------------------------------------- */
+
+static int say_too_many(struct relay *relay)
+{
+	if (!relay->told_many)
+		io_warn(relay->io,
+			"%s: there are more than %d sessions; the others are not read.",
+			relay->url, LIVE_MAX_SESSIONS);
+	relay->told_many = true;
+	return 1;
+}
+
+/* 0; 1: there are too many; or negative after io_fail(). */
+static int find_session(struct live *live, struct relay *relay,
+			const struct live_session *is, struct session **found)
+{
+	struct session *session, **more;
+	size_t own = 0;
+
+	for (size_t i = 0; i < live->num_sessions; i++) {
+		*found = live->sessions[i];
+		if (!strcmp((*found)->is.url, is->url))
+			return 0;
+		own += live->sessions[i]->relay == relay;
+	}
+	if (own >= LIVE_MAX_SESSIONS)
+		return say_too_many(relay);
+	session = calloc(1, sizeof(*session));
+	more = realloc(live->sessions,
+		       (live->num_sessions + 1) * sizeof(*more));
+	if (more)
+		live->sessions = more;
+	if (!session || !more) {
+		free(session);
+		return io_no_memory(relay->io);
+	}
+	more[live->num_sessions++] = *found = session;
+	session->relay = relay;
+	session->viewer.fd = -1;
+	/* Where it was not there just now, nothing of it can have gone by. */
+	session->late = is->streams &&
+		(!relay->asked_ms ||
+		 (live_now_ms() - relay->asked_ms) * 1000 >= (int64_t)is->timer_us);
+	return 0;
+}
+
+static int use_session(struct relay *relay, const struct live_session *is)
+{
+	struct session *session = NULL;
+	int ret;
+
+	/* Those that are not recorded live give nothing. */
+	if (!is->timer_us ||
+	    (relay->host && (strcmp(relay->host, is->host) ||
+			     strcmp(relay->name, is->name))))
+		return 0;
+	ret = find_session(relay->io->live, relay, is, &session);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	session->is = *is;
+	session->listed = true;
+	return session_attach(session);
+}
+
+/*
+ * All there are were named: forget the others, once they were read. Return: how
+ * many there are.
+ */
+static size_t sweep(struct live *live, struct relay *relay)
+{
+	size_t kept = 0, own = 0;
+
+	for (size_t i = 0; i < live->num_sessions; i++) {
+		struct session *session = live->sessions[i];
+
+		if (session->relay == relay && !session->listed &&
+		    session->viewer.fd < 0) {
+			session_free(session);
+			continue;
+		}
+		if (session->relay == relay) {
+			session->listed = false;
+			own++;
+		}
+		live->sessions[kept++] = session;
+	}
+	live->num_sessions = kept;
+	relay->asked_ms = live_now_ms();
+	return own;
+}
+
+static void is_up(struct relay *relay)
+{
+	size_t own = sweep(relay->io->live, relay);
+
+	if (relay->told_down)
+		io_warn(relay->io, "%s: the relay daemon answers again.",
+			relay->url);
+	if (!own && !relay->told_empty)
+		io_warn(relay->io, relay->host ?
+			"%s: there is no such live session now; waiting for it." :
+			"%s: there is no live session now; waiting for one.",
+			relay->url);
+	relay->told_empty = !own;
+	relay->told_down = false;
+}
+
+static void is_down(struct relay *relay, const char *reason)
+{
+	/* If there is none, its sessions are gone; others will be new. */
+	bool gone = strstr(reason, strerror(ECONNREFUSED));
+
+	if (gone)
+		sweep(relay->io->live, relay);
+	if (!relay->told_down)
+		io_warn(relay->io, gone && relay->asked_ms ?
+			"%s: the relay daemon does not answer any more (%s): it has ended, as that of netsync record does with the recording; waiting for another one." :
+			"%s: the relay daemon does not answer (%s); trying again.",
+			relay->url, reason);
+	relay->told_down = true;
+}
+
+static int use_lister(void *data, const struct worker_head *head,
+		      const void *payload)
+{
+	struct relay *relay = data;
+
+	switch (head->what) {
+	case LIVE_SESSION:
+		return use_session(relay, payload);
+	case LIVE_LISTED:
+		is_up(relay);
+		return 0;
+	case LIVE_NO_ANSWER:
+		is_down(relay, payload);
+		return 0;
+	case LIVE_FAILED:
+		return io_fail(relay->io, -ENOSYS, "%s", (const char *)payload);
+	default:
+		return 0;
+	}
+}
+
+/* The lister has ended by itself: it never does but for being told nothing. */
+static void drop_lister(struct relay *relay)
+{
+	int status = worker_stop(&relay->lister);
+	char reason[64];
+
+	snprintf(reason, sizeof(reason), "for %d s", LIVE_PATIENCE_S);
+	is_down(relay, live_is_silent(status) ? reason : ctf_why_ended(status));
+	relay->retry_ms = live_now_ms() + RETRY_MS;
+}
+
+int relay_start(struct relay *relay)
+{
+	const struct live_task task = { relay->io, relay->base };
+	int ret;
+
+	if (relay->lister.fd >= 0 || live_now_ms() < relay->retry_ms)
+		return 0;
+	ret = worker_start(&relay->lister, &live_list, &task);
+	return !ret ? 0 : io_fail(relay->io, ret,
+		"%s: no process can be started to ask for sessions: %s.",
+		relay->url, strerror(-ret));
+}
+
+int relay_receive(struct relay *relay)
+{
+	int ret = worker_receive(&relay->lister, use_lister, relay);
+
+	if (!ret)
+		drop_lister(relay);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- what is given ------------------------------------------------------- */
+
+static int bad_url(struct netsync_io *io, const char *url)
+{
+	return io_fail(io, -EINVAL,
+		"%s: give net://HOST[:PORT] for all live sessions of a relay daemon, or net://HOST[:PORT]/host/NAME/SESSION.",
+		url);
+}
+
+/* net://HOST[:PORT][/host/NAME/SESSION] */
+static int split_url(struct relay *relay)
+{
+	const char *start = relay->url + strlen("net://"), *slash, *middle;
+
+	if (strncmp(relay->url, "net://", strlen("net://")))
+		return -EINVAL;
+	slash = strchrnul(start, '/');
+	if (slash == start)
+		return -EINVAL;
+	relay->base = strndup(relay->url, slash - relay->url);
+	if (!relay->base)
+		return -ENOMEM;
+	if (!*slash || !slash[1])
+		return 0;
+	if (strncmp(slash, "/host/", strlen("/host/")))
+		return -EINVAL;
+	slash += strlen("/host/");
+	middle = strchr(slash, '/');
+	if (!middle || middle == slash || !middle[1] || strchr(middle + 1, '/'))
+		return -EINVAL;
+	relay->host = strndup(slash, middle - slash);
+	relay->name = strdup(middle + 1);
+	return relay->host && relay->name ? 0 : -ENOMEM;
+}
+
+void relay_free(struct relay *relay)
+{
+	worker_stop(&relay->lister);
+	free(relay->url);
+	free(relay->base);
+	free(relay->host);
+	free(relay->name);
+	free(relay);
+}
+
+int relay_add(struct live *live, const char *url)
+{
+	struct relay *relay = calloc(1, sizeof(*relay)), **more;
+	int ret = -ENOMEM;
+
+	if (!relay)
+		return io_no_memory(live->io);
+	relay->io = live->io;
+	relay->lister.fd = -1;
+	relay->url = strdup(url);
+	if (relay->url)
+		ret = split_url(relay);
+	more = realloc(live->relays, (live->num_relays + 1) * sizeof(*more));
+	if (more)
+		live->relays = more;
+	else
+		ret = -ENOMEM;
+	if (!ret) {
+		more[live->num_relays++] = relay;
+		return 0;
+	}
+	relay_free(relay);
+	return ret == -EINVAL ? bad_url(live->io, url) : io_no_memory(live->io);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the viewer of a live session sends -> packets, spans and losses of its traces. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/live/internal.h"
+
+/* A session that could not be read: first, then twice as long each time. */
+#define RETRY_SESSION_MS 1000
+#define RETRY_MAX_MS 30000
+/* After a viewer went, relayd takes a while to see it. */
+#define LEAVING_MS 2000
+
+/* ---- what viewers send ------------------------------------------------- */
+
+static char *text_of_time(char *buffer, size_t size, int64_t time_ns)
+{
+	time_t seconds = time_ns / 1000000000 - (time_ns % 1000000000 < 0);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) ||
+	    !strftime(buffer, size, "%F %T", &tm))
+		snprintf(buffer, size, "%lld ns", (long long)time_ns);
+	return buffer;
+}
+
+/* A trace is kept when its session has ended: for netsync_io_get_trace(). */
+static int add_trace(struct session *session, const struct ctf_identity *is)
+{
+	struct netsync_io *io = session->relay->io;
+	struct trace *trace = calloc(1, sizeof(*trace)), **more, **own;
+	int ret;
+
+	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
+	if (more)
+		io->traces = more;
+	own = realloc(session->traces,
+		      (session->num_traces + 1) * sizeof(*own));
+	if (own)
+		session->traces = own;
+	if (!trace || !more || !own) {
+		free(trace);
+		return io_no_memory(io);
+	}
+	own[session->num_traces++] = trace;
+	more[io->num_traces++] = trace;
+	trace->io = io;
+	trace->info.last_ns = -1;
+	trace->info.format = ctf_reader.format;
+	trace->info.running = 1;
+	trace->info.late = session->late;
+	trace->range.end_ns = -1;
+	trace->max_points = LIVE_MAX_POINTS;
+	trace->path = strdup(session->is.url);
+	trace->real_path = strdup(session->is.url);
+	ret = ctf_identify(trace, is);
+	if (ret < 0)
+		return ret;
+	if (!trace->path || !trace->real_path ||
+	    io_make_printable(&trace->host_name))
+		return io_no_memory(io);
+	session->held = !io->live->has_begun;
+	return session->held ? 1 : live_find_host(io->live, trace);
+}
+
+static int use_span(struct session *session, struct trace *trace,
+		    const struct range *span)
+{
+	char begin[64];
+
+	if (session->late && !session->told_late) {
+		io_warn(session->relay->io,
+			"%s: the session was running already; its data are from %s on.",
+			session->is.url,
+			text_of_time(begin, sizeof(begin), span->begin_ns));
+		session->told_late = true;
+	}
+	return io_span(trace, span->begin_ns, span->end_ns);
+}
+
+static void use_counts(struct trace *trace, const struct live_counts *counts)
+{
+	struct netsync_io *io = trace->io;
+
+	if (counts->lost.lost_events && !trace->info.lost_events)
+		io_warn(io, "%s: the tracer has begun to discard events; %s.",
+			trace->path, ctf_reader.avoids_loss);
+	if (counts->lost.lost_packets && !trace->info.lost_packets)
+		io_warn(io, "%s: trace packets are missing: the tracer overwrites them.",
+			trace->path);
+	if (counts->lost.out_of_range && !trace->out_of_range)
+		io_warn(io, "%s: there are packet events outside of the years 1824 to 2116, which are not used; is the clock of %s set?",
+			trace->path, trace->host_name);
+	trace->info.lost_events = counts->lost.lost_events;
+	trace->info.lost_packets = counts->lost.lost_packets;
+	trace->out_of_range = counts->lost.out_of_range;
+	trace->has_network = counts->has_network;
+}
+
+static void use_time(struct session *session, int64_t time_ns)
+{
+	bool has_network = false;
+
+	session->time_ns = time_ns;
+	session->has_time = true;
+	/* What fails again and again before that is not tried more often. */
+	if (live_now_ms() - session->began_ms > RETRY_MAX_MS)
+		session->delay_ms = 0;
+	if (session->told_silent || live_now_ms() - session->began_ms < SETTLE_MS)
+		return;
+	for (size_t i = 0; i < session->num_traces; i++)
+		has_network |= session->traces[i]->has_network;
+	if (!has_network)
+		io_warn(session->relay->io,
+			"%s: there are no network events in this session; %s.",
+			session->is.url, ctf_reader.to_record);
+	session->told_silent = true;
+}
+
+static void say_failed(const struct session *session, const char *why)
+{
+	io_warn(session->relay->io,
+		"%s: the session cannot be read any further (%s); trying again.",
+		session->is.url, why);
+}
+
+static int use_viewer(void *data, const struct worker_head *head,
+		      const void *payload)
+{
+	struct session *session = data;
+	struct trace *trace = NULL;
+
+	if (head->number < session->num_traces)
+		trace = session->traces[head->number];
+	if (!trace && (head->what == LIVE_EVENT || head->what == LIVE_SPAN ||
+		       head->what == LIVE_COUNTS))
+		return 0;
+	switch (head->what) {
+	case LIVE_TRACE:
+		return add_trace(session, payload);
+	case LIVE_EVENT:
+		session->relay->io->live->packets +=
+			!((const struct event_seen *)payload)->is_clock;
+		return io_event(trace, payload);
+	case LIVE_SPAN:
+		return use_span(session, trace, payload);
+	case LIVE_COUNTS:
+		use_counts(trace, payload);
+		return 0;
+	case LIVE_TIME:
+		use_time(session, *(const int64_t *)payload);
+		return 0;
+	case LIVE_WARNING:
+		io_warn(session->relay->io, "%s", (const char *)payload);
+		return 0;
+	case LIVE_FAILED:
+		say_failed(session, payload);
+		session->failed = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- attaching --------------------------------------------------------- */
+
+static int attach(struct session *session)
+{
+	struct netsync_io *io = session->relay->io;
+	const struct live_task task = { io, session->is.url };
+	int ret = worker_start(&session->viewer, &live_view, &task);
+
+	if (!session->is.streams)
+		session->late = false;
+	session->failed = false;
+	session->told_busy = false;
+	session->told_late = false;
+	session->told_silent = false;
+	session->has_time = false;
+	session->num_traces = 0;
+	session->began_ms = io->live->newest_ms = live_now_ms();
+	if (ret < 0)
+		return io_fail(io, ret, "%s: no process can be started to read it: %s.",
+			       session->is.url, strerror(-ret));
+	return 0;
+}
+
+/* The viewer has ended: with the session, or because it failed. */
+static void detach(struct session *session)
+{
+	int status = worker_stop(&session->viewer);
+	bool failed = session->failed;
+
+	if (status && !failed) {
+		if (live_is_silent(status))
+			io_warn(session->relay->io,
+				"%s: the relay daemon has not answered for %d s; trying again.",
+				session->is.url, LIVE_PATIENCE_S);
+		else
+			say_failed(session, ctf_why_ended(status));
+		failed = true;
+	}
+	for (size_t i = 0; i < session->num_traces; i++)
+		session->traces[i]->info.running = 0;
+	session->num_traces = 0;
+	/* Where it is there again, something may have gone by meanwhile. */
+	session->late = true;
+	session->left_ms = live_now_ms();
+	if (!failed)
+		return;
+	session->delay_ms = session->delay_ms ? session->delay_ms * 2 :
+						RETRY_SESSION_MS;
+	if (session->delay_ms > RETRY_MAX_MS)
+		session->delay_ms = RETRY_MAX_MS;
+	session->retry_ms = session->left_ms + session->delay_ms;
+}
+
+int session_attach(struct session *session)
+{
+	if (session->viewer.fd >= 0 || live_now_ms() < session->retry_ms)
+		return 0;
+	if (!session->is.clients)
+		return attach(session);
+	/* Is that still the former one of ours? */
+	if (session->left_ms && live_now_ms() < session->left_ms + LEAVING_MS)
+		return 0;
+	if (!session->told_busy)
+		io_warn(session->relay->io,
+			"%s: the session has another viewer already, and the relay daemon allows one; waiting until that one leaves.",
+			session->is.url);
+	session->told_busy = true;
+	session->late = true;
+	return 0;
+}
+
+int session_receive(struct session *session)
+{
+	int ret = worker_receive(&session->viewer, use_viewer, session);
+
+	if (!ret)
+		detach(session);
+	return ret < 0 ? ret : 0;
+}
+
+void session_free(struct session *session)
+{
+	worker_stop(&session->viewer);
+	free(session->traces);
+	free(session);
+}
