@@ -32,6 +32,7 @@ struct relay {
 	int64_t retry_ms;
 	int64_t asked_ms;	/* when it was last known what there is */
 	bool told_down;
+	bool told_gone;
 	bool told_empty;
 	bool told_many;
 };

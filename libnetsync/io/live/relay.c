@@ -111,22 +111,25 @@ static void is_up(struct relay *relay)
 			"%s: there is no live session now; waiting for one.",
 			relay->url);
 	relay->told_empty = !own;
-	relay->told_down = false;
+	relay->told_down = relay->told_gone = false;
 }
 
 static void is_down(struct relay *relay, const char *reason)
 {
 	/* If there is none, its sessions are gone; others will be new. */
-	bool gone = strstr(reason, strerror(ECONNREFUSED));
+	const bool gone = strstr(reason, strerror(ECONNREFUSED));
+	/* One that has ended may first break the connections that there were. */
+	const bool is_news = !relay->told_down || (gone && !relay->told_gone);
 
 	if (gone)
 		sweep(relay->io->live, relay);
-	if (!relay->told_down)
+	if (is_news)
 		io_warn(relay->io, gone && relay->asked_ms ?
 			"%s: the relay daemon does not answer any more (%s): it has ended, as that of netsync record does with the recording; waiting for another one." :
 			"%s: the relay daemon does not answer (%s); trying again.",
 			relay->url, reason);
 	relay->told_down = true;
+	relay->told_gone |= gone;
 }
 
 static int use_lister(void *data, const struct worker_head *head,
