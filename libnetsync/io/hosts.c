@@ -84,12 +84,7 @@ int io_bring_to_base(struct netsync_io *io, struct host *host,
 	    __builtin_add_overflow(range.begin_ns, *shift, &range.begin_ns) ||
 	    __builtin_add_overflow(range.end_ns, *shift, &range.end_ns))
 		return 0;
-	if (host->range.end_ns < host->range.begin_ns)
-		host->range = range;
-	if (range.begin_ns < host->range.begin_ns)
-		host->range.begin_ns = range.begin_ns;
-	if (range.end_ns > host->range.end_ns)
-		host->range.end_ns = range.end_ns;
+	range_extend(&host->range, range.begin_ns, range.end_ns);
 	return 0;
 }
 

@@ -63,6 +63,16 @@ struct range {
 	int64_t end_ns;		/* < begin_ns: not known */
 };
 
+static inline void range_extend(struct range *range, int64_t begin_ns, int64_t end_ns)
+{
+	if (range->end_ns < range->begin_ns)
+		*range = (struct range){ begin_ns, end_ns };
+	if (begin_ns < range->begin_ns)
+		range->begin_ns = begin_ns;
+	if (end_ns > range->end_ns)
+		range->end_ns = end_ns;
+}
+
 /* What one network namespace saw, if these are hosts of their own. */
 struct part {
 	uint32_t netns;

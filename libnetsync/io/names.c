@@ -6,6 +6,7 @@
 
 #include "io/names.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 static uint64_t hash_of(const struct word *word)
 {
@@ -18,7 +19,7 @@ static uint64_t hash_of(const struct word *word)
 		part = le64toh(part);
 		if (left < sizeof(part))
 			part <<= 64 - 8 * left;
-		hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+		hash = (hash ^ part) * HASH_MULTIPLIER;
 		hash ^= hash >> 32;
 	}
 	return hash;

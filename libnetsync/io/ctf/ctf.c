@@ -41,7 +41,7 @@ static int use_event(struct trace *trace, const struct event_seen *seen)
 	struct ctf *ctf = trace->state;
 
 	if (!seen->is_clock)
-		ctf_extend(&ctf->packets, seen->pkt.time_ns, seen->pkt.time_ns);
+		range_extend(&ctf->packets, seen->pkt.time_ns, seen->pkt.time_ns);
 	return io_event(trace, seen);
 }
 

@@ -6,6 +6,7 @@
 
 #include "io/ctf/event.h"
 #include "io/ctf/layout.h"
+#include "io/packet/address.h"
 #include "io/packet/siphash.h"
 
 struct ctf_decoder {
@@ -76,9 +77,8 @@ static void read_address(uint8_t out[16], const bt_field *array)
 		return;
 	}
 	if (num == 4) {
-		memset(out, 0, 10);
-		memset(out + 10, 0xff, 2);
-		at = 12;
+		memcpy(out, ipv4_prefix, IPV4_AT);
+		at = IPV4_AT;
 	}
 	for (uint64_t i = 0; i < num; i++) {
 		uint64_t value = bt_field_integer_unsigned_get_value(

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/ctf/files.h"
+#include "util/hash.h"
 
 /* Metadata comes as plain text, or in packets that begin like this. */
 #define METADATA_MAGIC UINT32_C(0x75d11d57)
@@ -299,10 +300,9 @@ static int check_start(struct trace *trace)
 
 static uint64_t hash_range(const struct range *range)
 {
-	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t hash = (uint64_t)range->begin_ns * odd;
+	uint64_t hash = (uint64_t)range->begin_ns * HASH_MULTIPLIER;
 
-	hash = (hash ^ (hash >> 29) ^ (uint64_t)range->end_ns) * odd;
+	hash = (hash ^ (hash >> 29) ^ (uint64_t)range->end_ns) * HASH_MULTIPLIER;
 	return hash ^ (hash >> 32);
 }
 
@@ -321,18 +321,13 @@ static void add_range(struct trace *trace, const bt_value *stream)
 {
 	const bt_value *map =
 		bt_value_map_borrow_entry_value_const(stream, "range-ns");
-	struct range range, *all = &trace->range;
+	struct range range;
 
 	if (!map || !read_time(map, "begin", &range.begin_ns) ||
 	    !read_time(map, "end", &range.end_ns) ||
 	    range.end_ns < range.begin_ns)
 		return;
-	if (all->end_ns < all->begin_ns)
-		*all = range;
-	if (range.begin_ns < all->begin_ns)
-		all->begin_ns = range.begin_ns;
-	if (range.end_ns > all->end_ns)
-		all->end_ns = range.end_ns;
+	range_extend(&trace->range, range.begin_ns, range.end_ns);
 	trace->range_hash += hash_range(&range);
 }
 

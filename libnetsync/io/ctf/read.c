@@ -264,7 +264,7 @@ static void tell_state(struct reading *in)
 	in->damaged = 0;
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].s.any)
-			ctf_extend(&state.span, in->streams[i].s.first_ns,
+			range_extend(&state.span, in->streams[i].s.first_ns,
 				   in->streams[i].s.last_ns);
 	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }

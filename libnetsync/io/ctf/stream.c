@@ -288,16 +288,6 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 	}
 }
 
-void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns)
-{
-	if (span->end_ns < span->begin_ns)
-		*span = (struct range){ first_ns, last_ns };
-	if (first_ns < span->begin_ns)
-		span->begin_ns = first_ns;
-	if (last_ns > span->end_ns)
-		span->end_ns = last_ns;
-}
-
 int ctf_identify(struct trace *trace, const struct ctf_identity *is)
 {
 	trace->epoch_ns = is->epoch_ns;

@@ -69,9 +69,6 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 /* Take over what is known: 0, or negative after io_fail(). */
 int ctf_identify(struct trace *trace, const struct ctf_identity *is);
 
-/* The span is that of these times, too; before, it may be none (end < begin). */
-void ctf_extend(struct range *span, int64_t first_ns, int64_t last_ns);
-
 void ctf_stream_release(struct ctf_stream *stream);
 
 #endif

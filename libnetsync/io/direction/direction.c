@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/direction/direction.h"
+#include "io/packet/address.h"
 #include "util/array.h"
 
 /* No machine has more; a damaged file shall not make that slow. */
@@ -80,8 +81,6 @@ void owns_release(struct owns *owns)
 
 /* ---- as text ----------------------------------------------------------- */
 
-static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
 bool address_parse(struct address *address, const char *text)
 {
 	uint8_t *mac = address->bytes;
@@ -94,10 +93,7 @@ bool address_parse(struct address *address, const char *text)
 		address->is_mac = true;
 		return true;
 	}
-	if (inet_pton(AF_INET6, text, address->bytes) == 1)
-		return true;
-	memcpy(address->bytes, mapped, sizeof(mapped));
-	return inet_pton(AF_INET, text, address->bytes + sizeof(mapped)) == 1;
+	return address_read(address->bytes, text);
 }
 
 char *address_format(char text[ADDRESS_TEXT], const struct address *address)
@@ -107,8 +103,8 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 	if (address->is_mac)
 		snprintf(text, ADDRESS_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x",
 			 b[0], b[1], b[2], b[3], b[4], b[5]);
-	else if (!memcmp(b, mapped, sizeof(mapped)))
-		inet_ntop(AF_INET, b + sizeof(mapped), text, ADDRESS_TEXT);
+	else if (!memcmp(b, ipv4_prefix, IPV4_AT))
+		inet_ntop(AF_INET, b + IPV4_AT, text, ADDRESS_TEXT);
 	else
 		inet_ntop(AF_INET6, b, text, ADDRESS_TEXT);
 	return text;
@@ -118,7 +114,7 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 
 static bool is_for_many(const uint8_t address[16])
 {
-	if (!memcmp(address, mapped, sizeof(mapped)))
+	if (!memcmp(address, ipv4_prefix, IPV4_AT))
 		return address[12] >> 4 == 14 ||
 		       !memcmp(address + 12, "\xff\xff\xff\xff", 4);
 	return address[0] == 0xff;

@@ -88,11 +88,6 @@ struct sampling {
 	size_t num;
 };
 
-/* What is the same wherever a packet is seen, addresses included. */
-uint64_t packet_key(const struct netsync_packet *pkt);
-/* Behind a translation of addresses, too; 0: there is nothing like that in it. */
-uint64_t packet_key_inside(const struct netsync_packet *pkt);
-
 /* 0 or -ENOMEM. */
 int sampling_add(struct sampling *sampling, struct samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,

@@ -4,48 +4,12 @@
  * do: events of the kernel, and captures of which each packet says it.
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 
 #include "io/direction/direction.h"
-#include "io/packet/siphash.h"
 
 /* Of so many that say something else, one by chance may be wrong. */
 #define MAJORITY 10
-
-/* Segmentation changes these flags: PSH, FIN and CWR. */
-#define CHANGED_FLAGS 0x0089
-
-/*
- * Routers leave sequence numbers alone, which are random from the start, and what
- * is in a datagram, but not addresses, ports and the ids of echoes.
- */
-uint64_t packet_key_inside(const struct netsync_packet *pkt)
-{
-	struct {
-		uint64_t digest;
-		uint32_t word[3];
-		uint16_t flags;
-		uint16_t protocol;
-	} key;
-
-	memset(&key, 0, sizeof(key));
-	if (!(pkt->fields & NETSYNC_HAS_LEN))
-		return 0;
-	key.protocol = pkt->protocol;
-	key.word[2] = pkt->len;
-	if (pkt->protocol == IPPROTO_TCP) {
-		key.word[0] = pkt->seq;
-		key.word[1] = pkt->ack;
-		key.flags = pkt->flags & (uint16_t)~CHANGED_FLAGS;
-	} else if (pkt->fields & NETSYNC_HAS_DIGEST) {
-		key.digest = pkt->digest;
-		key.word[0] = pkt->ip_id;
-	} else {
-		return 0;
-	}
-	return siphash_1_3((const uint8_t *)&key, sizeof(key));
-}
 
 static bool is_same(const struct sighted *a, const struct sighted *b)
 {

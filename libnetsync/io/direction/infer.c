@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/direction/direction.h"
-#include "io/packet/siphash.h"
 #include "util/array.h"
 
 /* Over all captures: some 16 MB. */
@@ -21,49 +19,6 @@
 #define MAJORITY 10
 
 /* ---- samples ----------------------------------------------------------- */
-
-/* Segmentation changes these flags. */
-#define PSH_FIN_CWR 0x0089
-
-uint64_t packet_key(const struct netsync_packet *pkt)
-{
-	struct {
-		uint8_t addr[2][16];
-		uint64_t digest;
-		uint32_t word[3];
-		uint16_t ports[2];
-		uint16_t id;
-		uint16_t flags;
-		uint8_t protocol;
-	} key;
-
-	memset(&key, 0, sizeof(key));
-	memcpy(key.addr[0], pkt->saddr, 16);
-	memcpy(key.addr[1], pkt->daddr, 16);
-	key.ports[0] = pkt->sport;
-	key.ports[1] = pkt->dport;
-	key.id = pkt->ip_id;
-	key.protocol = pkt->protocol;
-	key.digest = pkt->digest;
-	key.word[2] = pkt->len;
-	switch (pkt->protocol) {
-	case IPPROTO_TCP:
-		key.word[0] = pkt->seq;
-		key.word[1] = pkt->ack;
-		key.flags = pkt->flags & (uint16_t)~PSH_FIN_CWR;
-		break;
-	case IPPROTO_SCTP:
-		key.word[0] = pkt->vtag;
-		key.word[1] = pkt->tsn;
-		key.flags = pkt->chunk;
-		break;
-	default:
-		key.word[0] = (uint32_t)pkt->icmp_id << 16 | pkt->icmp_seq;
-		key.flags = pkt->icmp_type;
-		break;
-	}
-	return siphash_1_3((const uint8_t *)&key, sizeof(key));
-}
 
 static void thin_out(struct sampling *sampling)
 {

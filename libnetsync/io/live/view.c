@@ -294,7 +294,7 @@ static int use_in_stream(struct view *view, const bt_message *message,
 	if (ret)
 		worker_put(LIVE_EVENT, stream->trace, &seen, sizeof(seen));
 	if (stream->s.any) {
-		ctf_extend(&view->traces[stream->trace]->span,
+		range_extend(&view->traces[stream->trace]->span,
 			   stream->s.first_ns, stream->s.last_ns);
 		set_time(view, stream->s.last_ns);
 	}

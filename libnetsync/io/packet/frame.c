@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "io/packet/address.h"
 #include "io/packet/event.h"
 #include "io/packet/frame.h"
 #include "io/packet/siphash.h"
@@ -254,15 +255,6 @@ static enum frame_result read_ipv6(const struct frame *frame, size_t at,
 	return p->end < p->start ? FRAME_OTHER : result;
 }
 
-static void set_address(uint8_t to[16], const uint8_t *from, size_t len)
-{
-	if (len == 4) {
-		memset(to, 0, 10);
-		memset(to + 10, 0xff, 2);
-	}
-	memcpy(to + 16 - len, from, len);
-}
-
 /* ---- transport --------------------------------------------------------- */
 
 /* Options that make no sense end the search, as they do in the TCP stack. */
@@ -485,8 +477,8 @@ enum frame_result frame_read_packet(const struct frame *frame,
 	if (result != FRAME_PACKET)
 		return result;
 	pkt->protocol = p.protocol;
-	set_address(pkt->saddr, p.addrs, p.addr_len);
-	set_address(pkt->daddr, p.addrs + p.addr_len, p.addr_len);
+	address_set(pkt->saddr, p.addrs, p.addr_len);
+	address_set(pkt->daddr, p.addrs + p.addr_len, p.addr_len);
 	pkt->fields |= NETSYNC_HAS_ADDRS;
 	return read_transport(&p, pkt);
 }

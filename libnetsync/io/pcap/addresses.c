@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/packet/key.h"
 #include "io/pcap/pcap.h"
 
 /* How the samples are chosen of which all are of one kind. */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/packet/address.h"
 #include "io/pcap/pcap.h"
 
 /* Kernels stamp captured packets with this one. */
@@ -176,8 +177,7 @@ static int find_address(struct pcap *pcap, const struct capture_option *option)
 	struct address address = { .is_mac = false };
 
 	if (option->code == OPTION_IF_IPV4 && option->len == 8) {
-		memset(address.bytes + 10, 0xff, 2);
-		memcpy(address.bytes + 12, option->value, 4);
+		address_set(address.bytes, option->value, 4);
 	} else if (option->code == OPTION_IF_IPV6 && option->len == 17) {
 		memcpy(address.bytes, option->value, 16);
 	} else if (option->code == OPTION_IF_MAC && option->len == MAC_SIZE) {
@@ -198,18 +198,6 @@ static int find_addresses(struct pcap *pcap, const struct capture_block *block)
 	while (!ret && capture_next_option(&pcap->capture, block, &at, &option))
 		ret = find_address(pcap, &option);
 	return ret;
-}
-
-static void extend_range(struct trace *trace, int64_t time_ns)
-{
-	struct range *range = &trace->range;
-
-	if (range->end_ns < range->begin_ns)
-		*range = (struct range){ time_ns, time_ns };
-	if (time_ns < range->begin_ns)
-		range->begin_ns = time_ns;
-	if (time_ns > range->end_ns)
-		range->end_ns = time_ns;
 }
 
 /* Of the packets, how many there are that may be used, and that are not. */
@@ -235,7 +223,7 @@ static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
 		if (seen.result != FRAME_PACKET)
 			continue;
 		if (seen.time_ns != INT64_MAX)
-			extend_range(trace, seen.time_ns);
+			range_extend(&trace->range, seen.time_ns, seen.time_ns);
 		pcap->unmarked += seen.link.mark == FRAME_UNMARKED;
 	}
 	if (pcap->end == UINT64_MAX)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/packet/address.h"
 #include "io/text/text.h"
 
 enum column {
@@ -222,16 +223,6 @@ static bool to_direction(const struct word *word, uint64_t *number)
 	return *number == NETSYNC_IN || word_is(word, "out");
 }
 
-/* IPv4 as ::ffff:a.b.c.d */
-static bool parse_address(struct address *a)
-{
-	memset(a->bytes, 0, sizeof(a->bytes));
-	if (inet_pton(AF_INET6, a->text, a->bytes) == 1)
-		return true;
-	memset(a->bytes + 10, 0xff, 2);
-	return inet_pton(AF_INET, a->text, a->bytes + 12) == 1;
-}
-
 static const struct address *to_address(struct packet_columns *c,
 					const struct word *word)
 {
@@ -247,7 +238,7 @@ static const struct address *to_address(struct packet_columns *c,
 		return a;
 	memcpy(a->text, word->text, word->len);
 	a->text[word->len] = '\0';
-	a->len = parse_address(a) ? (uint8_t)word->len : 0;
+	a->len = address_read(a->bytes, a->text) ? (uint8_t)word->len : 0;
 	return a->len ? a : NULL;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/packet/address.h"
 #include "io/tracedat/event.h"
 
 /* ---- formats ----------------------------------------------------------- */
@@ -66,14 +67,6 @@ bool dat_parse_format(struct dat_format *format, char *text, const char **name)
 
 /* ---- events ------------------------------------------------------------ */
 
-static void read_address(uint8_t out[16], const uint8_t *bytes, uint32_t size)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
-
-	memcpy(out, mapped, sizeof(mapped));
-	memcpy(out + 16 - size, bytes, size);
-}
-
 bool dat_decode(const struct dat_file *file, const struct dat_format *format,
 		const struct dat_event *event, struct event_seen *seen)
 {
@@ -87,9 +80,9 @@ bool dat_decode(const struct dat_file *file, const struct dat_format *format,
 		const uint8_t *bytes = event->data + field->at;
 
 		if (field->meaning == SADDR)
-			read_address(v.saddr, bytes, field->size);
+			address_set(v.saddr, bytes, field->size);
 		else if (field->meaning == DADDR)
-			read_address(v.daddr, bytes, field->size);
+			address_set(v.daddr, bytes, field->size);
 		else
 			v.number[field->meaning] = dat_number(file, bytes,
 							      field->size);

@@ -12,6 +12,7 @@
 
 #include "io/tracedat/event.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 struct stream {
 	struct dat_pages pages;
@@ -152,7 +153,6 @@ static int find_range(struct trace *trace, struct stream *stream)
 {
 	const struct tracedat *dat = trace->state;
 	const struct dat_cpu *cpu = stream->pages.cpu;
-	struct range *range = &trace->range;
 	struct dat_event first, last;
 	int64_t begin_ns, end_ns;
 	int ret;
@@ -169,12 +169,7 @@ static int find_range(struct trace *trace, struct stream *stream)
 		return ret;
 	begin_ns = time_of(dat, stream, first.ts);
 	end_ns = ret > 0 ? time_of(dat, stream, last.ts) : begin_ns;
-	if (range->end_ns < range->begin_ns)
-		*range = (struct range){ begin_ns, begin_ns };
-	if (begin_ns < range->begin_ns)
-		range->begin_ns = begin_ns;
-	if (end_ns > range->end_ns)
-		range->end_ns = end_ns;
+	range_extend(&trace->range, begin_ns, end_ns > begin_ns ? end_ns : begin_ns);
 	trace->range_hash = (trace->range_hash ^ first.ts) * 0x100000001b3 ^ end_ns;
 	return dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 }
@@ -259,7 +254,7 @@ static char *host_name(const struct trace *trace, const struct dat_file *file)
 
 static uint64_t hash(uint64_t hash, uint64_t value)
 {
-	return (hash ^ value) * 0x9e3779b97f4a7c15;
+	return (hash ^ value) * HASH_MULTIPLIER;
 }
 
 /* Files of one session may differ in what is to be added to their times. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* IP addresses as in struct netsync_packet: 16 bytes, IPv4 as ::ffff:a.b.c.d. */
+#ifndef NETSYNC_IO_ADDRESS_H
+#define NETSYNC_IO_ADDRESS_H
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* How one of IPv4 begins (RFC 4291, section 2.5.5.2). */
+#define IPV4_AT 12
+static const uint8_t ipv4_prefix[IPV4_AT] = { [10] = 0xff, 0xff };
+
+/* From 4 or 16 bytes. */
+static inline void address_set(uint8_t to[16], const uint8_t *from, size_t len)
+{
+	memcpy(to, ipv4_prefix, IPV4_AT);
+	memcpy(to + 16 - len, from, len);
+}
+
+/* From "10.0.0.1" or "fe80::1". */
+static inline bool address_read(uint8_t to[16], const char *text)
+{
+	if (inet_pton(AF_INET6, text, to) == 1)
+		return true;
+	memcpy(to, ipv4_prefix, IPV4_AT);
+	return inet_pton(AF_INET, text, to + IPV4_AT) == 1;
+}
+
+#endif
