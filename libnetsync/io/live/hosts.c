@@ -5,9 +5,6 @@
 
 #include "io/live/internal.h"
 
-/* The first sessions begin together if no more than this is between two. */
-#define GATHER_MS 2000
-
 int live_find_host(struct live *live, struct trace *trace)
 {
 	struct host **more, *host = NULL;
@@ -91,33 +88,4 @@ int live_promise(struct live *live)
 				       netsync_error(live->io->ns));
 	}
 	return 0;
-}
-
-static int by_host_name(const void *a, const void *b)
-{
-	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
-
-	return strcmp(p->host_name, q->host_name);
-}
-
-int live_begin_hosts(struct live *live)
-{
-	struct netsync_io *io = live->io;
-	int ret = 0;
-
-	if (live->has_begun || !io->num_traces || live_is_settling(live) ||
-	    live_now_ms() - live->newest_ms < GATHER_MS)
-		return 0;
-	live->has_begun = true;
-	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host_name);
-	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		ret = live_find_host(live, io->traces[i]);
-	for (size_t i = 0; i < live->num_sessions && !ret; i++) {
-		struct session *session = live->sessions[i];
-
-		if (session->held)
-			ret = session_receive(session);
-		session->held = false;
-	}
-	return ret;
 }

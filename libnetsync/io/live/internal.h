@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the files that follow live sessions; each may call those above it.
+ * Between the files that follow live sessions; each calls those above it only.
  *
  *	hosts.c		whose clock a trace is of; how far that was read
  *	session.c	one session: when it is read, and what its viewer sends
@@ -91,12 +91,6 @@ static inline bool live_is_silent(int status)
 int live_find_host(struct live *live, struct trace *trace);
 /* Is nothing known yet of a session that was attached to just now? */
 bool live_is_settling(const struct live *live);
-/*
- * The first sessions wait for each other, so that their hosts are numbered by
- * name, as those of recorded traces are: then the result is the same to the last
- * digit. Once they have begun, use what was held. 0, or io_fail().
- */
-int live_begin_hosts(struct live *live);
 /*
  * What all have promised lets packets be forgotten; so nothing is promised while
  * there may be one more host. 0, or io_fail().

@@ -8,6 +8,43 @@
 
 #include "io/live/internal.h"
 
+/* The first sessions begin together if no more than this is between two. */
+#define GATHER_MS 2000
+
+static int by_host_name(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+
+	return strcmp(p->host_name, q->host_name);
+}
+
+/*
+ * The first sessions wait for each other, so that their hosts are numbered by
+ * name, as those of recorded traces are: then the result is the same to the last
+ * digit.
+ */
+static int begin(struct live *live)
+{
+	struct netsync_io *io = live->io;
+	int ret = 0;
+
+	if (live->has_begun || !io->num_traces || live_is_settling(live) ||
+	    live_now_ms() - live->newest_ms < GATHER_MS)
+		return 0;
+	live->has_begun = true;
+	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host_name);
+	for (size_t i = 0; i < io->num_traces && !ret; i++)
+		ret = live_find_host(live, io->traces[i]);
+	for (size_t i = 0; i < live->num_sessions && !ret; i++) {
+		struct session *session = live->sessions[i];
+
+		if (session->held)
+			ret = session_receive(session);
+		session->held = false;
+	}
+	return ret;
+}
+
 /* Wait for what is sent, and use it: once from each that has something. */
 static int receive(struct live *live, int timeout_ms)
 {
@@ -60,7 +97,7 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 			ret = receive(live, left < 0 ? 0 :
 				      left < RETRY_MS ? left : RETRY_MS);
 		if (!ret)
-			ret = live_begin_hosts(live);
+			ret = begin(live);
 		if (!ret)
 			ret = live_promise(live);
 	} while (!ret && live_now_ms() < end);
