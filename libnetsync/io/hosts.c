@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Giving traces, and the names that texts use, to hosts. */
+/* Traces, and the names that texts use -> hosts, numbered by name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

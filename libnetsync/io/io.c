@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What readers need, and reading traces side by side. */
+/* Traces, read side by side -> packets and spans of hosts: the public calls. */
 #include <errno.h>
 #include <search.h>
 #include <stdarg.h>
@@ -18,9 +18,9 @@
  * from one trace to the next costs nothing. Progress is told so many times for
  * each trace; of long ones a slice is a part of that, of some two seconds.
  */
-#define NUM_SLICES 1024
-#define SLICE_NS UINT64_C(2000000000)
-#define MAX_PARTS 64
+#define NUM_SLICES 1024			   /* chosen */
+#define SLICE_NS UINT64_C(2000000000)	   /* ns; chosen */
+#define MAX_PARTS 64			   /* of a step of progress; chosen */
 
 struct numbered_point {
 	const struct trace *trace;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Words -> their numbers: a hash table with open addressing. */
 #include <endian.h>
 #include <stdbool.h>
 #include <stdlib.h>

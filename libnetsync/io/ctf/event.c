@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* An event in CTF, by where its fields are -> a packet event. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>

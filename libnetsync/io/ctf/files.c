@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The files of a CTF trace: is it one, and can it be read? */
+/* A folder -> whether a CTF trace can be read from it, and what that may take. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "io/ctf/files.h"
 #include "util/hash.h"
 
-/* Metadata comes as plain text, or in packets that begin like this. */
+/* Metadata comes as plain text, or in packets that begin like this (CTF 1.8, 3.1). */
 #define METADATA_MAGIC UINT32_C(0x75d11d57)
 
 struct metadata_packet {
@@ -30,7 +30,11 @@ struct metadata_packet {
 	uint8_t minor;
 } __attribute__((packed));
 
-/* What a process that reads a trace may need, and more for what that holds. */
+/*
+ * What a worker may need that reads a trace: bytes of memory, how many times as much
+ * is made of metadata, seconds of processor time between signs of life, and one more
+ * for each so many bytes. Chosen.
+ */
 #define MEMORY (UINT64_C(256) << 20)
 #define METADATA_GROWTH 256
 #define SECONDS 3

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The class of an event in CTF -> where the fields are that have a meaning. */
 #include <netinet/in.h>
 #include <string.h>
 

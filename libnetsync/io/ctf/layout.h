@@ -24,7 +24,7 @@ struct layout {
 	uint8_t at[NUM_MEANINGS];
 };
 
-/* LTTng's variants have up to four options. */
+/* Chosen: LTTng's variants have up to four options. */
 #define MAX_OPTIONS 8
 
 struct transport {

@@ -22,11 +22,11 @@
 
 #include "io/ctf/files.h"
 
-/* A packet begins with a magic number and, mostly, the uuid of its trace. */
+/* A packet begins with a magic number and, mostly, the uuid of its trace (CTF 1.8, 5.1; bytes). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
 #define PACKET_HEAD 20
 
-/* As much of a packet as its header and context can fill. */
+/* As much of a packet as its header and context can fill (bytes; chosen: LTTng's are below 100). */
 #define HEAD_BYTES 4096
 
 /* A stream file in memory, and where its packets may begin. */

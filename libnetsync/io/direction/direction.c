@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Addresses of a host, and a captured packet -> which way that went. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "io/packet/address.h"
 #include "util/array.h"
 
-/* No machine has more; a damaged file shall not make that slow. */
+/* No machine has more; a damaged file shall not make that slow. Chosen. */
 #define MAX_ADDRESSES 1024
 
 static size_t size_of(const struct address *address)

@@ -8,7 +8,7 @@
 
 #include "io/direction/direction.h"
 
-/* Of so many that say something else, one by chance may be wrong. */
+/* Votes for each against: so few may be of other packets by chance. Chosen. */
 #define MAJORITY 10
 
 static bool is_same(const struct sighted *a, const struct sighted *b)
@@ -41,7 +41,7 @@ struct tally {
 	size_t votes[2];
 };
 
-/* Those of one host and its peers: more are of no use, and a search takes time. */
+/* Those of one host and its peers: more are of no use, and a search takes time. Chosen. */
 #define MAX_TALLIES 256
 
 struct tallies {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Bytes of a captured frame -> the packet in it, as the module reads one. */
 #include <net/ethernet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -8,12 +9,12 @@
 #include "io/packet/frame.h"
 #include "io/packet/siphash.h"
 
-/* Those of libpcap's link types that carry IP. */
+/* Those of libpcap's link types that carry IP (tcpdump.org/linktypes.html). */
 enum { LINK_NULL = 0, LINK_ETHERNET = 1, LINK_RAW_BSD = 12, LINK_RAW_OPENBSD = 14,
        LINK_RAW = 101, LINK_LOOP = 108, LINK_SLL = 113, LINK_IPV4 = 228,
        LINK_IPV6 = 229, LINK_SLL2 = 276 };
 
-/* More tags, one in the other, than a network could have a reason for. */
+/* More tags, one in the other, than a network could have a reason for. As in the module. */
 #define MAX_VLAN_TAGS 4
 #define ETHERTYPE_QINQ 0x88a8
 #define ETHERTYPE_QINQ_OLD 0x9100
@@ -350,6 +351,7 @@ static bool is_final(const struct packet *p, size_t len)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
+/* Of the payload so much is digested: as in the module (netsync-events(5)). */
 #define DIGEST_BYTES 64
 
 static enum frame_result read_udp(const struct packet *p,
@@ -401,8 +403,9 @@ static enum frame_result read_icmp(const struct packet *p,
 	return FRAME_PACKET;
 }
 
-/* More chunks than a sender could have a reason for. */
+/* More chunks than a sender could have a reason for. As in the module. */
 #define MAX_CHUNKS 64
+/* Types of chunks (RFC 9260, RFC 8260); what stands for none. */
 enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
 
 static enum frame_result read_sctp(const struct packet *p,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* SipHash-1-3 (J.-P. Aumasson, D. J. Bernstein, 2012), one round for each word. */
 #include "io/packet/siphash.h"
 
 struct state {

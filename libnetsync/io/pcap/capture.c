@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* A file, pcap or pcapng -> its blocks, through a window of fixed size. */
 #include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* A file or pipe -> lines, and words and numbers in them, each byte looked at once. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +12,11 @@
 #include "io/io.h"
 #include "io/text/lines.h"
 
-/* Stays in the processor's cache; no line is longer. */
+/* Stays in the processor's cache; no line is longer (bytes; chosen). */
 #define BUFFER_SIZE (256 * 1024)
 /* Integers are read eight bytes at a time; there is a '\n' to be added, too. */
 #define SLACK 16
-/* How many bad lines are told of, one by one. */
+/* How many bad lines are told of, one by one. Chosen. */
 #define TOLD 3
 
 /* ---- files ------------------------------------------------------------- */

@@ -19,6 +19,7 @@ enum column {
 	IGNORED = NUM_COLUMNS,
 };
 
+/* With those that are not known. Chosen. */
 #define MAX_COLUMNS 64
 #define REQUIRED (BIT(HOST) | BIT(DIR) | BIT(TIME) | BIT(PROTO))
 #define BIT(column) (1u << (column))
@@ -60,7 +61,7 @@ static const struct protocol {
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
-/* Addresses repeat: those that were seen of late, by their text. */
+/* Addresses repeat: those that were seen of late, by their text. Chosen. */
 #define NUM_ADDRESSES 64
 
 struct address {

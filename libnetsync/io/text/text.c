@@ -11,7 +11,7 @@
 #include "io/text/text.h"
 #include "util/utf8.h"
 
-/* How often progress is told. */
+/* How often progress is told. Lines; chosen. */
 #define LINES_PER_STEP 65536
 
 /* ---- for formats ------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "io/io.h"
 #include "io/text/lines.h"
 
+/* A sender and a receiver. */
 #define MAX_HOSTS_IN_LINE 2
 
 struct text {

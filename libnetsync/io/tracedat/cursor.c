@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Bytes of a trace.dat file -> numbers and texts, of which none is beyond the end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

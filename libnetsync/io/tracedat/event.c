@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* A format, and an event of ftrace -> a packet event. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* A trace.dat file -> its sections, event formats and buffers (trace-cmd.dat(5)). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -21,7 +21,7 @@ struct netsync_io;
 #define DAT_MAGIC "\x17\x08\x44tracing"
 #define DAT_MAGIC_SIZE 10
 
-/* More than any machine has; what a file says is not to be trusted. */
+/* More than any machine has (pages: bytes); what a file says is not to be trusted. */
 #define DAT_MAX_CPUS 8192
 #define DAT_MAX_PAGE (1 << 20)
 

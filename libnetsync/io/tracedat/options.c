@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The options of a trace.dat file -> clock, machine, and where buffers are. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Pages of a processor's ring buffer -> events and their times. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/tracedat/page.h"
 
-/* So much is read at once where it is not compressed. */
+/* So much is read at once where it is not compressed (bytes; chosen: 16 pages). */
 #define CHUNK_SIZE 65536
 /*
  * trace-cmd compresses ten pages at a time. More than this, and data that

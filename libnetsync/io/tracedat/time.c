@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a processor noted -> the time that trace-cmd report shows. */
 #include "io/tracedat/file.h"
 
 /* As trace-cmd corrects, but that no product is too large. */

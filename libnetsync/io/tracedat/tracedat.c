@@ -14,6 +14,9 @@
 #include "util/array.h"
 #include "util/hash.h"
 
+/* Of 64 bits: of the hash by Fowler, Noll and Vo. */
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
 struct stream {
 	struct dat_pages pages;
 	const struct dat_buffer *buffer;
@@ -170,7 +173,7 @@ static int find_range(struct trace *trace, struct stream *stream)
 	begin_ns = time_of(dat, stream, first.ts);
 	end_ns = ret > 0 ? time_of(dat, stream, last.ts) : begin_ns;
 	range_extend(&trace->range, begin_ns, end_ns > begin_ns ? end_ns : begin_ns);
-	trace->range_hash = (trace->range_hash ^ first.ts) * 0x100000001b3 ^ end_ns;
+	trace->range_hash = (trace->range_hash ^ first.ts) * FNV_PRIME ^ end_ns;
 	return dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 }
 
@@ -252,7 +255,7 @@ static char *host_name(const struct trace *trace, const struct dat_file *file)
 	return strndup(from, len);
 }
 
-static uint64_t hash(uint64_t hash, uint64_t value)
+static uint64_t add_to_hash(uint64_t hash, uint64_t value)
 {
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
@@ -260,13 +263,13 @@ static uint64_t hash(uint64_t hash, uint64_t value)
 /* Files of one session may differ in what is to be added to their times. */
 static uint64_t hash_of_times(const struct dat_file *file)
 {
-	uint64_t sum = hash(1, file->offset_ns);
+	uint64_t sum = add_to_hash(1, file->offset_ns);
 
 	for (uint32_t cpu = 0; cpu < file->num_shifts; cpu++)
 		for (uint32_t i = 0; i < file->shifts[cpu].num; i++) {
 			const struct dat_sample *s = &file->shifts[cpu].samples[i];
 
-			sum = hash(hash(sum, s->time), s->offset);
+			sum = add_to_hash(add_to_hash(sum, s->time), s->offset);
 		}
 	return sum;
 }
@@ -295,7 +298,7 @@ static int identify(struct trace *trace)
 	}
 	if (!file->has_id)
 		for (const char *c = trace->real_path; *c; c++)
-			id = hash(id, *c);
+			id = add_to_hash(id, *c);
 	trace->host_name = host_name(trace, file);
 	trace->clock_name = strdup(clock);
 	if (!trace->host_name || !trace->clock_name ||
