@@ -78,58 +78,48 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 	return skip_vlan_tags(skb, at);
 }
 
-/* As netsync-events.h says in its table, behind what all have in one place. */
-static __always_inline void write_rest(struct netsync_tcp *rec, u32 seq,
-				       u32 ack_seq, u16 check, u16 flags,
-				       u64 timestamps,
-				       const struct netsync_addrs *addrs)
+/* What all protocols have in one place stays there. */
+static noinline void name_fields(struct netsync_dev *rec, unsigned int protocol,
+				 const struct sk_buff *skb)
 {
-	rec->seq = seq;
-	rec->ack_seq = ack_seq;
-	rec->tsval = timestamps >> 32;
-	rec->tsecr = timestamps;
-	rec->check = check;
-	rec->window = 0;
-	rec->flags = flags;
+	const union netsync_record from = rec->packet;
+
+	/* Behind what is written below there is nothing. */
 	rec->has_ts = 0;
-	rec->addrs = *addrs;
-}
-
-static noinline void write_as_tcp(struct netsync_dev *dev, unsigned int protocol,
-				  const struct sk_buff *skb)
-{
-	struct netsync_tcp *rec = &dev->packet.tcp;
-
 	switch (protocol) {
-	case NETSYNC_UDP: {
-		const struct netsync_udp from = dev->packet.udp;
-
-		dev->protocol = IPPROTO_UDP;
-		write_rest(rec, 0, 0, from.check, from.check_final, from.digest,
-			   &from.addrs);
+	case NETSYNC_UDP:
+		rec->protocol = IPPROTO_UDP;
+		rec->udp = (struct netsync_dev_udp){
+			.digest_high = from.udp.digest >> 32,
+			.digest_low = from.udp.digest,
+			.check = from.udp.check,
+			.check_final = from.udp.check_final,
+		};
+		rec->addrs = from.udp.addrs;
 		break;
-	}
-	case NETSYNC_ICMP: {
-		const struct netsync_icmp from = dev->packet.icmp;
-
-		dev->protocol = from.family == AF_INET ? IPPROTO_ICMP :
-							 IPPROTO_ICMPV6;
+	case NETSYNC_ICMP:
+		rec->protocol = from.icmp.family == AF_INET ? IPPROTO_ICMP :
+							      IPPROTO_ICMPV6;
 		rec->sport = 0;
 		rec->dport = 0;
 		rec->gso_segs = skb_shinfo(skb)->gso_segs;
 		rec->gso_size = skb_shinfo(skb)->gso_size;
-		write_rest(rec, from.echo_seq, from.echo_id, 0, from.type, 0,
-			   &from.addrs);
+		rec->icmp = (struct netsync_dev_icmp){
+			.echo_seq = from.icmp.echo_seq,
+			.echo_id = from.icmp.echo_id,
+			.type = from.icmp.type,
+		};
+		rec->addrs = from.icmp.addrs;
 		break;
-	}
-	case NETSYNC_SCTP: {
-		const struct netsync_sctp from = dev->packet.sctp;
-
-		dev->protocol = IPPROTO_SCTP;
-		write_rest(rec, from.tsn, from.vtag, 0,
-			   from.chunk | from.has_tsn << 8, 0, &from.addrs);
+	case NETSYNC_SCTP:
+		rec->protocol = IPPROTO_SCTP;
+		rec->sctp = (struct netsync_dev_sctp){
+			.tsn = from.sctp.tsn,
+			.vtag = from.sctp.vtag,
+			.chunk = from.sctp.chunk | from.sctp.has_tsn << 8,
+		};
+		rec->addrs = from.sctp.addrs;
 		break;
-	}
 	}
 }
 
@@ -155,7 +145,7 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 	if (likely(protocol == NETSYNC_TCP))
 		rec->protocol = IPPROTO_TCP;
 	else
-		write_as_tcp(rec, protocol, skb);
+		name_fields(rec, protocol, skb);
 	rec->skb = netsync_address(skb);
 	rec->ifindex = dev->ifindex;
 	rec->vlan = at->vlan;

@@ -64,8 +64,6 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	FIELD(u16, dec, gso_size)
 
 #define NETSYNC_SEGMENT_FIELDS(FIELD)	\
-	NETSYNC_IP_FIELDS(FIELD)	\
-	NETSYNC_PORT_FIELDS(FIELD)	\
 	FIELD(u32, dec, seq)		\
 	FIELD(u32, dec, ack_seq)	\
 	FIELD(u32, dec, tsval)		\
@@ -77,6 +75,8 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 
 #define NETSYNC_TCP_FIELDS(FIELD)	\
 	FIELD(u64, hex, sk)		\
+	NETSYNC_IP_FIELDS(FIELD)	\
+	NETSYNC_PORT_FIELDS(FIELD)	\
 	NETSYNC_SEGMENT_FIELDS(FIELD)
 
 #define NETSYNC_UDP_FIELDS(FIELD)	\
@@ -113,6 +113,8 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 #define NETSYNC_DEV_FIELDS(FIELD)	\
 	NETSYNC_LINK_FIELDS(FIELD)	\
 	FIELD(u64, hex, skb)		\
+	NETSYNC_IP_FIELDS(FIELD)	\
+	NETSYNC_PORT_FIELDS(FIELD)	\
 	NETSYNC_SEGMENT_FIELDS(FIELD)
 
 /* A socket; one that is made from another; the ends of a connection. */
@@ -202,8 +204,35 @@ union netsync_record {
 };
 
 /*
- * Any of these, with what the device knows. In the end all are in the shape of
- * TCP, with the number of the packet for that of the socket.
+ * What stands for the fields of a TCP segment in an event of a device, whose fields
+ * are the same for all protocols: a column of the table in netsync-events.h each.
+ */
+struct netsync_dev_udp {
+	u32 none[2];
+	u32 digest_high;
+	u32 digest_low;
+	u16 check;
+	u16 none_either;
+	u16 check_final;
+} __packed;
+
+struct netsync_dev_icmp {
+	u32 echo_seq;
+	u32 echo_id;
+	u32 none[3];
+	u16 type;
+} __packed;
+
+struct netsync_dev_sctp {
+	u32 tsn;
+	u32 vtag;
+	u32 none[3];
+	u16 chunk;		/* + 256 * has_tsn */
+} __packed;
+
+/*
+ * A packet as it was parsed; then as an event of a device, with the number of the
+ * packet for that of the socket, and what protocol says of the union in it.
  */
 struct netsync_dev {
 	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)
@@ -211,7 +240,16 @@ struct netsync_dev {
 		union netsync_record packet;
 		struct {
 			NETSYNC_MEMBER(u64, hex, skb)
-			NETSYNC_SEGMENT_FIELDS(NETSYNC_MEMBER)
+			NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
+			NETSYNC_PORT_FIELDS(NETSYNC_MEMBER)
+			union {
+				struct {
+					NETSYNC_SEGMENT_FIELDS(NETSYNC_MEMBER)
+				} __packed;
+				struct netsync_dev_udp udp;
+				struct netsync_dev_icmp icmp;
+				struct netsync_dev_sctp sctp;
+			} __packed;
 			struct netsync_addrs addrs;
 		} __packed;
 	};
