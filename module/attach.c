@@ -35,15 +35,15 @@ static void compare(struct tracepoint *tp, void *data)
 		search->found = tp;
 }
 
-static int attach_tracepoint(struct netsync_place *place)
+static int attach_tracepoint(struct netsync_probe *probe)
 {
-	struct search search = { .name = place->name };
+	struct search search = { .name = probe->name };
 
 	for_each_kernel_tracepoint(compare, &search);
-	place->found = search.found;
+	probe->found = search.found;
 	if (!search.found)
 		return -ENOENT;
-	return tracepoint_probe_register(search.found, place->tracepoint, NULL);
+	return tracepoint_probe_register(search.found, probe->tracepoint, NULL);
 }
 
 /* ---- functions ------------------------------------------------------------ */
@@ -73,118 +73,118 @@ static notrace void at_begin(unsigned long ip, unsigned long parent,
 			     struct ftrace_ops *ops,
 			     struct netsync_regs *regs)
 {
-	const struct netsync_place *place =
-		container_of(ops, struct netsync_place, ops);
+	const struct netsync_probe *probe =
+		container_of(ops, struct netsync_probe, ops);
 
-	place->begin((void *)netsync_argument(regs, 0),
+	probe->begin((void *)netsync_argument(regs, 0),
 		     (void *)netsync_argument(regs, 1));
 }
 
-static void detach_begin(struct netsync_place *place)
+static void detach_begin(struct netsync_probe *probe)
 {
-	unregister_ftrace_function(&place->ops);
+	unregister_ftrace_function(&probe->ops);
 	/* Gives back what it kept. */
-	ftrace_set_filter(&place->ops, NULL, 0, 1);
+	ftrace_set_filter(&probe->ops, NULL, 0, 1);
 }
 
-static int attach_begin(struct netsync_place *place)
+static int attach_begin(struct netsync_probe *probe)
 {
 	unsigned long address;
-	int err = find_function(place->name, &address);
+	int err = find_function(probe->name, &address);
 
 	if (err)
 		return err;
-	memset(&place->ops, 0, sizeof(place->ops));
-	place->ops.func = at_begin;
-	place->ops.flags = NETSYNC_FTRACE_FLAGS;
-	err = ftrace_set_filter_ip(&place->ops, address, 0, 1);
+	memset(&probe->ops, 0, sizeof(probe->ops));
+	probe->ops.func = at_begin;
+	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
+	err = ftrace_set_filter_ip(&probe->ops, address, 0, 1);
 	/* A function that is not made to be traced. */
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;
-	err = register_ftrace_function(&place->ops);
+	err = register_ftrace_function(&probe->ops);
 	if (err)
-		ftrace_set_filter(&place->ops, NULL, 0, 1);
+		ftrace_set_filter(&probe->ops, NULL, 0, 1);
 	return err;
 }
 
-static int attach_end(struct netsync_place *place)
+static int attach_end(struct netsync_probe *probe)
 {
-	struct kretprobe *probe = &place->probe;
+	struct kretprobe *end = &probe->kretprobe;
 
 	/* Of the last time, it would be in the way. */
-	memset(probe, 0, sizeof(*probe));
-	probe->kp.symbol_name = place->name;
-	probe->entry_handler = place->keep;
-	probe->handler = place->end;
-	probe->data_size = sizeof(struct sock *);
+	memset(end, 0, sizeof(*end));
+	end->kp.symbol_name = probe->name;
+	end->entry_handler = probe->keep;
+	end->handler = probe->end;
+	end->data_size = sizeof(struct sock *);
 	/* They do not wait: one for each context that a processor can be in. */
-	probe->maxactive = 4 * num_possible_cpus();
-	return register_kretprobe(probe);
+	end->maxactive = 4 * num_possible_cpus();
+	return register_kretprobe(end);
 }
 
-static int attach_function(struct netsync_place *place)
+static int attach_function(struct netsync_probe *probe)
 {
-	return place->begin ? attach_begin(place) : attach_end(place);
+	return probe->begin ? attach_begin(probe) : attach_end(probe);
 }
 
-static void detach_function(struct netsync_place *place)
+static void detach_function(struct netsync_probe *probe)
 {
-	if (place->begin)
-		detach_begin(place);
+	if (probe->begin)
+		detach_begin(probe);
 	else
-		unregister_kretprobe(&place->probe);
+		unregister_kretprobe(&probe->kretprobe);
 }
 
 #else
 
-static int attach_function(struct netsync_place *place)
+static int attach_function(struct netsync_probe *probe)
 {
 	return -ENOENT;
 }
 
-static void detach_function(struct netsync_place *place)
+static void detach_function(struct netsync_probe *probe)
 {
 }
 
 #endif
 
 /* The others miss nothing. */
-static unsigned long missed_now(const struct netsync_place *place)
+static unsigned long missed_now(const struct netsync_probe *probe)
 {
-	return place->attached && place->end ?
-		       place->probe.nmissed + place->probe.kp.nmissed : 0;
+	return probe->attached && probe->end ?
+		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
 /* ---- either --------------------------------------------------------------- */
 
-static int attach(struct netsync_place *place)
+static int attach(struct netsync_probe *probe)
 {
 	int err;
 
-	if (is_without(place->name))
+	if (is_without(probe->name))
 		err = -ENOENT;
-	else if (place->tracepoint)
-		err = attach_tracepoint(place);
+	else if (probe->tracepoint)
+		err = attach_tracepoint(probe);
 	else
-		err = attach_function(place);
-	place->attached = !err;
+		err = attach_function(probe);
+	probe->attached = !err;
 	return err;
 }
 
-static void detach(struct netsync_place *place)
+static void detach(struct netsync_probe *probe)
 {
-	if (!place->attached)
+	if (!probe->attached)
 		return;
-	if (place->tracepoint)
-		tracepoint_probe_unregister(place->found, place->tracepoint,
+	if (probe->tracepoint)
+		tracepoint_probe_unregister(probe->found, probe->tracepoint,
 					    NULL);
 	else
-		detach_function(place);
-	place->missed += missed_now(place);
-	place->attached = false;
+		detach_function(probe);
+	probe->missed += missed_now(probe);
+	probe->attached = false;
 }
 
-int netsync_attach(struct netsync_place *all, int num, const char **missing)
+int netsync_attach(struct netsync_probe *all, int num, const char **missing)
 {
 	int i, err;
 
@@ -200,7 +200,7 @@ int netsync_attach(struct netsync_place *all, int num, const char **missing)
 	return 0;
 }
 
-void netsync_detach(struct netsync_place *all, int num)
+void netsync_detach(struct netsync_probe *all, int num)
 {
 	int i;
 
@@ -209,7 +209,7 @@ void netsync_detach(struct netsync_place *all, int num)
 	tracepoint_synchronize_unregister();
 }
 
-unsigned long netsync_missed(const struct netsync_place *all, int num)
+unsigned long netsync_missed(const struct netsync_probe *all, int num)
 {
 	unsigned long missed = 0;
 	int i;

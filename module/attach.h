@@ -17,7 +17,7 @@ struct tracepoint;
  * room for so many calls at a time, and that tasks call: the probe of a function
  * that an interrupt calls is missed while it interrupts another probe.
  */
-struct netsync_place {
+struct netsync_probe {
 	const char *name;
 	bool optional;			/* some kernels have it, or need it */
 	/* What runs there, one of these: */
@@ -32,7 +32,7 @@ struct netsync_place {
 #ifdef NETSYNC_FUNCTIONS
 	struct ftrace_ops ops;
 #endif
-	struct kretprobe probe;
+	struct kretprobe kretprobe;
 	unsigned long missed;		/* of earlier times that it was attached */
 };
 
@@ -40,10 +40,10 @@ struct netsync_place {
  * Attach all of an array, or none. Return: 0; -ENOENT: one that is not optional
  * is not there, and *missing is its name; or another negative errno.
  */
-int netsync_attach(struct netsync_place *all, int num, const char **missing);
+int netsync_attach(struct netsync_probe *all, int num, const char **missing);
 
 /* Return when none of them runs any more. */
-void netsync_detach(struct netsync_place *all, int num);
+void netsync_detach(struct netsync_probe *all, int num);
 
 /* A source (see events.h) that is such an array. */
 #define NETSYNC_SOURCE(source, array)                                          \
@@ -64,7 +64,7 @@ void netsync_detach(struct netsync_place *all, int num);
 	}
 
 /* Calls of functions that were not seen since the module is loaded. */
-unsigned long netsync_missed(const struct netsync_place *all, int num);
+unsigned long netsync_missed(const struct netsync_probe *all, int num);
 
 /* Names, separated by commas, that are taken for missing, for tests. */
 extern char *netsync_without;

@@ -74,9 +74,9 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
  * with CONFIG_INIT_STACK_ALL_ZERO need not clear it for every packet.
  */
 #if __has_attribute(__uninitialized__)
-#define netsync_filled_in __attribute__((__uninitialized__))
+#define netsync_uninit __attribute__((__uninitialized__))
 #else
-#define netsync_filled_in
+#define netsync_uninit
 #endif
 
 #endif /* NETSYNC_COMPAT_H */

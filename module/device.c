@@ -29,7 +29,7 @@ static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
 
 	at->vlan = skb_vlan_tag_present(skb) ? skb_vlan_tag_get(skb) : 0;
 	for (i = 0; i < MAX_VLAN_TAGS && eth_type_vlan(at->protocol); i++) {
-		struct vlan_hdr copy netsync_filled_in;
+		struct vlan_hdr copy netsync_uninit;
 		const struct vlan_hdr *tag;
 
 		tag = skb_header_pointer(skb, at->offset, sizeof(copy), &copy);
@@ -56,7 +56,7 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 		      struct network *at)
 {
 	if (dev->type == ARPHRD_ETHER || dev->type == ARPHRD_LOOPBACK) {
-		struct ethhdr copy netsync_filled_in;
+		struct ethhdr copy netsync_uninit;
 		const struct ethhdr *eth;
 
 		eth = skb_header_pointer(skb, 0, sizeof(copy), &copy);
@@ -154,7 +154,7 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 
 static void at_receive(void *data, const struct sk_buff *skb)
 {
-	struct netsync_dev rec netsync_filled_in;
+	struct netsync_dev rec netsync_uninit;
 	struct network at;
 
 	if (!find_received(skb, &at) || !write_dev(&rec, skb, skb->dev, &at))
@@ -166,7 +166,7 @@ static void at_receive(void *data, const struct sk_buff *skb)
 static void at_xmit(void *data, const struct sk_buff *skb,
 		    const struct net_device *dev)
 {
-	struct netsync_dev rec netsync_filled_in;
+	struct netsync_dev rec netsync_uninit;
 	struct network at;
 
 	if (!find_sent(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
@@ -176,12 +176,12 @@ static void at_xmit(void *data, const struct sk_buff *skb,
 	trace_inet_dev_xmit(&rec);
 }
 
-static struct netsync_place xmit[] = {
+static struct netsync_probe xmit[] = {
 	{ .name = "net_dev_start_xmit", .tracepoint = at_xmit },
 };
 
 /* A packet passes one of these for each device that it comes in by. */
-static struct netsync_place receive[] = {
+static struct netsync_probe receive[] = {
 	{ .name = "napi_gro_receive_entry", .tracepoint = at_receive },
 	{ .name = "napi_gro_frags_entry", .tracepoint = at_receive },
 	{ .name = "netif_receive_skb_entry", .tracepoint = at_receive },

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events are wanted and unwanted by tracers, in reg() and unreg(), which run
+ * Events are enabled and disabled by tracers, in reg() and unreg(), which run
  * with tracepoints_mutex held, so that taking the locks that sources need there
- * could deadlock. They only note the wish; a work item then makes the sources
+ * could deadlock. They only note that; a work item then makes the sources
  * agree with it.
  *
  * Tracers may call reg() before module init, when they waited for the module,
- * and unreg() after module exit, when they are told that it goes. The wish is
+ * and unreg() after module exit, when they are told that it goes. That is
  * noted then too, and the work item left alone.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -35,8 +35,8 @@ static const struct {
 };
 
 /* Events as bits: which have a user, and whether the work item may run. */
-static DEFINE_SPINLOCK(wish_lock);
-static unsigned long wanted;
+static DEFINE_SPINLOCK(enabled_lock);
+static unsigned long enabled;
 static bool running;
 
 /* Protects the sources. */
@@ -62,11 +62,11 @@ static void attach(const char *event, struct netsync_source *source)
 	if (err)
 		complain(event, source, err);
 	source->attached = !err;
-	/* Another error may have passed when an event is wanted again. */
+	/* Another error may have passed when an event is enabled again. */
 	source->failed = err;
 }
 
-static void follow(unsigned long wish)
+static void sync_sources(unsigned long mask)
 {
 	int i, j;
 
@@ -75,12 +75,12 @@ static void follow(unsigned long wish)
 		struct netsync_source *source = events[i].source;
 		bool used = false;
 
-		if (wish & BIT(i)) {
+		if (mask & BIT(i)) {
 			attach(events[i].name, source);
 			continue;
 		}
 		for (j = 0; j < NUM_EVENTS; j++)
-			used |= events[j].source == source && (wish & BIT(j));
+			used |= events[j].source == source && (mask & BIT(j));
 		if (used)
 			continue;
 		if (source->attached)
@@ -91,47 +91,47 @@ static void follow(unsigned long wish)
 	mutex_unlock(&sources_lock);
 }
 
-static void follow_wish(struct work_struct *work)
+static void sync_work_func(struct work_struct *work)
 {
-	follow(READ_ONCE(wanted));
+	sync_sources(READ_ONCE(enabled));
 }
 
-static DECLARE_WORK(wish_work, follow_wish);
+static DECLARE_WORK(sync_work, sync_work_func);
 
-static void want(int event, bool yes)
+static void set_enabled(int event, bool yes)
 {
-	spin_lock(&wish_lock);
+	spin_lock(&enabled_lock);
 	if (yes)
-		WRITE_ONCE(wanted, wanted | BIT(event));
+		WRITE_ONCE(enabled, enabled | BIT(event));
 	else
-		WRITE_ONCE(wanted, wanted & ~BIT(event));
+		WRITE_ONCE(enabled, enabled & ~BIT(event));
 	if (running)
-		schedule_work(&wish_work);
-	spin_unlock(&wish_lock);
+		schedule_work(&sync_work);
+	spin_unlock(&enabled_lock);
 }
 
 #define EVENT(name, source)			\
 	int netsync_reg_##name(void)		\
 	{					\
-		want(EVENT_##name, true);	\
+		set_enabled(EVENT_##name, true);	\
 		return 0;			\
 	}					\
 						\
 	void netsync_unreg_##name(void)		\
 	{					\
-		want(EVENT_##name, false);	\
+		set_enabled(EVENT_##name, false);	\
 	}
 NETSYNC_EVENTS(EVENT)
 #undef EVENT
 
 int netsync_events_show(char *page)
 {
-	unsigned long wish = READ_ONCE(wanted);
+	unsigned long mask = READ_ONCE(enabled);
 	int i, len = 0;
 
 	mutex_lock(&sources_lock);
 	for (i = 0; i < NUM_EVENTS; i++)
-		if ((wish & BIT(i)) && events[i].source->attached)
+		if ((mask & BIT(i)) && events[i].source->attached)
 			len += scnprintf(page + len, PAGE_SIZE - 1 - len,
 					 "%s%s", len ? "," : "", events[i].name);
 	mutex_unlock(&sources_lock);
@@ -142,12 +142,12 @@ int netsync_events_show(char *page)
 
 static void set_running(bool yes)
 {
-	spin_lock(&wish_lock);
+	spin_lock(&enabled_lock);
 	running = yes;
-	/* For a wish from before. */
+	/* For what was enabled before. */
 	if (yes)
-		schedule_work(&wish_work);
-	spin_unlock(&wish_lock);
+		schedule_work(&sync_work);
+	spin_unlock(&enabled_lock);
 }
 
 void netsync_events_init(void)
@@ -158,6 +158,6 @@ void netsync_events_init(void)
 void netsync_events_exit(void)
 {
 	set_running(false);
-	cancel_work_sync(&wish_work);
-	follow(0);
+	cancel_work_sync(&sync_work);
+	sync_sources(0);
 }

@@ -33,7 +33,7 @@
 	static noinline void see_##where(const struct sk_buff *skb,            \
 					 const struct nf_hook_state *state)    \
 	{                                                                      \
-		union netsync_record rec netsync_filled_in;                    \
+		union netsync_record rec netsync_uninit;                    \
 		unsigned int wanted = 0, protocol;                             \
 									       \
 		if (trace_inet_sock_##where##_enabled())                       \

@@ -212,7 +212,7 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 {
 	struct netsync_tcp *rec = &all->tcp;
 	unsigned int size, room = p->end - p->start;
-	u8 copy[sizeof(struct tcphdr) + MAX_TCP_OPTION_SPACE] netsync_filled_in;
+	u8 copy[sizeof(struct tcphdr) + MAX_TCP_OPTION_SPACE] netsync_uninit;
 	const struct tcphdr *th;
 
 	if (room < sizeof(*th))
@@ -290,7 +290,7 @@ static u64 siphash_1_3(const u8 *data, unsigned int len)
 static u64 digest(const struct packet *p, unsigned int room,
 		  unsigned int payload, unsigned int gso_size)
 {
-	u8 copy[DIGEST_BYTES] netsync_filled_in;
+	u8 copy[DIGEST_BYTES] netsync_uninit;
 	unsigned int len = min_t(unsigned int, payload, DIGEST_BYTES);
 	const void *data = copy;
 
@@ -310,7 +310,7 @@ static noinline unsigned int read_udp(struct packet packet,
 	const struct packet *p = &packet;
 	struct netsync_udp *rec = &all->udp;
 	unsigned int len, room = p->end - p->start;
-	struct udphdr copy netsync_filled_in;
+	struct udphdr copy netsync_uninit;
 	const struct udphdr *uh;
 
 	if (room < sizeof(*uh))
@@ -350,7 +350,7 @@ static noinline unsigned int read_icmp(struct packet packet,
 	const struct packet *p = &packet;
 	struct netsync_icmp *rec = &all->icmp;
 	unsigned int room = p->end - p->start;
-	struct icmphdr copy netsync_filled_in;
+	struct icmphdr copy netsync_uninit;
 	const struct icmphdr *ih;
 
 	if (room < sizeof(*ih))
@@ -390,7 +390,7 @@ struct chunk {
 /* What DATA, and SACK as the highest in sequence, have behind that. */
 static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
 {
-	__be32 copy netsync_filled_in;
+	__be32 copy netsync_uninit;
 	const __be32 *value;
 
 	at += sizeof(struct chunk);
@@ -408,7 +408,7 @@ static noinline unsigned int read_sctp(struct packet packet,
 	const struct packet *p = &packet;
 	struct netsync_sctp *rec = &all->sctp;
 	unsigned int at = p->start, room = p->end - p->start, i;
-	struct sctphdr copy netsync_filled_in;
+	struct sctphdr copy netsync_uninit;
 	const struct sctphdr *sh;
 	bool has_key = false;
 	u32 key = 0;
@@ -427,7 +427,7 @@ static noinline unsigned int read_sctp(struct packet packet,
 	write_addrs(p, &rec->addrs);
 	at += sizeof(*sh);
 	for (i = 0; i < MAX_CHUNKS && p->end - at >= sizeof(struct chunk); i++) {
-		struct chunk room_for_chunk netsync_filled_in;
+		struct chunk room_for_chunk netsync_uninit;
 		const struct chunk *chunk;
 		unsigned int len;
 
@@ -462,8 +462,8 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 			   u8 family, unsigned int wanted, u32 netns,
 			   union netsync_record *rec)
 {
-	u8 copy[sizeof(struct ipv6hdr)] netsync_filled_in;
-	struct packet p netsync_filled_in;
+	u8 copy[sizeof(struct ipv6hdr)] netsync_uninit;
+	struct packet p netsync_uninit;
 
 	p.skb = skb;
 	p.linear = skb_headlen(skb);

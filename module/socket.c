@@ -170,23 +170,23 @@ static void at_set_state(void *data, const struct sock *sk, int oldstate,
 
 /* ---- sources -------------------------------------------------------------- */
 
-static struct netsync_place create[] = {
+static struct netsync_probe create[] = {
 	{ .name = "tcp_init_sock", .begin = at_create },
 	{ .name = "udp_init_sock", .begin = at_create },
 	/* Before it came, the one above was for both. */
 	{ .name = "udpv6_init_sock", .begin = at_create, .optional = true },
 };
 
-static struct netsync_place delete[] = {
+static struct netsync_probe delete[] = {
 	{ .name = "inet_sock_destruct", .begin = at_delete },
 };
 
 /* Part of each clone, where the new one has become a copy of the old one. */
-static struct netsync_place clone[] = {
+static struct netsync_probe clone[] = {
 	{ .name = "bpf_sk_storage_clone", .begin = at_clone },
 };
 
-static struct netsync_place connect[] = {
+static struct netsync_probe connect[] = {
 	{ .name = "tcp_connect", .begin = at_tcp_connect },
 	{ .name = "__ip4_datagram_connect",
 	  .keep = keep_sock, .end = at_udp_connect },
@@ -194,7 +194,7 @@ static struct netsync_place connect[] = {
 	  .keep = keep_sock, .end = at_udpv6_connect, .optional = true },
 };
 
-static struct netsync_place accept[] = {
+static struct netsync_probe accept[] = {
 	{ .name = "inet_sock_set_state", .tracepoint = at_set_state },
 };
 
