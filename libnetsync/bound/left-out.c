@@ -158,7 +158,7 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 /* ---- change points that were missed ------------------------------------ */
 
 static int add_window(struct change_window **windows, size_t *num, size_t *room,
-		      const struct limits_of_way *l, size_t from, size_t to,
+		      struct limits_of_way *l, size_t from, size_t to,
 		      double slope)
 {
 	struct change_window w;
@@ -172,6 +172,8 @@ static int add_window(struct change_window **windows, size_t *num, size_t *room,
 		from--;
 	while (to < l->num && l->limit[to - 1].left_out)
 		to++;
+	for (size_t i = from; i < to; i++)
+		l->in_windows += l->limit[i].left_out;
 	w = (struct change_window){ .from = l->limit[from].point.x,
 				    .to = l->limit[to - 1].point.x };
 	/* It began before messages were inverted, by a minimum delay. */
@@ -186,7 +188,7 @@ static int add_window(struct change_window **windows, size_t *num, size_t *room,
 	return 0;
 }
 
-int left_out_windows(const struct limits_of_way *l, double slope,
+int left_out_windows(struct limits_of_way *l, double slope,
 		     struct change_window **windows, size_t *num, size_t *room)
 {
 	size_t from = 0, to = 0, out = 0;

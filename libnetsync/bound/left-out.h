@@ -27,7 +27,8 @@ struct limits_of_way {
 	struct limit *limit; /* in order of time */
 	size_t num;
 	size_t left_out;
-	size_t outliers; /* of these, such that are not inverted */
+	size_t outliers;   /* of these, such that are not inverted */
+	size_t in_windows; /* and where it is the corrections that are wrong */
 };
 
 /*
@@ -42,7 +43,7 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
  * point: add the time to the windows. @slope: what clocks may differ by. 0 or
  * -ENOMEM.
  */
-int left_out_windows(const struct limits_of_way *l, double slope,
+int left_out_windows(struct limits_of_way *l, double slope,
 		     struct change_window **windows, size_t *num, size_t *room);
 
 #endif

@@ -112,6 +112,11 @@ static void test_too_many(void **state)
 	make(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
+	/* Those that are inverted say so, too. */
+	w.delay[0] = w.delay[1] = 30e3;
+	make(&b, &w, 1);
+	assert_false(b.usable);
+	pair_bound_release(&b);
 }
 
 /* A slew that the corrections missed is a change point's window. */
