@@ -14,7 +14,8 @@ struct ctf_files {
 	const bt_plugin *plugin;
 	const bt_component_class_source *class;	/* source.ctf.fs */
 	char *folder;		/* what to open: the trace's, or scratch */
-	char *scratch;		/* NULL, or a folder to be removed */
+	char *scratch;		/* NULL, or a folder to be removed, */
+	struct worker guard;	/* by this one if we are ended before */
 	bt_value *params;	/* of a source component for @folder */
 	bool has_ranges;	/* ctf_read_ranges() can be called */
 };

@@ -14,10 +14,12 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "io/ctf/files.h"
@@ -28,6 +30,9 @@
 
 /* As much of a packet as its header and context can fill (bytes; chosen: LTTng's are below 100). */
 #define HEAD_BYTES 4096
+
+/* What removing a folder may take (bytes; chosen: nftw() holds 8 open folders). */
+#define GUARD_MEMORY (16 << 20)
 
 /* A stream file in memory, and where its packets may begin. */
 struct pieces {
@@ -63,12 +68,34 @@ static int remove_entry(const char *path, const struct stat *st, int type,
 	return remove(path);
 }
 
+static void remove_folder(const char *path)
+{
+	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* What ends us may be sent to all processes of the terminal. */
+static void remove_when_alone(const void *path)
+{
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	while (!worker_is_alone(-1))
+		;
+	remove_folder(path);
+}
+
+static const struct worker_task guard_task = {
+	.run = remove_when_alone,
+	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
+};
+
 void ctf_files_close(struct ctf_files *files)
 {
 	bt_value_put_ref(files->params);
 	bt_plugin_put_ref(files->plugin);
-	if (files->scratch)
-		nftw(files->scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	if (files->scratch) {
+		remove_folder(files->scratch);
+		worker_stop(&files->guard);
+	}
 	free(files->scratch);
 	free(files->folder);
 }
@@ -348,7 +375,11 @@ static int make_scratch(struct salvage *salvage)
 		return ret;
 	}
 	files->scratch = path;
-	ret = make_folder(&salvage->probe, path, "probe", salvage->trace);
+	/* Whatever ends this process, by which signal, the folder is removed. */
+	ret = worker_start(&files->guard, &guard_task, path);
+	if (!ret)
+		ret = make_folder(&salvage->probe, path, "probe",
+				  salvage->trace);
 	if (!ret)
 		ret = make_folder(&salvage->result, path, "trace",
 				  salvage->trace);
