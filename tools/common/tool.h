@@ -49,7 +49,7 @@ void make_printable(char *text);
 
 /* "50us", "1.5 ms", "2s", "100" (ns): not negative. */
 bool parse_duration(const char *text, int64_t *ns);
-/* "" or ".25", in s: at most nine decimals that are not 0. */
+/* "" or ".25", in s: at most nine decimals. */
 bool parse_fraction(const char *text, int64_t *ns);
 /* "500 MB", "2GB", "1.5G", "1000" (B): above 0. */
 bool parse_bytes(const char *text, uint64_t *bytes);

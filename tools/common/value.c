@@ -71,7 +71,8 @@ static const struct unit *find_unit(const char *text)
 bool parse_fraction(const char *text, int64_t *ns)
 {
 	*ns = 0;
-	return !*text || (*text++ == '.' && add_decimals(&text, 9, ns) && !*text);
+	return !*text || (*text++ == '.' && strlen(text) <= 9 &&
+			  add_decimals(&text, 9, ns) && !*text);
 }
 
 bool parse_duration(const char *text, int64_t *ns)
