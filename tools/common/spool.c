@@ -24,14 +24,16 @@ static bool complain_of_folder(void)
 
 bool spool_open(struct spool *spool, size_t size)
 {
+	int fd = open(folder(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	char *path = NULL;
-	int fd = -1;
 
-	if (asprintf(&path, "%s/netsync-XXXXXX", folder()) >= 0)
+	/* Not every file system has nameless files. */
+	if (fd < 0 && asprintf(&path, "%s/netsync-XXXXXX", folder()) >= 0) {
 		fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
+		if (fd >= 0)
+			unlink(path);
+		free(path);
+	}
 	spool->size = size;
 	spool->file = fd < 0 ? NULL : fdopen(fd, "w+");
 	return spool->file || complain_of_folder();
