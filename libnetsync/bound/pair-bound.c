@@ -121,10 +121,14 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 		    scattered * MAX_LEFT_OUT_SHARE <=
 			    all + FEW_LEFT_OUT * MAX_LEFT_OUT_SHARE &&
 		    outliers * MAX_OUTLIER_SHARE <= all;
+	/*
+	 * Outliers contradict nothing: under bulk traffic right messages may look
+	 * like some, and to leave these out costs no more than width.
+	 */
 	r->quality = !pair->direction[0].num || !pair->direction[1].num
 			     ? NETSYNC_INCOMPLETE
-		     : left_out || !r->usable ? NETSYNC_APPROXIMATE
-					      : NETSYNC_ACCURATE;
+		     : left_out > outliers || !r->usable ? NETSYNC_APPROXIMATE
+							 : NETSYNC_ACCURATE;
 }
 
 /* @all: no message is left out but those of false times. */
