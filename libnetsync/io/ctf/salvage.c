@@ -363,8 +363,7 @@ static int make_folder(char **path, const char *parent, const char *name,
 static int make_scratch(struct salvage *salvage)
 {
 	struct ctf_files *files = salvage->files;
-	const char *tmp = getenv("TMPDIR");
-	char *path = io_format("%s/netsync-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	char *path = io_format("%s/netsync-XXXXXX", io_scratch_folder());
 	int ret;
 
 	if (!path)

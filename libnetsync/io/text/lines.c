@@ -54,15 +54,14 @@ int lines_open(struct lines *l, struct netsync_io *io, const char *path,
 
 static int open_scratch(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	const char *folder = tmp && *tmp ? tmp : "/tmp";
-	int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(io_scratch_folder(),
+		      O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	char *path;
 
 	if (fd >= 0)
 		return fd;
 	/* Not every file system has nameless files. */
-	path = io_format("%s/netsync-XXXXXX", folder);
+	path = io_format("%s/netsync-XXXXXX", io_scratch_folder());
 	if (!path)
 		return -1;
 	fd = mkostemp(path, O_CLOEXEC);
