@@ -85,6 +85,20 @@ static int64_t middle_of(const struct netsync_host_info *info)
 	       middle(info->first_ns, info->last_ns);
 }
 
+/* "-" unless it is known. */
+static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
+{
+	char value[VALUE_SIZE];
+
+	if (is_reference)
+		snprintf(cell, CELL_SIZE, "reference");
+	else if (is_known)
+		snprintf(cell, CELL_SIZE, "%s%s s", ns >= 0 ? "+" : "",
+			 format_time(value, ns, true));
+	else
+		snprintf(cell, CELL_SIZE, "-");
+}
+
 static void host_cell(const void *data, uint32_t row, unsigned int column,
 		      char *cell)
 {
@@ -101,14 +115,7 @@ static void host_cell(const void *data, uint32_t row, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%s", info.name);
 		break;
 	case 1:
-		if (is_reference)
-			snprintf(cell, CELL_SIZE, "reference");
-		else if (known)
-			snprintf(cell, CELL_SIZE, "%s%s s",
-				 offset >= 0 ? "+" : "",
-				 format_time(median, offset, true));
-		else
-			snprintf(cell, CELL_SIZE, "-");
+		offset_cell(cell, is_reference, known, offset);
 		break;
 	case 2:
 		if (is_reference || !known)
@@ -320,12 +327,7 @@ static void live_host_cell(const void *data, uint32_t row, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%s", info.name);
 		break;
 	case 1:
-		if (is_reference)
-			snprintf(cell, CELL_SIZE, "reference");
-		else if (host->known)
-			snprintf(cell, CELL_SIZE, "%s%s s",
-				 host->offset_ns >= 0 ? "+" : "",
-				 format_time(value, host->offset_ns, true));
+		offset_cell(cell, is_reference, host->known, host->offset_ns);
 		break;
 	case 2:
 		if (!is_reference && host->known)
