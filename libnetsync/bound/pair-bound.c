@@ -15,9 +15,9 @@
 #include "bound/pair-bound.h"
 
 /*
- * Where more than FEW_LEFT_OUT and one message in so many are left out, besides those
- * in windows, no bound is claimed: there are more that are not seen. Of messages that are up to 200 us off,
- * 1 in 340 and in 90 is, of which 1 and 5 in 100 are wrong (bend-near of
+ * Where more than FEW_LEFT_OUT and one message in so many are left out, besides
+ * those in windows, no bound is claimed: there are more that are not seen. Of
+ * messages that are up to 200 us off, 1 in 340 and in 90 is, of which 1 and 5 in 100 are wrong (bend-near of
  * bench-truth; of the second, the truth was outside in 0.1 % of the time). And in
  * no case if it is one in MAX_SHARE_OF_FEW. Chosen, between these.
  */
