@@ -156,7 +156,7 @@ int cmd_clock_log(int argc, char **argv)
 		complain("Give the machine a name: --host NAME.");
 		return EXIT_BAD;
 	}
-	catch_signal(SIGINT, NULL);
-	catch_signal(SIGTERM, NULL);
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
 	return write_log(&log);
 }

@@ -468,8 +468,8 @@ static int follow_sessions(const struct settings *set)
 
 	if (live.ns)
 		live.io = netsync_io_new(live.ns);
-	catch_signal(SIGINT, NULL);
-	catch_signal(SIGTERM, NULL);
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
 	if (live.io)
 		status = run(&live);
 	else

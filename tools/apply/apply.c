@@ -531,9 +531,9 @@ static int apply_all(const struct settings *set)
 		complain("%s", model_error(&apply.model));
 	} else if (apply.io && apply.sources) {
 		/* What was written so far is to be removed. */
-		catch_signal(SIGINT, NULL);
-		catch_signal(SIGTERM, NULL);
-		catch_signal(SIGHUP, NULL);
+		catch_signal(SIGINT);
+		catch_signal(SIGTERM);
+		catch_signal(SIGHUP);
 		netsync_io_set_warn(apply.io, warn, NULL);
 		status = run(&apply);
 	} else {

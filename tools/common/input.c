@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reading what the command line names, and estimating the clocks of it. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,44 +182,6 @@ void input_release(struct input *input)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/*
- * SIGHUP ends nothing where it is ignored, or where a recording is synchronized, which
- * catches it.
- */
-static bool hangup_ends;
-
-static bool is_interrupted(void)
-{
-	return interrupted == SIGINT || interrupted == SIGTERM ||
-	       (hangup_ends && interrupted == SIGHUP);
-}
-
-/* What three signals did before. */
-struct caught {
-	struct sigaction interrupt;
-	struct sigaction terminate;
-	struct sigaction hangup;
-};
-
-/* Scratch folders, which reading may need, are to be removed in any case. */
-static void begin_catching(struct caught *caught)
-{
-	interrupted = 0;
-	catch_signal(SIGINT, &caught->interrupt);
-	catch_signal(SIGTERM, &caught->terminate);
-	sigaction(SIGHUP, NULL, &caught->hangup);
-	hangup_ends = caught->hangup.sa_handler == SIG_DFL;
-	if (hangup_ends)
-		catch_signal(SIGHUP, NULL);
-}
-
-static void end_catching(const struct caught *caught)
-{
-	sigaction(SIGINT, &caught->interrupt, NULL);
-	sigaction(SIGTERM, &caught->terminate, NULL);
-	sigaction(SIGHUP, &caught->hangup, NULL);
-}
-
 static void warn(void *data, const char *sentence)
 {
 	(void)data;
@@ -230,21 +191,19 @@ static void warn(void *data, const char *sentence)
 static int on_progress(void *data, uint64_t done, uint64_t total)
 {
 	progress_show(data, done, total);
-	return is_interrupted();
+	return 0;
 }
 
 bool input_read(const struct input *input, struct netsync_io *io)
 {
 	struct progress progress;
-	struct caught caught;
 	int ret = 0;
 
-	begin_catching(&caught);
 	progress_start(&progress, "opening");
 	progress_wait(&progress);
 	netsync_io_set_warn(io, warn, NULL);
 	netsync_io_set_split_netns(io, input->split_netns);
-	for (int i = 0; i < input->num_traces && ret >= 0 && !is_interrupted(); i++)
+	for (int i = 0; i < input->num_traces && ret >= 0; i++)
 		ret = netsync_io_add(io, input->traces[i]);
 	for (int i = 0; i < input->num_texts && ret >= 0; i++)
 		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
@@ -257,8 +216,7 @@ bool input_read(const struct input *input, struct netsync_io *io)
 	progress_end(&progress);
 	if (ret < 0)
 		complain("%s", netsync_io_error(io));
-	end_catching(&caught);
-	return ret >= 0 && !is_interrupted();
+	return ret >= 0;
 }
 
 bool input_solve(const struct input *input, struct netsync *ns,

@@ -22,11 +22,11 @@ static void on_signal(int number)
 	raise(number);
 }
 
-void catch_signal(int number, struct sigaction *before)
+void catch_signal(int number)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 
-	sigaction(number, &action, before);
+	sigaction(number, &action, NULL);
 }
 
 /* ---- twice --------------------------------------------------------------- */

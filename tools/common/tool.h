@@ -181,9 +181,9 @@ extern volatile sig_atomic_t interrupted;
 
 /*
  * The first of these signals is only noted; the second one does what it does by
- * itself, after before_end(). @before: filled in with what it did before, or NULL
+ * itself, after before_end().
  */
-void catch_signal(int number, struct sigaction *before);
+void catch_signal(int number);
 /* It may do what signal-safety(7) allows; or NULL. */
 extern void (*volatile before_end)(void);
 

@@ -173,8 +173,8 @@ int cmd_doctor(int argc, char **argv)
 	struct diagnosis *diags;
 
 	if (status < 0) {
-		catch_signal(SIGINT, NULL);
-		catch_signal(SIGTERM, NULL);
+		catch_signal(SIGINT);
+		catch_signal(SIGTERM);
 		set.all.stop = &interrupted;
 		diags = calloc(set.all.num + 1, sizeof(*diags));
 		status = diags ? run(&set, diags) : EXIT_BAD;

@@ -495,14 +495,12 @@ static int synchronize_or_say(struct record *rec)
 		no_memory();
 		return status;
 	}
-	if (!hurried) {
+	if (hurried) {
+		fputs(words, stderr);
+	} else {
 		interrupted = 0;
 		catch_signals_last(words);
 		status = synchronize(rec);
-	}
-	if (hurried || (status == EXIT_BAD && interrupted)) {
-		fputs(words, stderr);
-		status = EXIT_PARTIAL;
 	}
 	free(words);
 	return status;

@@ -73,20 +73,66 @@ static void remove_folder(const char *path)
 	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What ends us may be sent to all processes of the terminal. */
-static void remove_when_alone(const void *path)
+/*
+ * A name for mkdtemp() -> 0, or an errno, and the folder, which is removed when nobody
+ * waits for it any more. What ends us may be sent to all processes of the terminal, and
+ * who began this one may be gone before it is told.
+ */
+static void guard_folder(const void *data)
 {
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	static const int signals[] = { SIGTERM, SIGHUP, SIGPIPE };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+	snprintf(path, sizeof(path), "%s", (const char *)data);
+	if (!mkdtemp(path)) {
+		worker_put_text(0, errno, path);
+		return;
+	}
+	worker_put_text(0, 0, path);
+	worker_flush();
 	while (!worker_is_alone(-1))
 		;
 	remove_folder(path);
 }
 
 static const struct worker_task guard_task = {
-	.run = remove_when_alone,
+	.run = guard_folder,
 	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
 };
+
+static int take_folder(void *data, const struct worker_head *head,
+		       const void *payload)
+{
+	struct ctf_files *files = data;
+
+	if (head->number)
+		return -head->number;
+	files->scratch = strdup(payload);
+	return files->scratch ? 0 : -ENOMEM;
+}
+
+/* It is gone with this process, by whichever signal. */
+static int make_guarded_folder(struct ctf_files *files)
+{
+	char *name = io_format("%s/netsync-XXXXXX", io_scratch_folder());
+	int ret;
+
+	if (!name)
+		return -ENOMEM;
+	ret = worker_start(&files->guard, &guard_task, name);
+	free(name);
+	if (ret < 0)
+		return ret;
+	while ((ret = worker_receive(&files->guard, take_folder, files)) > 0 &&
+	       !files->scratch)
+		worker_wait(&files->guard);
+	if (files->scratch)
+		return 0;
+	worker_stop(&files->guard);
+	return ret < 0 ? ret : -EIO;
+}
 
 void ctf_files_close(struct ctf_files *files)
 {
@@ -363,24 +409,13 @@ static int make_folder(char **path, const char *parent, const char *name,
 static int make_scratch(struct salvage *salvage)
 {
 	struct ctf_files *files = salvage->files;
-	char *path = io_format("%s/netsync-XXXXXX", io_scratch_folder());
-	int ret;
+	int ret = make_guarded_folder(files);
 
-	if (!path)
-		return -ENOMEM;
-	if (!mkdtemp(path)) {
-		ret = -errno;
-		free(path);
-		return ret;
-	}
-	files->scratch = path;
-	/* Whatever ends this process, by which signal, the folder is removed. */
-	ret = worker_start(&files->guard, &guard_task, path);
 	if (!ret)
-		ret = make_folder(&salvage->probe, path, "probe",
+		ret = make_folder(&salvage->probe, files->scratch, "probe",
 				  salvage->trace);
 	if (!ret)
-		ret = make_folder(&salvage->result, path, "trace",
+		ret = make_folder(&salvage->result, files->scratch, "trace",
 				  salvage->trace);
 	if (!ret)
 		ret = ctf_set_folder(files, salvage->probe);
