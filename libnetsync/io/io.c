@@ -28,13 +28,6 @@ struct numbered_point {
 	uint32_t number;
 };
 
-const char *io_scratch_folder(void)
-{
-	const char *path = getenv("TMPDIR");
-
-	return path && *path ? path : "/tmp";
-}
-
 /* ---- words ------------------------------------------------------------- */
 
 static char *format_list(const char *format, va_list args)

@@ -282,8 +282,6 @@ int io_event(struct trace *trace, const struct event_seen *seen);
 /* Say that the trace reaches over these times, as printed. */
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 
-/* Where what is needed for a while is kept: $TMPDIR, or /tmp. */
-const char *io_scratch_folder(void);
 /* printf into memory of its own; NULL if there is none. */
 char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "../../libnetsync/util/scratch.h"
 #include "agent.h"
 
 #define CHUNK (1 << 18)
@@ -18,13 +19,11 @@
 static struct json_object *failure;
 static size_t root_len;
 
-/* Not in /tmp, which is often memory. */
 char *folder_new(void)
 {
-	const char *base = getenv("TMPDIR");
 	char *path;
 
-	if (asprintf(&path, "%s/netsync-XXXXXX", base && *base ? base : "/var/tmp") < 0)
+	if (asprintf(&path, "%s/netsync-XXXXXX", scratch_folder(true)) < 0)
 		return NULL;
 	if (mkdtemp(path))
 		return path;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/scratch.h"
 #include "agent/agent.h"
 #include "common/json-value.h"
 #include "common/tool.h"
@@ -16,10 +17,9 @@
 
 struct json_object *agent_doctor(struct json_object *request)
 {
-	const char *folder = getenv("TMPDIR");
 	struct diagnosis diag = {
 		.roles = ROLE_TRACED,
-		.folder = folder && *folder ? folder : "/var/tmp",
+		.folder = scratch_folder(true),
 	};
 	struct json_object *answer;
 

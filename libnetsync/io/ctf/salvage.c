@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "io/ctf/files.h"
+#include "util/scratch.h"
 
 /* A packet begins with a magic number and, mostly, the uuid of its trace (CTF 1.8, 5.1; bytes). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
@@ -116,7 +117,7 @@ static int take_folder(void *data, const struct worker_head *head,
 /* It is gone with this process, by whichever signal. */
 static int make_guarded_folder(struct ctf_files *files)
 {
-	char *name = io_format("%s/netsync-XXXXXX", io_scratch_folder());
+	char *name = io_format("%s/netsync-XXXXXX", scratch_folder(false));
 	int ret;
 
 	if (!name)

@@ -11,6 +11,7 @@
 
 #include "io/io.h"
 #include "io/text/lines.h"
+#include "util/scratch.h"
 
 /* Stays in the processor's cache; no line is longer (bytes; chosen). */
 #define BUFFER_SIZE (256 * 1024)
@@ -50,25 +51,6 @@ int lines_open(struct lines *l, struct netsync_io *io, const char *path,
 		return fail(l);
 	}
 	return 0;
-}
-
-static int open_scratch(void)
-{
-	int fd = open(io_scratch_folder(),
-		      O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	char *path;
-
-	if (fd >= 0)
-		return fd;
-	/* Not every file system has nameless files. */
-	path = io_format("%s/netsync-XXXXXX", io_scratch_folder());
-	if (!path)
-		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
 }
 
 static bool write_all(int fd, const char *data, size_t size)
@@ -112,7 +94,7 @@ int lines_make_seekable(struct lines *l)
 
 	if (!fstat(l->fd, &st) && S_ISREG(st.st_mode))
 		return 0;
-	fd = open_scratch();
+	fd = scratch_file();
 	if (fd < 0)
 		return io_fail(l->io, -errno,
 			"There is no place in $TMPDIR or /tmp for a copy of %s: %s.",
