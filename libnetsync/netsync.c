@@ -15,6 +15,7 @@
 #include "match/match.h"
 #include "message/message.h"
 #include "netsync.h"
+#include "reduce/pair-info.h"
 #include "reduce/reduce.h"
 #include "reduce/span.h"
 #include "steer/held.h"
@@ -484,85 +485,6 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 
 /* ---- solving ----------------------------------------------------------- */
 
-/*
- * Corrected delay of a message that is kept. Its x is the time on host[0], and
- * the y of the way back is negated.
- */
-static int64_t delay(const struct netsync *ns, const struct pair *p, int way,
-		     const struct point *at)
-{
-	const struct host *a = &ns->host[p->host[0]];
-	const struct host *b = &ns->host[p->host[1]];
-	int64_t y = way ? -at->y : at->y, t[2] = { 0, 0 };
-
-	/* Cannot fail: corrected times are near the reference's own. */
-	netsync_convert(a->clock, a->origin + at->x, &t[0], NULL);
-	netsync_convert(b->clock, b->origin + at->x + y, &t[1], NULL);
-	return t[!way] - t[way];
-}
-
-/* The smallest delay of a way; how many of the kept messages are inverted. */
-static int64_t smallest_delay(const struct netsync *ns, const struct pair *p,
-			      int way, uint64_t *inverted)
-{
-	const struct envelope *e = &p->direction[way].envelope;
-	int64_t least = NETSYNC_UNKNOWN;
-
-	for (size_t i = 0; i < e->num; i++) {
-		const struct bin *b = &e->bin[i];
-
-		for (uint32_t k = 0; k < b->corners; k++) {
-			int64_t d = delay(ns, p, way, &b->corner[k]);
-
-			*inverted += d < 0;
-			if (d < least)
-				least = d;
-		}
-	}
-	return least;
-}
-
-static void fill_pair(const struct netsync *ns, const struct estimate *e,
-		      struct netsync_pair_info *info)
-{
-	const struct pair *p = e->pair;
-
-	info->quality = e->quality;
-	/* The line is time of host[1] per time of host[0]. */
-	info->rate_min = 1 / (1 + e->slope_max);
-	info->rate_max = 1 / (1 + e->slope_min);
-	for (int i = 0; i < 2; i++) {
-		const struct direction *c = &p->direction[i];
-
-		info->host[i] = p->host[i];
-		info->messages[i] = c->num;
-		info->hull[i] = c->hull.corners;
-		info->min_delay_ns[i] = NETSYNC_UNKNOWN;
-		info->inversions_before += c->inversions;
-	}
-	if (!ns->host[p->host[0]].clock || !ns->host[p->host[1]].clock) {
-		info->inversions_after = info->inversions_before;
-		return;
-	}
-	for (int i = 0; i < 2; i++)
-		info->min_delay_ns[i] = smallest_delay(ns, p, i,
-						       &info->inversions_after);
-}
-
-/* Where the events of a pair went. */
-static void fill_tally(const struct netsync *ns, struct netsync_pair_info *info)
-{
-	const struct peer_pair *p = peers_find(&ns->matcher.peers,
-					       info->host[0], info->host[1]);
-
-	if (!p)
-		return;
-	info->matched = p->past.matched + p->live.matched;
-	info->nat = p->past.nat + p->live.nat;
-	info->ambiguous = p->past.ambiguous + p->live.ambiguous;
-	info->unmatched = p->past.unmatched + p->live.unmatched;
-}
-
 /* Times are raw, and so are the clocks. */
 static int solve_raw(struct netsync *ns, struct task *task)
 {
@@ -582,10 +504,9 @@ static int solve_raw(struct netsync *ns, struct task *task)
 	if (!ret)
 		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
 	if (!ret) {
-		for (uint32_t i = 0; i < n; i++) {
-			fill_pair(ns, &est[i], &ns->pair_info[i]);
-			fill_tally(ns, &ns->pair_info[i]);
-		}
+		for (uint32_t i = 0; i < n; i++)
+			pair_info_fill(&ns->pair_info[i], &est[i], ns->host,
+				       &ns->matcher.peers);
 		ns->num_pair_info = n;
 		ns->reference = task->reference;
 		ns->solved = true;
@@ -611,15 +532,6 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 		ret = steered_results(ns->host, &hosts, ns->reference);
 	free(traced);
 	return ret;
-}
-
-/* What two clocks do to each other, if each does so much to true time. */
-static struct limits limits_of_pair(double skew, double drift)
-{
-	return (struct limits){
-		.slope = skew,
-		.bend = 2 * drift * (1 + skew) / pow(1 - skew, 3),
-	};
 }
 
 static int check_options(struct netsync *ns, const struct netsync_options *opt,
@@ -649,7 +561,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	 */
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
-	task->limits = limits_of_pair(skew * 1e-6, drift);
+	task->limits = limits_of_clocks(skew * 1e-6, drift);
 	task->reference = NO_HOST;
 	if (!opt->reference)
 		return 0;

@@ -369,6 +369,18 @@ static void set_other(const struct rate_bound *b, struct bound_part *p)
 							      : p->x.hi + hi;
 }
 
+/*
+ * With clocks a and b of true time, f'' = (b'' a' - b' a'') / a'^3 in time of a,
+ * where a' and b' are within 1 +- skew, a'' and b'' within +- drift.
+ */
+struct limits limits_of_clocks(double skew, double drift)
+{
+	return (struct limits){
+		.slope = skew,
+		.bend = 2 * drift * (1 + skew) / pow(1 - skew, 3),
+	};
+}
+
 int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 		    const struct point *upper, size_t num_upper,
 		    const struct point *lower, size_t num_lower,

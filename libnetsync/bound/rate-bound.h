@@ -24,6 +24,9 @@ struct limits {
 	double bend;  /* the largest |f''|, 1 / ns; 0: straight clocks */
 };
 
+/* Those for two clocks, each of which has a skew and a drift (1 / ns) to true time. */
+struct limits limits_of_clocks(double skew, double drift);
+
 /*
  * The uncertainty window of a change point, at which f'' has no limit. Windows
  * that overlap are taken as one, with one phase step at most.

@@ -8,6 +8,7 @@
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
  *	graph.c		the graph of pairs, and its trees of shortest paths
  *	span.c		in what time hosts were traced
+ *	pair-info.c	what is told of a pair
  */
 #ifndef NETSYNC_REDUCE_INTERNAL_H
 #define NETSYNC_REDUCE_INTERNAL_H

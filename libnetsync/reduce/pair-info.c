@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * An estimate, the clocks of both hosts, and the counts of matching -> what is told
+ * of a pair. Delays and inversions are those of the messages that are kept, by the
+ * corrected times of both ends.
+ */
+#include "reduce/pair-info.h"
+#include "util/number.h"
+
+/*
+ * Corrected delay of a message that is kept. Its x is the time on host[0], and
+ * the y of the way back is negated.
+ */
+static int64_t delay(const struct host *a, const struct host *b, int way,
+		     const struct point *at)
+{
+	int64_t y = way ? -at->y : at->y, t[2] = { 0, 0 };
+
+	/* Cannot fail: corrected times are near the reference's own. */
+	netsync_convert(a->clock, a->origin + at->x, &t[0], NULL);
+	netsync_convert(b->clock, b->origin + at->x + y, &t[1], NULL);
+	return t[!way] - t[way];
+}
+
+/* Of one way; inverted messages are added to those of the other one. */
+static void fill_delays(struct netsync_pair_info *info, int way,
+			const struct envelope *e, const struct host *a,
+			const struct host *b)
+{
+	for (size_t i = 0; i < e->num; i++) {
+		const struct bin *bin = &e->bin[i];
+
+		for (uint32_t k = 0; k < bin->corners; k++) {
+			int64_t d = delay(a, b, way, &bin->corner[k]);
+
+			info->inversions_after += d < 0;
+			info->min_delay_ns[way] = min64(info->min_delay_ns[way], d);
+		}
+	}
+}
+
+/* Where the events of the pair went. */
+static void fill_counts(struct netsync_pair_info *info, const struct peers *peers)
+{
+	const struct peer_pair *p = peers_find(peers, info->host[0],
+					       info->host[1]);
+
+	if (!p)
+		return;
+	info->matched = p->past.matched + p->live.matched;
+	info->nat = p->past.nat + p->live.nat;
+	info->ambiguous = p->past.ambiguous + p->live.ambiguous;
+	info->unmatched = p->past.unmatched + p->live.unmatched;
+}
+
+void pair_info_fill(struct netsync_pair_info *info, const struct estimate *e,
+		    const struct host *host, const struct peers *peers)
+{
+	const struct pair *p = e->pair;
+	const struct host *a = &host[p->host[0]], *b = &host[p->host[1]];
+	const bool corrected = a->clock && b->clock;
+
+	info->quality = e->quality;
+	/* The line is time of host[1] per time of host[0]. */
+	info->rate_min = 1 / (1 + e->slope_max);
+	info->rate_max = 1 / (1 + e->slope_min);
+	for (int i = 0; i < 2; i++) {
+		const struct direction *d = &p->direction[i];
+
+		info->host[i] = p->host[i];
+		info->messages[i] = d->num;
+		info->hull[i] = d->hull.corners;
+		info->min_delay_ns[i] = NETSYNC_UNKNOWN;
+		info->inversions_before += d->inversions;
+		if (corrected)
+			fill_delays(info, i, &d->envelope, a, b);
+	}
+	if (!corrected)
+		info->inversions_after = info->inversions_before;
+	fill_counts(info, peers);
+}
