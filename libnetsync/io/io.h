@@ -225,7 +225,8 @@ int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num);
 /* The part of a trace that is in a network namespace; NULL: io_fail(). */
 struct part *io_find_part(struct trace *trace, uint32_t netns);
 /* The name of the host that a namespace of another one is. */
-#define NETNS_HOST "%.*s/netns-%u"
+#define NETNS_PREFIX "netns-"
+#define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
 /* What a namespace was called when it was recorded (netns.c); false: not known. */
 #define NETNS_NAME_SIZE 128	/* chosen: a container's id has 64 digits */

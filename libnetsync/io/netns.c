@@ -4,9 +4,13 @@
  * it beside the traces: a file NETNS_NAMES in the folder of the trace, or in one of
  * those above, with a line "INODE NAME" for each.
  */
+#include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/io.h"
 
@@ -14,10 +18,19 @@
 
 /* From the folder of a domain's channels up to that of the machine: HOST/1/kernel. */
 #define LEVELS 3
+/* Of such a file (bytes): several times what 4096 namespaces take. Chosen. */
+#define MAX_SIZE (4 << 20)
 
 /* Of a namespace or a container, as they may be in the name of a host. */
 static const char allowed[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
+
+/* What one without a name is called, by its number. */
+static bool is_number(const char *name)
+{
+	return !strncmp(name, NETNS_PREFIX, strlen(NETNS_PREFIX)) &&
+	       isdigit((unsigned char)name[strlen(NETNS_PREFIX)]);
+}
 
 /* The name in a line, of which the inode number is read as well; NULL: none. */
 static char *read_line(char *line, unsigned long *inode)
@@ -30,7 +43,7 @@ static char *read_line(char *line, unsigned long *inode)
 	name = line + length;
 	name[strcspn(name, "\n")] = '\0';
 	return *name && strlen(name) < NETNS_NAME_SIZE &&
-	       !name[strspn(name, allowed)] ? name : NULL;
+	       !name[strspn(name, allowed)] && !is_number(name) ? name : NULL;
 }
 
 /* Two of one name would become one host: then it says nothing. */
@@ -54,6 +67,21 @@ static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 	return *name;
 }
 
+/* Whoever made the traces made this as well: no link, no pipe, and not without end. */
+static FILE *open_names(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	FILE *file = NULL;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    st.st_size <= MAX_SIZE)
+		file = fdopen(fd, "r");
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 bool io_netns_name(const struct trace *trace, uint32_t netns,
 		   char name[NETNS_NAME_SIZE])
 {
@@ -65,7 +93,7 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 	for (int i = 0; i <= LEVELS && !found && length; i++) {
 		path = io_format("%.*s/" NETNS_NAMES, (int)length,
 				 trace->real_path);
-		file = path ? fopen(path, "re") : NULL;
+		file = path ? open_names(path) : NULL;
 		free(path);
 		if (file) {
 			found = find_name(file, netns, name);

@@ -30,11 +30,12 @@ def check(condition, *what):
 
 
 class Run:
-    def __init__(self, *arguments, cwd=None, env=None, stdin=b""):
+    def __init__(self, *arguments, cwd=None, env=None, stdin=b"",
+                 timeout=120):
         done = subprocess.run([NETSYNC, *map(str, arguments)], cwd=cwd,
                               env=dict(os.environ, **(env or {})),
                               input=stdin, capture_output=True,
-                              timeout=120, check=False)
+                              timeout=timeout, check=False)
         self.status = done.returncode
         self.out = done.stdout.decode()
         # Names are bytes, and need not be UTF-8.
