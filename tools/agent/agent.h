@@ -62,6 +62,7 @@ char *folder_new(void);
 
 struct recorded {
 	uint64_t bytes;
+	uint64_t room;		/* that they take on the disk (bytes) */
 	double events;		/* about; */
 	bool is_unclear;	/* of some there is no telling yet */
 };

@@ -176,6 +176,8 @@ static int add_file(const char *path, const struct stat *info, int type,
 	struct stream *stream;
 	char *data;
 
+	if (type == FTW_F || type == FTW_D)
+		sum->room += room_of(info);
 	if (type != FTW_F)
 		return 0;
 	sum->bytes += info->st_size;

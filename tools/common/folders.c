@@ -228,6 +228,16 @@ bool link_tree(const char *from, const char *to, const char *except,
 
 /* ---- what they are like --------------------------------------------------- */
 
+uint64_t room_of(const struct stat *info)
+{
+	/* Blocks may come later than the bytes. */
+	const uint64_t blocks = info->st_blocks * UINT64_C(512);
+	const uint64_t bytes = S_ISREG(info->st_mode) ? info->st_size : 0;
+	const uint64_t most = blocks > bytes ? blocks : bytes;
+
+	return most > LEAST_ROOM ? most : LEAST_ROOM;
+}
+
 bool measure_tree(const char *path, struct tree *tree)
 {
 	char *paths[] = { (char *)path, NULL };
@@ -237,6 +247,8 @@ bool measure_tree(const char *path, struct tree *tree)
 
 	*tree = (struct tree){ .files = 0777, .folders = 0777 };
 	while (fts && (entry = fts_read(fts))) {
+		if (entry->fts_info == FTS_D || entry->fts_info == FTS_F)
+			tree->room += room_of(entry->fts_statp);
 		if (entry->fts_info == FTS_D)
 			tree->folders &= entry->fts_statp->st_mode;
 		if (entry->fts_info != FTS_F)

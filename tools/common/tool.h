@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -159,10 +160,16 @@ bool link_tree(const char *from, const char *to, const char *except,
 /* A file, or a folder with all that is in it. */
 struct tree {
 	uint64_t bytes;		/* of all files, */
+	uint64_t room;		/* that all takes on the disk (bytes), */
 	mode_t files;		/* permissions that all of them have, */
 	mode_t folders;		/* and all folders */
 };
 
+/* The least that a file or a folder takes on a disk (bytes); ext4's and XFS' block. */
+#define LEAST_ROOM 4096
+
+/* What a file or a folder takes on the disk (bytes), however little it holds. */
+uint64_t room_of(const struct stat *info);
 /* False: that was complained of. */
 bool measure_tree(const char *path, struct tree *tree);
 /* Take permissions away that the original has not. False: that was complained of. */

@@ -35,6 +35,24 @@ static bool is_inside(const char *name)
 	return true;
 }
 
+/* A file that is new takes a block at least, and so does each folder on its way. */
+uint64_t files_room(const char *dir, const struct remote *remote,
+		    struct json_object *about, size_t size)
+{
+	uint64_t room = size;
+	char *path, *end;
+
+	if (asprintf(&path, "%s/%s/%s", dir, remote->folder,
+		     member_text(about, "file")) < 0)
+		return room;
+	while (access(path, F_OK) && (end = strrchr(path, '/'))) {
+		room += LEAST_ROOM;
+		*end = '\0';
+	}
+	free(path);
+	return room;
+}
+
 bool files_put(const char *dir, struct remote *remote,
 	       struct json_object *about, const char *data, size_t size)
 {

@@ -229,6 +229,7 @@ static void count_incoming(const struct record *rec, struct host *host)
 		free(path);
 	}
 	host->size = sum.bytes;
+	host->room = sum.room;
 	host->events = sum.is_unclear ? 0 : sum.events;
 }
 
@@ -267,10 +268,10 @@ void hosts_check_quota(struct record *rec)
 		if (host->pull || !host->recording)
 			continue;
 		count_incoming(rec, host);
-		if (host->size > rec->quota && !host->stopped) {
+		if (host->room > rec->quota && !host->stopped) {
 			say_quota(rec, host, "it records no more");
 			host_stop(rec, host);
-		} else if (host->size > rec->quota + rec->quota / QUOTA_SLACK +
+		} else if (host->room > rec->quota + rec->quota / QUOTA_SLACK +
 					MIN_ROOM && !host->remote->lost) {
 			say_quota(rec, host, "it does not stop, and is cut off");
 			remote_cut(host->remote);
@@ -278,10 +279,10 @@ void hosts_check_quota(struct record *rec)
 	}
 }
 
-bool host_take_data(struct record *rec, struct host *host, size_t size)
+bool host_take_data(struct record *rec, struct host *host, uint64_t room)
 {
-	host->pulled += size;
-	if (host->pulled <= rec->quota)
+	host->room += room;
+	if (host->room <= rec->quota)
 		return true;
 	say_quota(rec, host, "the rest is not copied");
 	return false;

@@ -209,7 +209,8 @@ static bool put_file(struct remote *remote, struct json_object *about,
 
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].remote == remote &&
-		    !host_take_data(rec, &rec->hosts[i], size))
+		    !host_take_data(rec, &rec->hosts[i],
+				    files_room(rec->dir, remote, about, size)))
 			return false;
 	return files_put(rec->dir, remote, about, data, size);
 }

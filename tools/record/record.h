@@ -49,6 +49,9 @@ bool take_preset(void *at, const struct option_row *row, const char *name);
 
 /* ---- folders (record/files.c) ---------------------------------------------- */
 
+/* What it will take on the disk (bytes) to put data so. */
+uint64_t files_room(const char *dir, const struct remote *remote,
+		    struct json_object *about, size_t size);
 /* As a member of struct remotes: put data into a file below @dir/HOST. */
 bool files_put(const char *dir, struct remote *remote,
 	       struct json_object *about, const char *data, size_t size);
@@ -86,12 +89,12 @@ struct host {
 	int64_t cut_ns;		/* when it lost its relay daemon; 0: it did not */
 	bool renew;		/* there is one again */
 	uint64_t size;		/* of what it recorded so far */
+	uint64_t room;		/* that this takes here (bytes) */
 	uint64_t events;	/* in that, about; 0: it is not known */
 	uint64_t discarded;
 	struct json_object *namespaces;	/* as it calls them; NULL: not known */
 	struct losses *losses;	/* NULL: it said nothing yet */
 	bool ended;		/* it records nothing any more */
-	uint64_t pulled;	/* bytes that were copied from its disk */
 };
 
 struct record {
@@ -158,8 +161,8 @@ unsigned int hosts_renew(struct record *rec);
  * that go on sending.
  */
 void hosts_check_quota(struct record *rec);
-/* Count what is copied from its disk. False: it is more than the quota. */
-bool host_take_data(struct record *rec, struct host *host, size_t size);
+/* Count what is copied from its disk. False: it takes more than the quota. */
+bool host_take_data(struct record *rec, struct host *host, uint64_t room);
 void host_ask_status(const struct record *rec, const struct host *host);
 /* What a host answered to that. False: it has no more room. */
 bool host_take_status(struct record *rec, struct host *host);
