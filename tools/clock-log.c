@@ -10,17 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock-reading.h"
 #include "common/options.h"
 #include "common/tool.h"
-
-/*
- * So often a second: at 10, a rate that changes at once by 100 ppm is known to 3 us
- * (99 %) meanwhile, and the change itself from the readings before and after.
- */
-#define READINGS_PER_S 10
-/* The fastest of so many is mostly undisturbed: some 50 ns. Chosen. */
-#define TRIES 8
-#define SECOND_NS 1000000000
 
 struct log {
 	unsigned int clock;	/* of clocks[] */
@@ -37,53 +29,20 @@ static const struct {
 	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC" },
 };
 
-static int64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-struct reading {
-	int64_t before_ns;	/* on the clock */
-	int64_t raw_ns;
-	int64_t after_ns;
-};
-
-/* The fastest of several; of a clock that is set meanwhile one is not as it seems. */
-static struct reading read_clocks(clockid_t clock)
-{
-	struct reading best = { 0 };
-
-	for (int i = 0; i < TRIES; i++) {
-		struct reading r = { .before_ns = now(clock) };
-
-		r.raw_ns = now(CLOCK_MONOTONIC_RAW);
-		r.after_ns = now(clock);
-		if (!i || (r.after_ns >= r.before_ns &&
-			   r.after_ns - r.before_ns <
-				   best.after_ns - best.before_ns))
-			best = r;
-	}
-	return best;
-}
-
 static bool write_reading(const struct log *log)
 {
-	struct reading r = read_clocks(clocks[log->clock].id);
+	struct clock_reading r;
 
-	if (r.after_ns < r.before_ns)
+	if (!clock_read(clocks[log->clock].id, CLOCK_TRIES, &r))
 		return true;
-	printf("%s %" PRId64 " %" PRId64 " %" PRId64 "\n", log->host,
-	       middle(r.before_ns, r.after_ns), r.raw_ns,
-	       (r.after_ns - r.before_ns + 1) / 2);
+	printf("%s %" PRId64 " %" PRId64 " %" PRId64 "\n", log->host, r.time_ns,
+	       r.raw_ns, r.within_ns);
 	return !fflush(stdout);
 }
 
 static int write_log(const struct log *log)
 {
-	const int64_t begin = now(CLOCK_MONOTONIC);
+	const int64_t begin = now_ns();
 	int64_t next = begin;
 
 	printf("# netsync-clocks(5): %s of %s, and CLOCK_MONOTONIC_RAW\n"
@@ -91,17 +50,12 @@ static int write_log(const struct log *log)
 	       clocks[log->clock].name, log->host);
 	while (!interrupted &&
 	       (!log->duration_ns || next - begin <= log->duration_ns)) {
-		const struct timespec until = {
-			.tv_sec = next / SECOND_NS, .tv_nsec = next % SECOND_NS,
-		};
-
-		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
+		if (!clock_read_wait(&next))
 			continue;
 		if (!write_reading(log)) {
 			complain("Standard output: %s.", strerror(errno));
 			return EXIT_BAD;
 		}
-		next += SECOND_NS / READINGS_PER_S;
 	}
 	return EXIT_DONE;
 }

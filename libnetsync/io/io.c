@@ -141,7 +141,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 	struct netsync_io *io = trace->io;
 	struct netsync_clock_point point = {
 		.size = sizeof(point), .host = host, .raw_ns = clock->raw_ns,
-		.rate = clock->rate,
+		.within_ns = clock->within_ns, .rate = clock->rate,
 	};
 	int ret;
 
@@ -557,6 +557,8 @@ static int read_all(struct netsync_io *io)
 		ret = io_prepare(io);
 	if (!ret)
 		ret = io_read_texts(io, &done);
+	if (!ret)
+		ret = io_read_clocks_beside(io, hosts, num_hosts);
 	if (!ret && io->num_traces)
 		ret = read_slices(io, hosts, num_hosts, done);
 	if (!ret)

@@ -88,7 +88,8 @@ struct clock_event {
 	int64_t time_ns;	/* as printed */
 	int64_t shown_ns[CLOCKS_SHOWN];	/* of which one is the trace's */
 	int64_t raw_ns;
-	double rate;		/* from then on, of the trace's clock per raw time */
+	int64_t within_ns;	/* how far off that can be */
+	double rate;		/* from then on, of the trace's clock per raw time; 0: not known */
 };
 
 /*
@@ -228,6 +229,12 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 #define NETNS_PREFIX "netns-"
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
+/*
+ * The nearest file of that name that who recorded a trace wrote beside it, in its
+ * folder or above, up to the machine's (beside.c). NULL: there is none.
+ */
+char *io_find_beside(const struct trace *trace, const char *name);
+
 /* What a namespace was called when it was recorded (netns.c); false: not known. */
 #define NETNS_NAME_SIZE 128	/* chosen: a container's id has 64 digits */
 bool io_netns_name(const struct trace *trace, uint32_t netns,
@@ -240,6 +247,9 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 #define TEXT_STEPS 1024
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
+/* How clocks were steered, as was written beside their traces. */
+int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
+			  size_t num);
 /* Show all packets in them to netsync_io.observe. */
 int io_observe_texts(struct netsync_io *io);
 void io_free_text(struct text *text);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What the network namespaces of a machine were called, as who recorded it wrote
- * it beside the traces: a file NETNS_NAMES in the folder of the trace, or in one of
- * those above, with a line "INODE NAME" for each.
+ * it beside the traces: a file NETNS_NAMES with a line "INODE NAME" for each.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -16,8 +15,6 @@
 
 #define NETNS_NAMES "netsync-namespaces"
 
-/* From the folder of a domain's channels up to that of the machine: HOST/1/kernel. */
-#define LEVELS 3
 /* Of such a file (bytes): several times what 4096 namespaces take. Chosen. */
 #define MAX_SIZE (4 << 20)
 
@@ -85,22 +82,12 @@ static FILE *open_names(const char *path)
 bool io_netns_name(const struct trace *trace, uint32_t netns,
 		   char name[NETNS_NAME_SIZE])
 {
-	size_t length = strlen(trace->real_path);
-	bool found = false;
-	char *path;
-	FILE *file;
+	char *path = io_find_beside(trace, NETNS_NAMES);
+	FILE *file = path ? open_names(path) : NULL;
+	const bool found = file && find_name(file, netns, name);
 
-	for (int i = 0; i <= LEVELS && !found && length; i++) {
-		path = io_format("%.*s/" NETNS_NAMES, (int)length,
-				 trace->real_path);
-		file = path ? open_names(path) : NULL;
-		free(path);
-		if (file) {
-			found = find_name(file, netns, name);
-			fclose(file);
-		}
-		while (length && trace->real_path[--length] != '/')
-			;
-	}
+	if (file)
+		fclose(file);
+	free(path);
 	return found;
 }

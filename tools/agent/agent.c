@@ -84,7 +84,7 @@ static bool write_all(const void *data, size_t size)
 	return !agent.ended;
 }
 
-static bool say(struct json_object *object)
+bool agent_say(struct json_object *object)
 {
 	const char *text = json_object_to_json_string_ext(object,
 						JSON_C_TO_STRING_PLAIN);
@@ -127,7 +127,7 @@ void agent_warn(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(sentence("warning", format, args));
+	agent_say(sentence("warning", format, args));
 	va_end(args);
 }
 
@@ -136,14 +136,14 @@ void agent_note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(sentence("note", format, args));
+	agent_say(sentence("note", format, args));
 	va_end(args);
 }
 
 bool agent_data(struct json_object *about, const void *data, size_t size)
 {
 	json_object_object_add(about, "bytes", json_object_new_int64(size));
-	return say(about) && write_all(data, size);
+	return agent_say(about) && write_all(data, size);
 }
 
 /* ---- hearing ----------------------------------------------------------- */
@@ -180,7 +180,7 @@ bool agent_wait(int ms)
 
 		json_object_object_add(word, "working",
 				       json_object_new_boolean(true));
-		say(word);
+		agent_say(word);
 	}
 	return !agent.ended && !signalled;
 }
@@ -270,7 +270,7 @@ static void greet(void)
 			       json_object_new_string(system.nodename));
 	json_object_object_add(hello, "ssh",
 			       json_object_new_string(ssh ? ssh : ""));
-	say(hello);
+	agent_say(hello);
 }
 
 int cmd_agent(int argc, char **argv)
@@ -292,10 +292,11 @@ int cmd_agent(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	greet();
 	while ((request = next_request())) {
-		say(answer(request));
+		agent_say(answer(request));
 		json_object_put(request);
 	}
 	json_object_put(agent_beacon_stop(NULL));
+	steering_end();
 	count_end();
 	undo_end();
 	free(agent.line);

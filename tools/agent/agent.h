@@ -30,6 +30,8 @@ struct json_object *agent_error(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 void agent_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line that is none of these; it is released. False: nobody reads it. */
+bool agent_say(struct json_object *line);
 /* @about gets "bytes"; it is released. False: nobody reads them. */
 bool agent_data(struct json_object *about, const void *data, size_t size);
 
@@ -90,6 +92,18 @@ struct traffic {
 
 void traffic_start(void);
 struct traffic traffic_since(void);
+
+/* ---- how its clock is steered (agent/steering.c) ------------------------------ */
+
+/* From now on find out, until it ends. */
+void steering_start(void);
+/*
+ * Say what was found since this was called last, {"clocks":[{"time":N,"raw":N,
+ * "within":N}...]}, of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, in ns: before an
+ * answer, once.
+ */
+void steering_say(void);
+void steering_end(void);
 
 /* ---- a relay daemon (agent/relay.c) --------------------------------------- */
 

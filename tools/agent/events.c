@@ -25,6 +25,8 @@ static const char *const pairs[][2] = {
 
 #define NUM_PAIRS (sizeof(pairs) / sizeof(pairs[0]))
 
+#define CLOCK_EVENT "netsync_clock"
+
 static const char *name_at(const struct names *names, size_t index)
 {
 	return names->first + index * names->stride;
@@ -104,6 +106,13 @@ static void choose_pair(struct choice *choice, const struct names *names)
 		agent_note("netsync's kernel modules are not loaded: recording LTTng's own network events, which have larger delays.");
 }
 
+/* With it, clocks are estimated as if nobody steered them; it comes seldom. */
+static void choose_clock(struct choice *choice, const struct names *names)
+{
+	if (has_name(names, CLOCK_EVENT))
+		choose(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, CLOCK_EVENT, false);
+}
+
 static const char *pattern_at(struct json_object *patterns, size_t index)
 {
 	const char *pattern = value_text(value_at(patterns, index), SIZE_MAX);
@@ -121,6 +130,7 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 	FILE *list = open_memstream(&missing, &size);
 
 	choose_pair(choice, &all);
+	choose_clock(choice, &all);
 	patterns = value_member(request, "events");
 	len = value_length(patterns);
 	for (size_t i = 0; i < len; i++)
@@ -149,6 +159,14 @@ bool choice_has(const struct choice *choice, enum domain domain)
 {
 	for (size_t i = 0; i < choice->num; i++)
 		if (choice->list[i].domain == domain)
+			return true;
+	return false;
+}
+
+bool choice_tells_clock(const struct choice *choice)
+{
+	for (size_t i = 0; i < choice->num; i++)
+		if (!strcmp(choice->list[i].name, CLOCK_EVENT))
 			return true;
 	return false;
 }

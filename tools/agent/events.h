@@ -34,6 +34,8 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 /* All events of user space. */
 void choose_user(struct choice *choice);
 bool choice_has(const struct choice *choice, enum domain domain);
+/* Do its events tell how the clock is steered? */
+bool choice_tells_clock(const struct choice *choice);
 void choice_free(struct choice *choice);
 
 #endif

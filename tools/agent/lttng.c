@@ -52,6 +52,7 @@ static struct {
 	char *name;		/* NULL: there is none */
 	char *folder;		/* of its files; NULL: they are streamed */
 	bool domains[NUM_DOMAINS];
+	bool tells_clock;	/* its events tell how the clock is steered */
 } session;
 
 static const struct {
@@ -341,6 +342,7 @@ struct json_object *agent_create(struct json_object *request)
 	relay_watch(control);
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose(request, &choice);
+	session.tells_clock = choice_tells_clock(&choice);
 	if (!answer)
 		answer = channels_plan(&choice,
 				       value_member(request, "buffers"));
@@ -376,6 +378,8 @@ struct json_object *agent_start(struct json_object *request)
 		return agent_error("there is no session to start.");
 	traffic_start();
 	namespaces_find();
+	if (!session.tells_clock)
+		steering_start();
 	ret = lttng_start_tracing(session.name);
 	if (ret < 0)
 		return agent_error("recording could not be started: %s.",
@@ -456,7 +460,8 @@ static void add_recorded(struct json_object *answer, bool events)
  * "num":N}...],"processors":N,"memory":N}, memory in bytes. If it records to this
  * machine, {"size":N,"room":N} as well, in bytes, and {"events":N}, about, if that
  * is asked for and known already, and so for each channel {"recorded":N,"events":N};
- * else {"connected":BOOL}, and if it is not {"reachable":BOOL}.
+ * else {"connected":BOOL}, and if it is not {"reachable":BOOL}. Before it,
+ * where no event tells how the clock is steered, steering_say().
  */
 struct json_object *agent_status(struct json_object *request)
 {
@@ -465,6 +470,7 @@ struct json_object *agent_status(struct json_object *request)
 
 	if (!lttng_session_daemon_alive())
 		return agent_error("LTTng's session daemon ended.");
+	steering_say();
 	answer = json_object_new_object();
 	channels = json_object_new_array();
 	if (session.folder)
@@ -542,6 +548,7 @@ struct json_object *agent_finish(struct json_object *request)
 		agent_warn("the last data did not arrive within %d s.",
 			   PENDING_MS / 1000);
 	answer = agent_status(request);
+	steering_end();
 	count_end();
 	add_traffic(answer);
 	namespaces_find();

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock-reading.h"
 #include "common/tool.h"
 #include "doctor.h"
 
@@ -134,41 +135,25 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 
 /* ---- how it goes ----------------------------------------------------------- */
 
-struct reading {
-	int64_t raw;		/* the bare oscillator */
-	int64_t ahead;		/* how far the clock of traces is ahead of it */
-	int64_t error;		/* at most this far off */
-};
-
-/* The least disturbed of many. */
-static struct reading read_both(void)
-{
-	struct reading best = { .error = INT64_MAX };
-
-	for (int i = 0; i < 100; i++) {
-		int64_t before = clock_ns(CLOCK_MONOTONIC_RAW);
-		int64_t clock = clock_ns(CLOCK_MONOTONIC);
-		int64_t half = (clock_ns(CLOCK_MONOTONIC_RAW) - before) / 2;
-
-		if (half < best.error)
-			best = (struct reading){ before + half,
-						 clock - before - half, half };
-	}
-	return best;
-}
+/* The least disturbed of so many; chosen, for a virtual machine, too. */
+#define TRIES 100
 
 /* What bends the clock right now, by any means, in ppm, and how exact that is. */
 static double measured_ppm(double *error)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
-	struct reading first = read_both(), last;
+	struct clock_reading first, last;
 	double span;
 
+	*error = INFINITY;
+	if (!clock_read(CLOCK_MONOTONIC, TRIES, &first))
+		return 0;
 	nanosleep(&pause, NULL);
-	last = read_both();
-	span = last.raw - first.raw;
-	*error = (first.error + last.error) / span * 1e6;
-	return (last.ahead - first.ahead) / span * 1e6;
+	if (!clock_read(CLOCK_MONOTONIC, TRIES, &last))
+		return 0;
+	span = last.raw_ns - first.raw_ns;
+	*error = (first.within_ns + last.within_ns) / span * 1e6;
+	return (last.time_ns - first.time_ns - span) / span * 1e6;
 }
 
 /* The steady correction that the kernel was told, in ppm. */

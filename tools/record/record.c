@@ -200,19 +200,35 @@ static void clean_folder(struct record *rec)
 		rmdir(rec->dir);
 }
 
+static struct record *record_of(const struct remote *remote)
+{
+	/* The remotes are a member of the record. */
+	return (void *)((char *)remote->all - offsetof(struct record, all));
+}
+
+/* Hosts are in the order of the remotes. */
+static struct host *host_of(const struct remote *remote)
+{
+	struct host *host = record_of(remote)->hosts;
+
+	while (host->remote != remote)
+		host++;
+	return host;
+}
+
 static bool put_file(struct remote *remote, struct json_object *about,
 		     const char *data, size_t size)
 {
-	/* The remotes are a member of the record. */
-	struct record *rec = (void *)((char *)remote->all -
-				      offsetof(struct record, all));
+	struct record *rec = record_of(remote);
 
-	for (unsigned int i = 0; i < rec->all.num; i++)
-		if (rec->hosts[i].remote == remote &&
-		    !host_take_data(rec, &rec->hosts[i],
-				    files_room(rec->dir, remote, about, size)))
-			return false;
-	return files_put(rec->dir, remote, about, data, size);
+	return host_take_data(rec, host_of(remote),
+			      files_room(rec->dir, remote, about, size)) &&
+	       files_put(rec->dir, remote, about, data, size);
+}
+
+static void keep_readings(struct remote *remote, struct json_object *readings)
+{
+	clocks_take(host_of(remote), readings);
 }
 
 /* "web, db" */
@@ -444,8 +460,10 @@ static void collect(struct record *rec)
 	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++) {
 		if (!rec->hosts[i].pull && rec->relay.folder)
 			files_collect(rec->dir, &rec->relay, &rec->hosts[i]);
-		if (rec->made_dir)
+		if (rec->made_dir) {
 			files_name_namespaces(rec->dir, &rec->hosts[i]);
+			clocks_write(rec->dir, &rec->hosts[i]);
+		}
 	}
 	if (!rec->relay.folder)
 		return;
@@ -561,6 +579,7 @@ static int run(struct record *rec)
 	catch_signals_twice();
 	rec->is_terminal = isatty(STDERR_FILENO);
 	rec->all.data = put_file;
+	rec->all.clocks = keep_readings;
 	rec->all.show = hosts_show_pull;
 	rec->hosts = calloc(rec->all.num, sizeof(*rec->hosts));
 	for (unsigned int i = 0; rec->hosts && i < rec->all.num; i++)

@@ -9,6 +9,7 @@
 
 #include "common/options.h"
 #include "common/recording.h"
+#include "common/spool.h"
 #include "remote/beacons.h"
 #include "remote/remote.h"
 
@@ -63,6 +64,10 @@ void files_collect(const char *dir, const struct relay *relay,
 		   const struct host *host);
 /* Put beside its traces how it calls its network namespaces. */
 void files_name_namespaces(const char *dir, const struct host *host);
+/* Keep what a host says of how its clock is steered (record/clocks.c), */
+void clocks_take(struct host *host, struct json_object *readings);
+/* and put it beside its traces. */
+void clocks_write(const char *dir, struct host *host);
 /* Say what is left then: whoever reaches the daemon can send something to it. */
 void files_refuse(const struct relay *relay);
 
@@ -93,6 +98,7 @@ struct host {
 	uint64_t events;	/* in that, about; 0: it is not known */
 	uint64_t discarded;
 	struct json_object *namespaces;	/* as it calls them; NULL: not known */
+	struct spool clocks;	/* how its clock was steered, as far as it says */
 	struct losses *losses;	/* NULL: it said nothing yet */
 	bool ended;		/* it records nothing any more */
 };

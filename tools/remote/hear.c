@@ -68,6 +68,17 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 	remote_give_up(remote);
 }
 
+static void take_clocks(struct remote *remote, struct json_object *readings)
+{
+	if (!remote->asked || remote->told_clocks) {
+		refuse(remote, "nobody has asked for so many readings of its clock");
+		return;
+	}
+	remote->told_clocks = true;
+	if (remote->all->clocks)
+		remote->all->clocks(remote, readings);
+}
+
 static void take_line(struct remote *remote, struct json_object *line)
 {
 	if (!remote->hello) {
@@ -76,7 +87,10 @@ static void take_line(struct remote *remote, struct json_object *line)
 		take_sentence(remote, "warning: ", member_text(line, "warning"));
 	} else if (value_member(line, "note")) {
 		take_sentence(remote, "", member_text(line, "note"));
+	} else if (value_member(line, "clocks")) {
+		take_clocks(remote, value_member(line, "clocks"));
 	} else if (!value_member(line, "working") && remote->asked) {
+		remote->told_clocks = false;
 		json_object_put(remote->answer);
 		remote->answer = NULL;
 		remote->asked--;

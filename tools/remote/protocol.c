@@ -83,6 +83,13 @@ static const struct protocol_member finding[] = {
 	END,
 };
 
+static const struct protocol_member reading[] = {
+	INT("time", 0, COUNT),
+	INT("raw", 0, COUNT),
+	INT("within", 0, COUNT),
+	END,
+};
+
 static const struct protocol_member name = TEXT("", NAME);
 static const struct protocol_member a_channel = {
 	.type = json_type_object, .members = channel };
@@ -90,6 +97,8 @@ static const struct protocol_member a_namespace = {
 	.type = json_type_object, .members = namespace };
 static const struct protocol_member a_heard = {
 	.type = json_type_object, .members = heard };
+static const struct protocol_member a_reading = {
+	.type = json_type_object, .members = reading };
 static const struct protocol_member a_finding = {
 	.type = json_type_object, .members = finding };
 
@@ -105,6 +114,7 @@ static const struct protocol_member answers[] = {
 	INT("bytes", 1, PROTOCOL_DATA),
 	TEXT("file", PATH_MAX),
 	LIST("channels", CHANNELS, &a_channel),
+	LIST("clocks", PROTOCOL_CLOCKS, &a_reading),
 	INT("processors", 0, PROCESSORS),
 	INT("memory", 0, COUNT),
 	LIST("namespaces", NAMESPACES, &a_namespace),

@@ -25,6 +25,8 @@
 #define PROTOCOL_COUNT (INT64_C(1) << 60)
 /* Addresses of one machine: those of containers can be hundreds. */
 #define PROTOCOL_ADDRESSES 256
+/* Readings of clocks: of half a minute. */
+#define PROTOCOL_CLOCKS 256
 
 /* Room for a sentence that says what is wrong. */
 #define PROTOCOL_WHY 160

@@ -7,7 +7,7 @@
  * each request of ours, {"do":WHAT,...}, gets one answer: an object that tells,
  * or {"error":SENTENCE}. Before it may come any number of {"warning":SENTENCE},
  * {"note":SENTENCE}, {"working":WHAT}, and {"bytes":N,...} with N bytes of data
- * right after the line.
+ * right after the line; and once {"clocks":[...]}, with the last of its readings.
  *
  * Which these are, and how large, is in protocol.h: what is not as it says there,
  * or takes longer, ends what we have to do with that machine. This and what else
@@ -66,6 +66,7 @@ struct remote {
 	size_t step;		/* of data since the limit was set */
 	unsigned int said;	/* sentences that were shown */
 	unsigned int sentences;	/* of its agent */
+	bool told_clocks;	/* since its last answer */
 	struct remotes *all;
 };
 
@@ -80,6 +81,8 @@ struct remotes {
 	/* Told of data; false: it could not be put anywhere, and stops coming. */
 	bool (*data)(struct remote *remote, struct json_object *about,
 		     const char *data, size_t size);
+	/* Told of readings of its clock, as the protocol has them; or NULL. */
+	void (*clocks)(struct remote *remote, struct json_object *readings);
 	/* Shows how far they are while they are waited for; false: that is not known. */
 	bool (*show)(struct remotes *all, struct progress *line);
 	volatile sig_atomic_t *stop;	/* waiting ends when it is not 0; or NULL */

@@ -67,6 +67,24 @@ static int hosts(const struct text *text, const char *p, struct word *hosts)
 	return hosts[0].len ? 1 : 0;
 }
 
+/* As in a line, but of a trace's clock, without that one's offset from the epoch. */
+static int push_beside(struct text *text, const char *p,
+		       const struct netsync_clock_point *point)
+{
+	struct clock_event clock = {
+		.raw_ns = point->raw_ns, .within_ns = point->within_ns,
+		.rate = point->rate,
+	};
+	int ret;
+
+	if (__builtin_add_overflow(point->time_ns, text->trace->epoch_ns,
+				   &clock.time_ns))
+		return lines_bad(&text->lines, p, "its time is out of range");
+	ret = io_clock(text->trace, &clock);
+	lines_skip(&text->lines, p);
+	return ret < 0 ? ret : 1;
+}
+
 static int line(struct text *text, const char *start)
 {
 	struct netsync_clock_point point = { .size = sizeof(point) };
@@ -88,6 +106,8 @@ static int line(struct text *text, const char *start)
 		lines_skip(l, p);
 		return 1;
 	}
+	if (text->trace)
+		return push_beside(text, p, &point);
 	host = host_in_text(text, &name);
 	if (host < 0)
 		return bad_line(l, start);

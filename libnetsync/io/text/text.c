@@ -69,27 +69,31 @@ void io_free_text(struct text *text)
 	free(text);
 }
 
-static int check_new(struct netsync_io *io, const struct text *text)
+/* The same file, that was given before; NULL: there is none. */
+static const struct text *find_same(const struct netsync_io *io,
+				    const struct text *text)
 {
 	for (size_t i = 0; i < io->num_texts; i++)
 		if (io->texts[i]->st.st_dev == text->st.st_dev &&
 		    io->texts[i]->st.st_ino == text->st.st_ino)
-			return io_fail(io, -EEXIST,
-				"%s: this file was given already as %s; give each file once.",
-				text->lines.path, io->texts[i]->lines.path);
-	return 0;
+			return io->texts[i];
+	return NULL;
 }
 
 static int open_text(struct netsync_io *io, struct text *text, bool strict)
 {
 	int ret = lines_open(&text->lines, io, text->path, strict);
+	const struct text *same;
 
 	if (ret < 0)
 		return ret;
 	if (fstat(text->lines.fd, &text->st) < 0)
 		return io_fail(io, -errno, "%s: %s.", text->lines.path,
 			       strerror(errno));
-	return check_new(io, text);
+	same = find_same(io, text);
+	return same ? io_fail(io, -EEXIST,
+			      "%s: this file was given already as %s; give each file once.",
+			      text->lines.path, same->lines.path) : 0;
 }
 
 static int add_text(struct netsync_io *io, const char *path, bool strict,
@@ -274,4 +278,49 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 	int ret = read_texts(io, done, true);
 
 	return ret ? ret : read_texts(io, done, false);
+}
+
+/* ---- beside traces -------------------------------------------------------- */
+
+#define CLOCKS_NAME "netsync-clocks"
+
+/* What is wrong with it is no reason not to read the trace. */
+static int read_beside(struct netsync_io *io, struct trace *trace, char *path)
+{
+	struct text text = {
+		.format = &clock_format, .path = path, .trace = trace,
+	};
+	int ret = lines_open(&text.lines, io, path, false);
+
+	if (!ret && fstat(text.lines.fd, &text.st))
+		ret = -errno;
+	if (!ret && !find_same(io, &text)) {
+		ret = for_all_lines(&text, NULL, read_line);
+		lines_warn_of_bad(&text.lines);
+	}
+	lines_close(&text.lines);
+	if (ret < 0 && ret != -ENOMEM) {
+		io_warn(io, "%s: it cannot be read (%s), so that it is not known how the clock was steered.",
+			path, strerror(-ret));
+		ret = 0;
+	}
+	return ret;
+}
+
+int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
+			  size_t num)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < num && !ret; i++) {
+		struct trace *base = hosts[i].base;
+		/* One of another name is not the clock that LTTng takes. */
+		char *path = base && !base->clock_name ?
+			io_find_beside(base, CLOCKS_NAME) : NULL;
+
+		if (path)
+			ret = read_beside(io, base, path);
+		free(path);
+	}
+	return ret;
 }

@@ -19,6 +19,7 @@ struct text {
 	struct stat st;
 	struct packet_columns *columns;
 	uint64_t used;		/* lines */
+	struct trace *trace;	/* which it lies beside; NULL: it was given */
 };
 
 struct text_format {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "clock-reading.h"
+#include "tool.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+bool clock_read(clockid_t clock, unsigned int tries,
+		struct clock_reading *reading)
+{
+	int64_t shortest = INT64_MAX;
+
+	for (unsigned int i = 0; i < tries; i++) {
+		const int64_t before = clock_ns(clock);
+		const int64_t raw = clock_ns(CLOCK_MONOTONIC_RAW);
+		const int64_t after = clock_ns(clock), took = after - before;
+
+		if (took < 0 || took >= shortest)
+			continue;
+		shortest = took;
+		*reading = (struct clock_reading){
+			.time_ns = middle(before, after), .raw_ns = raw,
+			.within_ns = (took + 1) / 2,
+		};
+	}
+	return shortest < INT64_MAX;
+}
+
+bool clock_read_wait(int64_t *next_ns)
+{
+	const struct timespec until = {
+		.tv_sec = *next_ns / SECOND_NS, .tv_nsec = *next_ns % SECOND_NS,
+	};
+
+	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
+		return false;
+	*next_ns += SECOND_NS / CLOCK_READINGS_PER_S;
+	return true;
+}

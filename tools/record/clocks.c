@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How the hosts' clocks are steered: from what they say to a file beside each trace. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock-reading.h"
+#include "common/json-value.h"
+#include "record.h"
+
+void clocks_take(struct host *host, struct json_object *readings)
+{
+	const size_t num = value_length(readings);
+
+	if (!num || (!host->clocks.file &&
+		     !spool_open(&host->clocks, sizeof(struct clock_reading))))
+		return;
+	for (size_t i = 0; i < num; i++) {
+		struct json_object *one = value_at(readings, i);
+		const struct clock_reading reading = {
+			.time_ns = member_int(one, "time"),
+			.raw_ns = member_int(one, "raw"),
+			.within_ns = member_int(one, "within"),
+		};
+
+		spool_put(&host->clocks, &reading);
+	}
+}
+
+static bool write_one(void *data, const void *record)
+{
+	const struct clock_reading *reading = record;
+
+	/* Who reads it knows whose it is by where it lies. */
+	return fprintf(data, "host %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		       reading->time_ns, reading->raw_ns, reading->within_ns) > 0;
+}
+
+void clocks_write(const char *dir, struct host *host)
+{
+	FILE *file;
+	char *path;
+
+	if (!host->clocks.file ||
+	    asprintf(&path, "%s/%s/netsync-clocks", dir,
+		     host->remote->folder) < 0)
+		return;
+	/* There is no folder where nothing came. */
+	file = fopen(path, "wxe");
+	if (file) {
+		fputs("# netsync-clocks(5): CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW\n"
+		      "# host time_ns raw_ns within_ns\n", file);
+		spool_replay(&host->clocks, write_one, file);
+		if (ferror(file) | fclose(file))
+			complain("%s: %s.", path, strerror(errno));
+	}
+	spool_close(&host->clocks);
+	free(path);
+}
