@@ -387,10 +387,10 @@ FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
 FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,agent/buffers.c \
-	$(addprefix common/,complain.c folders.c json-value.c json-writer.c options.c \
-	progress.c signal.c value.c) \
+	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c options.c \
+	progress.c signal.c spool.c value.c) \
 	$(addprefix doctor/,checks.c clock.c look.c machine.c tracing.c) \
-	$(addprefix record/,beacon.c files.c hosts.c losses.c))
+	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
 FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
 	agent/events.c common/complain.c common/json-value.c common/progress.c \
 	common/value.c remote/protocol.c)
@@ -546,7 +546,7 @@ fuzz:
 	for format in $(FUZZ_FORMATS); do \
 		case " $(FUZZERS) " in *" $$format "*) what=$$format;; *) what=reader;; esac; \
 		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/try-$$what \
-			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=30 -rss_limit_mb=1024 \
 			-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$$format- \
 			$$(find selftests/fuzz -name $$format.dict -printf -dict=%p) \
 			$(BUILD)/fuzz/$$format selftests/fuzz/samples/$$format || exit 1; \

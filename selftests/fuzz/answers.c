@@ -142,6 +142,11 @@ static bool put_data(struct remote *remote, struct json_object *about,
 	return files_put(folder, remote, about, data, size);
 }
 
+static void keep_readings(struct remote *remote, struct json_object *readings)
+{
+	clocks_take(&hosts[remote == rec.all.list[DB] ? DB : WEB], readings);
+}
+
 /* ---- a recording ----------------------------------------------------------- */
 
 static void look_at_all(void)
@@ -184,8 +189,10 @@ static void record(void)
 	hosts_stop(&rec);
 	record_beacon_stop(&rec);
 	hosts_pull(&rec);
-	for (unsigned int i = 0; i < NUM; i++)
+	for (unsigned int i = 0; i < NUM; i++) {
 		files_name_namespaces(folder, &hosts[i]);
+		clocks_write(folder, &hosts[i]);
+	}
 	if (rec.all.list[DB]->lost || !hosts[DB].recording)
 		abort();
 }
@@ -229,6 +236,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.hosts = hosts,
 		.beacons.rate = 1,
 		.all.data = put_data,
+		.all.clocks = keep_readings,
 		.events.patterns = json_object_new_array(),
 		/* Of one kind or the other, as the sizes of inputs happen to be. */
 		.quota = 1 << 20,

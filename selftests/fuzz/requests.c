@@ -95,6 +95,10 @@ struct json_object *agent_beacon_stop(struct json_object *request)
 	return nothing(request);
 }
 
+void steering_end(void)
+{
+}
+
 void count_end(void)
 {
 }
