@@ -401,8 +401,8 @@ FUZZ_SAMPLES_answers := answers
 FUZZ_SAMPLES_requests := requests
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
 FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
-	$(LTTNG_CFLAGS) -g -O1
-FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) -lm
+	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g -O1
+FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm
 
 # All samples once more, without a fuzzer.
 SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)

@@ -48,7 +48,7 @@ static bool get_clock_uuid(const bt_clock_class *class,
 {
 	const char *uid = bt_clock_class_get_uid(class);
 
-	return uid && model_parse_uuid(uid, uuid);
+	return uid && !uuid_parse(uid, uuid);
 }
 
 static bool set_clock_uuid(bt_clock_class *class,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reading the result file. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <uuid.h>
 
 #include "json-value.h"
 #include "result-file.h"
@@ -110,22 +110,6 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 
 /* ---- hosts ------------------------------------------------------------- */
 
-bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE])
-{
-	for (int i = 0; i < MODEL_UUID_SIZE; i++) {
-		unsigned int byte;
-
-		text += *text == '-';
-		if (!isxdigit((unsigned char)text[0]) ||
-		    !isxdigit((unsigned char)text[1]))
-			return false;
-		sscanf(text, "%2x", &byte);
-		uuid[i] = byte;
-		text += 2;
-	}
-	return !*text;
-}
-
 /*
  * A clock that was followed for some time goes on much the same for about as long:
  * so far outside of these times a result holds, but for MIN_SLACK at least (traces
@@ -183,8 +167,8 @@ static void read_host(struct model_host *host, json_object *json)
 		return;
 	host->clock.host_name = member_text(clock, "host_name");
 	host->clock.name = value_text(value_member(clock, "name"), SIZE_MAX);
-	host->clock.has_uuid = model_parse_uuid(member_text(clock, "uuid"),
-						host->clock.uuid);
+	host->clock.has_uuid = !uuid_parse(member_text(clock, "uuid"),
+					   host->clock.uuid);
 	host->has_traces = get_int(clock, "epoch_ns", &host->clock.epoch_ns);
 }
 

@@ -55,9 +55,6 @@ int model_take(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
-/* False: the text is no uuid. */
-bool model_parse_uuid(const char *text, uint8_t uuid[MODEL_UUID_SIZE]);
-
 /*
  * What tells the machine of a host from all others of the model, in copies of its
  * traces: the uuid of its clock; where it has none, or another machine has the same

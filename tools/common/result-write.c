@@ -4,6 +4,7 @@
  * what is not known is null.
  */
 #include <math.h>
+#include <uuid.h>
 
 #include "result-file.h"
 #include "json-writer.h"
@@ -30,21 +31,12 @@ static void put_traces(struct writer *w, json_object *object, uint32_t host)
 	put(w, object, "traces", array);
 }
 
-static json_object *uuid_string(const uint8_t uuid[16])
-{
-	char text[37], *at = text;
-
-	for (int i = 0; i < 16; i++)
-		at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ?
-			      "-%02x" : "%02x", uuid[i]);
-	return json_object_new_string(text);
-}
-
 /* By what its traces are known, those that have no packets, too. */
 static void put_clock(struct writer *w, json_object *object, uint32_t host)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
 		const struct netsync_io_trace info = trace_info(w->io, i);
+		char uuid[UUID_STR_LEN];
 		json_object *clock;
 
 		if (info.host != host)
@@ -55,8 +47,9 @@ static void put_clock(struct writer *w, json_object *object, uint32_t host)
 			put(w, clock, "name", new_string(info.clock_name));
 		else
 			put_null(w, clock, "name");
+		uuid_unparse_lower(info.clock_uuid, uuid);
 		if (info.has_clock_uuid)
-			put(w, clock, "uuid", uuid_string(info.clock_uuid));
+			put(w, clock, "uuid", json_object_new_string(uuid));
 		else
 			put_null(w, clock, "uuid");
 		put_time(w, clock, "epoch_ns", info.epoch_ns + info.shift_ns);
