@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../libnetsync/util/array.h"
 #include "common/input.h"
 #include "common/recording.h"
 #include "common/tool.h"
@@ -424,20 +425,18 @@ static int finish(struct live *live)
 /* A folder that is recorded to, or a URL. False: it was said why not. */
 static bool add(struct live *live, const char *what)
 {
-	struct recording *more;
+	struct recording *last;
 	struct stat info;
 
 	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
-		more = realloc(live->recordings, (live->num_recordings + 1) *
-						 sizeof(*more));
-		if (!more)
+		last = array_add(&live->recordings, live->num_recordings,
+				 sizeof(*last));
+		if (!last)
 			return no_memory();
-		live->recordings = more;
-		more += live->num_recordings;
-		if (!recording_find(more, what))
+		if (!recording_find(last, what))
 			return false;
 		live->num_recordings++;
-		what = more->url;
+		what = last->url;
 	}
 	if (netsync_io_add_live(live->io, what) >= 0)
 		return true;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "util/array.h"
 #include "util/utf8.h"
 
 /* A new kind of trace is one file and one row. */
@@ -120,7 +121,7 @@ int io_make_printable(char **name)
 static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 		     const char *path, const char *name)
 {
-	struct trace *trace = calloc(1, sizeof(*trace)), **more;
+	struct trace *trace = calloc(1, sizeof(*trace)), **last;
 	int ret;
 
 	if (!trace)
@@ -146,14 +147,13 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 		trace->own_name = trace->host_name;
 		trace->host_name = strdup(name);
 	}
-	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
-	if (more)
-		io->traces = more;
-	if (!trace->host_name || !more || io_make_printable(&trace->host_name)) {
+	last = array_add(&io->traces, io->num_traces, sizeof(*last));
+	if (!trace->host_name || !last || io_make_printable(&trace->host_name)) {
 		ret = io_no_memory(io);
 		goto out;
 	}
-	io->traces[io->num_traces++] = trace;
+	*last = trace;
+	io->num_traces++;
 	return 1;
 out:
 	io_free_trace(trace);

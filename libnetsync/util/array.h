@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Make room for one element more; *data and *room are changed together. */
 static inline int array_grow(void *data, size_t *room, size_t used,
@@ -25,6 +26,25 @@ static inline int array_grow(void *data, size_t *room, size_t used,
 	*p = bigger;
 	*room = n;
 	return 0;
+}
+
+/*
+ * Where room is not counted: it is a power of two. Return: the element behind the
+ * @num ones that there are, all zero; NULL: there is no memory for it.
+ */
+static inline void *array_add(void *data, size_t num, size_t element)
+{
+	void **p = data, *bigger;
+
+	if (!(num & (num - 1))) {
+		if (num > SIZE_MAX / 2 / element)
+			return NULL;
+		bigger = realloc(*p, (num ? num * 2 : 1) * element);
+		if (!bigger)
+			return NULL;
+		*p = bigger;
+	}
+	return memset((char *)*p + num * element, 0, element);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/array.h"
 #include "agent.h"
 #include "buffers.h"
 #include "common/json-value.h"
@@ -51,18 +52,18 @@ static bool is_packet(const char *name)
 static void choose(struct choice *choice, enum domain domain,
 		   const char *channel, const char *name, bool syscalls)
 {
-	struct chosen *list;
+	struct chosen *last;
 
 	for (size_t i = 0; i < choice->num; i++)
 		if (choice->list[i].domain == domain &&
 		    choice->list[i].syscalls == syscalls &&
 		    !strcmp(choice->list[i].name, name))
 			return;
-	list = realloc(choice->list, (choice->num + 1) * sizeof(*list));
-	if (!list)
+	last = array_add(&choice->list, choice->num, sizeof(*last));
+	if (!last)
 		return;
-	choice->list = list;
-	list[choice->num++] = (struct chosen){
+	choice->num++;
+	*last = (struct chosen){
 		.domain = domain,
 		.channel = channel,
 		.name = strdup(name),

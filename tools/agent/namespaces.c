@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../libnetsync/util/array.h"
 #include "namespaces.h"
 
 /* Where ip-netns(8) has those that it named. */
@@ -69,21 +70,18 @@ static bool is_known(uint64_t inode)
 
 static void add(uint64_t inode, const char *name)
 {
-	struct netns *more;
 	struct netns *last;
 
 	if (!inode || is_known(inode) || num_namespaces == MAX_NAMESPACES)
 		return;
-	more = realloc(namespaces, (num_namespaces + 1) * sizeof(*more));
-	if (!more)
+	last = array_add(&namespaces, num_namespaces, sizeof(*last));
+	if (!last)
 		return;
-	namespaces = more;
-	last = &more[num_namespaces];
 	last->inode = inode;
 	snprintf(last->name, NAME_SIZE - INODE_SIZE, "%s", name);
 	/* A name may have gone to another namespace. */
 	for (size_t i = 0; i < num_namespaces; i++)
-		if (!strcmp(more[i].name, last->name)) {
+		if (!strcmp(namespaces[i].name, last->name)) {
 			snprintf(last->name + strlen(last->name), INODE_SIZE,
 				 "-%llu", (unsigned long long)inode);
 			break;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../libnetsync/util/array.h"
 #include "agent.h"
 #include "common/tool.h"
 
@@ -41,11 +42,8 @@ static void undo_main(int from)
 	while (in && (len = getline(&line, &size, in)) > 1) {
 		line[len - 1] = '\0';
 		if (*line == '+') {
-			char **more = realloc(todo, (num + 1) * sizeof(*todo));
-
-			if (!more)
+			if (!array_add(&todo, num, sizeof(*todo)))
 				break;
-			todo = more;
 			todo[num++] = strdup(line + 1);
 			continue;
 		}

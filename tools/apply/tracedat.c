@@ -7,6 +7,7 @@
 
 #include <netsync-io.h>
 
+#include "../../libnetsync/util/array.h"
 #include "apply.h"
 #include "common/tool.h"
 
@@ -21,7 +22,6 @@ struct knots {
 	const struct apply_trace *trace;
 	struct netsync_io_knot *knot;
 	uint32_t num;
-	uint32_t room;
 };
 
 /* ---- knots ------------------------------------------------------------- */
@@ -44,16 +44,13 @@ static bool knot_at(const struct apply_trace *trace, int64_t time_ns,
 
 static bool add_knot(struct knots *knots, int64_t time_ns)
 {
-	if (knots->num == knots->room) {
-		uint32_t room = knots->room ? 2 * knots->room : 64;
-		struct netsync_io_knot *more = realloc(knots->knot, room * sizeof(*more));
+	struct netsync_io_knot *last = array_add(&knots->knot, knots->num,
+						 sizeof(*last));
 
-		if (!more)
-			return no_memory();
-		knots->knot = more;
-		knots->room = room;
-	}
-	return knot_at(knots->trace, time_ns, &knots->knot[knots->num++]);
+	if (!last)
+		return no_memory();
+	knots->num++;
+	return knot_at(knots->trace, time_ns, last);
 }
 
 /* Go on from the last one, along a straight line. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/array.h"
 #include "common/ctf-source.h"
 #include "merge.h"
 #include "messages.h"
@@ -98,18 +99,12 @@ static void warn_of_many(struct merge *merge)
 static bool push(struct merge *merge, int64_t time_ns,
 		 const bt_message *message)
 {
-	struct waiting *heap = merge->heap;
 	size_t at = merge->num_waiting;
+	struct waiting *heap;
 
-	if (at == merge->room) {
-		const size_t room = merge->room ? merge->room * 2 : 64;
-
-		heap = realloc(heap, room * sizeof(*heap));
-		if (!heap)
-			return false;
-		merge->heap = heap;
-		merge->room = room;
-	}
+	if (array_grow(&merge->heap, &merge->room, at, sizeof(*heap)))
+		return false;
+	heap = merge->heap;
 	heap[at] = (struct waiting){ time_ns, merge->num_taken++, message };
 	if (++merge->num_waiting == MANY_WAITING)
 		warn_of_many(merge);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/array.h"
 #include "input.h"
 #include "result-file.h"
 
@@ -16,13 +17,13 @@ static const char *const method_names[] = {
 static bool add_text(struct input *input, const char *path,
 		     int (*add)(struct netsync_io *, const char *, int))
 {
-	struct text_file *more = realloc(input->texts,
-		((size_t)input->num_texts + 1) * sizeof(*more));
+	struct text_file *last = array_add(&input->texts, input->num_texts,
+					   sizeof(*last));
 
-	if (!more)
+	if (!last)
 		return no_memory();
-	input->texts = more;
-	input->texts[input->num_texts++] = (struct text_file){ path, add };
+	*last = (struct text_file){ path, add };
+	input->num_texts++;
 	return true;
 }
 
@@ -51,14 +52,14 @@ static bool take_address(void *at, const struct option_row *row,
 			 const char *value)
 {
 	struct input *input = at;
-	const char **more = realloc(input->addresses,
-		((size_t)input->num_addresses + 1) * sizeof(*more));
+	const char **last = array_add(&input->addresses, input->num_addresses,
+				      sizeof(*last));
 
 	(void)row;
-	if (!more)
+	if (!last)
 		return no_memory();
-	input->addresses = more;
-	input->addresses[input->num_addresses++] = value;
+	*last = value;
+	input->num_addresses++;
 	return true;
 }
 

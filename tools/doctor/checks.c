@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/array.h"
 #include "common/json-value.h"
 #include "common/json-writer.h"
 #include "doctor.h"
@@ -61,22 +62,20 @@ static char *printable(const char *format, va_list args)
 
 void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
 {
-	struct finding *more = realloc(diag->findings,
-				       (diag->num + 1) * sizeof(*more));
+	struct finding *last = array_add(&diag->findings, diag->num, sizeof(*last));
 	va_list args;
 	char *text;
 
 	va_start(args, format);
 	text = printable(format, args);
 	va_end(args);
-	if (more)
-		diag->findings = more;
-	if (!more || !text) {
+	if (!last || !text) {
 		free(text);
 		diag->failed = true;
 		return;
 	}
-	more[diag->num++] = (struct finding){ diag->check, verdict, text, NULL };
+	*last = (struct finding){ diag->check, verdict, text, NULL };
+	diag->num++;
 }
 
 void advise(struct diagnosis *diag, const char *format, ...)

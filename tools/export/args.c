@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/array.h"
 #include "babeltrace/fields.h"
 #include "perfetto.h"
 
@@ -24,15 +25,8 @@ char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
 
 bool args_add(struct args *args, struct arg arg)
 {
-	if (args->num == args->room) {
-		const size_t room = args->room * 2 + 16;
-		struct arg *more = realloc(args->list, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		args->list = more;
-		args->room = room;
-	}
+	if (array_grow(&args->list, &args->room, args->num, sizeof(arg)))
+		return false;
 	args->list[args->num++] = arg;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libnetsync/util/array.h"
 #include "common/input.h"
 #include "common/output.h"
 #include "common/result-file.h"
@@ -66,17 +67,14 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 	set->events = true;
 	do {
 		const size_t length = strcspn(text, ",");
-		char **more = realloc(set->globs,
-				      (set->num_globs + 1) * sizeof(*more));
+		char **last;
 
-		if (more)
-			set->globs = more;
 		if (!length) {
 			complain("--event: between commas there is a name, such as sched_switch or block_*.");
 			return false;
 		}
-		set->globs[set->num_globs] = more ? strndup(text, length) : NULL;
-		if (!more || !more[set->num_globs])
+		last = array_add(&set->globs, set->num_globs, sizeof(*last));
+		if (!last || !(*last = strndup(text, length)))
 			return no_memory();
 		set->num_globs++;
 		text += length;

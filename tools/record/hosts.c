@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../libnetsync/util/array.h"
 #include "agent/agent.h"
 #include "common/json-value.h"
 #include "common/tool.h"
@@ -62,17 +63,13 @@ static void add_text(struct json_object *request, const char *key,
 /* The name that the next session of a host gets: unique wherever it arrives. */
 static const char *name_session(const struct record *rec, struct host *host)
 {
-	char **names = realloc(host->sessions,
-			       (host->num_sessions + 1) * sizeof(*names));
+	char **name = array_add(&host->sessions, host->num_sessions, sizeof(*name));
 
-	if (!names)
+	if (!name || asprintf(name, "netsync-%s-%.100s-%u", rec->stamp,
+			      host->remote->folder, host->num_sessions + 1) < 0)
 		return "netsync";
-	host->sessions = names;
-	if (asprintf(&names[host->num_sessions], "netsync-%s-%.100s-%u",
-		     rec->stamp, host->remote->folder,
-		     host->num_sessions + 1) < 0)
-		return "netsync";
-	return names[host->num_sessions++];
+	host->num_sessions++;
+	return *name;
 }
 
 /* ---- beginning --------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "io/ctf/files.h"
+#include "util/array.h"
 #include "util/scratch.h"
 
 /* A packet begins with a magic number and, mostly, the uuid of its trace (CTF 1.8, 5.1; bytes). */
@@ -164,17 +165,12 @@ static int link_file(const char *folder, const char *from, const char *name)
 
 static int add_start(struct pieces *pieces, uint64_t start)
 {
-	uint64_t *more;
+	uint64_t *last = array_add(&pieces->starts, pieces->num, sizeof(*last));
 
-	/* Room is made in powers of two. */
-	if (!(pieces->num & (pieces->num - 1))) {
-		more = realloc(pieces->starts, (pieces->num * 2 + 1) *
-			       sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		pieces->starts = more;
-	}
-	pieces->starts[pieces->num++] = start;
+	if (!last)
+		return -ENOMEM;
+	*last = start;
+	pieces->num++;
 	return 0;
 }
 

@@ -8,13 +8,14 @@
 
 #include "io/ctf/stream.h"
 #include "io/packet/event.h"
+#include "util/array.h"
 
 /* ---- what a stream holds ----------------------------------------------- */
 
 static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 {
 	const char *name = bt_event_class_get_name(class);
-	struct ctf_decoder *decoder, **more;
+	struct ctf_decoder *decoder, **last;
 	int ret;
 
 	if (!event_kind(name))
@@ -28,14 +29,13 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 			stream->all->path, name);
 		return 0;
 	}
-	more = realloc(stream->decoders,
-		       (stream->num_decoders + 1) * sizeof(*more));
-	if (!more) {
+	last = array_add(&stream->decoders, stream->num_decoders, sizeof(*last));
+	if (!last) {
 		free(decoder);
 		return -ENOMEM;
 	}
-	stream->decoders = more;
-	more[stream->num_decoders++] = decoder;
+	*last = decoder;
+	stream->num_decoders++;
 	stream->all->is.has_netns |= ctf_decoder_has_netns(decoder);
 	return 0;
 }

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "io/live/internal.h"
+#include "util/array.h"
 
 int live_find_host(struct live *live, struct trace *trace)
 {
-	struct host **more, *host = NULL;
+	struct host **last, *host = NULL;
 	int ret;
 
 	for (size_t i = 0; i < live->num_hosts && !host; i++)
@@ -16,14 +17,13 @@ int live_find_host(struct live *live, struct trace *trace)
 	if (host)
 		return io_bring_to_base(live->io, host, trace);
 	host = calloc(1, sizeof(*host));
-	more = realloc(live->hosts, (live->num_hosts + 1) * sizeof(*more));
-	if (more)
-		live->hosts = more;
-	if (!host || !more) {
+	last = array_add(&live->hosts, live->num_hosts, sizeof(*last));
+	if (!host || !last) {
 		free(host);
 		return io_no_memory(live->io);
 	}
-	more[live->num_hosts++] = host;
+	*last = host;
+	live->num_hosts++;
 	host->base = trace;
 	host->range.end_ns = -1;
 	ret = io_bring_to_base(live->io, host, trace);

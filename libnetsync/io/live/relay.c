@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/live/internal.h"
+#include "util/array.h"
 
 /* ---- what listers send ------------------------------------------------- */
 
@@ -23,7 +24,7 @@ static int say_too_many(struct relay *relay)
 static int find_session(struct live *live, struct relay *relay,
 			const struct live_session *is, struct session **found)
 {
-	struct session *session, **more;
+	struct session *session, **last;
 	size_t own = 0;
 
 	for (size_t i = 0; i < live->num_sessions; i++) {
@@ -35,15 +36,13 @@ static int find_session(struct live *live, struct relay *relay,
 	if (own >= LIVE_MAX_SESSIONS)
 		return say_too_many(relay);
 	session = calloc(1, sizeof(*session));
-	more = realloc(live->sessions,
-		       (live->num_sessions + 1) * sizeof(*more));
-	if (more)
-		live->sessions = more;
-	if (!session || !more) {
+	last = array_add(&live->sessions, live->num_sessions, sizeof(*last));
+	if (!session || !last) {
 		free(session);
 		return io_no_memory(relay->io);
 	}
-	more[live->num_sessions++] = *found = session;
+	*last = *found = session;
+	live->num_sessions++;
 	session->relay = relay;
 	session->viewer.fd = -1;
 	/* Where it was not there just now, nothing of it can have gone by. */
@@ -233,7 +232,7 @@ void relay_free(struct relay *relay)
 
 int relay_add(struct live *live, const char *url)
 {
-	struct relay *relay = calloc(1, sizeof(*relay)), **more;
+	struct relay *relay = calloc(1, sizeof(*relay)), **last;
 	int ret = -ENOMEM;
 
 	if (!relay)
@@ -243,13 +242,12 @@ int relay_add(struct live *live, const char *url)
 	relay->url = strdup(url);
 	if (relay->url)
 		ret = split_url(relay);
-	more = realloc(live->relays, (live->num_relays + 1) * sizeof(*more));
-	if (more)
-		live->relays = more;
-	else
+	last = array_add(&live->relays, live->num_relays, sizeof(*last));
+	if (!last)
 		ret = -ENOMEM;
 	if (!ret) {
-		more[live->num_relays++] = relay;
+		*last = relay;
+		live->num_relays++;
 		return 0;
 	}
 	relay_free(relay);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/live/internal.h"
+#include "util/array.h"
 
 /* A session that could not be read: first, then twice as long each time. */
 #define RETRY_SESSION_MS 1000
@@ -30,22 +31,19 @@ static char *text_of_time(char *buffer, size_t size, int64_t time_ns)
 static int add_trace(struct session *session, const struct ctf_identity *is)
 {
 	struct netsync_io *io = session->relay->io;
-	struct trace *trace = calloc(1, sizeof(*trace)), **more, **own;
+	struct trace *trace = calloc(1, sizeof(*trace));
+	struct trace **all = array_add(&io->traces, io->num_traces, sizeof(*all));
+	struct trace **own = array_add(&session->traces, session->num_traces,
+				       sizeof(*own));
 	int ret;
 
-	more = realloc(io->traces, (io->num_traces + 1) * sizeof(*more));
-	if (more)
-		io->traces = more;
-	own = realloc(session->traces,
-		      (session->num_traces + 1) * sizeof(*own));
-	if (own)
-		session->traces = own;
-	if (!trace || !more || !own) {
+	if (!trace || !all || !own) {
 		free(trace);
 		return io_no_memory(io);
 	}
-	own[session->num_traces++] = trace;
-	more[io->num_traces++] = trace;
+	*own = *all = trace;
+	session->num_traces++;
+	io->num_traces++;
 	trace->io = io;
 	trace->info.last_ns = -1;
 	trace->info.format = ctf_reader.format;

@@ -14,6 +14,7 @@
 #include "io/ctf/files.h"
 #include "io/ctf/stream.h"
 #include "io/live/view.h"
+#include "util/array.h"
 
 /* So often a lister asks, and a viewer that has nothing to read (ms). */
 #define PAUSE_MS 100
@@ -179,7 +180,7 @@ const struct worker_task live_list = {
 static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 				     size_t *number)
 {
-	struct view_trace *trace, **more;
+	struct view_trace *trace, **last;
 
 	for (size_t i = view->num_traces; i-- > 0;) {
 		*number = i;
@@ -188,11 +189,11 @@ static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 	}
 	*number = view->num_traces;
 	trace = calloc(1, sizeof(*trace));
-	more = realloc(view->traces, (*number + 1) * sizeof(*more));
-	if (!trace || !more)
+	last = array_add(&view->traces, *number, sizeof(*last));
+	if (!trace || !last)
 		return NULL;
-	view->traces = more;
-	view->traces[view->num_traces++] = trace;
+	*last = trace;
+	view->num_traces++;
 	trace->bt = bt;
 	bt_trace_get_ref(bt);
 	trace->span.end_ns = trace->told_span.end_ns = -1;

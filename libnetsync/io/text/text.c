@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "io/text/text.h"
+#include "util/array.h"
 #include "util/utf8.h"
 
 /* How often progress is told. Lines; chosen. */
@@ -99,16 +100,14 @@ static int open_text(struct netsync_io *io, struct text *text, bool strict)
 static int add_text(struct netsync_io *io, const char *path, bool strict,
 		    const struct text_format *format)
 {
-	struct text *text, **more;
+	struct text *text, **last;
 	int ret;
 
 	ret = io_check_new(io, path);
 	if (ret < 0)
 		return ret;
-	more = realloc(io->texts, (io->num_texts + 1) * sizeof(*more));
-	if (more)
-		io->texts = more;
-	text = more ? calloc(1, sizeof(*text)) : NULL;
+	last = array_add(&io->texts, io->num_texts, sizeof(*last));
+	text = last ? calloc(1, sizeof(*text)) : NULL;
 	if (!text)
 		return io_no_memory(io);
 	text->format = format;
@@ -119,7 +118,8 @@ static int add_text(struct netsync_io *io, const char *path, bool strict,
 		io_free_text(text);
 		return ret;
 	}
-	io->texts[io->num_texts++] = text;
+	*last = text;
+	io->num_texts++;
 	return 0;
 }
 

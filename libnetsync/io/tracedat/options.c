@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/tracedat/cursor.h"
+#include "util/array.h"
 
 #define MAX_BUFFERS 64
 
@@ -105,15 +106,14 @@ static int read_shifts(struct dat_file *file, struct cursor *cursor)
 
 struct dat_buffer *dat_add_buffer(struct dat_file *file)
 {
-	struct dat_buffer *more = realloc(file->buffers,
-					  (file->num_buffers + 1) * sizeof(*more));
+	struct dat_buffer *last = array_add(&file->buffers, file->num_buffers,
+					    sizeof(*last));
 
-	if (!more)
-		return NULL;
-	file->buffers = more;
-	more += file->num_buffers++;
-	*more = (struct dat_buffer){ .page_size = file->page_size };
-	return more;
+	if (last) {
+		file->num_buffers++;
+		last->page_size = file->page_size;
+	}
+	return last;
 }
 
 /* @num of them; those of version 6 are counted from 0. */
