@@ -17,6 +17,7 @@
 
 #include "apply.h"
 #include "babeltrace/correct.h"
+#include "babeltrace/merge.h"
 #include "babeltrace/mip.h"
 #include "common/ctf-source.h"
 #include "common/output.h"
@@ -142,7 +143,7 @@ correct_and_tell(bt_self_message_iterator *self, bt_message_array_const messages
 		 uint64_t capacity, uint64_t *count)
 {
 	bt_message_iterator_class_next_method_status status =
-		correct_next(self, messages, capacity, count);
+		merge_next(self, messages, capacity, count);
 
 	if (status == BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK && *count)
 		note_time(messages[*count - 1]);
@@ -157,9 +158,9 @@ static bt_component_class_filter *make_filter_class(void)
 
 	if (iterator &&
 	    !bt_message_iterator_class_set_initialize_method(iterator,
-		    correct_iterator_initialize) &&
+		    merge_initialize) &&
 	    !bt_message_iterator_class_set_finalize_method(iterator,
-		    correct_iterator_finalize))
+		    merge_finalize))
 		class = bt_component_class_filter_create("correct", iterator);
 	bt_message_iterator_class_put_ref(iterator);
 	if (!class)

@@ -22,11 +22,9 @@ const char correct_help[] =
 	"                made of\n";
 
 struct component {
+	struct merged merged;
 	bt_self_component_filter *self;
-	struct corrections corrections;
-	struct correct_moved *moved;
 	struct correct_moved unasked;	/* where nobody wants to know */
-	unsigned int num_inputs;
 };
 
 /* ---- the component ----------------------------------------------------- */
@@ -63,7 +61,7 @@ static bool add_input(bt_self_component_filter *self,
 {
 	char name[16];
 
-	snprintf(name, sizeof(name), "in%u", component->num_inputs++);
+	snprintf(name, sizeof(name), "in%u", component->merged.num_inputs++);
 	return !bt_self_component_filter_add_input_port(self, name, NULL, NULL);
 }
 
@@ -84,13 +82,13 @@ initialize(bt_self_component_filter *self, struct component *component,
 	if (!result)
 		return COMPONENT_FAIL(self,
 			"Say by which result of \"netsync sync\" to correct: -p 'result=\"FILE\"'.");
-	if (corrections_open(&component->corrections, result,
+	if (corrections_open(&component->merged.corrections, result,
 			     get_text(params, "host")))
 		return COMPONENT_FAIL(self, "%s",
-				      corrections_error(&component->corrections));
+				      corrections_error(&component->merged.corrections));
 	extrapolate = bt_value_map_borrow_entry_value_const(params,
 							    "extrapolate");
-	component->corrections.extrapolate = extrapolate &&
+	component->merged.corrections.extrapolate = extrapolate &&
 					     bt_value_bool_get(extrapolate);
 	if (bt_self_component_filter_add_output_port(self, "out", NULL, NULL) ||
 	    !add_input(self, component))
@@ -111,9 +109,27 @@ correct_get_mip_versions(bt_self_component_class_filter *self,
 	return add_mip_versions(versions);
 }
 
+static bool add_ports(struct merge *merge, const struct merged *merged)
+{
+	const struct component *component = (const void *)merged;
+
+	for (uint64_t i = 0; i < merged->num_inputs; i++) {
+		bt_self_component_port_input *port =
+			bt_self_component_filter_borrow_input_port_by_index(
+				component->self, i);
+
+		if (bt_port_is_connected(bt_self_component_port_as_port(
+			    bt_self_component_port_input_as_self_component_port(
+				    port))) &&
+		    !merge_add_port(merge, port, merged->corrections.host))
+			return false;
+	}
+	return true;
+}
+
 static void free_component(struct component *component)
 {
-	corrections_release(&component->corrections);
+	corrections_release(&component->merged.corrections);
 	free(component);
 }
 
@@ -129,7 +145,8 @@ correct_initialize(bt_self_component_filter *self,
 	if (!component)
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	component->self = self;
-	component->moved = moved ? moved : &component->unasked;
+	component->merged.moved = moved ? moved : &component->unasked;
+	component->merged.add = add_ports;
 	status = initialize(self, component, params);
 	if (status)
 		free_component(component);
@@ -162,59 +179,4 @@ correct_input_connected(bt_self_component_filter *self,
 	return add_input(self, component_of(self)) ?
 	       BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK :
 	       BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR;
-}
-
-/* ---- the message iterator ---------------------------------------------- */
-
-static bool add_ports(struct merge *merge, const void *data)
-{
-	const struct component *component = data;
-
-	for (uint64_t i = 0; i < component->num_inputs; i++) {
-		bt_self_component_port_input *port =
-			bt_self_component_filter_borrow_input_port_by_index(
-				component->self, i);
-
-		if (bt_port_is_connected(bt_self_component_port_as_port(
-			    bt_self_component_port_input_as_self_component_port(
-				    port))) &&
-		    !merge_add_port(merge, port, component->corrections.host))
-			return false;
-	}
-	return true;
-}
-
-bt_message_iterator_class_seek_beginning_method_status
-correct_seek_beginning(bt_self_message_iterator *self)
-{
-	struct component *component = bt_self_component_get_data(
-		bt_self_message_iterator_borrow_component(self));
-
-	return merge_begin(self, &component->corrections, component->moved,
-			   component->num_inputs, add_ports, component);
-}
-
-bt_message_iterator_class_initialize_method_status
-correct_iterator_initialize(bt_self_message_iterator *self,
-			    bt_self_message_iterator_configuration *configuration,
-			    bt_self_component_port_output *port)
-{
-	(void)port;
-	/* The time of --begin is found from the beginning; the statuses are the same. */
-	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
-								    BT_TRUE);
-	return (int)correct_seek_beginning(self);
-}
-
-void correct_iterator_finalize(bt_self_message_iterator *self)
-{
-	merge_free(bt_self_message_iterator_get_data(self));
-}
-
-merge_status correct_next(bt_self_message_iterator *self,
-			  bt_message_array_const messages, uint64_t capacity,
-			  uint64_t *count)
-{
-	return merge_next(bt_self_message_iterator_get_data(self), messages,
-			  capacity, count);
 }

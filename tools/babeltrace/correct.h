@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The component class filter.netsync.correct: in a plug-in of Babeltrace 2,
- * and inside of netsync apply.
+ * and inside of netsync apply. Its message iterators are those of merge.h.
  */
 #ifndef NETSYNC_BABELTRACE_CORRECT_H
 #define NETSYNC_BABELTRACE_CORRECT_H
@@ -32,15 +32,5 @@ bt_component_class_port_connected_method_status
 correct_input_connected(bt_self_component_filter *self,
 			bt_self_component_port_input *port,
 			const bt_port_output *other);
-bt_message_iterator_class_initialize_method_status
-correct_iterator_initialize(bt_self_message_iterator *self,
-			    bt_self_message_iterator_configuration *configuration,
-			    bt_self_component_port_output *port);
-bt_message_iterator_class_seek_beginning_method_status
-correct_seek_beginning(bt_self_message_iterator *self);
-void correct_iterator_finalize(bt_self_message_iterator *self);
-bt_message_iterator_class_next_method_status
-correct_next(bt_self_message_iterator *self, bt_message_array_const messages,
-	     uint64_t capacity, uint64_t *count);
 
 #endif

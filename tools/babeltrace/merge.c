@@ -280,9 +280,11 @@ static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
 	return num;
 }
 
-merge_status merge_next(struct merge *merge, bt_message_array_const messages,
-			uint64_t capacity, uint64_t *count)
+merge_status merge_next(bt_self_message_iterator *self,
+			bt_message_array_const messages, uint64_t capacity,
+			uint64_t *count)
 {
+	struct merge *merge = bt_self_message_iterator_get_data(self);
 	merge_status status;
 
 	while (!(*count = hand_out(merge, messages, capacity))) {
@@ -404,25 +406,24 @@ bool merge_add_trace(struct merge *merge, const char *path, const char *host)
 	return ok;
 }
 
-static struct merge *merge_new(bt_self_message_iterator *iterator,
-			       struct corrections *corrections,
-			       struct correct_moved *moved, uint64_t max_inputs)
+static struct merge *merge_new(bt_self_message_iterator *iterator)
 {
 	bt_self_component *component =
 		bt_self_message_iterator_borrow_component(iterator);
+	struct merged *merged = bt_self_component_get_data(component);
 	struct merge *merge = calloc(1, sizeof(*merge));
 
 	if (!merge)
 		return NULL;
 	merge->copier = (struct copier){
 		.iterator = iterator,
-		.corrections = corrections,
+		.corrections = &merged->corrections,
 		.streams.component = component,
-		.streams.reference = corrections->model.reference,
+		.streams.reference = merged->corrections.model.reference,
 		.streams.mip = mip_of(component),
-		.moved = moved,
+		.moved = merged->moved,
 	};
-	merge->inputs = calloc(max_inputs + 1, sizeof(*merge->inputs));
+	merge->inputs = calloc((size_t)merged->num_inputs + 1, sizeof(*merge->inputs));
 	if (merge->inputs)
 		return merge;
 	free(merge);
@@ -441,7 +442,7 @@ static void free_input(struct input *input)
 	}
 }
 
-void merge_free(struct merge *merge)
+static void merge_free(struct merge *merge)
 {
 	while (merge->num_waiting)
 		bt_message_put_ref(merge->heap[--merge->num_waiting].message);
@@ -453,23 +454,41 @@ void merge_free(struct merge *merge)
 	free(merge);
 }
 
+/* The iterator gets a new merge in place of the one that it had. */
 bt_message_iterator_class_seek_beginning_method_status
-merge_begin(bt_self_message_iterator *iterator, struct corrections *corrections,
-	    struct correct_moved *moved, uint64_t max_inputs,
-	    bool (*add)(struct merge *merge, const void *component),
-	    const void *component)
+merge_seek_beginning(bt_self_message_iterator *self)
 {
-	struct merge *merge = merge_new(iterator, corrections, moved, max_inputs);
-	struct merge *old = bt_self_message_iterator_get_data(iterator);
+	const struct merged *merged = bt_self_component_get_data(
+		bt_self_message_iterator_borrow_component(self));
+	struct merge *merge = merge_new(self);
 
 	if (!merge)
 		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_MEMORY_ERROR;
-	if (!add(merge, component)) {
+	if (!merged->add(merge, merged)) {
 		merge_free(merge);
 		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
 	}
-	bt_self_message_iterator_set_data(iterator, merge);
-	if (old)
-		merge_free(old);
+	merge_finalize(self);
+	bt_self_message_iterator_set_data(self, merge);
 	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
+}
+
+bt_message_iterator_class_initialize_method_status
+merge_initialize(bt_self_message_iterator *self,
+		 bt_self_message_iterator_configuration *configuration,
+		 bt_self_component_port_output *port)
+{
+	(void)port;
+	/* The time of --begin is found from the beginning; the statuses are the same. */
+	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
+								    BT_TRUE);
+	return (int)merge_seek_beginning(self);
+}
+
+void merge_finalize(bt_self_message_iterator *self)
+{
+	struct merge *merge = bt_self_message_iterator_get_data(self);
+
+	if (merge)
+		merge_free(merge);
 }

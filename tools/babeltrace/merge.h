@@ -14,17 +14,14 @@ struct merge;
 
 typedef bt_message_iterator_class_next_method_status merge_status;
 
-/*
- * Seek the beginning: the iterator gets a new merge in place of the one that it had,
- * of what @add adds to it of @component, @max_inputs at the most. It returns false if
- * something cannot be read.
- */
-bt_message_iterator_class_seek_beginning_method_status
-merge_begin(bt_self_message_iterator *iterator, struct corrections *corrections,
-	    struct correct_moved *moved, uint64_t max_inputs,
-	    bool (*add)(struct merge *merge, const void *component),
-	    const void *component);
-void merge_free(struct merge *merge);
+/* With this the data begin of a component whose message iterators merge. */
+struct merged {
+	struct corrections corrections;
+	struct correct_moved *moved;
+	uint32_t num_inputs;	/* at the most */
+	/* Add all of them. False: something cannot be read. */
+	bool (*add)(struct merge *merge, const struct merged *component);
+};
 
 /*
  * Add an input, all of whose streams are of @host unless that is NULL, and which has
@@ -35,8 +32,16 @@ bool merge_add_port(struct merge *merge, bt_self_component_port_input *port,
 		    const char *host);
 bool merge_add_trace(struct merge *merge, const char *path, const char *host);
 
-/* As the "next" method of a message iterator class. */
-merge_status merge_next(struct merge *merge, bt_message_array_const messages,
-			uint64_t capacity, uint64_t *count);
+/* The methods of a message iterator class. */
+bt_message_iterator_class_initialize_method_status
+merge_initialize(bt_self_message_iterator *self,
+		 bt_self_message_iterator_configuration *configuration,
+		 bt_self_component_port_output *port);
+bt_message_iterator_class_seek_beginning_method_status
+merge_seek_beginning(bt_self_message_iterator *self);
+merge_status merge_next(bt_self_message_iterator *self,
+			bt_message_array_const messages, uint64_t capacity,
+			uint64_t *count);
+void merge_finalize(bt_self_message_iterator *self);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The plug-in "netsync" of Babeltrace 2. */
 #include "correct.h"
+#include "merge.h"
 #include "source.h"
 
 BT_PLUGIN_MODULE();
@@ -10,7 +11,7 @@ BT_PLUGIN_DESCRIPTION("Brings traces of several machines onto one clock");
 BT_PLUGIN_AUTHOR("netsync");
 BT_PLUGIN_LICENSE("GPL-2.0-only");
 
-BT_PLUGIN_FILTER_COMPONENT_CLASS(correct, correct_next);
+BT_PLUGIN_FILTER_COMPONENT_CLASS(correct, merge_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(correct,
 	"Correct times by a result of \"netsync sync\"");
 BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(correct, correct_help);
@@ -21,13 +22,13 @@ BT_PLUGIN_FILTER_COMPONENT_CLASS_FINALIZE_METHOD(correct, correct_finalize);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(correct,
 	correct_input_connected);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(correct,
-	correct_iterator_initialize);
+	merge_initialize);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(correct,
-	correct_seek_beginning, NULL);
+	merge_seek_beginning, NULL);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(correct,
-	correct_iterator_finalize);
+	merge_finalize);
 
-BT_PLUGIN_SOURCE_COMPONENT_CLASS(fs, correct_next);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS(fs, merge_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(fs,
 	"Read CTF traces, and correct their times by a result of \"netsync sync\"");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(fs, source_help);
@@ -36,8 +37,8 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(fs,
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(fs, source_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(fs, source_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(fs,
-	source_iterator_initialize);
+	merge_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(fs,
-	source_seek_beginning, NULL);
+	merge_seek_beginning, NULL);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(fs,
-	correct_iterator_finalize);
+	merge_finalize);

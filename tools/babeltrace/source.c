@@ -39,13 +39,12 @@ struct trace {
 };
 
 struct component {
+	struct merged merged;
 	bt_self_component_source *self;
-	struct corrections corrections;
 	struct correct_moved moved;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct trace *traces;
-	uint32_t num_traces;
+	struct trace *traces;	/* of the inputs */
 };
 
 #define COMPONENT_FAIL(component, ...) \
@@ -103,7 +102,7 @@ static status take_traces(struct component *component, const char *argument,
 	component->traces = traces;
 	for (uint32_t i = first; i < num; i++) {
 		struct netsync_io_trace info = { .size = sizeof(info) };
-		struct trace *trace = &traces[component->num_traces];
+		struct trace *trace = &traces[component->merged.num_inputs];
 
 		netsync_io_get_trace(component->io, i, &info);
 		if (strcmp(info.format, "ctf"))
@@ -112,7 +111,7 @@ static status take_traces(struct component *component, const char *argument,
 		trace->host = name_len ? strndup(argument, name_len) : NULL;
 		if (name_len && !trace->host)
 			return NO_MEMORY;
-		component->num_traces++;
+		component->merged.num_inputs++;
 	}
 	return OK;
 }
@@ -120,14 +119,14 @@ static status take_traces(struct component *component, const char *argument,
 static status add_argument(struct component *component, const char *argument)
 {
 	const uint32_t first = netsync_io_num_traces(component->io);
-	const uint32_t had = component->num_traces;
+	const uint32_t had = component->merged.num_inputs;
 	status ret;
 
 	if (netsync_io_add(component->io, argument) < 0)
 		return COMPONENT_FAIL(component, "%s",
 				      netsync_io_error(component->io));
 	ret = take_traces(component, argument, first);
-	if (!ret && component->num_traces == had)
+	if (!ret && component->merged.num_inputs == had)
 		return COMPONENT_FAIL(component, "%s: there is no CTF trace.",
 				      argument);
 	return ret;
@@ -170,11 +169,11 @@ static status initialize(struct component *component, const bt_value *params)
 	if (!inputs || !result)
 		return COMPONENT_FAIL(component,
 			"Say which traces to correct, and by which result of \"netsync sync\": -p 'inputs=[\"FOLDER\"],result=\"FILE\"'.");
-	if (corrections_open(&component->corrections,
+	if (corrections_open(&component->merged.corrections,
 			     bt_value_string_get(result), NULL))
 		return COMPONENT_FAIL(component, "%s",
-				      corrections_error(&component->corrections));
-	component->corrections.extrapolate = extrapolate &&
+				      corrections_error(&component->merged.corrections));
+	component->merged.corrections.extrapolate = extrapolate &&
 					     bt_value_bool_get(extrapolate);
 	ret = find_traces(component, inputs);
 	if (!ret && bt_self_component_source_add_output_port(component->self, "out",
@@ -183,14 +182,25 @@ static status initialize(struct component *component, const bt_value *params)
 	return ret;
 }
 
+static bool add_traces(struct merge *merge, const struct merged *merged)
+{
+	const struct component *component = (const void *)merged;
+
+	for (uint32_t i = 0; i < merged->num_inputs; i++)
+		if (!merge_add_trace(merge, component->traces[i].path,
+				     component->traces[i].host))
+			return false;
+	return true;
+}
+
 static void free_component(struct component *component)
 {
-	for (uint32_t i = 0; i < component->num_traces; i++)
+	for (uint32_t i = 0; i < component->merged.num_inputs; i++)
 		free(component->traces[i].host);
 	free(component->traces);
 	netsync_io_free(component->io);
 	netsync_free(component->ns);
-	corrections_release(&component->corrections);
+	corrections_release(&component->merged.corrections);
 	free(component);
 }
 
@@ -206,6 +216,8 @@ status source_initialize(bt_self_component_source *self,
 	if (!component)
 		return NO_MEMORY;
 	component->self = self;
+	component->merged.moved = &component->moved;
+	component->merged.add = add_traces;
 	ret = initialize(component, params);
 	if (ret)
 		free_component(component);
@@ -233,39 +245,4 @@ source_get_mip_versions(bt_self_component_class_source *self,
 	(void)data;
 	(void)level;
 	return add_mip_versions(versions);
-}
-
-/* ---- the message iterator ---------------------------------------------- */
-
-static bool add_traces(struct merge *merge, const void *data)
-{
-	const struct component *component = data;
-
-	for (uint32_t i = 0; i < component->num_traces; i++)
-		if (!merge_add_trace(merge, component->traces[i].path,
-				     component->traces[i].host))
-			return false;
-	return true;
-}
-
-bt_message_iterator_class_seek_beginning_method_status
-source_seek_beginning(bt_self_message_iterator *self)
-{
-	struct component *component = bt_self_component_get_data(
-		bt_self_message_iterator_borrow_component(self));
-
-	return merge_begin(self, &component->corrections, &component->moved,
-			   component->num_traces, add_traces, component);
-}
-
-bt_message_iterator_class_initialize_method_status
-source_iterator_initialize(bt_self_message_iterator *self,
-			   bt_self_message_iterator_configuration *configuration,
-			   bt_self_component_port_output *port)
-{
-	(void)port;
-	/* The time of --begin is found from the beginning; the statuses are the same. */
-	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
-								    BT_TRUE);
-	return (int)source_seek_beginning(self);
 }

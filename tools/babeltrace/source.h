@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The component class source.netsync.fs. */
+/* The component class source.netsync.fs; its message iterators are those of merge.h. */
 #ifndef NETSYNC_BABELTRACE_SOURCE_H
 #define NETSYNC_BABELTRACE_SOURCE_H
 
@@ -18,11 +18,5 @@ source_initialize(bt_self_component_source *self,
 		  bt_self_component_source_configuration *configuration,
 		  const bt_value *params, void *data);
 void source_finalize(bt_self_component_source *self);
-bt_message_iterator_class_seek_beginning_method_status
-source_seek_beginning(bt_self_message_iterator *self);
-bt_message_iterator_class_initialize_method_status
-source_iterator_initialize(bt_self_message_iterator *self,
-			   bt_self_message_iterator_configuration *configuration,
-			   bt_self_component_port_output *port);
 
 #endif
