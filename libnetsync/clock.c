@@ -218,6 +218,19 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t,
 	return 0;
 }
 
+int netsync_convert_many(const struct netsync_clock *clock, size_t num,
+			 const int64_t *t, int64_t *t_ref, int64_t *bound)
+{
+	for (size_t i = 0; i < num; i++) {
+		int ret = netsync_convert(clock, t[i], &t_ref[i],
+					  bound ? &bound[i] : NULL);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 int netsync_interval(const struct netsync_clock *clock, int64_t t,
 		     int64_t *lo, int64_t *hi)
 {

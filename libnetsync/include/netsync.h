@@ -724,6 +724,20 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t,
 		    int64_t *t_ref, int64_t *bound);
 
 /**
+ * netsync_convert_many() - correct many timestamps
+ * @clock: the host's clock
+ * @num: how many
+ * @t: times on it, in any order
+ * @t_ref: where to put as many times, each as netsync_convert() gives it; may be @t
+ * @bound: NULL, or where to put as many bounds
+ *
+ * Return: 0; -ERANGE if one of the results does not fit into 64 bits: those of the
+ * times before it are there.
+ */
+int netsync_convert_many(const struct netsync_clock *clock, size_t num,
+			 const int64_t *t, int64_t *t_ref, int64_t *bound);
+
+/**
  * netsync_interval() - between what times on the reference clock an event was
  * @clock: the host's clock
  * @t: a time on it

@@ -75,6 +75,34 @@ static void test_segments(void **state)
 	netsync_clock_free(c);
 }
 
+static void test_many(void **state)
+{
+	const struct netsync_segment s[] = {
+		{ EPOCH, EPOCH + SEC, 1000, 1 + 100e-6, 0 },
+		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1, 0 },
+	};
+	const struct netsync_knot k[] = { { EPOCH, 5000, 700 },
+					  { EPOCH + SEC, 1000, 600 } };
+	struct netsync_clock *c = make(s, 2, k, 2);
+	int64_t t[100], t_ref[100], bounds[100];
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		t[i] = EPOCH + (i * 37 % 100) * SEC / 50;
+	assert_int_equal(netsync_convert_many(c, 100, t, t_ref, bounds), 0);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(t_ref[i], convert(c, t[i]));
+		assert_int_equal(bounds[i], bound(c, t[i]));
+	}
+	/* In place, as far as results fit. */
+	t[50] = INT64_MAX;
+	assert_int_equal(netsync_convert_many(c, 100, t, t, NULL), -ERANGE);
+	assert_memory_equal(t, t_ref, 50 * sizeof(*t));
+	assert_int_equal(t[50], INT64_MAX);
+	assert_int_equal(netsync_convert_many(c, 0, NULL, NULL, NULL), 0);
+	netsync_clock_free(c);
+}
+
 static void test_bound(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1, 0 };
@@ -284,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_larger_elements),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_order),
