@@ -51,6 +51,12 @@ BT2_OWN_PLUGINDIR = $(or $(shell $(PKG_CONFIG) --variable=plugindir babeltrace2)
 	$(PKG_CONFIG) --variable=libdir babeltrace2)/babeltrace2/plugins)
 IS_SYSTEM = $(and $(filter /usr /usr/local,$(PREFIX)),$(DESTDIR)$(filter 0,$(shell id -u)))
 BT2_PLUGINDIR ?= $(if $(IS_SYSTEM),$(BT2_OWN_PLUGINDIR),$(LIBDIR)/babeltrace2/plugins)
+# The same of Python: a folder of its own below PREFIX, if it has one.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PYTHON_OWN_DIR = $(shell $(PYTHON) -c 'import site; \
+	print(*[p for p in site.getsitepackages() if p.startswith("$(PREFIX)/lib/")][:1])' \
+	2> /dev/null)
+PYTHONDIR ?= $(or $(if $(IS_SYSTEM),$(PYTHON_OWN_DIR)),$(PREFIX)/lib/python3/dist-packages)
 BUILD ?= build
 comma := ,
 
@@ -334,6 +340,7 @@ dkms-remove:
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
+PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Which file is in which package.
 PACKAGE_LISTS := selftests/packaging/test_files
 # What can be said of the source in no time.
@@ -447,7 +454,7 @@ check:
 	selftests/rig/setup build check guest field
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PACKAGE_LISTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 # Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:
@@ -613,12 +620,14 @@ INSTALLED = $(PREFIX)/share/netsync/installed
 install: all
 	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
 		$(MAKE) --no-print-directory stage DESTDIR="$$stage" \
-			BT2_PLUGINDIR="$(BT2_PLUGINDIR)" && \
+			BT2_PLUGINDIR="$(BT2_PLUGINDIR)" PYTHONDIR="$(PYTHONDIR)" && \
 		tools/install put "$$stage" "$(DESTDIR)" "$(INSTALLED)"
 	$(LDCONFIG)
 	@$(if $(filter $(BT2_OWN_PLUGINDIR) $(HOME)/.local/lib/babeltrace2/plugins, \
 		$(BT2_PLUGINDIR)),,echo "For babeltrace2 to find netsync's component classes:" && \
 		echo "    export BABELTRACE_PLUGIN_PATH=$(BT2_PLUGINDIR)")
+	@$(if $(filter $(PYTHON_OWN_DIR),$(PYTHONDIR)),,echo "For python3 to find netsync:" && \
+		echo "    export PYTHONPATH=$(PYTHONDIR)")
 
 .PHONY: uninstall
 uninstall:
@@ -628,10 +637,20 @@ uninstall:
 # As the loader finds libraries that are new.
 LDCONFIG = $(if $(DESTDIR)$(filter-out 0,$(shell id -u)),,PATH="$$PATH:/sbin:/usr/sbin" ldconfig)
 
+# The package of Python; where the loader does not look, it is told of the libraries.
+.PHONY: python-stage
+python-stage:
+	install -d $(DESTDIR)$(PYTHONDIR)/netsync $(DESTDIR)$(MANDIR)/man3
+	install -m 644 $(wildcard python/netsync/*.py) python/netsync/py.typed \
+		$(DESTDIR)$(PYTHONDIR)/netsync
+	$(if $(RPATH),sed -i 's|^LIBDIR = .*|LIBDIR = "$(LIBDIR)"|' \
+		$(DESTDIR)$(PYTHONDIR)/netsync/libraries.py)
+	install -m 644 $(wildcard python/man/*.3) $(DESTDIR)$(MANDIR)/man3
+
 # All that is installed, below DESTDIR, which is empty. The tool that is installed
 # finds the libraries where they are installed.
 .PHONY: stage
-stage:
+stage: python-stage
 	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
 		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
@@ -672,7 +691,8 @@ HOST_ARCHIVE = $(BUILD)/netsync-$(VERSION)-$(KREL).tar.gz
 host-archive: all modules
 	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
 		$(MAKE) --no-print-directory stage DESTDIR="$$stage/all" \
-			BT2_PLUGINDIR="$(BT2_OWN_PLUGINDIR)" && \
+			BT2_PLUGINDIR="$(BT2_OWN_PLUGINDIR)" \
+			PYTHONDIR="$(or $(PYTHON_OWN_DIR),$(PYTHONDIR))" && \
 		for module in $(MODULES)/*.ko; do \
 			install -D -m 644 -t "$$stage/all/usr/lib/modules/$(KREL)/updates" \
 				"$$module" || exit 1; \

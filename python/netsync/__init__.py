@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Bring the clocks of traced machines onto one time base; see netsync-python(3).
+
+    result = netsync.sync(["web", "db"])
+    for message in result.messages(["web", "db"]):
+        print(message.time_ns, message.host, message.msg.event.name)
+"""
+from .clock import Clock, Converted, Interval, Knot, Segment
+from .errors import Error
+from .estimate import Synchronization
+from .events import ClockPoint, Message, Packet
+from .libraries import version
+from .names import Dir, Field, Method, Quality, Sequence
+from .reader import CORRECTED_CLOCK, Reader
+from .result import Host, Identity, Pair, Result, Stack, Stats, Step, Trace
+from .saved import load
+from .sync import sync
+from .traces import Corrected
+
+__all__ = [
+    "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Dir", "Error",
+    "Field", "Host", "Identity", "Interval", "Knot", "Message", "Method", "Packet",
+    "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Stack", "Stats",
+    "Step", "Synchronization", "Trace", "load", "sync", "version",
+]

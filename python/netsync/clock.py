@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Clocks: what corrects the times of a host."""
+from __future__ import annotations
+
+import array
+import ctypes
+import errno
+import sys
+from ctypes import POINTER, c_int64, c_void_p
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional, SupportsIndex, Tuple, Union
+
+from . import structs as s
+from .errors import Error, fail
+from .handles import Handle, int64
+from .libraries import core
+from .names import Sequence
+
+if TYPE_CHECKING:
+    import numpy
+
+_Times = POINTER(c_int64)
+
+
+class Segment(NamedTuple):
+    """t_ref = t + offset_ns + (rate - 1) * (t - from_ns)"""
+    from_ns: int
+    to_ns: int
+    offset_ns: int
+    rate: float
+    bound_ns: Optional[int]         # the largest in it; None: nothing is known
+
+
+class Knot(NamedTuple):
+    """How far the truth can be below and above the corrected time."""
+    time_ns: int
+    below_ns: Optional[int]
+    above_ns: Optional[int]
+
+
+class Converted(NamedTuple):
+    time_ns: int
+    bound_ns: Optional[int]         # how far from the truth it can be
+
+
+class Interval(NamedTuple):
+    lo_ns: Optional[int]            # not earlier than this; None: nothing is known
+    hi_ns: Optional[int]
+
+
+def known(value: int) -> Optional[int]:
+    return None if value == s.UNKNOWN else value
+
+
+def _bound(value: Optional[int]) -> int:
+    return s.UNKNOWN if value is None else int64(value)
+
+
+def _does_not_fit(ret: int) -> Error:
+    return fail(ret, "The corrected time does not fit into 64 bits.")
+
+
+class Clock:
+    """A host's clock against the reference. It does not change, and threads share it."""
+
+    def __init__(self, segments: Iterable[Segment], knots: Iterable[Knot] = (),
+                 growth_ppm: Tuple[float, float] = (0.0, 0.0)) -> None:
+        segment_list, knot_list = list(segments), list(knots)
+        segment_array = (s.netsync_segment * max(1, len(segment_list)))(*(
+            s.netsync_segment(int64(g.from_ns), int64(g.to_ns), int64(g.offset_ns), g.rate,
+                              _bound(g.bound_ns)) for g in segment_list))
+        knot_array = (s.netsync_knot * max(1, len(knot_list)))(*(
+            s.netsync_knot(int64(k.time_ns), _bound(k.below_ns), _bound(k.above_ns))
+            for k in knot_list))
+        model = s.netsync_model(
+            size=ctypes.sizeof(s.netsync_model), num_segments=len(segment_list),
+            num_knots=len(knot_list), segment_size=ctypes.sizeof(s.netsync_segment),
+            knot_size=ctypes.sizeof(s.netsync_knot),
+            segments=ctypes.cast(segment_array, POINTER(s.netsync_segment)),
+            knots=ctypes.cast(knot_array, POINTER(s.netsync_knot)), growth_ppm=growth_ppm)
+        self._make(model)
+
+    @classmethod
+    def _copy(cls, pointer: int) -> "Clock":
+        """Of one that the library keeps until it solves again."""
+        clock = cls.__new__(cls)
+        model = s.netsync_model(size=ctypes.sizeof(s.netsync_model))
+        core.netsync_clock_model(pointer, model)
+        clock._make(model)
+        return clock
+
+    def _make(self, model: s.netsync_model) -> None:
+        pointer = c_void_p()
+        ret = core.netsync_clock_new(model, pointer)
+        if ret:
+            raise fail(ret, "These are not the numbers of a clock: segments and knots must be "
+                       "in order, rates positive, bounds not negative."
+                       if ret == -errno.EINVAL else "There is not enough memory.")
+        self._handle = Handle(pointer.value, core.netsync_clock_free)
+
+    def _model(self) -> s.netsync_model:
+        model = s.netsync_model(size=ctypes.sizeof(s.netsync_model))
+        core.netsync_clock_model(self._handle.pointer, model)
+        return model
+
+    @property
+    def segments(self) -> Tuple[Segment, ...]:
+        model = self._model()
+        elements = (core.netsync_model_segment(model, i)[0] for i in range(model.num_segments))
+        return tuple(Segment(e.from_ns, e.to_ns, e.offset_ns, e.rate, known(e.bound_ns))
+                     for e in elements)
+
+    @property
+    def knots(self) -> Tuple[Knot, ...]:
+        model = self._model()
+        elements = (core.netsync_model_knot(model, i)[0] for i in range(model.num_knots))
+        return tuple(Knot(e.time_ns, known(e.below_ns), known(e.above_ns)) for e in elements)
+
+    @property
+    def growth_ppm(self) -> Tuple[float, float]:
+        """By how much bounds grow before the first knot, and after the last one."""
+        before, after = self._model().growth_ppm
+        return before, after
+
+    def convert(self, time_ns: SupportsIndex) -> Converted:
+        """The same instant on the reference clock, and how far off that can be."""
+        t_ref, bound = c_int64(), c_int64()
+        ret = core.netsync_convert(self._handle.pointer, int64(time_ns), t_ref, bound)
+        if ret:
+            raise _does_not_fit(ret)
+        return Converted(t_ref.value, known(bound.value))
+
+    def interval(self, time_ns: SupportsIndex) -> Interval:
+        """Between which times on the reference clock an event was, guaranteed."""
+        lo, hi = c_int64(), c_int64()
+        ret = core.netsync_interval(self._handle.pointer, int64(time_ns), lo, hi)
+        if ret:
+            raise _does_not_fit(ret)
+        return Interval(None if lo.value == -2**63 else lo.value, known(hi.value))
+
+    def order(self, time_ns: SupportsIndex, other: "Clock", other_ns: SupportsIndex) -> Sequence:
+        """Whether an event at this clock's time was before one at the other's."""
+        return Sequence(core.netsync_order(self._handle.pointer, int64(time_ns),
+                                           other._handle.pointer, int64(other_ns)))
+
+    def convert_many(self, times: Union["numpy.ndarray[Any, Any]", Iterable[int]]) -> Any:
+        """Corrected times and their bounds, as numpy arrays of the same shape for a numpy
+        array (of integers, or datetime64[ns]), else as array.array("q"). A bound that
+        is not known is 2**63 - 1."""
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and isinstance(times, numpy.ndarray):
+            return self._convert_numpy(numpy, times)
+        given = times if isinstance(times, array.array) and times.typecode == "q" else \
+            array.array("q", map(int64, times))
+        t_ref, bound = (array.array("q", bytes(8 * len(given))) for _ in range(2))
+        self._convert(len(given), *(a.buffer_info()[0] for a in (given, t_ref, bound)))
+        return t_ref, bound
+
+    def _convert_numpy(self, numpy: Any, times: Any) -> Any:
+        is_date = times.dtype == numpy.dtype("datetime64[ns]")
+        if not is_date and (times.dtype.kind not in "iu" or
+                            not numpy.can_cast(times.dtype, numpy.int64)):
+            raise TypeError(f"times are int64 or datetime64[ns], not {times.dtype}: a float "
+                            "holds no time exactly")
+        given = numpy.ascontiguousarray(times.view("int64") if is_date else times,
+                                        dtype=numpy.int64)
+        t_ref, bound = numpy.empty(times.shape, "int64"), numpy.empty(times.shape, "int64")
+        self._convert(given.size, given.ctypes.data, t_ref.ctypes.data, bound.ctypes.data)
+        return (t_ref.view("datetime64[ns]") if is_date else t_ref), bound
+
+    def _convert(self, num: int, *addresses: int) -> None:
+        ret = core.netsync_convert_many(self._handle.pointer, num,
+                                        *(ctypes.cast(a, _Times) for a in addresses))
+        if ret:
+            raise _does_not_fit(ret)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A synchronization: hosts and packet events go in, a Result comes out."""
+from __future__ import annotations
+
+import ctypes
+import errno
+from typing import Any, Callable, List, Optional, SupportsIndex, Tuple, Union
+
+from . import structs as s
+from .clock import Clock, known
+from .errors import Error
+from .events import ClockPoint, Message, Packet
+from .handles import Handle, decode, encode, int64, uint
+from .libraries import core
+from .names import Dir, Method, Quality
+from .result import Host, Pair, Result, Stack, Stats, Step, Trace
+
+
+def method_of(name: Union[str, Method]) -> Method:
+    if isinstance(name, str) and name.upper() not in Method.__members__:
+        raise Error(errno.EINVAL, f"There is no method {name!r}; methods are: "
+                    f"{', '.join(m.name.lower() for m in Method)}.")
+    return Method[name.upper()] if isinstance(name, str) else name
+
+
+class Synchronization:
+    """struct netsync. Threads may share one: whoever comes second waits."""
+
+    def __init__(self) -> None:
+        self._handle = Handle(core.netsync_new(), core.netsync_free, core.netsync_error)
+        # What the library calls must stay as long as it does.
+        self._watchers: List[Any] = []
+        # Those that read into this one: what they tell of the traces of a host.
+        self._traces: List[Callable[[], Tuple[Trace, ...]]] = []
+
+    # ---- input
+
+    def add_host(self, name: str) -> int:
+        """Add a clock. Return: the host's number."""
+        return self._handle.number(core.netsync_add_host, encode(name))
+
+    def extend_span(self, host: SupportsIndex, time_ns: SupportsIndex) -> None:
+        """The host was traced at this time, too."""
+        self._handle.call(core.netsync_extend_span, uint(host), int64(time_ns))
+
+    def push_packet(self, packet: Packet) -> None:
+        self._handle.call(core.netsync_push_packet, packet._struct())
+
+    def advance(self, host: SupportsIndex, time_ns: Optional[SupportsIndex]) -> None:
+        """All the host's packets of before this time were pushed; None: all of them."""
+        self._handle.call(core.netsync_advance, uint(host),
+                          s.UNKNOWN if time_ns is None else int64(time_ns))
+
+    def limit_packets(self, num: SupportsIndex) -> None:
+        """So many packets at most wait for their counterparts."""
+        self._handle.call(core.netsync_limit_packets, uint(num))
+
+    def push_message(self, from_host: SupportsIndex, to_host: SupportsIndex,
+                     send_ns: SupportsIndex, recv_ns: SupportsIndex) -> None:
+        self._handle.call(core.netsync_push_message, uint(from_host), uint(to_host),
+                          int64(send_ns), int64(recv_ns))
+
+    def push_clock(self, point: ClockPoint) -> None:
+        self._handle.call(core.netsync_push_clock, point._struct())
+
+    # ---- watching
+
+    def watch_packets(self, function: Optional[Callable[[Packet], None]]) -> None:
+        """Have a function told of each packet event that is pushed; None: no longer."""
+        self._watch(core.netsync_watch_packets, s.packet_func, Packet, function)
+
+    def watch_messages(self, function: Optional[Callable[[Message], None]]) -> None:
+        """Have a function told of each message that is found; None: no longer."""
+        self._watch(core.netsync_watch_messages, s.message_func, Message, function)
+
+    def _watch(self, watch: Any, func: Any, kind: Any,
+               function: Optional[Callable[[Any], None]]) -> None:
+        callback = func()
+        if function is not None:
+            told = function
+            call = self._handle.guard.told(lambda _, struct: told(kind._from(struct[0])))
+
+            def tell(data: Any, struct: Any) -> None:
+                call(data, struct)
+            callback = func(tell)
+        self._handle.call(watch, callback, None)
+        self._watchers = [w for w in self._watchers if not isinstance(w, func)] + [callback]
+
+    # ---- solving
+
+    def solve(self, *, method: Union[str, Method] = Method.AUTO,
+              reference: Optional[str] = None, max_skew_ppm: float = 0.0,
+              max_drift_ppm_s: float = 0.0) -> Result:
+        """Match what is not matched yet, and estimate every clock. Python's lock is
+        released meanwhile."""
+        options = s.netsync_options(
+            size=ctypes.sizeof(s.netsync_options), method=method_of(method),
+            reference=None if reference is None else encode(reference),
+            max_skew_ppm=max_skew_ppm, max_drift_ppm_s=max_drift_ppm_s)
+        solved: List[Result] = []
+
+        def solve(pointer: int) -> int:
+            ret: int = core.netsync_solve(pointer, options)
+            if ret == 0:
+                solved.append(_collect(pointer))
+            return ret
+        self._handle.call(solve)
+        traces = [trace for of_reader in self._traces for trace in of_reader()]
+        for number, host in enumerate(solved[0].hosts.values()):
+            own = tuple(trace for trace in traces if trace.host == number)
+            if own:
+                object.__setattr__(host, "traces", own)
+                object.__setattr__(host, "identity", _identity(own[0]))
+        return solved[0]
+
+
+def _identity(trace: Trace) -> Any:
+    """Of a host, by its first trace."""
+    clock = trace.identity
+    assert clock
+    return type(clock)(clock.host_name, clock.name, clock.uuid,
+                       clock.epoch_ns + trace.shift_ns)
+
+
+# ---- what was solved ---------------------------------------------------------------
+
+def _filled(struct: Any, get: Callable[..., int], *arguments: Any) -> Any:
+    found = struct(size=ctypes.sizeof(struct))
+    ret = get(*arguments, found)
+    assert ret == 0, ret
+    return found
+
+
+def _stack(pointer: int, host: int, way: Dir) -> Stack:
+    stack = _filled(s.netsync_stack, core.netsync_get_stack, pointer, host, way)
+    return Stack(stack.packets, known(stack.min_ns), known(stack.median_ns),
+                 known(stack.p99_ns), known(stack.max_ns))
+
+
+def _step(pointer: int, host: int, index: int) -> Step:
+    step = _filled(s.netsync_step, core.netsync_get_step, pointer, host, index)
+    return Step(step.time_ns, step.within_ns, step.offset_ns, step.skew_ppm, bool(step.known))
+
+
+def _host(pointer: int, host: int) -> Host:
+    info = _filled(s.netsync_host_info, core.netsync_get_host, pointer, host)
+    clock = core.netsync_host_clock(pointer, host)
+    seen = info.first_ns <= info.last_ns
+    return Host(
+        decode(info.name), Quality(info.quality), info.packets,
+        info.first_ns if seen else None, info.last_ns if seen else None,
+        known(info.bound_median_ns), known(info.bound_max_ns), info.island,
+        Clock._copy(clock) if clock else None,
+        tuple(_step(pointer, host, i) for i in range(info.num_steps)),
+        _stack(pointer, host, Dir.OUT), _stack(pointer, host, Dir.IN))
+
+
+def _pair(pointer: int, index: int, names: List[str]) -> Pair:
+    info = _filled(s.netsync_pair_info, core.netsync_get_pair, pointer, index)
+    return Pair((names[info.host[0]], names[info.host[1]]), Quality(info.quality),
+                (info.messages[0], info.messages[1]), (info.hull[0], info.hull[1]),
+                (known(info.min_delay_ns[0]), known(info.min_delay_ns[1])),
+                info.inversions_before, info.inversions_after, info.rate_min, info.rate_max,
+                info.matched, info.nat, info.ambiguous, info.unmatched)
+
+
+def _collect(pointer: int) -> Result:
+    hosts = [_host(pointer, i) for i in range(core.netsync_num_hosts(pointer))]
+    names = [host.name for host in hosts]
+    stats = _filled(s.netsync_stats, core.netsync_get_stats, pointer)
+    return Result(
+        names[core.netsync_reference(pointer)], dict(zip(names, hosts)),
+        tuple(_pair(pointer, i, names) for i in range(core.netsync_num_pairs(pointer))),
+        Stats(stats.packets, stats.matched, stats.unmatched, stats.ambiguous, stats.loopback,
+              stats.unsupported, stats.nat, stats.evicted))

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Packet events, messages, and points of steered clocks."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import errno
+import ipaddress
+from typing import Any, Dict, Optional, Tuple, Union
+
+from . import structs as s
+from .errors import Error
+from .handles import int64, uint
+from .names import Dir, Field
+
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+
+# Which fields of a struct netsync_packet, or netsync_message, a bit says are known.
+_KNOWN: Dict[Field, Tuple[str, ...]] = {
+    Field.ADDRS: ("saddr", "daddr"), Field.PORTS: ("sport", "dport"),
+    Field.IP_ID: ("ip_id",), Field.LEN: ("len",), Field.WINDOW: ("window",),
+    Field.TSTAMP: ("tsval", "tsecr"), Field.SKB: ("skb",), Field.NETNS: ("netns",),
+    Field.GSO: ("gso_size", "gso_segs"), Field.DIGEST: ("digest",),
+    Field.CHECKSUM: ("checksum",), Field.ECHO: ("icmp_type", "icmp_id", "icmp_seq"),
+    Field.SCTP: ("vtag", "chunk"), Field.TSN: ("tsn",),
+}
+_TYPES: Dict[str, Any] = {name: ctype for name, ctype, *_ in s.netsync_packet._fields_}
+
+
+def _pack(address: Union[str, bytes, Address]) -> bytes:
+    """16 bytes; IPv4 as ::ffff:a.b.c.d."""
+    if isinstance(address, bytes) and len(address) == 16:
+        return address
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError as error:
+        raise Error(errno.EINVAL, f"{address!r} is no IPv4 or IPv6 address.") from error
+    return found.packed if found.version == 6 else bytes(10) + b"\xff\xff" + found.packed
+
+
+def _unpack(raw: Any) -> Address:
+    address = ipaddress.IPv6Address(bytes(raw))
+    return address.ipv4_mapped or address
+
+
+def _known(struct: Any) -> Dict[str, Any]:
+    """The fields of a structure that it says are known."""
+    names = {name for name, *_ in struct._fields_}
+    found = {}
+    for bit, group in _KNOWN.items():
+        for name in group if struct.fields & bit else ():
+            if name in names:
+                value = getattr(struct, name)
+                found[name] = _unpack(value) if name.endswith("addr") else value
+    return found
+
+
+@dataclasses.dataclass
+class Packet:
+    """A packet event: struct netsync_packet. None: the source does not know it."""
+    host: int
+    time_ns: int
+    dir: Dir
+    protocol: int                   # IP protocol number: 6 TCP, 17 UDP, ...
+    seq: int = 0
+    ack: int = 0
+    flags: int = 0
+    point: int = 0                  # where on the host it was seen
+    saddr: Union[str, bytes, Address, None] = None
+    daddr: Union[str, bytes, Address, None] = None
+    sport: Optional[int] = None
+    dport: Optional[int] = None
+    ip_id: Optional[int] = None
+    len: Optional[int] = None
+    window: Optional[int] = None
+    tsval: Optional[int] = None
+    tsecr: Optional[int] = None
+    no_tstamp: bool = False         # known to be without TCP's option
+    skb: Optional[int] = None
+    netns: Optional[int] = None
+    gso_size: Optional[int] = None
+    gso_segs: Optional[int] = None
+    digest: Optional[int] = None
+    checksum: Optional[int] = None
+    icmp_type: Optional[int] = None
+    icmp_id: Optional[int] = None
+    icmp_seq: Optional[int] = None
+    vtag: Optional[int] = None
+    chunk: Optional[int] = None
+    tsn: Optional[int] = None
+
+    def _struct(self) -> s.netsync_packet:
+        struct = s.netsync_packet(size=ctypes.sizeof(s.netsync_packet),
+                                  host=uint(self.host), time_ns=int64(self.time_ns))
+        for name in "dir", "protocol", "seq", "ack", "flags", "point":
+            self._set(struct, name)
+        for bit, group in _KNOWN.items():
+            given = [getattr(self, name) is not None for name in group]
+            if any(given) != all(given):
+                raise Error(errno.EINVAL, f"Of a packet, {' and '.join(group)} are known "
+                            "together or not at all.")
+            if all(given):
+                struct.fields |= bit
+                for name in group:
+                    self._set(struct, name)
+        if self.no_tstamp:
+            struct.fields |= Field.NO_TSTAMP
+        return struct
+
+    def _set(self, struct: s.netsync_packet, name: str) -> None:
+        value = getattr(self, name)
+        if name.endswith("addr"):
+            setattr(struct, name, s.Address(*_pack(value)))
+        else:
+            setattr(struct, name, uint(value, 8 * ctypes.sizeof(_TYPES[name])))
+
+    @classmethod
+    def _from(cls, struct: Any) -> "Packet":
+        return cls(struct.host, struct.time_ns, Dir(struct.dir), struct.protocol, struct.seq,
+                   struct.ack, struct.flags, struct.point,
+                   no_tstamp=bool(struct.fields & Field.NO_TSTAMP), **_known(struct))
+
+
+@dataclasses.dataclass
+class Message:
+    """A packet that left one host and arrived at another: struct netsync_message."""
+    from_host: int
+    to_host: int
+    send_ns: int                    # on the clock of from_host
+    recv_ns: int                    # on that of to_host
+    protocol: Optional[int] = None
+    saddr: Optional[Address] = None
+    daddr: Optional[Address] = None
+    sport: Optional[int] = None
+    dport: Optional[int] = None
+    len: Optional[int] = None
+
+    @classmethod
+    def _from(cls, struct: Any) -> "Message":
+        return cls(getattr(struct, "from"), struct.to, struct.send_ns, struct.recv_ns,
+                   struct.protocol or None, **_known(struct))
+
+
+@dataclasses.dataclass
+class ClockPoint:
+    """What a clock that nobody steers showed: struct netsync_clock_point."""
+    host: int
+    time_ns: int
+    raw_ns: int
+    within_ns: int = 0
+    rate: float = 0.0               # 0: unknown
+    was_set: bool = False
+
+    def _struct(self) -> s.netsync_clock_point:
+        return s.netsync_clock_point(
+            size=ctypes.sizeof(s.netsync_clock_point), host=uint(self.host),
+            time_ns=int64(self.time_ns), raw_ns=int64(self.raw_ns),
+            within_ns=int64(self.within_ns), rate=self.rate, was_set=self.was_set)

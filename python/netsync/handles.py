@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the libraries allocate: used by one thread at a time, released in order; and
+values that fit into the libraries' types, or are refused."""
+from __future__ import annotations
+
+import errno
+import operator
+import os
+import threading
+from typing import Any, Callable, Optional, SupportsIndex, Union
+
+from .errors import Error, fail, no_memory
+
+Text = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+def int64(value: SupportsIndex) -> int:
+    """A time: never a float, which holds none exactly."""
+    number = operator.index(value)
+    if not -2**63 <= number < 2**63:
+        raise Error(errno.ERANGE, f"{number} does not fit into 64 bits.")
+    return number
+
+
+def uint(value: SupportsIndex, bits: int = 32) -> int:
+    number = operator.index(value)
+    if not 0 <= number < 2**bits:
+        raise Error(errno.EINVAL, f"{number} is not from 0 to {2**bits - 1}.")
+    return number
+
+
+def encode(text: Text) -> bytes:
+    """Names and paths are bytes to the libraries."""
+    raw = os.fsencode(text)
+    if b"\0" in raw:
+        raise Error(errno.EINVAL, f"{raw!r} holds a zero byte, as no name or path does.")
+    return raw
+
+
+def decode(raw: Optional[bytes]) -> str:
+    return os.fsdecode(raw or b"")
+
+
+class Guard:
+    """A lock that whoever has it cannot wait for; and what was raised by a function
+    that the library called, until it returns."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0
+        self.raised: Optional[BaseException] = None
+
+    def __enter__(self) -> None:
+        if self._owner == threading.get_ident():
+            raise Error(errno.EDEADLK, "A function that is told of something must not use "
+                        "what tells it: collect what it is told, and go on afterwards.")
+        self._lock.acquire()
+        self._owner = threading.get_ident()
+
+    def __exit__(self, *_: object) -> None:
+        self._owner = 0
+        self._lock.release()
+
+    def told(self, function: Callable[..., Optional[int]], otherwise: int = 0) -> Callable[..., int]:
+        """The same function for the library: what it raises is kept."""
+        def call(*arguments: Any) -> int:
+            try:
+                return function(*arguments) or 0
+            except BaseException as error:  # raised again by Handle.call()
+                self.raised = self.raised or error
+                return otherwise
+        return call
+
+
+class Handle:
+    """A pointer that is released with the last reference to it, before what it needs."""
+
+    def __init__(self, pointer: Optional[int], free: Callable[[int], None],
+                 error: Optional[Callable[[int], bytes]] = None,
+                 needs: Optional["Handle"] = None) -> None:
+        self.pointer = pointer
+        if not pointer:
+            raise no_memory()
+        self._free = free
+        self._error = error
+        self._needs = needs
+        self.guard: Guard = needs.guard if needs else Guard()
+
+    def __del__(self) -> None:
+        if self.pointer:
+            self._free(self.pointer)
+
+    def call(self, function: Callable[..., Optional[int]], *arguments: Any) -> None:
+        """Call with the pointer. A negative result, or what a function that was called
+        meanwhile raised, becomes an exception."""
+        self.number(function, *arguments)
+
+    def number(self, function: Callable[..., Optional[int]], *arguments: Any) -> int:
+        """The same, for the result that is not negative."""
+        with self.guard:
+            result = function(self.pointer, *arguments)
+            raised, self.guard.raised = self.guard.raised, None
+            if raised:
+                raise raised
+            if result is not None and result < 0:
+                assert self.pointer
+                raise fail(result, decode(self._error(self.pointer)) if self._error else "")
+        return result or 0

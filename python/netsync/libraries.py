@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The functions of libnetsync and libnetsync-io, by ctypes, which needs no compiler,
+goes with every version of Python, and lets go of Python's lock in each call."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from ctypes import (POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p)
+from typing import Any
+
+from . import structs as s
+
+# Where make install put the libraries; "": where the loader looks by itself.
+LIBDIR = ""
+
+# What it returns, what it takes.
+FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "netsync_version": (c_char_p,),
+    "netsync_new": (c_void_p,),
+    "netsync_free": (None, c_void_p),
+    "netsync_error": (c_char_p, c_void_p),
+    "netsync_add_host": (c_int, c_void_p, c_char_p),
+    "netsync_extend_span": (c_int, c_void_p, c_uint32, c_int64),
+    "netsync_push_packet": (c_int, c_void_p, POINTER(s.netsync_packet)),
+    "netsync_advance": (c_int, c_void_p, c_uint32, c_int64),
+    "netsync_limit_packets": (None, c_void_p, c_uint32),
+    "netsync_push_message": (c_int, c_void_p, c_uint32, c_uint32, c_int64, c_int64),
+    "netsync_push_clock": (c_int, c_void_p, POINTER(s.netsync_clock_point)),
+    "netsync_watch_packets": (None, c_void_p, s.packet_func, c_void_p),
+    "netsync_watch_messages": (None, c_void_p, s.message_func, c_void_p),
+    "netsync_solve": (c_int, c_void_p, POINTER(s.netsync_options)),
+    "netsync_quality_name": (c_char_p, c_int),
+    "netsync_num_hosts": (c_uint32, c_void_p),
+    "netsync_num_pairs": (c_uint32, c_void_p),
+    "netsync_reference": (c_int, c_void_p),
+    "netsync_get_host": (c_int, c_void_p, c_uint32, POINTER(s.netsync_host_info)),
+    "netsync_get_pair": (c_int, c_void_p, c_uint32, POINTER(s.netsync_pair_info)),
+    "netsync_get_stats": (c_int, c_void_p, POINTER(s.netsync_stats)),
+    "netsync_get_step": (c_int, c_void_p, c_uint32, c_uint32, POINTER(s.netsync_step)),
+    "netsync_get_stack": (c_int, c_void_p, c_uint32, c_int, POINTER(s.netsync_stack)),
+    "netsync_host_clock": (c_void_p, c_void_p, c_uint32),
+    "netsync_clock_new": (c_int, POINTER(s.netsync_model), POINTER(c_void_p)),
+    "netsync_clock_free": (None, c_void_p),
+    "netsync_clock_model": (c_int, c_void_p, POINTER(s.netsync_model)),
+    "netsync_model_segment": (POINTER(s.netsync_segment), POINTER(s.netsync_model), c_uint32),
+    "netsync_model_knot": (POINTER(s.netsync_knot), POINTER(s.netsync_model), c_uint32),
+    "netsync_convert": (c_int, c_void_p, c_int64, POINTER(c_int64), POINTER(c_int64)),
+    "netsync_convert_many": (c_int, c_void_p, c_size_t, POINTER(c_int64), POINTER(c_int64),
+                             POINTER(c_int64)),
+    "netsync_interval": (c_int, c_void_p, c_int64, POINTER(c_int64), POINTER(c_int64)),
+    "netsync_order": (c_int, c_void_p, c_int64, c_void_p, c_int64),
+}
+IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "netsync_io_new": (c_void_p, c_void_p),
+    "netsync_io_free": (None, c_void_p),
+    "netsync_io_error": (c_char_p, c_void_p),
+    "netsync_io_set_warn": (None, c_void_p, s.warn_func, c_void_p),
+    "netsync_io_add": (c_int, c_void_p, c_char_p),
+    "netsync_io_add_address": (c_int, c_void_p, c_char_p),
+    "netsync_io_add_messages": (c_int, c_void_p, c_char_p, c_int),
+    "netsync_io_add_packets": (c_int, c_void_p, c_char_p, c_int),
+    "netsync_io_add_clocks": (c_int, c_void_p, c_char_p, c_int),
+    "netsync_io_set_split_netns": (None, c_void_p, c_int),
+    "netsync_io_read": (c_int, c_void_p, s.progress_func, c_void_p),
+    "netsync_io_add_live": (c_int, c_void_p, c_char_p),
+    "netsync_io_poll": (c_int, c_void_p, c_int),
+    "netsync_io_num_traces": (c_uint32, c_void_p),
+    "netsync_io_get_trace": (c_int, c_void_p, c_uint32, POINTER(s.netsync_io_trace)),
+    "netsync_io_copy_tracedat": (c_int, c_void_p, c_char_p, c_char_p,
+                                 POINTER(s.netsync_io_knot), c_uint32, c_uint32,
+                                 s.progress_func, c_void_p),
+    "netsync_io_copy_capture": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
+}
+
+
+def _load(name: str, functions: dict[str, tuple[Any, ...]]) -> Any:
+    path = os.path.join(LIBDIR, name)
+    try:
+        library = ctypes.CDLL(path)
+        for function, (result, *arguments) in functions.items():
+            getattr(library, function).restype = result
+            getattr(library, function).argtypes = arguments
+    except OSError as error:
+        raise ImportError(f"{path} cannot be loaded: install libnetsync, or name its folder "
+                          f"in LD_LIBRARY_PATH ({error}).") from error
+    except AttributeError as error:
+        raise ImportError(f"{path} is older than this package, or damaged: install both of "
+                          f"one version ({error}).") from error
+    return library
+
+
+core = _load("libnetsync.so.0", FUNCTIONS)
+
+
+@functools.lru_cache(maxsize=None)
+def io() -> Any:
+    """libnetsync-io, which brings Babeltrace 2 with it: when it is needed first."""
+    return _load("libnetsync-io.so.0", IO_FUNCTIONS)
+
+
+def version() -> str:
+    """The version of the library."""
+    text: bytes = core.netsync_version()
+    return text.decode()

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The enumerations of netsync.h."""
+from __future__ import annotations
+
+import enum
+
+
+class Dir(enum.IntEnum):
+    """enum netsync_dir: whether a packet leaves the host, or arrives there."""
+    OUT = 0
+    IN = 1
+
+
+class Field(enum.IntFlag):
+    """enum netsync_packet_fields: what the source of a packet event knows."""
+    ADDRS = 1 << 0
+    PORTS = 1 << 1
+    IP_ID = 1 << 2
+    LEN = 1 << 3
+    WINDOW = 1 << 4
+    TSTAMP = 1 << 5
+    NO_TSTAMP = 1 << 6
+    SKB = 1 << 7
+    NETNS = 1 << 8
+    GSO = 1 << 9
+    DIGEST = 1 << 10
+    CHECKSUM = 1 << 11
+    ECHO = 1 << 12
+    SCTP = 1 << 13
+    TSN = 1 << 14
+
+
+class Method(enum.IntEnum):
+    """enum netsync_method: how clocks are estimated."""
+    AUTO = 0
+    HULL = 1
+    REGRESSION = 2
+
+
+class Quality(enum.IntEnum):
+    """enum netsync_quality: how much is known of a clock, or a pair."""
+    ABSENT = 0
+    INCOMPLETE = 1
+    APPROXIMATE = 2
+    ACCURATE = 3
+
+
+class Sequence(enum.IntEnum):
+    """enum netsync_sequence: which of two events was first."""
+    BEFORE = -1
+    UNCERTAIN = 0
+    AFTER = 1

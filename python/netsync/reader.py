@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A reader: traces, live sessions and texts go in, into a Synchronization."""
+from __future__ import annotations
+
+import ctypes
+import errno
+import uuid
+from typing import Any, Callable, Iterable, List, Optional, SupportsIndex, Tuple
+
+from . import structs as s
+from .clock import known
+from .estimate import Synchronization
+from .handles import Handle, Text, decode, encode, int64, uint
+from .libraries import io
+from .result import Identity, Trace
+
+# The name of the clock in CTF traces whose times netsync has corrected.
+CORRECTED_CLOCK = "netsync"
+
+Progress = Callable[[int, int], Any]
+
+
+def _trace(info: s.netsync_io_trace) -> Trace:
+    seen = info.first_ns <= info.last_ns
+    clock = uuid.UUID(bytes=bytes(info.clock_uuid)) if info.has_clock_uuid else None
+    return Trace(
+        decode(info.path), info.shift_ns, info.netns or None,
+        None if info.host == s.NO_HOST else info.host, info.packets,
+        known(info.first_ns) if seen else None, info.last_ns if seen else None,
+        info.lost_events, info.lost_packets, info.damaged, bool(info.running),
+        bool(info.late), decode(info.format),
+        Identity(decode(info.host_name),
+                 None if info.clock_name is None else decode(info.clock_name), clock,
+                 info.epoch_ns),
+        None if info.readable is None else decode(info.readable))
+
+
+class Reader:
+    """struct netsync_io. @warn is told of what went less than well."""
+
+    def __init__(self, synchronization: Synchronization,
+                 warn: Optional[Callable[[str], Any]] = None) -> None:
+        library = self._io = io()
+        needs = synchronization._handle
+        self._handle = Handle(library.netsync_io_new(needs.pointer), library.netsync_io_free,
+                              library.netsync_io_error, needs)
+        if warn is not None:
+            say = warn
+            call = needs.guard.told(lambda _, sentence: say(decode(sentence)) and 0)
+
+            def tell(data: Any, sentence: bytes) -> None:
+                call(data, sentence)
+            self._warn = s.warn_func(tell)
+            self._handle.call(library.netsync_io_set_warn, self._warn, None)
+        synchronization._traces.append(lambda: self.traces)
+
+    def add(self, what: Text) -> int:
+        """Open the traces of a file or folder: "PATH", or "NAME=PATH". Return: how many."""
+        return self._handle.number(self._io.netsync_io_add, encode(what))
+
+    def add_address(self, what: str) -> None:
+        """An address of a captured host: "NAME=ADDRESS"."""
+        self._handle.call(self._io.netsync_io_add_address, encode(what))
+
+    def add_messages(self, path: Text, strict: bool = False) -> None:
+        """A text of messages; see netsync-messages(5)."""
+        self._handle.call(self._io.netsync_io_add_messages, encode(path), strict)
+
+    def add_packets(self, path: Text, strict: bool = False) -> None:
+        """A text of packet events; see netsync-packets(5)."""
+        self._handle.call(self._io.netsync_io_add_packets, encode(path), strict)
+
+    def add_clocks(self, path: Text, strict: bool = False) -> None:
+        """A text of how clocks were steered; see netsync-clocks(5)."""
+        self._handle.call(self._io.netsync_io_add_clocks, encode(path), strict)
+
+    def split_netns(self, split: bool = True) -> None:
+        """Make a host of every network namespace."""
+        self._handle.call(self._io.netsync_io_set_split_netns, split)
+
+    def read(self, progress: Optional[Progress] = None) -> None:
+        """Read all that was added. @progress is called with how much is done, of how much;
+        if it returns anything true, reading stops with an Error."""
+        self._handle.call(self._io.netsync_io_read, self._progress(progress), None)
+
+    def _progress(self, progress: Optional[Progress]) -> Any:
+        """Called in any case, so that ^C is heard and what watchers raise ends it."""
+        guard = self._handle.guard
+
+        def step(_: Any, done: int, total: int) -> int:
+            return int(bool(guard.raised or (progress and progress(done, total))))
+        return s.progress_func(guard.told(step, otherwise=1))
+
+    def add_live(self, url: str) -> None:
+        """Follow live sessions of an LTTng relay daemon: "net://HOST[:PORT]..."."""
+        self._handle.call(self._io.netsync_io_add_live, encode(url))
+
+    def poll(self, timeout_ms: int = 0) -> int:
+        """Push what has come from live sessions. Return: how many packet events."""
+        return self._handle.number(self._io.netsync_io_poll, uint(timeout_ms, 31))
+
+    @property
+    def traces(self) -> Tuple[Trace, ...]:
+        found: List[Trace] = []
+
+        def collect(pointer: int) -> None:
+            for i in range(self._io.netsync_io_num_traces(pointer)):
+                info = s.netsync_io_trace(size=ctypes.sizeof(s.netsync_io_trace))
+                self._io.netsync_io_get_trace(pointer, i, info)
+                found.append(_trace(info))
+        self._handle.call(collect)
+        return tuple(found)
+
+    # ---- copies with other times
+
+    def copy_tracedat(self, source: Text, to: Text,
+                      knots: Iterable[Tuple[SupportsIndex, SupportsIndex]],
+                      progress: Optional[Progress] = None) -> None:
+        """Copy a trace.dat file with other times: between knots, each a time in the file
+        and what it is to be, these are interpolated."""
+        pairs = [s.netsync_io_knot(int64(time), int64(new)) for time, new in knots]
+        array = (s.netsync_io_knot * max(1, len(pairs)))(*pairs)
+        self._handle.call(self._io.netsync_io_copy_tracedat, encode(source), encode(to), array,
+                          len(pairs), ctypes.sizeof(s.netsync_io_knot),
+                          self._progress(progress), None)
+
+    def copy_capture(self, source: Text, to: Text,
+                     time: Callable[[int], Optional[SupportsIndex]]) -> None:
+        """Copy a capture with other times: each is given to @time, which returns what it is
+        to be; None: it cannot be changed."""
+        def change(_: Any, time_ns: int, new_ns: Any) -> int:
+            new = time(time_ns)
+            if new is None:
+                return -errno.ERANGE
+            new_ns[0] = int64(new)
+            return 0
+        callback = s.time_func(self._handle.guard.told(change, otherwise=-errno.ECANCELED))
+        self._handle.call(self._io.netsync_io_copy_capture, encode(source), encode(to),
+                          callback, None)

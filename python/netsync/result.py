@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What came of it: hosts and their clocks, pairs, statistics. Copies, which stay."""
+from __future__ import annotations
+
+import dataclasses
+import errno
+from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple, Union
+from uuid import UUID
+
+from .clock import Clock
+from .errors import Error
+from .handles import Text
+from .names import Quality
+
+if TYPE_CHECKING:
+    from .traces import Corrected
+
+# So far outside of its span a result holds, if that is as long: netsync-sync.json(5).
+_MIN_SLACK = 60 * 10**9         # ns
+_MAX_SLACK = 3600 * 10**9       # ns
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A sudden change of a clock: struct netsync_step."""
+    time_ns: int
+    within_ns: int
+    offset_ns: int
+    skew_ppm: float
+    known: Optional[bool] = None    # it was told, not found; None: a file does not say
+
+
+@dataclasses.dataclass(frozen=True)
+class Stack:
+    """How long packets took through a host's network stack: struct netsync_stack."""
+    packets: int
+    min_ns: Optional[int]
+    median_ns: Optional[int]
+    p99_ns: Optional[int]
+    max_ns: Optional[int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity:
+    """By what the traces of a host are known: the clock that they were recorded with."""
+    host_name: str
+    name: Optional[str]
+    uuid: Optional[UUID]
+    epoch_ns: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    """What one tracing session wrote: struct netsync_io_trace. Of a loaded result, path,
+    shift_ns and netns alone are known."""
+    path: str
+    shift_ns: int = 0
+    netns: Optional[int] = None
+    host: Optional[int] = None
+    packets: Optional[int] = None
+    first_ns: Optional[int] = None
+    last_ns: Optional[int] = None
+    lost_events: Optional[int] = None
+    lost_packets: Optional[int] = None
+    damaged: Optional[int] = None
+    running: Optional[bool] = None
+    late: Optional[bool] = None
+    format: Optional[str] = None
+    identity: Optional[Identity] = None
+    readable: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """A host, that is, one clock: struct netsync_host_info, and what belongs to it."""
+    name: str
+    quality: Quality
+    packets: int
+    first_ns: Optional[int]
+    last_ns: Optional[int]
+    bound_median_ns: Optional[int]
+    bound_max_ns: Optional[int]
+    island: int
+    corrected: Optional[Clock]      # None: it could not be corrected
+    steps: Tuple[Step, ...]
+    stack_out: Stack
+    stack_in: Stack
+    identity: Optional[Identity] = None     # None: it has no traces
+    traces: Tuple[Trace, ...] = ()
+
+    @property
+    def clock(self) -> Clock:
+        """What corrects its times; an Error where that is not known."""
+        if self.corrected is None:
+            raise Error(errno.ENODATA, f"The clock of {self.name} could not be corrected: no "
+                        "message connects it with the reference.")
+        return self.corrected
+
+    def holds(self, time_ns: int) -> bool:
+        """Is this time within what was traced, or near enough?"""
+        if self.first_ns is None or self.last_ns is None:
+            return True
+        slack = min(max(self.last_ns - self.first_ns, _MIN_SLACK), _MAX_SLACK)
+        return self.first_ns - slack <= time_ns <= self.last_ns + slack
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """Two hosts that exchanged messages: struct netsync_pair_info. Of two values, the
+    second is of the way back."""
+    hosts: Tuple[str, str]
+    quality: Quality
+    messages: Tuple[int, int]
+    hull: Tuple[int, int]
+    min_delay_ns: Tuple[Optional[int], Optional[int]]
+    inversions_before: int
+    inversions_after: int
+    rate_min: float
+    rate_max: float
+    matched: int
+    nat: int
+    ambiguous: int
+    unmatched: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Stats:
+    """Where packet events went: struct netsync_stats."""
+    packets: int
+    matched: int
+    unmatched: int
+    ambiguous: int
+    loopback: int
+    unsupported: int
+    nat: int
+    evicted: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """The clocks of all hosts against that of one, the reference."""
+    reference: str
+    hosts: Dict[str, Host]
+    pairs: Tuple[Pair, ...]
+    stats: Stats
+
+    def host_of(self, trace: Trace) -> Tuple[Host, int]:
+        """The host whose trace it is, by its clock, and what is to be added to times in
+        it to get the host's."""
+        clock = trace.identity
+        found = [host for host in self.hosts.values() if clock and host.identity and
+                 host.identity.name == clock.name and host.identity.uuid == clock.uuid]
+        # A clock that has an uuid is known by that, under another name, too; that of a
+        # copied machine is another one's as well.
+        same_name = [host for host in found if clock and host.identity and
+                     host.identity.host_name == clock.host_name]
+        found = same_name or (found if clock and clock.uuid else [])
+        if not found:
+            raise Error(errno.ENOENT, f"{trace.path}: the result has no host with this clock; "
+                        f"its hosts are: {', '.join(self.hosts)}.")
+        # Several are the network namespaces of one.
+        best = min(found, key=lambda host: (host.corrected is None, host.bound_max_ns is None,
+                                            host.bound_max_ns))
+        assert clock and best.identity
+        return best, best.identity.epoch_ns - clock.epoch_ns
+
+    def messages(self, inputs: Union[Text, List[Text]], *,
+                 extrapolate: bool = False) -> "Iterator[Corrected]":
+        """The messages of Babeltrace 2 in CTF traces of these hosts, in the order of the
+        reference clock. Needs python3-bt2."""
+        from . import traces        # which reads them, and so needs this module
+        return traces.messages(self, inputs, extrapolate=extrapolate)

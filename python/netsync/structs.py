@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The structures of netsync.h and netsync-io.h, field by field; selftests/python
+compares them, and the functions of libraries.py, with the headers."""
+from __future__ import annotations
+
+import ctypes
+from ctypes import (POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_uint8,
+                    c_uint16, c_uint32, c_uint64, c_void_p)
+
+# NETSYNC_UNKNOWN: a bound or delay that is not known.
+UNKNOWN = 2**63 - 1
+NO_HOST = 2**32 - 1             # NETSYNC_IO_NO_HOST
+
+Address = c_uint8 * 16
+
+
+class netsync_packet(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("host", c_uint32), ("time_ns", c_int64),
+        ("fields", c_uint32), ("point", c_uint32), ("skb", c_uint64),
+        ("saddr", Address), ("daddr", Address),
+        ("sport", c_uint16), ("dport", c_uint16),
+        ("dir", c_uint8), ("protocol", c_uint8), ("ip_id", c_uint16),
+        ("seq", c_uint32), ("ack", c_uint32), ("flags", c_uint16), ("window", c_uint16),
+        ("len", c_uint32), ("tsval", c_uint32), ("tsecr", c_uint32), ("netns", c_uint32),
+        ("gso_size", c_uint16), ("gso_segs", c_uint16), ("digest", c_uint64),
+        ("checksum", c_uint16), ("icmp_id", c_uint16), ("icmp_seq", c_uint16),
+        ("icmp_type", c_uint8), ("chunk", c_uint8), ("vtag", c_uint32),
+        ("tsn", c_uint32),
+    ]
+
+
+class netsync_clock_point(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("host", c_uint32), ("time_ns", c_int64), ("raw_ns", c_int64),
+        ("within_ns", c_int64), ("rate", c_double), ("was_set", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class netsync_message(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("from", c_uint32), ("to", c_uint32), ("fields", c_uint32),
+        ("send_ns", c_int64), ("recv_ns", c_int64), ("saddr", Address), ("daddr", Address),
+        ("sport", c_uint16), ("dport", c_uint16), ("len", c_uint32), ("protocol", c_uint8),
+        ("reserved", c_uint8 * 7),
+    ]
+
+
+class netsync_options(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("method", c_uint32), ("reference", c_char_p),
+        ("max_skew_ppm", c_double), ("max_drift_ppm_s", c_double),
+    ]
+
+
+class netsync_host_info(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("quality", c_int), ("name", c_char_p), ("packets", c_uint64),
+        ("first_ns", c_int64), ("last_ns", c_int64), ("bound_median_ns", c_int64),
+        ("bound_max_ns", c_int64), ("island", c_uint32), ("num_steps", c_uint32),
+    ]
+
+
+class netsync_step(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("known", c_uint32), ("time_ns", c_int64),
+        ("within_ns", c_int64), ("offset_ns", c_int64), ("skew_ppm", c_double),
+    ]
+
+
+class netsync_pair_info(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("quality", c_int), ("host", c_uint32 * 2),
+        ("messages", c_uint64 * 2), ("hull", c_uint64 * 2), ("min_delay_ns", c_int64 * 2),
+        ("inversions_before", c_uint64), ("inversions_after", c_uint64),
+        ("rate_min", c_double), ("rate_max", c_double), ("matched", c_uint64),
+        ("nat", c_uint64), ("ambiguous", c_uint64), ("unmatched", c_uint64),
+    ]
+
+
+class netsync_stats(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("reserved", c_uint32), ("packets", c_uint64),
+        ("matched", c_uint64), ("unmatched", c_uint64), ("ambiguous", c_uint64),
+        ("loopback", c_uint64), ("unsupported", c_uint64), ("nat", c_uint64),
+        ("evicted", c_uint64),
+    ]
+
+
+class netsync_stack(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("reserved", c_uint32), ("packets", c_uint64),
+        ("min_ns", c_int64), ("median_ns", c_int64), ("p99_ns", c_int64),
+        ("max_ns", c_int64),
+    ]
+
+
+class netsync_segment(Structure):
+    _fields_ = [
+        ("from_ns", c_int64), ("to_ns", c_int64), ("offset_ns", c_int64),
+        ("rate", c_double), ("bound_ns", c_int64),
+    ]
+
+
+class netsync_knot(Structure):
+    _fields_ = [("time_ns", c_int64), ("below_ns", c_int64), ("above_ns", c_int64)]
+
+
+class netsync_model(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("num_segments", c_uint32), ("num_knots", c_uint32),
+        ("segment_size", c_uint32), ("knot_size", c_uint32), ("reserved", c_uint32),
+        ("segments", POINTER(netsync_segment)), ("knots", POINTER(netsync_knot)),
+        ("growth_ppm", c_double * 2),
+    ]
+
+
+class netsync_io_trace(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("host", c_uint32), ("path", c_char_p), ("shift_ns", c_int64),
+        ("packets", c_uint64), ("first_ns", c_int64), ("last_ns", c_int64),
+        ("lost_events", c_uint64), ("lost_packets", c_uint64), ("damaged", c_uint32),
+        ("netns", c_uint32), ("running", c_uint32), ("late", c_uint32),
+        ("format", c_char_p), ("host_name", c_char_p), ("clock_name", c_char_p),
+        ("epoch_ns", c_int64), ("has_clock_uuid", c_uint32), ("clock_uuid", Address),
+        ("readable", c_char_p),
+    ]
+
+
+class netsync_io_knot(Structure):
+    _fields_ = [("time_ns", c_int64), ("new_ns", c_int64)]
+
+
+packet_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_packet))
+message_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_message))
+warn_func = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
+time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(c_int64))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""From traces to a result in one call, as netsync sync does."""
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Callable, Iterable, List, Optional, Union
+
+from .estimate import Synchronization, method_of
+from .handles import Text
+from .names import Method
+from .reader import Progress, Reader
+from .result import Result
+
+
+def each(inputs: Union[Text, Iterable[Text]]) -> List[Text]:
+    """One, or several."""
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        return [inputs]
+    return list(inputs)
+
+
+def sync(inputs: Union[Text, Iterable[Text]] = (), *,
+         messages: Union[Text, Iterable[Text]] = (),
+         packets: Union[Text, Iterable[Text]] = (),
+         clocks: Union[Text, Iterable[Text]] = (),
+         addresses: Union[str, Iterable[str]] = (),
+         split_netns: bool = False, strict: bool = False,
+         method: Union[str, Method] = Method.AUTO, reference: Optional[str] = None,
+         max_skew_ppm: float = 0.0, max_drift_ppm_s: float = 0.0,
+         warn: Optional[Callable[[str], Any]] = None,
+         progress: Optional[Progress] = None) -> Result:
+    """Read traces (@inputs, each "PATH" or "NAME=PATH"), captures and texts, and estimate
+    the clocks of their hosts. Python's lock is released meanwhile. Without @warn, what went
+    less than well becomes a RuntimeWarning."""
+    found = method_of(method)
+    said: List[str] = []
+    synchronization = Synchronization()
+    reader = Reader(synchronization, warn or said.append)
+    try:
+        for what in each(inputs):
+            reader.add(what)
+        for add, paths in ((reader.add_messages, messages), (reader.add_packets, packets),
+                           (reader.add_clocks, clocks)):
+            for path in each(paths):
+                add(path, strict)
+        for address in [addresses] if isinstance(addresses, str) else addresses:
+            reader.add_address(address)
+        reader.split_netns(split_netns)
+        reader.read(progress)
+    finally:
+        for sentence in said:
+            warnings.warn(sentence, RuntimeWarning, stacklevel=2)
+    return synchronization.solve(method=found, reference=reference, max_skew_ppm=max_skew_ppm,
+                                 max_drift_ppm_s=max_drift_ppm_s)
