@@ -12,6 +12,7 @@
 
 #include "common/clock-reading.h"
 #include "common/options.h"
+#include "common/output.h"
 #include "common/tool.h"
 
 struct log {
@@ -53,7 +54,7 @@ static int write_log(const struct log *log)
 		if (!clock_read_wait(&next))
 			continue;
 		if (!write_reading(log)) {
-			complain("Standard output: %s.", strerror(errno));
+			complain_of_standard_output();
 			return EXIT_BAD;
 		}
 	}

@@ -380,10 +380,10 @@ static bool write_to(FILE *out, output_func *write, const void *data)
 	return ok;
 }
 
-/* Of standard output it is said once that something is lost. */
+/* That something of standard output is lost. */
 static bool is_said;
 
-static bool complain_of_standard_output(void)
+bool complain_of_standard_output(void)
 {
 	if (!is_said && errno != EPIPE)
 		complain("standard output: %s.",

@@ -53,6 +53,8 @@ void output_folder_release(struct output_folder *folder);
  * a pipe that nobody reads any more.
  */
 void output_begin(void);
+/* Say by errno why not all can be written there, unless that was said. Return: false. */
+bool complain_of_standard_output(void);
 /* Return: the exit status, which is @status if all was written. */
 int output_end(int status);
 
