@@ -77,9 +77,7 @@ bool undo_start(void)
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 		/* What ends the agent does not end this. */
 		setsid();
-		signal(SIGINT, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-		signal(SIGHUP, SIG_IGN);
+		set_ends(SIG_IGN);
 		undo_main(fds[0]);
 	}
 	close(fds[0]);

@@ -195,7 +195,7 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
-bool input_read(const struct input *input, struct netsync_io *io)
+static bool read_all(const struct input *input, struct netsync_io *io)
 {
 	struct progress progress;
 	int ret = 0;
@@ -227,7 +227,7 @@ bool input_solve(const struct input *input, struct netsync *ns,
 	struct progress progress;
 	int ret;
 
-	if (!input_read(input, io))
+	if (!read_all(input, io))
 		return false;
 	/* With a result, what is wanted is that all messages are found. */
 	solve.method = input->model ? NETSYNC_METHOD_HULL : method_of(input);

@@ -52,10 +52,10 @@ bool input_traces(struct input *input, int argc, char **argv);
 /* False: options have no meaning with --model, or without, and that was said. */
 bool input_check_model(const struct input *input);
 
-/* Read all of it, with a bar. False: it cannot be, and that was said. */
-bool input_read(const struct input *input, struct netsync_io *io);
-
-/* The same, and estimate all clocks, but in haste where there is a model. */
+/*
+ * Read all of it, and estimate all clocks, but in haste where there is a model; with a
+ * bar. False: that cannot be, and was said.
+ */
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io);
 

@@ -42,12 +42,6 @@ const char *value_text(struct json_object *value, size_t most)
 	return size <= most && strlen(text) == size ? text : NULL;
 }
 
-bool value_flag(struct json_object *value)
-{
-	return json_object_is_type(value, json_type_boolean) &&
-	       json_object_get_boolean(value);
-}
-
 size_t value_length(struct json_object *value)
 {
 	return json_object_is_type(value, json_type_array) ?
@@ -88,5 +82,8 @@ int64_t member_int(struct json_object *object, const char *key)
 
 bool member_flag(struct json_object *object, const char *key)
 {
-	return value_flag(value_member(object, key));
+	struct json_object *value = value_member(object, key);
+
+	return json_object_is_type(value, json_type_boolean) &&
+	       json_object_get_boolean(value);
 }

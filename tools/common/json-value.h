@@ -20,8 +20,6 @@ bool value_int(struct json_object *value, int64_t least, int64_t most,
 bool value_double(struct json_object *value, double *number);
 /* NULL: it is no string, or has more than @most bytes or one of 0. */
 const char *value_text(struct json_object *value, size_t most);
-/* False as well: it is no boolean. */
-bool value_flag(struct json_object *value);
 
 /* How many elements it has; 0 as well: it is no array. */
 size_t value_length(struct json_object *value);

@@ -38,7 +38,7 @@ static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 volatile sig_atomic_t hurried;
 static char last_words[PATH_MAX + 128];
 
-static void set_all(void (*handler)(int number))
+void set_ends(void (*handler)(int number))
 {
 	const struct sigaction action = { .sa_handler = handler };
 
@@ -50,14 +50,14 @@ static void on_twice(int number)
 {
 	if (interrupted) {
 		hurried = number;
-		set_all(SIG_DFL);
+		set_ends(SIG_DFL);
 	}
 	interrupted = number;
 }
 
 void catch_signals_twice(void)
 {
-	set_all(on_twice);
+	set_ends(on_twice);
 }
 
 static void on_last(int number)
@@ -65,7 +65,7 @@ static void on_last(int number)
 	const ssize_t put = write(STDERR_FILENO, last_words, strlen(last_words));
 
 	(void)put;
-	set_all(SIG_DFL);
+	set_ends(SIG_DFL);
 	raise(number);
 }
 

@@ -194,6 +194,9 @@ void catch_signal(int number);
 /* It may do what signal-safety(7) allows; or NULL. */
 extern void (*volatile before_end)(void);
 
+/* SIGINT, SIGTERM and SIGHUP: what they do from now on. */
+void set_ends(void (*handler)(int number));
+
 /* The signal that came after another one of those below; 0: none. */
 extern volatile sig_atomic_t hurried;
 

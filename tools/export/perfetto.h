@@ -82,7 +82,6 @@ struct threads {
 bool threads_open(struct threads *threads);
 /* Everything ends with the last event. False: not enough memory. */
 bool threads_close(struct threads *threads);
-void threads_release(struct threads *threads);
 
 /* An instant of a thread, or where that is NULL of a CPU. */
 void threads_instant(struct threads *threads, struct sched_thread *thread,

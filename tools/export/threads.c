@@ -328,13 +328,8 @@ bool threads_close(struct threads *threads)
 	const bool ok = !sched_failed(threads->sched);
 
 	sched_end(threads->sched, threads->now_ns);
-	threads_release(threads);
-	threads->timeline->format->flush(threads->timeline);
-	return ok && !threads->failed && !threads->timeline->failed;
-}
-
-void threads_release(struct threads *threads)
-{
 	sched_free(threads->sched);
 	threads->sched = NULL;
+	threads->timeline->format->flush(threads->timeline);
+	return ok && !threads->failed && !threads->timeline->failed;
 }

@@ -269,9 +269,7 @@ static void run_command(struct record *rec)
 	rec->child = fork();
 	if (rec->child)
 		return;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
+	set_ends(SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	umask(rec->umask);

@@ -100,9 +100,7 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 	for (int i = 0; i < RELAY_PORTS; i++)
 		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u",
 			 relay->ports[i]);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
+	set_ends(SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	dup2(log, STDOUT_FILENO);
 	dup2(log, STDERR_FILENO);
@@ -122,9 +120,7 @@ static void keep_relay(const struct relay *relay, int from)
 
 	/* ^C is not for us. What else is open would not end with its owner. */
 	setsid();
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	set_ends(SIG_IGN);
 	dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 	in.fd = dup2(from, STDERR_FILENO + 1);

@@ -40,7 +40,7 @@ static uint32_t native_u32(const uint8_t *bytes)
 	return value;
 }
 
-uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
+static uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
 {
 	uint16_t value;
 
@@ -48,7 +48,7 @@ uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
 	return capture->swapped ? bswap_16(value) : value;
 }
 
-uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes)
+static uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes)
 {
 	uint32_t value = native_u32(bytes);
 

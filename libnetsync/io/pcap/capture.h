@@ -114,8 +114,6 @@ bool capture_next_option(const struct capture *capture,
 			 struct capture_option *option);
 
 /* In the byte order of the file. */
-uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes);
-uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes);
 uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes);
 /* Times of pcapng are two words, the higher one first in any order. */
 uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes);

@@ -31,10 +31,9 @@ static const char *take_rate(const char *p, double *value)
 static int bad_line(struct lines *l, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
-	int n = count_words(p);
+	int n = count_words(p), ret;
 	char quote[QUOTE_SIZE];
 	struct word word;
-	int64_t value;
 
 	if (n == INT_MAX)
 		return lines_bad(l, p, "it holds a control character");
@@ -43,15 +42,9 @@ static int bad_line(struct lines *l, const char *p)
 			"it has %d columns, not 3 to 5: host time_ns raw_ns within_ns rate",
 			n);
 	p = take_word(p, &word);
-	for (int i = 0; i < 3 && !is_line_end(p); i++) {
-		const char *next = take_word(p, &word);
-
-		if (!take_integer(p, &value))
-			return lines_bad(l, p,
-				"%s is %s, which is not an integer of 64 bits",
-				columns[i], quote_word(quote, &word));
-		p = next;
-	}
+	ret = find_bad_integer(l, &p, columns, 3);
+	if (ret < 1)
+		return ret;
 	if (!is_line_end(p)) {
 		take_word(p, &word);
 		return lines_bad(l, p, "the rate is %s, which is no number such as 1.000012",

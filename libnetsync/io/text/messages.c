@@ -16,12 +16,11 @@ static bool same_word(const struct word *a, const struct word *b)
 /* Find what is wrong with the line at @p. */
 static int bad_line(struct lines *l, const char *p)
 {
-	static const char *const columns[] = { "sender", "receiver",
-					       "send_ns", "recv_ns" };
+	static const char *const times[] = { "send_ns", "recv_ns" };
 	int n = count_words(p);
 	char quote[QUOTE_SIZE];
-	struct word from, to, time;
-	int64_t value;
+	struct word from, to;
+	int ret;
 
 	if (n == INT_MAX)
 		return lines_bad(l, p, "it holds a control character");
@@ -34,15 +33,9 @@ static int bad_line(struct lines *l, const char *p)
 		return lines_bad(l, p,
 			"a message goes from one host to another, not from %s to itself",
 			quote_word(quote, &from));
-	for (int i = 2; i < NUM_COLUMNS; i++) {
-		const char *next = take_word(p, &time);
-
-		if (!take_integer(p, &value))
-			return lines_bad(l, p,
-				"%s is %s, which is not an integer of 64 bits",
-				columns[i], quote_word(quote, &time));
-		p = next;
-	}
+	ret = find_bad_integer(l, &p, times, 2);
+	if (ret < 1)
+		return ret;
 	return lines_bad(l, p, "one of its names cannot be used: it is no UTF-8, or has control characters");
 }
 

@@ -43,6 +43,25 @@ int count_words(const char *p)
 	return n;
 }
 
+int find_bad_integer(struct lines *l, const char **p,
+		     const char *const *columns, int num)
+{
+	char quote[QUOTE_SIZE];
+	struct word word;
+	int64_t value;
+
+	for (int i = 0; i < num && !is_line_end(*p); i++) {
+		const char *next = take_word(*p, &word);
+
+		if (!take_integer(*p, &value))
+			return lines_bad(l, *p,
+				"%s is %s, which is not an integer of 64 bits",
+				columns[i], quote_word(quote, &word));
+		*p = next;
+	}
+	return 1;
+}
+
 int text_pushed(struct text *text, const char *p, int ret)
 {
 	struct lines *l = &text->lines;

@@ -52,6 +52,13 @@ const char *quote_word(char *quote, const struct word *word);
 /* Words up to the end of the line; INT_MAX: there is a control character. */
 int count_words(const char *p);
 
+/*
+ * Where one of the next @num columns is no integer, lines_bad(), which it returns; else
+ * 1, and *p is behind them.
+ */
+int find_bad_integer(struct lines *l, const char **p,
+		     const char *const *columns, int num);
+
 /* The number of a host; -1: it is not a name that can be used. */
 static inline int host_in_text(const struct text *text,
 			       const struct word *word)
