@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The beacon: who sends to whom, and the exchange of packets. */
+/* A beacon on one machine: its neighbours, and the exchange of packets with them. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Beacons between several machines: who sends to whom, and where to. */
+/* The beacons of several machines: each is told of the others, and at which addresses. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
