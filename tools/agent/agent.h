@@ -105,7 +105,7 @@ void steering_start(void);
 void steering_say(void);
 void steering_end(void);
 
-/* ---- a relay daemon (agent/relay.c) --------------------------------------- */
+/* ---- a relay daemon (agent/relay-watch.c) --------------------------------------- */
 
 /* The one at this URL; "": none. */
 void relay_watch(const char *url);
