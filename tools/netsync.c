@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync - bring the clocks of traced machines onto one time base. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/output.h"
 #include "common/tool.h"
@@ -30,14 +32,45 @@ static const struct command {
 static void print_help(FILE *out)
 {
 	fputs("Usage: netsync COMMAND [ARGUMENT...]\n"
+	      "       netsync help COMMAND\n"
 	      "       netsync --help | --version\n\n"
 	      "Commands:\n", out);
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
 		if (commands[i].summary)
 			fprintf(out, "  %-11s%s\n", commands[i].name,
 				commands[i].summary);
-	fputs("\n\"netsync COMMAND --help\" says more, and so does man netsync-COMMAND.\n",
-	      out);
+	fputs("\n\"netsync COMMAND --help\" lists its options, and \"netsync help COMMAND\" opens its\n"
+	      "manual page.\n", out);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	complain("There is no command \"%s\"; \"netsync --help\" lists them.", name);
+	return NULL;
+}
+
+/* Become man, which shows the page of a command. */
+static int show_page(const char *name)
+{
+	const struct command *command = find_command(name);
+	char page[64];
+
+	if (!command)
+		return EXIT_BAD;
+	snprintf(page, sizeof(page), "netsync-%s", name);
+	if (command->summary)
+		execlp("man", "man", page, (char *)NULL);
+	if (!command->summary)
+		complain("%s is not for people: it has no manual page.", name);
+	else if (errno == ENOENT)
+		complain("There is no program \"man\" here: install one (Debian: man-db), or see \"netsync %s --help\".",
+			 name);
+	else
+		complain("man %s: %s.", page, strerror(errno));
+	return EXIT_BAD;
 }
 
 /* Every stream of every trace is an open file. */
@@ -53,11 +86,14 @@ static void allow_many_files(void)
 
 static int run(int argc, char **argv)
 {
+	const struct command *command;
+
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_BAD;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (!strcmp(argv[1], "help") && argc == 2)) {
 		print_help(stdout);
 		return EXIT_DONE;
 	}
@@ -65,13 +101,11 @@ static int run(int argc, char **argv)
 		puts("netsync " NETSYNC_VERSION "\nbuilt with " BUILT_WITH);
 		return EXIT_DONE;
 	}
+	if (!strcmp(argv[1], "help"))
+		return show_page(argv[2]);
 	allow_many_files();
-	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	complain("There is no command \"%s\"; \"netsync --help\" lists them.",
-		 argv[1]);
-	return EXIT_BAD;
+	command = find_command(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : EXIT_BAD;
 }
 
 int main(int argc, char **argv)
