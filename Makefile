@@ -43,6 +43,10 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+# Where bash, zsh and fish look, the second one as Linux distributions have set it up.
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # modprobe looks there too if PREFIX is /usr/local, as in /lib and /etc.
 MODPROBEDIR ?= $(PREFIX)/lib/modprobe.d
 # Where babeltrace2 looks for plug-ins: what is installed for all users goes there.
@@ -116,9 +120,10 @@ CORE_A := $(BUILD)/libnetsync.a
 STATIC_A := $(BUILD)/static/libnetsync.a
 TOOL := $(BUILD)/netsync
 PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
+COMPLETION := $(addprefix $(BUILD)/completion/netsync.,bash zsh fish)
 
 .PHONY: all
-all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(TOOL) $(PLUGIN)
+all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(TOOL) $(PLUGIN) $(COMPLETION)
 
 # Files of the libraries name each other by their folders.
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
@@ -205,6 +210,13 @@ $(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
 $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
+
+# What shells offer after "netsync": of the tool's own tables of options.
+$(BUILD)/completion/netsync.%: $(TOOL) tools/completion/generate tools/completion/table.awk \
+		tools/completion/%.awk
+	@mkdir -p $(@D)
+	tools/completion/generate $* $(TOOL) > $@.new
+	mv $@.new $@
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
 
@@ -654,7 +666,8 @@ stage: python-stage
 	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
 		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
-		$(DESTDIR)$(MODPROBEDIR) $(DESTDIR)$(BT2_PLUGINDIR)
+		$(DESTDIR)$(MODPROBEDIR) $(DESTDIR)$(BT2_PLUGINDIR) $(DESTDIR)$(BASHDIR) \
+		$(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	touch $(DESTDIR)$(INSTALLED)
 	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 	for lib in libnetsync.so libnetsync-io.so; do \
@@ -670,6 +683,9 @@ stage: python-stage
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync.pc
 	$(INSTALL_PC) libnetsync/io/netsync-io.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/netsync-io.pc
+	install -m 644 $(BUILD)/completion/netsync.bash $(DESTDIR)$(BASHDIR)/netsync
+	install -m 644 $(BUILD)/completion/netsync.zsh $(DESTDIR)$(ZSHDIR)/_netsync
+	install -m 644 $(BUILD)/completion/netsync.fish $(DESTDIR)$(FISHDIR)/netsync.fish
 	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(MAN5) $(DESTDIR)$(MANDIR)/man5

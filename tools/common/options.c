@@ -162,6 +162,25 @@ static void print_help(const struct usage *usage, const struct options *all)
 	fputs(usage->end, stdout);
 }
 
+static void list_options(const struct usage *usage, const struct options *all)
+{
+	printf("%.*s\n", (int)strcspn(usage->begin, "\n"), usage->begin);
+	for (unsigned int i = 0; i < all->num; i++) {
+		const struct option_row *row = all->rows[i];
+		const char *const *names = row->take == take_name ? row->names : NULL;
+
+		printf("%s\t%.*s\t%s\t%s\t", row->name, row->letter != 0, &row->letter,
+		       !row->value ? "none" : can_lack(row) ? "maybe" : "some",
+		       row->value ? row->value : "");
+		for (; names && *names; names++)
+			printf("%s%s", *names, names[1] ? " " : "");
+		putchar('\t');
+		for (const char *c = row->help; *c; c++)
+			putchar(*c == '\n' ? ' ' : *c);
+		putchar('\n');
+	}
+}
+
 /* Options without a letter are numbers beyond all letters, for getopt_long(). */
 #define NO_LETTER 256
 
@@ -175,6 +194,10 @@ int options_take(const struct usage *usage, void *settings, int argc,
 
 	collect(&all, usage->options, settings);
 	collect(&all, help_rows, settings);
+	if (argc == 2 && !strcmp(argv[1], OPTIONS_LIST)) {
+		list_options(usage, &all);
+		return 0;
+	}
 	for (unsigned int i = 0; i < all.num; i++) {
 		const struct option_row *row = all.rows[i];
 

@@ -59,6 +59,14 @@ struct usage {
 };
 
 /*
+ * What has options_take() print its table, for completion/generate: on the first line
+ * what --help begins with, then a line for each option, with tabs between its name, its
+ * letter, whether it has a value ("none", "some", "maybe"), what that is called, which
+ * words it can be, and what --help says.
+ */
+#define OPTIONS_LIST "--list-options"
+
+/*
  * Take all options, with --help, into the settings.
  * Return: where in @argv the other arguments begin; 0: there is nothing to do but
  * what was done; negative: something was wrong, and that was said.

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What generate reads, for the files of the shells: num commands; of each its name,
+# summary, what its arguments are, and options from first to last; of each option its
+# name, letter, whether it has a value, what that is, and what --help says.
+
+# What a value, or an argument, is called -> what it is.
+function kind_of(called, words)
+{
+	if (words != "")
+		return "words"
+	if (called ~ /^(FILE|PATH|TRACE\.\.\.|URL\.\.\.)$/)
+		return "file"
+	if (called ~ /^(DIR|FOLDER)$/)
+		return "folder"
+	return called == "HOST" ? "host" : called ~ /^COMMAND/ ? "program" : "other"
+}
+
+$1 == "command" {
+	command[++num] = $2
+	summary[num] = $3
+	first[num] = options + 1
+	# "Usage: netsync apply -m FILE -o FOLDER TRACE..."; of "HOST TIME..." the HOST.
+	count = split($4, said, /[][ ]+/)
+	while (count > 1 && said[count] == "")
+		count--
+	called = said[count] == "TIME..." ? said[count - 1] : said[count]
+	argument[num] = $4 ~ / > FILE$/ ? "other" : kind_of(called, "")
+}
+
+$1 == "option" {
+	option[++options] = $2
+	letter[options] = $3
+	has[options] = $4
+	value[options] = $5
+	words[options] = $6
+	kind[options] = kind_of($5, $6)
+	help[options] = $7
+	last[num] = options
+}
