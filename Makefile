@@ -97,7 +97,7 @@ UUID_LIBS = $(shell $(PKG_CONFIG) --libs uuid)
 # The JavaScript library that plots in the pages of netsync report.
 DYGRAPHS ?= /usr/share/javascript/dygraphs
 
-CORE_SRC := $(filter-out libnetsync/example/% libnetsync/io/%, \
+CORE_SRC := $(filter-out libnetsync/io/%, \
 	$(wildcard libnetsync/*.c libnetsync/*/*.c))
 IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c)
 TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
