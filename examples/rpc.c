@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A tracer of procedure calls between processes that sees no packets: what is called
+ * adds its own times to the reply, and each call is two messages. The server is a
+ * process with another clock here; it would be another machine.
+ *
+ *	cc -o rpc rpc.c $(pkg-config --cflags --libs netsync)
+ */
+#include <inttypes.h>
+#include <netsync.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CALLS 500
+
+struct call {
+	int64_t sent_ns, returned_ns;		/* on the client's clock */
+	int64_t received_ns, replied_ns;	/* on the server's */
+};
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void serve(int socket)
+{
+	struct call call;
+
+	while (read(socket, &call, sizeof(call)) == sizeof(call)) {
+		call.received_ns = call.replied_ns = now(CLOCK_MONOTONIC);
+		if (write(socket, &call, sizeof(call)) < 0)
+			break;
+	}
+	exit(0);
+}
+
+static int call_server(int socket, struct call *call)
+{
+	call->sent_ns = now(CLOCK_REALTIME);
+	if (write(socket, call, sizeof(*call)) != sizeof(*call) ||
+	    read(socket, call, sizeof(*call)) != sizeof(*call))
+		return -1;
+	call->returned_ns = now(CLOCK_REALTIME);
+	return 0;
+}
+
+/* A call, traced: there and back. */
+static int push_call(struct netsync *ns, int client, int server, const struct call *call)
+{
+	return netsync_push_message(ns, client, server, call->sent_ns, call->received_ns) ||
+	       netsync_push_message(ns, server, client, call->replied_ns, call->returned_ns);
+}
+
+int main(void)
+{
+	struct netsync *ns = netsync_new();
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "client" };
+	const int client = netsync_add_host(ns, "client");
+	const int server = netsync_add_host(ns, "server");
+	struct call call = { 0 };
+	int64_t t_ref, bound_ns;
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets)) {
+		perror("rpc: socketpair");
+		return 1;
+	}
+	if (fork() == 0) {
+		close(sockets[0]);
+		serve(sockets[1]);
+	}
+	close(sockets[1]);
+	for (int i = 0; i < CALLS; i++) {
+		const struct timespec pause = { .tv_nsec = 1000000 };
+
+		if (call_server(sockets[0], &call) || push_call(ns, client, server, &call)) {
+			fprintf(stderr, "rpc: call %d failed: %s\n", i, netsync_error(ns));
+			return 1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	if (netsync_solve(ns, &opt) ||
+	    netsync_convert(netsync_host_clock(ns, server), call.received_ns, &t_ref, &bound_ns)) {
+		fprintf(stderr, "rpc: %s\n", netsync_error(ns));
+		return 1;
+	}
+	printf("The last call was sent at %" PRId64 ", received at %" PRId64 " +- %" PRId64
+	       " (the server's clock showed %" PRId64 "), and returned at %" PRId64 ".\n",
+	       call.sent_ns, t_ref, bound_ns, call.received_ns, call.returned_ns);
+	netsync_free(ns);
+	return 0;
+}
