@@ -278,27 +278,31 @@ static int64_t moved(struct netsync *clean, struct netsync *wrong,
 	return most;
 }
 
-/* One message in a thousand is wrong, by little or much: no matter. */
+/*
+ * One message in a thousand is wrong, by little or much: no matter. A quarter of
+ * the messages that the limits of clocks[] are for leaves twice the error.
+ */
 static void test_wrong_messages(void **state)
 {
+	enum { MESSAGES = 50000 };
 	const int64_t most[] = { SEC / 10, 60 * SEC, 86400 * SEC,
 				 10 * 365 * 86400 * SEC };
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		ahead_fn ahead = clocks[i].ahead;
-		struct netsync *clean = talk(ahead, 200000, 8, 0);
+		struct netsync *clean = talk(ahead, MESSAGES, 8, 0);
 		int64_t error;
 
 		solve(clean, NETSYNC_METHOD_AUTO);
 		error = worst_error(clean, ahead);
 		for (int k = 0; k < 4; k++) {
-			struct netsync *wrong = talk_badly(ahead, same, 200000,
+			struct netsync *wrong = talk_badly(ahead, same, MESSAGES,
 							   8, 0, 1e-3, most[k]);
 
 			solve(wrong, NETSYNC_METHOD_AUTO);
 			assert_true(worst_error(wrong, ahead) <
-				    clocks[i].error);
+				    2 * clocks[i].error);
 			/* Whole ns are rounded. */
 			if (!k)
 				assert_true(moved(clean, wrong, ahead) <=
@@ -315,7 +319,7 @@ static void test_bulk(void **state)
 	const ahead_fn aheads[] = { straight, bending };
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 8; seed++) {
+	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct netsync_host_info info = { .size = sizeof(info) };
 		struct netsync *ns = talk_badly(aheads[seed % 2], bulk, 60000,
 						seed, 0, 0, 0);

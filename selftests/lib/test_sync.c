@@ -120,19 +120,25 @@ static void end(struct cluster *c)
 	netsync_free(c->ns);
 }
 
+/*
+ * Of one cluster a million messages; of others fewer, which leave more error: it
+ * shrinks as their number grows.
+ */
 static void two_hosts(int seeds, int64_t span, double late)
 {
 	for (int seed = 1; seed <= seeds; seed++) {
+		const long messages = seed == 1 ? 1000000 : 100000;
+		const int64_t error = 10000000 / messages;
 		struct cluster c;
 		struct netsync_pair_info p = { .size = sizeof(p) };
 
 		start(&c, (uint64_t)seed, 2, span);
 		c.late_share = late;
 		c.late_by = 5e6;
-		talk(&c, 0, 1, 1000000);
+		talk(&c, 0, 1, messages);
 		solve(&c, NULL);
-		assert_true(worst_error(&c, 0) < 10);
-		assert_true(worst_error(&c, 1) < 10);
+		assert_true(worst_error(&c, 0) < error);
+		assert_true(worst_error(&c, 1) < error);
 		assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
 		assert_int_equal(p.quality, NETSYNC_ACCURATE);
 		assert_int_equal(p.inversions_after, 0);
@@ -144,14 +150,14 @@ static void two_hosts(int seeds, int64_t span, double late)
 static void test_one_hour(void **state)
 {
 	(void)state;
-	two_hosts(20, 3600 * SEC, 0);
+	two_hosts(5, 3600 * SEC, 0);
 }
 
 /* 64-bit products overflow here. */
 static void test_one_day_with_late_messages(void **state)
 {
 	(void)state;
-	two_hosts(20, 86400 * SEC, 0.02);
+	two_hosts(5, 86400 * SEC, 0.02);
 }
 
 /* Sorted by time, backwards, and as drawn: bit for bit the same. */
@@ -164,11 +170,11 @@ static int by_send(const void *a, const void *b)
 
 static void test_any_order(void **state)
 {
-	enum { N = 1000000 };
+	enum { N = 100000 };
 	struct event *e = calloc(N, sizeof(*e));
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= 2; seed++) {
 		struct netsync_segment first = { 0 };
 
 		for (int round = 0; round < 3; round++) {
@@ -189,7 +195,7 @@ static void test_any_order(void **state)
 			if (!round)
 				first = m.segments[0];
 			assert_memory_equal(m.segments, &first, sizeof(first));
-			assert_true(worst_error(&c, 1) < 10);
+			assert_true(worst_error(&c, 1) < 100);
 			end(&c);
 		}
 	}
@@ -214,7 +220,7 @@ static void add_past_chain(struct cluster *c)
 static void test_chain(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 5; seed++) {
+	for (uint64_t seed = 1; seed <= 2; seed++) {
 		const enum netsync_method method[] = { NETSYNC_METHOD_HULL,
 						       NETSYNC_METHOD_AUTO };
 		/*
