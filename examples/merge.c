@@ -58,11 +58,11 @@ static void add_event(struct netsync *ns, struct event *event, const char *line)
 
 	if (sscanf(line, "%31s %" SCNd64 " %3s %" SCNu16 " %" SCNu16 " %" SCNu32
 		   " %" SCNu32 " %" SCNu16 " %" SCNu32, name, &event->time_ns,
-		   event->dir, &pkt.sport, &pkt.dport, &pkt.seq, &pkt.ack,
-		   &pkt.flags, &pkt.len) != 9)
+		   event->dir, &pkt.sport, &pkt.dport, &pkt.tcp.seq, &pkt.tcp.ack,
+		   &pkt.tcp.flags, &pkt.len) != 9)
 		fail("a line is not a packet");
 	event->host = find_host(ns, name);
-	event->seq = pkt.seq;
+	event->seq = pkt.tcp.seq;
 	pkt.host = event->host;
 	pkt.time_ns = event->time_ns;
 	pkt.dir = strcmp(event->dir, "out") ? NETSYNC_IN : NETSYNC_OUT;

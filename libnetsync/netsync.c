@@ -21,8 +21,8 @@
 #include "steer/held.h"
 #include "steer/result.h"
 
-/* Fields that came later need not be there. */
-#define MIN_PACKET_SIZE offsetof(struct netsync_packet, netns)
+/* Of what protocols have of their own, the caller may know less. */
+#define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
 /* Options that came later need not be there. */
 #define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)

@@ -70,24 +70,25 @@ enum netsync_dir {
 
 /*
  * Which fields of a struct netsync_packet the source knows. What two
- * sightings both know must agree for them to be the same packet.
+ * sightings both know must agree for them to be the same packet. What is said of
+ * the fields of another protocol than the packet's does not count.
  */
 enum netsync_packet_fields {
 	NETSYNC_HAS_ADDRS = 1 << 0,	/* saddr, daddr */
 	NETSYNC_HAS_PORTS = 1 << 1,	/* sport, dport */
 	NETSYNC_HAS_IP_ID = 1 << 2,	/* ip_id (IPv4 only) */
 	NETSYNC_HAS_LEN = 1 << 3,	/* len */
-	NETSYNC_HAS_WINDOW = 1 << 4,	/* window */
-	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tsval, tsecr: from the TCP option */
+	NETSYNC_HAS_WINDOW = 1 << 4,	/* tcp.window */
+	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tcp.tsval, tcp.tsecr: its option */
 	NETSYNC_HAS_NO_TSTAMP = 1 << 6,	/* known to be without that option */
 	NETSYNC_HAS_SKB = 1 << 7,	/* skb */
 	NETSYNC_HAS_NETNS = 1 << 8,	/* netns */
 	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
-	NETSYNC_HAS_DIGEST = 1 << 10,	/* digest (UDP) */
-	NETSYNC_HAS_CHECKSUM = 1 << 11,	/* checksum (UDP), and it is final */
-	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp_type, icmp_id, icmp_seq */
-	NETSYNC_HAS_SCTP = 1 << 13,	/* vtag, chunk */
-	NETSYNC_HAS_TSN = 1 << 14,	/* tsn: there is a DATA chunk */
+	NETSYNC_HAS_DIGEST = 1 << 10,	/* udp.digest */
+	NETSYNC_HAS_CHECKSUM = 1 << 11,	/* udp.checksum, and it is final */
+	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp: an echo request or reply */
+	NETSYNC_HAS_SCTP = 1 << 13,	/* sctp.vtag, sctp.chunk */
+	NETSYNC_HAS_TSN = 1 << 14,	/* sctp.tsn: there is a DATA chunk */
 };
 
 /* One packet event. All integers are in host byte order. */
@@ -111,13 +112,7 @@ struct netsync_packet {
 	uint8_t protocol;	/* IP protocol number: 6 TCP, 17 UDP, 132 SCTP, */
 				/* 1 and 58 ICMP, of which echoes are matched */
 	uint16_t ip_id;
-	uint32_t seq;		/* TCP header */
-	uint32_t ack;
-	uint16_t flags;		/* data offset, reserved, flags: 16 bits */
-	uint16_t window;
 	uint32_t len;		/* payload bytes, headers not counted */
-	uint32_t tsval;
-	uint32_t tsecr;
 	/*
 	 * The network namespace inside the host; a packet may be seen at the
 	 * same point of several.
@@ -130,14 +125,31 @@ struct netsync_packet {
 	 */
 	uint16_t gso_size;
 	uint16_t gso_segs;
-	uint64_t digest;	/* of the payload, equal on all hosts */
-	uint16_t checksum;
-	uint16_t icmp_id;	/* of an echo request or reply */
-	uint16_t icmp_seq;
-	uint8_t icmp_type;
-	uint8_t chunk;		/* SCTP: type of the first chunk */
-	uint32_t vtag;		/* SCTP: verification tag */
-	uint32_t tsn;		/* SCTP: number of the first DATA chunk */
+	/* By protocol. */
+	union {
+		struct {
+			uint32_t seq;
+			uint32_t ack;
+			uint16_t flags;	/* data offset, reserved, flags: 16 bits */
+			uint16_t window;
+			uint32_t tsval;
+			uint32_t tsecr;
+		} tcp;
+		struct {
+			uint64_t digest;	/* of the payload, equal on all hosts */
+			uint16_t checksum;
+		} udp;
+		struct {
+			uint16_t id;	/* of an echo request or reply */
+			uint16_t seq;
+			uint8_t type;
+		} icmp;
+		struct {
+			uint32_t vtag;	/* verification tag */
+			uint32_t tsn;	/* number of the first DATA chunk */
+			uint8_t chunk;	/* type of the first chunk */
+		} sctp;
+	};
 };
 
 /**

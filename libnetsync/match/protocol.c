@@ -33,12 +33,12 @@ static bool always(const struct packet_record *a, const struct packet_record *b)
 
 static void tcp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
-	r->tcp.seq = p->seq;
-	r->tcp.ack = p->ack;
-	r->tcp.tsval = p->tsval;
-	r->tcp.tsecr = p->tsecr;
-	r->tcp.window = p->window;
-	r->tcp.flags = p->flags;
+	r->tcp.seq = p->tcp.seq;
+	r->tcp.ack = p->tcp.ack;
+	r->tcp.tsval = p->tcp.tsval;
+	r->tcp.tsecr = p->tcp.tsecr;
+	r->tcp.window = p->tcp.window;
+	r->tcp.flags = p->tcp.flags;
 	/* Segments have no digest, whatever is written there. */
 	r->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
 }
@@ -86,11 +86,11 @@ static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 	if (counts_ids(r))
 		r->udp.id = p->ip_id;
 	else if (p->fields & NETSYNC_HAS_DIGEST)
-		r->udp.id = (uint32_t)p->digest | ID_IS_DIGEST;
+		r->udp.id = (uint32_t)p->udp.digest | ID_IS_DIGEST;
 	else
 		r->udp.id = p->len | ID_IS_LENGTH;
-	r->udp.digest = p->digest;
-	r->udp.checksum = p->checksum;
+	r->udp.digest = p->udp.digest;
+	r->udp.checksum = p->udp.checksum;
 	r->udp.datagrams = 1;
 	if ((p->fields & NETSYNC_HAS_GSO) && p->gso_size && p->gso_segs > 1)
 		r->udp.datagrams = p->gso_segs;
@@ -125,8 +125,8 @@ static bool udp_identified(const struct packet_record *a,
 
 static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
-	r->icmp.id_seq = (uint32_t)p->icmp_id << 16 | p->icmp_seq;
-	r->icmp.type = p->icmp_type;
+	r->icmp.id_seq = (uint32_t)p->icmp.id << 16 | p->icmp.seq;
+	r->icmp.type = p->icmp.type;
 	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
 		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
 }
@@ -152,14 +152,14 @@ static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
 	const bool has_tsn = p->fields & NETSYNC_HAS_TSN;
 
-	r->sctp.tag = p->vtag;
+	r->sctp.tag = p->sctp.vtag;
 	if (has_tsn)
-		r->sctp.tsn = p->tsn;
+		r->sctp.tsn = p->sctp.tsn;
 	else if (counts_ids(r))
 		r->sctp.tsn = p->ip_id;
 	else
-		r->sctp.tsn = p->len | (uint32_t)p->chunk << 24;
-	r->sctp.chunks = (uint16_t)(p->chunk | (has_tsn ? HAS_DATA_CHUNK : 0));
+		r->sctp.tsn = p->len | (uint32_t)p->sctp.chunk << 24;
+	r->sctp.chunks = (uint16_t)(p->sctp.chunk | (has_tsn ? HAS_DATA_CHUNK : 0));
 	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID |
 		     NETSYNC_HAS_LEN | NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
 }

@@ -24,7 +24,23 @@ _KNOWN: Dict[Field, Tuple[str, ...]] = {
     Field.CHECKSUM: ("checksum",), Field.ECHO: ("icmp_type", "icmp_id", "icmp_seq"),
     Field.SCTP: ("vtag", "chunk"), Field.TSN: ("tsn",),
 }
-_TYPES: Dict[str, Any] = {name: ctype for name, ctype, *_ in s.netsync_packet._fields_}
+# What one protocol alone has: its part of struct netsync_packet, by IP's numbers, and
+# where a field is there.
+_PARTS: Dict[int, str] = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp", 132: "sctp"}
+_OF_PART: Dict[str, Tuple[str, str]] = {
+    **{name: ("tcp", name) for name in ("seq", "ack", "flags", "window", "tsval", "tsecr")},
+    "digest": ("udp", "digest"), "checksum": ("udp", "checksum"), "icmp_id": ("icmp", "id"),
+    "icmp_seq": ("icmp", "seq"), "icmp_type": ("icmp", "type"),
+    **{name: ("sctp", name) for name in ("vtag", "chunk", "tsn")},
+}
+
+
+def _place(struct: Any, name: str) -> Tuple[Any, str]:
+    """Where a field is; None: that is of another protocol, or another structure."""
+    part, name = _OF_PART.get(name, ("", name))
+    if part:
+        return (getattr(struct, part) if part == _PARTS.get(struct.protocol) else None), name
+    return (struct if hasattr(struct, name) else None), name
 
 
 def _pack(address: Union[str, bytes, Address]) -> bytes:
@@ -45,12 +61,12 @@ def _unpack(raw: Any) -> Address:
 
 def _known(struct: Any) -> Dict[str, Any]:
     """The fields of a structure that it says are known."""
-    names = {name for name, *_ in struct._fields_}
     found = {}
     for bit, group in _KNOWN.items():
         for name in group if struct.fields & bit else ():
-            if name in names:
-                value = getattr(struct, name)
+            holder, field = _place(struct, name)
+            if holder is not None:
+                value = getattr(holder, field)
                 found[name] = _unpack(value) if name.endswith("addr") else value
     return found
 
@@ -109,15 +125,17 @@ class Packet:
 
     def _set(self, struct: s.netsync_packet, name: str) -> None:
         value = getattr(self, name)
+        holder, field = _place(struct, name)
         if name.endswith("addr"):
             setattr(struct, name, s.Address(*_pack(value)))
-        else:
-            setattr(struct, name, uint(value, 8 * ctypes.sizeof(_TYPES[name])))
+        elif holder is not None:
+            setattr(holder, field, uint(value, 8 * getattr(type(holder), field).size))
 
     @classmethod
     def _from(cls, struct: Any) -> "Packet":
-        return cls(struct.host, struct.time_ns, Dir(struct.dir), struct.protocol, struct.seq,
-                   struct.ack, struct.flags, struct.point,
+        tcp = struct.tcp if struct.protocol == 6 else s.netsync_packet.Tcp()
+        return cls(struct.host, struct.time_ns, Dir(struct.dir), struct.protocol, tcp.seq,
+                   tcp.ack, tcp.flags, struct.point,
                    no_tstamp=bool(struct.fields & Field.NO_TSTAMP), **_known(struct))
 
 

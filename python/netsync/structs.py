@@ -4,8 +4,8 @@ compares them, and the functions of libraries.py, with the headers."""
 from __future__ import annotations
 
 import ctypes
-from ctypes import (POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_uint8,
-                    c_uint16, c_uint32, c_uint64, c_void_p)
+from ctypes import (POINTER, Structure, Union, c_char_p, c_double, c_int, c_int64,
+                    c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
 # NETSYNC_UNKNOWN: a bound or delay that is not known.
 UNKNOWN = 2**63 - 1
@@ -15,18 +15,34 @@ Address = c_uint8 * 16
 
 
 class netsync_packet(Structure):
+    class Tcp(Structure):
+        _fields_ = [
+            ("seq", c_uint32), ("ack", c_uint32), ("flags", c_uint16), ("window", c_uint16),
+            ("tsval", c_uint32), ("tsecr", c_uint32),
+        ]
+
+    class Udp(Structure):
+        _fields_ = [("digest", c_uint64), ("checksum", c_uint16)]
+
+    class Icmp(Structure):
+        _fields_ = [("id", c_uint16), ("seq", c_uint16), ("type", c_uint8)]
+
+    class Sctp(Structure):
+        _fields_ = [("vtag", c_uint32), ("tsn", c_uint32), ("chunk", c_uint8)]
+
+    class ByProtocol(Union):
+        pass
+
+    ByProtocol._fields_ = [("tcp", Tcp), ("udp", Udp), ("icmp", Icmp), ("sctp", Sctp)]
+    _anonymous_ = ("by_protocol",)
     _fields_ = [
         ("size", c_uint32), ("host", c_uint32), ("time_ns", c_int64),
         ("fields", c_uint32), ("point", c_uint32), ("skb", c_uint64),
         ("saddr", Address), ("daddr", Address),
         ("sport", c_uint16), ("dport", c_uint16),
         ("dir", c_uint8), ("protocol", c_uint8), ("ip_id", c_uint16),
-        ("seq", c_uint32), ("ack", c_uint32), ("flags", c_uint16), ("window", c_uint16),
-        ("len", c_uint32), ("tsval", c_uint32), ("tsecr", c_uint32), ("netns", c_uint32),
-        ("gso_size", c_uint16), ("gso_segs", c_uint16), ("digest", c_uint64),
-        ("checksum", c_uint16), ("icmp_id", c_uint16), ("icmp_seq", c_uint16),
-        ("icmp_type", c_uint8), ("chunk", c_uint8), ("vtag", c_uint32),
-        ("tsn", c_uint32),
+        ("len", c_uint32), ("netns", c_uint32), ("gso_size", c_uint16),
+        ("gso_segs", c_uint16), ("by_protocol", ByProtocol),
     ]
 
 

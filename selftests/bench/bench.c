@@ -97,9 +97,11 @@ static void push_packet(struct netsync *ns, const struct cluster_message *m,
 		.dport = m->from > m->to ? 40000 : 80,
 		.protocol = 6,
 		.ip_id = (uint16_t)(start + sent),
-		.seq = start + sent * 1448,
-		.ack = back + sent * 100,
-		.flags = 0x8010,
+		.tcp = {
+			.seq = start + sent * 1448,
+			.ack = back + sent * 100,
+			.flags = 0x8010,
+		},
 		.len = 1448,
 	};
 

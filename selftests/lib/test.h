@@ -55,13 +55,15 @@ static inline struct netsync_packet a_segment(void)
 		.dport = 80,
 		.protocol = 6,
 		.ip_id = 77,
-		.seq = 1000,
-		.ack = 2000,
-		.flags = 0x8010,
-		.window = 512,
 		.len = 100,
-		.tsval = 5,
-		.tsecr = 6,
+		.tcp = {
+			.seq = 1000,
+			.ack = 2000,
+			.flags = 0x8010,
+			.window = 512,
+			.tsval = 5,
+			.tsecr = 6,
+		},
 	};
 }
 

@@ -21,7 +21,7 @@ static int setup(void **state)
 	assert_int_equal(netsync_add_host(n->ns, "b"), B);
 	assert_int_equal(netsync_add_host(n->ns, "c"), C);
 	n->p = a_segment();
-	n->p.flags = 0x8018;
+	n->p.tcp.flags = 0x8018;
 	*state = n;
 	return 0;
 }
@@ -99,7 +99,7 @@ static void test_fields(void **state)
 
 	for (int i = 0; i < 9; i++) {
 		n->p = base;
-		n->p.seq += (uint32_t)i * 1000;
+		n->p.tcp.seq += (uint32_t)i * 1000;
 		see(n, A, NETSYNC_OUT, 0);
 		switch (i) {
 		case 0:
@@ -121,10 +121,10 @@ static void test_fields(void **state)
 			n->p.len++;
 			break;
 		case 6:
-			n->p.window++;
+			n->p.tcp.window++;
 			break;
 		case 7:
-			n->p.tsval++;
+			n->p.tcp.tsval++;
 			break;
 		case 8:
 			n->p.fields ^= NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
@@ -161,7 +161,7 @@ static void test_retransmission(void **state)
 	see(n, B, NETSYNC_IN, SEC + 10);
 	expect(n, 2, 0, 1);
 	n->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
-	n->p.seq++;
+	n->p.tcp.seq++;
 	see(n, A, NETSYNC_OUT, 2 * SEC);
 	see(n, A, NETSYNC_OUT, 3 * SEC);
 	see(n, B, NETSYNC_IN, 3 * SEC + 10);
@@ -238,7 +238,7 @@ static void test_time_in_stack(void **state)
 	assert_true(out.min_ns == NETSYNC_UNKNOWN);
 	assert_true(out.p99_ns == NETSYNC_UNKNOWN);
 	for (int i = 0; i < 1000; i++) {
-		n->p.seq += 1000;
+		n->p.tcp.seq += 1000;
 		n->p.ip_id++;
 		for (n->p.point = 0; n->p.point < 3; n->p.point++)
 			see(n, A, NETSYNC_OUT, i * SEC +
@@ -284,7 +284,7 @@ static void test_one_name_twice(void **state)
 	see(n, A, NETSYNC_OUT, 1000);
 	see(n, B, NETSYNC_IN, 9000);
 	expect(n, 3, 0, 0);
-	n->p.seq++;
+	n->p.tcp.seq++;
 	see(n, A, NETSYNC_OUT, 0);
 	n->p.skb = 0xdef;
 	see(n, A, NETSYNC_OUT, 1000);
@@ -386,7 +386,7 @@ static void test_any_order(void **state)
 	uint64_t seed = 5, found[2];
 
 	for (int i = 0; i < N; i++) {
-		n->p.seq = (uint32_t)below(&seed, N);
+		n->p.tcp.seq = (uint32_t)below(&seed, N);
 		n->p.ip_id = (uint16_t)below(&seed, 3);
 		n->p.host = A;
 		n->p.dir = NETSYNC_OUT;
@@ -435,7 +435,7 @@ static void test_limit(void **state)
 	netsync_limit_packets(n->ns, 2000);
 	for (int dir = 0; dir < 2; dir++) {
 		for (uint32_t i = 0; i < 3000; i++) {
-			n->p.seq = i * 100;
+			n->p.tcp.seq = i * 100;
 			n->p.ip_id = (uint16_t)i;
 			see(n, dir == NETSYNC_OUT ? A : B, dir, i * 1000);
 		}
@@ -446,7 +446,7 @@ static void test_limit(void **state)
 	assert_true(stats.evicted > 0);
 	/* It cannot be set so low that nothing is ever matched. */
 	netsync_limit_packets(n->ns, 0);
-	n->p.seq = 999999;
+	n->p.tcp.seq = 999999;
 	see(n, A, NETSYNC_OUT, 5000000);
 	see(n, B, NETSYNC_IN, 5000500);
 	assert_int_equal(netsync_solve(n->ns, NULL), 0);

@@ -72,10 +72,14 @@ static void see_by(struct bench *b, int machine, unsigned int clocks, int dir,
 static void next_packet(struct bench *b)
 {
 	b->p.ip_id++;
-	b->p.icmp_seq++;
-	b->p.tsn++;
-	b->p.seq += b->p.len;
-	b->p.digest++;
+	if (b->p.protocol == 1)
+		b->p.icmp.seq++;
+	else if (b->p.protocol == 132)
+		b->p.sctp.tsn++;
+	else if (b->p.protocol == 17)
+		b->p.udp.digest++;
+	else
+		b->p.tcp.seq += b->p.len;
 }
 
 /* No message says what is not true. */
@@ -145,7 +149,7 @@ static void test_ping(void **state)
 	b->p.protocol = 1;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
 		      NETSYNC_HAS_ECHO;
-	b->p.icmp_type = 8;
+	b->p.icmp.type = 8;
 	every_mixture(b);
 }
 
@@ -156,7 +160,7 @@ static void test_sctp(void **state)
 	b->p.protocol = 132;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN |
 		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
-	b->p.vtag = 99;
+	b->p.sctp.vtag = 99;
 	every_mixture(b);
 }
 
@@ -165,7 +169,7 @@ static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
 {
 	const struct netsync_packet base = b->p;
 
-	b->p.seq += from;
+	b->p.tcp.seq += from;
 	b->p.ip_id = (uint16_t)(base.ip_id + from / MSS);
 	b->p.len = len;
 	b->p.gso_size = len > MSS ? MSS : 0;
@@ -303,7 +307,7 @@ static void test_losses(void **state)
 		int64_t t = i * SEC;
 		int tries = 0;
 
-		b->p.seq += b->p.len;
+		b->p.tcp.seq += b->p.len;
 		b->p.len = 1 + (uint32_t)below(&seed, MSS);
 		do {
 			b->p.ip_id++;

@@ -14,7 +14,7 @@ static void packet(struct bench *b, int i, int dir, int64_t gap)
 
 	b->p.saddr[15] = back ? 2 : 1;
 	b->p.daddr[15] = back ? 1 : 2;
-	b->p.seq = (uint32_t)i * 100;
+	b->p.tcp.seq = (uint32_t)i * 100;
 	b->p.ip_id = (uint16_t)i;
 	see(b, host, dir, host == A ? t : t + APART);
 }
@@ -124,7 +124,7 @@ static void test_silent_host(void **state)
 	b->p.saddr[15] = 1;
 	b->p.daddr[15] = 2;
 	for (int i = 0; i < 50000; i += 2) {
-		b->p.seq = (uint32_t)i * 100;
+		b->p.tcp.seq = (uint32_t)i * 100;
 		b->p.ip_id = (uint16_t)i;
 		see(b, C, NETSYNC_IN, i);
 	}
@@ -185,7 +185,7 @@ static void test_reuse(void **state)
 	for (int i = 0; i < 100000; i++) {
 		int64_t t = i * INT64_C(1000000);
 
-		b->p.seq = (uint32_t)(i % 20000) * 100;
+		b->p.tcp.seq = (uint32_t)(i % 20000) * 100;
 		see(b, A, NETSYNC_OUT, t);
 		see(b, B, NETSYNC_IN, t + 50 + APART);
 		promise(b, A, t);
@@ -193,7 +193,7 @@ static void test_reuse(void **state)
 	}
 	expect(b, 200000, 0, 0);
 	/* Within a second it is the same packet, sent twice. */
-	b->p.ack++;
+	b->p.tcp.ack++;
 	for (int i = 0; i < 2; i++) {
 		see(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
 		see(b, B, NETSYNC_IN, 100 * SEC + i * SEC + 50 + APART);
@@ -212,7 +212,7 @@ static void test_pairs(void **state)
 		if (i < 60)
 			packet(b, i, NETSYNC_IN, 1000);
 	}
-	b->p.seq++;
+	b->p.tcp.seq++;
 	for (int i = 0; i < 2; i++) {
 		see(b, B, NETSYNC_OUT, i + APART);
 		see(b, A, NETSYNC_IN, i);
@@ -240,7 +240,7 @@ static void many_hosts(struct bench *b, int ids)
 		uint32_t from = (uint32_t)i % MANY, to = (from + 1) % MANY;
 		int64_t t = i * INT64_C(1000000);
 
-		b->p.seq = (uint32_t)i * 100;
+		b->p.tcp.seq = (uint32_t)i * 100;
 		b->p.ip_id = (uint16_t)(i % ids + 1);
 		memcpy(b->p.saddr + 12, &from, sizeof(from));
 		memcpy(b->p.daddr + 12, &to, sizeof(to));

@@ -12,17 +12,17 @@ static void sctp(struct bench *b)
 		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN | NETSYNC_HAS_GSO |
 		      NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
 	b->p.ip_id = 0;
-	b->p.vtag = 0xdeadbeef;
-	b->p.tsn = UINT32_MAX - 50;
-	b->p.chunk = DATA;
+	b->p.sctp.vtag = 0xdeadbeef;
+	b->p.sctp.tsn = UINT32_MAX - 50;
+	b->p.sctp.chunk = DATA;
 }
 
 static void control(struct bench *b, uint8_t chunk, uint32_t len)
 {
 	sctp(b);
 	b->p.fields &= ~(uint32_t)NETSYNC_HAS_TSN;
-	b->p.tsn = 0;
-	b->p.chunk = chunk;
+	b->p.sctp.tsn = 0;
+	b->p.sctp.chunk = chunk;
 	b->p.len = len;
 }
 
@@ -33,7 +33,7 @@ static void test_data(void **state)
 	sctp(b);
 	/* The numbers wrap. */
 	for (int i = 0; i < 100; i++) {
-		b->p.tsn++;
+		b->p.sctp.tsn++;
 		pass(b, i * SEC);
 	}
 	expect(b, 200, 0, 0);
@@ -51,17 +51,17 @@ static void test_fields(void **state)
 	base = b->p;
 	for (int i = 0; i < 7; i++) {
 		b->p = base;
-		b->p.tsn += (uint32_t)i * 10;
+		b->p.sctp.tsn += (uint32_t)i * 10;
 		see(b, A, NETSYNC_OUT, i);
 		switch (i) {
 		case 0:
-			b->p.vtag++;
+			b->p.sctp.vtag++;
 			break;
 		case 1:
-			b->p.tsn++;
+			b->p.sctp.tsn++;
 			break;
 		case 2:
-			b->p.chunk = SACK;
+			b->p.sctp.chunk = SACK;
 			break;
 		case 3:
 			b->p.len++;
@@ -91,7 +91,7 @@ static void test_sent_again(void **state)
 	see(b, A, NETSYNC_OUT, 500);
 	see(b, B, NETSYNC_IN, 600);
 	expect(b, 0, 3, 0);
-	b->p.tsn++;
+	b->p.sctp.tsn++;
 	b->p.ip_id = 7;
 	see(b, A, NETSYNC_OUT, 10);
 	b->p.ip_id = 9;
@@ -100,7 +100,7 @@ static void test_sent_again(void **state)
 	expect(b, 2, 3, 1);
 	take(b, A, B, 500, 600);
 	/* With another chunk beside it, the second time. */
-	b->p.tsn++;
+	b->p.sctp.tsn++;
 	b->p.ip_id = 0;
 	see(b, A, NETSYNC_OUT, 10);
 	b->p.len += 500;
@@ -128,7 +128,7 @@ static void test_segmentation(void **state)
 	for (int i = 0; i < 4; i++) {
 		see(b, A, NETSYNC_OUT, 20 + i);
 		see(b, B, NETSYNC_IN, 100 + i);
-		b->p.tsn += 3;
+		b->p.sctp.tsn += 3;
 	}
 	expect(b, 9, 0, 0);
 	assert_int_equal(b->num, 4);
@@ -152,7 +152,7 @@ static void test_without_data(void **state)
 
 	for (uint8_t chunk = INIT; chunk < 10; chunk++) {
 		control(b, chunk, 32);
-		b->p.vtag = chunk == INIT ? 0 : b->p.vtag;
+		b->p.sctp.vtag = chunk == INIT ? 0 : b->p.sctp.vtag;
 		pass(b, chunk);
 	}
 	expect(b, 18, 0, 0);
@@ -176,7 +176,7 @@ static void test_nat(void **state)
 
 	sctp(b);
 	for (int i = 0; i < 10; i++) {
-		b->p.tsn++;
+		b->p.sctp.tsn++;
 		if (i == 9)
 			control(b, HEARTBEAT, 60);
 		b->p.saddr[13] = 0;
@@ -189,7 +189,7 @@ static void test_nat(void **state)
 	assert_int_equal(totals(&b->m).nat, 20);
 	take(b, A, B, 9 * SEC, 9 * SEC + 50);
 	control(b, INIT, 32);
-	b->p.vtag = 0;
+	b->p.sctp.vtag = 0;
 	b->p.saddr[13] = 0;
 	see(b, A, NETSYNC_OUT, 10);
 	b->p.saddr[13] = 99;

@@ -10,7 +10,7 @@
 static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
 		    uint32_t from, uint32_t len)
 {
-	b->p.seq = 1000 + from;
+	b->p.tcp.seq = 1000 + from;
 	b->p.len = len;
 	b->p.ip_id = (uint16_t)(77 + from / MSS);
 	b->p.gso_size = len > MSS ? MSS : 0;
@@ -21,9 +21,9 @@ static void test_cut(void **state)
 {
 	struct bench *b = *state;
 
-	b->p.flags |= PSH | CWR;
+	b->p.tcp.flags |= PSH | CWR;
 	segment(b, A, NETSYNC_OUT, 10, 0, 45 * MSS);
-	b->p.flags &= (uint16_t)~(PSH | CWR);
+	b->p.tcp.flags &= (uint16_t)~(PSH | CWR);
 	for (uint32_t i = 0; i < 45; i++)
 		segment(b, B, NETSYNC_IN, 100 + i, i * MSS, MSS);
 	expect(b, 46, 0, 0);
@@ -37,7 +37,7 @@ static void test_put_together(void **state)
 
 	for (uint32_t i = 0; i < 20; i++)
 		segment(b, A, NETSYNC_OUT, 10 + i, i * MSS, MSS);
-	b->p.flags |= PSH;
+	b->p.tcp.flags |= PSH;
 	segment(b, B, NETSYNC_IN, 100, 0, 20 * MSS);
 	expect(b, 21, 0, 0);
 	assert_int_equal(b->num, 1);
@@ -58,7 +58,7 @@ static void test_other_edges(void **state)
 	take(b, A, B, 10, 100);
 	take(b, A, B, 20, 200);
 	/* The other way round both sent ones begin in the first received. */
-	b->p.ack++;
+	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 33 * MSS);
 	segment(b, A, NETSYNC_OUT, 20, 33 * MSS, 37 * MSS);
 	segment(b, B, NETSYNC_IN, 100, 0, 38 * MSS);
@@ -77,7 +77,7 @@ static void test_wrap(void **state)
 	for (uint32_t i = 0; i < 45; i++)
 		segment(b, B, NETSYNC_IN, 100 + i,
 			UINT32_MAX - 1000 - 20 * MSS + i * MSS, MSS);
-	b->p.seq = UINT32_MAX - 20 * MSS;
+	b->p.tcp.seq = UINT32_MAX - 20 * MSS;
 	b->p.len = 45 * MSS;
 	b->p.gso_size = MSS;
 	see(b, A, NETSYNC_OUT, 10);
@@ -95,7 +95,7 @@ static void test_sent_again(void **state)
 	for (uint32_t i = 0; i < 10; i++)
 		if (i != 4)
 			segment(b, B, NETSYNC_IN, 100 + i, i * MSS, MSS);
-	b->p.seq = 1000 + 4 * MSS;
+	b->p.tcp.seq = 1000 + 4 * MSS;
 	b->p.ip_id = 77 + 10;
 	see(b, A, NETSYNC_OUT, 500);
 	see(b, B, NETSYNC_IN, 600);
@@ -121,7 +121,7 @@ static void test_sent_again_unclear(void **state)
 	assert_int_equal(b->num, 1);
 	take(b, A, B, 10, 100);
 	/* A first part that is sent again could be either. */
-	b->p.ack++;
+	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
 	segment(b, A, NETSYNC_OUT, 500, 0, MSS);
 	segment(b, B, NETSYNC_IN, 600, 0, MSS);
@@ -152,7 +152,7 @@ static void test_socket_and_device(void **state)
 
 	/* With ids and timestamps, with ids, with neither; come as sent. */
 	for (int round = 0; round < 4; round++) {
-		b->p.ack++;
+		b->p.tcp.ack++;
 		segment(b, A, NETSYNC_OUT, 10, 0, 5 * MSS);
 		segment(b, B, NETSYNC_IN, 310, 0, (round < 3 ? 3 : 5) * MSS);
 		if (round < 3)
@@ -178,7 +178,7 @@ static void test_socket_and_device_of_one(void **state)
 	struct bench *b = *state;
 
 	for (uint32_t host = A; host <= B; host++) {
-		b->p.ack++;
+		b->p.tcp.ack++;
 		segment(b, A, NETSYNC_OUT, 10, 0, 5 * MSS);
 		segment(b, B, NETSYNC_IN, 310, 0, 5 * MSS);
 		b->p.point = 1;
@@ -284,7 +284,7 @@ static void test_probes(void **state)
 	expect(b, 80, 0, 0);
 	assert_int_equal(b->num, 40);
 	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
-	b->p.ack++;
+	b->p.tcp.ack++;
 	for (int i = 0; i < 4; i++) {
 		pass(b, i * SEC);
 	}
@@ -310,7 +310,7 @@ static void test_nat(void **state)
 	take(b, A, B, 20, 210);
 	/* With nothing to be sure of it by, it is left alone. */
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP);
-	b->p.ack++;
+	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 100);
 	b->p.sport++;
 	segment(b, B, NETSYNC_IN, 100, 0, 100);
@@ -367,10 +367,10 @@ static void receive_at(struct bench *b, struct stream *s, uint32_t point,
 {
 	const struct netsync_packet base = b->p;
 
-	b->p.seq = from;
+	b->p.tcp.seq = from;
 	b->p.len = len;
 	b->p.ip_id = id;
-	b->p.tsval = tsval;
+	b->p.tcp.tsval = tsval;
 	add_event(b, s, B, NETSYNC_IN, point, s->arrival + (point ? 0 : 7000));
 	b->p = base;
 }
@@ -390,18 +390,18 @@ static void receive(struct bench *b, struct stream *s, uint32_t from,
 
 	if (t > s->arrival)
 		s->arrival = t;
-	if (s->wait_from + s->wait != from || s->wait_tsval != b->p.tsval ||
+	if (s->wait_from + s->wait != from || s->wait_tsval != b->p.tcp.tsval ||
 	    (uint16_t)(s->wait_id + s->wait / MSS) != id ||
 	    s->wait % MSS || below(&s->seed, 20) == 0)
 		hand_on(b, s);
 	if (!s->wait) {
 		s->wait_from = from;
 		s->wait_id = id;
-		s->wait_tsval = b->p.tsval;
+		s->wait_tsval = b->p.tcp.tsval;
 	}
 	s->wait += len;
 	if (s->devices)
-		receive_at(b, s, 1, from, len, id, b->p.tsval);
+		receive_at(b, s, 1, from, len, id, b->p.tcp.tsval);
 }
 
 /* Send, and what is lost again a little later. */
@@ -412,8 +412,8 @@ static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
 	uint32_t n = (len + MSS - 1) / MSS;
 
 	s->now += 200000 + below(&s->seed, 200000);
-	b->p.tsval = (uint32_t)(s->now / 1000000);
-	b->p.seq = from;
+	b->p.tcp.tsval = (uint32_t)(s->now / 1000000);
+	b->p.tcp.seq = from;
 	b->p.len = len;
 	b->p.ip_id = s->id;
 	add_event(b, s, A, NETSYNC_OUT, 0, s->now);
@@ -421,7 +421,7 @@ static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
 		uint32_t at = i * MSS, left = len - at;
 
 		if (s->devices) {
-			b->p.seq = from + at;
+			b->p.tcp.seq = from + at;
 			b->p.len = left < MSS ? left : MSS;
 			b->p.ip_id = (uint16_t)(s->id + i);
 			add_event(b, s, A, NETSYNC_OUT, 1, s->now + 100 + i);
@@ -505,7 +505,7 @@ static void run_stream(struct bench *b, uint32_t unknown, bool devices,
 		at += len;
 		hand_on(b, &s);
 		if (below(&s.seed, 10) == 0)
-			b->p.ack += 100;
+			b->p.tcp.ack += 100;
 	}
 	push_all(b, &s);
 	t = totals(&b->m);

@@ -49,13 +49,13 @@ static void test_without_ids(void **state)
 	b->p.ip_id = 0;
 	b->p.fields |= NETSYNC_HAS_DIGEST;
 	for (int i = 0; i < 10; i++) {
-		b->p.digest = (uint64_t)(i / 2) << 32 | 7;
+		b->p.udp.digest = (uint64_t)(i / 2) << 32 | 7;
 		if (i % 2 == 0)
-			b->p.digest += (uint64_t)(i + 1) << 40;
+			b->p.udp.digest += (uint64_t)(i + 1) << 40;
 		pass(b, i * SEC);
 	}
 	expect(b, 20, 0, 0);
-	b->p.digest = 3;
+	b->p.udp.digest = 3;
 	for (int i = 0; i < 2; i++) {
 		pass(b, i * SEC);
 	}
@@ -77,12 +77,12 @@ static void test_checksum(void **state)
 	for (int i = 0; i < 3; i++) {
 		b->p.ip_id++;
 		b->p.fields &= ~(uint32_t)NETSYNC_HAS_CHECKSUM;
-		b->p.checksum = 1;
+		b->p.udp.checksum = 1;
 		if (i)
 			b->p.fields |= NETSYNC_HAS_CHECKSUM;
 		see(b, A, NETSYNC_OUT, i * SEC);
 		b->p.fields |= NETSYNC_HAS_CHECKSUM;
-		b->p.checksum = 2;
+		b->p.udp.checksum = 2;
 		if (i == 1)
 			b->p.fields &= ~(uint32_t)NETSYNC_HAS_CHECKSUM;
 		see(b, B, NETSYNC_IN, i * SEC + 50);
@@ -107,8 +107,8 @@ static void test_segmentation(void **state)
 	for (int i = 0; i < 3; i++) {
 		see(b, B, NETSYNC_IN, 100 + i);
 		b->p.ip_id++;
-		b->p.digest++;
-		b->p.checksum++;
+		b->p.udp.digest++;
+		b->p.udp.checksum++;
 	}
 	expect(b, 4, 0, 0);
 	assert_int_equal(b->num, 1);
@@ -138,12 +138,12 @@ static void test_ping(void **state)
 		b->p.protocol = v6 ? 58 : 1;
 		b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN |
 			      NETSYNC_HAS_ECHO;
-		b->p.icmp_id = 99;
+		b->p.icmp.id = 99;
 		for (int i = 0; i < 10; i++) {
-			b->p.icmp_seq = (uint16_t)i;
-			b->p.icmp_type = v6 ? 128 : 8;
+			b->p.icmp.seq = (uint16_t)i;
+			b->p.icmp.type = v6 ? 128 : 8;
 			pass(b, i * SEC);
-			b->p.icmp_type = v6 ? 129 : 0;
+			b->p.icmp.type = v6 ? 129 : 0;
 			see(b, B, NETSYNC_OUT, i * SEC + 60);
 			see(b, A, NETSYNC_IN, i * SEC + 99);
 		}
@@ -190,7 +190,7 @@ static void test_nat_of_both(void **state)
 	udp(b);
 	for (int i = 0; i < 2; i++) {
 		b->p.ip_id++;
-		b->p.digest = 5;
+		b->p.udp.digest = 5;
 		if (i)
 			b->p.fields |= NETSYNC_HAS_DIGEST;
 		see(b, A, NETSYNC_OUT, 10 + i);
@@ -198,7 +198,7 @@ static void test_nat_of_both(void **state)
 		b->p.daddr[13]++;
 		see(b, B, NETSYNC_IN, 100 + i);
 		/* Another payload, or length, is another one. */
-		b->p.digest++;
+		b->p.udp.digest++;
 		b->p.len += i ? 0 : 1;
 		see(b, C, NETSYNC_IN, 100 + i);
 	}
@@ -237,15 +237,15 @@ static void test_ping_nat(void **state)
 	b->p.protocol = 1;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN |
 		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_ECHO;
-	b->p.icmp_type = 8;
+	b->p.icmp.type = 8;
 	for (int i = 0; i < 20; i++) {
-		b->p.icmp_seq = (uint16_t)i;
+		b->p.icmp.seq = (uint16_t)i;
 		b->p.ip_id++;
-		b->p.icmp_id = 99;
+		b->p.icmp.id = 99;
 		b->p.saddr[13] = 0;
 		see(b, A, NETSYNC_OUT, i * SEC);
 		/* The identifier may be translated, too. */
-		b->p.icmp_id = (uint16_t)(99 + i % 2);
+		b->p.icmp.id = (uint16_t)(99 + i % 2);
 		b->p.saddr[13] = 99;
 		see(b, B, NETSYNC_IN, i * SEC + 50);
 	}
@@ -255,9 +255,9 @@ static void test_ping_nat(void **state)
 	/* Another sequence number is another ping. */
 	see(b, A, NETSYNC_OUT, 0);
 	b->p.saddr[13] = 1;
-	b->p.icmp_seq++;
+	b->p.icmp.seq++;
 	see(b, B, NETSYNC_IN, 50);
-	b->p.icmp_type = 0;
+	b->p.icmp.type = 0;
 	see(b, C, NETSYNC_IN, 60);
 	expect(b, 40, 0, 3);
 }
@@ -269,7 +269,7 @@ static void test_digest_of_one(void **state)
 
 	udp(b);
 	b->p.ip_id = 0;
-	b->p.digest = 5;
+	b->p.udp.digest = 5;
 	for (int i = 0; i < 100; i++) {
 		b->p.len = 50 + (uint32_t)i;
 		b->p.fields ^= NETSYNC_HAS_DIGEST;
@@ -277,7 +277,7 @@ static void test_digest_of_one(void **state)
 		b->p.fields ^= NETSYNC_HAS_DIGEST;
 		see(b, B, NETSYNC_IN, i * SEC + 50);
 		b->p.fields ^= i % 2 ? NETSYNC_HAS_DIGEST : 0;
-		b->p.digest++;
+		b->p.udp.digest++;
 	}
 	expect(b, 200, 0, 0);
 	assert_int_equal(totals(&b->m).nat, 0);
@@ -288,7 +288,7 @@ static void test_digest_of_one(void **state)
 		see(b, A, NETSYNC_OUT, 200 * SEC + i);
 		b->p.fields ^= NETSYNC_HAS_DIGEST;
 		see(b, B, NETSYNC_IN, 200 * SEC + 50 + i);
-		b->p.digest++;
+		b->p.udp.digest++;
 	}
 	expect(b, 200, 4, 0);
 }
@@ -302,7 +302,7 @@ static void test_lost_among_many(void **state)
 	b->p.ip_id = 0;
 	b->p.fields |= NETSYNC_HAS_DIGEST;
 	for (int i = 0; i < 200000; i++) {
-		b->p.digest++;
+		b->p.udp.digest++;
 		see(b, A, NETSYNC_OUT, i * 1000);
 		if (i % 2)
 			see(b, B, NETSYNC_IN, i * 1000 + 50);

@@ -75,9 +75,11 @@ static void push_packets(struct stream *s, const struct event *e)
 		.dport = e->from > e->to ? 40000 : 80,
 		.protocol = 6,
 		.ip_id = (uint16_t)(begin + sent),
-		.seq = begin + sent * 1448,
-		.ack = back + sent * 100,
-		.flags = 0x8010,
+		.tcp = {
+			.seq = begin + sent * 1448,
+			.ack = back + sent * 100,
+			.flags = 0x8010,
+		},
 		.len = 1448,
 	};
 

@@ -97,7 +97,7 @@ static void pass(struct net *n, int64_t after)
 {
 	see(n, A, NETSYNC_OUT, after);
 	see(n, B, NETSYNC_IN, after + 50);
-	n->p.seq += 100;
+	n->p.tcp.seq += 100;
 	n->p.ip_id++;
 }
 
@@ -173,11 +173,13 @@ static void test_packets(void **state)
 	}
 	/* What an older caller does not know of reads as 0. */
 	n->p.time_ns = EPOCH;
-	n->p.size = offsetof(struct netsync_packet, netns);
-	n->p.fields &= ~(uint32_t)NETSYNC_HAS_NETNS;
-	n->p.netns = 5;
+	n->p.protocol = 17;
+	n->p.size = offsetof(struct netsync_packet, udp.checksum);
+	n->p.udp.digest = 7;
+	n->p.udp.checksum = 5;
 	assert_int_equal(netsync_push_packet(n->ns, &n->p), 0);
-	assert_int_equal(n->packet[3].netns, 0);
+	assert_int_equal(n->packet[3].udp.digest, 7);
+	assert_int_equal(n->packet[3].udp.checksum, 0);
 }
 
 /* As packets are decided on, while more are pushed and the log grows. */

@@ -88,9 +88,9 @@ static void packet_args(struct packet_args *args, const struct netsync_packet *p
 	if (pkt->fields & NETSYNC_HAS_LEN)
 		add_number(args, "len", pkt->len);
 	if (pkt->protocol == IPPROTO_TCP) {
-		add_number(args, "seq", pkt->seq);
-		add_number(args, "ack", pkt->ack);
-		add_label(args, "flags", tcp_flags(pkt->flags, args->flags));
+		add_number(args, "seq", pkt->tcp.seq);
+		add_number(args, "ack", pkt->tcp.ack);
+		add_label(args, "flags", tcp_flags(pkt->tcp.flags, args->flags));
 	}
 }
 

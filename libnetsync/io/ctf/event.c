@@ -159,12 +159,12 @@ static unsigned int read_nested_tcp(const struct layout *layout,
 
 	if (data_offset < 5)
 		return 0;
-	pkt->seq = integer(tcp, layout, SEQ);
-	pkt->ack = integer(tcp, layout, ACK);
+	pkt->tcp.seq = integer(tcp, layout, SEQ);
+	pkt->tcp.ack = integer(tcp, layout, ACK);
 	pkt->sport = integer(tcp, layout, SPORT);
 	pkt->dport = integer(tcp, layout, DPORT);
-	pkt->window = integer(tcp, layout, WINDOW);
-	pkt->flags = data_offset << 12 | integer(tcp, layout, RESERVED) << 9 |
+	pkt->tcp.window = integer(tcp, layout, WINDOW);
+	pkt->tcp.flags = data_offset << 12 | integer(tcp, layout, RESERVED) << 9 |
 		     integer(tcp, layout, FLAGS);
 	pkt->fields |= NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW;
 	/* A data offset of 5 leaves no room for options. */

@@ -85,16 +85,16 @@ static uint16_t normal_flags(uint16_t word)
 
 static void read_tcp(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->seq = number(v, SEQ);
-	pkt->ack = number(v, ACK);
-	pkt->flags = normal_flags(number(v, FLAGS));
+	pkt->tcp.seq = number(v, SEQ);
+	pkt->tcp.ack = number(v, ACK);
+	pkt->tcp.flags = normal_flags(number(v, FLAGS));
 	if (has_all(v, BIT(WINDOW))) {
-		pkt->window = number(v, WINDOW);
+		pkt->tcp.window = number(v, WINDOW);
 		pkt->fields |= NETSYNC_HAS_WINDOW;
 	}
 	if (has_all(v, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
-		pkt->tsval = number(v, TSVAL);
-		pkt->tsecr = number(v, TSECR);
+		pkt->tcp.tsval = number(v, TSVAL);
+		pkt->tcp.tsecr = number(v, TSECR);
 		pkt->fields |= number(v, HAS_TS) ? NETSYNC_HAS_TSTAMP :
 						   NETSYNC_HAS_NO_TSTAMP;
 	}
@@ -103,20 +103,20 @@ static void read_tcp(const struct event_values *v, struct netsync_packet *pkt)
 /* The digest is 0 where the module was told to make none. */
 static void read_udp(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->checksum = number(v, CHECKSUM);
+	pkt->udp.checksum = number(v, CHECKSUM);
 	if (number(v, IS_FINAL))
 		pkt->fields |= NETSYNC_HAS_CHECKSUM;
-	pkt->digest = number(v, DIGEST);
-	if (pkt->digest)
+	pkt->udp.digest = number(v, DIGEST);
+	if (pkt->udp.digest)
 		pkt->fields |= NETSYNC_HAS_DIGEST;
 }
 
 void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
 		    uint16_t seq)
 {
-	pkt->icmp_type = type;
-	pkt->icmp_id = id;
-	pkt->icmp_seq = seq;
+	pkt->icmp.type = type;
+	pkt->icmp.id = id;
+	pkt->icmp.seq = seq;
 	pkt->fields |= NETSYNC_HAS_ECHO;
 }
 
@@ -128,9 +128,9 @@ static void read_icmp(const struct event_values *v, struct netsync_packet *pkt)
 
 static void read_sctp(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->vtag = number(v, VTAG);
-	pkt->chunk = number(v, CHUNK);
-	pkt->tsn = number(v, TSN);
+	pkt->sctp.vtag = number(v, VTAG);
+	pkt->sctp.chunk = number(v, CHUNK);
+	pkt->sctp.tsn = number(v, TSN);
 	pkt->fields |= NETSYNC_HAS_SCTP;
 	if (number(v, HAS_TSN))
 		pkt->fields |= NETSYNC_HAS_TSN;

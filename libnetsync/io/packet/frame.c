@@ -272,8 +272,8 @@ static void read_tcp_options(const uint8_t *option, size_t len,
 			size = option[1];
 		}
 		if (*option == 8 && size == 10) {
-			pkt->tsval = be32(option + 2);
-			pkt->tsecr = be32(option + 6);
+			pkt->tcp.tsval = be32(option + 2);
+			pkt->tcp.tsecr = be32(option + 6);
 			pkt->fields ^= NETSYNC_HAS_NO_TSTAMP |
 				       NETSYNC_HAS_TSTAMP;
 			return;
@@ -311,10 +311,10 @@ static enum frame_result read_tcp(const struct packet *p,
 	if (size < 20 || size > room)
 		return FRAME_OTHER;
 	set_ports(pkt, tcp);
-	pkt->seq = be32(tcp + 4);
-	pkt->ack = be32(tcp + 8);
-	pkt->flags = be16(tcp + 12);
-	pkt->window = be16(tcp + 14);
+	pkt->tcp.seq = be32(tcp + 4);
+	pkt->tcp.ack = be32(tcp + 8);
+	pkt->tcp.flags = be16(tcp + 12);
+	pkt->tcp.window = be16(tcp + 14);
 	pkt->fields |= NETSYNC_HAS_WINDOW;
 	set_len(pkt, room - size);
 	if (has(p, p->start, size))
@@ -372,14 +372,14 @@ static enum frame_result read_udp(const struct packet *p,
 		return FRAME_OTHER;
 	set_ports(pkt, udp);
 	set_len(pkt, len - 8);
-	pkt->checksum = be16(udp + 6);
+	pkt->udp.checksum = be16(udp + 6);
 	if (is_final(p, len))
 		pkt->fields |= NETSYNC_HAS_CHECKSUM;
 	digested = len - 8 < DIGEST_BYTES ? len - 8 : DIGEST_BYTES;
 	if (digested > room - 8 || !has(p, p->start + 8, digested))
 		return FRAME_PACKET;
-	pkt->digest = siphash_1_3(udp + 8, digested);
-	if (pkt->digest)
+	pkt->udp.digest = siphash_1_3(udp + 8, digested);
+	if (pkt->udp.digest)
 		pkt->fields |= NETSYNC_HAS_DIGEST;
 	return FRAME_PACKET;
 }
@@ -419,8 +419,8 @@ static enum frame_result read_sctp(const struct packet *p,
 		return FRAME_CUT;
 	set_ports(pkt, p->data + p->start);
 	set_len(pkt, p->end - at);
-	pkt->vtag = be32(p->data + p->start + 4);
-	pkt->chunk = CHUNK_NONE;
+	pkt->sctp.vtag = be32(p->data + p->start + 4);
+	pkt->sctp.chunk = CHUNK_NONE;
 	pkt->fields |= NETSYNC_HAS_SCTP;
 	for (int i = 0; i < MAX_CHUNKS && p->end - at >= 4; i++) {
 		const uint8_t *chunk = p->data + at;
@@ -429,13 +429,13 @@ static enum frame_result read_sctp(const struct packet *p,
 		if (!has(p, at, 4))
 			return FRAME_CUT;
 		if (!i)
-			pkt->chunk = chunk[0];
+			pkt->sctp.chunk = chunk[0];
 		if (chunk[0] == CHUNK_DATA || chunk[0] == CHUNK_I_DATA) {
 			if (p->end - at < 8)
 				break;
 			if (!has(p, at, 8))
 				return FRAME_CUT;
-			pkt->tsn = be32(chunk + 4);
+			pkt->sctp.tsn = be32(chunk + 4);
 			pkt->fields |= NETSYNC_HAS_TSN;
 			break;
 		}

@@ -28,22 +28,24 @@ uint64_t packet_key(const struct netsync_packet *pkt)
 	key.ports[1] = pkt->dport;
 	key.id = pkt->ip_id;
 	key.protocol = pkt->protocol;
-	key.digest = pkt->digest;
 	key.word[2] = pkt->len;
 	switch (pkt->protocol) {
 	case IPPROTO_TCP:
-		key.word[0] = pkt->seq;
-		key.word[1] = pkt->ack;
-		key.flags = pkt->flags & (uint16_t)~CHANGED_FLAGS;
+		key.word[0] = pkt->tcp.seq;
+		key.word[1] = pkt->tcp.ack;
+		key.flags = pkt->tcp.flags & (uint16_t)~CHANGED_FLAGS;
 		break;
 	case IPPROTO_SCTP:
-		key.word[0] = pkt->vtag;
-		key.word[1] = pkt->tsn;
-		key.flags = pkt->chunk;
+		key.word[0] = pkt->sctp.vtag;
+		key.word[1] = pkt->sctp.tsn;
+		key.flags = pkt->sctp.chunk;
+		break;
+	case IPPROTO_UDP:
+		key.digest = pkt->udp.digest;
 		break;
 	default:
-		key.word[0] = (uint32_t)pkt->icmp_id << 16 | pkt->icmp_seq;
-		key.flags = pkt->icmp_type;
+		key.word[0] = (uint32_t)pkt->icmp.id << 16 | pkt->icmp.seq;
+		key.flags = pkt->icmp.type;
 		break;
 	}
 	return siphash_1_3((const uint8_t *)&key, sizeof(key));
@@ -68,11 +70,12 @@ uint64_t packet_key_inside(const struct netsync_packet *pkt)
 	key.protocol = pkt->protocol;
 	key.word[2] = pkt->len;
 	if (pkt->protocol == IPPROTO_TCP) {
-		key.word[0] = pkt->seq;
-		key.word[1] = pkt->ack;
-		key.flags = pkt->flags & (uint16_t)~CHANGED_FLAGS;
-	} else if (pkt->fields & NETSYNC_HAS_DIGEST) {
-		key.digest = pkt->digest;
+		key.word[0] = pkt->tcp.seq;
+		key.word[1] = pkt->tcp.ack;
+		key.flags = pkt->tcp.flags & (uint16_t)~CHANGED_FLAGS;
+	} else if (pkt->protocol == IPPROTO_UDP &&
+		   (pkt->fields & NETSYNC_HAS_DIGEST)) {
+		key.digest = pkt->udp.digest;
 		key.word[0] = pkt->ip_id;
 	} else {
 		return 0;

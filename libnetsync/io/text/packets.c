@@ -47,19 +47,60 @@ static const uint64_t largest[NUM_COLUMNS] = {
 #define UDP_NEEDS (BIT(SPORT) | BIT(DPORT))
 #define ECHO (BIT(ICMP_TYPE) | BIT(ICMP_ID) | BIT(ICMP_SEQ))
 
+static void fill_tcp(struct netsync_packet *pkt, const uint64_t *value)
+{
+	pkt->tcp.seq = (uint32_t)value[SEQ];
+	pkt->tcp.ack = (uint32_t)value[ACK];
+	pkt->tcp.flags = (uint16_t)value[FLAGS];
+	pkt->tcp.window = (uint16_t)value[WINDOW];
+	pkt->tcp.tsval = (uint32_t)value[TSVAL];
+	pkt->tcp.tsecr = (uint32_t)value[TSECR];
+}
+
+static void fill_udp(struct netsync_packet *pkt, const uint64_t *value)
+{
+	pkt->udp.digest = value[DIGEST];
+	pkt->udp.checksum = (uint16_t)value[CHECKSUM];
+}
+
+static void fill_icmp(struct netsync_packet *pkt, const uint64_t *value)
+{
+	pkt->icmp.id = (uint16_t)value[ICMP_ID];
+	pkt->icmp.seq = (uint16_t)value[ICMP_SEQ];
+	pkt->icmp.type = (uint8_t)value[ICMP_TYPE];
+}
+
+static void fill_sctp(struct netsync_packet *pkt, const uint64_t *value)
+{
+	pkt->sctp.vtag = (uint32_t)value[VTAG];
+	pkt->sctp.tsn = (uint32_t)value[TSN];
+	pkt->sctp.chunk = (uint8_t)value[CHUNK];
+}
+
 static const struct protocol {
 	const char *name;
 	uint8_t number;
 	uint32_t needs;		/* a bit for each enum column */
+	/* @value: of each column; 0: not known */
+	void (*fill)(struct netsync_packet *pkt, const uint64_t *value);
 } protocols[] = {
-	{ "tcp", IPPROTO_TCP, TCP_NEEDS },
-	{ "udp", IPPROTO_UDP, UDP_NEEDS },
-	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE) },
-	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE) },
-	{ "sctp", IPPROTO_SCTP, BIT(VTAG) | BIT(CHUNK) },
+	{ "tcp", IPPROTO_TCP, TCP_NEEDS, fill_tcp },
+	{ "udp", IPPROTO_UDP, UDP_NEEDS, fill_udp },
+	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE), fill_icmp },
+	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE), fill_icmp },
+	{ "sctp", IPPROTO_SCTP, BIT(VTAG) | BIT(CHUNK), fill_sctp },
 };
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
+
+/* NULL: another one, of which nothing but what all have is known. */
+static const struct protocol *find_protocol(uint64_t number)
+{
+	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
+		if (protocols[i].number == number)
+			return &protocols[i];
+	return NULL;
+}
 
 /* Addresses repeat: those that were seen of late, by their text. Chosen. */
 #define NUM_ADDRESSES 64
@@ -354,11 +395,11 @@ static bool is_echo(const struct record *r)
 static int check_record(struct lines *l, const char *start,
 			const struct record *r)
 {
+	const struct protocol *protocol = find_protocol(r->value[PROTO]);
 	uint32_t needs = REQUIRED;
 
-	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
-		if (r->value[PROTO] == protocols[i].number)
-			needs |= protocols[i].needs;
+	if (protocol)
+		needs |= protocol->needs;
 	if (is_echo(r))
 		needs |= ECHO;
 	return has_all(r, needs) ? 1 : lacks(l, start, needs & ~r->has);
@@ -383,6 +424,7 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		{ BIT(GSO_SIZE) | BIT(GSO_SEGS), NETSYNC_HAS_GSO },
 		{ BIT(NETNS), NETSYNC_HAS_NETNS },
 	};
+	const struct protocol *protocol = find_protocol(r->value[PROTO]);
 
 	*pkt = (struct netsync_packet){
 		.size = sizeof(*pkt),
@@ -391,22 +433,8 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		.protocol = (uint8_t)r->value[PROTO],
 		.sport = (uint16_t)r->value[SPORT],
 		.dport = (uint16_t)r->value[DPORT],
-		.seq = (uint32_t)r->value[SEQ],
-		.ack = (uint32_t)r->value[ACK],
-		.flags = (uint16_t)r->value[FLAGS],
 		.len = (uint32_t)r->value[LEN],
 		.ip_id = (uint16_t)r->value[ID],
-		.window = (uint16_t)r->value[WINDOW],
-		.tsval = (uint32_t)r->value[TSVAL],
-		.tsecr = (uint32_t)r->value[TSECR],
-		.checksum = (uint16_t)r->value[CHECKSUM],
-		.digest = r->value[DIGEST],
-		.icmp_type = (uint8_t)r->value[ICMP_TYPE],
-		.icmp_id = (uint16_t)r->value[ICMP_ID],
-		.icmp_seq = (uint16_t)r->value[ICMP_SEQ],
-		.vtag = (uint32_t)r->value[VTAG],
-		.chunk = (uint8_t)r->value[CHUNK],
-		.tsn = (uint32_t)r->value[TSN],
 		.gso_size = (uint16_t)r->value[GSO_SIZE],
 		.gso_segs = (uint16_t)r->value[GSO_SEGS],
 		.netns = (uint32_t)r->value[NETNS],
@@ -414,6 +442,8 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (has_all(r, fields[i].columns))
 			pkt->fields |= fields[i].field;
+	if (protocol)
+		protocol->fill(pkt, r->value);
 	if (is_echo(r))
 		pkt->fields |= NETSYNC_HAS_ECHO;
 	if (r->addr[0])
