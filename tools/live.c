@@ -19,7 +19,6 @@
 /* Of packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000
 #define MMAP_THRESHOLD (128 * 1024)
-#define NS_PER_S INT64_C(1000000000)
 
 struct settings {
 	struct outcome outcome;

@@ -128,7 +128,7 @@ bool packet_decode(const struct packet *packet)
 
 static int64_t time_ns(struct timeval time)
 {
-	return time.tv_sec * 1000000000LL + time.tv_usec * 1000LL;
+	return time.tv_sec * NS_PER_S + time.tv_usec * 1000LL;
 }
 
 bool packet_take(struct decoded *decoded)

@@ -19,7 +19,6 @@
 #include "common/tool.h"
 #include "tsdl.h"
 
-#define NS_PER_S 1000000000
 
 struct line {
 	const struct apply_trace *trace;

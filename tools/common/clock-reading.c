@@ -2,8 +2,6 @@
 #include "clock-reading.h"
 #include "tool.h"
 
-#define SECOND_NS INT64_C(1000000000)
-
 bool clock_read(clockid_t clock, unsigned int tries,
 		struct clock_reading *reading)
 {
@@ -28,11 +26,11 @@ bool clock_read(clockid_t clock, unsigned int tries,
 bool clock_read_wait(int64_t *next_ns)
 {
 	const struct timespec until = {
-		.tv_sec = *next_ns / SECOND_NS, .tv_nsec = *next_ns % SECOND_NS,
+		.tv_sec = *next_ns / NS_PER_S, .tv_nsec = *next_ns % NS_PER_S,
 	};
 
 	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
 		return false;
-	*next_ns += SECOND_NS / CLOCK_READINGS_PER_S;
+	*next_ns += NS_PER_S / CLOCK_READINGS_PER_S;
 	return true;
 }

@@ -7,7 +7,6 @@
 
 #include "tool.h"
 
-#define NS_PER_S 1000000000LL
 #define WIDTH 40		/* characters of the bar; chosen */
 #define QUIET_NS NS_PER_S	/* what is done sooner needs no bar; chosen */
 #define REDRAW_NS (NS_PER_S / 10)	/* as often as eyes can follow */

@@ -8,7 +8,6 @@
 
 #include "tool.h"
 
-#define NS_PER_S 1000000000
 
 struct constant {
 	int64_t least_ns, most_ns;	/* that the correction adds */

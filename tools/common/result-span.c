@@ -6,7 +6,6 @@
 #include "result-file.h"
 #include "tool.h"
 
-#define NS_PER_S 1000000000LL
 #define S_PER_HOUR 3600ULL
 #define S_PER_DAY 86400ULL
 

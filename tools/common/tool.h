@@ -177,6 +177,8 @@ bool narrow_tree(const char *path, const struct tree *original);
 
 /* ---- time -------------------------------------------------------------- */
 
+#define NS_PER_S INT64_C(1000000000)
+
 int64_t clock_ns(clockid_t clock);
 /* Of the clock that nobody sets. */
 int64_t now_ns(void);

@@ -8,7 +8,6 @@
 
 #include "tool.h"
 
-#define NS_PER_S 1000000000LL
 
 static const struct unit {
 	const char *name;

@@ -10,8 +10,6 @@
 
 #include "perfetto.h"
 
-#define SECOND INT64_C(1000000000)
-
 struct perfetto {
 	struct timeline timeline;
 	const struct export *export;
@@ -177,9 +175,9 @@ static int64_t find_base(const struct export *export)
 	if (base == INT64_MIN && !export_span(export, &base, &last))
 		return 0;
 	/* Before that there is no time. */
-	if (base < INT64_MIN + SECOND)
+	if (base < INT64_MIN + NS_PER_S)
 		return INT64_MIN;
-	return base - (base % SECOND + SECOND) % SECOND;
+	return base - (base % NS_PER_S + NS_PER_S) % NS_PER_S;
 }
 
 static void put_hosts(struct perfetto *p)

@@ -6,8 +6,6 @@
 #include "common/tool.h"
 #include "window.h"
 
-#define SECOND INT64_C(1000000000)
-
 /* ---- one time ----------------------------------------------------------- */
 
 static bool local_time(struct tm *tm, int64_t *ns)
@@ -18,7 +16,7 @@ static bool local_time(struct tm *tm, int64_t *ns)
 	/* mktime() has no value that is always an error. */
 	tm->tm_wday = -1;
 	seconds = mktime(tm);
-	return tm->tm_wday >= 0 && !__builtin_mul_overflow(seconds, SECOND, ns);
+	return tm->tm_wday >= 0 && !__builtin_mul_overflow(seconds, NS_PER_S, ns);
 }
 
 /* "09:30:00.25", or with "2026-01-31 " before it. */
@@ -36,7 +34,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 	if (has_date)
 		return local_time(&tm, &moment->ns) &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
-	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * SECOND +
+	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S +
 		     fraction;
 	return true;
 }
@@ -71,7 +69,7 @@ static int64_t distance(int64_t t, int64_t first_ns, int64_t last_ns)
 static bool find_day(const struct moment *moment, int64_t first_ns,
 		     int64_t last_ns, int64_t *ns)
 {
-	const time_t begin = first_ns / SECOND;
+	const time_t begin = first_ns / NS_PER_S;
 	bool found = false;
 
 	for (int day = -1; day <= 1; day++) {
@@ -81,11 +79,11 @@ static bool find_day(const struct moment *moment, int64_t first_ns,
 		if (!localtime_r(&begin, &tm))
 			return false;
 		tm.tm_mday += day;
-		tm.tm_hour = moment->ns / SECOND / 3600;
-		tm.tm_min = moment->ns / SECOND / 60 % 60;
-		tm.tm_sec = moment->ns / SECOND % 60;
+		tm.tm_hour = moment->ns / NS_PER_S / 3600;
+		tm.tm_min = moment->ns / NS_PER_S / 60 % 60;
+		tm.tm_sec = moment->ns / NS_PER_S % 60;
 		if (!local_time(&tm, &t) ||
-		    __builtin_add_overflow(t, moment->ns % SECOND, &t))
+		    __builtin_add_overflow(t, moment->ns % NS_PER_S, &t))
 			continue;
 		if (!found || distance(t, first_ns, last_ns) <
 				      distance(*ns, first_ns, last_ns))

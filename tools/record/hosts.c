@@ -16,7 +16,7 @@
 /* Of the quota, what is in buffers when a host is told to stop; chosen. */
 #define QUOTA_SLACK 8
 /* While the last data come, quotas are looked at this often; as in record.c. */
-#define LOOK_NS 1000000000LL
+#define LOOK_NS NS_PER_S
 
 /* ---- asking ------------------------------------------------------------ */
 

@@ -19,7 +19,7 @@
 #include "record.h"
 #include "remote/beacon.h"
 
-#define STATUS_NS 1000000000LL
+#define STATUS_NS NS_PER_S
 #define LOOK_MS 100
 /* A relay daemon that does not live is not tried for ever. */
 #define MAX_RENEWALS 5
@@ -325,7 +325,7 @@ void clear_line(struct record *rec)
 
 static void draw_line(struct record *rec)
 {
-	const int64_t seconds = (now_ns() - rec->started_ns) / 1000000000;
+	const int64_t seconds = (now_ns() - rec->started_ns) / NS_PER_S;
 	char text[VALUE_SIZE];
 
 	if (!rec->is_terminal)

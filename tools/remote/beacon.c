@@ -13,7 +13,6 @@
 #include "beacon.h"
 #include "common/tool.h"
 
-#define NS_PER_S 1000000000LL
 
 /* ---- neighbours ---------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "common/json-value.h"
 #include "common/tool.h"
 
-#define STEP_NS (20 * 1000000000LL)
+#define STEP_NS (20 * NS_PER_S)
 
 struct beacon_host {
 	struct remote *remote;

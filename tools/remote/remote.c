@@ -15,7 +15,6 @@
 #include "protocol.h"
 #include "remote.h"
 
-#define NS_PER_S 1000000000LL
 
 /* An agent that has nothing to do thinks after a minute that we are gone. */
 #define QUIET_NS (20 * NS_PER_S)
