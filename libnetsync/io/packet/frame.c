@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "io/packet/address.h"
-#include "io/packet/event.h"
-#include "io/packet/frame.h"
-#include "io/packet/siphash.h"
+#include "io/packet/protocol.h"
 
 /* Those of libpcap's link types that carry IP (tcpdump.org/linktypes.html). */
 enum { LINK_NULL = 0, LINK_ETHERNET = 1, LINK_RAW_BSD = 12, LINK_RAW_OPENBSD = 14,
@@ -18,16 +16,6 @@ enum { LINK_NULL = 0, LINK_ETHERNET = 1, LINK_RAW_BSD = 12, LINK_RAW_OPENBSD = 1
 #define MAX_VLAN_TAGS 4
 #define ETHERTYPE_QINQ 0x88a8
 #define ETHERTYPE_QINQ_OLD 0x9100
-
-static uint16_t be16(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
-
-static uint32_t be32(const uint8_t *bytes)
-{
-	return (uint32_t)be16(bytes) << 16 | be16(bytes + 2);
-}
 
 /* ---- links ------------------------------------------------------------- */
 
@@ -156,23 +144,6 @@ enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 
 /* ---- IP ---------------------------------------------------------------- */
 
-/* What an IP header says, and where the transport header lies. */
-struct packet {
-	const uint8_t *data;	/* of the frame */
-	size_t captured;
-	size_t start;		/* of the transport header */
-	size_t end;		/* of the packet; behind it may be padding */
-	const uint8_t *addrs;	/* source and destination, one after the other */
-	size_t addr_len;
-	uint8_t protocol;	/* of the transport header */
-	bool is_part;		/* the first of several fragments */
-};
-
-static bool has(const struct packet *p, size_t at, size_t bytes)
-{
-	return at + bytes <= p->captured;
-}
-
 /*
  * The end of a packet, @bytes (as its length field says) after @base. The
  * field is 0 where a packet is larger than it can say, or where the device was
@@ -186,11 +157,11 @@ static size_t packet_end(const struct frame *frame, size_t base, size_t bytes)
 }
 
 static enum frame_result read_ipv4(const struct frame *frame, size_t at,
-				   struct packet *p, struct netsync_packet *pkt)
+				   struct transport *p, struct netsync_packet *pkt)
 {
 	const uint8_t *ip = frame->data + at;
 
-	if (!has(p, at, 20))
+	if (!transport_has(p, at, 20))
 		return FRAME_CUT;
 	p->start = at + (ip[0] & 15) * 4u;
 	p->end = packet_end(frame, at, be16(ip + 2));
@@ -207,7 +178,7 @@ static enum frame_result read_ipv4(const struct frame *frame, size_t at,
 }
 
 /* Headers before that of the transport. Later fragments have none of that. */
-static enum frame_result skip_extensions(struct packet *p)
+static enum frame_result skip_extensions(struct transport *p)
 {
 	for (;;) {
 		const uint8_t *header = p->data + p->start;
@@ -221,7 +192,7 @@ static enum frame_result skip_extensions(struct packet *p)
 			return FRAME_PACKET;
 		if (p->end < p->start || p->end - p->start < 8)
 			return FRAME_OTHER;
-		if (!has(p, p->start, 8))
+		if (!transport_has(p, p->start, 8))
 			return FRAME_CUT;
 		if (p->protocol == IPPROTO_FRAGMENT) {
 			if (be16(header + 2) & 0xfff8)
@@ -238,12 +209,12 @@ static enum frame_result skip_extensions(struct packet *p)
 }
 
 static enum frame_result read_ipv6(const struct frame *frame, size_t at,
-				   struct packet *p)
+				   struct transport *p)
 {
 	const uint8_t *ip = frame->data + at;
 	enum frame_result result;
 
-	if (!has(p, at, 40))
+	if (!transport_has(p, at, 40))
 		return FRAME_CUT;
 	p->start = at + 40;
 	p->end = packet_end(frame, p->start, be16(ip + 4));
@@ -256,220 +227,12 @@ static enum frame_result read_ipv6(const struct frame *frame, size_t at,
 	return p->end < p->start ? FRAME_OTHER : result;
 }
 
-/* ---- transport --------------------------------------------------------- */
-
-/* Options that make no sense end the search, as they do in the TCP stack. */
-static void read_tcp_options(const uint8_t *option, size_t len,
-			     struct netsync_packet *pkt)
-{
-	pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
-	while (len && *option) {
-		size_t size = 1;
-
-		if (*option != 1) {
-			if (len < 2 || option[1] < 2 || option[1] > len)
-				return;
-			size = option[1];
-		}
-		if (*option == 8 && size == 10) {
-			pkt->tcp.tsval = be32(option + 2);
-			pkt->tcp.tsecr = be32(option + 6);
-			pkt->fields ^= NETSYNC_HAS_NO_TSTAMP |
-				       NETSYNC_HAS_TSTAMP;
-			return;
-		}
-		option += size;
-		len -= size;
-	}
-}
-
-static void set_ports(struct netsync_packet *pkt, const uint8_t *header)
-{
-	pkt->sport = be16(header);
-	pkt->dport = be16(header + 2);
-	pkt->fields |= NETSYNC_HAS_PORTS;
-}
-
-static void set_len(struct netsync_packet *pkt, size_t len)
-{
-	pkt->len = (uint32_t)len;
-	pkt->fields |= NETSYNC_HAS_LEN;
-}
-
-/* Where only the options are cut off it is not known whether they have times. */
-static enum frame_result read_tcp(const struct packet *p,
-				  struct netsync_packet *pkt)
-{
-	const uint8_t *tcp = p->data + p->start;
-	size_t room = p->end - p->start, size;
-
-	if (room < 20)
-		return FRAME_OTHER;
-	if (!has(p, p->start, 20))
-		return FRAME_CUT;
-	size = (tcp[12] >> 4) * 4u;
-	if (size < 20 || size > room)
-		return FRAME_OTHER;
-	set_ports(pkt, tcp);
-	pkt->tcp.seq = be32(tcp + 4);
-	pkt->tcp.ack = be32(tcp + 8);
-	pkt->tcp.flags = be16(tcp + 12);
-	pkt->tcp.window = be16(tcp + 14);
-	pkt->fields |= NETSYNC_HAS_WINDOW;
-	set_len(pkt, room - size);
-	if (has(p, p->start, size))
-		read_tcp_options(tcp + 20, size - 20, pkt);
-	return FRAME_PACKET;
-}
-
-static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len)
-{
-	for (; len > 1; len -= 2, bytes += 2) {
-		sum += be16(bytes);
-		sum = (sum & 0xffff) + (sum >> 16);
-	}
-	return len ? sum + (uint32_t)(*bytes << 8) : sum;
-}
-
-/*
- * With offload a checksum is that of a part only when a packet leaves. It is
- * final if it is right. @len: header and payload
- */
-static bool is_final(const struct packet *p, size_t len)
-{
-	const uint8_t *udp = p->data + p->start;
-	uint32_t sum;
-
-	if (!be16(udp + 6))
-		return p->addr_len == 4;
-	if (p->is_part || len > p->end - p->start || !has(p, p->start, len))
-		return false;
-	sum = add_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)),
-			p->addrs, 2 * p->addr_len);
-	sum = add_words(sum, udp, len);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (sum & 0xffff) + (sum >> 16) == 0xffff;
-}
-
-/* Of the payload so much is digested: as in the module (netsync-events(5)). */
-#define DIGEST_BYTES 64
-
-static enum frame_result read_udp(const struct packet *p,
-				  struct netsync_packet *pkt)
-{
-	const uint8_t *udp = p->data + p->start;
-	size_t room = p->end - p->start, len, digested;
-
-	if (room < 8)
-		return FRAME_OTHER;
-	if (!has(p, p->start, 8))
-		return FRAME_CUT;
-	len = be16(udp + 4);
-	/* Of a packet larger than the field can say. */
-	if (!len && (room > UINT16_MAX || p->addr_len == 16))
-		len = room;
-	if (len < 8 || (len > room && !p->is_part))
-		return FRAME_OTHER;
-	set_ports(pkt, udp);
-	set_len(pkt, len - 8);
-	pkt->udp.checksum = be16(udp + 6);
-	if (is_final(p, len))
-		pkt->fields |= NETSYNC_HAS_CHECKSUM;
-	digested = len - 8 < DIGEST_BYTES ? len - 8 : DIGEST_BYTES;
-	if (digested > room - 8 || !has(p, p->start + 8, digested))
-		return FRAME_PACKET;
-	pkt->udp.digest = siphash_1_3(udp + 8, digested);
-	if (pkt->udp.digest)
-		pkt->fields |= NETSYNC_HAS_DIGEST;
-	return FRAME_PACKET;
-}
-
-/* Requests and replies. Their headers begin alike in both versions. */
-static enum frame_result read_icmp(const struct packet *p,
-				   struct netsync_packet *pkt)
-{
-	const uint8_t *icmp = p->data + p->start;
-	const bool v6 = p->protocol == IPPROTO_ICMPV6;
-
-	if (p->end - p->start < 8 || v6 != (p->addr_len == 16))
-		return FRAME_OTHER;
-	if (!has(p, p->start, 8))
-		return FRAME_CUT;
-	if (icmp[1] || (v6 ? icmp[0] != 128 && icmp[0] != 129 :
-			     icmp[0] != 8 && icmp[0] != 0))
-		return FRAME_OTHER;
-	event_set_echo(pkt, icmp[0], be16(icmp + 4), be16(icmp + 6));
-	set_len(pkt, p->end - p->start - 8);
-	return FRAME_PACKET;
-}
-
-/* More chunks than a sender could have a reason for. As in the module. */
-#define MAX_CHUNKS 64
-/* Types of chunks (RFC 9260, RFC 8260); what stands for none. */
-enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
-
-static enum frame_result read_sctp(const struct packet *p,
-				   struct netsync_packet *pkt)
-{
-	size_t at = p->start + 12;
-
-	if (p->end < at)
-		return FRAME_OTHER;
-	if (!has(p, p->start, 12))
-		return FRAME_CUT;
-	set_ports(pkt, p->data + p->start);
-	set_len(pkt, p->end - at);
-	pkt->sctp.vtag = be32(p->data + p->start + 4);
-	pkt->sctp.chunk = CHUNK_NONE;
-	pkt->fields |= NETSYNC_HAS_SCTP;
-	for (int i = 0; i < MAX_CHUNKS && p->end - at >= 4; i++) {
-		const uint8_t *chunk = p->data + at;
-		size_t len;
-
-		if (!has(p, at, 4))
-			return FRAME_CUT;
-		if (!i)
-			pkt->sctp.chunk = chunk[0];
-		if (chunk[0] == CHUNK_DATA || chunk[0] == CHUNK_I_DATA) {
-			if (p->end - at < 8)
-				break;
-			if (!has(p, at, 8))
-				return FRAME_CUT;
-			pkt->sctp.tsn = be32(chunk + 4);
-			pkt->fields |= NETSYNC_HAS_TSN;
-			break;
-		}
-		len = (be16(chunk + 2) + 3u) & ~3u;
-		if (len < 4 || len > p->end - at)
-			break;
-		at += len;
-	}
-	return FRAME_PACKET;
-}
-
-static enum frame_result read_transport(const struct packet *p,
-					struct netsync_packet *pkt)
-{
-	switch (p->protocol) {
-	case IPPROTO_TCP:
-		return read_tcp(p, pkt);
-	case IPPROTO_UDP:
-		return read_udp(p, pkt);
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
-		return read_icmp(p, pkt);
-	case IPPROTO_SCTP:
-		return read_sctp(p, pkt);
-	default:
-		return FRAME_OTHER;
-	}
-}
-
 enum frame_result frame_read_packet(const struct frame *frame,
 				    const struct frame_link *link,
 				    struct netsync_packet *pkt)
 {
-	struct packet p = { .data = frame->data, .captured = frame->captured };
+	struct transport p = { .data = frame->data, .captured = frame->captured };
+	const struct packet_protocol *protocol;
 	enum frame_result result;
 
 	memset(pkt, 0, sizeof(*pkt));
@@ -483,5 +246,6 @@ enum frame_result frame_read_packet(const struct frame *frame,
 	address_set(pkt->saddr, p.addrs, p.addr_len);
 	address_set(pkt->daddr, p.addrs + p.addr_len, p.addr_len);
 	pkt->fields |= NETSYNC_HAS_ADDRS;
-	return read_transport(&p, pkt);
+	protocol = packet_protocol(p.protocol);
+	return protocol ? protocol->read_frame(&p, pkt) : FRAME_OTHER;
 }

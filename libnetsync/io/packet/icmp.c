@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* ICMP echoes of both versions: event fields, or a captured one -> packet event. */
+#include <netinet/in.h>
+
+#include "io/packet/protocol.h"
+
+/* ---- events ------------------------------------------------------------ */
+
+void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
+		    uint16_t seq)
+{
+	pkt->icmp.type = type;
+	pkt->icmp.id = id;
+	pkt->icmp.seq = seq;
+	pkt->fields |= NETSYNC_HAS_ECHO;
+}
+
+static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+{
+	event_set_echo(pkt, value_of(v, TYPE), value_of(v, ECHO_ID),
+		       value_of(v, ECHO_SEQ));
+}
+
+/* Its ports are none. */
+static void name_fields(struct event_values *v)
+{
+	value_set(v, TYPE, value_of(v, FLAGS));
+	value_set(v, ECHO_ID, value_of(v, ACK));
+	value_set(v, ECHO_SEQ, value_of(v, SEQ));
+	v->has &= ~(BIT(SPORT) | BIT(DPORT));
+}
+
+/* ---- frames ------------------------------------------------------------ */
+
+/* Requests and replies. Their headers begin alike in both versions. */
+static enum frame_result read_frame(const struct transport *p,
+				    struct netsync_packet *pkt)
+{
+	const uint8_t *icmp = p->data + p->start;
+	const bool v6 = p->protocol == IPPROTO_ICMPV6;
+
+	if (p->end - p->start < 8 || v6 != (p->addr_len == 16))
+		return FRAME_OTHER;
+	if (!transport_has(p, p->start, 8))
+		return FRAME_CUT;
+	if (icmp[1] || (v6 ? icmp[0] != 128 && icmp[0] != 129
+			   : icmp[0] != 8 && icmp[0] != 0))
+		return FRAME_OTHER;
+	event_set_echo(pkt, icmp[0], be16(icmp + 4), be16(icmp + 6));
+	transport_len(pkt, p->end - p->start - 8);
+	return FRAME_PACKET;
+}
+
+/* ---- keys -------------------------------------------------------------- */
+
+static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+{
+	key->word[0] = (uint32_t)pkt->icmp.id << 16 | pkt->icmp.seq;
+	key->flags = pkt->icmp.type;
+}
+
+const struct packet_protocol packet_icmp = {
+	.wanted = EVENT_ENDS | BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ),
+	.read_event = read_event,
+	.name_fields = name_fields,
+	.read_frame = read_frame,
+	.fill_key = fill_key,
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SCTP: event fields, or a captured packet -> its part of a packet event. */
+#include "io/packet/protocol.h"
+
+/* ---- events ------------------------------------------------------------ */
+
+static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+{
+	pkt->sctp.vtag = value_of(v, VTAG);
+	pkt->sctp.chunk = value_of(v, CHUNK);
+	pkt->sctp.tsn = value_of(v, TSN);
+	pkt->fields |= NETSYNC_HAS_SCTP;
+	if (value_of(v, HAS_TSN))
+		pkt->fields |= NETSYNC_HAS_TSN;
+}
+
+static void name_fields(struct event_values *v)
+{
+	value_set(v, CHUNK, value_of(v, FLAGS));
+	value_set(v, HAS_TSN, value_of(v, FLAGS) >> 8);
+	value_set(v, VTAG, value_of(v, ACK));
+	value_set(v, TSN, value_of(v, SEQ));
+}
+
+/* ---- frames ------------------------------------------------------------ */
+
+/* More chunks than a sender could have a reason for. As in the module. */
+#define MAX_CHUNKS 64
+/* Types of chunks (RFC 9260, RFC 8260); what stands for none. */
+enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
+
+static enum frame_result read_frame(const struct transport *p,
+				    struct netsync_packet *pkt)
+{
+	size_t at = p->start + 12;
+
+	if (p->end < at)
+		return FRAME_OTHER;
+	if (!transport_has(p, p->start, 12))
+		return FRAME_CUT;
+	transport_ports(pkt, p->data + p->start);
+	transport_len(pkt, p->end - at);
+	pkt->sctp.vtag = be32(p->data + p->start + 4);
+	pkt->sctp.chunk = CHUNK_NONE;
+	pkt->fields |= NETSYNC_HAS_SCTP;
+	for (int i = 0; i < MAX_CHUNKS && p->end - at >= 4; i++) {
+		const uint8_t *chunk = p->data + at;
+		size_t len;
+
+		if (!transport_has(p, at, 4))
+			return FRAME_CUT;
+		if (!i)
+			pkt->sctp.chunk = chunk[0];
+		if (chunk[0] == CHUNK_DATA || chunk[0] == CHUNK_I_DATA) {
+			if (p->end - at < 8)
+				break;
+			if (!transport_has(p, at, 8))
+				return FRAME_CUT;
+			pkt->sctp.tsn = be32(chunk + 4);
+			pkt->fields |= NETSYNC_HAS_TSN;
+			break;
+		}
+		len = (be16(chunk + 2) + 3u) & ~3u;
+		if (len < 4 || len > p->end - at)
+			break;
+		at += len;
+	}
+	return FRAME_PACKET;
+}
+
+/* ---- keys -------------------------------------------------------------- */
+
+static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+{
+	key->word[0] = pkt->sctp.vtag;
+	key->word[1] = pkt->sctp.tsn;
+	key->flags = pkt->sctp.chunk;
+}
+
+const struct packet_protocol packet_sctp = {
+	.wanted = EVENT_ENDS | BIT(VTAG) | BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN),
+	.read_event = read_event,
+	.name_fields = name_fields,
+	.read_frame = read_frame,
+	.fill_key = fill_key,
+};

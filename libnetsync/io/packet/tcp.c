@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* TCP: event fields, or a captured header -> its part of a packet event. */
+#include "io/packet/protocol.h"
+
+/* ---- events ------------------------------------------------------------ */
+
+/*
+ * The 16 bits of the TCP header that hold data offset and flags. A data offset
+ * is at least 5, and three bits are reserved. Some versions of lttng-addons
+ * put the word together from bit-fields in the opposite order, and in the
+ * opposite byte order: FIN is the highest bit of the first byte, CWR the
+ * lowest, and the data offset is in the second.
+ */
+static uint16_t normal_flags(uint16_t word)
+{
+	uint16_t flags = 0;
+
+	if (word >> 12 >= 5 && !(word & 0x0e00))
+		return word;
+	for (int bit = 0; bit < 8; bit++)
+		if (word & (0x8000 >> bit))
+			flags |= 1 << bit;
+	return (word & 0x0f) << 12 | flags;
+}
+
+static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+{
+	pkt->tcp.seq = value_of(v, SEQ);
+	pkt->tcp.ack = value_of(v, ACK);
+	pkt->tcp.flags = normal_flags(value_of(v, FLAGS));
+	if (values_have(v, BIT(WINDOW))) {
+		pkt->tcp.window = value_of(v, WINDOW);
+		pkt->fields |= NETSYNC_HAS_WINDOW;
+	}
+	if (values_have(v, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
+		pkt->tcp.tsval = value_of(v, TSVAL);
+		pkt->tcp.tsecr = value_of(v, TSECR);
+		pkt->fields |= value_of(v, HAS_TS) ? NETSYNC_HAS_TSTAMP
+						   : NETSYNC_HAS_NO_TSTAMP;
+	}
+}
+
+/* ---- frames ------------------------------------------------------------ */
+
+/* Options that make no sense end the search, as they do in the TCP stack. */
+static void read_tcp_options(const uint8_t *option, size_t len,
+			     struct netsync_packet *pkt)
+{
+	pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
+	while (len && *option) {
+		size_t size = 1;
+
+		if (*option != 1) {
+			if (len < 2 || option[1] < 2 || option[1] > len)
+				return;
+			size = option[1];
+		}
+		if (*option == 8 && size == 10) {
+			pkt->tcp.tsval = be32(option + 2);
+			pkt->tcp.tsecr = be32(option + 6);
+			pkt->fields ^= NETSYNC_HAS_NO_TSTAMP |
+				       NETSYNC_HAS_TSTAMP;
+			return;
+		}
+		option += size;
+		len -= size;
+	}
+}
+
+/* Where only the options are cut off it is not known whether they have times. */
+static enum frame_result read_frame(const struct transport *p,
+				    struct netsync_packet *pkt)
+{
+	const uint8_t *tcp = p->data + p->start;
+	size_t room = p->end - p->start, size;
+
+	if (room < 20)
+		return FRAME_OTHER;
+	if (!transport_has(p, p->start, 20))
+		return FRAME_CUT;
+	size = (tcp[12] >> 4) * 4u;
+	if (size < 20 || size > room)
+		return FRAME_OTHER;
+	transport_ports(pkt, tcp);
+	pkt->tcp.seq = be32(tcp + 4);
+	pkt->tcp.ack = be32(tcp + 8);
+	pkt->tcp.flags = be16(tcp + 12);
+	pkt->tcp.window = be16(tcp + 14);
+	pkt->fields |= NETSYNC_HAS_WINDOW;
+	transport_len(pkt, room - size);
+	if (transport_has(p, p->start, size))
+		read_tcp_options(tcp + 20, size - 20, pkt);
+	return FRAME_PACKET;
+}
+
+/* ---- keys -------------------------------------------------------------- */
+
+/* Segmentation changes these flags: PSH, FIN and CWR. */
+#define CHANGED_FLAGS 0x0089
+
+static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+{
+	key->word[0] = pkt->tcp.seq;
+	key->word[1] = pkt->tcp.ack;
+	key->flags = pkt->tcp.flags & (uint16_t)~CHANGED_FLAGS;
+}
+
+/* Routers leave sequence numbers alone, which are random from the start. */
+static bool fill_key_inside(struct packet_key *key,
+			    const struct netsync_packet *pkt)
+{
+	fill_key(key, pkt);
+	return true;
+}
+
+const struct packet_protocol packet_tcp = {
+	.wanted = BIT(SEQ) | BIT(ACK) | BIT(FLAGS),
+	.read_event = read_event,
+	.read_frame = read_frame,
+	.fill_key = fill_key,
+	.fill_key_inside = fill_key_inside,
+};

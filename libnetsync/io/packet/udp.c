@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* UDP: event fields, or a captured datagram -> its part of a packet event. */
+#include <netinet/in.h>
+
+#include "io/packet/protocol.h"
+#include "io/packet/siphash.h"
+
+/* ---- events ------------------------------------------------------------ */
+
+/* The digest is 0 where the module was told to make none. */
+static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+{
+	pkt->udp.checksum = value_of(v, CHECKSUM);
+	if (value_of(v, IS_FINAL))
+		pkt->fields |= NETSYNC_HAS_CHECKSUM;
+	pkt->udp.digest = value_of(v, DIGEST);
+	if (pkt->udp.digest)
+		pkt->fields |= NETSYNC_HAS_DIGEST;
+}
+
+static void name_fields(struct event_values *v)
+{
+	value_set(v, IS_FINAL, value_of(v, FLAGS));
+	value_set(v, DIGEST, value_of(v, TSVAL) << 32 | value_of(v, TSECR));
+}
+
+/* ---- frames ------------------------------------------------------------ */
+
+static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len)
+{
+	for (; len > 1; len -= 2, bytes += 2) {
+		sum += be16(bytes);
+		sum = (sum & 0xffff) + (sum >> 16);
+	}
+	return len ? sum + (uint32_t)(*bytes << 8) : sum;
+}
+
+/*
+ * With offload a checksum is that of a part only when a packet leaves. It is
+ * final if it is right. @len: header and payload
+ */
+static bool is_final(const struct transport *p, size_t len)
+{
+	const uint8_t *udp = p->data + p->start;
+	uint32_t sum;
+
+	if (!be16(udp + 6))
+		return p->addr_len == 4;
+	if (p->is_part || len > p->end - p->start ||
+	    !transport_has(p, p->start, len))
+		return false;
+	sum = add_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)),
+			p->addrs, 2 * p->addr_len);
+	sum = add_words(sum, udp, len);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+/* Of the payload so much is digested: as in the module (netsync-events(5)). */
+#define DIGEST_BYTES 64
+
+static enum frame_result read_frame(const struct transport *p,
+				    struct netsync_packet *pkt)
+{
+	const uint8_t *udp = p->data + p->start;
+	size_t room = p->end - p->start, len, digested;
+
+	if (room < 8)
+		return FRAME_OTHER;
+	if (!transport_has(p, p->start, 8))
+		return FRAME_CUT;
+	len = be16(udp + 4);
+	/* Of a packet larger than the field can say. */
+	if (!len && (room > UINT16_MAX || p->addr_len == 16))
+		len = room;
+	if (len < 8 || (len > room && !p->is_part))
+		return FRAME_OTHER;
+	transport_ports(pkt, udp);
+	transport_len(pkt, len - 8);
+	pkt->udp.checksum = be16(udp + 6);
+	if (is_final(p, len))
+		pkt->fields |= NETSYNC_HAS_CHECKSUM;
+	digested = len - 8 < DIGEST_BYTES ? len - 8 : DIGEST_BYTES;
+	if (digested > room - 8 || !transport_has(p, p->start + 8, digested))
+		return FRAME_PACKET;
+	pkt->udp.digest = siphash_1_3(udp + 8, digested);
+	if (pkt->udp.digest)
+		pkt->fields |= NETSYNC_HAS_DIGEST;
+	return FRAME_PACKET;
+}
+
+/* ---- keys -------------------------------------------------------------- */
+
+static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+{
+	key->digest = pkt->udp.digest;
+}
+
+/* Routers leave alone what is in a datagram. */
+static bool fill_key_inside(struct packet_key *key,
+			    const struct netsync_packet *pkt)
+{
+	key->digest = pkt->udp.digest;
+	key->word[0] = pkt->ip_id;
+	return pkt->fields & NETSYNC_HAS_DIGEST;
+}
+
+const struct packet_protocol packet_udp = {
+	.wanted = EVENT_ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN),
+	.read_event = read_event,
+	.name_fields = name_fields,
+	.read_frame = read_frame,
+	.fill_key = fill_key,
+	.fill_key_inside = fill_key_inside,
+};
