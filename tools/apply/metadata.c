@@ -19,7 +19,6 @@
 #include "common/tool.h"
 #include "tsdl.h"
 
-
 struct line {
 	const struct apply_trace *trace;
 	uint64_t old_freq, freq;	/* Hz */

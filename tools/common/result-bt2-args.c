@@ -8,7 +8,6 @@
 
 #include "tool.h"
 
-
 struct constant {
 	int64_t least_ns, most_ns;	/* that the correction adds */
 	int64_t bound_ns;		/* the smallest */

@@ -2,7 +2,6 @@
 /* Times that a result does not hold for: how far outside they are, in words. */
 #include <errno.h>
 
-
 #include "result-file.h"
 #include "tool.h"
 

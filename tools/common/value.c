@@ -8,7 +8,6 @@
 
 #include "tool.h"
 
-
 static const struct unit {
 	const char *name;
 	int64_t ns;

@@ -13,7 +13,6 @@
 #include "beacon.h"
 #include "common/tool.h"
 
-
 /* ---- neighbours ---------------------------------------------------------- */
 
 /*

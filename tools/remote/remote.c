@@ -15,7 +15,6 @@
 #include "protocol.h"
 #include "remote.h"
 
-
 /* An agent that has nothing to do thinks after a minute that we are gone. */
 #define QUIET_NS (20 * NS_PER_S)
 /* One that is asked says at least every few seconds that it is working. */
