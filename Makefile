@@ -490,7 +490,7 @@ check-field:
 
 # What takes long, or a browser.
 FORMAT_TESTS := selftests/report/test_browser selftests/ways/test_ways \
-	selftests/tracedat/test_record
+	selftests/tracedat/test_record selftests/tracedat/test_perf
 
 .PHONY: check-formats
 check-formats:
