@@ -5,7 +5,7 @@
  * events went.
  *
  * A record can be given up when no host will bring another one of the same
- * packet. Each host's progress is promised by the caller (peers_advance()), on
+ * packet. Each host's progress is promised by the caller (matcher_advance()), on
  * the host's own clock. To compare it with a time on another one's clock takes
  * no more than what messages show: the median difference of the last few
  * times sent and received of a pair, if need be over several pairs, is right
