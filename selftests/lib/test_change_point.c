@@ -512,5 +512,5 @@ int main(void)
 		cmocka_unit_test(test_right),
 	};
 
-	return cmocka_run_group_tests_name("breaks", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("change_point", tests, NULL, NULL);
 }

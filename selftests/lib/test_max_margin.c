@@ -438,5 +438,5 @@ int main(void)
 		cmocka_unit_test(test_line_both_ways),
 	};
 
-	return cmocka_run_group_tests_name("estimate", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("max_margin", tests, NULL, NULL);
 }
