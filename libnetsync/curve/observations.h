@@ -41,7 +41,7 @@ struct obs_bin {
 	uint32_t messages;
 	uint32_t from; /* its first observation */
 	uint32_t num;  /* observations; 0: all were rejected */
-	/* Where the minimum delay is larger than elsewhere (min-delay.h): */
+	/* Where the minimum delay is larger than elsewhere (delays.h): */
 	double excess;	     /* by how much, ns */
 	double excess_error; /* standard deviation of that, ns a message */
 };

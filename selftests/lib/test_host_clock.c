@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The clock that a host gets: segments, bound, quality. */
+#include "reduced.h"
+
+static struct netsync_model model_of(const struct host *h)
+{
+	struct netsync_model m = { .size = sizeof(m) };
+
+	assert_int_equal(netsync_clock_model(h->clock, &m), 0);
+	return m;
+}
+
+/* Straight clocks take one segment, over the host's span. */
+static void test_straight(void **state)
+{
+	struct netsync_model m;
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_run(&r);
+	m = model_of(&r.host[1]);
+	assert_int_equal(m.num_segments, 1);
+	assert_int_equal(m.segments[0].from_ns, EPOCH + r.host[1].span.lo);
+	assert_int_equal(m.segments[0].to_ns, EPOCH + r.host[1].span.hi);
+	assert_true(llabs(m.segments[0].offset_ns + SEC) <= 1);
+	assert_float_equal(m.segments[0].rate, 1, 1e-9);
+	assert_int_equal(r.host[1].num_steps, 0);
+	reduced_release(&r);
+}
+
+/*
+ * The bound is half of the round trip at least, and what it can be at most is
+ * what it is said to be.
+ */
+static void test_bound(void **state)
+{
+	struct netsync_model m;
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_run(&r);
+	m = model_of(&r.host[1]);
+	assert_true(m.num_knots > 1);
+	for (uint32_t i = 0; i < m.num_knots; i++) {
+		const struct netsync_knot *k = netsync_model_knot(&m, i);
+
+		assert_true(k->below_ns + k->above_ns >= 2000);
+	}
+	assert_true(r.host[1].bound_median >= 1000);
+	assert_true(r.host[1].bound_median <= r.host[1].bound_max);
+	for (int64_t t = r.host[1].span.lo; t <= r.host[1].span.hi; t += SEC / 7) {
+		int64_t ref, bound;
+
+		assert_int_equal(netsync_convert(r.host[1].clock, EPOCH + t, &ref,
+						 &bound), 0);
+		assert_true(bound <= r.host[1].bound_max);
+	}
+	reduced_release(&r);
+}
+
+/* One direction: an offset from one side, and no bound. */
+static void test_one_direction(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 0;
+	for (int i = 0; i < 100; i++)
+		add_message(&r.ps, 0, 1, i * SEC, (i + 1) * SEC + 1000);
+	reduced_run(&r);
+	assert_int_equal(r.host[1].quality, NETSYNC_INCOMPLETE);
+	assert_int_equal(r.host[1].bound_max, NETSYNC_UNKNOWN);
+	assert_non_null(r.host[1].clock);
+	reduced_release(&r);
+}
+
+/* Messages that no clocks of this skew can have made: no bound is claimed. */
+static void test_contradiction(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, -50000);
+	reduced_run(&r);
+	assert_int_equal(r.host[1].quality, NETSYNC_APPROXIMATE);
+	assert_int_equal(r.host[1].bound_max, NETSYNC_UNKNOWN);
+	reduced_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_contradiction),
+	};
+
+	return cmocka_run_group_tests_name("host_clock", tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The robust initial fit: where it begins, whatever outliers there are. */
+#include "curve/initial-fit.h"
+#include "sample.h"
+
+static void test_interpolates(void **state)
+{
+	double t[] = { 10, 20, 40 }, y[] = { 1, 3, -1 };
+	struct initial_fit r = { .t = t, .y = y };
+
+	(void)state;
+	/* Of nothing; of one window, which says the same for all times. */
+	assert_true(initial_fit_at(&r, 15) == 0);
+	r.num = 1;
+	assert_true(initial_fit_at(&r, -1e18) == 1 && initial_fit_at(&r, 1e18) == 1);
+	r.num = 3;
+	/* Forward and backward: the guess of the last piece does not matter. */
+	for (int round = 0; round < 2; round++) {
+		assert_true(initial_fit_at(&r, 10) == 1);
+		assert_true(initial_fit_at(&r, 15) == 2);
+		assert_true(initial_fit_at(&r, 20) == 3);
+		assert_true(initial_fit_at(&r, 30) == 1);
+		assert_true(initial_fit_at(&r, 40) == -1);
+		assert_true(initial_fit_at(&r, 50) == -3);
+		assert_true(initial_fit_at(&r, 0) == -1);
+	}
+}
+
+/* How far the correction and the fit together are off, at most, ns. */
+static double worst(struct sample *s, struct initial_fit *r)
+{
+	double most = 0;
+
+	for (int64_t t = SEC; t < (SECONDS - 1) * SEC; t += SEC) {
+		int64_t ref;
+		double rest = correction_at(&s->c, AHEAD + t, &ref);
+
+		rest += initial_fit_at(r, (double)t);
+		most = fmax(most, fabs((double)(ref - t) + rest));
+	}
+	return most;
+}
+
+/* What the correction had too little of moves into its straight part. */
+static void test_constant(void **state)
+{
+	struct initial_fit r = { 0 };
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
+	assert_true(r.num >= 2);
+	assert_true(worst(&s, &r) < 0.5 * DELAY);
+	assert_true(fabs(s.c.skew) < 1e-6);
+	assert_true(s.c.frac >= 0);
+	initial_fit_release(&r);
+	assert_null(r.t);
+	sample_release(&s);
+}
+
+/* A tenth of all observations, a whole second inward. */
+static void test_outliers(void **state)
+{
+	struct initial_fit r = { 0 };
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	for (size_t i = 0; i < s.p.num; i += 10)
+		s.p.obs[i].y -= 1e9;
+	assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
+	assert_true(worst(&s, &r) < 0.5 * DELAY);
+	initial_fit_release(&r);
+	sample_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interpolates),
+		cmocka_unit_test(test_constant),
+		cmocka_unit_test(test_outliers),
+	};
+
+	return cmocka_run_group_tests_name("initial_fit", tests, NULL, NULL);
+}

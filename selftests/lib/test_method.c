@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of methods. */
+#include "messages.h"
+#include "pair/estimate.h"
+
+static void test_rows(void **state)
+{
+	(void)state;
+	assert_true(method_of(NETSYNC_METHOD_AUTO)->curves);
+	assert_false(method_of(NETSYNC_METHOD_AUTO)->straight);
+	assert_false(method_of(NETSYNC_METHOD_HULL)->curves);
+	assert_true(method_of(NETSYNC_METHOD_HULL)->straight);
+	assert_false(method_of(NETSYNC_METHOD_REGRESSION)->curves);
+	assert_false(method_of(NETSYNC_METHOD_REGRESSION)->straight);
+}
+
+static void test_no_row(void **state)
+{
+	(void)state;
+	assert_null(method_of(NETSYNC_METHOD_REGRESSION + 1));
+	assert_null(method_of(UINT32_MAX));
+}
+
+/* Each has an estimate, of two messages already, and says whose it is. */
+static void test_estimates(void **state)
+{
+	struct pairs ps = { 0 };
+
+	(void)state;
+	add_message(&ps, 0, 1, 0, 5 * SEC + 300);
+	add_message(&ps, 1, 0, 5 * SEC + 500, 700);
+	assert_int_equal(pairs_settle(&ps), 0);
+	for (uint32_t i = 0; method_of(i); i++) {
+		struct estimate e;
+
+		method_of(i)->estimate(&e, ps.pair[0], 1e-3);
+		assert_ptr_equal(e.pair, ps.pair[0]);
+		assert_int_equal(e.quality, NETSYNC_ACCURATE);
+		/* Half-way: 300 ns there, 200 ns back. */
+		assert_float_equal(line_above(&e.line, 350, 5 * SEC + 50), 0, 1);
+		assert_true(e.slope_min <= 0 && e.slope_max >= 0);
+	}
+	pairs_release(&ps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_no_row),
+		cmocka_unit_test(test_estimates),
+	};
+
+	return cmocka_run_group_tests_name("method", tests, NULL, NULL);
+}

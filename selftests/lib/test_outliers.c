@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which groups are judged to be outliers, and which observations go. */
+#include "curve/outliers.h"
+#include "sample.h"
+
+enum { GROUPS = 60 };
+
+static void draw(struct bin_group *g, uint64_t *seed)
+{
+	for (size_t i = 0; i < GROUPS; i++)
+		g[i] = (struct bin_group){
+			.t = (double)i * 1e9,
+			.y = 50000 + 2000 * (double)i + uniform(seed) * 1000,
+		};
+}
+
+/* Where there are hardly any neighbours nothing can be said. */
+static void test_few(void **state)
+{
+	double inward[GROUPS], buffer[GROUPS];
+	struct bin_group g[GROUPS];
+	uint64_t seed = 1;
+
+	(void)state;
+	draw(g, &seed);
+	assert_true(isinf(outliers_judge(g, 0, inward, buffer)));
+	assert_true(isinf(outliers_judge(g, 1, inward, buffer)));
+	assert_true(isinf(outliers_judge(g, 8, inward, buffer)));
+	assert_false(isinf(outliers_judge(g, 9, inward, buffer)));
+}
+
+/* On a slope no group is one; one that is far inward is, wherever it stands. */
+static void test_judge(void **state)
+{
+	double inward[GROUPS], buffer[GROUPS], most;
+	struct bin_group g[GROUPS];
+	uint64_t seed = 2;
+
+	(void)state;
+	for (size_t at = 0; at < GROUPS; at++) {
+		draw(g, &seed);
+		most = outliers_judge(g, GROUPS, inward, buffer);
+		for (size_t i = 0; i < GROUPS; i++)
+			assert_true(inward[i] <= most);
+		g[at].y -= 1e6;
+		most = outliers_judge(g, GROUPS, inward, buffer);
+		for (size_t i = 0; i < GROUPS; i++)
+			assert_int_equal(inward[i] > most, i == at);
+	}
+}
+
+/* A clock that is set agrees with one side of that instant: no outlier. */
+static void test_step(void **state)
+{
+	double inward[GROUPS], buffer[GROUPS], most;
+	struct bin_group g[GROUPS];
+	uint64_t seed = 3;
+
+	(void)state;
+	draw(g, &seed);
+	for (size_t i = GROUPS / 2; i < GROUPS; i++)
+		g[i].y -= 1e6;
+	most = outliers_judge(g, GROUPS, inward, buffer);
+	for (size_t i = 0; i < GROUPS; i++)
+		assert_true(inward[i] <= most);
+}
+
+/* Only what is wrong goes, and once. */
+static void test_reject(void **state)
+{
+	struct sample s;
+	size_t rejected;
+
+	(void)state;
+	sample_gather(&s);
+	observations_set_residuals(&s.p, NULL, NULL);
+	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
+	assert_int_equal(rejected, 0);
+	s.p.obs[s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2].from].y -= 1e8;
+	observations_set_residuals(&s.p, NULL, NULL);
+	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
+	assert_int_equal(rejected, 1);
+	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
+	assert_int_equal(rejected, 0);
+	sample_release(&s);
+}
+
+/* In the window of a change point no curve is known, and nothing goes. */
+static void test_near_change(void **state)
+{
+	struct change_point change = { .t = SECONDS / 2 * 1e9, .uncertainty = 20e9 };
+	struct sample s;
+	size_t rejected;
+
+	(void)state;
+	sample_gather(&s);
+	s.p.obs[s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2].from].y -= 1e8;
+	observations_set_residuals(&s.p, NULL, NULL);
+	s.c.change = &change;
+	s.c.num_changes = 1;
+	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
+	assert_int_equal(rejected, 0);
+	sample_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_reject),
+		cmocka_unit_test(test_near_change),
+	};
+
+	return cmocka_run_group_tests_name("outliers", tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Least squares of both directions, on messages whose sums are known. */
+#include "messages.h"
+#include "pair/estimate.h"
+
+/* By so much host 1 is ahead at a time of host 0. */
+static int64_t ahead(int64_t t)
+{
+	return 7 * SEC + t / 10000;
+}
+
+/* A message each way every second, with the same delays all along. */
+static void talk(struct pairs *ps, int64_t from, int messages, int64_t there,
+		 int64_t back)
+{
+	for (int i = 0; i < messages; i++) {
+		const int64_t t = from + i * SEC;
+
+		add_message(ps, 0, 1, t, t + ahead(t) + there);
+		add_message(ps, 1, 0, t + ahead(t), t + back);
+	}
+	assert_int_equal(pairs_settle(ps), 0);
+}
+
+static void expect(const struct pairs *ps, int64_t at, double offset, double slope)
+{
+	struct estimate e;
+
+	estimate_regression(&e, ps->pair[0], 500e-6);
+	assert_float_equal(line_above(&e.line, at, ahead(at)), offset, 1);
+	assert_float_equal(e.line.slope, slope, 1e-9);
+}
+
+/* Half of the difference of the delays is what no method can see. */
+static void test_exact(void **state)
+{
+	const int64_t from[] = { 0, -3600 * SEC, NETSYNC_MAX_SPAN / 2 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct pairs ps = { 0 };
+
+		talk(&ps, from[i], 500, 30000, 10000);
+		expect(&ps, from[i] + 200 * SEC, 10000, 1e-4);
+		pairs_release(&ps);
+	}
+}
+
+/* Two instants are the least that have a slope. */
+static void test_two(void **state)
+{
+	struct pairs ps = { 0 };
+
+	(void)state;
+	talk(&ps, 0, 2, 1000, 1000);
+	expect(&ps, 0, 0, 1e-4);
+	pairs_release(&ps);
+}
+
+/* One instant has none. */
+static void test_one(void **state)
+{
+	struct pairs ps = { 0 };
+
+	(void)state;
+	talk(&ps, 5 * SEC, 1, 1000, 1000);
+	expect(&ps, 5 * SEC, 0, 0);
+	pairs_release(&ps);
+}
+
+/* The slope of one direction that has one is taken for both. */
+static void test_one_slope(void **state)
+{
+	struct pairs ps = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		add_message(&ps, 0, 1, i * SEC, i * SEC + ahead(i * SEC) + 1000);
+	add_message(&ps, 1, 0, 50 * SEC + ahead(50 * SEC), 50 * SEC + 1000);
+	assert_int_equal(pairs_settle(&ps), 0);
+	expect(&ps, 50 * SEC, 0, 1e-4);
+	pairs_release(&ps);
+}
+
+/* Of one direction alone, the mean delay is taken for nothing. */
+static void test_one_direction(void **state)
+{
+	struct pairs ps = { 0 };
+	struct estimate e;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		add_message(&ps, 0, 1, i * SEC,
+			    i * SEC + ahead(i * SEC) + 1000 * (1 + i % 2));
+	assert_int_equal(pairs_settle(&ps), 0);
+	estimate_regression(&e, ps.pair[0], 500e-6);
+	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
+	assert_float_equal(line_above(&e.line, 50 * SEC, ahead(50 * SEC)), 1500, 20);
+	pairs_release(&ps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_one_slope),
+		cmocka_unit_test(test_one_direction),
+	};
+
+	return cmocka_run_group_tests_name("regression", tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the stages of a host's fit ask of its state. */
+#include "curve/state.h"
+#include "sample.h"
+
+/* Before there is a curve, the initial fit stands for it. */
+static void test_curve(void **state)
+{
+	double t[] = { 0, SECONDS * 1e9 }, y[] = { 0, 1000 };
+	struct host_fit k = { .initial = { .t = t, .y = y, .num = 2 } };
+
+	(void)state;
+	assert_float_equal(host_fit_at(&k, SECONDS * 1e9 / 4), 250, 1e-9);
+	assert_int_equal(spline_new(&k.best, 0, SECONDS * 1e9, 3, NULL, 0), 0);
+	for (size_t i = 0; i < k.best.coefs; i++)
+		k.best.coef[i] = 7;
+	assert_float_equal(host_fit_at(&k, SECONDS * 1e9 / 4), 7, 1e-9);
+	spline_free(&k.best);
+}
+
+/* Residuals are against the curve that is given. */
+static void test_residuals(void **state)
+{
+	struct spline s = { 0 };
+	struct host_fit k = { 0 };
+	struct sample sample;
+
+	(void)state;
+	sample_gather(&sample);
+	k.obs = sample.p;
+	host_fit_set_residuals(&k, &s);
+	for (size_t i = 0; i < k.obs.num; i++)
+		assert_true(k.obs.obs[i].residual == k.obs.obs[i].y);
+	assert_int_equal(spline_new(&s, 0, k.obs.span, 3, NULL, 0), 0);
+	for (size_t i = 0; i < s.coefs; i++)
+		s.coef[i] = 1000;
+	host_fit_set_residuals(&k, &s);
+	for (size_t i = 0; i < k.obs.num; i++)
+		assert_float_equal(k.obs.obs[i].residual,
+				   k.obs.obs[i].y - 1000, 1e-3);
+	spline_free(&s);
+	sample_release(&sample);
+}
+
+/* All links of a direction count together; without any there is one bin. */
+static void test_fewest_bins(void **state)
+{
+	struct obs_direction dir[] = { { .bins = 5 }, { .bins = 90 },
+				       { .bins = 20 }, { .bins = 3 } };
+	struct host_fit k = { .obs = { .direction = dir } };
+
+	(void)state;
+	assert_int_equal(host_fit_fewest_bins(&k), 1);
+	k.obs.links = 1;
+	assert_int_equal(host_fit_fewest_bins(&k), 6);
+	k.obs.links = 2;
+	assert_int_equal(host_fit_fewest_bins(&k), 26);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_curve),
+		cmocka_unit_test(test_residuals),
+		cmocka_unit_test(test_fewest_bins),
+	};
+
+	return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+}
