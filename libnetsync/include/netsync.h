@@ -125,8 +125,8 @@ struct netsync_packet {
 	 */
 	uint16_t gso_size;
 	uint16_t gso_segs;
-	/* By protocol. */
-	union {
+	/* By protocol. C99 has no unions without a name, but compilers do. */
+	__extension__ union {
 		struct {
 			uint32_t seq;
 			uint32_t ack;
