@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The graph and trees of hosts whose messages are known, as reduce() makes them. */
+#ifndef SELFTESTS_REDUCTION_H
+#define SELFTESTS_REDUCTION_H
+
+#include "reduce/internal.h"
+#include "reduced.h"
+
+/* Of all pairs of reduced_estimate(), each of which costs 1. */
+static inline void reduction_init(struct reduction *r, struct reduced *from)
+{
+	*r = (struct reduction){
+		.host = from->host, .est = from->est, .task = &from->task,
+		.num_hosts = REDUCED_HOSTS, .num_pairs = (uint32_t)from->ps.num,
+		.reference = from->task.reference,
+		.bound_cost = calloc(from->ps.num + 1, sizeof(double)),
+		.correction = calloc(REDUCED_HOSTS, sizeof(struct correction)),
+	};
+	for (size_t i = 0; i < from->ps.num; i++)
+		r->bound_cost[i] = 1;
+	assert_int_equal(graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs), 0);
+	assert_int_equal(tree_make(&r->by_bound, &r->graph), 0);
+	assert_int_equal(tree_make(&r->by_noise, &r->graph), 0);
+}
+
+static inline void reduction_end(struct reduction *r)
+{
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		correction_release(&r->correction[h]);
+	free(r->bound_cost);
+	free(r->correction);
+	tree_release(&r->by_bound);
+	tree_release(&r->by_noise);
+	graph_release(&r->graph);
+}
+
+#endif

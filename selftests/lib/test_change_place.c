@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a clock was set: between the messages that contradict either side. */
+#include "curve/change-point.h"
+#include "test.h"
+
+enum { NUM = 101, STEP = 500 };
+
+struct seen {
+	struct observation obs[2 * NUM];
+	struct obs_bin bin[2];
+	struct obs_direction direction[2];
+	struct observations all;
+};
+
+/* A limit 100 ns above, and one as far below, every 10 ns; after STEP, @by more. */
+static void see(struct seen *s, double by)
+{
+	*s = (struct seen){ 0 };
+	for (int side = 0; side < 2; side++) {
+		for (int i = 0; i < NUM; i++)
+			s->obs[side * NUM + i] = (struct observation){
+				.t = 10 * i,
+				.y = (10 * i > STEP ? by : 0) + (side == ABOVE ? 100 : -100),
+			};
+		s->bin[side] = (struct obs_bin){ .from = (uint32_t)(side * NUM), .num = NUM };
+		s->direction[side] = (struct obs_direction){ .bin = &s->bin[side], .bins = 1 };
+	}
+	s->all = (struct observations){
+		.links = 1, .direction = s->direction, .obs = s->obs, .num = 2 * NUM,
+	};
+}
+
+/* One that was set forward skips so much time, which belongs to no side. */
+static void test_forward(void **state)
+{
+	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 1000 };
+	struct seen s;
+
+	(void)state;
+	see(&s, 1000);
+	change_point_place_phase_step(&b, &s.all, 500, 0);
+	assert_true(b.t == STEP + 5);
+	assert_true(b.uncertainty == 5 + 500);
+}
+
+static void test_backward(void **state)
+{
+	struct change_point b = { .t = 560, .uncertainty = 200, .offset = -1000 };
+	struct seen s;
+
+	(void)state;
+	see(&s, -1000);
+	change_point_place_phase_step(&b, &s.all, -500, 0);
+	assert_true(b.t == STEP + 5);
+	assert_true(b.uncertainty == 5);
+}
+
+/* Messages beyond the uncertainty say nothing, nor do those that agree with both. */
+static void test_unknown(void **state)
+{
+	struct change_point b = { .t = 455, .uncertainty = 4, .offset = -1000 };
+	struct seen s;
+
+	(void)state;
+	see(&s, -1000);
+	change_point_place_phase_step(&b, &s.all, -500, 0);
+	assert_true(b.t == 455 && b.uncertainty == 4);
+	b = (struct change_point){ .t = STEP, .uncertainty = 200, .offset = -50 };
+	see(&s, -50);
+	change_point_place_phase_step(&b, &s.all, -25, 0);
+	assert_true(b.t == STEP && b.uncertainty == 200);
+}
+
+/* Nothing was seen around it: it stays one. */
+static void test_split_of_nothing(void **state)
+{
+	struct change_point b[2] = { { .t = 1e6, .uncertainty = 10 } };
+	const struct ends e = { .slope = { 0, 1e-5 } };
+	const double margin = 100;
+	struct seen s;
+
+	(void)state;
+	see(&s, 0);
+	assert_int_equal(change_point_split(b, &s.all, &margin, &e, 50), 0);
+	assert_true(b[0].t == 1e6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forward),
+		cmocka_unit_test(test_backward),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_split_of_nothing),
+	};
+
+	return cmocka_run_group_tests_name("change_place", tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How many intervals a spline gets: as many as the clock's bends pay for. */
+#include "curve/constraints.h"
+#include "curve/order.h"
+#include "staged.h"
+
+static double constant(double t)
+{
+	(void)t;
+	return 0;
+}
+
+/* As fast as a clock can bend whose drift is this, 1 / ns. */
+#define DRIFT 2e-15
+
+static double bending(double t)
+{
+	return 2e6 * sin(2 * M_PI * t / 200e9);
+}
+
+static void test_straight(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	staged_init(&k, &s, constant);
+	assert_int_equal(order_choose(&k), 0);
+	assert_int_equal(k.intervals, 0);
+	assert_true(staged_worst(&k, constant, -1e18) < 0.1 * DELAY);
+	staged_end(&k, &s);
+}
+
+static void test_bending(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	staged_init(&k, &s, bending);
+	k.drift = DRIFT;
+	assert_int_equal(order_choose(&k), 0);
+	/* A line is 2 ms off, and two intervals for each period are not enough. */
+	assert_true(k.intervals > 4 && k.intervals < 100);
+	assert_true(staged_worst(&k, bending, -1e18) < 0.5 * DELAY);
+	staged_end(&k, &s);
+}
+
+/* Of two orders, the right one has the smaller cost; what is kept is the best. */
+static void test_cost(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+	double cost[2];
+	struct fit f;
+
+	(void)state;
+	staged_init(&k, &s, bending);
+	k.drift = DRIFT;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(order_fit(&k, &f, i ? 16 : 0, &cost[i]), 0);
+		if (i)
+			order_keep(&k, &f, 16, cost[i]);
+		constraints_fit_free(&f);
+	}
+	assert_true(cost[1] < cost[0]);
+	assert_int_equal(k.intervals, 16);
+	assert_true(k.cost == cost[1] && k.best.coefs);
+	staged_end(&k, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_bending),
+		cmocka_unit_test(test_cost),
+	};
+
+	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The corrections of all hosts, along the tree and by what neighbours say. */
+#include "reduction.h"
+
+static void make_chain(struct reduced *hosts, struct reduction *r,
+		       enum netsync_method method)
+{
+	reduced_init(hosts, method);
+	for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
+		reduced_talk(hosts, h, h + 1, 100, 1000);
+	reduced_estimate(hosts);
+	hosts->task.reference = 0;
+	reduction_init(r, hosts);
+	tree_grow(&r->by_noise, &r->graph, r->bound_cost, 0);
+}
+
+/* Along the lines of three pairs, each of which is a second. */
+static void test_carry(void **state)
+{
+	struct reduced hosts;
+	struct reduction r;
+
+	(void)state;
+	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
+	for (uint32_t h = 0; h < REDUCED_HOSTS; h++) {
+		const struct carried c = reduction_carry(&r, h, (40 + h) * SEC);
+
+		assert_true(llabs(c.t - 40 * SEC) <= h);
+		assert_true(fabs(c.skew) < 1e-9);
+		assert_true(c.complete);
+		/* What lines leave open adds up. */
+		assert_true(h ? c.growth > 0 : c.growth == 0);
+	}
+	reduction_end(&r);
+	reduced_release(&hosts);
+}
+
+/* One direction anywhere on the way, and the whole way has one. */
+static void test_incomplete(void **state)
+{
+	struct reduced hosts;
+	struct reduction r;
+
+	(void)state;
+	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
+	r.est[1].quality = NETSYNC_INCOMPLETE;
+	for (uint32_t h = 0; h < REDUCED_HOSTS; h++)
+		assert_int_equal(reduction_carry(&r, h, 0).complete, h < 2);
+	reduction_end(&r);
+	reduced_release(&hosts);
+}
+
+/* Skews of a way multiply. */
+static void test_skew(void **state)
+{
+	struct reduced hosts;
+	struct reduction r;
+
+	(void)state;
+	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
+	for (uint32_t i = 0; i < 3; i++)
+		r.est[i].line.slope = 1e-4;
+	assert_true(fabs(reduction_carry(&r, 3, 0).skew - (pow(1 + 1e-4, -3) - 1)) <
+		    1e-15);
+	reduction_end(&r);
+	reduced_release(&hosts);
+}
+
+static void test_fit(void **state)
+{
+	struct reduced hosts;
+	struct reduction r;
+
+	(void)state;
+	for (uint32_t method = 0; method_of(method); method++) {
+		make_chain(&hosts, &r, method);
+		assert_int_equal(reduction_fit_hosts(&r), 0);
+		for (uint32_t h = 0; h < REDUCED_HOSTS; h++) {
+			const struct correction *c = &r.correction[h];
+			int64_t ref;
+
+			assert_true(c->known);
+			assert_int_equal(c->from, hosts.host[h].span.lo);
+			assert_int_equal(c->to, hosts.host[h].span.hi);
+			correction_at(c, (40 + h) * SEC, &ref);
+			assert_true(llabs(ref - 40 * SEC) <= 4);
+		}
+		reduction_end(&r);
+		reduced_release(&hosts);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_carry),
+		cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_skew),
+		cmocka_unit_test(test_fit),
+	};
+
+	return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
+}
