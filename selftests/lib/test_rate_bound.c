@@ -353,5 +353,5 @@ int main(void)
 		cmocka_unit_test(test_far),
 	};
 
-	return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("rate_bound", tests, NULL, NULL);
 }
