@@ -3,7 +3,6 @@
 #include "curve/constraints.h"
 #include "curve/delays.h"
 #include "curve/fit.h"
-#include "curve/host-fit.h"
 #include "sample.h"
 
 /* What the correction has too little of, see sample.h. */
@@ -54,34 +53,10 @@ static void test_constant(void **state)
 	sample_release(&s);
 }
 
-/* The whole estimator of a host. */
-static void test_host(void **state)
-{
-	struct pairs few = { 0 };
-	struct sample s;
-	int64_t ref;
-
-	(void)state;
-	sample_gather(&s);
-	assert_true(host_fit_useful(s.link.pair));
-	assert_int_equal(host_fit(&s.c, &s.link, 1, 1e-16), 0);
-	for (int64_t t = SEC; t < (SECONDS - 1) * SEC; t += SEC) {
-		correction_at(&s.c, AHEAD + t, &ref);
-		assert_true(llabs(ref - t) < DELAY / 10);
-	}
-	correction_release(&s.c);
-	sample_release(&s);
-
-	add_talk(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
-	assert_false(host_fit_useful(few.pair[0]));
-	pairs_release(&few);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_constant),
-		cmocka_unit_test(test_host),
 	};
 
 	return cmocka_run_group_tests_name("fit", tests, NULL, NULL);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The whole estimator of one host, beside a neighbour whose clock is right. */
+#include "curve/host-fit.h"
+#include "curve/state.h"
+#include "sample.h"
+
+/* Largest drift of an oscillator, 1 / ns. */
+#define DRIFT 1e-16
+
+static double worst(const struct correction *c, int64_t from, int64_t to,
+		    int64_t ahead)
+{
+	double most = 0;
+
+	for (int64_t t = from; t < to; t += SEC) {
+		int64_t ref;
+
+		correction_at(c, ahead + t, &ref);
+		most = fmax(most, fabs((double)(ref - t)));
+	}
+	return most;
+}
+
+static void test_constant(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
+	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
+	assert_int_equal(s.c.num_changes, 0);
+	/* Once more, from what was found. */
+	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
+	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
+	correction_release(&s.c);
+	sample_release(&s);
+}
+
+/* Nobody to compare with, or no time in between: it stays as it was. */
+static void test_nothing(void **state)
+{
+	struct correction c = { .known = true, .from = 0, .to = SEC, .offset = 5 };
+	const struct correction before = c;
+	struct sample s;
+
+	(void)state;
+	assert_int_equal(host_fit(&c, NULL, 0, DRIFT), 0);
+	assert_memory_equal(&c, &before, sizeof(c));
+	sample_gather(&s);
+	s.c.to = s.c.from;
+	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
+	assert_int_equal(s.c.offset, -AHEAD - 250 * US);
+	assert_int_equal(s.c.curve.coefs, 0);
+	sample_release(&s);
+}
+
+/* In so short a time a straight correction that inverts nothing is left alone. */
+static void test_short(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	s.c.offset = -AHEAD;
+	assert_int_equal(host_fit(&s.c, &s.link, 1, 1e-22), 0);
+	assert_int_equal(s.c.offset, -AHEAD);
+	assert_int_equal(s.c.curve.coefs, 0);
+	sample_release(&s);
+}
+
+static void test_useful(void **state)
+{
+	struct pairs few = { 0 }, enough = { 0 };
+
+	(void)state;
+	add_talk(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
+	add_talk(&enough, MIN_MESSAGES, AHEAD, DELAY);
+	assert_false(host_fit_useful(few.pair[0]));
+	assert_true(host_fit_useful(enough.pair[0]));
+	pairs_release(&few);
+	pairs_release(&enough);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_constant),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_useful),
+	};
+
+	return cmocka_run_group_tests_name("host_fit", tests, NULL, NULL);
+}
