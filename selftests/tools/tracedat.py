@@ -27,9 +27,9 @@ def report(*files):
     """What trace-cmd prints: [(file, time in ns, event, its fields)]"""
     inputs = [word for file in files for word in ("-i", file)]
     # From 3.2 on flags of the task are between processor and time. Of clocks whose
-    # unit it does not know, the time is a whole number.
+    # unit it does not know, the time is a whole number, which may fill its column.
     line = re.compile(
-        r"(?:(\S+): )? *.*? \[\d+\] (?:\S{5} )? *(\d+)(\.\d{9})?: (\w+): +(.*)")
+        r"(?:(\S+): )? *.*? \[\d+\] *(?:\S{5} )? *(\d+)(\.\d{9})?: (\w+): +(.*)")
     found = map(line.fullmatch, trace_cmd("report", "-t", *inputs).splitlines())
     return [(m[1], int(m[2] + m[3][1:] if m[3] else m[2]), m[4], m[5]) for m in found if m]
 
