@@ -27,6 +27,7 @@
 /* Options that came later need not be there. */
 #define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
 
+/* See struct netsync_options for why. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
 

@@ -20,9 +20,9 @@
 #define MOST_SEGMENTS (1 << 20)
 /* Steps of the inversion: each leaves less than a thousandth of the error. */
 #define MAX_STEPS 8
-/* Rates are positive; a clock that stands still is given this one. */
+/* Rates are positive; a clock that stands still is given this one. Chosen. */
 #define SLOWEST 1e-12
-/* Beyond its ends a curve goes on with the slope of this part of its span. */
+/* Beyond its ends a curve goes on with the slope of this part of its span. Chosen. */
 #define END_PARTS 1024
 
 double correction_at(const struct correction *c, int64_t t, int64_t *ref)

@@ -18,7 +18,7 @@
 #define MAX_WINDOWS 4096
 /* Bins that a window of the busiest link has at least. Chosen. */
 #define BINS_OF_WINDOW 8
-/* The fit is done anew beyond the last: medians are biased on a slope. */
+/* The fit is done anew beyond the last: medians are biased on a slope. Chosen. */
 #define PASSES 3
 /* Slopes are taken over one part in so many of all windows. Chosen. */
 #define SLOPE_PARTS 16

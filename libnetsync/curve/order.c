@@ -16,7 +16,7 @@
 
 /* Intervals at most: bounds time and memory. Chosen. */
 #define MAX_INTERVALS 8192
-/* Bins that an interval has at least, in the direction that has fewer. */
+/* Bins that an interval has at least, in the direction that has fewer. Chosen. */
 #define MIN_BINS 2
 /*
  * Cost of a coefficient, in log likelihood. Akaike's criterion takes 1; minima

@@ -8,6 +8,7 @@
 /*
  * So many addresses are known at most, and found within so many slots; of more
  * it is not known whose they are. That changes what is counted, and no match.
+ * Chosen.
  */
 #define OWNER_SLOTS 16384
 #define OWNER_PROBES 8

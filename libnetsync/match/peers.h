@@ -33,11 +33,14 @@ struct match_counts {
 
 /*
  * No packet stays longer in a network than this (ns), nor are readers of a
- * host's events further out of step than they promised.
+ * host's events further out of step than they promised. Chosen.
  */
 #define PEER_LIFETIME INT64_C(4000000000)
 
-/* An odd number, for the median; more would follow a clock that is set later. */
+/*
+ * An odd number, for the median; more would follow a clock that is set later.
+ * Chosen.
+ */
 #define PEER_SAMPLES 15
 
 struct peer_pair {

@@ -9,7 +9,7 @@
 
 /*
  * So many messages of a pair say how far their clocks are apart: the median of
- * five is right while at most two of them are wrong.
+ * five is right while at most two of them are wrong. Chosen.
  */
 #define MIN_SAMPLES 5
 

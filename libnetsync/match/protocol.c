@@ -142,6 +142,7 @@ static bool icmp_identified(const struct packet_record *a,
 
 /* ---- SCTP -------------------------------------------------------------- */
 
+/* Above all types of chunks, which are 8 bits: there is a DATA chunk. */
 #define HAS_DATA_CHUNK 256
 
 /*

@@ -113,8 +113,13 @@ static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 	return &l->second[(v ^ hash_mix(s->len)) & (l->room - 1)];
 }
 
+/*
+ * log2 of the bytes of a block, 64 KiB: as much as most offloads put into one
+ * segment, which then lies in two blocks at most. Chosen.
+ */
 #define BLOCK_SHIFT 16
-#define BLOCK_INDEX 256 /* not a protocol */
+/* Added to the protocol of a block index entry: above all of IP's. */
+#define BLOCK_INDEX 256
 
 /* The block or id under which an alias is filed. */
 static inline uint32_t block_number(const struct packet_record *s)

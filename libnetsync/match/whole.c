@@ -13,7 +13,7 @@
 
 #include "match/internal.h"
 
-/* More of one packet are not looked at when it says how far clocks are apart. */
+/* More of one packet are not looked at when it says how far clocks are apart. Chosen. */
 #define MAX_SAMPLED 24
 
 /*

@@ -21,7 +21,9 @@
  * Two clocks may drift by 1 ppm/s = 1e-15 per ns against each other. Half of
  * that, rounded up, is 2^-50. In bins of more than 2^28 ns = 0.27 s, it is
  * halved with every widening. Between messages so far apart that the bins had
- * to be that wide, less can be seen, too.
+ * to be that wide, less can be seen, too. That is five times what --max-drift
+ * allows two clocks by default. The option is not known yet: of faster clocks less
+ * is kept than could be of use, but nothing that is wrong.
  */
 #define DRIFT_SHIFT 50 /* log2 of 1 / (half of the largest drift), ns */
 #define DRIFT_BINS 28  /* log2 of the widest bin with that drift, ns */
@@ -32,9 +34,9 @@
  * or by delays that fall all the time, and the least of them is left out.
  */
 #define BIN_CORNERS 128
-/* A bin grows by so many corners; what it does not use is lost to the pool. */
+/* A bin grows by so many corners; what it does not use is lost to the pool. Chosen. */
 #define CORNERS_STEP 4
-/* So many points are looked at together: what is kept of them fits the stack. */
+/* Points that are looked at together: what is kept of them fits the stack. Chosen. */
 #define RUN 32
 
 static size_t slot_of(const struct envelope *e, int64_t index)

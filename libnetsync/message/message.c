@@ -8,7 +8,7 @@
 
 /*
  * What the envelopes of all clouds may take together: 40 MB or so. Each cloud
- * gets its share.
+ * gets its share, within these limits. Chosen.
  */
 #define MAX_BINS ((size_t)1 << 17)
 #define MAX_CORNERS ((size_t)5 << 18)
@@ -16,6 +16,7 @@
 #define MIN_BINS_OF_CLOUD ((size_t)1 << 2)
 #define MIN_CORNERS_OF_CLOUD ((size_t)1 << 5)
 
+/* Messages of a direction that are added together. Chosen, for speed. */
 #define FRESH 32
 
 static struct budget share(size_t pairs)

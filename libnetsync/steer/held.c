@@ -9,7 +9,7 @@
 
 /* Looked at together, so that maps are not made for each one. Chosen. */
 #define FEW ((size_t)1 << 14)
-/* 32 MB of them; then the last lines of the maps are taken to go on. */
+/* 32 MB of them; then the last lines of the maps are taken to go on. Chosen. */
 #define MOST ((size_t)1 << 20)
 
 static bool is_known(const struct steering *s, int64_t t)

@@ -16,11 +16,11 @@
 #include "steer/result.h"
 #include "util/array.h"
 
-/* Corners are left out as long as others pass them within so much, ns. */
+/* Corners are left out as long as others pass them within so much, ns. Chosen. */
 #define TOLERANCE 2.0
 /* Three roundings by 0.5 ns, and the corners that are left out, ns. */
 #define PRECISION 4
-/* Bounds reach over times in which the reference is steered by up to 0.1 %. */
+/* Bounds reach over times in which the reference is steered by up to 0.1 %. Chosen. */
 #define STRETCH 1024
 
 /* A host's clock on its way from raw time. */
