@@ -93,7 +93,7 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 		return true;
 	if (!a->has_uuid && !b->has_uuid && a->reader == b->reader)
 		return same_contents(a->real_path, b->real_path);
-	return a->range.begin_ns <= a->range.end_ns && a->has_uuid && b->has_uuid &&
+	return a->range.lo <= a->range.hi && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
 	       a->range_hash == b->range_hash;
 }

@@ -80,11 +80,11 @@ int io_bring_to_base(struct netsync_io *io, struct host *host,
 		return io_fail(io, -ERANGE,
 			"%s and %s: one clock, but more than 292 years between their offsets from the epoch.",
 			host->base->path, trace->path);
-	if (range.end_ns < range.begin_ns ||
-	    __builtin_add_overflow(range.begin_ns, *shift, &range.begin_ns) ||
-	    __builtin_add_overflow(range.end_ns, *shift, &range.end_ns))
+	if (range.hi < range.lo ||
+	    __builtin_add_overflow(range.lo, *shift, &range.lo) ||
+	    __builtin_add_overflow(range.hi, *shift, &range.hi))
 		return 0;
-	range_extend(&host->range, range.begin_ns, range.end_ns);
+	range_extend(&host->range, range.lo, range.hi);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (!i || !io_same_host(io->traces[i - 1], io->traces[i]))
 			hosts[(*num)++] = (struct host){
-				.base = io->traces[i], .range.end_ns = -1,
+				.base = io->traces[i], .range.hi = -1,
 				.number = -1 };
 	qsort(hosts, *num, sizeof(*hosts), by_base);
 	for (size_t i = 0; i < *num; i++) {
@@ -169,7 +169,7 @@ static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
 
 		if (name->number >= 0)
 			continue;
-		hosts[*num] = (struct host){ .range.end_ns = -1, .number = -1 };
+		hosts[*num] = (struct host){ .range.hi = -1, .number = -1 };
 		if (!set_name(&hosts[(*num)++], name->text, NULL, 1))
 			return io_no_memory(io);
 	}

@@ -309,8 +309,8 @@ static uint64_t length_of(const struct host *host)
 {
 	const struct range *r = &host->range;
 
-	return r->end_ns < r->begin_ns ? 0 :
-	       (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
+	return r->hi < r->lo ? 0 :
+	       (uint64_t)r->hi - (uint64_t)r->lo;
 }
 
 /*
@@ -329,11 +329,11 @@ static uint64_t set_starts(struct host *hosts, size_t num)
 			longest = &hosts[i];
 	for (size_t i = 0; i < num; i++) {
 		const struct range *r = &hosts[i].range, *l = &longest->range;
-		bool apart = r->end_ns < l->begin_ns || r->begin_ns > l->end_ns;
+		bool apart = r->hi < l->lo || r->lo > l->hi;
 
-		hosts[i].start_ns = l->begin_ns;
+		hosts[i].start_ns = l->lo;
 		if (apart || length_of(&hosts[i]) / 15 >= length_of(longest) / 16)
-			hosts[i].start_ns = r->begin_ns;
+			hosts[i].start_ns = r->lo;
 	}
 	return length_of(longest);
 }
@@ -349,7 +349,7 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 {
 	__int128 end;
 
-	if (slice == slices->num || host->range.end_ns < host->range.begin_ns)
+	if (slice == slices->num || host->range.hi < host->range.lo)
 		return INT64_MAX;
 	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
 	      (__int128)slices->length_ns * slice / slices->num;
@@ -646,8 +646,8 @@ static struct netsync_io_trace found_info(const struct trace *trace)
 {
 	struct netsync_io_trace info = info_of(trace);
 
-	info.first_ns = trace->range.begin_ns;
-	info.last_ns = trace->range.end_ns;
+	info.first_ns = trace->range.lo;
+	info.last_ns = trace->range.hi;
 	info.readable = trace->readable;
 	return info;
 }

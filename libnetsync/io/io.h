@@ -16,6 +16,7 @@
 
 #include "io/names.h"
 #include "netsync-io.h"
+#include "util/number.h"
 
 #define UUID_SIZE 16
 /* Points that are found without a search. Chosen: few hosts see packets at more. */
@@ -57,20 +58,13 @@ struct netsync_io {
 	void *progress_data;
 };
 
-/* One stretch of recorded time, in ns as the trace prints it. */
-struct range {
-	int64_t begin_ns;
-	int64_t end_ns;		/* < begin_ns: not known */
-};
-
-static inline void range_extend(struct range *range, int64_t begin_ns, int64_t end_ns)
+/* Of recorded times, in ns as the trace prints them; one that was empty becomes these. */
+static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 {
-	if (range->end_ns < range->begin_ns)
-		*range = (struct range){ begin_ns, end_ns };
-	if (begin_ns < range->begin_ns)
-		range->begin_ns = begin_ns;
-	if (end_ns > range->end_ns)
-		range->end_ns = end_ns;
+	if (range->hi < range->lo)
+		*range = (struct range){ lo, hi };
+	range->lo = min64(range->lo, lo);
+	range->hi = max64(range->hi, hi);
 }
 
 /* What one network namespace saw, if these are hosts of their own. */

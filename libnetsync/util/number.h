@@ -8,7 +8,10 @@
 /* ns in a second, where a difference of times is a double */
 #define SECOND 1e9
 
-/* An interval that holds a time, ns; where an end is not known, the extremes. */
+/*
+ * An interval that holds a time, ns; where an end is not known, the extremes. With
+ * hi < lo it is empty, and nothing is known.
+ */
 struct range {
 	int64_t lo; /* INT64_MIN: not known */
 	int64_t hi; /* INT64_MAX: not known */

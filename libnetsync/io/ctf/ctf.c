@@ -17,7 +17,7 @@ struct ctf {
 	struct ctf_opened opened;
 	bool waiting;		/* until it has done what it was told */
 	int64_t read_ns;	/* it has read all before */
-	struct range packets;	/* that came; end < begin: none */
+	struct range packets;	/* that came; hi < lo: none */
 };
 
 static bool ctf_claims(const struct found *found)
@@ -52,9 +52,9 @@ static int use_state(struct trace *trace, const struct ctf_state *state)
 	trace->info.damaged += state->damaged;
 	trace->out_of_range += state->counts.out_of_range;
 	/* While it is opened, it has no host yet. */
-	if (!trace->host || state->span.end_ns < state->span.begin_ns)
+	if (!trace->host || state->span.hi < state->span.lo)
 		return 0;
-	return io_span(trace, state->span.begin_ns, state->span.end_ns);
+	return io_span(trace, state->span.lo, state->span.hi);
 }
 
 static int use_record(void *data, const struct worker_head *head,
@@ -110,14 +110,14 @@ static int gave_up(struct trace *trace)
 	const char *why = ctf_why_ended(worker_stop(&ctf->worker));
 
 	trace->info.damaged++;
-	if (packets->end_ns < packets->begin_ns) {
+	if (packets->hi < packets->lo) {
 		io_warn(trace->io, "%s: it is damaged and was not read at all (%s).",
 			trace->path, why);
 		return 0;
 	}
 	io_warn(trace->io, "%s: it is damaged and was read up to its packet event at %lld ns (%s).",
-		trace->path, (long long)packets->end_ns, why);
-	return io_span(trace, packets->begin_ns, packets->end_ns);
+		trace->path, (long long)packets->hi, why);
+	return io_span(trace, packets->lo, packets->hi);
 }
 
 /* ---- the reader -------------------------------------------------------- */
@@ -169,7 +169,7 @@ static int ctf_open(struct trace *trace)
 		return io_no_memory(trace->io);
 	trace->state = ctf;
 	ctf->worker.fd = -1;
-	ctf->packets.end_ns = -1;
+	ctf->packets.hi = -1;
 	ctf->read_ns = INT64_MIN;
 	ret = ctf_files_open(&ctf->files, trace);
 	if (ret < 0)

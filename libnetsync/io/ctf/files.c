@@ -304,9 +304,9 @@ static int check_start(struct trace *trace)
 
 static uint64_t hash_range(const struct range *range)
 {
-	uint64_t hash = (uint64_t)range->begin_ns * HASH_MULTIPLIER;
+	uint64_t hash = (uint64_t)range->lo * HASH_MULTIPLIER;
 
-	hash = (hash ^ (hash >> 29) ^ (uint64_t)range->end_ns) * HASH_MULTIPLIER;
+	hash = (hash ^ (hash >> 29) ^ (uint64_t)range->hi) * HASH_MULTIPLIER;
 	return hash ^ (hash >> 32);
 }
 
@@ -327,11 +327,11 @@ static void add_range(struct trace *trace, const bt_value *stream)
 		bt_value_map_borrow_entry_value_const(stream, "range-ns");
 	struct range range;
 
-	if (!map || !read_time(map, "begin", &range.begin_ns) ||
-	    !read_time(map, "end", &range.end_ns) ||
-	    range.end_ns < range.begin_ns)
+	if (!map || !read_time(map, "begin", &range.lo) ||
+	    !read_time(map, "end", &range.hi) ||
+	    range.hi < range.lo)
 		return;
-	range_extend(&trace->range, range.begin_ns, range.end_ns);
+	range_extend(&trace->range, range.lo, range.hi);
 	trace->range_hash += hash_range(&range);
 }
 
@@ -340,7 +340,7 @@ void ctf_read_ranges(const struct ctf_files *files)
 	struct trace *trace = files->trace;
 	const bt_value *infos = NULL;
 
-	trace->range.end_ns = -1;
+	trace->range.hi = -1;
 	if (files->has_ranges)
 		infos = ctf_query(files, "babeltrace.trace-infos", files->params);
 	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos);

@@ -255,7 +255,7 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 static void tell_state(struct reading *in)
 {
 	struct ctf_state state = {
-		.span.end_ns = -1,
+		.span.hi = -1,
 		.counts = in->all.counts,
 		.damaged = in->damaged,
 	};

@@ -26,7 +26,7 @@ struct ctf_opened {
 };
 
 struct ctf_state {
-	struct range span;	/* of all events until now; end < begin: none */
+	struct range span;	/* of all events until now; hi < lo: none */
 	struct ctf_counts counts;
 	uint32_t damaged;
 };

@@ -25,7 +25,7 @@ int live_find_host(struct live *live, struct trace *trace)
 	*last = host;
 	live->num_hosts++;
 	host->base = trace;
-	host->range.end_ns = -1;
+	host->range.hi = -1;
 	ret = io_bring_to_base(live->io, host, trace);
 	if (ret < 0)
 		return ret;

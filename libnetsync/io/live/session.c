@@ -49,7 +49,7 @@ static int add_trace(struct session *session, const struct ctf_identity *is)
 	trace->info.format = ctf_reader.format;
 	trace->info.running = 1;
 	trace->info.late = session->late;
-	trace->range.end_ns = -1;
+	trace->range.hi = -1;
 	trace->max_points = LIVE_MAX_POINTS;
 	trace->path = strdup(session->is.url);
 	trace->real_path = strdup(session->is.url);
@@ -72,10 +72,10 @@ static int use_span(struct session *session, struct trace *trace,
 		io_warn(session->relay->io,
 			"%s: the session was running already; its data are from %s on.",
 			session->is.url,
-			text_of_time(begin, sizeof(begin), span->begin_ns));
+			text_of_time(begin, sizeof(begin), span->lo));
 		session->told_late = true;
 	}
-	return io_span(trace, span->begin_ns, span->end_ns);
+	return io_span(trace, span->lo, span->hi);
 }
 
 static void use_counts(struct trace *trace, const struct live_counts *counts)

@@ -33,7 +33,7 @@ struct view_trace {
 	size_t num_streams;
 	struct ctf_streams streams;
 	bool told;
-	struct range span;	/* of the events; end < begin: there are none */
+	struct range span;	/* of the events; hi < lo: there are none */
 	struct range told_span;
 	struct live_counts told_counts;
 };
@@ -196,7 +196,7 @@ static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 	view->num_traces++;
 	trace->bt = bt;
 	bt_trace_get_ref(bt);
-	trace->span.end_ns = trace->told_span.end_ns = -1;
+	trace->span.hi = trace->told_span.hi = -1;
 	trace->streams = (struct ctf_streams){
 		.io = view->io, .path = view->url, .real_path = view->url };
 	return trace;

@@ -240,7 +240,7 @@ static int pcap_open(struct trace *trace)
 	if (!pcap)
 		return io_no_memory(trace->io);
 	trace->state = pcap;
-	trace->range.end_ns = -1;
+	trace->range.hi = -1;
 	trace->host_name = name_of_file(trace->path);
 	trace->clock_name = strdup(CLOCK_NAME);
 	trace->has_network = true;
@@ -309,8 +309,8 @@ static int begin(struct trace *trace)
 	int ret = pcap_open_capture(trace);
 
 	if (!ret && !pcap->has_begun &&
-	    trace->range.begin_ns <= trace->range.end_ns)
-		ret = io_span(trace, trace->range.begin_ns, trace->range.end_ns);
+	    trace->range.lo <= trace->range.hi)
+		ret = io_span(trace, trace->range.lo, trace->range.hi);
 	pcap->has_begun = true;
 	return ret;
 }
@@ -324,7 +324,7 @@ static int pcap_read(struct trace *trace, int64_t until_ns)
 	if (until_ns < INT64_MAX - DISORDER)
 		until_ns += DISORDER;
 	if (!pcap->is_open) {
-		if (trace->range.begin_ns > until_ns)
+		if (trace->range.lo > until_ns)
 			return 1;
 		ret = begin(trace);
 	}

@@ -344,7 +344,7 @@ static int dat_reader_open(struct trace *trace)
 		return io_no_memory(trace->io);
 	trace->state = dat;
 	dat->trace = trace;
-	trace->range.end_ns = -1;
+	trace->range.hi = -1;
 	ret = dat_open(&dat->file, trace->path);
 	if (ret < 0)
 		return fail(trace, ret);
@@ -359,7 +359,7 @@ static int dat_reader_open(struct trace *trace)
 	ret = add_streams(trace);
 	if (ret < 0)
 		return fail(trace, ret);
-	if (trace->range.end_ns < trace->range.begin_ns) {
+	if (trace->range.hi < trace->range.lo) {
 		io_warn(trace->io, "%s: none of its pages can be read; the trace was not used.",
 			trace->path);
 		return 0;
