@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What readers found -> pushed through the public API: where packets were seen gets
+ * a number, their hosts are those of the trace or of its namespaces, times are shifted.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "util/array.h"
+
+struct numbered_point {
+	const struct trace *trace;
+	struct point at;
+	uint32_t number;
+};
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct numbered_point *p = a, *q = b;
+
+	if (p->trace != q->trace)
+		return p->trace < q->trace ? -1 : 1;
+	return memcmp(&p->at, &q->at, sizeof(p->at));
+}
+
+/* NULL after io_fail(). */
+static struct numbered_point *find_point(struct trace *trace, const struct point *at)
+{
+	static const struct point others = { .place = UINT32_MAX };
+	struct netsync_io *io = trace->io;
+	struct numbered_point key = { trace, *at, io->num_points }, *point, **found;
+
+	found = tfind(&key, &io->points, compare_points);
+	if (!found && trace->max_points && trace->num_points == trace->max_points) {
+		key.at = others;
+		found = tfind(&key, &io->points, compare_points);
+	}
+	if (found)
+		return *found;
+	point = malloc(sizeof(*point));
+	if (!point || !tsearch(memcpy(point, &key, sizeof(key)), &io->points,
+			       compare_points)) {
+		free(point);
+		io_no_memory(io);
+		return NULL;
+	}
+	io->num_points++;
+	trace->num_points += trace->num_points < trace->max_points;
+	return point;
+}
+
+/*
+ * The trace is a part of the place: where two sessions of one host recorded
+ * the same packet, these are two sightings of it and not a repetition.
+ */
+static int number_point(struct trace *trace, const struct point *at, uint32_t *number)
+{
+	const uint64_t mixed = (at->device >> 32) + at->device + at->place +
+			       at->buffer + (uintptr_t)trace / sizeof(*trace);
+	struct numbered_point **recent =
+		&trace->io->recent[mixed % IO_RECENT_POINTS];
+
+	if (!*recent || (*recent)->trace != trace ||
+	    memcmp(&(*recent)->at, at, sizeof(*at)))
+		*recent = find_point(trace, at);
+	if (!*recent)
+		return -ENOMEM;
+	*number = (*recent)->number;
+	return 0;
+}
+
+static int push_clock(struct trace *trace, uint32_t host,
+		      const struct clock_event *clock)
+{
+	struct netsync_io *io = trace->io;
+	struct netsync_clock_point point = {
+		.size = sizeof(point), .host = host, .raw_ns = clock->raw_ns,
+		.within_ns = clock->within_ns, .rate = clock->rate,
+	};
+	int ret;
+
+	if (__builtin_add_overflow(clock->time_ns, trace->info.shift_ns,
+				   &point.time_ns))
+		ret = -ERANGE;
+	else
+		ret = netsync_push_clock(io->ns, &point);
+	if (ret == -EALREADY && !trace->clock_is_late) {
+		trace->clock_is_late = true;
+		io_warn(io, "%s: how its clock was steered is not used: %s.",
+			trace->path, netsync_error(io->ns));
+	}
+	if (ret == -ERANGE || ret == -EALREADY)
+		return 0;
+	return ret < 0 ? io_fail(io, ret, "%s: %s", trace->path,
+				 netsync_error(io->ns)) : 0;
+}
+
+/* What was known before its first packet came. */
+static int push_clocks(struct trace *trace, const struct part *part)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < trace->num_clocks && !ret; i++)
+		ret = push_clock(trace, part->host, &trace->clocks[i]);
+	return ret;
+}
+
+int io_clock(struct trace *trace, const struct clock_event *clock)
+{
+	int ret = 0;
+
+	if (trace->io->observe)
+		return 0;
+	if (!trace->host->split)
+		return push_clock(trace, (uint32_t)trace->host->number, clock);
+	if (array_grow(&trace->clocks, &trace->clock_room, trace->num_clocks,
+		       sizeof(*trace->clocks)))
+		return io_no_memory(trace->io);
+	trace->clocks[trace->num_clocks++] = *clock;
+	for (size_t i = 0; i < trace->num_parts && !ret; i++)
+		ret = push_clock(trace, trace->parts[i].host, clock);
+	return ret;
+}
+
+/* 1; 0: it is not to be used; negative after io_fail(). */
+static int set_host(struct trace *trace, struct netsync_packet *pkt,
+		    struct part **part)
+{
+	const size_t parts = trace->num_parts;
+	int ret;
+
+	*part = NULL;
+	if (!trace->host->split) {
+		pkt->host = (uint32_t)trace->host->number;
+		return 1;
+	}
+	if (!(pkt->fields & NETSYNC_HAS_NETNS)) {
+		trace->without_netns++;
+		return 0;
+	}
+	*part = io_find_part(trace, pkt->netns);
+	if (!*part)
+		return -ENOMEM;
+	pkt->host = (*part)->host;
+	ret = trace->num_parts > parts ? push_clocks(trace, *part) : 0;
+	return ret < 0 ? ret : 1;
+}
+
+int io_packet(struct trace *trace, struct netsync_packet *pkt,
+	      const struct point *at)
+{
+	struct netsync_io *io = trace->io;
+	struct part *part;
+	int ret;
+
+	if (io->observe) {
+		pkt->host = 0;
+		return io->observe(io, pkt);
+	}
+	ret = set_host(trace, pkt, &part);
+	if (ret <= 0)
+		return ret;
+	ret = number_point(trace, at, &pkt->point);
+	if (ret < 0)
+		return ret;
+	pkt->size = sizeof(*pkt);
+	if (__builtin_add_overflow(pkt->time_ns, trace->info.shift_ns,
+				   &pkt->time_ns))
+		ret = -ERANGE;
+	else
+		ret = netsync_push_packet(io->ns, pkt);
+	if (ret == -ERANGE) {
+		trace->out_of_range++;
+		return 0;
+	}
+	if (ret < 0)
+		return io_fail(io, ret, "%s: %s", trace->path,
+			       netsync_error(io->ns));
+	trace->info.packets++;
+	if (part)
+		part->packets++;
+	return 0;
+}
+
+int io_event(struct trace *trace, const struct event_seen *seen)
+{
+	struct netsync_packet pkt;
+
+	if (seen->is_clock)
+		return io_clock(trace, &seen->clock);
+	pkt = seen->pkt;
+	return io_packet(trace, &pkt, &seen->at);
+}
+
+static int extend_hosts(struct trace *trace, int64_t time_ns)
+{
+	struct netsync *ns = trace->io->ns;
+	int ret = 0;
+
+	if (!trace->host->split)
+		return netsync_extend_span(ns, (uint32_t)trace->host->number,
+					   time_ns);
+	for (size_t i = 0; i < trace->num_parts && !ret; i++)
+		ret = netsync_extend_span(ns, trace->parts[i].host, time_ns);
+	return ret;
+}
+
+static int span_to(struct trace *trace, int64_t time_ns)
+{
+	struct netsync_io *io = trace->io;
+	struct netsync_io_trace *info = &trace->info;
+	int ret;
+
+	if (__builtin_add_overflow(time_ns, info->shift_ns, &time_ns))
+		return 0;
+	ret = extend_hosts(trace, time_ns);
+	if (ret == -ERANGE)
+		return 0;
+	if (ret < 0)
+		return io_fail(io, ret, "%s: %s", trace->path,
+			       netsync_error(io->ns));
+	if (info->last_ns < info->first_ns) {
+		info->first_ns = time_ns;
+		info->last_ns = time_ns;
+	}
+	if (time_ns < info->first_ns)
+		info->first_ns = time_ns;
+	if (time_ns > info->last_ns)
+		info->last_ns = time_ns;
+	return 0;
+}
+
+int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+{
+	int ret = span_to(trace, first_ns);
+
+	return ret < 0 ? ret : span_to(trace, last_ns);
+}
