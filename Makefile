@@ -455,11 +455,24 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
+# The example of BPF, where there is what it needs.
+BPF_EXAMPLE := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modversion libbpf \
+	2> /dev/null)),$(addprefix $(BUILD)/examples/,packets packets.bpf.o))
+
+$(BUILD)/examples/%.bpf.o: examples/%.bpf.c examples/%.h
+	@mkdir -p $(@D)
+	clang -O2 -g -Wall -target bpf -I/usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+
+$(BUILD)/examples/packets: examples/packets.c examples/packets.h $(CORE_SO)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< \
+		-L$(BUILD) -lnetsync $(shell $(PKG_CONFIG) --cflags --libs libbpf)
+
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
 tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(FIELD_PROGS) guest-programs
-guest-programs: $(GUEST_PROGS)
+guest-programs: $(GUEST_PROGS) $(BPF_EXAMPLE)
 
 .PHONY: check
 check:
