@@ -65,6 +65,14 @@ static void test_step(void **state)
 		assert_true(inward[i] <= most);
 }
 
+/* The observation half-way above the line, so far that it cannot be right. */
+static void move_one(struct sample *s)
+{
+	const struct obs_direction *above = &s->p.direction[ABOVE];
+
+	s->p.obs[above->bin[above->bins / 2].from].y -= 1e8;
+}
+
 /* Only what is wrong goes, and once. */
 static void test_reject(void **state)
 {
@@ -76,7 +84,7 @@ static void test_reject(void **state)
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
 	assert_int_equal(rejected, 0);
-	s.p.obs[s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2].from].y -= 1e8;
+	move_one(&s);
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
 	assert_int_equal(rejected, 1);
@@ -94,7 +102,7 @@ static void test_near_change(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	s.p.obs[s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2].from].y -= 1e8;
+	move_one(&s);
 	observations_set_residuals(&s.p, NULL, NULL);
 	s.c.change = &change;
 	s.c.num_changes = 1;
