@@ -95,7 +95,7 @@ static bool take_value(struct block *block, struct span key, const char **at)
 			token = next_token(at);
 		} while (token.start < token.end && !is(token, ";"));
 		block->value[i] = value;
-		return true;
+		return value.start < value.end;
 	}
 	return true;
 }
