@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Files that who recorded a machine wrote beside its traces: where they are. */
+/* Files that who recorded a machine wrote beside its traces. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,32 +12,40 @@
 #define LEVELS 3
 
 /*
- * A link may lead to what is not of this recording; and in a folder above, as /tmp is,
- * anybody may put something: it has to belong to whom the trace belongs, or who reads.
+ * A link may lead to what is not of this recording, and a pipe is waited for; and in a
+ * folder above, as /tmp is, anybody may put something: it has to belong to whom the
+ * trace belongs, or who reads.
  */
-static bool is_file(const char *path, uid_t owner)
+static int open_file(const char *path, uid_t owner)
 {
+	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
-	return !lstat(path, &st) && S_ISREG(st.st_mode) &&
-	       (st.st_uid == owner || st.st_uid == geteuid());
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		       (st.st_uid == owner || st.st_uid == geteuid())))
+		return fd;
+	close(fd);
+	return -1;
 }
 
-char *io_find_beside(const struct trace *trace, const char *name)
+int io_open_beside(const struct trace *trace, const char *name, char **path)
 {
 	size_t length = strlen(trace->real_path);
 	struct stat st;
-	char *path;
+	int fd;
 
+	*path = NULL;
 	if (stat(trace->real_path, &st))
-		return NULL;
+		return -1;
 	for (int i = 0; i <= LEVELS && length; i++) {
-		path = io_format("%.*s/%s", (int)length, trace->real_path, name);
-		if (path && is_file(path, st.st_uid))
-			return path;
-		free(path);
+		*path = io_format("%.*s/%s", (int)length, trace->real_path, name);
+		fd = *path ? open_file(*path, st.st_uid) : -1;
+		if (fd >= 0)
+			return fd;
+		free(*path);
+		*path = NULL;
 		while (length && trace->real_path[--length] != '/')
 			;
 	}
-	return NULL;
+	return -1;
 }

@@ -224,10 +224,11 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
 /*
- * The nearest file of that name that who recorded a trace wrote beside it, in its
- * folder or above, up to the machine's (beside.c). NULL: there is none.
+ * Open the nearest file of that name that who recorded a trace wrote beside it, in its
+ * folder or above, up to the machine's (beside.c). -1: there is none; else the caller
+ * frees @path.
  */
-char *io_find_beside(const struct trace *trace, const char *name);
+int io_open_beside(const struct trace *trace, const char *name, char **path);
 
 /* What a namespace was called when it was recorded (netns.c); false: not known. */
 #define NETNS_NAME_SIZE 128	/* chosen: a container's id has 64 digits */

@@ -4,7 +4,6 @@
  * it beside the traces: a file NETNS_NAMES with a line "INODE NAME" for each.
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,30 +63,20 @@ static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 	return *name;
 }
 
-/* Whoever made the traces made this as well: no link, no pipe, and not without end. */
-static FILE *open_names(const char *path)
-{
-	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	FILE *file = NULL;
-
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	    st.st_size <= MAX_SIZE)
-		file = fdopen(fd, "r");
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
-}
-
 bool io_netns_name(const struct trace *trace, uint32_t netns,
 		   char name[NETNS_NAME_SIZE])
 {
-	char *path = io_find_beside(trace, NETNS_NAMES);
-	FILE *file = path ? open_names(path) : NULL;
+	char *path;
+	const int fd = io_open_beside(trace, NETNS_NAMES, &path);
+	struct stat st;
+	FILE *file = fd < 0 || fstat(fd, &st) || st.st_size > MAX_SIZE ?
+		NULL : fdopen(fd, "r");
 	const bool found = file && find_name(file, netns, name);
 
 	if (file)
 		fclose(file);
+	else if (fd >= 0)
+		close(fd);
 	free(path);
 	return found;
 }

@@ -33,12 +33,18 @@ int lines_open(struct lines *l, struct netsync_io *io, const char *path,
 	       bool strict)
 {
 	bool is_stdin = !strcmp(path, "-");
+
+	return lines_take(l, io, is_stdin ? "standard input" : path, strict,
+			  is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+				     open(path, O_RDONLY | O_CLOEXEC));
+}
+
+int lines_take(struct lines *l, struct netsync_io *io, const char *path,
+	       bool strict, int fd)
+{
 	struct stat st;
 
-	*l = (struct lines){ .io = io, .strict = strict,
-			     .path = is_stdin ? "standard input" : path };
-	l->fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-			   open(path, O_RDONLY | O_CLOEXEC);
+	*l = (struct lines){ .io = io, .strict = strict, .path = path, .fd = fd };
 	if (l->fd < 0)
 		return fail(l);
 	l->buffer = malloc(BUFFER_SIZE + SLACK);

@@ -36,6 +36,9 @@ struct lines {
 /* Return: 0, or a negative errno after io_fail(). */
 int lines_open(struct lines *lines, struct netsync_io *io, const char *path,
 	       bool strict);
+/* The same of what is open already, or could not be (errno); lines_close() closes it. */
+int lines_take(struct lines *lines, struct netsync_io *io, const char *path,
+	       bool strict, int fd);
 /* Copy what is no file, such as a pipe, so that it can be read again. */
 int lines_make_seekable(struct lines *lines);
 /* Start again from the first line. */

@@ -304,12 +304,13 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 #define CLOCKS_NAME "netsync-clocks"
 
 /* What is wrong with it is no reason not to read the trace. */
-static int read_beside(struct netsync_io *io, struct trace *trace, char *path)
+static int read_beside(struct netsync_io *io, struct trace *trace, char *path,
+		       int fd)
 {
 	struct text text = {
 		.format = &clock_format, .path = path, .trace = trace,
 	};
-	int ret = lines_open(&text.lines, io, path, false);
+	int ret = lines_take(&text.lines, io, path, false, fd);
 
 	if (!ret && fstat(text.lines.fd, &text.st))
 		ret = -errno;
@@ -333,12 +334,13 @@ int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
 
 	for (size_t i = 0; i < num && !ret; i++) {
 		struct trace *base = hosts[i].base;
+		char *path = NULL;
 		/* One of another name is not the clock that LTTng takes. */
-		char *path = base && !base->clock_name ?
-			io_find_beside(base, CLOCKS_NAME) : NULL;
+		const int fd = base && !base->clock_name ?
+			io_open_beside(base, CLOCKS_NAME, &path) : -1;
 
-		if (path)
-			ret = read_beside(io, base, path);
+		if (fd >= 0)
+			ret = read_beside(io, base, path, fd);
 		free(path);
 	}
 	return ret;
