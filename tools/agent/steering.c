@@ -45,9 +45,7 @@ void steering_start(void)
 	steering.process = fork();
 	if (!steering.process) {
 		/* The agent ends it, and it is silent. */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGHUP, SIG_IGN);
-		signal(SIGTERM, SIG_DFL);
+		set_ends(SIG_IGN);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[0]);
 		if (getppid() == parent)
