@@ -704,6 +704,16 @@ int netsync_get_stack(const struct netsync *ns, uint32_t host,
 	return copy_out(stack, &s, sizeof(s));
 }
 
+int netsync_get_steering(const struct netsync *ns, uint32_t host,
+			 struct netsync_steering *info)
+{
+	if (!ns->solved)
+		return -ENODATA;
+	if (host >= ns->num_hosts)
+		return -EINVAL;
+	return copy_out(info, &ns->steering[host].told, sizeof(*info));
+}
+
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
 {
 	const struct matcher *m = &ns->matcher;

@@ -589,6 +589,26 @@ struct netsync_stack {
 	int64_t max_ns;
 };
 
+/*
+ * How a host's clock was steered, by what netsync_push_clock() told and its host's
+ * span.
+ */
+struct netsync_steering {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t reserved;
+	/* That were used; 0: nothing was told, and the rest says nothing. */
+	uint64_t points;
+	/*
+	 * By how much faster than its raw clock it went, at the slowest and at the
+	 * fastest; of points without a rate: the means of a second. NAN: too few
+	 * points tell.
+	 */
+	double min_ppm;
+	double max_ppm;
+	/* How much of the span, on the host's clock, the points do not tell of. */
+	int64_t unknown_ns;
+};
+
 /* How many hosts and pairs (that exchanged messages) there are. */
 uint32_t netsync_num_hosts(const struct netsync *ns);
 uint32_t netsync_num_pairs(const struct netsync *ns);
@@ -634,6 +654,17 @@ int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
  */
 int netsync_get_stack(const struct netsync *ns, uint32_t host,
 		      enum netsync_dir dir, struct netsync_stack *stack);
+
+/**
+ * netsync_get_steering() - read how a host's clock was steered
+ * @ns: the object
+ * @host: the host
+ * @info: filled in; its size field says how much of it the caller knows
+ *
+ * Return: as netsync_get_host().
+ */
+int netsync_get_steering(const struct netsync *ns, uint32_t host,
+			 struct netsync_steering *info);
 
 /**
  * netsync_host_clock() - the clock of a host against the reference

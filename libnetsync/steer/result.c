@@ -200,7 +200,9 @@ static struct netsync_knot make_knot(const struct translation *t, int64_t own)
 	return k;
 }
 
-static int make_knots(struct translation *t, struct netsync_model *m)
+/* Exchange the knots of a clock for ours, which are to be freed. */
+static int make_knots(struct translation *t, struct netsync_model *m,
+		      struct netsync_knot **knots)
 {
 	const struct netsync_knot *old = m->knots;
 	uint32_t num_old = m->num_knots;
@@ -227,7 +229,7 @@ static int make_knots(struct translation *t, struct netsync_model *m)
 	sort_instants(t);
 	for (size_t i = 0; i < t->num; i++)
 		knot[i] = make_knot(t, t->instant[i]);
-	m->knots = knot;
+	m->knots = *knots = knot;
 	m->num_knots = (uint32_t)t->num;
 	return 0;
 }
@@ -245,6 +247,7 @@ static int translate(struct host *h, const struct steering *own,
 	};
 	struct netsync_model m = { .size = sizeof(m) };
 	struct netsync_segment *segments = NULL;
+	struct netsync_knot *knots = NULL;
 	struct netsync_clock *clock = NULL;
 	int ret;
 
@@ -253,12 +256,11 @@ static int translate(struct host *h, const struct steering *own,
 	if (!ret) {
 		segments = make_segments(&t, &m.num_segments);
 		m.segments = segments;
-		ret = segments ? make_knots(&t, &m) : -ENOMEM;
+		ret = segments ? make_knots(&t, &m, &knots) : -ENOMEM;
 		if (!ret)
 			ret = netsync_clock_new(&m, &clock);
-		if (!ret)
-			free((void *)m.knots);
 	}
+	free(knots);
 	free(segments);
 	free(t.instant);
 	polyline_release(&t.whole);
@@ -348,7 +350,7 @@ int steered_results(struct host *host, const struct steered_hosts *hosts,
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < hosts->num; i++) {
-		const struct steering *s = &hosts->steering[i];
+		struct steering *s = &hosts->steering[i];
 		struct host *h = &host[i];
 
 		if (!steering_known(s) && !steering_known(ref))
@@ -361,6 +363,8 @@ int steered_results(struct host *host, const struct steered_hosts *hosts,
 						      h->origin + h->span.hi) -
 				     h->origin;
 		}
+		steering_describe(s, (struct range){ h->origin + h->span.lo,
+						     h->origin + h->span.hi });
 		ret = merge_steps(h, s);
 		if (!ret && h->clock)
 			ret = translate(h, s, ref);

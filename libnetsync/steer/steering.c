@@ -330,6 +330,79 @@ const struct doubt *steering_doubt(const struct steering *s, int64_t t)
 							     : NULL;
 }
 
+/* ---- in words --------------------------------------------------------------- */
+
+static double overlap(const struct range *a, int64_t lo, int64_t hi)
+{
+	return fmax(0, (double)((__int128)min64(a->hi, hi) - max64(a->lo, lo)));
+}
+
+/* Was the clock set between a point and the next? */
+static bool sets(const struct clock_point *p)
+{
+	return p[1].set || !possible(p, p + 1);
+}
+
+static void include_skew(struct netsync_steering *told, double rate_less_1)
+{
+	told->min_ppm = fmin(told->min_ppm, rate_less_1 * 1e6);
+	told->max_ppm = fmax(told->max_ppm, rate_less_1 * 1e6);
+}
+
+/*
+ * The skew since a point, of those whose readings err: from the last point that is
+ * a second before this one. *from moves with it. NAN: the clock was set since.
+ */
+static double mean_skew(const struct clock_point *p, size_t *from, size_t to)
+{
+	if (sets(&p[to - 1]))
+		*from = to;
+	while (*from < to && raw_distance(&p[*from + 1], &p[to]) >= SECOND)
+		++*from;
+	return raw_distance(&p[*from], &p[to]) >= SECOND ? skew(&p[*from], &p[to])
+							 : (double)NAN;
+}
+
+static bool line_is_known(const struct steering *s, size_t i)
+{
+	const struct clock_point *p = &s->point[i];
+
+	if (sets(p))
+		return p->rate > 0;
+	return line_error(p, i, s->num - 1 - i) <=
+	       MAX_ERROR + 2 * reading_error(p, p + 1);
+}
+
+void steering_describe(struct steering *s, struct range span)
+{
+	double unknown = (double)((__int128)span.hi - span.lo);
+	const struct clock_point *p = s->point;
+	size_t from = 0;
+
+	s->told = (struct netsync_steering){
+		.points = s->num,
+		.min_ppm = INFINITY,
+		.max_ppm = -INFINITY,
+	};
+	for (size_t i = 0; i + 1 < s->num; i++) {
+		double common = overlap(&span, p[i].t, p[i + 1].t);
+		double mean = mean_skew(p, &from, i + 1);
+
+		if (common > 0 && p[i].rate > 0)
+			include_skew(&s->told, p[i].rate - 1);
+		else if (common > 0 && isfinite(mean))
+			include_skew(&s->told, mean);
+		if (line_is_known(s, i))
+			unknown -= common;
+	}
+	if (s->num && p[s->num - 1].rate > 0 && p[s->num - 1].t < span.hi)
+		include_skew(&s->told, p[s->num - 1].rate - 1);
+	if (s->told.min_ppm > s->told.max_ppm)
+		s->told.min_ppm = s->told.max_ppm = (double)NAN;
+	if (s->num && unknown > 0)
+		s->told.unknown_ns = (int64_t)unknown;
+}
+
 void steering_release(struct steering *s)
 {
 	polyline_release(&s->map);

@@ -53,6 +53,8 @@ struct steering {
 	struct netsync_step *step; /* the clock was set, absolute times */
 	size_t num_steps;
 	size_t step_room;
+	/* Made by steering_describe(), for the last result: */
+	struct netsync_steering told;
 };
 
 /* Add a point; any order will do. 0 or -ENOMEM. */
@@ -71,6 +73,9 @@ int64_t steering_known_until(const struct steering *s);
 
 /* The doubt that a time lies in, or NULL. */
 const struct doubt *steering_doubt(const struct steering *s, int64_t t);
+
+/* Say in .told how the clock went within a span, which may be empty. */
+void steering_describe(struct steering *s, struct range span);
 
 void steering_release(struct steering *s);
 

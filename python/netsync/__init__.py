@@ -12,7 +12,7 @@ from .events import ClockPoint, Message, Packet
 from .libraries import version
 from .names import Dir, Field, Method, Quality, Sequence
 from .reader import CORRECTED_CLOCK, Reader
-from .result import Host, Identity, Pair, Result, Stack, Stats, Step, Trace
+from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
 from .saved import load
 from .sync import sync
 from .traces import Corrected
@@ -20,6 +20,6 @@ from .traces import Corrected
 __all__ = [
     "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Dir", "Error",
     "Field", "Host", "Identity", "Interval", "Knot", "Message", "Method", "Packet",
-    "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Stack", "Stats",
+    "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Stack", "Stats", "Steering",
     "Step", "Synchronization", "Trace", "load", "sync", "version",
 ]

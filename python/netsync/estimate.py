@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import math
 from typing import Any, Callable, List, Optional, SupportsIndex, Tuple, Union
 
 from . import structs as s
@@ -13,7 +14,7 @@ from .events import ClockPoint, Message, Packet
 from .handles import Handle, decode, encode, int64, uint
 from .libraries import core
 from .names import Dir, Method, Quality
-from .result import Host, Pair, Result, Stack, Stats, Step, Trace
+from .result import Host, Pair, Result, Stack, Stats, Steering, Step, Trace
 
 
 def method_of(name: Union[str, Method]) -> Method:
@@ -137,6 +138,18 @@ def _stack(pointer: int, host: int, way: Dir) -> Stack:
                  known(stack.p99_ns), known(stack.max_ns))
 
 
+def _finite(value: float) -> Optional[float]:
+    return value if math.isfinite(value) else None
+
+
+def _steering(pointer: int, host: int) -> Optional[Steering]:
+    info = _filled(s.netsync_steering, core.netsync_get_steering, pointer, host)
+    if not info.points:
+        return None
+    return Steering(info.points, _finite(info.min_ppm), _finite(info.max_ppm),
+                    info.unknown_ns)
+
+
 def _step(pointer: int, host: int, index: int) -> Step:
     step = _filled(s.netsync_step, core.netsync_get_step, pointer, host, index)
     return Step(step.time_ns, step.within_ns, step.offset_ns, step.skew_ppm, bool(step.known))
@@ -152,7 +165,8 @@ def _host(pointer: int, host: int) -> Host:
         known(info.bound_median_ns), known(info.bound_max_ns), info.island,
         Clock._copy(clock) if clock else None,
         tuple(_step(pointer, host, i) for i in range(info.num_steps)),
-        _stack(pointer, host, Dir.OUT), _stack(pointer, host, Dir.IN))
+        _stack(pointer, host, Dir.OUT), _stack(pointer, host, Dir.IN),
+        steering=_steering(pointer, host))
 
 
 def _pair(pointer: int, index: int, names: List[str]) -> Pair:

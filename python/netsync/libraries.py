@@ -39,6 +39,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_get_stats": (c_int, c_void_p, POINTER(s.netsync_stats)),
     "netsync_get_step": (c_int, c_void_p, c_uint32, c_uint32, POINTER(s.netsync_step)),
     "netsync_get_stack": (c_int, c_void_p, c_uint32, c_int, POINTER(s.netsync_stack)),
+    "netsync_get_steering": (c_int, c_void_p, c_uint32, POINTER(s.netsync_steering)),
     "netsync_host_clock": (c_void_p, c_void_p, c_uint32),
     "netsync_clock_new": (c_int, POINTER(s.netsync_model), POINTER(c_void_p)),
     "netsync_clock_free": (None, c_void_p),

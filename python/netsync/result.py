@@ -41,6 +41,15 @@ class Stack:
 
 
 @dataclasses.dataclass(frozen=True)
+class Steering:
+    """How a host's clock was steered, against its oscillator: struct netsync_steering."""
+    points: int
+    min_ppm: Optional[float]
+    max_ppm: Optional[float]
+    unknown_ns: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Identity:
     """By what the traces of a host are known: the clock that they were recorded with."""
     host_name: str
@@ -87,6 +96,7 @@ class Host:
     stack_in: Stack
     identity: Optional[Identity] = None     # None: it has no traces
     traces: Tuple[Trace, ...] = ()
+    steering: Optional[Steering] = None     # None: nothing tells of it
 
     @property
     def clock(self) -> Clock:

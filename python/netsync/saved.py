@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 from .clock import Clock, Knot, Segment
 from .errors import Error
 from .names import Quality
-from .result import Host, Identity, Pair, Result, Stack, Stats, Step, Trace
+from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
 
 FORMAT = "netsync-1"
 
@@ -69,6 +69,14 @@ def _stack(stack: Dict[str, Any]) -> Stack:
                                            for key in ("min", "median", "p99", "max")))
 
 
+def _steering(steering: Dict[str, Any]) -> Optional[Steering]:
+    if not _int(steering["points"]):
+        return None
+    slowest, fastest = (None if steering[key] is None else _float(steering[key])
+                        for key in ("min_ppm", "max_ppm"))
+    return Steering(_int(steering["points"]), slowest, fastest, _int(steering["unknown_ns"]))
+
+
 def _host(host: Dict[str, Any]) -> Host:
     bound, stacks = host["bound_ns"], host["stack_ns"]
     return Host(
@@ -77,10 +85,11 @@ def _host(host: Dict[str, Any]) -> Host:
         _unless_null(bound["median"]), _unless_null(bound["max"]), _int(host["island"]),
         _clock(host),
         tuple(Step(_int(t["time_ns"]), _int(t["within_ns"]), _int(t["offset_ns"]),
-                   _float(t["skew_ppm"])) for t in host["steps"]),
+                   _float(t["skew_ppm"]), t.get("known")) for t in host["steps"]),
         _stack(stacks["out"]), _stack(stacks["in"]), _identity(host["clock"]),
         tuple(Trace(_text(t["path"]), _int(t["shift_ns"]), _unless_null(t.get("netns")))
-              for t in host["traces"]))
+              for t in host["traces"]),
+        _steering(host["steering"]) if "steering" in host else None)
 
 
 def _pair(pair: Dict[str, Any]) -> Pair:

@@ -112,6 +112,13 @@ class netsync_stack(Structure):
     ]
 
 
+class netsync_steering(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("reserved", c_uint32), ("points", c_uint64),
+        ("min_ppm", c_double), ("max_ppm", c_double), ("unknown_ns", c_int64),
+    ]
+
+
 class netsync_segment(Structure):
     _fields_ = [
         ("from_ns", c_int64), ("to_ns", c_int64), ("offset_ns", c_int64),

@@ -258,6 +258,27 @@ static struct errors alone(uint64_t seed)
 	return e;
 }
 
+/* What the result says of how a host was steered. */
+static void check_steering(const struct world *w, uint32_t host, int64_t unknown)
+{
+	struct netsync_steering info = { .size = sizeof(info) };
+	const struct machine *m = &w->m[host];
+	double lo = INFINITY, hi = -INFINITY;
+
+	for (size_t i = 0; i < m->num; i++) {
+		if (m->change[i] > raw_time(m, SPAN - 2 * SEC))
+			break;
+		lo = fmin(lo, (m->rate[i] - 1) / PPM);
+		hi = fmax(hi, (m->rate[i] - 1) / PPM);
+	}
+	assert_int_equal(netsync_get_steering(w->ns, host, &info), 0);
+	assert_true(info.points > 0);
+	/* The first line begins before anything was seen. */
+	assert_true(info.min_ppm >= lo - 1e-6 && info.min_ppm <= lo + 20);
+	assert_true(info.max_ppm <= hi + 1e-6 && info.max_ppm >= hi - 20);
+	assert_in_range(llabs(info.unknown_ns - unknown), 0, 3 * SEC);
+}
+
 /* ---- estimates ---------------------------------------------------------------- */
 
 static void as_if_nobody_steered(void **state)
@@ -284,6 +305,9 @@ static void as_if_nobody_steered(void **state)
 			      (long long)free_running.max, free_running.rms,
 			      (long long)e.max, e.rms);
 		check_accurate(&w);
+		for (uint32_t i = 0; i < 2; i++)
+			if (w.m[i].num > 1)
+				check_steering(&w, i, 0);
 		assert_int_equal(e.outside, 0);
 		assert_int_equal(e.unknown, 0);
 		assert_true(e.rms <= 1.5 * free_running.rms + 3);
@@ -325,6 +349,7 @@ static void set_clocks_are_told(void **state)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 	struct netsync_step step = { .size = sizeof(step) };
+	struct netsync_steering told = { .size = sizeof(told) };
 	const int64_t by[] = { 2 * SEC, -3 * SEC, 50 * US, -70 * US };
 	struct world w;
 	struct errors e;
@@ -347,6 +372,10 @@ static void set_clocks_are_told(void **state)
 				      reading(&w.m[1], SPAN / 5 * (i + 1) +
 							SEC / 77)), 0, 5);
 	}
+	check_steering(&w, 1, 0);
+	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
+	assert_int_equal(told.points, 0);
+	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
 	/* The 3 s that were shown twice cannot be told apart. */
 	e = errors_at(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
 	assert_int_equal(e.outside, 0);
@@ -462,6 +491,7 @@ static void a_gap_falls_back(void **state)
 	tell_but(&w, 1, SPAN / 3, SPAN / 2);
 	talk(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
+	check_steering(&w, 1, SPAN / 6);
 	/* Where it is told, it is as good as ever. */
 	e = errors_at(&w, SEC / 10, SPAN / 12 * 5, SPAN / 6);
 	print_message("beside the gap %lld / %.0f ns\n", (long long)e.max, e.rms);

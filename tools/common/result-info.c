@@ -43,3 +43,11 @@ struct netsync_stack stack_info(const struct netsync *ns, uint32_t host,
 	netsync_get_stack(ns, host, dir, &info);
 	return info;
 }
+
+struct netsync_steering steering_info(const struct netsync *ns, uint32_t host)
+{
+	struct netsync_steering info = { .size = sizeof(info) };
+
+	netsync_get_steering(ns, host, &info);
+	return info;
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The result as a table: first the hosts, then who talked with whom, and how
- * long packets took through the hosts.
+ * The result as a table: first the hosts, then who talked with whom, how clocks
+ * were steered, and how long packets took through the hosts.
  *
  * A cell is made twice: once to find how wide its column is, once to print it.
  */
@@ -192,6 +192,37 @@ static void pair_cell(const void *data, uint32_t row, unsigned int column,
 	}
 }
 
+/* ---- how clocks were steered --------------------------------------------- */
+
+static void steering_cell(const void *data, uint32_t row, unsigned int column,
+			  char *cell)
+{
+	const struct netsync *ns = data;
+	const struct netsync_steering info = steering_info(ns, row);
+	const double ppm = column == 2 ? info.min_ppm : info.max_ppm;
+	char value[VALUE_SIZE];
+
+	if (column == 0)
+		snprintf(cell, CELL_SIZE, "%s", host_info(ns, row).name);
+	else if (column == 1)
+		snprintf(cell, CELL_SIZE, "%" PRIu64, info.points);
+	else if (!info.points || (column < 4 && !isfinite(ppm)))
+		snprintf(cell, CELL_SIZE, "-");
+	else if (column < 4)
+		snprintf(cell, CELL_SIZE, "%+.1f ppm", ppm);
+	else
+		snprintf(cell, CELL_SIZE, "%s",
+			 format_duration(value, info.unknown_ns));
+}
+
+static bool has_steering(const struct netsync *ns)
+{
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		if (steering_info(ns, i).points)
+			return true;
+	return false;
+}
+
 /* ---- time in a host's stack ---------------------------------------------- */
 
 static void stack_cell(const void *data, uint32_t row, unsigned int column,
@@ -297,6 +328,13 @@ void write_table(FILE *out, const struct netsync *ns)
 			   "events (NAT) / ambiguous / unmatched" },
 		.cell = pair_cell,
 	};
+	const struct table steering = {
+		.columns = 5,
+		.rows = has_steering(ns) ? netsync_num_hosts(ns) : 0,
+		.heads = { "steered clock", "points", "slowest", "fastest",
+			   "not told" },
+		.cell = steering_cell,
+	};
 	const struct table stacks = {
 		.columns = 6,
 		.rows = has_stack(ns) ? netsync_num_hosts(ns) * 2 : 0,
@@ -307,6 +345,7 @@ void write_table(FILE *out, const struct netsync *ns)
 
 	print_table(out, ns, &hosts);
 	print_next(out, ns, &pairs);
+	print_next(out, ns, &steering);
 	print_next(out, ns, &stacks);
 }
 

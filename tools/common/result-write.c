@@ -115,6 +115,7 @@ static json_object *step_object(struct writer *w,
 	put_time(w, step, "within_ns", info->within_ns);
 	put_time(w, step, "offset_ns", info->offset_ns);
 	put(w, step, "skew_ppm", new_double(info->skew_ppm));
+	put(w, step, "known", json_object_new_boolean(info->known));
 	return step;
 }
 
@@ -145,13 +146,27 @@ static json_object *stack_object(struct writer *w, uint32_t host,
 	return object;
 }
 
-static void put_within(struct writer *w, json_object *object, const char *key,
-		       double within)
+/* null unless it is finite. */
+static void put_double(struct writer *w, json_object *object, const char *key,
+		       double value)
 {
-	if (isfinite(within))
-		put(w, object, key, new_double(within));
+	if (isfinite(value))
+		put(w, object, key, new_double(value));
 	else
 		put_null(w, object, key);
+}
+
+static json_object *steering_object(struct writer *w, uint32_t host)
+{
+	const struct netsync_steering info = steering_info(w->ns, host);
+	json_object *object = json_object_new_object();
+
+	put(w, object, "points", json_object_new_int64(info.points));
+	put_double(w, object, "min_ppm", info.points ? info.min_ppm : NAN);
+	put_double(w, object, "max_ppm", info.points ? info.max_ppm : NAN);
+	put_time(w, object, "unknown_ns",
+		 info.points ? info.unknown_ns : NETSYNC_UNKNOWN);
+	return object;
 }
 
 static json_object *host_object(struct writer *w, uint32_t host)
@@ -174,10 +189,11 @@ static json_object *host_object(struct writer *w, uint32_t host)
 	put(w, object, "quality",
 	    json_object_new_string(netsync_quality_name(info.quality)));
 	put(w, object, "island", json_object_new_int64(info.island));
-	put_within(w, object, "skew_within_ppm", skew_within(w->ns, host));
+	put_double(w, object, "skew_within_ppm", skew_within(w->ns, host));
 	put_segments(w, object, &model);
 	put_bound(w, object, &info, &model);
 	put_steps(w, object, host, info.num_steps);
+	put(w, object, "steering", steering_object(w, host));
 	put(w, stack, "out", stack_object(w, host, NETSYNC_OUT));
 	put(w, stack, "in", stack_object(w, host, NETSYNC_IN));
 	put(w, object, "stack_ns", stack);
@@ -309,7 +325,7 @@ static json_object *live_host_object(struct writer *w, uint32_t index,
 	if (host->known) {
 		put_time(w, object, "offset_ns", host->offset_ns);
 		put(w, object, "skew_ppm", new_double(host->skew_ppm));
-		put_within(w, object, "skew_within_ppm", host->skew_within_ppm);
+		put_double(w, object, "skew_within_ppm", host->skew_within_ppm);
 	} else {
 		put_null(w, object, "offset_ns");
 		put_null(w, object, "skew_ppm");

@@ -67,14 +67,14 @@ static const struct daemon {
 	const char *advice;
 } daemons[] = {
 	{ "chronyd", "chronyd", "at up to 83333 ppm",
-	  "Let it settle first (chronyc waitsync), or write \"maxslewrate 100\" into chrony.conf." },
-	{ "ntpd", "ntpd", "at up to 500 ppm", "Let it settle first (ntpq -p)." },
+	  "let it settle first (chronyc waitsync), or write \"maxslewrate 100\" into chrony.conf." },
+	{ "ntpd", "ntpd", "at up to 500 ppm", "let it settle first (ntpq -p)." },
 	{ "systemd-timesyn", "systemd-timesyncd", "at up to 500 ppm",
-	  "Let it settle first (timedatectl timesync-status)." },
+	  "let it settle first (timedatectl timesync-status)." },
 	{ "ptp4l", "ptp4l", "as fast as the kernel lets it",
-	  "Let it settle first (pmc -u \"GET CURRENT_DATA_SET\")." },
+	  "let it settle first (pmc -u \"GET CURRENT_DATA_SET\")." },
 	{ "phc2sys", "phc2sys", "as fast as the kernel lets it",
-	  "Let it settle first: its log says how far off the clock is." },
+	  "let it settle first: its log says how far off the clock is." },
 };
 
 #define NUM_DAEMONS (sizeof(daemons) / sizeof(daemons[0]))
@@ -131,6 +131,14 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 	}
 	strncat(text, num > 1 ? " steer it" : " steers it",
 		size - strlen(text) - 1);
+}
+
+/* What to do about a clock that is bent by a daemon, or by nobody that is known. */
+static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
+			   const char *without_daemon)
+{
+	advise(diag, "\"netsync record\" records how, as \"netsync clock-log\" does beside another tracer, and takes it into account. Without: %s",
+	       daemon ? daemon->advice : without_daemon);
 }
 
 /* ---- how it goes ----------------------------------------------------------- */
@@ -191,20 +199,20 @@ void check_discipline(struct diagnosis *diag)
 		found(diag, VERDICT_NOTE,
 		      "%s; it slews, which bends the times of traces: it goes %+.1f ppm against its oscillator, and %+.1f ppm is its steady correction.",
 		      who, measured, told);
-		advise(diag, "%s", daemon ? daemon->advice :
-		       "Find out what sets it: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
+		advise_slewing(diag, daemon,
+			       "find out what sets it: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
 	} else if (fabs(measured) > SMALL_PPM) {
 		found(diag, VERDICT_NOTE,
 		      "%s; it goes %+.1f ppm against its oscillator: it may be slewing%s%s.",
 		      who, measured, daemon ? ", which this one does " : "",
 		      daemon ? daemon->limit : "");
-		advise(diag, "%s%sWhere clocks differ by more than 500 ppm give \"netsync sync --max-skew\".",
-		       daemon ? daemon->advice : "", daemon ? " " : "");
+		advise_slewing(diag, daemon,
+			       "where clocks differ by more than 500 ppm give \"netsync sync --max-skew\".");
 	} else if (daemon && clock.status & STA_UNSYNC) {
 		found(diag, VERDICT_NOTE,
 		      "%s, and has not synchronized it yet as far as the kernel knows: it may begin to slew, %s.",
 		      who, daemon->limit);
-		advise(diag, "%s", daemon->advice);
+		advise_slewing(diag, daemon, "");
 	} else {
 		found(diag, VERDICT_GOOD,
 		      "%s; it goes %+.1f ppm against its oscillator and does not slew.",

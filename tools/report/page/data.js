@@ -52,6 +52,7 @@ function readHost(json, index) {
 		first: seen ? big(json.first_ns) : 0n,
 		last: seen ? big(json.last_ns) : 0n,
 		steps: json.steps || [],
+		steering: json.steering || {},
 		stack: json.stack_ns || {},
 		traces: json.traces || [],
 		known: segments.length > 0,

@@ -87,6 +87,7 @@ function showAll() {
 	showTop();
 	showHosts();
 	showPairs(choose);
+	showSteering();
 	showStack();
 	showCounts();
 	showTraces();

@@ -158,6 +158,23 @@ function markPair(pair) {
 
 /* ---- what it was made of ----------------------------------------------- */
 
+function showSteering() {
+	const rows = HOSTS.filter((host) => host.steering.points);
+	const ppm = (key) => (host) => host.steering[key] === null ? "–" :
+		withSign(host.steering[key], fixed(host.steering[key], 1)) + " ppm";
+
+	if (!rows.length)
+		return;
+	byId("steering-table").replaceChildren(makeTable([
+		{ head: "host", cell: (host) => host.name },
+		{ head: "points", number: true, cell: (host) => formatCount(host.steering.points) },
+		{ head: "slowest", number: true, cell: ppm("min_ppm") },
+		{ head: "fastest", number: true, cell: ppm("max_ppm") },
+		{ head: "not told", number: true,
+		  cell: (host) => formatDuration(host.steering.unknown_ns) },
+	], rows, { caption: "How clocks were steered, against their oscillators", visible: true }));
+}
+
 function showStack() {
 	const rows = HOSTS.flatMap((host) => ["out", "in"].map((way) =>
 		({ host, way, ...host.stack[way] }))).filter((row) => row.packets);
@@ -213,6 +230,8 @@ function showSteps(host) {
 		{ head: "clock was set by", number: true, cell: (step) => Number(step.offset_ns) ?
 			withSign(Number(step.offset_ns), formatDuration(Number(step.offset_ns))) : "–" },
 		{ head: "runs faster by", number: true, cell: (step) => formatPpm(step.skew_ppm) },
+		...(rows.some((step) => step.known) ? [{ head: "found by",
+		  cell: (step) => step.known ? "events" : "messages" }] : []),
 	], rows, { caption: "Steps of the clock of " + host.name, visible: true })] : []));
 }
 
