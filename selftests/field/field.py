@@ -54,6 +54,7 @@ class Field:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.hosts = {}
+        self.added = 0
         run("mount", "-t", "tmpfs", "tmpfs", "/run")
         run("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")
         run("ip", "link", "set", "lo", "up")
@@ -62,23 +63,28 @@ class Field:
         run("ip", "link", "set", "bridge", "up")
         for key in ("key", "host-key"):
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / key)
-        (self.folder / "ssh.conf").write_text(
-            "Host *\n"
-            f"  IdentityFile {self.folder}/key\n"
-            "  UserKnownHostsFile /dev/null\n"
-            "  StrictHostKeyChecking no\n"
-            "  LogLevel ERROR\n")
+        self.configure()
         (self.folder / "bin").mkdir()
         ssh = self.folder / "bin" / "ssh"
         ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.folder}/ssh.conf "$@"\n')
         ssh.chmod(0o755)
         self.env = dict(os.environ, PATH=f"{self.folder}/bin:" + os.environ["PATH"])
 
+    def configure(self):
+        """Tell ssh which hosts there are."""
+        lines = ["Host *", f"  IdentityFile {self.folder}/key", "  UserKnownHostsFile /dev/null",
+                 "  StrictHostKeyChecking no", "  LogLevel ERROR"]
+        for name, host in self.hosts.items():
+            lines += [f"Host {name}", f"  HostName {host.address}"]
+        (self.folder / "ssh.conf").write_text("\n".join(lines) + "\n")
+
     def add(self, name, *sshd_options, hostname=None, **env):
-        host = Host(self, name, len(self.hosts) + 1, sshd_options, hostname or name, env)
+        # The network of a host that was closed can answer for a while: its address is
+        # not given to another one.
+        self.added += 1
+        host = Host(self, name, self.added, sshd_options, hostname or name, env)
         self.hosts[name] = host
-        with open(self.folder / "ssh.conf", "a", encoding="ascii") as conf:
-            conf.write(f"Host {name}\n  HostName {host.address}\n")
+        self.configure()
         return host
 
     def record(self, *arguments, **options):
