@@ -28,7 +28,7 @@ struct end {
 	int64_t hi_ns;		/* not after; INT64_MAX: unknown */
 };
 
-static struct end correct(const struct export_host *host, int64_t time_ns)
+static struct end correct(const struct timebase_host *host, int64_t time_ns)
 {
 	struct end end = { .lo_ns = INT64_MIN, .hi_ns = INT64_MAX };
 	int64_t t;
@@ -129,18 +129,18 @@ static void put_port(FILE *out, const struct netsync_message *msg,
 /* What is not corrected is in no window. */
 static bool is_shown(const struct export *export, const struct end *end)
 {
-	const bool is_whole = export->begin_ns == INT64_MIN &&
-			      export->end_ns == INT64_MAX;
+	const bool is_whole = export->base->begin_ns == INT64_MIN &&
+			      export->base->end_ns == INT64_MAX;
 
-	return is_whole || (end->known && export_shows(export, end->time_ns));
+	return is_whole || (end->known && timebase_shows(export->base, end->time_ns));
 }
 
 static bool put_message(void *data, const void *record)
 {
 	const struct netsync_message *msg = record;
 	const struct csv *csv = data;
-	const struct export_host *from = &csv->export->hosts[msg->from];
-	const struct export_host *to = &csv->export->hosts[msg->to];
+	const struct timebase_host *from = &csv->export->base->hosts[msg->from];
+	const struct timebase_host *to = &csv->export->base->hosts[msg->to];
 	const struct end send = correct(from, msg->send_ns);
 	const struct end recv = correct(to, msg->recv_ns);
 

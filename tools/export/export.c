@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync export - what other tools read: matched messages, corrected. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
-#include "common/input.h"
 #include "common/output.h"
-#include "common/result-file.h"
 #include "export.h"
 #include "timeline.h"
-#include "window.h"
 
 struct settings {
 	struct input input;
@@ -148,47 +144,6 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- for all formats --------------------------------------------------- */
 
-bool export_time(const struct export_host *host, int64_t time_ns,
-		 int64_t *time_ref)
-{
-	return host->clock &&
-	       !__builtin_add_overflow(time_ns, host->shift_ns, &time_ns) &&
-	       !netsync_convert(host->clock, time_ns, time_ref, NULL);
-}
-
-static void extend(const struct export_host *host, int64_t from_ns, int64_t to_ns,
-		   int64_t *first_ns, int64_t *last_ns)
-{
-	int64_t t;
-
-	if (from_ns > to_ns)
-		return;
-	if (export_time(host, from_ns, &t) && t < *first_ns)
-		*first_ns = t;
-	if (export_time(host, to_ns, &t) && t > *last_ns)
-		*last_ns = t;
-}
-
-bool export_span(const struct export *export, int64_t *first_ns,
-		 int64_t *last_ns)
-{
-	*first_ns = INT64_MAX;
-	*last_ns = INT64_MIN;
-	for (uint32_t i = 0; i < export->num_hosts; i++) {
-		const struct netsync_host_info info = host_info(export->ns, i);
-
-		extend(&export->hosts[i], info.first_ns, info.last_ns, first_ns,
-		       last_ns);
-	}
-	for (uint32_t i = 0; i < netsync_io_num_traces(export->io); i++) {
-		const struct netsync_io_trace trace = trace_info(export->io, i);
-
-		extend(&export->hosts[trace.host], trace.first_ns, trace.last_ns,
-		       first_ns, last_ns);
-	}
-	return *first_ns <= *last_ns;
-}
-
 char *export_address(const uint8_t address[16], char *text)
 {
 	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
@@ -203,9 +158,7 @@ char *export_address(const uint8_t address[16], char *text)
 
 struct job {
 	const struct settings *set;
-	struct netsync *ns;
-	struct netsync_io *io;
-	struct model model;
+	struct timebase base;
 	struct export export;
 	struct spool messages;
 	struct spool packets;
@@ -232,103 +185,14 @@ static bool keep(struct job *job)
 	job->export.messages = &job->messages;
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
-	netsync_watch_messages(job->ns, keep_message, &job->messages);
+	netsync_watch_messages(job->base.ns, keep_message, &job->messages);
 	if (!job->set->perfetto)
 		return true;
 	job->export.packets = &job->packets;
 	if (!spool_open(&job->packets, sizeof(struct netsync_packet)))
 		return false;
-	netsync_watch_packets(job->ns, keep_packet, &job->packets);
+	netsync_watch_packets(job->base.ns, keep_packet, &job->packets);
 	return true;
-}
-
-/*
- * 0; -ENODATA: it could not be corrected; or another negative errno. What is wrong
- * was said.
- */
-static int find_clock(struct job *job, uint32_t number)
-{
-	struct export_host *host = &job->export.hosts[number];
-	const struct model_host *found;
-	struct netsync_host_info info;
-	int ret;
-
-	if (!job->set->input.model) {
-		host->clock = netsync_host_clock(job->ns, number);
-		return 0;
-	}
-	ret = model_match(&job->model, job->ns, job->io, number, &found,
-			  &host->shift_ns);
-	if (!ret)
-		ret = model_read_clock(&job->model, found, &host->own);
-	host->clock = host->own;
-	if (ret) {
-		complain(ret == -ENODATA ? "warning: %s" : "%s",
-			 model_error(&job->model));
-		return ret;
-	}
-	info = host_info(job->ns, number);
-	return input_check_span(&job->set->input, &job->model, found, host->own,
-				&info, host->shift_ns) ? 0 : -ERANGE;
-}
-
-/* Return: exit status. */
-static int find_clocks(struct job *job)
-{
-	struct export *e = &job->export;
-	int status = EXIT_DONE;
-
-	e->num_hosts = netsync_num_hosts(job->ns);
-	e->hosts = calloc(e->num_hosts + 1, sizeof(*e->hosts));
-	if (!e->hosts) {
-		no_memory();
-		return EXIT_BAD;
-	}
-	e->reference = job->set->input.model ? job->model.reference :
-		       host_info(job->ns, netsync_reference(job->ns)).name;
-	for (uint32_t i = 0; i < e->num_hosts; i++) {
-		int ret;
-
-		e->hosts[i].name = host_info(job->ns, i).name;
-		ret = find_clock(job, i);
-		if (!ret)
-			continue;
-		if (ret != -ENODATA)
-			return EXIT_BAD;
-		status = EXIT_PARTIAL;
-	}
-	return status;
-}
-
-/* Traces without packets are not read before they are written. */
-static bool is_all_read(const struct export *export)
-{
-	for (uint32_t i = 0; i < netsync_io_num_traces(export->io); i++) {
-		const struct netsync_io_trace trace = trace_info(export->io, i);
-
-		if (trace.first_ns > trace.last_ns)
-			return false;
-	}
-	return true;
-}
-
-/* Of which time. False: of none, and that was said. */
-static bool find_window(struct job *job)
-{
-	const struct settings *set = job->set;
-	struct export *e = &job->export;
-	int64_t first_ns, last_ns;
-
-	e->begin_ns = INT64_MIN;
-	e->end_ns = INT64_MAX;
-	if (set->begin.kind == MOMENT_NONE && set->end.kind == MOMENT_NONE)
-		return true;
-	if (export_span(e, &first_ns, &last_ns))
-		return window_find(&set->begin, &set->end, first_ns, last_ns,
-				   !e->events || is_all_read(e), &e->begin_ns,
-				   &e->end_ns);
-	complain("--begin, --end: nothing in the traces could be corrected, so that there is no time for these.");
-	return false;
 }
 
 static bool write_export(FILE *out, const void *data)
@@ -341,50 +205,28 @@ static bool write_export(FILE *out, const void *data)
 
 static int run(struct job *job)
 {
-	const struct outcome outcome = OUTCOME_DEFAULT;
 	const struct settings *set = job->set;
 	int status;
 
-	if (!output_check(set->output, set->force))
+	if (!output_check(set->output, set->force) ||
+	    !timebase_open(&job->base, &set->input) || !keep(job))
 		return EXIT_BAD;
-	if (set->input.model && model_open(&job->model, set->input.model)) {
-		complain("%s", model_error(&job->model));
-		return EXIT_BAD;
-	}
-	if (!keep(job) || !input_solve(&set->input, job->ns, job->io))
-		return EXIT_BAD;
-	status = find_clocks(job);
-	if (status == EXIT_BAD || !find_window(job) ||
+	status = timebase_find(&job->base, &set->input);
+	if (status == EXIT_BAD ||
+	    !timebase_limit(&job->base, &set->begin, &set->end, set->events) ||
 	    !output_write(set->output, set->force, write_export, job))
 		return EXIT_BAD;
-	return set->input.model ? status : outcome_explain(&outcome, job->ns);
-}
-
-static void release(struct job *job)
-{
-	for (uint32_t i = 0; i < job->export.num_hosts && job->export.hosts; i++)
-		netsync_clock_free(job->export.hosts[i].own);
-	free(job->export.hosts);
-	spool_close(&job->messages);
-	spool_close(&job->packets);
-	model_close(&job->model);
-	netsync_io_free(job->io);
-	netsync_free(job->ns);
+	return timebase_explain(&job->base, &set->input, status);
 }
 
 static int export(const struct settings *set)
 {
-	struct job job = { .set = set, .ns = netsync_new() };
-	int status = EXIT_BAD;
+	struct job job = { .set = set, .export.base = &job.base };
+	const int status = run(&job);
 
-	job.io = job.ns ? netsync_io_new(job.ns) : NULL;
-	job.export.ns = job.ns;
-	job.export.io = job.io;
-	if (job.io)
-		status = run(&job);
-	else
-		no_memory();
-	release(&job);
+	spool_close(&job.messages);
+	spool_close(&job.packets);
+	timebase_close(&job.base);
 	return status;
 }
 

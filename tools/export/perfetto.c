@@ -18,6 +18,21 @@ struct perfetto {
 
 /* ---- packets and messages ---------------------------------------------- */
 
+char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
+{
+	/* RFC 9293, 3.1, from the lowest bit on; AE is of RFC 9768, NS before. */
+	static const char *const names[] = { "FIN", "SYN", "RST", "PSH", "ACK",
+					     "URG", "ECE", "CWR", "AE" };
+	size_t length = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (word & 1U << i)
+			length += snprintf(text + length, TCP_FLAGS_SIZE - length,
+					   "%s%s", length ? "|" : "", names[i]);
+	return text;
+}
+
 static const char *protocol_name(uint8_t protocol)
 {
 	switch (protocol) {
@@ -105,9 +120,9 @@ static bool put_packet(void *data, const void *record)
 		.args = args.list,
 	};
 
-	if (!export_time(&p->export->hosts[pkt->host], pkt->time_ns,
+	if (!timebase_time(&p->export->base->hosts[pkt->host], pkt->time_ns,
 			 &event.time_ns) ||
-	    !export_shows(p->export, event.time_ns))
+	    !timebase_shows(p->export->base, event.time_ns))
 		return true;
 	packet_args(&args, pkt);
 	event.num_args = args.num;
@@ -134,8 +149,8 @@ static bool put_message(void *data, const void *record)
 {
 	const struct netsync_message *msg = record;
 	struct perfetto *p = data;
-	const struct export_host *from = &p->export->hosts[msg->from];
-	const struct export_host *to = &p->export->hosts[msg->to];
+	const struct timebase_host *from = &p->export->base->hosts[msg->from];
+	const struct timebase_host *to = &p->export->base->hosts[msg->to];
 	struct timeline_message message = {
 		.name = "message",
 		.sent = { msg->from, TRACK_SENT, 0 },
@@ -145,10 +160,10 @@ static bool put_message(void *data, const void *record)
 	};
 	char name[NAME_SIZE];
 
-	if (!export_time(from, msg->send_ns, &message.sent_ns) ||
-	    !export_time(to, msg->recv_ns, &message.received_ns) ||
-	    !export_shows(p->export, message.sent_ns) ||
-	    !export_shows(p->export, message.received_ns))
+	if (!timebase_time(from, msg->send_ns, &message.sent_ns) ||
+	    !timebase_time(to, msg->recv_ns, &message.received_ns) ||
+	    !timebase_shows(p->export->base, message.sent_ns) ||
+	    !timebase_shows(p->export->base, message.received_ns))
 		return true;
 	if (msg->protocol) {
 		message.name = packet_name(name, msg->protocol,
@@ -170,9 +185,9 @@ static bool put_message(void *data, const void *record)
 /* The full second in which what is shown begins. */
 static int64_t find_base(const struct export *export)
 {
-	int64_t base = export->begin_ns, last;
+	int64_t base = export->base->begin_ns, last;
 
-	if (base == INT64_MIN && !export_span(export, &base, &last))
+	if (base == INT64_MIN && !timebase_span(export->base, &base, &last))
 		return 0;
 	/* Before that there is no time. */
 	if (base < INT64_MIN + NS_PER_S)
@@ -193,12 +208,12 @@ static void put_hosts(struct perfetto *p)
 	};
 	struct timeline *timeline = &p->timeline;
 
-	for (uint32_t i = 0; i < p->export->num_hosts; i++) {
-		if (!p->export->hosts[i].clock)
+	for (uint32_t i = 0; i < p->export->base->num_hosts; i++) {
+		if (!p->export->base->hosts[i].clock)
 			continue;
 		timeline->format->name(timeline,
 				       (struct track){ i, TRACK_HOST, 0 },
-				       p->export->hosts[i].name);
+				       p->export->base->hosts[i].name);
 		for (size_t j = 0; j < sizeof(tracks) / sizeof(tracks[0]); j++)
 			timeline->format->name(timeline,
 				(struct track){ i, tracks[j].kind, 0 },
@@ -227,7 +242,7 @@ bool export_perfetto(FILE *out, const struct export *export)
 		},
 	};
 	struct timeline *timeline = &p.timeline;
-	bool ok = timeline->format->begin(timeline, export->reference) &&
+	bool ok = timeline->format->begin(timeline, export->base->reference) &&
 		  put_all(&p);
 
 	if (ok)

@@ -113,10 +113,10 @@ static bool clamp(const struct threads *threads, int64_t *from_ns, int64_t *to_n
 
 	if (*from_ns < threads->first_ns)
 		*from_ns = threads->first_ns;
-	if (*from_ns < export->begin_ns)
-		*from_ns = export->begin_ns;
-	if (*to_ns > export->end_ns)
-		*to_ns = export->end_ns;
+	if (*from_ns < export->base->begin_ns)
+		*from_ns = export->base->begin_ns;
+	if (*to_ns > export->base->end_ns)
+		*to_ns = export->base->end_ns;
 	return *from_ns < *to_ns;
 }
 

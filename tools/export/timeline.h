@@ -6,10 +6,9 @@
 #ifndef NETSYNC_EXPORT_TIMELINE_H
 #define NETSYNC_EXPORT_TIMELINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
+
+#include "events/args.h"
 
 enum track_kind {
 	TRACK_HOST,
@@ -31,28 +30,6 @@ struct track {
 /* Threads have their own numbers; others, such as a later one of the same number,
  * have those from here on. */
 #define TRACK_MORE_THREADS (1U << 23)
-
-enum arg_kind {
-	ARG_TEXT,
-	ARG_LABEL,		/* a text, one of a few that come again and again */
-	ARG_BOOL,
-	ARG_UNSIGNED,
-	ARG_SIGNED,
-	ARG_TIME,		/* ns: signed, and beyond what a double holds */
-	ARG_REAL,		/* finite */
-};
-
-struct arg {
-	const char *name;
-	enum arg_kind kind;
-	union {
-		const char *text;
-		bool truth;
-		uint64_t number;
-		int64_t integer;
-		double real;
-	};
-};
 
 struct timeline_event {
 	struct track track;

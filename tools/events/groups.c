@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All events of CTF traces: those of each host are read together, by a child process,
- * as some damaged streams make libbabeltrace2 end its process.
+ * The hosts, and which traces are theirs: those of each are read together, by a child
+ * process, as some damaged streams make libbabeltrace2 end its process.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/ctf-source.h"
-#include "perfetto.h"
+#include "groups.h"
 
 /* How who reads a trace ends: so, or with the errno of writing, or 0. */
 #define CANNOT_READ 255
@@ -27,8 +26,7 @@
 #define POLL_MS 100
 
 struct groups {
-	struct timeline *timeline;
-	const struct export *export;
+	const struct groups_reader *reader;
 	struct group *list;
 	uint32_t num;
 	struct ctf_input *inputs;	/* of all of them */
@@ -48,12 +46,12 @@ static void prepare_child(void)
 
 static int read_in_child(const struct groups *groups, const struct group *group)
 {
-	FILE *out = groups->timeline->out;
+	const struct groups_reader *reader = groups->reader;
+	FILE *out = reader->out;
 
 	prepare_child();
 	errno = 0;
-	if (!perfetto_read(groups->timeline, groups->export, group,
-			   groups->state) && !ferror(out))
+	if (!reader->read(reader->data, group, groups->state) && !ferror(out))
 		return CANNOT_READ;
 	return ferror(out) || fflush(out) ? errno : 0;
 }
@@ -146,12 +144,13 @@ static bool take_back(FILE *out, off_t begin)
 /* False: errno says why the result cannot be written. */
 static bool write_group(struct groups *groups, struct group *group)
 {
-	FILE *out = groups->timeline->out;
+	const struct groups_reader *reader = groups->reader;
+	FILE *out = reader->out;
 	off_t begin;
 	pid_t child;
 	int status;
 
-	groups->timeline->format->flush(groups->timeline);
+	reader->flush(reader->data);
 	if (fflush(out))
 		return false;
 	*groups->state = (struct group_state){ .now_ns = INT64_MIN };
@@ -161,7 +160,7 @@ static bool write_group(struct groups *groups, struct group *group)
 		_exit(read_in_child(groups, group));
 	status = wait_for(groups, group, child);
 	if (!status) {
-		groups->timeline->num_early += groups->state->num_early;
+		reader->done(reader->data, group, groups->state);
 		return begin < 0 || !fseeko(out, 0, SEEK_END);
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) != CANNOT_READ) {
@@ -173,7 +172,7 @@ static bool write_group(struct groups *groups, struct group *group)
 	if (leave_out(groups, group))
 		return !group->num || write_group(groups, group);
 	complain("warning: %s: there is not enough memory for its other events, which are left out.",
-		 groups->export->hosts[group->host].name);
+		 reader->base->hosts[group->host].name);
 	return true;
 }
 
@@ -197,9 +196,9 @@ static uint64_t bytes_of(const char *path)
 static void add_trace(struct groups *groups, struct group *group,
 		      const struct netsync_io_trace *trace)
 {
-	const struct export *export = groups->export;
-	const struct export_host *host = &export->hosts[group->host];
-	const struct netsync_host_info info = host_info(export->ns, group->host);
+	const struct timebase *base = groups->reader->base;
+	const struct timebase_host *host = &base->hosts[group->host];
+	const struct netsync_host_info info = host_info(base->ns, group->host);
 	/* Those without packets were not read: they are as long as others, likely. */
 	const bool is_read = trace->first_ns <= trace->last_ns;
 	int64_t t;
@@ -213,20 +212,20 @@ static void add_trace(struct groups *groups, struct group *group,
 	group->inputs[group->num++] =
 		(struct ctf_input){ trace->path, trace->shift_ns };
 	group->bytes += bytes_of(trace->path);
-	if (export_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
+	if (timebase_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
 	    t < group->first_ns)
 		group->first_ns = t;
-	if (export_time(host, is_read ? trace->last_ns : info.last_ns, &t) &&
+	if (timebase_time(host, is_read ? trace->last_ns : info.last_ns, &t) &&
 	    t > group->last_ns)
-		group->last_ns = t < export->end_ns ? t : export->end_ns;
+		group->last_ns = t < base->end_ns ? t : base->end_ns;
 }
 
 static void find_groups(struct groups *groups)
 {
-	const struct export *export = groups->export;
+	const struct timebase *base = groups->reader->base;
 	struct ctf_input *inputs = groups->inputs;
 
-	for (uint32_t host = 0; host < export->num_hosts; host++) {
+	for (uint32_t host = 0; host < base->num_hosts; host++) {
 		struct group *group = &groups->list[groups->num];
 
 		*group = (struct group){
@@ -235,11 +234,11 @@ static void find_groups(struct groups *groups)
 			.first_ns = INT64_MAX,
 			.last_ns = INT64_MIN,
 		};
-		if (!export->hosts[host].clock)
+		if (!base->hosts[host].clock)
 			continue;
-		for (uint32_t i = 0; i < netsync_io_num_traces(export->io); i++) {
+		for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
 			const struct netsync_io_trace trace =
-				trace_info(export->io, i);
+				trace_info(base->io, i);
 
 			if (trace.host != host)
 				continue;
@@ -257,11 +256,11 @@ static void find_groups(struct groups *groups)
 
 static bool open_groups(struct groups *groups)
 {
-	const struct export *export = groups->export;
+	const struct timebase *base = groups->reader->base;
 	const size_t size = sizeof(*groups->state);
 
-	groups->list = calloc(export->num_hosts + 1, sizeof(*groups->list));
-	groups->inputs = calloc(netsync_io_num_traces(export->io) + 1,
+	groups->list = calloc(base->num_hosts + 1, sizeof(*groups->list));
+	groups->inputs = calloc(netsync_io_num_traces(base->io) + 1,
 				sizeof(*groups->inputs));
 	groups->state = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -281,15 +280,15 @@ static void close_groups(struct groups *groups)
 	free(groups->list);
 }
 
-bool perfetto_events(struct timeline *timeline, const struct export *export)
+bool groups_read(const struct groups_reader *reader)
 {
-	struct groups groups = { .timeline = timeline, .export = export };
+	struct groups groups = { .reader = reader };
 	bool ok = open_groups(&groups);
 	int error;
 
 	if (ok)
 		find_groups(&groups);
-	progress_start(&groups.progress, "writing");
+	progress_start(&groups.progress, reader->action);
 	for (uint32_t i = 0; i < groups.num && ok; i++) {
 		ok = write_group(&groups, &groups.list[i]);
 		groups.done += groups.list[i].bytes;

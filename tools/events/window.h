@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From when to when, as people say it. */
-#ifndef NETSYNC_EXPORT_WINDOW_H
-#define NETSYNC_EXPORT_WINDOW_H
+#ifndef NETSYNC_EVENTS_WINDOW_H
+#define NETSYNC_EVENTS_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>

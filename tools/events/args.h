@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Fields of events, by name. */
+#ifndef NETSYNC_EVENTS_ARGS_H
+#define NETSYNC_EVENTS_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum arg_kind {
+	ARG_TEXT,
+	ARG_LABEL, /* a text, one of a few that come again and again */
+	ARG_BOOL,
+	ARG_UNSIGNED,
+	ARG_SIGNED,
+	ARG_TIME, /* ns: signed, and beyond what a double holds */
+	ARG_REAL, /* finite */
+};
+
+struct arg {
+	const char *name;
+	enum arg_kind kind;
+	union {
+		const char *text;
+		bool truth;
+		uint64_t number;
+		int64_t integer;
+		double real;
+	};
+};
+
+struct args {
+	struct arg *list;
+	size_t num;
+	size_t room;
+};
+
+/* False: there is not enough memory. */
+bool args_add(struct args *args, struct arg arg);
+void args_release(struct args *args);
+
+#endif

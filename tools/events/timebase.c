@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the arguments of a command to corrected times: all is read, and each host's
+ * clock is estimated, or taken from a result that was given.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "timebase.h"
+
+/* ---- times ------------------------------------------------------------- */
+
+bool timebase_time(const struct timebase_host *host, int64_t time_ns,
+		   int64_t *time_ref)
+{
+	return host->clock &&
+	       !__builtin_add_overflow(time_ns, host->shift_ns, &time_ns) &&
+	       !netsync_convert(host->clock, time_ns, time_ref, NULL);
+}
+
+static void extend(const struct timebase_host *host, int64_t from_ns,
+		   int64_t to_ns, int64_t *first_ns, int64_t *last_ns)
+{
+	int64_t t;
+
+	if (from_ns > to_ns)
+		return;
+	if (timebase_time(host, from_ns, &t) && t < *first_ns)
+		*first_ns = t;
+	if (timebase_time(host, to_ns, &t) && t > *last_ns)
+		*last_ns = t;
+}
+
+bool timebase_span(const struct timebase *base, int64_t *first_ns,
+		   int64_t *last_ns)
+{
+	*first_ns = INT64_MAX;
+	*last_ns = INT64_MIN;
+	for (uint32_t i = 0; i < base->num_hosts; i++) {
+		const struct netsync_host_info info = host_info(base->ns, i);
+
+		extend(&base->hosts[i], info.first_ns, info.last_ns, first_ns,
+		       last_ns);
+	}
+	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
+		const struct netsync_io_trace trace = trace_info(base->io, i);
+
+		extend(&base->hosts[trace.host], trace.first_ns, trace.last_ns,
+		       first_ns, last_ns);
+	}
+	return *first_ns <= *last_ns;
+}
+
+/* Traces without packets are not read before their events are. */
+static bool is_all_read(const struct timebase *base)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
+		const struct netsync_io_trace trace = trace_info(base->io, i);
+
+		if (trace.first_ns > trace.last_ns)
+			return false;
+	}
+	return true;
+}
+
+bool timebase_limit(struct timebase *base, const struct moment *begin,
+		    const struct moment *end, bool with_events)
+{
+	int64_t first_ns, last_ns;
+
+	base->begin_ns = INT64_MIN;
+	base->end_ns = INT64_MAX;
+	if (begin->kind == MOMENT_NONE && end->kind == MOMENT_NONE)
+		return true;
+	if (timebase_span(base, &first_ns, &last_ns))
+		return window_find(begin, end, first_ns, last_ns,
+				   !with_events || is_all_read(base),
+				   &base->begin_ns, &base->end_ns);
+	complain(
+		"--begin, --end: nothing in the traces could be corrected, so that there is no time for these.");
+	return false;
+}
+
+/* ---- clocks ------------------------------------------------------------ */
+
+/*
+ * 0; -ENODATA: it could not be corrected; or another negative errno. What is wrong
+ * was said.
+ */
+static int find_clock(struct timebase *base, const struct input *input,
+		      uint32_t number)
+{
+	struct timebase_host *host = &base->hosts[number];
+	const struct model_host *found;
+	struct netsync_host_info info;
+	int ret;
+
+	if (!input->model) {
+		host->clock = netsync_host_clock(base->ns, number);
+		return 0;
+	}
+	ret = model_match(&base->model, base->ns, base->io, number, &found,
+			  &host->shift_ns);
+	if (!ret)
+		ret = model_read_clock(&base->model, found, &host->own);
+	host->clock = host->own;
+	if (ret) {
+		complain(ret == -ENODATA ? "warning: %s" : "%s",
+			 model_error(&base->model));
+		return ret;
+	}
+	info = host_info(base->ns, number);
+	return input_check_span(input, &base->model, found, host->own, &info,
+				host->shift_ns)
+		       ? 0
+		       : -ERANGE;
+}
+
+static int find_clocks(struct timebase *base, const struct input *input)
+{
+	int status = EXIT_DONE;
+
+	base->num_hosts = netsync_num_hosts(base->ns);
+	base->hosts = calloc(base->num_hosts + 1, sizeof(*base->hosts));
+	if (!base->hosts) {
+		no_memory();
+		return EXIT_BAD;
+	}
+	base->reference =
+		input->model
+			? base->model.reference
+			: host_info(base->ns, netsync_reference(base->ns)).name;
+	for (uint32_t i = 0; i < base->num_hosts; i++) {
+		int ret;
+
+		base->hosts[i].name = host_info(base->ns, i).name;
+		ret = find_clock(base, input, i);
+		if (!ret)
+			continue;
+		if (ret != -ENODATA)
+			return EXIT_BAD;
+		status = EXIT_PARTIAL;
+	}
+	return status;
+}
+
+int timebase_find(struct timebase *base, const struct input *input)
+{
+	return input_solve(input, base->ns, base->io) ? find_clocks(base, input)
+						      : EXIT_BAD;
+}
+
+int timebase_explain(const struct timebase *base, const struct input *input,
+		     int status)
+{
+	const struct outcome outcome = OUTCOME_DEFAULT;
+
+	return input->model ? status : outcome_explain(&outcome, base->ns);
+}
+
+/* ------------------------------------------------------------------------ */
+
+bool timebase_open(struct timebase *base, const struct input *input)
+{
+	*base = (struct timebase){ .ns = netsync_new() };
+	base->io = base->ns ? netsync_io_new(base->ns) : NULL;
+	if (!base->io)
+		return no_memory();
+	if (!input->model || !model_open(&base->model, input->model))
+		return true;
+	complain("%s", model_error(&base->model));
+	return false;
+}
+
+void timebase_close(struct timebase *base)
+{
+	for (uint32_t i = 0; i < base->num_hosts && base->hosts; i++)
+		netsync_clock_free(base->hosts[i].own);
+	free(base->hosts);
+	model_close(&base->model);
+	netsync_io_free(base->io);
+	netsync_free(base->ns);
+}
