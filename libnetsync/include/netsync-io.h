@@ -176,6 +176,18 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
  */
 void netsync_io_set_split_netns(struct netsync_io *io, int split);
 
+/**
+ * netsync_io_set_jobs() - say how many traces are read at a time
+ * @io: the reader
+ * @jobs: 0, as at first: as many as there are processors that this process may use;
+ *	1: one after the other. Of the formats that this process reads itself (trace.dat,
+ *	captures, texts) it is always one.
+ *
+ * Packets are pushed in the same order whatever it is. To be called before
+ * netsync_io_read(); live sessions are always read at a time.
+ */
+void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
+
 /*
  * Told how far reading has come: @done of @total. Return 0 to go on, anything
  * else to stop.
@@ -193,7 +205,7 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  * pushes every packet event. The traces are read side by side, a slice of the
  * recorded time of each in turn: by what the clocks say, or from the beginning
  * of each where these have nothing in common. The result does not depend on the order in
- * which traces were added. May be called once.
+ * which traces were added, nor on how many are read at a time. May be called once.
  *
  * Return: 0; -ENODATA if nothing was added, or nothing in a text file can be
  * used; -EDESTADDRREQ where addresses of a captured host must be given; -ENOENT

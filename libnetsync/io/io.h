@@ -42,6 +42,7 @@ struct netsync_io {
 	/* Of all texts and network namespaces; the number is the host's. */
 	struct names hosts;
 	bool split_netns;
+	unsigned int jobs;	/* traces read at a time; 0: by the processors */
 	bool was_read;
 	struct owns *owns;	/* addresses of machines: direction.h */
 	struct live *live;	/* NULL: there are none but recorded ones */
@@ -186,6 +187,11 @@ struct trace_reader {
 	 * 1: there is more; 0: all was read; negative: io_fail() was called.
 	 */
 	int (*read)(struct trace *trace, int64_t until_ns);
+	/*
+	 * That read() will be called with this time, of which no more than a few
+	 * are outstanding: another process may begin. NULL: there is none.
+	 */
+	void (*ahead)(struct trace *trace, int64_t until_ns);
 	void (*close)(struct trace *trace);
 };
 

@@ -62,6 +62,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_add_messages": (c_int, c_void_p, c_char_p, c_int),
     "netsync_io_add_packets": (c_int, c_void_p, c_char_p, c_int),
     "netsync_io_add_clocks": (c_int, c_void_p, c_char_p, c_int),
+    "netsync_io_set_jobs": (None, c_void_p, c_uint32),
     "netsync_io_set_split_netns": (None, c_void_p, c_int),
     "netsync_io_read": (c_int, c_void_p, s.progress_func, c_void_p),
     "netsync_io_add_live": (c_int, c_void_p, c_char_p),

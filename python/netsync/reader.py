@@ -78,6 +78,10 @@ class Reader:
         """Make a host of every network namespace."""
         self._handle.call(self._io.netsync_io_set_split_netns, split)
 
+    def jobs(self, number: int) -> None:
+        """Read so many traces at a time; 0, as at first: as there are processors."""
+        self._handle.call(self._io.netsync_io_set_jobs, number)
+
     def read(self, progress: Optional[Progress] = None) -> None:
         """Read all that was added. @progress is called with how much is done, of how much;
         if it returns anything true, reading stops with an Error."""

@@ -25,7 +25,7 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
          packets: Union[Text, Iterable[Text]] = (),
          clocks: Union[Text, Iterable[Text]] = (),
          addresses: Union[str, Iterable[str]] = (),
-         split_netns: bool = False, strict: bool = False,
+         split_netns: bool = False, strict: bool = False, jobs: int = 0,
          method: Union[str, Method] = Method.AUTO, reference: Optional[str] = None,
          max_skew_ppm: float = 0.0, max_drift_ppm_s: float = 0.0,
          warn: Optional[Callable[[str], Any]] = None,
@@ -47,6 +47,7 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
         for address in [addresses] if isinstance(addresses, str) else addresses:
             reader.add_address(address)
         reader.split_netns(split_netns)
+        reader.jobs(jobs)
         reader.read(progress)
     finally:
         for sentence in said:

@@ -7,6 +7,10 @@
 #include "input.h"
 #include "result-file.h"
 
+#define JOBS_VARIABLE "NETSYNC_JOBS"
+/* Of --jobs: more than any machine has processors (8192 is the most of Linux). */
+#define MAX_JOBS 8192
+
 /* ---- options ----------------------------------------------------------- */
 
 static const char *const method_names[] = {
@@ -91,6 +95,11 @@ const struct option_row input_options[] = {
 	OPTION("split-netns", 0, NULL,
 	       "every network namespace is a host of its own",
 	       take_flag, .at = offsetof(struct input, split_netns)),
+	OPTION("jobs", 'j', "N",
+	       "read so many traces at a time (" JOBS_VARIABLE ", or as many\n"
+	       "as there are processors)",
+	       take_number, .at = offsetof(struct input, jobs),
+	       .least = 1, .most = MAX_JOBS),
 	{ .table = solve_options, .at = offsetof(struct input, solve) },
 	OPTIONS_END
 };
@@ -195,15 +204,35 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
+/* What --jobs says, else the environment; false: that is no number. */
+static bool find_jobs(const struct input *input, unsigned int *jobs)
+{
+	static const struct option_row row = { .least = 1, .most = MAX_JOBS };
+	const char *value = getenv(JOBS_VARIABLE);
+
+	*jobs = input->jobs;
+	if (*jobs || !value || !*value)
+		return true;
+	if (is_number(jobs, &row, value))
+		return true;
+	complain(JOBS_VARIABLE "=%s: give a number from %u to %u.", value,
+		 row.least, row.most);
+	return false;
+}
+
 static bool read_all(const struct input *input, struct netsync_io *io)
 {
 	struct progress progress;
+	unsigned int jobs;
 	int ret = 0;
 
+	if (!find_jobs(input, &jobs))
+		return false;
 	progress_start(&progress, "opening");
 	progress_wait(&progress);
 	netsync_io_set_warn(io, warn, NULL);
 	netsync_io_set_split_netns(io, input->split_netns);
+	netsync_io_set_jobs(io, jobs);
 	for (int i = 0; i < input->num_traces && ret >= 0; i++)
 		ret = netsync_io_add(io, input->traces[i]);
 	for (int i = 0; i < input->num_texts && ret >= 0; i++)

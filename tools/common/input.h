@@ -23,6 +23,7 @@ struct input {
 	int num_addresses;
 	bool strict;
 	bool split_netns;
+	unsigned int jobs;	/* traces that are read at a time; 0: not given */
 	struct netsync_options solve;
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
 	const char *model;	/* a result instead of estimating; NULL: none */

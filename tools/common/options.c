@@ -37,14 +37,20 @@ bool take_text(void *at, const struct option_row *row, const char *value)
 	return true;
 }
 
-bool take_number(void *at, const struct option_row *row, const char *value)
+bool is_number(unsigned int *number, const struct option_row *row,
+	       const char *value)
 {
 	char *end;
-	const unsigned long number = strtoul(value, &end, 10);
+	const unsigned long full = strtoul(value, &end, 10);
 
-	*(unsigned int *)at = number;
-	if (isdigit((unsigned char)*value) && !*end && number >= row->least &&
-	    number <= row->most)
+	*number = full;
+	return isdigit((unsigned char)*value) && !*end && full >= row->least &&
+	       full <= row->most;
+}
+
+bool take_number(void *at, const struct option_row *row, const char *value)
+{
+	if (is_number(at, row, value))
 		return true;
 	complain("--%s %s: give a number from %u to %u.", row->name, value,
 		 row->least, row->most);

@@ -39,6 +39,9 @@ struct option_row {
 
 bool take_flag(void *at, const struct option_row *row, const char *value);	/* bool */
 bool take_text(void *at, const struct option_row *row, const char *value);	/* char * */
+/* From @least to @most of @row; complains of nothing. */
+bool is_number(unsigned int *number, const struct option_row *row,
+	       const char *value);
 /* unsigned int: from @least to @most */
 bool take_number(void *at, const struct option_row *row, const char *value);
 /* unsigned int: which of @names it is */

@@ -15,7 +15,9 @@ struct ctf {
 	struct ctf_files files;
 	struct worker worker;
 	struct ctf_opened opened;
-	bool waiting;		/* until it has done what it was told */
+	bool waiting;		/* for what comes below */
+	int64_t until_ns;	/* to have read all up to this */
+	int64_t told_ns;	/* it is to read so far */
 	int64_t read_ns;	/* it has read all before */
 	struct range packets;	/* that came; hi < lo: none */
 };
@@ -57,6 +59,11 @@ static int use_state(struct trace *trace, const struct ctf_state *state)
 	return io_span(trace, state->span.lo, state->span.hi);
 }
 
+static bool is_read(const struct ctf *ctf, int64_t until_ns)
+{
+	return ctf->read_ns > until_ns || ctf->read_ns == INT64_MAX;
+}
+
 static int use_record(void *data, const struct worker_head *head,
 		      const void *payload)
 {
@@ -77,8 +84,9 @@ static int use_record(void *data, const struct worker_head *head,
 		return 0;
 	case CTF_READ:
 		memcpy(&ctf->read_ns, payload, sizeof(ctf->read_ns));
-		ctf->waiting = false;
-		return 0;
+		ctf->waiting = !is_read(ctf, ctf->until_ns);
+		/* What it has read ahead stays until it is its turn. */
+		return !ctf->waiting;
 	case CTF_FAILED:
 		return io_fail(trace->io, head->number ? -head->number : -EIO,
 			       "%s", (const char *)payload);
@@ -170,6 +178,7 @@ static int ctf_open(struct trace *trace)
 	trace->state = ctf;
 	ctf->worker.fd = -1;
 	ctf->packets.hi = -1;
+	ctf->told_ns = INT64_MIN;
 	ctf->read_ns = INT64_MIN;
 	ret = ctf_files_open(&ctf->files, trace);
 	if (ret < 0)
@@ -182,14 +191,25 @@ static int ctf_open(struct trace *trace)
 	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : gave_up(trace);
 }
 
+static void ctf_ahead(struct trace *trace, int64_t until_ns)
+{
+	struct ctf *ctf = trace->state;
+
+	if (until_ns <= ctf->told_ns || is_read(ctf, until_ns))
+		return;
+	worker_tell(&ctf->worker, &until_ns, sizeof(until_ns));
+	ctf->told_ns = until_ns;
+}
+
 static int ctf_read(struct trace *trace, int64_t until_ns)
 {
 	struct ctf *ctf = trace->state;
 	int ret;
 
-	if (until_ns < ctf->read_ns)
-		return 1;
-	worker_tell(&ctf->worker, &until_ns, sizeof(until_ns));
+	ctf_ahead(trace, until_ns);
+	if (is_read(ctf, until_ns))
+		return ctf->read_ns < INT64_MAX;
+	ctf->until_ns = until_ns;
 	ret = wait_for_worker(trace);
 	if (!ret)
 		return gave_up(trace);
@@ -214,5 +234,6 @@ const struct trace_reader ctf_reader = {
 	.claims = ctf_claims,
 	.open = ctf_open,
 	.read = ctf_read,
+	.ahead = ctf_ahead,
 	.close = ctf_close,
 };

@@ -279,7 +279,6 @@ static void tell_opened(struct reading *in)
 
 	tell_state(in);
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
-	worker_flush();
 }
 
 /* What comes next in a stream is not before its last event. */
@@ -294,7 +293,6 @@ static void tell_read(struct reading *in)
 			until_ns = stream->s.last_ns;
 	}
 	worker_put(CTF_READ, 0, &until_ns, sizeof(until_ns));
-	worker_flush();
 }
 
 /* ---- reading ----------------------------------------------------------- */

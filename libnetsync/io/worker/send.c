@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/worker/worker.h"
@@ -18,9 +19,18 @@
 static struct {
 	int fd;
 	struct worker_limits limits;
+	time_t set_s;		/* when the timer was set last (CLOCK_MONOTONIC_COARSE) */
 	size_t used;
 	char bytes[65536];
 } out;
+
+static time_t now_s(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec;
+}
 
 /* So much time is left; what follows its end is a signal that ends us. */
 static void set_timer(unsigned int seconds)
@@ -28,11 +38,14 @@ static void set_timer(unsigned int seconds)
 	const struct itimerval time = { .it_value.tv_sec = seconds };
 
 	setitimer(out.limits.timer, &time, NULL);
+	out.set_s = now_s();
 }
 
+/* Called for a few events each, where a call of the kernel would take as long as these. */
 void worker_is_alive(void)
 {
-	set_timer(out.limits.seconds);
+	if (out.set_s != now_s())
+		set_timer(out.limits.seconds);
 }
 
 /* Who reads it may take long; who is gone ends us by SIGPIPE, unless that is ignored. */
@@ -55,7 +68,7 @@ void worker_flush(void)
 	set_timer(0);
 	write_all();
 	out.used = 0;
-	worker_is_alive();
+	set_timer(out.limits.seconds);
 }
 
 /*
@@ -125,17 +138,25 @@ void worker_put_text(uint16_t what, uint16_t number, const char *text)
 	worker_put(what, number, copy, strlen(copy) + 1);
 }
 
-bool worker_is_alone(int timeout_ms)
+static bool is_there(short events, int timeout_ms)
 {
-	struct pollfd fd = { .fd = out.fd };
+	struct pollfd fd = { .fd = out.fd, .events = events };
 
 	return poll(&fd, 1, timeout_ms) > 0;
+}
+
+bool worker_is_alone(int timeout_ms)
+{
+	return is_there(0, timeout_ms);
 }
 
 void worker_hear(void *data, size_t size)
 {
 	size_t done = 0;
 
+	/* Who has told more already does not wait for what was put. */
+	if (!is_there(POLLIN, 0))
+		worker_flush();
 	set_timer(0);
 	while (done < size) {
 		ssize_t num = read(out.fd, (char *)data + done, size - done);
@@ -145,7 +166,7 @@ void worker_hear(void *data, size_t size)
 		if (num > 0)
 			done += num;
 	}
-	worker_is_alive();
+	set_timer(out.limits.seconds);
 }
 
 void worker_begin(int fd, const struct worker_limits *limits)
@@ -153,5 +174,5 @@ void worker_begin(int fd, const struct worker_limits *limits)
 	out.fd = fd;
 	out.limits = *limits;
 	catch_signals();
-	worker_is_alive();
+	set_timer(out.limits.seconds);
 }

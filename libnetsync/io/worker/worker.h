@@ -87,7 +87,10 @@ void worker_flush(void);
 void worker_is_alive(void);
 /* Wait a little: is whoever started us gone? */
 bool worker_is_alone(int timeout_ms);
-/* Wait until told; where nobody will, this process ends. */
+/*
+ * Wait until told, with all flushed that was put; where nobody will, this process
+ * ends. What was told already is given at once.
+ */
 void worker_hear(void *data, size_t size);
 
 #endif
