@@ -4,6 +4,7 @@
  * what is not known is null.
  */
 #include <math.h>
+#include <string.h>
 #include <uuid.h>
 
 #include "result-file.h"
@@ -269,6 +270,11 @@ static json_object *finish(struct writer *w, json_object *root)
 	return NULL;
 }
 
+static json_object *reference_object(const struct netsync *ns)
+{
+	return new_string(host_info(ns, netsync_reference(ns)).name);
+}
+
 json_object *result_object(const struct netsync *ns,
 			   const struct netsync_io *io, const char *method)
 {
@@ -278,8 +284,7 @@ json_object *result_object(const struct netsync *ns,
 	json_object *pairs = json_object_new_array();
 
 	put(&w, root, "format", json_object_new_string(MODEL_FORMAT));
-	put(&w, root, "reference",
-	    new_string(host_info(ns, netsync_reference(ns)).name));
+	put(&w, root, "reference", reference_object(ns));
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
 		append(&w, hosts, host_object(&w, i));
 	put(&w, root, "hosts", hosts);
@@ -302,11 +307,59 @@ static bool print(FILE *out, json_object *root, int flags)
 	return ok;
 }
 
+/* A value inside of others, so many levels deep; it belongs to this from now on. */
+static void print_value(struct writer *w, FILE *out, json_object *value,
+			int level)
+{
+	const char *text = value ? json_object_to_json_string_ext(value,
+					JSON_C_TO_STRING_PRETTY |
+					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
+
+	/* Ends of lines are between values only: strings have theirs escaped. */
+	for (const char *end; text && (end = strchr(text, '\n'));
+	     text = end + 1) {
+		fwrite(text, 1, (size_t)(end - text), out);
+		fprintf(out, "\n%*s", 2 * level, "");
+	}
+	if (!text || fputs(text, out) < 0)
+		w->failed = true;
+	json_object_put(value);
+}
+
+/* A member of the whole, which is not the first one. */
+static void print_member(struct writer *w, FILE *out, const char *key,
+			 json_object *value)
+{
+	fprintf(out, ",\n  \"%s\":", key);
+	print_value(w, out, value, 1);
+}
+
+/* One element at a time is in memory. */
+static void print_array(struct writer *w, FILE *out, const char *key,
+			json_object *(*element)(struct writer *w, uint32_t i),
+			uint32_t num)
+{
+	fprintf(out, ",\n  \"%s\":[", key);
+	for (uint32_t i = 0; i < num && !w->failed; i++) {
+		fputs(i ? ",\n    " : "\n    ", out);
+		print_value(w, out, element(w, i), 2);
+	}
+	fputs(num ? "\n  ]" : "]", out);
+}
+
 bool write_json(FILE *out, const struct netsync *ns,
 		const struct netsync_io *io, const char *method)
 {
-	return print(out, result_object(ns, io, method),
-		     JSON_C_TO_STRING_PRETTY);
+	struct writer w = { .ns = ns, .io = io };
+
+	fputs("{\n  \"format\":\"" MODEL_FORMAT "\"", out);
+	print_member(&w, out, "reference", reference_object(ns));
+	print_array(&w, out, "hosts", host_object, netsync_num_hosts(ns));
+	print_array(&w, out, "pairs", pair_object, netsync_num_pairs(ns));
+	print_member(&w, out, "method", json_object_new_string(method));
+	print_member(&w, out, "stats", stats_object(&w));
+	fputs("\n}\n", out);
+	return !w.failed && !ferror(out);
 }
 
 /* ---- a line while it is followed ---------------------------------------- */
@@ -383,8 +436,7 @@ bool write_live_json(FILE *out, const struct live_state *state)
 	json_object *pairs = json_object_new_array();
 
 	put(&w, root, "time_ns", json_object_new_int64(state->wall_ns));
-	put(&w, root, "reference",
-	    new_string(host_info(w.ns, netsync_reference(w.ns)).name));
+	put(&w, root, "reference", reference_object(w.ns));
 	for (uint32_t i = 0; i < netsync_num_hosts(w.ns); i++)
 		append(&w, hosts, live_host_object(&w, i, &state->hosts[i]));
 	put(&w, root, "hosts", hosts);
