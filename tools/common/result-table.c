@@ -2,26 +2,14 @@
 /*
  * The result as a table: first the hosts, then who talked with whom, how clocks
  * were steered, and how long packets took through the hosts.
- *
- * A cell is made twice: once to find how wide its column is, once to print it.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "table.h"
 #include "tool.h"
-
-#define MAX_COLUMNS 7
-#define CELL_SIZE 160
-
-struct table {
-	unsigned int columns;
-	uint32_t rows;
-	const char *heads[MAX_COLUMNS];
-	void (*cell)(const void *data, uint32_t row, unsigned int column,
-		     char *cell);
-};
 
 /* ---- hosts ------------------------------------------------------------- */
 
@@ -260,56 +248,6 @@ static bool has_stack(const struct netsync *ns)
 
 /* ---- printing ---------------------------------------------------------- */
 
-static void print_row(FILE *out, const int *widths, unsigned int columns,
-		      char cells[][CELL_SIZE])
-{
-	unsigned int last = columns;
-
-	while (last && !*cells[last - 1])
-		last--;
-	for (unsigned int i = 0; i < last; i++)
-		fprintf(out, "%-*s%s", i + 1 < last ? widths[i] : 0, cells[i],
-			i + 1 < last ? "   " : "\n");
-}
-
-static void print_table(FILE *out, const void *data,
-			const struct table *table)
-{
-	char cells[MAX_COLUMNS][CELL_SIZE];
-	int widths[MAX_COLUMNS];
-
-	for (unsigned int i = 0; i < table->columns; i++) {
-		snprintf(cells[i], CELL_SIZE, "%s", table->heads[i]);
-		widths[i] = strlen(cells[i]);
-	}
-	for (uint32_t row = 0; row < table->rows; row++) {
-		for (unsigned int i = 0; i < table->columns; i++) {
-			char cell[CELL_SIZE];
-			int width;
-
-			table->cell(data, row, i, cell);
-			width = strlen(cell);
-			if (width > widths[i])
-				widths[i] = width;
-		}
-	}
-	print_row(out, widths, table->columns, cells);
-	for (uint32_t row = 0; row < table->rows; row++) {
-		for (unsigned int i = 0; i < table->columns; i++)
-			table->cell(data, row, i, cells[i]);
-		print_row(out, widths, table->columns, cells);
-	}
-}
-
-/* After another one, if there is anything in it. */
-static void print_next(FILE *out, const void *data, const struct table *table)
-{
-	if (!table->rows)
-		return;
-	fputc('\n', out);
-	print_table(out, data, table);
-}
-
 void write_table(FILE *out, const struct netsync *ns)
 {
 	const struct table hosts = {
@@ -343,10 +281,10 @@ void write_table(FILE *out, const struct netsync *ns)
 		.cell = stack_cell,
 	};
 
-	print_table(out, ns, &hosts);
-	print_next(out, ns, &pairs);
-	print_next(out, ns, &steering);
-	print_next(out, ns, &stacks);
+	table_print(out, ns, &hosts);
+	table_print_next(out, ns, &pairs);
+	table_print_next(out, ns, &steering);
+	table_print_next(out, ns, &stacks);
 }
 
 /* ---- while it is followed ---------------------------------------------- */
@@ -466,7 +404,7 @@ void write_live_table(FILE *out, const struct live_state *state)
 		.cell = live_step_cell,
 	};
 
-	print_table(out, state, &hosts);
-	print_next(out, state, &pairs);
-	print_next(out, &steps, &changes);
+	table_print(out, state, &hosts);
+	table_print_next(out, state, &pairs);
+	table_print_next(out, &steps, &changes);
 }

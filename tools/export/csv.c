@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/csv.h"
 #include "export.h"
 
 static const char header[] =
@@ -39,44 +40,6 @@ static struct end correct(const struct timebase_host *host, int64_t time_ns)
 				     &end.bound_ns) &&
 		    !netsync_interval(host->clock, t, &end.lo_ns, &end.hi_ns);
 	return end;
-}
-
-/*
- * A spreadsheet takes a cell that begins so for a formula, and obeys it (OWASP, "CSV
- * injection"): = + - @, the same in full width, and what it skips before these.
- */
-static bool is_formula(const char *text)
-{
-	static const char *const begins[] = {
-		"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d",
-		"\uff20",
-	};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		if (!strncmp(text, begins[i], strlen(begins[i])))
-			return true;
-	return false;
-}
-
-/* Names of hosts may hold anything. */
-static void put_name(FILE *out, const char *name)
-{
-	const bool formula = is_formula(name);
-
-	if (!formula && !strpbrk(name, ",\"\r\n")) {
-		fputs(name, out);
-		return;
-	}
-	putc('"', out);
-	/* So it is a text for all of them. */
-	if (formula)
-		putc('\'', out);
-	for (; *name; name++) {
-		if (*name == '"')
-			putc('"', out);
-		putc(*name, out);
-	}
-	putc('"', out);
 }
 
 static void put_time(FILE *out, bool known, int64_t ns)
@@ -146,9 +109,9 @@ static bool put_message(void *data, const void *record)
 
 	if (!is_shown(csv->export, &send) || !is_shown(csv->export, &recv))
 		return true;
-	put_name(csv->out, from->name);
+	csv_put_text(csv->out, from->name);
 	putc(',', csv->out);
-	put_name(csv->out, to->name);
+	csv_put_text(csv->out, to->name);
 	put_time(csv->out, true, msg->send_ns);
 	put_time(csv->out, true, msg->recv_ns);
 	put_end(csv->out, &send);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdbool.h>
+#include <string.h>
+
+#include "csv.h"
+
+/*
+ * A spreadsheet takes a cell that begins so for a formula, and obeys it (OWASP, "CSV
+ * injection"): = + - @, the same in full width, and what it skips before these.
+ */
+static bool is_formula(const char *text)
+{
+	static const char *const begins[] = {
+		"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d",
+		"\uff20",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+void csv_put_text(FILE *out, const char *text)
+{
+	const bool formula = is_formula(text);
+
+	if (!formula && !strpbrk(text, ",\"\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	/* So it is a text for all of them. */
+	if (formula)
+		putc('\'', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}

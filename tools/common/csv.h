@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Comma-separated values (RFC 4180). */
+#ifndef NETSYNC_CSV_H
+#define NETSYNC_CSV_H
+
+#include <stdio.h>
+
+/* A text, which may hold anything; quoted where it has to be. */
+void csv_put_text(FILE *out, const char *text);
+
+#endif

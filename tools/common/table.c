@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A cell is made twice: once to find how wide its column is, once to print it. */
+#include <string.h>
+
+#include "table.h"
+
+static void print_row(FILE *out, const int *widths, unsigned int columns,
+		      char cells[][CELL_SIZE])
+{
+	unsigned int last = columns;
+
+	while (last && !*cells[last - 1])
+		last--;
+	for (unsigned int i = 0; i < last; i++)
+		fprintf(out, "%-*s%s", i + 1 < last ? widths[i] : 0, cells[i],
+			i + 1 < last ? "   " : "\n");
+}
+
+void table_print(FILE *out, const void *data, const struct table *table)
+{
+	char cells[TABLE_COLUMNS][CELL_SIZE];
+	int widths[TABLE_COLUMNS];
+
+	for (unsigned int i = 0; i < table->columns; i++) {
+		snprintf(cells[i], CELL_SIZE, "%s", table->heads[i]);
+		widths[i] = strlen(cells[i]);
+	}
+	for (uint32_t row = 0; row < table->rows; row++) {
+		for (unsigned int i = 0; i < table->columns; i++) {
+			char cell[CELL_SIZE];
+			int width;
+
+			table->cell(data, row, i, cell);
+			width = strlen(cell);
+			if (width > widths[i])
+				widths[i] = width;
+		}
+	}
+	print_row(out, widths, table->columns, cells);
+	for (uint32_t row = 0; row < table->rows; row++) {
+		for (unsigned int i = 0; i < table->columns; i++)
+			table->cell(data, row, i, cells[i]);
+		print_row(out, widths, table->columns, cells);
+	}
+}
+
+void table_print_next(FILE *out, const void *data, const struct table *table)
+{
+	if (!table->rows)
+		return;
+	fputc('\n', out);
+	table_print(out, data, table);
+}
