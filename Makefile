@@ -155,6 +155,11 @@ $(REPORT_PAGE): $(wildcard tools/report/page/*)
 $(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
 $(BUILD)/tools/report/page.o: $(REPORT_PAGE)
 
+# What makes states, which becomes part of the tool.
+STATES_FOLDER := tools/states/definitions
+$(BUILD)/tools/states/builtin.o: LIB_CFLAGS += -DSTATES_FOLDER='"$(STATES_FOLDER)"'
+$(BUILD)/tools/states/builtin.o: $(wildcard $(STATES_FOLDER)/*.states)
+
 # Perfetto's format: code for what is in the .proto files, made by protoc-c.
 PROTO_SRC := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard tools/*/*.proto))
 TOOL_OBJ += $(PROTO_SRC:.c=.o)

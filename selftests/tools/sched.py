@@ -45,6 +45,8 @@ def encode(kind, value):
         return value.encode(errors="surrogateescape")[:15].ljust(16, b"\0")
     if kind == "string":
         return value.encode(errors="surrogateescape") + b"\0"
+    if kind == "bytes":
+        return bytes([len(value)]) + value
     if kind == "s64":
         return struct.pack("<q", value)
     if kind == "enum":
@@ -57,18 +59,22 @@ def encode(kind, value):
 class Sched(Trace):
     """say() adds an event; those that have a context have the tid first."""
 
-    def __init__(self, hostname, context=(), **options):
+    def __init__(self, hostname, context=(), events=None, **options):
         super().__init__(layout="sched", hostname=hostname, **options)
         self.context = context
+        self.events = events or EVENTS
 
     def names(self):
-        return list(EVENTS)
+        return list(self.events)
 
     def event_text(self, name):
         text = ""
-        for field, kind in EVENTS[name]:
+        for field, kind in self.events[name]:
             if kind == "comm":
                 text += f"\t\t{COMM} _{field}[16];\n"
+            elif kind == "bytes":
+                text += (f"\t\t{TYPES['u8'][0]} __{field}_length;\n"
+                         f"\t\t{TYPES['u8'][0]} _{field}[__{field}_length];\n")
             else:
                 what = {"string": "string", "s64": SIGNED, "enum": COLOURS,
                         "real": REAL}.get(kind) or TYPES[kind][0]
@@ -81,7 +87,7 @@ class Sched(Trace):
     def say(self, time, cpu, name, *values, tid=0):
         data = struct.pack("<i", tid) if name in self.context else b""
         data += b"".join(encode(kind, value) for (_, kind), value in
-                         zip(EVENTS[name], values, strict=True))
+                         zip(self.events[name], values, strict=True))
         value = (time - self.epoch) * self.freq // 10**9
         self.streams.setdefault(cpu, []).append(
             (value, self.names().index(name), data))

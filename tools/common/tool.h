@@ -30,6 +30,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_states(int argc, char **argv);
 int cmd_clock_log(int argc, char **argv);
 
 /*

@@ -8,7 +8,7 @@ function kind_of(called, words)
 {
 	if (words != "")
 		return "words"
-	if (called ~ /^(FILE|PATH|TRACE\.\.\.|URL\.\.\.)$/)
+	if (called ~ /^(DEFINITION|FILE|PATH|TRACE\.\.\.|URL\.\.\.)$/)
 		return "file"
 	if (called ~ /^(DIR|FOLDER)$/)
 		return "folder"

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Spans come in the order in which they end, so that of those before only the last one
+ * of each host can have been at the same time: of each that is shared, that is what is
+ * kept. A span that waits is held back until none can come any more whose end, within
+ * the bounds, may have been what it waited for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "../../libnetsync/util/hash.h"
+#include "between.h"
+
+/* Where no bound is known, ends of two hosts may be so far from their order (ns). Chosen. */
+#define LONGEST_HOLD NS_PER_S
+
+/* What a state is to others. */
+enum role { EXCLUSIVE, WITH, HOLDING, WAITING, NUM_ROLES };
+#define ROLE_KNOWN (1U << NUM_ROLES)
+
+/* The last span of a host that was in such a state. */
+struct last {
+	bool is_any;
+	uint64_t object;
+	uint32_t name;
+	int64_t begin_ns, end_ns, end_host_ns;
+};
+
+struct held;
+
+struct counted {
+	struct wait wait;
+	struct counted *next;
+};
+
+/* What several objects have in common. */
+struct common {
+	uint64_t hash;
+	uint32_t definition;
+	uint32_t host, text;	/* where it was met first */
+	struct common *next;	/* in its bucket */
+	struct last *last[WAITING];	/* by role, then by host; NULL: none */
+	struct counted *waits;
+	struct held *first, **end;	/* that wait for it */
+};
+
+/* A span that is held back. */
+struct held {
+	struct span_told told;
+	struct common *common;
+	int64_t holder_end_ns;
+	struct held *next;	/* in order of their ends */
+	struct held *next_common;
+};
+
+/* What is known of the texts of a host. */
+struct host_texts {
+	struct common **common;	/* by text, and definition */
+	uint8_t *roles;		/* the same */
+	size_t num;
+};
+
+struct between {
+	const struct definition *definitions;
+	size_t num;
+	const struct timebase *base;
+	const struct spans *spans;
+	struct common **buckets;
+	size_t room, num_common;
+	struct host_texts *texts;	/* by host */
+	int64_t *bounds;	/* the last one of each host */
+	struct held *first, **end;
+	struct exclusion *exclusions;
+	struct wait *waits;
+	size_t num_waits;
+};
+
+struct between *between_new(const struct definition *definitions, size_t num,
+			    const struct timebase *base, const struct spans *spans)
+{
+	struct between *between = calloc(1, sizeof(*between));
+
+	if (!between)
+		return NULL;
+	*between = (struct between){
+		.definitions = definitions,
+		.num = num,
+		.base = base,
+		.spans = spans,
+		.texts = calloc(base->num_hosts + 1, sizeof(*between->texts)),
+		.bounds = calloc(base->num_hosts + 1, sizeof(*between->bounds)),
+		.exclusions = calloc(num + 1, sizeof(*between->exclusions)),
+		.end = &between->first,
+	};
+	if (between->texts && between->bounds && between->exclusions)
+		return between;
+	between_free(between);
+	return NULL;
+}
+
+static void free_common(struct common *common)
+{
+	while (common->waits) {
+		struct counted *counted = common->waits;
+
+		common->waits = counted->next;
+		free(counted);
+	}
+	for (int role = 0; role < WAITING; role++)
+		free(common->last[role]);
+	free(common);
+}
+
+void between_free(struct between *between)
+{
+	if (!between)
+		return;
+	for (size_t i = 0; i < between->room; i++)
+		while (between->buckets[i]) {
+			struct common *common = between->buckets[i];
+
+			between->buckets[i] = common->next;
+			free_common(common);
+		}
+	while (between->first) {
+		struct held *held = between->first;
+
+		between->first = held->next;
+		free(held);
+	}
+	for (uint32_t i = 0; between->texts && i < between->base->num_hosts; i++) {
+		free(between->texts[i].common);
+		free(between->texts[i].roles);
+	}
+	free(between->buckets);
+	free(between->texts);
+	free(between->bounds);
+	free(between->exclusions);
+	free(between->waits);
+	free(between);
+}
+
+/* ---- what is known of texts ---------------------------------------------- */
+
+/* Where in the tables of a host a text is. NULL: there is not enough memory. */
+static struct host_texts *texts_of(struct between *between, uint32_t host,
+				   uint32_t text)
+{
+	struct host_texts *texts = &between->texts[host];
+	const size_t num = (2 * (size_t)text + 64) * between->num;
+	struct common **common;
+	uint8_t *roles;
+
+	if ((text + (size_t)1) * between->num <= texts->num)
+		return texts;
+	common = realloc(texts->common, num * sizeof(*common));
+	if (common)
+		texts->common = common;
+	roles = realloc(texts->roles, num);
+	if (roles)
+		texts->roles = roles;
+	if (!common || !roles)
+		return NULL;
+	memset(common + texts->num, 0, (num - texts->num) * sizeof(*common));
+	memset(roles + texts->num, 0, num - texts->num);
+	texts->num = num;
+	return texts;
+}
+
+/* Bits, by enum role; 0: there is not enough memory. */
+static unsigned int find_roles(struct between *between, const struct span *span)
+{
+	const struct definition *d = &between->definitions[span->definition];
+	struct host_texts *texts = texts_of(between, span->host, span->state);
+	const struct state_list *lists[NUM_ROLES] = {
+		[EXCLUSIVE] = &d->exclusive, [WITH] = &d->with,
+		[HOLDING] = &d->holding, [WAITING] = &d->waiting,
+	};
+	uint8_t *roles;
+
+	if (!texts)
+		return 0;
+	roles = &texts->roles[span->state * between->num + span->definition];
+	for (int i = 0; i < NUM_ROLES && !(*roles & ROLE_KNOWN); i++)
+		if (state_is_one_of(lists[i], spans_text(between->spans, span->host,
+							 span->state)))
+			*roles |= 1U << i;
+	*roles |= ROLE_KNOWN;
+	return *roles;
+}
+
+static uint64_t hash_text(uint32_t definition, const char *text)
+{
+	uint64_t hash = definition + 1;
+
+	while (*text)
+		hash = hash_slot(hash + (unsigned char)*text++);
+	return hash;
+}
+
+static bool grow(struct between *between)
+{
+	const size_t room = between->room ? between->room * 2 : 64;
+	struct common **buckets = calloc(room, sizeof(*buckets));
+
+	if (!buckets)
+		return false;
+	for (size_t i = 0; i < between->room; i++)
+		while (between->buckets[i]) {
+			struct common *common = between->buckets[i];
+
+			between->buckets[i] = common->next;
+			common->next = buckets[common->hash & (room - 1)];
+			buckets[common->hash & (room - 1)] = common;
+		}
+	free(between->buckets);
+	between->buckets = buckets;
+	between->room = room;
+	return true;
+}
+
+static struct common *add_common(struct between *between, const struct span *span,
+				 uint64_t hash)
+{
+	struct common *common = calloc(1, sizeof(*common));
+	struct common **bucket;
+
+	if (!common || (between->num_common == between->room && !grow(between))) {
+		free(common);
+		return NULL;
+	}
+	common->hash = hash;
+	common->definition = span->definition;
+	common->host = span->host;
+	common->text = span->shared;
+	common->end = &common->first;
+	bucket = &between->buckets[hash & (between->room - 1)];
+	common->next = *bucket;
+	*bucket = common;
+	between->num_common++;
+	return common;
+}
+
+/* NULL: there is not enough memory. */
+static struct common *find_common(struct between *between, const struct span *span)
+{
+	struct host_texts *texts = texts_of(between, span->host, span->shared);
+	const char *text = spans_text(between->spans, span->host, span->shared);
+	struct common **slot, *common;
+	uint64_t hash;
+
+	if (!texts)
+		return NULL;
+	slot = &texts->common[span->shared * between->num + span->definition];
+	common = *slot;
+	if (common)
+		return common;
+	hash = hash_text(span->definition, text);
+	common = between->room ? between->buckets[hash & (between->room - 1)] :
+				 NULL;
+	while (common && (common->hash != hash ||
+			  common->definition != span->definition ||
+			  strcmp(spans_text(between->spans, common->host,
+					    common->text), text)))
+		common = common->next;
+	*slot = common ? common : add_common(between, span, hash);
+	return *slot;
+}
+
+/* ---- at once ------------------------------------------------------------- */
+
+static enum netsync_sequence order(const struct between *between, uint32_t host_a,
+				   int64_t a_host_ns, uint32_t host_b,
+				   int64_t b_host_ns)
+{
+	const struct timebase_host *hosts = between->base->hosts;
+
+	return netsync_order(hosts[host_a].clock, a_host_ns, hosts[host_b].clock,
+			     b_host_ns);
+}
+
+/* The span began after each of those had ended, or not. */
+static void compare(struct between *between, const struct common *common,
+		    enum role role, const struct span *span)
+{
+	struct exclusion *found = &between->exclusions[span->definition];
+
+	for (uint32_t host = 0;
+	     common->last[role] && host < between->base->num_hosts; host++) {
+		const struct last *last = &common->last[role][host];
+		enum netsync_sequence sequence;
+
+		if (!last->is_any ||
+		    (host == span->host && last->object == span->object))
+			continue;
+		sequence = order(between, host, last->end_host_ns, span->host,
+				 span->begin_host_ns);
+		/* On one host both may be at one instant, one after the other. */
+		if (sequence == NETSYNC_UNCERTAIN && host != span->host)
+			found->uncertain++;
+		if (sequence != NETSYNC_AFTER)
+			continue;
+		if (!found->at_once++ ||
+		    last->end_ns - span->begin_ns > found->longest_ns) {
+			found->longest_ns = last->end_ns - span->begin_ns;
+			found->from_ns = span->begin_ns;
+			found->hosts[0] = host;
+			found->names[0] = last->name;
+			found->hosts[1] = span->host;
+			found->names[1] = span->name;
+		}
+	}
+}
+
+static void exclude(struct between *between, struct common *common,
+		    const struct span *span, unsigned int roles)
+{
+	if (roles & 1U << EXCLUSIVE) {
+		between->exclusions[span->definition].spans++;
+		compare(between, common, EXCLUSIVE, span);
+		compare(between, common, WITH, span);
+	} else if (roles & 1U << WITH) {
+		compare(between, common, EXCLUSIVE, span);
+	}
+}
+
+static bool remember(const struct between *between, struct common *common,
+		     const struct span *span, unsigned int roles)
+{
+	for (int role = 0; role < WAITING; role++) {
+		if (!(roles & 1U << role))
+			continue;
+		if (!common->last[role])
+			common->last[role] = calloc(between->base->num_hosts,
+						    sizeof(struct last));
+		if (!common->last[role])
+			return false;
+		common->last[role][span->host] = (struct last){
+			true, span->object, span->name, span->begin_ns,
+			span->end_ns, span->end_host_ns,
+		};
+	}
+	return true;
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+/* May the span have waited until that one ended? The last such is taken. */
+static void offer(struct between *between, struct held *held, uint32_t host,
+		  const struct last *last)
+{
+	const struct span *span = &held->told.span;
+	enum netsync_sequence sequence;
+
+	if (!last->is_any || last->end_ns < span->begin_ns ||
+	    last->begin_ns >= span->end_ns ||
+	    (host == span->host && last->object == span->object) ||
+	    (held->told.has_holder && last->end_ns < held->holder_end_ns))
+		return;
+	sequence = order(between, host, last->end_host_ns, span->host,
+			 span->end_host_ns);
+	if (sequence == NETSYNC_AFTER)
+		return;
+	held->told.has_holder = true;
+	held->told.is_uncertain = sequence == NETSYNC_UNCERTAIN;
+	held->told.holder_host = host;
+	held->told.holder_name = last->name;
+	held->holder_end_ns = last->end_ns;
+}
+
+static struct wait *find_wait(struct between *between, const struct held *held)
+{
+	const struct span_told *told = &held->told;
+	struct common *common = held->common;
+	struct counted *counted = common->waits;
+
+	while (counted && (counted->wait.host != told->span.host ||
+			   counted->wait.is_known != told->has_holder ||
+			   (told->has_holder &&
+			    counted->wait.holder != told->holder_host)))
+		counted = counted->next;
+	if (counted)
+		return &counted->wait;
+	counted = calloc(1, sizeof(*counted));
+	if (!counted)
+		return NULL;
+	counted->wait = (struct wait){
+		.definition = told->span.definition,
+		.shared_host = common->host,
+		.shared = common->text,
+		.host = told->span.host,
+		.is_known = told->has_holder,
+		.holder = told->holder_host,
+	};
+	counted->next = common->waits;
+	common->waits = counted;
+	between->num_waits++;
+	return &counted->wait;
+}
+
+static bool let_go(struct between *between, between_tell *tell, void *data)
+{
+	struct held *held = between->first;
+	const struct span *span = &held->told.span;
+	const int64_t lasted = span->end_ns - span->begin_ns;
+	struct wait *wait = find_wait(between, held);
+	bool ok = wait && tell(data, &held->told);
+
+	if (wait) {
+		wait->times++;
+		wait->uncertain += held->told.is_uncertain;
+		wait->total_ns += lasted;
+		if (lasted > wait->longest_ns)
+			wait->longest_ns = lasted;
+	}
+	between->first = held->next;
+	if (!between->first)
+		between->end = &between->first;
+	held->common->first = held->next_common;
+	if (!held->common->first)
+		held->common->end = &held->common->first;
+	free(held);
+	return ok;
+}
+
+static bool hold_back(struct between *between, const struct span_told *told,
+		      struct common *common)
+{
+	struct held *held = calloc(1, sizeof(*held));
+
+	if (!held)
+		return false;
+	held->told = *told;
+	held->common = common;
+	*between->end = held;
+	between->end = &held->next;
+	*common->end = held;
+	common->end = &held->next_common;
+	for (uint32_t host = 0;
+	     common->last[HOLDING] && host < between->base->num_hosts; host++)
+		offer(between, held, host, &common->last[HOLDING][host]);
+	return true;
+}
+
+/* Which ends from then on are certainly later. */
+static bool is_over(const struct between *between, const struct held *held,
+		    int64_t now_ns)
+{
+	int64_t most = 0, until;
+
+	for (uint32_t i = 0; i < between->base->num_hosts; i++)
+		if (between->bounds[i] > most)
+			most = between->bounds[i];
+	if (held->told.end_bound_ns == NETSYNC_UNKNOWN || most > LONGEST_HOLD ||
+	    held->told.end_bound_ns > LONGEST_HOLD)
+		most = LONGEST_HOLD;
+	else
+		most += held->told.end_bound_ns;
+	return __builtin_add_overflow(held->told.span.end_ns, most, &until) ||
+	       until < now_ns;
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static int64_t bound_of(const struct between *between, uint32_t host,
+			int64_t time_ns)
+{
+	int64_t t, bound;
+
+	return netsync_convert(between->base->hosts[host].clock, time_ns, &t,
+			       &bound) ? NETSYNC_UNKNOWN : bound;
+}
+
+bool between_take(struct between *between, const struct span *span,
+		  between_tell *tell, void *data)
+{
+	const struct span_told told = {
+		.span = *span,
+		.begin_bound_ns = bound_of(between, span->host,
+					   span->begin_host_ns),
+		.end_bound_ns = bound_of(between, span->host, span->end_host_ns),
+	};
+	const unsigned int roles = find_roles(between, span);
+	struct common *common;
+
+	between->bounds[span->host] = told.end_bound_ns == NETSYNC_UNKNOWN ?
+		LONGEST_HOLD : told.end_bound_ns;
+	while (between->first && is_over(between, between->first, span->end_ns))
+		if (!let_go(between, tell, data))
+			return false;
+	if (!roles)
+		return false;
+	if (roles == ROLE_KNOWN || span->shared == NO_TEXT)
+		return tell(data, &told);
+	common = find_common(between, span);
+	if (!common)
+		return false;
+	exclude(between, common, span, roles);
+	if (!remember(between, common, span, roles))
+		return false;
+	if (roles & 1U << HOLDING)
+		for (struct held *h = common->first; h; h = h->next_common)
+			offer(between, h, span->host,
+			      &common->last[HOLDING][span->host]);
+	return roles & 1U << WAITING && !span->is_open ?
+		hold_back(between, &told, common) : tell(data, &told);
+}
+
+bool between_end(struct between *between, between_tell *tell, void *data)
+{
+	bool ok = true;
+
+	while (between->first && ok)
+		ok = let_go(between, tell, data);
+	return ok;
+}
+
+const struct exclusion *between_exclusion(const struct between *between,
+					  size_t definition)
+{
+	return &between->exclusions[definition];
+}
+
+static int longest_first(const void *one, const void *other)
+{
+	const struct wait *a = one, *b = other;
+
+	if (a->definition != b->definition)
+		return a->definition < b->definition ? -1 : 1;
+	return (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
+}
+
+bool between_waits(struct between *between, const struct wait **waits, size_t *num)
+{
+	struct wait *at;
+
+	free(between->waits);
+	between->waits = at = calloc(between->num_waits + 1, sizeof(*at));
+	*waits = at;
+	*num = between->num_waits;
+	if (!at)
+		return false;
+	for (size_t i = 0; i < between->room; i++)
+		for (struct common *c = between->buckets[i]; c; c = c->next)
+			for (struct counted *w = c->waits; w; w = w->next)
+				*at++ = w->wait;
+	qsort(between->waits, between->num_waits, sizeof(*between->waits),
+	      longest_first);
+	return true;
+}

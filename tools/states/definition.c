@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading a definition: a statement after the other, each checked where it stands. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "common/tool.h"
+#include "definition.h"
+#include "words.h"
+
+/* No definition is larger: chosen, ours have some 2 KB. */
+#define MAX_SIZE (1 << 20)
+
+struct parser {
+	struct words words;
+	struct definition *definition;
+};
+
+/* ---- parts of statements ------------------------------------------------ */
+
+static bool put_text(const char ***list, size_t *num, const char *text)
+{
+	const char **last = array_add(list, *num, sizeof(*last));
+
+	if (!last)
+		return no_memory();
+	*last = text;
+	++*num;
+	return true;
+}
+
+/* A word that has to be there. NULL: it is not, which was said. */
+static struct word *need(struct parser *parser, const char *what)
+{
+	struct word *word = words_next(&parser->words);
+
+	if (!word)
+		words_mistake(&parser->words, NULL, 0, "%s is missing here.", what);
+	return word;
+}
+
+static bool is_known(const char *name)
+{
+	static const char *const specials[] = {
+		FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST, FIELD_EVENT,
+		FIELD_REST, FIELD_STATE,
+	};
+
+	if (*name != '@')
+		return true;
+	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
+		if (!strcmp(name, specials[i]))
+			return true;
+	return false;
+}
+
+static bool parse_format(struct parser *parser, const struct word *word,
+			 const char *text, enum field_format *format)
+{
+	static const struct {
+		const char *name;
+		enum field_format format;
+	} formats[] = {
+		{ "x", FIELD_HEX }, { "ip", FIELD_ADDRESS }, { "dev", FIELD_DEVICE },
+	};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(text, formats[i].name)) {
+			*format = formats[i].format;
+			return true;
+		}
+	return words_mistake(&parser->words, word, text - word->text,
+			     "\"%s\" is no format: behind the colon there can be x, ip or dev.",
+			     text);
+}
+
+/* "prev_tid|prev_pid:x", which is cut into its parts. */
+static bool parse_field(struct parser *parser, const struct word *word, char *text,
+			struct field *field)
+{
+	char *colon = strchr(text, ':'), *next = text;
+
+	if (colon) {
+		*colon = '\0';
+		if (!parse_format(parser, word, colon + 1, &field->format))
+			return false;
+	}
+	while (next) {
+		char *name = next;
+
+		next = strchr(name, '|');
+		if (next)
+			*next++ = '\0';
+		if (!*name)
+			return words_mistake(&parser->words, word,
+				name - word->text,
+				"The name of a field is missing here.");
+		if (!is_known(name))
+			return words_mistake(&parser->words, word,
+				name - word->text,
+				"There is no %s, but %s, %s, %s, %s, %s, %s and %s.",
+				name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
+				FIELD_EVENT, FIELD_REST, FIELD_STATE);
+		if (!put_text(&field->names, &field->num, name))
+			return false;
+	}
+	return true;
+}
+
+static struct piece *add_piece(struct template *template)
+{
+	struct piece *piece = array_add(&template->pieces, template->num,
+					sizeof(*piece));
+
+	if (piece)
+		template->num++;
+	else
+		no_memory();
+	return piece;
+}
+
+static bool parse_template(struct parser *parser, struct template *template,
+			   const char *what)
+{
+	const struct word *word = need(parser, what);
+	char *at = word ? word->text : NULL;
+
+	if (!word)
+		return false;
+	if (template->num)
+		return words_mistake(&parser->words, word, 0,
+				     "This was given before.");
+	do {
+		char *brace = at + strcspn(at, "{}"), *end;
+		struct piece *piece;
+
+		if (*brace == '}')
+			return words_mistake(&parser->words, word,
+				brace - word->text, "There is no { before this.");
+		if (brace > at || !*brace) {
+			piece = add_piece(template);
+			if (!piece)
+				return false;
+			piece->text = at;
+		}
+		if (!*brace)
+			return true;
+		end = brace + 1 + strcspn(brace + 1, "{}");
+		if (*end != '}')
+			return words_mistake(&parser->words, word,
+				brace - word->text, "There is no } after this.");
+		*brace = *end = '\0';
+		piece = add_piece(template);
+		if (!piece ||
+		    !parse_field(parser, word, brace + 1, &piece->field))
+			return false;
+		at = end + 1;
+	} while (*at);
+	return true;
+}
+
+/* One, or two of them. */
+static bool parse_shared(struct parser *parser, struct shared *shared,
+			 bool has_second)
+{
+	return parse_template(parser, &shared->sides[0],
+			      "What is the same on several hosts") &&
+	       (!has_second || parse_template(parser, &shared->sides[1], ""));
+}
+
+static bool parse_integer(const char *text, int64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	/* What is above INT64_MAX are the bits of an unsigned one. */
+	*number = *text == '-' ? strtoll(text, &end, 0) :
+				 (int64_t)strtoull(text, &end, 0);
+	return end != text && !*end && !errno;
+}
+
+/* ---- rules --------------------------------------------------------------- */
+
+static bool parse_operands(struct parser *parser, struct condition *condition)
+{
+	const bool is_bits = condition->comparison >= IS_LESS;
+	const struct word *word = need(parser, "What the field is compared with");
+	char *next = word ? word->text : NULL;
+
+	while (next) {
+		struct operand *operand = array_add(&condition->operands,
+						    condition->num,
+						    sizeof(*operand));
+
+		if (!operand)
+			return no_memory();
+		condition->num++;
+		operand->glob = next;
+		next = strchr(next, ',');
+		if (next)
+			*next++ = '\0';
+		operand->is_number = parse_integer(operand->glob,
+						   &operand->number);
+		if (is_bits && (!operand->is_number || next))
+			return words_mistake(&parser->words, word,
+				operand->glob - word->text,
+				"There has to be one number here.");
+	}
+	return word;
+}
+
+static bool parse_condition(struct parser *parser, struct rule *rule)
+{
+	static const char *const signs[] = {
+		[IS] = "=", [IS_NOT] = "!=", [IS_LESS] = "<", [IS_MORE] = ">",
+		[HAS] = "has", [LACKS] = "lacks",
+	};
+	struct condition *condition = array_add(&rule->conditions,
+						rule->num_conditions,
+						sizeof(*condition));
+	struct word *word = need(parser, "The name of a field");
+
+	if (!condition)
+		return no_memory();
+	rule->num_conditions++;
+	if (!word || !parse_field(parser, word, word->text, &condition->field))
+		return false;
+	word = need(parser, "One of = != < > has lacks");
+	if (!word)
+		return false;
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (!strcmp(word->text, signs[i])) {
+			condition->comparison = i;
+			return parse_operands(parser, condition);
+		}
+	return words_mistake(&parser->words, word, 0,
+			     "This compares nothing; there can be = != < > has and lacks.");
+}
+
+/* What a rule does is its last part. False: it was none, or wrong. */
+static bool parse_action(struct parser *parser, struct rule *rule,
+			 const struct word *word)
+{
+	static const char *const actions[] = {
+		[BEGIN] = "begin", [CHANGE] = "change", [END] = "end",
+	};
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (strcmp(word->text, actions[i]))
+			continue;
+		rule->action = i;
+		return i == END ||
+		       parse_template(parser, &rule->label, "The name of the state");
+	}
+	return words_mistake(&parser->words, word, 0,
+			     "\"%s\" is none of if, object, name, shared, begin, change and end.",
+			     word->text);
+}
+
+static bool parse_rule(struct parser *parser)
+{
+	static const char *const stops[] = { "if", "object", "name", "shared",
+					     "begin", "change", "end" };
+	struct definition *definition = parser->definition;
+	struct rule *rule = array_add(&definition->rules, definition->num_rules,
+				      sizeof(*rule));
+	struct word *word;
+
+	if (!rule)
+		return no_memory();
+	definition->num_rules++;
+	rule->line = parser->words.list[0].line;
+	while ((word = words_peek(&parser->words))) {
+		for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+			if (!strcmp(word->text, stops[i]))
+				goto events_end;
+		words_next(&parser->words);
+		if (!put_text(&rule->events, &rule->num_events, word->text))
+			return false;
+	}
+events_end:
+	if (!rule->num_events)
+		return words_mistake(&parser->words, word, 0,
+				     "The name of an event is missing here.");
+	for (;;) {
+		word = need(parser, "begin, change or end");
+		if (!word)
+			return false;
+		if (!strcmp(word->text, "if")) {
+			if (!parse_condition(parser, rule))
+				return false;
+		} else if (!strcmp(word->text, "object")) {
+			if (!parse_template(parser, &rule->object, "An object"))
+				return false;
+		} else if (!strcmp(word->text, "name")) {
+			if (!parse_template(parser, &rule->name, "A name"))
+				return false;
+		} else if (!strcmp(word->text, "shared")) {
+			if (!parse_shared(parser, &rule->shared, false))
+				return false;
+		} else {
+			return parse_action(parser, rule, word);
+		}
+	}
+}
+
+/* ---- other statements ---------------------------------------------------- */
+
+static bool parse_title(struct parser *parser)
+{
+	const struct word *word = need(parser, "A title");
+
+	if (word)
+		parser->definition->title = word->text;
+	return word;
+}
+
+static bool parse_object(struct parser *parser)
+{
+	return parse_template(parser, &parser->definition->object, "An object");
+}
+
+static bool parse_name(struct parser *parser)
+{
+	return parse_template(parser, &parser->definition->name_of, "A name");
+}
+
+static bool parse_shared_all(struct parser *parser)
+{
+	return parse_shared(parser, &parser->definition->shared,
+			    parser->words.num > 2);
+}
+
+static bool parse_kept(struct parser *parser)
+{
+	struct definition *definition = parser->definition;
+	const struct word *word = need(parser, "The name of a field");
+
+	for (; word; word = words_next(&parser->words)) {
+		if (*word->text == '@')
+			return words_mistake(&parser->words, word, 0,
+				"Only fields of events can be kept.");
+		if (!put_text(&definition->kept, &definition->num_kept,
+			      word->text))
+			return false;
+	}
+	return definition->num_kept;
+}
+
+static bool parse_label(struct parser *parser, const struct word *word,
+			struct labels *labels)
+{
+	struct label *label = array_add(&labels->list, labels->num, sizeof(*label));
+	char *equals = strchr(word->text, '=');
+
+	if (!label)
+		return no_memory();
+	labels->num++;
+	if (!equals)
+		return words_mistake(&parser->words, word, 0,
+			"There has to be NUMBER=LABEL here, or *=LABEL.");
+	*equals = '\0';
+	label->text = equals + 1;
+	label->is_other = !strcmp(word->text, "*");
+	if (!*label->text)
+		return words_mistake(&parser->words, word,
+				     equals + 1 - word->text,
+				     "The label is missing here.");
+	if (!label->is_other && !parse_integer(word->text, &label->number))
+		return words_mistake(&parser->words, word, 0,
+			"\"%s\" is no number.", word->text);
+	return true;
+}
+
+static bool parse_labels(struct parser *parser)
+{
+	struct definition *definition = parser->definition;
+	struct labels *labels = array_add(&definition->labels,
+					  definition->num_labels, sizeof(*labels));
+	const struct word *word;
+
+	if (!labels)
+		return no_memory();
+	definition->num_labels++;
+	word = need(parser, "The name of a field");
+	if (!word)
+		return false;
+	labels->field = word->text;
+	word = need(parser, "NUMBER=LABEL");
+	for (; word; word = words_next(&parser->words))
+		if (!parse_label(parser, word, labels))
+			return false;
+	return labels->num;
+}
+
+/* Some states, then the word, then some others. */
+static bool parse_lists(struct parser *parser, struct state_list *first,
+			const char *between, struct state_list *second)
+{
+	struct state_list *list = first;
+	const struct word *word = need(parser, "The name of a state");
+
+	if (first->num)
+		return words_mistake(&parser->words, word, 0,
+				     "This was given before.");
+	for (; word; word = words_next(&parser->words)) {
+		if (!strcmp(word->text, between) && list == first && first->num)
+			list = second;
+		else if (!put_text(&list->globs, &list->num, word->text))
+			return false;
+	}
+	if (list == second && !second->num)
+		return words_mistake(&parser->words, NULL, 0,
+				     "The name of a state is missing here.");
+	return first->num;
+}
+
+static bool parse_exclusive(struct parser *parser)
+{
+	return parse_lists(parser, &parser->definition->exclusive, "with",
+			   &parser->definition->with);
+}
+
+static bool parse_waits(struct parser *parser)
+{
+	struct definition *definition = parser->definition;
+
+	if (!parse_lists(parser, &definition->waiting, "for",
+			 &definition->holding))
+		return false;
+	return definition->holding.num ||
+	       words_mistake(&parser->words, NULL, 0,
+			     "\"for\", and the states that these wait for, are missing here.");
+}
+
+static const struct {
+	const char *name;
+	bool (*parse)(struct parser *parser);
+} statements[] = {
+	{ "title", parse_title },
+	{ "object", parse_object },
+	{ "name", parse_name },
+	{ "shared", parse_shared_all },
+	{ "keep", parse_kept },
+	{ "values", parse_labels },
+	{ "exclusive", parse_exclusive },
+	{ "waits", parse_waits },
+	{ "on", parse_rule },
+};
+
+static bool parse_statement(struct parser *parser)
+{
+	const struct word *word = words_next(&parser->words), *more;
+
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+		if (strcmp(word->text, statements[i].name))
+			continue;
+		if (!statements[i].parse(parser))
+			return false;
+		more = words_next(&parser->words);
+		return !more || words_mistake(&parser->words, more, 0,
+			"\"%s\" is one word too many; what has blanks in it is put between \".",
+			more->text);
+	}
+	return words_mistake(&parser->words, word, 0,
+			     "There is no statement \"%s\"; title, object, name, shared, keep, values, exclusive, waits and on are those that there are.",
+			     word->text);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+/* What can only be told at the end. */
+static bool check(const struct parser *parser)
+{
+	const struct definition *d = parser->definition;
+
+	for (size_t i = 0; i < d->num_rules; i++) {
+		if (d->object.num || d->rules[i].object.num)
+			continue;
+		complain("%s:%u:1: It is not said which object this is of; \"object {FIELD}\" says it, here or for all.",
+			 d->name, d->rules[i].line);
+		return false;
+	}
+	if (!d->num_rules)
+		complain("%s: It does not say which events make states: there is no \"on\".",
+			 d->name);
+	else if ((d->exclusive.num || d->waiting.num) && !d->shared.sides[0].num)
+		complain("%s: \"exclusive\" and \"waits\" are between objects that share something: say by \"shared\" what.",
+			 d->name);
+	else
+		return true;
+	return false;
+}
+
+static bool parse(struct definition *definition)
+{
+	struct parser parser = {
+		.words = { .path = definition->name, .at = definition->text },
+		.definition = definition,
+	};
+	bool ok = true;
+
+	while (ok) {
+		ok = words_next_statement(&parser.words);
+		if (!ok || !parser.words.num)
+			break;
+		ok = parse_statement(&parser);
+	}
+	ok = ok && check(&parser);
+	words_release(&parser.words);
+	return ok;
+}
+
+static char *read_file(const char *path)
+{
+	char *text = calloc(1, MAX_SIZE + 1);
+	FILE *file = fopen(path, "r");
+	size_t size = 0;
+
+	if (!text)
+		no_memory();
+	else if (!file && errno == ENOENT && !strchr(path, '/'))
+		complain("--states %s: there is neither a definition nor a file of this name; netsync states --help names the definitions.",
+			 path);
+	else if (!file)
+		complain("%s: %s.", path, strerror(errno));
+	else
+		size = fread(text, 1, MAX_SIZE + 1, file);
+	if (file && ferror(file))
+		complain("%s: %s.", path, strerror(errno));
+	else if (size > MAX_SIZE)
+		complain("%s: it has more than %u bytes, which no definition has.",
+			 path, MAX_SIZE);
+	else if (file && text && strlen(text) != size)
+		complain("%s: it is no text.", path);
+	else if (file && text) {
+		fclose(file);
+		return text;
+	}
+	if (file)
+		fclose(file);
+	free(text);
+	return NULL;
+}
+
+bool definition_read(struct definition *definition, const char *name)
+{
+	const char *text = definition_text(name);
+
+	*definition = (struct definition){ .name = name };
+	definition->text = text ? strdup(text) : read_file(name);
+	if (!definition->text)
+		return text ? no_memory() : false;
+	definition->title = name;
+	return parse(definition);
+}
+
+static void release_template(struct template *template)
+{
+	for (size_t i = 0; i < template->num; i++)
+		free(template->pieces[i].field.names);
+	free(template->pieces);
+}
+
+static void release_shared(struct shared *shared)
+{
+	release_template(&shared->sides[0]);
+	release_template(&shared->sides[1]);
+}
+
+static void release_rule(struct rule *rule)
+{
+	for (size_t i = 0; i < rule->num_conditions; i++) {
+		free(rule->conditions[i].field.names);
+		free(rule->conditions[i].operands);
+	}
+	free(rule->conditions);
+	free(rule->events);
+	release_template(&rule->object);
+	release_template(&rule->name);
+	release_shared(&rule->shared);
+	release_template(&rule->label);
+}
+
+void definition_release(struct definition *d)
+{
+	for (size_t i = 0; i < d->num_rules; i++)
+		release_rule(&d->rules[i]);
+	for (size_t i = 0; i < d->num_labels; i++)
+		free(d->labels[i].list);
+	release_template(&d->object);
+	release_template(&d->name_of);
+	release_shared(&d->shared);
+	free(d->rules);
+	free(d->labels);
+	free(d->kept);
+	free(d->exclusive.globs);
+	free(d->with.globs);
+	free(d->waiting.globs);
+	free(d->holding.globs);
+	free(d->text);
+}
+
+bool state_is_one_of(const struct state_list *list, const char *state)
+{
+	for (size_t i = 0; i < list->num; i++)
+		if (!fnmatch(list->globs[i], state, 0))
+			return true;
+	return false;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The same as the table, with all rows, for other programs. */
+#include <errno.h>
+
+#include "common/json-writer.h"
+#include "states.h"
+
+static json_object *text_of(const struct states *states, uint32_t host,
+			    uint32_t text)
+{
+	return new_string(spans_text(states->spans, host, text));
+}
+
+static json_object *host_of(const struct states *states, uint32_t host)
+{
+	return new_string(states->base->hosts[host].name);
+}
+
+static void put_number(struct writer *w, json_object *object, const char *key,
+		       uint64_t number)
+{
+	put(w, object, key, json_object_new_uint64(number));
+}
+
+static json_object *exclusion_object(struct writer *w, const struct states *states,
+				     size_t d)
+{
+	const struct exclusion *found = between_exclusion(states->between, d);
+	json_object *object = json_object_new_object(), *longest;
+
+	put_number(w, object, "times", found->spans);
+	put_number(w, object, "at_once", found->at_once);
+	put_number(w, object, "uncertain", found->uncertain);
+	if (!found->at_once) {
+		put_null(w, object, "longest");
+		return object;
+	}
+	longest = json_object_new_object();
+	put_pair(w, longest, "hosts", host_of(states, found->hosts[0]),
+		 host_of(states, found->hosts[1]));
+	put_pair(w, longest, "objects",
+		 text_of(states, found->hosts[0], found->names[0]),
+		 text_of(states, found->hosts[1], found->names[1]));
+	put_time(w, longest, "from_ns", found->from_ns);
+	put_time(w, longest, "duration_ns", found->longest_ns);
+	put(w, object, "longest", longest);
+	return object;
+}
+
+static json_object *definition_object(struct writer *w,
+				      const struct states *states, size_t d)
+{
+	const struct definition *definition = &states->definitions[d];
+	json_object *object = json_object_new_object();
+
+	put(w, object, "name", new_string(definition->name));
+	put(w, object, "title", new_string(definition->title));
+	if (definition->exclusive.num)
+		put(w, object, "exclusive", exclusion_object(w, states, d));
+	else
+		put_null(w, object, "exclusive");
+	return object;
+}
+
+static json_object *host_object(struct writer *w, const struct states *states,
+				uint32_t host)
+{
+	const struct span_losses *losses = &states->losses[host];
+	json_object *object = json_object_new_object(), *list;
+
+	put(w, object, "name", host_of(states, host));
+	put(w, object, "corrected", json_object_new_boolean(
+		states->base->hosts[host].clock != NULL));
+	put_number(w, object, "losses", losses->places);
+	if (losses->places && !losses->is_known)
+		put_null(w, object, "lost_events");
+	else
+		put_number(w, object, "lost_events", losses->number);
+	list = json_object_new_array();
+	for (size_t d = 0; d < states->num_definitions; d++) {
+		const struct span_counts *counts = states_counts(states, host, d);
+		json_object *one = json_object_new_object();
+
+		put(w, one, "name", new_string(states->definitions[d].name));
+		put_number(w, one, "events", counts->events);
+		put_number(w, one, "begun_twice", counts->doubles);
+		put_number(w, one, "ended_unbegun", counts->unbegun);
+		put_number(w, one, "open", counts->open);
+		put_number(w, one, "doubtful", counts->doubtful);
+		append(w, list, one);
+	}
+	put(w, object, "definitions", list);
+	return object;
+}
+
+static json_object *total_object(struct writer *w, const struct states *states,
+				 const struct total *total)
+{
+	json_object *object = json_object_new_object();
+
+	put(w, object, "host", host_of(states, total->host));
+	put(w, object, "definition",
+	    new_string(states->definitions[total->definition].name));
+	put(w, object, "object", text_of(states, total->host, total->name));
+	put(w, object, "state", text_of(states, total->host, total->state));
+	put_number(w, object, "times", total->times);
+	put_number(w, object, "total_ns", total->total_ns);
+	put_time(w, object, "shortest_ns", total->shortest_ns);
+	put_time(w, object, "longest_ns", total->longest_ns);
+	put_number(w, object, "open", total->open);
+	put_number(w, object, "doubtful", total->doubtful);
+	return object;
+}
+
+static json_object *wait_object(struct writer *w, const struct states *states,
+				const struct wait *wait)
+{
+	json_object *object = json_object_new_object();
+
+	put(w, object, "definition",
+	    new_string(states->definitions[wait->definition].name));
+	put(w, object, "shared",
+	    text_of(states, wait->shared_host, wait->shared));
+	put(w, object, "host", host_of(states, wait->host));
+	if (wait->is_known)
+		put(w, object, "for", host_of(states, wait->holder));
+	else
+		put_null(w, object, "for");
+	put_number(w, object, "times", wait->times);
+	put_number(w, object, "uncertain", wait->uncertain);
+	put_number(w, object, "total_ns", wait->total_ns);
+	put_time(w, object, "longest_ns", wait->longest_ns);
+	return object;
+}
+
+static json_object *whole_object(struct writer *w, const struct states *states,
+				 const struct wait *waits, size_t num_waits)
+{
+	json_object *object = json_object_new_object(), *list;
+
+	put(w, object, "reference", new_string(states->base->reference));
+	list = json_object_new_array();
+	for (size_t d = 0; d < states->num_definitions; d++)
+		append(w, list, definition_object(w, states, d));
+	put(w, object, "definitions", list);
+	list = json_object_new_array();
+	for (uint32_t i = 0; i < states->base->num_hosts; i++)
+		append(w, list, host_object(w, states, i));
+	put(w, object, "hosts", list);
+	list = json_object_new_array();
+	for (size_t i = 0; i < states->totals.num; i++)
+		append(w, list, total_object(w, states, &states->totals.list[i]));
+	put(w, object, "states", list);
+	list = json_object_new_array();
+	for (size_t i = 0; i < num_waits; i++)
+		append(w, list, wait_object(w, states, &waits[i]));
+	put(w, object, "waits", list);
+	return object;
+}
+
+bool states_json(FILE *out, struct states *states)
+{
+	struct writer w = { .failed = false };
+	const struct wait *waits;
+	json_object *object;
+	size_t num_waits;
+
+	if (!states_read(states, NULL, NULL))
+		return false;
+	totals_sort(&states->totals);
+	errno = 0;
+	if (!between_waits(states->between, &waits, &num_waits))
+		return false;
+	object = whole_object(&w, states, waits, num_waits);
+	if (!w.failed)
+		fprintf(out, "%s\n", json_object_to_json_string_ext(object,
+			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+	return !w.failed && !ferror(out);
+}

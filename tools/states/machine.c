@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which rules are for an event is found out once for each type of events; then its
+ * objects are looked up, and go from state to state.
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "machine.h"
+#include "object.h"
+
+/* As a tracer has them: the kernel's 15 characters, and a 0. */
+#define COMM_SIZE 32
+
+/* A rule that is for a type of events. */
+struct use {
+	uint32_t definition;
+	const struct rule *rule;
+	const char *rest;	/* of the name: what the glob's last * stands for */
+	uint64_t done;		/* so often it was used */
+	uint64_t missed;	/* so often it could not be, as this is not there: */
+	const char *missing;
+};
+
+struct type {
+	bool is_switch;
+	struct use *uses;
+	size_t num;
+};
+
+/* Which thread runs on a CPU. */
+struct cpu {
+	bool is_known;
+	uint32_t tid;
+	char comm[COMM_SIZE];
+};
+
+struct machine {
+	const struct definition *definitions;
+	size_t num;
+	const struct timebase *base;
+	uint32_t host;
+	struct span_writer *out;
+	struct objects objects;
+	struct span_counts *counts;	/* by definition */
+	struct span_losses losses;
+	struct type **types;	/* all of them */
+	const char **type_names;
+	size_t num_types;
+	struct cpu *cpus;	/* EVENT_MAX_CPUS */
+	bool any_lost;
+	int64_t lost_ns;	/* the last time */
+	int64_t now_ns;
+	int64_t now_host_ns;
+	uint64_t event;		/* a number */
+	struct object *left;	/* by it, which are in no state now */
+	bool failed;		/* there is not enough memory */
+};
+
+/* ---- which rules are for an event --------------------------------------- */
+
+/* Behind the system: "dlm_ast" of "dlm:dlm_ast". */
+static const char *plain_name(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? colon + 1 : name;
+}
+
+/* Is an event called so? @rest: what the * at the end stands for. */
+static bool is_called(const char *name, const char *glob, const char **rest)
+{
+	const char *full = fnmatch(glob, name, 0) ? plain_name(name) : name;
+	const char *star = strrchr(glob, '*');
+	const size_t head = star ? (size_t)(star - glob) : 0;
+
+	if (fnmatch(glob, full, 0))
+		return false;
+	*rest = star && strcspn(glob, "*?[") == head && head <= strlen(full) ?
+		full + head : full;
+	return true;
+}
+
+static bool add_uses(struct machine *machine, struct type *type, const char *name)
+{
+	for (uint32_t d = 0; d < machine->num; d++) {
+		const struct definition *definition = &machine->definitions[d];
+
+		for (size_t r = 0; r < definition->num_rules; r++) {
+			const struct rule *rule = &definition->rules[r];
+			const char *rest = name;
+			size_t e = 0;
+			struct use *use;
+
+			while (e < rule->num_events &&
+			       !is_called(name, rule->events[e], &rest))
+				e++;
+			if (e == rule->num_events)
+				continue;
+			use = array_add(&type->uses, type->num, sizeof(*use));
+			if (!use)
+				return false;
+			*use = (struct use){ .definition = d, .rule = rule,
+					     .rest = rest };
+			type->num++;
+		}
+	}
+	return true;
+}
+
+/* NULL: there is not enough memory. */
+static struct type *type_of(struct machine *machine, struct event_type *event_type)
+{
+	struct type **last;
+	const char **last_name;
+	struct type *type = event_type->own;
+
+	if (type)
+		return type;
+	type = calloc(1, sizeof(*type));
+	last = array_add(&machine->types, machine->num_types, sizeof(*last));
+	last_name = array_add(&machine->type_names, machine->num_types,
+			      sizeof(*last_name));
+	/* All of it goes when the process ends. */
+	if (!type || !last || !last_name ||
+	    !add_uses(machine, type, event_type->name))
+		return NULL;
+	*last = type;
+	*last_name = event_type->name;
+	machine->num_types++;
+	type->is_switch = !strcmp(plain_name(event_type->name), "sched_switch");
+	event_type->own = type;
+	return type;
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+/* After all else: it is of the thread that is left. */
+static void take_switch(struct machine *machine, const struct event *event)
+{
+	struct cpu *cpu;
+	const char *comm;
+	int64_t tid;
+
+	if (event->cpu == EVENT_NO_CPU)
+		return;
+	cpu = &machine->cpus[event->cpu];
+	cpu->is_known = event->fields->integer(event, "next_tid", &tid) ||
+			event->fields->integer(event, "next_pid", &tid);
+	cpu->tid = tid;
+	comm = event->fields->text(event, "next_comm");
+	snprintf(cpu->comm, sizeof(cpu->comm), "%s", comm ? comm : "");
+}
+
+/* False: it is not known. */
+static bool find_task(const struct machine *machine, const struct event *event,
+		      struct event_task *task)
+{
+	const struct cpu *cpu = event->cpu == EVENT_NO_CPU ?
+		NULL : &machine->cpus[event->cpu];
+	const bool is_told = event->fields->task(event, task);
+
+	if (!cpu || !cpu->is_known)
+		return is_told;
+	if (!is_told)
+		*task = (struct event_task){ cpu->tid, cpu->comm };
+	else if (!task->name && task->tid == cpu->tid)
+		task->name = cpu->comm;
+	return true;
+}
+
+/* ---- states -------------------------------------------------------------- */
+
+/* What of a span is in the window. False: nothing. */
+static bool cut(const struct timebase *base, struct span *span)
+{
+	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
+		return false;
+	if (span->begin_ns < base->begin_ns)
+		span->begin_ns = base->begin_ns;
+	if (span->end_ns > base->end_ns)
+		span->end_ns = base->end_ns;
+	return true;
+}
+
+/* The object leaves its state. */
+static void leave(struct machine *machine, struct object *object, bool is_open)
+{
+	struct span_counts *counts = &machine->counts[object->definition];
+	struct span span = {
+		.host = machine->host,
+		.definition = object->definition,
+		.object = object->number,
+		.lane = object->lane,
+		.name = object->name,
+		.state = object->label,
+		.shared = object->shared,
+		.is_open = is_open,
+		.is_doubtful = machine->any_lost &&
+			       object->begin_ns <= machine->lost_ns,
+		.begin_ns = object->begin_ns,
+		.end_ns = machine->now_ns,
+		.begin_host_ns = object->begin_host_ns,
+		.end_host_ns = machine->now_host_ns,
+	};
+
+	object_leave_lane(object);
+	free(object->state);
+	object->state = NULL;
+	if (!cut(machine->base, &span))
+		return;
+	counts->open += is_open;
+	counts->doubtful += span.is_doubtful;
+	span_put(machine->out, &span);
+}
+
+/* What it shares with others: NO_TEXT, if it is nothing. */
+static bool find_shared(struct machine *machine, const struct shared *shared,
+			const struct scope *scope, uint32_t *text,
+			const char **missing)
+{
+	char sides[2][TEXT_SIZE], both[2 * TEXT_SIZE];
+	int order;
+
+	*text = NO_TEXT;
+	if (!shared->sides[0].num)
+		return true;
+	if (!template_expand(&shared->sides[0], scope, sides[0], missing))
+		return false;
+	if (!shared->sides[1].num) {
+		*text = span_text(machine->out, sides[0]);
+	} else {
+		if (!template_expand(&shared->sides[1], scope, sides[1], missing))
+			return false;
+		order = strcmp(sides[0], sides[1]) > 0;
+		snprintf(both, sizeof(both), "%s %s", sides[order], sides[!order]);
+		*text = span_text(machine->out, both);
+	}
+	machine->failed |= *text == NO_TEXT;
+	return true;
+}
+
+static const struct template *one_of(const struct template *own,
+				     const struct template *other)
+{
+	return own->num ? own : other;
+}
+
+/* The object goes into the state of the rule. False: a field is missing. */
+static bool enter(struct machine *machine, const struct use *use,
+		  const struct scope *scope, struct object *object,
+		  const char **missing)
+{
+	const struct definition *definition = scope->definition;
+	const struct rule *rule = use->rule;
+	const struct shared *shared = rule->shared.sides[0].num ?
+		&rule->shared : &definition->shared;
+	const struct template *names = one_of(&rule->name,
+		one_of(&definition->name_of,
+		       one_of(&rule->object, &definition->object)));
+	char label[TEXT_SIZE], name[TEXT_SIZE];
+	uint32_t shared_text;
+
+	if (!template_expand(&rule->label, scope, label, missing) ||
+	    !template_expand(names, scope, name, missing) ||
+	    !find_shared(machine, shared, scope, &shared_text, missing))
+		return false;
+	if (object->state) {
+		machine->counts[use->definition].doubles += rule->action == BEGIN;
+		leave(machine, object, false);
+	}
+	object->state = strdup(label);
+	object->label = span_text(machine->out, label);
+	object->name = span_text(machine->out, name);
+	object->shared = shared_text;
+	object->begin_ns = machine->now_ns;
+	object->begin_host_ns = machine->now_host_ns;
+	machine->failed |= !object->state || object->label == NO_TEXT ||
+			   object->name == NO_TEXT ||
+			   !object_enter_lane(&machine->objects, object,
+					      object->name);
+	return true;
+}
+
+/* ---- rules --------------------------------------------------------------- */
+
+static void keep(struct machine *machine, const struct scope *scope,
+		 struct object *object)
+{
+	const struct definition *definition = scope->definition;
+
+	for (size_t i = 0; i < definition->num_kept; i++) {
+		const struct field field = { &definition->kept[i], 1, FIELD_PLAIN };
+		struct value value;
+		struct scope own = *scope;
+
+		/* What is in the event alone. */
+		own.kept = NULL;
+		if (value_get(&value, &field, &own) &&
+		    !kept_set(&object->kept[i], &value))
+			machine->failed = true;
+	}
+}
+
+static bool do_action(struct machine *machine, const struct use *use,
+		      struct scope *scope, struct object *object,
+		      const char **missing)
+{
+	if (use->rule->action != END) {
+		keep(machine, scope, object);
+		scope->kept = object->kept;
+		return enter(machine, use, scope, object, missing);
+	}
+	if (object->state)
+		leave(machine, object, false);
+	else
+		machine->counts[use->definition].unbegun++;
+	return true;
+}
+
+static bool all_hold(const struct rule *rule, const struct scope *scope,
+		     const char **missing)
+{
+	for (size_t i = 0; i < rule->num_conditions; i++)
+		if (!condition_holds(&rule->conditions[i], scope, missing))
+			return false;
+	return true;
+}
+
+/* False: a field is missing. */
+static bool use_rule(struct machine *machine, const struct use *use,
+		     struct scope *scope, const char **missing)
+{
+	const struct definition *definition = scope->definition;
+	const struct rule *rule = use->rule;
+	char key[TEXT_SIZE];
+	struct object *object;
+	bool ok;
+
+	if (!template_expand(one_of(&rule->object, &definition->object), scope,
+			     key, missing))
+		return false;
+	object = object_find(&machine->objects, use->definition, key);
+	/* Of the rules that fit an event, the first one of an object is used. */
+	if (object && object->seen == machine->event)
+		return true;
+	scope->kept = object ? object->kept : NULL;
+	scope->state = object && object->state ? object->state : "";
+	if (!all_hold(rule, scope, missing))
+		return !*missing;
+	if (!object)
+		object = object_get(&machine->objects, use->definition, key,
+				    definition->num_kept);
+	if (!object) {
+		machine->failed = true;
+		return true;
+	}
+	object->seen = machine->event;
+	machine->counts[use->definition].events++;
+	ok = do_action(machine, use, scope, object, missing);
+	if (!object->state) {
+		object->next_left = machine->left;
+		machine->left = object;
+	}
+	return ok;
+}
+
+/* Of an event all rules have to know the objects that one was used for. */
+static void forget_left(struct machine *machine)
+{
+	while (machine->left) {
+		struct object *object = machine->left;
+
+		machine->left = object->next_left;
+		object_forget(&machine->objects, object,
+			      machine->definitions[object->definition].num_kept);
+	}
+}
+
+static bool take_event(void *data, const struct event *event)
+{
+	struct machine *machine = data;
+	struct type *type = type_of(machine, event->type);
+	struct event_task task;
+	const bool has_task = find_task(machine, event, &task);
+
+	machine->now_ns = event->time_ns;
+	machine->now_host_ns = event->host_ns;
+	machine->event++;
+	for (size_t i = 0; type && i < type->num; i++) {
+		struct use *use = &type->uses[i];
+		const char *missing = NULL;
+		struct scope scope = {
+			.definition = &machine->definitions[use->definition],
+			.event = event,
+			.rest = use->rest,
+			.host = machine->base->hosts[machine->host].name,
+			.task = has_task ? &task : NULL,
+		};
+
+		if (use_rule(machine, use, &scope, &missing)) {
+			use->done++;
+		} else {
+			use->missed++;
+			use->missing = missing;
+		}
+	}
+	forget_left(machine);
+	if (type && type->is_switch)
+		take_switch(machine, event);
+	return type && !machine->failed;
+}
+
+static bool take_lost(void *data, const struct event_loss *loss)
+{
+	struct machine *machine = data;
+
+	machine->any_lost = true;
+	machine->lost_ns = loss->time_ns;
+	if (loss->cpu != EVENT_NO_CPU)
+		machine->cpus[loss->cpu].is_known = false;
+	if (!machine->losses.places)
+		machine->losses.is_known = true;
+	machine->losses.places++;
+	machine->losses.is_known &= loss->has_number;
+	machine->losses.number += loss->number;
+	return true;
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void leave_all(struct machine *machine)
+{
+	for (size_t i = 0; i < machine->objects.room; i++)
+		for (struct object *o = machine->objects.buckets[i]; o; o = o->next)
+			if (o->state)
+				leave(machine, o, true);
+}
+
+static void tell_missing(struct machine *machine)
+{
+	for (size_t t = 0; t < machine->num_types; t++)
+		for (size_t i = 0; i < machine->types[t]->num; i++) {
+			const struct use *use = &machine->types[t]->uses[i];
+			const struct span_missing missing = {
+				.definition = use->definition,
+				.line = use->rule->line,
+				.event = span_text(machine->out,
+						   machine->type_names[t]),
+				.field = use->missing ?
+					span_text(machine->out, use->missing) :
+					NO_TEXT,
+				.times = use->missed,
+			};
+
+			if (use->missed && !use->done)
+				span_put_missing(machine->out, &missing);
+		}
+}
+
+bool machine_run(const struct definition *definitions, size_t num,
+		 const struct timebase *base, const struct group *group,
+		 struct group_state *state, FILE *out)
+{
+	struct machine machine = {
+		.definitions = definitions,
+		.num = num,
+		.base = base,
+		.host = group->host,
+		.out = span_writer_new(out),
+		.counts = calloc(num + 1, sizeof(*machine.counts)),
+		.cpus = calloc(EVENT_MAX_CPUS, sizeof(*machine.cpus)),
+		.now_ns = INT64_MIN,
+	};
+	const struct event_listener listener = { take_event, take_lost, &machine };
+	int64_t until_ns;
+
+	/* All of it goes with the process. */
+	if (!machine.out || !machine.counts || !machine.cpus ||
+	    !group_events(group, base, &listener, state, &until_ns))
+		return false;
+	if (machine.now_ns != INT64_MIN) {
+		machine.now_ns = until_ns;
+		leave_all(&machine);
+	}
+	tell_missing(&machine);
+	for (uint32_t i = 0; i < num; i++) {
+		span_put_counts(machine.out, i, &machine.counts[i]);
+		state->number += machine.counts[i].events;
+	}
+	if (machine.losses.places)
+		span_put_losses(machine.out, &machine.losses);
+	return !machine.failed;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The events of a host -> spans of its objects, by the rules of definitions. */
+#ifndef NETSYNC_STATES_MACHINE_H
+#define NETSYNC_STATES_MACHINE_H
+
+#include "definition.h"
+#include "events/groups.h"
+#include "spans.h"
+
+/* All spans of a host into a file. False: the events cannot be read to the end, or there
+ * is not enough memory. */
+bool machine_run(const struct definition *definitions, size_t num,
+		 const struct timebase *base, const struct group *group,
+		 struct group_state *state, FILE *out);
+
+#endif

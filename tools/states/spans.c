@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A file of records, each of which begins with what it is and how long it is: a text
+ * before the first span that it is of; all else as the structures are in memory, as it is
+ * read by the program that wrote it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../libnetsync/util/array.h"
+#include "../../libnetsync/util/hash.h"
+#include "../../libnetsync/util/scratch.h"
+#include "../../libnetsync/util/utf8.h"
+#include "common/tool.h"
+#include "spans.h"
+
+enum record_kind { RECORD_TEXT, RECORD_SPAN, RECORD_MISSING, RECORD_COUNTS,
+		   RECORD_LOSSES };
+
+struct record_head {
+	uint32_t kind;
+	uint32_t size;		/* of what is behind it, bytes */
+};
+
+struct record_counts {
+	uint32_t definition;
+	struct span_counts counts;
+};
+
+/* ---- writing ------------------------------------------------------------ */
+
+struct text_slot {
+	const char *text;	/* NULL: free */
+	uint64_t hash;
+	uint32_t number;
+};
+
+struct span_writer {
+	FILE *out;
+	struct text_slot *slots;
+	size_t room;		/* a power of two, more than twice as many as texts */
+	uint32_t num;
+};
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 1;
+
+	while (*text)
+		hash = hash_slot(hash + (unsigned char)*text++);
+	return hash;
+}
+
+/* A failure to write shows in the file's error. */
+static void put_record(struct span_writer *writer, enum record_kind kind,
+		       const void *data, size_t size)
+{
+	const struct record_head head = { kind, size };
+
+	fwrite(&head, sizeof(head), 1, writer->out);
+	fwrite(data, 1, size, writer->out);
+}
+
+struct span_writer *span_writer_new(FILE *out)
+{
+	struct span_writer *writer = calloc(1, sizeof(*writer));
+
+	if (writer)
+		writer->out = out;
+	return writer;
+}
+
+static struct text_slot *find_slot(struct text_slot *slots, size_t room,
+				   const char *text, uint64_t hash)
+{
+	size_t at = hash & (room - 1);
+
+	while (slots[at].text && (slots[at].hash != hash ||
+				  strcmp(slots[at].text, text)))
+		at = (at + 1) & (room - 1);
+	return &slots[at];
+}
+
+static bool grow(struct span_writer *writer)
+{
+	const size_t room = writer->room ? writer->room * 2 : 64;
+	struct text_slot *slots = calloc(room, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < writer->room; i++)
+		if (writer->slots[i].text)
+			*find_slot(slots, room, writer->slots[i].text,
+				   writer->slots[i].hash) = writer->slots[i];
+	free(writer->slots);
+	writer->slots = slots;
+	writer->room = room;
+	return true;
+}
+
+/* The same of one that nothing has to be done for. */
+static uint32_t plain_text(struct span_writer *writer, const char *text)
+{
+	const uint64_t hash = hash_text(text);
+	struct text_slot *slot;
+
+	if (writer->num >= writer->room / 2 && !grow(writer))
+		return NO_TEXT;
+	slot = find_slot(writer->slots, writer->room, text, hash);
+	if (slot->text)
+		return slot->number;
+	slot->text = strdup(text);
+	if (!slot->text)
+		return NO_TEXT;
+	slot->hash = hash;
+	slot->number = writer->num++;
+	put_record(writer, RECORD_TEXT, text, strlen(text) + 1);
+	return slot->number;
+}
+
+uint32_t span_text(struct span_writer *writer, const char *text)
+{
+	char *escaped;
+	uint32_t number;
+
+	if (utf8_is_plain(text, strlen(text)))
+		return plain_text(writer, text);
+	escaped = utf8_escape(text, true);
+	number = escaped ? plain_text(writer, escaped) : NO_TEXT;
+	free(escaped);
+	return number;
+}
+
+void span_put(struct span_writer *writer, const struct span *span)
+{
+	put_record(writer, RECORD_SPAN, span, sizeof(*span));
+}
+
+void span_put_missing(struct span_writer *writer,
+		      const struct span_missing *missing)
+{
+	put_record(writer, RECORD_MISSING, missing, sizeof(*missing));
+}
+
+void span_put_counts(struct span_writer *writer, uint32_t definition,
+		     const struct span_counts *counts)
+{
+	const struct record_counts record = { definition, *counts };
+
+	put_record(writer, RECORD_COUNTS, &record, sizeof(record));
+}
+
+void span_put_losses(struct span_writer *writer,
+		     const struct span_losses *losses)
+{
+	put_record(writer, RECORD_LOSSES, losses, sizeof(*losses));
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+#define BUFFER_SIZE (1 << 16)
+
+/* What a host's process wrote. */
+struct part {
+	off_t at, end;		/* what is to be read */
+	char *buffer;
+	size_t used, num;	/* of it */
+	char **texts;
+	uint32_t num_texts;
+	bool has_span;		/* the next one: */
+	struct span span;
+};
+
+struct spans {
+	FILE *file;
+	struct part *parts;
+	uint32_t num;
+	const struct spans_listener *listener;
+};
+
+static bool complain_of_file(void)
+{
+	complain("%s: states cannot be kept there: %s. TMPDIR says where else.",
+		 scratch_folder(false), strerror(errno));
+	return false;
+}
+
+struct spans *spans_new(uint32_t num_hosts)
+{
+	struct spans *spans = calloc(1, sizeof(*spans));
+	int fd;
+
+	if (spans)
+		spans->parts = calloc(num_hosts + 1, sizeof(*spans->parts));
+	if (!spans || !spans->parts) {
+		spans_free(spans);
+		no_memory();
+		return NULL;
+	}
+	spans->num = num_hosts;
+	fd = scratch_file();
+	spans->file = fd < 0 ? NULL : fdopen(fd, "w+");
+	if (spans->file)
+		return spans;
+	complain_of_file();
+	spans_free(spans);
+	return NULL;
+}
+
+void spans_free(struct spans *spans)
+{
+	for (uint32_t i = 0; spans && spans->parts && i < spans->num; i++) {
+		struct part *part = &spans->parts[i];
+
+		while (part->num_texts)
+			free(part->texts[--part->num_texts]);
+		free(part->texts);
+		free(part->buffer);
+	}
+	if (spans && spans->file)
+		fclose(spans->file);
+	if (spans)
+		free(spans->parts);
+	free(spans);
+}
+
+FILE *spans_file(struct spans *spans)
+{
+	return spans->file;
+}
+
+off_t spans_set(struct spans *spans, uint32_t host, off_t begin)
+{
+	spans->parts[host].at = begin;
+	spans->parts[host].end = lseek(fileno(spans->file), 0, SEEK_END);
+	return spans->parts[host].end;
+}
+
+const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number)
+{
+	const struct part *part = &spans->parts[host];
+
+	return number < part->num_texts ? part->texts[number] : "";
+}
+
+/* False: there is an error, which errno tells, or less than that. */
+static bool take_bytes(const struct spans *spans, struct part *part, void *to,
+		       size_t size)
+{
+	char *at = to;
+
+	while (size) {
+		size_t some = part->num - part->used;
+		ssize_t got;
+
+		if (!some) {
+			const uint64_t left = part->end - part->at;
+
+			got = pread(fileno(spans->file), part->buffer,
+				    left < BUFFER_SIZE ? left : BUFFER_SIZE,
+				    part->at);
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got <= 0) {
+				errno = got ? errno : EIO;
+				return false;
+			}
+			part->at += got;
+			part->num = got;
+			part->used = 0;
+			continue;
+		}
+		some = some < size ? some : size;
+		memcpy(at, part->buffer + part->used, some);
+		part->used += some;
+		at += some;
+		size -= some;
+	}
+	return true;
+}
+
+static bool take_text(const struct spans *spans, struct part *part, size_t size)
+{
+	char **last = array_add(&part->texts, part->num_texts, sizeof(*last));
+
+	*(last ? last : &(char *){ NULL }) = NULL;
+	if (!last || !(*last = malloc(size)))
+		return no_memory();
+	part->num_texts++;
+	return take_bytes(spans, part, *last, size) || complain_of_file();
+}
+
+/* Up to the next span. False: that was said. */
+static bool go_on(const struct spans *spans, uint32_t host)
+{
+	struct part *part = &spans->parts[host];
+	const struct spans_listener *listener = spans->listener;
+
+	part->has_span = false;
+	while (!part->has_span &&
+	       (part->used < part->num || part->at < part->end)) {
+		union {
+			struct span_missing missing;
+			struct record_counts counts;
+			struct span_losses losses;
+		} record;
+		struct record_head head;
+
+		if (!take_bytes(spans, part, &head, sizeof(head)))
+			return complain_of_file();
+		if (head.kind == RECORD_TEXT) {
+			if (!take_text(spans, part, head.size))
+				return false;
+			continue;
+		}
+		part->has_span = head.kind == RECORD_SPAN;
+		if (!take_bytes(spans, part,
+				part->has_span ? (void *)&part->span : &record,
+				head.size))
+			return complain_of_file();
+		if (head.kind == RECORD_MISSING)
+			listener->missing(listener->data, host, &record.missing);
+		else if (head.kind == RECORD_COUNTS)
+			listener->counts(listener->data, host,
+					 record.counts.definition,
+					 &record.counts.counts);
+		else if (head.kind == RECORD_LOSSES)
+			listener->losses(listener->data, host, &record.losses);
+	}
+	return true;
+}
+
+/* The host whose next span ends first; NULL: there is none. */
+static struct part *find_first(const struct spans *spans)
+{
+	struct part *first = NULL;
+
+	for (uint32_t i = 0; i < spans->num; i++) {
+		struct part *part = &spans->parts[i];
+
+		if (part->has_span &&
+		    (!first || part->span.end_ns < first->span.end_ns))
+			first = part;
+	}
+	return first;
+}
+
+bool spans_read(struct spans *spans, const struct spans_listener *listener)
+{
+	struct part *part;
+
+	spans->listener = listener;
+	if (fflush(spans->file))
+		return complain_of_file();
+	for (uint32_t i = 0; i < spans->num; i++) {
+		spans->parts[i].buffer = malloc(BUFFER_SIZE);
+		if (!spans->parts[i].buffer)
+			return no_memory();
+		if (!go_on(spans, i))
+			return false;
+	}
+	while ((part = find_first(spans)))
+		if (!listener->span(listener->data, &part->span) ||
+		    !go_on(spans, part - spans->parts))
+			return false;
+	return true;
+}

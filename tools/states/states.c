@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync states - what states objects were in, on all hosts, by what events say. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "common/output.h"
+#include "machine.h"
+#include "states.h"
+
+struct settings {
+	struct input input;
+	const char **names;	/* of definitions */
+	size_t num_names;
+	bool json, csv;		/* at most one of these; else a table */
+	bool print;		/* the definitions themselves, and nothing else */
+	struct moment begin, end;
+	unsigned int limit;
+	const char *output;
+	bool force;
+};
+
+/* ---- the command line -------------------------------------------------- */
+
+static void complain_of_names(const char *begin)
+{
+	char names[256] = "";
+
+	for (size_t i = 0; definition_name(i); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names),
+			 "%s%s", i ? ", " : "", definition_name(i));
+	complain("%s: %s, or a file as in netsync-states(5).", begin, names);
+}
+
+static bool check_arguments(const struct settings *set)
+{
+	if (!set->num_names) {
+		complain_of_names("Say by --states what makes states");
+		return false;
+	}
+	if (set->json + set->csv > 1) {
+		complain("--json, --csv: only one of these can be written at a time.");
+		return false;
+	}
+	if (set->print)
+		return true;
+	if (set->input.split_netns) {
+		complain("--split-netns: events do not say in which network namespace they were; do without it.");
+		return false;
+	}
+	if (!set->input.num_traces) {
+		complain("Give the traces: netsync states --states %s TRACE...",
+			 set->names[0]);
+		return false;
+	}
+	return input_check_model(&set->input);
+}
+
+static bool take_definition(void *at, const struct option_row *row,
+			    const char *value)
+{
+	struct settings *set = at;
+	const char **last;
+
+	(void)row;
+	for (size_t i = 0; i < set->num_names; i++)
+		if (!strcmp(set->names[i], value)) {
+			complain("--states %s: that was given twice.", value);
+			return false;
+		}
+	last = array_add(&set->names, set->num_names, sizeof(*last));
+	if (!last)
+		return no_memory();
+	*last = value;
+	set->num_names++;
+	return true;
+}
+
+static const struct option_row options[] = {
+	OPTION("states", 0, "DEFINITION",
+	       "what makes states: block, dlm, sched, syscall, tcp, or a\n"
+	       "file as in netsync-states(5); may repeat", take_definition),
+	OPTION("print", 0, NULL, "print the definitions, to begin another one with",
+	       take_flag, .at = offsetof(struct settings, print)),
+	OPTION("json", 0, NULL, "the same as the table for other programs",
+	       take_flag, .at = offsetof(struct settings, json)),
+	OPTION("csv", 0, NULL, "a line for each time that an object was in a state",
+	       take_flag, .at = offsetof(struct settings, csv)),
+	OPTION("limit", 0, "NUMBER",
+	       "so many objects, the longest ones, in the table (20; 0: all)",
+	       take_number, .at = offsetof(struct settings, limit),
+	       .least = 0, .most = 1000000000),
+	OPTION("begin", 0, "TIME",
+	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
+	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
+	       take_moment, .at = offsetof(struct settings, begin)),
+	OPTION("end", 0, "TIME", "only until then",
+	       take_moment, .at = offsetof(struct settings, end)),
+	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
+	       take_text, .at = offsetof(struct settings, output)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct settings, force)),
+	{ .table = input_model_options, .at = offsetof(struct settings, input) },
+	{ .table = input_options, .at = offsetof(struct settings, input) },
+	OPTIONS_END
+};
+
+static const struct usage usage = {
+	.begin = "Usage: netsync states --states DEFINITION [OPTION...] TRACE...\n\n"
+	"Show how long objects of traced machines, such as locks, requests and threads, were\n"
+	"in which states, on one time base, and who waited for whom. A TRACE is as for\n"
+	"netsync sync.\n\n",
+	.end = "\nExit status: as of netsync sync.\n",
+	.options = options,
+};
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_arguments(struct settings *set, int argc, char **argv)
+{
+	const int first = options_take(&usage, set, argc, argv);
+
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	input_traces(&set->input, argc - first, argv + first);
+	return check_arguments(set) ? -1 : EXIT_BAD;
+}
+
+/* ---- reading the hosts -------------------------------------------------- */
+
+struct job {
+	const struct settings *set;
+	struct timebase base;
+	struct definition *definitions;
+	size_t num_definitions;
+	struct states states;
+	off_t written;		/* to the file of spans */
+	uint64_t events;	/* that rules were found for, of all hosts */
+};
+
+static void flush_nothing(void *data)
+{
+	(void)data;
+}
+
+/* In the child. */
+static bool read_group(void *data, const struct group *group,
+		       struct group_state *state)
+{
+	const struct job *job = data;
+
+	return machine_run(job->definitions, job->num_definitions, &job->base,
+			   group, state, spans_file(job->states.spans));
+}
+
+static void keep_group(void *data, const struct group *group,
+		       const struct group_state *state)
+{
+	struct job *job = data;
+
+	job->events += state->number;
+	job->written = spans_set(job->states.spans, group->host, job->written);
+}
+
+/* No rule was used at all. */
+static bool complain_of_events(const struct job *job)
+{
+	for (size_t d = 0; d < job->num_definitions; d++) {
+		const struct definition *definition = &job->definitions[d];
+		char names[256] = "";
+
+		for (size_t i = 0; i < definition->num_rules; i++) {
+			const char *name = definition->rules[i].events[0];
+
+			if (!strstr(names, name))
+				snprintf(names + strlen(names),
+					 sizeof(names) - strlen(names), "%s%s",
+					 *names ? ", " : "", name);
+		}
+		complain("No state of %s is known: no event that it names (%s) is in what could be read and corrected of these traces.",
+			 definition->name, names);
+	}
+	return false;
+}
+
+static bool read_hosts(struct job *job)
+{
+	const struct groups_reader reader = {
+		.base = &job->base,
+		.action = "reading",
+		.out = spans_file(job->states.spans),
+		.flush = flush_nothing,
+		.read = read_group,
+		.done = keep_group,
+		.data = job,
+	};
+
+	if (groups_read(&reader))
+		return job->events || complain_of_events(job);
+	complain("States cannot be kept: %s. TMPDIR says where else.",
+		 strerror(errno));
+	return false;
+}
+
+/* ---- what they say ------------------------------------------------------- */
+
+struct telling {
+	struct states *states;
+	between_tell *tell;
+	void *data;
+};
+
+static bool add_told(void *data, const struct span_told *told)
+{
+	struct telling *telling = data;
+
+	if (!totals_add(&telling->states->totals, &told->span)) {
+		telling->states->failed = true;
+		return false;
+	}
+	return !telling->tell || telling->tell(telling->data, told);
+}
+
+static bool take_span(void *data, const struct span *span)
+{
+	struct telling *telling = data;
+
+	return between_take(telling->states->between, span, add_told, telling);
+}
+
+static void take_missing(void *data, uint32_t host,
+			 const struct span_missing *missing)
+{
+	struct states *states = ((struct telling *)data)->states;
+	struct states_missing *last = array_add(&states->missing,
+						states->num_missing,
+						sizeof(*last));
+
+	if (!last) {
+		states->failed = true;
+		return;
+	}
+	*last = (struct states_missing){ host, *missing };
+	states->num_missing++;
+}
+
+static void take_counts(void *data, uint32_t host, uint32_t definition,
+			const struct span_counts *counts)
+{
+	const struct states *states = ((struct telling *)data)->states;
+
+	states->counts[host * states->num_definitions + definition] = *counts;
+}
+
+static void take_losses(void *data, uint32_t host,
+			const struct span_losses *losses)
+{
+	((struct telling *)data)->states->losses[host] = *losses;
+}
+
+bool states_read(struct states *states, between_tell *tell, void *data)
+{
+	struct telling telling = { states, tell, data };
+	const struct spans_listener listener = {
+		take_span, take_missing, take_counts, take_losses, &telling,
+	};
+
+	return spans_read(states->spans, &listener) &&
+	       between_end(states->between, add_told, &telling) &&
+	       !states->failed;
+}
+
+/* ---- what is not as it should be ----------------------------------------- */
+
+static void explain_losses(const struct states *states, uint32_t host)
+{
+	const struct span_losses *losses = &states->losses[host];
+	uint64_t doubtful = 0;
+
+	if (!losses->places)
+		return;
+	for (size_t d = 0; d < states->num_definitions; d++)
+		doubtful += states_counts(states, host, d)->doubtful;
+	if (losses->is_known)
+		complain("warning: %s: %" PRIu64 " events were lost, at %" PRIu64 " places; %" PRIu64 " states that were not over there may have been others meanwhile (\"doubtful\").",
+			 states->base->hosts[host].name, losses->number,
+			 losses->places, doubtful);
+	else
+		complain("warning: %s: events were lost at %" PRIu64 " places, nobody knows how many; %" PRIu64 " states that were not over there may have been others meanwhile (\"doubtful\").",
+			 states->base->hosts[host].name, losses->places, doubtful);
+}
+
+static void explain_counts(const struct states *states, uint32_t host, size_t d)
+{
+	const struct span_counts *counts = states_counts(states, host, d);
+	const char *name = states->base->hosts[host].name;
+	const char *definition = states->definitions[d].name;
+
+	if (!counts->events)
+		complain("warning: %s: there is no event of %s in its traces, so that no state is known.",
+			 name, definition);
+	if (counts->doubles)
+		complain("warning: %s, %s: %" PRIu64 " states began where the object was in another one, which is taken to have ended then.",
+			 name, definition, counts->doubles);
+	if (counts->unbegun)
+		complain("warning: %s, %s: %" PRIu64 " states ended of which the begin is not in the traces; they are left out.",
+			 name, definition, counts->unbegun);
+	if (counts->open)
+		complain("warning: %s, %s: %" PRIu64 " states had not ended when the traces did; until then they are counted (\"open\").",
+			 name, definition, counts->open);
+}
+
+static void explain_missing(const struct states *states)
+{
+	for (size_t i = 0; i < states->num_missing; i++) {
+		const struct states_missing *one = &states->missing[i];
+		const struct span_missing *missing = &one->missing;
+
+		complain("warning: %s: its events %s have no field %s, so that line %" PRIu32 " of %s was not used (%" PRIu64 " times).",
+			 states->base->hosts[one->host].name,
+			 spans_text(states->spans, one->host, missing->event),
+			 spans_text(states->spans, one->host, missing->field),
+			 missing->line,
+			 states->definitions[missing->definition].name,
+			 missing->times);
+	}
+}
+
+static void explain(const struct states *states)
+{
+	for (uint32_t host = 0; host < states->base->num_hosts; host++) {
+		if (!states->base->hosts[host].clock)
+			continue;
+		explain_losses(states, host);
+		for (size_t d = 0; d < states->num_definitions; d++)
+			explain_counts(states, host, d);
+	}
+	explain_missing(states);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static bool write_states(FILE *out, const void *data)
+{
+	struct job *job = (struct job *)data;
+
+	return job->set->json ? states_json(out, &job->states) :
+	       job->set->csv ? states_csv(out, &job->states) :
+			       states_table(out, &job->states);
+}
+
+static bool open_states(struct job *job)
+{
+	struct states *states = &job->states;
+
+	states->definitions = job->definitions;
+	states->num_definitions = job->num_definitions;
+	states->base = &job->base;
+	states->limit = job->set->limit;
+	states->spans = spans_new(job->base.num_hosts);
+	if (!states->spans)
+		return false;
+	states->between = between_new(job->definitions, job->num_definitions,
+				      &job->base, states->spans);
+	states->counts = calloc(job->base.num_hosts * job->num_definitions + 1,
+				sizeof(*states->counts));
+	states->losses = calloc(job->base.num_hosts + 1, sizeof(*states->losses));
+	return (states->between && states->counts && states->losses) ||
+	       no_memory();
+}
+
+static bool read_definitions(struct job *job)
+{
+	job->definitions = calloc(job->set->num_names + 1,
+				  sizeof(*job->definitions));
+	if (!job->definitions)
+		return no_memory();
+	for (size_t i = 0; i < job->set->num_names; i++) {
+		job->num_definitions++;
+		if (!definition_read(&job->definitions[i], job->set->names[i]))
+			return false;
+	}
+	return true;
+}
+
+static int run(struct job *job)
+{
+	const struct settings *set = job->set;
+	int status;
+
+	if (!read_definitions(job) || !output_check(set->output, set->force) ||
+	    !timebase_open(&job->base, &set->input))
+		return EXIT_BAD;
+	status = timebase_find(&job->base, &set->input);
+	if (status == EXIT_BAD ||
+	    !timebase_limit(&job->base, &set->begin, &set->end, true) ||
+	    !open_states(job) || !read_hosts(job) ||
+	    !output_write(set->output, set->force, write_states, job))
+		return EXIT_BAD;
+	explain(&job->states);
+	return timebase_explain(&job->base, &set->input, status);
+}
+
+static void release(struct job *job)
+{
+	free(job->states.missing);
+	free(job->states.losses);
+	free(job->states.counts);
+	totals_release(&job->states.totals);
+	between_free(job->states.between);
+	spans_free(job->states.spans);
+	timebase_close(&job->base);
+	for (size_t i = 0; i < job->num_definitions; i++)
+		definition_release(&job->definitions[i]);
+	free(job->definitions);
+}
+
+static bool write_definitions(FILE *out, const void *data)
+{
+	const struct settings *set = data;
+
+	for (size_t i = 0; i < set->num_names; i++)
+		fputs(definition_text(set->names[i]), out);
+	return !ferror(out);
+}
+
+static int print_definitions(const struct settings *set)
+{
+	for (size_t i = 0; i < set->num_names; i++)
+		if (!definition_text(set->names[i])) {
+			complain("--print: %s is not built in.", set->names[i]);
+			return EXIT_BAD;
+		}
+	return output_write(set->output, set->force, write_definitions, set) ?
+		EXIT_DONE : EXIT_BAD;
+}
+
+static int show(const struct settings *set)
+{
+	struct job job = { .set = set };
+	const int status = run(&job);
+
+	release(&job);
+	return status;
+}
+
+int cmd_states(int argc, char **argv)
+{
+	struct settings set = { .input = INPUT_DEFAULT, .limit = 20 };
+	int status = parse_arguments(&set, argc, argv);
+
+	if (status < 0)
+		status = set.print ? print_definitions(&set) : show(&set);
+	input_release(&set.input);
+	free(set.names);
+	return status;
+}

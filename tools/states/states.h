@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parts of netsync states:
+ *
+ *	definition.h   what makes states      words.h   the words that it is made of
+ *	machine.h      events -> spans, in a process for each host
+ *	object.h, value.h   its objects, and the fields of events
+ *	spans.h        spans of all hosts, in one order
+ *	between.h      what spans of several objects say of each other
+ *	totals.h       times by object and state
+ *	table.c, json.c, csv.c   write these
+ */
+#ifndef NETSYNC_STATES_H
+#define NETSYNC_STATES_H
+
+#include "between.h"
+#include "totals.h"
+
+/* A rule that was never used on a host. */
+struct states_missing {
+	uint32_t host;
+	struct span_missing missing;
+};
+
+struct states {
+	const struct definition *definitions;
+	size_t num_definitions;
+	const struct timebase *base;
+	struct spans *spans;
+	struct between *between;
+	struct totals totals;
+	struct span_counts *counts;	/* by host, then by definition */
+	struct span_losses *losses;	/* by host */
+	struct states_missing *missing;
+	size_t num_missing;
+	unsigned int limit;	/* of rows by object in the table; 0: all */
+	bool failed;		/* there was not enough memory */
+};
+
+/*
+ * Read all spans; @tell, unless it is NULL, is told of each, and what there is to say of
+ * all is in @states then. False: that cannot be, which was said, or @tell said so.
+ */
+bool states_read(struct states *states, between_tell *tell, void *data);
+
+static inline const struct span_counts *
+states_counts(const struct states *states, uint32_t host, size_t definition)
+{
+	return &states->counts[host * states->num_definitions + definition];
+}
+
+/* False: not all was written; errno says why, 0: there is not enough memory. */
+bool states_table(FILE *out, struct states *states);
+bool states_json(FILE *out, struct states *states);
+bool states_csv(FILE *out, struct states *states);
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Times by state, and by object and state; who waited for whom; and what was at once. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/table.h"
+#include "common/tool.h"
+#include "states.h"
+
+/* What is written of one definition. */
+struct part {
+	const struct states *states;
+	const struct total *totals;
+	size_t num;
+	const struct wait *waits;
+};
+
+static void put_text(char *cell, const struct states *states, uint32_t host,
+		     uint32_t text)
+{
+	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1,
+		 spans_text(states->spans, host, text));
+}
+
+static void put_host(char *cell, const struct states *states, uint32_t host)
+{
+	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1,
+		 states->base->hosts[host].name);
+	make_printable(cell);
+}
+
+static void put_duration(char *cell, uint64_t ns)
+{
+	char text[VALUE_SIZE];
+
+	snprintf(cell, CELL_SIZE, "%s",
+		 format_duration(text, ns < INT64_MAX ? (int64_t)ns : INT64_MAX));
+}
+
+/* "2 open, 1 doubtful" */
+static void put_notes(char *cell, const struct total *total)
+{
+	*cell = '\0';
+	if (total->open)
+		snprintf(cell, CELL_SIZE, "%" PRIu64 " open", total->open);
+	if (total->doubtful)
+		snprintf(cell + strlen(cell), CELL_SIZE - strlen(cell),
+			 "%s%" PRIu64 " doubtful", total->open ? ", " : "",
+			 total->doubtful);
+}
+
+static void total_cell(const struct states *states, const struct total *total,
+		       unsigned int column, char *cell)
+{
+	switch (column) {
+	case 0:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, total->times);
+		break;
+	case 1:
+		put_duration(cell, total->total_ns);
+		break;
+	case 2:
+		put_duration(cell, total->total_ns / total->times);
+		break;
+	case 3:
+		put_duration(cell, total->longest_ns);
+		break;
+	case 4:
+		put_notes(cell, total);
+		break;
+	}
+	(void)states;
+}
+
+/* ---- tables --------------------------------------------------------------- */
+
+static void state_cell(const void *data, uint32_t row, unsigned int column,
+		       char *cell)
+{
+	const struct part *part = data;
+	const struct total *total = &part->totals[row];
+
+	switch (column) {
+	case 0:
+		put_host(cell, part->states, total->host);
+		break;
+	case 1:
+		put_text(cell, part->states, total->host, total->state);
+		break;
+	case 2:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, total->objects);
+		break;
+	default:
+		total_cell(part->states, total, column - 3, cell);
+	}
+}
+
+static void object_cell(const void *data, uint32_t row, unsigned int column,
+			char *cell)
+{
+	const struct part *part = data;
+	const struct total *total = &part->totals[row];
+
+	switch (column) {
+	case 0:
+		put_host(cell, part->states, total->host);
+		break;
+	case 1:
+		put_text(cell, part->states, total->host, total->name);
+		break;
+	case 2:
+		put_text(cell, part->states, total->host, total->state);
+		break;
+	default:
+		total_cell(part->states, total, column - 3, cell);
+	}
+}
+
+static void wait_cell(const void *data, uint32_t row, unsigned int column,
+		      char *cell)
+{
+	const struct part *part = data;
+	const struct wait *wait = &part->waits[row];
+
+	switch (column) {
+	case 0:
+		put_host(cell, part->states, wait->host);
+		break;
+	case 1:
+		if (wait->is_known)
+			put_host(cell, part->states, wait->holder);
+		else
+			snprintf(cell, CELL_SIZE, "nobody seen");
+		break;
+	case 2:
+		put_text(cell, part->states, wait->shared_host, wait->shared);
+		break;
+	case 3:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, wait->times);
+		break;
+	case 4:
+		put_duration(cell, wait->total_ns);
+		break;
+	case 5:
+		put_duration(cell, wait->longest_ns);
+		break;
+	case 6:
+		if (wait->uncertain)
+			snprintf(cell, CELL_SIZE, "%" PRIu64 " in uncertain order",
+				 wait->uncertain);
+		else
+			*cell = '\0';
+	}
+}
+
+/* ---- sentences ------------------------------------------------------------ */
+
+static void put_states(FILE *out, const struct state_list *list)
+{
+	for (size_t i = 0; i < list->num; i++)
+		fprintf(out, "%s%s", i ? ", " : "", list->globs[i]);
+}
+
+static void print_exclusion(FILE *out, const struct states *states, size_t d)
+{
+	const struct definition *definition = &states->definitions[d];
+	const struct exclusion *found = between_exclusion(states->between, d);
+	char value[VALUE_SIZE], hosts[2][CELL_SIZE], name[CELL_SIZE];
+
+	if (!definition->exclusive.num || !found->spans)
+		return;
+	fprintf(out, "\nOf %" PRIu64 " times in ", found->spans);
+	put_states(out, &definition->exclusive);
+	fprintf(out, " %" PRIu64 " %s at once with another", found->at_once,
+		found->at_once == 1 ? "was" : "were");
+	if (definition->with.num) {
+		fputs(" in this or ", out);
+		put_states(out, &definition->with);
+	}
+	fprintf(out, " beyond the clocks' error bounds; of %" PRIu64
+		" the order is within these.\n", found->uncertain);
+	if (!found->at_once)
+		return;
+	put_host(hosts[0], states, found->hosts[0]);
+	put_host(hosts[1], states, found->hosts[1]);
+	put_text(name, states, found->hosts[1], found->names[1]);
+	fprintf(out, "The longest: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
+		name, hosts[0], hosts[1],
+		format_duration(value, found->longest_ns), found->from_ns);
+}
+
+/* ---- all of it ------------------------------------------------------------ */
+
+/* Those of a definition, which are in a row. */
+static size_t find_part(const struct totals *totals, size_t d, size_t *from)
+{
+	size_t to;
+
+	*from = 0;
+	while (*from < totals->num && totals->list[*from].definition < d)
+		++*from;
+	to = *from;
+	while (to < totals->num && totals->list[to].definition == d)
+		to++;
+	return to - *from;
+}
+
+static void print_totals(FILE *out, struct part *part, const struct totals *sums,
+			 size_t d)
+{
+	const struct states *states = part->states;
+	struct table table = {
+		.columns = 8,
+		.heads = { "host", "state", "objects", "times", "total", "mean",
+			   "longest", "" },
+		.cell = state_cell,
+	};
+	size_t from, num = find_part(sums, d, &from);
+
+	part->totals = &sums->list[from];
+	table.rows = num;
+	table_print_next(out, part, &table);
+	num = find_part(&states->totals, d, &from);
+	part->totals = &states->totals.list[from];
+	part->num = num;
+	table = (struct table){
+		.columns = 8,
+		.rows = states->limit && num > states->limit ? states->limit : num,
+		.heads = { "host", "object", "state", "times", "total", "mean",
+			   "longest", "" },
+		.cell = object_cell,
+	};
+	table_print_next(out, part, &table);
+	if (table.rows < num)
+		fprintf(out, "and %zu rows more; --limit says how many are shown.\n",
+			num - table.rows);
+}
+
+static void print_waits(FILE *out, struct part *part, const struct wait *waits,
+			size_t num, size_t d)
+{
+	struct table table = {
+		.columns = 7,
+		.heads = { "waiting", "for", "because of", "times", "total",
+			   "longest", "" },
+		.cell = wait_cell,
+	};
+	size_t from = 0, to;
+
+	while (from < num && waits[from].definition < d)
+		from++;
+	to = from;
+	while (to < num && waits[to].definition == d)
+		to++;
+	part->waits = waits + from;
+	table.rows = to - from;
+	if (part->states->limit && table.rows > part->states->limit)
+		table.rows = part->states->limit;
+	table_print_next(out, part, &table);
+	if (table.rows < to - from)
+		fprintf(out, "and %zu rows more; --limit says how many are shown.\n",
+			to - from - table.rows);
+}
+
+bool states_table(FILE *out, struct states *states)
+{
+	struct part part = { .states = states };
+	struct totals sums = { 0 };
+	const struct wait *waits;
+	size_t num_waits;
+	bool ok = states_read(states, NULL, NULL) &&
+		  totals_sum(&sums, &states->totals) &&
+		  between_waits(states->between, &waits, &num_waits);
+
+	totals_sort(&sums);
+	totals_sort(&states->totals);
+	for (size_t d = 0; d < states->num_definitions && ok; d++) {
+		fprintf(out, "%s%s: %s\n", d ? "\n" : "",
+			states->definitions[d].name, states->definitions[d].title);
+		print_totals(out, &part, &sums, d);
+		print_waits(out, &part, waits, num_waits, d);
+		print_exclusion(out, states, d);
+	}
+	totals_release(&sums);
+	return ok && !ferror(out);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "value.h"
+
+/* ---- looking them up ---------------------------------------------------- */
+
+static void set_number(struct value *value, int64_t number, bool is_unsigned)
+{
+	value->has_number = true;
+	value->is_unsigned = is_unsigned;
+	value->number = number;
+}
+
+static bool set_text(struct value *value, const char *text)
+{
+	value->text = text;
+	return text;
+}
+
+static bool get_special(struct value *value, const char *name,
+			const struct scope *scope)
+{
+	const struct event_task *task = scope->task;
+
+	if (!strcmp(name, FIELD_EVENT))
+		return set_text(value, scope->event->type->name);
+	if (!strcmp(name, FIELD_REST))
+		return set_text(value, scope->rest);
+	if (!strcmp(name, FIELD_HOST))
+		return set_text(value, scope->host);
+	if (!strcmp(name, FIELD_STATE))
+		return set_text(value, scope->state);
+	if (!strcmp(name, FIELD_COMM))
+		return set_text(value, task && task->name && *task->name ?
+				task->name : "thread");
+	if (!strcmp(name, FIELD_CPU)) {
+		set_number(value, scope->event->cpu, true);
+		return scope->event->cpu != EVENT_NO_CPU;
+	}
+	set_number(value, task ? task->tid : 0, true);
+	return task;
+}
+
+static bool get_simple(struct value *value, const char *name,
+		       const struct event *event)
+{
+	struct arg arg;
+
+	if (!event->fields->value(event, name, &arg))
+		return false;
+	switch (arg.kind) {
+	case ARG_LABEL:
+		value->has_number = event->fields->integer(event, name,
+							   &value->number);
+		return set_text(value, arg.text);
+	case ARG_TEXT:
+		return set_text(value, arg.text);
+	case ARG_BOOL:
+		set_number(value, arg.truth, true);
+		return true;
+	case ARG_UNSIGNED:
+		set_number(value, (int64_t)arg.number, true);
+		return true;
+	case ARG_SIGNED:
+	case ARG_TIME:
+		set_number(value, arg.integer, false);
+		return true;
+	case ARG_REAL:
+		break;
+	}
+	return false;
+}
+
+static bool get_kept(struct value *value, const char *name,
+		     const struct scope *scope)
+{
+	for (size_t i = 0; scope->kept && i < scope->definition->num_kept; i++)
+		if (scope->kept[i].is_known &&
+		    !strcmp(scope->definition->kept[i], name)) {
+			*value = scope->kept[i].value;
+			return true;
+		}
+	return false;
+}
+
+static bool get_one(struct value *value, const char *name,
+		    const struct scope *scope)
+{
+	if (*name == '@')
+		return get_special(value, name, scope);
+	if (get_simple(value, name, scope->event))
+		return true;
+	value->num_bytes = scope->event->fields->bytes(scope->event, name,
+						       value->bytes, VALUE_BYTES);
+	if (value->num_bytes > VALUE_BYTES)
+		value->num_bytes = VALUE_BYTES;
+	return value->num_bytes || get_kept(value, name, scope);
+}
+
+bool value_get(struct value *value, const struct field *field,
+	       const struct scope *scope)
+{
+	value->has_number = false;
+	value->is_unsigned = false;
+	value->text = NULL;
+	value->num_bytes = 0;
+	for (size_t i = 0; i < field->num; i++)
+		if (get_one(value, field->names[i], scope))
+			return true;
+	return false;
+}
+
+/* ---- as texts ----------------------------------------------------------- */
+
+/* A text that grows up to TEXT_SIZE. */
+struct builder {
+	char *text;
+	size_t length;
+};
+
+static void put(struct builder *to, const char *text, size_t length)
+{
+	if (length > TEXT_SIZE - 1 - to->length)
+		length = TEXT_SIZE - 1 - to->length;
+	memcpy(to->text + to->length, text, length);
+	to->length += length;
+	to->text[to->length] = '\0';
+}
+
+static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
+{
+	char digits[4];
+
+	for (size_t i = 0; i < num; i++) {
+		snprintf(digits, sizeof(digits), "%02x", bytes[i]);
+		put(to, digits, 2);
+	}
+}
+
+/* As a text if it is one, with zeros behind it or not; else in hexadecimal digits. */
+static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
+{
+	size_t length = num;
+
+	while (length && !bytes[length - 1])
+		length--;
+	for (size_t i = 0; i < length; i++)
+		if (!isascii(bytes[i]) || !isprint(bytes[i])) {
+			put_hex(to, bytes, num);
+			return;
+		}
+	put(to, (const char *)bytes, length);
+}
+
+/* IPv4 in IPv6 as IPv4. */
+static void put_address(struct builder *to, const struct value *value)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	const bool is_mapped = value->num_bytes == 16 &&
+			       !memcmp(value->bytes, mapped, sizeof(mapped));
+	const bool is_v4 = value->num_bytes == 4 || is_mapped;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (!is_v4 && value->num_bytes != 16) {
+		put_hex(to, value->bytes, value->num_bytes);
+		return;
+	}
+	inet_ntop(is_v4 ? AF_INET : AF_INET6, value->bytes + is_mapped * 12, text,
+		  sizeof(text));
+	put(to, text, strlen(text));
+}
+
+static void put_number(struct builder *to, const struct value *value,
+		       enum field_format format)
+{
+	/* As the kernel's MKDEV() puts them together. */
+	const unsigned int minor_bits = 20;
+	const uint64_t bits = (uint64_t)value->number;
+	char text[48];
+
+	if (format == FIELD_HEX)
+		snprintf(text, sizeof(text), "%" PRIx64, bits);
+	else if (format == FIELD_DEVICE)
+		snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64,
+			 bits >> minor_bits, bits & ((1U << minor_bits) - 1));
+	else if (value->is_unsigned)
+		snprintf(text, sizeof(text), "%" PRIu64, bits);
+	else
+		snprintf(text, sizeof(text), "%" PRId64, value->number);
+	put(to, text, strlen(text));
+}
+
+/* What a definition calls a number of a field; NULL: nothing. */
+static const char *label_of(const struct definition *definition,
+			    const struct field *field, const struct value *value)
+{
+	const char *other = NULL;
+
+	for (size_t i = 0; i < definition->num_labels && value->has_number; i++) {
+		const struct labels *labels = &definition->labels[i];
+		bool is_field = false;
+
+		for (size_t j = 0; j < field->num; j++)
+			is_field |= !strcmp(labels->field, field->names[j]);
+		for (size_t j = 0; is_field && j < labels->num; j++) {
+			if (labels->list[j].is_other)
+				other = labels->list[j].text;
+			else if (labels->list[j].number == value->number)
+				return labels->list[j].text;
+		}
+	}
+	return other;
+}
+
+static void put_value(struct builder *to, const struct value *value,
+		      const struct field *field, const struct scope *scope)
+{
+	const char *label = label_of(scope->definition, field, value);
+
+	if (label)
+		put(to, label, strlen(label));
+	else if (value->text)
+		put(to, value->text, strlen(value->text));
+	else if (value->has_number)
+		put_number(to, value, field->format);
+	else if (field->format == FIELD_ADDRESS)
+		put_address(to, value);
+	else if (field->format == FIELD_HEX)
+		put_hex(to, value->bytes, value->num_bytes);
+	else
+		put_bytes(to, value->bytes, value->num_bytes);
+}
+
+bool template_expand(const struct template *template, const struct scope *scope,
+		     char text[TEXT_SIZE], const char **missing)
+{
+	struct builder to = { .text = text };
+
+	*text = '\0';
+	for (size_t i = 0; i < template->num; i++) {
+		const struct piece *piece = &template->pieces[i];
+		struct value value;
+
+		if (piece->text) {
+			put(&to, piece->text, strlen(piece->text));
+			continue;
+		}
+		if (!value_get(&value, &piece->field, scope)) {
+			*missing = piece->field.names[0];
+			return false;
+		}
+		put_value(&to, &value, &piece->field, scope);
+	}
+	return true;
+}
+
+/* ---- conditions --------------------------------------------------------- */
+
+static bool is_operand(const struct value *value, const struct field *field,
+		       const struct operand *operand, const struct scope *scope)
+{
+	char text[TEXT_SIZE];
+	struct builder to = { .text = text };
+
+	if (value->has_number && operand->is_number)
+		return value->number == operand->number;
+	*text = '\0';
+	put_value(&to, value, field, scope);
+	return !fnmatch(operand->glob, text, 0);
+}
+
+bool condition_holds(const struct condition *condition, const struct scope *scope,
+		     const char **missing)
+{
+	const struct operand *operand = condition->operands;
+	struct value value;
+	bool is_one = false;
+
+	if (!value_get(&value, &condition->field, scope)) {
+		*missing = condition->field.names[0];
+		return false;
+	}
+	switch (condition->comparison) {
+	case IS:
+	case IS_NOT:
+		for (size_t i = 0; i < condition->num && !is_one; i++)
+			is_one = is_operand(&value, &condition->field,
+					    &operand[i], scope);
+		return is_one == (condition->comparison == IS);
+	case IS_LESS:
+		return value.has_number && value.number < operand->number;
+	case IS_MORE:
+		return value.has_number && value.number > operand->number;
+	case HAS:
+		return value.has_number &&
+		       (value.number & operand->number) == operand->number;
+	case LACKS:
+		return value.has_number && !(value.number & operand->number);
+	}
+	return false;
+}
+
+/* ---- remembering -------------------------------------------------------- */
+
+bool kept_set(struct kept *kept, const struct value *value)
+{
+	char *text = value->text ? strdup(value->text) : NULL;
+
+	if (value->text && !text)
+		return false;
+	free((char *)kept->value.text);
+	kept->value = *value;
+	kept->value.text = text;
+	kept->is_known = true;
+	return true;
+}

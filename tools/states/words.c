@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "common/tool.h"
+#include "words.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+bool words_mistake(const struct words *words, const struct word *word, size_t at,
+		   const char *format, ...)
+{
+	const struct word *last = words->num ? &words->list[words->num - 1] : NULL;
+	const unsigned int line = word ? word->line : last ? last->line : 1;
+	unsigned int column = 1;
+	char sentence[256];
+	va_list values;
+
+	if (word)
+		column = word->column + word->is_quoted + at;
+	else if (last)
+		column = last->column + 2 * last->is_quoted + strlen(last->text);
+	va_start(values, format);
+	vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	complain("%s:%u:%u: %s", words->path, line, column, sentence);
+	return false;
+}
+
+/* Behind blanks, and a comment; it stands at a word, or at the end of a line. */
+static void skip_blanks(struct words *words)
+{
+	while (is_blank(*words->at))
+		words->at++;
+	if (*words->at == '#')
+		words->at += strcspn(words->at, "\n");
+}
+
+static void next_line(struct words *words)
+{
+	if (*words->at == '\n')
+		words->at++;
+	words->line_begin = words->at;
+	words->line++;
+}
+
+static bool take_word(struct words *words)
+{
+	struct word *word = array_add(&words->list, words->num, sizeof(*word));
+	char *end;
+
+	if (!word)
+		return no_memory();
+	*word = (struct word){
+		.text = words->at,
+		.line = words->line,
+		.column = words->at - words->line_begin + 1,
+		.is_quoted = *words->at == '"',
+	};
+	words->num++;
+	if (word->is_quoted) {
+		word->text++;
+		end = word->text + strcspn(word->text, "\"\n");
+		if (*end != '"') {
+			*end = '\0';
+			return words_mistake(words, word, strlen(word->text),
+				"There is no \" at the end of this text.");
+		}
+		words->at = end + 1;
+		if (*words->at && *words->at != '\n' && !is_blank(*words->at)) {
+			*end = '\0';
+			return words_mistake(words, word,
+				words->at - word->text,
+				"Behind a \" there has to be a blank.");
+		}
+		*end = '\0';
+		return true;
+	}
+	words->at += strcspn(words->at, " \t\r\n");
+	return true;
+}
+
+/* The words of a line; what ends them is cut when all are there. */
+static bool take_line(struct words *words)
+{
+	for (;;) {
+		skip_blanks(words);
+		if (!*words->at || *words->at == '\n')
+			return true;
+		if (!take_word(words))
+			return false;
+	}
+}
+
+/* Words end where blanks are, which nobody looks at any more. */
+static void cut_words(struct words *words)
+{
+	for (size_t i = 0; i < words->num; i++)
+		if (!words->list[i].is_quoted)
+			words->list[i].text[strcspn(words->list[i].text,
+						    " \t\r\n")] = '\0';
+}
+
+bool words_next_statement(struct words *words)
+{
+	words->num = words->next = 0;
+	if (!words->line)
+		words->line_begin = words->at, words->line = 1;
+	while (*words->at && !words->num) {
+		if (!take_line(words))
+			return false;
+		if (!words->num)
+			next_line(words);
+	}
+	/* Lines that begin with a blank, empty ones, and those with a comment. */
+	while (*words->at == '\n' &&
+	       (is_blank(words->at[1]) || words->at[1] == '\n' ||
+		words->at[1] == '#')) {
+		next_line(words);
+		if (!take_line(words))
+			return false;
+	}
+	if (*words->at == '\n') {
+		/* So that words can be cut there. */
+		*words->at = ' ';
+		words->at++;
+		words->line_begin = words->at;
+		words->line++;
+	}
+	cut_words(words);
+	return true;
+}
+
+struct word *words_peek(const struct words *words)
+{
+	return words->next < words->num ? &words->list[words->next] : NULL;
+}
+
+struct word *words_next(struct words *words)
+{
+	struct word *word = words_peek(words);
+
+	words->next += word != NULL;
+	return word;
+}
+
+void words_release(struct words *words)
+{
+	free(words->list);
+	words->list = NULL;
+}
