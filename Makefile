@@ -99,7 +99,8 @@ DYGRAPHS ?= /usr/share/javascript/dygraphs
 
 CORE_SRC := $(filter-out libnetsync/io/%, \
 	$(wildcard libnetsync/*.c libnetsync/*/*.c))
-IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c)
+IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
+	libnetsync/io/*/*/*.c)
 TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
@@ -402,6 +403,13 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 	$(CC) $(BASE_CFLAGS) -Wno-sign-compare -Wno-pointer-arith $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
 
+# Events of CTF files as they are read directly.
+DIRECT_WALK := $(BUILD)/selftests/direct/walk
+$(DIRECT_WALK): selftests/direct/walk.c $(wildcard libnetsync/io/ctf/direct/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(SANITIZERS) $(LDFLAGS) -o $@ $(filter-out \
+		%/direct.c %/agree.c,$(filter %.c,$^))
+
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
 FUZZERS := reader ctf tsdl json answers requests
@@ -476,7 +484,7 @@ $(BUILD)/examples/packets: examples/packets.c examples/packets.h $(CORE_SO)
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(DIRECT_WALK) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_EXAMPLE)
 
 .PHONY: check

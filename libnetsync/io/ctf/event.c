@@ -43,56 +43,50 @@ bool ctf_decoder_has_netns(const struct ctf_decoder *decoder)
 
 /* ---- fields ------------------------------------------------------------ */
 
-static const bt_field *member(const bt_field *structure,
-			      const struct layout *layout,
-			      enum meaning meaning)
+static struct ctf_field member(const struct ctf_field *structure,
+			       const struct layout *layout,
+			       enum meaning meaning)
 {
-	return bt_field_structure_borrow_member_field_by_index_const(
-		structure, layout->at[meaning]);
+	return ctf_member(structure, layout->at[meaning]);
 }
 
-static uint64_t integer(const bt_field *structure, const struct layout *layout,
-			enum meaning meaning)
+static uint64_t integer(const struct ctf_field *structure,
+			const struct layout *layout, enum meaning meaning)
 {
-	const bt_field *field;
+	struct ctf_field field;
 
 	if (!(layout->has & BIT(meaning)))
 		return 0;
 	field = member(structure, layout, meaning);
-	if (layout->is_signed & BIT(meaning))
-		return bt_field_integer_signed_get_value(field);
-	return bt_field_integer_unsigned_get_value(field);
+	return ctf_integer(&field, layout->is_signed & BIT(meaning));
 }
 
 /* IPv4 comes as 4 bytes or mapped into 16. */
-static void read_address(uint8_t out[16], const bt_field *array)
+static void read_address(uint8_t out[16], const struct ctf_field *structure,
+			 const struct layout *layout, enum meaning meaning)
 {
-	uint64_t num = bt_field_array_get_length(array);
-	unsigned int width = num == 8 ? 2 : 1;
+	const struct ctf_field array = member(structure, layout, meaning);
+	uint64_t values[16] = { 0 };
+	const uint64_t num = ctf_elements(&array, values, 16);
+	const unsigned int width = num == 8 ? 2 : 1;
 	unsigned int at = 0;
 
-	if (bt_field_class_type_is(bt_field_get_class_type(array),
-				   BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY) &&
-	    num != 4 && num != 16) {
-		memset(out, 0, 16);
+	memset(out, 0, 16);
+	/* Of a sequence each event says how many bytes it has. */
+	if (num != 4 && num != 16 && !(num == 8 && layout->has_units & BIT(meaning)))
 		return;
-	}
 	if (num == 4) {
 		memcpy(out, ipv4_prefix, IPV4_AT);
 		at = IPV4_AT;
 	}
-	for (uint64_t i = 0; i < num; i++) {
-		uint64_t value = bt_field_integer_unsigned_get_value(
-			bt_field_array_borrow_element_field_by_index_const(
-				array, i));
-
+	for (uint64_t i = 0; i < num; i++)
 		for (unsigned int byte = width; byte-- > 0;)
-			out[at++] = value >> (8 * byte);
-	}
+			out[at++] = values[i] >> (8 * byte);
 }
 
 static bool decode_flat(const struct ctf_decoder *decoder,
-			const bt_field *payload, struct event_seen *seen)
+			const struct ctf_field *payload,
+			struct event_seen *seen)
 {
 	const struct layout *layout = &decoder->layout.fields;
 	struct event_values v;
@@ -102,9 +96,9 @@ static bool decode_flat(const struct ctf_decoder *decoder,
 		enum meaning meaning = __builtin_ctzll(rest);
 
 		if (meaning == SADDR)
-			read_address(v.saddr, member(payload, layout, SADDR));
+			read_address(v.saddr, payload, layout, SADDR);
 		else if (meaning == DADDR)
-			read_address(v.daddr, member(payload, layout, DADDR));
+			read_address(v.daddr, payload, layout, DADDR);
 		else
 			v.number[meaning] = integer(payload, layout, meaning);
 	}
@@ -129,13 +123,14 @@ static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes,
 }
 
 static void read_network(struct netsync_packet *pkt,
-			 const struct header *header, const bt_field *ip,
+			 const struct header *header,
+			 const struct ctf_field *ip,
 			 uint64_t skb_bytes, unsigned int header_bytes)
 {
 	uint64_t bytes = integer(ip, &header->ip, LEN);
 
-	read_address(pkt->saddr, member(ip, &header->ip, SADDR));
-	read_address(pkt->daddr, member(ip, &header->ip, DADDR));
+	read_address(pkt->saddr, ip, &header->ip, SADDR);
+	read_address(pkt->daddr, ip, &header->ip, DADDR);
 	pkt->fields |= NETSYNC_HAS_ADDRS;
 	if (header->family == AF_INET6) {
 		read_length(pkt, bytes ? bytes + 40 : 0, skb_bytes,
@@ -152,7 +147,7 @@ static void read_network(struct netsync_packet *pkt,
 
 /* Return how many bytes the header has; 0: it is none. */
 static unsigned int read_nested_tcp(const struct layout *layout,
-				    const bt_field *tcp,
+				    const struct ctf_field *tcp,
 				    struct netsync_packet *pkt)
 {
 	unsigned int data_offset = integer(tcp, layout, DATA_OFFSET);
@@ -174,7 +169,7 @@ static unsigned int read_nested_tcp(const struct layout *layout,
 }
 
 static unsigned int read_nested_udp(const struct layout *layout,
-				    const bt_field *udp,
+				    const struct ctf_field *udp,
 				    struct netsync_packet *pkt)
 {
 	pkt->sport = integer(udp, layout, SPORT);
@@ -184,7 +179,7 @@ static unsigned int read_nested_udp(const struct layout *layout,
 }
 
 static unsigned int read_nested_icmp(const struct layout *layout,
-				     const bt_field *icmp,
+				     const struct ctf_field *icmp,
 				     struct netsync_packet *pkt)
 {
 	uint32_t echo = integer(icmp, layout, ECHO_ID);
@@ -197,25 +192,25 @@ static unsigned int read_nested_icmp(const struct layout *layout,
 }
 
 /* Of its name, of which nothing else is asked than whether it is another one. */
-static uint64_t device_number(const bt_field *name)
+static uint64_t device_number(const struct ctf_field *name)
 {
-	/* Of an empty string, Babeltrace 2.0 gives what was there before. */
-	uint64_t len = bt_field_string_get_length(name);
+	const char *text;
+	uint64_t len = ctf_text(name, &text);
 
-	return len ? siphash_1_3((const uint8_t *)bt_field_string_get_value(name),
-				 len) : 0;
+	return len ? siphash_1_3((const uint8_t *)text, len) : 0;
 }
 
 static bool decode_nested(const struct ctf_decoder *decoder,
-			  const bt_field *payload, struct event_seen *seen)
+			  const struct ctf_field *payload,
+			  struct event_seen *seen)
 {
 	struct netsync_packet *pkt = &seen->pkt;
 	const struct layout *layout = &decoder->layout.fields;
-	const bt_field *network = member(payload, layout, NETWORK);
-	const bt_field *ip, *variant, *inner;
+	const struct ctf_field network = member(payload, layout, NETWORK);
+	struct ctf_field ip, variant, inner, device;
 	const struct transport *transport;
 	const struct header *header;
-	uint64_t option = bt_field_variant_get_selected_option_index(network);
+	uint64_t option = ctf_selected(&network);
 	unsigned int bytes = 0;
 
 	if (option >= MAX_OPTIONS)
@@ -223,40 +218,39 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 	header = &decoder->layout.headers[option];
 	if (header->family == AF_UNSPEC)
 		return false;
-	ip = bt_field_variant_borrow_selected_option_field_const(network);
+	ip = ctf_option(&network);
 	/* Later fragments have no TCP header, whatever is written there. */
 	if (header->family == AF_INET &&
-	    integer(ip, &header->ip, FRAG_OFF) & 0x1fff)
+	    integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;
-	variant = member(ip, &header->ip, TRANSPORT);
-	option = bt_field_variant_get_selected_option_index(variant);
+	variant = member(&ip, &header->ip, TRANSPORT);
+	option = ctf_selected(&variant);
 	if (option >= MAX_OPTIONS)
 		return false;
 	transport = &header->transport[option];
-	inner = bt_field_variant_borrow_selected_option_field_const(variant);
+	inner = ctf_option(&variant);
 	if (transport->protocol == IPPROTO_TCP)
-		bytes = read_nested_tcp(&transport->layout, inner, pkt);
+		bytes = read_nested_tcp(&transport->layout, &inner, pkt);
 	else if (transport->protocol == IPPROTO_UDP)
-		bytes = read_nested_udp(&transport->layout, inner, pkt);
+		bytes = read_nested_udp(&transport->layout, &inner, pkt);
 	else if (transport->protocol == IPPROTO_ICMP)
-		bytes = read_nested_icmp(&transport->layout, inner, pkt);
+		bytes = read_nested_icmp(&transport->layout, &inner, pkt);
 	if (!bytes)
 		return false;
 	pkt->dir = decoder->layout.kind->dir;
 	pkt->protocol = transport->protocol;
 	pkt->skb = integer(payload, layout, SKB);
 	pkt->fields |= NETSYNC_HAS_SKB;
-	read_network(pkt, header, ip, integer(payload, layout, LEN), bytes);
+	read_network(pkt, header, &ip, integer(payload, layout, LEN), bytes);
 	seen->at.place = decoder->layout.kind->place;
-	seen->at.device = device_number(member(payload, layout, DEVICE));
+	device = member(payload, layout, DEVICE);
+	seen->at.device = device_number(&device);
 	return true;
 }
 
-bool ctf_decode(const struct ctf_decoder *decoder, const bt_event *event,
-		struct event_seen *seen)
+bool ctf_decode(const struct ctf_decoder *decoder,
+		const struct ctf_field *payload, struct event_seen *seen)
 {
-	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-
 	memset(seen, 0, sizeof(*seen));
 	return decoder->layout.kind->protocol ?
 	       decode_flat(decoder, payload, seen) :

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From events in CTF traces to struct event_seen. */
+/* From fields of events in CTF traces to struct event_seen. */
 #ifndef NETSYNC_CTF_EVENT_H
 #define NETSYNC_CTF_EVENT_H
 
 #include <babeltrace2/babeltrace.h>
 
+#include "io/ctf/field.h"
 #include "io/packet/event.h"
 
 /* How to read the events of one event class; made once for each class. */
@@ -23,7 +24,7 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
 /* Fill in @seen but for host and time. False: it is of no use. */
-bool ctf_decode(const struct ctf_decoder *decoder, const bt_event *event,
-		struct event_seen *seen);
+bool ctf_decode(const struct ctf_decoder *decoder,
+		const struct ctf_field *payload, struct event_seen *seen);
 
 #endif

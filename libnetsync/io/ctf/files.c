@@ -150,6 +150,26 @@ const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 	return result;
 }
 
+const bt_value *ctf_read_metadata(const struct ctf_files *files,
+				  const char **text)
+{
+	bt_value *params = bt_value_map_create();
+	const bt_value *info = NULL, *value = NULL;
+
+	if (params && !bt_value_map_insert_string_entry(params, "path",
+							files->folder))
+		info = ctf_query(files, "metadata-info", params);
+	bt_value_put_ref(params);
+	if (info)
+		value = bt_value_map_borrow_entry_value_const(info, "text");
+	if (value) {
+		*text = bt_value_string_get(value);
+		return info;
+	}
+	bt_value_put_ref(info);
+	return NULL;
+}
+
 static int find_source(struct ctf_files *files, struct trace *trace)
 {
 	char *reason;

@@ -66,6 +66,10 @@ bt_graph *ctf_make_graph(const struct ctf_files *files,
 const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
+/* The text of the metadata, as long as what is returned is kept; NULL: as ctf_query(). */
+const bt_value *ctf_read_metadata(const struct ctf_files *files,
+				  const char **text);
+
 /* Set the ranges of the trace, where they are known. */
 void ctf_read_ranges(const struct ctf_files *files);
 

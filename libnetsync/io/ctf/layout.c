@@ -103,6 +103,12 @@ static bool is_address(const bt_field_class *class)
 	       (bits == 16 && num == 8);
 }
 
+static bool has_units(const bt_field_class *class)
+{
+	return bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_STATIC_ARRAY &&
+	       bt_field_class_array_static_get_length(class) == 8;
+}
+
 static bool fits(const bt_field_class *class, enum meaning meaning)
 {
 	bt_field_class_type type = bt_field_class_get_type(class);
@@ -146,6 +152,8 @@ static void look_up(struct layout *layout, const bt_field_class *class,
 			layout->at[n->meaning] = i;
 			if (is_integer(field) && is_signed(field))
 				layout->is_signed |= BIT(n->meaning);
+			if (has_units(field))
+				layout->has_units |= BIT(n->meaning);
 		}
 	}
 }

@@ -21,6 +21,7 @@
 struct layout {
 	uint64_t has;		/* a bit for each meaning */
 	uint64_t is_signed;
+	uint64_t has_units;	/* addresses of 8 units of 16 bits */
 	uint8_t at[NUM_MEANINGS];
 };
 

@@ -14,8 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/ctf/direct/direct.h"
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
+
+/* Events that are walked between two looks at the time. Chosen. */
+#define WALKED_AT_ONCE 64
 
 enum sink_status {
 	SINK_OK = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK,
@@ -31,6 +35,14 @@ struct stream {
 	uint64_t num_held;
 	bool begun;
 	bool ended;
+	/*
+	 * Its file, read directly, and the decoders of its events by their ids; NULL: its
+	 * messages are used, but for so many, which were walked before.
+	 */
+	struct walk *walk;
+	const struct ctf_decoder **by_id;
+	uint64_t num_ids;
+	struct walk_counts walked;
 };
 
 struct reading {
@@ -40,10 +52,31 @@ struct reading {
 	bt_graph *graph;
 	struct stream *streams;
 	uint64_t num_streams;
+	struct direct *direct;	/* NULL: nothing of it is read directly */
 	bool opened;
 	int64_t until_ns;
 	int error;		/* of a sink: its graph must not go on */
 };
+
+/* Is it before the end of the walk? */
+static bool was_walked(struct stream *stream, const bt_message *message)
+{
+	struct walk_counts *left = &stream->walked;
+
+	if (!left->packets && !left->events)
+		return false;
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+		left->packets -= left->packets > 0;
+		break;
+	case BT_MESSAGE_TYPE_EVENT:
+		left->events -= left->events > 0;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
 
 static int use_messages(struct stream *stream, const bt_message **messages,
 			uint64_t num)
@@ -54,7 +87,8 @@ static int use_messages(struct stream *stream, const bt_message **messages,
 		struct event_seen seen;
 
 		if (ret >= 0)
-			ret = ctf_stream_use(&stream->s, messages[i], &seen);
+			ret = was_walked(stream, messages[i]) ? 0 :
+			      ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0)
 			worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
 		bt_message_put_ref(messages[i]);
@@ -81,6 +115,110 @@ static int use_held(struct stream *stream)
 	return ret;
 }
 
+static enum sink_status end_stream(struct stream *stream)
+{
+	drop_held(stream);
+	stream->ended = true;
+	return SINK_END;
+}
+
+/* ---- directly ---------------------------------------------------------- */
+
+static bool index_decoders(struct stream *stream)
+{
+	const struct ctf_stream *s = &stream->s;
+
+	for (size_t i = 0; i < s->num_decoders; i++) {
+		const uint64_t id = bt_event_class_get_id(
+			ctf_decoder_class(s->decoders[i]));
+
+		if (id >= stream->num_ids)
+			stream->num_ids = id + 1;
+	}
+	stream->by_id = calloc(stream->num_ids, sizeof(*stream->by_id));
+	for (size_t i = 0; stream->by_id && i < s->num_decoders; i++)
+		stream->by_id[bt_event_class_get_id(
+			ctf_decoder_class(s->decoders[i]))] = s->decoders[i];
+	return stream->by_id;
+}
+
+/* Where it has times in nanoseconds, events of use, and a layout that is known. */
+static void try_directly(struct stream *stream, const bt_message *message)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(
+		bt_message_stream_beginning_borrow_stream_const(message));
+	const bt_clock_class *clock =
+		bt_stream_class_borrow_default_clock_class_const(class);
+	struct direct *direct = stream->in->direct;
+
+	if (!direct || !stream->s.usable || !stream->s.num_decoders ||
+	    bt_clock_class_get_frequency(clock) != 1000000000)
+		return;
+	stream->walk = direct_take(direct, stream->s.name, class);
+	if (stream->walk && !index_decoders(stream)) {
+		walk_free(stream->walk);
+		stream->walk = NULL;
+	}
+}
+
+static void use_walked(struct stream *stream, const struct walked *event)
+{
+	const uint64_t id = event->type->id;
+	const struct ctf_field payload = { .type = event->type->fields,
+					   .at = event->fields };
+	struct event_seen seen;
+
+	if (ctf_stream_use_event(&stream->s, id < stream->num_ids ?
+					     stream->by_id[id] : NULL,
+				 &payload, event->clock, &seen) > 0)
+		worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
+}
+
+/* What it lost since the last time. */
+static void count_losses(struct stream *stream)
+{
+	const struct walk_counts *now = walk_counts(stream->walk);
+	struct ctf_counts *counts = &stream->in->all.counts;
+
+	counts->lost_events += now->lost_events - stream->walked.lost_events;
+	counts->lost_packets += now->lost_packets - stream->walked.lost_packets;
+	stream->walked = *now;
+}
+
+/* As bt_message_iterator_next() gives some at a time: 1, or as walk_next() ends. */
+static int walk_on(struct stream *stream)
+{
+	struct walked event;
+	int ret = 1;
+
+	for (int i = 0; i < WALKED_AT_ONCE && ret > 0; i++) {
+		ret = walk_next(stream->walk, &event);
+		if (ret > 0)
+			use_walked(stream, &event);
+	}
+	worker_is_alive();
+	return ret;
+}
+
+/* Up to the end of the slice; where it ends before, messages take over. */
+static void walk(struct stream *stream)
+{
+	const struct ctf_stream *s = &stream->s;
+	int ret = 1;
+
+	while (ret > 0 && !(s->any && s->last_ns > stream->in->until_ns))
+		ret = walk_on(stream);
+	count_losses(stream);
+	if (ret > 0)
+		return;
+	walk_free(stream->walk);
+	stream->walk = NULL;
+	if (!ret)
+		end_stream(stream);
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
 /* Keep the first messages until it is known whose they are. */
 static int hold(struct stream *stream, const bt_message **messages,
 		uint64_t num)
@@ -95,6 +233,8 @@ static int hold(struct stream *stream, const bt_message **messages,
 			    BT_MESSAGE_TYPE_STREAM_BEGINNING) {
 			stream->begun = true;
 			ret = ctf_stream_begin(&stream->s, messages[i]);
+			if (!ret)
+				try_directly(stream, messages[i]);
 		}
 		if (stream->held)
 			stream->held[stream->num_held++] = messages[i];
@@ -122,13 +262,6 @@ static void warn_of_damage(struct stream *stream)
 	free(reason);
 }
 
-static enum sink_status end_stream(struct stream *stream)
-{
-	drop_held(stream);
-	stream->ended = true;
-	return SINK_END;
-}
-
 static enum sink_status sink_failed(struct stream *stream, int error)
 {
 	stream->in->error = error;
@@ -151,7 +284,7 @@ consume(bt_message_iterator *iterator, void *data)
 
 	if (stream->ended || in->error)
 		return (int)end_stream(stream);
-	if (!in->opened && stream->begun)
+	if ((!in->opened && stream->begun) || stream->walk)
 		return (int)SINK_AGAIN;
 	if (in->opened) {
 		ret = use_held(stream);
@@ -186,6 +319,9 @@ static int run(struct reading *in)
 	struct trace *trace = in->trace;
 	uint64_t waiting = 0, live = 0;
 
+	for (uint64_t i = 0; i < in->num_streams; i++)
+		if (in->opened && in->streams[i].walk)
+			walk(&in->streams[i]);
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		live += !in->streams[i].ended;
 	while (waiting < live) {
@@ -297,12 +433,30 @@ static void tell_read(struct reading *in)
 
 /* ---- reading ----------------------------------------------------------- */
 
+/* Of a damaged trace the good parts lie elsewhere: there is nothing to gain. */
+static struct direct *find_direct(const struct ctf_files *files)
+{
+	struct direct *direct = NULL;
+	const char *text;
+	const bt_value *info;
+
+	if (files->scratch)
+		return NULL;
+	info = ctf_read_metadata(files, &text);
+	if (info)
+		direct = direct_new(files->folder, text);
+	bt_value_put_ref(info);
+	bt_current_thread_clear_error();
+	return direct;
+}
+
 static int open_trace(struct reading *in, const struct ctf_files *files)
 {
 	struct trace *trace = in->trace;
 	const bt_component_source *source;
 	int ret;
 
+	in->direct = find_direct(files);
 	in->graph = ctf_make_graph(files, &source);
 	if (!in->graph || !add_sinks(in, source))
 		return io_fail(trace->io, -EIO, "%s: it cannot be opened (%s).",

@@ -227,11 +227,31 @@ static bool set_time(struct event_seen *seen, const struct ctf_identity *is,
 	       event_set_time(seen, time, shown);
 }
 
+static void note_time(struct ctf_stream *stream, int64_t time)
+{
+	if (!stream->any || time < stream->first_ns)
+		stream->first_ns = time;
+	if (!stream->any || time > stream->last_ns)
+		stream->last_ns = time;
+	stream->any = true;
+}
+
+static int decode(struct ctf_stream *stream, const struct ctf_decoder *decoder,
+		  const struct ctf_field *payload, int64_t time,
+		  struct event_seen *seen)
+{
+	return decoder && ctf_decode(decoder, payload, seen) &&
+	       set_time(seen, &stream->all->is, time);
+}
+
 static int use_event(struct ctf_stream *stream, const bt_message *message,
 		     struct event_seen *seen)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const bt_event_class *class = bt_event_borrow_class_const(event);
+	const struct ctf_field payload = {
+		.bt = bt_event_borrow_payload_field_const(event),
+	};
 	struct ctf_decoder *decoder = NULL;
 	int64_t time;
 	int ret;
@@ -248,18 +268,28 @@ static int use_event(struct ctf_stream *stream, const bt_message *message,
 		stream->all->counts.out_of_range++;
 		return 0;
 	}
-	if (!stream->any || time < stream->first_ns)
-		stream->first_ns = time;
-	if (!stream->any || time > stream->last_ns)
-		stream->last_ns = time;
-	stream->any = true;
-
+	note_time(stream, time);
 	for (size_t i = 0; i < stream->num_decoders && !decoder; i++)
 		if (ctf_decoder_class(stream->decoders[i]) == class)
 			decoder = stream->decoders[i];
-	if (!decoder || !ctf_decode(decoder, event, seen))
+	return decode(stream, decoder, &payload, time, seen);
+}
+
+int ctf_stream_use_event(struct ctf_stream *stream,
+			 const struct ctf_decoder *decoder,
+			 const struct ctf_field *payload, uint64_t clock_ns,
+			 struct event_seen *seen)
+{
+	int64_t time;
+
+	if (clock_ns > INT64_MAX ||
+	    __builtin_add_overflow(stream->all->is.epoch_ns, (int64_t)clock_ns,
+				   &time)) {
+		stream->all->counts.out_of_range++;
 		return 0;
-	return set_time(seen, &stream->all->is, time);
+	}
+	note_time(stream, time);
+	return decode(stream, decoder, payload, time, seen);
 }
 
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,

@@ -66,6 +66,15 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 		   struct event_seen *seen);
 
+/*
+ * The same of an event that was read elsewhere: its payload, the decoder for it or NULL,
+ * and what the clock showed (ns; frequency 10^9).
+ */
+int ctf_stream_use_event(struct ctf_stream *stream,
+			 const struct ctf_decoder *decoder,
+			 const struct ctf_field *payload, uint64_t clock_ns,
+			 struct event_seen *seen);
+
 /* Take over what is known: 0, or negative after io_fail(). */
 int ctf_identify(struct trace *trace, const struct ctf_identity *is);
 

@@ -106,20 +106,12 @@ static bool is_metadata(const struct ctf_files *files)
 static void look_at_metadata(const void *data)
 {
 	const struct ctf_files *files = data;
-	bt_value *params = bt_value_map_create();
-	const bt_value *info = NULL, *value = NULL;
-	const char *text = "";
+	const char *text;
+	const bt_value *info = ctf_read_metadata(files, &text);
 
-	if (params && !bt_value_map_insert_string_entry(params, "path",
-							files->folder))
-		info = ctf_query(files, "metadata-info", params);
-	if (info)
-		value = bt_value_map_borrow_entry_value_const(info, "text");
-	if (value)
-		text = bt_value_string_get(value);
-	if (has_clock(text))
+	if (info && has_clock(text))
 		worker_put(TRY_CLOCK, 0, "", 0);
-	else if (value && is_metadata(files))
+	else if (info && is_metadata(files))
 		worker_put(TRY_NO_CLOCK, 0, "", 0);
 }
 

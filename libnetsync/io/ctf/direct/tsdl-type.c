@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The text of metadata -> types. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/direct/tsdl.h"
+#include "util/array.h"
+
+/* ---- types --------------------------------------------------------------- */
+
+static struct type *new_type(struct parser *p, enum type_kind kind)
+{
+	struct type *type = calloc(1, sizeof(*type));
+
+	p->no_memory |= !type;
+	if (!type)
+		return NULL;
+	*type = (struct type){ .kind = kind,
+			       .align = 1,
+			       .slot = NO_SLOT,
+			       .older = p->out->types };
+	p->out->types = type;
+	return type;
+}
+
+static const struct type *find_alias(const struct parser *p, const char *name)
+{
+	for (size_t i = 0; i < p->out->num_aliases; i++)
+		if (!strcmp(p->out->aliases[i].name, name))
+			return p->out->aliases[i].type;
+	return NULL;
+}
+
+/* Takes @name. */
+bool tsdl_add_alias(struct parser *p, char *name, const struct type *type)
+{
+	struct type_alias *last;
+
+	if (!name || !type || p->out->num_aliases == MAX_ALIASES ||
+	    find_alias(p, name)) {
+		free(name);
+		return false;
+	}
+	last = array_add(&p->out->aliases, p->out->num_aliases, sizeof(*last));
+	if (!last) {
+		p->no_memory = true;
+		free(name);
+		return false;
+	}
+	*last = (struct type_alias){ name, type };
+	p->out->num_aliases++;
+	return true;
+}
+
+/* One that was given a name, of one word or several. */
+static const struct type *parse_named(struct parser *p)
+{
+	const struct type *type = NULL;
+	const char *end = p->at;
+	char full[NAME_SIZE];
+	size_t used = 0;
+
+	while (tsdl_add_word(p, full, &used, ' ')) {
+		/* The longest that is a name; what follows is the field's. */
+		if (find_alias(p, full)) {
+			type = find_alias(p, full);
+			end = p->at;
+		}
+	}
+	p->at = end;
+	return type;
+}
+
+static bool parse_align(struct parser *p, struct type *type)
+{
+	uint64_t bits;
+
+	if (!tsdl_count(p, MAX_ALIGN, &bits) || !bits || bits & (bits - 1))
+		return false;
+	if (bits > type->align)
+		type->align = bits;
+	return true;
+}
+
+bool tsdl_order(struct parser *p, struct type *type)
+{
+	if (tsdl_take_word(p, "be") || tsdl_take_word(p, "network"))
+		type->is_big_endian = true;
+	else if (tsdl_take_word(p, "le"))
+		type->is_big_endian = false;
+	else
+		return tsdl_take_word(p, "native");
+	return true;
+}
+
+static bool parse_signed(struct parser *p, struct type *type)
+{
+	uint64_t is;
+
+	if (tsdl_take_word(p, "true"))
+		type->is_signed = true;
+	else if (tsdl_count(p, 1, &is))
+		type->is_signed = is;
+	else
+		return tsdl_take_word(p, "false");
+	return true;
+}
+
+static bool parse_encoding(struct parser *p, struct type *type)
+{
+	type->is_text = !tsdl_take_word(p, "none");
+	return !type->is_text || tsdl_take_word(p, "UTF8") ||
+	       tsdl_take_word(p, "ASCII") || tsdl_take_word(p, "utf8") ||
+	       tsdl_take_word(p, "ascii");
+}
+
+static bool parse_map(struct parser *p, struct type *type)
+{
+	type->is_clock = true;
+	return tsdl_take_word(p, "clock") && tsdl_take(p, ".") &&
+	       tsdl_word_length(p) && (p->at += tsdl_word_length(p)) &&
+	       tsdl_take(p, ".") && tsdl_take_word(p, "value");
+}
+
+static bool parse_base(struct parser *p, struct type *type)
+{
+	uint64_t base;
+
+	(void)type;
+	return tsdl_count(p, 36, &base) || tsdl_take_word(p, "decimal") ||
+	       tsdl_take_word(p, "hex") || tsdl_take_word(p, "octal") ||
+	       tsdl_take_word(p, "binary");
+}
+
+static bool parse_size(struct parser *p, struct type *type)
+{
+	return tsdl_count(p, 64, &type->size) && type->size;
+}
+
+/* Of a floating-point number: of its two parts, one after the other. */
+static bool parse_digits(struct parser *p, struct type *type)
+{
+	uint64_t bits;
+
+	if (!tsdl_count(p, 64, &bits))
+		return false;
+	type->size += bits;
+	return true;
+}
+
+static const struct attribute {
+	const char *name;
+	bool (*parse)(struct parser *p, struct type *type);
+} integer_attributes[] = {
+	{ "size", parse_size }, { "align", parse_align },
+	{ "signed", parse_signed }, { "byte_order", tsdl_order },
+	{ "base", parse_base }, { "encoding", parse_encoding },
+	{ "map", parse_map }, { NULL, NULL },
+}, float_attributes[] = {
+	{ "exp_dig", parse_digits }, { "mant_dig", parse_digits },
+	{ "align", parse_align }, { "byte_order", tsdl_order }, { NULL, NULL },
+}, string_attributes[] = {
+	{ "encoding", parse_encoding }, { NULL, NULL },
+};
+
+static bool parse_attributes(struct parser *p, struct type *type,
+			     const struct attribute *known)
+{
+	while (!tsdl_take(p, "}")) {
+		const struct attribute *a = known;
+
+		while (a->name && !tsdl_take_word(p, a->name))
+			a++;
+		if (!a->name || !tsdl_take(p, "=") || !a->parse(p, type) ||
+		    !tsdl_take(p, ";"))
+			return false;
+	}
+	return true;
+}
+
+static const struct type *parse_integer(struct parser *p)
+{
+	struct type *type = new_type(p, TYPE_INTEGER);
+
+	if (!type || !tsdl_take(p, "{"))
+		return NULL;
+	/* 0: nothing says it. */
+	type->align = 0;
+	type->is_big_endian = p->big_endian;
+	if (!parse_attributes(p, type, integer_attributes) || !type->size)
+		return NULL;
+	if (!type->align)
+		type->align = type->size % 8 ? 1 : 8;
+	type_finish(type);
+	return type;
+}
+
+static const struct type *parse_float(struct parser *p)
+{
+	struct type *type = new_type(p, TYPE_FLOAT);
+
+	if (!type || !tsdl_take(p, "{"))
+		return NULL;
+	type->is_big_endian = p->big_endian;
+	if (!parse_attributes(p, type, float_attributes) ||
+	    (type->size != 32 && type->size != 64))
+		return NULL;
+	if (type->align < 8)
+		return NULL;
+	type_finish(type);
+	return type;
+}
+
+static const struct type *parse_string(struct parser *p)
+{
+	struct type *type = new_type(p, TYPE_STRING);
+
+	if (!type || (tsdl_take(p, "{") &&
+		      !parse_attributes(p, type, string_attributes)))
+		return NULL;
+	type->align = 8;
+	return type;
+}
+
+/* ---- enumerations -------------------------------------------------------- */
+
+static bool parse_label(struct parser *p, struct type *type, int64_t *next)
+{
+	int64_t lo = *next, hi;
+	struct type_label *last;
+	char *text = tsdl_quoted(p);
+
+	if (!text)
+		text = tsdl_name(p);
+	if (!text || type->num_labels == MAX_LABELS) {
+		free(text);
+		return false;
+	}
+	hi = lo;
+	if ((tsdl_take(p, "=") && !(tsdl_number(p, &lo) && (hi = lo, true))) ||
+	    (tsdl_take(p, "...") && !tsdl_number(p, &hi)))
+		goto fail;
+	*next = (int64_t)((uint64_t)hi + 1);
+	last = array_add(&type->labels, type->num_labels, sizeof(*last));
+	if (!last) {
+		p->no_memory = true;
+		goto fail;
+	}
+	*last = (struct type_label){ text, (uint64_t)lo, (uint64_t)hi };
+	type->num_labels++;
+	return true;
+fail:
+	free(text);
+	return false;
+}
+
+static const struct type *parse_enum(struct parser *p)
+{
+	const struct type *base;
+	struct type *type, *older;
+	int64_t next = 0;
+
+	if (!tsdl_take(p, ":"))
+		return NULL;
+	base = tsdl_take_word(p, "integer") ? parse_integer(p) : parse_named(p);
+	if (!base || base->kind != TYPE_INTEGER || base->is_enum ||
+	    !tsdl_take(p, "{"))
+		return NULL;
+	type = new_type(p, TYPE_INTEGER);
+	if (!type)
+		return NULL;
+	older = type->older;
+	*type = *base;
+	type->older = older;
+	type->is_enum = true;
+	while (!tsdl_take(p, "}")) {
+		if (!parse_label(p, type, &next))
+			return NULL;
+		if (!tsdl_take(p, ",") && (tsdl_skip_space(p), *p->at != '}'))
+			return NULL;
+	}
+	return type;
+}
+
+/* ---- structures ---------------------------------------------------------- */
+
+/* Takes @name. */
+static bool add_member(struct parser *p, struct type *type, char *name,
+		       const struct type *inner)
+{
+	struct type_member *last = NULL;
+
+	if (name && inner) {
+		last = array_add(&type->members, type->num_members,
+				 sizeof(*last));
+		p->no_memory |= !last;
+	}
+	if (!last) {
+		free(name);
+		return false;
+	}
+	*last = (struct type_member){ .name = name,
+				      .type = inner,
+				      .slot = NO_SLOT };
+	type->num_members++;
+	return true;
+}
+
+/* Tracers protect names with a leading underscore, where they are used as well. */
+static struct type_member *find_member(const struct parser *p, const char *name)
+{
+	for (int depth = p->depth; depth-- > 0;) {
+		struct type *type = p->open[depth];
+
+		for (size_t i = type->num_members;
+		     type->kind == TYPE_STRUCT && i-- > 0;)
+			if (!strcmp(type->members[i].name, name))
+				return &type->members[i];
+	}
+	return NULL;
+}
+
+/* The slot of an integer that was before; NO_SLOT: there is none. */
+static int find_slot(struct parser *p, const char *name,
+		     const struct type **type)
+{
+	struct type_member *m = name ? find_member(p, name) : NULL;
+
+	if (!m || m->type->kind != TYPE_INTEGER)
+		return NO_SLOT;
+	*type = m->type;
+	if (m->slot == NO_SLOT && p->out->num_slots < MAX_SLOTS)
+		m->slot = p->out->num_slots++;
+	return m->slot;
+}
+
+/* Where names are written inside of brackets. */
+static int parse_slot(struct parser *p, const struct type **type)
+{
+	char *text = tsdl_name(p);
+	const int slot = find_slot(p, text, type);
+
+	free(text);
+	return slot;
+}
+
+/* Of one array, not of several: no tracer writes arrays of arrays. */
+static const struct type *parse_brackets(struct parser *p,
+					 const struct type *element)
+{
+	const struct type *length;
+	struct type *type;
+
+	if (!tsdl_take(p, "["))
+		return element;
+	type = new_type(p, TYPE_ARRAY);
+	if (!type)
+		return NULL;
+	type->element = element;
+	type->align = element->align;
+	type->is_text = element->kind == TYPE_INTEGER && element->is_text;
+	if (!tsdl_count(p, UINT32_MAX, &type->length)) {
+		type->kind = TYPE_SEQUENCE;
+		type->slot = parse_slot(p, &length);
+		if (type->slot == NO_SLOT || length->is_signed)
+			return NULL;
+	}
+	type_finish(type);
+	return tsdl_take(p, "]") ? type : NULL;
+}
+
+/* Of a structure, or options. */
+static bool parse_members(struct parser *p, struct type *type)
+{
+	if (p->depth == MAX_DEPTH)
+		return false;
+	p->open[p->depth++] = type;
+	while (!tsdl_take(p, "}")) {
+		const struct type *inner = tsdl_type(p);
+		char *text = inner ? tsdl_name(p) : NULL;
+
+		if (text)
+			inner = parse_brackets(p, inner);
+		if (!add_member(p, type, text, inner) || !tsdl_take(p, ";"))
+			return false;
+		if (type->kind == TYPE_STRUCT && inner->align > type->align)
+			type->align = inner->align;
+	}
+	p->depth--;
+	return true;
+}
+
+const struct type *tsdl_structure(struct parser *p)
+{
+	char full[NAME_SIZE] = "struct ";
+	const size_t before = strlen(full), length = tsdl_word_length(p);
+	struct type *type;
+
+	if (length >= sizeof(full) - before)
+		return NULL;
+	memcpy(full + before, p->at, length);
+	p->at += length;
+	if (!tsdl_take(p, "{"))
+		return length ? find_alias(p, full) : NULL;
+	type = new_type(p, TYPE_STRUCT);
+	if (!type || !parse_members(p, type) ||
+	    (tsdl_take_word(p, "align") &&
+	     !(tsdl_take(p, "(") && parse_align(p, type) && tsdl_take(p, ")"))))
+		return NULL;
+	type_finish(type);
+	if (length &&
+	    !tsdl_add_alias(p, tsdl_copy(p, full, sizeof(full)), type))
+		return NULL;
+	return type;
+}
+
+/* An option is chosen by the label that has its name. */
+static bool find_options(struct parser *p, struct type *variant)
+{
+	const struct type *tag = variant->tag;
+
+	if (variant->num_members > MAX_OPTIONS)
+		return false;
+	variant->options = malloc((tag->num_labels + 1) *
+				  sizeof(*variant->options));
+	p->no_memory |= !variant->options;
+	for (size_t i = 0; variant->options && i < tag->num_labels; i++) {
+		variant->options[i] = -1;
+		for (size_t j = 0; j < variant->num_members; j++)
+			if (!strcmp(tag->labels[i].name,
+				    variant->members[j].name))
+				variant->options[i] = j;
+	}
+	return variant->options;
+}
+
+static const struct type *parse_variant(struct parser *p)
+{
+	struct type *type = new_type(p, TYPE_VARIANT);
+
+	if (!type || !tsdl_take(p, "<"))
+		return NULL;
+	type->slot = parse_slot(p, &type->tag);
+	if (type->slot == NO_SLOT || !type->tag->is_enum ||
+	    !tsdl_take(p, ">") || !tsdl_take(p, "{") ||
+	    !parse_members(p, type) || !find_options(p, type))
+		return NULL;
+	return type;
+}
+
+const struct type *tsdl_type(struct parser *p)
+{
+	static const struct {
+		const char *word;
+		const struct type *(*parse)(struct parser *p);
+	} kinds[] = {
+		{ "integer", parse_integer },
+		{ "floating_point", parse_float },
+		{ "string", parse_string },
+		{ "enum", parse_enum },
+		{ "struct", tsdl_structure },
+		{ "variant", parse_variant },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (tsdl_take_word(p, kinds[i].word))
+			return kinds[i].parse(p);
+	return parse_named(p);
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The text of metadata -> what is in its blocks: trace, streams, events. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/direct/tsdl.h"
+#include "util/array.h"
+
+/* ---- blocks -------------------------------------------------------------- */
+
+static bool parse_alias(struct parser *p)
+{
+	const struct type *type = tsdl_type(p);
+	char full[NAME_SIZE];
+	size_t used = 0;
+
+	if (!type || !tsdl_take(p, ":="))
+		return false;
+	while (tsdl_add_word(p, full, &used, ' '))
+		;
+	return used && tsdl_add_alias(p, tsdl_copy(p, full, used), type) &&
+	       tsdl_take(p, ";");
+}
+
+/* Names of entries have dots. */
+static bool take_entry(struct parser *p, char full[NAME_SIZE])
+{
+	size_t used = 0;
+
+	while (tsdl_add_word(p, full, &used, '.'))
+		if (!tsdl_take(p, "."))
+			return true;
+	return false;
+}
+
+/* What is not needed: a number, a text or words. */
+static bool skip_value(struct parser *p)
+{
+	char full[NAME_SIZE], *text;
+	int64_t value;
+
+	tsdl_skip_space(p);
+	if (*p->at != '"')
+		return tsdl_number(p, &value) || take_entry(p, full);
+	/* It may have anything in it. */
+	for (text = (char *)p->at + 1; *text && *text != '"'; text++)
+		if (*text == '\\' && !*++text)
+			return false;
+	p->at = text + !!*text;
+	return *text == '"';
+}
+
+/* What one block can say. */
+struct block {
+	uint64_t id, stream_id;
+	bool has_id;
+	char *name, *uuid;
+	const struct type *packet_header, *packet_context, *event_header,
+		*event_context, *context, *fields;
+};
+
+static bool take_value(struct parser *p, struct block *b, const char *entry)
+{
+	char **text = !strcmp(entry, "name")   ? &b->name
+		      : !strcmp(entry, "uuid") ? &b->uuid
+					       : NULL;
+
+	if (!strcmp(entry, "id"))
+		return b->has_id = tsdl_count(p, UINT64_MAX, &b->id);
+	if (!strcmp(entry, "stream_id"))
+		return tsdl_count(p, UINT64_MAX, &b->stream_id);
+	if (!text)
+		return skip_value(p);
+	if (*text)
+		return false;
+	*text = tsdl_quoted(p);
+	return *text;
+}
+
+static bool take_type(struct parser *p, struct block *b, const char *entry)
+{
+	const struct {
+		const char *entry;
+		const struct type **type;
+	} all[] = {
+		{ "packet.header", &b->packet_header },
+		{ "packet.context", &b->packet_context },
+		{ "event.header", &b->event_header },
+		{ "event.context", &b->event_context },
+		{ "context", &b->context },
+		{ "fields", &b->fields },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(entry, all[i].entry))
+			continue;
+		if (*all[i].type)
+			return false;
+		*all[i].type = tsdl_type(p);
+		return *all[i].type && (*all[i].type)->kind == TYPE_STRUCT;
+	}
+	return false;
+}
+
+static bool parse_block(struct parser *p, struct block *b)
+{
+	char entry[NAME_SIZE];
+
+	if (!tsdl_take(p, "{"))
+		return false;
+	while (!tsdl_take(p, "}")) {
+		if (!take_entry(p, entry))
+			return false;
+		if (tsdl_take(p, ":=")
+			    ? !take_type(p, b, entry)
+			    : !tsdl_take(p, "=") || !take_value(p, b, entry))
+			return false;
+		if (!tsdl_take(p, ";"))
+			return false;
+	}
+	return tsdl_take(p, ";");
+}
+
+static bool add_stream(struct parser *p, const struct block *b)
+{
+	struct metadata *out = p->out;
+	struct stream_type *last;
+
+	if (!b->packet_context || !b->event_header ||
+	    metadata_stream(out, b->id))
+		return false;
+	last = array_add(&out->streams, out->num_streams, sizeof(*last));
+	p->no_memory |= !last;
+	if (!last)
+		return false;
+	*last = (struct stream_type){ .id = b->id,
+				      .packet_context = b->packet_context,
+				      .event_header = b->event_header,
+				      .event_context = b->event_context };
+	out->num_streams++;
+	return true;
+}
+
+/* Takes the name. */
+static bool add_event(struct parser *p, struct block *b)
+{
+	struct metadata *out = p->out;
+	struct event_type *last;
+
+	if (!b->name || !b->has_id)
+		return false;
+	last = array_add(&out->events, out->num_events, sizeof(*last));
+	p->no_memory |= !last;
+	if (!last)
+		return false;
+	*last = (struct event_type){ b->stream_id, b->id, b->name, b->context,
+				     b->fields };
+	b->name = NULL;
+	out->num_events++;
+	return true;
+}
+
+static bool add_trace(struct parser *p, struct block *b)
+{
+	if (p->out->packet_header || !b->packet_header)
+		return false;
+	p->out->packet_header = b->packet_header;
+	p->out->uuid = b->uuid;
+	b->uuid = NULL;
+	return true;
+}
+
+static bool take_block(struct parser *p)
+{
+	struct block b = { 0 };
+	bool ok;
+
+	if (tsdl_take_word(p, "trace"))
+		ok = parse_block(p, &b) && add_trace(p, &b);
+	else if (tsdl_take_word(p, "stream"))
+		ok = parse_block(p, &b) && add_stream(p, &b);
+	else if (tsdl_take_word(p, "event"))
+		ok = parse_block(p, &b) && add_event(p, &b);
+	else
+		ok = (tsdl_take_word(p, "env") || tsdl_take_word(p, "clock")) &&
+		     parse_block(p, &b);
+	free(b.name);
+	free(b.uuid);
+	return ok;
+}
+
+static bool parse_all(struct parser *p)
+{
+	for (;;) {
+		tsdl_skip_space(p);
+		if (!*p->at)
+			return true;
+		if (tsdl_take_word(p, "typealias") ? !parse_alias(p)
+		    : tsdl_take_word(p, "struct")
+			    ? !(tsdl_structure(p) && tsdl_take(p, ";"))
+			    : !take_block(p))
+			return false;
+	}
+}
+
+/* ---- the interface ------------------------------------------------------- */
+
+/* It is needed before the first integer; LTTng writes it so in one place only. */
+static bool find_order(struct parser *p, const char *text)
+{
+	static const char words[] = "\tbyte_order = ";
+	const char *at = strstr(text, words);
+	struct type order = { 0 };
+
+	if (!at)
+		return false;
+	p->at = at + sizeof(words) - 1;
+	if (!tsdl_take_word(p, "native") && !tsdl_order(p, &order))
+		return false;
+	p->big_endian = order.is_big_endian;
+	return tsdl_take(p, ";") && !strstr(p->at, words);
+}
+
+/* The events of a stream by their ids, of which LTTng gives the first ones. */
+static bool index_events(struct parser *p, struct stream_type *stream)
+{
+	const struct metadata *out = p->out;
+
+	for (size_t i = 0; i < out->num_events; i++) {
+		const struct event_type *e = &out->events[i];
+
+		if (e->stream_id != stream->id)
+			continue;
+		if (e->id > MAX_EVENT_ID)
+			return false;
+		if (e->id >= stream->num_events)
+			stream->num_events = e->id + 1;
+	}
+	stream->events = calloc(stream->num_events + 1,
+				sizeof(*stream->events));
+	p->no_memory |= !stream->events;
+	for (size_t i = 0; stream->events && i < out->num_events; i++) {
+		const struct event_type *e = &out->events[i];
+
+		if (e->stream_id != stream->id)
+			continue;
+		if (stream->events[e->id])
+			return false;
+		stream->events[e->id] = e;
+	}
+	return stream->events;
+}
+
+static bool index_all(struct parser *p)
+{
+	for (size_t i = 0; i < p->out->num_streams; i++)
+		if (!index_events(p, &p->out->streams[i]))
+			return false;
+	return true;
+}
+
+int metadata_parse(struct metadata *metadata, const char *text)
+{
+	struct parser p = { .out = metadata };
+
+	memset(metadata, 0, sizeof(*metadata));
+	if (!find_order(&p, text))
+		return -ENOTSUP;
+	p.at = text;
+	if (parse_all(&p) && metadata->packet_header && index_all(&p))
+		return 0;
+	return p.no_memory ? -ENOMEM : -ENOTSUP;
+}
+
+static void free_type(struct type *type)
+{
+	/* Those of an enumeration's integer are not shared: it has none. */
+	for (size_t i = 0; i < type->num_labels; i++)
+		free(type->labels[i].name);
+	free(type->labels);
+	for (size_t i = 0; i < type->num_members; i++)
+		free(type->members[i].name);
+	free(type->members);
+	free(type->options);
+	free(type);
+}
+
+void metadata_release(struct metadata *metadata)
+{
+	while (metadata->types) {
+		struct type *type = metadata->types;
+
+		metadata->types = type->older;
+		free_type(type);
+	}
+	for (size_t i = 0; i < metadata->num_aliases; i++)
+		free(metadata->aliases[i].name);
+	free(metadata->aliases);
+	for (size_t i = 0; i < metadata->num_events; i++)
+		free(metadata->events[i].name);
+	free(metadata->events);
+	for (size_t i = 0; i < metadata->num_streams; i++)
+		free(metadata->streams[i].events);
+	free(metadata->streams);
+	free(metadata->uuid);
+	memset(metadata, 0, sizeof(*metadata));
+}
+
+const struct stream_type *metadata_stream(const struct metadata *metadata,
+					  uint64_t id)
+{
+	for (size_t i = 0; i < metadata->num_streams; i++)
+		if (metadata->streams[i].id == id)
+			return &metadata->streams[i];
+	return NULL;
+}

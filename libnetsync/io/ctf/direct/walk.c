@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Packets of a stream file, by their types -> events. CTF 1.8, 5 and 6.
+ *
+ * Only what is usual is walked. Whatever else is met ends the walk, as it is for
+ * libbabeltrace2 to say what is wrong there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/ctf/direct/walk.h"
+
+/* What packets begin with (CTF 1.8, 5.1). */
+#define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
+#define BYTE 8		   /* bits */
+#define NOTHING UINT64_MAX /* a counter that was not there */
+#define UUID_SIZE 16
+
+/* What its header and context say of a packet. */
+struct packet {
+	uint64_t magic, stream_id, instance;
+	uint64_t content_bits, bits;
+	uint64_t begin; /* what the clock showed */
+	uint64_t number, discarded;
+};
+
+struct walk {
+	const struct metadata *metadata;
+	const struct stream_type *stream;
+	const uint8_t *data;
+	uint64_t size; /* bytes */
+	uint64_t next; /* bytes: where a packet begins that was not walked */
+	bool in_packet;
+	struct packet packet;
+	struct cursor at;
+	uint64_t clock;
+	struct walk_counts counts;
+	uint64_t slots[]; /* metadata.num_slots */
+};
+
+/* ---- packets ------------------------------------------------------------- */
+
+/* Names that are given to what the header or the context say. */
+struct named {
+	const char *name;
+	size_t at; /* in struct packet */
+	bool may_be_clock;
+};
+
+#define NAMED(name_, field_, clock_)                                  \
+	{                                                             \
+		.name = name_, .at = offsetof(struct packet, field_), \
+		.may_be_clock = clock_                                \
+	}
+
+static const struct named header_names[] = {
+	NAMED("magic", magic, false),
+	NAMED("stream_id", stream_id, false),
+	NAMED("stream_instance_id", instance, false),
+	{ NULL, 0, false },
+};
+
+static const struct named context_names[] = {
+	NAMED("timestamp_begin", begin, true),
+	NAMED("content_size", content_bits, false),
+	NAMED("packet_size", bits, false),
+	NAMED("packet_seq_num", number, false),
+	NAMED("events_discarded", discarded, false),
+	{ NULL, 0, false },
+};
+
+struct taking {
+	struct packet *packet;
+	const struct named *names;
+};
+
+static bool take_integer(void *data, const char *name, const struct type *type,
+			 uint64_t value)
+{
+	const struct taking *t = data;
+
+	for (const struct named *n = t->names; n->name; n++) {
+		if (strcmp(name, n->name))
+			continue;
+		memcpy((char *)t->packet + n->at, &value, sizeof(value));
+		/* Part of a clock would have to be made whole by what was before. */
+		return !type->is_signed &&
+		       (n->may_be_clock ? type->is_clock && type->size == 64
+					: !type->is_clock);
+	}
+	/* Of the end, the clock is not needed. */
+	return !type->is_clock || !strcmp(name, "timestamp_end");
+}
+
+static unsigned int hex(char c)
+{
+	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+/* A packet says which trace it is of. */
+static bool is_of_trace(const struct metadata *metadata, struct cursor c)
+{
+	const struct type *header = metadata->packet_header;
+	const char *uuid = metadata->uuid;
+	const uint8_t *bytes;
+	size_t i = 0;
+
+	while (i < header->num_members &&
+	       strcmp(header->members[i].name, "uuid"))
+		i++;
+	if (i == header->num_members || !uuid)
+		return true;
+	if (header->members[i].type->kind != TYPE_ARRAY ||
+	    header->members[i].type->size != UUID_SIZE * BYTE ||
+	    !type_enter(header, &c, i) || c.end - c.at < UUID_SIZE * BYTE)
+		return false;
+	bytes = c.data + c.at / BYTE;
+	for (int byte = 0; byte < UUID_SIZE; byte++, uuid += 2) {
+		if (*uuid == '-')
+			uuid++;
+		if (strspn(uuid, "0123456789abcdefABCDEF") < 2 ||
+		    bytes[byte] != (hex(uuid[0]) << 4 | hex(uuid[1])))
+			return false;
+	}
+	return !*uuid;
+}
+
+/* With the cursor at its beginning. */
+static bool read_packet(const struct walk *walk, struct cursor *c,
+			struct packet *packet)
+{
+	struct taking header = { packet, header_names };
+	struct taking context = { packet, context_names };
+	const struct stream_type *stream;
+
+	*packet = (struct packet){ .magic = PACKET_MAGIC,
+				   .instance = NOTHING,
+				   .content_bits = NOTHING,
+				   .begin = NOTHING,
+				   .number = NOTHING,
+				   .discarded = NOTHING };
+	if (!is_of_trace(walk->metadata, *c) ||
+	    !type_visit(walk->metadata->packet_header, c, take_integer,
+			&header))
+		return false;
+	stream = metadata_stream(walk->metadata, packet->stream_id);
+	return stream && packet->magic == PACKET_MAGIC &&
+	       type_visit(stream->packet_context, c, take_integer, &context) &&
+	       packet->begin != NOTHING && packet->bits % BYTE == 0 &&
+	       packet->content_bits <= packet->bits && packet->bits <= c->end &&
+	       c->at <= packet->content_bits;
+}
+
+/* Counters go up; where they do not, it is for others to say what that means. */
+static bool count_losses(struct walk *walk, const struct packet *packet)
+{
+	const struct packet *last = &walk->packet;
+	struct walk_counts *counts = &walk->counts;
+	const bool is_first = !counts->packets;
+
+	if (!is_first &&
+	    (packet->discarded < last->discarded ||
+	     packet->number < last->number ||
+	     (packet->number == last->number && packet->number != NOTHING)))
+		return false;
+	/* Before the first packet, how many is not known. */
+	if (packet->discarded != NOTHING)
+		counts->lost_events += is_first ? packet->discarded > 0
+						: packet->discarded -
+							  last->discarded;
+	if (packet->number != NOTHING && !is_first)
+		counts->lost_packets += packet->number - last->number - 1;
+	return true;
+}
+
+static struct cursor cursor_at(struct walk *walk, uint64_t byte)
+{
+	return (struct cursor){ .data = walk->data + byte,
+				.end = (walk->size - byte) * BYTE,
+				.slots = walk->slots };
+}
+
+static bool begin_packet(struct walk *walk)
+{
+	struct cursor c = cursor_at(walk, walk->next);
+	struct packet packet = { 0 };
+
+	if (!read_packet(walk, &c, &packet) ||
+	    packet.stream_id != walk->stream->id ||
+	    packet.instance != walk->packet.instance ||
+	    !count_losses(walk, &packet))
+		return false;
+	walk->counts.packets++;
+	walk->packet = packet;
+	walk->clock = packet.begin;
+	walk->next += packet.bits / BYTE;
+	c.end = packet.content_bits;
+	walk->at = c;
+	walk->in_packet = true;
+	return true;
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+struct event_head {
+	uint64_t id;
+	uint64_t clock;
+};
+
+/* A part of the clock is the lower part of what it shows, which never goes back. */
+static uint64_t clock_after(uint64_t clock, uint64_t part, uint64_t bits)
+{
+	uint64_t mask;
+
+	if (bits == 64)
+		return part;
+	mask = (UINT64_C(1) << bits) - 1;
+	return (clock & ~mask) + (part < (clock & mask) ? mask + 1 : 0) + part;
+}
+
+static bool take_head(void *data, const char *name, const struct type *type,
+		      uint64_t value)
+{
+	struct event_head *head = data;
+
+	if (!strcmp(name, "id"))
+		head->id = value;
+	if (type->is_clock)
+		head->clock = clock_after(head->clock, value, type->size);
+	return !(type->is_clock && type->is_signed);
+}
+
+static bool skip_if_any(const struct type *type, struct cursor *c)
+{
+	return !type || type_skip(type, c);
+}
+
+static bool read_event(struct walk *walk, struct walked *event)
+{
+	const struct stream_type *stream = walk->stream;
+	struct event_head head = { .clock = walk->clock };
+	struct cursor c = walk->at;
+	const struct event_type *type;
+
+	if (!type_visit(stream->event_header, &c, take_head, &head) ||
+	    head.id >= stream->num_events || !stream->events[head.id])
+		return false;
+	type = stream->events[head.id];
+	if (!skip_if_any(stream->event_context, &c) ||
+	    !skip_if_any(type->context, &c))
+		return false;
+	event->type = type;
+	event->clock = head.clock;
+	event->fields = c;
+	/* One that takes no place would be there for ever. */
+	if (!skip_if_any(type->fields, &c) || c.at == walk->at.at)
+		return false;
+	walk->at = c;
+	walk->clock = head.clock;
+	walk->counts.events++;
+	return true;
+}
+
+int walk_next(struct walk *walk, struct walked *event)
+{
+	while (!walk->in_packet || walk->at.at == walk->at.end) {
+		walk->in_packet = false;
+		if (walk->next == walk->size)
+			return 0;
+		if (!begin_packet(walk))
+			return -EILSEQ;
+	}
+	return read_event(walk, event) ? 1 : -EILSEQ;
+}
+
+/* ---- the interface ------------------------------------------------------- */
+
+static bool map_file(struct walk *walk, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *data = MAP_FAILED;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (uint64_t)st.st_size <= SIZE_MAX / BYTE)
+		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (data == MAP_FAILED)
+		return false;
+	walk->data = data;
+	walk->size = st.st_size;
+	return true;
+}
+
+struct walk *walk_new(const struct metadata *metadata, const char *path)
+{
+	struct walk *walk = calloc(1, sizeof(*walk) +
+					      metadata->num_slots *
+						      sizeof(walk->slots[0]));
+	struct packet first = { 0 };
+	struct cursor c;
+
+	if (!walk)
+		return NULL;
+	walk->metadata = metadata;
+	if (map_file(walk, path)) {
+		c = cursor_at(walk, 0);
+		if (read_packet(walk, &c, &first)) {
+			walk->stream = metadata_stream(metadata,
+						       first.stream_id);
+			walk->packet.instance = first.instance;
+			return walk;
+		}
+	}
+	walk_free(walk);
+	return NULL;
+}
+
+void walk_free(struct walk *walk)
+{
+	if (!walk)
+		return;
+	if (walk->data)
+		munmap((void *)walk->data, walk->size);
+	free(walk);
+}
+
+void walk_identify(const struct walk *walk, uint64_t *stream_id,
+		   uint64_t *instance)
+{
+	*stream_id = walk->stream->id;
+	*instance = walk->packet.instance;
+}
+
+const struct walk_counts *walk_counts(const struct walk *walk)
+{
+	return &walk->counts;
+}

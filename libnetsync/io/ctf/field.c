@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A field of an event -> its members, elements, and what it holds. */
+#include <string.h>
+
+#include "io/ctf/field.h"
+
+struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index)
+{
+	struct ctf_field member = *structure;
+
+	if (structure->bt) {
+		member.bt =
+			bt_field_structure_borrow_member_field_by_index_const(
+				structure->bt, index);
+		return member;
+	}
+	member.type = structure->type->members[index].type;
+	/* All of the event was walked before. */
+	type_enter(structure->type, &member.at, index);
+	return member;
+}
+
+uint64_t ctf_integer(const struct ctf_field *field, bool is_signed)
+{
+	struct cursor at = field->at;
+	uint64_t value = 0;
+
+	if (!field->bt)
+		type_read(field->type, &at, &value);
+	else if (is_signed)
+		value = bt_field_integer_signed_get_value(field->bt);
+	else
+		value = bt_field_integer_unsigned_get_value(field->bt);
+	return value;
+}
+
+static uint64_t read_elements(const struct ctf_field *array, uint64_t *values,
+			      uint64_t most)
+{
+	const struct type *type = array->type;
+	const uint64_t num = type->kind == TYPE_ARRAY
+				     ? type->length
+				     : array->at.slots[type->slot];
+	struct cursor at = array->at;
+
+	for (uint64_t i = 0; i < num && i < most; i++)
+		type_read(type->element, &at, &values[i]);
+	return num;
+}
+
+uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values,
+		      uint64_t most)
+{
+	uint64_t num;
+
+	if (!array->bt)
+		return read_elements(array, values, most);
+	num = bt_field_array_get_length(array->bt);
+	for (uint64_t i = 0; i < num && i < most; i++)
+		values[i] = bt_field_integer_unsigned_get_value(
+			bt_field_array_borrow_element_field_by_index_const(
+				array->bt, i));
+	return num;
+}
+
+uint64_t ctf_selected(const struct ctf_field *variant)
+{
+	ptrdiff_t option;
+
+	if (variant->bt)
+		return bt_field_variant_get_selected_option_index(variant->bt);
+	option = type_option(variant->type, variant->at.slots);
+	return option < 0 ? UINT64_MAX : (uint64_t)option;
+}
+
+struct ctf_field ctf_option(const struct ctf_field *variant)
+{
+	struct ctf_field option = *variant;
+
+	if (variant->bt)
+		option.bt = bt_field_variant_borrow_selected_option_field_const(
+			variant->bt);
+	else
+		option.type = variant->type->members[ctf_selected(variant)].type;
+	return option;
+}
+
+uint64_t ctf_text(const struct ctf_field *string, const char **text)
+{
+	if (!string->bt) {
+		*text = (const char *)string->at.data + string->at.at / 8;
+		return strlen(*text);
+	}
+	/* Of an empty string, Babeltrace 2.0 gives what was there before. */
+	*text = bt_field_string_get_value(string->bt);
+	return bt_field_string_get_length(string->bt);
+}
