@@ -2,6 +2,7 @@
 /* The robust initial fit: where it begins, whatever outliers there are. */
 #include "curve/initial-fit.h"
 #include "sample.h"
+#include "util/whole.h"
 
 static void test_interpolates(void **state)
 {
@@ -75,12 +76,33 @@ static void test_outliers(void **state)
 	sample_release(&s);
 }
 
+/* Observations that no clocks make: as far as times are kept, and no farther. */
+static void test_far(void **state)
+{
+	(void)state;
+	for (int side = -1; side <= 1; side += 2) {
+		struct initial_fit r = { 0 };
+		struct sample s;
+
+		sample_gather(&s);
+		s.c.offset = side * FARTHEST / 2;
+		for (size_t i = 0; i < s.p.num; i++)
+			s.p.obs[i].y += side * 9e18;
+		assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
+		/* What is so large is known to 1024 ns. */
+		assert_true(llabs(s.c.offset - side * FARTHEST) < SEC);
+		initial_fit_release(&r);
+		sample_release(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interpolates),
 		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_far),
 	};
 
 	return cmocka_run_group_tests_name("initial_fit", tests, NULL, NULL);
