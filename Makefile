@@ -412,9 +412,10 @@ $(DIRECT_WALK): selftests/direct/walk.c $(wildcard libnetsync/io/ctf/direct/*.[c
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader ctf tsdl json answers requests
+FUZZERS := reader ctf walk tsdl json answers requests
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_walk := $(filter-out %/direct.c %/agree.c,$(wildcard libnetsync/io/ctf/direct/*.c))
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
@@ -427,6 +428,7 @@ FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/chan
 	agent/events.c common/complain.c common/json-value.c common/progress.c \
 	common/value.c remote/protocol.c)
 FUZZ_SAMPLES_ctf := ctf
+FUZZ_SAMPLES_walk := walk ctf
 FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json
 FUZZ_SAMPLES_answers := answers

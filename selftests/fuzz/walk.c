@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever metadata and a stream file hold: walking through it ends, and reads nothing
+ * that is outside. An input is that of ctf.c, of which the first stream is taken.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/ctf/direct/walk.h"
+
+#define SEPARATOR "\n%%\n"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool use_integer(void *data, const char *name, const struct type *type,
+			uint64_t value)
+{
+	(void)name;
+	(void)type;
+	*(uint64_t *)data += value;
+	return true;
+}
+
+/* All that a reader would look at. */
+static void walk_all(const struct metadata *metadata, const char *path)
+{
+	struct walk *walk = walk_new(metadata, path);
+	volatile uint64_t sum = 0;
+	struct walked event;
+
+	while (walk && walk_next(walk, &event) > 0) {
+		uint64_t values = event.clock;
+
+		if (event.type->fields)
+			type_visit(event.type->fields, &event.fields, use_integer,
+				   &values);
+		sum += values;
+	}
+	walk_free(walk);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *stream = memmem(data, size, SEPARATOR, strlen(SEPARATOR));
+	const size_t length = stream ? (size_t)(stream - data) : size;
+	struct metadata metadata;
+	char *text = malloc(length + 1), path[64];
+	int fd = memfd_create("stream", MFD_CLOEXEC);
+
+	memcpy(text, data, length);
+	text[length] = '\0';
+	if (stream)
+		stream += strlen(SEPARATOR);
+	if (fd >= 0 && stream &&
+	    write(fd, stream, data + size - stream) == data + size - stream) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (!metadata_parse(&metadata, text))
+			walk_all(&metadata, path);
+		metadata_release(&metadata);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return 0;
+}
