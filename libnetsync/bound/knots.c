@@ -111,13 +111,14 @@ static double bulge(const struct netsync_model *m, uint32_t *at,
 		++*at;
 	netsync_convert(clock, a->t, &from, NULL);
 	netsync_convert(clock, b->t, &to, NULL);
-	rise = (double)(to - from) / (double)(b->t - a->t);
+	rise = (double)((__int128)to - from) / (double)(b->t - a->t);
 	for (uint32_t i = *at + 1;
 	     i < m->num_segments && m->segments[i].from_ns <= b->t; i++) {
 		const struct netsync_segment *s = &m->segments[i];
 		double line = rise * (double)(s->from_ns - a->t);
-		double next = (double)(s->from_ns + s->offset_ns - from);
-		double last = (double)(s->from_ns + s[-1].offset_ns - from) +
+		__int128 gone = (__int128)s->from_ns - from;
+		double next = (double)(gone + s->offset_ns);
+		double last = (double)(gone + s[-1].offset_ns) +
 			      (s[-1].rate - 1) *
 				      (double)(s->from_ns - s[-1].from_ns);
 

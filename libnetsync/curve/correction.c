@@ -218,7 +218,7 @@ static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
 	s->segment[s->num++] = (struct netsync_segment){
 		.from_ns = s->host + from,
 		.to_ns = s->host + to,
-		.offset_ns = s->reference - s->host + at,
+		.offset_ns = clamp64((__int128)s->reference - s->host + at),
 		.rate = fmax(rate, SLOWEST),
 	};
 	return 0;

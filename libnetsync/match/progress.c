@@ -6,6 +6,7 @@
 
 #include "match/peers.h"
 #include "match/ring.h"
+#include "util/number.h"
 
 /*
  * So many messages of a pair say how far their clocks are apart: the median of
@@ -71,13 +72,6 @@ static void join(struct node *node, const struct peer_pair *p)
 	node[b].offset = (__int128)median(p) + from_a - from_b;
 }
 
-static int64_t clamp(__int128 t)
-{
-	return t > INT64_MAX   ? INT64_MAX
-	       : t < INT64_MIN ? INT64_MIN
-			       : (int64_t)t;
-}
-
 /*
  * On the root's clock, everything was pushed that happened before the
  * smallest of what its hosts promised. It says nothing as long as there is a
@@ -123,9 +117,9 @@ int peers_update(struct peers *ps)
 		else if (!one || node[h].root != common)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
-		host->decide = clamp(t - PEER_LIFETIME);
+		host->decide = clamp64(t - PEER_LIFETIME);
 		/* Twice as long later nothing refers to it any more. */
-		host->free = clamp(t - 2 * (__int128)PEER_LIFETIME);
+		host->free = clamp64(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;
 	free(node);

@@ -17,6 +17,12 @@ struct range {
 	int64_t hi; /* INT64_MAX: not known */
 };
 
+/* The nearest that 64 bits hold. */
+static inline int64_t clamp64(__int128 v)
+{
+	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
+}
+
 static inline int64_t max64(int64_t a, int64_t b)
 {
 	return a > b ? a : b;

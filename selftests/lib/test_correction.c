@@ -79,6 +79,23 @@ static void test_segments(void **state)
 	free(segment);
 }
 
+/* Clocks that are as far apart as times are kept, and farther than 64 bits tell. */
+static void test_far_apart(void **state)
+{
+	static const int64_t host[] = { -NETSYNC_MAX_TIME, NETSYNC_MAX_TIME };
+	const int64_t offset[] = { INT64_MAX, INT64_MIN + slow.offset };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct netsync_segment *segment = NULL;
+
+		assert_true(correction_segments(&slow, &reference, host[i],
+						-host[i], &segment) >= 1);
+		assert_int_equal(segment->offset_ns, offset[i]);
+		free(segment);
+	}
+}
+
 /* Of a pair of clocks that agree, what is received before it was sent. */
 static void test_inverts(void **state)
 {
@@ -104,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_inverts),
 	};
 
