@@ -325,6 +325,67 @@ uint32_t netsync_io_num_traces(const struct netsync_io *io);
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 			 struct netsync_io_trace *info);
 
+/* An event of a trace.dat file, of any kind. */
+struct netsync_io_event {
+	uint32_t size;		/* sizeof, as the library knows it */
+	uint32_t cpu;
+	int64_t time_ns;	/* as trace-cmd report -t prints it */
+	uint64_t lost;		/* at least so many of this processor, before it */
+	const char *system;	/* "sched" */
+	const char *name;	/* "sched_switch"; one pointer for all of one type */
+	const char *const *fields;	/* names; those that all events have come first */
+	uint32_t num_fields;
+	const void *reserved;
+};
+
+enum netsync_io_value_kind {
+	NETSYNC_IO_SIGNED = 1,
+	NETSYNC_IO_UNSIGNED = 2,
+	NETSYNC_IO_TEXT = 3,	/* without the zeros behind it */
+	NETSYNC_IO_BYTES = 4,
+};
+
+struct netsync_io_value {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t kind;		/* enum netsync_io_value_kind */
+	int64_t number;		/* of an unsigned one its bits */
+	const uint8_t *bytes;	/* of a text, or an array of bytes */
+	uint32_t num_bytes;
+};
+
+/* Told of an event, which is valid during the call. Return 0 to go on, anything else to
+ * stop. */
+typedef int (*netsync_io_event_func)(void *data,
+				     const struct netsync_io_event *event);
+
+/**
+ * netsync_io_read_events() - read all events of a trace.dat file
+ * @io: for errors; nothing is added to it
+ * @path: the file, of trace-cmd
+ * @each: called for every event, those of all processors in the order of time
+ * @data: given to @each
+ *
+ * Where a processor's events are damaged, those before the damage are told.
+ * netsync_io_add() and netsync_io_read() warn of that, and say whose the file is.
+ *
+ * Return: 0; -ECANCELED if @each said to stop; -EILSEQ or -EPROTONOSUPPORT for a file
+ * that cannot be read; -ENOMEM, or what the system said.
+ */
+int netsync_io_read_events(struct netsync_io *io, const char *path,
+			   netsync_io_event_func each, void *data);
+
+/**
+ * netsync_io_event_value() - the value of a field
+ * @event: the event, as it was told
+ * @field: which one, below num_fields
+ * @value: filled in; its size field says how much of it the caller knows
+ *
+ * Return: 0; -EINVAL for a field or size that is not valid; -ENODATA for what is neither
+ * an integer, a text nor an array of bytes, or not in the event.
+ */
+int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
+			   struct netsync_io_value *value);
+
 /* A time in a trace, and what it is to be. */
 struct netsync_io_knot {
 	int64_t time_ns;

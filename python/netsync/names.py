@@ -50,3 +50,11 @@ class Sequence(enum.IntEnum):
     BEFORE = -1
     UNCERTAIN = 0
     AFTER = 1
+
+
+class ValueKind(enum.IntEnum):
+    """enum netsync_io_value_kind: what a field of an event holds."""
+    SIGNED = 1
+    UNSIGNED = 2
+    TEXT = 3
+    BYTES = 4

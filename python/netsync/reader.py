@@ -5,19 +5,31 @@ from __future__ import annotations
 import ctypes
 import errno
 import uuid
-from typing import Any, Callable, Iterable, List, Optional, SupportsIndex, Tuple
+from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional,
+                    SupportsIndex, Tuple, Union)
 
 from . import structs as s
 from .clock import known
 from .estimate import Synchronization
 from .handles import Handle, Text, decode, encode, int64, uint
 from .libraries import io
+from .names import ValueKind
 from .result import Identity, Trace
 
 # The name of the clock in CTF traces whose times netsync has corrected.
 CORRECTED_CLOCK = "netsync"
 
 Progress = Callable[[int, int], Any]
+
+
+class Event(NamedTuple):
+    """struct netsync_io_event: an event of a trace.dat file."""
+    time_ns: int
+    cpu: int
+    system: str
+    name: str
+    fields: Dict[str, Union[int, str, bytes]]
+    lost: int                   # at least so many of this processor, before it
 
 
 def _trace(info: s.netsync_io_trace) -> Trace:
@@ -114,6 +126,33 @@ class Reader:
                 found.append(_trace(info))
         self._handle.call(collect)
         return tuple(found)
+
+    # ---- all events
+
+    def read_events(self, path: Text, each: Callable[[Event], Any]) -> None:
+        """Read all events of a trace.dat file; @each is told of every one, in the order of
+        time, and stops reading by returning anything true."""
+        guard = self._handle.guard
+
+        def take(_: Any, pointer: Any) -> int:
+            return int(bool(guard.raised or each(self._event(pointer))))
+        callback = s.event_func(guard.told(take, otherwise=1))
+        self._handle.call(self._io.netsync_io_read_events, encode(path), callback, None)
+
+    def _event(self, pointer: Any) -> Event:
+        event, fields = pointer[0], {}
+        for i in range(event.num_fields):
+            value = s.netsync_io_value(size=ctypes.sizeof(s.netsync_io_value))
+            if self._io.netsync_io_event_value(pointer, i, value):
+                continue
+            name = decode(event.fields[i])
+            data = bytes(value.bytes[:value.num_bytes]) if value.bytes else b""
+            fields[name] = (
+                data if value.kind == ValueKind.BYTES else
+                decode(data) if value.kind == ValueKind.TEXT else
+                value.number if value.kind == ValueKind.SIGNED else value.number % 2**64)
+        return Event(event.time_ns, event.cpu, decode(event.system), decode(event.name),
+                     fields, event.lost)
 
     # ---- copies with other times
 

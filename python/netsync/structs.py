@@ -155,8 +155,24 @@ class netsync_io_knot(Structure):
     _fields_ = [("time_ns", c_int64), ("new_ns", c_int64)]
 
 
+class netsync_io_event(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("cpu", c_uint32), ("time_ns", c_int64), ("lost", c_uint64),
+        ("system", c_char_p), ("name", c_char_p), ("fields", POINTER(c_char_p)),
+        ("num_fields", c_uint32), ("reserved", c_void_p),
+    ]
+
+
+class netsync_io_value(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("kind", c_uint32), ("number", c_int64),
+        ("bytes", POINTER(c_uint8)), ("num_bytes", c_uint32),
+    ]
+
+
 packet_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_packet))
 message_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_message))
 warn_func = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(c_int64))
+event_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_io_event))

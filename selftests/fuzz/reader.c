@@ -47,6 +47,29 @@ static void copy_tracedat(struct netsync_io *io)
 	unlink(copy);
 }
 
+static int look(void *data, const struct netsync_io_event *event)
+{
+	uint64_t *sum = data;
+
+	for (uint32_t i = 0; i < event->num_fields; i++) {
+		struct netsync_io_value value = { .size = sizeof(value) };
+
+		if (netsync_io_event_value(event, i, &value))
+			continue;
+		*sum += (uint64_t)value.number;
+		for (uint32_t j = 0; j < value.num_bytes; j++)
+			*sum += value.bytes[j];
+	}
+	return 0;
+}
+
+static void read_events(struct netsync_io *io)
+{
+	uint64_t sum = 0;
+
+	netsync_io_read_events(io, path, look, &sum);
+}
+
 static int later(void *data, int64_t time_ns, int64_t *new_ns)
 {
 	(void)data;
@@ -97,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!netsync_io_read(io, NULL, NULL))
 			netsync_solve(ns, NULL);
 	}
+	read_events(io);
 	copy_tracedat(io);
 	netsync_io_free(io);
 	netsync_free(ns);

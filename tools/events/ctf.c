@@ -318,9 +318,9 @@ static enum ctf_next take_message(void *data, const struct ctf_message *message)
 	return take_event(reader, message) ? CTF_GO_ON : CTF_FAILED;
 }
 
-bool group_events(const struct group *group, const struct timebase *base,
-		  const struct event_listener *listener,
-		  struct group_state *state, int64_t *until_ns)
+bool ctf_events(const struct group *group, const struct timebase *base,
+		const struct event_listener *listener, struct group_state *state,
+		int64_t *until_ns)
 {
 	struct reader reader = {
 		.base = base,

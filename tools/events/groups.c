@@ -114,7 +114,8 @@ static bool leave_out(struct groups *groups, struct group *group)
 {
 	uint32_t num = 0;
 
-	for (uint32_t i = 0; i < group->num; i++) {
+	/* Of trace.dat files what can be read is read. */
+	for (uint32_t i = 0; i < group->num && !group->is_tracedat; i++) {
 		if (can_read(groups, &group->inputs[i])) {
 			group->inputs[num++] = group->inputs[i];
 			continue;
@@ -122,7 +123,7 @@ static bool leave_out(struct groups *groups, struct group *group)
 		complain("warning: %s: Babeltrace 2 cannot read its other events, which are left out.",
 			 group->inputs[i].path);
 	}
-	if (num == group->num)
+	if (num == group->num || group->is_tracedat)
 		return false;
 	group->num = num;
 	return true;
@@ -176,7 +177,7 @@ static bool write_group(struct groups *groups, struct group *group)
 	return true;
 }
 
-/* Of a trace: its streams are files in its folder. */
+/* Of a trace: a file, or its streams are files in its folder. */
 static uint64_t bytes_of(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -184,12 +185,13 @@ static uint64_t bytes_of(const char *path)
 	uint64_t bytes = 0;
 	struct stat file;
 
-	while (folder && (entry = readdir(folder)))
+	if (!folder)
+		return stat(path, &file) ? 0 : file.st_size;
+	while ((entry = readdir(folder)))
 		if (!fstatat(dirfd(folder), entry->d_name, &file, 0) &&
 		    S_ISREG(file.st_mode))
 			bytes += file.st_size;
-	if (folder)
-		closedir(folder);
+	closedir(folder);
 	return bytes;
 }
 
@@ -204,7 +206,7 @@ static void add_trace(struct groups *groups, struct group *group,
 	int64_t t;
 
 	/* Of these libbabeltrace2 may end this process. */
-	if (trace->damaged) {
+	if (trace->damaged && !group->is_tracedat) {
 		complain("warning: %s: it is damaged, so that its other events are left out.",
 			 trace->path);
 		return;
@@ -242,11 +244,10 @@ static void find_groups(struct groups *groups)
 
 			if (trace.host != host)
 				continue;
-			if (!strcmp(trace.format, "ctf"))
+			/* A host's are of one format, as its clock is. */
+			group->is_tracedat = !strcmp(trace.format, "trace.dat");
+			if (group->is_tracedat || !strcmp(trace.format, "ctf"))
 				add_trace(groups, group, &trace);
-			else if (!strcmp(trace.format, "trace.dat"))
-				complain("warning: %s: its other events than packets are left out, as of all trace.dat files.",
-					 trace.path);
 		}
 		inputs += group->num;
 		groups->num += group->num > 0;
@@ -278,6 +279,15 @@ static void close_groups(struct groups *groups)
 		munmap(groups->state, sizeof(*groups->state));
 	free(groups->inputs);
 	free(groups->list);
+}
+
+bool group_events(const struct group *group, const struct timebase *base,
+		  const struct event_listener *listener,
+		  struct group_state *state, int64_t *until_ns)
+{
+	return group->is_tracedat ?
+		tracedat_events(group, base, listener, state, until_ns) :
+		ctf_events(group, base, listener, state, until_ns);
 }
 
 bool groups_read(const struct groups_reader *reader)

@@ -12,6 +12,7 @@
 /* The traces of a host. */
 struct group {
 	uint32_t host;
+	bool is_tracedat;	/* else they are CTF */
 	struct ctf_input *inputs;
 	uint32_t num;
 	uint64_t bytes;	  /* of their files */
@@ -52,5 +53,13 @@ bool groups_read(const struct groups_reader *reader);
 bool group_events(const struct group *group, const struct timebase *base,
 		  const struct event_listener *listener,
 		  struct group_state *state, int64_t *until_ns);
+
+/* The same of each format. */
+bool ctf_events(const struct group *group, const struct timebase *base,
+		const struct event_listener *listener, struct group_state *state,
+		int64_t *until_ns);
+bool tracedat_events(const struct group *group, const struct timebase *base,
+		     const struct event_listener *listener,
+		     struct group_state *state, int64_t *until_ns);
 
 #endif

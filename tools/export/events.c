@@ -36,13 +36,15 @@ struct reader {
 
 /* ---- what events say of threads ----------------------------------------- */
 
-static bool task_of(const struct event *event, const char *tid, const char *name,
-		    struct sched_task *task)
+/* LTTng calls a thread's number so, ftrace so. */
+static bool task_of(const struct event *event, const char *tid, const char *pid,
+		    const char *name, struct sched_task *task)
 {
 	int64_t number;
 
-	if (!event->fields->integer(event, tid, &number) || number < 0 ||
-	    number > SCHED_MAX_TID)
+	if ((!event->fields->integer(event, tid, &number) &&
+	     !event->fields->integer(event, pid, &number)) ||
+	    number < 0 || number > SCHED_MAX_TID)
 		return false;
 	*task = (struct sched_task){ number, event->fields->text(event, name) };
 	return true;
@@ -55,8 +57,8 @@ static bool take_switch(struct reader *reader, const struct event_class *class,
 	int64_t state;
 
 	(void)class;
-	if (!task_of(event, "prev_tid", "prev_comm", &from) ||
-	    !task_of(event, "next_tid", "next_comm", &to) ||
+	if (!task_of(event, "prev_tid", "prev_pid", "prev_comm", &from) ||
+	    !task_of(event, "next_tid", "next_pid", "next_comm", &to) ||
 	    !event->fields->integer(event, "prev_state", &state) ||
 	    event->cpu == EVENT_NO_CPU)
 		return false;
@@ -71,7 +73,7 @@ static bool take_wakeup(struct reader *reader, const struct event_class *class,
 	struct sched_task task;
 
 	(void)class;
-	if (task_of(event, "tid", "comm", &task))
+	if (task_of(event, "tid", "pid", "comm", &task))
 		sched_wakeup(reader->threads.sched, reader->threads.now_ns, task);
 	return false;
 }
@@ -82,7 +84,7 @@ static bool take_fork(struct reader *reader, const struct event_class *class,
 	struct sched_task child;
 
 	(void)class;
-	if (task_of(event, "child_tid", "child_comm", &child))
+	if (task_of(event, "child_tid", "child_pid", "child_comm", &child))
 		threads_fork(&reader->threads, child);
 	return false;
 }
@@ -93,7 +95,7 @@ static bool take_release(struct reader *reader, const struct event_class *class,
 	struct sched_task task;
 
 	(void)class;
-	if (task_of(event, "tid", "comm", &task) &&
+	if (task_of(event, "tid", "pid", "comm", &task) &&
 	    (!reader->thread || reader->thread->tid != task.tid))
 		sched_release(reader->threads.sched, reader->threads.now_ns,
 			      task.tid);
@@ -106,7 +108,7 @@ static bool take_statedump(struct reader *reader, const struct event_class *clas
 	struct sched_task task;
 
 	(void)class;
-	if (task_of(event, "tid", "name", &task))
+	if (task_of(event, "tid", "pid", "name", &task))
 		sched_thread(reader->threads.sched, task);
 	return false;
 }
@@ -133,7 +135,7 @@ static bool take_exit(struct reader *reader, const struct event_class *class,
 
 /* ---- classes of events -------------------------------------------------- */
 
-/* As LTTng names them; of a system call the beginning of the name. */
+/* As LTTng and ftrace name them; of a system call the beginning of the name. */
 static const struct {
 	const char *name;
 	bool (*take)(struct reader *reader, const struct event_class *class,
@@ -151,6 +153,8 @@ static const struct {
 	{ "syscall_exit_", take_exit, true },
 	{ "compat_syscall_entry_", take_entry, true },
 	{ "compat_syscall_exit_", take_exit, true },
+	{ "sys_enter_", take_entry, true },
+	{ "sys_exit_", take_exit, true },
 };
 
 static bool begins_with(const char *text, const char *start)

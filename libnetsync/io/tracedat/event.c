@@ -8,15 +8,40 @@
 
 /* ---- formats ----------------------------------------------------------- */
 
-/* Cut the name out of "u8 saddr[16]", or "unsigned short common_type". */
-static const char *field_name(char *declaration)
+/* Is it of such data, which are elsewhere in the event? Else they are where it is. */
+static bool take_prefix(char **declaration, const char *prefix)
 {
-	char *bracket = strchr(declaration, '['), *space;
+	const size_t length = strlen(prefix);
 
+	if (strncmp(*declaration, prefix, length))
+		return false;
+	*declaration += length;
+	return true;
+}
+
+/* Of "u8 saddr[16]", "unsigned short common_type", "__data_loc char[] name". */
+bool dat_parse_field(struct dat_declaration *field, const char *line)
+{
+	char *begin = field->text, *bracket, *space;
+
+	field->is_signed = false;
+	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d;",
+		   field->text, &field->at, &field->size, &field->is_signed) < 3)
+		return false;
+	field->is_data_loc = take_prefix(&begin, "__data_loc ");
+	field->is_rel_loc = take_prefix(&begin, "__rel_loc ");
+	bracket = strchr(begin, '[');
+	field->is_array = bracket;
+	if (bracket && !field->is_data_loc && !field->is_rel_loc)
+		*bracket = '\0';
+	space = strrchr(begin, ' ');
+	field->name = space ? space + 1 : begin;
 	if (bracket)
 		*bracket = '\0';
-	space = strrchr(declaration, ' ');
-	return space ? space + 1 : declaration;
+	if (space)
+		*space = '\0';
+	field->type = space ? begin : "";
+	return true;
 }
 
 static bool fits(enum meaning meaning, uint32_t size)
@@ -50,17 +75,15 @@ static void add_field(struct dat_format *format, const char *name, uint32_t at,
 bool dat_parse_format(struct dat_format *format, char *text, const char **name)
 {
 	char *rest, *line = strtok_r(text, "\n", &rest);
-	char declaration[128];
-	unsigned int at, size;
+	struct dat_declaration field;
 
 	*format = (struct dat_format){ 0 };
 	*name = line && !strncmp(line, "name: ", 6) ? line + 6 : "";
 	format->kind = event_kind(*name);
 	while ((line = strtok_r(NULL, "\n", &rest))) {
 		sscanf(line, "ID: %hu", &format->id);
-		if (sscanf(line, " field:%127[^;]; offset:%u; size:%u;",
-			   declaration, &at, &size) == 3)
-			add_field(format, field_name(declaration), at, size);
+		if (dat_parse_field(&field, line))
+			add_field(format, field.name, field.at, field.size);
 	}
 	return format->kind && format->kind->protocol &&
 	       event_is_whole(format->kind, format->has);

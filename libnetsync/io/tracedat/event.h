@@ -27,6 +27,22 @@ struct dat_format {
 	uint32_t size;		/* all fields are within that */
 };
 
+/* What a line of a format says of a field. */
+struct dat_declaration {
+	char text[128];		/* which these are in: */
+	const char *type;	/* "unsigned char"; of an array that of its elements */
+	const char *name;
+	unsigned int at;
+	unsigned int size;	/* of all of it */
+	int is_signed;
+	bool is_array;
+	bool is_data_loc;	/* what is there says where its data are: */
+	bool is_rel_loc;	/* from its own end on */
+};
+
+/* False: it is no such line. */
+bool dat_parse_field(struct dat_declaration *field, const char *line);
+
 /*
  * Find out from the text of a format. False: it is no packet event, or one whose
  * fields are not those of any known version; the name is cut out of @text.

@@ -129,6 +129,12 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
 /* Was anything recorded in it? */
 bool dat_has_data(const struct dat_buffer *buffer);
 
+/* The clock of a buffer; that of version 6 is one for all. */
+const char *dat_clock_of(const struct dat_file *file,
+			 const struct dat_buffer *buffer);
+/* That of the main buffer, or else of one that anything is in; NULL: there is none. */
+const char *dat_clock(const struct dat_file *file);
+
 /* The time, as trace-cmd report -t prints it, of what a processor noted. */
 int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a processor noted -> the time that trace-cmd report shows. */
+/* What a processor noted -> the time that trace-cmd report shows; and of which clock. */
 #include "io/tracedat/file.h"
 
 /* As trace-cmd corrects, but that no product is too large. */
@@ -48,4 +48,27 @@ int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
 		ts = (uint64_t)((unsigned __int128)ts * file->tsc_mult >>
 				file->tsc_shift);
 	return (int64_t)(ts + file->offset_ns);
+}
+
+const char *dat_clock_of(const struct dat_file *file,
+			 const struct dat_buffer *buffer)
+{
+	if (file->tsc_mult)
+		return "tsc2nsec";
+	if (buffer->clock && *buffer->clock)
+		return buffer->clock;
+	return file->clock ? file->clock : "local";
+}
+
+const char *dat_clock(const struct dat_file *file)
+{
+	const char *clock = NULL;
+
+	for (size_t i = 0; i < file->num_buffers; i++) {
+		const struct dat_buffer *buffer = &file->buffers[i];
+
+		if (dat_has_data(buffer) && (!clock || !*buffer->name))
+			clock = dat_clock_of(file, buffer);
+	}
+	return clock;
 }

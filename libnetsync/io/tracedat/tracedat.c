@@ -198,17 +198,6 @@ static int add_stream(struct trace *trace, size_t buffer,
 	return 0;
 }
 
-/* The clock of a buffer; that of version 6 is one for all. */
-static const char *clock_of(const struct dat_file *file,
-			    const struct dat_buffer *buffer)
-{
-	if (file->tsc_mult)
-		return "tsc2nsec";
-	if (buffer->clock && *buffer->clock)
-		return buffer->clock;
-	return file->clock ? file->clock : "local";
-}
-
 static int add_streams(struct trace *trace)
 {
 	struct tracedat *dat = trace->state;
@@ -226,10 +215,10 @@ static int add_streams(struct trace *trace)
 
 		if (!dat_has_data(buffer))
 			continue;
-		if (strcmp(clock_of(file, buffer), trace->clock_name)) {
+		if (strcmp(dat_clock_of(file, buffer), trace->clock_name)) {
 			io_warn(trace->io, "%s: buffer %s has another clock (%s) than the others (%s) and was not used.",
 				trace->path, buffer->name,
-				clock_of(file, buffer), trace->clock_name);
+				dat_clock_of(file, buffer), trace->clock_name);
 			continue;
 		}
 		for (uint32_t cpu = 0; cpu < buffer->num_cpus && !ret; cpu++)
@@ -282,15 +271,9 @@ static uint64_t hash_of_times(const struct dat_file *file)
 static int identify(struct trace *trace)
 {
 	const struct dat_file *file = &((struct tracedat *)trace->state)->file;
-	const char *clock = NULL;
+	const char *clock = dat_clock(file);
 	uint64_t id = file->id;
 
-	for (size_t i = 0; i < file->num_buffers; i++) {
-		const struct dat_buffer *buffer = &file->buffers[i];
-
-		if (dat_has_data(buffer) && (!clock || !*buffer->name))
-			clock = clock_of(file, buffer);
-	}
 	if (!clock) {
 		io_warn(trace->io, "%s: nothing was recorded in it; the trace was not used.",
 			trace->path);
