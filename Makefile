@@ -9,6 +9,7 @@
 #   make check-lib         of the library alone: no root, no guests  [SANITIZE=1]
 #   make check-field       recording, and live: every test, of which check runs the short ones
 #   make check-formats     long tests of what is read and written
+#   make check-across      what happened across machines: a cluster of guests
 #   make check-kernels     the modules, with the kernels of several Debian releases
 #   make check-debug-kernel  the modules, with a kernel that finds faults
 #   make check-packets     the modules, with a million distorted packets
@@ -515,6 +516,19 @@ check-field:
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FIELD_TESTS)
+
+# Clusters of guests.
+LOCKER := $(BUILD)/selftests/across/dlm/locker
+$(LOCKER): selftests/across/dlm/locker.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldlm_lt
+
+.PHONY: check-across
+check-across:
+	selftests/rig/setup build check guest across
+	$(MAKE) --no-print-directory all tests $(LOCKER)
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/across/test_dlm
 
 # What takes long, or a browser.
 FORMAT_TESTS := selftests/report/test_browser selftests/ways/test_ways \

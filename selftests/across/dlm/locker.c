@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * usage: locker NUMBER MICROSECONDS
+ *
+ * Hold the DLM's lock "res0" exclusively NUMBER times, so long each time. The value of the
+ * resource counts how often anybody has had it: that is printed, a line for each time, and
+ * so is the true order of all.
+ */
+#include <sys/types.h>
+
+#include <libdlm.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* DLM_LVB_LEN of the kernel. */
+#define VALUE_SIZE 32
+#define LOCKSPACE "states"
+#define RESOURCE "res0"
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static dlm_lshandle_t join(void)
+{
+	dlm_lshandle_t space = dlm_open_lockspace(LOCKSPACE);
+
+	return space ? space : dlm_create_lockspace(LOCKSPACE, 0600);
+}
+
+/* A resource that nobody has a lock of loses its value. */
+static void keep(dlm_lshandle_t space, struct dlm_lksb *lock)
+{
+	if (dlm_ls_lock_wait(space, LKM_NLMODE, lock, 0, RESOURCE,
+			     strlen(RESOURCE), 0, NULL, NULL, NULL) ||
+	    lock->sb_status)
+		die("lock");
+}
+
+static uint64_t hold(dlm_lshandle_t space, unsigned int us)
+{
+	_Alignas(8) char value[VALUE_SIZE] = { 0 };
+	struct dlm_lksb lock = { .sb_lvbptr = value };
+	uint64_t count;
+
+	if (dlm_ls_lock_wait(space, LKM_EXMODE, &lock, LKF_VALBLK, RESOURCE,
+			     strlen(RESOURCE), 0, NULL, NULL, NULL) ||
+	    lock.sb_status)
+		die("lock");
+	memcpy(&count, value, sizeof(count));
+	count++;
+	memcpy(value, &count, sizeof(count));
+	usleep(us);
+	/* libdlm gives the kernel a value with this, and not with unlocking. */
+	if (dlm_ls_lock_wait(space, LKM_NLMODE, &lock, LKF_CONVERT | LKF_VALBLK,
+			     RESOURCE, strlen(RESOURCE), 0, NULL, NULL, NULL) ||
+	    lock.sb_status)
+		die("convert");
+	if (dlm_ls_unlock_wait(space, lock.sb_lkid, 0, &lock))
+		die("unlock");
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	dlm_lshandle_t space = join();
+	struct dlm_lksb kept = { 0 };
+
+	if (argc != 3)
+		return 1;
+	if (!space)
+		die("lockspace");
+	keep(space, &kept);
+	for (int i = 0; i < atoi(argv[1]); i++)
+		printf("%" PRIu64 "\n", hold(space, atoi(argv[2])));
+	fflush(stdout);
+	/* The other one may still be at it. */
+	dlm_close_lockspace(space);
+	return 0;
+}
