@@ -173,8 +173,8 @@ $(BUILD)/tools/%.pb-c.c: tools/%.proto
 $(BUILD)/tools/%.pb-c.o: $(BUILD)/tools/%.pb-c.c
 	$(CC) $(LIB_CFLAGS) $(PROTOBUF_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/tools/export/protobuf.o: LIB_CFLAGS += -I$(BUILD)/tools/export $(PROTOBUF_CFLAGS)
-$(BUILD)/tools/export/protobuf.o: $(PROTO_SRC)
+$(BUILD)/tools/timeline/protobuf.o: LIB_CFLAGS += -I$(BUILD)/tools/timeline $(PROTOBUF_CFLAGS)
+$(BUILD)/tools/timeline/protobuf.o: $(PROTO_SRC)
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \

@@ -10,7 +10,7 @@ import zlib
 
 from ktap import TOP, check
 
-PROTO = TOP / "tools" / "export" / "perfetto.proto"
+PROTO = TOP / "tools" / "timeline" / "perfetto.proto"
 
 # Tracks are (host, name); args are sorted pairs.
 Slice = collections.namedtuple("Slice", "track begin end category name args")

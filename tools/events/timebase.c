@@ -51,6 +51,18 @@ bool timebase_span(const struct timebase *base, int64_t *first_ns,
 	return *first_ns <= *last_ns;
 }
 
+int64_t timebase_second(const struct timebase *base)
+{
+	int64_t second = base->begin_ns, last;
+
+	if (second == INT64_MIN && !timebase_span(base, &second, &last))
+		return 0;
+	/* Before that there is no time. */
+	if (second < INT64_MIN + NS_PER_S)
+		return INT64_MIN;
+	return second - (second % NS_PER_S + NS_PER_S) % NS_PER_S;
+}
+
 /* Traces without packets are not read before their events are. */
 static bool is_all_read(const struct timebase *base)
 {

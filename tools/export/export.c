@@ -7,7 +7,7 @@
 #include "../../libnetsync/util/array.h"
 #include "common/output.h"
 #include "export.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 struct settings {
 	struct input input;
@@ -16,16 +16,10 @@ struct settings {
 	struct moment begin, end;
 	char **globs;		/* of events; none: all */
 	size_t num_globs;
-	unsigned int timeline;	/* which of timelines[]; NUM_TIMELINES: not said */
+	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
 	const char *output;
 	bool force;
 };
-
-static const struct timeline_format *const timelines[] = {
-	&trace_event_format, &protobuf_format,
-};
-static const char *const timeline_names[] = { "json", "protobuf", NULL };
-enum { TIMELINE_JSON, TIMELINE_PROTOBUF, NUM_TIMELINES };
 
 /* ---- the command line -------------------------------------------------- */
 
@@ -39,7 +33,7 @@ static bool check_arguments(const struct settings *set)
 		complain("--events, --event: only --perfetto shows other events than packets.");
 		return false;
 	}
-	if (set->timeline != NUM_TIMELINES && !set->perfetto) {
+	if (set->timeline != TIMELINE_NOT_SAID && !set->perfetto) {
 		complain("--format: only --perfetto has several.");
 		return false;
 	}
@@ -76,18 +70,6 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 		text += length;
 	} while (*text++);
 	return true;
-}
-
-/* As the name of the file says. */
-static unsigned int guess_timeline(const char *path)
-{
-	static const char *const ends[] = { ".pftrace", ".perfetto-trace", ".pb" };
-	const char *end = path ? strrchr(path, '.') : NULL;
-
-	for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (!strcmp(end, ends[i]))
-			return TIMELINE_PROTOBUF;
-	return TIMELINE_JSON;
 }
 
 static const struct option_row options[] = {
@@ -180,8 +162,8 @@ static bool keep(struct job *job)
 	job->export.events = job->set->events;
 	job->export.globs = (const char **)job->set->globs;
 	job->export.num_globs = job->set->num_globs;
-	job->export.timeline = timelines[job->set->timeline < NUM_TIMELINES ?
-		job->set->timeline : guess_timeline(job->set->output)];
+	job->export.timeline = timeline_format(job->set->timeline,
+					       job->set->output);
 	job->export.messages = &job->messages;
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
@@ -233,7 +215,7 @@ static int export(const struct settings *set)
 int cmd_export(int argc, char **argv)
 {
 	struct settings set = {
-		.input = INPUT_DEFAULT, .timeline = NUM_TIMELINES,
+		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID,
 	};
 	int status = parse_arguments(&set, argc, argv);
 

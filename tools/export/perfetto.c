@@ -182,19 +182,6 @@ static bool put_message(void *data, const void *record)
 
 /* ---- all of it --------------------------------------------------------- */
 
-/* The full second in which what is shown begins. */
-static int64_t find_base(const struct export *export)
-{
-	int64_t base = export->base->begin_ns, last;
-
-	if (base == INT64_MIN && !timebase_span(export->base, &base, &last))
-		return 0;
-	/* Before that there is no time. */
-	if (base < INT64_MIN + NS_PER_S)
-		return INT64_MIN;
-	return base - (base % NS_PER_S + NS_PER_S) % NS_PER_S;
-}
-
 static void put_hosts(struct perfetto *p)
 {
 	static const struct {
@@ -238,7 +225,7 @@ bool export_perfetto(FILE *out, const struct export *export)
 		.timeline = {
 			.format = export->timeline,
 			.out = out,
-			.base_ns = find_base(export),
+			.base_ns = timebase_second(export->base),
 		},
 	};
 	struct timeline *timeline = &p.timeline;

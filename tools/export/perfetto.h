@@ -5,7 +5,7 @@
 
 #include "export.h"
 #include "thread-state.h"
-#include "timeline.h"
+#include "timeline/timeline.h"
 
 /* ---- events.c: all events of all traces --------------------------------- */
 

@@ -3,8 +3,8 @@
  * What files for viewers are made of, whatever their format: tracks of hosts, and on
  * these slices, instants, packets, and messages between them. All times are corrected.
  */
-#ifndef NETSYNC_EXPORT_TIMELINE_H
-#define NETSYNC_EXPORT_TIMELINE_H
+#ifndef NETSYNC_TIMELINE_H
+#define NETSYNC_TIMELINE_H
 
 #include <stdio.h>
 
@@ -19,12 +19,13 @@ enum track_kind {
 	TRACK_CPU,
 	TRACK_THREAD,		/* what happens in it */
 	TRACK_STATE,		/* of the thread of the same number */
+	TRACK_OBJECT,		/* whatever netsync states is asked for */
 };
 
 struct track {
 	uint32_t host;
 	enum track_kind kind;
-	uint32_t number;	/* of the CPU or thread, else 0 */
+	uint32_t number;	/* of the CPU, thread or object, else 0 */
 };
 
 /* Threads have their own numbers; others, such as a later one of the same number,
@@ -88,5 +89,12 @@ struct timeline {
 
 /* Trace Event Format, JSON; and Perfetto's own, protocol buffers. */
 extern const struct timeline_format trace_event_format, protobuf_format;
+
+/* By number, for options; NULL after the last. */
+#define TIMELINE_NOT_SAID 2
+extern const char *const timeline_names[];
+/* TIMELINE_NOT_SAID: as a file of this name is to be; NULL: it has none. */
+const struct timeline_format *timeline_format(unsigned int number,
+					      const char *path);
 
 #endif

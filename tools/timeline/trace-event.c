@@ -46,6 +46,7 @@ static uint32_t tid_of(struct track track)
 	case TRACK_STATE:
 		return TID_STATE + track.number;
 	case TRACK_THREAD:
+	case TRACK_OBJECT:
 	case TRACK_HOST:
 		break;
 	}
