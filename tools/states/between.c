@@ -2,8 +2,8 @@
 /*
  * Spans come in the order in which they end, so that of those before only the last one
  * of each host can have been at the same time: of each that is shared, that is what is
- * kept. A span that waits is held back until none can come any more whose end, within
- * the bounds, may have been what it waited for.
+ * kept. A span that waits is held back, and what follows of its object, until none can
+ * come any more whose end, within the bounds, may have been what it waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,9 @@ struct common {
 	struct held *first, **end;	/* that wait for it */
 };
 
-/* A span that is held back. */
+/* A span that is held back, since it waited, or one of the same object did. */
 struct held {
+	bool has_waited;
 	struct span_told told;
 	struct common *common;
 	int64_t holder_end_ns;
@@ -353,7 +354,8 @@ static void offer(struct between *between, struct held *held, uint32_t host,
 	const struct span *span = &held->told.span;
 	enum netsync_sequence sequence;
 
-	if (!last->is_any || last->end_ns < span->begin_ns ||
+	if (!held->has_waited || !last->is_any ||
+	    last->end_ns < span->begin_ns ||
 	    last->begin_ns >= span->end_ns ||
 	    (host == span->host && last->object == span->object) ||
 	    (held->told.has_holder && last->end_ns < held->holder_end_ns))
@@ -404,8 +406,8 @@ static bool let_go(struct between *between, between_tell *tell, void *data)
 	struct held *held = between->first;
 	const struct span *span = &held->told.span;
 	const int64_t lasted = span->end_ns - span->begin_ns;
-	struct wait *wait = find_wait(between, held);
-	bool ok = wait && tell(data, &held->told);
+	struct wait *wait = held->has_waited ? find_wait(between, held) : NULL;
+	bool ok = (wait || !held->has_waited) && tell(data, &held->told);
 
 	if (wait) {
 		wait->times++;
@@ -425,22 +427,33 @@ static bool let_go(struct between *between, between_tell *tell, void *data)
 }
 
 static bool hold_back(struct between *between, const struct span_told *told,
-		      struct common *common)
+		      struct common *common, bool has_waited)
 {
 	struct held *held = calloc(1, sizeof(*held));
 
 	if (!held)
 		return false;
+	held->has_waited = has_waited;
 	held->told = *told;
 	held->common = common;
 	*between->end = held;
 	between->end = &held->next;
 	*common->end = held;
 	common->end = &held->next_common;
-	for (uint32_t host = 0;
+	for (uint32_t host = 0; has_waited &&
 	     common->last[HOLDING] && host < between->base->num_hosts; host++)
 		offer(between, held, host, &common->last[HOLDING][host]);
 	return true;
+}
+
+/* Is one of the same object? */
+static bool is_held(const struct common *common, const struct span *span)
+{
+	for (const struct held *h = common->first; h; h = h->next_common)
+		if (h->told.span.host == span->host &&
+		    h->told.span.object == span->object)
+			return true;
+	return false;
 }
 
 /* Which ends from then on are certainly later. */
@@ -481,8 +494,11 @@ bool between_take(struct between *between, const struct span *span,
 					   span->begin_host_ns),
 		.end_bound_ns = bound_of(between, span->host, span->end_host_ns),
 	};
+	const struct definition *definition =
+		&between->definitions[span->definition];
 	const unsigned int roles = find_roles(between, span);
 	struct common *common;
+	bool has_waited;
 
 	between->bounds[span->host] = told.end_bound_ns == NETSYNC_UNKNOWN ?
 		LONGEST_HOLD : told.end_bound_ns;
@@ -491,7 +507,8 @@ bool between_take(struct between *between, const struct span *span,
 			return false;
 	if (!roles)
 		return false;
-	if (roles == ROLE_KNOWN || span->shared == NO_TEXT)
+	if ((!definition->waiting.num && !definition->exclusive.num) ||
+	    span->shared == NO_TEXT)
 		return tell(data, &told);
 	common = find_common(between, span);
 	if (!common)
@@ -503,8 +520,10 @@ bool between_take(struct between *between, const struct span *span,
 		for (struct held *h = common->first; h; h = h->next_common)
 			offer(between, h, span->host,
 			      &common->last[HOLDING][span->host]);
-	return roles & 1U << WAITING && !span->is_open ?
-		hold_back(between, &told, common) : tell(data, &told);
+	has_waited = roles & 1U << WAITING && !span->is_open;
+	return has_waited || is_held(common, span) ?
+		hold_back(between, &told, common, has_waited) :
+		tell(data, &told);
 }
 
 bool between_end(struct between *between, between_tell *tell, void *data)

@@ -53,7 +53,7 @@ void between_free(struct between *between);
 
 /*
  * Take the spans in the order in which they end. Each is told again, a bit later where it
- * waited. False: there is not enough memory, or @tell said so.
+ * waited, or its object did; those of an object in their order. False: there is not enough memory, or @tell said so.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
 bool between_take(struct between *between, const struct span *span,

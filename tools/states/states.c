@@ -14,7 +14,8 @@ struct settings {
 	struct input input;
 	const char **names;	/* of definitions */
 	size_t num_names;
-	bool json, csv;		/* at most one of these; else a table */
+	bool json, csv, perfetto;	/* at most one of these; else a table */
+	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
 	bool print;		/* the definitions themselves, and nothing else */
 	struct moment begin, end;
 	unsigned int limit;
@@ -40,8 +41,12 @@ static bool check_arguments(const struct settings *set)
 		complain_of_names("Say by --states what makes states");
 		return false;
 	}
-	if (set->json + set->csv > 1) {
-		complain("--json, --csv: only one of these can be written at a time.");
+	if (set->json + set->csv + set->perfetto > 1) {
+		complain("--json, --csv, --perfetto: only one of these can be written at a time.");
+		return false;
+	}
+	if (set->timeline != TIMELINE_NOT_SAID && !set->perfetto) {
+		complain("--format: only --perfetto has several.");
 		return false;
 	}
 	if (set->print)
@@ -88,6 +93,15 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct settings, json)),
 	OPTION("csv", 0, NULL, "a line for each time that an object was in a state",
 	       take_flag, .at = offsetof(struct settings, csv)),
+	OPTION("perfetto", 0, NULL,
+	       "for ui.perfetto.dev: a track for each object",
+	       take_flag, .at = offsetof(struct settings, perfetto)),
+	OPTION("format", 0, "FORMAT",
+	       "of that: protobuf, or json, which chrome://tracing reads,\n"
+	       "too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
+	       "json)",
+	       take_name, .at = offsetof(struct settings, timeline),
+	       .names = timeline_names),
 	OPTION("limit", 0, "NUMBER",
 	       "so many objects, the longest ones, in the table (20; 0: all)",
 	       take_number, .at = offsetof(struct settings, limit),
@@ -347,7 +361,8 @@ static bool write_states(FILE *out, const void *data)
 
 	return job->set->json ? states_json(out, &job->states) :
 	       job->set->csv ? states_csv(out, &job->states) :
-			       states_table(out, &job->states);
+	       job->set->perfetto ? states_perfetto(out, &job->states) :
+				    states_table(out, &job->states);
 }
 
 static bool open_states(struct job *job)
@@ -358,6 +373,7 @@ static bool open_states(struct job *job)
 	states->num_definitions = job->num_definitions;
 	states->base = &job->base;
 	states->limit = job->set->limit;
+	states->timeline = timeline_format(job->set->timeline, job->set->output);
 	states->spans = spans_new(job->base.num_hosts);
 	if (!states->spans)
 		return false;
@@ -447,7 +463,9 @@ static int show(const struct settings *set)
 
 int cmd_states(int argc, char **argv)
 {
-	struct settings set = { .input = INPUT_DEFAULT, .limit = 20 };
+	struct settings set = {
+		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 20,
+	};
 	int status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)

@@ -8,13 +8,15 @@
  *	spans.h        spans of all hosts, in one order
  *	between.h      what spans of several objects say of each other
  *	totals.h       times by object and state
- *	table.c, json.c, csv.c   write these
+ *	table.c, json.c, csv.c, perfetto.c   write these
  */
 #ifndef NETSYNC_STATES_H
 #define NETSYNC_STATES_H
 
 #include "between.h"
+#include "timeline/timeline.h"
 #include "totals.h"
+#include "value.h"
 
 /* A rule that was never used on a host. */
 struct states_missing {
@@ -33,6 +35,7 @@ struct states {
 	struct span_losses *losses;	/* by host */
 	struct states_missing *missing;
 	size_t num_missing;
+	const struct timeline_format *timeline;	/* what viewers read */
 	unsigned int limit;	/* of rows by object in the table; 0: all */
 	bool failed;		/* there was not enough memory */
 };
@@ -53,5 +56,6 @@ states_counts(const struct states *states, uint32_t host, size_t definition)
 bool states_table(FILE *out, struct states *states);
 bool states_json(FILE *out, struct states *states);
 bool states_csv(FILE *out, struct states *states);
+bool states_perfetto(FILE *out, struct states *states);
 
 #endif

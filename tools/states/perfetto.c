@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Spans as slices for Perfetto and Chrome, on a track for each object's name and lane. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "../../libnetsync/util/hash.h"
+#include "common/tool.h"
+#include "states.h"
+
+struct object_track {
+	uint32_t number;	/* from 1 on; 0: free */
+	uint32_t host, definition, name, lane;
+};
+
+struct writer {
+	struct states *states;
+	struct timeline timeline;
+	struct object_track *tracks;	/* a hash table */
+	size_t room;		/* a power of two, more than twice as many as tracks */
+	uint32_t num;
+};
+
+/* ---- tracks -------------------------------------------------------------- */
+
+static struct object_track *find_slot(struct object_track *tracks, size_t room,
+				      const struct object_track *key)
+{
+	size_t at = hash_mix(((uint64_t)key->name << 32 | key->lane) +
+			     hash_slot((uint64_t)key->host << 32 |
+				       key->definition)) & (room - 1);
+
+	while (tracks[at].number &&
+	       (tracks[at].host != key->host || tracks[at].name != key->name ||
+		tracks[at].lane != key->lane ||
+		tracks[at].definition != key->definition))
+		at = (at + 1) & (room - 1);
+	return &tracks[at];
+}
+
+static bool grow(struct writer *writer)
+{
+	const size_t room = writer->room ? writer->room * 2 : 64;
+	struct object_track *tracks = calloc(room, sizeof(*tracks));
+
+	if (!tracks)
+		return false;
+	for (size_t i = 0; i < writer->room; i++)
+		if (writer->tracks[i].number)
+			*find_slot(tracks, room, &writer->tracks[i]) =
+				writer->tracks[i];
+	free(writer->tracks);
+	writer->tracks = tracks;
+	writer->room = room;
+	return true;
+}
+
+static void name_track(struct writer *writer, const struct object_track *of,
+		       struct track track)
+{
+	const struct states *states = writer->states;
+	char name[2 * TEXT_SIZE], lane[16] = "";
+
+	if (of->lane)
+		snprintf(lane, sizeof(lane), " (%" PRIu32 ")", of->lane + 1);
+	snprintf(name, sizeof(name), "%s %s%s",
+		 states->definitions[of->definition].name,
+		 spans_text(states->spans, of->host, of->name), lane);
+	writer->timeline.format->name(&writer->timeline, track, name);
+}
+
+/* False: there is not enough memory. */
+static bool find_track(struct writer *writer, const struct span *span,
+		       struct track *track)
+{
+	const struct object_track key = {
+		writer->num + 1, span->host, span->definition, span->name,
+		span->lane,
+	};
+	struct object_track *slot;
+
+	if (writer->num >= writer->room / 2 && !grow(writer))
+		return false;
+	slot = find_slot(writer->tracks, writer->room, &key);
+	*track = (struct track){
+		span->host, TRACK_OBJECT, slot->number ? slot->number : key.number,
+	};
+	if (slot->number)
+		return true;
+	*slot = key;
+	writer->num++;
+	name_track(writer, slot, *track);
+	return true;
+}
+
+/* ---- slices -------------------------------------------------------------- */
+
+static bool put_span(void *data, const struct span_told *told)
+{
+	struct writer *writer = data;
+	const struct states *states = writer->states;
+	const struct span *span = &told->span;
+	struct arg args[5];
+	struct timeline_event event = {
+		.time_ns = span->begin_ns,
+		.category = states->definitions[span->definition].name,
+		.name = spans_text(states->spans, span->host, span->state),
+		.args = args,
+	};
+
+	if (!find_track(writer, span, &event.track)) {
+		writer->states->failed = true;
+		return false;
+	}
+	if (span->begin_ns == span->end_ns)
+		return true;
+	if (told->begin_bound_ns != NETSYNC_UNKNOWN)
+		args[event.num_args++] = (struct arg){
+			"begin_bound_ns", ARG_SIGNED,
+			{ .integer = told->begin_bound_ns },
+		};
+	if (told->end_bound_ns != NETSYNC_UNKNOWN)
+		args[event.num_args++] = (struct arg){
+			"end_bound_ns", ARG_SIGNED, { .integer = told->end_bound_ns },
+		};
+	if (told->has_holder)
+		args[event.num_args++] = (struct arg){
+			"waited_for", ARG_LABEL,
+			{ states->base->hosts[told->holder_host].name },
+		};
+	if (span->is_open)
+		args[event.num_args++] = (struct arg){
+			"open", ARG_BOOL, { .truth = true },
+		};
+	if (span->is_doubtful)
+		args[event.num_args++] = (struct arg){
+			"doubtful", ARG_BOOL, { .truth = true },
+		};
+	writer->timeline.format->slice(&writer->timeline, &event, span->end_ns);
+	return !ferror(writer->timeline.out) && !writer->timeline.failed;
+}
+
+static void name_hosts(struct writer *writer)
+{
+	const struct timebase *base = writer->states->base;
+
+	for (uint32_t i = 0; i < base->num_hosts; i++)
+		if (base->hosts[i].clock)
+			writer->timeline.format->name(&writer->timeline,
+				(struct track){ i, TRACK_HOST, 0 },
+				base->hosts[i].name);
+}
+
+bool states_perfetto(FILE *out, struct states *states)
+{
+	struct writer writer = {
+		.states = states,
+		.timeline = {
+			.format = states->timeline,
+			.out = out,
+			.base_ns = timebase_second(states->base),
+		},
+	};
+	struct timeline *timeline = &writer.timeline;
+	bool ok = timeline->format->begin(timeline, states->base->reference);
+
+	if (ok) {
+		name_hosts(&writer);
+		ok = states_read(states, put_span, &writer);
+	}
+	if (ok)
+		timeline->format->end(timeline);
+	timeline->format->release(timeline);
+	free(writer.tracks);
+	if (timeline->failed)
+		errno = ENOMEM;
+	if (timeline->num_early)
+		complain("warning: %" PRIu64 " states before 1970 are left out, which this format has no times for; --format json has.",
+			 timeline->num_early);
+	return ok && !timeline->failed;
+}
