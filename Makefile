@@ -151,8 +151,18 @@ $(BUILD)/tools/netsync.o: LIB_CFLAGS += \
 REPORT_PAGE := $(BUILD)/report.html
 $(REPORT_PAGE): $(wildcard tools/report/page/*)
 	@mkdir -p $(@D)
-	tools/report/page/assemble $(DYGRAPHS) > $@.new
+	tools/report/page/assemble $(DYGRAPHS) tools/report/page > $@.new
 	mv $@.new $@
+
+# That of netsync states, which looks like it.
+STATES_PAGE := $(BUILD)/states.html
+$(STATES_PAGE): $(wildcard tools/states/page/* tools/report/page/*)
+	@mkdir -p $(@D)
+	tools/report/page/assemble $(DYGRAPHS) tools/states/page > $@.new
+	mv $@.new $@
+
+$(BUILD)/tools/states/html.o: LIB_CFLAGS += -DSTATES_PAGE='"$(STATES_PAGE)"'
+$(BUILD)/tools/states/html.o: $(STATES_PAGE)
 
 $(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
 $(BUILD)/tools/report/page.o: $(REPORT_PAGE)
@@ -531,7 +541,8 @@ check-across:
 	selftests/run selftests/across/test_dlm
 
 # What takes long, or a browser.
-FORMAT_TESTS := selftests/report/test_browser selftests/ways/test_ways \
+FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \
+	selftests/ways/test_ways \
 	selftests/tracedat/test_record selftests/tracedat/test_perf
 
 .PHONY: check-formats

@@ -2,60 +2,20 @@
 /* Spans as slices for Perfetto and Chrome, on a track for each object's name and lane. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "../../libnetsync/util/hash.h"
 #include "common/tool.h"
+#include "rows.h"
 #include "states.h"
-
-struct object_track {
-	uint32_t number;	/* from 1 on; 0: free */
-	uint32_t host, definition, name, lane;
-};
 
 struct writer {
 	struct states *states;
 	struct timeline timeline;
-	struct object_track *tracks;	/* a hash table */
-	size_t room;		/* a power of two, more than twice as many as tracks */
-	uint32_t num;
+	struct rows rows;
 };
 
 /* ---- tracks -------------------------------------------------------------- */
 
-static struct object_track *find_slot(struct object_track *tracks, size_t room,
-				      const struct object_track *key)
-{
-	size_t at = hash_mix(((uint64_t)key->name << 32 | key->lane) +
-			     hash_slot((uint64_t)key->host << 32 |
-				       key->definition)) & (room - 1);
-
-	while (tracks[at].number &&
-	       (tracks[at].host != key->host || tracks[at].name != key->name ||
-		tracks[at].lane != key->lane ||
-		tracks[at].definition != key->definition))
-		at = (at + 1) & (room - 1);
-	return &tracks[at];
-}
-
-static bool grow(struct writer *writer)
-{
-	const size_t room = writer->room ? writer->room * 2 : 64;
-	struct object_track *tracks = calloc(room, sizeof(*tracks));
-
-	if (!tracks)
-		return false;
-	for (size_t i = 0; i < writer->room; i++)
-		if (writer->tracks[i].number)
-			*find_slot(tracks, room, &writer->tracks[i]) =
-				writer->tracks[i];
-	free(writer->tracks);
-	writer->tracks = tracks;
-	writer->room = room;
-	return true;
-}
-
-static void name_track(struct writer *writer, const struct object_track *of,
+static void name_track(struct writer *writer, const struct row *of,
 		       struct track track)
 {
 	const struct states *states = writer->states;
@@ -73,23 +33,15 @@ static void name_track(struct writer *writer, const struct object_track *of,
 static bool find_track(struct writer *writer, const struct span *span,
 		       struct track *track)
 {
-	const struct object_track key = {
-		writer->num + 1, span->host, span->definition, span->name,
-		span->lane,
-	};
-	struct object_track *slot;
+	const struct row row = row_of(span);
+	uint32_t number;
+	bool is_new;
 
-	if (writer->num >= writer->room / 2 && !grow(writer))
+	if (!rows_find(&writer->rows, &row, &number, &is_new))
 		return false;
-	slot = find_slot(writer->tracks, writer->room, &key);
-	*track = (struct track){
-		span->host, TRACK_OBJECT, slot->number ? slot->number : key.number,
-	};
-	if (slot->number)
-		return true;
-	*slot = key;
-	writer->num++;
-	name_track(writer, slot, *track);
+	*track = (struct track){ span->host, TRACK_OBJECT, number };
+	if (is_new)
+		name_track(writer, &row, *track);
 	return true;
 }
 
@@ -171,7 +123,7 @@ bool states_perfetto(FILE *out, struct states *states)
 	if (ok)
 		timeline->format->end(timeline);
 	timeline->format->release(timeline);
-	free(writer.tracks);
+	rows_release(&writer.rows);
 	if (timeline->failed)
 		errno = ENOMEM;
 	if (timeline->num_early)

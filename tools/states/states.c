@@ -14,7 +14,7 @@ struct settings {
 	struct input input;
 	const char **names;	/* of definitions */
 	size_t num_names;
-	bool json, csv, perfetto;	/* at most one of these; else a table */
+	bool json, csv, perfetto, html;	/* at most one of these; else a table */
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
 	bool print;		/* the definitions themselves, and nothing else */
 	struct moment begin, end;
@@ -41,8 +41,8 @@ static bool check_arguments(const struct settings *set)
 		complain_of_names("Say by --states what makes states");
 		return false;
 	}
-	if (set->json + set->csv + set->perfetto > 1) {
-		complain("--json, --csv, --perfetto: only one of these can be written at a time.");
+	if (set->json + set->csv + set->perfetto + set->html > 1) {
+		complain("--json, --csv, --perfetto, --html: only one of these can be written at a time.");
 		return false;
 	}
 	if (set->timeline != TIMELINE_NOT_SAID && !set->perfetto) {
@@ -93,6 +93,8 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct settings, json)),
 	OPTION("csv", 0, NULL, "a line for each time that an object was in a state",
 	       take_flag, .at = offsetof(struct settings, csv)),
+	OPTION("html", 0, NULL, "a web page with a chart of all states over time",
+	       take_flag, .at = offsetof(struct settings, html)),
 	OPTION("perfetto", 0, NULL,
 	       "for ui.perfetto.dev: a track for each object",
 	       take_flag, .at = offsetof(struct settings, perfetto)),
@@ -362,6 +364,7 @@ static bool write_states(FILE *out, const void *data)
 	return job->set->json ? states_json(out, &job->states) :
 	       job->set->csv ? states_csv(out, &job->states) :
 	       job->set->perfetto ? states_perfetto(out, &job->states) :
+	       job->set->html ? states_html(out, &job->states) :
 				    states_table(out, &job->states);
 }
 

@@ -8,7 +8,7 @@
  *	spans.h        spans of all hosts, in one order
  *	between.h      what spans of several objects say of each other
  *	totals.h       times by object and state
- *	table.c, json.c, csv.c, perfetto.c   write these
+ *	table.c, json.c, csv.c, perfetto.c, html.c   write these
  */
 #ifndef NETSYNC_STATES_H
 #define NETSYNC_STATES_H
@@ -57,5 +57,6 @@ bool states_table(FILE *out, struct states *states);
 bool states_json(FILE *out, struct states *states);
 bool states_csv(FILE *out, struct states *states);
 bool states_perfetto(FILE *out, struct states *states);
+bool states_html(FILE *out, struct states *states);
 
 #endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A page with a Gantt chart of all spans: these are written as they come, as numbers
+ * in a row, and what the numbers mean behind them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/json-writer.h"
+#include "common/page.h"
+#include "rows.h"
+#include "states.h"
+
+__asm__(".pushsection .rodata\n"
+	"states_page_text: .incbin \"" STATES_PAGE "\"\n"
+	".byte 0\n"
+	".popsection\n");
+
+extern const char states_page_text[];
+
+/* In place of a bound that is not known, and of a host. */
+#define NOTHING (-1)
+
+struct html {
+	FILE *out;
+	struct states *states;
+	struct rows rows;
+	struct rows labels;	/* of states: of a host, only the name is used */
+	int64_t base_ns;	/* times are relative to it */
+	char base_text[24];	/* the same: JavaScript's numbers do not hold it */
+	bool any;
+};
+
+static void put_bound(FILE *out, int64_t bound_ns)
+{
+	fprintf(out, ",%" PRId64, bound_ns == NETSYNC_UNKNOWN ? NOTHING : bound_ns);
+}
+
+/* Row, state, begin, end, their bounds, for whom it waited, flags. */
+static bool put_span(void *data, const struct span_told *told)
+{
+	struct html *html = data;
+	const struct span *span = &told->span;
+	const struct row row = row_of(span);
+	const struct row label = { .host = span->host, .name = span->state };
+	uint32_t number, state;
+	bool is_new;
+
+	if (!rows_find(&html->rows, &row, &number, &is_new) ||
+	    !rows_find(&html->labels, &label, &state, &is_new)) {
+		html->states->failed = true;
+		return false;
+	}
+	fprintf(html->out, "%s%" PRIu32 ",%" PRIu32 ",%" PRId64 ",%" PRId64,
+		html->any ? ",\n" : "\n", number - 1, state - 1,
+		span->begin_ns - html->base_ns, span->end_ns - html->base_ns);
+	put_bound(html->out, told->begin_bound_ns);
+	put_bound(html->out, told->end_bound_ns);
+	fprintf(html->out, ",%d,%d",
+		told->has_holder ? (int)told->holder_host : NOTHING,
+		span->is_open + 2 * span->is_doubtful + 4 * told->is_uncertain);
+	html->any = true;
+	return !ferror(html->out);
+}
+
+/* ---- what the numbers mean ------------------------------------------------ */
+
+static json_object *rows_array(struct writer *w, const struct html *html)
+{
+	json_object *rows = json_object_new_array(), *row;
+
+	for (uint32_t i = 0; i < html->rows.num; i++) {
+		const struct row *of = &html->rows.list[i];
+
+		row = json_object_new_array();
+		append(w, row, json_object_new_int64(of->host));
+		append(w, row, json_object_new_int64(of->definition));
+		append(w, row, new_string(spans_text(html->states->spans, of->host,
+						     of->name)));
+		append(w, row, json_object_new_int64(of->lane));
+		append(w, rows, row);
+	}
+	return rows;
+}
+
+static json_object *meaning(struct writer *w, const struct html *html)
+{
+	const struct states *states = html->states;
+	json_object *object = json_object_new_object(), *list;
+
+	put(w, object, "base_ns", json_object_new_string(html->base_text));
+	put(w, object, "reference", new_string(states->base->reference));
+	list = json_object_new_array();
+	for (uint32_t i = 0; i < states->base->num_hosts; i++)
+		append(w, list, new_string(states->base->hosts[i].name));
+	put(w, object, "hosts", list);
+	list = json_object_new_array();
+	for (size_t i = 0; i < states->num_definitions; i++)
+		append(w, list, new_string(states->definitions[i].title));
+	put(w, object, "definitions", list);
+	list = json_object_new_array();
+	for (uint32_t i = 0; i < html->labels.num; i++)
+		append(w, list, new_string(spans_text(states->spans,
+						      html->labels.list[i].host,
+						      html->labels.list[i].name)));
+	put(w, object, "states", list);
+	put(w, object, "rows", rows_array(w, html));
+	return object;
+}
+
+static bool put_meaning(struct html *html)
+{
+	struct writer w = { .failed = false };
+	json_object *object = meaning(&w, html);
+	const char *text = w.failed ? NULL :
+		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+
+	if (text)
+		page_put(html->out, text);
+	json_object_put(object);
+	return text;
+}
+
+bool states_html(FILE *out, struct states *states)
+{
+	const char *rest = page_begin(out, states_page_text);
+	struct html html = {
+		.out = out,
+		.states = states,
+		.base_ns = timebase_second(states->base),
+	};
+	bool ok;
+
+	snprintf(html.base_text, sizeof(html.base_text), "%" PRId64, html.base_ns);
+	fputs("{\"spans\":[", out);
+	ok = states_read(states, put_span, &html);
+	fputs("\n],\"meaning\":", out);
+	errno = 0;
+	ok = ok && put_meaning(&html);
+	putc('}', out);
+	fputs(rest, out);
+	rows_release(&html.rows);
+	rows_release(&html.labels);
+	return ok && !ferror(out);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The spans of the page, by row, in the order of time. Times are in ns since the base. */
+"use strict";
+
+/* Numbers of a span in the page. */
+const WIDTH = 8;
+const OPEN = 1, DOUBTFUL = 2, UNCERTAIN = 4;
+
+function readStates(text) {
+	const { spans, meaning } = JSON.parse(text);
+	const count = spans.length / WIDTH;
+	const rows = meaning.rows.map(([host, definition, name, lane]) => ({
+		host: meaning.hosts[host],
+		definition: meaning.definitions[definition],
+		name: lane ? `${name} (${lane + 1})` : name,
+		size: 0,
+	}));
+
+	for (let i = 0; i < count; i++)
+		rows[spans[i * WIDTH]].size++;
+	for (const row of rows) {
+		row.begin = new Float64Array(row.size);
+		row.end = new Float64Array(row.size);
+		row.span = new Uint32Array(row.size);
+		row.size = 0;
+	}
+	for (let i = 0; i < count; i++) {
+		const row = rows[spans[i * WIDTH]];
+
+		row.begin[row.size] = spans[i * WIDTH + 2];
+		row.end[row.size] = spans[i * WIDTH + 3];
+		row.span[row.size++] = i;
+	}
+	rows.sort((a, b) => a.definition.localeCompare(b.definition) ||
+		a.host.localeCompare(b.host) ||
+		a.name.localeCompare(b.name, undefined, { numeric: true }));
+	return {
+		base: BigInt(meaning.base_ns), hosts: meaning.hosts, rows, spans, count,
+		reference: meaning.reference, labels: meaning.states,
+		titles: meaning.definitions,
+	};
+}
+
+/* From the first begin to the last end. */
+function extent(rows) {
+	let from = Infinity, to = -Infinity;
+
+	for (const row of rows)
+		if (row.size) {
+			from = Math.min(from, row.begin[0]);
+			to = Math.max(to, row.end[row.size - 1]);
+		}
+	return from < to ? [from, to] : [0, 1];
+}
+
+/* The first span of a row that ends after a time. */
+function firstAfter(row, time) {
+	let low = 0, high = row.size;
+
+	while (low < high) {
+		const middle = (low + high) >> 1;
+
+		if (row.end[middle] > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* "2026-11-23 18:50:15.123456789 UTC" */
+function formatInstant(data, ns) {
+	const time = data.base + BigInt(Math.round(ns));
+	const second = 1000000000n;
+	const rest = ((time % second) + second) % second;
+	const date = new Date(Number((time - rest) / 1000000n));
+
+	return date.toISOString().slice(0, 19).replace("T", " ") + "." +
+		String(rest).padStart(9, "0") + " UTC";
+}
+
+/* What is known of a span, as a sentence. */
+function describe(data, row, at) {
+	const [, label, begin, end, beginBound, endBound, holder, flags] =
+		data.spans.slice(row.span[at] * WIDTH, (row.span[at] + 1) * WIDTH);
+	const bound = (ns) => ns < 0 ? "" : ` ± ${formatDuration(ns)}`;
+
+	return `${row.host}, ${row.name}: ${data.labels[label]} for ` +
+		`${formatDuration(end - begin)}, from ${formatInstant(data, begin)}` +
+		`${bound(beginBound)} to ${formatInstant(data, end)}${bound(endBound)}` +
+		(holder < 0 ? "" : `; waited for ${data.hosts[holder]}` +
+			(flags & UNCERTAIN ? ", in uncertain order" : "")) +
+		(flags & OPEN ? "; it had not ended" : "") +
+		(flags & DOUBTFUL ? "; events were lost meanwhile" : "") + ".";
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The chart: only rows that are seen are drawn, and of each row, of all spans that fall
+ * on one pixel, the first; so that a frame takes as long as the window is large, however
+ * many spans there are.
+ */
+"use strict";
+
+const ROW = 22, AXIS = 24, GAP = 3;
+/* Of Okabe and Ito, which colour-blind people can tell apart; waiting is lighter. */
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+	"#8c6bb1", "#b2a100"];
+const WAITING = "#9aa4b1";
+
+/* By name, so that a state has one colour on all hosts. */
+function colours(labels) {
+	const given = new Map();
+
+	for (const label of labels)
+		if (!given.has(label))
+			given.set(label, /^(wait|runnable|queued)/.test(label) ? WAITING :
+				COLOURS[given.size % COLOURS.length]);
+	return given;
+}
+
+class Gantt {
+	constructor(data, box, canvas, space, told) {
+		this.data = data;
+		this.box = box;
+		this.canvas = canvas;
+		this.space = space;
+		this.told = told;	/* called when the window or what is chosen changes */
+		this.colours = colours(data.labels);
+		this.byLabel = data.labels.map((label) => this.colours.get(label));
+		this.show(data.rows);
+		[this.from, this.to] = this.whole = extent(data.rows);
+		this.chosen = null;	/* [row, span] */
+		box.addEventListener("scroll", () => this.later());
+		new ResizeObserver(() => this.later()).observe(box);
+	}
+
+	show(rows) {
+		this.rows = rows;
+		this.space.style.height = rows.length * ROW + "px";
+		/* But not higher than most of the screen, as the style says. */
+		this.box.style.height = Math.max(rows.length, 3) * ROW + AXIS + 2 + "px";
+		this.later();
+	}
+
+	/* Not more often than it is seen. */
+	later() {
+		if (!this.waiting)
+			requestAnimationFrame(() => this.draw());
+		this.waiting = true;
+	}
+
+	look(from, to) {
+		const least = 10, most = this.whole[1] - this.whole[0];
+		const length = Math.min(Math.max(to - from, least), most);
+		const start = Math.min(Math.max(from, this.whole[0]), this.whole[1] - length);
+
+		this.from = start;
+		this.to = start + length;
+		this.later();
+		this.told();
+	}
+
+	left() {
+		return Math.min(180, this.box.clientWidth * 0.3);
+	}
+
+	timeAt(x) {
+		const left = this.left();
+
+		return this.from + (x - left) / (this.box.clientWidth - left) *
+			(this.to - this.from);
+	}
+
+	/* What is there: [row, span], or null. */
+	find(x, y) {
+		const row = Math.floor((y - AXIS + this.box.scrollTop) / ROW);
+		const slack = 2 * (this.to - this.from) / this.box.clientWidth;
+
+		if (y < AXIS || x < this.left() || row >= this.rows.length)
+			return null;
+		const time = this.timeAt(x), of = this.rows[row];
+		const at = firstAfter(of, time - slack);
+
+		return at < of.size && of.begin[at] <= time + slack ? [row, at] : null;
+	}
+
+	choose(found) {
+		this.chosen = found;
+		this.later();
+		this.told();
+	}
+
+	draw() {
+		const width = this.box.clientWidth, height = this.box.clientHeight;
+		const ratio = window.devicePixelRatio || 1;
+		const style = getComputedStyle(document.documentElement);
+		const pen = this.canvas.getContext("2d");
+
+		this.waiting = false;
+		this.canvas.width = width * ratio;
+		this.canvas.height = height * ratio;
+		this.canvas.style.width = width + "px";
+		this.canvas.style.height = height + "px";
+		this.space.style.marginTop = AXIS - height + "px";
+		this.ink = style.getPropertyValue("--ink");
+		this.quiet = style.getPropertyValue("--quiet");
+		this.grid = style.getPropertyValue("--grid");
+		this.paper = style.getPropertyValue("--paper");
+		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+		pen.clearRect(0, 0, width, height);
+		pen.font = "12px system-ui, sans-serif";
+		pen.textBaseline = "middle";
+		this.drawn = 0;
+		const first = Math.floor(this.box.scrollTop / ROW);
+		const last = Math.min(this.rows.length,
+			first + Math.ceil((height - AXIS) / ROW) + 1);
+		for (let i = first; i < last; i++)
+			this.drawRow(pen, this.rows[i], i, AXIS + i * ROW - this.box.scrollTop, width);
+		this.drawAxis(pen, width, height);
+		this.box.dataset.drawn = this.drawn;
+		this.box.dataset.rows = this.rows.length;
+	}
+
+	drawRow(pen, row, number, y, width) {
+		const left = this.left(), scale = (width - left) / (this.to - this.from);
+		let at = firstAfter(row, this.from), x = left;
+
+		while (at < row.size && row.begin[at] < this.to) {
+			const x0 = Math.max(left, left + (row.begin[at] - this.from) * scale);
+			const x1 = Math.min(width, left + (row.end[at] - this.from) * scale);
+			const chosen = this.chosen && this.chosen[0] === number &&
+				this.chosen[1] === at;
+			const label = this.data.spans[row.span[at] * WIDTH + 1];
+
+			pen.fillStyle = this.byLabel[label];
+			pen.fillRect(x0, y + GAP, Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)),
+				ROW - 2 * GAP);
+			if (chosen) {
+				pen.strokeStyle = this.ink;
+				pen.lineWidth = 2;
+				pen.strokeRect(x0, y + GAP - 1, Math.max(2, x1 - x0),
+					ROW - 2 * GAP + 2);
+			}
+			if (x1 - x0 > 50) {
+				pen.fillStyle = "#fff";
+				pen.fillText(this.data.labels[label], x0 + 4, y + ROW / 2,
+					x1 - x0 - 8);
+			}
+			this.drawn++;
+			/* The next one that reaches another pixel. */
+			x = Math.max(Math.ceil(x1), Math.floor(x0) + 1);
+			at = Math.max(at + 1, firstAfter(row, this.from + (x - left) / scale));
+		}
+		pen.fillStyle = this.paper;
+		pen.fillRect(0, y, left, ROW);
+		pen.fillStyle = this.ink;
+		pen.fillText(`${row.host} ${row.name}`, 6, y + ROW / 2, left - 12);
+	}
+
+	drawAxis(pen, width, height) {
+		const left = this.left(), span = this.to - this.from;
+		const rough = span / Math.max(2, (width - left) / 110);
+		const power = 10 ** Math.floor(Math.log10(rough));
+		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
+
+		pen.fillStyle = this.paper;
+		pen.fillRect(0, 0, width, AXIS);
+		for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
+			const x = left + (t - this.from) / span * (width - left);
+
+			pen.fillStyle = this.grid;
+			pen.globalAlpha = 0.6;
+			pen.fillRect(x, AXIS, 1, height - AXIS);
+			pen.globalAlpha = 1;
+			pen.fillStyle = this.quiet;
+			pen.fillText((t / 1e9).toFixed(Math.max(0, 9 - Math.floor(
+				Math.log10(step)))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") +
+				" s", Math.min(x + 3, width - 60), AXIS / 2);
+		}
+		if (this.drag) {
+			pen.globalAlpha = 0.2;
+			pen.fillStyle = this.ink;
+			pen.fillRect(Math.min(...this.drag), AXIS,
+				Math.abs(this.drag[1] - this.drag[0]), height - AXIS);
+			pen.globalAlpha = 1;
+		}
+	}
+}

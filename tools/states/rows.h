@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Numbers for what spans are shown on: a row for each object's name and lane. */
+#ifndef NETSYNC_STATES_ROWS_H
+#define NETSYNC_STATES_ROWS_H
+
+#include "spans.h"
+
+struct row {
+	uint32_t host, definition;
+	uint32_t name, lane;
+};
+
+struct rows {
+	struct row *list;	/* by number - 1 */
+	uint32_t num;
+	uint32_t *slots;	/* a hash table of numbers; 0: free */
+	size_t room;		/* a power of two, more than twice as many as rows */
+};
+
+static inline struct row row_of(const struct span *span)
+{
+	return (struct row){ span->host, span->definition, span->name, span->lane };
+}
+
+/* Its number, from 1 on. False: there is not enough memory. */
+bool rows_find(struct rows *rows, const struct row *row, uint32_t *number,
+	       bool *is_new);
+void rows_release(struct rows *rows);
+
+#endif
