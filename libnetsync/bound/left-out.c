@@ -102,7 +102,8 @@ static int leave_outliers_out(struct limits_of_way *l,
 
 		for (int look = 0; look < LOOKS && more; look++) {
 			size_t n = make_groups(l, &d->envelope, size, g);
-			double from = outliers_judge(g, n, inward, buffer);
+			double from = outliers_judge(g, n, (double)d->raised,
+						     inward, buffer);
 
 			from *= (any ? 1 : SURE) +
 				FEW_GROUPS / sqrt(fmax((double)n, 1));
@@ -143,7 +144,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 			s->delay = correction_delay(correction, way, &s->point);
 			/* Times are whole ns. */
 			s->left_out = correction_excludes(correction, way,
-							  &s->point) ||
+							  &s->point,
+							  d->raised) ||
 				      (!all && s->delay < -1);
 			any |= s->left_out;
 		}

@@ -81,9 +81,9 @@ double correction_delay(const struct correction *correction[2], int way,
 bool correction_inverts(const struct correction *correction[2], int way,
 			const struct point *p);
 
-/* Is a time of the message out of its host's span? */
+/* Is a time of the message out of its host's span? @raised: of its direction. */
 bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p);
+			 const struct point *p, int64_t raised);
 
 /*
  * Straight segments that are never further than 2 ns from the curve that leads

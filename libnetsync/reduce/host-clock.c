@@ -63,6 +63,18 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r,
 	}
 }
 
+/*
+ * How far off the messages that limit two hosts' times may be. Were stamps rounded,
+ * and not cut off, all of a host would be early by half of its resolution.
+ */
+static int64_t time_error(const struct host *a, const struct host *b)
+{
+	int64_t coarser = resolution_of(&a->resolution) -
+			  resolution_of(&b->resolution);
+
+	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
+}
+
 /* All that a host's time can be on the reference, over a neighbour. */
 static struct range range_over(const struct reduction *r, uint32_t host,
 			       uint32_t via, int64_t t)
@@ -72,16 +84,17 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 	const struct host *h = &r->host[next];
 	struct range at = { t - r->host[host].origin,
 			    t - r->host[host].origin };
+	int64_t off;
 
 	if (!r->pair_bound[via].usable)
 		return (struct range){ INT64_MIN, INT64_MAX };
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at)
 					       : rate_bound_to_first(b, at);
-	/* The messages that limit it may be off at both ends. */
+	off = time_error(h, &r->host[host]);
 	if (at.lo > INT64_MIN)
-		at.lo += h->origin - h->time_error - r->host[host].time_error;
+		at.lo += h->origin - off;
 	if (at.hi < INT64_MAX)
-		at.hi += h->origin + h->time_error + r->host[host].time_error;
+		at.hi += h->origin + off;
 	return next == r->reference ? at : clock_range(h->clock, at);
 }
 
