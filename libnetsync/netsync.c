@@ -14,7 +14,6 @@
 #include "pair/estimate.h"
 #include "match/match.h"
 #include "message/message.h"
-#include "message/resolution.h"
 #include "netsync.h"
 #include "reduce/pair-info.h"
 #include "reduce/reduce.h"

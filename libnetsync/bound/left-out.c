@@ -11,7 +11,6 @@
 
 #include "bound/left-out.h"
 #include "curve/outliers.h"
-#include "util/array.h"
 
 /* Each group of messages is larger than the last by this factor. Chosen. */
 #define LARGER 8
@@ -159,9 +158,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 
 /* ---- change points that were missed ------------------------------------ */
 
-static int add_window(struct change_window **windows, size_t *num, size_t *room,
-		      struct limits_of_way *l, size_t from, size_t to,
-		      double slope)
+static int add_window(struct windows *windows, struct limits_of_way *l,
+		      size_t from, size_t to, double slope)
 {
 	struct change_window w;
 	double deepest = 0;
@@ -184,14 +182,10 @@ static int add_window(struct change_window **windows, size_t *num, size_t *room,
 	w.to += length / 2;
 	/* No rate does that. */
 	w.phase_step = deepest > slope * (double)(w.to - w.from);
-	if (array_grow(windows, room, *num, sizeof(**windows)))
-		return -ENOMEM;
-	(*windows)[(*num)++] = w;
-	return 0;
+	return windows_add_one(windows, &w);
 }
 
-int left_out_windows(struct limits_of_way *l, double slope,
-		     struct change_window **windows, size_t *num, size_t *room)
+int left_out_windows(struct limits_of_way *l, double slope, struct windows *add)
 {
 	size_t from = 0, to = 0, out = 0;
 	int ret = 0;
@@ -203,14 +197,12 @@ int left_out_windows(struct limits_of_way *l, double slope,
 		if (out < OUT_OF_RUN)
 			continue;
 		if (to && i >= to + RUN) {
-			ret = add_window(windows, num, room, l, from, to,
-					 slope);
+			ret = add_window(add, l, from, to, slope);
 			to = 0;
 		}
 		if (!to)
 			from = i >= RUN ? i - RUN + 1 : 0;
 		to = i + 1;
 	}
-	return !ret && to ? add_window(windows, num, room, l, from, to, slope)
-			  : ret;
+	return !ret && to ? add_window(add, l, from, to, slope) : ret;
 }

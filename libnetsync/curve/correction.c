@@ -61,8 +61,11 @@ void correction_release(struct correction *c)
 {
 	spline_free(&c->curve);
 	free(c->change);
+	free(c->doubt);
 	c->change = NULL;
-	c->num_changes = 0;
+	c->doubt = NULL;
+	c->num_changes = c->num_doubts = 0;
+	c->no_margin = false;
 }
 
 double correction_between(const struct correction *from, int64_t t,

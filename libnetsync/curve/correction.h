@@ -26,8 +26,15 @@ struct change_point {
 	double window;	    /* length of the window that showed it, ns */
 	bool phase_step;
 	bool placed;   /* one of two neighbours, placed together */
+	bool may_jump; /* the first one; both may rather be a phase step */
 	double offset; /* by which the correction grows, ns */
 	double skew;   /* by which its slope grows */
+};
+
+/* When a curve is not to be relied on: t - from of the correction, ns. */
+struct doubt {
+	double from;
+	double to;
 };
 
 /*
@@ -46,6 +53,9 @@ struct correction {
 	struct spline_reader reader; /* of the curve */
 	struct change_point *change; /* in order of time */
 	size_t num_changes;
+	struct doubt *doubt; /* in order of time, apart from each other */
+	size_t num_doubts;
+	bool no_margin;	       /* the curve is nowhere to be relied on */
 	size_t intervals;      /* of the curve, besides change points */
 	double expected_error; /* of the curve, ns */
 };

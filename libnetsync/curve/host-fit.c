@@ -13,6 +13,7 @@
 #include "curve/change-point.h"
 #include "curve/constraints.h"
 #include "curve/delays.h"
+#include "curve/doubt.h"
 #include "curve/host-fit.h"
 #include "curve/order.h"
 #include "curve/outliers.h"
@@ -365,6 +366,8 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		ret = follow(&k);
 	if (!ret)
 		ret = check_change_points(&k, links, num_links);
+	if (!ret && k.best.coefs)
+		ret = doubts_find(&k, links);
 	if (!ret) {
 		c->curve = k.best;
 		spline_read(&c->reader, &c->curve);

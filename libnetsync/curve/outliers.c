@@ -184,8 +184,7 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	struct bin_group *g = d->group;
 	size_t n = observations_group(p, dir, side, messages, g);
 	size_t rejected = 0, wrong = 0;
-	double most = outliers_judge(g, n, p->resolution, d->inward,
-				     d->buffer);
+	double most = outliers_judge(g, n, p->resolution, d->inward, d->buffer);
 
 	if (isinf(most))
 		return 0;

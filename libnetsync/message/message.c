@@ -112,8 +112,8 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
 		       sizeof(*c->fresh)))
 		return -ENOMEM;
-	c->fresh[c->num_fresh++] =
-		(struct point){ a->t, (back ? -y : y) + c->raised };
+	c->fresh[c->num_fresh++] = (struct point){ a->t, (back ? -y : y) +
+								 c->raised };
 	c->inversions += to->t - from->t < from->origin - to->origin;
 	return 0;
 }

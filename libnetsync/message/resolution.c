@@ -44,7 +44,6 @@ void resolution_add(struct resolution *r, int64_t t)
 
 int64_t resolution_of(const struct resolution *r)
 {
-	return r->stamps > ENOUGH && r->divisor <= LONGEST
-		       ? (int64_t)r->divisor
-		       : 1;
+	return r->stamps > ENOUGH && r->divisor <= LONGEST ? (int64_t)r->divisor
+							   : 1;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bound/knots.h"
+#include "bound/windows.h"
 #include "clock.h"
 #include "reduce/internal.h"
 
@@ -150,26 +151,30 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		.arg = &near,
 		.instants = count_instants(r, h),
 	};
-	struct change_window *windows = calloc(c->num_changes + 1,
-					       sizeof(*windows));
+	struct windows w = { 0 };
 	struct netsync_clock *bare = NULL;
-	int ret = windows ? netsync_clock_new(m, &bare) : -ENOMEM;
+	int ret = netsync_clock_new(m, &bare);
 
 	choose_neighbours(&near, r, h);
-	for (size_t i = 0; !ret && i < c->num_changes; i++) {
-		struct clock_step s = correction_step(c, i);
-
-		windows[i] = step_window(&s);
-		windows[i].from += host->origin;
-		windows[i].to += host->origin;
+	/* Of all hosts on the way: to any of them the truth may bend. */
+	for (uint32_t at = h;; at = graph_other(&r->graph, r->by_bound.via[at], at)) {
+		if (!ret)
+			ret = windows_add(&w, &r->correction[at], c);
+		if (at == r->reference)
+			break;
 	}
+	for (size_t i = 0; i < w.num; i++) {
+		w.window[i].from += host->origin;
+		w.window[i].to += host->origin;
+	}
+	windows_sort(&w);
 	k.clock = bare;
-	k.windows = windows;
-	k.num_windows = c->num_changes;
+	k.windows = w.window;
+	k.num_windows = w.num;
 	if (!ret)
 		ret = knots_make(&k);
 	netsync_clock_free(bare);
-	free(windows);
+	windows_release(&w);
 	m->knots = k.knot;
 	m->num_knots = k.num;
 	return ret;

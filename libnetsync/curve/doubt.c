@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A bound assumes that the clock drifts no faster than oscillators do. It holds if
+ * there is a curve that keeps to that, and leaves a margin to all messages that is
+ * larger than its own error: then it leaves room for the truth, too. Where either
+ * fails, a rate step was missed:
+ *
+ * - many of a few neighbouring messages are quicker than the margin by a good part of
+ *   it: the curve is off by as much;
+ * - the curve itself bends more than the largest drift, by a good part of the margin.
+ *
+ * Where there is no margin at all, it is nowhere to be relied on.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curve/doubt.h"
+#include "curve/placement.h"
+#include "util/array.h"
+#include "util/statistics.h"
+
+/*
+ * A message is too quick by this part of the margin; and by so many expected errors
+ * of the curve. Chosen.
+ */
+#define PART 0.25
+#define DEVIATIONS 4
+/*
+ * So many of a run of neighbours are. Where a curve is off by twice what is too
+ * quick, and delays are 100 us beyond a margin of 30 us, 7 in 100 messages are,
+ * and more of those that are kept. Of wrong ones, 1 in 100, 3 of 32 are rarely.
+ */
+#define TOO_QUICK 3
+#define RUN 32
+
+/* An observation; time since the beginning, ns. */
+struct seen {
+	double t;
+	bool too_quick;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct seen *p = a, *q = b;
+
+	return (p->t > q->t) - (p->t < q->t);
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct doubt *p = a, *q = b;
+
+	return (p->from > q->from) - (p->from < q->from);
+}
+
+static int add(struct correction *c, size_t *room, double from, double to)
+{
+	struct doubt *last = c->num_doubts ? &c->doubt[c->num_doubts - 1]
+					   : NULL;
+
+	if (last && from <= last->to && from >= last->from) {
+		last->to = fmax(last->to, to);
+		return 0;
+	}
+	if (array_grow(&c->doubt, room, c->num_doubts, sizeof(*c->doubt)))
+		return -ENOMEM;
+	c->doubt[c->num_doubts++] = (struct doubt){ from, to };
+	return 0;
+}
+
+/* Runs of @n observations, in order of time. */
+static int add_runs(struct correction *c, size_t *room, const struct seen *s,
+		    size_t n)
+{
+	size_t quick = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++) {
+		quick += s[i].too_quick;
+		if (i >= RUN)
+			quick -= s[i - RUN].too_quick;
+		if (quick >= TOO_QUICK)
+			ret = add(c, room, s[i < RUN ? 0 : i - RUN + 1].t,
+				  s[i].t);
+	}
+	return ret;
+}
+
+/*
+ * The margin that a link has usually, ns; 0: none. Of many hosts one may have a false
+ * clock, whose links have none.
+ */
+static int usual_margin(const struct host_fit *k, double *margin)
+{
+	double *all = malloc(k->obs.links * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, k->margin, k->obs.links * sizeof(*all));
+	*margin = fmax(median(all, k->obs.links), 0);
+	free(all);
+	return 0;
+}
+
+/* Those of both directions by themselves, but of all links together. */
+static int find_quick(struct host_fit *k, const struct observations *p,
+		      size_t *room)
+{
+	double error = DEVIATIONS * placement_expected_error(k, &k->best);
+	struct seen *s = malloc((p->num + 1) * sizeof(*s));
+	int ret = s ? 0 : -ENOMEM;
+
+	for (int side = ABOVE; !ret && side <= BELOW; side++) {
+		size_t n = 0;
+
+		for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {
+			const struct obs_direction *dir = &p->direction[i];
+			double margin = k->margin[i / 2];
+			double least = margin - PART * margin - error -
+				       p->resolution;
+
+			for (size_t j = 0; margin > 0 && j < dir->bins; j++) {
+				const struct obs_bin *h = &dir->bin[j];
+
+				for (uint32_t m = 0; m < h->num; m++) {
+					const struct observation *o =
+						&p->obs[h->from + m];
+					double y = side == BELOW ? -o->residual
+								 : o->residual;
+
+					s[n++] = (struct seen){ o->t,
+								y < least };
+				}
+			}
+		}
+		qsort(s, n, sizeof(*s), by_time);
+		ret = add_runs(k->correction, room, s, n);
+	}
+	free(s);
+	return ret;
+}
+
+/* Neighbouring intervals in which the curve bends one way, and too much. */
+struct bent {
+	double from;
+	double to;
+	double turn; /* by how much its slope changes beyond the largest drift */
+};
+
+/*
+ * A limit that assumes the largest drift is wrong by an eighth of what a curve turns
+ * beyond it, times the length.
+ */
+static int add_bent(struct host_fit *k, size_t *room, const struct bent *b,
+		    double margin)
+{
+	double length = b->to - b->from;
+
+	if (fabs(b->turn) * length / 8 <= PART * margin)
+		return 0;
+	return add(k->correction, room, b->from - length / 2,
+		   b->to + length / 2);
+}
+
+static int find_bends(struct host_fit *k, size_t *room, double margin)
+{
+	const struct spline *s = &k->best;
+	struct spline_reader r;
+	struct bent b = { 0 };
+	int ret = 0;
+
+	spline_read(&r, s);
+	for (size_t i = 0; !ret && i + 1 < s->knots; i++) {
+		double from = s->knot[i], length = s->knot[i + 1] - from, turn;
+
+		if (!(length > 0))
+			continue;
+		spline_read_at(&r, from + length / 2);
+		turn = (2 * r.c[2] + 3 * r.c[3] * length) * length;
+		turn = copysign(fmax(fabs(turn) - k->drift * length, 0), turn);
+		if (turn * b.turn <= 0) {
+			ret = add_bent(k, room, &b, margin);
+			b = (struct bent){ .from = from };
+		}
+		b.to = from + length;
+		b.turn += turn;
+	}
+	return ret ? ret : add_bent(k, room, &b, margin);
+}
+
+/* Those that overlap become one. */
+static void merge(struct correction *c)
+{
+	size_t n = 0;
+
+	if (c->num_doubts)
+		qsort(c->doubt, c->num_doubts, sizeof(*c->doubt), by_beginning);
+	for (size_t i = 0; i < c->num_doubts; i++) {
+		if (n && c->doubt[i].from <= c->doubt[n - 1].to)
+			c->doubt[n - 1].to = fmax(c->doubt[n - 1].to,
+						  c->doubt[i].to);
+		else
+			c->doubt[n++] = c->doubt[i];
+	}
+	c->num_doubts = n;
+}
+
+int doubts_find(struct host_fit *k, const struct link *links)
+{
+	struct correction *c = k->correction;
+	struct observations all;
+	struct spline_reader reader;
+	size_t room = 0;
+	double margin = 0;
+	int ret;
+
+	free(c->doubt);
+	c->doubt = NULL;
+	c->num_doubts = 0;
+	/* Also those that were rejected: rather the curve may be wrong. */
+	ret = observations_gather(&all, c, links, k->obs.links);
+	if (!ret)
+		ret = usual_margin(k, &margin);
+	c->no_margin = !ret && !margin;
+	if (!ret) {
+		spline_read(&reader, &k->best);
+		observations_set_residuals(&all, spline_read_at, &reader);
+		ret = find_quick(k, &all, &room);
+	}
+	if (!ret)
+		ret = find_bends(k, &room, margin);
+	merge(c);
+	observations_release(&all);
+	return ret;
+}
