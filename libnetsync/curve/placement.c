@@ -70,7 +70,8 @@ static bool place_change_point(struct host_fit *k, struct change_point *b,
 	b->offset = offset;
 	change_point_place_phase_step(b, &k->obs, (e.level[0] + e.level[1]) / 2,
 				      (e.slope[0] + e.slope[1]) / 2);
-	return fabs(offset) > fmax(SIGNIFICANT * error, drift * b->window);
+	/* As beside one in change-point.c. */
+	return fabs(offset) > fmax(SIGNIFICANT * error, drift * b->window / 4);
 }
 
 static int by_time(const void *a, const void *b)
