@@ -20,6 +20,7 @@ struct clock_step correction_step(const struct correction *c, size_t index)
 			fmax(b->uncertainty, MIN_UNCERTAINTY)),
 		.offset = b->phase_step ? b->offset : 0,
 		.skew = b->skew,
+		.stood_still = b->phase_step && b->stood_still,
 	};
 }
 
@@ -36,6 +37,17 @@ static int add_step(struct windows *to, struct clock_step s,
 {
 	int64_t by;
 
+	if (s.stood_still) {
+		struct change_window w = { s.t - s.uncertainty,
+					   s.t + s.uncertainty, true };
+
+		/* Meanwhile others went on. */
+		if (on != of) {
+			correction_between(of, w.from, on, &w.from);
+			correction_between(of, w.to, on, &w.to);
+		}
+		return windows_add_one(to, &w);
+	}
 	if (on != of) {
 		/* On either side of a phase step it is elsewhere. */
 		correction_between(of, s.t, on, &s.t);

@@ -14,6 +14,7 @@ struct clock_step {
 	int64_t t;	     /* the host's time, relative to its origin, ns */
 	int64_t uncertainty; /* how far off that may be */
 	double offset;	     /* by which the correction grows, ns */
+	bool stood_still;    /* and no time is skipped or shown twice */
 	double skew;	     /* by which its slope does */
 };
 

@@ -11,6 +11,11 @@
 #include "curve/change-point.h"
 #include "util/array.h"
 
+/*
+ * How long a machine is suspended at least, ns: those that pause for less are told
+ * from clocks that were set back by too few messages. Chosen.
+ */
+#define MIN_SUSPENDED 1e9
 /* Grid points before and after, in each stage of the search. Chosen. */
 #define GRID 10
 /* The finest grid has this part of the radius as its first step. Chosen. */
@@ -32,6 +37,7 @@ void change_point_place_phase_step(struct change_point *b,
 				   double slope)
 {
 	bool up = b->offset > 0;
+	double repeated;
 	/* It lies between these. */
 	double least = b->t - b->uncertainty, most = b->t + b->uncertainty;
 
@@ -63,10 +69,15 @@ void change_point_place_phase_step(struct change_point *b,
 	}
 	/*
 	 * A clock that was set back shows some times twice, and these belong to
-	 * neither side. One that was set forward skips some.
+	 * neither side. One that was set forward skips some. One that stood still
+	 * does neither.
 	 */
+	repeated = fmax(least - most, 0);
+	b->stood_still = b->offset > 4 * fmax(b->uncertainty, MIN_SUSPENDED) &&
+			 repeated < b->offset / 4;
 	b->t = (least + most) / 2;
-	b->uncertainty = fabs(most - least) / 2 + fmax(b->offset, 0) / 2;
+	b->uncertainty = fabs(most - least) / 2 +
+			 (b->stood_still ? 0 : fmax(b->offset, 0) / 2);
 }
 
 /* ---- two change points that look like one ------------------------------- */

@@ -25,6 +25,8 @@ struct change_point {
 	double uncertainty; /* how far off t may be, ns */
 	double window;	    /* length of the window that showed it, ns */
 	bool phase_step;
+	/* The clock went on where it was: it was not set, but suspended. */
+	bool stood_still;
 	bool placed;   /* one of two neighbours, placed together */
 	bool may_jump; /* the first one; both may rather be a phase step */
 	double offset; /* by which the correction grows, ns */

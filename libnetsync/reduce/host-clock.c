@@ -157,7 +157,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 
 	choose_neighbours(&near, r, h);
 	/* Of all hosts on the way: to any of them the truth may bend. */
-	for (uint32_t at = h;; at = graph_other(&r->graph, r->by_bound.via[at], at)) {
+	for (uint32_t at = h;;
+	     at = graph_other(&r->graph, r->by_bound.via[at], at)) {
 		if (!ret)
 			ret = windows_add(&w, &r->correction[at], c);
 		if (at == r->reference)
@@ -224,10 +225,12 @@ static int set_steps(const struct reduction *r, uint32_t h)
 
 		/*
 		 * A clock that is ahead is corrected by less. The step lies in
-		 * the middle of the times that were skipped, or shown twice.
+		 * the middle of the times that were skipped, or shown twice, if
+		 * it did not just stand still.
 		 */
 		host->step[i] = (struct netsync_step){
-			.time_ns = host->origin + s.t + llround(s.offset / 2),
+			.time_ns = host->origin + s.t +
+				   (s.stood_still ? 0 : llround(s.offset / 2)),
 			.within_ns = s.uncertainty,
 			.offset_ns = -llround(s.offset),
 			.skew_ppm = -s.skew * 1e6,
