@@ -163,6 +163,7 @@ bool states_json(FILE *out, struct states *states)
 	struct writer w = { .failed = false };
 	const struct wait *waits;
 	json_object *object;
+	const char *text;
 	size_t num_waits;
 
 	if (!states_read(states, NULL, NULL))
@@ -172,9 +173,10 @@ bool states_json(FILE *out, struct states *states)
 	if (!between_waits(states->between, &waits, &num_waits))
 		return false;
 	object = whole_object(&w, states, waits, num_waits);
-	if (!w.failed)
-		fprintf(out, "%s\n", json_object_to_json_string_ext(object,
-			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	text = w.failed ? NULL : json_object_to_json_string_ext(object,
+		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (text)
+		fprintf(out, "%s\n", text);
 	json_object_put(object);
-	return !w.failed && !ferror(out);
+	return text && !ferror(out);
 }
