@@ -9,7 +9,9 @@
  *   it: the curve is off by as much;
  * - the curve itself bends more than the largest drift, by a good part of the margin.
  *
- * Where there is no margin at all, it is nowhere to be relied on.
+ * So it is all the time where rate steps are found that often that others are missed.
+ * Where there is no margin at all, it is nowhere to be relied on;
+ * nor where it steps that fast that the largest skew is in doubt itself.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,6 +36,19 @@
  */
 #define TOO_QUICK 3
 #define RUN 32
+
+/*
+ * A clock whose rate steps so often (ns) and so many times is steered by a daemon,
+ * and not all of its steps were found: chronyd and ntpd poll every 16 to 64 s.
+ */
+#define OFTEN 120e9
+#define MANY 8
+
+/*
+ * With such steps of its rate it may differ by more than the largest skew: adjtime(3)
+ * slews by 500 ppm, whatever the clock has besides. Chosen.
+ */
+#define FAST 400e-6
 
 /* An observation; time since the beginning, ns. */
 struct seen {
@@ -207,12 +222,28 @@ static void merge(struct correction *c)
 	c->num_doubts = n;
 }
 
+/* Does a daemon seem to steer it? *fast: by more than may be assumed. */
+static bool is_steered(const struct correction *c, double span, bool *fast)
+{
+	size_t steps = 0;
+
+	*fast = false;
+	for (size_t i = 0; i < c->num_changes; i++) {
+		if (c->change[i].phase_step)
+			continue;
+		steps++;
+		*fast |= fabs(c->change[i].skew) > FAST;
+	}
+	return steps >= MANY && span < OFTEN * (double)steps;
+}
+
 int doubts_find(struct host_fit *k, const struct link *links)
 {
 	struct correction *c = k->correction;
 	struct observations all;
 	struct spline_reader reader;
 	size_t room = 0;
+	bool fast;
 	double margin = 0;
 	int ret;
 
@@ -231,6 +262,10 @@ int doubts_find(struct host_fit *k, const struct link *links)
 	}
 	if (!ret)
 		ret = find_bends(k, &room, margin);
+	if (!ret && is_steered(c, all.span, &fast)) {
+		c->no_margin |= fast;
+		ret = add(c, &room, 0, all.span);
+	}
 	merge(c);
 	observations_release(&all);
 	return ret;

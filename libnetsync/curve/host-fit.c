@@ -25,6 +25,8 @@
 #define WORSE 1.1
 /* Delays improved if the mean delay fell by this factor. Chosen. */
 #define IMPROVED 0.8
+/* Slope of a curve that no clock has, beyond a line: 20 x MAXFREQ of RFC 5905. */
+#define STEEPEST 0.01
 /* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
 #define VISIBLE 1000.0
 
@@ -330,6 +332,22 @@ static void prefer_line(struct correction *c, const struct correction *line,
 	*c = *line;
 }
 
+/*
+ * A curve that no clock can make is no solution: contradictory messages can lead a
+ * fit anywhere. The straight line of the initial fit takes its place.
+ */
+static void reject_impossible(struct host_fit *k)
+{
+	struct correction *c = k->correction;
+
+	if (spline_is_flat(&k->best, STEEPEST))
+		return;
+	spline_free(&k->best);
+	correction_release(c);
+	c->no_margin = true;
+	k->intervals = 0;
+}
+
 int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	     double drift)
 {
@@ -366,13 +384,17 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		ret = follow(&k);
 	if (!ret)
 		ret = check_change_points(&k, links, num_links);
+	if (!ret)
+		reject_impossible(&k);
 	if (!ret && k.best.coefs)
 		ret = doubts_find(&k, links);
 	if (!ret) {
 		c->curve = k.best;
 		spline_read(&c->reader, &c->curve);
 		c->intervals = k.intervals;
-		c->expected_error = placement_expected_error(&k, &c->curve);
+		c->expected_error = c->curve.coefs ? placement_expected_error(
+							     &k, &c->curve)
+						   : k.obs.direction[0].mean;
 		widen_to_messages(c, &k.obs);
 		k.best = (struct spline){ 0 };
 	}

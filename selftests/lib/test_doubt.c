@@ -84,6 +84,28 @@ static void test_bent(void **state)
 	end(&f);
 }
 
+/* Where a daemon steers, no drift is assumed at any time. */
+static void test_steered(void **state)
+{
+	for (int n = 7; n <= 8; n++) {
+		struct fixture f;
+
+		(void)state;
+		begin(&f, 1);
+		f.s.c.change = calloc((size_t)n, sizeof(*f.s.c.change));
+		f.s.c.num_changes = (size_t)n;
+		for (int i = 0; i < n; i++)
+			f.s.c.change[i].t = (i + 1) * 40e9;
+		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(f.s.c.num_doubts, n == 8);
+		assert_false(f.s.c.no_margin);
+		f.s.c.change[3].skew = 500e-6;
+		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(f.s.c.no_margin, n == 8);
+		end(&f);
+	}
+}
+
 /* Nothing is known of a curve that inverts messages. */
 static void test_no_margin(void **state)
 {
@@ -103,6 +125,7 @@ int main(void)
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_contradicted),
 		cmocka_unit_test(test_bent),
+		cmocka_unit_test(test_steered),
 		cmocka_unit_test(test_no_margin),
 	};
 
