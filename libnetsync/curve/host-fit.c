@@ -25,8 +25,11 @@
 #define WORSE 1.1
 /* Delays improved if the mean delay fell by this factor. Chosen. */
 #define IMPROVED 0.8
-/* Slope of a curve that no clock has, beyond a line: 20 x MAXFREQ of RFC 5905. */
-#define STEEPEST 0.01
+/*
+ * Slope of a curve that has diverged. Beside a phase step of seconds that is not
+ * placed well it may be 10 for a moment. Chosen.
+ */
+#define STEEPEST 100
 /* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
 #define VISIBLE 1000.0
 
