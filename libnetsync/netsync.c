@@ -107,8 +107,6 @@ static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		{ to, ns->host[to].origin, recv },
 	};
 
-	resolution_add(&ns->host[from].resolution, send);
-	resolution_add(&ns->host[to].resolution, recv);
 	if (ns->steered && (steering_known(&ns->steering[from]) ||
 			    steering_known(&ns->steering[to])))
 		return hold_message(ns, from, to, send, recv);
@@ -574,20 +572,6 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	return 0;
 }
 
-/* By now the resolution of stamps is known as well as it can be. */
-static int settle_pairs(struct netsync *ns, double slope)
-{
-	int64_t *resolution = calloc(ns->num_hosts, sizeof(*resolution));
-
-	if (!resolution)
-		return -ENOMEM;
-	for (size_t i = 0; i < ns->num_hosts; i++)
-		resolution[i] = resolution_of(&ns->host[i].resolution);
-	pairs_raise(&ns->pairs, resolution, slope);
-	free(resolution);
-	return pairs_settle(&ns->pairs);
-}
-
 int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 {
 	struct netsync_options known = { .size = sizeof(known) };
@@ -614,7 +598,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 		ret = held_settle(&ns->held, &ns->pairs, &hosts);
 	}
 	if (!ret)
-		ret = settle_pairs(ns, task.limits.slope);
+		ret = pairs_settle(&ns->pairs);
 	if (!ret)
 		ret = solve_pairs(ns, &task);
 	if (ret) {

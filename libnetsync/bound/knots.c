@@ -22,13 +22,8 @@
 /* Lines may be off an instant by this part of it, and by so many ns. Chosen. */
 #define TOLERANCE (1.0 / 1024)
 #define TOLERANCE_NS 2.0
-/*
- * Instants in the window of a change point, at least. In long ones they are so near
- * each other that the largest skew adds 5 us; of all, so many at most. Chosen.
- */
+/* Instants in the window of a change point. Chosen. */
 #define WINDOW 65
-#define NEAR 20e6
-#define MOST_IN_WINDOWS 65536
 /* Not known. */
 #define FAR 0x1p61
 
@@ -69,23 +64,7 @@ static void spread(const struct knots *k, struct samples *to, int64_t from,
 				     (int64_t)(n - 1)));
 }
 
-/* How far they are apart in windows, ns. */
-static double spacing(const struct knots *k)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < k->num_windows; i++)
-		sum += (double)(k->windows[i].to - k->windows[i].from);
-	return fmax(NEAR, sum / MOST_IN_WINDOWS);
-}
-
-static size_t instants_of_window(const struct change_window *w, double apart)
-{
-	return WINDOW + (size_t)((double)(w->to - w->from) / apart);
-}
-
-static void set_instants(const struct knots *k, struct samples *to,
-			 double apart)
+static void set_instants(const struct knots *k, struct samples *to)
 {
 	size_t n = 0;
 
@@ -94,7 +73,7 @@ static void set_instants(const struct knots *k, struct samples *to,
 		const struct change_window *w = &k->windows[i];
 
 		add(k, to, w->from - 1);
-		spread(k, to, w->from, w->to, instants_of_window(w, apart));
+		spread(k, to, w->from, w->to, WINDOW);
 		add(k, to, w->to + 1);
 	}
 	qsort(to->s, to->num, sizeof(*to->s), by_time);
@@ -257,15 +236,12 @@ static int64_t whole(double v)
 int knots_make(struct knots *k)
 {
 	struct samples all = { 0 };
-	double apart = spacing(k);
-	size_t room = k->instants + 2;
 
-	for (size_t i = 0; i < k->num_windows; i++)
-		room += instants_of_window(&k->windows[i], apart) + 2;
-	all.s = malloc(room * sizeof(*all.s));
+	all.s = malloc((k->instants + 2 + k->num_windows * (WINDOW + 2)) *
+		       sizeof(*all.s));
 	if (!all.s)
 		return -ENOMEM;
-	set_instants(k, &all, apart);
+	set_instants(k, &all);
 	for (size_t i = 0; i < all.num; i++)
 		look(k, &all.s[i]);
 	set_raises(k, &all);

@@ -33,8 +33,6 @@
 #define DISPERSION_POINTS 7
 /* Median second difference of exponential delays, in means; by simulation. */
 #define USUAL 1.3
-/* Median absolute deviation of half the sum of two, in means; by simulation. */
-#define HALF_SUM 0.41
 /* That median of DISPERSION_POINTS may be larger by this. Chosen. */
 #define BY_CHANCE 4.0
 /* Points are overdispersed from this factor of their deviation on. Chosen. */
@@ -116,37 +114,6 @@ static double dispersion(const struct bin_group *g, size_t n, size_t at,
 	return most;
 }
 
-/*
- * The mean delay where the curve is wrong, which is off one way in the one direction,
- * the other way in the other: by half of the sum of both, which leaves only what
- * messages have, be they late in a row; and by second differences, lest it be less
- * than they scatter. @opposite: the groups of the other direction.
- */
-static double mean_beside_clock(const struct bin_group *g, size_t n,
-				const struct bin_group *opposite, size_t m,
-				double *buffer)
-{
-	size_t near = 0, num = 0;
-	double local, sum, middle;
-
-	if (n < DISPERSION_POINTS || !m)
-		return HUGE_VAL;
-	for (size_t i = 1; i + 1 < n; i++)
-		buffer[num++] = second_difference(&g[i]) * g[i].messages;
-	local = median(buffer, num) / USUAL;
-	for (size_t i = 0; i < n; i++) {
-		while (near + 1 < m && fabs(opposite[near + 1].t - g[i].t) <=
-					       fabs(opposite[near].t - g[i].t))
-			near++;
-		buffer[i] = (g[i].y + opposite[near].y) / 2 * g[i].messages;
-	}
-	middle = median(buffer, n);
-	for (size_t i = 0; i < n; i++)
-		buffer[i] = fabs(buffer[i] - middle);
-	sum = median(buffer, n) / HALF_SUM;
-	return fmax(fmax(local, sum), 1);
-}
-
 /* The points of all links, each less its median. */
 static int make_series(struct series *s, const struct observations *p, int side,
 		       bool beyond, curve_fn curve, void *arg)
@@ -154,7 +121,6 @@ static int make_series(struct series *s, const struct observations *p, int side,
 	size_t most = observations_most_bins(p) + 1, room = 1;
 	double links = 0;
 	struct bin_group *g = malloc(most * sizeof(*g));
-	struct bin_group *opposite = malloc(most * sizeof(*g));
 	double *v = malloc(most * sizeof(*v));
 
 	for (size_t i = 0; i < p->links; i++)
@@ -162,9 +128,8 @@ static int make_series(struct series *s, const struct observations *p, int side,
 	s->num = 0;
 	s->other_error = least_error(p);
 	s->point = malloc(room * sizeof(*s->point));
-	if (!g || !opposite || !v || !s->point) {
+	if (!g || !v || !s->point) {
 		free(g);
-		free(opposite);
 		free(v);
 		return -ENOMEM;
 	}
@@ -172,28 +137,22 @@ static int make_series(struct series *s, const struct observations *p, int side,
 		const struct obs_direction *dir =
 			&p->direction[2 * i + (size_t)side];
 		size_t n = observations_group(p, dir, side, GROUP, g);
-		double middle, mean;
-		size_t m;
+		double middle;
 
 		if (dir->other_error > 2 * s->other_error)
 			continue;
 		links++;
-		m = observations_group(p, &p->direction[2 * i + (size_t)!side],
-				       !side, GROUP, opposite);
-		mean = fmin(dir->mean, mean_beside_clock(g, n, opposite, m, v));
 		for (size_t j = 0; j < n; j++) {
 			double y = beyond ? 0 : curve(arg, g[j].t);
 
-			g[j].y -= mean / g[j].messages;
+			g[j].y -= dir->mean / g[j].messages;
 			v[j] = g[j].y - (side == ABOVE ? y : -y);
 		}
 		middle = median(v, n);
 		for (size_t j = 0; j < n; j++) {
 			double y = g[j].y - middle;
-			double more = dispersion(g, n, j, mean);
-			/* Coarse stamps are off by as much all together. */
-			double sigma = hypot(more * mean / g[j].messages,
-					     p->resolution);
+			double more = dispersion(g, n, j, dir->mean);
+			double sigma = more * dir->mean / g[j].messages;
 
 			s->point[s->num++] = (struct weighted_point){
 				.t = g[j].t,
@@ -206,7 +165,6 @@ static int make_series(struct series *s, const struct observations *p, int side,
 	s->other_error /= sqrt(fmax(links, 1));
 	qsort(s->point, s->num, sizeof(*s->point), by_time);
 	free(g);
-	free(opposite);
 	free(v);
 	return 0;
 }
@@ -280,12 +238,7 @@ static double beyond_drift(double change, double drift)
 static bool change_at(const struct series s[2], double from, double t,
 		      double to, double drift, struct change *c)
 {
-	/*
-	 * At its end a line by least squares is off a parabola by a twelfth of
-	 * what its slope changes by; twice that, and half as much again where
-	 * points are not evenly spread.
-	 */
-	double sag = drift * (to - from) / 8;
+	double sag = drift * (to - from) / 2;
 	double level[2], slope[2], sl[2], ss[2];
 
 	for (int d = 0; d < 2; d++) {

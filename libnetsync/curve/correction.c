@@ -61,11 +61,8 @@ void correction_release(struct correction *c)
 {
 	spline_free(&c->curve);
 	free(c->change);
-	free(c->doubt);
 	c->change = NULL;
-	c->doubt = NULL;
-	c->num_changes = c->num_doubts = 0;
-	c->no_margin = false;
+	c->num_changes = 0;
 }
 
 double correction_between(const struct correction *from, int64_t t,
@@ -89,9 +86,9 @@ double correction_between(const struct correction *from, int64_t t,
 /* ---- messages ---------------------------------------------------------- */
 
 bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p, int64_t raised)
+			 const struct point *p)
 {
-	int64_t y = way ? raised - p->y : p->y - raised;
+	int64_t y = way ? -p->y : p->y;
 
 	return !correction_covers(correction[0], p->x) ||
 	       !correction_covers(correction[1], p->x + y);
@@ -121,16 +118,16 @@ size_t correction_inversions(const struct pair *pair,
 	size_t num = 0;
 
 	for (int way = 0; way < 2; way++) {
-		const struct direction *d = &pair->direction[way];
+		const struct envelope *e = &pair->direction[way].envelope;
 
-		for (size_t i = 0; i < d->envelope.num; i++) {
-			const struct bin *b = &d->envelope.bin[i];
+		for (size_t i = 0; i < e->num; i++) {
+			const struct bin *b = &e->bin[i];
 
 			for (uint32_t k = 0; k < b->corners; k++) {
 				const struct point *p = &b->corner[k];
 
-				num += !correction_excludes(correction, way, p,
-							    d->raised) &&
+				num += !correction_excludes(correction, way,
+							    p) &&
 				       correction_inverts(correction, way, p);
 			}
 		}

@@ -25,18 +25,9 @@ struct change_point {
 	double uncertainty; /* how far off t may be, ns */
 	double window;	    /* length of the window that showed it, ns */
 	bool phase_step;
-	/* The clock went on where it was: it was not set, but suspended. */
-	bool stood_still;
 	bool placed;   /* one of two neighbours, placed together */
-	bool may_jump; /* the first one; both may rather be a phase step */
 	double offset; /* by which the correction grows, ns */
 	double skew;   /* by which its slope grows */
-};
-
-/* When a curve is not to be relied on: t - from of the correction, ns. */
-struct doubt {
-	double from;
-	double to;
 };
 
 /*
@@ -55,9 +46,6 @@ struct correction {
 	struct spline_reader reader; /* of the curve */
 	struct change_point *change; /* in order of time */
 	size_t num_changes;
-	struct doubt *doubt; /* in order of time, apart from each other */
-	size_t num_doubts;
-	bool no_margin;	       /* the curve is nowhere to be relied on */
 	size_t intervals;      /* of the curve, besides change points */
 	double expected_error; /* of the curve, ns */
 };
@@ -93,9 +81,9 @@ double correction_delay(const struct correction *correction[2], int way,
 bool correction_inverts(const struct correction *correction[2], int way,
 			const struct point *p);
 
-/* Is a time of the message out of its host's span? @raised: of its direction. */
+/* Is a time of the message out of its host's span? */
 bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p, int64_t raised);
+			 const struct point *p);
 
 /*
  * Straight segments that are never further than 2 ns from the curve that leads

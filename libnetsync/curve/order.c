@@ -140,14 +140,10 @@ static size_t most_intervals(const struct host_fit *k)
 	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / MIN_MESSAGES;
 	/*
 	 * An interval is no shorter than a clock takes to drift visibly,
-	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock. Nor does
-	 * it drift visibly to coarse stamps, however many: curves that followed
-	 * their steps would leave more between both directions.
+	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock.
 	 */
 	double rate = (double)(m[0] + m[1]) / k->obs.span;
-	double shortest = fmax(cbrt(8 * k->obs.direction[0].mean / k->drift /
-				    rate),
-			       sqrt(8 * k->obs.resolution / k->drift));
+	double shortest = cbrt(8 * k->obs.direction[0].mean / k->drift / rate);
 
 	most = most < bins ? most : bins;
 	if ((double)most * shortest > k->obs.span)

@@ -155,8 +155,8 @@ static bool is_inner(const struct bin_group *g, size_t n, size_t i)
 	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
 }
 
-double outliers_judge(const struct bin_group *g, size_t n, double resolution,
-		      double *inward, double *buffer)
+double outliers_judge(const struct bin_group *g, size_t n, double *inward,
+		      double *buffer)
 {
 	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS
 							: SAMPLE_EVERY;
@@ -174,7 +174,7 @@ double outliers_judge(const struct bin_group *g, size_t n, double resolution,
 		if (sample)
 			buffer[looked++] = fabs(inward[i]);
 	}
-	return OUTLIER * fmax(median(buffer, looked), 1) + resolution;
+	return OUTLIER * fmax(median(buffer, looked), 1);
 }
 
 static size_t reject_in(struct observations *p, const struct correction *c,
@@ -184,7 +184,7 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	struct bin_group *g = d->group;
 	size_t n = observations_group(p, dir, side, messages, g);
 	size_t rejected = 0, wrong = 0;
-	double most = outliers_judge(g, n, p->resolution, d->inward, d->buffer);
+	double most = outliers_judge(g, n, d->inward, d->buffer);
 
 	if (isinf(most))
 		return 0;

@@ -70,8 +70,7 @@ static bool place_change_point(struct host_fit *k, struct change_point *b,
 	b->offset = offset;
 	change_point_place_phase_step(b, &k->obs, (e.level[0] + e.level[1]) / 2,
 				      (e.slope[0] + e.slope[1]) / 2);
-	/* As beside one in change-point.c. */
-	return fabs(offset) > fmax(SIGNIFICANT * error, drift * b->window / 4);
+	return fabs(offset) > fmax(SIGNIFICANT * error, drift * b->window);
 }
 
 static int by_time(const void *a, const void *b)

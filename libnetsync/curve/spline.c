@@ -202,22 +202,3 @@ double spline_read_at(void *reader, double t)
 	t -= r->from;
 	return r->c[0] + t * (r->c[1] + t * (r->c[2] + t * r->c[3]));
 }
-
-bool spline_is_flat(const struct spline *s, double slope)
-{
-	struct spline_reader r;
-	bool flat = true;
-
-	spline_read(&r, s);
-	for (size_t i = DEGREE; flat && i < s->coefs; i++) {
-		double length = s->knot[i + 1] - s->knot[i], value, end;
-
-		if (!(length > 0))
-			continue;
-		value = spline_read_at(&r, s->knot[i] + length / 2);
-		end = r.c[1] + length * (2 * r.c[2] + length * 3 * r.c[3]);
-		flat = isfinite(value) && fabs(r.c[1]) <= slope &&
-		       fabs(end) <= slope;
-	}
-	return flat;
-}

@@ -8,7 +8,6 @@
 #ifndef NETSYNC_CURVE_SPLINE_H
 #define NETSYNC_CURVE_SPLINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct spline {
@@ -46,12 +45,6 @@ double spline_at(const struct spline *s, double t);
 
 /* The interval that a time falls in: the first of its four coefficients. */
 size_t spline_interval(const struct spline *s, double t);
-
-/*
- * Is its slope at most so much wherever it is smooth? False, too, where it is no
- * number.
- */
-bool spline_is_flat(const struct spline *s, double slope);
 
 /* For many times, mostly in order. Coefficients may not change meanwhile. */
 struct spline_reader {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,8 +111,7 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
 		       sizeof(*c->fresh)))
 		return -ENOMEM;
-	c->fresh[c->num_fresh++] = (struct point){ a->t, (back ? -y : y) +
-								 c->raised };
+	c->fresh[c->num_fresh++] = (struct point){ a->t, back ? -y : y };
 	c->inversions += to->t - from->t < from->origin - to->origin;
 	return 0;
 }
@@ -126,39 +124,6 @@ static int by_hosts(const void *a, const void *b)
 	if (p->host[0] != q->host[0])
 		return p->host[0] < q->host[0] ? -1 : 1;
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
-}
-
-/* Nothing that is kept depends on where y is counted from. */
-static void raise_by(struct direction *c, bool back, int64_t by)
-{
-	__int128 y = back ? -by : by;
-
-	if (!by)
-		return;
-	for (size_t i = 0; i < c->num_fresh; i++)
-		c->fresh[i].y += by;
-	for (size_t i = 0; i < c->envelope.num; i++)
-		for (uint32_t k = 0; k < c->envelope.bin[i].corners; k++)
-			c->envelope.bin[i].corner[k].y += by;
-	c->sum_y += (__int128)c->num * y;
-	c->sum_xy = wide_sum(c->sum_xy, wide_of(c->sum_x * y));
-	c->raised += by;
-}
-
-void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope)
-{
-	for (size_t i = 0; i < ps->num; i++) {
-		struct pair *p = ps->pair[i];
-
-		for (int d = 0; d < 2; d++) {
-			int64_t late = resolution[p->host[!d]] - 1;
-
-			/* The clocks go on meanwhile. */
-			late += (int64_t)ceil((double)late * slope);
-			raise_by(&p->direction[d], d,
-				 late - p->direction[d].raised);
-		}
-	}
 }
 
 static int settle(struct direction *c, bool back, const struct budget *room)

@@ -34,7 +34,6 @@ struct direction {
 	size_t num_fresh;
 	size_t fresh_room;
 	uint64_t inversions; /* before correction */
-	int64_t raised; /* added to all y, see pairs_raise(), ns */
 	/* The rest does not know of the fresh ones until pairs_settle(). */
 	uint64_t num;
 	__int128 sum_x;
@@ -66,15 +65,6 @@ struct pairs {
 /* Add a message: 0 or -ENOMEM, and then it was not added. */
 int pairs_add(struct pairs *ps, const struct endpoint *from,
 	      const struct endpoint *to);
-
-/*
- * Stamps are cut off to the @resolution of their hosts, ns: a message was received
- * before the next time that there is. Take all to be received as late as that, or a
- * coarse clock would show messages received before they were sent. @slope: the
- * largest difference of two clocks' rates. To be called before pairs_settle(); also
- * anew, when more is known.
- */
-void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope);
 
 /* Sort the pairs and make all hulls: 0 or -ENOMEM. More may be added later. */
 int pairs_settle(struct pairs *ps);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "bound/knots.h"
-#include "bound/windows.h"
 #include "clock.h"
 #include "reduce/internal.h"
 
@@ -64,18 +63,6 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r,
 	}
 }
 
-/*
- * How far off the messages that limit two hosts' times may be. Were stamps rounded,
- * and not cut off, all of a host would be early by half of its resolution.
- */
-static int64_t time_error(const struct host *a, const struct host *b)
-{
-	int64_t coarser = resolution_of(&a->resolution) -
-			  resolution_of(&b->resolution);
-
-	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
-}
-
 /* All that a host's time can be on the reference, over a neighbour. */
 static struct range range_over(const struct reduction *r, uint32_t host,
 			       uint32_t via, int64_t t)
@@ -85,17 +72,16 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 	const struct host *h = &r->host[next];
 	struct range at = { t - r->host[host].origin,
 			    t - r->host[host].origin };
-	int64_t off;
 
 	if (!r->pair_bound[via].usable)
 		return (struct range){ INT64_MIN, INT64_MAX };
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at)
 					       : rate_bound_to_first(b, at);
-	off = time_error(h, &r->host[host]);
+	/* The messages that limit it may be off at both ends. */
 	if (at.lo > INT64_MIN)
-		at.lo += h->origin - off;
+		at.lo += h->origin - h->time_error - r->host[host].time_error;
 	if (at.hi < INT64_MAX)
-		at.hi += h->origin + off;
+		at.hi += h->origin + h->time_error + r->host[host].time_error;
 	return next == r->reference ? at : clock_range(h->clock, at);
 }
 
@@ -151,31 +137,26 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		.arg = &near,
 		.instants = count_instants(r, h),
 	};
-	struct windows w = { 0 };
+	struct change_window *windows = calloc(c->num_changes + 1,
+					       sizeof(*windows));
 	struct netsync_clock *bare = NULL;
-	int ret = netsync_clock_new(m, &bare);
+	int ret = windows ? netsync_clock_new(m, &bare) : -ENOMEM;
 
 	choose_neighbours(&near, r, h);
-	/* Of all hosts on the way: to any of them the truth may bend. */
-	for (uint32_t at = h;;
-	     at = graph_other(&r->graph, r->by_bound.via[at], at)) {
-		if (!ret)
-			ret = windows_add(&w, &r->correction[at], c);
-		if (at == r->reference)
-			break;
+	for (size_t i = 0; !ret && i < c->num_changes; i++) {
+		struct clock_step s = correction_step(c, i);
+
+		windows[i] = step_window(&s);
+		windows[i].from += host->origin;
+		windows[i].to += host->origin;
 	}
-	for (size_t i = 0; i < w.num; i++) {
-		w.window[i].from += host->origin;
-		w.window[i].to += host->origin;
-	}
-	windows_sort(&w);
 	k.clock = bare;
-	k.windows = w.window;
-	k.num_windows = w.num;
+	k.windows = windows;
+	k.num_windows = c->num_changes;
 	if (!ret)
 		ret = knots_make(&k);
 	netsync_clock_free(bare);
-	windows_release(&w);
+	free(windows);
 	m->knots = k.knot;
 	m->num_knots = k.num;
 	return ret;
@@ -225,12 +206,10 @@ static int set_steps(const struct reduction *r, uint32_t h)
 
 		/*
 		 * A clock that is ahead is corrected by less. The step lies in
-		 * the middle of the times that were skipped, or shown twice, if
-		 * it did not just stand still.
+		 * the middle of the times that were skipped, or shown twice.
 		 */
 		host->step[i] = (struct netsync_step){
-			.time_ns = host->origin + s.t +
-				   (s.stood_still ? 0 : llround(s.offset / 2)),
+			.time_ns = host->origin + s.t + llround(s.offset / 2),
 			.within_ns = s.uncertainty,
 			.offset_ns = -llround(s.offset),
 			.skew_ppm = -s.skew * 1e6,

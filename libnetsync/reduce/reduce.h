@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "bound/rate-bound.h"
-#include "message/resolution.h"
 #include "pair/estimate.h"
 #include "netsync.h"
 
@@ -22,7 +21,6 @@ struct host {
 	int64_t last_used; /* of messages whose times are not made raw */
 	struct range span; /* what clocks are made for; see span.h */
 	int64_t time_error; /* how far off its messages' times can be, ns */
-	struct resolution resolution; /* of their stamps */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;

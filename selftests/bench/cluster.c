@@ -10,7 +10,7 @@
 #define HOUR 3600
 #define MAX_BREAKS 8
 #define PAUSES_OF_HOST 3
-#define PROCESSORS_OF_HOST 4
+#define PROCESSORS 4
 
 struct rate_piece {
 	double from;
@@ -450,14 +450,10 @@ static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
 	double resolution = c->spec.resolution_ns;
 
 	if (!cluster_host_is_sound(c, host)) {
-		double processor = (double)below(s, PROCESSORS_OF_HOST) /
-				   PROCESSORS_OF_HOST;
+		double processor = (double)below(s, PROCESSORS) / PROCESSORS;
 
 		r += llround((10e6 + 100e-6 * t) * processor);
 	}
-	if (c->spec.clocks & PROCESSORS)
-		r += llround(200.0 * (double)below(s, PROCESSORS_OF_HOST) /
-			     (PROCESSORS_OF_HOST - 1)) - 100;
 	return resolution ? r - r % (int64_t)resolution : r;
 }
 

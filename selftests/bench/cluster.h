@@ -60,8 +60,6 @@ enum cluster_clocks {
 	 * and 100 ppm; nobody can say what its time is.
 	 */
 	FALSE_LAST = 1 << 13,
-	/* all hosts have four processors whose clocks differ by up to 200 ns */
-	PROCESSORS = 1 << 14,
 };
 
 struct cluster_spec {

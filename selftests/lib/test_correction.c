@@ -109,8 +109,8 @@ static void test_inverts(void **state)
 
 		assert_false(correction_inverts(both, way, &takes));
 		assert_true(correction_inverts(both, way, &inverted));
-		assert_false(correction_excludes(both, way, &takes, 0));
-		assert_true(correction_excludes(both, way, &outside, 0));
+		assert_false(correction_excludes(both, way, &takes));
+		assert_true(correction_excludes(both, way, &outside));
 	}
 }
 

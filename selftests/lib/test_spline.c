@@ -147,33 +147,12 @@ static void test_jump_parts(void **state)
 	spline_free(&s);
 }
 
-/* A jump has no slope; what is no number is not flat. */
-static void test_flat(void **state)
-{
-	const struct spline_knot b = { 50, 4 };
-	struct spline s = make(10, &b, 1);
-
-	(void)state;
-	for (size_t i = 0; i < s.coefs; i++)
-		s.coef[i] = 0.5 * abscissa(&s, i) + (i >= s.coefs / 2 ? 1e6 : 0);
-	assert_true(spline_is_flat(&s, 0.51));
-	assert_false(spline_is_flat(&s, 0.49));
-	for (size_t i = 0; i < s.coefs; i++)
-		s.coef[i] = -s.coef[i];
-	assert_true(spline_is_flat(&s, 0.51));
-	assert_false(spline_is_flat(&s, 0.49));
-	s.coef[2] = NAN;
-	assert_false(spline_is_flat(&s, 1e300));
-	spline_free(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_smoothness),
 		cmocka_unit_test(test_jump_parts),
-		cmocka_unit_test(test_flat),
 	};
 
 	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);
