@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The records that hold the first byte of a segment, or the first of several
- * datagrams: those of the same key, and longer ones, by the block index.
+ * A segment, or several datagrams -> the records that hold its first byte (or datagram):
+ * those of the same key, and longer ones, which the block index finds.
  */
 #include "match/internal.h"
 
@@ -13,7 +13,7 @@ static void add_candidate(struct candidates *o, struct packet_record *s)
 		o->too_many = true;
 }
 
-/* Those that begin with it, and the longer ones that have it inside. */
+/* The records that begin with the first byte of s, and longer ones that contain it. */
 void match_find_candidates(const struct matcher *m,
 			   const struct packet_record *s, struct candidates *o)
 {
@@ -59,7 +59,7 @@ bool match_inside_other(const struct matcher *m, const struct packet_record *s,
 	return o.too_many;
 }
 
-/* Did the host of t receive the byte before t left, that is, forward it? */
+/* Did the host of t receive the first byte before t left, that is, forward it? */
 bool match_is_forwarded(const struct packet_record *t,
 			const struct candidates *all)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Comparing two packet records: by their headers, and by the bytes they hold. */
+/* Comparing two packet records, by headers and by the bytes that they hold. */
 #include "match/internal.h"
 
 bool match_headers(const struct packet_record *a, const struct packet_record *b,
@@ -29,9 +29,9 @@ bool match_other_place(const struct packet_record *a,
 }
 
 /*
- * At different places yes. At the same one only if it is the same buffer with
- * the same id: the names of devices repeat in network namespaces. An id of 0
- * says nothing, and buffers are reused.
+ * Records of different places may. Those of one place only if buffer and IP id agree:
+ * names of devices repeat in network namespaces, an id of 0 says nothing, and buffers are
+ * reused.
  */
 bool match_may_be_one_packet(const struct packet_record *a,
 			     const struct packet_record *b)
@@ -45,7 +45,7 @@ bool match_may_be_one_packet(const struct packet_record *a,
 
 /* ---- segments ---------------------------------------------------------- */
 
-/* Bytes, or ids, from the beginning of a to that of b; both wrap. */
+/* Bytes, or IP ids, from the beginning of a to that of b; both wrap. */
 int32_t match_lead(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->protocol == UDP)
@@ -58,7 +58,7 @@ uint32_t match_span(const struct packet_record *s)
 	return s->protocol == UDP ? s->udp.datagrams : s->len;
 }
 
-/* Is the beginning of a in b? */
+/* Is the first byte of a in b? */
 bool match_begins_in(const struct packet_record *a,
 		     const struct packet_record *b)
 {
@@ -68,8 +68,8 @@ bool match_begins_in(const struct packet_record *a,
 }
 
 /*
- * Ids run on by one from segment to segment, or stay. Where the size of the
- * segments is not known, they carry 64 bytes at least.
+ * IP ids count up by one from segment to segment, or stay the same. Segments of unknown
+ * size carry 64 bytes at least.
  */
 static bool ids_fit(const struct packet_record *a,
 		    const struct packet_record *b)
@@ -91,7 +91,10 @@ static bool ids_fit(const struct packet_record *a,
 		    : step <= (uint32_t)bytes / 64;
 }
 
-/* The digest is of the first datagram of several, the checksum of all. */
+/*
+ * A digest covers the first of several datagrams only, so it is compared if both begin
+ * there.
+ */
 static bool same_datagrams(const struct packet_record *a,
 			   const struct packet_record *b)
 {
@@ -105,7 +108,7 @@ bool match_same_transmission(const struct packet_record *a,
 {
 	if (a->protocol == UDP)
 		return !nat && same_datagrams(a, b);
-	/* Of the flags, segmentation keeps all but PSH, FIN and CWR. */
+	/* Segmentation keeps all flags but PSH, FIN and CWR. */
 	return has_data(a) && has_data(b) && a->tcp.ack == b->tcp.ack &&
 	       !((a->tcp.flags ^ b->tcp.flags) & 0xff76) && ids_fit(a, b) &&
 	       match_headers(a, b, nat);

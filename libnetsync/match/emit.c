@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What becomes of records: states, and messages that are handed out. */
+/* Outcomes of matching: states of records, offsets of clocks, and messages. */
 #include "match/internal.h"
 
 bool match_is_ready(const struct matcher *m, const struct packet_record *s)

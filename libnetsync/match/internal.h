@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the files of matching. The calls form a tree:
+ * Functions that the files of matching share. The calls form a tree:
  *
- *	match.c		what is kept, and when it is decided
- *	  second.c	by the second key (address translation)
- *	  segment.c	what was cut or put together, by bytes or ids
- *	    whole.c	whole packets, by the first key
- *	      emit.c	what becomes of them
- *	      candidates.c	records that hold one byte
- *	        compare.c	two records
- *	          protocol.c	what is one protocol's
- *	ring.c		the packet ring, which all of these look into
- *	peers.c		clocks and addresses of hosts: when nothing more can come
+ *	match.c		the records that are kept, and when each is decided
+ *	  second.c	matching by the second key (address translation)
+ *	  segment.c	matching of segments by bytes, of datagrams by IP ids
+ *	    whole.c	matching of whole packets by the first key
+ *	      emit.c	states of records, and messages
+ *	      candidates.c	records that hold a given byte
+ *	        compare.c	comparing two records
+ *	          protocol.c	what differs by protocol
+ *	ring.c		the packet ring, which all of these read
+ *	peers.c		clocks and addresses of hosts: which records are complete
  */
 #ifndef NETSYNC_MATCH_INTERNAL_H
 #define NETSYNC_MATCH_INTERNAL_H
@@ -20,15 +20,15 @@
 #include "match/protocol.h"
 
 /*
- * Records of one key at most: more are a storm of repetitions, from which no
- * message can be had; this keeps the cost of a key constant. Chosen.
+ * Records of one key at most: more are a storm of repetitions, which give no message, and
+ * the limit keeps the cost of a key constant. Chosen.
  */
 #define MATCH_MAX_RECORDS 256
 
-/* Records that hold one byte at most; more are a storm, too. Chosen. */
+/* Records that hold one byte at most; more are such a storm, too. Chosen. */
 #define MATCH_MAX_CANDIDATES 32
 
-/* Records that hold the first byte of one. */
+/* Records that hold the first byte of a given record. */
 struct candidates {
 	struct packet_record *s[MATCH_MAX_CANDIDATES];
 	int n;
@@ -36,21 +36,18 @@ struct candidates {
 };
 
 /*
- * Do two records agree in what both know, and what neither segmentation nor
- * (if @nat) translation of addresses changes? Translated ones must, beyond
- * that, both know enough to leave no doubt.
+ * Do two records agree in all header fields that both know, and that neither segmentation
+ * nor (if @nat) address translation changes? With @nat both must also know enough to
+ * leave no doubt.
  */
 bool match_headers(const struct packet_record *a, const struct packet_record *b,
 		   bool nat);
 
-/*
- * May one packet have caused two records on one host, if they agree? True
- * for different hosts.
- */
+/* May one packet have caused two records that agree? Always true for different hosts. */
 bool match_may_be_one_packet(const struct packet_record *a,
 			     const struct packet_record *b);
 
-/* Of one host, on their way in or both on their way out: at other places? */
+/* Were two records of one host and direction taken at different places of its stack? */
 bool match_other_place(const struct packet_record *a,
 		       const struct packet_record *b);
 
@@ -61,7 +58,7 @@ void match_mark_matched(struct packet_record *s, uint32_t peer, bool nat);
 int match_learn(struct matcher *m, const struct packet_record *from,
 		const struct packet_record *to);
 
-/* The same, and hand it out. */
+/* Learn from a message, and hand it out. */
 int match_emit(struct matcher *m, const struct packet_record *from,
 	       const struct packet_record *to);
 
@@ -69,23 +66,23 @@ int match_emit(struct matcher *m, const struct packet_record *from,
 bool match_agree(const struct packet_record *a, const struct packet_record *b,
 		 bool nat);
 
-/* Divide records into packets, and decide each. They may move. */
+/* Divide records into packets, and decide each record. The array is reordered. */
 int match_sort_out(struct matcher *m, struct packet_record **s, int n,
 		   bool nat);
 
-/* Decide all records of one's key. */
+/* Decide all records of the same key as s. */
 int match_whole(struct matcher *m, struct packet_record *s);
 
-/* Must all that can be of the same packet as a record have been pushed? */
+/* Has all that can be of the same packet as s been pushed? */
 bool match_is_ready(const struct matcher *m, const struct packet_record *s);
 
-/* Decide one that was not found by its key, by the second one. */
+/* Decide, by its second key, a record whose first key found no counterpart. */
 int match_second(struct matcher *m, struct packet_record *s);
 
-/* Decide one by its first key, or by the parts of packets. */
+/* Decide a record by its first key, or as a part of other packets. */
 int match_first(struct matcher *m, struct packet_record *s);
 
-/* Learn how far clocks are apart from one's key, if there is no doubt about it. */
+/* Learn clock offsets from the records of s's key, if they match without doubt. */
 int match_learn_offset(struct matcher *m, struct packet_record *s);
 
 /* Decide a segment by the bytes that it carries, datagrams by their ids. */
@@ -95,18 +92,18 @@ int match_segments(struct matcher *m, struct packet_record *s);
 int32_t match_lead(const struct packet_record *a,
 		   const struct packet_record *b);
 
-/* How many of these a record holds. */
+/* The number of bytes, or datagrams, in a record. */
 uint32_t match_span(const struct packet_record *s);
 
-/* Is the beginning of a in b? */
+/* Is the first byte of a in b? */
 bool match_begins_in(const struct packet_record *a,
 		     const struct packet_record *b);
 
-/* The records that begin with it, and longer ones that have it inside. */
+/* The records that begin with the first byte of s, and longer ones that contain it. */
 void match_find_candidates(const struct matcher *m,
 			   const struct packet_record *s, struct candidates *o);
 
-/* Did the host of t receive its first byte before t left? */
+/* Did the host of t receive t's first byte before t left? */
 bool match_is_forwarded(const struct packet_record *t,
 			const struct candidates *all);
 
@@ -115,24 +112,25 @@ bool match_same_transmission(const struct packet_record *a,
 			     const struct packet_record *b, bool nat);
 
 /*
- * Are two of one host that hold the same bytes, or datagrams, of one
- * transmission, seen at different places, such as a socket and a device, cut or
- * put together in between or not?
+ * Are two records of one host and one transmission, at different places such as a socket
+ * and a device, whether cut or put together in between or not?
  */
 bool match_same_transit(const struct packet_record *a,
 			const struct packet_record *b);
 
 /*
- * The same; or are they of two hosts that can be clocks of one machine, which
- * both saw the transmission?
+ * As match_same_transit(), or both records are of different hosts that can be clocks of
+ * one machine, which both saw the transmission.
  */
 bool match_same_side(const struct packet_record *a,
 		     const struct packet_record *b);
 
-/* Did a host that sends a segment receive its first byte before? */
+/* Did the host that sends s receive s's first byte before? */
 bool match_forwarded(const struct matcher *m, const struct packet_record *s);
 
-/* Is the first byte of a segment in another, longer one that was sent? */
+/*
+ * Is s's first byte in another, longer segment that was sent, and agrees with @received?
+ */
 bool match_inside_other(const struct matcher *m, const struct packet_record *s,
 			const struct packet_record *received);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records are put into the packet ring and found there by their keys. Times play
- * no part in that, so that neither the distance between the clocks nor the order
- * of reading matters, and the cost for each event is constant. Each is decided
- * when all its counterparts must be there (peers.h), and falls off later.
+ * Packet events -> messages. Records are put into the packet ring and found there by
+ * their keys. Times play no part, so that neither the offsets of clocks nor the order of
+ * reading matters, and the cost per event is constant. A record is decided when all its
+ * counterparts must be there (peers.h), and dropped later.
  *
- * Nothing is guessed: what might be of several packets is left out.
+ * Nothing is guessed: a record that might be of several packets is left out.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,20 +13,20 @@
 #include "match/internal.h"
 
 /*
- * The longest segment that is not cut, bytes: an Ethernet's 1,500 less the
- * headers of IPv4 and TCP.
+ * The longest segment without offload fields that counts as a single packet, bytes:
+ * Ethernet's 1,500 less the headers of IPv4 and TCP.
  */
 #define MAX_SINGLE 1460
 
-/* Records that are sampled at a time, at least, for clock offsets. Chosen. */
+/* Records that are sampled for clock offsets at a time, at least. Chosen. */
 #define SAMPLES 64
 
-/* Datagrams that a sender's offload takes at a time at most (UDP_MAX_SEGMENTS). */
+/* Datagrams that a sender's offload takes at once, at most (UDP_MAX_SEGMENTS). */
 #define MAX_DATAGRAMS 128
 
 /*
- * A longer segment is not filed by its bytes: no offload makes one (IPv6 and
- * IPv4 BIG TCP: 512 KiB).
+ * Longer segments have no block index entries, bytes: no offload makes one (BIG TCP: 512
+ * KiB).
  */
 #define MAX_SEGMENT (UINT32_C(1) << 20)
 
@@ -103,7 +103,7 @@ static void count(struct matcher *m, const struct packet_record *s, bool past)
 	}
 }
 
-/* What was unclear at the last settling is decided now. */
+/* Decide the next record for good; at the last settling it may have been ambiguous. */
 static int decide_next(struct matcher *m)
 {
 	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
@@ -120,7 +120,7 @@ static void drop_next(struct matcher *m)
 		count(m, s, true);
 }
 
-/* Decide and drop what no event to come can be of. */
+/* Decide records whose packets are complete, and drop those that no event can need. */
 static int retire(struct matcher *m)
 {
 	struct packet_ring *l = &m->ring;
@@ -143,7 +143,7 @@ static int retire(struct matcher *m)
 	return ret;
 }
 
-/* At the limit the oldest have to go, whatever may still come. */
+/* Drop the oldest records to stay below the limit, whatever may still come. */
 static int evict(struct matcher *m, uint32_t num)
 {
 	int ret = 0;
@@ -164,9 +164,8 @@ static int evict(struct matcher *m, uint32_t num)
 }
 
 /*
- * While it is not known how far clocks are apart nothing is decided, and from
- * what was decided it would become known: look at some of what was pushed by
- * those hosts of which it is not known.
+ * Until clock offsets are known nothing is decided, yet offsets come from what is
+ * decided: so look at some of the newest records of hosts that are not joined yet.
  */
 static int sample(struct matcher *m)
 {
@@ -191,10 +190,13 @@ int matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 	int64_t *until = &m->peers.host[host].until;
 	int ret;
 
-	/* One that was done may be back. */
+	/* A host that was done may bring more events. */
 	if (time > *until || *until == INT64_MAX)
 		*until = time;
-	/* Looking at all hosts and pairs is paid for by four times the events. */
+	/*
+	 * The cost of looking at all hosts and pairs is spread over four times as many
+	 * events.
+	 */
 	if (m->since < 16 * SAMPLES + 4 * (m->peers.hosts + m->peers.pairs))
 		return 0;
 	ret = m->peers.connected ? 0 : sample(m);
@@ -222,7 +224,7 @@ int matcher_settle(struct matcher *m)
 	for (uint32_t n = l->freed; n != l->tail; n++)
 		if (!ring_at(l, n)->block)
 			count(m, ring_at(l, n), false);
-	/* More may come of the same key. */
+	/* More records of the same key may come. */
 	for (uint32_t n = l->decided; n != l->tail; n++)
 		ring_at(l, n)->state &= ~RECORD_EXAMINED;
 	return ret;
@@ -239,7 +241,8 @@ static uint32_t digest(const struct matcher *m, const uint8_t addr[16])
 }
 
 /*
- * Under how many blocks, or ids, it is filed for others to be found inside it.
+ * The number of block index entries (blocks, or IP ids) of a record, by which others that
+ * begin inside it are found.
  */
 static uint32_t blocks_of(const struct packet_record *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From packet events to messages: which records on different hosts are of
- * one packet, or carry the same bytes? internal.h names the files.
+ * Packet events -> messages: which records of different hosts are of one packet, or carry
+ * the same bytes? internal.h lists the files.
  */
 #ifndef NETSYNC_MATCH_MATCH_H
 #define NETSYNC_MATCH_MATCH_H
@@ -16,7 +16,7 @@
 #include "match/ring.h"
 
 /*
- * Called for each message: where it was sent, and where it was received. 0 or
+ * Called for each message with the records of its sending and its receiving. Return: 0 or
  * -errno.
  */
 typedef int (*match_fn)(void *arg, const struct packet_record *from,
@@ -28,12 +28,12 @@ struct matcher {
 	struct address_owners owners;
 	match_fn found;
 	void *arg;
-	uint32_t limit; /* of what the ring may hold; at most RING_MAX */
-	uint32_t since; /* pushed since the limits were brought up */
-	bool unclear;	/* what is decided now is not final */
+	uint32_t limit; /* records in the ring; at most RING_MAX */
+	uint32_t since; /* records since limits were updated */
+	bool unclear;	/* settling: ambiguity is not final */
 	struct match_counts past;
 	struct match_counts live;
-	uint64_t evicted; /* of past.unmatched: at the limit */
+	uint64_t evicted; /* of past.unmatched: dropped at limit */
 };
 
 void matcher_init(struct matcher *m, match_fn found, void *arg);
@@ -46,15 +46,15 @@ int matcher_add_host(struct matcher *m);
 bool matcher_supports(const struct netsync_packet *p);
 
 /*
- * Add a packet event: 0; -ENOMEM, and then nothing has changed; or what
- * found() failed with, called for what had to make room.
+ * Add a packet event: 0; -ENOMEM, with nothing changed; or the error of found() for a
+ * record that was decided to make room.
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
-/* All events of a host before a time were added; INT64_MAX: all, so far. */
+/* All events of a host before @time were added; INT64_MAX: all events, so far. */
 int matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
-/* Hand out the messages that are known by now, and count. */
+/* Hand out the messages that are known by now, and update counts. */
 int matcher_settle(struct matcher *m);
 
 #endif

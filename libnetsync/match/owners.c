@@ -6,13 +6,12 @@
 #include "match/ring.h"
 
 /*
- * So many addresses are known at most, and found within so many slots; of more
- * it is not known whose they are. That changes what is counted, and no match.
- * Chosen.
+ * Slots for addresses, and slots that one is looked for in. Owners of further addresses
+ * are unknown, which changes counts, but no match. Chosen.
  */
 #define OWNER_SLOTS 16384
 #define OWNER_PROBES 8
-/* In the place of a host: several have the address, or forward for it. */
+/* In place of a host: several hosts have the address, or forward for it. */
 #define SHARED (NO_PEER - 1)
 
 struct address_owner {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which host has an address, as far as events show it: of what goes out it is
- * the source, of what comes in the destination. It says to which pair an event
- * belongs that found no counterpart. An address that several hosts have, or
- * forward for, is nobody's.
+ * Addresses -> hosts, as events show: the source of what a host sends, the destination of
+ * what it receives. The owner tells the pair of an event that found no counterpart. An
+ * address that several hosts have, or forward for, has no owner.
  */
 #ifndef NETSYNC_MATCH_OWNERS_H
 #define NETSYNC_MATCH_OWNERS_H
@@ -16,14 +15,14 @@ struct address_owners {
 
 void owners_release(struct address_owners *owners);
 
-/* Make room: 0 or -ENOMEM. Before all that follows. */
+/* Make room: 0 or -ENOMEM. To be called before the functions below. */
 int owners_init(struct address_owners *owners);
 
-/* A host was seen under an address (of which this is a digest). */
+/* Note that a host was seen under an address, given by its digest. */
 void owners_learn(struct address_owners *owners, uint32_t host,
 		  uint32_t address);
 
-/* Whose address is it? A host, or NO_PEER. */
+/* The host of an address, or NO_PEER. */
 uint32_t owners_find(const struct address_owners *owners, uint32_t address);
 
 #endif

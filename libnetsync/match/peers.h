@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What matching knows of hosts and of pairs of hosts: how far each host's
- * events were pushed (progress.c), roughly how far clocks are apart, and where
- * events went.
+ * Hosts and pairs of hosts, as matching knows them: up to when each host's events were
+ * pushed (progress.c), rough clock offsets, and counts of events.
  *
- * A record can be given up when no host will bring another one of the same
- * packet. Each host's progress is promised by the caller (matcher_advance()), on
- * the host's own clock. To compare it with a time on another one's clock takes
- * no more than what messages show: the median difference of the last few
- * times sent and received of a pair, if need be over several pairs, is right
- * to a packet's delay. Where hosts are not connected by messages nothing is
+ * A record can be given up when no host will bring another one of the same packet. The
+ * caller promises each host's progress (matcher_advance()), on the host's own clock.
+ * Comparing it with times of another clock needs only a rough offset: the median
+ * difference of the last few times sent and received of a pair, if need be over several
+ * pairs, is right to a packet's delay. Between hosts that no messages connect nothing is
  * known, and nothing is given up.
  */
 #ifndef NETSYNC_MATCH_PEERS_H
@@ -23,7 +21,7 @@
 #include "netsync.h"
 #include "util/pair-table.h"
 
-/* Where events went. */
+/* Counts of events by outcome. */
 struct match_counts {
 	uint64_t matched;
 	uint64_t nat; /* of the matched ones */
@@ -32,32 +30,32 @@ struct match_counts {
 };
 
 /*
- * No packet stays longer in a network than this (ns), nor are readers of a
- * host's events further out of step than they promised. Chosen.
+ * The longest time of a packet in a network, and the most that readers of a host's events
+ * break their promise by, ns. Chosen.
  */
 #define PEER_LIFETIME INT64_C(4000000000)
 
 /*
- * An odd number, for the median; more would follow a clock that is set later.
- * Chosen.
+ * Offsets of which the median is taken: an odd number; more would follow a clock that is
+ * set later. Chosen.
  */
 #define PEER_SAMPLES 15
 
 struct peer_pair {
 	uint32_t host[2]; /* host[0] < host[1] */
-	uint32_t samples; /* so many of them, then in turn */
+	uint32_t samples; /* entries of offset[], which is a ring */
 	uint32_t next_sample;
-	struct match_counts past;     /* of records that fell off */
-	struct match_counts live;     /* of those that are there, by settling */
+	struct match_counts past;     /* of records that were dropped */
+	struct match_counts live;     /* of records in the ring, by settling */
 	int64_t offset[PEER_SAMPLES]; /* time on host[1] - on host[0] */
 };
 
 struct peer_host {
-	int64_t until;	/* all before it was pushed */
-	int64_t decide; /* what is before it has all its counterparts */
-	int64_t free;	/* nothing asks for what is before it */
-	bool joined;	/* with more hosts than there are elsewhere */
-	/* By direction: how long packets took through it; NULL: unknown. */
+	int64_t until;	/* events before it were pushed, ns */
+	int64_t decide; /* records before it have all counterparts, ns */
+	int64_t free;	/* records before it are needed by none, ns */
+	bool joined;	/* in the largest group of connected hosts */
+	/* By direction: times of packets in the host's stack; NULL: unknown. */
 	struct histogram *stack[2];
 };
 
@@ -69,7 +67,7 @@ struct peers {
 	size_t pairs;
 	size_t pair_room;
 	struct pair_table table;
-	bool connected; /* something can be given up */
+	bool connected; /* records can be given up */
 };
 
 void peers_release(struct peers *ps);
@@ -77,11 +75,11 @@ void peers_release(struct peers *ps);
 /* Add a host: 0 or -ENOMEM. */
 int peers_add_host(struct peers *ps);
 
-/* A message was found: 0 or -ENOMEM. */
+/* Note a message: 0 or -ENOMEM. */
 int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 		  int64_t recv);
 
-/* A packet took so long (ns) through a host: 0 or -ENOMEM. */
+/* Note a packet's time in a host's stack, ns: 0 or -ENOMEM. */
 int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		 int64_t ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How far each host's events were pushed, on every other host's clock. */
+/* Progress of each host's events -> limits of decided records, on every host's clock. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "util/number.h"
 
 /*
- * So many messages of a pair say how far their clocks are apart: the median of
- * five is right while at most two of them are wrong. Chosen.
+ * Messages of a pair before its clock offset is used: the median of five is right while
+ * at most two of them are wrong. Chosen.
  */
 #define MIN_SAMPLES 5
 
-/* A wrong match now and then does not move it. */
+/* The median offset, which a wrong match now and then does not change. */
 static int64_t median(const struct peer_pair *p)
 {
 	int64_t v[PEER_SAMPLES];
@@ -29,15 +29,15 @@ static int64_t median(const struct peer_pair *p)
 	return v[p->samples / 2];
 }
 
-/* Hosts that are connected by messages, as a tree. */
+/* A host in a union-find forest; hosts that messages connect are one tree. */
 struct node {
 	uint32_t parent;
 	uint32_t root;
-	uint32_t size;	 /* of a root: how many hosts have it */
+	uint32_t size;	 /* of a root: hosts in its tree */
 	__int128 offset; /* clock of this host - that of its parent */
 };
 
-/* The root of a host, which is then its parent: paths become short. */
+/* The root of a host, which becomes its parent: paths become short. */
 static uint32_t find_root(struct node *node, uint32_t h)
 {
 	uint32_t root = h, next;
@@ -73,9 +73,9 @@ static void join(struct node *node, const struct peer_pair *p)
 }
 
 /*
- * On the root's clock, everything was pushed that happened before the
- * smallest of what its hosts promised. It says nothing as long as there is a
- * host that is not connected, unless that one brings no more.
+ * On a root's clock, all events before the least time that its hosts promised were
+ * pushed. There is no limit while some host is not connected, unless that one brings no
+ * more.
  */
 int peers_update(struct peers *ps)
 {
@@ -118,7 +118,7 @@ int peers_update(struct peers *ps)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
 		host->decide = clamp64(t - PEER_LIFETIME);
-		/* Twice as long later nothing refers to it any more. */
+		/* After another lifetime no record refers to it any more. */
 		host->free = clamp64(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;

@@ -8,7 +8,7 @@ bool protocol_lacks_id(const struct packet_record *a,
 	       !(both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
-/* Of datagrams and echoes: one end is as it was, or the payload is known. */
+/* Datagrams and echoes: is one end the same, address and port? */
 static bool same_end(const struct packet_record *a,
 		     const struct packet_record *b)
 {
@@ -26,8 +26,8 @@ static bool always(const struct packet_record *a, const struct packet_record *b)
 /* ---- TCP --------------------------------------------------------------- */
 
 /*
- * Segmentation clears these flags on all but one of the segments that it makes,
- * and receive offload may put them together again otherwise.
+ * Flags that segmentation clears on all but one of the segments that it makes, and that
+ * receive offload may combine otherwise.
  */
 #define PSH_FIN_CWR 0x0089
 
@@ -39,7 +39,7 @@ static void tcp_fill(struct packet_record *r, const struct netsync_packet *p)
 	r->tcp.tsecr = p->tcp.tsecr;
 	r->tcp.window = p->tcp.window;
 	r->tcp.flags = p->tcp.flags;
-	/* Segments have no digest, whatever is written there. */
+	/* TCP records have no digest, whatever the event says. */
 	r->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
 }
 
@@ -66,7 +66,7 @@ static bool tcp_agree_whole(const struct packet_record *a,
 	return !differ;
 }
 
-/* Its numbers and options leave no doubt. */
+/* Timestamps or IP ids, with the numbers in the key, leave no doubt. */
 static bool tcp_identified(const struct packet_record *a,
 			   const struct packet_record *b)
 {
@@ -75,14 +75,14 @@ static bool tcp_identified(const struct packet_record *a,
 
 /* ---- UDP --------------------------------------------------------------- */
 
-/* The id in the key is that of the payload: its digest, or its length. */
+/* Marks in the key's id: it is the payload's digest, or its length. */
 #define ID_IS_DIGEST (UINT32_C(1) << 31)
 #define ID_IS_LENGTH (UINT32_C(1) << 30)
 
 static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
-	/* Of what all sources know: the IP id where the sender counts it. */
+	/* All sources know the IP id, if the sender counts it. */
 	if (counts_ids(r))
 		r->udp.id = p->ip_id;
 	else if (p->fields & NETSYNC_HAS_DIGEST)
@@ -131,7 +131,7 @@ static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
 		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
 }
 
-/* Address translation changes the identifier, too; the sequence number not. */
+/* Address translation changes the identifier, but not the sequence number. */
 static bool icmp_identified(const struct packet_record *a,
 			    const struct packet_record *b)
 {
@@ -142,12 +142,12 @@ static bool icmp_identified(const struct packet_record *a,
 
 /* ---- SCTP -------------------------------------------------------------- */
 
-/* Above all types of chunks, which are 8 bits: there is a DATA chunk. */
+/* Mark of a DATA chunk, above the 8 bits of chunk types. */
 #define HAS_DATA_CHUNK 256
 
 /*
- * The tag is that of one association and direction. Without DATA there is no
- * TSN, and what tells packets apart is as with datagrams.
+ * A tag belongs to one association and direction. Packets without DATA have no TSN, and
+ * are told apart like datagrams.
  */
 static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 {

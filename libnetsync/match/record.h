@@ -9,11 +9,11 @@
 
 #include "netsync.h"
 
-/* What is known of the match, by now. */
+/* State of a record's match so far. */
 enum {
-	RECORD_MATCHED = 1,	  /* with a record of another host */
-	RECORD_AMBIGUOUS = 2,	  /* could be of several packets, for good */
-	RECORD_AMBIGUOUS_YET = 4, /* the same, by what was pushed so far */
+	RECORD_MATCHED = 1,	  /* with another host's record */
+	RECORD_AMBIGUOUS = 2,	  /* could be of several packets; final */
+	RECORD_AMBIGUOUS_YET = 4, /* the same, by records so far */
 	RECORD_EXAMINED = 8,	  /* all records of its key were compared */
 	RECORD_EMITTED = 16,	  /* its message was handed out */
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
@@ -31,8 +31,8 @@ struct packet_record {
 	int64_t time;
 	uint64_t skb;
 	/*
-	 * By protocol. The key is what all sources know, and what neither
-	 * segmentation nor address translation changes, but for ports.
+	 * By protocol; the first 8 bytes are the key: fields that all sources know, and
+	 * that neither segmentation nor address translation (but of ports) changes.
 	 */
 	union {
 		uint32_t key[2];
@@ -46,10 +46,10 @@ struct packet_record {
 		} tcp;
 		struct {
 			uint32_t ports;
-			uint32_t id;	 /* IP id, or of the payload */
+			uint32_t id;	 /* IP id, else digest or length */
 			uint64_t digest; /* of the payload */
 			uint16_t checksum;
-			uint16_t datagrams; /* that it stands for (offload) */
+			uint16_t datagrams; /* more than 1: offload */
 		} udp;
 		struct {
 			uint32_t id_seq;
@@ -63,11 +63,11 @@ struct packet_record {
 	};
 	uint32_t addr[2]; /* digests of source and destination address */
 	uint32_t host;
-	uint32_t peer; /* the host that it was matched with */
+	uint32_t peer; /* host it was matched with */
 	uint32_t point;
 	uint32_t netns;
-	uint32_t next;	      /* older one of the same hash value */
-	uint32_t next_second; /* older one of the same second hash value */
+	uint32_t next;	      /* older record of this chain */
+	uint32_t next_second; /* older record of the second chain */
 	uint32_t len;
 	uint16_t sport;
 	uint16_t dport;
@@ -78,14 +78,14 @@ struct packet_record {
 	uint8_t dir;
 	uint8_t state;
 	/*
-	 * 0, or this is a block index entry: the record so many numbers before
-	 * is filed once more, under a block of the bytes that it carries (UDP:
-	 * under an IP id that is that much higher).
+	 * 0: a record. Else a block index entry, which files the record so many numbers
+	 * before once more, under a block of its bytes (UDP: an IP id that is so much
+	 * higher).
 	 */
 	uint8_t block;
 };
 
-/* Both know the field. */
+/* Do both records know the field? */
 static inline bool both(const struct packet_record *a,
 			const struct packet_record *b, int field)
 {
@@ -93,8 +93,8 @@ static inline bool both(const struct packet_record *a,
 }
 
 /*
- * Does the sender count IP ids? These stay when addresses are translated. An id
- * of 0 is that of all packets which must not be cut.
+ * Does the sender count IP ids, which address translation keeps? Packets that must not be
+ * cut all have the id 0.
  */
 static inline bool counts_ids(const struct packet_record *r)
 {
@@ -107,19 +107,19 @@ static inline bool same_addresses(const struct packet_record *a,
 	return a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
 }
 
-/* A TCP segment that is known to carry data. */
+/* Is a record a TCP segment that is known to carry data? */
 static inline bool has_data(const struct packet_record *r)
 {
 	return r->protocol == TCP && (r->fields & NETSYNC_HAS_LEN) && r->len;
 }
 
-/* Can it have been cut into parts, or put together of some? */
+/* Can a record have been cut into parts, or put together from some? */
 static inline bool may_be_segmented(const struct packet_record *r)
 {
 	return r->protocol == UDP || has_data(r);
 }
 
-/* Same kind of key, same key; neither is a block index entry. */
+/* Do two records have the same key? Block index entries have none. */
 static inline bool same_key(const struct packet_record *a,
 			    const struct packet_record *b)
 {

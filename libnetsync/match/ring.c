@@ -9,7 +9,7 @@
 void ring_init(struct packet_ring *l)
 {
 	memset(l, 0, sizeof(*l));
-	/* Without it results are the same and only the speed is at risk. */
+	/* Without randomness results are the same; only the speed is at risk. */
 	if (getrandom(&l->seed, sizeof(l->seed), GRND_NONBLOCK) < 0)
 		l->seed = (uintptr_t)l;
 }
@@ -68,7 +68,7 @@ int ring_reserve(struct packet_ring *l, uint32_t num)
 		free_arrays(&bigger);
 		return -ENOMEM;
 	}
-	/* A number that fell off long ago ends a chain. */
+	/* The number of a dropped record ends a chain. */
 	for (uint32_t i = 0; i < room; i++)
 		bigger.chain[i] = bigger.second[i] = l->freed - 1;
 	for (uint32_t n = l->freed; n != l->tail; n++) {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * TCP segments that were cut into smaller ones, or put together to larger
- * ones, between the places where they were seen.
+ * TCP segments that were cut into smaller ones, or put together to larger ones, between
+ * the places where they were recorded.
  *
- * All that segmentation makes of a segment has its acknowledgment number,
- * window and options, and IP ids that run on; what receive offload puts
- * together agrees in these as well. Two segments with that and with bytes in
- * common are of the same transmission of these bytes.
+ * All segments that one is cut into have its acknowledgment number, window and options,
+ * and IP ids that count up; receive offload puts together only segments that agree in
+ * these. Two segments that agree so and have bytes in common are of the same transmission
+ * of these bytes.
  *
- * That a byte is received after it was sent holds for every such pair. The
- * tightest statements are those where the received segment has the first byte
- * of the sent one, and no later one that was sent begins in it, which is known
- * from where both end: the others follow from these.
+ * For every such pair, a byte is received after it was sent. The tightest such
+ * constraints come from pairs where the received segment contains the first byte of the
+ * sent one, and no later sent segment begins in it, as their ends tell; all others follow
+ * from these.
  *
- * A segment that begins inside another one is found by the blocks of 64 KiB
- * that the other is filed under. The other is longer than a single segment can
- * be, so that there are few.
+ * A segment that begins inside another one is found by the other's block index entries,
+ * one for each 64 KiB. Only segments longer than a single packet have entries, so that
+ * there are few.
  *
- * Datagrams that are sent or received at once are the same thing, with IP ids
- * that run on in the place of bytes.
+ * Datagrams that are sent or received at once are handled likewise, with IP ids in place
+ * of bytes.
  */
 #include "match/internal.h"
 
-/* Do several hosts forward it? Their order is not known. */
+/* Do several hosts forward the segment, in an unknown order? */
 static bool has_routers(const struct packet_record *s,
 			const struct candidates *all)
 {
@@ -37,7 +37,7 @@ static bool has_routers(const struct packet_record *s,
 	return false;
 }
 
-/* The other way, on another host; whole packets are not found here. */
+/* Is t s's counterpart, but not of exactly the same bytes, which whole.c matches? */
 static bool is_counterpart(const struct packet_record *s,
 			   const struct packet_record *t, bool nat)
 {
@@ -47,8 +47,8 @@ static bool is_counterpart(const struct packet_record *s,
 }
 
 /*
- * The counterparts of s. Of one that was seen at several places of its host the
- * outermost one counts. Return their number; negative: it is not clear which.
+ * The counterparts of s; of several places of one host, the outermost counts. Return
+ * their number; negative: the counterparts are ambiguous.
  */
 static int find_counterparts(const struct packet_record *s,
 			     const struct candidates *all, bool nat,
@@ -62,7 +62,7 @@ static int find_counterparts(const struct packet_record *s,
 
 		if (!is_counterpart(s, t, nat))
 			continue;
-		/* Sent twice at one host, or by two. */
+		/* The byte was sent twice at one host, or by two hosts. */
 		for (j = 0; j < i; j++)
 			if (all->s[j]->host == t->host &&
 			    is_counterpart(s, all->s[j], nat) &&
@@ -85,10 +85,10 @@ static int find_counterparts(const struct packet_record *s,
 }
 
 /*
- * Others on s's own side: 1 if s was seen again further out, 0 if not, -1 if
- * another transmission of the same byte could be what the counterparts are of.
- * What another host forwards is not another one, nor what another clock of the
- * sender saw.
+ * Check other records of s's own direction: 1 if s was seen again further out, 0 if not,
+ * -1 if another transmission of the same byte could be what the counterparts are of.
+ * Records that another host forwards, or that another clock of the sender saw, are no
+ * other transmission.
  */
 static int check_own_side(const struct packet_record *s,
 			  const struct candidates *own,
@@ -116,14 +116,14 @@ static int check_own_side(const struct packet_record *s,
 	return outer;
 }
 
-/* What is known of the transmission that one is of. */
+/* The transmission that a record is of. */
 struct parts {
 	struct packet_record *found[MATCH_MAX_CANDIDATES]; /* on other hosts */
 	int n;
-	bool outer; /* it was seen again further out */
+	bool outer; /* seen again further out */
 };
 
-/* False: it is not clear. This does not depend on what was decided before. */
+/* False: ambiguous. The result does not depend on earlier decisions. */
 static bool find_parts(const struct packet_record *s,
 		       const struct candidates *all, bool nat, struct parts *p)
 {
@@ -139,7 +139,7 @@ static bool find_parts(const struct packet_record *s,
 	return p->n >= 0 && own >= 0;
 }
 
-/* Is it clear for those, too, that begin in s, or with it? */
+/* Are the parts of counterparts that begin in s unambiguous, too? */
 static bool are_clear(const struct matcher *m, const struct packet_record *s,
 		      const struct parts *p, bool nat)
 {
@@ -157,9 +157,9 @@ static bool are_clear(const struct matcher *m, const struct packet_record *s,
 }
 
 /*
- * May t have come before s left? Where a transmission seems to have begun on
- * several hosts, one of these may be a router of which the way in was not seen,
- * and another router be before it.
+ * May t have come before s left? If a transmission seems to begin on several hosts, one
+ * of them may be a router whose incoming record is missing, and another router may be
+ * before it.
  */
 static bool may_be_before(const struct packet_record *t,
 			  const struct packet_record *s,
@@ -179,7 +179,7 @@ static bool may_be_before(const struct packet_record *t,
 	return origins && forwards && !match_is_forwarded(s, all);
 }
 
-/* 1: found; 0: nothing like it; negative errno. */
+/* 1: decided; 0: there are no counterparts; negative errno. */
 static int use_parts(struct matcher *m, struct packet_record *s,
 		     const struct candidates *all, bool nat)
 {
@@ -215,7 +215,9 @@ int match_segments(struct matcher *m, struct packet_record *s)
 	match_find_candidates(m, s, &all);
 	if (!all.n)
 		return 0;
-	/* What is of whole packets must not depend on who comes first. */
+	/*
+	 * Whole packets are matched first, so that the order of records does not matter.
+	 */
 	for (int i = 0; i < all.n && !ret; i++)
 		if (!(all.s[i]->state & (RECORD_DECIDED | RECORD_EXAMINED)) &&
 		    match_is_ready(m, all.s[i]))
@@ -235,7 +237,7 @@ int match_first(struct matcher *m, struct packet_record *s)
 		ret = match_whole(m, s);
 	if (ret || !may_be_segmented(s))
 		return ret;
-	/* One that is used as a whole may still have a message to send. */
+	/* A sent record that was matched as a whole may still have a message to emit. */
 	if (s->dir == NETSYNC_OUT
 		    ? s->state & (RECORD_EMITTED | RECORD_AMBIGUOUS |
 				  RECORD_AMBIGUOUS_YET)

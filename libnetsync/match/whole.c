@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whole packets: the records of one key are sorted into packets; two are of
- * one packet if they agree in all that both know. Where that does not divide
- * them clearly, or a packet seems to have been sent twice, they are ambiguous.
+ * Whole packets: records of one key are divided into packets; two are of one packet if
+ * they agree in all that both know. Records that this does not divide clearly, or whose
+ * packet seems to have been sent twice, are ambiguous.
  *
- * What finds no counterpart may have had its addresses translated on the way.
- * Such records are compared in all the rest. Segments are still found by
- * their key then, datagrams and pings by the second one that they are filed
- * under.
+ * Records without a counterpart may be of packets whose addresses were translated on the
+ * way. They are compared in all other fields: segments are still found by their key,
+ * datagrams and echoes by their second key.
  */
 #include <stdlib.h>
 
 #include "match/internal.h"
 
-/* More of one packet are not looked at when it says how far clocks are apart. Chosen. */
+/* Records of one packet that are used to learn clock offsets, at most. Chosen. */
 #define MAX_SAMPLED 24
 
 /*
- * SCTP's packets that are sent at once: the first of them has the number that
- * all together have.
+ * Is one record an SCTP bundle, and the other its first packet? SCTP packets that are
+ * sent at once have the TSN of the first one.
  */
 static bool is_first_of(const struct packet_record *a,
 			const struct packet_record *b)
@@ -41,14 +40,14 @@ bool match_agree(const struct packet_record *a, const struct packet_record *b,
 	       match_headers(a, b, nat);
 }
 
-/* What one host saw of a packet. */
+/* All records of a packet on one host. */
 struct view {
 	const struct packet_record *first;
 	const struct packet_record *last;
 	const struct packet_record *first_in;
 	const struct packet_record *last_out;
 	uint32_t host;
-	bool origin; /* it left before it ever came in */
+	bool origin; /* left before it ever came in */
 };
 
 static int by_host_and_time(const void *a, const void *b)
@@ -93,7 +92,7 @@ static void all_ambiguous(struct matcher *m, struct packet_record **s, int n)
 		match_mark_ambiguous(m, s[i]);
 }
 
-/* How long it took from a socket to the last device, or the other way. */
+/* Note times in hosts' stacks, from a socket to the outermost device or back. */
 static int count_passages(struct matcher *m, struct packet_record **s, int n,
 			  const struct view *v, int views)
 {
@@ -111,13 +110,13 @@ static int count_passages(struct matcher *m, struct packet_record **s, int n,
 	return ret;
 }
 
-/* All records of a key, of which some are of one packet. */
+/* All records of a key, of one packet or several. */
 struct key {
 	struct packet_record **s;
 	int n;
 };
 
-/* Was it seen in parts, or as one, further out on its host? */
+/* Was the packet also seen further out on its host, cut or put together? */
 static bool is_further_out(const struct key *key, const struct packet_record *s)
 {
 	for (int i = 0; i < key->n && may_be_segmented(s); i++) {
@@ -131,7 +130,7 @@ static bool is_further_out(const struct key *key, const struct packet_record *s)
 	return false;
 }
 
-/* Where it seems to have begun on several hosts, can these be one machine? */
+/* If the packet seems to begin on several hosts, can these be one machine? */
 static bool are_one_machine(const struct view *v, int views)
 {
 	const struct packet_record *sent = NULL;
@@ -149,13 +148,11 @@ static bool are_one_machine(const struct view *v, int views)
 }
 
 /*
- * Did it leave @from before it came to @to? It did where it began, and from a
- * router (in and out) it went onward, if there is one only: the order of several
- * is not known.
+ * Did the packet leave @from before it came to @to? That holds from its origin, and from
+ * a router (in and out) if there is only one: the order of several is unknown.
  *
- * Where it began on several hosts, which are clocks of one machine, one of them
- * may as well be a router of which the way in was not seen. It says nothing of
- * other routers, which may have been before it.
+ * Of several origins, which are clocks of one machine, one may be a router whose incoming
+ * record is missing. It then says nothing of other routers, which may be before it.
  */
 static bool is_before(const struct view *from, const struct view *to,
 		      int origins, int routers)
@@ -168,9 +165,9 @@ static bool is_before(const struct view *from, const struct view *to,
 }
 
 /*
- * One packet: a message goes from each host that it left to each that received
- * it later. Where either end was seen further out in other parts, these tell
- * more.
+ * Emit a packet's messages, from each host that it left to each that received it later.
+ * No message is emitted if either end was seen further out in other parts, which give
+ * tighter ones.
  */
 static int emit(struct matcher *m, const struct key *key,
 		struct packet_record **s, int n, bool nat)
@@ -213,7 +210,7 @@ static int emit(struct matcher *m, const struct key *key,
 	return ret;
 }
 
-/* Do all agree with each other, and can be of one packet? */
+/* Do all records agree with each other, and can be of one packet? */
 static bool are_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
@@ -224,7 +221,7 @@ static bool are_one_packet(struct packet_record **s, int n, bool nat)
 	return true;
 }
 
-/* Take the records that are connected with the first one to the front. */
+/* Move records that are connected with the first one by agreement to the front. */
 static int collect(struct packet_record **s, int n, bool nat, bool *clear)
 {
 	int size = 1;
@@ -243,7 +240,7 @@ static int collect(struct packet_record **s, int n, bool nat, bool *clear)
 	return size;
 }
 
-/* Is it what some of these were cut from, or put together to? */
+/* Is the other record what some of these were cut from, or put together to? */
 static bool were_seen_again(struct packet_record **s, int n,
 			    const struct packet_record *other)
 {
@@ -254,8 +251,8 @@ static bool were_seen_again(struct packet_record **s, int n,
 }
 
 /*
- * Could what was received, of a packet that agrees in everything, as well be
- * a part of a longer one that was sent? What a router makes of that one, or
+ * Is a packet whose records agree in everything ambiguous, as its received record could
+ * also be part of a longer one that was sent? What a router makes of that one, or
  * received before, is no rival.
  */
 static bool rivals(const struct matcher *m, const struct key *key,
@@ -292,7 +289,7 @@ static bool rivals(const struct matcher *m, const struct key *key,
 	return false;
 }
 
-/* The plain case, and nearly all there are: out here, in there. */
+/* Is this the plain, most frequent case: one sent record and one received one? */
 static bool is_plain(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
@@ -324,7 +321,7 @@ int match_sort_out(struct matcher *m, struct packet_record **s, int n, bool nat)
 		for (int i = 0; i < size; i++)
 			used |= !!(s[i]->state &
 				   (RECORD_MATCHED | RECORD_AMBIGUOUS));
-		/* What was found once stays, and nothing is added to it. */
+		/* Earlier matches stay, and nothing is added to them. */
 		if (!used && size > 1) {
 			if (!clear || rivals(m, &key, s, size))
 				all_ambiguous(m, s, size);
@@ -337,7 +334,7 @@ int match_sort_out(struct matcher *m, struct packet_record **s, int n, bool nat)
 	return ret;
 }
 
-/* All records of one's key: how many; MATCH_MAX_RECORDS + 1: too many. */
+/* All records of s's key: their number; MATCH_MAX_RECORDS + 1: too many. */
 static int find_key(const struct matcher *m, const struct packet_record *s,
 		    struct packet_record **list)
 {
@@ -357,7 +354,7 @@ static int find_key(const struct matcher *m, const struct packet_record *s,
 	return n;
 }
 
-/* Did somebody forward it, or was it dealt with? */
+/* Were the records neither forwarded by a host nor decided before? */
 static bool is_simple(struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -375,7 +372,7 @@ int match_learn_offset(struct matcher *m, struct packet_record *s)
 	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_key(m, s, list), left = 0, ret = 0;
 
-	/* Ports and ids alone are those of other hosts' datagrams, too. */
+	/* Other hosts' datagrams may have the same ports and ids. */
 	for (int i = 0; i < n && n <= MATCH_MAX_RECORDS; i++)
 		if (list[i] == s || match_agree(s, list[i], false))
 			list[left++] = list[i];

@@ -11,32 +11,32 @@
 #include "message/envelope.h"
 
 /*
- * Begin with bins of 2^20 ns = 1 ms: in these a drift of 1 ppm/s bends a curve
- * by less than 1 ns, so that finer ones say nothing more.
+ * The first width of bins: 2^20 ns = 1 ms, in which a drift of 1 ppm/s bends a curve by
+ * less than 1 ns, so that narrower bins tell no more.
  */
 #define FIRST_SHIFT 20
-/* Times are within 2^60 ns of each other: they fit into three of the widest. */
+/* Times are within 2^60 ns of each other: they need three bins of the last width. */
 #define LAST_SHIFT 60
 /*
- * Two clocks may drift by 1 ppm/s = 1e-15 per ns against each other. Half of
- * that, rounded up, is 2^-50. In bins of more than 2^28 ns = 0.27 s, it is
- * halved with every widening. Between messages so far apart that the bins had
- * to be that wide, less can be seen, too. That is five times what --max-drift
- * allows two clocks by default. The option is not known yet: of faster clocks less
- * is kept than could be of use, but nothing that is wrong.
+ * The largest drift of two clocks that points are kept for: 1 ppm/s = 1e-15 per ns, half
+ * of which is 2^-50, rounded up. In bins wider than 2^28 ns = 0.27 s, the drift is halved
+ * with each widening: between messages so far apart, less of a drift can be seen. 1 ppm/s
+ * is five times what --max-drift allows two clocks by default. That option is not known
+ * here: of faster clocks fewer points are kept than would be of use, but none that is
+ * wrong.
  */
 #define DRIFT_SHIFT 50 /* log2 of 1 / (half of the largest drift), ns */
 #define DRIFT_BINS 28  /* log2 of the widest bin with that drift, ns */
 /*
- * A bin has no more corners than this. Of n random points about log n are
- * corners (Renyi and Sulanke, "Ueber die konvexe Huelle von n zufaellig
- * gewaehlten Punkten", 1963), some 20 of 10^9; more than 128 are made on purpose
- * or by delays that fall all the time, and the least of them is left out.
+ * Corners of a bin at most. Of n random points about log n are corners (Renyi and
+ * Sulanke, "Ueber die konvexe Huelle von n zufaellig gewaehlten Punkten", 1963), some 20
+ * of 10^9; more than 128 come on purpose, or from delays that fall all the time, and the
+ * least of them is dropped.
  */
 #define BIN_CORNERS 128
-/* A bin grows by so many corners; what it does not use is lost to the pool. Chosen. */
+/* Corners by which a bin grows; unused ones are lost to the pool. Chosen. */
 #define CORNERS_STEP 4
-/* Points that are looked at together: what is kept of them fits the stack. Chosen. */
+/* Points that are added together: their limits are on the stack. Chosen. */
 #define RUN 32
 
 static size_t slot_of(const struct envelope *e, int64_t index)
@@ -59,7 +59,7 @@ static void fill_slots(struct envelope *e)
 		e->slot[find_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
 }
 
-/* Bins have moved. */
+/* Fill the hash table again after bins have moved. */
 static void rehash(struct envelope *e)
 {
 	e->last = 0;
@@ -68,7 +68,7 @@ static void rehash(struct envelope *e)
 	fill_slots(e);
 }
 
-/* Keep the table at most half full. */
+/* Keep the hash table at most half full. */
 static int grow_slots(struct envelope *e)
 {
 	size_t slots = e->slots ? 2 * e->slots : 8;
@@ -119,7 +119,7 @@ static int repack(struct envelope *e, size_t extra)
 static int reserve(struct envelope *e, struct bin *b)
 {
 	uint32_t room = b->corners + CORNERS_STEP;
-	/* The last one of the pool can grow where it is. */
+	/* The last bin of the pool can grow in place. */
 	bool last = b->room && b->corner + b->room == e->pool + e->pool_used;
 	size_t from = last ? (size_t)(b->corner - e->pool) : e->pool_used;
 
@@ -138,9 +138,9 @@ static int reserve(struct envelope *e, struct bin *b)
 	return 0;
 }
 
-/* By how much curves may bend that bins of a width are made for. */
+/* How far curves may bend in bins of a width. */
 struct drift {
-	int shift;   /* half of the largest drift is 1 in 2^this */
+	int shift;   /* limit of a curve's sag in a bin, ns */
 	int64_t sag; /* no bin's curve sags by more than this, ns */
 };
 
@@ -150,14 +150,14 @@ static struct drift drift_of(int shift)
 
 	if (shift > DRIFT_BINS)
 		d.shift += shift - DRIFT_BINS;
-	/* At most half a bin from either side. */
+	/* A point is half a bin from one of its neighbours at most. */
 	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ? 2 * shift - 2 - d.shift
 						       : 0);
 	return d;
 }
 
 /*
- * Can b touch no curve that a and c do not keep it away from? That is, if
+ * Is b redundant, as every curve that passes below a and c passes below b? That is, if
  *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
  *	k/2 (xc - xa) (xc - xb) (xb - xa)
  */
@@ -168,7 +168,7 @@ static bool redundant(const struct point *a, const struct point *b,
 	struct wide cube;
 	__int128 cross;
 
-	/* Most are far above or below: that takes no multiplication. */
+	/* For most points two comparisons decide, without a multiplication. */
 	if (b->y - drift.sag > a->y && b->y - drift.sag > c->y)
 		return true;
 	if (b->y <= a->y && b->y <= c->y)
@@ -180,7 +180,7 @@ static bool redundant(const struct point *a, const struct point *b,
 	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x),
 			    c->x - a->x);
 	high = (unsigned __int128)cube.high;
-	/* The cube is below 2^178. Its rest does not matter to whole numbers. */
+	/* The cube is below 2^178; its fraction does not matter to integers. */
 	if (drift.shift < 64)
 		bulge = high << (64 - drift.shift) | cube.low >> drift.shift;
 	else
@@ -195,8 +195,8 @@ static void drop(struct bin *b, uint32_t i)
 }
 
 /*
- * A full bin loses the corner that is the least below its neighbours; none of
- * the straight hull, as long as there are others.
+ * Drop the corner of a full bin that is the least below its neighbours; a corner of the
+ * straight hull only if there are no others.
  */
 static void make_room(struct bin *b, struct drift drift)
 {
@@ -228,7 +228,7 @@ static uint32_t find_corner(const struct bin *b, int64_t x)
 {
 	const uint32_t num = b->corners;
 
-	/* Most come in order. */
+	/* Most points come in order of time. */
 	if (!num || b->corner[num - 1].x < x)
 		return num;
 	return (uint32_t)NUM_BEFORE(b->corner, num, x, x);
@@ -256,7 +256,7 @@ static int add_point(struct envelope *e, struct bin *b, const struct point *p,
 	for (; to + 1 < b->corners; to++)
 		if (!redundant(p, &c[to], &c[to + 1], drift))
 			break;
-	/* It takes the place of those from @from to @to. */
+	/* The point replaces corners @from to @to. */
 	if (from == to && b->corners == b->room && reserve(e, b))
 		return -ENOMEM;
 	c = b->corner;
@@ -289,7 +289,7 @@ static void sort(struct envelope *e)
 	rehash(e);
 }
 
-/* Once bins are wider, the drift is smaller. */
+/* Drop corners that are redundant for the smaller drift of wider bins. */
 static void thin(struct bin *b, struct drift drift)
 {
 	struct point *c = b->corner;
@@ -303,7 +303,7 @@ static void thin(struct bin *b, struct drift drift)
 	b->corners = n;
 }
 
-/* Give back most of the room that bins no longer need. */
+/* Give back room of bins that are no longer needed. */
 static void trim_bins(struct envelope *e)
 {
 	struct bin *bin;
@@ -317,7 +317,7 @@ static void trim_bins(struct envelope *e)
 	}
 }
 
-/* Bins become twice as wide; two neighbours become one. */
+/* Double the width of bins: two neighbours become one. */
 static int widen(struct envelope *e)
 {
 	struct drift drift = drift_of(e->shift + 1);
@@ -337,7 +337,9 @@ static int widen(struct envelope *e)
 		if (n && to[-1].index == b.index) {
 			to--;
 			e->corners -= to->corners;
-			/* One more, before a full bin loses one. */
+			/*
+			 * Adding may need one corner more, before a full bin drops one.
+			 */
 			to->room = to->corners + b.corners + 1;
 			for (uint32_t k = 0; k < b.corners; k++)
 				add_point(e, to, &b.corner[k], drift);
@@ -363,7 +365,7 @@ static int widen(struct envelope *e)
 	return 0;
 }
 
-/* Find or make the bin of a time, so that it is the last one: 0 or -ENOMEM. */
+/* Find or make the bin of a time, and set e->last to it: 0 or -ENOMEM. */
 static int find_bin(struct envelope *e, int64_t x, size_t most)
 {
 	size_t i;
@@ -391,7 +393,7 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 	return 0;
 }
 
-/* How many points, in order of time, belong into the same bin? */
+/* The number of points, in order of time, that belong into one bin. */
 static size_t find_run(const struct envelope *e, const struct point *p,
 		       size_t n)
 {
@@ -407,8 +409,8 @@ static size_t find_run(const struct envelope *e, const struct point *p,
 }
 
 /*
- * Add points in order of time to a bin. Most of them are well above others on
- * both sides, and are told from these alone; see redundant().
+ * Add points in order of time to a bin. Most are so far above points on both sides that
+ * comparisons tell they are redundant; see redundant().
  */
 static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 		      size_t n)
@@ -453,7 +455,7 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 		done += added;
 		if (added < run)
 			break;
-		/* Should there be no memory for that, it is tried again. */
+		/* If widening fails for lack of memory, it is tried again later. */
 		while (e->corners > room->corners + room->corners / 8 &&
 		       e->shift < LAST_SHIFT)
 			if (widen(e))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Andrew's monotone chain (A. M. Andrew, "Another efficient algorithm for
- * convex hulls in two dimensions", 1979).
+ * Lower convex hull by Andrew's monotone chain (A. M. Andrew, "Another efficient
+ * algorithm for convex hulls in two dimensions", 1979).
  */
 #include <errno.h>
 #include <stdlib.h>

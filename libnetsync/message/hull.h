@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The lower convex hull of points, exact.
+ * Points -> their lower convex hull, exact.
  *
- * Coordinates are below 2^62 in magnitude and differences of x below 2^62, so
- * that every cross product fits into 128 bits.
+ * Coordinates are below 2^62 in magnitude and differences of x below 2^62, so that every
+ * cross product fits into 128 bits.
  */
 #ifndef NETSYNC_MESSAGE_HULL_H
 #define NETSYNC_MESSAGE_HULL_H
@@ -33,10 +33,10 @@ struct hull {
 	size_t room;
 };
 
-/* Add a point right of all before: 0 or -ENOMEM, and then it was not added. */
+/* Add a point to the right of all others: 0; -ENOMEM, and the hull is unchanged. */
 int hull_add(struct hull *h, const struct point *p);
 
-/* The last corner at or before x, or 0 where there is none. */
+/* The index of the last corner at or before x; 0 if there is none. */
 size_t hull_find(const struct hull *h, int64_t x);
 
 void hull_release(struct hull *h);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Shortest paths: E. W. Dijkstra, "A note on two problems ...", 1959. */
+/* Shortest paths by E. W. Dijkstra, "A note on two problems ...", 1959. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void set_edges(struct graph *g)
 	}
 	for (uint32_t h = 0; h < g->num_hosts; h++)
 		g->start[h + 1] += g->start[h];
-	/* Filling moves every start to its end, which is the next one's start. */
+	/* Filling moves each start to its end, which is the start of the next host. */
 	for (uint32_t i = 0; i < g->num_pairs; i++) {
 		g->edge[g->start[g->est[i].pair->host[0]]++] = i;
 		g->edge[g->start[g->est[i].pair->host[1]]++] = i;
@@ -40,7 +40,7 @@ int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts,
 		.num_pairs = num_pairs,
 		.start = calloc(num_hosts + 2, sizeof(*g->start)),
 		.edge = calloc(2 * (size_t)num_pairs + 1, sizeof(*g->edge)),
-		/* A pair can be pushed from both of its ends. */
+		/* A pair can be pushed from both of its hosts. */
 		.heap = calloc(2 * (size_t)num_pairs + 1, sizeof(*g->heap)),
 	};
 	if (!g->start || !g->edge || !g->heap)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hosts as the nodes of a graph, pairs as its edges; ways from one to all. */
+/*
+ * Hosts as nodes of a graph, pairs as its edges -> shortest paths from one host to all.
+ */
 #ifndef NETSYNC_REDUCE_GRAPH_H
 #define NETSYNC_REDUCE_GRAPH_H
 
@@ -22,15 +24,15 @@ struct graph {
 	struct heap_entry *heap;
 };
 
-/* The shortest ways from one host to all that can be reached. */
+/* The shortest paths from one host to all that can be reached. */
 struct tree {
 	double *dist;
-	uint32_t *via;	 /* pair that leads towards the root */
-	uint32_t *order; /* hosts by their distance, the root first */
+	uint32_t *via;	 /* pair on the path to the root */
+	uint32_t *order; /* hosts by distance, the root first */
 	uint32_t num;
 };
 
-/* 0 or -ENOMEM. */
+/* Make a graph: 0 or -ENOMEM. */
 int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts,
 	       uint32_t num_pairs);
 void graph_release(struct graph *g);
@@ -39,16 +41,16 @@ void graph_release(struct graph *g);
 uint32_t graph_other(const struct graph *g, uint32_t pair, uint32_t host);
 
 /*
- * Set for every host the smallest host number that it is connected with.
- * @todo: room for all hosts. Return: the number that most hosts have.
+ * Set each host's island, which is the smallest number of its connected hosts. @todo:
+ * room for all hosts. Return: the island of most hosts.
  */
 uint32_t graph_islands(const struct graph *g, uint32_t *island, uint32_t *todo);
 
-/* 0 or -ENOMEM. */
+/* Allocate a tree: 0 or -ENOMEM. */
 int tree_make(struct tree *t, const struct graph *g);
 void tree_release(struct tree *t);
 
-/* Grow anew; @cost: of each pair. Return: the sum of all distances. */
+/* Compute the tree anew; @cost: by pair. Return: the sum of all distances. */
 double tree_grow(struct tree *t, const struct graph *g, const double *cost,
 		 uint32_t from);
 

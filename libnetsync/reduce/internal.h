@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the files of reduction:
+ * Functions that the files of reduction share:
  *
- *	reduce.c	the steps, in order; what pairs cost in either tree
+ *	reduce.c	the steps in order; costs of pairs in both trees
  *	reference.c	islands, and the reference host
  *	sweep.c		straight corrections along the tree, then curves
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
  *	graph.c		the graph of pairs, and its trees of shortest paths
- *	span.c		in what time hosts were traced
- *	pair-info.c	what is told of a pair
+ *	span.c		the time in which hosts were traced
+ *	pair-info.c	the public information about a pair
  */
 #ifndef NETSYNC_REDUCE_INTERNAL_H
 #define NETSYNC_REDUCE_INTERNAL_H
@@ -18,7 +18,7 @@
 #include "reduce/graph.h"
 #include "reduce/reduce.h"
 
-/* Of two trees of shortest paths, see reduce.c. */
+/* State of a reduction; reduce.c explains the two trees. */
 struct reduction {
 	struct host *host;
 	struct estimate *est;
@@ -31,31 +31,31 @@ struct reduction {
 	struct tree by_noise;
 	double *bound_cost;
 	double *noise_cost;
-	struct pair_bound *pair_bound; /* of each pair */
-	struct correction *correction; /* of each host */
+	struct pair_bound *pair_bound; /* by pair */
+	struct correction *correction; /* by host */
 };
 
 /* A host's time, carried along the lines of pairs to the reference. */
 struct carried {
-	int64_t t;     /* relative to the origin of the host that it has */
-	double frac;   /* come to; and the rest of it, ns */
+	int64_t t;     /* whole ns, relative to the origin */
+	double frac;   /* fraction of t, ns */
 	double skew;   /* rate of the whole path - 1 */
-	double growth; /* how far straight clocks can differ from that */
-	bool complete; /* messages both ways all along */
+	double growth; /* how far skew can be off, if clocks are straight */
+	bool complete; /* all pairs have messages both ways */
 };
 
 struct carried reduction_carry(const struct reduction *r, uint32_t host,
 			       int64_t t);
 
-/* Set the islands of all hosts, and the reference if none is given. */
+/* Set the islands of all hosts, and the reference, unless it is given. */
 void reduction_find_islands(struct reduction *r);
 
-/* Estimate the corrections of all hosts that are connected: 0 or -ENOMEM. */
+/* Estimate the corrections of all connected hosts: 0 or -ENOMEM. */
 int reduction_fit_hosts(struct reduction *r);
 
 /*
- * Make the clock of a host that is not the reference, those nearer to it being
- * made: 0 or -ENOMEM.
+ * Make the clock of a host other than the reference; clocks of hosts nearer to the
+ * reference must be made: 0 or -ENOMEM.
  */
 int reduction_make_clock(const struct reduction *r, uint32_t h);
 

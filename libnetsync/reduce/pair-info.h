@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What netsync_get_pair() tells of a pair, once all clocks are made. */
+/* An estimate and all clocks -> what netsync_get_pair() returns of a pair. */
 #ifndef NETSYNC_REDUCE_PAIR_INFO_H
 #define NETSYNC_REDUCE_PAIR_INFO_H
 

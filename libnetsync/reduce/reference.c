@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Islands of hosts that messages connect, and which host is the time base. */
+/* The graph of pairs -> islands of connected hosts, and the reference host. */
 #include <math.h>
 #include <string.h>
 
 #include "reduce/internal.h"
 
 /*
- * The host of the largest island with the smallest total bound. Where several
- * are as good (always, of two hosts) the names decide, so that the choice does
- * not depend on the order in which hosts were added.
+ * Choose the host with the smallest sum of bounds in the largest island. Between equal
+ * hosts (always, of two hosts) names decide, so that the choice does not depend on the
+ * order in which hosts were added.
  */
 static uint32_t choose_reference(struct reduction *r, uint32_t island)
 {
@@ -34,7 +34,7 @@ static uint32_t choose_reference(struct reduction *r, uint32_t island)
 
 void reduction_find_islands(struct reduction *r)
 {
-	/* Scratch space: the trees are grown later. */
+	/* The arrays are free until the trees are grown. */
 	uint32_t *island = r->by_bound.via;
 	uint32_t largest = graph_islands(&r->graph, island, r->by_noise.via);
 

@@ -5,14 +5,14 @@
 
 #include "reduce/span.h"
 
-/* At either end, one message in so many may be false. */
+/* One message in so many may be false, at either end. Chosen. */
 #define FEW 200
-/* What is nearer than that is not far off, ns. */
+/* Messages within this time of others are not far off, ns. Chosen. */
 #define NEAR INT64_C(1000000000)
-/* Delays are not longer, ns, unless something is wrong. */
+/* The longest delay, ns, unless something is wrong. Chosen. */
 #define LONGEST 1e9
 
-/* A bin of messages, as one of their hosts saw it. */
+/* A bin of messages at one of its hosts. */
 struct seen {
 	uint32_t host;
 	int64_t t;
@@ -31,9 +31,8 @@ static int by_host_and_time(const void *a, const void *b)
 }
 
 /*
- * Could clocks that differ by no more than @slope have come to this, since the
- * middle of their messages or until then? With a false timestamp they differ by
- * as much as it is off.
+ * Can clocks whose rates differ by @slope at most show the bin's y, given the y in the
+ * middle of all messages? With a false timestamp y is off by the error of the timestamp.
  */
 static bool possible(const struct seen *s, double slope)
 {
@@ -54,7 +53,7 @@ static bool belongs(const struct seen *s, const struct range *span,
 	       possible(s, slope);
 }
 
-/* Begin with where most messages are, and go on outward from there. */
+/* Begin with the span of most messages, and extend it outward. */
 static struct range trusted(const struct seen *s, size_t n, double slope)
 {
 	uint64_t all = 0, few, sum = 0;
@@ -78,11 +77,13 @@ static struct range trusted(const struct seen *s, size_t n, double slope)
 	while (++hi < n)
 		if (belongs(&s[hi], &span, slope))
 			span.hi = s[hi].t;
-	/* Those were mean times. */
+	/* Bins had their mean times. */
 	return (struct range){ span.lo - width, span.hi + width };
 }
 
-/* As far as the host was seen, if that is not far off its messages. */
+/*
+ * Set the span: of all packets and messages, unless these are far off the trusted ones.
+ */
 static void set_span(struct host *h, const struct range *messages)
 {
 	int64_t near = max64(messages->hi - messages->lo, NEAR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The time in which a host was traced. A false timestamp may lie years away
- * from all others: what curves and bounds are made for must not depend on it.
+ * Times of messages and packets -> the span in which a host was traced. A false timestamp
+ * may be years away from all others; curves and bounds must not depend on it.
  */
 #ifndef NETSYNC_REDUCE_SPAN_H
 #define NETSYNC_REDUCE_SPAN_H
@@ -10,9 +10,9 @@
 #include "reduce/reduce.h"
 
 /*
- * Set the spans of all hosts: what is said of them, and the times of their
- * messages and packets but such that are far off, few, and contradict all
- * others. @slope: what clocks may differ by. 0 or -ENOMEM.
+ * Set the spans of all hosts: those that were given, and times of messages and packets,
+ * except a few that are far off and contradict all others. @slope: the largest difference
+ * in rate of two clocks. 0 or -ENOMEM.
  */
 int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
 	      size_t num_pairs, double slope);

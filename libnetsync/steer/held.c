@@ -7,9 +7,9 @@
 #include "steer/held.h"
 #include "util/array.h"
 
-/* Looked at together, so that maps are not made for each one. Chosen. */
+/* Messages that are looked at together, so that maps are not made for each. Chosen. */
 #define FEW ((size_t)1 << 14)
-/* 32 MB of them; then the last lines of the maps are taken to go on. Chosen. */
+/* Messages that are held at most, 32 MB; then maps are extrapolated. Chosen. */
 #define MOST ((size_t)1 << 20)
 
 static bool is_known(const struct steering *s, int64_t t)
@@ -62,7 +62,7 @@ static int pass(struct held *held, struct pairs *pairs,
 
 		if (ready)
 			ret = pass_on(pairs, hosts, &m);
-		/* One that found no room is there the next time. */
+		/* A message for which there was no memory is tried again later. */
 		if (!ready || ret)
 			held->message[kept++] = m;
 	}

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Messages of steered clocks, which wait until the maps to raw time reach as far
- * as they do.
- */
+/* Messages of steered clocks, held until the maps to raw time include their times. */
 #ifndef NETSYNC_STEER_HELD_H
 #define NETSYNC_STEER_HELD_H
 
@@ -16,7 +13,7 @@
 struct held_message {
 	uint32_t from;
 	uint32_t to;
-	int64_t send; /* absolute, on the host's clock */
+	int64_t send; /* absolute, on the host's clock, ns */
 	int64_t recv;
 };
 
@@ -24,10 +21,10 @@ struct held {
 	struct held_message *message;
 	size_t num;
 	size_t room;
-	size_t next; /* look again when there are so many */
+	size_t next; /* number at which they are looked at next */
 };
 
-/* The hosts, and how each was steered: the same numbers. */
+/* Hosts and their steering, by the same numbers. */
 struct steered_hosts {
 	const struct host *host;
 	struct steering *steering;
@@ -35,8 +32,8 @@ struct steered_hosts {
 };
 
 /*
- * Hold a message, and pass on to the pairs those that can be: 0 or -ENOMEM, and
- * then it was not added.
+ * Hold a message, and pass ready ones on to the pairs: 0; -ENOMEM, and the message was
+ * not added.
  */
 int held_add(struct held *held, const struct held_message *m,
 	     struct pairs *pairs, const struct steered_hosts *hosts);

@@ -11,16 +11,16 @@ struct corner {
 	int64_t y; /* ns */
 };
 
-/* All zero: y = x. */
+/* No corners: y = x. */
 struct polyline {
 	struct corner *corner; /* x and y grow */
 	size_t num;
 	size_t room;
 	double slope_before; /* of the first corner; dy / dx */
-	double slope_after;  /* of the last one */
+	double slope_after;  /* behind the last one */
 };
 
-/* Add a corner behind all others, if it grows beyond them: 0 or -ENOMEM. */
+/* Add a corner, if both x and y are larger than the last one's: 0 or -ENOMEM. */
 int polyline_add(struct polyline *l, int64_t x, int64_t y);
 
 /* y at x, and x at y, rounded to 1 ns. */
@@ -28,9 +28,9 @@ int64_t polyline_at(const struct polyline *l, int64_t x);
 int64_t polyline_inverse(const struct polyline *l, int64_t y);
 
 /*
- * Leave corners out such that the rest, joined by lines, passes all of them
- * within @tolerance ns: by the cone that every line from the last corner kept
- * lies in (swing filter; Elmeleegy et al., VLDB 2009).
+ * Drop corners so that the polyline passes all of them within @tolerance ns, by the swing
+ * filter (Elmeleegy et al., VLDB 2009): lines from the last corner that was kept lie in a
+ * cone.
  */
 void polyline_thin(struct polyline *l, double tolerance);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A clock that was made of raw times, raw time of a host -> raw time of the
- * reference, with its bounds becomes one of the times that traces have:
+ * A clock between raw times (of a host -> of the reference) and its bounds -> the clock
+ * between the times that traces have:
  *
  *	host's time -> raw time -> the reference's raw time -> its own time
  *	        map_h        clock                  map_ref, inverse
  *
- * All are straight between corners, and so is what they are together.
+ * All three are straight between corners, and so is their composition.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,21 +16,21 @@
 #include "steer/result.h"
 #include "util/array.h"
 
-/* Corners are left out as long as others pass them within so much, ns. Chosen. */
+/* Corners are dropped if others pass them within this, ns. Chosen. */
 #define TOLERANCE 2.0
-/* Three roundings by 0.5 ns, and the corners that are left out, ns. */
+/* Error of three roundings by 0.5 ns and of dropped corners, ns. */
 #define PRECISION 4
-/* Bounds reach over times in which the reference is steered by up to 0.1 %. Chosen. */
+/* Bounds are widened by 1 / STRETCH: the reference is steered by up to 0.1 %. Chosen. */
 #define STRETCH 1024
 
-/* A host's clock on its way from raw time. */
+/* A clock that is translated from raw time. */
 struct translation {
 	const struct netsync_clock *clock; /* raw -> raw */
 	const struct steering *host;
 	const struct steering *reference;
 	struct range span;     /* on the host's own clock */
-	struct polyline whole; /* own -> own */
-	int64_t *instant;      /* of the bound's knots */
+	struct polyline whole; /* own -> own: the result */
+	int64_t *instant;      /* of corners, or of the bound's knots */
 	size_t num;
 	size_t room;
 };
@@ -48,13 +48,13 @@ static int64_t convert(const struct translation *t, int64_t own)
 {
 	int64_t raw = polyline_at(&t->host->map, own);
 
-	/* There and back again would be off by the roundings. */
+	/* The reference stays exact, without the rounding of both maps. */
 	if (t->host == t->reference)
 		return own;
 	return polyline_inverse(&t->reference->map, to_reference(t, raw));
 }
 
-/* When a host's own clock shows what makes a time of the reference's. */
+/* The time of the host's clock that converts to a time of the reference's. */
 static int64_t when(const struct translation *t, int64_t reference)
 {
 	int64_t lo = t->span.lo, hi = t->span.hi;
@@ -98,7 +98,7 @@ static void sort_instants(struct translation *t)
 	t->num = n;
 }
 
-/* Where one of the three has a corner. */
+/* Compose: instants are the corners of all three, and the ends of the span. */
 static int make_whole(struct translation *t, const struct netsync_model *m)
 {
 	const struct polyline *host = &t->host->map, *ref = &t->reference->map;
@@ -200,7 +200,7 @@ static struct netsync_knot make_knot(const struct translation *t, int64_t own)
 	return k;
 }
 
-/* Exchange the knots of a clock for ours, which are to be freed. */
+/* Replace the knots of a clock by translated ones, which are to be freed. */
 static int make_knots(struct translation *t, struct netsync_model *m,
 		      struct netsync_knot **knots)
 {
@@ -280,7 +280,7 @@ static int compare_steps(const void *a, const void *b)
 	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
 }
 
-/* Those that were found, and those that were told. */
+/* Merge the steps that were estimated with those by steering. */
 static int merge_steps(struct host *h, const struct steering *s)
 {
 	size_t num = h->num_steps + s->num_steps;
@@ -301,7 +301,7 @@ static int merge_steps(struct host *h, const struct steering *s)
 	return 0;
 }
 
-/* From a host's own time to raw time, both counted from its origin. */
+/* Convert a host's own time to raw time, both relative to its origin. */
 static int64_t raw_of(const struct host *h, const struct steering *s, int64_t t)
 {
 	return polyline_at(&s->map, h->origin + t) - h->origin;

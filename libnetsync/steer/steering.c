@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Points (host's time, raw time) -> the map between both, as straight lines from
- * point to point. A line is trusted as far as the rates that are told, or those of
- * its neighbours, allow; wrong points and lost ones cost the time beside them.
+ * Points (host's time, raw time) -> the map between both times, by straight lines from
+ * point to point. The error of a line is bounded by rates that points tell, or by rates
+ * of neighbouring lines; wrong and missing points spoil only the time beside them.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,22 +12,25 @@
 #include "steer/steering.h"
 #include "util/array.h"
 
-/* The kernel steers by up to 10 % (adjtimex(2), ADJ_TICK). */
+/* The kernel's limit of steering is 10 % (adjtimex(2), ADJ_TICK). */
 #define MAX_STEERING 0.1
-/* What NTP's discipline allows itself (RFC 5905, and Linux' MAXFREQ). */
+/* The limit of NTP's discipline (RFC 5905, and Linux' MAXFREQ). */
 #define USUAL_STEERING 500e-6
 /*
- * How far the clock may be off the line that a rate tells of, ns, and per ns: the
- * kernel goes to and fro between two multipliers, up to 0.25 ppm apart (TSC of 2 to
- * 5 GHz); its module tells of it when that comes to 50 ns (netsync-events(5)).
+ * How far a clock may be off the line of its rate, ns, and per ns: the kernel alternates
+ * between two multipliers, up to 0.25 ppm apart (TSC of 2 to 5 GHz); its module reports
+ * when that amounts to 50 ns (netsync-events(5)).
  */
 #define DITHER 100.0
 #define DITHER_RATE 0.25e-6
-/* Beyond this error, ns, messages would mislead. 50 to 1000 work as well. */
+/*
+ * Errors above this, ns, make a doubt, as messages would mislead. 50 to 1000 work as
+ * well.
+ */
 #define MAX_ERROR 200.0
 /*
- * Without points for so long, ns, the time is taken as a clock that nothing is
- * known of, and its messages as if nothing had been told. Chosen.
+ * In gaps longer than this, ns, the clock is taken as not steered, and messages as if no
+ * points were known. Chosen.
  */
 #define LONG_GAP 10e9
 
@@ -49,7 +52,7 @@ static int by_raw(const void *a, const void *b)
 	return (p->t > q->t) - (p->t < q->t);
 }
 
-/* By how much the host's clock is ahead at b of what a rate makes it, ns. */
+/* How far the host's clock is ahead at b of the line from a by a rate, ns. */
 static double miss(const struct clock_point *a, const struct clock_point *b,
 		   double rate)
 {
@@ -66,7 +69,7 @@ static double raw_distance(const struct clock_point *a,
 	return (double)((__int128)b->raw - a->raw);
 }
 
-/* Mean rate of the host's clock between two points, less 1. */
+/* The mean rate of the host's clock between two points, less 1. */
 static double skew(const struct clock_point *a, const struct clock_point *b)
 {
 	return miss(a, b, 1) / raw_distance(a, b);
@@ -78,14 +81,14 @@ static double reading_error(const struct clock_point *a,
 	return (double)a->within + (double)b->within + 2;
 }
 
-/* Could steering lead from a to b? Else the clock was set, or a point is wrong. */
+/* Can steering lead from a to b? Else the clock was set, or a point is wrong. */
 static bool possible(const struct clock_point *a, const struct clock_point *b)
 {
 	return fabs(miss(a, b, 1)) <=
 	       MAX_STEERING * raw_distance(a, b) + reading_error(a, b);
 }
 
-/* Does the rate that a tells of lead to b? */
+/* Does the rate that a tells lead to b? */
 static bool agrees(const struct clock_point *a, const struct clock_point *b)
 {
 	return a->rate > 0 && fabs(miss(a, b, a->rate)) <=
@@ -94,8 +97,8 @@ static bool agrees(const struct clock_point *a, const struct clock_point *b)
 }
 
 /*
- * Is a point wrong? Its neighbours agree with each other then, and neither with
- * it. @before: those that are kept, @after: what follows.
+ * Is a point wrong? That is if its neighbours agree with each other, but not with the
+ * point. @before: points that were kept; @after: points that follow.
  */
 static bool is_wrong(const struct clock_point *p,
 		     const struct clock_point *before, size_t num_before,
@@ -110,14 +113,14 @@ static bool is_wrong(const struct clock_point *p,
 		return (possible(a, after) && !possible(a, p) &&
 			!possible(p, after)) ||
 		       (agrees(a, after) && !agrees(a, p) && !agrees(p, after));
-	/* The first and the last one: where the others are agreed on. */
+	/* The first and the last point: wrong if their two neighbours agree. */
 	if (num_after)
 		return num_after > 1 && !possible(p, after) &&
 		       possible(after, after + 1);
 	return num_before > 1 && !possible(a, p) && possible(a - 1, a);
 }
 
-/* Sort, and leave out what is said twice or wrong: how many are left. */
+/* Sort points, and drop duplicates and wrong ones. Return: how many are left. */
 static size_t sort_out(struct clock_point *p, size_t num)
 {
 	size_t n = 0, kept = 0;
@@ -150,7 +153,7 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 	return 0;
 }
 
-/* How far the clock can be off the straight line from a point to the next, ns. */
+/* The largest error of the straight line from a point to the next, ns. */
 static double line_error(const struct clock_point *p, size_t before,
 			 size_t after)
 {
@@ -161,7 +164,7 @@ static double line_error(const struct clock_point *p, size_t before,
 	if (agrees(p, next))
 		return base + fabs(miss(p, next, p->rate));
 	if (!p->rate && (before || after > 1)) {
-		/* A change of rate in between shows in the neighbours' rates. */
+		/* A change of rate in between shows in rates of neighbouring lines. */
 		if (before && possible(p - 1, p))
 			differs = fabs(skew(p - 1, p) - own);
 		if (after > 1 && possible(next, next + 1))
@@ -169,11 +172,11 @@ static double line_error(const struct clock_point *p, size_t before,
 				       fabs(skew(next, next + 1) - own));
 		return base + differs * length / 2;
 	}
-	/* At the limit to one side, then at that to the other. */
+	/* The worst case: one limit of steering first, then the opposite one. */
 	return base + fmax(USUAL_STEERING, 2 * fabs(own)) * length / 2;
 }
 
-/* A line that goes on from the map's last corner to a point. */
+/* Add a line from the map's last corner to the next point: note its error. */
 static int add_line(struct steering *s, const struct clock_point *p,
 		    size_t before, size_t after)
 {
@@ -209,7 +212,7 @@ static int64_t counted(const struct steering *s, int64_t raw)
 	return raw - s->anchor.raw + s->anchor.t;
 }
 
-/* Corners from a time on are taken back. */
+/* Remove corners from a time on. */
 static void cut(struct polyline *l, int64_t t)
 {
 	while (l->num && l->corner[l->num - 1].x >= t)
@@ -217,8 +220,8 @@ static void cut(struct polyline *l, int64_t t)
 }
 
 /*
- * The clock was set between two points. Of a rate that is told the instant is
- * that of the second one; else any.
+ * The clock was set between two points: at the second one, if the first one tells a rate;
+ * else at any instant.
  *
  *	forward:  times were skipped, in no raw time
  *	back:     times were shown twice: the map is half-way between both
@@ -248,7 +251,7 @@ static int add_setting(struct steering *s, const struct clock_point *p)
 	return ret;
 }
 
-/* Times that were shown twice are over; the first corner after them. */
+/* Add a corner at the end of times that were shown twice, if the line passes it. */
 static int leave_doubt(struct steering *s, const struct clock_point *p)
 {
 	const struct clock_point *next = p + 1;
@@ -278,7 +281,7 @@ static int make_map(struct steering *s)
 			ret = add_setting(s, &p[i]);
 		else if (!ret)
 			ret = add_line(s, &p[i], i, n - 1 - i);
-		/* A time that was shown before has its corner already. */
+		/* A time that was shown before already has a corner. */
 		if (!ret && !(set && p[i + 1].t < p[i].t))
 			ret = polyline_add(&s->map, p[i + 1].t,
 					   counted(s, p[i + 1].raw));
@@ -310,7 +313,7 @@ int steering_settle(struct steering *s)
 
 int64_t steering_known_until(const struct steering *s)
 {
-	/* Whether the last points are wrong is seen by those that follow. */
+	/* Points are recognized as wrong by the points that follow them. */
 	return s->map.num > 3 ? s->map.corner[s->map.num - 4].x : INT64_MIN;
 }
 
@@ -330,14 +333,14 @@ const struct doubt *steering_doubt(const struct steering *s, int64_t t)
 							     : NULL;
 }
 
-/* ---- in words --------------------------------------------------------------- */
+/* ---- description -------------------------------------------------------- */
 
 static double overlap(const struct range *a, int64_t lo, int64_t hi)
 {
 	return fmax(0, (double)((__int128)min64(a->hi, hi) - max64(a->lo, lo)));
 }
 
-/* Was the clock set between a point and the next? */
+/* Was the clock set between a point and the next one? */
 static bool sets(const struct clock_point *p)
 {
 	return p[1].set || !possible(p, p + 1);
@@ -350,8 +353,8 @@ static void include_skew(struct netsync_steering *told, double rate_less_1)
 }
 
 /*
- * The skew since a point, of those whose readings err: from the last point that is
- * a second before this one. *from moves with it. NAN: the clock was set since.
+ * The mean skew up to a point, from the last point that is a second or more before it, as
+ * single readings err. *from is that point. NAN: the clock was set since.
  */
 static double mean_skew(const struct clock_point *p, size_t *from, size_t to)
 {

@@ -11,14 +11,14 @@
  */
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
-/* Its high bits depend on all of v; for tables of a power of two of slots. */
+/* A hash whose high bits depend on all of v; for tables of 2^n slots. */
 static inline uint64_t hash_slot(uint64_t v)
 {
 	v *= HASH_MULTIPLIER;
 	return v ^ v >> 32;
 }
 
-/* All bits depend on all of v. */
+/* A hash all of whose bits depend on all of v. */
 static inline uint64_t hash_mix(uint64_t v)
 {
 	v = hash_slot(v) * UINT64_C(0xd6e8feb86659fd93);

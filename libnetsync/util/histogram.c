@@ -6,7 +6,7 @@
 #define SUB_BITS 4
 #define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
 
-/* The first ones are for one duration each. */
+/* The class of a duration; the first classes are of one duration each. */
 static uint32_t class_of(int64_t ns)
 {
 	uint64_t v = (uint64_t)ns;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How durations are distributed, in memory that does not grow with their
- * number and whatever their order: 16 classes for each power of two, so that
- * quantiles are right to 1/32 of themselves.
+ * Durations -> a histogram of fixed size: 16 classes for each power of two, so that
+ * quantiles are right to 1/32 of their values.
  */
 #ifndef NETSYNC_UTIL_HISTOGRAM_H
 #define NETSYNC_UTIL_HISTOGRAM_H
@@ -10,7 +9,7 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB 16
-#define HISTOGRAM_OCTAVES 32 /* 16 ns to 68 s; what is longer is in the last */
+#define HISTOGRAM_OCTAVES 32 /* 16 ns to 68 s; longer ones in the last */
 
 struct histogram {
 	uint64_t num;
@@ -23,8 +22,8 @@ struct histogram {
 void histogram_add(struct histogram *h, int64_t ns);
 
 /*
- * The smallest duration that a share of all, above 0 and at most 1, does not
- * exceed. There must be one.
+ * The smallest duration that is not exceeded by a share of all, above 0 and at most 1.
+ * There must be a duration.
  */
 int64_t histogram_quantile(const struct histogram *h, double share);
 

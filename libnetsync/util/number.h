@@ -5,19 +5,19 @@
 
 #include <stdint.h>
 
-/* ns in a second, where a difference of times is a double */
+/* ns in a second, for differences of times in doubles */
 #define SECOND 1e9
 
 /*
- * An interval that holds a time, ns; where an end is not known, the extremes. With
- * hi < lo it is empty, and nothing is known.
+ * An interval that contains a time, ns; extremes where an end is unknown. With hi < lo
+ * the interval is empty, and nothing is known.
  */
 struct range {
 	int64_t lo; /* INT64_MIN: not known */
 	int64_t hi; /* INT64_MAX: not known */
 };
 
-/* The nearest that 64 bits hold. */
+/* The nearest 64-bit value. */
 static inline int64_t clamp64(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;

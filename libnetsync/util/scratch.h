@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where that is kept which is needed for a while, and files of it that have no name. */
+/* The folder of temporary files, and making nameless files there. */
 #ifndef NETSYNC_UTIL_SCRATCH_H
 #define NETSYNC_UTIL_SCRATCH_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* $TMPDIR, or else /tmp, which is often memory, so that what is large is kept elsewhere. */
+/* $TMPDIR; else /tmp, or /var/tmp for large files, as /tmp is often in memory. */
 static inline const char *scratch_folder(bool is_large)
 {
 	const char *path = getenv("TMPDIR");
@@ -17,7 +17,7 @@ static inline const char *scratch_folder(bool is_large)
 	return path && *path ? path : is_large ? "/var/tmp" : "/tmp";
 }
 
-/* A file for reading and writing; -1: errno says why there is none. */
+/* Open a nameless file for reading and writing; -1: failed, errno says why. */
 static inline int scratch_file(void)
 {
 	const char *folder = scratch_folder(false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Binary search in arrays of structs that ascend by a member, int64_t or double. */
+/* Binary search in arrays of structs that are sorted by a member, int64_t or double. */
 #ifndef NETSYNC_UTIL_SEARCH_H
 #define NETSYNC_UTIL_SEARCH_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many elements have a member before @t; or_at: or the same. */
+/* The number of elements whose member is below @t; with or_at: at most @t. */
 #define DEFINE_SEARCH(name, type) \
 static inline size_t name(const void *array, size_t num, size_t size, \
 			  size_t member, type t, bool or_at) \
@@ -35,10 +35,12 @@ DEFINE_SEARCH(search_double, double)
 		array, num, sizeof(*(array)), \
 		offsetof(typeof(*(array)), member), t, or_at)
 
-/* How many elements are before @t: the first one that is not, or @num. */
+/*
+ * The number of elements before @t, which is the index of the first other one, or @num.
+ */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
 
-/* The last element at or before @t; 0 if there is none. */
+/* The index of the last element at or before @t; 0 if there is none. */
 static inline size_t search_last(size_t num_until)
 {
 	return num_until ? num_until - 1 : 0;

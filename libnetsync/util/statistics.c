@@ -22,7 +22,7 @@ double order_statistic(double *v, size_t n, size_t k)
 			v[i++] = v[j];
 			v[j--] = x;
 		}
-		/* What is before i is not above the pivot, nor below it after j. */
+		/* Values before i are at most the pivot, those after j at least. */
 		if (k <= j)
 			to = j;
 		if (k >= i)

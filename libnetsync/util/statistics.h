@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Order statistics by selection, in linear time (C. A. R. Hoare, "Algorithm 65:
- * find", Communications of the ACM 4(7), 1961).
+ * Order statistics by selection in linear time (C. A. R. Hoare, "Algorithm 65: find",
+ * Communications of the ACM 4(7), 1961). Values are moved.
  */
 #ifndef NETSYNC_UTIL_STATISTICS_H
 #define NETSYNC_UTIL_STATISTICS_H
 
 #include <stddef.h>
 
-/* The value that is at place @k, from 0, of the sorted ones; 0 of none. */
+/* The value at index @k of the sorted values; 0 if there are none. */
 double order_statistic(double *v, size_t n, size_t k);
 
-/* The value at place n / 2. Both functions move values. */
+/* The value at index n / 2 of the sorted values. */
 double median(double *v, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names and paths are bytes, which anybody may have chosen; what shows them is to get
- * UTF-8 (RFC 3629) without what a terminal obeys.
+ * UTF-8 (RFC 3629) without control characters, from names and paths of any bytes, which
+ * anybody may have chosen.
  */
 #ifndef NETSYNC_UTF8_H
 #define NETSYNC_UTF8_H
@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * How many bytes the character at @text has, of @size bytes; 0: there is none. Those
- * that are longer than needed, surrogates, and what is beyond U+10FFFF are none.
+ * Bytes of the character at @text, of @size bytes; 0: there is none. Overlong encodings,
+ * surrogates, and codes above U+10FFFF are no characters.
  */
 static inline size_t utf8_length(const char *text, size_t size)
 {
@@ -36,7 +36,7 @@ static inline size_t utf8_length(const char *text, size_t size)
 	return length;
 }
 
-/* Of ISO 6429: C0, DEL and C1, which are U+0080 to U+009F. */
+/* Is a character a control character of ISO 6429: C0, DEL, or C1 (U+0080 to U+009F)? */
 static inline bool utf8_is_control(const char *text, size_t length)
 {
 	const unsigned char *c = (const unsigned char *)text;
@@ -46,9 +46,9 @@ static inline bool utf8_is_control(const char *text, size_t length)
 }
 
 /*
- * What is no character as "\xff" for each byte. Of a name also what a terminal obeys,
- * and a "\" of what already looks like that: names that differ stay different.
- * To be given back with free(); NULL: there is not enough memory.
+ * Escape bytes that are no characters as "\xff". In names, also escape control
+ * characters, and each "\" of text that looks escaped, so that different names stay
+ * different. To be given back with free(); NULL: there is not enough memory.
  */
 static inline char *utf8_escape(const char *text, bool is_name)
 {
@@ -79,7 +79,7 @@ static inline char *utf8_escape(const char *text, bool is_name)
 	return escaped;
 }
 
-/* Can it be shown as it is? */
+/* Can the text be shown unescaped? */
 static inline bool utf8_is_plain(const char *text, size_t size)
 {
 	while (size) {

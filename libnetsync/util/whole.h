@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Times of which a part is computed in doubles. */
+/* Times whose fractions are computed in doubles. */
 #ifndef NETSYNC_UTIL_WHOLE_H
 #define NETSYNC_UTIL_WHOLE_H
 
@@ -8,10 +8,10 @@
 
 #include "netsync.h"
 
-/* Clocks that make no sense lead farther than that: beyond all times. */
+/* The limit of times, ns: nonsensical clocks lead beyond all times. */
 #define FARTHEST (2 * NETSYNC_MAX_SPAN)
 
-/* Add the whole ns of @v to *t, at most up to FARTHEST; the rest, below 1. */
+/* Add the integer part of @v, ns, to *t, within FARTHEST. Return: the rest, below 1. */
 static inline double add_whole(int64_t *t, double v)
 {
 	double whole = floor(v), sum = (double)*t + whole;

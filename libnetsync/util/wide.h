@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* 192-bit two's complement integers, for what 128 bits cannot hold. */
+/* 192-bit two's complement integers. */
 #ifndef NETSYNC_UTIL_WIDE_H
 #define NETSYNC_UTIL_WIDE_H
 
@@ -31,7 +31,7 @@ static inline struct wide wide_product(__int128 a, int64_t b)
 	unsigned __int128 low = (unsigned __int128)(uint64_t)ua * ub;
 	unsigned __int128 high = (ua >> 64) * ub + (low >> 64);
 
-	/* A negative factor was taken as 2^128 or 2^64 too much. */
+	/* Negative factors were taken as 2^128 or 2^64 too large. */
 	if (a < 0)
 		high -= (unsigned __int128)ub << 64;
 	if (b < 0)
@@ -39,7 +39,7 @@ static inline struct wide wide_product(__int128 a, int64_t b)
 	return (struct wide){ (uint64_t)low, (__int128)high };
 }
 
-/* Rounded down; b > 0 */
+/* The quotient, rounded down; b > 0. */
 static inline __int128 floor_div(__int128 a, __int128 b)
 {
 	__int128 q = a / b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The agent's part in the beacon: a process of its own sends and listens. */
+/* Requests for the beacon, which a child process sends and receives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -19,14 +19,14 @@
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 
-/* A busy machine may not let it run. */
+/* Time for the beacon's process to end, as a busy machine may delay it. Chosen. */
 #define STOP_MS 2000
 
 static struct {
 	bool open;
 	int socks[2];
-	pid_t process;		/* 0: does not run */
-	int results;		/* what it writes its peers to */
+	pid_t process;		/* 0: the beacon does not run */
+	int results;		/* pipe that its peers are read from */
 } beacon;
 
 static volatile sig_atomic_t stop;
@@ -36,7 +36,7 @@ static void on_stop(int number)
 	stop = number;
 }
 
-/* ---- the sockets, and how they can be reached ------------------------------ */
+/* ---- sockets and addresses ---------------------------------------------- */
 
 static bool is_for_others(const struct ifaddrs *entry)
 {
@@ -119,7 +119,7 @@ static void read_peer(struct beacon_peer *peer, struct json_object *request)
 	}
 }
 
-/* SIGTERM, which comes only while this waits, is blocked. */
+/* Run in the child. SIGTERM is blocked except while the beacon waits. */
 static void run_beacon(struct json_object *request, int results)
 {
 	struct json_object *list = value_member(request, "peers");
@@ -195,7 +195,7 @@ static struct json_object *peer_json(const struct beacon_peer *peer)
 	return object;
 }
 
-/* What it tells before it ends, within STOP_MS. Return: how many peers. */
+/* Read the results of the ending process, within STOP_MS. Return: how many peers. */
 static unsigned int read_results(struct beacon_peer *peers)
 {
 	struct pollfd in = { .fd = beacon.results, .events = POLLIN };

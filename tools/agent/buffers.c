@@ -6,38 +6,38 @@
 #include "buffers.h"
 
 /*
- * LTTng takes nothing for so long now and then: its own timer (READ_US), and a
- * connection that waits for what was lost on the way (TCP sends again after 0.2 s,
- * then 0.4 s, and so on). Chosen; twice as much takes twice the memory.
+ * How long LTTng may take no data: its timer (READ_US), and a connection that waits for
+ * lost packets (TCP retransmits after 0.2 s, then 0.4 s, and so on). Chosen; twice as
+ * long takes twice the memory.
  */
 #define HOLD_MS 2000
 
 /*
- * What is held for that time, on each processor, since one may have to handle all
- * packets of a machine: a network card with one queue does that, and so does the
- * loopback interface for one connection.
+ * What buffers hold for that time, on each processor, since one processor may have to
+ * handle all packets of a machine: with a network card of one queue, and for one
+ * connection by the loopback interface.
  *
- * Packets: 100,000 each second is what one processor handles of a connection of
- * 1 Gbit/s (81,000 full frames) with the replies. The events take 73 bytes
- * (net_dev_queue), 86 (inet_sock_local_in, IPv4), and 24 more with IPv6, all as
- * measured in the traces of selftests/data.
+ * Packets: 100,000 each second is what one processor handles of a connection of 1 Gbit/s
+ * (81,000 full frames) with the replies. The events take 73 bytes (net_dev_queue), 86
+ * (inet_sock_local_in, IPv4), and 24 more with IPv6, all as measured in the traces of
+ * selftests/data.
  *
- * Others: the same number of 64 bytes, as sched_switch is.
+ * Other events: the same number, of 64 bytes each, the size of sched_switch.
  */
 #define EVENT_RATE 100000
 #define PACKET_BYTES 110
 #define OTHER_BYTES 64
 
 /*
- * Sub-buffers are filled and taken as a whole: of 16, one that is being filled and
- * one that is being taken are an eighth. Larger ones than 2 MiB save nothing, as
- * taking one costs far less than its bytes do by then; chosen.
+ * Sub-buffers are filled and taken as a whole: of 16, the one that is being filled and
+ * the one that is being taken are an eighth. Sizes above 2 MiB save nothing, as taking a
+ * sub-buffer then costs far less than its bytes do. Chosen.
  */
 #define USUAL_NUM 16
 #define USUAL_MIN (UINT64_C(16) << 10)
 #define USUAL_MAX (UINT64_C(2) << 20)
 
-/* LTTng's own, for channels of the kernel; those of user space need none. */
+/* LTTng's period for channels of the kernel, us; channels of user space need none. */
 #define READ_US 200000
 #define READ_MIN_US 10000
 
@@ -66,7 +66,7 @@ struct buffers buffers_for(uint64_t bytes)
 {
 	struct buffers buffers = { USUAL_MIN, USUAL_NUM };
 
-	/* Two of them hold nothing while they are filled, and taken. */
+	/* Two sub-buffers hold nothing: one is being filled, one is being taken. */
 	while (buffers.size < USUAL_MAX &&
 	       buffers.size * (buffers.num - 2) < bytes)
 		buffers.size *= 2;
@@ -90,7 +90,7 @@ struct buffers buffers_default(const char *channel, uint64_t room)
 	return buffers;
 }
 
-/* Four times while they fill. */
+/* A quarter of the time in which the buffers fill, within limits, us. */
 unsigned int buffers_read_us(const char *channel, struct buffers buffers)
 {
 	const double fill_us = 1e6 * buffers_bytes(buffers) / byte_rate(channel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring buffers that LTTng has for each processor, in sub-buffers: how large
- * they have to be for a rate of events, and how large they can be.
+ * Sizes of LTTng's ring buffers, one for each processor, in sub-buffers: those that a
+ * rate of events needs, and those that LTTng allows.
  */
 #ifndef NETSYNC_AGENT_BUFFERS_H
 #define NETSYNC_AGENT_BUFFERS_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The channels of a recording. Synchronizing reads that of packets alone. */
+/* Channels of a recording. Synchronization reads the packets' channel only. */
 #define CHANNEL_PACKETS "netsync"
 #define CHANNEL_KERNEL "kernel"
 #define CHANNEL_USER "user"
 
-/* As LTTng wants them: both are powers of two. */
+/* Buffers as LTTng wants them: both numbers are powers of two. */
 struct buffers {
 	uint64_t size;		/* of a sub-buffer, in bytes */
 	uint64_t num;		/* of sub-buffers, for each processor */
@@ -30,27 +30,27 @@ static inline uint64_t buffers_bytes(struct buffers buffers)
 	return buffers.size * buffers.num;
 }
 
-/* What one event of a channel takes in them, about: in bytes. */
+/* Bytes of an event of a channel, about. */
 unsigned int buffers_event_bytes(const char *channel);
 
-/* Those that hold so many bytes while LTTng takes none. */
+/* Buffers that hold @bytes while LTTng takes none. */
 struct buffers buffers_for(uint64_t bytes);
 
 /*
- * Those of a channel that has so many bytes of memory for each processor, in
- * place of what they would be where there is plenty.
+ * The buffers of a channel in @room bytes of memory per processor; smaller ones than
+ * usual if memory is short.
  */
 struct buffers buffers_default(const char *channel, uint64_t room);
 
-/* How often LTTng has to look for full ones, in microseconds. */
+/* The period in which LTTng has to take full sub-buffers, us. */
 unsigned int buffers_read_us(const char *channel, struct buffers buffers);
 
-/* Could LTTng have such ones? */
+/* Does LTTng allow such buffers? */
 bool buffers_are_valid(struct buffers buffers);
 
-/* "16x2M": NUMxSIZE, with k, M or G. False: it is none that LTTng could have. */
+/* Parse "16x2M": NUMxSIZE, with k, M or G. False: wrong, or not allowed by LTTng. */
 bool buffers_parse(struct buffers *buffers, const char *text);
-/* As that is read, into @text of BUFFERS_TEXT bytes. Return: @text. */
+/* Format for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return: @text. */
 #define BUFFERS_TEXT 48
 char *buffers_format(char *text, struct buffers buffers);
 

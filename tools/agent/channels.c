@@ -9,16 +9,16 @@
 #include "common/tool.h"
 
 /*
- * Of the memory that is available, all buffers together take an eighth if nobody
- * asked for more, and three quarters if somebody did. Chosen: the first is not
- * missed by what is traced, and LTTng takes a little more than it is asked for.
+ * Buffers take an eighth of the available memory by default, and three quarters at most
+ * if the user asked for more. Chosen: what is traced does not miss an eighth, and LTTng
+ * takes a little more than it is asked for.
  */
 #define SHARE 8
 #define MAX_SHARE(memory) ((memory) / 4 * 3)
 
 static struct {
 	const char *name;
-	unsigned int weight;	/* the kernel's other events are as many as both others */
+	unsigned int weight;	/* share of memory: the kernel's other events are most */
 	bool is_used;
 	struct buffers buffers;
 } channels[] = {
@@ -61,7 +61,7 @@ static void set_defaults(const struct choice *choice)
 					room / weights * channels[c].weight);
 }
 
-/* False: LTTng could have no such buffers. */
+/* Set buffers that the user asked for. False: LTTng does not allow them. */
 static bool set_asked(struct json_object *asked)
 {
 	const char *name = member_text(asked, "channel");

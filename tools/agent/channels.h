@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The channels of a session, and which buffers each gets. */
+/* The channels of a session, and the buffers of each. */
 #ifndef NETSYNC_AGENT_CHANNELS_H
 #define NETSYNC_AGENT_CHANNELS_H
 
@@ -11,15 +11,16 @@
 #include "events.h"
 
 /*
- * Of those that have events: what is asked for, [{"channel":NAME,"size":N,"num":N}
- * ...], where the last one counts, and a name of "" stands for all; else as this
- * machine's memory allows. NULL, or an answer that says why that cannot be.
+ * Plan the buffers of channels that have events: those that are asked for,
+ * [{"channel":NAME,"size":N,"num":N}...], where the last one counts, and a name of ""
+ * stands for all; else by this machine's memory. Return: NULL, or the answer that says
+ * why it cannot be.
  */
 struct json_object *channels_plan(const struct choice *choice,
 				  struct json_object *asked);
 struct buffers channel_buffers(const char *channel);
 
-/* In bytes, as the kernel tells it. */
+/* The kernel's estimate of available memory, bytes. */
 uint64_t memory_available(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ask the kernel for TCP connections: sock_diag(7). */
+/* The kernel's table of TCP connections, by sock_diag(7). */
 #include <arpa/inet.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -11,7 +11,7 @@
 
 #include "connections.h"
 
-/* As the kernel numbers states. */
+/* The kernel's number of the state. */
 #define ESTABLISHED 1
 
 static bool ask(int sock, int family, uint16_t near_port, uint16_t far_port)

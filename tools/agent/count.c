@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much was recorded to a folder, and about how many events that is. LTTng does
- * not count them, and decoding them all would take more time than recording them.
- * But the index beside each stream says how many bytes came in its packets, and a
- * packet that is decoded now and then, how many of these an event of its channel
- * takes.
+ * Folders that LTTng records to -> their size, and an estimate of their events. LTTng
+ * does not count events, and decoding them all would take more time than recording them.
+ * But the index of each stream has the sizes of its packets, and a packet that is decoded
+ * now and then tells the mean size of an event of its channel.
  */
 #include <endian.h>
 #include <ftw.h>
@@ -30,45 +29,45 @@ struct index_entry {
 	uint64_t offset;
 	uint64_t packet_bits;
 	uint64_t content_bits;
-	uint64_t others[61];	/* of no use here, and what is added one day */
+	uint64_t others[61];	/* unused, and later additions */
 };
 
 #define MIN_ENTRY offsetof(struct index_entry, others)
 
-/* What LTTng writes into each packet, besides events. */
+/* Bytes of a packet that LTTng writes besides events. */
 #define PACKET_HEADER 84
-/* LTTng's are smaller where we made the channels. */
+/* Larger packets are not decoded. Chosen: LTTng's are smaller in channels made here. */
 #define MAX_PACKET (16 << 20)
-/* Of a processor, decoding takes a 50th at most. */
+/* Decoding takes a 50th of a processor at most. Chosen. */
 #define PART 50
 
 struct channel {
 	struct channel *next;
-	char *path;		/* of its streams, without the number at the end */
-	uint64_t bytes;		/* of events, in all its packets */
-	struct packet fullest;	/* since one was decoded, */
-	uint64_t fullest_bytes;	/* with so many bytes of events; 0: none */
-	int64_t tried_ns;	/* when one was decoded; 0: never */
-	double event_bytes;	/* the mean in that one; 0: not known yet */
-	/* A mean holds for what came since the one before. */
+	char *path;		/* of its streams, without the number */
+	uint64_t bytes;		/* of events in all packets so far */
+	struct packet fullest;	/* the fullest packet since the last decoded one */
+	uint64_t fullest_bytes;	/* of events in that one; 0: none */
+	int64_t tried_ns;	/* time of the last decoding; 0: never */
+	double event_bytes;	/* mean size there; 0: unknown */
+	/* Each mean holds for packets since the last decoding. */
 	uint64_t counted_bytes;
-	double counted;		/* events in these */
+	double counted;		/* events in these, estimated */
 };
 
 struct stream {
 	struct stream *next;
 	char *path;
 	struct channel *channel;
-	off_t read;		/* of its index */
+	off_t read;		/* offset in its index */
 };
 
 static struct channel *channels;
 static struct stream *streams;
 
-/* The channel of which a packet is being decoded; NULL: of none. */
+/* The channel whose packet is being decoded; NULL: none. */
 static struct channel *sampled;
-static uint64_t sampled_bytes;	/* of its events */
-static int64_t next_ns;		/* the next one not before that */
+static uint64_t sampled_bytes;	/* bytes of events in that packet */
+static int64_t next_ns;		/* earliest time of the next decoding */
 
 /* ---- indexes ----------------------------------------------------------- */
 
@@ -94,7 +93,7 @@ static struct channel *find_channel(const char *stream)
 	return channel;
 }
 
-/* @path is taken, or released. */
+/* Find or add a stream; @path is kept, or released. */
 static struct stream *find_stream(char *path)
 {
 	struct channel *channel;
@@ -137,7 +136,7 @@ static void add_packet(const struct stream *stream,
 	}
 }
 
-/* Indexes grow: what was read of one is not read again. */
+/* Read the entries that were appended to an index. */
 static void read_index(struct stream *stream, const char *path)
 {
 	struct index_entry entry;
@@ -164,7 +163,7 @@ static void read_index(struct stream *stream, const char *path)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* What nftw() has no argument for. */
+/* The result of add_file(), as nftw() has no argument for it. */
 static struct recorded *sum;
 
 static int add_file(const char *path, const struct stat *info, int type,
@@ -229,7 +228,7 @@ void count_channel(struct recorded *recorded, const char *path, const char *name
 
 /* ---- samples ----------------------------------------------------------- */
 
-/* Every channel has its turn. */
+/* The channel whose last decoding is longest ago. */
 static struct channel *next_channel(void)
 {
 	struct channel *next = NULL;
@@ -257,7 +256,7 @@ static void end(const struct decoded *decoded, int64_t period_ns)
 
 	next_ns = now_ns() + (wait_ns > period_ns ? wait_ns : period_ns);
 	sampled = NULL;
-	/* Each has a byte at least. */
+	/* Each event takes a byte at least. */
 	if (!decoded->events || decoded->events > sampled_bytes)
 		return;
 	c->event_bytes = (double)sampled_bytes / decoded->events;

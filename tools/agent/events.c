@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which events are recorded, and into which channels. */
+/* A machine's events -> those that are recorded, and the channel of each. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct names {
 	size_t num;
 };
 
-/* What finds packets, the best first; one of these pairs does. */
+/* Events of packets, the best pair first; one pair is recorded. */
 static const char *const pairs[][2] = {
 	{ "inet_dev_xmit", "inet_dev_receive" },
 	{ "inet_sock_local_out", "inet_sock_local_in" },
@@ -71,7 +71,7 @@ static void choose(struct choice *choice, enum domain domain,
 	};
 }
 
-/* Return: whether there are any. */
+/* Add the events of a pattern, those of packets or the others. Return: does any match? */
 static bool choose_pattern(struct choice *choice, const struct names *names,
 			   const char *pattern, bool packets)
 {
@@ -107,7 +107,7 @@ static void choose_pair(struct choice *choice, const struct names *names)
 		agent_note("netsync's kernel modules are not loaded: recording LTTng's own network events, which have larger delays.");
 }
 
-/* With it, clocks are estimated as if nobody steered them; it comes seldom. */
+/* Add the event of clock steering: with it, clocks are estimated as if not steered. */
 static void choose_clock(struct choice *choice, const struct names *names)
 {
 	if (has_name(names, CLOCK_EVENT))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which events are recorded, and into which channels. */
+/* The events that are recorded, and the channel of each. */
 #ifndef NETSYNC_AGENT_EVENTS_H
 #define NETSYNC_AGENT_EVENTS_H
 
@@ -15,26 +15,26 @@ struct chosen {
 	enum domain domain;
 	const char *channel;
 	char *name;
-	bool syscalls;		/* it is the name of system calls */
+	bool syscalls;		/* a name of system calls, not of an event */
 };
 
-/* In the order of channels. Owns the names. */
+/* Events, by channel. The names are owned. */
 struct choice {
 	struct chosen *list;
 	size_t num;
 };
 
 /*
- * Of @num names, each @stride bytes after the one before: the packet events
- * that synchronization is best done with, and those that the request asks for
- * ("events", "syscalls"). Says which are not there.
+ * Choose among @num names, each @stride bytes behind the last: the packet events that
+ * suit synchronization best, and the events of the request ("events", "syscalls").
+ * Patterns without an event are noted.
  */
 void choose_kernel(struct choice *choice, struct json_object *request,
 		   const char *names, size_t stride, size_t num);
-/* All events of user space. */
+/* Add all events of user space. */
 void choose_user(struct choice *choice);
 bool choice_has(const struct choice *choice, enum domain domain);
-/* Do its events tell how the clock is steered? */
+/* Is there an event that tells how the clock is steered? */
 bool choice_tells_clock(const struct choice *choice);
 void choice_free(struct choice *choice);
 

@@ -13,15 +13,15 @@
 #include "../../libnetsync/util/array.h"
 #include "namespaces.h"
 
-/* Where ip-netns(8) has those that it named. */
+/* The folder of namespaces that ip-netns(8) named. */
 #define NAMED "/run/netns"
 
-/* Chosen: so many containers on one machine are not seen. */
+/* Namespaces that are noted at most. Chosen: no machine has so many containers. */
 #define MAX_NAMESPACES 4096
 #define NAME_SIZE 100
 #define INODE_SIZE sizeof("-18446744073709551615")
 
-/* As docker ps and podman ps show the id of a container, which has 64 digits. */
+/* Digits of a container's id, and those that docker ps and podman ps show. */
 #define ID_DIGITS 64
 #define SHOWN_DIGITS 12
 
@@ -33,8 +33,8 @@ static struct netns {
 static size_t num_namespaces;
 
 /*
- * How cgroups of containers are called: what comes before the container's id or
- * name, and what the namespace is called then.
+ * Cgroups of containers: the text before the container's id or name, and the beginning of
+ * the namespace's name.
  */
 static const struct {
 	const char *before;
@@ -79,7 +79,7 @@ static void add(uint64_t inode, const char *name)
 		return;
 	last->inode = inode;
 	snprintf(last->name, NAME_SIZE - INODE_SIZE, "%s", name);
-	/* A name may have gone to another namespace. */
+	/* The name may be taken by another namespace; then the inode is appended. */
 	for (size_t i = 0; i < num_namespaces; i++)
 		if (!strcmp(namespaces[i].name, last->name)) {
 			snprintf(last->name + strlen(last->name), INODE_SIZE,
@@ -89,7 +89,7 @@ static void add(uint64_t inode, const char *name)
 	num_namespaces++;
 }
 
-/* A line of /proc/PID/cgroup, "N:CONTROLLERS:PATH". */
+/* Find a container's name in a line of /proc/PID/cgroup, "N:CONTROLLERS:PATH". */
 static bool find_container(char *line, char name[NAME_SIZE])
 {
 	for (size_t i = 0; i < NUM_CONTAINERS; i++) {
@@ -170,7 +170,7 @@ static void find_containers(void)
 
 void namespaces_find(void)
 {
-	/* The first one is that of the machine, containers with its network, too. */
+	/* First the machine's own namespace, also for containers that share it. */
 	add(inode_of(AT_FDCWD, "/proc/1/ns/net"), "host");
 	find_named();
 	find_containers();

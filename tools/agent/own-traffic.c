@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much of what went over this machine's network was the trace itself: what
- * ssh's connection has carried, beside what all network devices have.
+ * The trace's share of network traffic: bytes of the agent's ssh connection, and bytes of
+ * all network devices.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -13,13 +13,13 @@
 
 static struct traffic begin;
 
-/* As sshd tells it: of the client, and of this machine. */
+/* A connection as sshd describes it: client, and this machine. */
 struct connection {
 	char far[64], near[64];
 	unsigned int far_port, near_port;
 };
 
-/* Received and sent by all devices, but for what stays on this machine. */
+/* Bytes received and sent by all devices except lo. */
 static uint64_t device_bytes(void)
 {
 	FILE *devices = fopen("/proc/net/dev", "r");
@@ -49,7 +49,7 @@ static bool is_address(int family, const void *address, const char *text)
 
 struct search {
 	struct connection connection;
-	uint64_t carried;	/* both ways */
+	uint64_t carried;	/* in both directions */
 };
 
 static void add_carried(void *data, const struct inet_diag_msg *msg,

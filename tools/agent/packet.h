@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many events there are in a packet of a stream that LTTng is writing. A
- * process of its own finds that out, for one packet at a time.
+ * A packet of a stream that LTTng is writing -> the number of its events, which a child
+ * process counts, for one packet at a time.
  */
 #ifndef NETSYNC_AGENT_PACKET_H
 #define NETSYNC_AGENT_PACKET_H
@@ -14,17 +14,17 @@ struct packet {
 	uint64_t offset, size;	/* in bytes */
 };
 
-/* Begin with it. False: it cannot be done. */
+/* Begin to decode. False: that is not possible. */
 bool packet_decode(const struct packet *packet);
 
 struct decoded {
-	uint64_t events;	/* 0 as well if it could not be read */
-	int64_t cpu_ns;		/* that it took */
+	uint64_t events;	/* 0 also if the packet cannot be read */
+	int64_t cpu_ns;		/* that decoding took */
 };
 
-/* False: it is not done yet. */
+/* Get the result. False: decoding goes on. */
 bool packet_take(struct decoded *decoded);
-/* If there is one, end it. */
+/* Stop decoding, if any. */
 void packet_give_up(void);
 
 #endif

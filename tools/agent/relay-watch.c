@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is a relay daemon still there? LTTng does not say that it lost one: it goes on
- * recording, into nothing.
+ * Is a relay daemon still there? LTTng does not report that it lost one, and discards
+ * what it records.
  */
 #include <netdb.h>
 #include <netinet/in.h>
@@ -15,11 +15,11 @@
 #include "agent.h"
 #include "connections.h"
 
-/* If a URL has none. */
+/* The port of a URL without one. */
 #define CONTROL_PORT "5342"
 #define CONNECT_MS 1000
 
-/* Where it is; NULL: there is none, or its name is not known. */
+/* Addresses of the daemon; NULL: none, or its name is not known. */
 static struct addrinfo *daemon_at;
 static uint16_t daemon_port;
 
@@ -47,7 +47,7 @@ bool relay_is_watched(void)
 	return daemon_at;
 }
 
-/* An IPv4 address may be written as one of IPv6. */
+/* Compare addresses; an IPv4 address may be mapped into IPv6. */
 static bool is_address(const struct addrinfo *address,
 		       const struct inet_diag_msg *msg)
 {

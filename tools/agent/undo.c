@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an agent did is undone by a child of it, which reads from a pipe what
- * that is: "+sNAME" and "+fPATH", later "-sNAME" and "-fPATH". At the end of the
- * pipe, however the agent ended, it undoes what is left, the last first.
+ * Undoing of what an agent did, by a child that reads from a pipe what to undo: "+sNAME"
+ * and "+fPATH", later "-sNAME" and "-fPATH". When the pipe ends, however the agent ended,
+ * the child undoes what is left, the last first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,9 +73,9 @@ bool undo_start(void)
 	undo.pid = fork();
 	if (!undo.pid) {
 		close(fds[1]);
-		/* LTTng's library has no use for a socket with the number 0. */
+		/* LTTng's library cannot use a socket of number 0. */
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-		/* What ends the agent does not end this. */
+		/* Signals that end the agent do not end the child. */
 		setsid();
 		set_ends(SIG_IGN);
 		undo_main(fds[0]);

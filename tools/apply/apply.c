@@ -16,11 +16,11 @@
 #include "common/result-file.h"
 #include "common/tool.h"
 
-/* A new format is one file and one row. */
+/* A format is a file that copies one, and a row of this table. */
 static const struct format {
-	const char *name;	/* as libnetsync-io has it */
+	const char *name;	/* as in libnetsync-io */
 	apply_copy copy;
-	apply_copy copy_metadata;	/* only; or NULL */
+	apply_copy copy_metadata;	/* for --metadata-only; NULL: none */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },
 	{ "pcap", apply_pcap, NULL },
@@ -33,17 +33,17 @@ struct settings {
 	bool metadata_only;
 	bool extrapolate;
 	const char *model;
-	char *output;		/* without slashes at its end */
+	char *output;		/* without slashes at the end */
 	char **traces;
 	int num_traces;
 };
 
-/* An argument, and the traces that were found there. */
+/* An argument, and the traces found there. */
 struct source {
-	const char *name;	/* of the host, or NULL; not ended by '\0' */
+	const char *name;	/* of the host; NULL: not given */
 	size_t name_len;
-	const char *path;	/* as given, */
-	char *real_path;	/* and what that is */
+	const char *path;	/* as given */
+	char *real_path;	/* without symbolic links */
 	uint32_t first, num;
 };
 
@@ -52,12 +52,12 @@ struct apply {
 	struct model model;
 	struct netsync_io *io;
 	struct source *sources;
-	size_t common;		/* bytes that all real paths begin with */
+	size_t common;		/* length of the folder that contains all real paths */
 	struct output_folder folder;
 	struct apply_progress progress;
 	uint32_t num_copied;
 	uint32_t num_left_out;
-	uint32_t num_in_part;	/* of those copied */
+	uint32_t num_in_part;	/* copied traces that are damaged */
 };
 
 bool apply_time(const struct apply_trace *trace, int64_t time_ns,
@@ -71,7 +71,7 @@ bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
 {
 	struct apply_seen *seen = trace->seen;
 
-	/* What does not fit is left to apply_time(). */
+	/* An overflow is reported by apply_time(). */
 	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns))
 		return true;
 	if (seen->last_ns < seen->first_ns)
@@ -122,8 +122,8 @@ static bool find_traces(struct apply *apply, struct source *source,
 }
 
 /*
- * The folder that all sources are in: what is below it is made anew in the
- * output, so that there are no two of one name.
+ * The folder that contains all sources. The output has the same folders below it, so that
+ * no two copies have one name.
  */
 static void find_common(struct apply *apply)
 {
@@ -136,7 +136,7 @@ static void find_common(struct apply *apply)
 
 		while (same < common && path[same] == first[same])
 			same++;
-		/* Whole names only, of folders only. */
+		/* A path may be cut only between names of folders. */
 		while (same && (path[same] != '/' || first[same] != '/'))
 			same--;
 		common = same;
@@ -144,20 +144,20 @@ static void find_common(struct apply *apply)
 	apply->common = common;
 }
 
-/* Of the folder that the output is a copy of. */
+/* Permissions of the folder whose copy the output is. */
 static mode_t common_permissions(const struct apply *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
 	struct stat st = { .st_mode = 0 };
 
-	/* None, but the user's own, where that cannot be known. */
+	/* If they are unknown, the user alone has any. */
 	if (path)
 		stat(*path ? path : "/", &st);
 	free(path);
 	return st.st_mode | S_IRWXU;
 }
 
-/* Where a trace goes, below the output; to be given back with free(). */
+/* The path of a trace's copy, to be given back with free(). */
 static char *place_of(const struct apply *apply, const struct source *source,
 		      const char *path)
 {
@@ -172,7 +172,7 @@ static char *place_of(const struct apply *apply, const struct source *source,
 	return place;
 }
 
-/* ---- whose they are ---------------------------------------------------- */
+/* ---- hosts of traces ---------------------------------------------------- */
 
 static int find_host(struct apply *apply, const struct source *source,
 		     const char *path,
@@ -189,7 +189,7 @@ static int find_host(struct apply *apply, const struct source *source,
 		return -ENOMEM;
 	ret = model_find_name(&apply->model, name, host);
 	free(name);
-	/* A machine has a host for each of its clocks. */
+	/* Of a machine's hosts, each has one clock: take the one with this clock. */
 	if (!ret && !model_same_kind(&(*host)->clock, clock))
 		return model_find_clock(&apply->model, clock, host);
 	if (!ret)
@@ -206,8 +206,8 @@ static bool same_session(const struct netsync_io_trace *a,
 }
 
 /*
- * The chunks of a rotated trace are one trace to babeltrace2, which takes the clock
- * from one of them: they need the same, over all of them.
+ * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from
+ * one of them: all chunks need one correction, over the span of all.
  */
 static void widen(const struct apply *apply, const struct netsync_io_trace *info,
 		  struct apply_trace *trace)
@@ -225,8 +225,8 @@ static void widen(const struct apply *apply, const struct netsync_io_trace *info
 }
 
 /*
- * What corrects a trace. False: nothing does, and that was complained of. The
- * clock is to be given back with netsync_clock_free().
+ * Find the correction of a trace. False: there is none, and that was said. The clock is
+ * to be given back with netsync_clock_free().
  */
 static bool identify(struct apply *apply, const struct source *source,
 		     const struct netsync_io_trace *info,
@@ -300,7 +300,7 @@ static bool copy_to(const struct apply *apply, apply_copy copy,
 	return ok;
 }
 
-/* False: it is left out, and that was complained of. */
+/* False: the trace is left out, and that was said. */
 static bool can_copy(const struct apply *apply, apply_copy copy,
 		     const struct netsync_io_trace *info)
 {
@@ -320,7 +320,9 @@ static bool can_copy(const struct apply *apply, apply_copy copy,
 	return false;
 }
 
-/* The same of what is known of it before it is copied, or after that. */
+/*
+ * Check that the result holds for times of a trace, known before copying or found by it.
+ */
 static bool check_span(struct apply *apply, const struct model_host *host,
 		       const struct apply_trace *trace,
 		       const struct apply_seen *seen)
@@ -342,7 +344,7 @@ static bool check_span(struct apply *apply, const struct model_host *host,
 	return true;
 }
 
-/* Where it is known from when to when a trace is, that is asked before. */
+/* Copy; the span is checked before, if it is known, or else after copying. */
 static bool copy_within(struct apply *apply, apply_copy copy,
 			const struct model_host *host,
 			struct apply_trace *trace, char *place)
@@ -366,7 +368,7 @@ static bool copy_within(struct apply *apply, apply_copy copy,
 	return ok;
 }
 
-/* False: there is no use in going on. */
+/* False: going on is of no use. */
 static bool copy_trace(struct apply *apply, const struct source *source,
 		       uint32_t index)
 {
@@ -406,7 +408,7 @@ void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
 		      progress->total);
 }
 
-/* Those that are left out take no time, and are soon behind. */
+/* Traces that are left out count as done at once. */
 static bool begin_trace(struct apply *apply, uint32_t index)
 {
 	struct apply_progress *progress = &apply->progress;
@@ -447,7 +449,7 @@ static bool copy_all(struct apply *apply)
 
 /* ---- the output folder ------------------------------------------------- */
 
-/* Nothing is added to what was recorded. */
+/* The output must not be inside of a trace. */
 static bool is_in_trace(const struct apply *apply)
 {
 	char *copy = strdup(apply->set->output);
@@ -530,7 +532,7 @@ static int apply_all(const struct settings *set)
 	if (model_open(&apply.model, set->model)) {
 		complain("%s", model_error(&apply.model));
 	} else if (apply.io && apply.sources) {
-		/* What was written so far is to be removed. */
+		/* Signals only set a flag, so that the output is removed. */
 		catch_signal(SIGINT);
 		catch_signal(SIGTERM);
 		catch_signal(SIGHUP);
@@ -549,9 +551,9 @@ static int apply_all(const struct settings *set)
 	return status;
 }
 
-/* ---- the command line -------------------------------------------------- */
+/* ---- the sub-command ---------------------------------------------------- */
 
-/* Without slashes at its end. */
+/* Remove slashes at the end. */
 static bool take_folder(void *at, const struct option_row *row,
 			const char *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What netsync apply can write. apply.c finds the traces, and by what result
- * each is corrected; of each format a file copies one.
+ * Corrected copies of traces: apply.c finds the traces and their corrections; another
+ * file for each format copies one trace.
  */
 #ifndef NETSYNC_APPLY_H
 #define NETSYNC_APPLY_H
@@ -16,54 +16,54 @@
 
 struct netsync_io;
 
-/* Times of a host that were corrected; last < first: none. */
+/* Times of the host's clock that a copy has met; last < first: none. */
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;
 };
 
-/* How far all copies together have come, in bytes of the originals. */
+/* Progress of all copies, in bytes of the originals. */
 struct apply_progress {
 	struct progress line;
 	uint64_t total;
-	uint64_t done;		/* all traces before, */
-	uint64_t bytes;		/* and how large the present one is */
+	uint64_t done;		/* of all traces before */
+	uint64_t bytes;		/* of the present trace */
 };
 
 struct apply_trace {
-	struct netsync_io *io;	/* what found it */
+	struct netsync_io *io;	/* that found the trace */
 	struct apply_progress *progress;
-	const char *path;	/* of the original: a folder, or a file */
-	const char *readable;	/* the same, or what is good of a damaged one */
+	const char *path;	/* the original: a folder, or a file */
+	const char *readable;	/* path, or the undamaged part's */
 	const char *result;	/* the result file, */
-	const char *host;	/* the host in it, */
-	const struct netsync_clock *clock;	/* and that one's clock */
-	bool extrapolate;	/* also where the result does not hold, */
-	int64_t from_ns;	/* which is outside of these times of the host; */
+	const char *host;	/* name of the host in the result */
+	const struct netsync_clock *clock;	/* correction of the host */
+	bool extrapolate;	/* correct also times that the result does not hold for */
+	int64_t from_ns;	/* the result holds within these times of the host */
 	int64_t to_ns;
-	struct apply_seen *seen;	/* what it had, as far as that was asked */
+	struct apply_seen *seen;	/* the times that were met so far */
 	uint8_t machine[MODEL_UUID_SIZE];	/* see model_machine_uuid() */
-	int64_t shift_ns;	/* time on it = time in the trace + this */
-	int64_t first_ns;	/* from when to when it is, in its own time; */
-	int64_t last_ns;	/* last < first: that is not known */
+	int64_t shift_ns;	/* host's time - time in the trace */
+	int64_t first_ns;	/* span in the trace's own time; */
+	int64_t last_ns;	/* last < first: unknown */
 };
 
-/* A time as it is in the trace, corrected. False: that does not fit. */
+/* Correct a time of the trace. False: the corrected time does not fit. */
 bool apply_time(const struct apply_trace *trace, int64_t time_ns,
 		int64_t *corrected_ns);
 /*
- * Of a trace whose times are met only while it is copied: may this one be
- * corrected? False: the result does not hold for it, which the caller complains of.
+ * For traces whose times are met while copying: may a time be corrected? False: the
+ * result does not hold for it, which the caller complains of.
  */
 bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
 
-/* So much of it is copied, in any unit. */
+/* Show progress: @done of @total, in any unit. */
 void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total);
 
 /*
- * Write a corrected copy to @to, which is not there yet; its folder is. To be
- * given up where `interrupted` is set. What was written of a copy that failed
- * is removed by the caller. False: it failed, and that was complained of.
+ * Write a corrected copy to @to, which does not exist, in a folder that does. Stops if
+ * `interrupted` is set. The caller removes an incomplete copy. False: failed, and that
+ * was said.
  */
 typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
 
@@ -71,7 +71,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to);
 bool apply_pcap(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
-/* Of CTF traces with the same stream files, and another clock in the metadata. */
+/* Copy CTF traces by linking stream files, with another clock in the metadata. */
 bool apply_metadata(const struct apply_trace *trace, const char *to);
 
 #endif

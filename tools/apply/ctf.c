@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CTF traces are written anew: source.ctf.fs reads one, filter.netsync.correct
- * corrects it, and sink.ctf.fs writes it. A child process does that: of damaged
- * streams libbabeltrace2 2.0 calls abort(), and on a full disk it destroys its
- * memory.
+ * Copies of CTF traces: source.ctf.fs reads, filter.netsync.correct corrects, and
+ * sink.ctf.fs writes. All run in a child process, since libbabeltrace2 2.0 calls abort()
+ * for damaged streams, and corrupts its memory on a full disk.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
@@ -23,10 +22,10 @@
 #include "common/output.h"
 #include "common/tool.h"
 
-/* How often the progress of the child is looked at; as often as a line is drawn. */
+/* Period of reading the child's progress: as often as a line is drawn. */
 #define LOOK_MS 100
 
-/* What the child has to say. */
+/* The child's result. */
 struct answer {
 	bool ok;
 	struct correct_moved moved;
@@ -42,9 +41,9 @@ struct graph {
 	struct answer answer;
 };
 
-/* ---- what went wrong ---------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------- */
 
-/* Is it full, as far as sink.ctf.fs asks for room at a time? */
+/* Is the disk full, for the size by which sink.ctf.fs allocates? */
 static bool is_full(const char *folder, char *reason, size_t size)
 {
 	char *path;
@@ -64,7 +63,7 @@ static bool is_full(const char *folder, char *reason, size_t size)
 	return true;
 }
 
-/* Without what follows as ": name=value, ...". */
+/* The length of a message without ": name=value, ..." at its end. */
 static size_t sentence_length(const char *message)
 {
 	const char *end = strchr(message, '=');
@@ -74,7 +73,7 @@ static size_t sentence_length(const char *message)
 	return end && end > message ? (size_t)(end - message) : strlen(message);
 }
 
-/* The first cause is the reason of all others. */
+/* Set the reason, which is the first cause of the error. */
 static void explain(struct graph *graph)
 {
 	const bt_error *error = bt_current_thread_take_error();
@@ -91,7 +90,7 @@ static void explain(struct graph *graph)
 	}
 	cause = bt_error_borrow_cause_by_index(error, 0);
 	message = bt_error_cause_get_message(cause);
-	/* The filter's are sentences for people. */
+	/* The filter's messages are sentences for people. */
 	if (bt_error_cause_get_actor_type(cause) ==
 	    BT_ERROR_CAUSE_ACTOR_TYPE_MESSAGE_ITERATOR &&
 	    !strcmp(bt_error_cause_message_iterator_actor_get_component_name(
@@ -114,10 +113,10 @@ static bt_value *map_with(const char *key, const char *text)
 	return NULL;
 }
 
-/* Shared with the child: the time that the copy has come to, corrected. */
+/* Corrected time that the child has copied, in shared memory. */
 static int64_t *reached_ns;
 
-/* All streams of a trace are merged, in the order of time. */
+/* Note the time of an event; the streams of a trace are merged by time. */
 static void note_time(const bt_message *message)
 {
 	const bt_stream *stream;
@@ -203,7 +202,7 @@ static bt_value *sink_params(const struct graph *graph)
 	const char *version = graph->is_ctf_2 ? "2" : "1.8";
 	bt_value *params = map_with("path", graph->to);
 
-	/* Babeltrace 2.0 knows one version alone, and not the parameter. */
+	/* Babeltrace 2.0 has one version only, and no such parameter. */
 	if (params &&
 	    (!bt_version_get_minor() ||
 	     !bt_value_map_insert_string_entry(params, "ctf-version", version)) &&
@@ -243,7 +242,7 @@ static bool connect(struct graph *graph, const bt_component_source *source,
 	const uint64_t num =
 		bt_component_source_get_output_port_count(source);
 
-	/* The filter always has one more port. */
+	/* The filter always has a free port. */
 	for (uint64_t i = 0; i < num; i++)
 		if (bt_graph_connect_ports(graph->graph,
 			bt_component_source_borrow_output_port_by_index_const(
@@ -271,8 +270,8 @@ static bool add_descriptors(bt_component_descriptor_set *set,
 }
 
 /*
- * A copy is of the version of CTF that the trace is of: that is 2 where the source
- * has nothing that a sink for CTF 1.8 could take.
+ * Choose the original's version of CTF: 2, if the source offers no messages that a sink
+ * of CTF 1.8 takes.
  */
 static bool find_version(struct graph *graph)
 {
@@ -303,7 +302,10 @@ static bool make_graph(struct graph *graph)
 	graph->plugin = find_ctf_plugin();
 	if (!graph->plugin || (MAX_MIP && !find_version(graph)))
 		return false;
-	/* The sink writes CTF 1.8 by version 0 of the messages, and CTF 2 by 1. */
+	/*
+	 * The sink writes CTF 1.8 with version 0 of the message protocol, CTF 2 with
+	 * version 1.
+	 */
 	graph->graph = bt_graph_create(graph->is_ctf_2 ? 1 : 0);
 	if (!graph->graph)
 		return false;
@@ -332,7 +334,7 @@ static void child_main(struct graph *graph, int out)
 {
 	prepare_ctf_child();
 	graph->answer.ok = make_graph(graph) && run_graph(graph);
-	/* The last of it is written when the sink is given back. */
+	/* The sink writes the last data when it is destroyed. */
 	if (graph->answer.ok)
 		bt_graph_put_ref(graph->graph);
 	else
@@ -341,7 +343,7 @@ static void child_main(struct graph *graph, int out)
 	      sizeof(graph->answer));
 }
 
-/* By its time, as far as it is known from when to when the trace is. */
+/* Show progress by time, if the span of the trace is known. */
 static void show(const struct apply_trace *trace)
 {
 	int64_t first, last, reached = *reached_ns;
@@ -355,7 +357,7 @@ static void show(const struct apply_trace *trace)
 		apply_show(trace, 0, 1);
 }
 
-/* A signal that came to this process alone is handed on. */
+/* Wait for the child; a signal that only this process got is handed on. */
 static void wait_for(struct graph *graph, pid_t child, int in)
 {
 	struct answer *answer = &graph->answer;
@@ -428,7 +430,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 		complain("warning: %s: to keep the order, %llu times are not quite what the correction says, by up to %s.",
 			 trace->path, (unsigned long long)answer->moved.num,
 			 format_duration(most, answer->moved.most_ns));
-	/* The sink does not know what the original's permissions were. */
+	/* The sink does not keep the original's permissions. */
 	return answer->ok && measure_tree(trace->path, &original) &&
 	       narrow_tree(to, &original);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CTF traces with another clock in their metadata: one straight line, whose
- * slope is a whole number of Hz, in place of the correction. How far off that
- * is, and what readers add to it, is compared with the bound.
+ * Copies of CTF traces with another clock in the metadata: one straight line, whose slope
+ * is an integer in Hz, in place of the correction. The largest error of the line, with
+ * rounding by readers, is compared with the error bound.
  *
- * Times in trace packets, and in the index that LTTng writes, are cycles: they
- * stay right.
+ * Times in packets, and in LTTng's index, are cycles, which stay right.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
@@ -23,9 +22,9 @@ struct line {
 	const struct apply_trace *trace;
 	uint64_t old_freq, freq;	/* Hz */
 	__int128 old_offset, offset;	/* cycles */
-	int64_t off_ns;			/* the largest error, */
-	int64_t bound_ns;		/* and the smallest bound, */
-	bool is_bounded;		/* if there is one everywhere */
+	int64_t off_ns;			/* largest error of the line */
+	int64_t bound_ns;		/* smallest error bound */
+	bool is_bounded;		/* there is a bound everywhere */
 };
 
 static bool refuse(const struct apply_trace *trace, const char *why)
@@ -36,7 +35,7 @@ static bool refuse(const struct apply_trace *trace, const char *why)
 
 /* ---- the metadata as text ------------------------------------------------ */
 
-/* To be given back with bt_value_put_ref(); NULL: it cannot be read. */
+/* The metadata-info of a trace, given back with bt_value_put_ref(); NULL: unreadable. */
 static const bt_value *query_metadata(const char *path)
 {
 	const bt_component_class_source *class;
@@ -63,7 +62,7 @@ static const bt_value *query_metadata(const char *path)
 	return result;
 }
 
-/* Plain text, also where it is in packets; to be given back with free(). */
+/* Metadata as plain text, even if packetized; to be given back with free(). */
 static char *read_metadata(const char *path)
 {
 	const bt_value *info = query_metadata(path);
@@ -99,7 +98,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 
 /* ---- the line ------------------------------------------------------------ */
 
-/* The first segment at or after this time of the trace begins there. */
+/* The begin of the next segment, at or after a time of the trace. False: none. */
 static bool next_segment(const struct apply_trace *trace, int64_t *time_ns)
 {
 	struct netsync_model model = { .size = sizeof(model) };
@@ -117,7 +116,7 @@ static bool next_segment(const struct apply_trace *trace, int64_t *time_ns)
 	return false;
 }
 
-/* The time that the line shows for a time in the trace. */
+/* The time that the line gives for a time of the trace, ns. */
 static __int128 on_line(const struct line *line, int64_t time_ns)
 {
 	const __int128 cycles = (line->offset - line->old_offset) * NS_PER_S +
@@ -149,7 +148,10 @@ static bool compare_at(struct line *line, int64_t time_ns)
 	return true;
 }
 
-/* Between these times both are straight, and so is the error. */
+/*
+ * Find the largest error. Between these times line and correction are straight, so the
+ * error is largest at one of them.
+ */
 static bool compare(struct line *line)
 {
 	const struct apply_trace *trace = line->trace;
@@ -167,7 +169,7 @@ static bool compare(struct line *line)
 	return ok;
 }
 
-/* The mean slope of the correction over all of the trace; 0: it has none. */
+/* The frequency by the mean slope of the correction over the trace; 0: none. */
 static uint64_t mean_freq(const struct line *line)
 {
 	const struct apply_trace *trace = line->trace;
@@ -182,7 +184,7 @@ static uint64_t mean_freq(const struct line *line)
 	return freq >= 1 && freq < 0x1p62L ? llroundl(freq) : 0;
 }
 
-/* With this slope, through the middle of the trace. */
+/* Draw a line of this frequency through the middle of the trace. */
 static bool draw(struct line *line, uint64_t freq)
 {
 	const struct apply_trace *trace = line->trace;
@@ -200,9 +202,9 @@ static bool draw(struct line *line, uint64_t freq)
 	return compare(line);
 }
 
-/* ---- readers ------------------------------------------------------------- */
+/* ---- rounding by readers ------------------------------------------------ */
 
-/* babeltrace2 scales cycles since the clock's zero, in a double. */
+/* babeltrace2 scales cycles since the clock's zero as a double. */
 static int64_t babeltrace_ns(const struct line *line)
 {
 	const long double ns = on_line(line, line->trace->last_ns) -
@@ -211,7 +213,7 @@ static int64_t babeltrace_ns(const struct line *line)
 	return line->freq == NS_PER_S ? 0 : 1 + ceill(fabsl(ns) * 0x1p-52L);
 }
 
-/* Trace Compass scales cycles since the epoch, by a factor that is a double. */
+/* Trace Compass scales cycles since the epoch by a factor that is a double. */
 static int64_t trace_compass_ns(const struct line *line)
 {
 	const double scale = (double)NS_PER_S / line->freq;
@@ -235,8 +237,8 @@ static int64_t worst_ns(const struct line *line)
 }
 
 /*
- * The same frequency serves better where a clock runs nearly right: readers scale
- * nanoseconds by nothing. False: times do not fit.
+ * Choose between the mean slope and the old frequency, which is better for clocks that
+ * run nearly right: readers do not scale ns. False: times do not fit.
  */
 static bool fit(struct line *line)
 {
@@ -251,8 +253,8 @@ static bool fit(struct line *line)
 }
 
 /*
- * A nanosecond is what readers round by. False: it was complained that the line
- * is not good enough.
+ * Is the line good enough? An error of 1 ns is, as readers round to it. False: that was
+ * said.
  */
 static bool check_line(const struct line *line)
 {
@@ -280,7 +282,7 @@ static bool check_line(const struct line *line)
 	return true;
 }
 
-/* ---- all together -------------------------------------------------------- */
+/* ---- the copy ----------------------------------------------------------- */
 
 static bool change_clock(const struct apply_trace *trace,
 			 struct tsdl_clock *clock)
@@ -296,7 +298,7 @@ static bool change_clock(const struct apply_trace *trace,
 		return refuse(trace, "from when to when it is cannot be told without reading it");
 	if (!fit(&line))
 		return refuse(trace, "corrected times do not fit into 64 bits");
-	/* Trace Compass knows no offset_s. */
+	/* Trace Compass does not know offset_s. */
 	if (line.offset < 0 || line.offset > INT64_MAX)
 		return refuse(trace, "its clock would show zero before 1970, or cycles since then do not fit into 64 bits");
 	if (!check_line(&line))

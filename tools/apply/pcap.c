@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Captures, pcap and pcapng: libnetsync-io knows their blocks. */
+/* Copies of captures, pcap and pcapng, by libnetsync-io. */
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "apply.h"
 #include "common/tool.h"
 
-/* To look at the size of a file takes as long as a hundred packets. */
+/* Packets between two reports of progress: stat() takes as long as a hundred packets. */
 #define PACKETS_PER_LOOK 10000
 
 struct capture {
@@ -24,7 +24,7 @@ static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
 		return -EINTR;
 	if (!apply_holds(capture->trace, time_ns))
 		return -EDOM;
-	/* The copy is as large as the original, but for some bytes. */
+	/* The copy is about as large as the original. */
 	if (++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
 		apply_show(capture->trace, st.st_size,
 			   capture->trace->progress->bytes);

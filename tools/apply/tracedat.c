@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace.dat file is copied by libnetsync-io, with times to interpolate between;
- * here these are made of a clock.
+ * Copies of trace.dat files by libnetsync-io, which interpolates between knots; the knots
+ * are made here from a correction.
  */
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@
 #include "common/tool.h"
 
 /*
- * What a reader multiplies, the distance from one time to the next and the
- * difference of what is added, has to fit into 64 bits.
+ * Limits of readers' 64-bit products: the distance of two knots, ns, and that distance
+ * times the difference of what is added, ns^2.
  */
 #define MAX_STEP_NS INT64_C(100000000000)
 #define MAX_PRODUCT ((__int128)1 << 62)
@@ -53,7 +53,7 @@ static bool add_knot(struct knots *knots, int64_t time_ns)
 	return knot_at(knots->trace, time_ns, last);
 }
 
-/* Go on from the last one, along a straight line. */
+/* Add knots along a straight line from the last knot on. */
 static bool add_line(struct knots *knots, int64_t to_ns)
 {
 	struct netsync_io_knot from = knots->knot[knots->num - 1], to;
@@ -75,7 +75,7 @@ static bool add_line(struct knots *knots, int64_t to_ns)
 	return add_knot(knots, to_ns);
 }
 
-/* Where one segment of the clock ends and the next one begins. */
+/* Add the corner between two segments of the correction. */
 static bool add_corner(struct knots *knots, int64_t time_ns)
 {
 	struct netsync_io_knot before, after;
@@ -83,7 +83,7 @@ static bool add_corner(struct knots *knots, int64_t time_ns)
 	if (!knot_at(knots->trace, time_ns - 1, &before) ||
 	    !knot_at(knots->trace, time_ns, &after))
 		return false;
-	/* It steps there, if what is added differs by more than the rounding. */
+	/* The correction steps here if the offset changes by more than rounding. */
 	if (llabs(after.new_ns - before.new_ns - 1) > 1 &&
 	    !add_line(knots, time_ns - 1))
 		return false;

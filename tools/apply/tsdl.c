@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * As much of TSDL as it takes to find the block of the clock: words, comments,
- * strings, and which brace belongs to which.
+ * The part of TSDL that is needed to find the clock's block: words, comments, strings,
+ * and nesting of braces.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,14 +20,14 @@ enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
 struct span {
-	const char *start;	/* NULL: there is none */
+	const char *start;	/* NULL: not there */
 	const char *end;
 };
 
 struct block {
-	unsigned int num;	/* how many there are; of the last one: */
+	unsigned int num;	/* number of clock blocks; the rest is of the last one */
 	struct span value[NUM_KEYS];
-	const char *start;	/* after its opening brace */
+	const char *start;	/* behind its opening brace */
 	bool is_good;		/* closed, and each key has a value */
 };
 
@@ -43,7 +43,7 @@ static bool is(struct span token, const char *word)
 	return len == strlen(word) && !memcmp(token.start, word, len);
 }
 
-/* Space and comments; at the end of the text if one is not closed. */
+/* Skip blanks and comments; up to the end of the text if a comment is not closed. */
 static const char *skip(const char *at)
 {
 	const char *end;
@@ -59,7 +59,7 @@ static const char *skip(const char *at)
 	}
 }
 
-/* A word, a string or any other character; empty at the end. */
+/* The next word, string or other character; empty at the end. */
 static struct span next_token(const char **at)
 {
 	struct span token = { .start = skip(*at) };
@@ -79,7 +79,7 @@ static struct span next_token(const char **at)
 	return token;
 }
 
-/* "KEY = VALUE;", of which the key was read. False: one of ours has none. */
+/* Read " = VALUE;" behind a key. False: a key of key_names[] has no value. */
 static bool take_value(struct block *block, struct span key, const char **at)
 {
 	struct span value = { .start = NULL }, token;
@@ -141,7 +141,7 @@ static struct block find_block(const char *text)
 	return block;
 }
 
-/* An integer as C has it; @value stays if there is none. */
+/* Read an integer of C's syntax; @value stays unchanged if the key is missing. */
 static bool read_number(struct span span, int64_t *value)
 {
 	char *end;
@@ -176,7 +176,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	return NULL;
 }
 
-/* Empty: it stays as it is. */
+/* Values as text; empty: the value is not changed. */
 static void write_values(const struct tsdl_clock *clock,
 			 char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
 {
@@ -208,7 +208,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 		    (i != OFFSET_S || clock->offset_s))
 			fprintf(out, " %s = %s;", key_names[i], values[i]);
 	at = block.start;
-	/* In the order of the text: each time the next one of those there. */
+	/* Copy the text, replacing values in their order. */
 	for (;;) {
 		int next = -1;
 

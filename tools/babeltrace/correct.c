@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * filter.netsync.correct: its message iterator merges all that comes in through
- * its ports.
- */
+/* filter.netsync.correct: its message iterator merges the messages of all input ports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +21,7 @@ const char correct_help[] =
 struct component {
 	struct merged merged;
 	bt_self_component_filter *self;
-	struct correct_moved unasked;	/* where nobody wants to know */
+	struct correct_moved unasked;	/* counts if the user wants none */
 };
 
 /* ---- the component ----------------------------------------------------- */
@@ -168,7 +165,7 @@ void correct_finalize(bt_self_component_filter *self)
 	free_component(component_of(self));
 }
 
-/* There is always one more. */
+/* Add a port, so that a free one is always there. */
 bt_component_class_port_connected_method_status
 correct_input_connected(bt_self_component_filter *self,
 			bt_self_component_port_input *port,

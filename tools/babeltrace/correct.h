@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The component class filter.netsync.correct: in a plug-in of Babeltrace 2,
- * and inside of netsync apply. Its message iterators are those of merge.h.
+ * The component class filter.netsync.correct, in a plug-in of Babeltrace 2 and in netsync
+ * apply. Its message iterators are those of merge.h.
  */
 #ifndef NETSYNC_BABELTRACE_CORRECT_H
 #define NETSYNC_BABELTRACE_CORRECT_H
@@ -9,10 +9,10 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdint.h>
 
-/* Messages whose time had to be another than the corrected one. */
+/* Messages whose new time is not exactly the corrected one. */
 struct correct_moved {
 	uint64_t num;
-	int64_t most_ns;	/* by how much, at the most */
+	int64_t most_ns;	/* the largest difference, ns */
 };
 
 extern const char correct_help[];
@@ -22,7 +22,7 @@ correct_get_mip_versions(bt_self_component_class_filter *self,
 			 const bt_value *params, void *data,
 			 bt_logging_level level,
 			 bt_integer_range_set_unsigned *versions);
-/* Its initialize method takes a struct correct_moved to count in, or NULL. */
+/* The initialize method's data: a struct correct_moved for counts, or NULL. */
 bt_component_class_initialize_method_status
 correct_initialize(bt_self_component_filter *self,
 		   bt_self_component_filter_configuration *configuration,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How the times of each stream are corrected: its host is told as
- * libnetsync-io tells those of traces, by name and clock.
+ * A stream -> the correction of its times: its host is found by name and clock, as
+ * libnetsync-io finds that of traces.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,8 +17,10 @@
 struct host_clock {
 	struct netsync_clock *clock;
 	uint32_t num;
-	/* Of its segments: where each begins, and the corrected times that are
-	 * not before any of an earlier one, nor after any of a later one. */
+	/*
+	 * By segment: where it begins, and the limits of its corrected times, so that no
+	 * time is before one of an earlier segment, or after one of a later segment.
+	 */
 	struct limit {
 		int64_t from_ns;
 		int64_t least_ns;
@@ -77,7 +79,7 @@ void corrections_release(struct corrections *corrections)
 	free(corrections->error);
 }
 
-/* ---- whose a stream is ------------------------------------------------- */
+/* ---- the host of a stream ----------------------------------------------- */
 
 static bool describe_clock(struct model_clock *told, const struct mip *mip,
 			   const bt_clock_class *class)
@@ -86,7 +88,7 @@ static bool describe_clock(struct model_clock *told, const struct mip *mip,
 	int64_t seconds;
 	__int128 epoch;
 
-	/* Tracers' clocks have names of many kinds, which the model does not tell. */
+	/* Names of tracers' clocks vary, and results do not have them. */
 	told->name = bt_clock_class_get_name(class);
 	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
 		told->name = NULL;
@@ -99,8 +101,8 @@ static bool describe_clock(struct model_clock *told, const struct mip *mip,
 }
 
 /*
- * The host name in the trace; else the name of the folder that the stream is
- * in. To be given back with free().
+ * The host name in the trace; else the name of the stream's folder. To be given back with
+ * free().
  */
 static char *host_name(const bt_stream *stream)
 {
@@ -147,10 +149,10 @@ static int find_host(struct corrections *corrections,
 }
 
 /*
- * Where the clock was set forward, or the reference stood still, corrected times go
- * back: as far into the next segment as out of this one, since nobody knows when in
- * between that was. In truth they stand still there, at the middle. INT64_MAX: they
- * do not go back at the end of segment @i.
+ * Where the clock was set forward, or the reference stood still, corrected times go back
+ * from one segment to the next, and the time of that within both is unknown. Corrected
+ * times then stand still, at the middle. Return: the middle, ns; INT64_MAX: times do not
+ * go back at the end of segment @i.
  */
 static int64_t middle_of_step(const struct host_clock *host,
 			      const struct netsync_model *model, uint32_t i)
@@ -279,7 +281,7 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 
 bool correction_holds(const struct correction *correction, int64_t time_ns)
 {
-	/* What does not fit is left to correction_apply(). */
+	/* An overflow is reported by correction_apply(). */
 	return __builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
 	       (time_ns >= correction->from_ns && time_ns <= correction->to_ns);
 }

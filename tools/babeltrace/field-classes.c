@@ -67,7 +67,7 @@ static bool copy_integer(bt_field_class *to, const bt_field_class *from)
 	}
 }
 
-/* ---- what holds others ------------------------------------------------- */
+/* ---- compound classes --------------------------------------------------- */
 
 static bool copy_members(struct field_classes *classes, bt_field_class *to,
 			 const bt_field_class *from)
@@ -196,7 +196,7 @@ static bt_field_class *new_array(struct field_classes *classes,
 	return to;
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- any class ---------------------------------------------------------- */
 
 static bt_field_class *new_class(struct field_classes *classes,
 				 const bt_field_class *from)

@@ -8,13 +8,13 @@
 
 #include "map.h"
 
-/* What a field class can refer to, by scope. */
+/* Scopes of fields that a field class can refer to. */
 #define NUM_SCOPES (BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD + 1)
 
 struct field_classes {
-	bt_trace_class *trace_class;	/* of the copies */
+	bt_trace_class *trace_class;	/* that the copies belong to */
 	const struct mip *mip;
-	struct map *copies;		/* of field classes so far */
+	struct map *copies;		/* copies of field classes so far */
 	const bt_field_class *roots[NUM_SCOPES];
 };
 
@@ -23,12 +23,12 @@ bt_field_class *field_class_copy(struct field_classes *classes,
 				 const bt_field_class *from);
 
 /*
- * Of a string. For an empty one Babeltrace 2.0 has what another event, whose field
- * it was before, left there.
+ * The value of a string field. Babeltrace 2.0 returns another event's value for an empty
+ * string, from the time before the field was reused.
  */
 const char *field_string(const bt_field *field);
 
-/* @to is of a copy of the class of @from. False: not enough memory. */
+/* Copy a field; @to has the copied class of @from. False: not enough memory. */
 bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from);
 
 #endif

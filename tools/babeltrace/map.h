@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From an object that was copied to its copy. */
+/* A hash table from original objects to their copies. */
 #ifndef NETSYNC_BABELTRACE_MAP_H
 #define NETSYNC_BABELTRACE_MAP_H
 
@@ -15,9 +15,9 @@ struct map {
 	size_t num;
 };
 
-/* NULL: there is none. */
+/* The value of a key; NULL: there is none. */
 void *map_get(const struct map *map, const void *key);
-/* In place of what the key had. False: there is not enough memory. */
+/* Set the value of a key. False: there is not enough memory. */
 bool map_put(struct map *map, const void *key, void *value);
 void map_release(struct map *map);
 

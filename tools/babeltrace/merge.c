@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of several inputs, corrected, in the order of corrected times.
+ * Messages of several inputs -> copies in the order of corrected times.
  *
- * What comes in through one input is in the order of the clocks as they are, and
- * can be of several hosts (after a muxer). Such a message is kept until nothing
- * that is earlier, corrected, can come any more: as far as the input has come,
- * taken as a time of each of its hosts and corrected, the earliest of these
- * (its horizon).
+ * An input is in the order of uncorrected times, and can be of several hosts (behind a
+ * muxer). A message waits until no message with an earlier corrected time can come. That
+ * limit of an input is its horizon: the last time of the input, corrected as a time of
+ * each of its hosts; the earliest of these.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +24,13 @@
 #define NO_MEMORY BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR
 
 /*
- * Messages that wait, of which a warning tells, once. Chosen: with its event one
- * takes half a KiB and more; where each source is connected to the filter itself,
- * some hundred wait.
+ * Waiting messages of which a warning is given, once. Chosen: a message takes half a KiB
+ * and more with its event; if each source is connected to the filter itself, some hundred
+ * wait.
  */
 #define MANY_WAITING 250000
 
-/* One host's clock, as it is in the streams of an input. */
+/* The correction of one of the hosts in an input's streams. */
 struct horizon {
 	struct correction correction;
 	struct horizon *next;
@@ -39,19 +38,19 @@ struct horizon {
 
 struct input {
 	struct merge *merge;
-	const char *host;	/* that all of its streams are of, or NULL */
-	bt_message_iterator *messages;	/* of the component before this one; */
-	bt_graph *graph;	/* or its own, which ends in this input */
+	const char *host;	/* of all its streams, or NULL */
+	bt_message_iterator *messages;	/* of the connected component; or NULL */
+	bt_graph *graph;	/* of its own, which ends in this input; or NULL */
 	bool ended;
 	struct horizon *clocks;	/* of its streams so far */
 	bool has_time;
-	int64_t raw_ns;		/* how far it has come, as its clocks show it */
-	int64_t horizon_ns;	/* the same, corrected */
+	int64_t raw_ns;		/* last uncorrected time */
+	int64_t horizon_ns;	/* earliest corrected time that can follow */
 };
 
 struct waiting {
 	int64_t time_ns;	/* corrected */
-	uint64_t number;	/* they came in this order */
+	uint64_t number;	/* the order in which they came */
 	const bt_message *message;
 };
 
@@ -59,15 +58,15 @@ struct merge {
 	struct copier copier;
 	struct input *inputs;
 	uint64_t num_inputs;
-	struct waiting *heap;	/* none is earlier than the first */
+	struct waiting *heap;	/* a binary heap, the earliest first */
 	size_t num_waiting;
 	size_t room;
 	uint64_t num_taken;
-	int64_t last_ns;	/* of what went out, corrected */
+	int64_t last_ns;	/* corrected time of the last message handed out */
 	bool has_warned;
 };
 
-/* ---- what waits -------------------------------------------------------- */
+/* ---- waiting messages --------------------------------------------------- */
 
 static bool is_before(const struct waiting *a, const struct waiting *b)
 {
@@ -168,8 +167,8 @@ static void set_horizon(struct input *input)
 }
 
 /*
- * Put the copy of a message into its place. A stream that begins when later
- * times have been handed out already, on its host's word, comes too late.
+ * Put the copy of a message into the heap. Fails if a stream begins, by its corrected
+ * times, before messages that were handed out already.
  */
 static merge_status place(struct merge *merge, struct input *input,
 			 const struct timed *copy)
@@ -214,7 +213,7 @@ static merge_status take(struct merge *merge, struct input *input,
 	return status;
 }
 
-/* The next messages of an input. Return: END where there are none any more. */
+/* Read the next messages of an input. Return: END if there are none left. */
 static merge_status read_messages(struct input *input,
 				  bt_message_iterator *iterator)
 {
@@ -248,7 +247,7 @@ static merge_status read_input(struct input *input)
 	return OK;
 }
 
-/* The input that holds the others up; NULL: all have ended. */
+/* The input of the earliest horizon, for which others wait; NULL: all have ended. */
 static struct input *last_input(struct merge *merge)
 {
 	struct input *last = NULL;
@@ -263,7 +262,7 @@ static struct input *last_input(struct merge *merge)
 	return last;
 }
 
-/* Hand out what nothing can come before. Return: how many. */
+/* Hand out messages before which none can come. Return: how many. */
 static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
 			 uint64_t capacity)
 {
@@ -335,7 +334,10 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
 	return muxer;
 }
 
-/* The streams of one trace have one clock: they can be merged before correction. */
+/*
+ * Connect the streams of a trace by a muxer: they have one clock, so that their order is
+ * right before correction.
+ */
 static bool connect(bt_graph *graph, const bt_component_source *source,
 		    const bt_component_filter *muxer,
 		    const bt_component_sink *sink)
@@ -370,7 +372,7 @@ static bool build_graph(struct input *input, const bt_plugin *ctf,
 	       connect(input->graph, source, muxer, sink);
 }
 
-/* ---- adding them ------------------------------------------------------- */
+/* ---- adding inputs ------------------------------------------------------ */
 
 static struct input *add_input(struct merge *merge, const char *host)
 {
@@ -454,7 +456,7 @@ static void merge_free(struct merge *merge)
 	free(merge);
 }
 
-/* The iterator gets a new merge in place of the one that it had. */
+/* Replace the iterator's merge by a new one. */
 bt_message_iterator_class_seek_beginning_method_status
 merge_seek_beginning(bt_self_message_iterator *self)
 {
@@ -479,7 +481,10 @@ merge_initialize(bt_self_message_iterator *self,
 		 bt_self_component_port_output *port)
 {
 	(void)port;
-	/* The time of --begin is found from the beginning; the statuses are the same. */
+	/*
+	 * --begin is found by reading from the beginning; both enums have the same
+	 * values.
+	 */
 	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
 								    BT_TRUE);
 	return (int)merge_seek_beginning(self);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of messages, with corrected times. */
+/* Messages -> copies with corrected times. */
 #include "fields.h"
 #include "messages.h"
 
@@ -24,7 +24,7 @@ static status too_early(struct copier *copier, const struct stream *stream)
 }
 
 /*
- * The corrected time, never before an earlier one of the stream: tracers write
+ * The corrected time, but never before an earlier one of the stream, as tracers write
  * packets that overlap a little.
  */
 static status correct(struct copier *copier, struct stream *stream,
@@ -56,7 +56,7 @@ static status correct(struct copier *copier, struct stream *stream,
 	return OK;
 }
 
-/* The time that a message has for its place among others. */
+/* Set the corrected time of a message, by which messages are ordered. */
 static status set_time(struct copier *copier, struct timed *copy,
 		       const bt_clock_snapshot *snapshot)
 {
@@ -337,7 +337,7 @@ static status copy_loss(struct copier *copier, const struct loss_kind *kind,
 	return OK;
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- any message -------------------------------------------------------- */
 
 static status take_inactivity(struct copier *copier, const bt_message *from,
 			      struct timed *copy)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The versions of Babeltrace 2's Message Interchange Protocol (MIP): what each has
- * where the other has something else, or nothing. 0 is all that Babeltrace 2.0 has;
- * of CTF 2, Babeltrace 2.1 tells by 1 alone. MAX_MIP, by which it was built, is the
- * last.
+ * What differs between versions of Babeltrace 2's Message Interchange Protocol (MIP).
+ * Version 0 is the only one of Babeltrace 2.0; Babeltrace 2.1 represents CTF 2 by version
+ * 1 only. MAX_MIP is the last version of the Babeltrace that this is built with.
  */
 #ifndef NETSYNC_BABELTRACE_MIP_H
 #define NETSYNC_BABELTRACE_MIP_H
@@ -16,28 +15,28 @@
 
 struct field_classes;
 
-/* Where something is made, false and NULL: there is not enough memory. */
+/* Functions that make something return false or NULL if there is not enough memory. */
 struct mip {
-	/* What tells a trace from all others. */
+	/* Copy the identity of a trace. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);
-	/* False: it has none. */
+	/* False: the clock has no uuid. */
 	bool (*get_clock_uuid)(const bt_clock_class *class,
 			       uint8_t uuid[MODEL_UUID_SIZE]);
 	bool (*set_clock_uuid)(bt_clock_class *class,
 			       const uint8_t uuid[MODEL_UUID_SIZE]);
 
-	/* Copies of classes of fields that depend on another field. */
+	/* Copy field classes that depend on another field. */
 	bt_field_class *(*new_array)(const struct field_classes *classes,
 				     const bt_field_class *from,
 				     bt_field_class *element);
 	bt_field_class *(*new_option)(const struct field_classes *classes,
 				      const bt_field_class *from,
 				      bt_field_class *content);
-	/* Without what can be selected. */
+	/* Without options, which are added later. */
 	bt_field_class *(*new_variant)(const struct field_classes *classes,
 				       const bt_field_class *from);
 
-	/* All below is NULL where a version has nothing of the kind. */
+	/* NULL in versions that lack the feature. */
 	bool (*identify_stream_class)(bt_stream_class *to,
 				      const bt_stream_class *from);
 	bool (*identify_event_class)(bt_event_class *to,
@@ -51,7 +50,7 @@ struct mip {
 extern const struct mip mip_0;
 extern const struct mip mip_1;
 
-/* Of a graph. */
+/* The version of a graph. */
 static inline uint64_t mip_version(bt_self_component *in)
 {
 #if MAX_MIP
@@ -72,7 +71,7 @@ static inline const struct mip *mip_of(bt_self_component *in)
 	return &mip_0;
 }
 
-/* All of them, as what a component class supports. */
+/* The versions that a component class supports: all. */
 static inline bt_component_class_get_supported_mip_versions_method_status
 add_mip_versions(bt_integer_range_set_unsigned *versions)
 {

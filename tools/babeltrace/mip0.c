@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Version 0: traces and clocks have uuids; a field class that depends on a field is
- * made with that one's class, which always comes before it, and leads to it by a
- * path of numbers.
+ * MIP version 0: traces and clocks have uuids. A field class that depends on another
+ * field is made with the class of that field, which comes before it, and is found by a
+ * path of indexes.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static bool set_clock_uuid(bt_clock_class *class,
 	return true;
 }
 
-/* ---- what depends on another field ------------------------------------- */
+/* ---- classes that depend on a field ------------------------------------- */
 
 static const bt_field_class *follow(const bt_field_class *from,
 				    const bt_field_path_item *item)
@@ -63,7 +63,7 @@ static const bt_field_class *follow(const bt_field_class *from,
 								    index));
 }
 
-/* The copy of the class that a path leads to. */
+/* The copy of the class at the end of a path. */
 static bt_field_class *class_at(const struct field_classes *classes,
 				const bt_field_path *path)
 {

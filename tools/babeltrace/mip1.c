@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Version 1: traces, clocks and classes have texts for namespace and unique
- * identifier; a field class that depends on a field leads to it by names, which are
- * those of the copies, too.
+ * MIP version 1: traces, clocks and classes have texts as namespace and unique
+ * identifier. A field class that depends on another field has a path of names, which are
+ * the same in copies.
  */
 #if MAX_MIP
 
@@ -42,7 +42,7 @@ static bool identify_event_class(bt_event_class *to, const bt_event_class *from)
 	       (!uid || !bt_event_class_set_uid(to, uid));
 }
 
-/* It can be any text; tracers write uuids all the same. */
+/* An identifier can be any text; tracers write uuids nevertheless. */
 static bool get_clock_uuid(const bt_clock_class *class,
 			   uint8_t uuid[MODEL_UUID_SIZE])
 {
@@ -60,7 +60,7 @@ static bool set_clock_uuid(bt_clock_class *class,
 	return !bt_clock_class_set_uid(class, text);
 }
 
-/* ---- what depends on another field ------------------------------------- */
+/* ---- classes that depend on a field ------------------------------------- */
 
 static bt_field_class *new_array(const struct field_classes *classes,
 				 const bt_field_class *from,

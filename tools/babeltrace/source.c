@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * source.netsync.fs: reads the CTF traces of several machines, each through a
- * source.ctf.fs in a graph of its own, and merges them by corrected time.
+ * source.netsync.fs: reads the CTF traces of several machines, each by a source.ctf.fs in
+ * a graph of its own, and merges them by corrected time.
  *
- * Where each trace comes by itself nothing has to wait but what one read returns,
- * whatever the clocks show: the command convert of babeltrace2 would have its muxer
- * before a filter, which orders the messages of all traces by times that are wrong.
+ * With a graph for each trace, only the messages of one read have to wait, whatever the
+ * clocks show. The command convert of babeltrace2 would put a muxer before a filter,
+ * which orders the messages of all traces by uncorrected times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ const char source_help[] =
 	"                       made of\n";
 
 struct trace {
-	const char *path;	/* it belongs to the component's io */
-	char *host;		/* as the argument says, or NULL */
+	const char *path;	/* owned by the component's io */
+	char *host;		/* NAME of the argument, or NULL */
 };
 
 struct component {
@@ -44,7 +44,7 @@ struct component {
 	struct correct_moved moved;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct trace *traces;	/* of the inputs */
+	struct trace *traces;	/* CTF traces of the inputs */
 };
 
 #define COMPONENT_FAIL(component, ...) \
@@ -88,7 +88,9 @@ static void warn(void *data, const char *sentence)
 		fprintf(stderr, "netsync: warning: %s\n", sentence);
 }
 
-/* What netsync_io_add() has found of an argument; others are left to other tools. */
+/*
+ * Take the CTF traces that netsync_io_add() found for an argument; others are not read.
+ */
 static status take_traces(struct component *component, const char *argument,
 			  uint32_t first)
 {

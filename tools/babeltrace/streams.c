@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of traces and streams, with another clock: what describes events
- * cannot be changed, and is made anew. A copy of a stream keeps alive the trace
- * that it is in, which keeps alive all classes.
+ * Traces and streams -> copies with another clock: metadata of events cannot be changed,
+ * so that they are made anew. The copy of a stream keeps its trace alive, which keeps all
+ * classes alive.
  *
- * All clocks show the same time, but each host has one of its own: by the uuid of
- * the clock Trace Compass tells the threads of one machine from those of another.
+ * All clocks show the same time, but each machine has a clock of its own, by whose uuid
+ * Trace Compass tells the threads of machines apart.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static bt_trace_class *get_trace_class(struct streams *streams,
 	return NULL;
 }
 
-/* To be given back with bt_trace_put_ref(). */
+/* The copy of a trace, to be given back with bt_trace_put_ref(). */
 static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 {
 	bt_trace *to = map_get(&streams->copies, from);
@@ -128,9 +128,9 @@ static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 	return class && !bt_stream_class_set_default_clock_class(to, class);
 }
 
-/* ---- classes of streams and events ------------------------------------- */
+/* ---- stream classes and event classes ----------------------------------- */
 
-/* What field classes of an event class, or of its stream class, refer to. */
+/* Copying of field classes, with the scopes that they may refer to. */
 static struct field_classes field_classes(struct streams *streams,
 					  bt_trace_class *in,
 					  const bt_stream_class *stream_class)
@@ -208,7 +208,7 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 	       copy_contexts(streams, to, from);
 }
 
-/* It belongs to its trace class. */
+/* The copy of a stream class, owned by its trace class. */
 static bt_stream_class *get_stream_class(struct streams *streams,
 					 bt_trace_class *in,
 					 const bt_stream_class *from,
@@ -289,7 +289,7 @@ bt_event_class *streams_event_class(struct streams *streams,
 					   bt_event_class_get_id(from));
 	if (!to)
 		return NULL;
-	/* It belongs to its stream class. */
+	/* The stream class owns the copy. */
 	bt_event_class_put_ref(to);
 	return copy_event_class(streams, to, from) &&
 	       map_put(&streams->copies, from, to) ? to : NULL;

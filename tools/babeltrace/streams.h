@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copies of traces and streams, with another clock. */
+/* Traces and streams -> copies with another clock. */
 #ifndef NETSYNC_BABELTRACE_STREAMS_H
 #define NETSYNC_BABELTRACE_STREAMS_H
 
@@ -12,7 +12,7 @@
 struct stream {
 	const bt_stream *from;
 	bt_stream *to;
-	bt_packet *packet;	/* the copy of the open one, or NULL */
+	bt_packet *packet;	/* copy of the open packet, or NULL */
 	bool has_clock;
 	struct correction correction;
 	int64_t last_ns;	/* the latest corrected time so far */
@@ -21,9 +21,9 @@ struct stream {
 
 struct streams {
 	const struct mip *mip;
-	struct map copies;	/* of everything but packets and events */
+	struct map copies;	/* of all objects but packets and events */
 	struct map clock_classes;	/* of hosts, by struct host_clock */
-	const char *reference;	/* the host whose clock they all show */
+	const char *reference;	/* the host whose time all clocks show */
 	bt_self_component *component;
 	struct stream *first;
 };
@@ -31,12 +31,12 @@ struct streams {
 /* The copy of a stream; NULL: there is none yet. */
 struct stream *streams_find(const struct streams *streams, const bt_stream *from);
 /*
- * Make it. @correction->clock is NULL for a stream without a clock. NULL: there is
+ * Copy a stream. @correction->clock is NULL for a stream without a clock. NULL: there is
  * not enough memory.
  */
 struct stream *streams_add(struct streams *streams, const bt_stream *from,
 			   const struct correction *correction);
-/* The copy of an event class of a stream. NULL: not enough memory. */
+/* The copy of an event class; NULL: not enough memory. */
 bt_event_class *streams_event_class(struct streams *streams,
 				    const struct stream *stream,
 				    const bt_event_class *from);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* As netsync_io_add() takes one apart: the length of NAME; 0: it is a PATH alone. */
+/* The length of NAME, as netsync_io_add() splits an argument; 0: there is only a PATH. */
 static inline size_t argument_name_length(const char *argument)
 {
 	const size_t len = strcspn(argument, "=/");

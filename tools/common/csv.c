@@ -5,8 +5,8 @@
 #include "csv.h"
 
 /*
- * A spreadsheet takes a cell that begins so for a formula, and obeys it (OWASP, "CSV
- * injection"): = + - @, the same in full width, and what it skips before these.
+ * A spreadsheet takes a cell for a formula, and obeys it (OWASP, "CSV injection"), if it
+ * begins with = + - @, the same in full width, or a blank that is skipped before these.
  */
 static bool is_formula(const char *text)
 {
@@ -30,7 +30,7 @@ void csv_put_text(FILE *out, const char *text)
 		return;
 	}
 	putc('"', out);
-	/* So it is a text for all of them. */
+	/* Behind an apostrophe every spreadsheet reads text. */
 	if (formula)
 		putc('\'', out);
 	for (; *text; text++) {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A text, which may hold anything; quoted where it has to be. */
+/* Write any text as one cell, quoted where needed. */
 void csv_put_text(FILE *out, const char *text);
 
 #endif

@@ -84,7 +84,7 @@ static bool copy_data(int in, int out)
 	return !size;
 }
 
-/* Folders are not nested deeper in any trace; chosen, LTTng has two. */
+/* Folders that are nested in a trace at most. Chosen; LTTng's have two levels. */
 #define MAX_DEPTH 16
 
 struct linking {
@@ -109,7 +109,7 @@ static bool link_file(struct linking *linking, int file, int folder,
 {
 	char number[VALUE_SIZE];
 
-	/* Its name may be another file's by now. */
+	/* By name, another file could be linked by now. */
 	snprintf(number, sizeof(number), "/proc/self/fd/%d", file);
 	if (!linkat(AT_FDCWD, number, folder, name, AT_SYMLINK_FOLLOW))
 		return true;
@@ -120,7 +120,7 @@ static bool link_file(struct linking *linking, int file, int folder,
 static bool link_folder(struct linking *linking, int from, int to,
 			const char *path);
 
-/* @path: of @name in @from, for people */
+/* @path: of @name in @from, for messages */
 static bool link_entry(struct linking *linking, int from, int to,
 		       const char *name, const char *path)
 {
@@ -226,11 +226,11 @@ bool link_tree(const char *from, const char *to, const char *except,
 	return ok;
 }
 
-/* ---- what they are like --------------------------------------------------- */
+/* ---- sizes and permissions ---------------------------------------------- */
 
 uint64_t room_of(const struct stat *info)
 {
-	/* Blocks may come later than the bytes. */
+	/* The disk may assign blocks later than bytes are written. */
 	const uint64_t blocks = info->st_blocks * UINT64_C(512);
 	const uint64_t bytes = S_ISREG(info->st_mode) ? info->st_size : 0;
 	const uint64_t most = blocks > bytes ? blocks : bytes;
@@ -241,7 +241,7 @@ uint64_t room_of(const struct stat *info)
 bool measure_tree(const char *path, struct tree *tree)
 {
 	char *paths[] = { (char *)path, NULL };
-	/* The first may be a link that the user gave. */
+	/* The path itself may be a symbolic link, as the user gave it. */
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 

@@ -13,7 +13,7 @@ bool value_int(struct json_object *value, int64_t least, int64_t most,
 	if (!json_object_is_type(value, json_type_int))
 		return false;
 	found = json_object_get_int64(value);
-	/* json-c gives the nearest value for what does not fit. */
+	/* json-c returns the limits of int64_t for numbers that do not fit. */
 	if (found == INT64_MIN || found == INT64_MAX || found < least ||
 	    found > most)
 		return false;
@@ -58,7 +58,7 @@ struct json_object *value_member(struct json_object *object, const char *key)
 {
 	struct json_object *member;
 
-	/* It looks into objects only: that it does not abort is not documented. */
+	/* The getter's behaviour for other types is not documented; it may abort. */
 	if (!json_object_is_type(object, json_type_object) ||
 	    !json_object_object_get_ex(object, key, &member))
 		return NULL;

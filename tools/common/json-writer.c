@@ -62,7 +62,7 @@ void append_double(struct writer *w, json_object *array, double value)
 		w->failed = true;
 }
 
-/* As "\u0080": JSON need not escape them, but a terminal would obey. */
+/* Print control characters as "\u0080": JSON need not escape them, a terminal obeys. */
 static int print_without_controls(json_object *object, struct printbuf *out,
 				  int level, int flags)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Making JSON of results, with json-c. */
+/* Making the JSON of results, with json-c. */
 #ifndef NETSYNC_JSON_WRITER_H
 #define NETSYNC_JSON_WRITER_H
 
@@ -8,8 +8,8 @@
 #include "tool.h"
 
 /*
- * json-c gives NULL where there is no memory, and that is also its null. It is
- * told apart by looking at this in the end.
+ * json-c returns NULL without memory, and NULL is also its null: put() and append()
+ * set failed if they are given NULL, which is checked once at the end.
  */
 struct writer {
 	const struct netsync *ns;
@@ -17,26 +17,26 @@ struct writer {
 	bool failed;
 };
 
-/* Values given to these belong to the object or array from then on. */
+/* The object or array owns the values that are put into it. */
 void put(struct writer *w, json_object *object, const char *key,
 	 json_object *value);
 void put_null(struct writer *w, json_object *object, const char *key);
-/* Null for NETSYNC_UNKNOWN. */
+/* Writes null for NETSYNC_UNKNOWN. */
 void put_time(struct writer *w, json_object *object, const char *key,
 	      int64_t ns);
-/* An array of two. */
+/* Puts an array of two values. */
 void put_pair(struct writer *w, json_object *object, const char *key,
 	      json_object *a, json_object *b);
 void append(struct writer *w, json_object *array, json_object *value);
 void append_time(struct writer *w, json_object *array, int64_t ns);
-/* Null for what is not finite. */
+/* Writes null for a value that is not finite. */
 void append_double(struct writer *w, json_object *array, double value);
 
-/* With as many digits as give the same double back. */
+/* A number with as many digits as give the same double back. */
 json_object *new_double(double value);
 /*
- * JSON is UTF-8, paths and names are bytes: those that are none become "\xff", and
- * control characters are escaped where it is printed.
+ * A string of any bytes: JSON is UTF-8, so bytes that are not become "\xff"; control
+ * characters are escaped where it is printed.
  */
 json_object *new_string(const char *text);
 

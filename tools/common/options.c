@@ -13,7 +13,7 @@
 
 /* ---- values ------------------------------------------------------------ */
 
-/* @what: "a time". Return: false. */
+/* Say which value is wanted, @what such as "a time". Return: false. */
 static bool complain_of(const struct option_row *row, const char *value,
 			const char *what)
 {
@@ -109,7 +109,7 @@ bool take_bytes(void *at, const struct option_row *row, const char *value)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* More than any command has; netsync export has 25. */
+/* Options of a command at most; netsync export has 25. */
 #define MAX_OPTIONS 40
 
 struct options {
@@ -136,13 +136,13 @@ static void collect(struct options *all, const struct option_row *row, char *at)
 	}
 }
 
-/* Its value. */
+/* Can the value of an option be left out? */
 static bool can_lack(const struct option_row *row)
 {
 	return !strncmp(row->value, "[=", 2);
 }
 
-/* Where texts begin, unless there is no room before. */
+/* Column where the texts of --help begin, or 2 blanks behind a longer option. */
 #define HELP_COLUMN 25
 
 static void print_help(const struct usage *usage, const struct options *all)
@@ -187,7 +187,7 @@ static void list_options(const struct usage *usage, const struct options *all)
 	}
 }
 
-/* Options without a letter are numbers beyond all letters, for getopt_long(). */
+/* Options without a letter are numbers above all letters for getopt_long(). */
 #define NO_LETTER 256
 
 int options_take(const struct usage *usage, void *settings, int argc,
@@ -223,7 +223,7 @@ int options_take(const struct usage *usage, void *settings, int argc,
 
 		while (i < all.num && longs[i].val != option)
 			i++;
-		/* That there is no such option was said by getopt_long(). */
+		/* getopt_long() has complained of the unknown option. */
 		if (i == all.num)
 			return -1;
 		if (option == help_rows->letter) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Options of a sub-command, as a table: a row says what an option is called, what
- * --help says of it, and what becomes of its value. Whatever takes one complains of
- * what it cannot take.
+ * Options of a sub-command, as a table: a row has an option's name, its line of --help,
+ * and the function that takes its value, which also complains of a bad one.
  */
 #ifndef NETSYNC_OPTIONS_H
 #define NETSYNC_OPTIONS_H
@@ -15,12 +14,15 @@ struct option_row {
 	char letter;		/* 0: none */
 	const char *value;	/* for --help; "[=...]": it can be left out; NULL: none */
 	const char *help;	/* lines */
-	/* @value: NULL if there is none. False: it was said what is wrong with it. */
+	/* @value: NULL if there is none. False: it is wrong, and that was said. */
 	bool (*take)(void *at, const struct option_row *row, const char *value);
-	size_t at;		/* in the settings: what that sets */
-	/* In place of all that, the rows of another table, whose settings are at @at. */
+	size_t at;		/* offset in the settings of what the option sets */
+	/*
+	 * If not NULL, only this and @at count: the rows of another table, and its
+	 * settings.
+	 */
 	const struct option_row *table;
-	/* For those below. */
+	/* For the take_...() functions below. */
 	union {
 		const char *example;
 		const char *const *names;	/* NULL after the last */
@@ -30,25 +32,25 @@ struct option_row {
 	};
 };
 
-/* A row; behind @take_ what else it needs, such as .at. */
+/* A row; further arguments are its other members, such as .at = ... */
 #define OPTION(name_, letter_, value_, help_, take_, ...) \
 	{ .name = name_, .letter = letter_, .value = value_, .help = help_, \
 	  .take = take_, ##__VA_ARGS__ }
-/* What ends a table. */
+/* The row that ends a table. */
 #define OPTIONS_END { .name = NULL }
 
 bool take_flag(void *at, const struct option_row *row, const char *value);	/* bool */
 bool take_text(void *at, const struct option_row *row, const char *value);	/* char * */
-/* From @least to @most of @row; complains of nothing. */
+/* A number from @least to @most of @row; complains of nothing. */
 bool is_number(unsigned int *number, const struct option_row *row,
 	       const char *value);
 /* unsigned int: from @least to @most */
 bool take_number(void *at, const struct option_row *row, const char *value);
-/* unsigned int: which of @names it is */
+/* unsigned int: index among @names */
 bool take_name(void *at, const struct option_row *row, const char *value);
-/* double above 0; with an @example, as the next two */
+/* double above 0, ppm; complaints name @example, as in the next two */
 bool take_ppm(void *at, const struct option_row *row, const char *value);
-/* int64_t, ns; the first one may be 0 */
+/* int64_t, ns: 0 or more; take_positive_duration(): above 0 */
 bool take_duration(void *at, const struct option_row *row, const char *value);
 bool take_positive_duration(void *at, const struct option_row *row,
 			    const char *value);
@@ -56,23 +58,23 @@ bool take_positive_duration(void *at, const struct option_row *row,
 bool take_bytes(void *at, const struct option_row *row, const char *value);
 
 struct usage {
-	const char *begin, *end;	/* of what --help says: before and after the options */
+	const char *begin, *end;	/* text of --help before and behind the options */
 	const struct option_row *options;
-	bool stops;		/* what follows the first argument is no option */
+	bool stops;		/* the first argument that is no option ends the options */
 };
 
 /*
- * What has options_take() print its table, for completion/generate: on the first line
- * what --help begins with, then a line for each option, with tabs between its name, its
- * letter, whether it has a value ("none", "some", "maybe"), what that is called, which
- * words it can be, and what --help says.
+ * As the only argument, has options_take() print its table, for completion/generate: on
+ * the first line what --help begins with, then a line for each option, with tabs between
+ * its name, its letter, whether it has a value ("none", "some", "maybe"), what that is
+ * called, which words it can be, and what --help says.
  */
 #define OPTIONS_LIST "--list-options"
 
 /*
- * Take all options, with --help, into the settings.
- * Return: where in @argv the other arguments begin; 0: there is nothing to do but
- * what was done; negative: something was wrong, and that was said.
+ * Take all options, with --help, into the settings. Return: the index of the first
+ * argument behind the options; 0: done (--help, say); negative: an option is wrong, and
+ * that was said.
  */
 int options_take(const struct usage *usage, void *settings, int argc,
 		 char **argv);

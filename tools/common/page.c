@@ -3,7 +3,7 @@
 
 #include "page.h"
 
-/* Where the data go. */
+/* In a page, the place of the data. */
 #define DATA_MARK "@data@"
 
 const char *page_begin(FILE *out, const char *page)

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-/* Write a page up to where the data go. Return: what is behind these. */
+/* Write a page up to the place of its data. Return: the rest of the page. */
 const char *page_begin(FILE *out, const char *page);
-/* JSON, as it can stand in a page. */
+/* Write JSON so that a page can contain it. */
 void page_put(FILE *out, const char *json);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tool.h"
 
 #define WIDTH 40		/* characters of the bar; chosen */
-#define QUIET_NS NS_PER_S	/* what is done sooner needs no bar; chosen */
+#define QUIET_NS NS_PER_S	/* no line for work that is done sooner; chosen */
 #define REDRAW_NS (NS_PER_S / 10)	/* as often as eyes can follow */
 #define CLEAR_LINE "\r\033[K"
 
@@ -25,7 +25,7 @@ int64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The one that is on the terminal, or NULL. */
+/* What is shown on the terminal, or NULL. */
 static struct progress *volatile shown;
 
 void progress_start(struct progress *progress, const char *what)
@@ -36,7 +36,7 @@ void progress_start(struct progress *progress, const char *what)
 	progress->is_terminal = isatty(STDERR_FILENO);
 }
 
-/* ---- of which it is not known how much there is ---------------------------- */
+/* ---- of work of unknown size -------------------------------------------- */
 
 /* "\r\033[Kestimating, 12 s"; nothing but what a signal handler may call. */
 static void draw_time(struct progress *progress, int64_t now)
@@ -104,7 +104,7 @@ void progress_wait(struct progress *progress)
 	setitimer(ITIMER_REAL, &each_second, NULL);
 }
 
-/* ---- of which it is known --------------------------------------------------- */
+/* ---- of work of known size ---------------------------------------------- */
 
 static void draw_bar(struct progress *progress, uint64_t done, uint64_t total)
 {
@@ -150,7 +150,7 @@ void progress_hide(void)
 {
 	struct progress *progress = shown;
 
-	/* It is drawn again when it goes on. */
+	/* The next progress_show(), or the timer, draws it again. */
 	shown = NULL;
 	if (progress && progress->drawn)
 		fputs(CLEAR_LINE, stderr);

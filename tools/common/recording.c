@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where a recording can be followed live. */
+/* The file by which netsync live finds a recording. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static char *file_of(const char *dir)
 
 /* ---- netsync record ------------------------------------------------------ */
 
-/* Children do not inherit such a lock, and it ends with the process. */
+/* Children do not inherit the lock (fcntl()), and it ends with the process. */
 int recording_announce(const char *dir, unsigned int port)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -51,7 +51,7 @@ void recording_withdraw(const char *dir, int fd)
 
 /* ---- netsync live -------------------------------------------------------- */
 
-/* The URL, of which the newline was the last to be written. */
+/* Read the URL; it is complete if a newline is behind it. */
 static bool read_url(int fd, char url[RECORDING_URL])
 {
 	ssize_t num = read(fd, url, RECORDING_URL - 1);
@@ -69,7 +69,7 @@ static bool is_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* Does one go on there? Then @url is filled in. */
+/* Is a recording going on in the folder? Then @url is filled in. */
 static bool look(const char *dir, char url[RECORDING_URL])
 {
 	char *path = file_of(dir);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where netsync record can be followed live, for netsync live: a file in the folder
- * that it records to holds the URL of its relay daemon, and is locked as long as it
- * records, so that one that was killed is known, too.
+ * How netsync live finds a recording: netsync record writes the URL of its relay daemon
+ * to a file in its folder, and keeps the file locked while it records, so that the end of
+ * a killed recording is seen, too.
  */
 #ifndef NETSYNC_RECORDING_H
 #define NETSYNC_RECORDING_H
 
 #include <stdbool.h>
 
-/* Below the folder; the folder of no host begins with a "+". */
+/* In the folder of the recording; no host's folder begins with a "+". */
 #define RECORDING_FILE "+live.url"
 
-/* "net://127.0.0.1:65535" */
+/* Bytes of "net://127.0.0.1:65535", with room to spare. */
 #define RECORDING_URL 64
 
 struct recording {
@@ -21,11 +21,11 @@ struct recording {
 	bool ended;
 };
 
-/* Of netsync record. Return: a descriptor for recording_withdraw(); -1: it was said. */
+/* For netsync record. Return: a descriptor for recording_withdraw(); -1: failed, said. */
 int recording_announce(const char *dir, unsigned int port);
 void recording_withdraw(const char *dir, int fd);
 
-/* Of netsync live. False: none goes on there, and that was said. */
+/* For netsync live. False: nothing is recorded there now, and that was said. */
 bool recording_find(struct recording *recording, const char *dir);
 bool recording_has_ended(struct recording *recording);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Options of babeltrace2 that add a constant to the times of each trace: the
- * one with the smallest error over the span of its host.
+ * Options of babeltrace2 that add one constant to the times of each trace: the middle of
+ * the corrections over its host's span, whose largest error is the smallest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "tool.h"
 
 struct constant {
-	int64_t least_ns, most_ns;	/* that the correction adds */
-	int64_t bound_ns;		/* the smallest */
-	bool is_bounded;		/* everywhere */
+	int64_t least_ns, most_ns;	/* corrections over the span */
+	int64_t bound_ns;		/* smallest error bound over the span */
+	bool is_bounded;		/* the bound is known everywhere */
 };
 
 static void include(struct constant *constant, const struct netsync_clock *clock,
@@ -62,7 +62,7 @@ static int64_t middle_of(const struct constant *constant)
 	return middle(constant->least_ns, constant->most_ns);
 }
 
-/* In a string of babeltrace2's, inside of one of the shell's. */
+/* Quote for a string of babeltrace2's, within one of the shell's. */
 static void write_path(FILE *out, const char *path)
 {
 	for (; *path; path++) {

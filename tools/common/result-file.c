@@ -43,7 +43,7 @@ static bool get_int(json_object *object, const char *key, int64_t *value)
 	return value_int(value_member(object, key), INT64_MIN, INT64_MAX, value);
 }
 
-/* NETSYNC_UNKNOWN for null. */
+/* Sets NETSYNC_UNKNOWN for null. */
 static bool take_bound(json_object *json, int64_t *value)
 {
 	*value = NETSYNC_UNKNOWN;
@@ -111,15 +111,15 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 /* ---- hosts ------------------------------------------------------------- */
 
 /*
- * A clock that was followed for some time goes on much the same for about as long:
- * so far outside of these times a result holds, but for MIN_SLACK at least (traces
- * are not begun and ended all at once), and for MAX_SLACK at most (all clocks
- * wander). The bound there grows by growth_ppm, which covers the worst.
+ * A clock goes on much as before for about as long as it was followed: a result holds for
+ * that long outside of its data, but for MIN_SLACK at least (traces do not begin and end
+ * all at once), and for MAX_SLACK at most (all clocks wander). The bound there grows by
+ * growth_ppm, which covers the worst.
  */
 #define MIN_SLACK INT64_C(60000000000)		/* ns: 1 min; chosen */
 #define MAX_SLACK INT64_C(3600000000000)	/* ns: 1 h; chosen */
 
-/* Hosts that lack the times have had their traces from segment to segment. */
+/* Where first_ns and last_ns are missing, the span is that of the segments. */
 static void set_span(struct host_span *span, json_object *json)
 {
 	json_object *segments = value_member(json, "segments");
@@ -151,7 +151,7 @@ static void set_span(struct host_span *span, json_object *json)
 bool model_holds(const struct model *model, const struct model_host *host,
 		 int64_t first_ns, int64_t last_ns)
 {
-	/* Of the reference nothing is corrected. */
+	/* The reference is never corrected, so that a result always holds for it. */
 	return !strcmp(host->name, model->reference) ||
 	       (first_ns >= host->span.from_ns && last_ns <= host->span.to_ns);
 }
@@ -202,7 +202,7 @@ int model_take(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
-/* What json-c says ends in a newline, after names of functions. */
+/* Errors of json-c: names of functions come first, and a newline last. */
 static int explain_json(struct model *model, const char *path)
 {
 	const char *why = json_util_get_last_err(), *last;
@@ -211,7 +211,7 @@ static int explain_json(struct model *model, const char *path)
 		return model_fail(model, -EINVAL, "%s: it is empty.", path);
 	while ((last = strstr(why, ": ")))
 		why = last + 2;
-	/* json-c's word for that it waits for more. */
+	/* "continue" is json-c's word for that it expects more. */
 	if (!strncmp(why, "continue", 8) || !strncmp(why, "unexpected end", 14))
 		return model_fail(model, -EINVAL,
 			"%s: this is no JSON, or the end of it is missing.",
@@ -246,7 +246,7 @@ void model_close(struct model *model)
 
 /* ---- finding ----------------------------------------------------------- */
 
-/* " a, b"; to be given back with free(). */
+/* A list of the hosts' names, " a, b", to be given back with free(). */
 static char *list_hosts(const struct model *model)
 {
 	char *names = NULL;
@@ -298,7 +298,7 @@ static bool same_clock(const struct model_host *host,
 	       !strcmp(clock->host_name, host->clock.host_name);
 }
 
-/* How good is its correction? The smaller the better. */
+/* The largest error bound of a host's correction; what is unknown ranks last. */
 static int64_t rank_of(const struct model_host *host)
 {
 	json_object *bound = value_member(host->json, "bound_ns");
@@ -328,7 +328,7 @@ find_best(const struct model *model,
 	return best;
 }
 
-/* Clocks have their uuids from the boot, where they have some. */
+/* A clock has its uuid from the boot, if it has one. */
 static bool is_other_clock(const struct model_host *host,
 			   const struct model_clock *clock)
 {
@@ -401,7 +401,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 	char *names;
 
 	*host = find_best(model, same_clock, clock);
-	/* A clock with an uuid is known by that, also under another name. */
+	/* A clock with an uuid is found by the uuid also under another name. */
 	if (!*host && clock->has_uuid)
 		*host = find_best(model, same_uuid, clock);
 	if (*host)

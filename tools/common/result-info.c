@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading results: an index below the number of them cannot fail. */
+/* Reading results by index, which cannot fail below the number of them. */
 #include "tool.h"
 
 struct netsync_host_info host_info(const struct netsync *ns, uint32_t index)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which host of a result file is one of those that were read? */
+/* A host that was read -> the host of a result file: by name, checked by its clock. */
 #include <string.h>
 
 #include "result-file.h"
 #include "tool.h"
 
-/* The clock that a host is known by; false: it has no trace. */
+/* The clock of a host's traces; false: it has no trace. */
 static bool clock_of(const struct netsync_io *io, uint32_t host,
 		     struct model_clock *clock)
 {
@@ -26,7 +26,7 @@ static bool clock_of(const struct netsync_io *io, uint32_t host,
 	return false;
 }
 
-/* One of the same name may be of another boot, or another one. */
+/* A host of the same name may be of another boot, or another machine. */
 static int check_traces(struct model *model, const struct netsync_io *io,
 			uint32_t host, const struct model_clock *clock,
 			const struct model_host **found)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times that a result does not hold for: how far outside they are, in words. */
+/* Saying in words how far times are outside of the span that a result holds for. */
 #include <errno.h>
 
 #include "result-file.h"
@@ -8,7 +8,7 @@
 #define S_PER_HOUR 3600ULL
 #define S_PER_DAY 86400ULL
 
-/* "200 days", "7 h", or less of it as format_duration() has it. */
+/* "200 days", "7 h"; below 2 h as of format_duration(). */
 static const char *distance(char *buffer, uint64_t ns)
 {
 	if (ns < 2 * S_PER_HOUR * NS_PER_S)

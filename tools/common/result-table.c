@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The result as a table: first the hosts, then who talked with whom, how clocks
- * were steered, and how long packets took through the hosts.
- */
+/* The result as tables: hosts; messages of pairs; steering of clocks; times in stacks. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,8 +46,8 @@ double skew_within(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * "-80.0 +- 9.3 ppm": two digits of what it can be wrong by, as is usual for
- * uncertainties (GUM, 7.2.6), and no digits after these.
+ * "-80.0 +- 9.3 ppm": two digits of the uncertainty, as is usual (GUM, 7.2.6), and as
+ * many decimals of the value.
  */
 static void print_skew(char *cell, double skew_ppm, double within_ppm)
 {
@@ -66,14 +63,14 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 		 within_ppm);
 }
 
-/* Of what was traced. */
+/* The middle of the time that was traced. */
 static int64_t middle_of(const struct netsync_host_info *info)
 {
 	return info->first_ns > info->last_ns ? 0 :
 	       middle(info->first_ns, info->last_ns);
 }
 
-/* "-" unless it is known. */
+/* An offset, "+1.5 s"; "-" unless it is known. */
 static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
 {
 	char value[VALUE_SIZE];
@@ -180,7 +177,7 @@ static void pair_cell(const void *data, uint32_t row, unsigned int column,
 	}
 }
 
-/* ---- how clocks were steered --------------------------------------------- */
+/* ---- steering of clocks ------------------------------------------------- */
 
 static void steering_cell(const void *data, uint32_t row, unsigned int column,
 			  char *cell)
@@ -287,7 +284,7 @@ void write_table(FILE *out, const struct netsync *ns)
 	table_print_next(out, ns, &stacks);
 }
 
-/* ---- while it is followed ---------------------------------------------- */
+/* ---- tables of netsync live --------------------------------------------- */
 
 static void live_host_cell(const void *data, uint32_t row, unsigned int column,
 			   char *cell)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The uuids by which readers of copies tell machines apart. */
+/* The uuids by which readers of corrected copies tell machines apart. */
 #include <string.h>
 #include <uuid.h>
 
 #include "result-file.h"
 
-/* The namespace of names of hosts without a uuid (RFC 9562, version 5): random. */
+/* The namespace for uuids made of hosts' names (RFC 9562, version 5): random. */
 static const uint8_t namespace[MODEL_UUID_SIZE] = {
 	0xa4, 0x9a, 0x63, 0x39, 0x8e, 0x33, 0x43, 0xb6,
 	0xac, 0xec, 0xf6, 0xef, 0xd0, 0xde, 0x58, 0x64,
 };
 
-/* The clocks and the network namespaces of a machine are hosts of one name. */
+/* Hosts of one machine (its clocks and network namespaces) have the machine's name. */
 static const char *machine_name(const struct model_host *host)
 {
 	return host->has_traces ? host->clock.host_name : host->name;

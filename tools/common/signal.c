@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sub-commands that are interrupted end in order. */
+/* Handlers that let an interrupted sub-command end in order. */
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
@@ -29,7 +29,7 @@ void catch_signal(int number)
 	sigaction(number, &action, NULL);
 }
 
-/* ---- twice --------------------------------------------------------------- */
+/* ---- two signals -------------------------------------------------------- */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 

@@ -24,7 +24,7 @@ bool spool_open(struct spool *spool, size_t size)
 
 void spool_put(struct spool *spool, const void *record)
 {
-	/* A failure shows when they are read. */
+	/* An error shows when the records are read. */
 	fwrite(record, spool->size, 1, spool->file);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tables for people: columns as wide as what is in them. */
+/* Tables for people: a column is as wide as its widest cell. */
 #ifndef NETSYNC_TABLE_H
 #define NETSYNC_TABLE_H
 
@@ -18,7 +18,7 @@ struct table {
 };
 
 void table_print(FILE *out, const void *data, const struct table *table);
-/* After another one, if there is anything in it. */
+/* Print a table behind another one, if it has rows. */
 void table_print_next(FILE *out, const void *data, const struct table *table);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages are gone through twice: once to find who talks with whom, how much
- * and when; once more to look at delays.
+ * Messages in a spool -> delays by direction. They are read twice: first to count them by
+ * direction and time; then to look at delays.
  */
 #include <math.h>
 #include <search.h>
@@ -10,15 +10,15 @@
 
 #include "traffic.h"
 
-/* Of so many directions, the busiest, messages are kept. */
+/* Directions whose points are kept, at most: the busiest. Chosen. */
 #define MAX_BUSY 8192
 #define MIN_POINTS 16
 #define MAX_POINTS 6000
 
-/* Of each short time: the smallest delay, the largest, and others. */
+/* Points of a bin (a short interval): smallest delay, largest delay, and others. */
 #define POINTS_OF_BIN 4
 
-/* Of each power of two 16 classes of delays, 4 % apart; and one of 0. */
+/* Classes of delays: 16 for each power of two, 4 % apart, and one for 0. */
 #define STEPS 16
 #define CLASSES (1 + 64 * STEPS)
 
@@ -29,16 +29,16 @@ struct bin {
 
 struct way {
 	struct traffic_way is;
-	size_t room;		/* for points; 0: none are kept */
-	struct bin *bins;	/* NULL: there is room for all messages */
+	size_t room;		/* points that are kept at most; 0: none */
+	struct bin *bins;	/* NULL: all messages are kept */
 	size_t num_bins;
-	uint64_t *classes;	/* how many delays are of each class */
+	uint64_t *classes;	/* messages by class of delay */
 };
 
 struct collector {
 	const struct traffic_host *hosts;
 	void *tree;		/* of struct way */
-	struct way *last;	/* messages of a direction come in bursts */
+	struct way *last;	/* the one found last: messages come in bursts */
 	struct way **ways;
 	size_t num_ways;
 	uint64_t random;
@@ -52,7 +52,7 @@ static size_t class_of(int64_t ns)
 	return ns < 1 ? 0 : 1 + (size_t)(log2(ns) * STEPS);
 }
 
-/* As if the delays of a class were evenly spread over it. */
+/* A quantile of delays, as if those of a class were evenly spread over the class. */
 static int64_t quantile(const struct way *way, double share)
 {
 	const double rank = share * way->is.messages;
@@ -86,7 +86,7 @@ static uint64_t next_random(struct collector *c)
 	return c->random;
 }
 
-/* What is neither smallest nor largest stays by chance, each with the same. */
+/* Add a point; those that are neither smallest nor largest are a reservoir sample. */
 static void add_to_bin(struct collector *c, struct bin *bin,
 		       struct traffic_point point)
 {
@@ -151,7 +151,7 @@ static void settle_points(struct way *way)
 	      by_time);
 }
 
-/* ---- going through messages -------------------------------------------- */
+/* ---- reading messages --------------------------------------------------- */
 
 static int by_hosts(const void *a, const void *b)
 {
@@ -262,7 +262,7 @@ static bool look(void *data, const void *record)
 	return true;
 }
 
-/* ---- between ----------------------------------------------------------- */
+/* ---- between the two readings ------------------------------------------- */
 
 static void append_way(const void *node, VISIT visit, void *data)
 {
@@ -299,7 +299,7 @@ static bool make_room(struct way *way, size_t room)
 	return way->is.points && way->classes && (way->bins || !way->num_bins);
 }
 
-/* Those with few messages leave their share to the others. */
+/* Share the points; directions with few messages leave theirs to busier ones. */
 static bool share_room(struct collector *c, size_t max_points)
 {
 	const size_t busy = c->num_ways < MAX_BUSY ? c->num_ways : MAX_BUSY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The messages of each pair of hosts, one direction at a time: how long they
- * took, and as many of them as can be drawn.
+ * The messages of each pair of hosts, by direction: quantiles of their delays, and as
+ * many points as can be drawn.
  */
 #ifndef NETSYNC_TRAFFIC_H
 #define NETSYNC_TRAFFIC_H
@@ -9,38 +9,37 @@
 #include "spool.h"
 
 struct traffic_point {
-	int64_t time_ns;	/* when it was sent, on the reference clock */
-	int64_t before_ns;	/* delay by the clocks as they were */
-	int64_t after_ns;	/* and corrected */
+	int64_t time_ns;	/* time of sending, on the reference clock */
+	int64_t before_ns;	/* delay by the uncorrected clocks */
+	int64_t after_ns;	/* delay by the corrected clocks */
 };
 
 struct traffic_way {
 	uint32_t from;
 	uint32_t to;
 	/*
-	 * Both clocks are corrected. Else times are those of the sender, and
-	 * delays after are as before.
+	 * Both clocks are corrected. Else times are those of the sender's clock, and
+	 * after_ns is before_ns.
 	 */
 	bool corrected;
 	uint64_t messages;
-	int64_t first_ns;	/* of the points' times */
+	int64_t first_ns;	/* of all messages' times */
 	int64_t last_ns;
-	/* Of all messages, corrected; the first two to 3 %. */
+	/* Delays of all messages, corrected; median and p99 to 3 %. */
 	int64_t median_ns;
 	int64_t p99_ns;
 	int64_t min_ns;
 	int64_t max_ns;
 	/*
-	 * All messages, in order of time; or where there are too many, of each
-	 * short time the one with the smallest delay, the one with the largest,
-	 * and some others. NULL: of too many directions this is not one of the
-	 * busiest, and nothing is known of its delays.
+	 * All messages, sorted by time; if there are too many, those of each short
+	 * interval with the smallest and the largest delay, and some others. NULL: this
+	 * direction is not among the busiest, and its delays are not known.
 	 */
 	struct traffic_point *points;
 	size_t num_points;
 };
 
-/* A message, as it is kept in a spool; times are as the hosts' clocks showed them. */
+/* A message in a spool; times are by the hosts' uncorrected clocks. */
 struct spooled {
 	uint32_t from;
 	uint32_t to;
@@ -48,15 +47,13 @@ struct spooled {
 	int64_t recv_ns;
 };
 
-/*
- * Keep all messages that are found in @ns from now on. False: that was said.
- */
+/* Keep all messages that @ns finds from now on. False: that failed, and was said. */
 bool traffic_keep(struct spool *spool, struct netsync *ns);
 
-/* A host that is met in messages. */
+/* A host of messages. */
 struct traffic_host {
 	const struct netsync_clock *clock; /* NULL: it could not be corrected */
-	int64_t shift_ns;	/* to be added to times before */
+	int64_t shift_ns;	/* added to its times first */
 };
 
 struct traffic {
@@ -65,8 +62,8 @@ struct traffic {
 };
 
 /*
- * Of the messages in @spool, which are between these @hosts. @max_points: about
- * so many of all directions together are kept. False: that was said.
+ * Collect the messages in @spool, which are between these @hosts. @max_points: about as
+ * many points are kept, of all directions together. False: that failed, and was said.
  */
 bool traffic_collect(struct traffic *traffic, struct spool *spool,
 		     const struct traffic_host *hosts, size_t max_points);

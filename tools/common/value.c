@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times and durations as text. All in integers: 64 bits of ns are exact. */
+/*
+ * Times, durations and sizes as text and back. All in integers: 64 bits of ns are exact.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	int digits;		/* decimals that are whole ns */
+	int digits;		/* decimals down to whole ns */
 } units[] = {
 	{ "s", NS_PER_S, 9 },
 	{ "ms", 1000000, 6 },
@@ -21,7 +23,7 @@ static const struct unit {
 
 #define NUM_UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Digits from *@text on, times @scale, added to *@value, which may be full. */
+/* Add digits from *@text on, times @scale, to *@value. False: none, or an overflow. */
 static bool add_digits(const char **text, int64_t scale, int64_t *value)
 {
 	int64_t number = 0;
@@ -36,7 +38,7 @@ static bool add_digits(const char **text, int64_t scale, int64_t *value)
 	       !__builtin_add_overflow(*value, number, value);
 }
 
-/* Decimals of a value of which @digits decimals are ns; more must be 0. */
+/* Add decimals, of which @digits give whole ns; further ones must be 0. */
 static bool add_decimals(const char **text, int digits, int64_t *value)
 {
 	int64_t number = 0;
@@ -108,7 +110,7 @@ bool parse_bytes(const char *text, uint64_t *bytes)
 	ok = ok && add_digits(&rest, scale, &value);
 	if (ok && *rest == '.') {
 		rest++;
-		/* As many decimals as are whole bytes. */
+		/* Take the decimals that are whole bytes. */
 		for (; scale >= 10 && isdigit((unsigned char)*rest); rest++) {
 			scale /= 10;
 			value += (*rest - '0') * scale;
@@ -173,7 +175,7 @@ char *format_duration(char *buffer, int64_t ns)
 	return buffer;
 }
 
-/* @names: what thousand, a million and so on of it are called */
+/* @names: units for 1, 1000, 1000^2 and so on */
 static char *format_scaled(char *buffer, uint64_t number,
 			   const char *const names[5])
 {

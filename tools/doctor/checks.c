@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the checks of one machine, and what they find. */
+/* netsync doctor: the table of checks of a machine, and their findings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "common/json-writer.h"
 #include "doctor.h"
 
-/* A new check is one function and one row. */
+/* A check is a function and a row of this table. */
 static const struct {
 	const char *name;
 	void (*run)(struct diagnosis *diag);
@@ -47,7 +47,10 @@ const char *verdict_name(enum verdict verdict)
 
 /* ---- findings ---------------------------------------------------------- */
 
-/* What files and programs say goes to terminals and into JSON. */
+/*
+ * Format ASCII text, as files and programs may print anything, and findings go to
+ * terminals and JSON.
+ */
 static char *printable(const char *format, va_list args)
 {
 	char *text;
@@ -112,7 +115,7 @@ void diagnosis_free(struct diagnosis *diag)
 	free(diag->findings);
 }
 
-/* ---- as JSON -------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------- */
 
 static void put_text(json_object *object, const char *key, const char *text)
 {
@@ -137,7 +140,7 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 	return list;
 }
 
-/* What is not from a netsync of this version is left out. */
+/* Add a finding in JSON; checks that this version does not know are left out. */
 static void read_finding(struct diagnosis *diag, json_object *object)
 {
 	const char *advice = member_text(object, "advice");

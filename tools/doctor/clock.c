@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the clock that traces take their times from. */
+/* netsync doctor: the clock of traces, and its steering. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
 
-/* Reading one of these leaves the processor: a microsecond for every event. */
+/* Reading one of these clock sources leaves the processor: some 1 us for each event. */
 static bool is_slow(const char *source)
 {
 	static const char *const slow[] = {
@@ -58,12 +58,12 @@ void check_clock_source(struct diagnosis *diag)
 		advise(diag, "\"dmesg | grep -i -e tsc -e clocksource\" says why the kernel has no better one.");
 }
 
-/* ---- who steers the clock ------------------------------------------------ */
+/* ---- time daemons ------------------------------------------------------- */
 
 static const struct daemon {
-	const char *name;	/* as /proc/PID/comm cuts it */
+	const char *name;	/* as in /proc/PID/comm, cut there */
 	const char *full;
-	const char *limit;	/* how fast it slews */
+	const char *limit;	/* the rate of its slewing */
 	const char *advice;
 } daemons[] = {
 	{ "chronyd", "chronyd", "at up to 83333 ppm",
@@ -78,7 +78,7 @@ static const struct daemon {
 };
 
 #define NUM_DAEMONS (sizeof(daemons) / sizeof(daemons[0]))
-/* The first of them, one bit each. */
+/* The daemons of these bits use NTP. */
 #define NTP_DAEMONS 7
 
 static const struct daemon *find_daemon(const char *pid)
@@ -94,7 +94,7 @@ static const struct daemon *find_daemon(const char *pid)
 	return NULL;
 }
 
-/* Which of them run, one bit each. */
+/* The daemons that run, one bit each. */
 static unsigned int running_daemons(void)
 {
 	DIR *proc = opendir("/proc");
@@ -115,7 +115,7 @@ static unsigned int running_daemons(void)
 	return running;
 }
 
-/* "chronyd and ptp4l steer it" */
+/* "chronyd and ptp4l steer it"; "No time daemon steers it". */
 static void describe_daemons(unsigned int running, char *text, size_t size)
 {
 	int num = __builtin_popcount(running), left = num;
@@ -133,7 +133,7 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 		size - strlen(text) - 1);
 }
 
-/* What to do about a clock that is bent by a daemon, or by nobody that is known. */
+/* Advice for a clock that is slewed by a daemon, or by an unknown process. */
 static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 			   const char *without_daemon)
 {
@@ -141,12 +141,15 @@ static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 	       daemon ? daemon->advice : without_daemon);
 }
 
-/* ---- how it goes ----------------------------------------------------------- */
+/* ---- measuring ---------------------------------------------------------- */
 
-/* The least disturbed of so many; chosen, for a virtual machine, too. */
+/*
+ * Tries of a reading, of which the least disturbed one counts. Chosen for virtual
+ * machines, too.
+ */
 #define TRIES 100
 
-/* What bends the clock right now, by any means, in ppm, and how exact that is. */
+/* The rate of the clock against its oscillator now, ppm, and the error of that, ppm. */
 static double measured_ppm(double *error)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
@@ -164,7 +167,7 @@ static double measured_ppm(double *error)
 	return (last.time_ns - first.time_ns - span) / span * 1e6;
 }
 
-/* The steady correction that the kernel was told, in ppm. */
+/* The steady rate correction that the kernel was told, ppm. */
 static double steady_ppm(const struct timex *clock)
 {
 	const double ticks_s = sysconf(_SC_CLK_TCK);
@@ -172,9 +175,15 @@ static double steady_ppm(const struct timex *clock)
 	return clock->freq / 65536.0 + clock->tick * ticks_s - 1e6;
 }
 
-/* Two clocks that differ by more are beyond what "netsync sync" assumes. */
+/*
+ * Rates within this, ppm, need no advice: two such clocks are within the limits of
+ * "netsync sync". Chosen.
+ */
 #define SMALL_PPM 100
-/* Measured and told differ by less if nothing else bends the clock. */
+/*
+ * Measured and steady rates differ by less than this, ppm, unless the clock slews.
+ * Chosen.
+ */
 #define SLEW_PPM 3
 
 void check_discipline(struct diagnosis *diag)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor - tell why recording will not work before it does not work. */
+/* netsync doctor - check machines before a recording fails on them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct settings {
 	const char *folder;
 	unsigned int beacon_port;
 	bool local;
-	unsigned int format;	/* which of formats[] */
+	unsigned int format;	/* index in formats[] */
 	struct remotes all;
 };
 
@@ -36,7 +36,7 @@ static void write_findings(FILE *out, const struct diagnosis *diag)
 	}
 }
 
-/* Of one machine alone it need not be said which. */
+/* Write all findings; names of machines only if there are several. */
 static void write_diagnoses(FILE *out, const struct diagnosis *diags,
 			    unsigned int num, const struct diagnosis *between)
 {
@@ -112,7 +112,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to go on, else the exit status. */
+/* Return: -1: go on; else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
@@ -125,7 +125,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	return EXIT_BAD;
 }
 
-/* ---- all together ------------------------------------------------------ */
+/* ---- the sub-command ---------------------------------------------------- */
 
 static int write_all(const struct settings *set, const struct diagnosis *diags,
 		     unsigned int num, const struct diagnosis *between)
@@ -141,7 +141,7 @@ static int write_all(const struct settings *set, const struct diagnosis *diags,
 	return wrong ? EXIT_BAD : EXIT_DONE;
 }
 
-/* This machine comes first. */
+/* diags[0] is this machine's. */
 static int run(struct settings *set, struct diagnosis *diags)
 {
 	const unsigned int num = set->all.num;

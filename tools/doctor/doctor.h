@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of netsync doctor share. */
+/* Functions that the files of netsync doctor share. */
 #ifndef NETSYNC_DOCTOR_H
 #define NETSYNC_DOCTOR_H
 
@@ -15,35 +15,35 @@ enum verdict {
 	VERDICT_WRONG,		/* recording would fail */
 };
 
-/* Texts are ASCII without control characters, whatever they were made of. */
+/* A finding; texts are ASCII without control characters, whatever the source. */
 struct finding {
 	const char *check;
 	enum verdict verdict;
 	char *text;
-	char *advice;		/* NULL: there is nothing to do */
+	char *advice;		/* NULL: none is needed */
 };
 
-/* What a machine is for: it is traced, or the traces are collected there. */
+/* Roles of a machine: it is traced, or traces are collected there. */
 enum { ROLE_TRACED = 1, ROLE_COLLECTS = 2 };
 
 struct diagnosis {
-	const char *host;	/* its name, for people */
+	const char *host;	/* its name, for messages */
 	unsigned int roles;
-	const char *folder;	/* where a recording would go */
-	const char *check;	/* the one that runs */
+	const char *folder;	/* the folder of a recording */
+	const char *check;	/* name of the check that runs */
 	struct finding *findings;
 	size_t num;
 	bool failed;		/* there was not enough memory */
 };
 
 /*
- * Look at this machine. @diag has its roles and folder. Findings are added, to
- * be given back with diagnosis_free().
+ * Check this machine, by roles and folder in @diag. Findings are added, and given back
+ * with diagnosis_free().
  */
 void examine(struct diagnosis *diag);
 void diagnosis_free(struct diagnosis *diag);
 
-/* An array of the findings; and add those of such an array, or NULL. */
+/* Findings as a JSON array; and adding those of an array, which may be NULL. */
 struct json_object *diagnosis_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 
@@ -53,37 +53,35 @@ const char *verdict_name(enum verdict verdict);
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
 /*
- * Have each other machine of @all look at itself, into @diags, in their order;
- * and see what lies between all of them, into @between. Those that cannot be
- * reached are found wrong.
+ * Have each other machine of @all check itself, into @diags in the same order, and check
+ * connections between all of them, into @between. Unreachable machines are found wrong.
  */
 void examine_hosts(struct remotes *all, struct diagnosis *diags,
 		   struct diagnosis *between, unsigned int beacon_port);
 
-/* ---- for the checks ---------------------------------------------------- */
+/* ---- helpers for checks ------------------------------------------------- */
 
 void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What to do about the last finding. */
+/* Add advice to the last finding. */
 void advise(struct diagnosis *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * The first line of a file, without its end. @size is that of @line. Return:
- * false if it cannot be read; @line is empty then.
+ * Read the first line of a file, without its newline. @size: bytes of @line. False: the
+ * file cannot be read, and @line is empty.
  */
 bool look_line(const char *path, char *line, size_t size);
-/* The value of "KEY: 123" in a file of such lines; -1: it is not there. */
+/* The value of a line "KEY: 123" in a file; -1: there is none. */
 int64_t look_value(const char *path, const char *key);
 
 /*
- * What a program prints on both of its outputs, to be freed; found as a shell
- * of root finds it, in the C locale, with ten seconds to end. @status is its
- * exit status, or -1 if it had none: errno is then why.
- * Return: NULL if there is none at all.
+ * Run a program, and return all that it prints, to be freed. The path is that of root's
+ * shell, the locale is C, and the program must end within ten seconds. @status: the exit
+ * status; -1: none, and errno says why. Return: NULL if there is no output.
  */
 char *look_program(char *const argv[], int *status);
-/* The first word that begins with a digit, in place; "" if there is none. */
+/* The first word that begins with a digit, cut out in place; "": there is none. */
 char *look_version(char *text);
 
 /* ---- the checks -------------------------------------------------------- */

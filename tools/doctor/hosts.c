@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: several machines, and what lies between them. */
+/* netsync doctor: several machines, and the network between them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ struct json_object *agent_doctor(struct json_object *request)
 	return answer;
 }
 
-/* This machine is among them for what lies between them only. */
+/* Does a machine run checks by an agent? This machine is only a peer of the beacon. */
 static bool is_other(const struct remote *remote)
 {
 	return remote->destination;
@@ -56,7 +56,7 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 
 #define TRIES 5
 
-/* The shortest time that an agent takes to say nothing; 0: it did not. */
+/* The shortest time of an answer to an empty request, ns; 0: there was none. */
 static int64_t answer_ns(struct remotes *all, struct remote *remote)
 {
 	int64_t best = 0;
@@ -95,12 +95,12 @@ static void check_connection(struct remotes *all, struct remote *remote,
 	      format_duration(text, took));
 }
 
-/* ---- between them -------------------------------------------------------------- */
+/* ---- network ------------------------------------------------------------ */
 
-/* So long the machines look for each other, and send each other probes. */
+/* Time in which machines find each other and exchange probes. Chosen. */
 #define PROBE_MS 2500
 #define PROBE_RATE 20
-/* Half of a round trip is what an error can be at most, give or take. */
+/* Round trips above this get a note, ns; errors can be half of it. Chosen. */
 #define LONG_NS (20 * NS_PER_MS)
 
 static void check_link(void *data, const struct beacon_link *link)
@@ -115,7 +115,7 @@ static void check_link(void *data, const struct beacon_link *link)
 		advise(between, "Where they hardly talk otherwise, let that port through, or choose one with --beacon-port.");
 		return;
 	}
-	/* Of both ways one tells. */
+	/* A round trip is reported for one direction only. */
 	if (!link->rtt_ns || strcmp(link->from->name, link->to->name) > 0)
 		return;
 	format_duration(trip, link->rtt_ns);
@@ -153,7 +153,7 @@ static void check_between(struct remotes *all, struct diagnosis *between,
 void examine_hosts(struct remotes *all, struct diagnosis *diags,
 		   struct diagnosis *between, unsigned int beacon_port)
 {
-	/* Only whether it may be; nothing listens there. */
+	/* Test only whether forwarding is allowed; nothing listens on this port. */
 	all->forward[0] = 9;
 	remotes_connect(all);
 	for (unsigned int i = 0; i < all->num; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: reading files that may be odd, and programs that may hang. */
+/* netsync doctor: reading files of any kind, and output of programs that may hang. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #include "doctor.h"
 
 #define PROGRAM_MS 10000
-/* No answer that is looked at is longer. */
+/* Bytes of output at most. Chosen. */
 #define OUTPUT_MAX (1 << 20)
 
-/* Not of a FIFO or a terminal, which would wait. */
+/* Open without waiting, even for a FIFO or a terminal. */
 static FILE *open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -59,7 +59,7 @@ int64_t look_value(const char *path, const char *key)
 
 /* ---- programs ---------------------------------------------------------- */
 
-/* Read until the end, which must come within PROGRAM_MS. */
+/* Read up to the end, which must come within PROGRAM_MS. */
 static char *read_output(int fd, bool *ended)
 {
 	const int64_t end_ns = now_ns() + PROGRAM_MS * 1000000LL;
@@ -86,13 +86,13 @@ static char *read_output(int fd, bool *ended)
 	return text;
 }
 
-/* In the child: errno goes through @error if the program is not there. */
+/* Run a program in the child; if that fails, errno is written to @error. */
 static void become(char *const argv[], int output, int error)
 {
 	const char *path = getenv("PATH");
 	char *longer;
 
-	/* modinfo and others are not in everybody's path. */
+	/* Users' paths may lack the folders of modinfo and others. */
 	if (asprintf(&longer, "%s:/usr/sbin:/sbin",
 		     path ? path : "/usr/bin:/bin") > 0)
 		setenv("PATH", longer, 1);
@@ -133,7 +133,7 @@ char *look_program(char *const argv[], int *status)
 		if (read(error[0], &reason, sizeof(reason)) < 0)
 			reason = errno;
 		text = read_output(output[0], &ended);
-		/* Once it closed its outputs it has nothing left to do. */
+		/* A program that has closed its outputs is about to exit. */
 		if (!ended) {
 			kill(-pid, SIGKILL);
 			reason = ETIMEDOUT;

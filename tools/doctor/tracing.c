@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: our modules, LTTng, and who may use them. */
+/* netsync doctor: kernel modules, LTTng, and permissions to use them. */
 #include <errno.h>
 #include <glob.h>
 #include <grp.h>
@@ -21,10 +21,10 @@
 enum presence { ABSENT, FOR_OTHERS, LOADABLE, LOADED };
 
 struct module {
-	const char *name;	/* as modprobe has it */
+	const char *name;	/* as modprobe knows it */
 	enum presence presence;
-	char others[64];	/* FOR_OTHERS: one of the kernels that have it */
-	char version[32];	/* empty: not known */
+	char others[64];	/* FOR_OTHERS: a kernel that has the module */
+	char version[32];	/* empty: unknown */
 };
 
 static bool is_loaded(const char *name)
@@ -38,7 +38,7 @@ static bool is_loaded(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Does modprobe have it, by this list? */
+/* Does a modules.dep list the module? */
 static bool is_listed(const char *list, const char *name)
 {
 	FILE *file = fopen(list, "re");
@@ -58,7 +58,7 @@ static bool is_listed(const char *list, const char *name)
 	return listed;
 }
 
-/* A kernel that is not the running one, but has the module. */
+/* Find another kernel than the running one that has the module. */
 static void find_elsewhere(struct module *module)
 {
 	glob_t lists;
@@ -77,7 +77,7 @@ static void find_elsewhere(struct module *module)
 	globfree(&lists);
 }
 
-/* What its file says under a name; NULL: not known. To be freed. */
+/* A field of modinfo, to be freed; NULL: unknown. */
 static char *module_info(const char *name, char *field)
 {
 	char *const argv[] = { "modinfo", "-F", field, (char *)name, NULL };
@@ -113,7 +113,7 @@ static struct module find_module(const char *name)
 	return module;
 }
 
-/* Would the kernel refuse it, for want of a signature? */
+/* Would the kernel refuse the module, for lack of a signature? */
 static bool is_refused(const struct module *module)
 {
 	char line[128], *signer;
@@ -147,7 +147,7 @@ static const char *presence_name(const struct module *module)
 	return names[module->presence];
 }
 
-/* Of a module that is not there for the running kernel. */
+/* Advice for a module that the running kernel lacks. */
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
@@ -230,7 +230,7 @@ void check_lttng_tools(struct diagnosis *diag)
 	check_program(diag, "lttng-sessiond", "Install lttng-tools.");
 }
 
-/* For the traces that come over the network. */
+/* The relay daemon receives traces over the network. */
 void check_relay_daemon(struct diagnosis *diag)
 {
 	check_program(diag, "lttng-relayd",
@@ -239,15 +239,15 @@ void check_relay_daemon(struct diagnosis *diag)
 
 /* ---- the session daemon ---------------------------------------------------- */
 
-/* The one of root, which alone traces the kernel. */
+/* The socket of root's daemon, which alone traces the kernel. */
 static const struct sockaddr_un daemon_socket = {
 	.sun_family = AF_UNIX,
 	.sun_path = "/var/run/lttng/client-lttng-sessiond",
 };
 
 /*
- * Return: 0, or why it cannot be talked to. LTTng's library, which does not tell,
- * may look for it elsewhere, and does so as recording will.
+ * Return: 0, or the errno of connecting. LTTng's library is asked first, as recording
+ * uses it, and may know another place; but it does not tell why it fails.
  */
 static int connect_daemon(void)
 {
@@ -308,7 +308,7 @@ static bool is_in_group(gid_t group)
 	return in;
 }
 
-/* Will this user be in it after the next login? */
+/* Will the user be in the group after the next login? */
 static bool is_member(const struct group *group, const char *user)
 {
 	for (char **member = group->gr_mem; *member; member++)
@@ -352,7 +352,7 @@ void check_group(struct diagnosis *diag)
 
 /* ---- events ------------------------------------------------------------------ */
 
-/* Is a line "name (...)" in what lttng lists? */
+/* Does the output of lttng list have a line "name (...)"? */
 static bool has_event(const char *list, const char *name)
 {
 	const size_t length = strlen(name);
@@ -381,7 +381,7 @@ static void check_list(struct diagnosis *diag, const char *list)
 	}
 }
 
-/* What ftrace and perf can have; needs no daemon, but root. */
+/* Events of ftrace and perf, which need no daemon, but root. */
 static void check_ftrace(struct diagnosis *diag)
 {
 	static const char *const folders[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All spans as comma-separated values: a line each, times as integers in ns. */
+/* A line of comma-separated values for each span; times are integers, ns. */
 #include <errno.h>
 #include <inttypes.h>
 

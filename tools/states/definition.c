@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a definition: a statement after the other, each checked where it stands. */
+/* A definition's text -> struct definition. Each statement is checked as it is read. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "definition.h"
 #include "words.h"
 
-/* No definition is larger: chosen, ours have some 2 KB. */
+/* The largest file that is read as a definition, bytes. Chosen; ours have some 2 KB. */
 #define MAX_SIZE (1 << 20)
 
 struct parser {
@@ -32,7 +32,7 @@ static bool put_text(const char ***list, size_t *num, const char *text)
 	return true;
 }
 
-/* A word that has to be there. NULL: it is not, which was said. */
+/* Take the next word. NULL: the statement ends here, and that was said. */
 static struct word *need(struct parser *parser, const char *what)
 {
 	struct word *word = words_next(&parser->words);
@@ -77,7 +77,7 @@ static bool parse_format(struct parser *parser, const struct word *word,
 			     text);
 }
 
-/* "prev_tid|prev_pid:x", which is cut into its parts. */
+/* Split "prev_tid|prev_pid:x" into names and format; the word is changed. */
 static bool parse_field(struct parser *parser, const struct word *word, char *text,
 			struct field *field)
 {
@@ -162,7 +162,7 @@ static bool parse_template(struct parser *parser, struct template *template,
 	return true;
 }
 
-/* One, or two of them. */
+/* Take the template of what is shared; of a pair, two. */
 static bool parse_shared(struct parser *parser, struct shared *shared,
 			 bool has_second)
 {
@@ -176,7 +176,7 @@ static bool parse_integer(const char *text, int64_t *number)
 	char *end;
 
 	errno = 0;
-	/* What is above INT64_MAX are the bits of an unsigned one. */
+	/* A number above INT64_MAX stands for the bits of an unsigned field. */
 	*number = *text == '-' ? strtoll(text, &end, 0) :
 				 (int64_t)strtoull(text, &end, 0);
 	return end != text && !*end && !errno;
@@ -240,7 +240,7 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 			     "This compares nothing; there can be = != < > has and lacks.");
 }
 
-/* What a rule does is its last part. False: it was none, or wrong. */
+/* Take the action, which is a rule's last part. False: none, or wrong; that was said. */
 static bool parse_action(struct parser *parser, struct rule *rule,
 			 const struct word *word)
 {
@@ -396,7 +396,7 @@ static bool parse_labels(struct parser *parser)
 	return labels->num;
 }
 
-/* Some states, then the word, then some others. */
+/* Take states up to the word, then the states behind it. */
 static bool parse_lists(struct parser *parser, struct state_list *first,
 			const char *between, struct state_list *second)
 {
@@ -470,9 +470,9 @@ static bool parse_statement(struct parser *parser)
 			     word->text);
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- whole definitions -------------------------------------------------- */
 
-/* What can only be told at the end. */
+/* Checks that need the whole definition. */
 static bool check(const struct parser *parser)
 {
 	const struct definition *d = parser->definition;

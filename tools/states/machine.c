@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which rules are for an event is found out once for each type of events; then its
- * objects are looked up, and go from state to state.
+ * A state machine for each object. The rules that fit a type of events are found once;
+ * for each event of the type, the objects that it names are looked up and change states.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 #include "machine.h"
 #include "object.h"
 
-/* As a tracer has them: the kernel's 15 characters, and a 0. */
+/* Bytes of a thread's name: the kernel has 15 and a 0, other tracers may have more. */
 #define COMM_SIZE 32
 
-/* A rule that is for a type of events. */
+/* A rule that fits a type of events. */
 struct use {
 	uint32_t definition;
 	const struct rule *rule;
-	const char *rest;	/* of the name: what the glob's last * stands for */
-	uint64_t done;		/* so often it was used */
-	uint64_t missed;	/* so often it could not be, as this is not there: */
+	const char *rest;	/* the end of the name, for which the glob's last * stands */
+	uint64_t done;		/* how often it was used */
+	uint64_t missed;	/* how often it was not, as the field @missing lacked */
 	const char *missing;
 };
 
@@ -30,7 +30,7 @@ struct type {
 	size_t num;
 };
 
-/* Which thread runs on a CPU. */
+/* The thread that runs on a CPU. */
 struct cpu {
 	bool is_known;
 	uint32_t tid;
@@ -51,17 +51,17 @@ struct machine {
 	size_t num_types;
 	struct cpu *cpus;	/* EVENT_MAX_CPUS */
 	bool any_lost;
-	int64_t lost_ns;	/* the last time */
+	int64_t lost_ns;	/* when events were lost last */
 	int64_t now_ns;
 	int64_t now_host_ns;
-	uint64_t event;		/* a number */
-	struct object *left;	/* by it, which are in no state now */
+	uint64_t event;		/* number of the event, from 1 on */
+	struct object *left;	/* objects that this event left without a state */
 	bool failed;		/* there is not enough memory */
 };
 
-/* ---- which rules are for an event --------------------------------------- */
+/* ---- rules by type of events --------------------------------------- */
 
-/* Behind the system: "dlm_ast" of "dlm:dlm_ast". */
+/* The name without the system: "dlm_ast" of "dlm:dlm_ast". */
 static const char *plain_name(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -69,7 +69,7 @@ static const char *plain_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* Is an event called so? @rest: what the * at the end stands for. */
+/* Does a glob match an event's name? @rest: what its last * stands for. */
 static bool is_called(const char *name, const char *glob, const char **rest)
 {
 	const char *full = fnmatch(glob, name, 0) ? plain_name(name) : name;
@@ -123,7 +123,7 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 	last = array_add(&machine->types, machine->num_types, sizeof(*last));
 	last_name = array_add(&machine->type_names, machine->num_types,
 			      sizeof(*last_name));
-	/* All of it goes when the process ends. */
+	/* Not freed: the process ends after the host. */
 	if (!type || !last || !last_name ||
 	    !add_uses(machine, type, event_type->name))
 		return NULL;
@@ -137,7 +137,7 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 
 /* ---- threads ------------------------------------------------------------- */
 
-/* After all else: it is of the thread that is left. */
+/* Called after the rules: a sched_switch is an event of the thread that it ends. */
 static void take_switch(struct machine *machine, const struct event *event)
 {
 	struct cpu *cpu;
@@ -154,7 +154,7 @@ static void take_switch(struct machine *machine, const struct event *event)
 	snprintf(cpu->comm, sizeof(cpu->comm), "%s", comm ? comm : "");
 }
 
-/* False: it is not known. */
+/* The thread in which the event happened. False: that is not known. */
 static bool find_task(const struct machine *machine, const struct event *event,
 		      struct event_task *task)
 {
@@ -173,7 +173,7 @@ static bool find_task(const struct machine *machine, const struct event *event,
 
 /* ---- states -------------------------------------------------------------- */
 
-/* What of a span is in the window. False: nothing. */
+/* Cut a span at the window's ends. False: nothing of it is inside. */
 static bool cut(const struct timebase *base, struct span *span)
 {
 	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
@@ -185,7 +185,7 @@ static bool cut(const struct timebase *base, struct span *span)
 	return true;
 }
 
-/* The object leaves its state. */
+/* End the state of an object, and write its span. */
 static void leave(struct machine *machine, struct object *object, bool is_open)
 {
 	struct span_counts *counts = &machine->counts[object->definition];
@@ -216,7 +216,7 @@ static void leave(struct machine *machine, struct object *object, bool is_open)
 	span_put(machine->out, &span);
 }
 
-/* What it shares with others: NO_TEXT, if it is nothing. */
+/* The text of what the object shares with others; NO_TEXT: nothing. */
 static bool find_shared(struct machine *machine, const struct shared *shared,
 			const struct scope *scope, uint32_t *text,
 			const char **missing)
@@ -248,7 +248,7 @@ static const struct template *one_of(const struct template *own,
 	return own->num ? own : other;
 }
 
-/* The object goes into the state of the rule. False: a field is missing. */
+/* Put the object into the rule's state. False: a field is missing. */
 static bool enter(struct machine *machine, const struct use *use,
 		  const struct scope *scope, struct object *object,
 		  const char **missing)
@@ -343,7 +343,7 @@ static bool use_rule(struct machine *machine, const struct use *use,
 			     key, missing))
 		return false;
 	object = object_find(&machine->objects, use->definition, key);
-	/* Of the rules that fit an event, the first one of an object is used. */
+	/* An event uses one rule for an object: the first that fits. */
 	if (object && object->seen == machine->event)
 		return true;
 	scope->kept = object ? object->kept : NULL;
@@ -367,7 +367,7 @@ static bool use_rule(struct machine *machine, const struct use *use,
 	return ok;
 }
 
-/* Of an event all rules have to know the objects that one was used for. */
+/* Only after all rules: each needs to know for which objects another one was used. */
 static void forget_left(struct machine *machine)
 {
 	while (machine->left) {
@@ -477,7 +477,7 @@ bool machine_run(const struct definition *definitions, size_t num,
 	const struct event_listener listener = { take_event, take_lost, &machine };
 	int64_t until_ns;
 
-	/* All of it goes with the process. */
+	/* Not freed: the process ends. */
 	if (!machine.out || !machine.counts || !machine.cpus ||
 	    !group_events(group, base, &listener, state, &until_ns))
 		return false;

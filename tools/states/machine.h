@@ -7,8 +7,10 @@
 #include "events/groups.h"
 #include "spans.h"
 
-/* All spans of a host into a file. False: the events cannot be read to the end, or there
- * is not enough memory. */
+/*
+ * Write all spans of a host to a file. False: the events cannot be read to the end, or
+ * there is not enough memory.
+ */
 bool machine_run(const struct definition *definitions, size_t num,
 		 const struct timebase *base, const struct group *group,
 		 struct group_state *state, FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers for what spans are shown on: a row for each object's name and lane. */
+/* Rows of a chart: a number for each host, definition, name and lane. */
 #ifndef NETSYNC_STATES_ROWS_H
 #define NETSYNC_STATES_ROWS_H
 
@@ -22,7 +22,7 @@ static inline struct row row_of(const struct span *span)
 	return (struct row){ span->host, span->definition, span->name, span->lane };
 }
 
-/* Its number, from 1 on. False: there is not enough memory. */
+/* The number of a row, from 1 on. False: there is not enough memory. */
 bool rows_find(struct rows *rows, const struct row *row, uint32_t *number,
 	       bool *is_new);
 void rows_release(struct rows *rows);

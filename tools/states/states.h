@@ -18,7 +18,7 @@
 #include "totals.h"
 #include "value.h"
 
-/* A rule that was never used on a host. */
+/* A rule that was used for no event of a host, as all lacked a field. */
 struct states_missing {
 	uint32_t host;
 	struct span_missing missing;
@@ -35,14 +35,14 @@ struct states {
 	struct span_losses *losses;	/* by host */
 	struct states_missing *missing;
 	size_t num_missing;
-	const struct timeline_format *timeline;	/* what viewers read */
-	unsigned int limit;	/* of rows by object in the table; 0: all */
+	const struct timeline_format *timeline;	/* for --perfetto */
+	unsigned int limit;	/* rows by object in the table; 0: all */
 	bool failed;		/* there was not enough memory */
 };
 
 /*
- * Read all spans; @tell, unless it is NULL, is told of each, and what there is to say of
- * all is in @states then. False: that cannot be, which was said, or @tell said so.
+ * Read all spans: fills totals, counts and losses, and calls @tell, unless it is NULL,
+ * for each span. False: reading failed, which was said, or @tell returned false.
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 

@@ -7,12 +7,12 @@
 
 struct total {
 	uint32_t host, definition;
-	uint32_t name, state;	/* texts of the host; of all objects: NO_TEXT */
-	uint64_t objects;	/* of that name; of all objects: names */
-	uint64_t times;
+	uint32_t name, state;	/* numbers of the host's texts; name NO_TEXT: all names */
+	uint64_t objects;	/* of that name; of all names: how many names */
+	uint64_t times;		/* spans */
 	uint64_t total_ns;
 	int64_t shortest_ns, longest_ns;
-	uint64_t open, doubtful;	/* of the times */
+	uint64_t open, doubtful;	/* how many of the spans */
 };
 
 struct totals {
@@ -25,9 +25,9 @@ struct totals {
 
 /* False: there is not enough memory. */
 bool totals_add(struct totals *totals, const struct span *span);
-/* Those of all objects of a definition on a host, by state. */
+/* Add up over names: a total for each host, definition and state. */
 bool totals_sum(struct totals *sums, const struct totals *totals);
-/* By definition, host, and how long. No more can be added then. */
+/* Sort by definition, host and total time. Nothing can be added after this. */
 void totals_sort(struct totals *totals);
 void totals_release(struct totals *totals);
 

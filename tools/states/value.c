@@ -9,7 +9,7 @@
 
 #include "value.h"
 
-/* ---- looking them up ---------------------------------------------------- */
+/* ---- looking fields up ---------------------------------------------------- */
 
 static void set_number(struct value *value, int64_t number, bool is_unsigned)
 {
@@ -144,7 +144,7 @@ static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
 	}
 }
 
-/* As a text if it is one, with zeros behind it or not; else in hexadecimal digits. */
+/* Append bytes: as text if all up to trailing zeros are printable, else in hexadecimal. */
 static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 {
 	size_t length = num;
@@ -197,7 +197,7 @@ static void put_number(struct builder *to, const struct value *value,
 	put(to, text, strlen(text));
 }
 
-/* What a definition calls a number of a field; NULL: nothing. */
+/* The definition's label for the value of a field; NULL: there is none. */
 static const char *label_of(const struct definition *definition,
 			    const struct field *field, const struct value *value)
 {
@@ -307,7 +307,7 @@ bool condition_holds(const struct condition *condition, const struct scope *scop
 	return false;
 }
 
-/* ---- remembering -------------------------------------------------------- */
+/* ---- keeping values -------------------------------------------------------- */
 
 bool kept_set(struct kept *kept, const struct value *value)
 {

@@ -33,7 +33,7 @@ bool words_mistake(const struct words *words, const struct word *word, size_t at
 	return false;
 }
 
-/* Behind blanks, and a comment; it stands at a word, or at the end of a line. */
+/* Go to the next word, or to the end of the line. */
 static void skip_blanks(struct words *words)
 {
 	while (is_blank(*words->at))
@@ -86,7 +86,7 @@ static bool take_word(struct words *words)
 	return true;
 }
 
-/* The words of a line; what ends them is cut when all are there. */
+/* Take the words of a line. They are cut apart later, by cut_words(). */
 static bool take_line(struct words *words)
 {
 	for (;;) {
@@ -98,7 +98,7 @@ static bool take_line(struct words *words)
 	}
 }
 
-/* Words end where blanks are, which nobody looks at any more. */
+/* Put a 0 behind each word of the statement, in place of the blank there. */
 static void cut_words(struct words *words)
 {
 	for (size_t i = 0; i < words->num; i++)
@@ -118,7 +118,7 @@ bool words_next_statement(struct words *words)
 		if (!words->num)
 			next_line(words);
 	}
-	/* Lines that begin with a blank, empty ones, and those with a comment. */
+	/* The statement goes on in lines that begin with a blank; others may be between. */
 	while (*words->at == '\n' &&
 	       (is_blank(words->at[1]) || words->at[1] == '\n' ||
 		words->at[1] == '#')) {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct word {
-	char *text;		/* in the file's text, which is cut there */
+	char *text;		/* in the file's text, with a 0 behind it */
 	unsigned int line;
 	unsigned int column;	/* of its first character, from 1 on */
 	bool is_quoted;
@@ -15,25 +15,25 @@ struct word {
 
 struct words {
 	const char *path;
-	char *at;		/* what follows */
+	char *at;		/* the text that is not read yet */
 	const char *line_begin;
 	unsigned int line;
 
-	/* The statement: lines that begin with a blank belong to the one before. */
+	/* The statement; a line that begins with a blank belongs to the one before it. */
 	struct word *list;
 	size_t num;
-	size_t next;		/* of these */
+	size_t next;		/* index of the word that is taken next */
 };
 
-/* Go to the next statement, if there is one. False: a word is wrong, which was said. */
+/* Go to the next statement, if there is one. False: a word is wrong; that was said. */
 bool words_next_statement(struct words *words);
-/* The next word of it; NULL: there is none. */
+/* Take the next word of the statement; NULL: there is none. */
 struct word *words_next(struct words *words);
-/* The same, not gone beyond; NULL: there is none. */
+/* The next word, without taking it; NULL: there is none. */
 struct word *words_peek(const struct words *words);
 /*
- * Say what is wrong with a word, from its @at-th character on; NULL: with the end of
- * the statement. Return: false.
+ * Print a message about the word, at its character @at; about the end of the statement
+ * if @word is NULL. Return: false.
  */
 bool words_mistake(const struct words *words, const struct word *word, size_t at,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -8,6 +8,9 @@
  * it sees that its stream has no event class that it could use, so that nothing
  * more of the stream is read; it also ends, with a warning, where the stream turns
  * out to be damaged, and does not take the other streams with it.
+ *
+ * A stream as LTTng writes it is walked by direct/ instead, and its sink asks
+ * libbabeltrace2 for messages only from where a walk meets what it does not know.
  */
 #include <errno.h>
 #include <stdio.h>

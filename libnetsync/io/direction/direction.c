@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Addresses of a host, and a captured packet -> which way that went. */
+/* Addresses of a host, and a captured packet -> the packet's direction. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 #include "io/packet/address.h"
 #include "util/array.h"
 
-/* No machine has more; a damaged file shall not make that slow. Chosen. */
+/*
+ * Addresses of a host at most, so that a damaged file cannot make searches slow. Chosen.
+ */
 #define MAX_ADDRESSES 1024
 
 static size_t size_of(const struct address *address)
@@ -111,7 +113,7 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 	return text;
 }
 
-/* ---- what they tell ------------------------------------------------------ */
+/* ---- directions --------------------------------------------------------- */
 
 static bool is_for_many(const uint8_t address[16])
 {

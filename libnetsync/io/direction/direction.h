@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Did a host send a captured packet, or receive it? Some captures say that of
- * each packet. Of others it is known by the addresses of the host:
+ * Did a host send a captured packet, or receive it? Some captures have the direction of
+ * each packet; for others it follows from addresses of the host:
  *
- *	direction.c	addresses that are given, and what they tell
- *	infer.c		addresses by what the captures of several hosts show
- *	infer-known.c	addresses by what traces show that know the directions
+ *	direction.c	known addresses -> directions
+ *	infer.c		addresses, inferred from captures of several hosts
+ *	infer-known.c	addresses, inferred from traces that have directions
  */
 #ifndef NETSYNC_IO_DIRECTION_H
 #define NETSYNC_IO_DIRECTION_H
@@ -18,14 +18,14 @@
 #include "io/packet/frame.h"
 
 struct address {
-	bool is_mac;		/* the first MAC_SIZE bytes; else all 16 */
+	bool is_mac;		/* MAC_SIZE bytes are used; else all 16 */
 	uint8_t bytes[16];	/* as in struct netsync_packet */
 };
 
-/* Those of one machine. */
+/* The known addresses of a host. */
 struct own {
 	char *host_name;
-	bool given;		/* by the caller */
+	bool given;		/* by the user */
 	struct address *address;
 	size_t num;
 	size_t room;
@@ -38,41 +38,44 @@ struct owns {
 };
 
 enum direction {
-	DIRECTION_UNKNOWN,	/* no address of the host tells */
-	DIRECTION_LOCAL,	/* it never leaves the host */
+	DIRECTION_UNKNOWN,	/* no known address is in it */
+	DIRECTION_LOCAL,	/* the packet never leaves the host */
 	DIRECTION_IN,
 	DIRECTION_OUT,
 };
 
-/* The addresses of a host; NULL: none is known, or there is no memory. */
+/*
+ * The addresses of a host; own_find(): NULL if none is known; own_add(): NULL without
+ * memory.
+ */
 struct own *own_find(const struct owns *owns, const char *host_name);
 struct own *own_add(struct owns *owns, const char *host_name);
-/* One more, if it is none that is there already: 0 or -ENOMEM. */
+/* Add an address, unless it is there already: 0 or -ENOMEM. */
 int own_add_address(struct own *own, const struct address *address);
-/* "10.0.0.1", "fe80::1" or "02:00:00:00:00:01" */
+/* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
 #define ADDRESS_TEXT 48
 char *address_format(char text[ADDRESS_TEXT], const struct address *address);
 void owns_release(struct owns *owns);
 
-/* @own may be NULL. */
+/* The direction of a packet; @own may be NULL. */
 enum direction direction_of(const struct own *own, const struct frame_link *link,
 			    const struct netsync_packet *pkt);
 
 /* ---- inferring --------------------------------------------------------- */
 
-/* A packet that a capture saw, one of those that are looked at closely. */
+/* A sample: a packet in one capture. */
 struct sighted {
-	uint64_t key;		/* of the packet, the same in all captures */
+	uint64_t key;		/* of the packet; equal in all captures */
 	int64_t time_ns;
 	uint8_t addr[2][16];	/* the lower one first */
-	bool back;		/* from the second to the first */
-	enum direction dir;	/* as the trace says */
+	bool back;		/* sent from the second address to the first */
+	enum direction dir;	/* by the trace itself */
 };
 
 /*
- * Samples of a capture. Their number over all captures is bounded; they are
- * chosen by their keys, so that all captures have samples of the same packets.
+ * The samples of a capture. Their total number is bounded; samples are chosen by key, so
+ * that all captures have samples of the same packets.
  */
 struct samples {
 	struct sighted *of;
@@ -80,57 +83,57 @@ struct samples {
 	size_t room;
 };
 
-/* How the samples of all captures are chosen. */
+/* Sampling in all captures together. */
 struct sampling {
 	struct samples **all;
 	size_t num_all;
-	uint64_t mask;		/* keys of which no bit of this is set */
+	uint64_t mask;		/* samples are keys with none of these bits */
 	size_t num;
 };
 
-/* 0 or -ENOMEM. */
+/* Add a sample, if its key is chosen. 0 or -ENOMEM. */
 int sampling_add(struct sampling *sampling, struct samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
 		 enum direction dir);
 void samples_sort(struct samples *samples);
 
-/* A machine, or rather a clock of it, and what was seen with it. */
+/* A host, or rather one of its clocks, with samples of all its traces. */
 struct watcher {
 	const char *name;
-	struct samples samples;	/* of all its captures together; sorted here */
-	struct samples inside;	/* by packet_key_inside(): of captures that do */
-	struct samples directed;	/* not know directions, and of other traces */
-	bool wanted;		/* its addresses are not known */
-	bool told;		/* they are, by a trace that knows directions */
-	bool met;		/* another one saw some of the same packets */
-	bool doubtful;		/* inferred ones contradict each other */
-	struct own own;		/* inferred: addresses of its own, */
-	struct own other;	/* and of the hosts that it talked to */
+	struct samples samples;	/* of its captures; sorted here */
+	struct samples inside;	/* by packet_key_inside(): no direction */
+	struct samples directed;	/* the same: with known direction */
+	bool wanted;		/* addresses are unknown */
+	bool told;		/* inferred by known directions */
+	bool met;		/* another host has samples of the same packets */
+	bool doubtful;		/* inferred addresses contradict each other */
+	struct own own;		/* inferred: the host's addresses */
+	struct own other;	/* inferred: addresses of its peers */
 };
 
 /*
- * Of every packet from x to y and every packet back, seen by two captures: the
- * one at the host x sees more time from the first to the second than the one
- * at y, or less from a packet back to one forth, by the sum of both packets'
- * delays. Whatever the clocks show, that tells whose x is. 0 or -ENOMEM.
+ * Infer addresses from packets between x and y that two captures have. Between a packet
+ * from x to y and one back, each capture sees some time pass. The one at x sees more of
+ * it than the one at y if the packet to y comes first, else less, by the sum of both
+ * delays, whatever the clocks show. That tells which host has x. 0 or -ENOMEM.
  */
 int infer_addresses(struct watcher *watchers, size_t num);
 
 /*
- * A packet that one host sent, and that another one saw, came to that one; and one
- * that the first received was sent by it. So of those that do not know directions,
- * but saw packets of a trace that does, the addresses are known: as they see them,
- * whatever a router between them makes of addresses. 0 or -ENOMEM.
+ * Infer addresses from packets whose direction another trace knows: a packet that one
+ * host sent, and that another host saw, was received by the latter, and vice versa. That
+ * gives the addresses of hosts whose captures have no directions, as these hosts see
+ * them, whatever a router in between makes of addresses. 0 or -ENOMEM.
  */
 int infer_from_known(struct watcher *watchers, size_t num);
 
 /*
- * The hardware address that all frames of an interface have in common is its
- * own, if they have no other one in common.
+ * The hardware address of an interface: the one that all its frames have in common, if
+ * there is only one.
  */
 struct common_mac {
-	bool any;		/* a frame was seen */
-	unsigned int num;	/* so many candidates are left */
+	bool any;		/* a frame was added */
+	unsigned int num;	/* candidates that are left */
 	uint8_t mac[2][MAC_SIZE];
 };
 

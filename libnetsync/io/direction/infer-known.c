@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whose the addresses in a capture are that does not know directions, by traces that
- * do: events of the kernel, and captures of which each packet says it.
+ * Samples of traces that know directions (events of the kernel, marked captures), and of
+ * captures that do not -> addresses of the latter's hosts.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "io/direction/direction.h"
 
-/* Votes for each against: so few may be of other packets by chance. Chosen. */
+/*
+ * Votes for an address, for each vote against it: by chance, few packets are mistaken for
+ * others. Chosen.
+ */
 #define MAJORITY 10
 
 static bool is_same(const struct sighted *a, const struct sighted *b)
@@ -17,7 +20,7 @@ static bool is_same(const struct sighted *a, const struct sighted *b)
 	       !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
-/* What was seen at several places of one host is one, if all agree on it. */
+/* Samples of one packet at several places of a host become one, if they agree. */
 static void keep_agreeing(struct samples *samples)
 {
 	size_t kept = 0;
@@ -35,13 +38,16 @@ static void keep_agreeing(struct samples *samples)
 	samples->num = kept;
 }
 
-/* How often an address was seen to be one of the host's own, and not. */
+/* Votes for an address to be the host's own, [0], and against it, [1]. */
 struct tally {
 	struct address address;
 	size_t votes[2];
 };
 
-/* Those of one host and its peers: more are of no use, and a search takes time. Chosen. */
+/*
+ * Addresses of a host and its peers at most; more are of no use, and searches take time.
+ * Chosen.
+ */
 #define MAX_TALLIES 256
 
 struct tallies {
@@ -66,7 +72,7 @@ static void count(struct tallies *tallies, const uint8_t bytes[16], bool own)
 	tally[i].votes[!own]++;
 }
 
-/* @a saw packets, of which @b says which it sent. */
+/* Vote on addresses in @a's samples by packets of which @b knows the direction. */
 static void compare(struct tallies *tallies, const struct watcher *a,
 		    const struct watcher *b)
 {
@@ -75,7 +81,7 @@ static void compare(struct tallies *tallies, const struct watcher *a,
 
 	for (size_t i = 0, j = 0; i < saw->num && j < knew->num;) {
 		const struct sighted *p = &saw->of[i], *q = &knew->of[j];
-		/* The one who sent it is the first, or with back the second. */
+		/* The sender's address is the first one, or with back the second. */
 		bool sent = (q->dir == DIRECTION_OUT) == same_host;
 
 		if (p->key == q->key) {
@@ -87,7 +93,10 @@ static void compare(struct tallies *tallies, const struct watcher *a,
 	}
 }
 
-/* A router has both sides' addresses for its own, and then for none. */
+/*
+ * Take a host's own addresses. On a router, addresses of both sides get votes for and
+ * against, and none is taken.
+ */
 static int take_own(struct watcher *watcher, const struct tallies *tallies)
 {
 	int ret = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Samples of what captures of several hosts saw -> the addresses of each: a packet
- * arrives after it was sent, whatever the clocks show.
+ * Samples of captures of several hosts -> addresses of the hosts, as a packet arrives
+ * after it was sent, whatever the clocks show.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,16 +10,19 @@
 #include "io/direction/direction.h"
 #include "util/array.h"
 
-/* Over all captures: some 16 MB of struct sighted. Chosen. */
+/* Samples over all captures: some 16 MB of struct sighted. Chosen. */
 #define MAX_SAMPLES ((size_t)1 << 18)
 
 /*
- * Clocks do not differ by more than that in rate (ns per ns), so that a difference of
- * times beyond it is one of delays. Chosen: twice what Linux' NTP discipline allows.
+ * The largest difference in rate of two clocks, ns per ns: a larger difference of times
+ * is one of delays. Chosen: twice what Linux' NTP discipline allows.
  */
 #define MAX_SKEW 1e-3
 
-/* Votes for each against. Clocks that are set in between make a few wrong. Chosen. */
+/*
+ * Votes for an address, for each vote against it: clocks that are set make a few wrong.
+ * Chosen.
+ */
 #define MAJORITY 10
 
 /* ---- samples ----------------------------------------------------------- */
@@ -76,7 +79,7 @@ void samples_sort(struct samples *samples)
 		qsort(samples->of, samples->num, sizeof(*samples->of), by_key);
 }
 
-/* What was seen twice is of several packets, or of several interfaces. */
+/* Drop keys that occur twice: they are of several packets, or several interfaces. */
 static void keep_single_ones(struct samples *samples)
 {
 	size_t kept = 0;
@@ -92,9 +95,9 @@ static void keep_single_ones(struct samples *samples)
 	samples->num = kept;
 }
 
-/* ---- two watchers -------------------------------------------------------- */
+/* ---- two hosts ---------------------------------------------------------- */
 
-/* A packet that both saw. */
+/* A packet of which both hosts have a sample. */
 struct shared {
 	const struct sighted *of;
 	int64_t times[2];
@@ -110,7 +113,7 @@ static int by_pair_and_time(const void *a, const void *b)
 	return p->times[0] < q->times[0] ? -1 : p->times[0] > q->times[0];
 }
 
-/* How many; -ENOMEM. */
+/* Find packets that both have. Return: their number, or -ENOMEM. */
 static ssize_t find_shared(const struct samples *a, const struct samples *b,
 			   struct shared **shared)
 {
@@ -134,18 +137,18 @@ static ssize_t find_shared(const struct samples *a, const struct samples *b,
 }
 
 /*
- * +1: the lower address is that of the first watcher; -1: of the second; 0: two
- * packets one after the other do not tell.
+ * Two successive packets: +1: the lower address is the first host's; -1: the second's; 0:
+ * they do not tell.
  */
 static int vote(const struct shared *p, const struct shared *q)
 {
 	const double gap = (double)(q->times[0] - p->times[0]);
-	/* How much later than the first watcher the second saw them. */
+	/* How much longer the time between both packets is for the second host. */
 	double later = (double)(q->times[1] - p->times[1]) - gap;
 
 	if (p->of->back == q->of->back)
 		return 0;
-	/* Of the one forth less that of the one back. */
+	/* Take the sign as if the first packet went to the lower address. */
 	if (p->of->back == false)
 		later = -later;
 	if (later > gap * MAX_SKEW)
@@ -212,7 +215,7 @@ static int compare(struct watcher *a, struct watcher *b)
 	return ret;
 }
 
-/* One that forwards has the addresses of both sides for its own. */
+/* A host that forwards seems to have the addresses of both sides. */
 static void doubt(struct watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->own.num; i++)

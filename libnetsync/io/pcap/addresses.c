@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* In which direction the packets of captures went. */
+/*
+ * Samples of all traces' packets -> addresses of captured hosts, by which the directions
+ * of packets are known.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +10,10 @@
 #include "io/packet/key.h"
 #include "io/pcap/pcap.h"
 
-/* How the samples are chosen of which all are of one kind. */
+/* How samples of each kind of key are chosen. */
 struct samplings {
 	struct sampling whole;
-	struct sampling inside;	/* by packet_key_inside(); those directed, too */
+	struct sampling inside;	/* by packet_key_inside(); directed ones, too */
 };
 
 static enum direction marked(const struct frame_link *link)
@@ -44,7 +47,7 @@ static int take_packet(struct trace *trace, struct samplings *samplings,
 	return ret ? io_no_memory(trace->io) : 0;
 }
 
-/* The samples of a file, and the hardware address that its frames have in common. */
+/* Take a file's samples, and the hardware addresses that its frames have in common. */
 static int take_samples(struct trace *trace, struct samplings *samplings)
 {
 	struct pcap *pcap = trace->state;
@@ -63,11 +66,11 @@ static int take_samples(struct trace *trace, struct samplings *samplings)
 	return ret;
 }
 
-/* ---- traces that know directions ----------------------------------------- */
+/* ---- traces with known directions --------------------------------------- */
 
 struct observed {
 	struct sampling *sampling;
-	struct samples *samples;	/* of a trace; or one for each host */
+	struct samples *samples;	/* of a trace; or an array by host */
 };
 
 static int observe(struct netsync_io *io, const struct netsync_packet *pkt)
@@ -79,7 +82,7 @@ static int observe(struct netsync_io *io, const struct netsync_packet *pkt)
 	       io_no_memory(io) : 0;
 }
 
-/* Texts say of each packet which way it went. @samples: one for each host. */
+/* Take samples of text input, which has directions. @samples: an array by host. */
 static int take_texts(struct netsync_io *io, struct sampling *sampling,
 		      struct samples *samples)
 {
@@ -110,9 +113,8 @@ static int observe_by(struct netsync_io *io, const struct trace *trace,
 }
 
 /*
- * Read a trace of another kind once more than it is read anyway, by a reader of its
- * own. What there is to say of it is said when it is read; so it does not matter
- * if that fails now.
+ * Take samples of a trace of another format, by reading it once more with a netsync_io of
+ * its own. Errors do not matter here: they are reported when it is read.
  */
 static int take_directed(struct trace *trace, struct sampling *sampling,
 			 struct samples *samples)
@@ -127,7 +129,7 @@ static int take_directed(struct trace *trace, struct sampling *sampling,
 	return ret == -ENOMEM ? io_no_memory(trace->io) : 0;
 }
 
-/* ---- what is found ------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------ */
 
 static int keep_addresses(struct netsync_io *io, const char *host_name,
 			  const struct own *from)
@@ -158,7 +160,10 @@ static void say_inferred(struct netsync_io *io, const struct watcher *watcher,
 	free(list);
 }
 
-/* One of a host's own; the others may be those of routers. */
+/*
+ * Use the hardware address that all frames of an interface have in common, if there is
+ * only one: of several, some may be those of routers.
+ */
 static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 {
 	struct own own = { .num = 0 };
@@ -204,7 +209,9 @@ static int use_inferred(struct netsync_io *io, const struct watcher *watcher)
 	return ret;
 }
 
-/* Not all packets of it say so themselves, and nobody else does. */
+/*
+ * Does a capture have packets without a direction, and no address of its host is known?
+ */
 static bool is_wanted(const struct netsync_io *io, const struct trace *trace)
 {
 	const struct pcap *pcap = trace->state;
@@ -223,7 +230,7 @@ static struct watcher *find_watcher(struct watcher *watchers, size_t *num,
 	return &watchers[(*num)++];
 }
 
-/* Put all samples of a machine together. */
+/* Append samples to those of another trace of the host. */
 static bool move_samples(struct samples *to, struct samples *from)
 {
 	struct sighted *all = realloc(to->of, (to->num + from->num + 1) *
@@ -240,15 +247,18 @@ static bool move_samples(struct samples *to, struct samples *from)
 	return true;
 }
 
-/* Of all traces at once, so that all have samples of the same packets. */
+/*
+ * Register samples; those of all traces are thinned out together, so that all have
+ * samples of the same packets.
+ */
 static void add_samples(struct sampling *sampling, struct samples *samples)
 {
 	sampling->all[sampling->num_all++] = samples;
 }
 
 /*
- * @others: one for each trace, those of traces that are no captures; behind them one
- * for each host in texts.
+ * @others: samples of traces that are no captures, by trace; behind them samples of text
+ * input, by host.
  */
 static int take_from_all(struct netsync_io *io, struct samplings *samplings,
 			 struct samples *others)
@@ -307,8 +317,8 @@ static int give_samples(struct netsync_io *io, struct samples *others,
 }
 
 /*
- * Whose packets nobody else saw, it does not matter where these went: an idle
- * machine is no reason to stop. Of traces of other kinds that is not known.
+ * Directions of a host whose packets no other trace has do not matter: an idle machine is
+ * no reason to fail. Whether others have them is known between captures only.
  */
 static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t num)
 {
@@ -325,9 +335,9 @@ static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t n
 
 static int infer(struct netsync_io *io)
 {
-	/* Some of the hosts may be in texts. */
+	/* Further hosts may be in text input. */
 	const size_t num_others = io->num_traces + netsync_num_hosts(io->ns);
-	/* Of each capture there are three kinds. */
+	/* A capture has three kinds of samples: one in whole, two in inside. */
 	struct samples **all = calloc(2 * io->num_traces + num_others, sizeof(*all));
 	struct samples *others = calloc(num_others, sizeof(*others));
 	struct watcher *watchers = calloc(num_others, sizeof(*watchers));
@@ -363,7 +373,7 @@ static int infer(struct netsync_io *io)
 	return ret;
 }
 
-/* An address that was given for nobody is a name with a mistake. */
+/* An address that was given for a host without captures has a mistyped name. */
 static int check_given(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->owns->num; i++) {

@@ -13,21 +13,21 @@
 #define PCAP_HEADER 24
 #define PCAP_RECORD 16
 
-#define NG_SECTION UINT32_C(0x0a0d0d0a)	/* the same in any byte order */
+#define NG_SECTION UINT32_C(0x0a0d0d0a)	/* a palindrome: the same in any byte order */
 #define NG_ORDER UINT32_C(0x1a2b3c4d)
 enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE_PACKET = 3,
        NG_STATISTICS = 5, NG_PACKET = 6 };
-/* Type and length are before the body of a block, the length again after it. */
+/* Type and length come before the body of a block, the length again behind it. */
 #define NG_HEAD 8
 #define NG_TAIL 4
 
-/* Larger than any packet that libpcap takes, and most blocks. */
+/* Bytes of the window: more than any packet that libpcap takes, and most blocks. */
 #define WINDOW ((size_t)512 << 10)
 
-/* No packet is; a length that is, is none. */
+/* The longest record, bytes: no packet is longer. Chosen. */
 #define MAX_RECORD ((uint64_t)1 << 20)
 
-/* More than a machine has; a damaged file shall not fill the memory. */
+/* Interfaces at most, so that a damaged file cannot fill memory. Chosen. */
 #define MAX_INTERFACES 65536
 
 /* ---- bytes ------------------------------------------------------------- */
@@ -70,8 +70,8 @@ uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes)
 }
 
 /*
- * Have the @num bytes from capture->next on in the window, or as many as there
- * are. Return how many that are, or -errno.
+ * Load @num bytes from capture->next on into the window, or as many as the file has.
+ * Return: the number of bytes, or -errno.
  */
 static ssize_t load(struct capture *capture, size_t num)
 {
@@ -177,7 +177,7 @@ static int begin_pcap(struct capture *capture, struct capture_block *block)
 
 	if (!interface)
 		return -ENOMEM;
-	/* The rest of the word is about frame check sequences. */
+	/* The upper half of the word is about frame check sequences. */
 	interface->link = (uint16_t)capture_u32(capture, block->bytes + 20);
 	if (magic == CAPTURE_PCAP_NS)
 		interface->resolution = RESOLUTION_NS;
@@ -270,7 +270,7 @@ static int find_interface(struct capture *capture, struct capture_block *block)
 	return 1;
 }
 
-/* Where the data are, and so many bytes of them; options are behind that. */
+/* Set the data of a block, and the place of its options behind them. */
 static int set_data(struct capture *capture, struct capture_block *block,
 		    size_t at, uint32_t captured)
 {
@@ -326,7 +326,7 @@ static int read_packet(struct capture *capture, struct capture_block *block,
 	return ret;
 }
 
-/* It has no time. */
+/* A simple packet block has no time. */
 static int read_simple(struct capture *capture, struct capture_block *block)
 {
 	if (block->size < 12 + NG_TAIL)
@@ -370,7 +370,7 @@ static int read_block(struct capture *capture, struct capture_block *block)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* How a file, or a section, begins says its byte order. */
+/* Find the byte order by the first bytes of a file or section. */
 static int find_order(struct capture *capture, const uint8_t *bytes)
 {
 	uint32_t magic = native_u32(bytes), order = native_u32(bytes + 8);
@@ -409,7 +409,7 @@ static int find_size(struct capture *capture, struct capture_block *block)
 	return 0;
 }
 
-/* Is all of it in the file? */
+/* Is the whole block in the file? */
 static int check_end(struct capture *capture, struct capture_block *block)
 {
 	uint8_t end[NG_TAIL];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of packets, pcap and pcapng, block by block as they lie.
+ * Files of packets, pcap and pcapng -> their blocks, as they lie in the file.
  *
- * libpcap reads these, too, but of a pcapng file neither several link types
- * nor the blocks of interfaces, nor the direction of a packet; and to write a
- * corrected copy the blocks have to be walked in any case.
+ * libpcap reads neither several link types of a pcapng file, nor blocks of interfaces,
+ * nor the direction of a packet; and corrected copies need the blocks in any case.
  *
- * What is in memory is a window of fixed size, however large file and blocks
- * are: of a block larger than that the rest is skipped.
+ * A window of fixed size is in memory, however large file and blocks are: the rest of a
+ * block that is larger is skipped.
  */
 #ifndef NETSYNC_IO_CAPTURE_H
 #define NETSYNC_IO_CAPTURE_H
@@ -16,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How pcap files begin, by their units of time. */
+/* First words of pcap files, by their unit of time. */
 #define CAPTURE_PCAP_US UINT32_C(0xa1b2c3d4)
 #define CAPTURE_PCAP_NS UINT32_C(0xa1b23c4d)
 
@@ -37,30 +36,30 @@ enum capture_dir {
 struct capture_interface {
 	uint16_t link;		/* LINKTYPE_... */
 	uint8_t resolution;	/* as if_tsresol: 9 is 10^-9 s, 0x80 + 30 2^-30 s */
-	int64_t offset_s;	/* to be added to all its times */
+	int64_t offset_s;	/* added to all times */
 };
 
 struct capture_block {
 	enum capture_kind kind;
 	uint64_t at;		/* in the file */
-	uint64_t size;		/* in the file, with all that belongs to it */
-	const uint8_t *bytes;	/* valid until the next one is read; */
-	size_t loaded;		/* so many of them */
-	size_t options;		/* where these begin in it; 0: it has none */
+	uint64_t size;		/* in the file, with head and tail */
+	const uint8_t *bytes;	/* valid until the next block is read */
+	size_t loaded;		/* how many are in memory */
+	size_t options;		/* their offset in the block; 0: none */
 	const struct capture_interface *interface;
 	uint32_t interface_id;
 
-	/* Of packets. */
+	/* Packets. */
 	bool has_time;
-	size_t time_at;		/* where ticks are in it */
-	uint64_t ticks;		/* of the interface's resolution */
+	size_t time_at;		/* offset of ticks in the block */
+	uint64_t ticks;		/* in units of the interface's resolution */
 	const uint8_t *data;
-	size_t captured;	/* bytes of data, as loaded */
-	uint32_t original;	/* as many as the packet had */
+	size_t captured;	/* bytes of data in memory */
+	uint32_t original;	/* bytes of the packet on the link */
 	enum capture_dir dir;
 };
 
-/* Options of pcapng, as they lie in a block. */
+/* An option of pcapng in a block. */
 struct capture_option {
 	uint16_t code;
 	uint16_t len;
@@ -84,7 +83,7 @@ enum {
 struct capture {
 	int fd;
 	bool ng;		/* pcapng */
-	bool swapped;		/* not this machine's byte order */
+	bool swapped;		/* the other byte order than this machine's */
 	uint8_t *window;
 	uint64_t window_at;	/* in the file */
 	size_t window_len;
@@ -95,33 +94,33 @@ struct capture {
 	const char *damage;	/* why capture_next() failed; a clause */
 };
 
-/* Does a file begin like one of these? */
+/* Does a file of these first bytes have one of the formats? */
 bool capture_claims(const uint8_t *head, size_t len);
 
-/* To be closed in every case. 0, or -errno. */
+/* Open a file, to be closed in every case. 0, or -errno. */
 int capture_open(struct capture *capture, const char *path);
 void capture_close(struct capture *capture);
 
 /*
- * 1: there is a block; 0: the file ends; -EILSEQ: what follows is none, and
- * capture->damage says why; -ENOMEM, or what the system says.
+ * Read a block. 1; 0: the file ends; -EILSEQ: the rest is damaged, and capture->damage
+ * says how; -ENOMEM, or another errno of the system.
  */
 int capture_next(struct capture *capture, struct capture_block *block);
 
-/* At first *at is block->options. False: there is no further one. */
+/* Read an option; *at is block->options at first. False: there is none left. */
 bool capture_next_option(const struct capture *capture,
 			 const struct capture_block *block, size_t *at,
 			 struct capture_option *option);
 
-/* In the byte order of the file. */
+/* A number in the byte order of the file. */
 uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes);
-/* Times of pcapng are two words, the higher one first in any order. */
+/* A time of pcapng: two words, the higher one first in either byte order. */
 uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes);
 
-/* Rounded down. False: it does not fit into 64 bits. */
+/* The time of ticks, rounded down. False: it does not fit into 64 bits. */
 bool capture_time(const struct capture_interface *interface, uint64_t ticks,
 		  int64_t *time_ns);
-/* How long a tick is, rounded up. */
+/* The duration of a tick, ns, rounded up. */
 int64_t capture_tick_ns(const struct capture_interface *interface);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copies of captures with other times. Blocks are copied as they are, but for
- * the times in them; where the unit of these is coarser than a nanosecond it
- * becomes that, in the header of a pcap file and in the blocks of interfaces.
+ * A copy of a capture with corrected times. Blocks are copied with new times; units of
+ * time that are coarser than 1 ns become 1 ns, in the header of a pcap file and in the
+ * blocks of interfaces.
  */
 #include <byteswap.h>
 #include <errno.h>
@@ -25,10 +25,10 @@ struct copy {
 	void *data;
 	struct capture capture;
 	FILE *out;
-	/* Of a section that says how long it is. */
+	/* The section, if it has its length. */
 	uint64_t section_at;	/* in the copy; 0: there is none */
 	uint64_t section_len;
-	uint64_t grown;		/* by so much since then */
+	uint64_t grown;		/* bytes inserted in this section */
 	uint64_t written;
 };
 
@@ -47,7 +47,7 @@ static int put(struct copy *copy, const void *bytes, size_t len)
 	return failed_to_write(copy);
 }
 
-/* The block from @at on, also what of it was not loaded. */
+/* Write the block from @at on, including what is not in memory. */
 static int put_rest(struct copy *copy, const struct capture_block *block,
 		    size_t at)
 {
@@ -84,14 +84,14 @@ static void set_u32(const struct copy *copy, uint8_t *to, uint32_t value)
 
 /* ---- times --------------------------------------------------------------- */
 
-/* Would a nanosecond be lost? Decimal units only are kept. */
+/* Would correcting lose ns? Binary units are replaced, too. */
 static bool is_coarse(const struct capture_interface *interface)
 {
 	return interface->resolution & 0x80 ||
 	       interface->resolution < RESOLUTION_NS;
 }
 
-/* The time as it is, less what is finer than a nanosecond. */
+/* Correct a time, rounded down to ns. */
 static int correct(struct copy *copy, const struct capture_interface *interface,
 		   uint64_t ticks, int64_t *time_ns)
 {
@@ -184,7 +184,7 @@ static int copy_packet(struct copy *copy, const struct capture_block *block)
 	return ret ? ret : put_rest(copy, block, at + sizeof(stamp));
 }
 
-/* When they were made, and from when to when they are. */
+/* Copy interface statistics; their times are those of the block and of two options. */
 static int copy_statistics(struct copy *copy, struct capture_block *block)
 {
 	uint8_t *bytes = malloc(block->loaded);
@@ -216,11 +216,11 @@ static int copy_statistics(struct copy *copy, struct capture_block *block)
 	return ret;
 }
 
-/* An interface is described by so many bytes, then by options. */
+/* Bytes of an interface block before its options, and behind them. */
 #define INTERFACE_HEAD 16
 #define TAIL 4
 
-/* With another unit of time; @room is for 12 bytes more than it has. */
+/* Make an interface block with the unit ns; it needs up to 12 bytes more. */
 static size_t raise(const struct copy *copy, const struct capture_block *block,
 		    uint8_t *room)
 {
@@ -240,7 +240,7 @@ static size_t raise(const struct copy *copy, const struct capture_block *block,
 		memcpy(room + len, block->bytes + from, at - from);
 		len += at - from;
 	}
-	/* No option is behind this one. */
+	/* The end of options. */
 	memset(room + len, 0, 4);
 	len += 4 + TAIL;
 	set_u32(copy, room + 4, (uint32_t)len);
@@ -272,9 +272,9 @@ static int copy_interface(struct copy *copy, const struct capture_block *block)
 
 /* ---- sections ------------------------------------------------------------ */
 
-#define SECTION_LENGTH 16	/* where that is in its header */
+#define SECTION_LENGTH 16	/* offset in the section's header */
 
-/* Its length was written before it was known by how much it grows. */
+/* Correct the length of a section, which was written before it grew. */
 static int end_section(struct copy *copy)
 {
 	uint64_t len = copy->section_len + copy->grown;
@@ -331,7 +331,9 @@ static int copy_blocks(struct copy *copy)
 	while ((ret = capture_next(&copy->capture, &block)) > 0) {
 		const bool next = copy->capture.swapped;
 
-		/* The length of the one before is in the byte order of that. */
+		/*
+		 * The length of the previous section has the byte order of that section.
+		 */
 		if (copy->capture.ng && block.kind == CAPTURE_HEADER && block.at) {
 			copy->capture.swapped = swapped;
 			ret = end_section(copy);

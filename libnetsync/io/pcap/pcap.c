@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Captures, of tcpdump, dumpcap, Wireshark and others: pcap and pcapng.
+ * The reader of captures by tcpdump, dumpcap, Wireshark and others: pcap and pcapng.
  *
- * A capture is read two or three times: to learn when it begins and ends, and
- * what is in it; if its packets do not say in which direction they went, to
- * infer that from all captures together; and to push the packets. It is open
- * only while the time that is being read is in it, since one of a long time may
- * have been cut into thousands of files.
+ * A capture is read two or three times: for its span and contents; if its packets do not
+ * have a direction, to infer that from all captures together; and to push packets. It is
+ * open only while the time that is being read is in it, as a long capture may be cut into
+ * thousands of files.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,12 +16,12 @@
 #include "io/packet/address.h"
 #include "io/pcap/pcap.h"
 
-/* Kernels stamp captured packets with this one. */
+/* The clock by which kernels stamp captured packets. */
 #define CLOCK_NAME "realtime"
 
 /*
- * How far packets may be out of order in a file (ns): those of several
- * interfaces or queues are written in bunches.
+ * How far packets of a file are out of order, ns: those of several interfaces or queues
+ * are written in bunches. Chosen.
  */
 #define DISORDER INT64_C(1000000000)
 
@@ -56,7 +55,7 @@ void pcap_close_capture(struct pcap *pcap)
 	pcap->is_open = false;
 }
 
-/* Take what is before the damage, here and whenever it is read again. */
+/* Use what is before the damage, now and in further readings. */
 static void end_at_damage(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
@@ -105,7 +104,7 @@ static void read_link(const struct pcap *pcap, const struct capture_block *block
 
 	seen->interface = block->interface_id;
 	seen->tick_ns = capture_tick_ns(block->interface);
-	/* One that no clock can show is too far away, which is counted. */
+	/* A time that does not fit counts as too far away. */
 	if (!capture_time(block->interface, block->ticks, &seen->time_ns))
 		seen->time_ns = INT64_MAX;
 	seen->result = frame_read_link(&frame, block->interface->link,
@@ -146,13 +145,13 @@ static size_t rotation_suffix(const char *name, size_t len)
 		from--;
 		digits += isdigit((unsigned char)name[from]) != 0;
 	}
-	/* Fewer may be the number of the machine. */
+	/* Fewer digits may be the number of a machine. */
 	return from && digits >= 8 ? from : len;
 }
 
 /*
- * A file's name without ".pcap", ".pcapng" or the like, the number that tcpdump
- * adds, and the date that tools add to each of many files.
+ * A host's name by its file's: without ".pcap", ".pcapng" or the like, the number that
+ * tcpdump appends, and the date that tools append to each of many files.
  */
 static char *name_of_file(const char *path)
 {
@@ -200,7 +199,7 @@ static int find_addresses(struct pcap *pcap, const struct capture_block *block)
 	return ret;
 }
 
-/* Of the packets, how many there are that may be used, and that are not. */
+/* Read the whole file: count usable packets and others, find span and addresses. */
 static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
 {
 	struct pcap *pcap = trace->state;
@@ -219,7 +218,9 @@ static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
 			continue;
 		++*usable;
 		read_link(pcap, &block, &seen);
-		/* What is behind damage may look like a packet, but seldom of IP. */
+		/*
+		 * Behind damage other bytes may look like a packet, but seldom like IP.
+		 */
 		if (seen.result != FRAME_PACKET)
 			continue;
 		if (seen.time_ns != INT64_MAX)
@@ -281,7 +282,7 @@ static int push(struct trace *trace, struct seen *seen)
 	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
 		return 0;
 	seen->pkt.dir = direction == DIRECTION_OUT ? NETSYNC_OUT : NETSYNC_IN;
-	/* Sent when the tick began, received when it ended: that is certain. */
+	/* A bound for certain: sent after the tick began, received before it ended. */
 	if (direction == DIRECTION_OUT ||
 	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1,
 				   &seen->pkt.time_ns))

@@ -1,38 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Captures: the reader (pcap.c), and in which direction their packets went
- * (addresses.c).
- */
+/* The reader of captures (pcap.c), and directions of their packets (addresses.c). */
 #ifndef NETSYNC_IO_PCAP_H
 #define NETSYNC_IO_PCAP_H
 
 #include "io/direction/direction.h"
 #include "io/pcap/capture.h"
 
-/* Interfaces that are told apart. */
+/* Interfaces that are told apart; numbers above share slots. Chosen. */
 #define MAX_INTERFACES 64
 
 struct pcap {
 	struct capture capture;
 	bool is_open;
 	bool has_begun;
-	uint64_t end;		/* what is behind it was not there or damaged */
-	uint64_t unmarked;	/* packets that do not tell their direction */
-	bool alone;		/* no other trace has seen a packet of it */
-	struct own found;	/* addresses in the file itself */
-	const struct own *own;	/* all of the host's that are known */
+	uint64_t end;		/* offset of the end, or of damage */
+	uint64_t unmarked;	/* packets without a direction */
+	bool alone;		/* no other capture has its packets */
+	struct own found;	/* addresses in the file */
+	const struct own *own;	/* all known ones of the host */
 	struct samples samples;
-	struct samples inside;	/* by packet_key_inside(), of packets that tell */
-	struct samples directed;	/* no direction, and of those that do */
+	struct samples inside;	/* by packet_key_inside(): no direction */
+	struct samples directed;	/* the same: known direction */
 	struct common_mac macs[MAX_INTERFACES];
 	uint64_t cut;
 	uint64_t untold;
 };
 
-/* One packet, as far as it could be read. */
+/* A packet, as far as it could be read. */
 struct seen {
-	int64_t time_ns;	/* INT64_MAX: beyond what can be shown */
-	int64_t tick_ns;	/* it may have been so much later, less 1 ns */
+	int64_t time_ns;	/* INT64_MAX: does not fit */
+	int64_t tick_ns;	/* the packet may be later by up to tick_ns - 1 */
 	uint32_t interface;
 	enum frame_result result;
 	struct frame_link link;
@@ -44,10 +41,10 @@ static inline bool is_pcap(const struct trace *trace)
 	return trace->reader == &pcap_reader;
 }
 
-/* Open it, at its beginning: 0, or negative: io_fail() was called. */
+/* Open the file at its beginning: 0; negative: io_fail() was called. */
 int pcap_open_capture(struct trace *trace);
 void pcap_close_capture(struct pcap *pcap);
-/* The next packet; 0: there is none; negative: io_fail() was called. */
+/* Read a packet. 1; 0: there is none left; negative: io_fail() was called. */
 int pcap_next_packet(struct trace *trace, struct seen *seen);
 
 int pcap_prepare(struct netsync_io *io);

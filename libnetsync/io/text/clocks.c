@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How clocks were steered: host time_ns raw_ns [within_ns [rate]] */
+/* The text format of clock steering: host time_ns raw_ns [within_ns [rate]] */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 #define LEAST_COLUMNS 3
 #define MOST_COLUMNS 5
-/* Of a number with a fraction: longer ones say no more in a double. */
+/* Characters of a rate at most: more digits do not fit into a double. */
 #define NUMBER_SIZE 32
 
-/* A rate, as strtod() knows it; NULL if it is none. */
+/* Take a rate, by strtod(); NULL: it is no number. */
 static const char *take_rate(const char *p, double *value)
 {
 	char text[NUMBER_SIZE], *end;
@@ -27,7 +27,7 @@ static const char *take_rate(const char *p, double *value)
 	return *end ? NULL : p;
 }
 
-/* Find what is wrong with the line at @p. */
+/* Find what is wrong with the line at @p, and say it. */
 static int bad_line(struct lines *l, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
@@ -60,7 +60,10 @@ static int hosts(const struct text *text, const char *p, struct word *hosts)
 	return hosts[0].len ? 1 : 0;
 }
 
-/* As in a line, but of a trace's clock, without that one's offset from the epoch. */
+/*
+ * Push a line of a file beside a trace: times are of the trace's clock, before its offset
+ * from the epoch.
+ */
 static int push_beside(struct text *text, const char *p,
 		       const struct netsync_clock_point *point)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A file or pipe -> lines, and words and numbers in them, each byte looked at once. */
+/* A file or pipe -> its lines, words and numbers, with one pass over the bytes. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +13,13 @@
 #include "io/text/lines.h"
 #include "util/scratch.h"
 
-/* Stays in the processor's cache; no line is longer (bytes; chosen). */
+/* Bytes of the buffer, and of a line at most. Chosen: fits into the processor's cache. */
 #define BUFFER_SIZE (256 * 1024)
-/* Integers are read eight bytes at a time; there is a '\n' to be added, too. */
+/*
+ * Bytes behind the buffer: integers are read eight bytes at a time, and a '\n' is added.
+ */
 #define SLACK 16
-/* How many bad lines are told of, one by one. Chosen. */
+/* Bad lines that are reported one by one. Chosen. */
 #define TOLD 3
 
 /* ---- files ------------------------------------------------------------- */
@@ -144,7 +146,7 @@ void lines_skip(struct lines *l, const char *at)
 	l->at = end + 1;
 }
 
-/* Read on behind l->filled: what was read, 0 at the end, negative. */
+/* Read on behind l->filled. Return: bytes read, 0 at the end, or negative. */
 static ssize_t read_more(struct lines *l)
 {
 	ssize_t n;
@@ -166,7 +168,7 @@ static ssize_t read_more(struct lines *l)
 	return n;
 }
 
-/* Find the last line that is complete. */
+/* Find the end of the last complete line. */
 static void find_end(struct lines *l)
 {
 	const char *last = memrchr(l->buffer, '\n',
@@ -176,7 +178,7 @@ static void find_end(struct lines *l)
 	l->end = last ? last + 1 : l->buffer;
 }
 
-/* Some editors put it before the first line. */
+/* Some editors write a byte order mark before the first line. */
 static void skip_byte_order_mark(struct lines *l)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -186,7 +188,7 @@ static void skip_byte_order_mark(struct lines *l)
 		l->at += strlen(mark);
 }
 
-/* No line ends in the buffer, which is full: drop what it holds. */
+/* Drop the full buffer, in which no line ends. */
 static void drop_part(struct lines *l)
 {
 	if (!l->skip) {
@@ -220,7 +222,7 @@ bool lines_fill(struct lines *l)
 		if (n <= 0)
 			return false;
 		if (l->end > l->buffer) {
-			/* Only the end of the line that was too long. */
+			/* This is only the end of a line that was too long. */
 			l->skip = false;
 			memmove(l->buffer, l->end, (size_t)(l->filled - l->end));
 			l->filled -= l->end - l->buffer;
@@ -267,7 +269,7 @@ void lines_warn_of_bad(const struct lines *l)
 
 /* ---- integers ---------------------------------------------------------- */
 
-/* Are the eight bytes digits? The first is in the lowest byte. */
+/* Are all eight bytes digits? The first one is the lowest byte. */
 static bool are_digits(uint64_t v)
 {
 	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
@@ -276,7 +278,7 @@ static bool are_digits(uint64_t v)
 	       UINT64_C(0x3333333333333333);
 }
 
-/* Pairs of digits, then pairs of these, then the two halves. */
+/* The value of eight digits: pairs, then pairs of pairs, then both halves. */
 static uint64_t eight_digits(uint64_t v)
 {
 	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
@@ -309,7 +311,7 @@ const char *take_integer(const char *p, int64_t *value)
 	}
 	for (; is_digit(*p); p++)
 		sum = sum * 10 + (uint64_t)(*p - '0');
-	/* 19 digits fit into 64 bits, so that the sum is right then. */
+	/* 19 digits fit into 64 bits, so the sum did not overflow. */
 	if (p == start || (unsigned char)*p > ' ' || p - digits > 19 ||
 	    sum > (uint64_t)INT64_MAX + negative)
 		return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A text file, line by line: large reads, and words and integers taken where
- * they lie. Every line ends in '\n', also the last one and also where the file
- * lacks it, so that what takes words need not look for the end.
+ * A text file -> lines, by large reads; words and integers are taken in place. Every line
+ * ends in '\n', which is added to the last one if missing, so that functions that take
+ * words need not look for the end.
  */
 #ifndef NETSYNC_IO_LINES_H
 #define NETSYNC_IO_LINES_H
@@ -16,47 +16,50 @@ struct netsync_io;
 
 struct lines {
 	struct netsync_io *io;
-	const char *path;	/* for people */
+	const char *path;	/* for messages */
 	int fd;
-	bool strict;		/* the first bad line is the end */
-	bool quiet;		/* bad lines are neither counted nor told of */
-	bool skip;		/* to the end of a line that is too long */
-	bool ended;		/* all of the file is in the buffer */
+	bool strict;		/* reading ends at a bad line */
+	bool quiet;		/* bad lines are neither counted nor reported */
+	bool skip;		/* up to the end of a line that is too long */
+	bool ended;		/* the file's last bytes are in the buffer */
 	char *buffer;
 	const char *at;		/* where the next line begins */
-	const char *end;	/* of what is complete */
+	const char *end;	/* end of complete lines in the buffer */
 	const char *filled;
-	uint64_t number;	/* of the line that was taken last */
+	uint64_t number;	/* of the line taken last, from 1 on */
 	uint64_t bad;
 	uint64_t size;		/* of the file */
 	uint64_t done;		/* bytes read of it */
-	int error;		/* what lines_next() failed with, or 0 */
+	int error;		/* error of lines_next(), or 0 */
 };
 
-/* Return: 0, or a negative errno after io_fail(). */
+/* Open a file. Return: 0, or a negative errno after io_fail(). */
 int lines_open(struct lines *lines, struct netsync_io *io, const char *path,
 	       bool strict);
-/* The same of what is open already, or could not be (errno); lines_close() closes it. */
+/*
+ * Like lines_open() for an open file, or one that failed to open (errno); lines_close()
+ * closes @fd.
+ */
 int lines_take(struct lines *lines, struct netsync_io *io, const char *path,
 	       bool strict, int fd);
-/* Copy what is no file, such as a pipe, so that it can be read again. */
+/* Copy an input that cannot be read twice, such as a pipe, to a file. */
 int lines_make_seekable(struct lines *lines);
 /* Start again from the first line. */
 int lines_rewind(struct lines *lines);
 void lines_close(struct lines *lines);
 
-/* The rare part of lines_next(): 0 at the end and after an error. */
+/* Fill the buffer for lines_next(). False: at the end, or after an error. */
 bool lines_fill(struct lines *lines);
-/* Go on behind the line of which @at is a part. */
+/* Skip the rest of the line that contains @at. */
 void lines_skip(struct lines *lines, const char *at);
 
 /*
- * A line that is of no use: 0, or -EILSEQ where that is the end; the sentence
- * says what is wrong. The line is skipped from @at on.
+ * Report a bad line, and skip it from @at on. Return: 0, or -EILSEQ if strict; the
+ * sentence says what is wrong.
  */
 int lines_bad(struct lines *lines, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* At the end: how many there were. */
+/* At the end, report the number of bad lines. */
 void lines_warn_of_bad(const struct lines *lines);
 
 static inline bool is_blank(char c)
@@ -64,7 +67,7 @@ static inline bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
 }
 
-/* At @p a line has no more words. */
+/* Does the line have no more words from @p on? */
 static inline bool is_line_end(const char *p)
 {
 	return *p == '\n' || *p == '#';
@@ -72,7 +75,7 @@ static inline bool is_line_end(const char *p)
 
 static inline const char *skip_blanks(const char *p)
 {
-	/* Nearly always there is one. */
+	/* Nearly always there is one blank. */
 	if (*p == ' ' && (unsigned char)p[1] > ' ')
 		return p + 1;
 	while (is_blank(*p))
@@ -81,8 +84,8 @@ static inline const char *skip_blanks(const char *p)
 }
 
 /*
- * The first word of the next line that has one; NULL at the end and after an
- * error. The caller says lines_skip() or lines_bad() before the next call.
+ * The first word of the next line that has words; NULL at the end and after an error. The
+ * caller calls lines_skip() or lines_bad() before the next call.
  */
 static inline const char *lines_next(struct lines *lines)
 {
@@ -103,7 +106,7 @@ static inline const char *lines_next(struct lines *lines)
 }
 
 /*
- * What follows the word at @p and the blanks behind it. The word is empty at
+ * Take the word at @p. Return: what follows it and blanks behind. The word is empty at
  * the end of the line and at a control character.
  */
 static inline const char *take_word(const char *p, struct word *word)
@@ -116,8 +119,8 @@ static inline const char *take_word(const char *p, struct word *word)
 }
 
 /*
- * The same for a decimal integer; NULL if it is none or does not fit. As fast
- * as can be: eight digits at a time.
+ * Take a decimal integer, as take_word(); NULL: it is none, or does not fit. Fast: eight
+ * digits at a time.
  */
 const char *take_integer(const char *p, int64_t *value);
 

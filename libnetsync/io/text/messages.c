@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Messages that are matched already: sender receiver send_ns recv_ns */
+/* The text format of messages that are matched: sender receiver send_ns recv_ns */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool same_word(const struct word *a, const struct word *b)
 	return a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 
-/* Find what is wrong with the line at @p. */
+/* Find what is wrong with the line at @p, and say it. */
 static int bad_line(struct lines *l, const char *p)
 {
 	static const char *const times[] = { "send_ns", "recv_ns" };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packet events: the first line names the columns, each other line is one. */
+/*
+ * The text format of packet events: the first line has names of columns, each other line
+ * is an event.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +22,7 @@ enum column {
 	IGNORED = NUM_COLUMNS,
 };
 
-/* With those that are not known. Chosen. */
+/* Columns of a file at most, with unknown ones. Chosen. */
 #define MAX_COLUMNS 64
 #define REQUIRED (BIT(HOST) | BIT(DIR) | BIT(TIME) | BIT(PROTO))
 #define BIT(column) (1u << (column))
@@ -31,7 +34,7 @@ static const char *const column_names[NUM_COLUMNS] = {
 	"chunk", "tsn", "gso_size", "gso_segs", "netns", "point",
 };
 
-/* What a number can be at most. */
+/* The largest value of a numeric column. */
 static const uint64_t largest[NUM_COLUMNS] = {
 	[SPORT] = UINT16_MAX, [DPORT] = UINT16_MAX, [SEQ] = UINT32_MAX,
 	[ACK] = UINT32_MAX, [FLAGS] = UINT16_MAX, [LEN] = UINT32_MAX,
@@ -81,7 +84,7 @@ static const struct protocol {
 	const char *name;
 	uint8_t number;
 	uint32_t needs;		/* a bit for each enum column */
-	/* @value: of each column; 0: not known */
+	/* @value: by column; 0: unknown */
 	void (*fill)(struct netsync_packet *pkt, const uint64_t *value);
 } protocols[] = {
 	{ "tcp", IPPROTO_TCP, TCP_NEEDS, fill_tcp },
@@ -93,7 +96,7 @@ static const struct protocol {
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
-/* NULL: another one, of which nothing but what all have is known. */
+/* NULL: another protocol, for which only the common columns are used. */
 static const struct protocol *find_protocol(uint64_t number)
 {
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
@@ -102,7 +105,7 @@ static const struct protocol *find_protocol(uint64_t number)
 	return NULL;
 }
 
-/* Addresses repeat: those that were seen of late, by their text. Chosen. */
+/* Slots of recently used addresses, by text; addresses repeat. Chosen. */
 #define NUM_ADDRESSES 64
 
 struct address {
@@ -115,8 +118,8 @@ struct packet_columns {
 	uint8_t column[MAX_COLUMNS];		/* enum column */
 	int num;
 	int host_at;
-	int netns_at;		/* -1: there is none, or it makes no host */
-	char *netns_host;	/* the name of a namespace that is a host */
+	int netns_at;		/* index of the column; -1: none is used */
+	char *netns_host;	/* buffer for names of namespaces as hosts */
 	size_t netns_room;
 	uint32_t present;	/* a bit for each enum column */
 	struct names points;
@@ -227,7 +230,7 @@ static unsigned int to_digit(char c)
 					      UINT_MAX;
 }
 
-/* Decimal, or hexadecimal after 0x. */
+/* A number, decimal or hexadecimal (0x), up to @max. */
 static bool to_number(const struct word *word, uint64_t max, uint64_t *number)
 {
 	const char *p = word->text, *end = p + word->len;
@@ -365,7 +368,7 @@ static bool has_all(const struct record *r, uint32_t columns)
 	return (r->has & columns) == columns;
 }
 
-/* "seq, ack and flags must be given", of those that are missing. */
+/* Report missing columns: "seq, ack and flags must be given". */
 static int lacks(struct lines *l, const char *start, uint32_t missing)
 {
 	char names[128] = "";
@@ -381,7 +384,7 @@ static int lacks(struct lines *l, const char *start, uint32_t missing)
 	return lines_bad(l, start, "%s must be given", names);
 }
 
-/* An echo request or reply. */
+/* Is the record an ICMP echo request or reply? */
 static bool is_echo(const struct record *r)
 {
 	uint64_t type = r->value[ICMP_TYPE];
@@ -452,7 +455,7 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		memcpy(pkt->daddr, r->addr[1]->bytes, sizeof(pkt->daddr));
 }
 
-/* Make the name of a host that of a namespace in it. False: no memory. */
+/* Replace a host's name by that of one of its namespaces. False: no memory. */
 static bool split_host(struct packet_columns *c, struct word *host,
 		       uint32_t netns)
 {
@@ -472,7 +475,7 @@ static bool split_host(struct packet_columns *c, struct word *host,
 	return true;
 }
 
-/* The number of the place; negative: no memory. */
+/* The number of a place in the stack; negative: no memory. */
 static int64_t find_point(struct text *text, struct word word)
 {
 	struct packet_columns *c = text->columns;
@@ -542,7 +545,7 @@ static int hosts(const struct text *text, const char *p, struct word *hosts)
 		if (i == c->netns_at)
 			hosts[1] = word;
 	}
-	/* Without memory it is the plain host; line() will say so. */
+	/* Without memory the host's own name remains, and line() reports the error. */
 	if (c->netns_at >= 0 && to_number(&hosts[1], UINT32_MAX, &netns))
 		split_host(c, &hosts[0], (uint32_t)netns);
 	return 1;

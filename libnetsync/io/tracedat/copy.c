@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A copy of a trace.dat file with other times. All is as in the original, and
- * there is the option TIME_SHIFT: at what times how much is to be added, for each
- * processor. It is meant for the traces of virtual machines; trace-cmd and its
- * library obey it everywhere, with numbers of 64 bits.
+ * Copy of a trace.dat file with corrected times. All is as in the original, but for an
+ * added option TIME_SHIFT: offsets to add to times, for each processor. trace-cmd and its
+ * library, for which the option corrects virtual machines, apply it to every 64-bit time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +22,7 @@ struct copy {
 	const char *from;
 	const char *to;
 	int fd;
-	uint64_t at;		/* what is written next */
+	uint64_t at;		/* where the next bytes are written */
 	uint8_t *option;
 	size_t option_size;
 	netsync_io_progress_func progress;
@@ -32,7 +31,7 @@ struct copy {
 
 /* ---- the option -------------------------------------------------------- */
 
-/* All numbers of processors are below. */
+/* A number above those of all processors. */
 static uint32_t num_processors(const struct dat_file *file)
 {
 	uint32_t num = file->cpu_count;
@@ -44,7 +43,9 @@ static uint32_t num_processors(const struct dat_file *file)
 	return num < DAT_MAX_CPUS ? num : DAT_MAX_CPUS;
 }
 
-/* Of one processor; between two of these is interpolated, rates are not scaled. */
+/*
+ * Write the knots of one processor; offsets between them are interpolated, rates are 1.
+ */
 static uint8_t *put_knots(const struct dat_file *file, uint8_t *at,
 			  const struct netsync_io_knot *knots, uint32_t num)
 {
@@ -64,7 +65,7 @@ static int make_option(struct copy *copy, const struct netsync_io_knot *knots,
 {
 	const struct dat_file *file = &copy->file;
 	const uint32_t processors = num_processors(file);
-	/* Last come the bits by which scaling is divided: none. */
+	/* In the end come the shifts that divide scaling: 0 for each knot. */
 	uint64_t size = 8 + 4 + 4 +
 			processors * (4 + (uint64_t)num * (3 + 1) * 8);
 	uint8_t *at;
@@ -118,7 +119,7 @@ static int put_number(struct copy *copy, uint64_t number, unsigned int size)
 	return put_bytes(copy, bytes, size);
 }
 
-/* What is in the original from there on, up to there. */
+/* Copy bytes @from to @to of the original. */
 static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 {
 	char *buffer = malloc(COPY_SIZE);
@@ -144,7 +145,7 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 
 /* ---- version 7 --------------------------------------------------------- */
 
-/* At the end a section of options, to which the last one leads. */
+/* Append a section of options, and link it behind the last one. */
 static int write_7(struct copy *copy)
 {
 	const struct dat_file *file = &copy->file;
@@ -167,15 +168,15 @@ static int write_7(struct copy *copy)
 
 /* ---- version 6 --------------------------------------------------------- */
 
-/* What is behind the options moves, the events by whole pages. */
+/* Bytes are inserted behind the options; events move by whole pages. */
 struct move {
 	uint64_t options_end;
-	uint64_t by;		/* what is behind them */
-	uint64_t events;	/* where events begin, */
+	uint64_t by;		/* how far what is behind options_end moves */
+	uint64_t events;	/* where events begin */
 	uint64_t events_by;
 };
 
-/* Where events begin: all that is told by its place lies from there on. */
+/* Where events begin: everything whose place is stored lies from there on. */
 static uint64_t find_events(const struct dat_file *file)
 {
 	uint64_t first = file->size;
@@ -190,7 +191,7 @@ static uint64_t find_events(const struct dat_file *file)
 	return first;
 }
 
-/* Of something of which the place is told at @at. */
+/* Correct a stored @place that is at @at, both as in the original. */
 static int move_place(struct copy *copy, const struct move *move, uint64_t at,
 		      uint64_t place)
 {
@@ -208,7 +209,7 @@ static int move_places(struct copy *copy, const struct move *move)
 	for (size_t i = 0; i < copy->file.num_buffers && !ret; i++) {
 		const struct dat_buffer *buffer = &copy->file.buffers[i];
 
-		/* It tells the place of the word before the list. */
+		/* The place is that of the word "flyrecord" before the list. */
 		if (buffer->told_at)
 			ret = move_place(copy, move, buffer->told_at,
 					 buffer->list_at - sizeof("flyrecord"));
@@ -251,13 +252,15 @@ static int write_6(struct copy *copy)
 	return ret ? ret : move_places(copy, &move);
 }
 
-/* ------------------------------------------------------------------------ */
+/* ---- the function of the library ---------------------------------------- */
 
-/* What callers have known from the start. */
+/* The size of a knot in the first version of the library. */
 #define MIN_KNOT_SIZE (offsetof(struct netsync_io_knot, new_ns) + \
 		       sizeof(((struct netsync_io_knot *)0)->new_ns))
 
-/* The caller's, each of which may have another size: 0, or after io_fail(). */
+/*
+ * Copy the caller's knots, whose size may be of another version: 0, or after io_fail().
+ */
 static int take_knots(struct copy *copy, struct netsync_io_knot **knots,
 		      const void *from, uint32_t num, size_t from_size)
 {
@@ -276,7 +279,7 @@ static int take_knots(struct copy *copy, struct netsync_io_knot **knots,
 				"There must be two knots, and they must be in order.");
 }
 
-/* Can what reads it be told how to correct it? */
+/* Can trace-cmd correct this file by the option? */
 static int check_file(struct copy *copy)
 {
 	const struct dat_file *file = &copy->file;

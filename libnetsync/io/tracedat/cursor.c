@@ -7,7 +7,7 @@
 
 #include "io/tracedat/cursor.h"
 
-/* Of a text: the formats of events are some kilobytes. */
+/* Bytes of a text at most. Chosen: formats of events have some kilobytes. */
 #define MAX_TEXT (1 << 20)
 
 int dat_problem(struct dat_file *file, const char *words)
@@ -86,7 +86,7 @@ uint64_t dat_get_number(struct cursor *cursor, unsigned int size)
 	return dat_number(cursor->file, bytes, size);
 }
 
-/* A text of that many bytes, with a 0 behind it; NULL: -ENOMEM, or bad. */
+/* A text of @size bytes, with a 0 added; NULL: no memory, or bad. */
 char *dat_get_text(struct cursor *cursor, uint64_t size)
 {
 	char *text;
@@ -103,7 +103,7 @@ char *dat_get_text(struct cursor *cursor, uint64_t size)
 	return text;
 }
 
-/* A word that ends with a 0. */
+/* A word that ends with a 0, which must fit into @room bytes. */
 void dat_get_word(struct cursor *cursor, char *word, size_t room)
 {
 	for (size_t i = 0; i < room; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A format, and an event of ftrace -> a packet event. */
+/* Formats, and events of ftrace -> packet events. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- formats ----------------------------------------------------------- */
 
-/* Is it of such data, which are elsewhere in the event? Else they are where it is. */
+/* Remove a prefix that marks data elsewhere in the event. False: there is none. */
 static bool take_prefix(char **declaration, const char *prefix)
 {
 	const size_t length = strlen(prefix);
@@ -19,7 +19,7 @@ static bool take_prefix(char **declaration, const char *prefix)
 	return true;
 }
 
-/* Of "u8 saddr[16]", "unsigned short common_type", "__data_loc char[] name". */
+/* The line of a field, such as "u8 saddr[16]", "__data_loc char[] name". */
 bool dat_parse_field(struct dat_declaration *field, const char *line)
 {
 	char *begin = field->text, *bracket, *space;

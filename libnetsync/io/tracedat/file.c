@@ -12,7 +12,7 @@
 #include "io/io.h"
 #include "io/tracedat/cursor.h"
 
-/* Of a section that is compressed. */
+/* Bytes of a decompressed section at most. Chosen. */
 #define MAX_SECTION (64 << 20)
 
 /* ---- sections ---------------------------------------------------------- */
@@ -54,7 +54,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	return ret;
 }
 
-/* What is in a section of version 7. cursor->memory is to be freed. */
+/* Begin a section of version 7, decompressed if needed; free cursor->memory later. */
 static int open_section(struct dat_file *file, struct cursor *cursor,
 			uint64_t at, unsigned int id)
 {
@@ -81,7 +81,7 @@ static int open_section(struct dat_file *file, struct cursor *cursor,
 
 /* ---- the header -------------------------------------------------------- */
 
-/* What the kernel says of its pages: of interest is the size of a long. */
+/* Read the layout of ring buffer pages, of which the size of a long is needed. */
 static int read_header_info(struct dat_file *file, struct cursor *cursor)
 {
 	const char *commit;
@@ -104,7 +104,7 @@ static int read_header_info(struct dat_file *file, struct cursor *cursor)
 	return cursor->bad ? dat_problem(file, CUT_SHORT) : 0;
 }
 
-/* Pass over formats, each with its size before it. */
+/* Skip formats, each of which follows its size. */
 static void skip_formats(struct cursor *cursor)
 {
 	uint32_t num = dat_get_number(cursor, 4);
@@ -137,7 +137,7 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor,
 	return ret == -EILSEQ ? dat_problem(file, CUT_SHORT) : ret;
 }
 
-/* One thing after the other, up to where the events are. */
+/* Read a file of version 6: parts in a fixed order, up to the events. */
 static int read_6(struct dat_file *file, struct cursor *cursor)
 {
 	struct dat_buffer *buffer;
@@ -182,8 +182,8 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
 }
 
 /*
- * Sections in any order, of which those with options say where the others are;
- * each comes after the one that says so.
+ * Read a file of version 7: sections in any order. Those with options have the places of
+ * all others, each behind the options that have its place.
  */
 static int read_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -270,8 +270,8 @@ static bool is_page_size(uint32_t size)
 }
 
 /*
- * What the processors recorded lies side by side, as far as it is there: who says
- * otherwise could have the same read any number of times.
+ * Data of processors must not overlap, as far as they are in the file: else a small file
+ * could have the same data read any number of times.
  */
 static bool is_apart(const struct dat_file *file)
 {

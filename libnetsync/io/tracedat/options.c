@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The options of a trace.dat file -> clock, machine, and where buffers are. */
+/* The options of a trace.dat file -> clock, machine, and places of buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define MAX_BUFFERS 64
 
-/* Of the clocks that there are, "[this]" is in use. */
+/* The chosen one in a list of clocks, which is in brackets. */
 static char *chosen_clock(const char *text)
 {
 	const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -43,7 +43,7 @@ static int read_samples(struct cursor *cursor, struct dat_shift *shift)
 	return 0;
 }
 
-/* Of some versions all scaling is in whole numbers: there are no fractions. */
+/* Files of some versions have no fractions: scaling is in whole numbers then. */
 static void read_fractions(struct cursor *cursor, struct dat_file *file)
 {
 	if (cursor->at == cursor->end)
@@ -77,7 +77,7 @@ void dat_free_shifts(struct dat_file *file)
 	file->num_shifts = 0;
 }
 
-/* If there are several, the last one counts. */
+/* Read an option TIME_SHIFT; of several, the last one counts. */
 static int read_shifts(struct dat_file *file, struct cursor *cursor)
 {
 	uint32_t num;
@@ -116,7 +116,7 @@ struct dat_buffer *dat_add_buffer(struct dat_file *file)
 	return last;
 }
 
-/* @num of them; those of version 6 are counted from 0. */
+/* Read the places of @num processors' data. */
 int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
 		     uint32_t num)
 {
@@ -143,8 +143,8 @@ int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
 }
 
 /*
- * In version 7 the option says all but whether it is compressed, which the
- * section does.
+ * A buffer of version 7: the option has everything except whether data are compressed,
+ * which the section has.
  */
 static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -169,7 +169,7 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 	return dat_read_cpus(cursor, buffer, dat_get_number(cursor, 4));
 }
 
-/* In version 6 it says where that is, which can be read when all options were. */
+/* A buffer of version 6: the option has the place of its list, which is read later. */
 static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 {
 	struct dat_buffer *buffer = dat_add_buffer(file);
@@ -204,7 +204,7 @@ static int read_option(struct dat_file *file, unsigned int id,
 	case OPTION_DATE:
 	case OPTION_OFFSET:
 		ret = read_text_option(cursor, &text);
-		/* The date is in microseconds. */
+		/* The date is in us. */
 		if (text)
 			file->offset_ns += strtoull(text, NULL, 0) *
 					   (id == OPTION_DATE ? 1000 : 1);

@@ -6,28 +6,28 @@
 
 #include "io/tracedat/page.h"
 
-/* So much is read at once where it is not compressed (bytes; chosen: 16 pages). */
+/* Bytes of uncompressed data that are read at once. Chosen: 16 pages of 4 KiB. */
 #define CHUNK_SIZE 65536
 /*
- * trace-cmd compresses ten pages at a time. More than this, and data that
- * shrink to less than a part of this size, are not from there.
+ * trace-cmd compresses ten pages at a time. Larger chunks, and data that shrink to a
+ * smaller part than 1/MAX_RATIO, are damaged. Chosen.
  */
 #define MAX_CHUNK (16 * DAT_MAX_PAGE)
 #define MAX_RATIO 4096
 
-/* A page: time, then the size of its data (a long) with marks, then its data. */
+/* A page: its time, then the size of its data (a long) with flags, then its data. */
 #define TIME_SIZE 8
 #define DATA_MASK ((1 << 27) - 1)
 #define MISSED_EVENTS (UINT32_C(1) << 31)
 #define MISSED_STORED (UINT32_C(1) << 30)
 
 /*
- * The head of an event: 5 bits are its size in words of 32 bits, or one of
- * these; 27 bits are the time since the event before it.
+ * The head of an event: 5 bits are its size in words of 32 bits, or one of the types
+ * below; 27 bits are the time since the previous event.
  */
 #define DELTA_BITS 27
 enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
-/* An absolute time has no room for the uppermost ones of its bits. */
+/* Bits of an absolute time that are stored; the upper ones are those of the last time. */
 #define STAMP_BITS 59
 
 /* ---- chunks ------------------------------------------------------------ */
@@ -49,7 +49,7 @@ static int read_plain(struct dat_pages *pages)
 	return pages->chunk_size ? 1 : -EILSEQ;
 }
 
-/* How long the compressed chunk at pages->at is; false: there is none. */
+/* The sizes of the compressed chunk at pages->at; false: there is none. */
 static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
 			uint32_t *to)
 {
@@ -100,7 +100,7 @@ static int read_chunk(struct dat_pages *pages)
 
 /* ---- pages ------------------------------------------------------------- */
 
-/* What the kernel put behind the data, if there was room. */
+/* The number of lost events, which the kernel writes behind the data if there is room. */
 static uint64_t num_missed(const struct dat_pages *pages, const uint8_t *page,
 			   uint64_t marks)
 {
@@ -149,14 +149,11 @@ static int next_page(struct dat_pages *pages)
 static uint64_t absolute(uint64_t before, uint64_t stamp)
 {
 	stamp |= before >> STAMP_BITS << STAMP_BITS;
-	/* Meanwhile the missing bits may have grown. */
+	/* The stored bits may have overflowed since. */
 	return stamp < before ? stamp + (UINT64_C(1) << STAMP_BITS) : stamp;
 }
 
-/*
- * Take what is next on the page: 1: it is an event; 0: it only tells the time,
- * or nothing; -EILSEQ.
- */
+/* Take the next record of the page: 1: an event; 0: a time or padding; -EILSEQ. */
 static int take(struct dat_pages *pages, struct dat_event *event)
 {
 	const struct dat_file *file = pages->file;
@@ -233,7 +230,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 			pages->end = file->size;
 		return 0;
 	}
-	/* Their number is before them, and not always counted among their bytes. */
+	/* The number of chunks comes first, and is not always counted in cpu->size. */
 	if (cpu->size < file->size - cpu->at - sizeof(chunks))
 		pages->end += sizeof(chunks) + cpu->size;
 	else
@@ -245,7 +242,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 	return 0;
 }
 
-/* Go to the last pages; at what is damaged it stays. */
+/* Go to the last pages, or to the first damaged chunk. */
 static void seek_last(struct dat_pages *pages)
 {
 	const uint64_t page_size = pages->buffer->page_size;
@@ -271,7 +268,7 @@ int dat_last(struct dat_pages *pages, struct dat_event *event)
 	seek_last(pages);
 	while ((ret = dat_next(pages, event)) > 0)
 		any = true;
-	/* The time of a page without any event is after those before it. */
+	/* The time of a page without events is after all events before it. */
 	if (!any) {
 		event->ts = pages->ts;
 		any = pages->chunk;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a processor noted -> the time that trace-cmd report shows; and of which clock. */
+/* Raw timestamps -> times as trace-cmd report shows them; and the clock of these. */
 #include "io/tracedat/file.h"
 
-/* As trace-cmd corrects, but that no product is too large. */
+/* Correct a timestamp as trace-cmd does, but with products that cannot overflow. */
 static uint64_t shift_between(const struct dat_file *file, uint64_t ts,
 			      const struct dat_sample *from,
 			      const struct dat_sample *to)
@@ -27,7 +27,7 @@ static uint64_t shift_time(const struct dat_file *file,
 
 	if (shift->num == 1)
 		return ts + shift->samples[0].offset;
-	/* The last one that is not after it, and has one after it. */
+	/* Find the last sample that is not after ts, and is followed by another one. */
 	while (to - from > 1) {
 		uint32_t middle = from + (to - from) / 2;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * trace.dat, the files of trace-cmd with the events of ftrace.
+ * The reader of trace.dat, the files of trace-cmd with events of ftrace.
  *
- * Each processor's pages, of each ring buffer, are a stream. Streams are read
- * side by side, without bringing their events into one order, which nobody
- * needs; of each some pages are in memory.
+ * The pages of each processor and ring buffer are a stream. Streams are read side by side
+ * up to a time, without merging their events, which nobody needs; of each stream some
+ * pages are in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 
-/* Of 64 bits: of the hash by Fowler, Noll and Vo. */
+/* The 64-bit prime of the hash by Fowler, Noll and Vo. */
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 struct stream {
@@ -32,16 +32,16 @@ struct tracedat {
 	struct dat_format *formats;
 	size_t num_formats;
 	size_t format_room;
-	bool has_net;		/* there are the kernel's own network events */
+	bool has_net;		/* has the kernel's own network events */
 	bool no_memory;
 	struct stream *streams;
 	size_t num_streams;
 };
 
-/* What trace clocks are. */
+/* Trace clocks, and whether their times can be corrected. */
 static const struct clock_kind {
 	const char *name;
-	const char *why_not;	/* NULL: its times can be corrected */
+	const char *why_not;	/* NULL: can be corrected */
 	bool per_cpu;		/* each processor has its own */
 } clock_kinds[] = {
 	{ "mono", NULL, false },
@@ -69,7 +69,7 @@ static int fail(struct trace *trace, int err)
 	return dat_fail(&dat->file, trace->io, trace->path, err);
 }
 
-/* ---- what events there are --------------------------------------------- */
+/* ---- formats of events -------------------------------------------------- */
 
 static bool has_format(const struct tracedat *dat, const struct event_kind *kind)
 {
@@ -151,7 +151,7 @@ static void warn_of_damage(struct trace *trace, const struct stream *stream)
 	free(end);
 }
 
-/* From when to when it reaches; then back to where it begins. */
+/* Extend the trace's range by a stream's first and last time; then go to its begin. */
 static int find_range(struct trace *trace, struct stream *stream)
 {
 	const struct tracedat *dat = trace->state;
@@ -227,7 +227,7 @@ static int add_streams(struct trace *trace)
 	return ret;
 }
 
-/* ---- what the file says of itself -------------------------------------- */
+/* ---- host and clock ----------------------------------------------------- */
 
 /* The second word of "Linux web 6.1.0 x86_64", or the file's name. */
 static char *host_name(const struct trace *trace, const struct dat_file *file)
@@ -249,7 +249,7 @@ static uint64_t add_to_hash(uint64_t hash, uint64_t value)
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
 
-/* Files of one session may differ in what is to be added to their times. */
+/* Hash of what is added to times, in which files of one session may differ. */
 static uint64_t hash_of_times(const struct dat_file *file)
 {
 	uint64_t sum = add_to_hash(1, file->offset_ns);
@@ -264,9 +264,8 @@ static uint64_t hash_of_times(const struct dat_file *file)
 }
 
 /*
- * Which clock it is, and of which machine and boot: the session stands for
- * these, of which the file says nothing. What was cut out of one session has one
- * clock, two sessions have two.
+ * Identify the clock, machine and boot: the id of the session stands for them, as the
+ * file does not tell. Parts of one session have one clock, two sessions have two.
  */
 static int identify(struct trace *trace)
 {
@@ -296,7 +295,7 @@ static int identify(struct trace *trace)
 	return 1;
 }
 
-/* Can its times be corrected? */
+/* Can times of the trace's clock be corrected? */
 static bool check_clock(struct trace *trace)
 {
 	const struct clock_kind *kind = clock_kinds;
@@ -350,7 +349,7 @@ static int dat_reader_open(struct trace *trace)
 	return 1;
 }
 
-/* What the event is, by how it begins; NULL: nothing to us. */
+/* The format of an event, by its first bytes; NULL: no packet event. */
 static const struct dat_format *find_format(const struct tracedat *dat,
 					    const struct dat_event *event)
 {
@@ -379,7 +378,7 @@ static int use_event(struct trace *trace, struct stream *stream,
 	if (!format || !dat_decode(&dat->file, format, event, &seen) ||
 	    !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
 		return 0;
-	/* What was shifted or corrected is not what the kernel's clock showed. */
+	/* Shifted or converted times are not those of the kernel's clock. */
 	if (seen.is_clock && (dat->file.num_shifts || dat->file.tsc_mult))
 		return 0;
 	if (!seen.is_clock)

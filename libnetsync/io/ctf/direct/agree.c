@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Types, and classes of libbabeltrace2 -> whether they are the same. */
+/* Do types that were parsed here agree with field classes of libbabeltrace2? */
 #include <string.h>
 
 #include "io/ctf/direct/agree.h"
 
 static bool agree(const struct type *type, const bt_field_class *class);
 
-/* libbabeltrace2 takes a leading underscore away. */
+/* libbabeltrace2 removes a leading underscore of names. */
 static bool same_name(const char *ours, const char *theirs)
 {
 	return theirs && !strcmp(ours + (*ours == '_'), theirs);
@@ -112,7 +112,7 @@ static bool agree(const struct type *type, const bt_field_class *class)
 	return false;
 }
 
-/* Where one has none, nor has the other. */
+/* Do both agree, or are both missing? */
 static bool agree_if_any(const struct type *type, const bt_field_class *class)
 {
 	return type && class ? agree(type, class) : !type && !class;

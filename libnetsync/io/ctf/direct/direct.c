@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A folder with a trace -> a walk for each of its streams. */
+/* A trace's folder -> a walk for each of its streams. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct walk *walk; /* NULL: it was taken */
+	struct walk *walk; /* NULL: it was taken by direct_take() */
 	uint64_t stream_id;
 	uint64_t instance;
 };
@@ -21,12 +21,12 @@ enum agreed { NOT_KNOWN, AGREED, DIFFERENT };
 
 struct direct {
 	struct metadata metadata;
-	enum agreed *agreed; /* of each kind of stream in it */
+	enum agreed *agreed; /* by stream class in metadata */
 	struct file *files;
 	size_t num_files;
 };
 
-/* One that cannot be read might be a part of any stream. */
+/* Add a stream file. False: it cannot be read, and might be a part of any stream. */
 static bool add_file(struct direct *direct, const char *path, const char *name)
 {
 	struct file *last = array_add(&direct->files, direct->num_files,
@@ -43,7 +43,7 @@ static bool add_file(struct direct *direct, const char *path, const char *name)
 	return true;
 }
 
-/* Which files source.ctf.fs takes for streams. */
+/* Add a file if source.ctf.fs would take it for a stream. */
 static bool look_at_file(struct direct *direct, const char *folder,
 			 const char *name)
 {
@@ -61,7 +61,7 @@ static bool look_at_file(struct direct *direct, const char *folder,
 	return ok;
 }
 
-/* One stream in several files, as when the tracer begins a new one at some size. */
+/* Is the file one of several of a stream, as the tracer begins a new one at some size? */
 static bool is_part(const struct direct *direct, const struct file *file)
 {
 	if (file->instance == UINT64_MAX)
@@ -119,7 +119,7 @@ void direct_free(struct direct *direct)
 	free(direct);
 }
 
-/* Is a kind of stream what libbabeltrace2 takes it for? */
+/* Does libbabeltrace2 see the types of a stream class as the parser here? */
 static bool is_agreed(struct direct *direct, const bt_stream_class *class)
 {
 	const struct stream_type *stream = metadata_stream(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text of metadata -> its words, numbers and texts. */
+/* The text of metadata -> words, numbers and strings. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ char *tsdl_copy(struct parser *p, const char *from, size_t length)
 	return text;
 }
 
-/* A word of its own; NULL: there is none. */
+/* Take a word; NULL: none is next. */
 char *tsdl_name(struct parser *p)
 {
 	const size_t length = tsdl_word_length(p);
@@ -77,7 +77,7 @@ char *tsdl_name(struct parser *p)
 	return text;
 }
 
-/* What is between quotation marks, where nothing in it has another meaning. */
+/* Take a string; NULL: none is next, or it contains a backslash. */
 char *tsdl_quoted(struct parser *p)
 {
 	size_t length;
@@ -109,7 +109,7 @@ bool tsdl_number(struct parser *p, int64_t *value)
 	return true;
 }
 
-/* An unsigned one. */
+/* Take an unsigned number up to @most. */
 bool tsdl_count(struct parser *p, uint64_t most, uint64_t *value)
 {
 	int64_t any;

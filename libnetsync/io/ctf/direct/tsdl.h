@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the parts of the parser of metadata (TSDL). It is no judge of metadata:
- * libbabeltrace2 has read them before. What is not known here is refused, and left to
- * it.
+ * Functions that the files of the metadata parser (TSDL) share. The parser does not check
+ * metadata, which libbabeltrace2 has read before; it refuses what it does not know, and
+ * leaves that to libbabeltrace2.
  */
 #ifndef NETSYNC_CTF_TSDL_H
 #define NETSYNC_CTF_TSDL_H
 
 #include "io/ctf/direct/metadata.h"
 
-/* Structures in structures; chosen: LTTng has 5. */
-#define MAX_DEPTH 32
-/* Alignments, bits; chosen: LTTng has 64 at most. */
-#define MAX_ALIGN 4096
-/* A name of a type, with all its words; chosen. */
-#define NAME_SIZE 256
 /*
- * So many of a trace, as each is searched for: fields that say how long another one is,
- * or which option it has; labels of an enumeration; options of a variant; names of
- * types; ids of events. Chosen: LTTng's metadata of all events of a kernel has some
- * 600, 260, 4, 20 and 2,500.
+ * Limits of the parser; what exceeds them is left to libbabeltrace2. All are chosen, many
+ * times what the metadata of LTTng 2.13 in selftests/data has.
  */
-#define MAX_SLOTS 4096
-#define MAX_LABELS 1024
-#define MAX_OPTIONS 64
-#define MAX_ALIASES 256
-#define MAX_EVENT_ID 65534
+#define MAX_DEPTH 32	   /* structures in structures */
+#define MAX_ALIGN 4096	   /* bits */
+#define NAME_SIZE 256	   /* bytes of a type's name of several words */
+#define MAX_SLOTS 4096	   /* fields that are a length or a tag of another field */
+#define MAX_LABELS 1024	   /* labels of an enumeration */
+#define MAX_OPTIONS 64	   /* options of a variant */
+#define MAX_ALIASES 256	   /* names of types */
+#define MAX_EVENT_ID 65534 /* id of an event in its stream class */
 
-/* Where nothing says another byte order, it is the trace's. */
+/* State of parsing; big_endian is the trace's byte order, the default of integers. */
 struct parser {
 	struct metadata *out;
 	const char *at;
@@ -37,32 +32,32 @@ struct parser {
 	int depth;
 };
 
-/* ---- tsdl-words.c: false or NULL where the text goes on with something else -- */
+/* ---- tsdl-words.c; false or NULL: the text goes on differently ---------- */
 
-void tsdl_skip_space(struct parser *p); /* and comments */
-/* Of the word that is next; 0: there is none. */
+void tsdl_skip_space(struct parser *p); /* comments, too */
+/* The length of the next word; 0: there is none. */
 size_t tsdl_word_length(struct parser *p);
 bool tsdl_take(struct parser *p, const char *punctuation);
 bool tsdl_take_word(struct parser *p, const char *word);
-/* What these return is given back with free(). */
+/* Results of the next functions are given back with free(). */
 char *tsdl_copy(struct parser *p, const char *from, size_t length);
 char *tsdl_name(struct parser *p);
-/* What is between quotation marks, where nothing in it has another meaning. */
+/* Take a string; NULL: none is next, or it contains a backslash. */
 char *tsdl_quoted(struct parser *p);
-/* Of 64 bits, with a sign or not. */
+/* A number of 64 bits, signed; tsdl_count(): unsigned, up to @most. */
 bool tsdl_number(struct parser *p, int64_t *value);
 bool tsdl_count(struct parser *p, uint64_t most, uint64_t *value);
-/* Add the next word to those of a name, of which @used bytes are there. */
+/* Append the next word to a name, of which @used bytes are there, behind @between. */
 bool tsdl_add_word(struct parser *p, char full[NAME_SIZE], size_t *used,
 		   char between);
 
-/* ---- tsdl-type.c: NULL or false: as above, or there is no memory ------------- */
+/* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */
 
 const struct type *tsdl_type(struct parser *p);
-/* What follows the word "struct". */
+/* A structure, behind the word "struct". */
 const struct type *tsdl_structure(struct parser *p);
 bool tsdl_order(struct parser *p, struct type *type);
-/* Takes @name. */
+/* Name a type; @name is taken over. */
 bool tsdl_add_alias(struct parser *p, char *name, const struct type *type);
 
 #endif

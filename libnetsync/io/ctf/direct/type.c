@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A type and a place in a packet -> integers, and the place after it. */
+/* A type and a position in a packet -> integers there, and the position behind. */
 #include <string.h>
 
 #include "io/ctf/direct/type.h"
@@ -24,7 +24,7 @@ static bool pass(struct cursor *c, uint64_t bits)
 	return true;
 }
 
-/* ---- what a type is ------------------------------------------------------ */
+/* ---- layout of types ---------------------------------------------------- */
 
 static bool is_whole(const struct type *type)
 {
@@ -82,7 +82,7 @@ void type_finish(struct type *type)
 
 /* ---- integers ------------------------------------------------------------ */
 
-/* Of bits that are not whole bytes: in the order that the byte order gives them. */
+/* Read bits that are not whole bytes, in the order of the byte order. */
 static uint64_t gather(const struct cursor *c, uint64_t size, bool big_endian)
 {
 	uint64_t value = 0;
@@ -108,7 +108,7 @@ static uint64_t load(const uint8_t *from, uint64_t bytes, bool big_endian)
 	return value;
 }
 
-/* Both byte orders in one byte have no meaning. */
+/* Align, and check the byte order: one byte cannot have parts of both orders. */
 static bool begin_integer(const struct type *type, struct cursor *c)
 {
 	if (!align(c, type->align))
@@ -133,7 +133,7 @@ bool type_read(const struct type *type, struct cursor *c, uint64_t *value)
 	return true;
 }
 
-/* ---- the others ---------------------------------------------------------- */
+/* ---- other types -------------------------------------------------------- */
 
 ptrdiff_t type_option(const struct type *variant, const uint64_t *slots)
 {
@@ -178,7 +178,7 @@ static bool skip_elements(const struct type *type, struct cursor *c,
 		return !__builtin_mul_overflow(length, type->element->size,
 					       &bits) &&
 		       pass(c, bits);
-	/* Each takes a bit at least, or the next one begins where it does, for ever. */
+	/* Elements of no size would be read for ever; others advance. */
 	for (uint64_t i = 0; i < length; i++) {
 		const uint64_t before = c->at;
 
@@ -254,7 +254,7 @@ bool type_enter(const struct type *type, struct cursor *c, size_t member)
 			i++;
 			continue;
 		}
-		/* To its end, or as far as it is needed. */
+		/* Skip the run to its end, or up to the wanted member. */
 		if (m->next > member)
 			bits -= type->members[member].run_bits;
 		if (!align(c, BYTE) || !pass(c, bits))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Types of CTF 1.8, as they lie in a stream: sizes, alignments and byte orders, which
- * libbabeltrace2 keeps to itself. All positions are in bits from the beginning of a
- * packet.
+ * Types of CTF 1.8 with sizes, alignments and byte orders, which libbabeltrace2 does not
+ * tell. All positions are in bits from the beginning of a packet.
  */
 #ifndef NETSYNC_CTF_TYPE_H
 #define NETSYNC_CTF_TYPE_H
@@ -21,80 +20,85 @@ enum type_kind {
 	TYPE_VARIANT,
 };
 
-/* Of a field that nobody needs. */
+/* The slot of a field whose value no other field needs. */
 #define NO_SLOT -1
 
-/* Of a structure, or an option of a variant. */
+/* A member of a structure, or an option of a variant. */
 struct type_member {
 	char *name;
 	const struct type *type;
-	int slot; /* in cursor.slots, where others need its value */
-	/* In a structure: whole bytes from here to @next, of which nothing is needed. */
+	int slot; /* index in cursor.slots, if other fields need the value */
+	/*
+	 * In a structure: bits up to member @next, in whole bytes, with no slots; 0:
+	 * none.
+	 */
 	uint64_t run_bits;
 	size_t next;
 };
 
-/* A label of an enumeration, by which variants choose. */
+/* A label of an enumeration, by which variants are selected. */
 struct type_label {
 	char *name;
 	uint64_t lo,
-		hi; /* as they are in the field, which is extended to 64 bits */
+		hi; /* first and last value, as a field extended to 64 bits */
 };
 
 struct type {
 	enum type_kind kind;
 	uint32_t align; /* bits; a power of two */
-	uint64_t size;	/* bits; of an integer, or of what is_fixed */
-	/* Whole bytes, aligned to bytes, always as many, and nothing of it is needed. */
+	uint64_t size;	/* bits; of integers, floats, or if is_fixed */
+	/* Of constant size, in whole bytes, aligned to bytes, and without slots. */
 	bool is_fixed;
 	bool is_signed;
 	bool is_big_endian;
-	bool is_clock; /* an integer that the clock shows */
-	bool is_text;  /* elements of it are characters */
+	bool is_clock; /* an integer mapped to the clock */
+	bool is_text;  /* characters, or an array of them */
 	bool is_enum;
 	struct type_label *labels;
 	size_t num_labels;
-	struct type_member *members; /* or options */
+	struct type_member *members; /* members or options */
 	size_t num_members;
 	const struct type *element;
 	uint64_t length; /* of an array */
-	int slot; /* with the length of a sequence, or the tag of a variant */
-	const struct type *tag; /* of a variant, */
+	int slot; /* of a sequence's length or a variant's tag */
+	const struct type *tag; /* a variant's tag */
 	ptrdiff_t *
-		options; /* and which it has for each of the tag's labels; -1: none */
-	struct type *older; /* all types of a trace are a list */
+		options; /* index of the option for each label of the tag; -1: none */
+	struct type *older; /* next in the list of all types of a trace */
 };
 
-/* Where in a packet. */
+/* A position in a packet. */
 struct cursor {
 	const uint8_t *data;
 	uint64_t at; /* bits */
 	uint64_t end;
-	bool was_big_endian; /* what was before, if at is inside of a byte */
-	uint64_t *slots;     /* metadata.num_slots */
+	bool was_big_endian; /* order of the last integer, for partial bytes */
+	uint64_t *slots;     /* array of metadata.num_slots */
 };
 
-/* A type is complete: find out what can be skipped at once. */
+/* Complete a type: compute its fixed size, and runs of members. */
 void type_finish(struct type *type);
 
-/* Pass a field. False: it is not within the packet, or not as CTF allows. */
+/* Skip a field. False: it exceeds the packet, or CTF does not allow it. */
 bool type_skip(const struct type *type, struct cursor *c);
 
-/* Pass an integer, extended to 64 bits by its sign. As type_skip(). */
+/* Read an integer, extended to 64 bits by its sign. Returns as type_skip(). */
 bool type_read(const struct type *type, struct cursor *c, uint64_t *value);
 
-/* Called for each integer of a structure, with those in its variants. */
+/* Called for each integer of a structure, including those in variants. */
 typedef bool (*type_visit_func)(void *data, const char *name,
 				const struct type *type, uint64_t value);
 
-/* Pass a structure, and show its integers. False: as type_skip(), or @visit said so. */
+/*
+ * Skip a structure, calling @visit for its integers. False: as type_skip(), or by @visit.
+ */
 bool type_visit(const struct type *type, struct cursor *c,
 		type_visit_func visit, void *data);
 
-/* Go on at a member, with the cursor at the beginning of its structure. */
+/* Skip to a member, from the beginning of its structure. */
 bool type_enter(const struct type *type, struct cursor *c, size_t member);
 
-/* Which option a variant has by its tag; -1: none. */
+/* The index of a variant's option by its tag; -1: none. */
 ptrdiff_t type_option(const struct type *variant, const uint64_t *slots);
 
 #endif
