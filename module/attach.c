@@ -48,7 +48,7 @@ static int attach_tracepoint(struct netsync_probe *probe)
 
 /* ---- functions ------------------------------------------------------------ */
 
-#ifdef NETSYNC_FUNCTIONS
+#ifndef NETSYNC_NO_FUNCTIONS
 
 /*
  * Where it begins. A probe finds names in the kernel itself only, each of which
@@ -135,6 +135,18 @@ static void detach_function(struct netsync_probe *probe)
 		unregister_kretprobe(&probe->kretprobe);
 }
 
+/* The others miss nothing. */
+static unsigned long missed_now(const struct netsync_probe *probe)
+{
+	return probe->attached && probe->end ?
+		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
+}
+
+static const char *missing_of(const struct netsync_probe *probe)
+{
+	return probe->name;
+}
+
 #else
 
 static int attach_function(struct netsync_probe *probe)
@@ -146,14 +158,17 @@ static void detach_function(struct netsync_probe *probe)
 {
 }
 
-#endif
-
-/* The others miss nothing. */
 static unsigned long missed_now(const struct netsync_probe *probe)
 {
-	return probe->attached && probe->end ?
-		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
+	return 0;
 }
+
+static const char *missing_of(const struct netsync_probe *probe)
+{
+	return probe->tracepoint ? probe->name : NETSYNC_NO_FUNCTIONS;
+}
+
+#endif
 
 /* ---- either --------------------------------------------------------------- */
 
@@ -193,7 +208,7 @@ int netsync_attach(struct netsync_probe *all, int num, const char **missing)
 		if (!err || (err == -ENOENT && all[i].optional))
 			continue;
 		if (err == -ENOENT)
-			*missing = all[i].name;
+			*missing = missing_of(&all[i]);
 		netsync_detach(all, num);
 		return err;
 	}

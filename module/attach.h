@@ -29,10 +29,10 @@ struct netsync_probe {
 	/* Kept by attach.c: */
 	bool attached;
 	struct tracepoint *found;
-#ifdef NETSYNC_FUNCTIONS
+#ifndef NETSYNC_NO_FUNCTIONS
 	struct ftrace_ops ops;
-#endif
 	struct kretprobe kretprobe;
+#endif
 	unsigned long missed;		/* of earlier times that it was attached */
 };
 

@@ -84,9 +84,10 @@ static s64 deviation(const struct timekeeper *tk)
 	s64 gain = clock_at(&tk->tkr_mono, 0) - raw;
 
 	gain -= last.mono - last.raw;
-	return gain - div_s64((s64)(raw - last.raw) *
-				      ((s64)last.mult - last.raw_mult),
-			      last.raw_mult);
+	/* Multipliers can be beyond 2^31, as that of an hpet is. */
+	return gain - div64_s64((s64)(raw - last.raw) *
+					((s64)last.mult - last.raw_mult),
+				last.raw_mult);
 }
 
 static bool is_new(const struct timekeeper *tk)

@@ -2,6 +2,11 @@
 /*
  * What differs between the kernels that netsync is built for. Everything else
  * is written for the newest one.
+ *
+ * Distributions backport features into kernels whose version does not say so.
+ * Hence what can differ is asked for by itself: whether a header is there, or,
+ * by NETSYNC_HAS_..., what Kbuild finds in the headers. Versions decide only
+ * where all kernels that netsync supports have the older form, or none.
  */
 #ifndef NETSYNC_COMPAT_H
 #define NETSYNC_COMPAT_H
@@ -9,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/version.h>
 
+/* Nothing older was tried; no backport makes another kernel of it. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
 #error "netsync needs Linux 5.10 or later"
 #endif
@@ -18,10 +24,10 @@
 #endif
 
 /* 5f60d5f6bbc1 "move asm/unaligned.h to linux/unaligned.h" */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
-#include <asm/unaligned.h>
-#else
+#if __has_include(<linux/unaligned.h>)
 #include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
 #endif
 
 /*
@@ -30,28 +36,35 @@
  */
 static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
+#ifdef NETSYNC_HAS_LATE_HWTSTAMP
 	if (skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP_NETDEV)
 		return 0;
 #endif
 	return ktime_to_ns(skb_shinfo(skb)->hwtstamps.hwtstamp);
 }
 
+/* s390 does not export what this calls; there, arguments begin in register 2. */
+#if IS_ENABLED(CONFIG_S390)
+#define netsync_kernel_argument(regs, n) ((regs)->gprs[2 + (n)])
+#else
+#define netsync_kernel_argument(regs, n) regs_get_kernel_argument(regs, n)
+#endif
+
 /*
  * What a function is called with: 94d095ffa0e1 "ftrace: abstract
  * DYNAMIC_FTRACE_WITH_ARGS accesses"; d19ad0775dcd "ftrace: Have the callbacks
  * receive a struct ftrace_regs instead of pt_regs".
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#if defined(NETSYNC_HAS_FTRACE_ARGUMENT) && !IS_ENABLED(CONFIG_S390)
 #define netsync_regs ftrace_regs
 #define netsync_argument(regs, n) ftrace_regs_get_argument(regs, n)
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
+#elif defined(NETSYNC_HAS_FTRACE_REGS)
 #define netsync_regs ftrace_regs
 #define netsync_argument(regs, n)                                              \
-	regs_get_kernel_argument(ftrace_get_regs(regs), n)
+	netsync_kernel_argument(ftrace_get_regs(regs), n)
 #else
 #define netsync_regs pt_regs
-#define netsync_argument(regs, n) regs_get_kernel_argument(regs, n)
+#define netsync_argument(regs, n) netsync_kernel_argument(regs, n)
 #endif
 
 /* Nobody can turn it off while events need it. */
@@ -60,13 +73,17 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?                        \
 		  FTRACE_OPS_FL_SAVE_REGS : 0))
 
-/* Without, there are no events at functions. */
-#if IS_ENABLED(CONFIG_KRETPROBES) &&                                           \
-	IS_ENABLED(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API) &&                     \
-	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ||                        \
-	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) &&                       \
-	  LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)))
-#define NETSYNC_FUNCTIONS
+/* Without, there are no events at functions: what is said to be missing then. */
+#if !IS_ENABLED(CONFIG_KRETPROBES)
+#define NETSYNC_NO_FUNCTIONS "CONFIG_KRETPROBES"
+#elif !IS_ENABLED(CONFIG_FUNCTION_TRACER)
+#define NETSYNC_NO_FUNCTIONS "CONFIG_FUNCTION_TRACER"
+#elif !IS_ENABLED(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API)
+#define NETSYNC_NO_FUNCTIONS "access to the arguments of functions"
+#elif !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&                          \
+	!(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) &&                       \
+	  defined(NETSYNC_HAS_FTRACE_ARGUMENT))
+#define NETSYNC_NO_FUNCTIONS "CONFIG_DYNAMIC_FTRACE_WITH_REGS"
 #endif
 
 /*

@@ -125,7 +125,7 @@ static void at_tcp_connect(const void *first, const void *second)
 static int keep_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	*(struct sock **)ri->data =
-		(struct sock *)regs_get_kernel_argument(regs, 0);
+		(struct sock *)netsync_kernel_argument(regs, 0);
 	return 0;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: steer freq PPM | slew MICROSECONDS | tai SECONDS | read SECONDS
+ * usage: steer freq PPM | slew MICROSECONDS | tai SECONDS | leap 1|0 | read SECONDS
  *
  * What daemons do to the clock: set its rate, have the kernel make up for so
- * much at 500 ppm, tell it how far TAI is ahead. Or read CLOCK_MONOTONIC,
- * CLOCK_MONOTONIC_RAW and CLOCK_MONOTONIC again, each two milliseconds; the
- * three are printed in the end, a line for each time.
+ * much at 500 ppm, tell it how far TAI is ahead, and that this day ends with a leap
+ * second (or not). Or read CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC,
+ * CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_TAI and CLOCK_MONOTONIC, each two
+ * milliseconds, for so long or until terminated; these are printed in the end, a
+ * line for each time.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +20,25 @@
 
 #define MAX_READINGS 100000
 
+static const clockid_t clocks[] = {
+	CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC, CLOCK_REALTIME,
+	CLOCK_BOOTTIME,	 CLOCK_TAI,	      CLOCK_MONOTONIC,
+};
+
+#define NUM_CLOCKS (sizeof(clocks) / sizeof(clocks[0]))
+
 struct reading {
-	long long before;
-	long long raw;
-	long long after;
+	long long time[NUM_CLOCKS];
 };
 
 static struct reading readings[MAX_READINGS];
+static volatile sig_atomic_t terminated;
+
+static void terminate(int signal)
+{
+	(void)signal;
+	terminated = 1;
+}
 
 static long long now(clockid_t clock)
 {
@@ -38,17 +53,18 @@ static int read_clocks(double seconds)
 	long long end = now(CLOCK_MONOTONIC) + (long long)(seconds * 1e9);
 	int num = 0;
 
-	while (num < MAX_READINGS && now(CLOCK_MONOTONIC) < end) {
+	signal(SIGTERM, terminate);
+	while (!terminated && num < MAX_READINGS && now(CLOCK_MONOTONIC) < end) {
 		struct reading *r = &readings[num++];
 
-		r->before = now(CLOCK_MONOTONIC);
-		r->raw = now(CLOCK_MONOTONIC_RAW);
-		r->after = now(CLOCK_MONOTONIC);
+		for (size_t i = 0; i < NUM_CLOCKS; i++)
+			r->time[i] = now(clocks[i]);
 		usleep(2000);
 	}
-	for (int i = 0; i < num; i++)
-		printf("%lld %lld %lld\n", readings[i].before, readings[i].raw,
-		       readings[i].after);
+	for (int n = 0; n < num; n++)
+		for (size_t i = 0; i < NUM_CLOCKS; i++)
+			printf("%lld%c", readings[n].time[i],
+			       i + 1 < NUM_CLOCKS ? ' ' : '\n');
 	return 0;
 }
 
@@ -90,6 +106,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "tai"))
 		err = adjtimex(&(struct timex){ .modes = ADJ_TAI,
 						.constant = atol(argv[2]) });
+	else if (!strcmp(what, "leap"))
+		err = adjtimex(&(struct timex){ .modes = ADJ_STATUS,
+						.status = atoi(argv[2]) ? STA_INS : 0 });
 	else if (!strcmp(what, "read"))
 		err = read_clocks(strtod(argv[2], NULL));
 	else

@@ -5,7 +5,8 @@
 
 Of events netsync_clock, as ftrace or babeltrace2 print them: their fields, a line
 for each; or whether the map from CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW that they
-make agrees with readings of both (see steer.c), each within the time that it took.
+make agrees with readings of both (see steer.c), each within the time that it took,
+and so do CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_TAI by the offsets.
 """
 import bisect
 import re
@@ -51,12 +52,14 @@ def compare(events, readings):
         return value + (mono - at) / rate
 
     misses = []
-    for before, middle, after in readings:
+    for before, middle, after, *_ in readings:
         if before < times[0]:
             continue
         misses.append((max(raw(before) - middle, middle - raw(after)),
                        after - before,
                        abs(middle - raw((before + after) / 2))))
+    if not misses:
+        sys.exit("there is nothing to compare")
     misses.sort()
     windows = sorted(window for _, window, _ in misses)
     usual = windows[len(windows) // 2]
@@ -68,11 +71,31 @@ def compare(events, readings):
     return len(misses) >= 100 and misses[-1][0] <= TOLERANCE
 
 
+def contradicted(events, readings):
+    """The first reading of a clock that is not what its offset makes of CLOCK_MONOTONIC,
+    but for rounding."""
+    events = sorted(events)
+    times = [event[0] for event in events]
+    for _, _, before, *shown, after in readings:
+        first = max(bisect.bisect_right(times, before - TOLERANCE) - 1, 0)
+        last = bisect.bisect_right(times, after + TOLERANCE)
+        for offset, name, time in zip((2, 3, 4), FIELDS[2:5], shown):
+            if before >= times[0] and not any(
+                    before - 1 <= time - event[offset] <= after + 1
+                    for event in events[first:last]):
+                return f"{name}: {time} at {before} to {after}, events: {events[first:last]}"
+    return None
+
+
 if sys.argv[1] == "records":
     for record in records(sys.stdin):
         print(*record)
 else:
-    with open(sys.argv[2]) as text, open(sys.argv[3]) as pairs:
-        if not compare(list(records(text)),
-                       [[int(n) for n in line.split()] for line in pairs]):
-            sys.exit("the map and the readings contradict each other")
+    with open(sys.argv[2]) as text, open(sys.argv[3]) as lines:
+        told = list(records(text))
+        shown = [[int(n) for n in line.split()] for line in lines]
+    if not compare(told, shown):
+        sys.exit("the map and the readings contradict each other")
+    wrong = contradicted(told, shown)
+    if wrong:
+        sys.exit(wrong)
