@@ -11,6 +11,7 @@
 #   make check-formats     long tests of what is read and written
 #   make check-across      what happened across machines: a cluster of guests
 #   make check-kernels     the modules, with the kernels of several Debian releases
+#   make check-big-endian  the library, readers and command on a big-endian processor
 #   make check-debug-kernel  the modules, with a kernel that finds faults
 #   make check-packets     the modules, with a million distorted packets
 #   make check-style       what can be said of the source without running it
@@ -136,6 +137,9 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(CFLAGS) -c -o $@ $<
 
+# Its inner loops are over all neighbours of a host.
+$(BUILD)/libnetsync/curve/fit.o: LIB_CFLAGS += -ftree-vectorize -fvect-cost-model=dynamic
+
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
@@ -147,25 +151,17 @@ BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c zlib l
 $(BUILD)/tools/netsync.o: LIB_CFLAGS += \
 	-DBUILT_WITH='"$(subst $(comma) end,,$(strip $(BUILT_WITH)) end)"'
 
-# The page of netsync report in one piece, which becomes part of the tool.
-REPORT_PAGE := $(BUILD)/report.html
-$(REPORT_PAGE): $(wildcard tools/report/page/*)
+# Pages in one piece, which become parts of the tool.
+$(BUILD)/%.html: tools/%/page $(wildcard tools/page/* tools/*/page/*)
 	@mkdir -p $(@D)
-	tools/report/page/assemble $(DYGRAPHS) tools/report/page > $@.new
+	tools/page/assemble $(DYGRAPHS) $< > $@.new
 	mv $@.new $@
 
-# That of netsync states, which looks like it.
-STATES_PAGE := $(BUILD)/states.html
-$(STATES_PAGE): $(wildcard tools/states/page/* tools/report/page/*)
-	@mkdir -p $(@D)
-	tools/report/page/assemble $(DYGRAPHS) tools/states/page > $@.new
-	mv $@.new $@
+$(BUILD)/tools/states/html.o: LIB_CFLAGS += -DSTATES_PAGE='"$(BUILD)/states.html"'
+$(BUILD)/tools/states/html.o: $(BUILD)/states.html
 
-$(BUILD)/tools/states/html.o: LIB_CFLAGS += -DSTATES_PAGE='"$(STATES_PAGE)"'
-$(BUILD)/tools/states/html.o: $(STATES_PAGE)
-
-$(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(REPORT_PAGE)"'
-$(BUILD)/tools/report/page.o: $(REPORT_PAGE)
+$(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(BUILD)/report.html"'
+$(BUILD)/tools/report/page.o: $(BUILD)/report.html
 
 # What makes states, which becomes part of the tool.
 STATES_FOLDER := tools/states/definitions
@@ -189,7 +185,7 @@ $(BUILD)/tools/timeline/protobuf.o: $(PROTO_SRC)
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \
 		-Wl,--version-script=libnetsync/netsync.map -Wl,--no-undefined \
-		$(LDFLAGS) -o $@.$(VERSION) $(CORE_OBJ) -lm
+		$(LDFLAGS) -o $@.$(VERSION) $(CORE_OBJ) -lm -pthread
 	ln -sf libnetsync.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync.so.$(SOVERSION) $@
 
@@ -214,7 +210,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
 TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) \
-	$(PROTOBUF_LIBS) $(UUID_LIBS) $(ZIP_LIBS) -lm
+	$(PROTOBUF_LIBS) $(UUID_LIBS) $(ZIP_LIBS) -lm -pthread
 PLUGIN_MAP := tools/babeltrace/plugin.map
 LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefined \
 	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) \
@@ -367,7 +363,8 @@ dkms-remove:
 
 # ---- tests -------------------------------------------------------------------
 
-LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c))
+LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
+	$(BUILD)/selftests/sanitized/test_threads
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Which file is in which package.
@@ -383,7 +380,8 @@ FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*)) \
 	selftests/newest/test_newest
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
-	test_folders test_relay test_relay_hostile test_record test_hostile test_three)
+	test_folders test_relay test_relay_hostile test_record test_hostile test_stay \
+	test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/common/progress.o
@@ -399,7 +397,13 @@ $(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
-		-lcmocka -lm
+		-lcmocka -lm -pthread
+
+# The same with a sanitizer that sees what two threads do at once.
+$(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_SRC) $(wildcard libnetsync/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync -O1 -g -fsanitize=thread $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) -lcmocka -lm -pthread
 
 # A source with everything that babeltrace2 knows, for the tests of what copies it.
 KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
@@ -415,22 +419,24 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
 
 # Events of CTF files as they are read directly.
+WALK_SRC := libnetsync/io/ctf/uuid.c $(filter-out %/direct.c %/agree.c,$(wildcard \
+	libnetsync/io/ctf/direct/*.c))
 DIRECT_WALK := $(BUILD)/selftests/direct/walk
-$(DIRECT_WALK): selftests/direct/walk.c $(wildcard libnetsync/io/ctf/direct/*.[ch])
+$(DIRECT_WALK): selftests/direct/walk.c $(WALK_SRC) $(wildcard libnetsync/io/ctf/direct/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(SANITIZERS) $(LDFLAGS) -o $@ $(filter-out \
-		%/direct.c %/agree.c,$(filter %.c,$^))
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(SANITIZERS) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader ctf walk tsdl json answers requests
+FUZZERS := reader ctf walk tsdl json answers requests served
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
-FUZZ_SRC_walk := $(filter-out %/direct.c %/agree.c,$(wildcard libnetsync/io/ctf/direct/*.c))
+FUZZ_SRC_served := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_walk := $(WALK_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
-FUZZ_SRC_answers := $(wildcard tools/remote/*.c) $(addprefix tools/,agent/buffers.c \
+FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,agent/buffers.c \
 	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c options.c \
 	progress.c signal.c spool.c value.c) \
 	$(addprefix doctor/,checks.c clock.c look.c machine.c tracing.c) \
@@ -444,10 +450,11 @@ FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json
 FUZZ_SAMPLES_answers := answers
 FUZZ_SAMPLES_requests := requests
+FUZZ_SAMPLES_served := served
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
 FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
 	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g -O1
-FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm
+FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm -pthread
 
 # All samples once more, without a fuzzer.
 SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)
@@ -533,12 +540,17 @@ $(LOCKER): selftests/across/dlm/locker.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldlm_lt
 
+CHAIN := $(BUILD)/selftests/across/path/chain
+$(CHAIN): selftests/across/path/chain.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+
 .PHONY: check-across
 check-across:
 	selftests/rig/setup build check guest across
-	$(MAKE) --no-print-directory all tests $(LOCKER)
+	$(MAKE) --no-print-directory all tests $(LOCKER) $(CHAIN)
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run selftests/across/test_dlm
+	selftests/run selftests/across/test_dlm selftests/across/test_path
 
 # What takes long, or a browser.
 FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \
@@ -555,9 +567,27 @@ check-formats:
 # With the kernels of other releases of Debian, each fetched once.
 .PHONY: check-kernels
 check-kernels:
-	selftests/rig/setup build check guest kernels
+	selftests/rig/setup build check guest kernels foreign debug
 	$(MAKE) --no-print-directory -s tests
+	selftests/run selftests/kernels/test_without
 	selftests/kernels/check $(RELEASES)
+
+# Built for s390x, and emulated, one program at a time; the kernel is this machine's.
+BIG_ENDIAN := $(BUILD)/s390x
+BIG_ENDIAN_TESTS := $(LIB_TESTS:$(BUILD)/%=$(BIG_ENDIAN)/%)
+# Not those that look at memory, or have babeltrace2 load the plug-in.
+BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert endian hosts input jobs \
+	layouts netns pcap result spans states steered timeline tracedat)
+
+.PHONY: check-big-endian
+check-big-endian: export NETSYNC_SLOWER := 20
+check-big-endian: export NETSYNC := $(abspath $(BIG_ENDIAN))/emulated/netsync
+check-big-endian:
+	selftests/rig/setup build check kernels foreign
+	selftests/kernels/cross bookworm-s390x $(BIG_ENDIAN)/netsync $(BIG_ENDIAN_TESTS)
+	selftests/kernels/emulated bookworm-s390x $(BIG_ENDIAN)/netsync $(BIG_ENDIAN_TESTS)
+	selftests/run $(addprefix $(BIG_ENDIAN)/emulated/,$(notdir $(BIG_ENDIAN_TESTS))) \
+		$(BIG_ENDIAN_TOOL_TESTS)
 
 # With a kernel that looks for faults, built once. test_cost counts instructions,
 # of which this kernel has others.
@@ -589,7 +619,7 @@ check-dkms:
 
 .PHONY: check-packages
 check-packages:
-	selftests/rig/setup build kernels deb rpm
+	selftests/rig/setup build kernels guest deb rpm
 	selftests/run $(wildcard selftests/packaging/test_*)
 
 # What is in a file, found by trial: a folder of samples for each format. New
@@ -665,7 +695,7 @@ BENCH_HDR := $(BENCH_SRC:.c=.h)
 
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm -pthread
 
 # ---- installing ----------------------------------------------------------------
 

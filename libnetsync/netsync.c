@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/parallel.h"
 #include "clock.h"
 #include "pair/estimate.h"
 #include "match/match.h"
@@ -107,6 +108,8 @@ static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		{ to, ns->host[to].origin, recv },
 	};
 
+	resolution_add(&ns->host[from].resolution, send);
+	resolution_add(&ns->host[to].resolution, recv);
 	if (ns->steered && (steering_known(&ns->steering[from]) ||
 			    steering_known(&ns->steering[to])))
 		return hold_message(ns, from, to, send, recv);
@@ -280,27 +283,39 @@ static bool is_time(int64_t t)
 	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
 }
 
+/* Both are times as of is_time(). */
+static bool is_far(int64_t a, int64_t b)
+{
+	const __int128 d = (__int128)a - b;
+
+	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
+}
+
 /* Make a time relative to the host's origin, its first time: 0 or -errno. */
 static int relative(struct netsync *ns, uint32_t host, int64_t *t)
 {
+	const struct steering *s;
 	struct host *h;
-	__int128 d;
 
 	if (host >= ns->num_hosts)
 		return fail(ns, -EINVAL, "there is no host number %u", host);
 	h = &ns->host[host];
+	s = &ns->steering[host];
 	if (!is_time(*t))
 		return fail(ns, -ERANGE,
 			    "time %lld of host %s is not between the years 1824 and 2116",
 			    (long long)*t, h->name);
+	if (s->num && is_far(*t, s->point[0].t))
+		return fail(ns, -ERANGE,
+			    "time %lld of host %s is more than 36 years from %lld, when it is told how its clock was steered",
+			    (long long)*t, h->name, (long long)s->point[0].t);
 	if (h->first > h->last)
 		h->origin = *t;
-	d = (__int128)*t - h->origin;
-	if (d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN)
+	if (is_far(*t, h->origin))
 		return fail(ns, -ERANGE,
 			    "time %lld of host %s is more than 36 years from its first one, %lld",
 			    (long long)*t, h->name, (long long)h->origin);
-	*t = (int64_t)d;
+	*t -= h->origin;
 	return 0;
 }
 
@@ -428,14 +443,16 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 		return fail(ns, -EINVAL, "there is no host number %u", p->host);
 	h = &ns->host[p->host];
 	s = &ns->steering[p->host];
-	if (p->within_ns < 0 || !(p->rate >= 0 && p->rate < 2))
+	if (p->within_ns < 0 ||
+	    !(p->rate == 0 || (p->rate > 0.5 && p->rate < 2)))
 		return fail(ns, -EINVAL,
 			    "no clock has a rate of %g, or an error of %lld ns",
 			    p->rate, (long long)p->within_ns);
 	if (!is_time(p->time_ns) || !is_time(p->raw_ns) ||
 	    p->within_ns >= NETSYNC_MAX_SPAN ||
-	    (s->num && (llabs(p->raw_ns - s->point[0].raw) > NETSYNC_MAX_SPAN ||
-			llabs(p->time_ns - s->point[0].t) > NETSYNC_MAX_SPAN)))
+	    (h->first <= h->last && is_far(p->time_ns, h->origin)) ||
+	    (s->num && (is_far(p->raw_ns, s->point[0].raw) ||
+			is_far(p->time_ns, s->point[0].t))))
 		return fail(ns, -ERANGE,
 			    "times %lld and %lld of a point of host %s are beyond 36 years",
 			    (long long)p->time_ns, (long long)p->raw_ns, h->name);
@@ -486,6 +503,21 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 
 /* ---- solving ----------------------------------------------------------- */
 
+struct pair_work {
+	const struct task *task;
+	struct pair *const *pair;
+	struct estimate *est;
+};
+
+static int estimate_pair(void *arg, size_t i)
+{
+	const struct pair_work *w = arg;
+
+	w->task->method->estimate(&w->est[i], w->pair[i],
+				  w->task->limits.slope);
+	return 0;
+}
+
 /* Times are raw, and so are the clocks. */
 static int solve_raw(struct netsync *ns, struct task *task)
 {
@@ -495,10 +527,9 @@ static int solve_raw(struct netsync *ns, struct task *task)
 
 	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
 	if (est && ns->pair_info) {
-		for (uint32_t i = 0; i < n; i++) {
-			task->method->estimate(&est[i], ns->pairs.pair[i],
-					       task->limits.slope);
-		}
+		struct pair_work work = { task, ns->pairs.pair, est };
+
+		parallel_run(task->threads, n, estimate_pair, &work);
 		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
 				ns->pairs.pair, n, task->limits.slope);
 	}
@@ -563,6 +594,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	task->limits = limits_of_clocks(skew * 1e-6, drift);
+	task->threads = opt->threads;
 	task->reference = NO_HOST;
 	if (!opt->reference)
 		return 0;
@@ -570,6 +602,20 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	if (task->reference == NO_HOST)
 		return fail(ns, -ENOENT, "there is no host %s", opt->reference);
 	return 0;
+}
+
+/* By now the resolution of stamps is known as well as it can be. */
+static int settle_pairs(struct netsync *ns, double slope)
+{
+	int64_t *resolution = calloc(ns->num_hosts, sizeof(*resolution));
+
+	if (!resolution)
+		return -ENOMEM;
+	for (size_t i = 0; i < ns->num_hosts; i++)
+		resolution[i] = resolution_of(&ns->host[i].resolution);
+	pairs_raise(&ns->pairs, resolution, slope);
+	free(resolution);
+	return pairs_settle(&ns->pairs);
 }
 
 int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
@@ -598,7 +644,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 		ret = held_settle(&ns->held, &ns->pairs, &hosts);
 	}
 	if (!ret)
-		ret = pairs_settle(&ns->pairs);
+		ret = settle_pairs(ns, task.limits.slope);
 	if (!ret)
 		ret = solve_pairs(ns, &task);
 	if (ret) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "util/parallel.h"
 #include "bound/knots.h"
 
 /* Knots at most, of a clock without change points; for each of these. Chosen. */
@@ -22,8 +23,15 @@
 /* Lines may be off an instant by this part of it, and by so many ns. Chosen. */
 #define TOLERANCE (1.0 / 1024)
 #define TOLERANCE_NS 2.0
-/* Instants in the window of a change point. Chosen. */
+/*
+ * Instants in the window of a change point, at least. In long ones they are so near
+ * each other that the largest skew adds 5 us; of all, so many at most. Chosen.
+ */
 #define WINDOW 65
+#define NEAR 20e6
+#define MOST_IN_WINDOWS 65536
+/* Instants that a thread looks at in a go. Chosen. */
+#define TOGETHER 256
 /* Not known. */
 #define FAR 0x1p61
 
@@ -37,6 +45,7 @@ struct instant {
 };
 
 struct samples {
+	const struct knots *k;
 	struct instant *s;
 	size_t num;
 	double tolerance;
@@ -64,7 +73,23 @@ static void spread(const struct knots *k, struct samples *to, int64_t from,
 				     (int64_t)(n - 1)));
 }
 
-static void set_instants(const struct knots *k, struct samples *to)
+/* How far they are apart in windows, ns. */
+static double spacing(const struct knots *k)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < k->num_windows; i++)
+		sum += (double)(k->windows[i].to - k->windows[i].from);
+	return fmax(NEAR, sum / MOST_IN_WINDOWS);
+}
+
+static size_t instants_of_window(const struct change_window *w, double apart)
+{
+	return WINDOW + (size_t)((double)(w->to - w->from) / apart);
+}
+
+static void set_instants(const struct knots *k, struct samples *to,
+			 double apart)
 {
 	size_t n = 0;
 
@@ -73,7 +98,7 @@ static void set_instants(const struct knots *k, struct samples *to)
 		const struct change_window *w = &k->windows[i];
 
 		add(k, to, w->from - 1);
-		spread(k, to, w->from, w->to, WINDOW);
+		spread(k, to, w->from, w->to, instants_of_window(w, apart));
 		add(k, to, w->to + 1);
 	}
 	qsort(to->s, to->num, sizeof(*to->s), by_time);
@@ -94,6 +119,16 @@ static void look(const struct knots *k, struct instant *s)
 		s->side[BELOW] = fmax((double)((__int128)ref - r.lo), 0);
 	if (r.hi < INT64_MAX)
 		s->side[ABOVE] = fmax((double)((__int128)r.hi - ref), 0);
+}
+
+static int look_at_some(void *arg, size_t part)
+{
+	const struct samples *all = arg;
+	size_t i = part * TOGETHER, end = i + TOGETHER;
+
+	for (; i < end && i < all->num; i++)
+		look(all->k, &all->s[i]);
+	return 0;
 }
 
 /* ---- between samples --------------------------------------------------- */
@@ -235,15 +270,18 @@ static int64_t whole(double v)
 
 int knots_make(struct knots *k)
 {
-	struct samples all = { 0 };
+	struct samples all = { .k = k };
+	double apart = spacing(k);
+	size_t room = k->instants + 2;
 
-	all.s = malloc((k->instants + 2 + k->num_windows * (WINDOW + 2)) *
-		       sizeof(*all.s));
+	for (size_t i = 0; i < k->num_windows; i++)
+		room += instants_of_window(&k->windows[i], apart) + 2;
+	all.s = malloc(room * sizeof(*all.s));
 	if (!all.s)
 		return -ENOMEM;
-	set_instants(k, &all);
-	for (size_t i = 0; i < all.num; i++)
-		look(k, &all.s[i]);
+	set_instants(k, &all, apart);
+	parallel_run(k->threads, (all.num + TOGETHER - 1) / TOGETHER,
+		     look_at_some, &all);
 	set_raises(k, &all);
 	apply_raises(&all);
 	thin(&all, MAX_KNOTS + WINDOW_KNOTS * k->num_windows);

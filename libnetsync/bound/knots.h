@@ -22,6 +22,7 @@ struct knots {
 	struct range (*at)(const void *arg, int64_t t);
 	const void *arg;
 	size_t instants;
+	uint32_t threads;
 	/* The result; to be freed. */
 	struct netsync_knot *knot;
 	uint32_t num;

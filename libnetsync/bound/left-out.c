@@ -11,7 +11,6 @@
 
 #include "bound/left-out.h"
 #include "curve/outliers.h"
-#include "util/array.h"
 
 /* Each group of messages is larger than the last by this factor. Chosen. */
 #define LARGER 8
@@ -102,7 +101,8 @@ static int leave_outliers_out(struct limits_of_way *l,
 
 		for (int look = 0; look < LOOKS && more; look++) {
 			size_t n = make_groups(l, &d->envelope, size, g);
-			double from = outliers_judge(g, n, inward, buffer);
+			double from = outliers_judge(g, n, (double)d->raised,
+						     inward, buffer);
 
 			from *= (any ? 1 : SURE) +
 				FEW_GROUPS / sqrt(fmax((double)n, 1));
@@ -143,7 +143,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 			s->delay = correction_delay(correction, way, &s->point);
 			/* Times are whole ns. */
 			s->left_out = correction_excludes(correction, way,
-							  &s->point) ||
+							  &s->point,
+							  d->raised) ||
 				      (!all && s->delay < -1);
 			any |= s->left_out;
 		}
@@ -157,9 +158,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 
 /* ---- change points that were missed ------------------------------------ */
 
-static int add_window(struct change_window **windows, size_t *num, size_t *room,
-		      struct limits_of_way *l, size_t from, size_t to,
-		      double slope)
+static int add_window(struct windows *windows, struct limits_of_way *l,
+		      size_t from, size_t to, double slope)
 {
 	struct change_window w;
 	double deepest = 0;
@@ -182,14 +182,10 @@ static int add_window(struct change_window **windows, size_t *num, size_t *room,
 	w.to += length / 2;
 	/* No rate does that. */
 	w.phase_step = deepest > slope * (double)(w.to - w.from);
-	if (array_grow(windows, room, *num, sizeof(**windows)))
-		return -ENOMEM;
-	(*windows)[(*num)++] = w;
-	return 0;
+	return windows_add_one(windows, &w);
 }
 
-int left_out_windows(struct limits_of_way *l, double slope,
-		     struct change_window **windows, size_t *num, size_t *room)
+int left_out_windows(struct limits_of_way *l, double slope, struct windows *add)
 {
 	size_t from = 0, to = 0, out = 0;
 	int ret = 0;
@@ -201,14 +197,12 @@ int left_out_windows(struct limits_of_way *l, double slope,
 		if (out < OUT_OF_RUN)
 			continue;
 		if (to && i >= to + RUN) {
-			ret = add_window(windows, num, room, l, from, to,
-					 slope);
+			ret = add_window(add, l, from, to, slope);
 			to = 0;
 		}
 		if (!to)
 			from = i >= RUN ? i - RUN + 1 : 0;
 		to = i + 1;
 	}
-	return !ret && to ? add_window(windows, num, room, l, from, to, slope)
-			  : ret;
+	return !ret && to ? add_window(add, l, from, to, slope) : ret;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "bound/rate-bound.h"
+#include "bound/windows.h"
 #include "curve/correction.h"
 #include "message/message.h"
 
@@ -43,7 +43,6 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
  * point: add the time to the windows. @slope: what clocks may differ by. 0 or
  * -ENOMEM.
  */
-int left_out_windows(struct limits_of_way *l, double slope,
-		     struct change_window **windows, size_t *num, size_t *room);
+int left_out_windows(struct limits_of_way *l, double slope, struct windows *to);
 
 #endif

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
 #include "util/number.h"
 #include "bound/left-out.h"
 #include "bound/pair-bound.h"
+#include "bound/windows.h"
 
 /*
  * Where more than FEW_LEFT_OUT and one message in so many are left out, besides
@@ -32,65 +32,6 @@
 #define MAX_OUTLIER_SHARE 400
 /* Instants that the mean width is of. Chosen. */
 #define INSTANTS 17
-/* Least uncertainty of the time of a change point, ns. Chosen. */
-#define MIN_UNCERTAINTY 50e6
-
-/* ---- change points ----------------------------------------------------- */
-
-struct clock_step correction_step(const struct correction *c, size_t index)
-{
-	const struct change_point *b = &c->change[index];
-
-	return (struct clock_step){
-		.t = c->from + (int64_t)b->t,
-		.uncertainty = (int64_t)ceil(
-			fmax(b->uncertainty, MIN_UNCERTAINTY)),
-		.offset = b->phase_step ? b->offset : 0,
-		.skew = b->skew,
-	};
-}
-
-struct change_window step_window(const struct clock_step *s)
-{
-	int64_t by = s->uncertainty + (int64_t)ceil(fabs(s->offset));
-
-	return (struct change_window){ s->t - by, s->t + by, s->offset != 0 };
-}
-
-static int by_beginning(const void *a, const void *b)
-{
-	const struct change_window *p = a, *q = b;
-
-	return p->from < q->from ? -1 : p->from > q->from;
-}
-
-struct windows {
-	struct change_window *window;
-	size_t num;
-	size_t room;
-};
-
-static int find_windows(const struct correction *correction[2],
-			struct windows *to)
-{
-	for (int h = 0; h < 2; h++) {
-		for (size_t i = 0; i < correction[h]->num_changes; i++) {
-			struct clock_step s = correction_step(correction[h], i);
-
-			if (array_grow(&to->window, &to->room, to->num,
-				       sizeof(*to->window)))
-				return -ENOMEM;
-			if (h) {
-				/* On either side of a phase step it is elsewhere. */
-				correction_between(correction[1], s.t,
-						   correction[0], &s.t);
-				s.offset *= 2;
-			}
-			to->window[to->num++] = step_window(&s);
-		}
-	}
-	return 0;
-}
 
 /* ---- the pair ---------------------------------------------------------- */
 
@@ -108,15 +49,16 @@ static int pick(struct point **point, size_t *num,
 	return 0;
 }
 
+/* @blind: the corrections cannot tell which messages are wrong. */
 static void judge(struct pair_bound *r, const struct pair *pair,
-		  const struct limits_of_way l[2])
+		  const struct limits_of_way l[2], bool blind)
 {
 	size_t left_out = l[0].left_out + l[1].left_out;
 	size_t scattered = left_out - l[0].in_windows - l[1].in_windows;
 	size_t outliers = l[0].outliers + l[1].outliers;
 	size_t all = l[0].num + l[1].num;
 
-	r->usable = !r->bound.infeasible &&
+	r->usable = !blind && !r->bound.infeasible &&
 		    left_out * MAX_SHARE_OF_FEW <= all &&
 		    scattered * MAX_LEFT_OUT_SHARE <=
 			    all + FEW_LEFT_OUT * MAX_LEFT_OUT_SHARE &&
@@ -143,25 +85,26 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	int ret = 0;
 
 	*r = (struct pair_bound){ 0 };
-	if (correction)
-		ret = find_windows(correction, &w);
+	for (int h = 0; h < 2 && correction && !ret; h++)
+		ret = windows_add(&w, correction[h], correction[0]);
 	for (int way = 0; way < 2 && !ret; way++) {
 		ret = left_out_find(&l[way], &pair->direction[way], way,
 				    correction, all);
 		if (!ret && !all)
-			ret = left_out_windows(&l[way], limits->slope,
-					       &w.window, &w.num, &w.room);
+			ret = left_out_windows(&l[way], limits->slope, &w);
 		if (!ret)
 			ret = pick(&point[way], &num[way], &l[way]);
 	}
-	if (w.num)
-		qsort(w.window, w.num, sizeof(*w.window), by_beginning);
+	windows_sort(&w);
 	if (!ret)
 		ret = rate_bound_make(&r->bound, limits, point[0], num[0],
 				      point[1], num[1], w.window, w.num);
 	if (!ret)
-		judge(r, pair, l);
-	free(w.window);
+		judge(r, pair, l,
+		      correction && !all &&
+			      (correction[0]->no_margin ||
+			       correction[1]->no_margin));
+	windows_release(&w);
 	for (int way = 0; way < 2; way++) {
 		free(l[way].limit);
 		free(point[way]);

@@ -15,19 +15,6 @@
 #include "message/message.h"
 #include "netsync.h"
 
-/* A change point, as it is reported. */
-struct clock_step {
-	int64_t t;	     /* the host's time, relative to its origin, ns */
-	int64_t uncertainty; /* how far off that may be */
-	double offset;	     /* by which the correction grows, ns */
-	double skew;	     /* by which its slope does */
-};
-
-struct clock_step correction_step(const struct correction *c, size_t index);
-
-/* The uncertainty window of a step, on the host's clock. */
-struct change_window step_window(const struct clock_step *s);
-
 struct pair_bound {
 	struct rate_bound bound;
 	/* INCOMPLETE, APPROXIMATE or ACCURATE. */

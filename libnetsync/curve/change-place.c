@@ -11,12 +11,22 @@
 #include "curve/change-point.h"
 #include "util/array.h"
 
+/*
+ * How long a machine is suspended at least, ns: those that pause for less are told
+ * from clocks that were set back by too few messages. Chosen.
+ */
+#define MIN_SUSPENDED 1e9
 /* Grid points before and after, in each stage of the search. Chosen. */
 #define GRID 10
 /* The finest grid has this part of the radius as its first step. Chosen. */
 #define FINEST_SHARE 1000
 /* Gain in log likelihood that a second change point is worth. Chosen. */
 #define GAIN 12.0
+/*
+ * What is steeper may be a phase step, whatever messages say: adjtime(3) slews by 500
+ * ppm, chronyd mostly by less than 100.
+ */
+#define STEEP 300e-6
 /* A |x| beyond which exp(-|x|) is below 1e-13, and taken as 0. */
 #define NEGLIGIBLE 30
 
@@ -27,6 +37,7 @@ void change_point_place_phase_step(struct change_point *b,
 				   double slope)
 {
 	bool up = b->offset > 0;
+	double repeated;
 	/* It lies between these. */
 	double least = b->t - b->uncertainty, most = b->t + b->uncertainty;
 
@@ -58,10 +69,15 @@ void change_point_place_phase_step(struct change_point *b,
 	}
 	/*
 	 * A clock that was set back shows some times twice, and these belong to
-	 * neither side. One that was set forward skips some.
+	 * neither side. One that was set forward skips some. One that stood still
+	 * does neither.
 	 */
+	repeated = fmax(least - most, 0);
+	b->stood_still = b->offset > 4 * fmax(b->uncertainty, MIN_SUSPENDED) &&
+			 repeated < b->offset / 4;
 	b->t = (least + most) / 2;
-	b->uncertainty = fabs(most - least) / 2 + fmax(b->offset, 0) / 2;
+	b->uncertainty = fabs(most - least) / 2 +
+			 (b->stood_still ? 0 : fmax(b->offset, 0) / 2);
 }
 
 /* ---- two change points that look like one ------------------------------- */
@@ -179,13 +195,32 @@ static double grid_search(const struct locals *l, double *t1, double *t2,
 	return least;
 }
 
+/* The same for a single instant, at which the one curve ends and the other begins. */
+static double jump_search(const struct locals *l, double radius, double *t)
+{
+	double least = HUGE_VAL, at = 0;
+
+	for (double step = radius / GRID; step > radius / FINEST_SHARE / GRID;
+	     step /= GRID, at = *t) {
+		for (int i = -GRID; i <= GRID; i++) {
+			double x = at + step * i, cost = cost_of(l, x, x);
+
+			if (cost < least) {
+				least = cost;
+				*t = x;
+			}
+		}
+	}
+	return least;
+}
+
 int change_point_split(struct change_point b[2], const struct observations *p,
 		       const double *margin, const struct ends *e,
 		       double radius)
 {
 	struct locals l = { .ends = *e };
 	double bend = e->slope[1] - e->slope[0], t1 = 0, t2 = 0, one, two;
-	double skew, step = radius / GRID;
+	double skew, step = radius / GRID, t = 0, jump;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < 2 * p->links; i++)
@@ -198,6 +233,7 @@ int change_point_split(struct change_point b[2], const struct observations *p,
 		two = grid_search(&l, &t1, &t2, step, HUGE_VAL);
 		for (; step > radius / FINEST_SHARE; step /= GRID)
 			two = grid_search(&l, &t1, &t2, step / GRID, two);
+		jump = jump_search(&l, radius, &t);
 		skew = (joined(e, t1, t2, t2) - joined(e, t1, t2, t1)) /
 		       (t2 - t1);
 		if (two < one - GAIN && fabs(skew) < MAX_RATE_STEP) {
@@ -212,6 +248,8 @@ int change_point_split(struct change_point b[2], const struct observations *p,
 				.t = b->t + t1,
 				.uncertainty = (t2 - t1) / 4,
 				.placed = true,
+				.may_jump = jump < two + GAIN ||
+					    fabs(skew) > STEEP,
 				.skew = skew - e->slope[0]
 			};
 			b[1] = second;

@@ -152,7 +152,9 @@ static int make_series(struct series *s, const struct observations *p, int side,
 		for (size_t j = 0; j < n; j++) {
 			double y = g[j].y - middle;
 			double more = dispersion(g, n, j, dir->mean);
-			double sigma = more * dir->mean / g[j].messages;
+			/* Coarse stamps are off by as much all together. */
+			double sigma = hypot(more * dir->mean / g[j].messages,
+					     p->resolution);
 
 			s->point[s->num++] = (struct weighted_point){
 				.t = g[j].t,

@@ -247,11 +247,12 @@ static double add_constraints(struct fit *f, size_t dir,
 		double y = l->obs->y, excess = l->bin->excess;
 		struct soft_constraint *w = &f->constraint[f->num_constraints++];
 
-		w->place = spline_place(&f->curve, l->obs->t);
+		w->interval = (uint32_t)spline_interval(&f->curve, l->obs->t);
+		w->u = cubic_place(&f->curve.cubic[w->interval], l->obs->t);
 		w->y = dir & 1 ? y + excess : y - excess;
-		w->link = (uint32_t)(dir / 2);
-		w->side = (uint8_t)(dir & 1);
-		w->scale = fmax(scale_of(f, dir / 2, w->place.first),
+		w->link = (uint32_t)(dir / 2) & INT32_MAX;
+		w->side = dir & 1;
+		w->scale = fmax(scale_of(f, dir / 2, w->interval),
 				SCALE * excess);
 		hold += 1 / w->scale;
 	}

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/array.h"
 #include "curve/correction.h"
@@ -35,8 +36,7 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 		double in = fmin(fmax(d, 0), end);
 		double h = end / END_PARTS;
 
-		/* What it read last is no part of the value of a correction. */
-		v += spline_read_at((void *)&c->reader, in);
+		v += spline_at(&c->curve, in);
 		if (in < d)
 			v += (d - in) *
 			     (spline_at(&c->curve, end) -
@@ -57,12 +57,47 @@ size_t correction_changes_before(const struct correction *c, double t)
 	return NUM_BEFORE(c->change, c->num_changes, t, t);
 }
 
+/* 0 or -ENOMEM; *copy: NULL where there is nothing. */
+static int copy_array(const void *from, size_t num, size_t size, void **copy)
+{
+	*copy = num ? malloc(num * size) : NULL;
+	if (!num)
+		return 0;
+	if (!*copy)
+		return -ENOMEM;
+	memcpy(*copy, from, num * size);
+	return 0;
+}
+
+int correction_copy(struct correction *to, const struct correction *c)
+{
+	void *change = NULL, *doubt = NULL;
+	int ret;
+
+	*to = *c;
+	ret = spline_copy(&to->curve, &c->curve);
+	if (!ret)
+		ret = copy_array(c->change, c->num_changes, sizeof(*c->change),
+				 &change);
+	if (!ret)
+		ret = copy_array(c->doubt, c->num_doubts, sizeof(*c->doubt),
+				 &doubt);
+	to->change = change;
+	to->doubt = doubt;
+	if (ret)
+		correction_release(to);
+	return ret;
+}
+
 void correction_release(struct correction *c)
 {
 	spline_free(&c->curve);
 	free(c->change);
+	free(c->doubt);
 	c->change = NULL;
-	c->num_changes = 0;
+	c->doubt = NULL;
+	c->num_changes = c->num_doubts = 0;
+	c->no_margin = false;
 }
 
 double correction_between(const struct correction *from, int64_t t,
@@ -86,9 +121,9 @@ double correction_between(const struct correction *from, int64_t t,
 /* ---- messages ---------------------------------------------------------- */
 
 bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p)
+			 const struct point *p, int64_t raised)
 {
-	int64_t y = way ? -p->y : p->y;
+	int64_t y = way ? raised - p->y : p->y - raised;
 
 	return !correction_covers(correction[0], p->x) ||
 	       !correction_covers(correction[1], p->x + y);
@@ -118,16 +153,16 @@ size_t correction_inversions(const struct pair *pair,
 	size_t num = 0;
 
 	for (int way = 0; way < 2; way++) {
-		const struct envelope *e = &pair->direction[way].envelope;
+		const struct direction *d = &pair->direction[way];
 
-		for (size_t i = 0; i < e->num; i++) {
-			const struct bin *b = &e->bin[i];
+		for (size_t i = 0; i < d->envelope.num; i++) {
+			const struct bin *b = &d->envelope.bin[i];
 
 			for (uint32_t k = 0; k < b->corners; k++) {
 				const struct point *p = &b->corner[k];
 
-				num += !correction_excludes(correction, way,
-							    p) &&
+				num += !correction_excludes(correction, way, p,
+							    d->raised) &&
 				       correction_inverts(correction, way, p);
 			}
 		}

@@ -25,9 +25,18 @@ struct change_point {
 	double uncertainty; /* how far off t may be, ns */
 	double window;	    /* length of the window that showed it, ns */
 	bool phase_step;
+	/* The clock went on where it was: it was not set, but suspended. */
+	bool stood_still;
 	bool placed;   /* one of two neighbours, placed together */
+	bool may_jump; /* the first one; both may rather be a phase step */
 	double offset; /* by which the correction grows, ns */
 	double skew;   /* by which its slope grows */
+};
+
+/* When a curve is not to be relied on: t - from of the correction, ns. */
+struct doubt {
+	double from;
+	double to;
 };
 
 /*
@@ -43,10 +52,13 @@ struct correction {
 	double frac;	/* the rest of the offset, ns */
 	double skew;
 	struct spline curve;	     /* of t - from, ns; without coefs: zero */
-	struct spline_reader reader; /* of the curve */
 	struct change_point *change; /* in order of time */
 	size_t num_changes;
+	struct doubt *doubt; /* in order of time, apart from each other */
+	size_t num_doubts;
+	bool no_margin;	       /* the curve is nowhere to be relied on */
 	size_t intervals;      /* of the curve, besides change points */
+	size_t others;	       /* those of other hosts: so many are tried, too */
 	double expected_error; /* of the curve, ns */
 };
 
@@ -81,9 +93,9 @@ double correction_delay(const struct correction *correction[2], int way,
 bool correction_inverts(const struct correction *correction[2], int way,
 			const struct point *p);
 
-/* Is a time of the message out of its host's span? */
+/* Is a time of the message out of its host's span? @raised: of its direction. */
 bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p);
+			 const struct point *p, int64_t raised);
 
 /*
  * Straight segments that are never further than 2 ns from the curve that leads
@@ -96,6 +108,8 @@ int64_t correction_segments(const struct correction *c,
 			    int64_t host, int64_t reference,
 			    struct netsync_segment **segment);
 
+/* 0 or -ENOMEM; release it in any case. */
+int correction_copy(struct correction *to, const struct correction *c);
 void correction_release(struct correction *c);
 
 #endif

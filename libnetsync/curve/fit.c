@@ -49,6 +49,8 @@
 #define CAUTION 0.02
 /* A |z| beyond which exp(-|z|) is below 1e-13, and taken as 0. */
 #define NEGLIGIBLE 30
+/* Constraints at most of which the penalties are multiplied: 2^n is a double. */
+#define MAX_RUN 512
 /*
  * A pivot below this part of its diagonal element is rounding, of a coefficient
  * that nothing determines; the element itself takes its place, and the step is
@@ -63,24 +65,43 @@
  */
 #define ENOUGH 0.01
 
-/* The normal equations of n coefficients and m margins. */
+static double dot(const double *a, const double *b, size_t n)
+{
+	double v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v += a[i] * b[i];
+	return v;
+}
+
+/*
+ * The normal equations of n coefficients and m margins. What constraints add is
+ * summed up by powers of u in each interval, where their B-splines are cubics.
+ */
 struct system {
+	double (*moment)[7];  /* weights * u^0 .. u^6 of each interval */
+	double (*force)[4];   /* gradients * u^0 .. u^3 */
 	double *band;	      /* n x BAND: diagonal and what is left of it */
 	double *rhs;	      /* n: gradient */
-	double *border;	      /* m x n: between margins and curve */
+	double *border;	      /* n x m: between curve and margins */
 	double *corner;	      /* m x m */
 	double *rhs_margin;   /* m */
 	double *step;	      /* n */
 	double *step_margin;  /* m */
 	double *trial;	      /* n */
 	double *trial_margin; /* m */
+	double *column;	      /* m: for the factors of the corner */
+	double *diagonal;     /* m: of the corner */
 };
 
 static int system_new(struct system *s, size_t n, size_t m)
 {
-	s->band = malloc((n * (BAND + 3 + m) + m * (m + 3)) * sizeof(double));
-	if (!s->band)
+	s->moment = malloc((n * (7 + 4 + BAND + 3 + m) + m * (m + 5)) *
+			   sizeof(double));
+	if (!s->moment)
 		return -ENOMEM;
+	s->force = (double(*)[4])(s->moment + n);
+	s->band = (double *)(s->force + n);
 	s->rhs = s->band + n * BAND;
 	s->step = s->rhs + n;
 	s->trial = s->step + n;
@@ -89,35 +110,102 @@ static int system_new(struct system *s, size_t n, size_t m)
 	s->rhs_margin = s->corner + m * m;
 	s->step_margin = s->rhs_margin + m;
 	s->trial_margin = s->step_margin + m;
+	s->column = s->trial_margin + m;
+	s->diagonal = s->column + m;
 	return 0;
+}
+
+static void system_free(struct system *s)
+{
+	free(s->moment);
 }
 
 static void system_clear(struct system *s, size_t n, size_t m)
 {
+	memset(s->moment, 0, n * sizeof(*s->moment));
+	memset(s->force, 0, n * sizeof(*s->force));
 	memset(s->band, 0, n * BAND * sizeof(double));
 	memset(s->border, 0, n * m * sizeof(double));
 	memset(s->corner, 0, m * m * sizeof(double));
 }
 
-/* Add a constraint, by the second and the first derivative of its penalty. */
-static void system_add(struct system *s, size_t n, size_t m,
-		       const struct soft_constraint *w, double weight,
-		       double pull)
+/* Constraints of one link and side in one interval. */
+struct run {
+	struct soft_constraint *first;
+	struct soft_constraint *end;
+};
+
+/* The run that begins with a constraint, of those before @end. */
+static struct run run_at(struct soft_constraint *w,
+			 const struct soft_constraint *end)
+{
+	struct run r = { w, w + 1 };
+
+	while (r.end < end && r.end->interval == w->interval &&
+	       r.end->link == w->link && r.end->side == w->side)
+		r.end++;
+	return r;
+}
+
+/* What the constraints of a run add: powers of u times derivatives. */
+struct run_sums {
+	double weight[7]; /* second derivatives of the penalties */
+	double pull[4];	  /* first ones */
+};
+
+static inline void run_add(struct run_sums *r, double u, double weight,
+			   double pull)
+{
+	for (size_t i = 0; i < 7; i++, weight *= u)
+		r->weight[i] += weight;
+	for (size_t i = 0; i < 4; i++, pull *= u)
+		r->pull[i] += pull;
+}
+
+static void system_add(struct system *s, const struct spline *c, size_t m,
+		       const struct soft_constraint *w,
+		       const struct run_sums *r)
 {
 	double sign = w->side == ABOVE ? -1 : 1;
-	size_t first = w->place.first;
+	double *moment = s->moment[w->interval];
+	double *force = s->force[w->interval];
 
+	for (size_t i = 0; i < 7; i++)
+		moment[i] += r->weight[i];
+	for (size_t i = 0; i < 4; i++)
+		force[i] -= sign * r->pull[i];
 	for (size_t k = 0; k < 4; k++) {
-		double b = w->place.basis[k];
+		const double *b = c->basis[w->interval][k];
 
-		s->rhs[first + k] -= sign * pull * b;
-		s->border[w->link * n + first + k] -= sign * weight * b;
-		for (size_t l = 0; l <= k; l++)
-			s->band[(first + k) * BAND + k - l] +=
-				weight * b * w->place.basis[l];
+		s->border[(w->interval + k) * m + w->link] -=
+			sign * (b[0] * r->weight[0] + b[1] * r->weight[1] +
+				b[2] * r->weight[2] + b[3] * r->weight[3]);
 	}
-	s->rhs_margin[w->link] += pull;
-	s->corner[w->link * m + w->link] += weight;
+	s->rhs_margin[w->link] += r->pull[0];
+	s->corner[w->link * m + w->link] += r->weight[0];
+}
+
+/* From the sums of each interval to the coefficients that act in it. */
+static void system_sum_up(struct system *s, const struct spline *c)
+{
+	for (size_t first = 0; first + 3 < c->coefs; first++) {
+		const double *moment = s->moment[first];
+		const double *force = s->force[first];
+
+		for (size_t k = 0; k < 4; k++) {
+			const double *b = c->basis[first][k];
+			double part[4], *band = &s->band[(first + k) * BAND];
+
+			for (size_t i = 0; i < 4; i++)
+				part[i] = b[0] * moment[i] +
+					  b[1] * moment[i + 1] +
+					  b[2] * moment[i + 2] +
+					  b[3] * moment[i + 3];
+			for (size_t l = 0; l <= k; l++)
+				band[k - l] += dot(part, c->basis[first][l], 4);
+			s->rhs[first + k] += dot(force, b, 4);
+		}
+	}
 }
 
 /*
@@ -212,13 +300,27 @@ static void factor_band(double *a, size_t n)
 	}
 }
 
-static void solve_band(const double *a, double *x, size_t n)
+/* Substitution by a factor L of a band: L x = x, and for @m columns of x. */
+static void forward_band(const double *a, double *x, size_t n, size_t m)
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 1; k < BAND && k <= i; k++)
-			x[i] -= a[i * BAND + k] * x[i - k];
-		x[i] /= a[i * BAND];
+		double *row = &x[i * m], inverse = 1 / a[i * BAND];
+
+		for (size_t k = 1; k < BAND && k <= i; k++) {
+			const double *before = &x[(i - k) * m];
+			double factor = a[i * BAND + k];
+
+			for (size_t p = 0; p < m; p++)
+				row[p] -= factor * before[p];
+		}
+		for (size_t p = 0; p < m; p++)
+			row[p] *= inverse;
 	}
+}
+
+/* L' x = x */
+static void backward_band(const double *a, double *x, size_t n)
+{
 	for (size_t i = n; i-- > 0;) {
 		for (size_t k = 1; k < BAND && i + k < n; k++)
 			x[i] -= a[(i + k) * BAND + k] * x[i + k];
@@ -226,17 +328,24 @@ static void solve_band(const double *a, double *x, size_t n)
 	}
 }
 
-static void solve_full(double *a, double *x, size_t m)
+/*
+ * Solve a x = x by Cholesky's factors of a, whose lower half is given. @column,
+ * @diagonal: room for m.
+ */
+static void solve_full(double *a, double *x, size_t m, double *column,
+		       double *diagonal)
 {
-	for (size_t i = 0; i < m; i++) {
-		for (size_t j = 0; j <= i; j++) {
-			double all = a[i * m + j], v = all;
+	for (size_t k = 0; k < m; k++)
+		diagonal[k] = a[k * m + k];
+	for (size_t k = 0; k < m; k++) {
+		double *last = &a[k * m + k];
 
-			for (size_t k = 0; k < j; k++)
-				v -= a[i * m + k] * a[j * m + k];
-			a[i * m + j] = i == j ? pivot(v, all)
-					      : v / a[j * m + j];
-		}
+		*last = pivot(*last, diagonal[k]);
+		for (size_t i = k + 1; i < m; i++)
+			column[i] = a[i * m + k] /= *last;
+		for (size_t i = k + 1; i < m; i++)
+			for (size_t j = k + 1; j <= i; j++)
+				a[i * m + j] -= column[i] * column[j];
 	}
 	for (size_t i = 0; i < m; i++) {
 		for (size_t k = 0; k < i; k++)
@@ -244,51 +353,54 @@ static void solve_full(double *a, double *x, size_t m)
 		x[i] /= a[i * m + i];
 	}
 	for (size_t i = m; i-- > 0;) {
-		for (size_t k = i + 1; k < m; k++)
-			x[i] -= a[k * m + i] * x[k];
 		x[i] /= a[i * m + i];
+		for (size_t k = 0; k < i; k++)
+			x[k] -= a[i * m + k] * x[i];
 	}
 }
 
-static double dot(const double *a, const double *b, size_t n)
+/* corner = corner - border' border, of which the lower half is needed. */
+static void subtract_square(double *corner, const double *border, size_t n,
+			    size_t m)
 {
-	double v = 0;
+	for (size_t i = 0; i < n; i++) {
+		const double *row = &border[i * m];
 
-	for (size_t i = 0; i < n; i++)
-		v += a[i] * b[i];
-	return v;
+		for (size_t p = 0; p < m; p++)
+			for (size_t q = 0; q <= p; q++)
+				corner[p * m + q] -= row[p] * row[q];
+	}
 }
 
 /*
- * Solve for the Newton step by the Schur complement of the curve's block.
- * Return: twice the decrease that the quadratic model predicts.
+ * Solve for the Newton step by the Schur complement of the curve's block, whose
+ * factor is L. Return: twice the decrease that the quadratic model predicts.
  */
-static double system_solve(struct system *s, size_t n, size_t m,
-			   double *scratch)
+static double system_solve(struct system *s, size_t n, size_t m)
 {
 	factor_band(s->band, n);
 	memcpy(s->step, s->rhs, n * sizeof(double));
-	solve_band(s->band, s->step, n);
+	forward_band(s->band, s->step, n, 1);
+	forward_band(s->band, s->border, n, m);
 	for (size_t p = 0; p < m; p++) {
-		double *b = s->border + p * n, d = s->corner[p * m + p];
-
-		memcpy(scratch, b, n * sizeof(double));
-		solve_band(s->band, scratch, n);
-		for (size_t q = 0; q <= p; q++)
-			s->corner[p * m + q] -= dot(scratch, s->border + q * n,
-						    n);
-		/* A margin without constraints stays where it is. */
-		s->corner[p * m + p] = fmax(s->corner[p * m + p], 1e-9 * d) +
-				       1e-300;
-		s->step_margin[p] = dot(b, s->step, n) - s->rhs_margin[p];
+		s->diagonal[p] = s->corner[p * m + p];
+		s->step_margin[p] = -s->rhs_margin[p];
 	}
-	solve_full(s->corner, s->step_margin, m);
-	/* curve: -(A^-1 g + A^-1 B dm) */
-	memcpy(s->step, s->rhs, n * sizeof(double));
-	for (size_t p = 0; p < m; p++)
-		for (size_t i = 0; i < n; i++)
-			s->step[i] += s->border[p * n + i] * s->step_margin[p];
-	solve_band(s->band, s->step, n);
+	subtract_square(s->corner, s->border, n, m);
+	for (size_t p = 0; p < m; p++) {
+		double *d = &s->corner[p * m + p];
+
+		/* A margin without constraints stays where it is. */
+		*d = fmax(*d, 1e-9 * s->diagonal[p]) + 1e-300;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t p = 0; p < m; p++)
+			s->step_margin[p] += s->border[i * m + p] * s->step[i];
+	solve_full(s->corner, s->step_margin, m, s->column, s->diagonal);
+	/* curve: -(A^-1 g + A^-1 B dm), where A = L L' */
+	for (size_t i = 0; i < n; i++)
+		s->step[i] += dot(&s->border[i * m], s->step_margin, m);
+	backward_band(s->band, s->step, n);
 	for (size_t i = 0; i < n; i++)
 		s->step[i] = -s->step[i];
 	return -dot(s->rhs, s->step, n) - dot(s->rhs_margin, s->step_margin, m);
@@ -296,26 +408,46 @@ static double system_solve(struct system *s, size_t n, size_t m,
 
 static double slack(const struct fit *f, const struct soft_constraint *w)
 {
-	double y = spline_sum(&f->curve, &w->place);
+	double v = cubic_at(&f->curve.cubic[w->interval], w->u) - w->y;
 
-	return (w->side == ABOVE ? w->y - y : y - w->y) - f->margin[w->link];
+	return (w->side == ABOVE ? -v : v) - f->margin[w->link];
+}
+
+/* Set @z and @tail of the constraints of a run: the penalty, less log @product. */
+static double run_penalty(const struct fit *f, const struct run *r,
+			  double stretch, double *product)
+{
+	const struct cubic *c = &f->curve.cubic[r->first->interval];
+	double sign = r->first->side == ABOVE ? 1 : -1, sum = 0;
+	double margin = f->margin[r->first->link];
+
+	for (struct soft_constraint *w = r->first; w < r->end; w++) {
+		double late = sign * (cubic_at(c, w->u) - w->y) + margin;
+		double x = late / (stretch * w->scale), ax = fabs(x);
+
+		w->z = x;
+		w->tail = ax > NEGLIGIBLE ? 0 : exp(-ax);
+		sum += x > 0 ? x : 0;
+		*product *= 1 + w->tail;
+	}
+	return sum;
 }
 
 /* The sum of log(1 + exp(z)) of all constraints. */
 static double penalty(struct fit *f, double stretch)
 {
+	struct soft_constraint *w = f->constraint,
+			       *end = w + f->num_constraints;
 	double sum = 0, product = 1;
 
-	for (size_t i = 0; i < f->num_constraints; i++) {
-		struct soft_constraint *w = &f->constraint[i];
-		double x = -slack(f, w) / (stretch * w->scale), ax = fabs(x);
+	spline_set_cubics(&f->curve);
+	while (w < end) {
+		struct run r = run_at(w, w + MAX_RUN < end ? w + MAX_RUN : end);
 
-		w->z = x;
-		w->tail = ax > NEGLIGIBLE ? 0 : exp(-ax);
-		sum += x > 0 ? x : 0;
-		product *= 1 + w->tail;
-		/* One logarithm for 512 factors of at most 2: below 2^1024. */
-		if (i % 512 == 511) {
+		sum += run_penalty(f, &r, stretch, &product);
+		w = r.end;
+		/* One logarithm for many factors of at most 2: below 2^1024. */
+		if (product > 0x1p500) {
 			sum += log(product);
 			product = 1;
 		}
@@ -339,10 +471,32 @@ static double cost_of(struct fit *f, double stretch)
 	return cost;
 }
 
+/* By the first and second derivatives of the penalties. */
+static void run_build(struct system *s, const struct fit *f,
+		      const struct run *r, double stretch, bool cautious)
+{
+	struct run_sums sums = { 0 };
+	double narrow = 1 / stretch;
+
+	for (const struct soft_constraint *w = r->first; w < r->end; w++) {
+		double sharp = narrow / w->scale, inverse = 1 / (1 + w->tail);
+		double x = w->z, ax = fabs(x), e = w->tail;
+		double safe = ax < 1e-3 ? 0.25 : (1 - e) * inverse / (2 * ax);
+		double p = (x > 0 ? 1 : e) * inverse;
+		double weight = cautious || x > 0
+					? safe
+					: fmax(p * (1 - p), CAUTION * safe);
+
+		run_add(&sums, w->u, weight * sharp * sharp, p * sharp);
+	}
+	system_add(s, &f->curve, f->links, r->first, &sums);
+}
+
 /* Set the system up at the curve whose cost_of() was computed last. */
 static void build(const struct fit *f, struct system *s, double stretch,
 		  bool cautious)
 {
+	struct soft_constraint *w, *end = f->constraint + f->num_constraints;
 	size_t n = f->curve.coefs, m = f->links;
 
 	system_clear(s, n, m);
@@ -350,18 +504,13 @@ static void build(const struct fit *f, struct system *s, double stretch,
 		s->rhs[i] = -f->score[i];
 	for (size_t i = 0; i < m; i++)
 		s->rhs_margin[i] = -f->margin_score[i];
-	for (size_t i = 0; i < f->num_constraints; i++) {
-		const struct soft_constraint *w = &f->constraint[i];
-		double soft = stretch * w->scale;
-		double x = w->z, ax = fabs(x), e = w->tail;
-		double safe = ax < 1e-3 ? 0.25 : (1 - e) / (1 + e) / (2 * ax);
-		double p = (x > 0 ? 1 : e) / (1 + e);
-		double weight = cautious || x > 0
-					? safe
-					: fmax(p * (1 - p), CAUTION * safe);
+	for (w = f->constraint; w < end;) {
+		struct run r = run_at(w, end);
 
-		system_add(s, n, m, w, weight / (soft * soft), p / soft);
+		run_build(s, f, &r, stretch, cautious);
+		w = r.end;
 	}
+	system_sum_up(s, &f->curve);
 	system_stiffen(s, f, 1);
 }
 
@@ -408,7 +557,7 @@ int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 		double before = *cost, slope;
 
 		build(f, &s, stretch, cautious);
-		slope = system_solve(&s, n, m, s.trial);
+		slope = system_solve(&s, n, m);
 		if (!take_step(f, &s, stretch, slope, cost)) {
 			if (cautious)
 				break;
@@ -419,13 +568,14 @@ int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 			break;
 		cautious = false;
 	}
-	free(s.band);
+	system_free(&s);
 	return 0;
 }
 
 int fit_start(struct fit *f, double *residual)
 {
 	size_t n = f->curve.coefs, m = f->links;
+	struct soft_constraint *w, *end = f->constraint + f->num_constraints;
 	struct system s;
 	double sum = 0, soft = HUGE_VAL;
 
@@ -438,16 +588,24 @@ int fit_start(struct fit *f, double *residual)
 	system_clear(&s, n, m);
 	memset(s.rhs, 0, n * sizeof(double));
 	memset(s.rhs_margin, 0, m * sizeof(double));
-	for (size_t i = 0; i < f->num_constraints; i++)
-		system_add(&s, n, m, &f->constraint[i], 1,
-			   -slack(f, &f->constraint[i]));
+	for (w = f->constraint; w < end;) {
+		struct run r = run_at(w, end);
+		struct run_sums sums = { 0 };
+
+		for (; w < r.end; w++)
+			run_add(&sums, w->u, 1,
+				w->side == ABOVE ? -w->y : w->y);
+		system_add(&s, &f->curve, m, r.first, &sums);
+	}
+	system_sum_up(&s, &f->curve);
 	system_stiffen(&s, f, soft * soft);
-	system_solve(&s, n, m, s.trial);
+	system_solve(&s, n, m);
 	memcpy(f->curve.coef, s.step, n * sizeof(double));
 	memcpy(f->margin, s.step_margin, m * sizeof(double));
-	free(s.band);
-	for (size_t i = 0; i < f->num_constraints; i++)
-		sum += fabs(slack(f, &f->constraint[i]));
+	system_free(&s);
+	spline_set_cubics(&f->curve);
+	for (w = f->constraint; w < end; w++)
+		sum += fabs(slack(f, w));
 	*residual = sum / (double)(f->num_constraints ? f->num_constraints : 1);
 	return 0;
 }

@@ -22,14 +22,15 @@
 
 /* An observation that the correction shall keep a margin away from. */
 struct soft_constraint {
-	struct place place; /* of its time in the spline */
-	double y;	    /* the limit, ns */
-	double scale;	    /* of the logistic penalty, ns */
+	double u;     /* place of its time in the interval, see struct cubic */
+	double y;     /* the limit, ns */
+	double scale; /* of the logistic penalty, ns */
 	/* At the correction whose cost was computed last: */
 	double z;    /* -slack / scale */
 	double tail; /* exp(-|z|) */
-	uint32_t link;
-	uint8_t side; /* ABOVE or BELOW */
+	uint32_t interval;
+	uint32_t link : 31;
+	uint32_t side : 1; /* ABOVE or BELOW */
 };
 
 struct fit {

@@ -13,6 +13,7 @@
 #include "curve/change-point.h"
 #include "curve/constraints.h"
 #include "curve/delays.h"
+#include "curve/doubt.h"
 #include "curve/host-fit.h"
 #include "curve/order.h"
 #include "curve/outliers.h"
@@ -24,6 +25,11 @@
 #define WORSE 1.1
 /* Delays improved if the mean delay fell by this factor. Chosen. */
 #define IMPROVED 0.8
+/*
+ * Slope of a curve that has diverged. Beside a phase step of seconds that is not
+ * placed well it may be 10 for a moment. Chosen.
+ */
+#define STEEPEST 100
 /* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
 #define VISIBLE 1000.0
 
@@ -228,7 +234,6 @@ static size_t inverted_by(struct correction *c, const struct spline *curve,
 	size_t n;
 
 	c->curve = *curve;
-	spline_read(&c->reader, &c->curve);
 	n = count_inverted(c, links, num_links);
 	c->curve = (struct spline){ 0 };
 	return n;
@@ -329,6 +334,22 @@ static void prefer_line(struct correction *c, const struct correction *line,
 	*c = *line;
 }
 
+/*
+ * A curve that no clock can make is no solution: contradictory messages can lead a
+ * fit anywhere. The straight line of the initial fit takes its place.
+ */
+static void reject_diverged(struct host_fit *k)
+{
+	struct correction *c = k->correction;
+
+	if (spline_is_flat(&k->best, STEEPEST))
+		return;
+	spline_free(&k->best);
+	correction_release(c);
+	c->no_margin = true;
+	k->intervals = 0;
+}
+
 int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	     double drift)
 {
@@ -365,12 +386,20 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		ret = follow(&k);
 	if (!ret)
 		ret = check_change_points(&k, links, num_links);
+	if (!ret)
+		reject_diverged(&k);
+	if (!ret) {
+		c->expected_error = k.best.coefs ? placement_expected_error(
+							   &k, &k.best)
+						 : k.obs.direction[0].mean;
+		widen_to_messages(c, &k.obs);
+	}
+	if (!ret && k.best.coefs)
+		ret = doubts_find(&k, links);
 	if (!ret) {
 		c->curve = k.best;
-		spline_read(&c->reader, &c->curve);
+		spline_compact(&c->curve);
 		c->intervals = k.intervals;
-		c->expected_error = placement_expected_error(&k, &c->curve);
-		widen_to_messages(c, &k.obs);
 		k.best = (struct spline){ 0 };
 	}
 	/* Later, there is a curve already, and no line. */

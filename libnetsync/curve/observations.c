@@ -86,6 +86,9 @@ int observations_gather(struct observations *p, const struct correction *c,
 			const struct envelope *e =
 				&links[i].pair->direction[d].envelope;
 
+			p->resolution = fmax(
+				p->resolution,
+				(double)links[i].pair->direction[d].raised);
 			bins += e->num;
 			for (size_t b = 0; b < e->num; b++)
 				samples += e->bin[b].corners;

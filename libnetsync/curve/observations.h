@@ -63,6 +63,7 @@ struct observations {
 	struct observation *obs;
 	size_t num;
 	uint64_t messages[2]; /* ABOVE, BELOW */
+	double resolution;    /* of the coarsest stamps, ns; 0: whole ns */
 };
 
 /* Neighbouring bins with enough messages to say something of the lowest. */

@@ -140,10 +140,14 @@ static size_t most_intervals(const struct host_fit *k)
 	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / MIN_MESSAGES;
 	/*
 	 * An interval is no shorter than a clock takes to drift visibly,
-	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock.
+	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock. Nor does
+	 * it drift visibly to coarse stamps, however many: curves that followed
+	 * their steps would leave more between both directions.
 	 */
 	double rate = (double)(m[0] + m[1]) / k->obs.span;
-	double shortest = cbrt(8 * k->obs.direction[0].mean / k->drift / rate);
+	double shortest = fmax(cbrt(8 * k->obs.direction[0].mean / k->drift /
+				    rate),
+			       sqrt(8 * k->obs.resolution / k->drift));
 
 	most = most < bins ? most : bins;
 	if ((double)most * shortest > k->obs.span)
@@ -242,10 +246,10 @@ static int search_upward(struct host_fit *k, size_t intervals, size_t enough,
 	return ret < 0 ? ret : 0;
 }
 
-/* An order that was selected before is nearly right. */
-static int search_around(struct host_fit *k, size_t intervals)
+/* An order that was selected before is nearly right; but see search_upward(). */
+static int search_around(struct host_fit *k, size_t intervals, size_t enough)
 {
-	int ret = search_upward(k, intervals, 0, 2);
+	int ret = search_upward(k, intervals, enough, 2);
 
 	if (!ret && k->intervals == intervals) {
 		do
@@ -258,17 +262,20 @@ static int search_around(struct host_fit *k, size_t intervals)
 int order_choose(struct host_fit *k)
 {
 	size_t known = k->intervals, most = most_intervals(k), first, enough;
+	size_t others = k->correction->others;
 	int ret;
 
 	k->restarts = RESTARTS;
 	do {
 		k->cost = HUGE_VAL;
 		if (known) {
-			ret = search_around(k, known < most ? known : most);
+			ret = search_around(k, known < most ? known : most,
+					    others);
 		} else {
 			ret = first_intervals(k, &first, &enough);
 			if (!ret)
-				ret = search_upward(k, first, 2 * enough, 2);
+				ret = search_upward(k, first,
+					2 * enough > others ? 2 * enough : others, 2);
 		}
 	} while (ret == -EAGAIN);
 	return ret;

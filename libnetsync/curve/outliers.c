@@ -120,8 +120,12 @@ static bool near_change(const struct correction *c,
 	return false;
 }
 
-/* How far inward of both predictions is a group? */
-static double inward_of(const struct bin_group *g, size_t n, size_t i)
+/*
+ * How far inward of both predictions is a group? Where that is not more than
+ * @most, by the first of them alone, it is not asked further.
+ */
+static double inward_of(const struct bin_group *g, size_t n, size_t i,
+			double most)
 {
 	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
 	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
@@ -130,7 +134,7 @@ static double inward_of(const struct bin_group *g, size_t n, size_t i)
 	if (before >= NEIGHBOURS / 2)
 		least = predict(&g[i - before], before, g[i].t, &leverage) -
 			g[i].y;
-	if (after >= NEIGHBOURS / 2) {
+	if (after >= NEIGHBOURS / 2 && least > most) {
 		double r, v = predict(&g[i + 1], after, g[i].t, &r) - g[i].y;
 
 		if (v < least) {
@@ -155,26 +159,27 @@ static bool is_inner(const struct bin_group *g, size_t n, size_t i)
 	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
 }
 
-double outliers_judge(const struct bin_group *g, size_t n, double *inward,
-		      double *buffer)
+double outliers_judge(const struct bin_group *g, size_t n, double resolution,
+		      double *inward, double *buffer)
 {
 	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS
 							: SAMPLE_EVERY;
 	size_t looked = 0;
+	double most;
 
 	if (n < NEIGHBOURS + 1)
 		return HUGE_VAL;
-	for (size_t i = 0; i < n; i++) {
-		bool sample = i % every == 0;
-
-		inward[i] = 0;
-		if (!sample && is_inner(g, n, i))
-			continue;
-		inward[i] = inward_of(g, n, i);
-		if (sample)
-			buffer[looked++] = fabs(inward[i]);
+	for (size_t i = 0; i < n; i += every) {
+		inward[i] = inward_of(g, n, i, -HUGE_VAL);
+		buffer[looked++] = fabs(inward[i]);
 	}
-	return OUTLIER * fmax(median(buffer, looked), 1);
+	most = OUTLIER * fmax(median(buffer, looked), 1) + resolution;
+	for (size_t i = 0; i < n; i++)
+		if (i % every)
+			inward[i] = is_inner(g, n, i)
+					    ? 0
+					    : inward_of(g, n, i, most);
+	return most;
 }
 
 static size_t reject_in(struct observations *p, const struct correction *c,
@@ -184,7 +189,7 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	struct bin_group *g = d->group;
 	size_t n = observations_group(p, dir, side, messages, g);
 	size_t rejected = 0, wrong = 0;
-	double most = outliers_judge(g, n, d->inward, d->buffer);
+	double most = outliers_judge(g, n, p->resolution, d->inward, d->buffer);
 
 	if (isinf(most))
 		return 0;

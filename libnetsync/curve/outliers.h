@@ -16,11 +16,11 @@ int outliers_reject(struct observations *p, const struct correction *c,
 		    size_t parts, size_t *rejected);
 
 /*
- * How far each group lies inward of all before and after it, ns; @buffer: room
- * for as many. Return: from where on that is an outlier; HUGE_VAL: groups are too
- * few to say.
+ * How far each group lies inward of all before and after it, ns; @resolution: of
+ * stamps, ns; @buffer: room for as many. Return: from where on that is an outlier;
+ * HUGE_VAL: groups are too few to say.
  */
-double outliers_judge(const struct bin_group *group, size_t num, double *inward,
-		      double *buffer);
+double outliers_judge(const struct bin_group *group, size_t num,
+		      double resolution, double *inward, double *buffer);
 
 #endif

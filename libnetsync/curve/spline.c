@@ -17,6 +17,62 @@ static void put(struct spline *s, double t, int times)
 		s->knot[s->knots++] = t;
 }
 
+/* p += (a + b u) q */
+static void add_product(double p[4], double a, double b, const double q[4])
+{
+	p[0] += a * q[0];
+	for (size_t i = 1; i < 4; i++)
+		p[i] += a * q[i] + b * q[i - 1];
+}
+
+/*
+ * The B-splines of an interval as polynomials, by the recursion of Cox and de
+ * Boor. @knot: the one where it begins.
+ */
+static void set_basis(double basis[DEGREE + 1][4], const double *knot)
+{
+	double width = knot[1] - knot[0];
+
+	memset(basis, 0, (DEGREE + 1) * sizeof(basis[0]));
+	basis[0][0] = 1;
+	for (int d = 1; d <= DEGREE; d++) {
+		double carry[4] = { 0 };
+
+		for (int k = 0; k < d; k++) {
+			double left = knot[k + 1 - d], right = knot[k + 1];
+			double part[4], next[4] = { 0 };
+
+			for (size_t i = 0; i < 4; i++)
+				part[i] = basis[k][i] / (right - left);
+			memcpy(basis[k], carry, sizeof(carry));
+			add_product(basis[k], right - knot[0], -width, part);
+			add_product(next, knot[0] - left, width, part);
+			memcpy(carry, next, sizeof(carry));
+		}
+		memcpy(basis[d], carry, sizeof(carry));
+	}
+}
+
+static int set_intervals(struct spline *s)
+{
+	size_t num = s->coefs - DEGREE;
+
+	s->cubic = calloc(num, sizeof(*s->cubic));
+	s->basis = calloc(num, sizeof(*s->basis));
+	if (!s->cubic || !s->basis)
+		return -ENOMEM;
+	for (size_t i = 0; i < num; i++) {
+		const double *knot = &s->knot[i + DEGREE];
+
+		s->cubic[i].from = knot[0];
+		if (knot[1] == knot[0])
+			continue;
+		s->cubic[i].rate = 1 / (knot[1] - knot[0]);
+		set_basis(s->basis[i], knot);
+	}
+	return 0;
+}
+
 int spline_new(struct spline *s, double from, double to, size_t intervals,
 	       const struct spline_knot *change, size_t num_changes)
 {
@@ -24,9 +80,10 @@ int spline_new(struct spline *s, double from, double to, size_t intervals,
 	double step = (to - from) / (double)intervals;
 	size_t b = 0;
 
-	s->knots = 0;
-	s->knot = malloc(room * sizeof(*s->knot));
-	s->coef = calloc(room, sizeof(*s->coef));
+	*s = (struct spline){
+		.knot = malloc(room * sizeof(*s->knot)),
+		.coef = calloc(room, sizeof(*s->coef)),
+	};
 	if (!s->knot || !s->coef) {
 		spline_free(s);
 		return -ENOMEM;
@@ -45,56 +102,86 @@ int spline_new(struct spline *s, double from, double to, size_t intervals,
 		put(s, change[b].t, change[b].times);
 	put(s, to, DEGREE + 1);
 	s->coefs = s->knots - DEGREE - 1;
+	if (set_intervals(s)) {
+		spline_free(s);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
 int spline_copy(struct spline *to, const struct spline *s)
 {
-	*to = *s;
-	to->knot = malloc((s->knots + 1) * sizeof(*s->knot));
-	to->coef = malloc((s->coefs + 1) * sizeof(*s->coef));
-	if (!to->knot || !to->coef) {
+	*to = (struct spline){ .knots = s->knots, .coefs = s->coefs };
+	if (!s->coefs)
+		return 0;
+	to->knot = malloc(s->knots * sizeof(*s->knot));
+	to->coef = malloc(s->coefs * sizeof(*s->coef));
+	to->cubic = malloc((s->coefs - DEGREE) * sizeof(*s->cubic));
+	if (!to->knot || !to->coef || !to->cubic) {
 		spline_free(to);
 		return -ENOMEM;
 	}
-	if (s->coefs) {
-		memcpy(to->knot, s->knot, s->knots * sizeof(*s->knot));
-		memcpy(to->coef, s->coef, s->coefs * sizeof(*s->coef));
-	}
+	memcpy(to->knot, s->knot, s->knots * sizeof(*s->knot));
+	memcpy(to->coef, s->coef, s->coefs * sizeof(*s->coef));
+	memcpy(to->cubic, s->cubic, (s->coefs - DEGREE) * sizeof(*s->cubic));
 	return 0;
+}
+
+void spline_compact(struct spline *s)
+{
+	free(s->basis);
+	s->basis = NULL;
 }
 
 void spline_free(struct spline *s)
 {
 	free(s->knot);
 	free(s->coef);
+	free(s->cubic);
+	free(s->basis);
 	memset(s, 0, sizeof(*s));
 }
 
-/* The knot before a time. Mostly it is the one found last, or near it. */
-static size_t find_interval(const struct spline *s, double t)
+void spline_set_cubics(struct spline *s)
 {
-	size_t lo = DEGREE, hi = s->knots - DEGREE - 1, step = 1;
+	for (size_t i = 0; i + DEGREE < s->coefs; i++) {
+		const double *coef = s->coef + i;
 
-	if (s->last >= lo && s->last < hi) {
-		size_t at = s->last;
+		for (size_t k = 0; k < 4; k++)
+			s->cubic[i].c[k] = coef[0] * s->basis[i][0][k] +
+					   coef[1] * s->basis[i][1][k] +
+					   coef[2] * s->basis[i][2][k] +
+					   coef[3] * s->basis[i][3][k];
+	}
+}
 
-		if (s->knot[at] <= t) {
-			for (lo = at; at + step < hi; step *= 2) {
-				if (s->knot[at + step] > t) {
-					hi = at + step;
-					break;
-				}
-				lo = at + step;
+/*
+ * The knot before a time, in steps that grow from where it were if all intervals
+ * were equal: mostly they are.
+ */
+size_t spline_interval(const struct spline *s, double t)
+{
+	size_t lo = DEGREE, hi = s->knots - DEGREE - 1, step = 1, at;
+	double part = (t - s->knot[lo]) / (s->knot[hi] - s->knot[lo]);
+
+	at = lo + (size_t)((double)(hi - lo) * fmin(fmax(part, 0), 1));
+	if (at == hi)
+		at--;
+	if (s->knot[at] <= t) {
+		for (lo = at; at + step < hi; step *= 2) {
+			if (s->knot[at + step] > t) {
+				hi = at + step;
+				break;
 			}
-		} else {
-			for (hi = at; at >= DEGREE + step; step *= 2) {
-				if (s->knot[at - step] <= t) {
-					lo = at - step;
-					break;
-				}
-				hi = at - step;
+			lo = at + step;
+		}
+	} else {
+		for (hi = at; at >= DEGREE + step; step *= 2) {
+			if (s->knot[at - step] <= t) {
+				lo = at - step;
+				break;
 			}
+			hi = at - step;
 		}
 	}
 	while (hi - lo > 1) {
@@ -105,100 +192,42 @@ static size_t find_interval(const struct spline *s, double t)
 		else
 			hi = mid;
 	}
-	/* A guess is no part of the value of a spline. */
-	((struct spline *)s)->last = lo;
-	return lo;
-}
-
-static size_t filled_interval(const struct spline *s, double t)
-{
-	size_t lo = find_interval(s, t);
-
 	/* A change point just before the end leaves an empty last interval. */
 	while (lo > DEGREE && s->knot[lo] == s->knot[lo + 1])
 		lo--;
-	return lo;
-}
-
-size_t spline_interval(const struct spline *s, double t)
-{
-	return filled_interval(s, t) - DEGREE;
-}
-
-static struct place place_in(const struct spline *s, size_t lo, double t)
-{
-	double left[DEGREE + 1], right[DEGREE + 1];
-	struct place p;
-
-	p.first = lo - DEGREE;
-	p.basis[0] = 1;
-	for (int d = 1; d <= DEGREE; d++) {
-		double carry = 0;
-
-		left[d] = t - s->knot[lo + 1 - (size_t)d];
-		right[d] = s->knot[lo + (size_t)d] - t;
-		for (int k = 0; k < d; k++) {
-			double part = p.basis[k] / (right[k + 1] + left[d - k]);
-
-			p.basis[k] = carry + right[k + 1] * part;
-			carry = left[d - k] * part;
-		}
-		p.basis[d] = carry;
-	}
-	return p;
+	return lo - DEGREE;
 }
 
 struct place spline_place(const struct spline *s, double t)
 {
-	return place_in(s, filled_interval(s, t), t);
+	struct place p = { .first = spline_interval(s, t) };
+	double u = cubic_place(&s->cubic[p.first], t);
+
+	for (size_t k = 0; k < 4; k++) {
+		const double *c = s->basis[p.first][k];
+
+		p.basis[k] = c[0] + u * (c[1] + u * (c[2] + u * c[3]));
+	}
+	return p;
 }
 
 double spline_at(const struct spline *s, double t)
 {
-	struct place p = spline_place(s, t);
+	const struct cubic *p = &s->cubic[spline_interval(s, t)];
 
-	return spline_sum(s, &p);
+	return cubic_at(p, cubic_place(p, t));
 }
 
-void spline_read(struct spline_reader *r, const struct spline *s)
+bool spline_is_flat(const struct spline *s, double slope)
 {
-	*r = (struct spline_reader){ .spline = s, .from = HUGE_VAL };
-}
+	for (size_t i = 0; i + DEGREE < s->coefs; i++) {
+		const struct cubic *p = &s->cubic[i];
+		double begin = p->c[1] * p->rate;
+		double end = begin + (2 * p->c[2] + 3 * p->c[3]) * p->rate;
 
-/* The cubic through four of its values, by Newton's divided differences. */
-static void read_interval(struct spline_reader *r, double t)
-{
-	const struct spline *s = r->spline;
-	size_t lo = filled_interval(s, t);
-	double x[4], d[4], h;
-
-	r->from = s->knot[lo];
-	r->to = s->knot[lo + 1];
-	h = (r->to - r->from) / 4;
-	for (size_t i = 0; i < 4; i++) {
-		struct place p;
-
-		x[i] = h * (double)i;
-		p = place_in(s, lo, r->from + x[i]);
-		d[i] = spline_sum(s, &p);
+		if (p->rate && !(isfinite(p->c[0]) && fabs(begin) <= slope &&
+				 fabs(end) <= slope))
+			return false;
 	}
-	for (size_t k = 1; k < 4; k++)
-		for (size_t i = 3; i >= k; i--)
-			d[i] = (d[i] - d[i - 1]) / (x[i] - x[i - k]);
-	/* From Newton's form to powers. */
-	for (size_t i = 0; i < 4; i++)
-		r->c[i] = d[i];
-	for (size_t k = 3; k-- > 0;)
-		for (size_t i = k; i < 3; i++)
-			r->c[i] -= x[k] * r->c[i + 1];
-}
-
-double spline_read_at(void *reader, double t)
-{
-	struct spline_reader *r = reader;
-
-	if (!(t >= r->from && t < r->to))
-		read_interval(r, t);
-	t -= r->from;
-	return r->c[0] + t * (r->c[1] + t * (r->c[2] + t * r->c[3]));
+	return true;
 }

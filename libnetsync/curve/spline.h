@@ -8,14 +8,24 @@
 #ifndef NETSYNC_CURVE_SPLINE_H
 #define NETSYNC_CURVE_SPLINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* c[0] + c[1] u + c[2] u^2 + c[3] u^3, where u = (t - from) * rate is 0 to 1. */
+struct cubic {
+	double from; /* ns */
+	double rate; /* 1 / ns; 0: the interval is empty */
+	double c[4];
+};
 
 struct spline {
 	double *knot; /* the first and the last four times each */
 	size_t knots;
 	double *coef; /* knots - 4 of them */
 	size_t coefs;
-	size_t last; /* interval that was asked for last: a guess */
+	/* Of each interval, of which the first of four coefficients has the number: */
+	struct cubic *cubic; /* by the coefficients, see spline_set_cubics() */
+	double (*basis)[4][4]; /* the four B-splines, as c[] above */
 };
 
 /* Where a time falls and what the four B-splines there are at it. */
@@ -39,6 +49,12 @@ int spline_new(struct spline *s, double from, double to, size_t intervals,
 int spline_copy(struct spline *to, const struct spline *s);
 void spline_free(struct spline *s);
 
+/* To be called when coefficients were changed, before a value is asked for. */
+void spline_set_cubics(struct spline *s);
+
+/* Take no more space than values need: its coefficients stay as they are. */
+void spline_compact(struct spline *s);
+
 /* Times outside belong to the first or the last interval. */
 struct place spline_place(const struct spline *s, double t);
 double spline_at(const struct spline *s, double t);
@@ -46,26 +62,21 @@ double spline_at(const struct spline *s, double t);
 /* The interval that a time falls in: the first of its four coefficients. */
 size_t spline_interval(const struct spline *s, double t);
 
-/* For many times, mostly in order. Coefficients may not change meanwhile. */
-struct spline_reader {
-	const struct spline *spline;
-	double from; /* of the interval that was read last */
-	double to;
-	double c[4]; /* of that: powers of (t - from) */
-};
+/*
+ * Is its slope at most so much wherever it is smooth? False, too, where it is no
+ * number.
+ */
+bool spline_is_flat(const struct spline *s, double slope);
 
-void spline_read(struct spline_reader *r, const struct spline *s);
-
-/* The value; @reader: a struct spline_reader. */
-double spline_read_at(void *reader, double t);
-
-/* The value at a place. */
-static inline double spline_sum(const struct spline *s, const struct place *p)
+static inline double cubic_place(const struct cubic *p, double t)
 {
-	const double *c = s->coef + p->first;
+	return (t - p->from) * p->rate;
+}
 
-	return p->basis[0] * c[0] + p->basis[1] * c[1] + p->basis[2] * c[2] +
-	       p->basis[3] * c[3];
+/* The value of a cubic at a place u. */
+static inline double cubic_at(const struct cubic *p, double u)
+{
+	return p->c[0] + u * (p->c[1] + u * (p->c[2] + u * p->c[3]));
 }
 
 #endif

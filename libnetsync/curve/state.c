@@ -9,17 +9,18 @@ double host_fit_at(void *host_fit, double t)
 			     : initial_fit_at(&k->initial, t);
 }
 
+static double value_at(void *spline, double t)
+{
+	return spline_at(spline, t);
+}
+
 void host_fit_set_residuals(struct host_fit *k, const struct spline *s)
 {
-	struct spline_reader reader;
-
-	if (s->coefs) {
-		spline_read(&reader, s);
-		observations_set_residuals(&k->obs, spline_read_at, &reader);
-	} else {
+	if (s->coefs)
+		observations_set_residuals(&k->obs, value_at, (void *)s);
+	else
 		observations_set_residuals(&k->obs, initial_fit_at,
 					   &k->initial);
-	}
 }
 
 size_t host_fit_fewest_bins(const struct host_fit *k)

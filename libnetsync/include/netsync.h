@@ -286,7 +286,7 @@ struct netsync_clock_point {
 	/*
 	 * Time on the host's clock per time of the raw clock, from this instant
 	 * until that of the next point: whoever tells of it tells of every
-	 * change. 0: unknown.
+	 * change; between 0.5 and 2. 0: unknown.
 	 */
 	double rate;
 	uint32_t was_set;	/* 1: the host's clock was set at this instant */
@@ -319,7 +319,7 @@ struct netsync_clock_point {
  *
  * Return: 0; -EINVAL for an unknown host, a size, or a rate or error that is not
  * one; -ERANGE for times beyond NETSYNC_MAX_TIME, or NETSYNC_MAX_SPAN from the
- * host's first point; -EALREADY if messages of a later time were used before
+ * host's first point or packet; -EALREADY if messages of a later time were used before
  * the host's first point came; -ENOMEM. After an error the object is as it was
  * before.
  */
@@ -445,6 +445,12 @@ struct netsync_options {
 	 * equal in both directions is not assumed.
 	 */
 	double max_drift_ppm_s;
+	/*
+	 * Threads that estimate side by side, the caller's among them; at most
+	 * 256. 0: one. The result is the same to the last bit.
+	 */
+	uint32_t threads;
+	uint32_t reserved;
 };
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,8 @@
 #include "message/message.h"
 
 /*
- * What the envelopes of all clouds may take together: 40 MB or so. Each cloud
- * gets its share, within these limits. Chosen.
+ * Limits of all envelopes together, some 40 MB, and of one envelope, which gets an equal
+ * share. Chosen.
  */
 #define MAX_BINS ((size_t)1 << 17)
 #define MAX_CORNERS ((size_t)5 << 18)
@@ -16,7 +17,7 @@
 #define MIN_BINS_OF_CLOUD ((size_t)1 << 2)
 #define MIN_CORNERS_OF_CLOUD ((size_t)1 << 5)
 
-/* Messages of a direction that are added together. Chosen, for speed. */
+/* Messages of a direction that are added at once. Chosen, for speed. */
 #define FRESH 32
 
 static struct budget share(size_t pairs)
@@ -44,7 +45,7 @@ static int settle_envelopes(struct pairs *ps)
 	return ret;
 }
 
-/* NULL: no memory. */
+/* Add a pair. NULL: there is no memory. */
 static struct pair *make_pair(struct pairs *ps, const struct endpoint *a,
 			      uint32_t b)
 {
@@ -53,7 +54,7 @@ static struct pair *make_pair(struct pairs *ps, const struct endpoint *a,
 	if (array_grow(&ps->pair, &ps->room, ps->num, sizeof(*ps->pair)))
 		return NULL;
 	ps->budget = share(ps->num + 1);
-	/* Those that no longer send must give up what others need, too. */
+	/* Pairs that no longer get messages must give up memory, too. */
 	if (!(ps->num & (ps->num - 1)) && settle_envelopes(ps))
 		return NULL;
 	p = calloc(1, sizeof(*p));
@@ -65,7 +66,7 @@ static struct pair *make_pair(struct pairs *ps, const struct endpoint *a,
 	}
 	p->host[0] = a->host;
 	p->host[1] = b;
-	/* The grid of bins does not depend on where times are counted from. */
+	/* Bins lie on a grid of absolute time, whatever the origin. */
 	p->direction[0].envelope.base = -a->origin;
 	p->direction[1].envelope.base = -a->origin;
 	ps->pair[ps->num++] = p;
@@ -111,7 +112,8 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
 		       sizeof(*c->fresh)))
 		return -ENOMEM;
-	c->fresh[c->num_fresh++] = (struct point){ a->t, back ? -y : y };
+	c->fresh[c->num_fresh++] = (struct point){ a->t, (back ? -y : y) +
+								 c->raised };
 	c->inversions += to->t - from->t < from->origin - to->origin;
 	return 0;
 }
@@ -124,6 +126,39 @@ static int by_hosts(const void *a, const void *b)
 	if (p->host[0] != q->host[0])
 		return p->host[0] < q->host[0] ? -1 : 1;
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
+}
+
+/* Nothing that is kept depends on where y is counted from. */
+static void raise_by(struct direction *c, bool back, int64_t by)
+{
+	__int128 y = back ? -by : by;
+
+	if (!by)
+		return;
+	for (size_t i = 0; i < c->num_fresh; i++)
+		c->fresh[i].y += by;
+	for (size_t i = 0; i < c->envelope.num; i++)
+		for (uint32_t k = 0; k < c->envelope.bin[i].corners; k++)
+			c->envelope.bin[i].corner[k].y += by;
+	c->sum_y += (__int128)c->num * y;
+	c->sum_xy = wide_sum(c->sum_xy, wide_of(c->sum_x * y));
+	c->raised += by;
+}
+
+void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope)
+{
+	for (size_t i = 0; i < ps->num; i++) {
+		struct pair *p = ps->pair[i];
+
+		for (int d = 0; d < 2; d++) {
+			int64_t late = resolution[p->host[!d]] - 1;
+
+			/* The clocks go on meanwhile. */
+			late += (int64_t)ceil((double)late * slope);
+			raise_by(&p->direction[d], d,
+				 late - p->direction[d].raised);
+		}
+	}
 }
 
 static int settle(struct direction *c, bool back, const struct budget *room)
@@ -146,7 +181,7 @@ int pairs_settle(struct pairs *ps)
 {
 	int ret = 0;
 
-	/* In an order that does not depend on that of the messages. */
+	/* Sort pairs, so that their order does not depend on that of messages. */
 	if (ps->num)
 		qsort(ps->pair, ps->num, sizeof(*ps->pair), by_hosts);
 	for (uint32_t i = 0; i < ps->num; i++)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Messages, kept by the pair of hosts that exchanged them.
+ * Messages -> two clouds of points for each pair of hosts.
  *
- * Of a pair, host[0] < host[1]. A message becomes a point in the plane
+ * In a pair host[0] < host[1]. A message becomes a point in the plane
  *	x = time on host[0], y = time on host[1] - time on host[0]
- * (each relative to an origin near the host's times)
- * in which a straight pair of clocks is a line: messages from host[0] lie
- * above it by their delay, messages from host[1] below (Duda et al. 1987).
- * Of each of the two clouds only the points on its inner side are kept.
+ * (each relative to an origin near the host's times) in which a straight pair of clocks
+ * is a line: messages from host[0] lie above it by their delay, messages from host[1]
+ * below (Duda et al. 1987). Of each cloud only the points on its inner side are kept.
  */
 #ifndef NETSYNC_MESSAGE_MESSAGE_H
 #define NETSYNC_MESSAGE_MESSAGE_H
@@ -20,33 +19,33 @@
 #include "message/hull.h"
 #include "util/pair-table.h"
 
-/* Where and when one end of a message was seen. */
+/* The place and time of one end of a message. */
 struct endpoint {
 	uint32_t host;
-	int64_t origin; /* of the host's times */
-	int64_t t;	/* relative to that */
+	int64_t origin; /* of the host's times, ns */
+	int64_t t;	/* relative to the origin, ns */
 };
 
 /* The messages of one direction. */
 struct direction {
-	/* Added together, a few at a time: that spares the caches. */
+	/* Messages that wait to be added together, which spares the caches. */
 	struct point *fresh;
 	size_t num_fresh;
 	size_t fresh_room;
-	uint64_t inversions; /* before correction */
-	/* The rest does not know of the fresh ones until pairs_settle(). */
+	uint64_t inversions; /* before correction, of all messages */
+	int64_t raised; /* added to all y, see pairs_raise(), ns */
+	/* Sums of all messages but the waiting ones, which pairs_settle() adds. */
 	uint64_t num;
 	__int128 sum_x;
 	__int128 sum_y;
 	struct wide sum_xx;
 	struct wide sum_xy;
 	/*
-	 * The points on the inner side: of (x, y) for messages from host[0], of
-	 * (x, -y) for messages from host[1], so that they are the lower ones
-	 * both times.
+	 * Points on the inner side: (x, y) for messages from host[0], (x, -y) for
+	 * messages from host[1], so that they are the lower ones in both directions.
 	 */
 	struct envelope envelope;
-	struct hull hull; /* of these */
+	struct hull hull; /* of the envelope's points */
 };
 
 struct pair {
@@ -59,14 +58,23 @@ struct pairs {
 	size_t num;
 	size_t room;
 	struct pair_table table;
-	struct budget budget; /* of each cloud */
+	struct budget budget; /* of each direction's envelope */
 };
 
-/* Add a message: 0 or -ENOMEM, and then it was not added. */
+/* Add a message: 0; -ENOMEM, and the message was not added. */
 int pairs_add(struct pairs *ps, const struct endpoint *from,
 	      const struct endpoint *to);
 
-/* Sort the pairs and make all hulls: 0 or -ENOMEM. More may be added later. */
+/*
+ * Stamps are cut off to the @resolution of their hosts, ns: a message was received
+ * before the next time that there is. Take all to be received as late as that, or a
+ * coarse clock would show messages received before they were sent. @slope: the
+ * largest difference of two clocks' rates. To be called before pairs_settle(); also
+ * anew, when more is known.
+ */
+void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope);
+
+/* Sort pairs and compute hulls: 0 or -ENOMEM. More messages may be added later. */
 int pairs_settle(struct pairs *ps);
 
 void pairs_release(struct pairs *ps);

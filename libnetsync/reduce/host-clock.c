@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The clock of a host: the correction as segments, and the interval in which the
- * truth is guaranteed to lie, over all neighbours whose clocks are made.
+ * The correction of a host, and bounds of pairs -> the host's clock: segments, and the
+ * interval that is guaranteed to contain the true time, over all neighbours whose clocks
+ * are made.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "bound/knots.h"
+#include "bound/windows.h"
 #include "clock.h"
 #include "reduce/internal.h"
 
-/* Pairs that a bound is made of at most: more hardly narrow it. Chosen. */
+/* Neighbours that a bound is made of at most: more hardly narrow it. Chosen. */
 #define MAX_NEIGHBOURS 8
-/* Instants of a bound: of a straight clock; at most. Chosen. */
+/* Instants of a bound: of straight clocks, and at most. Chosen. */
 #define FEW_INSTANTS 33
 #define MOST_INSTANTS 65536
-/* How far limits may bend from one instant to the next, ns. Chosen. */
+/* How far limits may bend between two instants, ns. Chosen. */
 #define MAX_SAG 2.0
-/* Instants that the median bound is of. Chosen. */
+/* Instants whose bounds the median is of. Chosen. */
 #define MEDIAN_OF 1025
 
-/* The pairs that limit a host's time most, that of the tree first. */
+/* The pairs that limit a host's time most; first the tree's. */
 struct neighbours {
 	const struct reduction *r;
 	uint32_t host;
@@ -29,14 +31,14 @@ struct neighbours {
 	uint32_t num;
 };
 
-/* How wide the bound over a pair is about to be, ns. */
+/* An estimate of the bound's width over a pair, ns. */
 static double width_over(const struct reduction *r, uint32_t host, uint32_t via)
 {
 	return r->bound_cost[via] +
 	       (double)r->host[graph_other(&r->graph, via, host)].bound_median;
 }
 
-/* Those of the narrowest bounds. */
+/* Choose the neighbours over which bounds are narrowest. */
 static void choose_neighbours(struct neighbours *a, const struct reduction *r,
 			      uint32_t host)
 {
@@ -63,7 +65,19 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r,
 	}
 }
 
-/* All that a host's time can be on the reference, over a neighbour. */
+/*
+ * How far off the messages that limit two hosts' times may be. Were stamps rounded,
+ * and not cut off, all of a host would be early by half of its resolution.
+ */
+static int64_t time_error(const struct host *a, const struct host *b)
+{
+	int64_t coarser = resolution_of(&a->resolution) -
+			  resolution_of(&b->resolution);
+
+	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
+}
+
+/* The interval of a host's time on the reference, over one neighbour. */
 static struct range range_over(const struct reduction *r, uint32_t host,
 			       uint32_t via, int64_t t)
 {
@@ -72,23 +86,24 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 	const struct host *h = &r->host[next];
 	struct range at = { t - r->host[host].origin,
 			    t - r->host[host].origin };
+	int64_t off;
 
 	if (!r->pair_bound[via].usable)
 		return (struct range){ INT64_MIN, INT64_MAX };
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at)
 					       : rate_bound_to_first(b, at);
-	/* The messages that limit it may be off at both ends. */
+	/* Times of the messages that limit it may be off at both hosts. */
+	off = time_error(h, &r->host[host]);
 	if (at.lo > INT64_MIN)
-		at.lo += h->origin - h->time_error - r->host[host].time_error;
+		at.lo += h->origin - off;
 	if (at.hi < INT64_MAX)
-		at.hi += h->origin + h->time_error + r->host[host].time_error;
+		at.hi += h->origin + off;
 	return next == r->reference ? at : clock_range(h->clock, at);
 }
 
 /*
- * The truth is inside the range over every neighbour whose clock is made: in
- * what they have in common. If they contradict each other, the one on the
- * shortest way is as good as any.
+ * The intersection of the intervals over all neighbours, which contains the truth. If
+ * they contradict each other, the one over the tree's neighbour is as good as any.
  */
 static struct range range_of_host(const void *arg, int64_t t)
 {
@@ -106,8 +121,8 @@ static struct range range_of_host(const void *arg, int64_t t)
 }
 
 /*
- * So many that the limits change little from one to the next: they bend by
- * bend / 8 times the square of the time between. Of straight clocks, few.
+ * The number of instants, so that limits bend little between two of them: by bend / 8
+ * times the square of the time between. Few for straight clocks.
  */
 static size_t count_instants(const struct reduction *r, uint32_t h)
 {
@@ -136,27 +151,33 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		.at = range_of_host,
 		.arg = &near,
 		.instants = count_instants(r, h),
+		.threads = r->task->threads,
 	};
-	struct change_window *windows = calloc(c->num_changes + 1,
-					       sizeof(*windows));
+	struct windows w = { 0 };
 	struct netsync_clock *bare = NULL;
-	int ret = windows ? netsync_clock_new(m, &bare) : -ENOMEM;
+	int ret = netsync_clock_new(m, &bare);
 
 	choose_neighbours(&near, r, h);
-	for (size_t i = 0; !ret && i < c->num_changes; i++) {
-		struct clock_step s = correction_step(c, i);
-
-		windows[i] = step_window(&s);
-		windows[i].from += host->origin;
-		windows[i].to += host->origin;
+	/* Of all hosts on the way: to any of them the truth may bend. */
+	for (uint32_t at = h;;
+	     at = graph_other(&r->graph, r->by_bound.via[at], at)) {
+		if (!ret)
+			ret = windows_add(&w, &r->correction[at], c);
+		if (at == r->reference)
+			break;
 	}
+	for (size_t i = 0; i < w.num; i++) {
+		w.window[i].from += host->origin;
+		w.window[i].to += host->origin;
+	}
+	windows_sort(&w);
 	k.clock = bare;
-	k.windows = windows;
-	k.num_windows = c->num_changes;
+	k.windows = w.window;
+	k.num_windows = w.num;
 	if (!ret)
 		ret = knots_make(&k);
 	netsync_clock_free(bare);
-	free(windows);
+	windows_release(&w);
 	m->knots = k.knot;
 	m->num_knots = k.num;
 	return ret;
@@ -205,11 +226,13 @@ static int set_steps(const struct reduction *r, uint32_t h)
 		struct clock_step s = correction_step(c, i);
 
 		/*
-		 * A clock that is ahead is corrected by less. The step lies in
-		 * the middle of the times that were skipped, or shown twice.
+		 * A clock that is ahead is corrected by less, hence the signs. A step is
+		 * put in the middle of the times that were skipped, or shown twice, unless
+		 * the clock just stood still.
 		 */
 		host->step[i] = (struct netsync_step){
-			.time_ns = host->origin + s.t + llround(s.offset / 2),
+			.time_ns = host->origin + s.t +
+				   (s.stood_still ? 0 : llround(s.offset / 2)),
 			.within_ns = s.uncertainty,
 			.offset_ns = -llround(s.offset),
 			.skew_ppm = -s.skew * 1e6,
@@ -218,7 +241,7 @@ static int set_steps(const struct reduction *r, uint32_t h)
 	return 0;
 }
 
-/* The worst pair on the way of the bound. */
+/* The worst quality of pairs on the bound's path. */
 static enum netsync_quality quality_of(const struct reduction *r, uint32_t host)
 {
 	enum netsync_quality q = NETSYNC_ACCURATE;
@@ -232,7 +255,7 @@ static enum netsync_quality quality_of(const struct reduction *r, uint32_t host)
 			q = r->est[via].quality;
 		h = graph_other(&r->graph, via, h);
 	}
-	/* There was a way with messages in both directions. */
+	/* Another path, the correction's, has messages in both directions everywhere. */
 	return q == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : q;
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An estimate, the clocks of both hosts, and the counts of matching -> what is told
- * of a pair. Delays and inversions are those of the messages that are kept, by the
- * corrected times of both ends.
+ * An estimate, both hosts' clocks, and counts of matching -> netsync_pair_info. Delays
+ * and inversions are of the messages that were kept, by corrected times of both ends.
  */
 #include "reduce/pair-info.h"
 #include "util/number.h"
 
 /*
- * Corrected delay of a message that is kept. Its x is the time on host[0], and
- * the y of the way back is negated.
+ * The corrected delay of a message that was kept. Its x is the time on host[0]; y is
+ * negated for messages from host[1].
  */
 static int64_t delay(const struct host *a, const struct host *b, int way,
 		     const struct point *at)
@@ -22,16 +21,20 @@ static int64_t delay(const struct host *a, const struct host *b, int way,
 	return t[!way] - t[way];
 }
 
-/* Of one way; inverted messages are added to those of the other one. */
+/* Add delays and inversions of one direction. */
 static void fill_delays(struct netsync_pair_info *info, int way,
-			const struct envelope *e, const struct host *a,
+			const struct direction *dir, const struct host *a,
 			const struct host *b)
 {
+	const struct envelope *e = &dir->envelope;
+
 	for (size_t i = 0; i < e->num; i++) {
 		const struct bin *bin = &e->bin[i];
 
 		for (uint32_t k = 0; k < bin->corners; k++) {
-			int64_t d = delay(a, b, way, &bin->corner[k]);
+			/* As the stamps say, whatever their resolution. */
+			int64_t d = delay(a, b, way, &bin->corner[k]) -
+				    dir->raised;
 
 			info->inversions_after += d < 0;
 			info->min_delay_ns[way] = min64(info->min_delay_ns[way], d);
@@ -39,7 +42,7 @@ static void fill_delays(struct netsync_pair_info *info, int way,
 	}
 }
 
-/* Where the events of the pair went. */
+/* Add counts of the pair's packet events. */
 static void fill_counts(struct netsync_pair_info *info, const struct peers *peers)
 {
 	const struct peer_pair *p = peers_find(peers, info->host[0],
@@ -73,7 +76,7 @@ void pair_info_fill(struct netsync_pair_info *info, const struct estimate *e,
 		info->min_delay_ns[i] = NETSYNC_UNKNOWN;
 		info->inversions_before += d->inversions;
 		if (corrected)
-			fill_delays(info, i, &d->envelope, a, b);
+			fill_delays(info, i, d, a, b);
 	}
 	if (!corrected)
 		info->inversions_after = info->inversions_before;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Two trees of shortest paths lead from the reference to every host:
+ * Estimates of pairs -> the clocks of all hosts, along two trees of shortest paths from
+ * the reference:
  *
- * - the tree of smallest *expected error* gives the corrections. The expected
- *   error of a pair falls with the number of its messages, so that ten good
- *   links in a row beat one poor direct one;
- * - the tree of smallest *bound* gives the interval in which the truth is
- *   guaranteed to lie. It is dominated by the smallest delays (whose asymmetry
- *   nobody knows), and thus by the number of hops.
+ * - the tree of smallest *expected error* gives the corrections. The expected error of a
+ * pair falls with the number of its messages, so that ten good links in a row beat a poor
+ * direct one;
  *
- * The guarantee holds however the correction was found: what counts is how far
- * the interval reaches from the correction.
+ * - the tree of smallest *bound* gives the interval that is guaranteed to contain the
+ * truth. Its width is dominated by the smallest delays (whose asymmetry nobody knows),
+ * and thus by the number of hops.
+ *
+ * The guarantee does not depend on how the correction was found: the bound is how far the
+ * interval reaches from the correction.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,12 +20,13 @@
 
 #include "clock.h"
 #include "reduce/internal.h"
+#include "util/parallel.h"
 
-/* ns; a pair with one direction only is taken where there is nothing better. */
+/* Cost of a pair with messages in one direction only, ns: a last resort. Chosen. */
 #define INCOMPLETE_COST 1e17
 
 /* The time during which a pair was traced, on its first host. */
-static struct range span_of(const struct reduction *r, uint32_t pair)
+static struct range span_of(const struct reduction *r, size_t pair)
 {
 	const struct estimate *e = &r->est[pair];
 	const struct host *a = &r->host[e->pair->host[0]];
@@ -38,11 +41,11 @@ static struct range span_of(const struct reduction *r, uint32_t pair)
 }
 
 /*
- * Limits that contradict each other leave no width at all, and say nothing: they
- * cost as those that there are not. Of two such pairs the one that has fewer is
- * better; else a host that contradicts all others would be the cheapest.
+ * Limits that contradict each other leave no width, and tell nothing: such vertices cost
+ * as if they were missing. Of two such pairs the one with fewer of them is better; else a
+ * host that contradicts all others would be the cheapest.
  */
-static void set_bound_cost(struct reduction *r, uint32_t i)
+static void set_bound_cost(struct reduction *r, size_t i)
 {
 	const struct rate_bound *b = &r->pair_bound[i].bound;
 	struct range s = span_of(r, i);
@@ -56,7 +59,7 @@ static void set_bound_cost(struct reduction *r, uint32_t i)
 				   : fmax(width, 1) + wrong * INCOMPLETE_COST;
 }
 
-static void set_noise_cost(struct reduction *r, uint32_t i)
+static void set_noise_cost(struct reduction *r, size_t i)
 {
 	const struct estimate *e = &r->est[i];
 	struct range s = span_of(r, i);
@@ -72,50 +75,46 @@ static void set_noise_cost(struct reduction *r, uint32_t i)
 					r->bound_cost[i]);
 }
 
-/* Bounds as they are before clocks are known. */
-static int first_costs(struct reduction *r)
+/* Compute costs of a pair by its bound without clocks. */
+static int first_costs(void *arg, size_t i)
 {
-	for (uint32_t i = 0; i < r->num_pairs; i++) {
-		if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL,
+	struct reduction *r = arg;
+
+	if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL,
+			    &r->task->limits))
+		return -ENOMEM;
+	set_bound_cost(r, i);
+	set_noise_cost(r, i);
+	return 0;
+}
+
+/* Compute bound and costs of a pair again, as corrections tell steps and wrong messages. */
+static int final_costs(void *arg, size_t i)
+{
+	struct reduction *r = arg;
+	const uint32_t *h = r->est[i].pair->host;
+	const struct correction *correction[] = { &r->correction[h[0]],
+						  &r->correction[h[1]] };
+	struct pair_bound *reach = &r->pair_bound[i];
+	bool curves = r->task->method->curves;
+
+	if (curves && correction[0]->known && correction[1]->known) {
+		pair_bound_release(reach);
+		if (pair_bound_make(reach, r->est[i].pair, correction,
 				    &r->task->limits))
 			return -ENOMEM;
 		set_bound_cost(r, i);
-		set_noise_cost(r, i);
 	}
+	/* Feasibility of lines matters only to methods of straight clocks. */
+	if (!r->task->method->straight || reach->quality < r->est[i].quality)
+		r->est[i].quality = reach->quality;
+	/* If a pair has no usable bound, other paths are preferred. */
+	if (!reach->usable)
+		r->bound_cost[i] = INCOMPLETE_COST;
 	return 0;
 }
 
-/* With corrections, steps and wrong messages are known. */
-static int final_costs(struct reduction *r)
-{
-	bool curves = r->task->method->curves;
-
-	for (uint32_t i = 0; i < r->num_pairs; i++) {
-		const uint32_t *h = r->est[i].pair->host;
-		const struct correction *correction[] = {
-			&r->correction[h[0]], &r->correction[h[1]]
-		};
-		struct pair_bound *reach = &r->pair_bound[i];
-
-		if (curves && correction[0]->known && correction[1]->known) {
-			pair_bound_release(reach);
-			if (pair_bound_make(reach, r->est[i].pair, correction,
-					    &r->task->limits))
-				return -ENOMEM;
-			set_bound_cost(r, i);
-		}
-		/* Only of straight clocks, lines say whether they can be so. */
-		if (!r->task->method->straight ||
-		    reach->quality < r->est[i].quality)
-			r->est[i].quality = reach->quality;
-		/* Where no bound can be claimed, other ways are tried. */
-		if (!reach->usable)
-			r->bound_cost[i] = INCOMPLETE_COST;
-	}
-	return 0;
-}
-
-/* ---- all together ------------------------------------------------------- */
+/* ---- the reduction ------------------------------------------------------ */
 
 /* The reference's own clock is right by definition. */
 static int make_reference(const struct reduction *r)
@@ -154,7 +153,7 @@ static int make_clocks(struct reduction *r)
 		r->host[h].bound_median = NETSYNC_UNKNOWN;
 		r->host[h].bound_max = NETSYNC_UNKNOWN;
 	}
-	/* Nearer ones first: a host's bound is made of its neighbour's. */
+	/* Nearer hosts first: a host's bound needs its neighbour's. */
 	for (uint32_t i = 1; i < r->by_bound.num && !ret; i++)
 		ret = reduction_make_clock(r, r->by_bound.order[i]);
 	return ret;
@@ -177,14 +176,15 @@ static int run(struct reduction *r)
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction)
 		return -ENOMEM;
-	ret = first_costs(r);
+	ret = parallel_run(r->task->threads, r->num_pairs, first_costs, r);
 	if (ret)
 		return ret;
 	reduction_find_islands(r);
 	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
 	ret = reduction_fit_hosts(r);
 	if (!ret)
-		ret = final_costs(r);
+		ret = parallel_run(r->task->threads, r->num_pairs, final_costs,
+				   r);
 	if (ret)
 		return ret;
 	tree_grow(&r->by_bound, &r->graph, r->bound_cost, r->reference);

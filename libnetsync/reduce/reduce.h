@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the messages of all pairs to one clock for every host. */
+/* The messages of all pairs -> a clock for each host. */
 #ifndef NETSYNC_REDUCE_REDUCE_H
 #define NETSYNC_REDUCE_REDUCE_H
 
@@ -8,19 +8,21 @@
 #include <stdint.h>
 
 #include "bound/rate-bound.h"
+#include "message/resolution.h"
 #include "pair/estimate.h"
 #include "netsync.h"
 
 struct host {
 	char *name;
 	uint64_t packets;
-	int64_t origin;	   /* its first time; others are relative to it */
-	int64_t first;	   /* time of all packets and messages; */
+	int64_t origin;	   /* first time; others are relative to it, ns */
+	int64_t first;	   /* span of packets and messages, ns; */
 	int64_t last;	   /* first > last: none */
-	struct range said; /* what netsync_extend_span() says */
-	int64_t last_used; /* of messages whose times are not made raw */
-	struct range span; /* what clocks are made for; see span.h */
-	int64_t time_error; /* how far off its messages' times can be, ns */
+	struct range said; /* by netsync_extend_span() */
+	int64_t last_used; /* of messages in non-raw time */
+	struct range span; /* of the clock; see span.h */
+	int64_t time_error; /* limit of errors of its messages' times, ns */
+	struct resolution resolution; /* of the stamps of messages */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;
@@ -33,12 +35,13 @@ struct host {
 
 #define NO_HOST UINT32_MAX
 
-/* What is wanted. */
+/* Arguments of a reduction. */
 struct task {
 	const struct method *method;
-	struct limits limits; /* for the bounds */
+	struct limits limits; /* of bounds */
 	double drift;	      /* the largest of an oscillator, 1 / ns */
-	uint32_t reference; /* the time base; NO_HOST: choose, and it is set */
+	uint32_t reference; /* NO_HOST: choose one, and set it */
+	uint32_t threads;
 };
 
 /**
@@ -54,10 +57,10 @@ struct task {
 int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	   uint32_t num_pairs, struct task *task);
 
-/* Say the median and the largest bound of a host's clock over its span. */
+/* Set the median and the largest bound of a host's clock over its span. */
 void host_summarize(struct host *host);
 
-/* Forget the results of a host. */
+/* Release the results of a host. */
 void host_clear(struct host *h);
 
 #endif

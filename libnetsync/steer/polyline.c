@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <netsync.h>
+
 #include "steer/polyline.h"
 #include "util/array.h"
 
@@ -24,7 +26,17 @@ static double distance(int64_t from, int64_t to)
 	return (double)((__int128)to - from);
 }
 
-/* The line through two corners, at a time between or beyond them. */
+/* A value that far from @from, or the first or the last time that there is. */
+static int64_t away(int64_t from, double by)
+{
+	const double most = (double)NETSYNC_MAX_TIME - fabs((double)from);
+
+	if (fabs(by) >= most)
+		return by < 0 ? 1 - NETSYNC_MAX_TIME : NETSYNC_MAX_TIME - 1;
+	return from + llround(by);
+}
+
+/* The value at x of the line through two corners, between or beyond them. */
 static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1,
 		       int64_t x)
 {
@@ -35,7 +47,7 @@ static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1,
 	return (int64_t)(y0 + part / dx);
 }
 
-/* The corner before which @at lies, of all but the first and the last. */
+/* The index of the first corner behind @at, excluding the first and the last corner. */
 static size_t find(const struct polyline *l, int64_t at, size_t offset)
 {
 	size_t lo = 1, hi = l->num - 1;
@@ -62,9 +74,9 @@ int64_t polyline_at(const struct polyline *l, int64_t x)
 		return x;
 	b = a + l->num - 1;
 	if (x <= a->x)
-		return a->y - llround(l->slope_before * distance(x, a->x));
+		return away(a->y, -l->slope_before * distance(x, a->x));
 	if (x >= b->x)
-		return b->y + llround(l->slope_after * distance(b->x, x));
+		return away(b->y, l->slope_after * distance(b->x, x));
 	b = a + find(l, x, offsetof(struct corner, x));
 	return through(b[-1].x, b[-1].y, b->x, b->y, x);
 }
@@ -77,9 +89,9 @@ int64_t polyline_inverse(const struct polyline *l, int64_t y)
 		return y;
 	b = a + l->num - 1;
 	if (y <= a->y)
-		return a->x - llround(distance(y, a->y) / l->slope_before);
+		return away(a->x, -distance(y, a->y) / l->slope_before);
 	if (y >= b->y)
-		return b->x + llround(distance(b->y, y) / l->slope_after);
+		return away(b->x, distance(b->y, y) / l->slope_after);
 	b = a + find(l, y, offsetof(struct corner, y));
 	return through(b[-1].y, b[-1].x, b->y, b->x, y);
 }

@@ -55,6 +55,28 @@ static void test_backward(void **state)
 	assert_true(b.uncertainty == 5);
 }
 
+/* One that stood still for long goes on where it was: no time is shown twice. */
+static void test_suspended(void **state)
+{
+	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
+	struct seen s;
+
+	(void)state;
+	see(&s, 10e9);
+	change_point_place_phase_step(&b, &s.all, 5e9, 0);
+	assert_true(b.stood_still);
+	assert_true(b.t == STEP + 5);
+	assert_true(b.uncertainty == 5);
+	/* One that is set back by so much shows them twice. */
+	see(&s, 10e9);
+	for (size_t i = 0; i < s.all.num; i++)
+		s.obs[i].t = s.obs[i].t * 1e8 - (s.obs[i].t > STEP ? 10e9 : 0);
+	b = (struct change_point){ .t = 45e9, .uncertainty = 10e9, .offset = 10e9 };
+	change_point_place_phase_step(&b, &s.all, 5e9, 0);
+	assert_false(b.stood_still);
+	assert_true(b.uncertainty >= 5e9);
+}
+
 /* Messages beyond the uncertainty say nothing, nor do those that agree with both. */
 static void test_unknown(void **state)
 {
@@ -90,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forward),
 		cmocka_unit_test(test_backward),
+		cmocka_unit_test(test_suspended),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_split_of_nothing),
 	};

@@ -109,15 +109,39 @@ static void test_inverts(void **state)
 
 		assert_false(correction_inverts(both, way, &takes));
 		assert_true(correction_inverts(both, way, &inverted));
-		assert_false(correction_excludes(both, way, &takes));
-		assert_true(correction_excludes(both, way, &outside));
+		assert_false(correction_excludes(both, way, &takes, 0));
+		assert_true(correction_excludes(both, way, &outside, 0));
 	}
+}
+
+/* A copy has all for itself: either can go. */
+static void test_copy(void **state)
+{
+	struct correction c = slow, copy;
+
+	(void)state;
+	c.num_changes = c.num_doubts = 2;
+	c.change = calloc(2, sizeof(*c.change));
+	c.doubt = calloc(2, sizeof(*c.doubt));
+	assert_non_null(c.change);
+	assert_non_null(c.doubt);
+	c.change[1].t = 20;
+	c.doubt[1].to = 30;
+	assert_int_equal(correction_copy(&copy, &c), 0);
+	assert_ptr_not_equal(copy.change, c.change);
+	assert_ptr_not_equal(copy.doubt, c.doubt);
+	correction_release(&c);
+	assert_int_equal(copy.num_changes, 2);
+	assert_int_equal(copy.num_doubts, 2);
+	assert_true(copy.change[1].t == 20 && copy.doubt[1].to == 30);
+	correction_release(&copy);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes_before),
+		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_segments),

@@ -23,10 +23,10 @@ static void test_few(void **state)
 
 	(void)state;
 	draw(g, &seed);
-	assert_true(isinf(outliers_judge(g, 0, inward, buffer)));
-	assert_true(isinf(outliers_judge(g, 1, inward, buffer)));
-	assert_true(isinf(outliers_judge(g, 8, inward, buffer)));
-	assert_false(isinf(outliers_judge(g, 9, inward, buffer)));
+	assert_true(isinf(outliers_judge(g, 0, 0, inward, buffer)));
+	assert_true(isinf(outliers_judge(g, 1, 0, inward, buffer)));
+	assert_true(isinf(outliers_judge(g, 8, 0, inward, buffer)));
+	assert_false(isinf(outliers_judge(g, 9, 0, inward, buffer)));
 }
 
 /* On a slope no group is one; one that is far inward is, wherever it stands. */
@@ -39,11 +39,11 @@ static void test_judge(void **state)
 	(void)state;
 	for (size_t at = 0; at < GROUPS; at++) {
 		draw(g, &seed);
-		most = outliers_judge(g, GROUPS, inward, buffer);
+		most = outliers_judge(g, GROUPS, 0, inward, buffer);
 		for (size_t i = 0; i < GROUPS; i++)
 			assert_true(inward[i] <= most);
 		g[at].y -= 1e6;
-		most = outliers_judge(g, GROUPS, inward, buffer);
+		most = outliers_judge(g, GROUPS, 0, inward, buffer);
 		for (size_t i = 0; i < GROUPS; i++)
 			assert_int_equal(inward[i] > most, i == at);
 	}
@@ -60,7 +60,7 @@ static void test_step(void **state)
 	draw(g, &seed);
 	for (size_t i = GROUPS / 2; i < GROUPS; i++)
 		g[i].y -= 1e6;
-	most = outliers_judge(g, GROUPS, inward, buffer);
+	most = outliers_judge(g, GROUPS, 0, inward, buffer);
 	for (size_t i = 0; i < GROUPS; i++)
 		assert_true(inward[i] <= most);
 }

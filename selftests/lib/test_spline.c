@@ -37,6 +37,7 @@ static void set_random(struct spline *s, uint64_t seed)
 {
 	for (size_t i = 0; i < s->coefs; i++)
 		s->coef[i] = uniform(&seed) * 2 - 1;
+	spline_set_cubics(s);
 }
 
 /* The basis sums up to one, and any line can be had. */
@@ -44,6 +45,7 @@ static void check_lines(struct spline *s)
 {
 	for (size_t i = 0; i < s->coefs; i++)
 		s->coef[i] = 7 - 3 * abscissa(s, i);
+	spline_set_cubics(s);
 	for (int i = 0; i <= 5000; i++) {
 		double t = SPAN / 5000 * i, sum = 0;
 		struct place p = spline_place(s, t);
@@ -140,10 +142,32 @@ static void test_jump_parts(void **state)
 	for (size_t i = 1; i < s.coefs; i++)
 		if (abscissa(&s, i) == 50 && abscissa(&s, i - 1) < 50)
 			s.coef[i] = -1;
+	spline_set_cubics(&s);
 	for (double t = 0; t < 49.99; t += 0.1)
 		assert_float_equal(spline_at(&s, t), -1, 1e-12);
 	for (double t = 50; t <= 100; t += 0.1)
 		assert_float_equal(spline_at(&s, t), 1, 1e-12);
+	spline_free(&s);
+}
+
+/* A jump has no slope; what is no number is not flat. */
+static void test_flat(void **state)
+{
+	const struct spline_knot b = { 50, 4 };
+	struct spline s = make(10, &b, 1);
+
+	(void)state;
+	for (int sign = 1; sign >= -1; sign -= 2) {
+		for (size_t i = 0; i < s.coefs; i++)
+			s.coef[i] = sign * (0.5 * abscissa(&s, i) +
+					    (i >= s.coefs / 2 ? 1e6 : 0));
+		spline_set_cubics(&s);
+		assert_true(spline_is_flat(&s, 0.51));
+		assert_false(spline_is_flat(&s, 0.49));
+	}
+	s.coef[2] = NAN;
+	spline_set_cubics(&s);
+	assert_false(spline_is_flat(&s, 1e300));
 	spline_free(&s);
 }
 
@@ -153,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_smoothness),
 		cmocka_unit_test(test_jump_parts),
+		cmocka_unit_test(test_flat),
 	};
 
 	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #define MEAN 100e3
 #define MOST_CHANGES 4096
 #define PPM 1e-6
+#define FAR (NETSYNC_MAX_SPAN + SEC)
 
 /* ---- polylines ------------------------------------------------------------ */
 
@@ -530,10 +531,17 @@ static void senseless_ones_are_refused(void **state)
 	q = p;
 	q.raw_ns -= NETSYNC_MAX_SPAN + SEC;
 	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
+	/* What is told of a clock, and what the clock shows, are of one time. */
+	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH - FAR, EPOCH),
+			 -ERANGE);
 	/* A point alone says nothing, and does no harm. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, EPOCH + US), 0);
 	assert_int_equal(netsync_push_message(ns, 1, 0, EPOCH + SEC,
 					      EPOCH + SEC + US), 0);
+	q = p;
+	q.host = 1;
+	q.time_ns -= FAR;
+	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	netsync_free(ns);
 

@@ -7,6 +7,7 @@
 #include "util/pair-table.h"
 #include "util/search.h"
 #include "util/statistics.h"
+#include "util/time-heap.h"
 #include "util/whole.h"
 #include "util/wide.h"
 #include "test.h"
@@ -185,6 +186,34 @@ static void test_wide(void **state)
 			assert_true((double)floor_div(a, b) == floor((double)a / b));
 }
 
+/* Four streams whose times are 4 i + stream, of which one has more than the others. */
+static void test_time_heap(void **state)
+{
+	int64_t streams[] = { 3, 0, 2, 1 };
+	struct time_heap_item items[4];
+	struct time_heap heap = { items, 4 };
+	int64_t last = INT64_MIN;
+	int num = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		items[i] = (struct time_heap_item){ streams[i], &streams[i] };
+	time_heap_order(&heap);
+	for (; heap.num; num++) {
+		int64_t *stream = heap.items[0].stream;
+
+		assert_int_equal(heap.items[0].time_ns, *stream);
+		assert_true(*stream >= last);
+		last = *stream;
+		*stream += 4;
+		if (*stream >= (*stream % 4 ? 40 : 80))
+			time_heap_end_first(&heap);
+		else
+			time_heap_go_on(&heap, *stream);
+	}
+	assert_int_equal(num, 3 * 10 + 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_array),
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_time_heap),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);

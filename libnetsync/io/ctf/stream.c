@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The messages of a stream, of files or live -> packet events, and whose they are. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/ctf/stream.h"
+#include "io/ctf/uuid.h"
 #include "io/packet/event.h"
 #include "util/array.h"
 
@@ -73,28 +73,10 @@ static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 
 #if MAX_MIP
 /* In CTF 2 these are any texts; tracers write uuids all the same. */
-static bool parse_uuid(uint8_t to[UUID_SIZE], const char *text)
-{
-	static const char digits[] = "0123456789abcdef";
-	unsigned int num = 0;
-	const char *digit;
-
-	for (; text && *text && num < 2 * UUID_SIZE; text++) {
-		if (*text == '-')
-			continue;
-		digit = strchr(digits, tolower((unsigned char)*text));
-		if (!digit)
-			return false;
-		to[num / 2] = to[num / 2] << 4 | (digit - digits);
-		num++;
-	}
-	return num == 2 * UUID_SIZE && !*text;
-}
-
 static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
-	       parse_uuid(to, bt_clock_class_get_uid(clock)) :
+	       ctf_parse_uuid(to, bt_clock_class_get_uid(clock)) :
 	       copy_uuid(to, bt_clock_class_get_uuid(clock));
 }
 
@@ -102,7 +84,7 @@ static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 {
 	return bt_trace_class_get_graph_mip_version(
 		       bt_trace_borrow_class_const(trace)) ?
-	       parse_uuid(to, bt_trace_get_uid(trace)) :
+	       ctf_parse_uuid(to, bt_trace_get_uid(trace)) :
 	       copy_uuid(to, bt_trace_get_uuid(trace));
 }
 #else

@@ -3,13 +3,13 @@
 "use strict";
 
 /* Numbers of a span in the page. */
-const WIDTH = 8;
+const WIDTH = 9;
 const OPEN = 1, DOUBTFUL = 2, UNCERTAIN = 4;
 
 function readStates(text) {
 	const { spans, meaning } = JSON.parse(text);
 	const count = spans.length / WIDTH;
-	const rows = meaning.rows.map(([host, definition, name, lane]) => ({
+	const numbered = meaning.rows.map(([host, definition, name, lane]) => ({
 		host: meaning.hosts[host],
 		definition: meaning.definitions[definition],
 		name: lane ? `${name} (${lane + 1})` : name,
@@ -17,25 +17,27 @@ function readStates(text) {
 	}));
 
 	for (let i = 0; i < count; i++)
-		rows[spans[i * WIDTH]].size++;
-	for (const row of rows) {
+		numbered[spans[i * WIDTH]].size++;
+	for (const row of numbered) {
 		row.begin = new Float64Array(row.size);
 		row.end = new Float64Array(row.size);
 		row.span = new Uint32Array(row.size);
 		row.size = 0;
 	}
 	for (let i = 0; i < count; i++) {
-		const row = rows[spans[i * WIDTH]];
+		const row = numbered[spans[i * WIDTH]];
 
 		row.begin[row.size] = spans[i * WIDTH + 2];
 		row.end[row.size] = spans[i * WIDTH + 3];
 		row.span[row.size++] = i;
 	}
-	rows.sort((a, b) => a.definition.localeCompare(b.definition) ||
+	/* A row may be the holder's alone, of which no state is in the window. */
+	const rows = numbered.filter((row) => row.size).sort((a, b) => a.definition.localeCompare(b.definition) ||
 		a.host.localeCompare(b.host) ||
 		a.name.localeCompare(b.name, undefined, { numeric: true }));
 	return {
-		base: BigInt(meaning.base_ns), hosts: meaning.hosts, rows, spans, count,
+		base: BigInt(meaning.base_ns), hosts: meaning.hosts, numbered, rows,
+		spans, count,
 		reference: meaning.reference, labels: meaning.states,
 		titles: meaning.definitions,
 	};
@@ -68,6 +70,14 @@ function firstAfter(row, time) {
 	return low;
 }
 
+/* Which row a span waited for, and the time when that ended; or null. */
+function holderOf(data, row, at) {
+	const [holder, end] = data.spans.slice(row.span[at] * WIDTH + 7,
+		(row.span[at] + 1) * WIDTH);
+
+	return holder < 0 ? null : { row: data.numbered[holder], end };
+}
+
 /* "2026-11-23 18:50:15.123456789 UTC" */
 function formatInstant(data, ns) {
 	const time = data.base + BigInt(Math.round(ns));
@@ -81,14 +91,16 @@ function formatInstant(data, ns) {
 
 /* What is known of a span, as a sentence. */
 function describe(data, row, at) {
-	const [, label, begin, end, beginBound, endBound, holder, flags] =
+	const [, label, begin, end, beginBound, endBound, flags] =
 		data.spans.slice(row.span[at] * WIDTH, (row.span[at] + 1) * WIDTH);
+	const holder = holderOf(data, row, at);
 	const bound = (ns) => ns < 0 ? "" : ` ± ${formatDuration(ns)}`;
 
 	return `${row.host}, ${row.name}: ${data.labels[label]} for ` +
 		`${formatDuration(end - begin)}, from ${formatInstant(data, begin)}` +
 		`${bound(beginBound)} to ${formatInstant(data, end)}${bound(endBound)}` +
-		(holder < 0 ? "" : `; waited for ${data.hosts[holder]}` +
+		(!holder ? "" : `; waited for ${holder.row.host}` +
+			(holder.row.name === row.name ? "" : `, ${holder.row.name}`) +
 			(flags & UNCERTAIN ? ", in uncertain order" : "")) +
 		(flags & OPEN ? "; it had not ended" : "") +
 		(flags & DOUBTFUL ? "; events were lost meanwhile" : "") + ".";

@@ -7,6 +7,8 @@
 "use strict";
 
 const ROW = 22, AXIS = 24, GAP = 3;
+/* Pixels of a wait below which it has no arrow, unless it is chosen. Chosen. */
+const LEAST_ARROW = 6;
 /* Of Okabe and Ito, which colour-blind people can tell apart; waiting is lighter. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 	"#8c6bb1", "#b2a100"];
@@ -41,6 +43,7 @@ class Gantt {
 
 	show(rows) {
 		this.rows = rows;
+		this.places = new Map(rows.map((row, i) => [row, i]));
 		this.space.style.height = rows.length * ROW + "px";
 		/* But not higher than most of the screen, as the style says. */
 		this.box.style.height = Math.max(rows.length, 3) * ROW + AXIS + 2 + "px";
@@ -89,6 +92,13 @@ class Gantt {
 		return at < of.size && of.begin[at] <= time + slack ? [row, at] : null;
 	}
 
+	/* Where closer looks go: the end of the state that is chosen, if it is seen. */
+	middle() {
+		const end = this.chosen ? this.rows[this.chosen[0]].end[this.chosen[1]] : NaN;
+
+		return end > this.from && end < this.to ? end : (this.from + this.to) / 2;
+	}
+
 	choose(found) {
 		this.chosen = found;
 		this.later();
@@ -116,12 +126,16 @@ class Gantt {
 		pen.font = "12px system-ui, sans-serif";
 		pen.textBaseline = "middle";
 		this.drawn = 0;
+		this.arrows = [];
 		const first = Math.floor(this.box.scrollTop / ROW);
 		const last = Math.min(this.rows.length,
 			first + Math.ceil((height - AXIS) / ROW) + 1);
 		for (let i = first; i < last; i++)
 			this.drawRow(pen, this.rows[i], i, AXIS + i * ROW - this.box.scrollTop, width);
+		for (const arrow of this.arrows)
+			this.drawArrow(pen, ...arrow, width);
 		this.drawAxis(pen, width, height);
+		this.box.dataset.arrows = this.arrows.length;
 		this.box.dataset.drawn = this.drawn;
 		this.box.dataset.rows = this.rows.length;
 	}
@@ -152,6 +166,8 @@ class Gantt {
 					x1 - x0 - 8);
 			}
 			this.drawn++;
+			if (chosen || x1 - x0 > LEAST_ARROW)
+				this.addArrow(row, number, at, chosen);
 			/* The next one that reaches another pixel. */
 			x = Math.max(Math.ceil(x1), Math.floor(x0) + 1);
 			at = Math.max(at + 1, firstAfter(row, this.from + (x - left) / scale));
@@ -160,6 +176,42 @@ class Gantt {
 		pen.fillRect(0, y, left, ROW);
 		pen.fillStyle = this.ink;
 		pen.fillText(`${row.host} ${row.name}`, 6, y + ROW / 2, left - 12);
+	}
+
+	/* From where the state ended that was waited for to the end of the wait. */
+	addArrow(row, number, at, chosen) {
+		const holder = holderOf(this.data, row, at);
+		const place = holder ? this.places.get(holder.row) : undefined;
+
+		/* Of one row the end of one is the begin of the next, and says it all. */
+		if (place !== undefined && place !== number)
+			this.arrows.push([place, holder.end, number, row.end[at], chosen]);
+	}
+
+	drawArrow(pen, from, begin, to, end, chosen, width) {
+		const left = this.left(), scale = (width - left) / (this.to - this.from);
+		const middle = (row) => AXIS + (row + 0.5) * ROW - this.box.scrollTop;
+		const x0 = left + (begin - this.from) * scale, y0 = middle(from);
+		const x1 = left + (end - this.from) * scale, y1 = middle(to);
+		const length = Math.hypot(x1 - x0, y1 - y0);
+		const dx = (x1 - x0) / length * 7, dy = (y1 - y0) / length * 7;
+
+		pen.save();
+		pen.beginPath();
+		pen.rect(left, AXIS, width - left, this.box.clientHeight - AXIS);
+		pen.clip();
+		pen.strokeStyle = pen.fillStyle = this.ink;
+		pen.lineWidth = chosen ? 2.5 : 1;
+		pen.beginPath();
+		pen.moveTo(x0, y0);
+		pen.lineTo(x1, y1);
+		pen.stroke();
+		pen.beginPath();
+		pen.moveTo(x1, y1);
+		pen.lineTo(x1 - dx - dy / 2, y1 - dy + dx / 2);
+		pen.lineTo(x1 - dx + dy / 2, y1 - dy - dx / 2);
+		pen.fill();
+		pen.restore();
 	}
 
 	drawAxis(pen, width, height) {

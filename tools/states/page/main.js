@@ -30,7 +30,7 @@ function tell(data, gantt) {
 }
 
 function move(gantt, what) {
-	const { from, to, whole } = gantt, length = to - from, middle = (from + to) / 2;
+	const { from, to, whole } = gantt, length = to - from, middle = gantt.middle();
 
 	({
 		back: () => gantt.look(from - length / 4, to - length / 4),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metadata of CTF 1.8 (TSDL), as LTTng writes it -> types. */
+/* Metadata of CTF 1.8 (TSDL), as LTTng writes them -> types. */
 #ifndef NETSYNC_CTF_METADATA_H
 #define NETSYNC_CTF_METADATA_H
 
 #include "io/ctf/direct/type.h"
+#include "io/io.h"
 
-/* All of events with one id in one kind of stream. */
+/* The type of all events with one id in one stream class. */
 struct event_type {
 	uint64_t stream_id;
 	uint64_t id;
@@ -23,18 +24,19 @@ struct stream_type {
 	uint64_t num_events;
 };
 
-/* A name that a type was given. */
+/* The name of a type (typealias, struct). */
 struct type_alias {
-	char *name; /* of a structure with "struct " before it */
+	char *name; /* of a structure: "struct NAME" */
 	const struct type *type;
 };
 
 struct metadata {
-	struct type *types; /* the list of all */
+	struct type *types; /* list of all, by type.older */
 	struct type_alias *aliases;
 	size_t num_aliases;
 	int num_slots;
-	char *uuid; /* as text */
+	bool has_uuid;
+	uint8_t uuid[UUID_SIZE];
 	const struct type *packet_header;
 	struct stream_type *streams;
 	size_t num_streams;
@@ -43,7 +45,7 @@ struct metadata {
 };
 
 /*
- * Read it. 0; -ENOTSUP: it has something that LTTng does not write; -ENOMEM.
+ * Parse metadata. 0; -ENOTSUP: they have something that LTTng does not write; -ENOMEM.
  * metadata_release() is needed in every case.
  */
 int metadata_parse(struct metadata *metadata, const char *text);

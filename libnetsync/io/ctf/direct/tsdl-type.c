@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text of metadata -> types. */
+/* Type declarations in metadata -> struct type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const struct type *find_alias(const struct parser *p, const char *name)
 	return NULL;
 }
 
-/* Takes @name. */
+/* Name a type; @name is taken over. */
 bool tsdl_add_alias(struct parser *p, char *name, const struct type *type)
 {
 	struct type_alias *last;
@@ -52,18 +52,21 @@ bool tsdl_add_alias(struct parser *p, char *name, const struct type *type)
 	return true;
 }
 
-/* One that was given a name, of one word or several. */
+/* A type by its name, of one word or several. */
 static const struct type *parse_named(struct parser *p)
 {
-	const struct type *type = NULL;
+	const struct type *type = NULL, *found;
 	const char *end = p->at;
 	char full[NAME_SIZE];
 	size_t used = 0;
 
 	while (tsdl_add_word(p, full, &used, ' ')) {
-		/* The longest that is a name; what follows is the field's. */
-		if (find_alias(p, full)) {
-			type = find_alias(p, full);
+		/*
+		 * The longest name that is known; the word behind it is the field's name.
+		 */
+		found = find_alias(p, full);
+		if (found) {
+			type = found;
 			end = p->at;
 		}
 	}
@@ -137,7 +140,7 @@ static bool parse_size(struct parser *p, struct type *type)
 	return tsdl_count(p, 64, &type->size) && type->size;
 }
 
-/* Of a floating-point number: of its two parts, one after the other. */
+/* Digits of a floating-point number, whose size is the sum of both parts. */
 static bool parse_digits(struct parser *p, struct type *type)
 {
 	uint64_t bits;
@@ -184,7 +187,7 @@ static const struct type *parse_integer(struct parser *p)
 
 	if (!type || !tsdl_take(p, "{"))
 		return NULL;
-	/* 0: nothing says it. */
+	/* 0: no attribute has set it. */
 	type->align = 0;
 	type->is_big_endian = p->big_endian;
 	if (!parse_attributes(p, type, integer_attributes) || !type->size)
@@ -284,7 +287,7 @@ static const struct type *parse_enum(struct parser *p)
 
 /* ---- structures ---------------------------------------------------------- */
 
-/* Takes @name. */
+/* Add a member; @name is taken over. */
 static bool add_member(struct parser *p, struct type *type, char *name,
 		       const struct type *inner)
 {
@@ -306,7 +309,10 @@ static bool add_member(struct parser *p, struct type *type, char *name,
 	return true;
 }
 
-/* Tracers protect names with a leading underscore, where they are used as well. */
+/*
+ * A member in the open structures, the inner ones first, with leading underscores as they
+ * are written in both places.
+ */
 static struct type_member *find_member(const struct parser *p, const char *name)
 {
 	for (int depth = p->depth; depth-- > 0;) {
@@ -320,7 +326,7 @@ static struct type_member *find_member(const struct parser *p, const char *name)
 	return NULL;
 }
 
-/* The slot of an integer that was before; NO_SLOT: there is none. */
+/* The slot of an earlier integer member; NO_SLOT: there is none. */
 static int find_slot(struct parser *p, const char *name,
 		     const struct type **type)
 {
@@ -334,7 +340,7 @@ static int find_slot(struct parser *p, const char *name,
 	return m->slot;
 }
 
-/* Where names are written inside of brackets. */
+/* The slot of a member whose name is next in the text. */
 static int parse_slot(struct parser *p, const struct type **type)
 {
 	char *text = tsdl_name(p);
@@ -344,7 +350,10 @@ static int parse_slot(struct parser *p, const struct type **type)
 	return slot;
 }
 
-/* Of one array, not of several: no tracer writes arrays of arrays. */
+/*
+ * An array or sequence, if brackets follow. Arrays of arrays are not read, as no tracer
+ * writes them.
+ */
 static const struct type *parse_brackets(struct parser *p,
 					 const struct type *element)
 {
@@ -369,7 +378,7 @@ static const struct type *parse_brackets(struct parser *p,
 	return tsdl_take(p, "]") ? type : NULL;
 }
 
-/* Of a structure, or options. */
+/* Members of a structure, or options of a variant. */
 static bool parse_members(struct parser *p, struct type *type)
 {
 	if (p->depth == MAX_DEPTH)
@@ -414,7 +423,7 @@ const struct type *tsdl_structure(struct parser *p)
 	return type;
 }
 
-/* An option is chosen by the label that has its name. */
+/* The options of a variant by the labels of its tag, which have the same names. */
 static bool find_options(struct parser *p, struct type *variant)
 {
 	const struct type *tag = variant->tag;

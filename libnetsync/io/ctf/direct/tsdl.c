@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text of metadata -> what is in its blocks: trace, streams, events. */
+/* The text of metadata -> its blocks: trace, streams, events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/ctf/direct/tsdl.h"
+#include "io/ctf/uuid.h"
 #include "util/array.h"
 
 /* ---- blocks -------------------------------------------------------------- */
@@ -23,7 +24,7 @@ static bool parse_alias(struct parser *p)
 	       tsdl_take(p, ";");
 }
 
-/* Names of entries have dots. */
+/* Take the name of an entry, which may have dots. */
 static bool take_entry(struct parser *p, char full[NAME_SIZE])
 {
 	size_t used = 0;
@@ -34,24 +35,25 @@ static bool take_entry(struct parser *p, char full[NAME_SIZE])
 	return false;
 }
 
-/* What is not needed: a number, a text or words. */
+/* Skip the value of an unknown entry: a number, a string or words. */
 static bool skip_value(struct parser *p)
 {
-	char full[NAME_SIZE], *text;
+	char full[NAME_SIZE];
+	const char *text;
 	int64_t value;
 
 	tsdl_skip_space(p);
 	if (*p->at != '"')
 		return tsdl_number(p, &value) || take_entry(p, full);
-	/* It may have anything in it. */
-	for (text = (char *)p->at + 1; *text && *text != '"'; text++)
+	/* A string may contain anything, escaped. */
+	for (text = p->at + 1; *text && *text != '"'; text++)
 		if (*text == '\\' && !*++text)
 			return false;
 	p->at = text + !!*text;
 	return *text == '"';
 }
 
-/* What one block can say. */
+/* Entries of a block that are used. */
 struct block {
 	uint64_t id, stream_id;
 	bool has_id;
@@ -142,7 +144,7 @@ static bool add_stream(struct parser *p, const struct block *b)
 	return true;
 }
 
-/* Takes the name. */
+/* Add an event; the name is taken over. */
 static bool add_event(struct parser *p, struct block *b)
 {
 	struct metadata *out = p->out;
@@ -166,9 +168,8 @@ static bool add_trace(struct parser *p, struct block *b)
 	if (p->out->packet_header || !b->packet_header)
 		return false;
 	p->out->packet_header = b->packet_header;
-	p->out->uuid = b->uuid;
-	b->uuid = NULL;
-	return true;
+	p->out->has_uuid = b->uuid;
+	return !b->uuid || ctf_parse_uuid(p->out->uuid, b->uuid);
 }
 
 static bool take_block(struct parser *p)
@@ -204,9 +205,12 @@ static bool parse_all(struct parser *p)
 	}
 }
 
-/* ---- the interface ------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------- */
 
-/* It is needed before the first integer; LTTng writes it so in one place only. */
+/*
+ * Find the byte order, which is needed before the first integer. LTTng writes it in this
+ * form in one place only.
+ */
 static bool find_order(struct parser *p, const char *text)
 {
 	static const char words[] = "\tbyte_order = ";
@@ -222,7 +226,7 @@ static bool find_order(struct parser *p, const char *text)
 	return tsdl_take(p, ";") && !strstr(p->at, words);
 }
 
-/* The events of a stream by their ids, of which LTTng gives the first ones. */
+/* Index a stream's events by id; LTTng numbers them from 0 on. */
 static bool index_events(struct parser *p, struct stream_type *stream)
 {
 	const struct metadata *out = p->out;
@@ -275,7 +279,7 @@ int metadata_parse(struct metadata *metadata, const char *text)
 
 static void free_type(struct type *type)
 {
-	/* Those of an enumeration's integer are not shared: it has none. */
+	/* An enumeration has labels of its own; its integer type has none. */
 	for (size_t i = 0; i < type->num_labels; i++)
 		free(type->labels[i].name);
 	free(type->labels);
@@ -303,7 +307,6 @@ void metadata_release(struct metadata *metadata)
 	for (size_t i = 0; i < metadata->num_streams; i++)
 		free(metadata->streams[i].events);
 	free(metadata->streams);
-	free(metadata->uuid);
 	memset(metadata, 0, sizeof(*metadata));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Packets of a stream file, by their types -> events. CTF 1.8, 5 and 6.
+ * A stream file of CTF 1.8 (5 and 6) and its types -> packets, events.
  *
- * Only what is usual is walked. Whatever else is met ends the walk, as it is for
- * libbabeltrace2 to say what is wrong there.
+ * Only usual packets are walked. Anything else ends the walk, and libbabeltrace2 says
+ * what is wrong there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,17 +15,16 @@
 
 #include "io/ctf/direct/walk.h"
 
-/* What packets begin with (CTF 1.8, 5.1). */
+/* The first number of a packet (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
 #define BYTE 8		   /* bits */
-#define NOTHING UINT64_MAX /* a counter that was not there */
-#define UUID_SIZE 16
+#define NOTHING UINT64_MAX /* value of a field that does not exist */
 
-/* What its header and context say of a packet. */
+/* Fields of a packet's header and context. */
 struct packet {
 	uint64_t magic, stream_id, instance;
 	uint64_t content_bits, bits;
-	uint64_t begin; /* what the clock showed */
+	uint64_t begin; /* cycles of the clock */
 	uint64_t number, discarded;
 };
 
@@ -34,7 +33,7 @@ struct walk {
 	const struct stream_type *stream;
 	const uint8_t *data;
 	uint64_t size; /* bytes */
-	uint64_t next; /* bytes: where a packet begins that was not walked */
+	uint64_t next; /* bytes: where the next packet begins */
 	bool in_packet;
 	struct packet packet;
 	struct cursor at;
@@ -45,7 +44,7 @@ struct walk {
 
 /* ---- packets ------------------------------------------------------------- */
 
-/* Names that are given to what the header or the context say. */
+/* Names of fields of header or context, and the members that they set. */
 struct named {
 	const char *name;
 	size_t at; /* in struct packet */
@@ -88,49 +87,34 @@ static bool take_integer(void *data, const char *name, const struct type *type,
 		if (strcmp(name, n->name))
 			continue;
 		memcpy((char *)t->packet + n->at, &value, sizeof(value));
-		/* Part of a clock would have to be made whole by what was before. */
+		/* A partial clock would have to be completed from earlier packets. */
 		return !type->is_signed &&
 		       (n->may_be_clock ? type->is_clock && type->size == 64
 					: !type->is_clock);
 	}
-	/* Of the end, the clock is not needed. */
+	/* The clock at the packet's end is not needed. */
 	return !type->is_clock || !strcmp(name, "timestamp_end");
 }
 
-static unsigned int hex(char c)
-{
-	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-}
-
-/* A packet says which trace it is of. */
+/* Is the uuid of a packet that of the trace? */
 static bool is_of_trace(const struct metadata *metadata, struct cursor c)
 {
 	const struct type *header = metadata->packet_header;
-	const char *uuid = metadata->uuid;
-	const uint8_t *bytes;
 	size_t i = 0;
 
 	while (i < header->num_members &&
 	       strcmp(header->members[i].name, "uuid"))
 		i++;
-	if (i == header->num_members || !uuid)
+	if (i == header->num_members || !metadata->has_uuid)
 		return true;
 	if (header->members[i].type->kind != TYPE_ARRAY ||
 	    header->members[i].type->size != UUID_SIZE * BYTE ||
 	    !type_enter(header, &c, i) || c.end - c.at < UUID_SIZE * BYTE)
 		return false;
-	bytes = c.data + c.at / BYTE;
-	for (int byte = 0; byte < UUID_SIZE; byte++, uuid += 2) {
-		if (*uuid == '-')
-			uuid++;
-		if (strspn(uuid, "0123456789abcdefABCDEF") < 2 ||
-		    bytes[byte] != (hex(uuid[0]) << 4 | hex(uuid[1])))
-			return false;
-	}
-	return !*uuid;
+	return !memcmp(c.data + c.at / BYTE, metadata->uuid, UUID_SIZE);
 }
 
-/* With the cursor at its beginning. */
+/* Read header and context; the cursor is at the packet's beginning. */
 static bool read_packet(const struct walk *walk, struct cursor *c,
 			struct packet *packet)
 {
@@ -156,7 +140,7 @@ static bool read_packet(const struct walk *walk, struct cursor *c,
 	       c->at <= packet->content_bits;
 }
 
-/* Counters go up; where they do not, it is for others to say what that means. */
+/* Count losses. False: a counter does not increase, which is left to libbabeltrace2. */
 static bool count_losses(struct walk *walk, const struct packet *packet)
 {
 	const struct packet *last = &walk->packet;
@@ -168,7 +152,7 @@ static bool count_losses(struct walk *walk, const struct packet *packet)
 	     packet->number < last->number ||
 	     (packet->number == last->number && packet->number != NOTHING)))
 		return false;
-	/* Before the first packet, how many is not known. */
+	/* How many events were lost before the first packet is not known. */
 	if (packet->discarded != NOTHING)
 		counts->lost_events += is_first ? packet->discarded > 0
 						: packet->discarded -
@@ -212,7 +196,7 @@ struct event_head {
 	uint64_t clock;
 };
 
-/* A part of the clock is the lower part of what it shows, which never goes back. */
+/* The clock, of which @bits low bits are recorded, given that it never goes back. */
 static uint64_t clock_after(uint64_t clock, uint64_t part, uint64_t bits)
 {
 	uint64_t mask;
@@ -257,7 +241,7 @@ static bool read_event(struct walk *walk, struct walked *event)
 	event->type = type;
 	event->clock = head.clock;
 	event->fields = c;
-	/* One that takes no place would be there for ever. */
+	/* An event of no size would be read for ever. */
 	if (!skip_if_any(type->fields, &c) || c.at == walk->at.at)
 		return false;
 	walk->at = c;
@@ -278,7 +262,7 @@ int walk_next(struct walk *walk, struct walked *event)
 	return read_event(walk, event) ? 1 : -EILSEQ;
 }
 
-/* ---- the interface ------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------- */
 
 static bool map_file(struct walk *walk, const char *path)
 {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound/windows.h"
+#include "util/array.h"
+
+/* Least uncertainty of the time of a change point, ns. Chosen. */
+#define MIN_UNCERTAINTY 50e6
+
+struct clock_step correction_step(const struct correction *c, size_t index)
+{
+	const struct change_point *b = &c->change[index];
+
+	return (struct clock_step){
+		.t = c->from + (int64_t)b->t,
+		.uncertainty = (int64_t)ceil(
+			fmax(b->uncertainty, MIN_UNCERTAINTY)),
+		.offset = b->phase_step ? b->offset : 0,
+		.skew = b->skew,
+		.stood_still = b->phase_step && b->stood_still,
+	};
+}
+
+int windows_add_one(struct windows *to, const struct change_window *w)
+{
+	if (array_grow(&to->window, &to->room, to->num, sizeof(*to->window)))
+		return -ENOMEM;
+	to->window[to->num++] = *w;
+	return 0;
+}
+
+static int add_step(struct windows *to, struct clock_step s,
+		    const struct correction *of, const struct correction *on)
+{
+	int64_t by;
+
+	if (s.stood_still) {
+		struct change_window w = { s.t - s.uncertainty,
+					   s.t + s.uncertainty, true };
+
+		/* Meanwhile others went on. */
+		if (on != of) {
+			correction_between(of, w.from, on, &w.from);
+			correction_between(of, w.to, on, &w.to);
+		}
+		return windows_add_one(to, &w);
+	}
+	if (on != of) {
+		/* On either side of a phase step it is elsewhere. */
+		correction_between(of, s.t, on, &s.t);
+		s.offset *= 2;
+	}
+	by = s.uncertainty + (int64_t)ceil(fabs(s.offset));
+	return windows_add_one(to, &(struct change_window){ s.t - by, s.t + by,
+							    s.offset != 0 });
+}
+
+/*
+ * From one to the next, which may be a phase step; and as far beyond, as the curves
+ * before and after were taken for lines to place them.
+ */
+static int add_jump(struct windows *to, const struct correction *of,
+		    size_t index, const struct correction *on)
+{
+	struct clock_step a = correction_step(of, index);
+	struct clock_step b = correction_step(of, index + 1);
+	int64_t far;
+
+	if (on != of) {
+		correction_between(of, a.t, on, &a.t);
+		correction_between(of, b.t, on, &b.t);
+	}
+	far = b.t - a.t + 4 * max64(a.uncertainty, b.uncertainty);
+	return windows_add_one(to, &(struct change_window){ a.t - far,
+							    b.t + far, true });
+}
+
+static int add_doubt(struct windows *to, const struct doubt *d,
+		     const struct correction *of, const struct correction *on)
+{
+	struct change_window w = { of->from + (int64_t)floor(d->from),
+				   of->from + (int64_t)ceil(d->to), false };
+
+	if (on != of) {
+		correction_between(of, w.from, on, &w.from);
+		correction_between(of, w.to, on, &w.to);
+	}
+	return w.from < w.to ? windows_add_one(to, &w) : 0;
+}
+
+int windows_add(struct windows *to, const struct correction *of,
+		const struct correction *on)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < of->num_changes; i++)
+		ret = of->change[i].may_jump && i + 1 < of->num_changes
+			      ? add_jump(to, of, i, on)
+			      : add_step(to, correction_step(of, i), of, on);
+	for (size_t i = 0; !ret && i < of->num_doubts; i++)
+		ret = add_doubt(to, &of->doubt[i], of, on);
+	return ret;
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct change_window *p = a, *q = b;
+
+	return p->from < q->from ? -1 : p->from > q->from;
+}
+
+void windows_sort(struct windows *w)
+{
+	if (w->num)
+		qsort(w->window, w->num, sizeof(*w->window), by_beginning);
+}
+
+void windows_release(struct windows *w)
+{
+	free(w->window);
+	memset(w, 0, sizeof(*w));
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A bound assumes that the clock drifts no faster than oscillators do. It holds if
+ * there is a curve that keeps to that, and leaves a margin to all messages that is
+ * larger than its own error: then it leaves room for the truth, too. Where either
+ * fails, a rate step was missed:
+ *
+ * - many of a few neighbouring messages are quicker than the margin by a good part of
+ *   it: the curve is off by as much;
+ * - the curve itself bends more than the largest drift, by a good part of the margin.
+ *
+ * So it is all the time where rate steps are found that often that others are missed.
+ * Where there is no margin at all, the curve is nowhere to be relied on; nor where it
+ * steps that fast that the largest skew is in doubt itself.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curve/delays.h"
+#include "curve/doubt.h"
+#include "util/array.h"
+#include "util/statistics.h"
+
+/*
+ * A message is too quick by this part of the margin; and by so many expected errors
+ * of the curve. Chosen.
+ */
+#define PART 0.25
+#define DEVIATIONS 4
+/*
+ * So many of a run of neighbours are. Where a curve is off by twice what is too
+ * quick, and delays are 100 us beyond a margin of 30 us, 7 in 100 messages are,
+ * and more of those that are kept. Of wrong ones, 1 in 100, 3 of 32 are rarely.
+ */
+#define TOO_QUICK 3
+#define RUN 32
+/* Messages of a group whose lowest says what margin there is; groups. Chosen. */
+#define MESSAGES 64
+#define MIN_GROUPS 8
+
+/*
+ * A clock whose rate steps so often (ns) and so many times is steered by a daemon,
+ * and not all of its steps were found: chronyd and ntpd poll every 16 to 64 s.
+ */
+#define OFTEN 64e9
+#define MANY 8
+
+/*
+ * With such steps of its rate it may differ by more than the largest skew: adjtime(3)
+ * slews by 500 ppm, whatever the clock has besides. Chosen.
+ */
+#define FAST 400e-6
+
+/* An observation; time since the beginning, ns. */
+struct seen {
+	double t;
+	bool too_quick;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct seen *p = a, *q = b;
+
+	return (p->t > q->t) - (p->t < q->t);
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct doubt *p = a, *q = b;
+
+	return (p->from > q->from) - (p->from < q->from);
+}
+
+static int add(struct correction *c, size_t *room, double from, double to)
+{
+	struct doubt *last = c->num_doubts ? &c->doubt[c->num_doubts - 1]
+					   : NULL;
+
+	if (last && from <= last->to && from >= last->from) {
+		last->to = fmax(last->to, to);
+		return 0;
+	}
+	if (array_grow(&c->doubt, room, c->num_doubts, sizeof(*c->doubt)))
+		return -ENOMEM;
+	c->doubt[c->num_doubts++] = (struct doubt){ from, to };
+	return 0;
+}
+
+/* Runs of @n observations, in order of time. */
+static int add_runs(struct correction *c, size_t *room, const struct seen *s,
+		    size_t n)
+{
+	size_t quick = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++) {
+		quick += s[i].too_quick;
+		if (i >= RUN)
+			quick -= s[i - RUN].too_quick;
+		if (quick >= TOO_QUICK)
+			ret = add(c, room, s[i < RUN ? 0 : i - RUN + 1].t,
+				  s[i].t);
+	}
+	return ret;
+}
+
+/*
+ * The margin that a link has usually, ns: half of what is between the lowest of both
+ * directions, less what these exceed the minimum by. Where a phase step was missed
+ * the curve passes between the messages before and after it, and what it is fitted
+ * with is the least margin of all.
+ */
+static double link_margin(const struct observations *p, size_t link,
+			  struct bin_group *group[2], double *buffer)
+{
+	const struct obs_direction *dir = &p->direction[2 * link];
+	size_t num[2], near = 0;
+	double excess = 0;
+
+	for (int side = ABOVE; side <= BELOW; side++) {
+		num[side] = observations_group(p, &dir[side], side, MESSAGES,
+					       group[side]);
+		excess += dir[side].mean / MESSAGES / 2;
+	}
+	if (num[ABOVE] < MIN_GROUPS || num[BELOW] < MIN_GROUPS)
+		return 0;
+	for (size_t i = 0; i < num[ABOVE]; i++) {
+		const struct bin_group *g = &group[ABOVE][i];
+
+		while (near + 1 < num[BELOW] && group[BELOW][near].t < g->t)
+			near++;
+		buffer[i] = (g->y + group[BELOW][near].y) / 2;
+	}
+	return median(buffer, num[ABOVE]) - excess;
+}
+
+/* Make the margins of all links what they are usually. 0 or -ENOMEM. */
+static int set_margins(struct host_fit *k)
+{
+	size_t most = observations_most_bins(&k->obs) + 1;
+	struct bin_group *group[2] = { malloc(most * sizeof(**group)),
+				       malloc(most * sizeof(**group)) };
+	double *buffer = malloc(most * sizeof(*buffer));
+	int ret = group[0] && group[1] && buffer ? delays_set_means(&k->obs)
+						 : -ENOMEM;
+
+	for (size_t i = 0; !ret && i < k->obs.links; i++)
+		k->margin[i] = fmax(k->margin[i],
+				    link_margin(&k->obs, i, group, buffer));
+	free(group[0]);
+	free(group[1]);
+	free(buffer);
+	return ret;
+}
+
+/*
+ * The margin of half of the links at least, ns; 0: none. Of many hosts one may have a
+ * false clock, whose links have none.
+ */
+static int middle_margin(const struct host_fit *k, double *margin)
+{
+	double *all = malloc(k->obs.links * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, k->margin, k->obs.links * sizeof(*all));
+	*margin = fmax(median(all, k->obs.links), 0);
+	free(all);
+	return 0;
+}
+
+/* Those of both directions by themselves, but of all links together. */
+static int find_quick(struct host_fit *k, size_t *room)
+{
+	const struct observations *p = &k->obs;
+	double error = DEVIATIONS * k->correction->expected_error;
+	struct seen *s = malloc((p->num + 1) * sizeof(*s));
+	int ret = s ? 0 : -ENOMEM;
+
+	for (int side = ABOVE; !ret && side <= BELOW; side++) {
+		size_t n = 0;
+
+		for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {
+			const struct obs_direction *dir = &p->direction[i];
+			double margin = k->margin[i / 2];
+			double least = margin - PART * margin - error -
+				       p->resolution;
+
+			for (size_t j = 0; margin > 0 && j < dir->bins; j++) {
+				const struct obs_bin *h = &dir->bin[j];
+
+				for (uint32_t m = 0; m < h->num; m++) {
+					const struct observation *o =
+						&p->obs[h->from + m];
+					double y = side == BELOW ? -o->residual
+								 : o->residual;
+
+					s[n++] = (struct seen){ o->t,
+								y < least };
+				}
+			}
+		}
+		qsort(s, n, sizeof(*s), by_time);
+		ret = add_runs(k->correction, room, s, n);
+	}
+	free(s);
+	return ret;
+}
+
+/* Neighbouring intervals in which the curve bends one way, and too much. */
+struct bent {
+	double from;
+	double to;
+	double turn; /* by how much its slope changes beyond the largest drift */
+};
+
+/*
+ * A limit that assumes the largest drift is wrong by an eighth of what a curve turns
+ * beyond it, times the length.
+ */
+static int add_bent(struct host_fit *k, size_t *room, const struct bent *b,
+		    double margin)
+{
+	double length = b->to - b->from;
+
+	if (fabs(b->turn) * length / 8 <= PART * margin)
+		return 0;
+	return add(k->correction, room, b->from - length / 2,
+		   b->to + length / 2);
+}
+
+static int find_bends(struct host_fit *k, size_t *room, double margin)
+{
+	const struct spline *s = &k->best;
+	struct bent b = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i + 3 < s->coefs; i++) {
+		const struct cubic *p = &s->cubic[i];
+		double length, turn;
+
+		if (!p->rate)
+			continue;
+		length = 1 / p->rate;
+		turn = (2 * p->c[2] + 3 * p->c[3]) * p->rate;
+		turn = copysign(fmax(fabs(turn) - k->drift * length, 0), turn);
+		if (turn * b.turn <= 0) {
+			ret = add_bent(k, room, &b, margin);
+			b = (struct bent){ .from = p->from };
+		}
+		b.to = p->from + length;
+		b.turn += turn;
+	}
+	return ret ? ret : add_bent(k, room, &b, margin);
+}
+
+/* Those that overlap become one. */
+static void merge(struct correction *c)
+{
+	size_t n = 0;
+
+	if (c->num_doubts)
+		qsort(c->doubt, c->num_doubts, sizeof(*c->doubt), by_beginning);
+	for (size_t i = 0; i < c->num_doubts; i++) {
+		if (n && c->doubt[i].from <= c->doubt[n - 1].to)
+			c->doubt[n - 1].to = fmax(c->doubt[n - 1].to,
+						  c->doubt[i].to);
+		else
+			c->doubt[n++] = c->doubt[i];
+	}
+	c->num_doubts = n;
+}
+
+/* A smooth curve leaves the truth before it misses a change, and by less. */
+static void widen(struct correction *c)
+{
+	for (size_t i = 0; i < c->num_doubts; i++) {
+		struct doubt *d = &c->doubt[i];
+		double length = d->to - d->from;
+
+		d->from -= length / 2;
+		d->to += length / 2;
+	}
+}
+
+/* Does a daemon seem to steer it? *fast: by more than may be assumed. */
+static bool is_steered(const struct correction *c, double span, bool *fast)
+{
+	size_t steps = 0;
+
+	*fast = false;
+	for (size_t i = 0; i < c->num_changes; i++) {
+		if (c->change[i].phase_step)
+			continue;
+		steps++;
+		*fast |= fabs(c->change[i].skew) > FAST;
+	}
+	return steps >= MANY && span < OFTEN * (double)steps;
+}
+
+int doubts_find(struct host_fit *k, const struct link *links)
+{
+	struct correction *c = k->correction;
+	size_t room = 0, num_links = k->obs.links;
+	double margin = 0;
+	bool fast;
+	int ret;
+
+	free(c->doubt);
+	c->doubt = NULL;
+	c->num_doubts = 0;
+	ret = middle_margin(k, &margin);
+	c->no_margin = !ret && !margin;
+	/* Also those that were rejected: rather the curve may be wrong. */
+	if (!ret) {
+		observations_release(&k->obs);
+		ret = observations_gather(&k->obs, c, links, num_links);
+	}
+	if (!ret) {
+		host_fit_set_residuals(k, &k->best);
+		ret = set_margins(k);
+	}
+	if (!ret)
+		ret = middle_margin(k, &margin);
+	if (!ret) {
+		ret = find_quick(k, &room);
+		merge(c);
+		widen(c);
+	}
+	if (!ret)
+		ret = find_bends(k, &room, margin);
+	if (!ret && is_steered(c, k->obs.span, &fast)) {
+		c->no_margin |= fast;
+		ret = add(c, &room, 0, k->obs.span);
+	}
+	merge(c);
+	return ret;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When the correction of a host is not to be relied on: its curve is contradicted
+ * there, or bends more than an oscillator drifts.
+ */
+#ifndef NETSYNC_CURVE_DOUBT_H
+#define NETSYNC_CURVE_DOUBT_H
+
+#include "curve/state.h"
+
+/*
+ * Set the doubts of the correction, whose curve is the best: 0 or -ENOMEM.
+ * Observations are gathered anew: no state but that of bins is left of them.
+ */
+int doubts_find(struct host_fit *k, const struct link *links);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The resolution of a host's stamps, by their greatest common divisor: a capture
+ * in us, or a clock that goes on with the timer's tick, shows it. Such a stamp is
+ * cut off: it was made at that time or up to the next one that there is.
+ */
+#ifndef NETSYNC_MESSAGE_RESOLUTION_H
+#define NETSYNC_MESSAGE_RESOLUTION_H
+
+#include <stdint.h>
+
+struct resolution {
+	int64_t first;	  /* a stamp, ns */
+	uint64_t divisor; /* of all others' distances from it, ns; 0: none yet */
+	uint32_t stamps;  /* at different times, up to so many as suffice */
+};
+
+/* Take a stamp into account, ns. */
+void resolution_add(struct resolution *r, int64_t t);
+
+/* How far apart stamps are at least, ns: 1 where there are too few to say. */
+int64_t resolution_of(const struct resolution *r);
+
+#endif

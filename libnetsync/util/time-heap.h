@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Merging of streams by time: a binary heap whose first item is an earliest one. Fill
+ * items and num, and call time_heap_order(); then use the first item again and again, and
+ * call time_heap_go_on() or time_heap_end_first() for its stream.
+ */
+#ifndef NETSYNC_UTIL_TIME_HEAP_H
+#define NETSYNC_UTIL_TIME_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct time_heap_item {
+	int64_t time_ns; /* of the stream's next element */
+	void *stream;
+};
+
+struct time_heap {
+	struct time_heap_item *items; /* owned by the caller */
+	size_t num;
+};
+
+/* Restore the heap's order if the item at @at is later than those below it. */
+static inline void time_heap_sink(struct time_heap *heap, size_t at)
+{
+	struct time_heap_item *items = heap->items;
+
+	for (;;) {
+		size_t child = at * 2 + 1;
+		struct time_heap_item other;
+
+		if (child + 1 < heap->num &&
+		    items[child + 1].time_ns < items[child].time_ns)
+			child++;
+		if (child >= heap->num ||
+		    items[child].time_ns >= items[at].time_ns)
+			return;
+		other = items[child];
+		items[child] = items[at];
+		items[at] = other;
+		at = child;
+	}
+}
+
+static inline void time_heap_order(struct time_heap *heap)
+{
+	for (size_t i = heap->num / 2; i > 0; i--)
+		time_heap_sink(heap, i - 1);
+}
+
+static inline void time_heap_go_on(struct time_heap *heap, int64_t time_ns)
+{
+	heap->items[0].time_ns = time_ns;
+	time_heap_sink(heap, 0);
+}
+
+static inline void time_heap_end_first(struct time_heap *heap)
+{
+	heap->items[0] = heap->items[--heap->num];
+	time_heap_sink(heap, 0);
+}
+
+#endif

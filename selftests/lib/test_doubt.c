@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a curve is not to be relied on: it is contradicted, or bends too much. */
+#include <string.h>
+
+#include "curve/doubt.h"
+#include "sample.h"
+
+/* Largest drift of an oscillator, 1 / ns. */
+#define DRIFT 1e-16
+
+/* The curve of a sample that is known, by its value in the middle of each interval. */
+struct fixture {
+	struct sample s;
+	struct host_fit k;
+	double margin;
+};
+
+static void begin(struct fixture *f, size_t intervals)
+{
+	sample_gather(&f->s);
+	/* The truth; the minimum delay of add_talk() is DELAY. */
+	f->s.c.offset = -AHEAD;
+	f->margin = DELAY;
+	f->k = (struct host_fit){
+		.correction = &f->s.c, .obs = f->s.p, .drift = DRIFT,
+		.margin = &f->margin, .intervals = intervals,
+	};
+	assert_int_equal(spline_new(&f->k.best, 0, f->k.obs.span, intervals, NULL, 0),
+			 0);
+	memset(f->k.best.coef, 0, f->k.best.coefs * sizeof(*f->k.best.coef));
+	spline_set_cubics(&f->k.best);
+}
+
+static void end(struct fixture *f)
+{
+	spline_free(&f->k.best);
+	correction_release(&f->s.c);
+	f->s.p = f->k.obs;
+	sample_release(&f->s);
+}
+
+static void test_right(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 40);
+	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_int_equal(f.s.c.num_doubts, 0);
+	assert_false(f.s.c.no_margin);
+	end(&f);
+}
+
+/* For 40 s of 400 it is off by nearly the margin, as slowly as clocks drift. */
+static void test_contradicted(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2) {
+		begin(&f, 10);
+		f.k.drift = 1;
+		for (size_t i = 5; i < 8; i++)
+			f.k.best.coef[i] = sign * 0.9 * DELAY;
+		spline_set_cubics(&f.k.best);
+		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(f.s.c.num_doubts, 1);
+		/* And half as long before and after. */
+		assert_true(f.s.c.doubt[0].from < 130e9 && f.s.c.doubt[0].from > 0);
+		assert_true(f.s.c.doubt[0].to > 270e9 && f.s.c.doubt[0].to < 400e9);
+		end(&f);
+	}
+}
+
+/* It leaves a margin to all messages, but turns by 20 ppm within 10 s. */
+static void test_bent(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 40);
+	f.k.drift = 1e-17;
+	for (size_t i = 20; i < f.k.best.coefs; i++)
+		f.k.best.coef[i] = 10e-6 * 10e9 * (double)(i - 19);
+	spline_set_cubics(&f.k.best);
+	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_true(f.s.c.num_doubts > 0);
+	end(&f);
+}
+
+/* Where a daemon steers, no drift is assumed at any time. */
+static void test_steered(void **state)
+{
+	for (int n = 7; n <= 8; n++) {
+		struct fixture f;
+
+		(void)state;
+		begin(&f, 1);
+		f.s.c.change = calloc((size_t)n, sizeof(*f.s.c.change));
+		f.s.c.num_changes = (size_t)n;
+		for (int i = 0; i < n; i++)
+			f.s.c.change[i].t = (i + 1) * 40e9;
+		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(f.s.c.num_doubts, n == 8);
+		assert_false(f.s.c.no_margin);
+		f.s.c.change[3].skew = 500e-6;
+		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(f.s.c.no_margin, n == 8);
+		end(&f);
+	}
+}
+
+/* Nothing is known of a curve that inverts messages. */
+static void test_no_margin(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 1);
+	f.margin = -5;
+	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_true(f.s.c.no_margin);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_contradicted),
+		cmocka_unit_test(test_bent),
+		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_no_margin),
+	};
+
+	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);
+}

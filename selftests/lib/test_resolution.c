@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Stamps that are cut off: how far, and that they contradict nothing. */
+#include "message/resolution.h"
+#include "messages.h"
+
+static int64_t find(const int64_t *t, size_t n)
+{
+	struct resolution r = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		resolution_add(&r, t[i]);
+	return resolution_of(&r);
+}
+
+static void test_found(void **state)
+{
+	static const int64_t resolutions[] = { 1, 10, 100, US, 10 * US, 4000 * US };
+	int64_t t[64];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(resolutions) / sizeof(*resolutions); k++) {
+		const int64_t by = resolutions[k];
+		uint64_t seed = 7 + k;
+
+		/* Whatever they are counted from. */
+		for (int i = 0; i < 64; i++)
+			t[i] = below(&seed, 3600 * SEC / by) * by - 1800 * SEC + 1;
+		assert_int_equal(find(t, 64), by);
+		/* A single finer one shows that there are such. */
+		t[50] = t[49] + 1;
+		assert_int_equal(find(t, 64), 1);
+	}
+}
+
+static void test_unknown(void **state)
+{
+	int64_t t[64];
+
+	(void)state;
+	assert_int_equal(find(t, 0), 1);
+	for (int i = 0; i < 64; i++)
+		t[i] = (i + i % 3) * 10 * US;
+	assert_int_equal(find(t, 64), 10 * US);
+	/* Too few, or mostly the same. */
+	assert_int_equal(find(t, 12), 1);
+	for (int i = 0; i < 64; i++)
+		t[i] = i % 2 * US;
+	assert_int_equal(find(t, 64), US);
+	for (int i = 0; i < 64; i++)
+		t[i] = 5;
+	assert_int_equal(find(t, 64), 1);
+	/* No clock ticks so seldom. */
+	for (int i = 0; i < 64; i++)
+		t[i] = i * SEC;
+	assert_int_equal(find(t, 64), 1);
+}
+
+/* All is as if receivers' clocks had shown the next time; and back. */
+static void test_raised(void **state)
+{
+	const int64_t coarse[] = { 1001, 10001 }, fine[] = { 1, 1 };
+	struct pairs ps = { 0 }, later = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		const int64_t t = i * SEC;
+
+		add_message(&ps, 0, 1, t, t + 5 * SEC);
+		add_message(&ps, 1, 0, t + 5 * SEC, t);
+		add_message(&later, 0, 1, t, t + 5 * SEC + 10000);
+		add_message(&later, 1, 0, t + 5 * SEC - 1000, t);
+		if (i == 50)
+			pairs_raise(&ps, coarse, 0);
+	}
+	assert_int_equal(pairs_settle(&ps), 0);
+	assert_int_equal(pairs_settle(&later), 0);
+	for (int d = 0; d < 2; d++) {
+		const struct direction *a = &ps.pair[0]->direction[d];
+		const struct direction *b = &later.pair[0]->direction[d];
+
+		assert_int_equal(a->envelope.num, b->envelope.num);
+		for (size_t i = 0; i < a->envelope.num; i++)
+			assert_int_equal(a->envelope.bin[i].corner[0].y,
+					 b->envelope.bin[i].corner[0].y);
+		assert_true(a->sum_y == b->sum_y);
+		assert_memory_equal(&a->sum_xy, &b->sum_xy, sizeof(a->sum_xy));
+	}
+	pairs_raise(&ps, fine, 0);
+	assert_int_equal(pairs_settle(&ps), 0);
+	assert_int_equal(ps.pair[0]->direction[0].hull.corner[0].y, 5 * SEC);
+	assert_int_equal(ps.pair[0]->direction[1].hull.corner[0].y, -5 * SEC);
+	/* As clocks go on meanwhile. */
+	pairs_raise(&ps, coarse, 1e-3);
+	assert_int_equal(ps.pair[0]->direction[0].envelope.bin[0].corner[0].y,
+			 5 * SEC + 10000 + 10);
+	pairs_release(&ps);
+	pairs_release(&later);
+}
+
+/* Clock 1 runs 80 ppm fast; delays are 30 us and some 100 us more. */
+static void push(struct netsync *ns, const int64_t resolution[2], bool rounded)
+{
+	uint64_t seed = 11;
+
+	for (int i = 0; i < 20000; i++) {
+		const int from = i & 1;
+		const double sent = uniform(&seed) * 1800e9;
+		const double received = sent + 30e3 + exponential(&seed, 100e3);
+		double at[2] = { sent, received };
+		int64_t t[2];
+
+		for (int k = 0; k < 2; k++) {
+			const int host = from ^ k;
+
+			if (host)
+				at[k] += 80e-6 * at[k] + 2e9;
+			t[k] = (int64_t)at[k] +
+			       (rounded ? resolution[host] / 2 : 0);
+			t[k] -= t[k] % resolution[host];
+		}
+		assert_int_equal(netsync_push_message(ns, (uint32_t)from,
+						      (uint32_t)!from,
+						      EPOCH + t[0], EPOCH + t[1]),
+				 0);
+	}
+}
+
+static void solve(const int64_t resolution[2], bool rounded, double most)
+{
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
+	struct netsync_host_info info = { .size = sizeof(info) };
+	struct netsync *ns = netsync_new();
+
+	assert_int_equal(netsync_add_host(ns, "a"), 0);
+	assert_int_equal(netsync_add_host(ns, "b"), 1);
+	push(ns, resolution, rounded);
+	assert_int_equal(netsync_solve(ns, &opt), 0);
+	assert_int_equal(netsync_get_host(ns, 1, &info), 0);
+	assert_int_equal(info.quality, NETSYNC_ACCURATE);
+	assert_true(info.bound_median_ns < 2 * (resolution[0] + resolution[1]) + 100 * US);
+	for (double t = 0; t < 1800e9; t += 7e9) {
+		const int64_t shown = EPOCH + (int64_t)(t + 80e-6 * t + 2e9);
+		int64_t at, lo, hi;
+
+		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1), shown,
+						 &at, NULL), 0);
+		assert_true(fabs((double)(at - EPOCH) - t) < most);
+		netsync_interval(netsync_host_clock(ns, 1), shown, &lo, &hi);
+		assert_in_range(EPOCH + (int64_t)t, lo, hi);
+	}
+	netsync_free(ns);
+}
+
+static void test_solved(void **state)
+{
+	(void)state;
+	solve((int64_t[]){ US, US }, false, 5e3);
+	solve((int64_t[]){ 100 * US, 100 * US }, false, 50e3);
+	solve((int64_t[]){ 4000 * US, 4000 * US }, false, 2000e3);
+	solve((int64_t[]){ 1, 10 * US }, false, 10e3);
+	/* Were they rounded, no bound is false, either. */
+	solve((int64_t[]){ 100 * US, 100 * US }, true, 100e3);
+	solve((int64_t[]){ 1, 100 * US }, true, 100e3);
+	solve((int64_t[]){ 100 * US, 1 }, true, 100e3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_raised),
+		cmocka_unit_test(test_solved),
+	};
+
+	return cmocka_run_group_tests_name("resolution", tests, NULL, NULL);
+}
