@@ -183,10 +183,78 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  *	1: one after the other. Of the formats that this process reads itself (trace.dat,
  *	captures, texts) it is always one.
  *
- * Packets are pushed in the same order whatever it is. To be called before
- * netsync_io_read(); live sessions are always read at a time.
+ * Packets are pushed in the same order whatever @jobs is. To be called before
+ * netsync_io_read(). Live sessions are always read side by side.
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
+
+/**
+ * netsync_io_serve() - read traces for a reader on another machine
+ * @io: a new reader, for nothing else
+ * @what: what netsync_io_add() takes, @num of them; no captures
+ * @num: how many these are
+ * @in: a descriptor to read from what the other side wants,
+ * @out: and one to write to; they may be the same. Whoever is at their other end
+ *	calls netsync_io_add_served(), and is trusted with these traces, but with nothing
+ *	else.
+ *
+ * The traces are read by child processes as netsync_io_read() would; packet events are
+ * what is sent, compressed, some ten bytes each. It is over when the other side closes
+ * the connection, or was told why there is no more. SIGPIPE has to be ignored.
+ *
+ * Return: 0; -EBUSY if the reader was used; -ENOMEM, or what the system said where no
+ * process can be started, or the connection ended at once.
+ */
+int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
+		     int in, int out);
+
+/**
+ * netsync_io_add_served() - add the traces that another process serves
+ * @io: the reader
+ * @label: the machine, for people: paths become LABEL:PATH; copied
+ * @name: the host's name, instead of what the traces say; or NULL; copied
+ * @in: a descriptor to read from what netsync_io_serve() writes,
+ * @out: and one to write to, which may be the same. Both must not block (O_NONBLOCK),
+ *	and remain open until netsync_io_read() returns. SIGPIPE has to be ignored.
+ *
+ * Waits until the traces there are open. They then are as if they were here, to the last
+ * bit of every result; but for netsync_io_trace.readable, which is NULL. Nothing that
+ * comes is trusted. Where the connection ends before all was read, nothing is heard for
+ * a minute, or what comes makes no sense, a warning names @label, and the reader goes on
+ * with what came until then; netsync_io_get_served() tells.
+ *
+ * Return: how many traces these are; or a negative errno, upon which the reader is as it
+ * was before:
+ *	-EREMOTEIO	there is no such server, or it said why it cannot read
+ *	-EEXIST	one of its traces was added before
+ *	-EBUSY	netsync_io_read() was called already, or live sessions were added
+ *	-ENOMEM
+ */
+int netsync_io_add_served(struct netsync_io *io, const char *label, const char *name,
+			  int in, int out);
+
+struct netsync_io_served {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t num_traces;
+	const char *label;	/* printable; owned by the reader */
+	uint64_t stored_bytes;	/* of the files of its traces, as it says */
+	uint64_t received_bytes;	/* that came from it so far */
+	uint32_t ended;		/* 1: before all was read */
+};
+
+/* How many servers were added. */
+uint32_t netsync_io_num_served(const struct netsync_io *io);
+
+/**
+ * netsync_io_get_served() - what is known of a server
+ * @io: the reader
+ * @index: which one, in the order in which they were added
+ * @info: filled in; its size field says how much of it the caller knows
+ *
+ * Return: 0; -EINVAL for an index or size that is not valid.
+ */
+int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
+			  struct netsync_io_served *info);
 
 /*
  * Told how far reading has come: @done of @total. Return 0 to go on, anything

@@ -7,6 +7,12 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "util/scratch.h"
+
+const char *const io_beside_names[NUM_BESIDE] = {
+	[BESIDE_NETNS_NAMES] = "netsync-namespaces",
+	[BESIDE_CLOCKS] = "netsync-clocks",
+};
 
 /* From the folder of a domain's channels up to that of the machine: HOST/1/kernel. */
 #define LEVELS 3
@@ -28,13 +34,33 @@ static int open_file(const char *path, uid_t owner)
 	return -1;
 }
 
-int io_open_beside(const struct trace *trace, const char *name, char **path)
+/* What came with a trace of another machine, as a file of its own. */
+static int open_copy(const struct copied *copied, char **path)
 {
+	const int fd = copied ? scratch_file() : -1;
+
+	if (fd < 0)
+		return -1;
+	*path = strdup(copied->path);
+	if (*path && write(fd, copied->bytes, copied->size) == (ssize_t)copied->size &&
+	    !lseek(fd, 0, SEEK_SET))
+		return fd;
+	free(*path);
+	*path = NULL;
+	close(fd);
+	return -1;
+}
+
+int io_open_beside(const struct trace *trace, enum beside which, char **path)
+{
+	const char *name = io_beside_names[which];
 	size_t length = strlen(trace->real_path);
 	struct stat st;
 	int fd;
 
 	*path = NULL;
+	if (trace->is_remote)
+		return open_copy(trace->beside[which], path);
 	if (stat(trace->real_path, &st))
 		return -1;
 	for (int i = 0; i <= LEVELS && length; i++) {

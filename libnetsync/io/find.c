@@ -24,6 +24,14 @@ static const struct trace_reader *const readers[] = {
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
 
+const struct trace_reader *io_find_format(const char *format)
+{
+	for (size_t i = 0; i < NUM_READERS; i++)
+		if (!strcmp(readers[i]->format, format))
+			return readers[i];
+	return NULL;
+}
+
 int io_prepare(struct netsync_io *io)
 {
 	int ret = 0;
@@ -91,7 +99,8 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 {
 	if (!strcmp(a->real_path, b->real_path))
 		return true;
-	if (!a->has_uuid && !b->has_uuid && a->reader == b->reader)
+	if (!a->has_uuid && !b->has_uuid && !a->is_remote && !b->is_remote &&
+	    a->reader == b->reader)
 		return same_contents(a->real_path, b->real_path);
 	return a->range.lo <= a->range.hi && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
@@ -117,11 +126,30 @@ int io_make_printable(char **name)
 	return printable ? 0 : -ENOMEM;
 }
 
+int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
+{
+	struct trace **last;
+	int ret = check_new(io, trace);
+
+	if (ret < 0)
+		return ret;
+	if (name) {
+		trace->own_name = trace->host_name;
+		trace->host_name = strdup(name);
+	}
+	last = array_add(&io->traces, io->num_traces, sizeof(*last));
+	if (!trace->host_name || !last || io_make_printable(&trace->host_name))
+		return io_no_memory(io);
+	*last = trace;
+	io->num_traces++;
+	return 1;
+}
+
 /* Return: 1 if there is one trace more, 0 if it holds nothing, negative. */
 static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 		     const char *path, const char *name)
 {
-	struct trace *trace = calloc(1, sizeof(*trace)), **last;
+	struct trace *trace = calloc(1, sizeof(*trace));
 	int ret;
 
 	if (!trace)
@@ -138,23 +166,10 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	}
 	trace->reader = reader;
 	ret = reader->open(trace);
-	if (ret <= 0)
-		goto out;
-	ret = check_new(io, trace);
-	if (ret < 0)
-		goto out;
-	if (name) {
-		trace->own_name = trace->host_name;
-		trace->host_name = strdup(name);
-	}
-	last = array_add(&io->traces, io->num_traces, sizeof(*last));
-	if (!trace->host_name || !last || io_make_printable(&trace->host_name)) {
-		ret = io_no_memory(io);
-		goto out;
-	}
-	*last = trace;
-	io->num_traces++;
-	return 1;
+	if (ret > 0)
+		ret = io_keep_trace(io, trace, name);
+	if (ret > 0)
+		return ret;
 out:
 	io_free_trace(trace);
 	return ret;

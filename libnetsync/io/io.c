@@ -11,6 +11,7 @@
 #include "io/direction/direction.h"
 #include "io/io.h"
 #include "io/live/live.h"
+#include "io/remote/remote.h"
 
 /*
  * How finely the reading of traces is interleaved: enough that what is held
@@ -22,9 +23,8 @@
 #define SLICE_NS UINT64_C(2000000000)	   /* ns; chosen */
 #define MAX_PARTS 64			   /* of a step of progress; chosen */
 /*
- * How far a trace is read ahead of the others: enough that no process waits for
- * another one that has more to do for a while. Chosen: with 4 a processor of two is
- * idle for a tenth of the time, with 64 for as long as with 16.
+ * Slices that a trace is read ahead of the others: enough that no process waits for
+ * another one that has more to do for a while. Chosen.
  */
 #define SLICES_AHEAD 16
 
@@ -454,6 +454,9 @@ void netsync_io_free(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_traces; i++)
 		io_free_trace(io->traces[i]);
 	free(io->traces);
+	for (size_t i = 0; i < io->num_served; i++)
+		served_free(io->served[i]);
+	free(io->served);
 	free(io->infos);
 	for (size_t i = 0; i < io->num_texts; i++)
 		io_free_text(io->texts[i]);

@@ -26,6 +26,7 @@ struct trace_reader;
 struct text;
 struct live;
 struct owns;
+struct served;
 struct numbered_point;
 
 struct netsync_io {
@@ -52,6 +53,10 @@ struct netsync_io {
 	 */
 	int (*observe)(struct netsync_io *io, const struct netsync_packet *pkt);
 	void *observe_data;
+	/* Instead of pushing, but for texts, all that is found; NULL: it is pushed. */
+	const struct io_sink *sink;
+	struct served **served;	/* traces that others read for us: remote/ */
+	size_t num_served;
 	void *points;		/* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
 	struct numbered_point *recent[IO_RECENT_POINTS];
@@ -109,6 +114,26 @@ struct event_seen {
 	};
 };
 
+/* Where what is found goes, as it was read. 0, or negative: io_fail() was called. */
+struct io_sink {
+	int (*packet)(struct trace *trace, const struct netsync_packet *pkt,
+		      const struct point *at);
+	int (*clock)(struct trace *trace, const struct clock_event *clock);
+	int (*span)(struct trace *trace, int64_t first_ns, int64_t last_ns);
+};
+
+/* Files that whoever recorded a machine writes beside its traces. */
+enum beside { BESIDE_NETNS_NAMES, BESIDE_CLOCKS, NUM_BESIDE };
+
+extern const char *const io_beside_names[NUM_BESIDE];
+
+/* A copy of one of another machine. */
+struct copied {
+	char *path;
+	char *bytes;
+	size_t size, room;
+};
+
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
@@ -133,6 +158,9 @@ struct trace {
 	struct range range;	/* of all streams together */
 	uint64_t range_hash;	/* of the ranges of all streams */
 	const char *readable;	/* instead of it; NULL: all of it is */
+	/* Of one of another machine: what is beside it. */
+	bool is_remote;
+	const struct copied *beside[NUM_BESIDE];	/* NULL: there is none */
 	bool has_network;	/* there are event classes of network events */
 	bool has_netns;		/* some of which say the network namespace */
 
@@ -230,11 +258,11 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
 /*
- * Open the nearest file of that name that who recorded a trace wrote beside it, in its
+ * Open the nearest of these files that who recorded a trace wrote beside it, in its
  * folder or above, up to the machine's (beside.c). -1: there is none; else the caller
  * frees @path.
  */
-int io_open_beside(const struct trace *trace, const char *name, char **path);
+int io_open_beside(const struct trace *trace, enum beside which, char **path);
 
 /* What a namespace was called when it was recorded (netns.c); false: not known. */
 #define NETNS_NAME_SIZE 128	/* chosen: a container's id has 64 digits */
@@ -258,6 +286,12 @@ void io_free_text(struct text *text);
 /* The reader closes it; what is known of it stays. */
 void io_close_trace(struct trace *trace);
 void io_free_trace(struct trace *trace);
+
+/* The trace was opened: it is one more, called @name if that is not NULL. 1 or negative. */
+int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
+
+/* Which reads this format; NULL: none of these. */
+const struct trace_reader *io_find_format(const char *format);
 
 /* Let all readers prepare. */
 int io_prepare(struct netsync_io *io);

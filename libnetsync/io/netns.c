@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What the network namespaces of a machine were called, as who recorded it wrote
- * it beside the traces: a file NETNS_NAMES with a line "INODE NAME" for each.
+ * it beside the traces: a file "netsync-namespaces" with a line "INODE NAME" for each.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "io/io.h"
-
-#define NETNS_NAMES "netsync-namespaces"
 
 /* Of such a file (bytes): several times what 4096 namespaces take. Chosen. */
 #define MAX_SIZE (4 << 20)
@@ -67,7 +65,7 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 		   char name[NETNS_NAME_SIZE])
 {
 	char *path;
-	const int fd = io_open_beside(trace, NETNS_NAMES, &path);
+	const int fd = io_open_beside(trace, BESIDE_NETNS_NAMES, &path);
 	struct stat st;
 	FILE *file = fd < 0 || fstat(fd, &st) || st.st_size > MAX_SIZE ?
 		NULL : fdopen(fd, "r");

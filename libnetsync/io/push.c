@@ -114,6 +114,8 @@ int io_clock(struct trace *trace, const struct clock_event *clock)
 
 	if (trace->io->observe)
 		return 0;
+	if (trace->io->sink)
+		return trace->io->sink->clock(trace, clock);
 	if (!trace->host->split)
 		return push_clock(trace, (uint32_t)trace->host->number, clock);
 	if (array_grow(&trace->clocks, &trace->clock_room, trace->num_clocks,
@@ -160,6 +162,8 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 		pkt->host = 0;
 		return io->observe(io, pkt);
 	}
+	if (io->sink)
+		return io->sink->packet(trace, pkt, at);
 	ret = set_host(trace, pkt, &part);
 	if (ret <= 0)
 		return ret;
@@ -235,7 +239,10 @@ static int span_to(struct trace *trace, int64_t time_ns)
 
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 {
-	int ret = span_to(trace, first_ns);
+	int ret;
 
+	if (trace->io->sink)
+		return trace->io->sink->span(trace, first_ns, last_ns);
+	ret = span_to(trace, first_ns);
 	return ret < 0 ? ret : span_to(trace, last_ns);
 }

@@ -67,6 +67,7 @@ class netsync_options(Structure):
     _fields_ = [
         ("size", c_uint32), ("method", c_uint32), ("reference", c_char_p),
         ("max_skew_ppm", c_double), ("max_drift_ppm_s", c_double),
+        ("threads", c_uint32), ("reserved", c_uint32),
     ]
 
 
@@ -148,6 +149,13 @@ class netsync_io_trace(Structure):
         ("format", c_char_p), ("host_name", c_char_p), ("clock_name", c_char_p),
         ("epoch_ns", c_int64), ("has_clock_uuid", c_uint32), ("clock_uuid", Address),
         ("readable", c_char_p),
+    ]
+
+
+class netsync_io_served(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("num_traces", c_uint32), ("label", c_char_p),
+        ("stored_bytes", c_uint64), ("received_bytes", c_uint64), ("ended", c_uint32),
     ]
 
 

@@ -53,4 +53,5 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
         for sentence in said:
             warnings.warn(sentence, RuntimeWarning, stacklevel=2)
     return synchronization.solve(method=found, reference=reference, max_skew_ppm=max_skew_ppm,
-                                 max_drift_ppm_s=max_drift_ppm_s)
+                                 max_drift_ppm_s=max_drift_ppm_s,
+                                 threads=jobs or len(os.sched_getaffinity(0)))

@@ -51,6 +51,23 @@ struct json_object *agent_beacon_start(struct json_object *request)
 	return nothing(request);
 }
 
+struct json_object *agent_serve(struct json_object *request)
+{
+	if (value_length(value_member(request, "paths")) > 4096)
+		abort();
+	return nothing(request);
+}
+
+struct json_object *agent_keep(struct json_object *request)
+{
+	return nothing(request);
+}
+
+bool agent_stream(void)
+{
+	return false;
+}
+
 struct json_object *agent_start(struct json_object *request)
 {
 	return nothing(request);

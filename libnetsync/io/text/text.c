@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Texts are read twice: first for the names of hosts alone, since hosts are
- * numbered by their names and not by the order in which they appear.
+ * Text inputs of all formats. They are read twice: first only for names of hosts, as
+ * hosts are numbered by name, not by their order in the files.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,10 +12,10 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-/* How often progress is told. Lines; chosen. */
+/* Lines between two reports of progress. Chosen. */
 #define LINES_PER_STEP 65536
 
-/* ---- for formats ------------------------------------------------------- */
+/* ---- helpers for formats ------------------------------------------------ */
 
 const char *quote_word(char *quote, const struct word *word)
 {
@@ -89,7 +89,7 @@ void io_free_text(struct text *text)
 	free(text);
 }
 
-/* The same file, that was given before; NULL: there is none. */
+/* The same file, if it was given before; NULL: it was not. */
 static const struct text *find_same(const struct netsync_io *io,
 				    const struct text *text)
 {
@@ -170,7 +170,7 @@ static int tell_progress(const struct text *text, uint64_t before)
 	return io_progress(l->io, before + (uint64_t)(part * TEXT_STEPS));
 }
 
-/* Call @use for each line but the head. Progress is told if there is @done. */
+/* Call @use for each line but the head. Progress is reported unless @done is NULL. */
 static int for_all_lines(struct text *text, uint64_t *done,
 			 int (*use)(struct text *text, const char *p))
 {
@@ -198,7 +198,7 @@ static bool is_known(const struct text *text, const struct word *hosts, int num)
 	return num;
 }
 
-/* A name is one only if the line is good. */
+/* Note the hosts of a line, if the line is good. */
 static int find_hosts(struct text *text, const char *p)
 {
 	struct lines *l = &text->lines;
@@ -213,7 +213,9 @@ static int find_hosts(struct text *text, const char *p)
 	if (ret <= 0)
 		return ret;
 	for (int i = 0; i < num; i++) {
-		/* What a terminal would obey is never a name, nor what is no text. */
+		/*
+		 * Names are plain text, without control characters that a terminal obeys.
+		 */
 		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
 			continue;
 		if (!names_add(&l->io->hosts, &hosts[i]))
@@ -293,17 +295,15 @@ static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 
 int io_read_texts(struct netsync_io *io, uint64_t *done)
 {
-	/* How a clock was steered is to be known before its packets. */
+	/* Steering of a clock has to be known before packets of its host are pushed. */
 	int ret = read_texts(io, done, true);
 
 	return ret ? ret : read_texts(io, done, false);
 }
 
-/* ---- beside traces -------------------------------------------------------- */
+/* ---- files beside traces ------------------------------------------------ */
 
-#define CLOCKS_NAME "netsync-clocks"
-
-/* What is wrong with it is no reason not to read the trace. */
+/* Read steering from a file beside a trace; errors do not prevent reading the trace. */
 static int read_beside(struct netsync_io *io, struct trace *trace, char *path,
 		       int fd)
 {
@@ -335,9 +335,9 @@ int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
 	for (size_t i = 0; i < num && !ret; i++) {
 		struct trace *base = hosts[i].base;
 		char *path = NULL;
-		/* One of another name is not the clock that LTTng takes. */
+		/* A clock with a name is not the default clock of LTTng. */
 		const int fd = base && !base->clock_name ?
-			io_open_beside(base, CLOCKS_NAME, &path) : -1;
+			io_open_beside(base, BESIDE_CLOCKS, &path) : -1;
 
 		if (fd >= 0)
 			ret = read_beside(io, base, path, fd);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All events of a trace.dat file, for who looks at others than packets: those of all
- * processors and buffers in one order, with fields as the formats in the file say.
- * Fields are plain there (numbers, texts, arrays), so that these formats need not be
- * understood any further, as libtraceevent does to print them.
+ * All events of a trace.dat file, of all processors and buffers, in the order of time,
+ * with fields as the formats in the file declare them. Values of fields are plain
+ * (numbers, texts, arrays); how libtraceevent would print them is not needed.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -14,8 +13,9 @@
 #include "io/io.h"
 #include "io/tracedat/event.h"
 #include "util/array.h"
+#include "util/time-heap.h"
 
-/* Numbers of types have 16 bits. */
+/* Types have numbers of 16 bits. */
 #define NUM_IDS 65536
 
 enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
@@ -32,16 +32,16 @@ struct field {
 struct type {
 	char *system;
 	char *name;
-	const char **names;	/* of fields; each is to be freed */
+	const char **names;	/* names of fields; each is freed */
 	struct field *fields;
 	uint32_t num;
 };
 
 struct stream {
 	struct dat_pages pages;
-	struct dat_event event;	/* the next one */
+	struct dat_event event;	/* the next event */
 	int64_t time_ns;
-	uint64_t lost;		/* before it */
+	uint64_t lost;		/* events lost before it */
 };
 
 struct events {
@@ -49,14 +49,14 @@ struct events {
 	struct dat_file file;
 	struct type *types;
 	size_t num_types;
-	uint32_t *by_id;	/* number of the type + 1 */
+	uint32_t *by_id;	/* index of the type + 1 */
 	struct stream *streams;
-	struct stream **heap;	/* by time; those that have not ended */
-	size_t num_streams, num_left;
+	struct time_heap heap;	/* of streams that have not ended */
+	size_t num_streams;
 	bool no_memory;
 };
 
-/* What netsync_io_event_value() needs. */
+/* What netsync_io_event_value() reads from. */
 struct raw {
 	const struct events *events;
 	const struct type *type;
@@ -148,28 +148,7 @@ static void use_format(void *data, const char *system, char *text)
 
 /* ---- streams, merged by time --------------------------------------------- */
 
-static void sink_down(struct events *events, size_t at)
-{
-	struct stream **heap = events->heap;
-
-	for (;;) {
-		size_t child = at * 2 + 1;
-		struct stream *other;
-
-		if (child + 1 < events->num_left &&
-		    heap[child + 1]->time_ns < heap[child]->time_ns)
-			child++;
-		if (child >= events->num_left ||
-		    heap[child]->time_ns >= heap[at]->time_ns)
-			return;
-		other = heap[child];
-		heap[child] = heap[at];
-		heap[at] = other;
-		at = child;
-	}
-}
-
-/* 1: it has another event; 0: it has none, or what follows is damaged; -ENOMEM. */
+/* 1: there is another event; 0: there is none, or the rest is damaged; -ENOMEM. */
 static int go_on(const struct events *events, struct stream *stream)
 {
 	const int ret = dat_next(&stream->pages, &stream->event);
@@ -194,8 +173,8 @@ static int open_streams(struct events *events)
 	for (size_t i = 0; i < file->num_buffers; i++)
 		num += file->buffers[i].num_cpus;
 	events->streams = calloc(num + 1, sizeof(*events->streams));
-	events->heap = calloc(num + 1, sizeof(struct stream *));
-	if (!events->streams || !events->heap)
+	events->heap.items = calloc(num + 1, sizeof(*events->heap.items));
+	if (!events->streams || !events->heap.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < file->num_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
@@ -214,17 +193,18 @@ static int open_streams(struct events *events)
 			if (ret == -ENOMEM)
 				return ret;
 			if (ret > 0)
-				events->heap[events->num_left++] = stream;
+				events->heap.items[events->heap.num++] =
+					(struct time_heap_item){ stream->time_ns,
+								 stream };
 		}
 	}
-	for (size_t i = events->num_left / 2; i > 0; i--)
-		sink_down(events, i - 1);
+	time_heap_order(&events->heap);
 	return 0;
 }
 
 /* ---- values -------------------------------------------------------------- */
 
-/* Where the data are. False: not in the event. */
+/* Find the data of a field. False: they are not within the event. */
 static bool find_data(const struct raw *raw, const struct field *field,
 		      uint32_t *at, uint32_t *size)
 {
@@ -280,7 +260,7 @@ static int get_value(const struct raw *raw, const struct field *field,
 	return 0;
 }
 
-/* What callers have known from the start. */
+/* The size of a value in the first version of the library. */
 #define MIN_VALUE_SIZE (offsetof(struct netsync_io_value, num_bytes) + \
 			sizeof(((struct netsync_io_value *)0)->num_bytes))
 
@@ -299,9 +279,9 @@ int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 	return ret;
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- reading a file ----------------------------------------------------- */
 
-/* NULL: the file does not say what it is. */
+/* NULL: the file has no format for the event. */
 static const struct type *type_of(const struct events *events,
 				  const struct dat_event *event)
 {
@@ -340,18 +320,19 @@ static int read_events(struct events *events, netsync_io_event_func each,
 		ret = -ENOMEM;
 	if (!ret)
 		ret = open_streams(events);
-	while (!ret && events->num_left) {
-		struct stream *stream = events->heap[0];
+	while (!ret && events->heap.num) {
+		struct stream *stream = events->heap.items[0].stream;
 
 		ret = tell(events, stream, each, data);
 		if (ret)
 			return io_fail(events->io, ret, "Reading was stopped.");
 		ret = go_on(events, stream);
 		if (!ret)
-			events->heap[0] = events->heap[--events->num_left];
-		if (ret > 0)
-			ret = 0;
-		sink_down(events, 0);
+			time_heap_end_first(&events->heap);
+		if (ret <= 0)
+			continue;
+		time_heap_go_on(&events->heap, stream->time_ns);
+		ret = 0;
 	}
 	return ret;
 }
@@ -373,7 +354,7 @@ static void release(struct events *events)
 	free(events->types);
 	free(events->by_id);
 	free(events->streams);
-	free(events->heap);
+	free(events->heap.items);
 	dat_close(&events->file);
 }
 

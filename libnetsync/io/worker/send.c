@@ -150,6 +150,11 @@ bool worker_is_alone(int timeout_ms)
 	return is_there(0, timeout_ms);
 }
 
+bool worker_was_told(void)
+{
+	return is_there(POLLIN, 0);
+}
+
 void worker_hear(void *data, size_t size)
 {
 	size_t done = 0;
@@ -173,6 +178,8 @@ void worker_begin(int fd, const struct worker_limits *limits)
 {
 	out.fd = fd;
 	out.limits = *limits;
+	/* What a worker that starts this one had to say is its own. */
+	out.used = 0;
 	catch_signals();
 	set_timer(out.limits.seconds);
 }

@@ -188,6 +188,20 @@ void worker_tell(struct worker *worker, const void *data, size_t size)
 		;
 }
 
+size_t worker_offer(struct worker *worker, const void *data, size_t size)
+{
+	const ssize_t num = send(worker->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	return num < 0 ? 0 : (size_t)num;
+}
+
+bool worker_has_more(const struct worker *worker)
+{
+	struct pollfd fd = { .fd = worker->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
 void worker_wait(const struct worker *worker)
 {
 	struct pollfd fd = { .fd = worker->fd, .events = POLLIN };

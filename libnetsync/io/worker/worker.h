@@ -68,6 +68,11 @@ int worker_receive(struct worker *worker, worker_use use, void *data);
 /* What worker_hear() gives; whether it comes there, worker_receive() shows. */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 
+/* The same, but of it only what is taken at once: so many bytes. */
+size_t worker_offer(struct worker *worker, const void *data, size_t size);
+/* Is there more for worker_receive() already? */
+bool worker_has_more(const struct worker *worker);
+
 /* Wait until there is more for worker_receive(), or a signal comes. */
 void worker_wait(const struct worker *worker);
 
@@ -92,5 +97,7 @@ bool worker_is_alone(int timeout_ms);
  * ends. What was told already is given at once.
  */
 void worker_hear(void *data, size_t size);
+/* Is there something to hear already? */
+bool worker_was_told(void);
 
 #endif

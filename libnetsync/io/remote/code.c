@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Packet events <-> few bytes, by what is known of the flow. */
+#include <netinet/in.h>
+#include <string.h>
+
+#include "io/remote/code.h"
+#include "util/hash.h"
+
+/* All that enum netsync_packet_fields has. */
+#define ALL_FIELDS (2 * NETSYNC_HAS_TSN - 1)
+
+/* The lowest bits of an event's first number: what it is. */
+#define IS_CLOCK 1
+#define IS_NEW 2
+#define SLOT_SHIFT 2
+
+/* ---- numbers ------------------------------------------------------------- */
+
+void code_put_number(struct code_put *put, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*put->at++ = 0x80 | (number & 0x7f);
+	*put->at++ = number;
+}
+
+/* Small where it is near 0: 0, -1, 1, -2, ... */
+void code_put_signed(struct code_put *put, int64_t number)
+{
+	code_put_number(put, (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0));
+}
+
+void code_put_bytes(struct code_put *put, const void *bytes, size_t num)
+{
+	memcpy(put->at, bytes, num);
+	put->at += num;
+}
+
+uint64_t code_take_number(struct code_take *take)
+{
+	uint64_t number = 0;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		uint8_t byte;
+
+		if (take->bad || take->at == take->end)
+			break;
+		byte = *take->at++;
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		if (shift == 63 && byte > 1)
+			break;
+		if (byte < 0x80)
+			return number;
+	}
+	take->bad = true;
+	return 0;
+}
+
+int64_t code_take_signed(struct code_take *take)
+{
+	const uint64_t number = code_take_number(take);
+
+	return (int64_t)(number >> 1 ^ -(number & 1));
+}
+
+void code_take_bytes(struct code_take *take, void *bytes, size_t num)
+{
+	if (take->bad || (size_t)(take->end - take->at) < num) {
+		take->bad = true;
+		memset(bytes, 0, num);
+		return;
+	}
+	memcpy(bytes, take->at, num);
+	take->at += num;
+}
+
+/* One that has to fit into fewer bits. */
+static uint64_t take_up_to(struct code_take *take, uint64_t most)
+{
+	const uint64_t number = code_take_number(take);
+
+	take->bad |= number > most;
+	return take->bad ? 0 : number;
+}
+
+/* ---- the flow -------------------------------------------------------------- */
+
+/* All that is the same of each packet of a flow, where it is seen. */
+static bool same_flow(const struct netsync_packet *a, const struct netsync_packet *b)
+{
+	return a->fields == b->fields && a->dir == b->dir &&
+	       a->protocol == b->protocol && a->netns == b->netns &&
+	       a->sport == b->sport && a->dport == b->dport &&
+	       !memcmp(a->saddr, b->saddr, sizeof(a->saddr)) &&
+	       !memcmp(a->daddr, b->daddr, sizeof(a->daddr));
+}
+
+static bool same_point(const struct point *a, const struct point *b)
+{
+	return a->place == b->place && a->buffer == b->buffer &&
+	       a->device == b->device;
+}
+
+static unsigned int slot_of(const struct netsync_packet *pkt, const struct point *at)
+{
+	uint64_t words[4], hash;
+
+	memcpy(words, pkt->saddr, sizeof(pkt->saddr));
+	memcpy(words + 2, pkt->daddr, sizeof(pkt->daddr));
+	hash = ((uint64_t)pkt->sport << 48 | (uint64_t)pkt->dport << 32 | pkt->netns) ^
+	       ((uint64_t)pkt->fields << 16 | (uint64_t)pkt->protocol << 8 | pkt->dir);
+	for (unsigned int i = 0; i < 4; i++)
+		hash = hash_mix(hash) ^ words[i];
+	hash = hash_mix(hash) ^ at->device;
+	hash = hash_mix(hash) ^ ((uint64_t)at->place << 32 | at->buffer);
+	return hash_mix(hash) % CODE_FLOWS;
+}
+
+static void put_flow(struct code_put *put, const struct netsync_packet *pkt,
+		     const struct point *at)
+{
+	code_put_number(put, pkt->fields);
+	code_put_number(put, pkt->dir);
+	code_put_number(put, pkt->protocol);
+	code_put_number(put, pkt->netns);
+	code_put_number(put, pkt->sport);
+	code_put_number(put, pkt->dport);
+	code_put_bytes(put, pkt->saddr, sizeof(pkt->saddr));
+	code_put_bytes(put, pkt->daddr, sizeof(pkt->daddr));
+	code_put_number(put, at->place);
+	code_put_number(put, at->buffer);
+	code_put_number(put, at->device);
+}
+
+static void take_flow(struct code_take *take, struct netsync_packet *pkt,
+		      struct point *at)
+{
+	*pkt = (struct netsync_packet){ 0 };
+	*at = (struct point){ 0 };
+	pkt->fields = take_up_to(take, ALL_FIELDS);
+	pkt->dir = take_up_to(take, NETSYNC_IN);
+	pkt->protocol = take_up_to(take, UINT8_MAX);
+	pkt->netns = take_up_to(take, UINT32_MAX);
+	pkt->sport = take_up_to(take, UINT16_MAX);
+	pkt->dport = take_up_to(take, UINT16_MAX);
+	code_take_bytes(take, pkt->saddr, sizeof(pkt->saddr));
+	code_take_bytes(take, pkt->daddr, sizeof(pkt->daddr));
+	at->place = take_up_to(take, UINT32_MAX);
+	at->buffer = take_up_to(take, UINT32_MAX);
+	at->device = code_take_number(take);
+}
+
+/* ---- what changes from packet to packet -------------------------------------- */
+
+/* By how much @to is beyond @from, in 16 or 32 bits that wrap. */
+static void put_16(struct code_put *put, uint16_t from, uint16_t to)
+{
+	code_put_signed(put, (int16_t)(uint16_t)(to - from));
+}
+
+static void put_32(struct code_put *put, uint32_t from, uint32_t to)
+{
+	code_put_signed(put, (int32_t)(to - from));
+}
+
+static uint16_t take_16(struct code_take *take, uint16_t from)
+{
+	return from + (uint16_t)code_take_signed(take);
+}
+
+static uint32_t take_32(struct code_take *take, uint32_t from)
+{
+	return from + (uint32_t)code_take_signed(take);
+}
+
+/* The kernel uses an sk_buff again as soon as it is free. */
+static void put_skb(struct code *code, struct code_put *put, uint64_t skb)
+{
+	const unsigned int slot = hash_mix(skb) % CODE_SKBS;
+
+	code_put_number(put, slot << 1 | (code->skbs[slot] != skb));
+	if (code->skbs[slot] != skb)
+		code_put_bytes(put, &(uint64_t){ htole64(skb) }, sizeof(skb));
+	code->skbs[slot] = skb;
+}
+
+static uint64_t take_skb(struct code *code, struct code_take *take)
+{
+	const uint64_t number = take_up_to(take, 2 * CODE_SKBS - 1);
+	uint64_t skb;
+
+	if (number & 1) {
+		code_take_bytes(take, &skb, sizeof(skb));
+		code->skbs[number >> 1] = le64toh(skb);
+	}
+	return code->skbs[number >> 1];
+}
+
+static void put_tcp(struct code_put *put, const struct netsync_packet *last,
+		    const struct netsync_packet *pkt)
+{
+	put_32(put, last->tcp.seq + last->len, pkt->tcp.seq);
+	put_32(put, last->tcp.ack, pkt->tcp.ack);
+	put_16(put, last->tcp.flags, pkt->tcp.flags);
+	if (pkt->fields & NETSYNC_HAS_WINDOW)
+		put_16(put, last->tcp.window, pkt->tcp.window);
+	if (!(pkt->fields & NETSYNC_HAS_TSTAMP))
+		return;
+	put_32(put, last->tcp.tsval, pkt->tcp.tsval);
+	put_32(put, last->tcp.tsecr, pkt->tcp.tsecr);
+}
+
+static void take_tcp(struct code_take *take, const struct netsync_packet *last,
+		     struct netsync_packet *pkt)
+{
+	pkt->tcp.seq = take_32(take, last->tcp.seq + last->len);
+	pkt->tcp.ack = take_32(take, last->tcp.ack);
+	pkt->tcp.flags = take_16(take, last->tcp.flags);
+	if (pkt->fields & NETSYNC_HAS_WINDOW)
+		pkt->tcp.window = take_16(take, last->tcp.window);
+	if (!(pkt->fields & NETSYNC_HAS_TSTAMP))
+		return;
+	pkt->tcp.tsval = take_32(take, last->tcp.tsval);
+	pkt->tcp.tsecr = take_32(take, last->tcp.tsecr);
+}
+
+static void put_udp(struct code_put *put, const struct netsync_packet *pkt)
+{
+	const uint64_t digest = htole64(pkt->udp.digest);
+	const uint16_t checksum = htole16(pkt->udp.checksum);
+
+	if (pkt->fields & NETSYNC_HAS_DIGEST)
+		code_put_bytes(put, &digest, sizeof(digest));
+	if (pkt->fields & NETSYNC_HAS_CHECKSUM)
+		code_put_bytes(put, &checksum, sizeof(checksum));
+}
+
+static void take_udp(struct code_take *take, struct netsync_packet *pkt)
+{
+	uint64_t digest = 0;
+	uint16_t checksum = 0;
+
+	if (pkt->fields & NETSYNC_HAS_DIGEST)
+		code_take_bytes(take, &digest, sizeof(digest));
+	if (pkt->fields & NETSYNC_HAS_CHECKSUM)
+		code_take_bytes(take, &checksum, sizeof(checksum));
+	pkt->udp.digest = le64toh(digest);
+	pkt->udp.checksum = le16toh(checksum);
+}
+
+static void put_payload(struct code_put *put, const struct netsync_packet *last,
+			const struct netsync_packet *pkt)
+{
+	switch (pkt->protocol) {
+	case IPPROTO_TCP:
+		put_tcp(put, last, pkt);
+		break;
+	case IPPROTO_UDP:
+		put_udp(put, pkt);
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		put_16(put, last->icmp.id, pkt->icmp.id);
+		put_16(put, last->icmp.seq, pkt->icmp.seq);
+		code_put_number(put, pkt->icmp.type);
+		break;
+	case IPPROTO_SCTP:
+		put_32(put, last->sctp.vtag, pkt->sctp.vtag);
+		put_32(put, last->sctp.tsn, pkt->sctp.tsn);
+		code_put_number(put, pkt->sctp.chunk);
+		break;
+	}
+}
+
+static void take_payload(struct code_take *take, const struct netsync_packet *last,
+			 struct netsync_packet *pkt)
+{
+	switch (pkt->protocol) {
+	case IPPROTO_TCP:
+		take_tcp(take, last, pkt);
+		break;
+	case IPPROTO_UDP:
+		take_udp(take, pkt);
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		pkt->icmp.id = take_16(take, last->icmp.id);
+		pkt->icmp.seq = take_16(take, last->icmp.seq);
+		pkt->icmp.type = take_up_to(take, UINT8_MAX);
+		break;
+	case IPPROTO_SCTP:
+		pkt->sctp.vtag = take_32(take, last->sctp.vtag);
+		pkt->sctp.tsn = take_32(take, last->sctp.tsn);
+		pkt->sctp.chunk = take_up_to(take, UINT8_MAX);
+		break;
+	}
+}
+
+static void put_time(struct code *code, struct code_put *put, int64_t time_ns)
+{
+	code_put_signed(put, (int64_t)((uint64_t)time_ns - (uint64_t)code->time_ns));
+	code->time_ns = time_ns;
+}
+
+static int64_t take_time(struct code *code, struct code_take *take)
+{
+	code->time_ns = (int64_t)((uint64_t)code->time_ns +
+				  (uint64_t)code_take_signed(take));
+	return code->time_ns;
+}
+
+/* ---- packets --------------------------------------------------------------- */
+
+void code_put_packet(struct code *code, struct code_put *put,
+		     const struct netsync_packet *pkt, const struct point *at)
+{
+	const unsigned int slot = slot_of(pkt, at);
+	struct netsync_packet *last = &code->flows[slot].pkt;
+	const bool is_new = !same_flow(last, pkt) ||
+			    !same_point(&code->flows[slot].at, at);
+
+	code_put_number(put, slot << SLOT_SHIFT | (is_new ? IS_NEW : 0));
+	if (is_new) {
+		put_flow(put, pkt, at);
+		*last = (struct netsync_packet){ 0 };
+	}
+	put_time(code, put, pkt->time_ns);
+	if (pkt->fields & NETSYNC_HAS_SKB)
+		put_skb(code, put, pkt->skb);
+	if (pkt->fields & NETSYNC_HAS_IP_ID)
+		put_16(put, last->ip_id, pkt->ip_id);
+	if (pkt->fields & NETSYNC_HAS_LEN)
+		put_32(put, last->len, pkt->len);
+	if (pkt->fields & NETSYNC_HAS_GSO) {
+		put_16(put, last->gso_size, pkt->gso_size);
+		put_16(put, last->gso_segs, pkt->gso_segs);
+	}
+	put_payload(put, last, pkt);
+	*last = *pkt;
+	/* The other side takes as 0 what it is not told. */
+	if (!(pkt->fields & NETSYNC_HAS_LEN))
+		last->len = 0;
+	code->flows[slot].at = *at;
+}
+
+static bool take_packet(struct code *code, struct code_take *take, uint64_t first,
+			struct event_seen *seen)
+{
+	const uint64_t slot = first >> SLOT_SHIFT;
+	struct netsync_packet *pkt = &seen->pkt, *last;
+
+	if (slot >= CODE_FLOWS)
+		return false;
+	last = &code->flows[slot].pkt;
+	if (first & IS_NEW)
+		take_flow(take, last, &code->flows[slot].at);
+	*pkt = *last;
+	seen->at = code->flows[slot].at;
+	pkt->time_ns = take_time(code, take);
+	if (pkt->fields & NETSYNC_HAS_SKB)
+		pkt->skb = take_skb(code, take);
+	if (pkt->fields & NETSYNC_HAS_IP_ID)
+		pkt->ip_id = take_16(take, last->ip_id);
+	if (pkt->fields & NETSYNC_HAS_LEN)
+		pkt->len = take_32(take, last->len);
+	if (pkt->fields & NETSYNC_HAS_GSO) {
+		pkt->gso_size = take_16(take, last->gso_size);
+		pkt->gso_segs = take_16(take, last->gso_segs);
+	}
+	take_payload(take, last, pkt);
+	*last = *pkt;
+	return !take->bad;
+}
+
+/* ---- clocks ---------------------------------------------------------------- */
+
+void code_put_clock(struct code *code, struct code_put *put,
+		    const struct clock_event *clock)
+{
+	uint64_t rate;
+
+	code_put_number(put, IS_CLOCK);
+	put_time(code, put, clock->time_ns);
+	code_put_signed(put, clock->raw_ns);
+	code_put_signed(put, clock->within_ns);
+	memcpy(&rate, &clock->rate, sizeof(rate));
+	rate = htole64(rate);
+	code_put_bytes(put, &rate, sizeof(rate));
+}
+
+static bool take_clock(struct code *code, struct code_take *take,
+		       struct clock_event *clock)
+{
+	uint64_t rate;
+
+	clock->time_ns = take_time(code, take);
+	clock->raw_ns = code_take_signed(take);
+	clock->within_ns = code_take_signed(take);
+	code_take_bytes(take, &rate, sizeof(rate));
+	rate = le64toh(rate);
+	memcpy(&clock->rate, &rate, sizeof(rate));
+	/* As netsync_push_clock() wants them. */
+	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 &&
+	       clock->rate < 2;
+}
+
+bool code_take_event(struct code *code, struct code_take *take, struct event_seen *seen)
+{
+	const uint64_t first = code_take_number(take);
+
+	memset(seen, 0, sizeof(*seen));
+	seen->is_clock = first & IS_CLOCK;
+	if (take->bad)
+		return false;
+	if (!seen->is_clock)
+		return take_packet(code, take, first, seen);
+	return first == IS_CLOCK && take_clock(code, take, &seen->clock);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Packet events in few bytes, for what carries them to another machine: of each only
+ * what differs from the last one of its flow, in numbers of seven bits a byte
+ * (LEB128, as in DWARF 5, section 7.6). The same on machines of any byte order.
+ */
+#ifndef NETSYNC_IO_REMOTE_CODE_H
+#define NETSYNC_IO_REMOTE_CODE_H
+
+#include "io/io.h"
+
+/*
+ * Flows whose last packets are known, and sk_buffs. Both powers of two, chosen: both
+ * sides keep 140 KiB for a trace.
+ */
+#define CODE_FLOWS 1024
+#define CODE_SKBS 256
+
+/* What an event takes at most (bytes): its numbers are some forty, of up to ten each. */
+#define CODE_MAX_EVENT 512
+
+/* What both sides know of the events of a trace so far; all zero at first. */
+struct code {
+	int64_t time_ns;
+	struct {
+		struct netsync_packet pkt;
+		struct point at;
+	} flows[CODE_FLOWS];
+	uint64_t skbs[CODE_SKBS];
+};
+
+/* Bytes that are put, for which there has to be room, */
+struct code_put {
+	uint8_t *at;
+};
+
+/* and taken; bad: there were less of them, or too large a number. */
+struct code_take {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+void code_put_number(struct code_put *put, uint64_t number);
+void code_put_signed(struct code_put *put, int64_t number);
+void code_put_bytes(struct code_put *put, const void *bytes, size_t num);
+
+/* 0 where it is bad, as all that follows is. */
+uint64_t code_take_number(struct code_take *take);
+int64_t code_take_signed(struct code_take *take);
+void code_take_bytes(struct code_take *take, void *bytes, size_t num);
+
+/* Host and point of a packet are not told; what its fields say it does not have is 0. */
+void code_put_packet(struct code *code, struct code_put *put,
+		     const struct netsync_packet *pkt, const struct point *at);
+void code_put_clock(struct code *code, struct code_put *put,
+		    const struct clock_event *clock);
+/* False: it is none, which whoever sent it must not be trusted any further. */
+bool code_take_event(struct code *code, struct code_take *take, struct event_seen *seen);
+
+#endif

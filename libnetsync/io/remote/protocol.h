@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a server of traces (serve.c) and those who use them (served.c) say.
+ *
+ * The server begins with REMOTE_MAGIC and the version, eight bytes. What follows are
+ * frames: a number of bytes (32 bits; little-endian, as all that is of fixed size), and
+ * so many bytes, which are parts of one stream of zstd (RFC 8878). A frame of none is
+ * a sign of life. In the stream are the records of a worker: struct worker_head, and
+ * what belongs to it; numbers in these are as in code.h.
+ *
+ * First all traces are told; then, for each struct remote_turn that the server is told,
+ * in that order, what of the trace was not read before up to that time. Neither side
+ * believes the other one.
+ */
+#ifndef NETSYNC_IO_REMOTE_PROTOCOL_H
+#define NETSYNC_IO_REMOTE_PROTOCOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Both sides have the same one. To be raised where anything here, or in code.c, changes. */
+#define REMOTE_VERSION 1
+#define REMOTE_MAGIC "netsync"
+#define REMOTE_HELLO_SIZE 8
+#define REMOTE_HEAD_SIZE 8	/* of a record, as it travels (bytes) */
+
+enum remote_what {
+	REMOTE_WARNING,		/* text */
+	REMOTE_FAILED,		/* text; its number is the errno; nothing follows */
+	/* Of the trace that is told next: texts, */
+	REMOTE_PATH,
+	REMOTE_REAL_PATH,
+	REMOTE_HOST,
+	REMOTE_CLOCK,
+	REMOTE_FORMAT,
+	/*
+	 * of a file beside it (enum beside) its path, and its bytes, where the one that
+	 * was told last has another path;
+	 */
+	REMOTE_BESIDE,
+	REMOTE_BESIDE_BYTES,
+	REMOTE_TRACE,		/* and its numbers; the record's number is the trace's */
+	REMOTE_OPENED,		/* all are told: how many bytes their files have */
+	/* Of the trace with the record's number: */
+	REMOTE_EVENTS,		/* some, as in code.h, one behind the other */
+	REMOTE_SPAN,		/* from and to a time */
+	REMOTE_TURN,		/* it was read up to this time; is there more? counts */
+};
+
+/* Which trace to read, and up to which time (as printed). */
+struct remote_turn {
+	uint32_t trace;
+	int64_t until_ns;
+};
+
+#define REMOTE_TURN_SIZE 12	/* bytes, as they travel */
+
+/* Bytes of a frame. Chosen: as much as a pipe takes. */
+#define REMOTE_MAX_FRAME 65536
+
+/* Traces of one server, as many as their numbers allow. */
+#define REMOTE_MAX_TRACES 65535
+
+/* Of the window of zstd, 2^N bytes: its level 3 takes 2 MiB. */
+#define REMOTE_WINDOW_LOG 21
+
+/* Of one file beside a trace, and of all of a server (bytes); chosen. */
+#define REMOTE_MAX_BESIDE (16 << 20)
+#define REMOTE_MAX_ALL_BESIDE (64 << 20)
+
+/* Warnings of one server; more of them would hide what others say. Chosen. */
+#define REMOTE_MAX_WARNINGS 1000
+
+/* Where a packet was seen, of one trace: of more, these are one. Chosen: a machine has
+ * some places for each of its devices. */
+#define REMOTE_MAX_POINTS (1 << 20)
+
+/* A sign of life comes so often, and who gives none for so long is gone (ms). Chosen. */
+#define REMOTE_ALIVE_MS 5000
+#define REMOTE_SILENT_MS 60000
+
+/* Turns that may be told before they are due: more than anybody needs. Chosen. */
+#define REMOTE_MAX_TURNS 4096
+
+static inline void remote_put_32(uint8_t *to, uint32_t number)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = number >> (8 * i);
+}
+
+static inline uint32_t remote_take_32(const uint8_t *from)
+{
+	return from[0] | from[1] << 8 | from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+static inline void remote_put_turn(uint8_t to[REMOTE_TURN_SIZE],
+				   const struct remote_turn *turn)
+{
+	remote_put_32(to, turn->trace);
+	remote_put_32(to + 4, (uint32_t)(uint64_t)turn->until_ns);
+	remote_put_32(to + 8, (uint32_t)((uint64_t)turn->until_ns >> 32));
+}
+
+static inline struct remote_turn remote_take_turn(const uint8_t from[REMOTE_TURN_SIZE])
+{
+	return (struct remote_turn){
+		.trace = remote_take_32(from),
+		.until_ns = (int64_t)(remote_take_32(from + 4) |
+				      (uint64_t)remote_take_32(from + 8) << 32),
+	};
+}
+
+#endif

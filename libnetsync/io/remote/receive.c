@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Bytes of a server -> its frames -> what zstd makes of them -> records. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "io/remote/protocol.h"
+#include "io/remote/remote.h"
+
+/* Records that are known already (bytes); chosen, larger than any record. */
+#define PLAIN_SIZE 65536
+
+struct receiver {
+	int in, out;
+	ZSTD_DCtx *zstd;
+	const char *why;	/* there is no more */
+	bool greeted;
+	int64_t heard_ms;
+	uint64_t bytes;		/* that came */
+	/* What came, from @at on not used; of the frame that it is in so much is left. */
+	uint8_t raw[REMOTE_MAX_FRAME];
+	size_t at, num;
+	size_t left;
+	bool held;		/* zstd has more of what it was given */
+	uint8_t plain[PLAIN_SIZE];
+	size_t plain_at, plain_num;
+	char payload[WORKER_MAX_SIZE + 1];
+	/* What is to be told, when it can be. */
+	uint8_t *told;
+	size_t num_told, told_room;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct receiver *receiver_new(int in, int out)
+{
+	struct receiver *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->in = in;
+	r->out = out;
+	r->heard_ms = now_ms();
+	r->zstd = ZSTD_createDCtx();
+	if (r->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(
+			       r->zstd, ZSTD_d_windowLogMax, REMOTE_WINDOW_LOG)))
+		return r;
+	receiver_free(r);
+	return NULL;
+}
+
+void receiver_free(struct receiver *r)
+{
+	if (!r)
+		return;
+	ZSTD_freeDCtx(r->zstd);
+	free(r->told);
+	free(r);
+}
+
+const char *receiver_why(const struct receiver *r)
+{
+	return r->why;
+}
+
+uint64_t receiver_bytes(const struct receiver *r)
+{
+	return r->bytes;
+}
+
+/* False, so that it can be returned. The first reason is the one. */
+static bool end(struct receiver *r, const char *why)
+{
+	if (!r->why)
+		r->why = why;
+	return false;
+}
+
+/* ---- what comes and goes ------------------------------------------------------- */
+
+static void write_told(struct receiver *r)
+{
+	const ssize_t num = write(r->out, r->told, r->num_told);
+
+	if (num < 0 && errno != EAGAIN && errno != EINTR)
+		end(r, "the connection ended");
+	if (num <= 0)
+		return;
+	r->num_told -= num;
+	memmove(r->told, r->told + num, r->num_told);
+}
+
+bool receiver_tell(struct receiver *r, const void *data, size_t size)
+{
+	if (r->told_room - r->num_told < size) {
+		const size_t room = 2 * r->told_room + size;
+		uint8_t *told = realloc(r->told, room);
+
+		if (!told)
+			return end(r, "there is not enough memory");
+		r->told = told;
+		r->told_room = room;
+	}
+	memcpy(r->told + r->num_told, data, size);
+	r->num_told += size;
+	write_told(r);
+	return !r->why;
+}
+
+/* False: there will be nothing. */
+static bool read_more(struct receiver *r)
+{
+	ssize_t num;
+
+	memmove(r->raw, r->raw + r->at, r->num - r->at);
+	r->num -= r->at;
+	r->at = 0;
+	num = read(r->in, r->raw + r->num, sizeof(r->raw) - r->num);
+	if (num < 0)
+		return errno == EAGAIN || errno == EINTR ||
+		       end(r, "the connection ended");
+	if (!num)
+		return end(r, "the connection ended");
+	r->num += num;
+	r->bytes += num;
+	r->heard_ms = now_ms();
+	return true;
+}
+
+/* Something comes, or can be told; false: neither will be. */
+static bool wait_for_more(struct receiver *r)
+{
+	struct pollfd fds[] = {
+		{ .fd = r->in, .events = POLLIN },
+		{ .fd = r->num_told ? r->out : -1, .events = POLLOUT },
+	};
+	const int64_t left_ms = r->heard_ms + REMOTE_SILENT_MS - now_ms();
+	const int num = poll(fds, 2, left_ms > 0 ? (int)left_ms : 0);
+
+	if (num < 0)
+		return errno == EINTR || end(r, "the connection ended");
+	if (!num)
+		return end(r, "it does not answer any more");
+	if (fds[1].revents)
+		write_told(r);
+	return fds[0].revents ? read_more(r) : !r->why;
+}
+
+/* ---- frames ---------------------------------------------------------------------- */
+
+static bool check_hello(struct receiver *r)
+{
+	const uint8_t *hello = r->raw;
+
+	if (memcmp(hello, REMOTE_MAGIC, sizeof(REMOTE_MAGIC) - 1))
+		return end(r, "what it sends is not what netsync would");
+	if (hello[REMOTE_HELLO_SIZE - 1] != REMOTE_VERSION)
+		return end(r, "its netsync is of another version, which speaks otherwise: both have to be the same");
+	r->at = REMOTE_HELLO_SIZE;
+	return r->greeted = true;
+}
+
+/* The head of the next frame. */
+static bool begin_frame(struct receiver *r)
+{
+	r->left = remote_take_32(r->raw + r->at);
+	r->at += 4;
+	return r->left <= REMOTE_MAX_FRAME ||
+	       end(r, "what it sends is not what netsync would");
+}
+
+static bool decompress(struct receiver *r)
+{
+	const size_t size = r->left < r->num - r->at ? r->left : r->num - r->at;
+	ZSTD_inBuffer in = { r->raw + r->at, size, 0 };
+	ZSTD_outBuffer out = { r->plain, sizeof(r->plain), r->plain_num };
+	size_t ret;
+
+	ret = ZSTD_decompressStream(r->zstd, &out, &in);
+	/* It has no end. */
+	if (ZSTD_isError(ret) || !ret)
+		return end(r, "what it sends is damaged");
+	r->at += in.pos;
+	r->left -= in.pos;
+	r->held = out.pos == out.size;
+	r->plain_num = out.pos;
+	return true;
+}
+
+/* Somewhat more of the records; false: there will be none. */
+static bool get_more(struct receiver *r)
+{
+	if (r->why)
+		return false;
+	memmove(r->plain, r->plain + r->plain_at, r->plain_num - r->plain_at);
+	r->plain_num -= r->plain_at;
+	r->plain_at = 0;
+	if (!r->greeted)
+		return r->num < REMOTE_HELLO_SIZE ? wait_for_more(r) : check_hello(r);
+	if (r->held || (r->left && r->at < r->num))
+		return decompress(r);
+	if (!r->left && r->num - r->at >= 4)
+		return begin_frame(r);
+	return wait_for_more(r);
+}
+
+bool receiver_next(struct receiver *r, struct worker_head *head, const char **payload)
+{
+	for (;;) {
+		const uint8_t *at = r->plain + r->plain_at;
+		const size_t num = r->plain_num - r->plain_at;
+
+		if (num >= REMOTE_HEAD_SIZE) {
+			*head = (struct worker_head){
+				.size = remote_take_32(at),
+				.what = remote_take_32(at + 4),
+				.number = remote_take_32(at + 4) >> 16,
+			};
+			if (head->size > WORKER_MAX_SIZE)
+				return end(r, "what it sends is not what netsync would");
+			if (num - REMOTE_HEAD_SIZE >= head->size)
+				break;
+		}
+		if (!get_more(r))
+			return false;
+	}
+	memcpy(r->payload, r->plain + r->plain_at + REMOTE_HEAD_SIZE, head->size);
+	r->payload[head->size] = '\0';
+	r->plain_at += REMOTE_HEAD_SIZE + head->size;
+	*payload = r->payload;
+	return true;
+}

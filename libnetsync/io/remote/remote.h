@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Traces that another process reads for us, most often on another machine. */
+#ifndef NETSYNC_IO_REMOTE_H
+#define NETSYNC_IO_REMOTE_H
+
+#include "io/io.h"
+#include "io/worker/worker.h"
+
+struct served;
+
+/* Without what it tells: for io_free(). */
+void served_free(struct served *served);
+
+/* ---- receive.c: frames -> records ------------------------------------------- */
+
+struct receiver;
+
+/* NULL: there is no memory. The descriptors are the caller's, and do not block. */
+struct receiver *receiver_new(int in, int out);
+void receiver_free(struct receiver *receiver);
+/*
+ * The next record, whose payload is valid until the next call and ends with a byte of 0:
+ * it is waited for. False: there is none, and why not is said in receiver_why().
+ */
+bool receiver_next(struct receiver *receiver, struct worker_head *head,
+		   const char **payload);
+/* To the other side, once it takes it. */
+bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
+const char *receiver_why(const struct receiver *receiver);
+uint64_t receiver_bytes(const struct receiver *receiver);
+
+/* ---- served.c ------------------------------------------------------------------ */
+
+/*
+ * For each record of a server, which may hold anything: 0; 1: of what was waited for, it
+ * is the last; negative: it is none, and nothing more is to be heard.
+ */
+int served_use(struct served *served, const struct worker_head *head,
+	       const char *payload);
+struct served *served_new(struct netsync_io *io, const char *label, const char *name);
+
+#endif

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Traces of this machine -> what whoever is at the other end of a connection needs of
+ * them. A worker reads, as if for itself, but hands on what it finds; this process
+ * compresses that, and says that it is there while the worker has nothing to say.
+ */
+#include <errno.h>
+#include <fts.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "io/remote/code.h"
+#include "io/remote/protocol.h"
+#include "io/worker/worker.h"
+
+/* Of zstd: small enough, and faster than any network but the local one. Chosen. */
+#define LEVEL 3
+
+struct serving {
+	struct netsync_io *io;
+	const char *const *what;
+	uint32_t num;
+};
+
+/* ---- in the worker: what is found ------------------------------------------ */
+
+static struct {
+	struct code *codes;	/* of each trace */
+	bool *more;
+	size_t trace;		/* whose turn it is */
+	struct code_put put;	/* behind what is there of REMOTE_EVENTS */
+	uint8_t events[WORKER_MAX_SIZE];
+	/* Turns that are known, and not done. */
+	struct remote_turn turns[REMOTE_MAX_TURNS];
+	size_t num_turns;
+} found;
+
+static void flush_events(void)
+{
+	const size_t size = found.put.at - found.events;
+
+	if (size)
+		worker_put(REMOTE_EVENTS, found.trace, found.events, size);
+	found.put.at = found.events;
+}
+
+static void make_room(void)
+{
+	if (found.put.at - found.events > WORKER_MAX_SIZE - CODE_MAX_EVENT)
+		flush_events();
+}
+
+static int give_packet(struct trace *trace, const struct netsync_packet *pkt,
+		       const struct point *at)
+{
+	(void)trace;
+	make_room();
+	code_put_packet(&found.codes[found.trace], &found.put, pkt, at);
+	return 0;
+}
+
+static int give_clock(struct trace *trace, const struct clock_event *clock)
+{
+	(void)trace;
+	make_room();
+	code_put_clock(&found.codes[found.trace], &found.put, clock);
+	return 0;
+}
+
+static int give_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+{
+	uint8_t bytes[CODE_MAX_EVENT];
+	struct code_put put = { bytes };
+
+	(void)trace;
+	/* The order is that in which they are found. */
+	flush_events();
+	code_put_signed(&put, first_ns);
+	code_put_signed(&put, last_ns);
+	worker_put(REMOTE_SPAN, found.trace, bytes, put.at - bytes);
+	return 0;
+}
+
+static void give_warning(void *data, const char *sentence)
+{
+	(void)data;
+	worker_put_text(REMOTE_WARNING, 0, sentence);
+}
+
+static const struct io_sink sink = { give_packet, give_clock, give_span };
+
+/* ---- in the worker: which traces there are ----------------------------------- */
+
+/* Traces that are told one after the other most often have the same one. */
+static void tell_beside(const struct trace *trace, enum beside which)
+{
+	static char *told[NUM_BESIDE];
+	char bytes[WORKER_MAX_SIZE], *path;
+	const int fd = io_open_beside(trace, which, &path);
+	const bool is_known = path && told[which] && !strcmp(path, told[which]);
+	struct stat st;
+	ssize_t num;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) || st.st_size > REMOTE_MAX_BESIDE) {
+		io_warn(trace->io, "%s: it is too large to be read from afar, and was not used.",
+			path);
+		close(fd);
+		free(path);
+		return;
+	}
+	worker_put_text(REMOTE_BESIDE, which, path);
+	for (off_t at = 0; !is_known && at < st.st_size; at += num) {
+		num = pread(fd, bytes, min64(sizeof(bytes), st.st_size - at), at);
+		if (num <= 0)
+			break;
+		worker_put(REMOTE_BESIDE_BYTES, which, bytes, num);
+	}
+	close(fd);
+	free(told[which]);
+	told[which] = path;
+}
+
+static void tell_trace(const struct trace *trace, size_t number)
+{
+	const struct netsync_io_trace *info = &trace->info;
+	uint8_t bytes[CODE_MAX_EVENT];
+	struct code_put put = { bytes };
+
+	worker_put_text(REMOTE_PATH, 0, trace->path);
+	worker_put_text(REMOTE_REAL_PATH, 0, trace->real_path);
+	worker_put_text(REMOTE_HOST, 0, trace->host_name);
+	worker_put_text(REMOTE_FORMAT, 0, trace->reader->format);
+	if (trace->clock_name)
+		worker_put_text(REMOTE_CLOCK, 0, trace->clock_name);
+	for (unsigned int i = 0; i < NUM_BESIDE; i++)
+		tell_beside(trace, i);
+	code_put_number(&put, trace->has_clock_uuid);
+	code_put_bytes(&put, trace->clock_uuid, UUID_SIZE);
+	code_put_number(&put, trace->has_uuid);
+	code_put_bytes(&put, trace->uuid, UUID_SIZE);
+	code_put_number(&put, trace->has_network);
+	code_put_number(&put, trace->has_netns);
+	code_put_signed(&put, trace->epoch_ns);
+	code_put_signed(&put, trace->range.lo);
+	code_put_signed(&put, trace->range.hi);
+	code_put_number(&put, trace->range_hash);
+	code_put_number(&put, trace->max_points);
+	code_put_number(&put, info->damaged);
+	worker_put(REMOTE_TRACE, number, bytes, put.at - bytes);
+}
+
+/* Of the files of a trace, whatever they are (bytes). */
+static uint64_t size_of(const struct trace *trace)
+{
+	char *paths[] = { trace->real_path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	uint64_t size = 0;
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts)))
+		if (entry->fts_info == FTS_F)
+			size += (uint64_t)entry->fts_statp->st_size;
+	if (fts)
+		fts_close(fts);
+	return size;
+}
+
+static void tell_traces(const struct netsync_io *io)
+{
+	uint8_t bytes[CODE_MAX_EVENT];
+	struct code_put put = { bytes };
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < io->num_traces; i++) {
+		tell_trace(io->traces[i], i);
+		size += size_of(io->traces[i]);
+	}
+	code_put_number(&put, size);
+	worker_put(REMOTE_OPENED, 0, bytes, put.at - bytes);
+}
+
+/*
+ * Which packets a captured machine sent is found out of all captures together, which
+ * are not all here.
+ */
+static int check_formats(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (io->traces[i]->reader == &pcap_reader)
+			return io_fail(io, -EOPNOTSUPP,
+				"%s: captures cannot be read from afar; copy it.",
+				io->traces[i]->path);
+	return io->num_traces <= REMOTE_MAX_TRACES ? 0 :
+	       io_fail(io, -E2BIG, "There are more than %d traces; give less of them at a time.",
+		       REMOTE_MAX_TRACES);
+}
+
+static int open_traces(const struct serving *serving, struct host **hosts, size_t *num)
+{
+	struct netsync_io *io = serving->io;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < serving->num && ret >= 0; i++)
+		ret = netsync_io_add(io, serving->what[i]);
+	if (ret >= 0)
+		ret = check_formats(io);
+	if (ret >= 0)
+		ret = io_make_hosts(io, hosts, num);
+	if (ret >= 0)
+		ret = io_prepare(io);
+	if (ret < 0)
+		return ret;
+	found.put.at = found.events;
+	found.codes = calloc(io->num_traces, sizeof(*found.codes));
+	found.more = malloc(io->num_traces * sizeof(*found.more));
+	if (!found.codes || !found.more)
+		return io_no_memory(io);
+	memset(found.more, true, io->num_traces * sizeof(*found.more));
+	tell_traces(io);
+	return 0;
+}
+
+/* ---- in the worker: turns ------------------------------------------------------ */
+
+static void take_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZE])
+{
+	const struct remote_turn turn = remote_take_turn(bytes);
+	struct trace *trace;
+
+	/* What was told before it was known that there is no more. */
+	if (turn.trace >= io->num_traces || !found.more[turn.trace])
+		return;
+	trace = io->traces[turn.trace];
+	if (trace->reader->ahead)
+		trace->reader->ahead(trace, turn.until_ns);
+	found.turns[found.num_turns++] = turn;
+}
+
+/* One is waited for; those that are known can be begun at once. */
+static void take_turns(struct netsync_io *io)
+{
+	uint8_t bytes[REMOTE_TURN_SIZE];
+
+	while (!found.num_turns ||
+	       (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
+		worker_hear(bytes, sizeof(bytes));
+		take_turn(io, bytes);
+	}
+}
+
+static int do_turn(struct netsync_io *io)
+{
+	const struct remote_turn turn = found.turns[0];
+	struct trace *trace = io->traces[turn.trace];
+	uint8_t bytes[CODE_MAX_EVENT];
+	struct code_put put = { bytes };
+	int ret;
+
+	memmove(found.turns, found.turns + 1,
+		--found.num_turns * sizeof(found.turns[0]));
+	if (!found.more[turn.trace])
+		return 0;
+	found.trace = turn.trace;
+	ret = trace->reader->read(trace, turn.until_ns);
+	flush_events();
+	if (ret < 0)
+		return ret;
+	found.more[turn.trace] = ret;
+	code_put_signed(&put, turn.until_ns);
+	code_put_number(&put, ret);
+	code_put_number(&put, trace->info.lost_events);
+	code_put_number(&put, trace->info.lost_packets);
+	code_put_number(&put, trace->info.damaged);
+	code_put_number(&put, trace->out_of_range);
+	code_put_number(&put, trace->unused);
+	worker_put(REMOTE_TURN, turn.trace, bytes, put.at - bytes);
+	return 0;
+}
+
+static void read_traces(const void *data)
+{
+	const struct serving *serving = data;
+	struct netsync_io *io = serving->io;
+	struct host *hosts = NULL;
+	size_t num_hosts = 0;
+	int ret;
+
+	netsync_io_set_warn(io, give_warning, NULL);
+	io->sink = &sink;
+	ret = open_traces(serving, &hosts, &num_hosts);
+	while (ret >= 0) {
+		take_turns(io);
+		ret = do_turn(io);
+	}
+	worker_put_text(REMOTE_FAILED, -ret, netsync_io_error(io));
+}
+
+/* ---- to the other side ---------------------------------------------------------- */
+
+struct sending {
+	struct worker worker;
+	ZSTD_CCtx *zstd;
+	int in, out;
+	int error;		/* of writing */
+	bool failed;		/* as the other side was told */
+	/* What came, and the worker was not told yet. */
+	uint8_t told[REMOTE_MAX_FRAME];
+	size_t num_told;
+	/* The number of bytes of a frame, and these. */
+	uint8_t frame[4 + REMOTE_MAX_FRAME];
+	size_t used;
+};
+
+static int write_all(struct sending *s, const void *data, size_t size)
+{
+	const char *from = data;
+
+	while (size && !s->error) {
+		const ssize_t num = write(s->out, from, size);
+		struct pollfd fd = { .fd = s->out, .events = POLLOUT };
+
+		if (num < 0 && errno == EAGAIN)
+			poll(&fd, 1, -1);
+		else if (num < 0 && errno != EINTR)
+			s->error = -errno;
+		if (num > 0) {
+			from += num;
+			size -= num;
+		}
+	}
+	return s->error;
+}
+
+static int send_frame(struct sending *s)
+{
+	remote_put_32(s->frame, s->used);
+	write_all(s, s->frame, 4 + s->used);
+	s->used = 0;
+	return s->error;
+}
+
+static int compress(struct sending *s, const void *data, size_t size,
+		    ZSTD_EndDirective how)
+{
+	ZSTD_inBuffer in = { data, size, 0 };
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = { s->frame + 4, REMOTE_MAX_FRAME, s->used };
+
+		left = ZSTD_compressStream2(s->zstd, &out, &in, how);
+		if (ZSTD_isError(left))
+			return s->error = -ENOMEM;
+		s->used = out.pos;
+		if (s->used == REMOTE_MAX_FRAME)
+			send_frame(s);
+	} while (!s->error && (in.pos < size || (how == ZSTD_e_flush && left)));
+	return s->error;
+}
+
+/* As numbers of a known order of bytes. */
+static int send_record(void *data, const struct worker_head *head, const void *payload)
+{
+	struct sending *s = data;
+	uint8_t bytes[REMOTE_HEAD_SIZE];
+
+	s->failed |= head->what == REMOTE_FAILED;
+	remote_put_32(bytes, head->size);
+	remote_put_32(bytes + 4, head->what | (uint32_t)head->number << 16);
+	compress(s, bytes, sizeof(bytes), ZSTD_e_continue);
+	return compress(s, payload, head->size, ZSTD_e_continue);
+}
+
+/* It has ended; where it did not say why, that is said for it. */
+static void tell_end(struct sending *s)
+{
+	static const char why[] = "the process that reads the traces there was ended";
+	const struct worker_head head = { sizeof(why), REMOTE_FAILED, EIO };
+
+	worker_stop(&s->worker);
+	if (!s->failed)
+		send_record(s, &head, why);
+}
+
+/* Whatever of it is taken now. */
+static void tell_worker(struct sending *s)
+{
+	const size_t taken = worker_offer(&s->worker, s->told, s->num_told);
+
+	s->num_told -= taken;
+	memmove(s->told, s->told + taken, s->num_told);
+}
+
+/* False: there is nobody any more. */
+static bool take_told(struct sending *s)
+{
+	const ssize_t num = read(s->in, s->told + s->num_told,
+				 sizeof(s->told) - s->num_told);
+
+	if (num > 0)
+		s->num_told += num;
+	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* False: who reads is gone, or was told that there is no more. */
+static bool relay(struct sending *s)
+{
+	struct pollfd fds[] = {
+		{ .fd = s->in, .events = s->num_told < sizeof(s->told) ? POLLIN : 0 },
+		{ .fd = s->worker.fd, .events = POLLIN | (s->num_told ? POLLOUT : 0) },
+	};
+	const int num = poll(fds, 2, REMOTE_ALIVE_MS);
+	int ret = 1;
+
+	if (num < 0)
+		return errno == EINTR;
+	if (!num)
+		return !send_frame(s);
+	if (fds[0].revents && !take_told(s))
+		return false;
+	if (s->num_told)
+		tell_worker(s);
+	if (fds[1].revents & ~POLLOUT)
+		ret = worker_receive(&s->worker, send_record, s);
+	if (!ret)
+		tell_end(s);
+	/* What follows at once is worth to be compressed together with it. */
+	if (!s->error && (ret <= 0 || !worker_has_more(&s->worker)) &&
+	    !compress(s, NULL, 0, ZSTD_e_flush) && s->used)
+		send_frame(s);
+	return ret > 0 && !s->error;
+}
+
+static int begin(struct netsync_io *io, struct sending *s, const struct serving *serving)
+{
+	const struct worker_task task = {
+		.run = read_traces,
+		/* What it does by itself has no limit but what its own workers have. */
+		.limits = { .memory = UINT64_MAX / 2 },
+	};
+	uint8_t hello[REMOTE_HELLO_SIZE] = REMOTE_MAGIC;
+	int ret;
+
+	hello[REMOTE_HELLO_SIZE - 1] = REMOTE_VERSION;
+	if (write_all(s, hello, sizeof(hello)))
+		return s->error;
+	s->zstd = ZSTD_createCCtx();
+	if (!s->zstd ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_windowLog, REMOTE_WINDOW_LOG)))
+		return io_no_memory(io);
+	ret = worker_start(&s->worker, &task, serving);
+	return ret < 0 ? io_fail(io, ret, "No process can be started to read the traces: %s.",
+				 strerror(-ret)) : 0;
+}
+
+int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
+		     int in, int out)
+{
+	const struct serving serving = { io, what, num };
+	struct sending *s;
+	int ret;
+
+	if (io->num_traces || io->num_texts || io->live || io->was_read)
+		return io_fail(io, -EBUSY, "A reader that serves does nothing else.");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return io_no_memory(io);
+	s->in = in;
+	s->out = out;
+	s->worker.fd = -1;
+	ret = begin(io, s, &serving);
+	io->was_read = true;
+	while (!ret && relay(s))
+		;
+	worker_stop(&s->worker);
+	ZSTD_freeCCtx(s->zstd);
+	free(s);
+	return ret;
+}

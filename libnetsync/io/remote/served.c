@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records of a server -> traces, and their packet events. A trace of a server is one
+ * of its format, but for who reads it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/remote/code.h"
+#include "io/remote/protocol.h"
+#include "io/remote/remote.h"
+#include "util/array.h"
+#include "util/utf8.h"
+
+struct served {
+	struct netsync_io *io;
+	char *label;		/* for people: the machine */
+	char *name;		/* of the host, where the user gave one */
+	struct receiver *receiver;
+	bool opened;		/* all traces are known */
+	bool ended;		/* nothing more is to be had */
+	uint64_t stored;	/* bytes of the files of its traces */
+	unsigned int warnings;
+	struct trace **traces;
+	size_t num;
+	size_t turn;		/* whose it is */
+	/* What is known of the next trace, by the number of the record. */
+	char *texts[REMOTE_FORMAT + 1];
+	struct copied *beside[NUM_BESIDE];
+	bool is_new[NUM_BESIDE];	/* its bytes follow */
+	struct copied **copies;
+	size_t num_copies;
+	size_t copied;		/* bytes of all */
+};
+
+/* What the reader knows of one trace. */
+struct served_trace {
+	struct trace_reader reader;
+	struct served *served;
+	uint32_t number;
+	int64_t told_ns;	/* it is to be read up to this */
+	int64_t read_ns;	/* and was */
+	bool more;
+	uint64_t out_of_range;	/* packets, as it said so far */
+	struct code code;
+};
+
+/* What a server sends is not to be used. */
+static int refuse(void)
+{
+	return -EPROTO;
+}
+
+/* ---- the traces -------------------------------------------------------------- */
+
+/* All of its traces end where they are, and that is said once. */
+static void end_served(struct served *s, const char *why)
+{
+	if (s->ended)
+		return;
+	s->ended = true;
+	if (s->opened)
+		io_warn(s->io, "%s: %s; what came of its traces until then is used.",
+			s->label, why);
+}
+
+static void tell_turn(struct trace *trace, int64_t until_ns)
+{
+	struct served_trace *t = trace->state;
+	const struct remote_turn turn = { t->number, until_ns };
+	uint8_t bytes[REMOTE_TURN_SIZE];
+
+	if (until_ns <= t->told_ns || t->served->ended || !t->more)
+		return;
+	remote_put_turn(bytes, &turn);
+	t->told_ns = until_ns;
+	/* Where it fails, it is seen where the answer is waited for. */
+	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
+}
+
+/* 1: @what was waited for has come; 0: it will not; negative: io_fail() was called. */
+static int hear(struct served *s)
+{
+	struct worker_head head;
+	const char *payload;
+	int ret;
+
+	while (!s->ended && receiver_next(s->receiver, &head, &payload)) {
+		ret = served_use(s, &head, payload);
+		if (ret == -EPROTO)
+			end_served(s, "what it sends is not what netsync would");
+		else if (ret)
+			return ret;
+	}
+	if (!s->ended)
+		end_served(s, receiver_why(s->receiver));
+	return 0;
+}
+
+static int served_read(struct trace *trace, int64_t until_ns)
+{
+	struct served_trace *t = trace->state;
+	int ret = 1;
+
+	tell_turn(trace, until_ns);
+	t->served->turn = t->number;
+	while (ret > 0 && t->more && t->read_ns < until_ns)
+		ret = hear(t->served);
+	if (ret)
+		return ret < 0 ? ret : t->more;
+	trace->info.damaged++;
+	return 0;
+}
+
+static void served_close(struct trace *trace)
+{
+	free(trace->state);
+	trace->state = NULL;
+}
+
+/* ---- what is told of a trace ------------------------------------------------------ */
+
+static int set_text(struct served *s, const struct worker_head *head,
+		    const char *payload)
+{
+	char **text = &s->texts[head->what];
+
+	free(*text);
+	*text = strdup(payload);
+	return *text ? 0 : io_no_memory(s->io);
+}
+
+static int set_beside(struct served *s, const struct worker_head *head,
+		      const char *payload)
+{
+	const size_t prefix = strlen(s->label) + 1;
+	struct copied **last, **more, *copied;
+
+	if (head->number >= NUM_BESIDE)
+		return refuse();
+	last = &s->beside[head->number];
+	if (*last && !strcmp((*last)->path + prefix, payload)) {
+		s->is_new[head->number] = false;
+		return 0;
+	}
+	if (s->num_copies >= REMOTE_MAX_TRACES)
+		return refuse();
+	more = array_add(&s->copies, s->num_copies, sizeof(*more));
+	copied = more ? calloc(1, sizeof(*copied)) : NULL;
+	if (!copied)
+		return io_no_memory(s->io);
+	*more = copied;
+	s->num_copies++;
+	copied->path = io_format("%s:%s", s->label, payload);
+	*last = copied;
+	s->is_new[head->number] = true;
+	return copied->path ? 0 : io_no_memory(s->io);
+}
+
+static int add_bytes(struct served *s, const struct worker_head *head,
+		     const char *payload)
+{
+	struct copied *copied;
+
+	if (head->number >= NUM_BESIDE || !s->beside[head->number] ||
+	    !s->is_new[head->number])
+		return refuse();
+	copied = s->beside[head->number];
+	s->copied += head->size;
+	if (copied->size + head->size > REMOTE_MAX_BESIDE ||
+	    s->copied > REMOTE_MAX_ALL_BESIDE)
+		return refuse();
+	while (copied->room < copied->size + head->size)
+		if (array_grow(&copied->bytes, &copied->room, copied->room, 1))
+			return io_no_memory(s->io);
+	memcpy(copied->bytes + copied->size, payload, head->size);
+	copied->size += head->size;
+	return 0;
+}
+
+/* ---- a trace ------------------------------------------------------------------------ */
+
+static uint64_t take_count(struct code_take *take, uint64_t most)
+{
+	const uint64_t count = code_take_number(take);
+
+	take->bad |= count > most;
+	return count;
+}
+
+static void take_numbers(struct trace *trace, struct code_take *take)
+{
+	trace->has_clock_uuid = take_count(take, 1);
+	code_take_bytes(take, trace->clock_uuid, UUID_SIZE);
+	trace->has_uuid = take_count(take, 1);
+	code_take_bytes(take, trace->uuid, UUID_SIZE);
+	trace->has_network = take_count(take, 1);
+	trace->has_netns = take_count(take, 1);
+	trace->epoch_ns = code_take_signed(take);
+	trace->range.lo = code_take_signed(take);
+	trace->range.hi = code_take_signed(take);
+	trace->range_hash = code_take_number(take);
+	trace->max_points = take_count(take, UINT32_MAX);
+	if (!trace->max_points || trace->max_points > REMOTE_MAX_POINTS)
+		trace->max_points = REMOTE_MAX_POINTS;
+	trace->info.damaged = take_count(take, UINT32_MAX);
+}
+
+/* What was told of it becomes its own. */
+static bool take_texts(struct served *s, struct trace *trace)
+{
+	trace->path = io_format("%s:%s", s->label, s->texts[REMOTE_PATH]);
+	trace->real_path = io_format("%s:%s", s->label, s->texts[REMOTE_REAL_PATH]);
+	trace->host_name = s->texts[REMOTE_HOST];
+	trace->clock_name = s->texts[REMOTE_CLOCK];
+	s->texts[REMOTE_HOST] = NULL;
+	s->texts[REMOTE_CLOCK] = NULL;
+	for (unsigned int i = 0; i < NUM_BESIDE; i++)
+		trace->beside[i] = s->beside[i];
+	return trace->path && trace->real_path;
+}
+
+static struct served_trace *new_state(struct served *s, const struct trace_reader *known)
+{
+	struct served_trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->reader = *known;
+	t->reader.read = served_read;
+	t->reader.ahead = tell_turn;
+	t->reader.close = served_close;
+	t->served = s;
+	t->number = s->num;
+	t->told_ns = INT64_MIN;
+	t->read_ns = INT64_MIN;
+	t->more = true;
+	return t;
+}
+
+static int add_trace(struct served *s, const struct worker_head *head,
+		     const char *payload)
+{
+	struct code_take take = { (const uint8_t *)payload,
+				  (const uint8_t *)payload + head->size, false };
+	const struct trace_reader *known;
+	struct trace *trace, **last;
+
+	if (head->number != s->num || s->num >= REMOTE_MAX_TRACES)
+		return refuse();
+	for (unsigned int i = REMOTE_PATH; i <= REMOTE_FORMAT; i++)
+		if (i != REMOTE_CLOCK && (!s->texts[i] || !*s->texts[i]))
+			return refuse();
+	known = io_find_format(s->texts[REMOTE_FORMAT]);
+	if (!known || known == &pcap_reader)
+		return refuse();
+	last = array_add(&s->traces, s->num, sizeof(*last));
+	trace = last ? calloc(1, sizeof(*trace)) : NULL;
+	if (!trace)
+		return io_no_memory(s->io);
+	*last = trace;
+	trace->io = s->io;
+	trace->is_remote = true;
+	trace->info.host = NETSYNC_IO_NO_HOST;
+	trace->info.last_ns = -1;
+	trace->info.format = known->format;
+	trace->state = new_state(s, known);
+	if (trace->state)
+		trace->reader = &((struct served_trace *)trace->state)->reader;
+	s->num++;
+	if (!trace->state || !take_texts(s, trace))
+		return io_no_memory(s->io);
+	take_numbers(trace, &take);
+	return take.bad ? refuse() : 0;
+}
+
+static int finish_opening(struct served *s, const struct worker_head *head,
+			  const char *payload)
+{
+	struct code_take take = { (const uint8_t *)payload,
+				  (const uint8_t *)payload + head->size, false };
+
+	s->stored = code_take_number(&take);
+	if (take.bad || !s->num)
+		return refuse();
+	s->opened = true;
+	return 1;
+}
+
+/* ---- what is read ----------------------------------------------------------------- */
+
+static int use_events(struct trace *trace, struct code_take *take)
+{
+	struct served_trace *t = trace->state;
+	struct event_seen seen;
+	int ret = 0;
+
+	while (!ret && take->at < take->end) {
+		if (!code_take_event(&t->code, take, &seen))
+			return refuse();
+		ret = io_event(trace, &seen);
+	}
+	return ret;
+}
+
+static int use_span(struct trace *trace, struct code_take *take)
+{
+	const int64_t first_ns = code_take_signed(take);
+	const int64_t last_ns = code_take_signed(take);
+
+	return take->bad ? refuse() : io_span(trace, first_ns, last_ns);
+}
+
+/* More of them than anybody counts are no counts. */
+static int use_turn(struct trace *trace, struct code_take *take)
+{
+	struct served_trace *t = trace->state;
+	const uint64_t most = INT64_MAX;
+	uint64_t out_of_range;
+
+	t->read_ns = code_take_signed(take);
+	t->more = take_count(take, 1);
+	trace->info.lost_events = take_count(take, most);
+	trace->info.lost_packets = take_count(take, most);
+	trace->info.damaged = take_count(take, UINT32_MAX);
+	out_of_range = take_count(take, most);
+	trace->out_of_range += out_of_range - t->out_of_range;
+	t->out_of_range = out_of_range;
+	trace->unused = take_count(take, most);
+	return take->bad || t->read_ns > t->told_ns ? refuse() : 1;
+}
+
+/* Of the trace that is waited for, and of no other one. */
+static int use_read(struct served *s, const struct worker_head *head,
+		    const char *payload)
+{
+	struct code_take take = { (const uint8_t *)payload,
+				  (const uint8_t *)payload + head->size, false };
+	struct trace *trace;
+
+	if (!s->opened || head->number != s->turn || s->turn >= s->num)
+		return refuse();
+	trace = s->traces[s->turn];
+	if (!trace->host)
+		return refuse();
+	if (head->what == REMOTE_EVENTS)
+		return use_events(trace, &take);
+	if (head->what == REMOTE_SPAN)
+		return use_span(trace, &take);
+	return use_turn(trace, &take);
+}
+
+/* ---- records --------------------------------------------------------------------- */
+
+static int warn_for(struct served *s, const char *text)
+{
+	char *sentence;
+
+	if (++s->warnings > REMOTE_MAX_WARNINGS)
+		return refuse();
+	sentence = utf8_escape(text, true);
+	if (!sentence)
+		return io_no_memory(s->io);
+	io_warn(s->io, "%s: %s", s->label, sentence);
+	free(sentence);
+	return 0;
+}
+
+/* Why there is no more of it, in its own words. */
+static int use_failure(struct served *s, const char *text)
+{
+	char *sentence = utf8_escape(text, true);
+
+	if (!sentence)
+		return io_no_memory(s->io);
+	if (s->opened)
+		end_served(s, sentence);
+	else
+		io_fail(s->io, -EREMOTEIO, "%s: %s", s->label, sentence);
+	free(sentence);
+	return s->opened ? 0 : -EREMOTEIO;
+}
+
+int served_use(struct served *s, const struct worker_head *head, const char *payload)
+{
+	switch (head->what) {
+	case REMOTE_WARNING:
+		return warn_for(s, payload);
+	case REMOTE_FAILED:
+		return use_failure(s, payload);
+	case REMOTE_EVENTS:
+	case REMOTE_SPAN:
+	case REMOTE_TURN:
+		return use_read(s, head, payload);
+	}
+	if (s->opened)
+		return refuse();
+	switch (head->what) {
+	case REMOTE_PATH:
+	case REMOTE_REAL_PATH:
+	case REMOTE_HOST:
+	case REMOTE_CLOCK:
+	case REMOTE_FORMAT:
+		return set_text(s, head, payload);
+	case REMOTE_BESIDE:
+		return set_beside(s, head, payload);
+	case REMOTE_BESIDE_BYTES:
+		return add_bytes(s, head, payload);
+	case REMOTE_TRACE:
+		return add_trace(s, head, payload);
+	case REMOTE_OPENED:
+		return finish_opening(s, head, payload);
+	default:
+		return refuse();
+	}
+}
+
+/* ---- the public calls ---------------------------------------------------------------- */
+
+struct served *served_new(struct netsync_io *io, const char *label, const char *name)
+{
+	struct served *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->io = io;
+	s->label = utf8_escape(label, true);
+	s->name = name ? strdup(name) : NULL;
+	if (s->label && (s->name || !name))
+		return s;
+	served_free(s);
+	return NULL;
+}
+
+/* Traces that the reader has taken are its own. */
+void served_free(struct served *s)
+{
+	if (!s)
+		return;
+	receiver_free(s->receiver);
+	for (size_t i = 0; i < s->num_copies; i++) {
+		free(s->copies[i]->path);
+		free(s->copies[i]->bytes);
+		free(s->copies[i]);
+	}
+	for (unsigned int i = 0; i <= REMOTE_FORMAT; i++)
+		free(s->texts[i]);
+	free(s->copies);
+	free(s->traces);
+	free(s->label);
+	free(s->name);
+	free(s);
+}
+
+static void drop_traces(struct served *s)
+{
+	for (size_t i = 0; i < s->num; i++)
+		io_free_trace(s->traces[i]);
+	s->num = 0;
+}
+
+/* All of them, or none. */
+static int keep_traces(struct served *s)
+{
+	struct netsync_io *io = s->io;
+	const size_t before = io->num_traces;
+	int ret = 0;
+
+	for (size_t i = 0; i < s->num && ret >= 0; i++)
+		ret = io_keep_trace(io, s->traces[i], s->name);
+	if (ret < 0)
+		io->num_traces = before;
+	return ret < 0 ? ret : (int)s->num;
+}
+
+static int open_served(struct served *s, int in, int out)
+{
+	struct netsync_io *io = s->io;
+	struct served **last = array_add(&io->served, io->num_served, sizeof(*last));
+	int ret;
+
+	s->receiver = receiver_new(in, out);
+	if (!last || !s->receiver)
+		return io_no_memory(io);
+	ret = hear(s);
+	if (!ret) {
+		const char *why = receiver_why(s->receiver);
+
+		return io_fail(io, -EREMOTEIO, "%s: %s.", s->label,
+			       why ? why : "what it sends is not what netsync would");
+	}
+	ret = ret < 0 ? ret : keep_traces(s);
+	if (ret > 0) {
+		*last = s;
+		io->num_served++;
+	}
+	return ret;
+}
+
+int netsync_io_add_served(struct netsync_io *io, const char *label, const char *name,
+			  int in, int out)
+{
+	struct served *s;
+	int ret = io_check_new(io, label);
+
+	if (ret < 0)
+		return ret;
+	s = served_new(io, label, name);
+	if (!s)
+		return io_no_memory(io);
+	ret = open_served(s, in, out);
+	if (ret <= 0) {
+		drop_traces(s);
+		served_free(s);
+	}
+	return ret;
+}
+
+uint32_t netsync_io_num_served(const struct netsync_io *io)
+{
+	return (uint32_t)io->num_served;
+}
+
+int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
+			  struct netsync_io_served *info)
+{
+	const uint32_t size = info->size;
+	const struct served *s;
+	struct netsync_io_served full;
+
+	if (index >= io->num_served || size < sizeof(size))
+		return -EINVAL;
+	s = io->served[index];
+	full = (struct netsync_io_served){
+		.size = size,
+		.num_traces = (uint32_t)s->num,
+		.label = s->label,
+		.stored_bytes = s->stored,
+		.received_bytes = receiver_bytes(s->receiver),
+		.ended = s->ended,
+	};
+	memset(info, 0, size);
+	memcpy(info, &full, size < sizeof(full) ? size : sizeof(full));
+	return 0;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever a server of traces sends: what makes sense is used, the rest is refused, in
+ * a moment and in little memory, and the reader goes on. An input is all that comes
+ * over the connection, or, so that zstd is no obstacle, the records that are in it.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <netsync-io.h>
+#include <zstd.h>
+
+#include "io/remote/protocol.h"
+
+/* What a pipe takes at once (bytes). */
+#define MAX_SIZE 60000
+
+static void put(int fd, const void *data, size_t size)
+{
+	if (write(fd, data, size) != (ssize_t)size)
+		abort();
+}
+
+/* As a server would. */
+static void put_records(int fd, const uint8_t *data, size_t size)
+{
+	static ZSTD_CCtx *zstd;
+	static uint8_t bytes[REMOTE_MAX_FRAME];
+	uint8_t hello[REMOTE_HELLO_SIZE] = REMOTE_MAGIC, length[4];
+	ZSTD_outBuffer out = { bytes, sizeof(bytes), 0 };
+	ZSTD_inBuffer in = { data, size, 0 };
+
+	if (!zstd)
+		zstd = ZSTD_createCCtx();
+	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
+	if (ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush))
+		abort();
+	hello[REMOTE_HELLO_SIZE - 1] = REMOTE_VERSION;
+	put(fd, hello, sizeof(hello));
+	remote_put_32(length, (uint32_t)out.pos);
+	put(fd, length, sizeof(length));
+	put(fd, bytes, out.pos);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct netsync *ns = netsync_new();
+	struct netsync_io *io = netsync_io_new(ns);
+	int fds[2], out = open("/dev/null", O_WRONLY);
+
+	if (size > MAX_SIZE)
+		size = MAX_SIZE;
+	if (pipe2(fds, O_NONBLOCK))
+		abort();
+	if (size && data[0] == REMOTE_MAGIC[0])
+		put(fds[1], data, size);
+	else
+		put_records(fds[1], data, size);
+	close(fds[1]);
+	if (netsync_io_add_served(io, "host", size % 2 ? "name" : NULL, fds[0], out) > 0) {
+		netsync_io_set_split_netns(io, size % 3 == 0);
+		if (!netsync_io_read(io, NULL, NULL))
+			netsync_solve(ns, NULL);
+	}
+	netsync_io_free(io);
+	netsync_free(ns);
+	close(fds[0]);
+	close(out);
+	return 0;
+}
