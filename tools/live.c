@@ -64,9 +64,9 @@ static const struct option_row options[] = {
 	       .example = TIME_EXAMPLE),
 	{ .table = solve_options, .at = offsetof(struct settings, opt) },
 	OPTION("output", 'o', "FILE", "write the last result there, as JSON",
-	       take_text, .at = offsetof(struct settings, outcome.output)),
+	       take_text, .at = offsetof(struct settings, outcome.output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, outcome.force)),
+	       take_flag, .at = offsetof(struct settings, outcome.output.force)),
 	OPTIONS_END
 };
 
@@ -90,7 +90,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
-	if (set->outcome.output)
+	if (set->outcome.output.path)
 		set->outcome.format = FORMAT_JSON;
 	set->urls = argv + first;
 	set->num_urls = argc - first;
@@ -415,7 +415,7 @@ static int finish(struct live *live)
 	}
 	if (set->format == LIVE_TABLE)
 		write_table(stdout, live->ns);
-	if (set->outcome.output &&
+	if (set->outcome.output.path &&
 	    !outcome_write(&set->outcome, live->ns, live->io))
 		return EXIT_BAD;
 	return outcome_explain(&set->outcome, live->ns);

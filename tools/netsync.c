@@ -22,6 +22,7 @@ static const struct command {
 	{ "convert", cmd_convert, "correct timestamps by a saved result" },
 	{ "export", cmd_export, "write the messages, corrected, for other tools" },
 	{ "states", cmd_states, "show the states of locks, requests, threads over time" },
+	{ "path", cmd_path, "show what a thread waited for, across hosts" },
 	{ "report", cmd_report, "show the clocks and all messages in a web page" },
 	{ "clock-log", cmd_clock_log, "write down how this machine's clock is steered" },
 	{ "doctor", cmd_doctor, "tell why recording would not work" },

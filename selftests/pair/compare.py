@@ -2,6 +2,7 @@
 """What the tests of recordings share: reporting in KTAP, and netsync's answer
 beside the truth."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -11,6 +12,7 @@ from fractions import Fraction
 import events
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+NETSYNC = os.environ.get("NETSYNC", TOP / "build/netsync")
 OUT = TOP / "build/selftests/pair"
 NET = "net_dev_queue,net_if_receive_skb"
 INET = "inet_sock_local_in,inet_sock_local_out"
@@ -96,7 +98,7 @@ class Answer:
     def __init__(self, path, *arguments):
         self.path = path
         run = subprocess.run(
-            [TOP / "build/netsync", "sync", "--output", path, "--force",
+            [NETSYNC, "sync", "--output", path, "--force",
              *arguments], check=False)
         self.status = run.returncode
         self.result = json.loads(path.read_text(encoding="utf-8")) \
@@ -110,7 +112,7 @@ class Answer:
     def correct(self, host, times):
         """Times of a host on the reference clock, each with its bound (or None)."""
         run = subprocess.run(
-            [TOP / "build/netsync", "convert", "-m", self.path, host,
+            [NETSYNC, "convert", "-m", self.path, host,
              *map(str, times)], check=True, stdout=subprocess.PIPE, encoding="ascii")
         words = [line.split() for line in run.stdout.splitlines()]
         return [(int(word[0]), None if word[1] == "unknown" else int(word[1]))

@@ -25,6 +25,8 @@ BURST = 10
 
 def open_port():
     port = os.open(PORT, os.O_RDWR | os.O_NOCTTY)
+    if not os.isatty(port):
+        return port
     tty.setraw(port)
     attr = termios.tcgetattr(port)
     attr[2] |= termios.CLOCAL

@@ -11,6 +11,26 @@ die() {
 	exit 1
 }
 
+# Other processors: the last word of a release, as in bookworm-arm64; Debian's name, that
+# of its kernel's flavour, the compiler's, the kernel's own, and QEMU's.
+processors="
+arm64  arm64  arm64    aarch64-linux-gnu  arm64  aarch64
+s390x  s390x  s390x    s390x-linux-gnu    s390   s390x
+686    i386   686-pae  i686-linux-gnu     i386   i386
+"
+
+# processor RELEASE [COLUMN]: of that table; nothing if it is this machine's own.
+processor() {
+	awk -v last="${1##*-}" -v column="${2:-1}" '$1 == last { print $column }' \
+		<<< "$processors"
+}
+
+# cross RELEASE: what a make for its kernel has to be told.
+cross() {
+	[ -z "$(processor "$1")" ] ||
+		echo "ARCH=$(processor "$1" 5) CROSS_COMPILE=$(processor "$1" 4)-"
+}
+
 # The kernel that guests run: the newest one whose headers are installed, or
 # the one that the environment names, by KVER or as the newest one of a Debian
 # release, by KERNEL. KERNEL=debug is one that finds faults.

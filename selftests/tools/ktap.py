@@ -11,6 +11,9 @@ import traceback
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 
+# Where the command is emulated it takes longer.
+SLOWER = int(os.environ.get("NETSYNC_SLOWER", "1"))
+
 CASES = []
 
 
@@ -35,7 +38,7 @@ class Run:
         done = subprocess.run([NETSYNC, *map(str, arguments)], cwd=cwd,
                               env=dict(os.environ, **(env or {})),
                               input=stdin, capture_output=True,
-                              timeout=timeout, check=False)
+                              timeout=timeout * SLOWER, check=False)
         self.status = done.returncode
         self.out = done.stdout.decode()
         # Names are bytes, and need not be UTF-8.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync agent - what record and doctor run on every machine. */
+/* netsync agent - runs on other machines for netsync record, doctor and sync. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,9 +14,9 @@
 #include "common/tool.h"
 #include "remote/protocol.h"
 
-/* Who asks nothing for so long is gone, without a word of the network. */
+/* Without a request for so long the other side is gone, though TCP has not noticed. */
 #define ALONE_MS (60 * 1000)
-/* A sign of life. */
+/* Time between two signs of life. */
 #define WORKING_NS 2000000000LL
 
 static struct json_object *nothing(struct json_object *request)
@@ -36,7 +36,9 @@ static const struct {
 	{ "stop", agent_stop },
 	{ "finish", agent_finish },
 	{ "pull", agent_pull },
+	{ "keep", agent_keep },
 	{ "doctor", agent_doctor },
+	{ "serve", agent_serve },
 	{ "beacon-open", agent_beacon_open },
 	{ "beacon-start", agent_beacon_start },
 	{ "beacon-stop", agent_beacon_stop },
@@ -45,11 +47,11 @@ static const struct {
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
 static struct {
-	char *line;		/* what came and was not read yet */
+	char *line;		/* input that was not read yet */
 	size_t len;
-	int64_t said_ns;	/* the last word */
-	bool ended;		/* there is nobody to work for */
-	bool by_ssh;		/* who runs this came by ssh for it */
+	int64_t said_ns;	/* time of the last output */
+	bool ended;		/* nobody waits for answers any more */
+	bool by_ssh;		/* --ssh: the agent was started by ssh */
 } agent;
 
 static volatile sig_atomic_t signalled;
@@ -64,7 +66,7 @@ const char *agent_connection(void)
 	return agent.by_ssh ? getenv("SSH_CONNECTION") : NULL;
 }
 
-/* ---- saying ------------------------------------------------------------ */
+/* ---- output ------------------------------------------------------------- */
 
 static bool write_all(const void *data, size_t size)
 {
@@ -102,7 +104,7 @@ static struct json_object *sentence(const char *key, const char *format,
 
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
-	/* One that lists too much to be heard is cut off. */
+	/* A sentence of a long list is cut off. */
 	if (text && strlen(text) > PROTOCOL_SENTENCE)
 		text[PROTOCOL_SENTENCE] = '\0';
 	json_object_object_add(object, key,
@@ -146,9 +148,9 @@ bool agent_data(struct json_object *about, const void *data, size_t size)
 	return agent_say(about) && write_all(data, size);
 }
 
-/* ---- hearing ----------------------------------------------------------- */
+/* ---- input -------------------------------------------------------------- */
 
-/* What comes within that time; what has to end, ends. */
+/* Read input within @ms; note the end of input, and signals. */
 static void hear(int ms)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -186,8 +188,9 @@ bool agent_wait(int ms)
 }
 
 /*
- * Where no word of the network says that the connection is gone, the ssh server
- * keeps it for a quarter of an hour, and LTTng waits for its data to be taken.
+ * End the ssh connection. If TCP does not notice that the other side is gone, the ssh
+ * server keeps the connection for a quarter of an hour, and LTTng waits for its data to
+ * be taken.
  */
 static void end_connection(void)
 {
@@ -195,7 +198,7 @@ static void end_connection(void)
 	pid_t pid = getppid();
 	FILE *stat;
 
-	/* Between us and the server's process for this connection is a shell. */
+	/* A shell is between the agent and the server's process for this connection. */
 	while (agent_connection() && pid > 1) {
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 		stat = fopen(path, "r");
@@ -211,7 +214,7 @@ static void end_connection(void)
 	}
 }
 
-/* The next request; NULL: there will be none. */
+/* The next request; NULL: the other side is gone. */
 static struct json_object *next_request(void)
 {
 	struct json_object *request;
@@ -231,13 +234,18 @@ static struct json_object *next_request(void)
 	}
 	*end = '\0';
 	request = json_tokener_parse(agent.line);
-	/* What is no request is answered as one. */
+	/* A line that is no JSON is answered as a request without a name. */
 	if (!request)
 		request = json_object_new_object();
 	len = end + 1 - agent.line;
 	agent.len -= len;
 	memmove(agent.line, end + 1, agent.len);
 	return request;
+}
+
+static bool is_stream(struct json_object *request)
+{
+	return !strcmp(member_text(request, "do"), "stream");
 }
 
 static struct json_object *answer(struct json_object *request)
@@ -254,7 +262,7 @@ static struct json_object *answer(struct json_object *request)
 	return agent_error("there is no request \"%s\".", name);
 }
 
-/* ---- all together ------------------------------------------------------ */
+/* ---- the sub-command ---------------------------------------------------- */
 
 static void greet(void)
 {
@@ -262,7 +270,7 @@ static void greet(void)
 	const char *ssh = agent_connection();
 	struct utsname system;
 
-	/* This comes first: it is what the greeting is known by. */
+	/* The first key, by which the other side finds the greeting. */
 	json_object_object_add(hello, "netsync",
 			       json_object_new_string(NETSYNC_VERSION));
 	uname(&system);
@@ -292,7 +300,10 @@ int cmd_agent(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	greet();
 	while ((request = next_request())) {
-		agent_say(answer(request));
+		if (is_stream(request))
+			agent.ended = !agent_stream();
+		else
+			agent_say(answer(request));
 		json_object_put(request);
 	}
 	json_object_put(agent_beacon_stop(NULL));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The agent: does on this machine what netsync asks for that runs elsewhere
- * (remote.h says in which words). It knows of no other machine. Once its
- * standard input ends, or a signal says so, everything is undone that it did.
+ * The agent: runs on a traced machine the requests of netsync elsewhere, in the protocol
+ * of remote.h. The agent knows no other machine. When its standard input ends, or a
+ * signal comes, everything that it did is undone.
  */
 #ifndef NETSYNC_AGENT_H
 #define NETSYNC_AGENT_H
@@ -14,108 +14,129 @@
 #include <json.h>
 
 /*
- * The ssh connection that this agent is at the end of, as SSH_CONNECTION has it;
- * NULL: there is none. That of a login in which netsync runs, which an agent on
- * the same machine inherits, is not its own.
+ * The ssh connection by which this agent was started, as in SSH_CONNECTION; NULL: none.
+ * An agent on the machine where netsync runs inherits the variable of the user's own
+ * login, which does not count.
  */
 const char *agent_connection(void);
 
 /*
- * A request is a function and a row of the table in agent.c: it returns the
- * answer, an object, and may say and wait as below before.
+ * A request is a function and a row of the table in agent.c. The function returns the
+ * answer, an object; before it may write and wait by the functions below.
  */
 
-/* Answers: {"error":SENTENCE}; and what may come before one. */
+/* An answer {"error":SENTENCE}; and lines that may come before an answer. */
 struct json_object *agent_error(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 void agent_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line that is none of these; it is released. False: nobody reads it. */
+/* Write any other line, which is released. False: nobody reads it. */
 bool agent_say(struct json_object *line);
-/* @about gets "bytes"; it is released. False: nobody reads them. */
+/* Write data; @about gets "bytes", and is released. False: nobody reads them. */
 bool agent_data(struct json_object *about, const void *data, size_t size);
 
 /*
- * Wait so long, and say now and then that the work goes on. False: nobody
- * waits for its end any more.
+ * Wait for @ms, and write a sign of life now and then. False: nobody waits for the answer
+ * any more.
  */
 bool agent_wait(int ms);
 
 /* ---- recording (agent/lttng.c) ------------------------------------------ */
 
-/* As the requests of the same names (agent.c says what they take). */
+/* The requests of these names; their arguments are above the functions. */
 struct json_object *agent_create(struct json_object *request);
 struct json_object *agent_start(struct json_object *request);
 struct json_object *agent_status(struct json_object *request);
 struct json_object *agent_stop(struct json_object *request);
 struct json_object *agent_finish(struct json_object *request);
 
-/* What agent_create() made to record to; NULL: nothing was recorded here. */
+/* The folder that agent_create() made for the session; NULL: there is none. */
 const char *session_folder(void);
+/* Was it asked to leave that folder here? */
+bool session_stays(void);
 
-/* The files of that folder (agent/pull.c). */
+struct clock_reading;
+
+/* {"do":"keep"} -> {"folder":PATH}: the folder stays on this host (agent/stay.c). */
+struct json_object *agent_keep(struct json_object *request);
+/* Append readings to the file beside the traces. False: they cannot be written. */
+bool stay_write_clocks(const struct clock_reading *readings, size_t num);
+
+/* Send the files of that folder (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
-/* How many bytes more there is room for. */
+/* Free bytes on the disk of a folder. */
 uint64_t folder_room(const char *path);
-/* NULL: none could be made, and errno says why. */
-char *folder_new(void);
+/*
+ * Make a folder below @in; "": below the scratch folder. NULL: that failed, and errno
+ * says why.
+ */
+char *folder_new(const char *in);
 
-/* ---- how much was recorded (agent/count.c) -------------------------------- */
+/* ---- amounts that were recorded (agent/count.c) ------------------------- */
 
 struct recorded {
 	uint64_t bytes;
-	uint64_t room;		/* that they take on the disk (bytes) */
-	double events;		/* about; */
-	bool is_unclear;	/* of some there is no telling yet */
+	uint64_t room;		/* taken on the disk, bytes */
+	double events;		/* an estimate */
+	bool is_unclear;	/* some channels are not known yet */
 };
 
-/* Add what is in a folder and below, where LTTng records to. */
+/* Add the contents of a folder that LTTng records to. */
 void count_folder(struct recorded *recorded, const char *path);
-/* Add what was found there of a channel: its events alone. */
+/* Add one channel of that folder: its events, and their bytes. */
 void count_channel(struct recorded *recorded, const char *path, const char *name);
 /*
- * Now and then, find out how many events there are in the packets of these
- * folders: to be called often, since the work is done meanwhile by a process that
- * takes a small part of a processor, and once in @period_ns at most.
+ * Estimate the number of events in these folders by decoding a packet now and then, in a
+ * process that takes a small part of a processor. To be called often; a packet is decoded
+ * every @period_ns at most.
  */
 void count_sample(int64_t period_ns);
-/* The folders are not looked at any more. */
+/* Stop counting, and forget all folders. */
 void count_end(void);
 
-/* ---- what goes over the network (agent/own-traffic.c) ------------------------- */
+/* ---- network traffic (agent/own-traffic.c) ------------------------------ */
 
-/* In bytes, sent and received. */
+/* Bytes that were sent and received. */
 struct traffic {
-	uint64_t all;		/* by all devices */
-	uint64_t trace;		/* over the connection that ssh has for us */
+	uint64_t all;		/* on all devices but lo */
+	uint64_t trace;		/* on the agent's ssh connection */
 };
 
 void traffic_start(void);
 struct traffic traffic_since(void);
 
-/* ---- how its clock is steered (agent/steering.c) ------------------------------ */
+/* ---- steering of the clock (agent/steering.c) --------------------------- */
 
-/* From now on find out, until it ends. */
+/* Begin to read the clock, until steering_end(). */
 void steering_start(void);
 /*
- * Say what was found since this was called last, {"clocks":[{"time":N,"raw":N,
- * "within":N}...]}, of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, in ns: before an
- * answer, once.
+ * Write the readings since the last call, {"clocks":[{"time":N,"raw":N,"within":N}...]},
+ * of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns; once, before an answer.
  */
 void steering_say(void);
 void steering_end(void);
 
 /* ---- a relay daemon (agent/relay-watch.c) --------------------------------------- */
 
-/* The one at this URL; "": none. */
+/* Watch the relay daemon of this URL; "": none. */
 void relay_watch(const char *url);
 bool relay_is_watched(void);
-/* Is anything of this machine connected to it? */
+/* Is any process of this machine connected to the daemon? */
 bool relay_is_connected(void);
-/* Could it be? */
+/* Can a connection to the daemon be made? */
 bool relay_is_reachable(void);
 
-/* ---- what is to be undone (agent/undo.c) --------------------------------- */
+/* ---- traces that stay here (agent/serve.c) -------------------------------- */
+
+/*
+ * {"do":"serve","paths":[PATH...]} -> {}; and then, upon {"do":"stream"}, which has no
+ * answer, the connection is that of netsync_io_serve() until it ends.
+ */
+struct json_object *agent_serve(struct json_object *request);
+/* Serve the connection, if asked for. False: there are no further requests. */
+bool agent_stream(void);
+
+/* ---- undoing (agent/undo.c) --------------------------------------------- */
 
 enum undo {
 	UNDO_SESSION = 's',	/* destroy the session of this name */
@@ -123,34 +144,34 @@ enum undo {
 };
 
 /*
- * A process of its own undoes it, so that it is done even if the agent is
- * killed. It is told before anything is done, and when that is over. False: it
- * could not be started.
+ * Undoing is done by a child process, even if the agent is killed. The child is told
+ * before anything is done, and when it was undone by the agent itself. False: it could
+ * not be started.
  */
 bool undo_start(void);
 void undo_remember(enum undo what, const char *name);
 void undo_forget(enum undo what, const char *name);
-/* Undo what is remembered, and wait until it is. */
+/* Undo everything that is remembered, and wait for that. */
 void undo_end(void);
 
-/* ---- LTTng's own words (agent/lttng.c) ----------------------------------- */
+/* ---- sessions of LTTng (agent/lttng.c) ---------------------------------- */
 
 /* Destroy a session, within some seconds. */
 void lttng_undo_session(const char *name);
 
-/* ---- what it lacks (doctor/hosts.c) ------------------------------------------- */
+/* ---- checks (doctor/hosts.c) -------------------------------------------- */
 
-/* {"do":"doctor"} -> {"checks":[...]}, as netsync doctor has them in JSON. */
+/* {"do":"doctor"} -> {"checks":[...]}, as netsync doctor --json has them. */
 struct json_object *agent_doctor(struct json_object *request);
 
 /* ---- beacons (agent/beacon.c) -------------------------------------------- */
 
 /*
+ * See remote/beacon.h. Stopping a beacon that was not started does no harm.
  * {"do":"beacon-open","port":0 or PORT} -> {"port":PORT,"addresses":[...]}
  * {"do":"beacon-start","session":N,"id":ID,"rate":N,"probe":BOOL,
  *  "peers":[{"id":ID,"port":PORT,"addresses":[...]}]} -> {}
  * {"do":"beacon-stop"} -> {"peers":[{"id":ID,"sent":N,"received":N,"rtt_ns":N}]}
- * See beacon.h. To stop what was not started does no harm.
  */
 struct json_object *agent_beacon_open(struct json_object *request);
 struct json_object *agent_beacon_start(struct json_object *request);

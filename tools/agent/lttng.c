@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording session of LTTng on this machine. All that is said to LTTng is
- * said here, and which events are recorded into which channel is in
- * agent/events.c.
+ * A recording session of LTTng on this machine. Other files do not call LTTng; events.c
+ * chooses the events of each channel.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,26 +19,25 @@
 #include "namespaces.h"
 #include "remote/protocol.h"
 
-/* Data that are on their way for so long do not arrive any more. */
+/* Data that have not arrived after this time are lost. */
 #define PENDING_MS (60 * 1000)
 #define DESTROY_MS (10 * 1000)
 #define POLL_MS 50
-/* Even where little happens, data come this often. */
+/* Period in which LTTng sends data even if few events come. */
 #define SWITCH_US 1000000
-/* Packets are decoded this seldom: it takes time of the machine that is traced. */
+/* Period of decoding a packet, which takes time of the traced machine. */
 #define SAMPLE_NS 10000000000LL
 
 /*
- * Of user space, what describes the events is sent at the end only, by default;
- * without it nothing can be read of what came to no proper end. Before 2.15 it has
- * a channel, of which one can say how it is sent; since then it comes earlier only
- * in sessions that can be seen live.
+ * By default, LTTng sends metadata of user space at the end only, without which a trace
+ * that does not end properly cannot be read. Before LTTng 2.15 metadata have a channel
+ * with a timer; since then they are sent earlier only in live sessions.
  */
 #define METADATA "metadata"
 /*
- * While this timer has metadata that its relay daemon does not take,
- * lttng-consumerd 2.13 can lock itself up when the session is destroyed: what is
- * lost as it begins has to be gone by then.
+ * Period of that timer. If it has metadata that the relay daemon does not take,
+ * lttng-consumerd 2.13 can deadlock when the session is destroyed: data that are lost at
+ * that time have to be gone first.
  */
 #define METADATA_US 5000000
 #ifdef LTTNG_HAS_TRACE_FORMAT
@@ -49,10 +47,11 @@
 #endif
 
 static struct {
-	char *name;		/* NULL: there is none */
-	char *folder;		/* of its files; NULL: they are streamed */
+	char *name;		/* NULL: there is no session */
+	char *folder;		/* of its files; NULL: data are streamed */
+	bool stays;		/* the folder remains on this host after the recording */
 	bool domains[NUM_DOMAINS];
-	bool tells_clock;	/* its events tell how the clock is steered */
+	bool tells_clock;	/* an event tells clock steering */
 } session;
 
 static const struct {
@@ -84,7 +83,7 @@ static void forget_session(void)
 	session.name = NULL;
 }
 
-/* Several seconds only where something is wrong. */
+/* Destroy a session; this takes several seconds only after errors. */
 static bool destroy(const char *name, bool (*wait)(int ms))
 {
 	struct lttng_destruction_handle *handle = NULL;
@@ -122,7 +121,7 @@ describe(const char *name, const char *control, const char *data,
 {
 	struct lttng_session_descriptor *descriptor;
 
-	/* One URL may stand for both. */
+	/* One URL may be for both, control and data. */
 	if (!*data)
 		data = NULL;
 	if (!*control)
@@ -135,7 +134,7 @@ describe(const char *name, const char *control, const char *data,
 		descriptor = lttng_session_descriptor_network_create(name,
 							control, data);
 #ifdef LTTNG_HAS_TRACE_FORMAT
-	/* What Babeltrace 2.0 reads. */
+	/* The format that Babeltrace 2.0 reads. */
 	if (descriptor)
 		lttng_session_descriptor_set_trace_format(descriptor,
 						LTTNG_TRACE_FORMAT_CTF_1_8);
@@ -182,7 +181,7 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	/* LTTng 2.13 enables every new one; 2.16 does as it is told. */
+	/* LTTng 2.13 enables all new channels; 2.16 only if told so. */
 	channel->enabled = 1;
 	if (metadata) {
 		channel->attr.subbuf_size = getpagesize();
@@ -219,7 +218,7 @@ static int enable_event(struct lttng_handle *handle, const char *channel,
 	return ret;
 }
 
-/* All events of a domain, into their channels. */
+/* Enable all events of a domain, and their channels. */
 static struct json_object *enable(enum domain domain,
 				  const struct choice *choice, bool live)
 {
@@ -237,7 +236,7 @@ static struct json_object *enable(enum domain domain,
 
 		if (chosen->domain != domain)
 			continue;
-		/* Each of these takes its time. */
+		/* Each call takes a while. */
 		agent_wait(0);
 		if (strcmp(channel, chosen->channel)) {
 			channel = chosen->channel;
@@ -259,7 +258,7 @@ static struct json_object *enable(enum domain domain,
 	return answer;
 }
 
-/* The names of the kernel's tracepoints; NULL, and why. */
+/* The kernel's tracepoints; NULL: *@num is the error. */
 static struct lttng_event *tracepoints(int *num)
 {
 	struct lttng_domain kernel = {
@@ -275,7 +274,7 @@ static struct lttng_event *tracepoints(int *num)
 	return events;
 }
 
-/* Which events there are, of those that are asked for. */
+/* Choose the events to record among those of this machine. */
 static struct json_object *choose(struct json_object *request,
 				  struct choice *choice)
 {
@@ -301,7 +300,7 @@ static struct json_object *choose(struct json_object *request,
 	return NULL;
 }
 
-/* Of a session that can be seen live; 0: of one that cannot. */
+/* The live timer's period, us; 0: not a live session. */
 static int64_t live_period(struct json_object *request,
 			   const struct choice *choice)
 {
@@ -315,9 +314,10 @@ static int64_t live_period(struct json_object *request,
 }
 
 /*
+ * Without URLs, data are recorded to a folder of this machine.
  * {"session":NAME,"events":[PATTERN...],"syscalls":BOOL,"ust":BOOL,
  *  "buffers":[{"channel":NAME,"size":N,"num":N}...],"control":URL,"data":URL,
- *  "live_us":N}: without URLs into a folder of this machine.
+ *  "live_us":N}
  */
 struct json_object *agent_create(struct json_object *request)
 {
@@ -333,7 +333,8 @@ struct json_object *agent_create(struct json_object *request)
 	if (!lttng_session_daemon_alive())
 		return no_daemon();
 	if (!*control && !session.folder) {
-		session.folder = folder_new();
+		session.stays = value_member(request, "stay");
+		session.folder = folder_new(member_text(request, "stay"));
 		if (!session.folder)
 			return agent_error("no folder can be made to record to: %s.",
 					   strerror(errno));
@@ -362,12 +363,17 @@ struct json_object *agent_create(struct json_object *request)
 	return answer ? answer : json_object_new_object();
 }
 
+bool session_stays(void)
+{
+	return session.folder && session.stays;
+}
+
 const char *session_folder(void)
 {
 	return session.folder;
 }
 
-/* ---- while it runs ----------------------------------------------------- */
+/* ---- recording ---------------------------------------------------------- */
 
 struct json_object *agent_start(struct json_object *request)
 {
@@ -387,7 +393,7 @@ struct json_object *agent_start(struct json_object *request)
 	return json_object_new_object();
 }
 
-/* What came into it, as far as its packets are in the folder. */
+/* Add the bytes and events of a channel, by its packets in the folder. */
 static void add_counted(struct json_object *channel, const char *name)
 {
 	struct recorded recorded = { 0 };
@@ -401,10 +407,10 @@ static void add_counted(struct json_object *channel, const char *name)
 }
 
 /*
- * LTTng's consumer adds up how much a buffer's counter grew between two packets. A
- * counter that goes back by N (packets of a buffer need not be counted in the order
- * in which they are read) it takes for one that wrapped around a signed long, and
- * adds 2^63 - N: modulo 2^63 the sum is right.
+ * LTTng's consumer adds up how much a buffer's counter grew between two packets. If a
+ * counter goes back by N (packets need not be counted in the order of reading), the
+ * consumer takes that for the wrap of a signed long, and adds 2^63 - N: modulo 2^63 the
+ * sum is right.
  */
 static uint64_t unwrapped(uint64_t sum)
 {
@@ -456,12 +462,13 @@ static void add_recorded(struct json_object *answer, bool events)
 }
 
 /*
- * {"events":BOOL} -> {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,
- * "num":N}...],"processors":N,"memory":N}, memory in bytes. If it records to this
- * machine, {"size":N,"room":N} as well, in bytes, and {"events":N}, about, if that
- * is asked for and known already, and so for each channel {"recorded":N,"events":N};
- * else {"connected":BOOL}, and if it is not {"reachable":BOOL}. Before it,
- * where no event tells how the clock is steered, steering_say().
+ * {"events":BOOL} ->
+ * {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,"num":N}...],"processors":N,"memory":N},
+ * memory in bytes. When recording to this machine, also {"size":N,"room":N}, in bytes,
+ * {"events":N}, an estimate, if asked for and known yet, and for each channel
+ * {"recorded":N,"events":N}; else {"connected":BOOL}, and if that is false
+ * {"reachable":BOOL}. If no event tells how the clock is steered, steering_say() comes
+ * first.
  */
 struct json_object *agent_status(struct json_object *request)
 {
@@ -501,7 +508,7 @@ struct json_object *agent_status(struct json_object *request)
 	return answer;
 }
 
-/* At once: that all data arrive is waited for by agent_finish(). */
+/* Return at once; agent_finish() waits until all data have arrived. */
 struct json_object *agent_stop(struct json_object *request)
 {
 	int ret;
@@ -527,8 +534,8 @@ static void add_traffic(struct json_object *answer)
 }
 
 /*
- * {"lost":BOOL}: true where nobody takes the data. As agent_status(), and what
- * went over the network, {"traffic":N,"traffic_trace":N}, in bytes, and
+ * {"lost":BOOL}, true if nobody takes the data -> the answer of agent_status(), with
+ * network traffic {"traffic":N,"traffic_trace":N}, in bytes, and
  * {"namespaces":[{"inode":N,"name":NAME}...]}.
  */
 struct json_object *agent_finish(struct json_object *request)

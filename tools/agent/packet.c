@@ -16,17 +16,17 @@
 #include "common/tool.h"
 #include "packet.h"
 
-/* One that is damaged may take for ever, and any room. */
+/* Limits of decoding, as a damaged packet may take any time and memory. Chosen. */
 #define MAX_CPU_S 2
 #define MAX_MEMORY (UINT64_C(1) << 30)
 
-/* Left to what is recorded, if that goes to the same disk. */
+/* Bytes left to the recording, which may be on the same disk. Chosen. */
 #define SPARE_ROOM (32 << 20)
 
 static struct {
-	pid_t pid;		/* of who decodes; 0: nobody does */
-	char *folder;		/* with a trace of that packet alone */
-	uint64_t *events;	/* counted so far: memory of both processes */
+	pid_t pid;		/* of the decoding child; 0: none */
+	char *folder;		/* with a trace of the packet alone */
+	uint64_t *events;	/* counted so far, in shared memory */
 } job;
 
 /* ---- in the child ------------------------------------------------------ */
@@ -68,7 +68,7 @@ static enum ctf_next count_event(void *data, const struct ctf_message *message)
 	return CTF_GO_ON;
 }
 
-/* For some damaged packets libbabeltrace2 calls abort(), or takes for ever. */
+/* Decode. For damaged packets libbabeltrace2 may call abort(), or not return. */
 static void decode(const struct packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
@@ -80,7 +80,7 @@ static void decode(const struct packet *packet)
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_AS, &memory);
 	setpriority(PRIO_PROCESS, 0, 19);
-	/* What others wait for the end of is not held open here. */
+	/* Close everything, so that no reader waits for this process to end. */
 	close_range(0, UINT32_MAX, 0);
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);
@@ -96,7 +96,7 @@ static bool prepare(const struct packet *packet)
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (job.events == MAP_FAILED)
 		job.events = NULL;
-	job.folder = folder_new();
+	job.folder = folder_new("");
 	if (!job.events || !job.folder)
 		return false;
 	undo_remember(UNDO_FOLDER, job.folder);

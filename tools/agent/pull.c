@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A folder that a session records to, and how its files are sent. */
+/* The folder that a session records to, and sending its files. */
 #include <errno.h>
 #include <stdio.h>
 #include <fcntl.h>
@@ -15,15 +15,15 @@
 
 #define CHUNK (1 << 18)
 
-/* What nftw() has no argument for. */
+/* The result of send_file(), as nftw() has no argument for it. */
 static struct json_object *failure;
 static size_t root_len;
 
-char *folder_new(void)
+char *folder_new(const char *in)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/netsync-XXXXXX", scratch_folder(true)) < 0)
+	if (asprintf(&path, "%s/netsync-XXXXXX", *in ? in : scratch_folder(true)) < 0)
 		return NULL;
 	if (mkdtemp(path))
 		return path;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How this machine's clock is steered, where no event tells: a process reads the
- * clock that LTTng takes beside the raw one, and who records is told what it read
- * before each answer.
+ * Steering of this machine's clock, if no event tells it: a process reads the clock of
+ * LTTng together with the raw one, and readings are sent before each answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +16,13 @@
 #include "remote/protocol.h"
 
 static struct {
-	pid_t process;		/* 0: there is none */
-	int readings;		/* a pipe, from it */
+	pid_t process;		/* 0: not running */
+	int readings;		/* pipe from that process */
 } steering;
 
-/* Readings that nobody takes for minutes are left out: then it is not known. */
+/*
+ * Read on. Readings that fill the pipe for minutes are dropped: steering is unknown then.
+ */
 static void read_on(int to)
 {
 	int64_t next = now_ns();
@@ -44,7 +45,7 @@ void steering_start(void)
 		return;
 	steering.process = fork();
 	if (!steering.process) {
-		/* The agent ends it, and it is silent. */
+		/* Only the agent ends this process, which prints nothing. */
 		set_ends(SIG_IGN);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[0]);
@@ -67,20 +68,28 @@ static void add_member(struct json_object *object, const char *key, int64_t valu
 
 void steering_say(void)
 {
+	struct clock_reading readings[PROTOCOL_CLOCKS];
 	struct json_object *list, *line;
-	struct clock_reading reading;
+	size_t num = 0;
 
 	if (!steering.process)
 		return;
+	while (num < PROTOCOL_CLOCKS &&
+	       read(steering.readings, &readings[num], sizeof(*readings)) ==
+		       sizeof(*readings))
+		num++;
+	/* What stays here is not told. */
+	if (session_stays()) {
+		stay_write_clocks(readings, num);
+		return;
+	}
 	list = json_object_new_array();
-	while (json_object_array_length(list) < PROTOCOL_CLOCKS &&
-	       read(steering.readings, &reading, sizeof(reading)) ==
-		       sizeof(reading)) {
+	for (size_t i = 0; i < num; i++) {
 		struct json_object *one = json_object_new_object();
 
-		add_member(one, "time", reading.time_ns);
-		add_member(one, "raw", reading.raw_ns);
-		add_member(one, "within", reading.within_ns);
+		add_member(one, "time", readings[i].time_ns);
+		add_member(one, "raw", readings[i].raw_ns);
+		add_member(one, "within", readings[i].within_ns);
 		json_object_array_add(list, one);
 	}
 	line = json_object_new_object();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+
 #include "clock-reading.h"
 #include "tool.h"
 
@@ -33,4 +35,10 @@ bool clock_read_wait(int64_t *next_ns)
 		return false;
 	*next_ns += NS_PER_S / CLOCK_READINGS_PER_S;
 	return true;
+}
+
+bool clock_reading_write(FILE *file, const struct clock_reading *reading)
+{
+	return fprintf(file, "host %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		       reading->time_ns, reading->raw_ns, reading->within_ns) > 0;
 }

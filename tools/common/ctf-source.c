@@ -5,34 +5,34 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../libnetsync/util/time-heap.h"
 #include "babeltrace/mip.h"
 #include "ctf-source.h"
 
-/* More than any trace that is whole takes. */
+/* The most data of a child process, bytes. Chosen: above what any whole trace takes. */
 #define MAX_MEMORY (UINT64_C(4) << 30)
 
-/* A stream of a trace, and what was read of it and not yet handed on. */
+/* A stream of a trace, and messages that were read and not yet handed on. */
 struct stream {
-	const bt_port_output *port;	/* of the component that reads */
-	uint32_t input;		/* the trace */
+	const bt_port_output *port;	/* of the source component */
+	uint32_t input;		/* index of the trace */
 	bt_message_iterator *iterator;
 	bt_message_array_const messages;
 	uint64_t num;
 	uint64_t at;
-	bool has_time;		/* the next message */
+	bool has_time;		/* of the next message */
 	int64_t time_ns;
-	int64_t key_ns;		/* the last time, which streams are in order of */
+	int64_t key_ns;		/* the latest time so far, by which streams are merged */
 };
 
-/* The component that all streams end in: its next messages are of heap[0]. */
+/* The sink of all streams: hands on next the messages of its heap's first stream. */
 struct merge {
 	const struct ctf_input *inputs;
 	ctf_message_func *take;
 	void *data;
 	struct stream *streams;
 	uint32_t num_streams;
-	struct stream **heap;
-	uint32_t num_left;	/* that have not ended */
+	struct time_heap heap;	/* of streams that have not ended */
 	bool begun;
 };
 
@@ -87,7 +87,7 @@ const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
 	return source;
 }
 
-/* ---- what the merging component reads ----------------------------------- */
+/* ---- reading a stream --------------------------------------------------- */
 
 typedef bt_component_class_sink_consume_method_status consume_status;
 
@@ -126,7 +126,7 @@ static bool is_wanted(const bt_message *message)
 	       type == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
 }
 
-/* Go to the next message that is wanted, of those that were read. */
+/* Go to the next wanted message among those that were read. False: there is none. */
 static bool find_message(const struct merge *merge, struct stream *stream)
 {
 	for (; stream->at < stream->num; stream->at++) {
@@ -144,7 +144,7 @@ static bool find_message(const struct merge *merge, struct stream *stream)
 	return false;
 }
 
-/* END: there is none. */
+/* Read up to the next wanted message of a stream. END: there is none. */
 static consume_status read_stream(const struct merge *merge,
 				  struct stream *stream)
 {
@@ -165,28 +165,6 @@ static consume_status read_stream(const struct merge *merge,
 
 /* ---- merging ------------------------------------------------------------ */
 
-/* The stream at @at may be later than those below it. */
-static void sink_down(struct merge *merge, uint32_t at)
-{
-	struct stream **heap = merge->heap;
-
-	for (;;) {
-		uint32_t child = at * 2 + 1;
-		struct stream *other;
-
-		if (child + 1 < merge->num_left &&
-		    heap[child + 1]->key_ns < heap[child]->key_ns)
-			child++;
-		if (child >= merge->num_left ||
-		    heap[child]->key_ns >= heap[at]->key_ns)
-			return;
-		other = heap[child];
-		heap[child] = heap[at];
-		heap[at] = other;
-		at = child;
-	}
-}
-
 static consume_status begin_streams(struct merge *merge)
 {
 	merge->begun = true;
@@ -197,10 +175,11 @@ static consume_status begin_streams(struct merge *merge)
 		if (status && status != END)
 			return status;
 		if (!status)
-			merge->heap[merge->num_left++] = &merge->streams[i];
+			merge->heap.items[merge->heap.num++] =
+				(struct time_heap_item){ merge->streams[i].key_ns,
+							 &merge->streams[i] };
 	}
-	for (uint32_t i = merge->num_left / 2; i > 0; i--)
-		sink_down(merge, i - 1);
+	time_heap_order(&merge->heap);
 	return OK;
 }
 
@@ -227,9 +206,11 @@ static consume_status consume(bt_self_component_sink *self)
 
 	if (status)
 		return status;
-	/* So many at a time: chosen; each call costs a little. */
-	for (int i = 0; i < 1000 && merge->num_left; i++) {
-		switch (hand_on(merge, merge->heap[0])) {
+	/* 1000 messages a call: chosen; each call costs a little. */
+	for (int i = 0; i < 1000 && merge->heap.num; i++) {
+		struct stream *stream = merge->heap.items[0].stream;
+
+		switch (hand_on(merge, stream)) {
 		case CTF_FAILED:
 			return FAILED;
 		case CTF_ENOUGH:
@@ -237,17 +218,18 @@ static consume_status consume(bt_self_component_sink *self)
 		case CTF_GO_ON:
 			break;
 		}
-		status = read_stream(merge, merge->heap[0]);
+		status = read_stream(merge, stream);
 		if (status && status != END)
 			return status;
 		if (status)
-			merge->heap[0] = merge->heap[--merge->num_left];
-		sink_down(merge, 0);
+			time_heap_end_first(&merge->heap);
+		else
+			time_heap_go_on(&merge->heap, stream->key_ns);
 	}
-	return merge->num_left ? OK : END;
+	return merge->heap.num ? OK : END;
 }
 
-/* ---- its component class ------------------------------------------------ */
+/* ---- the sink's component class ----------------------------------------- */
 
 static bt_component_class_get_supported_mip_versions_method_status
 get_mip_versions(bt_self_component_class_sink *self, const bt_value *params,
@@ -356,8 +338,9 @@ static bool add_merge(bt_graph *graph, struct merge *merge)
 	const bt_component_sink *sink;
 	bool ok;
 
-	merge->heap = calloc(merge->num_streams + 1, sizeof(*merge->heap));
-	ok = class && merge->heap &&
+	merge->heap.items = calloc(merge->num_streams + 1,
+				   sizeof(*merge->heap.items));
+	ok = class && merge->heap.items &&
 	     !bt_graph_add_sink_component_with_initialize_method_data(graph,
 			class, "merge", NULL, merge, BT_LOGGING_LEVEL_NONE, &sink);
 	for (uint32_t i = 0; i < merge->num_streams && ok; i++)
@@ -395,6 +378,6 @@ bool read_ctf(const struct ctf_input *inputs, uint32_t num,
 	bt_plugin_put_ref(ctf);
 	bt_current_thread_clear_error();
 	free(merge.streams);
-	free(merge.heap);
+	free(merge.heap.items);
 	return ok;
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading what the command line names, and estimating the clocks of it. */
+/* Reading the inputs that the command line names, and estimating their clocks. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
+#include "argument.h"
 #include "input.h"
+#include "remote/traces.h"
 #include "result-file.h"
 
 #define JOBS_VARIABLE "NETSYNC_JOBS"
-/* Of --jobs: more than any machine has processors (8192 is the most of Linux). */
+/* The most of --jobs: Linux supports 8192 processors at most. */
 #define MAX_JOBS 8192
 
 /* ---- options ----------------------------------------------------------- */
@@ -96,8 +100,8 @@ const struct option_row input_options[] = {
 	       "every network namespace is a host of its own",
 	       take_flag, .at = offsetof(struct input, split_netns)),
 	OPTION("jobs", 'j', "N",
-	       "read so many traces at a time (" JOBS_VARIABLE ", or as many\n"
-	       "as there are processors)",
+	       "read so many traces at a time, and estimate by so many\n"
+	       "threads (" JOBS_VARIABLE ", or as there are processors)",
 	       take_number, .at = offsetof(struct input, jobs),
 	       .least = 1, .most = MAX_JOBS),
 	{ .table = solve_options, .at = offsetof(struct input, solve) },
@@ -125,6 +129,13 @@ const struct option_row input_model_options[] = {
 	OPTIONS_END
 };
 
+const struct option_row input_remote_options[] = {
+	OPTION("remote-netsync", 0, "PATH",
+	       "the netsync to run on hosts whose traces stay there",
+	       take_text, .at = offsetof(struct input, remote_netsync)),
+	OPTIONS_END
+};
+
 static unsigned int method_of(const struct input *input)
 {
 	return input->method == METHOD_NOT_GIVEN ? NETSYNC_METHOD_AUTO :
@@ -136,11 +147,21 @@ const char *input_method(const struct input *input)
 	return method_names[method_of(input)];
 }
 
+static bool add_remote(struct input *input, const char *trace)
+{
+	if (!input->remote)
+		input->remote = calloc(1, sizeof(*input->remote));
+	return input->remote ? remote_traces_add(input->remote, trace) : no_memory();
+}
+
 bool input_traces(struct input *input, int argc, char **argv)
 {
 	input->traces = argv;
 	input->num_traces = argc;
-	return argc || input->num_texts;
+	for (int i = 0; i < argc && input->takes_remote; i++)
+		if (is_remote_trace(argv[i]) && !add_remote(input, argv[i]))
+			return false;
+	return argc || input->num_texts || input->remote;
 }
 
 bool input_check_model(const struct input *input)
@@ -166,7 +187,7 @@ bool input_check_span(const struct input *input, struct model *model,
 	int64_t first, last;
 	int ret;
 
-	/* Of what does not fit the times are not written either. */
+	/* Times that overflow are not written either. */
 	if (info->last_ns < info->first_ns ||
 	    __builtin_add_overflow(info->first_ns, shift_ns, &first) ||
 	    __builtin_add_overflow(info->last_ns, shift_ns, &last))
@@ -184,6 +205,10 @@ bool input_check_span(const struct input *input, struct model *model,
 
 void input_release(struct input *input)
 {
+	if (input->remote)
+		remote_traces_free(input->remote);
+	free(input->remote);
+	input->remote = NULL;
 	free(input->texts);
 	free(input->addresses);
 	input->texts = NULL;
@@ -204,7 +229,7 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* What --jobs says, else the environment; false: that is no number. */
+/* Number of jobs: by --jobs, else by the environment; false: that is no number. */
 static bool find_jobs(const struct input *input, unsigned int *jobs)
 {
 	static const struct option_row row = { .least = 1, .most = MAX_JOBS };
@@ -220,32 +245,85 @@ static bool find_jobs(const struct input *input, unsigned int *jobs)
 	return false;
 }
 
-static bool read_all(const struct input *input, struct netsync_io *io)
+/* What is no file here is meant to be read elsewhere, which only some can. */
+static bool is_elsewhere(const char *trace)
 {
-	struct progress progress;
-	unsigned int jobs;
+	const size_t name = argument_name_length(trace);
+
+	if (!is_remote_trace(trace) || !access(trace + (name ? name + 1 : 0), F_OK))
+		return false;
+	complain("%s: only netsync sync and netsync report read traces of other hosts there; copy it to this one.",
+		 trace);
+	return true;
+}
+
+/* 0 or negative, which was said. */
+static int add_all(const struct input *input, struct netsync_io *io)
+{
 	int ret = 0;
 
-	if (!find_jobs(input, &jobs))
-		return false;
-	progress_start(&progress, "opening");
-	progress_wait(&progress);
-	netsync_io_set_warn(io, warn, NULL);
-	netsync_io_set_split_netns(io, input->split_netns);
-	netsync_io_set_jobs(io, jobs);
 	for (int i = 0; i < input->num_traces && ret >= 0; i++)
-		ret = netsync_io_add(io, input->traces[i]);
+		if (!input->takes_remote && is_elsewhere(input->traces[i]))
+			return -ENOENT;
+		else if (!input->takes_remote || !is_remote_trace(input->traces[i]))
+			ret = netsync_io_add(io, input->traces[i]);
 	for (int i = 0; i < input->num_texts && ret >= 0; i++)
 		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
 	for (int i = 0; i < input->num_addresses && ret >= 0; i++)
 		ret = netsync_io_add_address(io, input->addresses[i]);
+	if (ret < 0)
+		complain("%s", netsync_io_error(io));
+	return ret < 0 ? ret : 0;
+}
+
+int input_lost(const struct input *input)
+{
+	return input->remote && input->remote->lost ? EXIT_PARTIAL : EXIT_DONE;
+}
+
+/* ssh may ask for a password, so that no bar is drawn. */
+static void open_remote(const struct input *input, struct netsync_io *io)
+{
+	if (!input->remote)
+		return;
+	input->remote->all.netsync = input->remote_netsync;
+	remote_traces_open(input->remote, io);
+}
+
+/* Processors that this process may use. */
+static unsigned int count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set)
+		       ? 1
+		       : (unsigned int)CPU_COUNT(&set);
+}
+
+/* @jobs: 0: as many as there are processors */
+static bool read_all(const struct input *input, struct netsync_io *io,
+		     unsigned int jobs)
+{
+	struct progress progress;
+	int ret;
+
+	netsync_io_set_warn(io, warn, NULL);
+	netsync_io_set_split_netns(io, input->split_netns);
+	netsync_io_set_jobs(io, jobs);
+	open_remote(input, io);
+	progress_start(&progress, "opening");
+	progress_wait(&progress);
+	ret = add_all(input, io);
 	progress_end(&progress);
+	if (ret < 0)
+		return false;
 	progress_start(&progress, "reading");
-	if (ret >= 0)
-		ret = netsync_io_read(io, on_progress, &progress);
+	ret = netsync_io_read(io, on_progress, &progress);
 	progress_end(&progress);
 	if (ret < 0)
 		complain("%s", netsync_io_error(io));
+	if (input->remote)
+		remote_traces_end(input->remote, io);
 	return ret >= 0;
 }
 
@@ -254,11 +332,15 @@ bool input_solve(const struct input *input, struct netsync *ns,
 {
 	struct netsync_options solve = input->solve;
 	struct progress progress;
+	unsigned int jobs;
 	int ret;
 
-	if (!read_all(input, io))
+	if (!find_jobs(input, &jobs) || !read_all(input, io, jobs))
 		return false;
-	/* With a result, what is wanted is that all messages are found. */
+	solve.threads = jobs ? jobs : count_processors();
+	/*
+	 * With a result only messages are wanted; the simple method finds them as well.
+	 */
 	solve.method = input->model ? NETSYNC_METHOD_HULL : method_of(input);
 	progress_start(&progress, "estimating");
 	progress_wait(&progress);

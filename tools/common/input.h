@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a sub-command reads and estimates clocks of, and the options for that. */
+/* What a sub-command reads, how clocks are estimated, and the options for both. */
 #ifndef NETSYNC_INPUT_H
 #define NETSYNC_INPUT_H
 
@@ -11,8 +11,10 @@ struct text_file {
 	int (*add)(struct netsync_io *io, const char *path, int strict);
 };
 
-/* No --method. */
+/* In place of enum netsync_method: --method was not given. */
 #define METHOD_NOT_GIVEN UINT32_MAX
+
+struct remote_traces;
 
 struct input {
 	char **traces;
@@ -23,11 +25,14 @@ struct input {
 	int num_addresses;
 	bool strict;
 	bool split_netns;
-	unsigned int jobs;	/* traces that are read at a time; 0: not given */
+	unsigned int jobs;	/* traces that are read at once; 0: not given */
 	struct netsync_options solve;
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
-	const char *model;	/* a result instead of estimating; NULL: none */
-	bool extrapolate;	/* also where it does not hold */
+	const char *model;	/* a result file to use instead of estimating; NULL: none */
+	bool extrapolate;	/* use a result also for times that it does not hold for */
+	bool takes_remote;	/* the command reads traces of other hosts there */
+	const char *remote_netsync;	/* program to run there; NULL: found by their PATH */
+	struct remote_traces *remote;	/* traces of other hosts; NULL: there are none */
 };
 
 #define INPUT_DEFAULT { \
@@ -35,37 +40,49 @@ struct input {
 	.method = METHOD_NOT_GIVEN, \
 }
 
-/* What the estimation needs to be told, in a struct netsync_options. */
+/* Options of the estimation; set a struct netsync_options. */
 extern const struct option_row solve_options[];
-/* In a struct input: what is read, with the former; */
+/* Options of what is read, and solve_options; set a struct input. */
 extern const struct option_row input_options[];
-/* the method, */
+/* --method; sets a struct input. */
 extern const struct option_row input_method_options[];
-/* or also a result that can be given instead. */
+/* --model, --extrapolate and --method; set a struct input. */
 extern const struct option_row input_model_options[];
 
-/* The name of the method. */
+/* How traces of other hosts are read; sets a struct input. */
+extern const struct option_row input_remote_options[];
+
+/* The name of the method that is used. */
 const char *input_method(const struct input *input);
 
-/* Take what is behind the options as traces. False: there is nothing to read. */
+/*
+ * Take what is behind the options as traces. False: there is nothing to read, or a
+ * trace cannot be taken.
+ */
 bool input_traces(struct input *input, int argc, char **argv);
 
-/* False: options have no meaning with --model, or without, and that was said. */
+/* False: options have no meaning with --model, or without it; that was said. */
 bool input_check_model(const struct input *input);
 
 /*
- * Read all of it, and estimate all clocks, but in haste where there is a model; with a
- * bar. False: that cannot be, and was said.
+ * Read all input, and estimate all clocks, with progress on stderr. With a model only
+ * messages are wanted, and a simple method estimates. False: that failed, and was said.
  */
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io);
+
+/*
+ * After input_solve(): EXIT_DONE, or EXIT_PARTIAL where a machine could not be read
+ * wholly, as was said.
+ */
+int input_lost(const struct input *input);
 
 struct model;
 struct model_host;
 
 /*
- * Does a result hold for all of a host that was read, whose times @shift_ns is to
- * be added to? False: not, and that was said; with --extrapolate it is a warning.
+ * Does a result hold for all times that were read of a host, to which @shift_ns is added?
+ * False: it does not, and that was said; with --extrapolate there is a warning only.
  */
 bool input_check_span(const struct input *input, struct model *model,
 		      const struct model_host *host,

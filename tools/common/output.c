@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file is written nameless (O_TMPFILE), put on disk (fsync), and only then linked
- * to its name; a file that is there is replaced by renaming. Where a file system has
- * no nameless files there is one of another name beside it, which a signal removes.
+ * A file is written nameless (O_TMPFILE), put on disk (fsync), and only then linked to
+ * its name; an existing file is replaced by renaming. Where a file system has no nameless
+ * files, a temporary name beside the target is used, which a signal removes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +17,16 @@
 #include "output.h"
 #include "tool.h"
 
-/* A number of names to try for a link that lives for an instant; chosen. */
+/* Names that are tried for a link that lives for an instant. Chosen. */
 #define MAX_NAMES 100
 
 struct output {
 	const char *path;	/* as it was asked for */
-	char *target;		/* where its symbolic links lead */
-	char *temporary;	/* its name until it is complete; NULL: none */
+	char *target;		/* the path behind symbolic links */
+	char *temporary;	/* name until the file is complete; NULL: none */
 	FILE *file;
-	bool is_special;	/* a device or a pipe: it cannot be replaced */
-	bool replaces;		/* a file that is there already: */
+	bool is_special;	/* a device or a pipe, which is not replaced */
+	bool replaces;		/* a file exists; its state is @before */
 	struct stat before;
 };
 
@@ -39,7 +39,7 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-/* The folder that it lies in, to be given back with free(). */
+/* The folder of a path, to be given back with free(). */
 static char *folder_of(const char *path)
 {
 	char *copy = strdup(path);
@@ -59,17 +59,17 @@ static mode_t mode_mask(void)
 
 /* ---- signals ------------------------------------------------------------- */
 
-/* By which a program is ended from outside. */
+/* Signals that end a program from outside. */
 static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 
 #define NUM_ENDINGS (sizeof(endings) / sizeof(endings[0]))
 
-/* The one file that has a name which it is not to keep. */
+/* The one file that has a temporary name, which a signal removes. */
 static const char *volatile unfinished;
 static pid_t writer;
 static struct sigaction before[NUM_ENDINGS];
 
-/* Child processes have this handler, too, and remove nothing. */
+/* Handler. Child processes inherit it, and must remove nothing. */
 static void remove_unfinished(int number)
 {
 	if (unfinished && getpid() == writer)
@@ -87,7 +87,10 @@ static void block_endings(sigset_t *old)
 	sigprocmask(SIG_BLOCK, &set, old);
 }
 
-/* Signals are blocked; what is caught or ignored already does not end anything. */
+/*
+ * Remove a file if a signal ends the process; called with signals blocked. Signals that
+ * are caught or ignored already do not end it.
+ */
 static void remove_at_end(const char *path)
 {
 	const struct sigaction action = {
@@ -113,9 +116,9 @@ static void keep_at_end(void)
 	unfinished = NULL;
 }
 
-/* ---- where it is written --------------------------------------------------- */
+/* ---- target and temporary file ------------------------------------------ */
 
-/* False: errno says why not. */
+/* Find which file is written or replaced. False: errno says why that cannot be. */
 static bool find_target(struct output *out, bool force)
 {
 	struct stat st;
@@ -136,32 +139,43 @@ static bool find_target(struct output *out, bool force)
 	}
 	out->replaces = S_ISREG(out->before.st_mode);
 	out->is_special = !out->replaces;
-	/* The links of /proc to pipes lead to no path. */
+	/* Links to pipes in /proc have no path behind them. */
 	out->target = out->is_special ? strdup(out->path) :
 					realpath(out->path, NULL);
 	return out->target;
 }
 
-bool output_check(const char *path, bool force)
+const struct option_row output_options[] = {
+	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
+	       take_text, .at = offsetof(struct destination, path)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct destination, force)),
+	OPTIONS_END
+};
+
+bool output_check(const struct destination *to)
 {
-	struct output out = { .path = path };
+	struct output out = { .path = to->path };
 	char *folder;
 	bool ok;
 
-	if (!path)
+	if (!to->path)
 		return true;
-	ok = find_target(&out, force);
+	ok = find_target(&out, to->force);
 	folder = ok ? folder_of(out.target) : NULL;
 	if (ok)
 		ok = folder && !access(out.is_special ? out.target : folder, W_OK);
 	if (!ok)
-		complain_of_output(path);
+		complain_of_output(to->path);
 	free(folder);
 	free(out.target);
 	return ok;
 }
 
-/* Linking needs /proc: linkat() by the number alone is a right of root's. */
+/*
+ * linkat() by the descriptor alone (AT_EMPTY_PATH) is a right of root's; by /proc it is
+ * not.
+ */
 static void name_by_number(char name[VALUE_SIZE], int fd)
 {
 	snprintf(name, VALUE_SIZE, "/proc/self/fd/%d", fd);
@@ -237,9 +251,12 @@ static void discard(struct output *out)
 	errno = err;
 }
 
-/* ---- its name -------------------------------------------------------------- */
+/* ---- giving the file its name ------------------------------------------- */
 
-/* As of the file before; of a group that cannot be given, what all others may. */
+/*
+ * Take owner and mode of the existing file. If the group cannot be given, the new group
+ * may do what all others may.
+ */
 static bool set_permissions(const struct output *out)
 {
 	const int fd = fileno(out->file);
@@ -260,7 +277,10 @@ static void sync_folder(const char *path)
 	const int fd = folder ?
 		       open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	/* The file itself is on disk; after a crash there is it, or the old one. */
+	/*
+	 * The file itself is on disk: after a crash either the new one or the old one is
+	 * there.
+	 */
 	if (fd >= 0) {
 		fsync(fd);
 		close(fd);
@@ -269,8 +289,8 @@ static void sync_folder(const char *path)
 }
 
 /*
- * Not every file system can rename without replacing, or link. Where none of it can
- * be, a file that comes just now is overwritten.
+ * Not every file system can rename without replacing, or link. Where neither works, a
+ * file that appears at the same moment is overwritten.
  */
 static bool rename_new(const char *from, const char *to)
 {
@@ -293,7 +313,7 @@ static bool rename_new(const char *from, const char *to)
 	return !rename(from, to);
 }
 
-/* A nameless file cannot replace another one: it gets a name for an instant. */
+/* A nameless file cannot replace another one by rename(), so it gets a temporary name. */
 static bool replace_by_nameless(struct output *out)
 {
 	char name[VALUE_SIZE];
@@ -349,7 +369,7 @@ static bool give_name(struct output *out)
 	return ok;
 }
 
-/* False: errno says why; what is there is as it was before. */
+/* Finish the file. False: errno says why; the existing file is unchanged. */
 static bool complete(struct output *out)
 {
 	FILE *file = out->file;
@@ -366,7 +386,7 @@ static bool complete(struct output *out)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* False: that was not all, and errno says why. */
+/* Write everything. False: errno says why that failed. */
 static bool write_to(FILE *out, output_func *write, const void *data)
 {
 	bool ok;
@@ -380,7 +400,7 @@ static bool write_to(FILE *out, output_func *write, const void *data)
 	return ok;
 }
 
-/* That something of standard output is lost. */
+/* A failure of standard output was said. */
 static bool is_said;
 
 bool complain_of_standard_output(void)
@@ -392,28 +412,31 @@ bool complain_of_standard_output(void)
 	return false;
 }
 
-bool output_write(const char *path, bool force, output_func *write,
+bool output_write(const struct destination *to, output_func *write,
 		  const void *data)
 {
-	struct output out = { .path = path };
+	struct output out = { .path = to->path };
 	bool ok;
 
-	if (!path)
+	if (!to->path)
 		return write_to(stdout, write, data) ||
 		       complain_of_standard_output();
-	ok = open_output(&out, force) && write_to(out.file, write, data) &&
+	ok = open_output(&out, to->force) && write_to(out.file, write, data) &&
 	     complete(&out);
 	discard(&out);
-	return ok || complain_of_output(path);
+	return ok || complain_of_output(to->path);
 }
 
 void output_begin(void)
 {
-	/* The other way round, so that using it is an error as before. */
+	/*
+	 * A closed stream is opened in the wrong direction, so that using it is an error
+	 * as before.
+	 */
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
-	/* A limit of the size of files is an error as a full disk is. */
+	/* A limit of file sizes becomes an error, as a full disk is. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -439,11 +462,14 @@ static bool complain_of_folder(const char *path)
 	return false;
 }
 
-/* The one folder that is not whole. */
+/* The one output folder that is not complete. */
 static const char *volatile unfinished_folder;
 static volatile pid_t folder_writer;
 
-/* A folder takes more than a handler of signals may do itself. */
+/*
+ * Called before a second signal ends the process: removing a folder takes more than a
+ * signal handler may do, so rm(1) does it.
+ */
 static void remove_unfinished_folder(void)
 {
 	pid_t pid;
@@ -494,7 +520,7 @@ static bool sync_entry(const FTSENT *entry)
 	case FTS_DP:
 	case FTS_F:
 		fd = open(entry->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		/* What was linked may be of another user; it is on disk already. */
+		/* A linked file of another user; its data are on disk already. */
 		if (fd < 0)
 			return errno == EACCES;
 		ok = !fsync(fd);

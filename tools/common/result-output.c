@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handing out a result: where it goes, and what is not as it should be. */
+/* Writing a result in the wanted format, and warnings about its hosts. */
 #include <stdlib.h>
 
 #include "output.h"
@@ -31,7 +31,7 @@ static bool write_result(FILE *out, const void *data)
 
 bool outcome_check(const struct outcome *outcome)
 {
-	return output_check(outcome->output, outcome->force);
+	return output_check(&outcome->output);
 }
 
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
@@ -39,11 +39,10 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 {
 	const struct result result = { outcome, ns, io };
 
-	return output_write(outcome->output, outcome->force, write_result,
-			    &result);
+	return output_write(&outcome->output, write_result, &result);
 }
 
-/* ---- what is not as it should be --------------------------------------- */
+/* ---- warnings ----------------------------------------------------------- */
 
 /* The names of the hosts of an island: "web", "web and db", "a, b and c". */
 static char *island_names(const struct netsync *ns, uint32_t island,
@@ -83,7 +82,9 @@ static bool has_packets(const struct netsync *ns, uint32_t island)
 	return false;
 }
 
-/* When an island was traced, by its own clocks; empty: nothing is known. */
+/*
+ * When an island was traced, by its hosts' own clocks, ns; from > to: nothing is known.
+ */
 struct span {
 	int64_t from;
 	int64_t to;
@@ -106,12 +107,12 @@ static struct span span_of(const struct netsync *ns, uint32_t island)
 	return span;
 }
 
-/* Clocks that count from 1970 show no less, ns: 2001-09-09. */
+/* The least time of clocks that count from 1970, ns: 2001-09-09. Chosen. */
 #define EPOCH_TIME INT64_C(1000000000000000000)
-/* Clocks that are set by hand are not further off, ns: a day. Chosen. */
+/* How far off clocks that are set by hand are at most, ns: a day. Chosen. */
 #define FAR INT64_C(86400000000000)
 
-/* Were they traced at other times, by clocks that can be compared? */
+/* Were two islands traced at different times, by clocks that can be compared? */
 static bool at_other_times(const struct span *a, const struct span *b)
 {
 	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME ||
@@ -121,11 +122,11 @@ static bool at_other_times(const struct span *a, const struct span *b)
 	       a->from > b->to && a->from - b->to > FAR;
 }
 
-/* What may help a host, or a group of hosts: by what is missing, and what was done. */
+/* Kinds of missing packets; advice is chosen by the kind and the source of the traces. */
 enum missing { MISSING_ALL, MISSING_SHARED, MISSING_WAY_BACK, NUM_MISSING };
 
 static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
-	/* The reader has said what is to be recorded, or that none was there. */
+	/* The reader has said what to record, or that no packets were there. */
 	[MISSING_ALL] = {
 		[SOURCE_ANY] = ": where none was recorded, no other can be shared",
 		[SOURCE_RECORD] = ": where none was recorded, no other can be shared; with --beacon there are some",
@@ -151,7 +152,7 @@ static const char *advice_for(const struct outcome *outcome,
 	return advice[any ? MISSING_SHARED : MISSING_ALL][outcome->source];
 }
 
-/* Every island but the reference's is out of reach. */
+/* Warn of every island but the reference's, whose hosts cannot be corrected. */
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
 	uint32_t main = host_info(ns, netsync_reference(ns)).island;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing the result file: format "netsync-1". Times are integers, never doubles;
- * what is not known is null.
+ * Writing the result file, in the format "netsync-1". Times are integers, never doubles;
+ * unknown values are null.
  */
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void put_traces(struct writer *w, json_object *object, uint32_t host)
 	put(w, object, "traces", array);
 }
 
-/* By what its traces are known, those that have no packets, too. */
+/* The clock of the host's first trace, which may have no packets. */
 static void put_clock(struct writer *w, json_object *object, uint32_t host)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
@@ -147,7 +147,7 @@ static json_object *stack_object(struct writer *w, uint32_t host,
 	return object;
 }
 
-/* null unless it is finite. */
+/* Writes null unless the value is finite. */
 static void put_double(struct writer *w, json_object *object, const char *key,
 		       double value)
 {
@@ -275,6 +275,21 @@ static json_object *reference_object(const struct netsync *ns)
 	return new_string(host_info(ns, netsync_reference(ns)).name);
 }
 
+/* What was read on another machine. */
+static json_object *remote_object(struct writer *w, uint32_t index)
+{
+	struct netsync_io_served info = { .size = sizeof(info) };
+	json_object *object = json_object_new_object();
+
+	netsync_io_get_served(w->io, index, &info);
+	put(w, object, "host", new_string(info.label));
+	put(w, object, "traces", json_object_new_int64(info.num_traces));
+	put(w, object, "stored_bytes", json_object_new_uint64(info.stored_bytes));
+	put(w, object, "received_bytes", json_object_new_uint64(info.received_bytes));
+	put(w, object, "ended", json_object_new_boolean(info.ended));
+	return object;
+}
+
 json_object *result_object(const struct netsync *ns,
 			   const struct netsync_io *io, const char *method)
 {
@@ -296,7 +311,7 @@ json_object *result_object(const struct netsync *ns,
 	return finish(&w, root);
 }
 
-/* Print a tree, which belongs to this from now on, and may be NULL. */
+/* Print a tree, which is released; it may be NULL. */
 static bool print(FILE *out, json_object *root, int flags)
 {
 	const char *text = root ? json_object_to_json_string_ext(root, flags |
@@ -307,7 +322,7 @@ static bool print(FILE *out, json_object *root, int flags)
 	return ok;
 }
 
-/* A value inside of others, so many levels deep; it belongs to this from now on. */
+/* Print a value indented by @level levels; the value is released. */
 static void print_value(struct writer *w, FILE *out, json_object *value,
 			int level)
 {
@@ -315,7 +330,7 @@ static void print_value(struct writer *w, FILE *out, json_object *value,
 					JSON_C_TO_STRING_PRETTY |
 					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
 
-	/* Ends of lines are between values only: strings have theirs escaped. */
+	/* A newline is always between values: in strings newlines are escaped. */
 	for (const char *end; text && (end = strchr(text, '\n'));
 	     text = end + 1) {
 		fwrite(text, 1, (size_t)(end - text), out);
@@ -326,7 +341,7 @@ static void print_value(struct writer *w, FILE *out, json_object *value,
 	json_object_put(value);
 }
 
-/* A member of the whole, which is not the first one. */
+/* Print a member of the root object, other than its first one. */
 static void print_member(struct writer *w, FILE *out, const char *key,
 			 json_object *value)
 {
@@ -334,7 +349,7 @@ static void print_member(struct writer *w, FILE *out, const char *key,
 	print_value(w, out, value, 1);
 }
 
-/* One element at a time is in memory. */
+/* Print an array; one element at a time is in memory. */
 static void print_array(struct writer *w, FILE *out, const char *key,
 			json_object *(*element)(struct writer *w, uint32_t i),
 			uint32_t num)
@@ -358,11 +373,13 @@ bool write_json(FILE *out, const struct netsync *ns,
 	print_array(&w, out, "pairs", pair_object, netsync_num_pairs(ns));
 	print_member(&w, out, "method", json_object_new_string(method));
 	print_member(&w, out, "stats", stats_object(&w));
+	if (netsync_io_num_served(io))
+		print_array(&w, out, "remote", remote_object, netsync_io_num_served(io));
 	fputs("\n}\n", out);
 	return !w.failed && !ferror(out);
 }
 
-/* ---- a line while it is followed ---------------------------------------- */
+/* ---- a line of netsync live --------------------------------------------- */
 
 static json_object *live_host_object(struct writer *w, uint32_t index,
 				     const struct live_host *host)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the command share. */
+/* Functions that several sub-commands share. */
 #ifndef NETSYNC_TOOL_H
 #define NETSYNC_TOOL_H
 
@@ -13,6 +13,10 @@
 
 #include <netsync-io.h>
 #include <netsync.h>
+
+#include "output.h"
+
+struct remote_traces;
 
 enum {
 	EXIT_DONE = 0,
@@ -31,46 +35,49 @@ int cmd_report(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_states(int argc, char **argv);
+int cmd_path(int argc, char **argv);
 int cmd_clock_log(int argc, char **argv);
 
 /*
- * As netsync sync does with @num @traces, which may be put into another order:
- * write the result to the file @path, and print the table; they were recorded by us,
- * with @beacon or without. Return: exit status.
+ * Run netsync sync on @num @traces that netsync record recorded, with @beacon or without;
+ * their order may be changed; and on the traces of @remote, unless that is NULL. Writes
+ * the result to the file @path, and prints the table.
+ * Return: exit status.
  */
-int sync_recorded(char **traces, int num, const char *path, bool beacon);
+int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
+		  bool beacon);
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Complain that there is not enough memory. Return: false. */
 bool no_memory(void);
-/* What a terminal obeys becomes '?'. */
+/* Replace what a terminal would obey by '?'. */
 void make_printable(char *text);
 
 /* ---- values ------------------------------------------------------------ */
 
-/* "50us", "1.5 ms", "2s", "100" (ns): not negative. */
+/* "50us", "1.5 ms", "2s", "100" (ns): 0 or more. */
 bool parse_duration(const char *text, int64_t *ns);
-/* "" or ".25", in s: at most nine decimals. */
+/* "" or ".25", a part of a second with at most nine decimals. */
 bool parse_fraction(const char *text, int64_t *ns);
 /* "500 MB", "2GB", "1.5G", "1000" (B): above 0. */
 bool parse_bytes(const char *text, uint64_t *bytes);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
-/* Half-way between two times, the first of which is not after the second. */
+/* The middle between two times, the first of which is not after the second. */
 static inline int64_t middle(int64_t from_ns, int64_t to_ns)
 {
 	return from_ns + (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / 2);
 }
 
-/* Room for what the functions below write. */
+/* Bytes of the buffers that the functions below write to. */
 #define VALUE_SIZE 48
 
-/* As parse_time() reads it. Return: @buffer. */
+/* A time, so that parse_time() reads it. Return: @buffer. */
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
 
 /*
- * Of ns since 1970: "2023-11-14 22:13:20 UTC", or in local time, as babeltrace2
+ * A time since 1970: "2023-11-14 22:13:20 UTC"; or in local time, as babeltrace2
  * --clock-date prints it, "2023-11-14 23:13:20.000000000". Return: @buffer.
  */
 char *format_date(char *buffer, int64_t ns, bool is_utc);
@@ -78,7 +85,7 @@ char *format_date(char *buffer, int64_t ns, bool is_utc);
 char *format_bytes(char *buffer, uint64_t bytes);
 /* "12.3 M events" */
 char *format_events(char *buffer, uint64_t events);
-/* With a unit that suits it; "unknown" for NETSYNC_UNKNOWN. */
+/* A duration in the unit that suits it; "unknown" for NETSYNC_UNKNOWN. */
 char *format_duration(char *buffer, int64_t ns);
 
 /* ---- results ----------------------------------------------------------- */
@@ -94,14 +101,14 @@ struct netsync_io_trace trace_info(const struct netsync_io *io,
 				   uint32_t index);
 
 /*
- * By how much the mean skew of a host's clock over its span can be wrong, in ppm,
- * as the error bounds at both ends tell; infinite: nothing is known.
+ * How wrong the mean skew of a host's clock over its span can be, ppm, by the error
+ * bounds at both ends; infinite: nothing is known.
  */
 double skew_within(const struct netsync *ns, uint32_t host);
 
 void write_table(FILE *out, const struct netsync *ns);
 
-/* Offset and skew of a host's clock at a time on it; false: it has none. */
+/* Offset and skew of a host's clock at a time on it; false: there is no correction. */
 bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 	      int64_t *offset_ns, double *skew_ppm);
 
@@ -112,69 +119,70 @@ bool write_json(FILE *out, const struct netsync *ns,
 /* Options of babeltrace2, with constant offsets for each CTF trace. */
 bool write_bt2_args(FILE *out, const struct netsync *ns,
 		    const struct netsync_io *io);
-/* Say what these leave out, and where they are poor. Return: exit status. */
+/* Say which traces the options leave out, and which are poor. Return: exit status. */
 int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
 
 enum outcome_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_BT2_ARGS };
 
-/* Where the traces are from, which advice has to fit. */
+/* Where the traces are from; advice depends on it. */
 enum outcome_source { SOURCE_ANY, SOURCE_RECORD, SOURCE_RECORD_BEACON, NUM_SOURCES };
 
-/* Where a result goes, and what is expected of it. */
+/* Where a result is written, in which format, and how it is judged. */
 struct outcome {
-	const char *output;	/* a file; NULL: standard output */
+	struct destination output;
 	unsigned int format;	/* enum outcome_format */
-	bool force;		/* overwrite the file */
 	const char *method;	/* its name */
-	int64_t max_bound_ns;	/* fail beyond that; negative: never */
+	int64_t max_bound_ns;	/* the largest bound that is no failure; negative: any */
 	unsigned int source;	/* enum outcome_source */
 };
 
 #define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }
 
-/* As output_check() and output_write(). */
+/* output_check() and output_write() for a result. */
 bool outcome_check(const struct outcome *outcome);
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		   const struct netsync_io *io);
-/* Say what is not as it should be with the hosts. Return: exit status. */
+/* Warn of hosts that are not or badly corrected. Return: exit status. */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
 /* ---- files ------------------------------------------------------------- */
 
 /*
- * All folders that lead to a file, those that end within the first @from bytes
- * of the path excepted. False: that was complained of.
+ * Make all folders that lead to a file, except those that end within the first @from
+ * bytes of the path. False: that failed, and was said.
  */
 bool make_folders(char *path, size_t from);
-/* The same, with no more permissions than those of @original, which ends as @path. */
+/*
+ * The same, with no more permissions than the folders of @original, which ends as @path.
+ */
 bool make_folders_like(char *path, size_t from, const char *original);
-/* As far as that is possible. */
+/* Remove a folder with all that is in it, as far as possible. */
 void remove_tree(const char *path);
 /*
- * Make the folder @to, with all folders and files of @from but the file @except
- * in it: links to these files, or copies of those that cannot be linked, which
- * are counted in *@copied. False: there is something else in it, such as a symbolic
- * link, or it cannot be, which was complained of; or it was interrupted.
+ * Make the folder @to, with all folders and files of @from but the file @except in it:
+ * links to these files, or copies where links cannot be made, which are counted in
+ * *@copied. False: something is no file or folder, such as a symbolic link, or an
+ * operation failed, which was said; or it was interrupted.
  */
 bool link_tree(const char *from, const char *to, const char *except,
 	       uint64_t *copied);
 
 /* A file, or a folder with all that is in it. */
 struct tree {
-	uint64_t bytes;		/* of all files, */
-	uint64_t room;		/* that all takes on the disk (bytes), */
-	mode_t files;		/* permissions that all of them have, */
-	mode_t folders;		/* and all folders */
+	uint64_t bytes;		/* of all files */
+	uint64_t room;		/* that everything takes on the disk, bytes */
+	mode_t files;		/* permissions that all files have */
+	mode_t folders;		/* permissions that all folders have */
 };
 
-/* The least that a file or a folder takes on a disk (bytes); ext4's and XFS' block. */
+/* The least that a file or a folder takes on a disk, bytes: a block of ext4 or XFS. */
 #define LEAST_ROOM 4096
 
-/* What a file or a folder takes on the disk (bytes), however little it holds. */
+/* What a file or a folder takes on the disk, bytes; LEAST_ROOM at least. */
 uint64_t room_of(const struct stat *info);
-/* False: that was complained of. */
+/* False: that failed, and was said. */
 bool measure_tree(const char *path, struct tree *tree);
-/* Take permissions away that the original has not. False: that was complained of. */
+/* Remove permissions that the original lacks. False: that failed, and was said. */
 bool narrow_tree(const char *path, const struct tree *original);
 
 /* ---- time -------------------------------------------------------------- */
@@ -182,44 +190,44 @@ bool narrow_tree(const char *path, const struct tree *original);
 #define NS_PER_S INT64_C(1000000000)
 
 int64_t clock_ns(clockid_t clock);
-/* Of the clock that nobody sets. */
+/* Now, on a clock that nobody sets. */
 int64_t now_ns(void);
 
-/* ---- being interrupted --------------------------------------------------- */
+/* ---- signals ------------------------------------------------------------ */
 
 /* The signal that came; 0: none. */
 extern volatile sig_atomic_t interrupted;
 
 /*
- * The first of these signals is only noted; the second one does what it does by
- * itself, after before_end().
+ * Handler: notes the first signal in interrupted; a second one takes its default action,
+ * after before_end().
  */
 void catch_signal(int number);
-/* It may do what signal-safety(7) allows; or NULL. */
+/* Called before the end; may do what signal-safety(7) allows. NULL: nothing. */
 extern void (*volatile before_end)(void);
 
-/* SIGINT, SIGTERM and SIGHUP: what they do from now on. */
+/* Set the handler of SIGINT, SIGTERM and SIGHUP. */
 void set_ends(void (*handler)(int number));
 
-/* The signal that came after another one of those below; 0: none. */
+/* The second signal, with the handlers below; 0: none. */
 extern volatile sig_atomic_t hurried;
 
 /*
  * The first of SIGINT, SIGTERM and SIGHUP is noted in interrupted, the second one in
- * hurried, and the next does what it does by itself.
+ * hurried, and a third one takes its default action.
  */
 void catch_signals_twice(void);
-/* SIGINT and SIGTERM do what they do by themselves, but first print @words. */
+/* SIGINT and SIGTERM print @words, then take their default actions. */
 void catch_signals_last(const char *words);
 
-/* ---- a result while it is followed ---------------------------------------- */
+/* ---- results of netsync live -------------------------------------------- */
 
 struct live_host {
 	bool running;		/* it is being read */
-	bool late;		/* some of it went by before */
+	bool late;		/* a part of its data went by before */
 	bool known;		/* a correction is known */
-	int64_t since_ns;	/* from when its data are, on its clock */
-	int64_t at_ns;		/* until when; the rest is of this time */
+	int64_t since_ns;	/* from when on there are data, on its clock */
+	int64_t at_ns;		/* the time of the values below, on its clock */
 	int64_t offset_ns;
 	double skew_ppm;
 	double skew_within_ppm;
@@ -238,7 +246,7 @@ struct live_state {
 	struct live_pair *pairs;
 };
 
-/* Of all steps together, so many are shown: the last ones. */
+/* Steps that are shown at most: the last ones of all hosts. Chosen. */
 #define LIVE_STEPS 5
 
 struct live_step {
@@ -246,40 +254,39 @@ struct live_step {
 	struct netsync_step step;
 };
 
-/* Return: how many there are, at most LIVE_STEPS; in order of corrected time. */
+/* Return: how many steps there are, at most LIVE_STEPS; sorted by corrected time. */
 uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps);
 
 void write_live_table(FILE *out, const struct live_state *state);
-/* A line. False: as of write_json(). */
+/* Write a line. False: as of write_json(). */
 bool write_live_json(FILE *out, const struct live_state *state);
 
 /* ---- progress ---------------------------------------------------------- */
 
-/* A line on stderr, if that is a terminal and it takes more than a second. */
+/* A line on stderr, if that is a terminal and the work takes more than a second. */
 struct progress {
-	const char *what;	/* is being done; at most 32 characters */
+	const char *what;	/* work that is being done; at most 32 characters */
 	int64_t started_ns;
 	int64_t drawn_ns;
 	bool is_terminal;
 	bool drawn;
-	struct sigaction before;	/* of SIGALRM, while it waits */
+	struct sigaction before;	/* action of SIGALRM before progress_wait() */
 };
 
-/* @what: "reading" */
+/* @what: the work, such as "reading" */
 void progress_start(struct progress *progress, const char *what);
 /*
- * A bar: so much of it is done, in bytes or whatever grows with the time that it
- * takes. @total 0: nobody knows how much there is, and the line says how long it
- * has taken.
+ * Draw a bar: @done of @total, in bytes or another unit that grows with time. @total 0:
+ * the size is unknown, and the line shows the time so far.
  */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total);
 /*
- * Until progress_end() a timer says how long it has taken: for what does not return
- * meanwhile. SIGALRM must not disturb it, nor the processes that it starts.
+ * For a call that returns late: a timer draws the time so far until progress_end().
+ * SIGALRM must not disturb the call, nor processes that it starts.
  */
 void progress_wait(struct progress *progress);
 void progress_end(struct progress *progress);
-/* Whichever there is, before something else is printed there. */
+/* Remove the line that is shown, before something else is printed there. */
 void progress_hide(void);
 
 #endif

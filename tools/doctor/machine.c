@@ -52,7 +52,9 @@ void check_kernel(struct diagnosis *diag)
 
 /* ---- machine ------------------------------------------------------------ */
 
-/* What hypervisors call themselves to the processor's instruction. */
+#ifdef __x86_64__
+
+/* Signatures that hypervisors return by the CPUID instruction. */
 static const struct {
 	const char *signature;
 	const char *name;
@@ -65,32 +67,41 @@ static const struct {
 	{ "VBoxVBoxVBox", "VirtualBox" },
 };
 
-static const char *hypervisor_name(const char *signature)
+/* The hypervisor by CPUID: bit 31, then twelve letters; NULL: none is announced. */
+static const char *hypervisor_of_processor(void)
 {
+	static char signature[13];
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 31))
+		return NULL;
+	__cpuid(0x40000000, a, b, c, d);
+	memcpy(signature, &b, 4);
+	memcpy(signature + 4, &c, 4);
+	memcpy(signature + 8, &d, 4);
 	for (size_t i = 0; i < sizeof(hypervisors) / sizeof(hypervisors[0]); i++)
 		if (!strcmp(signature, hypervisors[i].signature))
 			return hypervisors[i].name;
 	return signature;
 }
 
-/* Who runs the virtual machine; NULL: it is none, as far as can be seen. */
+#else
+
+static const char *hypervisor_of_processor(void)
+{
+	return NULL;
+}
+
+#endif
+
+/* The hypervisor of a virtual machine; NULL: none is seen. */
 static const char *hypervisor(void)
 {
 	static char name[64];
+	const char *word = hypervisor_of_processor();
 
-#ifdef __x86_64__
-	unsigned int a, b, c, d;
-
-	/* The processor's own word: bit 31, then twelve letters. */
-	if (__get_cpuid(1, &a, &b, &c, &d) && c >> 31) {
-		__cpuid(0x40000000, a, b, c, d);
-		memcpy(name, &b, 4);
-		memcpy(name + 4, &c, 4);
-		memcpy(name + 8, &d, 4);
-		name[12] = '\0';
-		return hypervisor_name(name);
-	}
-#endif
+	if (word)
+		return word;
 	if (look_line("/proc/device-tree/hypervisor/compatible", name,
 		      sizeof(name)) ||
 	    look_line("/sys/hypervisor/type", name, sizeof(name)))
@@ -101,12 +112,12 @@ static const char *hypervisor(void)
 	return NULL;
 }
 
-/* What kind of container it is; NULL: none, as far as can be seen. */
+/* The kind of a container; NULL: none is seen. */
 static const char *container(void)
 {
 	static char name[64];
 
-	/* Whoever sees the kernel's own processes is in none, whatever is left. */
+	/* A process that sees kernel threads is in no container, whatever files exist. */
 	if (look_line("/proc/2/comm", name, sizeof(name)) &&
 	    !strcmp(name, "kthreadd"))
 		return NULL;
@@ -139,7 +150,10 @@ void check_machine(struct diagnosis *diag)
 
 /* ---- memory and disk ------------------------------------------------------ */
 
-/* A recording takes an eighth of it for all buffers, which are small or larger. */
+/*
+ * Buffers take this share of memory. Limits, bytes per processor: below which recording
+ * fails, and from which on buffers are large enough. Chosen.
+ */
 #define SHARE 8
 #define BUFFERS_LEAST (384LL << 10)
 #define BUFFERS_ENOUGH (4LL * MB)
@@ -166,11 +180,11 @@ void check_memory(struct diagnosis *diag)
 		advise(diag, "Free some.");
 }
 
-/* Below the first, a recording ends soon; below the other, perhaps. */
+/* Free bytes below which a recording ends soon, or may end. Chosen. */
 #define DISK_LEAST (16LL * MB)
 #define DISK_ENOUGH (1024LL * MB)
 
-/* The folder that is there already, of @path. */
+/* The deepest existing folder on @path. */
 static char *existing_folder(const char *path)
 {
 	char *folder = strdup(path), *slash;
@@ -185,7 +199,7 @@ static char *existing_folder(const char *path)
 
 static void check_folder(struct diagnosis *diag, const char *folder)
 {
-	/* Elsewhere only a recording with --pull needs any. */
+	/* Other machines need space only for --pull. */
 	const bool needed = diag->roles & ROLE_COLLECTS;
 	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
 	const char *advice = needed ? "Give another folder with --output." :
@@ -194,7 +208,7 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	struct statvfs disk;
 	int64_t left;
 
-	/* That a file has none is an error, too. */
+	/* For a file, that gives an error, too. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
 		found(diag, bad, "%s cannot be written to: %s.", folder,
@@ -229,7 +243,7 @@ void check_disk(struct diagnosis *diag)
 
 /* ---- offloads ------------------------------------------------------------- */
 
-/* What merges or splits packets on their way, in a device or in the kernel. */
+/* Offloads that merge or split packets, in the device or in the kernel. */
 static const struct {
 	const char *name;
 	uint32_t get;
@@ -245,7 +259,7 @@ static const struct {
 #define HAS_LRO (1U << (NUM_OFFLOADS - 1))
 #define MAX_SETS (1U << NUM_OFFLOADS)
 
-/* One bit for each that is on; -1: the device is down, or the loopback. */
+/* The offloads that are on, one bit each; -1: the device is down, or the loopback. */
 static int offloads_of(int sock, const char *device)
 {
 	struct ifreq request = { 0 };
@@ -266,7 +280,7 @@ static int offloads_of(int sock, const char *device)
 	return set;
 }
 
-/* "TSO, GRO on" for 5, "nothing on" for 0 */
+/* "TSO, GRO on" for 5, "None on" for 0. */
 static void print_set(FILE *out, unsigned int set)
 {
 	unsigned int left = set;
@@ -280,10 +294,10 @@ static void print_set(FILE *out, unsigned int set)
 	fputs(set ? " on" : "None on", out);
 }
 
-/* Machines with many containers have hundreds of devices. */
+/* Devices that are listed; machines with many containers have hundreds. Chosen. */
 #define MAX_DEVICES 4
 
-/* Return: how many devices have this set. */
+/* List the devices with this set of offloads. Return: how many there are. */
 static unsigned int print_devices(FILE *out, int sock, unsigned int set,
 				  const struct if_nameindex *names)
 {

@@ -7,19 +7,12 @@
 #include <babeltrace2/babeltrace.h>
 
 #include "babeltrace/fields.h"
-#include "babeltrace/map.h"
-#include "groups.h"
+#include "reading.h"
 
 struct reader {
-	const struct timebase *base;
-	const struct timebase_host *host;
-	const struct event_listener *listener;
-	struct group_state *state; /* for who waits for it */
-	struct map types;	   /* from what libbabeltrace2 has */
-	uint32_t *cpus;		   /* of streams, where these were last */
+	struct reading r;
+	uint32_t *cpus; /* of streams, where these were last */
 	uint32_t num_cpus;
-	int64_t now_ns; /* of the last event */
-	bool is_cut;	/* there are some after the window */
 };
 
 /* ---- values ------------------------------------------------------------- */
@@ -213,24 +206,6 @@ static const struct event_fields ctf_fields = {
 
 /* ---- events ------------------------------------------------------------- */
 
-/* NULL: there is not enough memory. */
-static struct event_type *type_of(struct reader *reader, const bt_event *event)
-{
-	const bt_event_class *key = bt_event_borrow_class_const(event);
-	struct event_type *type = map_get(&reader->types, key);
-	const char *name;
-
-	if (type)
-		return type;
-	name = bt_event_class_get_name(key);
-	type = calloc(1, sizeof(*type));
-	if (type)
-		type->name = strdup(name ? name : "event");
-	/* All of it goes when the process ends. */
-	return type && type->name && map_put(&reader->types, key, type) ? type
-									: NULL;
-}
-
 static uint32_t cpu_of(const bt_event *event)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(event);
@@ -268,7 +243,7 @@ static bool take_lost(const struct reader *reader,
 		      const struct ctf_message *message)
 {
 	struct event_loss loss = {
-		.time_ns = reader->now_ns,
+		.time_ns = reader->r.now_ns,
 		.cpu = message->stream < reader->num_cpus
 			       ? reader->cpus[message->stream]
 			       : EVENT_NO_CPU,
@@ -277,44 +252,44 @@ static bool take_lost(const struct reader *reader,
 	loss.has_number = bt_message_discarded_events_get_count(
 				  message->message, &loss.number) ==
 			  BT_PROPERTY_AVAILABILITY_AVAILABLE;
-	return reader->listener->lost(reader->listener->data, &loss);
+	return reader->r.listener->lost(reader->r.listener->data, &loss);
 }
 
 static bool take_event(struct reader *reader, const struct ctf_message *message)
 {
 	const bt_event *source = bt_message_event_borrow_event_const(
 		message->message);
+	const bt_event_class *class = bt_event_borrow_class_const(source);
 	const struct event event = {
-		.type = type_of(reader, source),
-		.time_ns = reader->now_ns,
-		.host_ns = message->time_ns + reader->host->shift_ns,
+		.type = reading_type(&reader->r, class,
+				     bt_event_class_get_name(class)),
+		.time_ns = reader->r.now_ns,
+		.host_ns = message->time_ns + reader->r.host->shift_ns,
 		.cpu = cpu_of(source),
 		.fields = &ctf_fields,
 		.source = source,
 	};
 
 	return event.type && set_cpu(reader, message->stream, event.cpu) &&
-	       reader->listener->event(reader->listener->data, &event);
+	       reader->r.listener->event(reader->r.listener->data, &event);
 }
 
 static enum ctf_next take_message(void *data, const struct ctf_message *message)
 {
 	struct reader *reader = data;
-	int64_t t;
 
 	if (bt_message_get_type(message->message) != BT_MESSAGE_TYPE_EVENT)
 		return take_lost(reader, message) ? CTF_GO_ON : CTF_FAILED;
-	if (!message->has_time ||
-	    !timebase_time(reader->host, message->time_ns, &t))
+	if (!message->has_time)
 		return CTF_GO_ON;
-	if (t > reader->base->end_ns) {
-		reader->is_cut = true;
+	switch (reading_go_on(&reader->r, message->time_ns)) {
+	case READING_ENOUGH:
 		return CTF_ENOUGH;
+	case READING_PASS:
+		return CTF_GO_ON;
+	case READING_TAKE:
+		break;
 	}
-	/* In what is damaged, time may go back. */
-	if (t > reader->now_ns)
-		reader->now_ns = t;
-	reader->state->now_ns = reader->now_ns;
 	return take_event(reader, message) ? CTF_GO_ON : CTF_FAILED;
 }
 
@@ -323,17 +298,11 @@ bool ctf_events(const struct group *group, const struct timebase *base,
 		int64_t *until_ns)
 {
 	struct reader reader = {
-		.base = base,
-		.host = &base->hosts[group->host],
-		.listener = listener,
-		.state = state,
-		.now_ns = INT64_MIN,
+		.r = reading_of(group, base, listener, state),
 	};
 	const bool ok = read_ctf(group->inputs, group->num, take_message,
 				 &reader);
 
-	/* What is known by then lasts until the window ends. */
-	*until_ns = reader.is_cut && reader.now_ns != INT64_MIN ? base->end_ns
-								: reader.now_ns;
+	*until_ns = reading_until(&reader.r);
 	return ok;
 }

@@ -75,17 +75,17 @@ static bool is_all_read(const struct timebase *base)
 	return true;
 }
 
-bool timebase_limit(struct timebase *base, const struct moment *begin,
-		    const struct moment *end, bool with_events)
+bool timebase_limit(struct timebase *base, const struct window *window,
+		    bool with_events)
 {
 	int64_t first_ns, last_ns;
 
 	base->begin_ns = INT64_MIN;
 	base->end_ns = INT64_MAX;
-	if (begin->kind == MOMENT_NONE && end->kind == MOMENT_NONE)
+	if (window->begin.kind == MOMENT_NONE && window->end.kind == MOMENT_NONE)
 		return true;
 	if (timebase_span(base, &first_ns, &last_ns))
-		return window_find(begin, end, first_ns, last_ns,
+		return window_find(window, first_ns, last_ns,
 				   !with_events || is_all_read(base),
 				   &base->begin_ns, &base->end_ns);
 	complain(

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events of the trace.dat files of a host, as libnetsync-io reads them. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "babeltrace/map.h"
-#include "groups.h"
+#include "reading.h"
 
 /* For the texts of an event, which have no end in the file; longer ones are cut. */
 #define TEXTS_SIZE 4096
 
 struct reader {
-	const struct timebase *base;
-	const struct timebase_host *host;
-	const struct event_listener *listener;
-	struct group_state *state;	/* for who waits for it */
+	struct reading r;	/* types: by the library's pointers to their names */
 	int64_t shift_ns;	/* of the file */
-	struct map types;	/* by the library's pointers to their names */
-	int64_t now_ns;		/* of the last event */
-	bool is_cut;		/* there are some after the window */
 	bool failed;
 };
 
@@ -159,28 +151,12 @@ static const struct event_fields tracedat_fields = {
 
 /* ---- events -------------------------------------------------------------- */
 
-/* NULL: there is not enough memory. */
-static struct event_type *type_of(struct reader *reader,
-				  const struct netsync_io_event *source)
-{
-	struct event_type *type = map_get(&reader->types, source->name);
-
-	if (type)
-		return type;
-	type = calloc(1, sizeof(*type));
-	if (type)
-		type->name = strdup(source->name);
-	/* All of it goes when the process ends. */
-	return type && type->name && map_put(&reader->types, source->name, type) ?
-		type : NULL;
-}
-
 static bool tell(struct reader *reader, const struct netsync_io_event *from,
 		 int64_t host_ns)
 {
-	const struct event_listener *listener = reader->listener;
+	const struct event_listener *listener = reader->r.listener;
 	const struct event_loss loss = {
-		.time_ns = reader->now_ns,
+		.time_ns = reader->r.now_ns,
 		.cpu = from->cpu < EVENT_MAX_CPUS ? from->cpu : EVENT_NO_CPU,
 		.has_number = true,
 		.number = from->lost,
@@ -188,8 +164,8 @@ static bool tell(struct reader *reader, const struct netsync_io_event *from,
 	char texts[TEXTS_SIZE];
 	struct source source = { from, texts, 0 };
 	const struct event event = {
-		.type = type_of(reader, from),
-		.time_ns = reader->now_ns,
+		.type = reading_type(&reader->r, from->name, from->name),
+		.time_ns = reader->r.now_ns,
 		.host_ns = host_ns,
 		.cpu = loss.cpu,
 		.fields = &tracedat_fields,
@@ -204,20 +180,19 @@ static bool tell(struct reader *reader, const struct netsync_io_event *from,
 static int take(void *data, const struct netsync_io_event *from)
 {
 	struct reader *reader = data;
-	int64_t host_ns, t;
+	int64_t host_ns;
 
-	if (__builtin_add_overflow(from->time_ns, reader->shift_ns, &host_ns) ||
-	    !timebase_time(reader->host, host_ns, &t))
+	if (__builtin_add_overflow(from->time_ns, reader->shift_ns, &host_ns))
 		return 0;
-	if (t > reader->base->end_ns) {
-		reader->is_cut = true;
+	switch (reading_go_on(&reader->r, host_ns)) {
+	case READING_ENOUGH:
 		return 1;
+	case READING_PASS:
+		return 0;
+	case READING_TAKE:
+		break;
 	}
-	/* Of each processor's own clock, time may go back. */
-	if (t > reader->now_ns)
-		reader->now_ns = t;
-	reader->state->now_ns = reader->now_ns;
-	reader->failed = !tell(reader, from, host_ns + reader->host->shift_ns);
+	reader->failed = !tell(reader, from, host_ns + reader->r.host->shift_ns);
 	return reader->failed;
 }
 
@@ -226,15 +201,11 @@ bool tracedat_events(const struct group *group, const struct timebase *base,
 		     struct group_state *state, int64_t *until_ns)
 {
 	struct reader reader = {
-		.base = base,
-		.host = &base->hosts[group->host],
-		.listener = listener,
-		.state = state,
-		.now_ns = INT64_MIN,
+		.r = reading_of(group, base, listener, state),
 	};
 
 	/* Several are parts of one recording, one after the other. */
-	for (uint32_t i = 0; i < group->num && !reader.is_cut; i++) {
+	for (uint32_t i = 0; i < group->num && !reader.r.is_cut; i++) {
 		int ret;
 
 		reader.shift_ns = group->inputs[i].shift_ns;
@@ -243,10 +214,9 @@ bool tracedat_events(const struct group *group, const struct timebase *base,
 		if (reader.failed || (ret && ret != -ECANCELED))
 			return false;
 		/* The names were of that file. */
-		map_release(&reader.types);
-		reader.types = (struct map){ 0 };
+		map_release(&reader.r.types);
+		reader.r.types = (struct map){ 0 };
 	}
-	*until_ns = reader.is_cut && reader.now_ns != INT64_MIN ? base->end_ns :
-								  reader.now_ns;
+	*until_ns = reading_until(&reader.r);
 	return true;
 }

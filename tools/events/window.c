@@ -39,7 +39,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 	return true;
 }
 
-bool take_moment(void *at, const struct option_row *row, const char *text)
+static bool take_moment(void *at, const struct option_row *row, const char *text)
 {
 	struct moment *moment = at;
 	bool is_seconds;
@@ -56,6 +56,16 @@ bool take_moment(void *at, const struct option_row *row, const char *text)
 		 row->name, text);
 	return false;
 }
+
+const struct option_row window_options[] = {
+	OPTION("begin", 0, "TIME",
+	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
+	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
+	       take_moment, .at = offsetof(struct window, begin)),
+	OPTION("end", 0, "TIME", "only until then",
+	       take_moment, .at = offsetof(struct window, end)),
+	OPTIONS_END
+};
 
 /* ---- what they mean for traces ------------------------------------------ */
 
@@ -122,10 +132,12 @@ static bool complain_of_window(const char *option, const struct moment *moment,
 	return false;
 }
 
-bool window_find(const struct moment *begin, const struct moment *end,
-		 int64_t first_ns, int64_t last_ns, bool is_whole,
-		 int64_t *begin_ns, int64_t *end_ns)
+bool window_find(const struct window *window, int64_t first_ns,
+		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
+		 int64_t *end_ns)
 {
+	const struct moment *begin = &window->begin, *end = &window->end;
+
 	*begin_ns = INT64_MIN;
 	*end_ns = INT64_MAX;
 	if (!find_time(begin, first_ns, last_ns, begin_ns) ||

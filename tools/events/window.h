@@ -19,16 +19,20 @@ struct moment {
 	int64_t ns;
 };
 
-/* The value of an option: a struct moment. */
-bool take_moment(void *at, const struct option_row *row, const char *text);
+struct window {
+	struct moment begin, end;
+};
+
+/* --begin and --end, for a struct window. */
+extern const struct option_row window_options[];
 
 /*
  * What they are for traces of that span, all in corrected time; INT64_MIN and
  * INT64_MAX where they were not given. @is_whole: nothing is outside of that span.
  * False: nothing is between them, and that was said.
  */
-bool window_find(const struct moment *begin, const struct moment *end,
-		 int64_t first_ns, int64_t last_ns, bool is_whole,
-		 int64_t *begin_ns, int64_t *end_ns);
+bool window_find(const struct window *window, int64_t first_ns,
+		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
+		 int64_t *end_ns);
 
 #endif

@@ -13,12 +13,11 @@ struct settings {
 	struct input input;
 	bool csv, perfetto;	/* asked for: one of these */
 	bool events;
-	struct moment begin, end;
+	struct window window;
 	char **globs;		/* of events; none: all */
 	size_t num_globs;
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
-	const char *output;
-	bool force;
+	struct destination output;
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -78,28 +77,15 @@ static const struct option_row options[] = {
 	OPTION("perfetto", 0, NULL,
 	       "for ui.perfetto.dev: packets, and messages between them",
 	       take_flag, .at = offsetof(struct settings, perfetto)),
-	OPTION("format", 0, "FORMAT",
-	       "of that: protobuf, or json, which chrome://tracing reads,\n"
-	       "too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
-	       "json)",
-	       take_name, .at = offsetof(struct settings, timeline),
-	       .names = timeline_names),
+	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
 	OPTION("events", 0, NULL,
 	       "with --perfetto: also all events of CTF traces and of\n"
 	       "trace.dat files, threads and system calls",
 	       take_flag, .at = offsetof(struct settings, events)),
 	OPTION("event", 'e', "GLOB,...",
 	       "the same, but only events of these names; may repeat", take_globs),
-	OPTION("begin", 0, "TIME",
-	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
-	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
-	       take_moment, .at = offsetof(struct settings, begin)),
-	OPTION("end", 0, "TIME", "only until then",
-	       take_moment, .at = offsetof(struct settings, end)),
-	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
-	       take_text, .at = offsetof(struct settings, output)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, force)),
+	{ .table = window_options, .at = offsetof(struct settings, window) },
+	{ .table = output_options, .at = offsetof(struct settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct settings, input) },
 	{ .table = input_options, .at = offsetof(struct settings, input) },
 	OPTIONS_END
@@ -163,7 +149,7 @@ static bool keep(struct job *job)
 	job->export.globs = (const char **)job->set->globs;
 	job->export.num_globs = job->set->num_globs;
 	job->export.timeline = timeline_format(job->set->timeline,
-					       job->set->output);
+					       job->set->output.path);
 	job->export.messages = &job->messages;
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
@@ -190,13 +176,13 @@ static int run(struct job *job)
 	const struct settings *set = job->set;
 	int status;
 
-	if (!output_check(set->output, set->force) ||
+	if (!output_check(&set->output) ||
 	    !timebase_open(&job->base, &set->input) || !keep(job))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
 	if (status == EXIT_BAD ||
-	    !timebase_limit(&job->base, &set->begin, &set->end, set->events) ||
-	    !output_write(set->output, set->force, write_export, job))
+	    !timebase_limit(&job->base, &set->window, set->events) ||
+	    !output_write(&set->output, write_export, job))
 		return EXIT_BAD;
 	return timebase_explain(&job->base, &set->input, status);
 }

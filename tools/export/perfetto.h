@@ -4,7 +4,7 @@
 #define NETSYNC_EXPORT_PERFETTO_H
 
 #include "export.h"
-#include "thread-state.h"
+#include "events/thread-state.h"
 #include "timeline/timeline.h"
 
 /* ---- events.c: all events of all traces --------------------------------- */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How the hosts' clocks are steered: from what they say to a file beside each trace. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +29,7 @@ void clocks_take(struct host *host, struct json_object *readings)
 
 static bool write_one(void *data, const void *record)
 {
-	const struct clock_reading *reading = record;
-
-	/* Who reads it knows whose it is by where it lies. */
-	return fprintf(data, "host %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		       reading->time_ns, reading->raw_ns, reading->within_ns) > 0;
+	return clock_reading_write(data, record);
 }
 
 void clocks_write(const char *dir, struct host *host)
@@ -49,8 +44,7 @@ void clocks_write(const char *dir, struct host *host)
 	/* There is no folder where nothing came. */
 	file = fopen(path, "wxe");
 	if (file) {
-		fputs("# netsync-clocks(5): CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW\n"
-		      "# host time_ns raw_ns within_ns\n", file);
+		fputs(CLOCK_READINGS_HEAD, file);
 		spool_replay(&host->clocks, write_one, file);
 		if (ferror(file) | fclose(file))
 			complain("%s: %s.", path, strerror(errno));

@@ -94,6 +94,8 @@ static void ask_create(struct record *rec, struct host *host)
 	if (rec->live)
 		json_object_object_add(request, "live_us",
 				       json_object_new_int64(LIVE_US));
+	if (rec->stay)
+		add_text(request, "stay", "%s", rec->stay);
 	if (rec->url)
 		add_text(request, "control", "%s", rec->url);
 	for (int i = 0; i < 2 && !rec->url && !host->pull; i++)
@@ -376,6 +378,27 @@ void hosts_pull(struct record *rec)
 	}
 	remotes_wait(&rec->all, 0);
 	check_answers(rec);
+}
+
+void hosts_keep(struct record *rec)
+{
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording && rec->hosts[i].remote->ready && !hurried)
+			remote_ask(rec->hosts[i].remote, request_new("keep"));
+	remotes_wait(&rec->all, 0);
+	check_answers(rec);
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct host *host = &rec->hosts[i];
+		const struct remote *remote = host->remote;
+		const char *folder = member_text(remote->answer, "folder");
+
+		if (!host->recording || !*folder)
+			continue;
+		host->kept = strdup(folder);
+		complain("%s: its trace stays in %s%s%s.", remote->name,
+			 remote->destination ? remote->destination : "",
+			 remote->destination ? ":" : "", folder);
+	}
 }
 
 bool hosts_show_pull(struct remotes *all, struct progress *line)

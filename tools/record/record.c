@@ -18,6 +18,7 @@
 #include "common/tool.h"
 #include "record.h"
 #include "remote/beacon.h"
+#include "remote/traces.h"
 
 #define STATUS_NS NS_PER_S
 #define LOOK_MS 100
@@ -51,6 +52,13 @@ static bool take_rate(void *at, const struct option_row *row, const char *value)
 {
 	*(unsigned int *)at = BEACON_RATE;
 	return !value || take_number(at, row, value);
+}
+
+static bool take_stay(void *at, const struct option_row *row, const char *value)
+{
+	(void)row;
+	*(const char **)at = value ? value : "";
+	return true;
 }
 
 static const struct option_row options[] = {
@@ -89,6 +97,9 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct record, live)),
 	OPTION("pull", 0, NULL, "record to the disk of each host, copy at the end",
 	       take_flag, .at = offsetof(struct record, pull)),
+	OPTION("stay", 0, "[=DIR]", "leave the traces on the hosts, below their folder DIR\n"
+	       "(/var/tmp), and read them there",
+	       take_stay, .at = offsetof(struct record, stay)),
 	OPTION("relayd", 0, "URL", "send to this relay daemon: net://HOST[:PORT:PORT]",
 	       take_text, .at = offsetof(struct record, url)),
 	OPTION("quota", 0, "SIZE", "the most that each host may send here (all get equal\n"
@@ -117,6 +128,16 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (argv[first])
 		rec->command = argv + first;
+	if (rec->stay && (rec->pull || rec->live || rec->url)) {
+		complain("--stay leaves the traces on the hosts: give it without --pull, --live and --relayd.");
+		return EXIT_BAD;
+	}
+	if (rec->stay && *rec->stay && *rec->stay != '/') {
+		complain("--stay=%s: give a folder that begins with '/'.", rec->stay);
+		return EXIT_BAD;
+	}
+	/* Both record to the disks of the hosts. */
+	rec->pull |= rec->stay != NULL;
 	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
 		complain("--pull keeps the traces on the hosts until the end: give it without --live and --relayd.");
 		return EXIT_BAD;
@@ -196,6 +217,9 @@ static void clean_folder(struct record *rec)
 	recording_withdraw(rec->dir, rec->announced);
 	if (rec->relay.folder)
 		rmdir(rec->relay.folder);
+	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++)
+		if (rec->hosts[i].kept)
+			return;
 	if (rec->made_dir)
 		rmdir(rec->dir);
 }
@@ -469,6 +493,35 @@ static void collect(struct record *rec)
 	unlink(rec->relay.log);
 }
 
+/* Of the hosts where the traces stay. */
+static int synchronize_there(struct record *rec)
+{
+	struct remote_traces traces = { .all = { .netsync = rec->all.netsync } };
+	int status = EXIT_BAD, num = 0;
+	char *local = NULL, *path = NULL;
+
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		const struct host *host = &rec->hosts[i];
+		const struct remote *remote = host->remote;
+
+		if (!host->kept)
+			rec->partial = true;
+		else if (remote->destination)
+			remote_traces_add_of(&traces, remote, host->kept);
+		else if (asprintf(&local, "%s=%s", remote->name, host->kept) >= 0)
+			num = 1;
+	}
+	if (!num && !traces.num)
+		complain("No host has a trace.");
+	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
+		status = sync_recorded(&local, num, traces.num ? &traces : NULL, path,
+				       rec->beacons.rate);
+	remote_traces_free(&traces);
+	free(local);
+	free(path);
+	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
+}
+
 static int synchronize(struct record *rec)
 {
 	char **traces = calloc(rec->all.num, sizeof(*traces));
@@ -492,7 +545,7 @@ static int synchronize(struct record *rec)
 	if (!num)
 		complain("No host has a trace.");
 	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
-		status = sync_recorded(traces, num, path, rec->beacons.rate);
+		status = sync_recorded(traces, num, NULL, path, rec->beacons.rate);
 	for (int i = 0; i < num; i++)
 		free(traces[i]);
 	free(traces);
@@ -517,7 +570,7 @@ static int synchronize_or_say(struct record *rec)
 	} else {
 		interrupted = 0;
 		catch_signals_last(words);
-		status = synchronize(rec);
+		status = rec->stay ? synchronize_there(rec) : synchronize(rec);
 	}
 	free(words);
 	return status;
@@ -562,7 +615,10 @@ static bool record(struct record *rec)
 	hosts_stop(rec);
 	record_beacon_stop(rec);
 	end_command(rec);
-	hosts_pull(rec);
+	if (rec->stay)
+		hosts_keep(rec);
+	else
+		hosts_pull(rec);
 	return true;
 }
 
@@ -609,6 +665,7 @@ static void release(struct record *rec)
 
 		for (unsigned int k = 0; k < host->num_sessions; k++)
 			free(host->sessions[k]);
+		free(host->kept);
 		free(host->sessions);
 		free(host->losses);
 		json_object_put(host->namespaces);

@@ -89,6 +89,7 @@ struct host {
 	bool pull;		/* it records to its own disk */
 	bool recording;
 	bool stopped;		/* before the others; what there is is still wanted */
+	char *kept;		/* folder on the host where its traces stay; NULL: none */
 	char **sessions;	/* one after the other */
 	unsigned int num_sessions;
 	int64_t cut_ns;		/* when it lost its relay daemon; 0: it did not */
@@ -109,6 +110,7 @@ struct record {
 	struct events events;
 	struct json_object *buffers;	/* as requests have them; NULL: the usual ones */
 	bool local, pull, live;
+	const char *stay;	/* folder on the hosts, below which traces stay; "": any */
 	const char *url;
 	uint64_t quota;		/* bytes that each host may send here */
 	int64_t duration_ns;
@@ -178,6 +180,8 @@ void host_stop(struct record *rec, struct host *host);
 void hosts_stop(struct record *rec);
 /* Copy the traces of those that recorded to their own disks. */
 void hosts_pull(struct record *rec);
+/* Let the traces stay on the hosts, and say where. */
+void hosts_keep(struct record *rec);
 /* See struct remotes: how much of the traces is copied. */
 bool hosts_show_pull(struct remotes *all, struct progress *line);
 

@@ -47,6 +47,8 @@ struct protocol_member {
 #define PROCESSORS 65536
 /* Of all channels, a few times. */
 #define BUFFERS 64
+/* That are given on a command line. */
+#define TRACES 4096
 
 /* ---- answers ------------------------------------------------------------- */
 
@@ -113,6 +115,7 @@ static const struct protocol_member answers[] = {
 	FLAG("working"),
 	INT("bytes", 1, PROTOCOL_DATA),
 	TEXT("file", PATH_MAX),
+	TEXT("folder", PATH_MAX),
 	LIST("channels", CHANNELS, &a_channel),
 	LIST("clocks", PROTOCOL_CLOCKS, &a_reading),
 	INT("processors", 0, PROCESSORS),
@@ -155,9 +158,12 @@ static const struct protocol_member create[] = {
 	TEXT("control", PATH_MAX),
 	TEXT("data", PATH_MAX),
 	INT("live_us", 0, INT32_MAX),
+	TEXT("stay", PATH_MAX),
 	END,
 };
 
+static const struct protocol_member a_path = TEXT("", PATH_MAX);
+static const struct protocol_member serve[] = { LIST("paths", TRACES, &a_path), END };
 static const struct protocol_member status[] = { FLAG("events"), END };
 static const struct protocol_member finish[] = { FLAG("lost"), END };
 static const struct protocol_member open_beacon[] = { INT("port", 0, PORT), END };
@@ -195,7 +201,10 @@ static const struct protocol_request requests[] = {
 	{ "stop", 60, false, nothing },
 	{ "finish", 150, false, finish },
 	{ "pull", 120, true, nothing },
+	{ "keep", 60, false, nothing },
 	{ "doctor", 180, false, nothing },
+	{ "serve", 60, false, serve },
+	{ "stream", 60, false, nothing },
 	{ "beacon-open", 60, false, open_beacon },
 	{ "beacon-start", 60, false, start_beacon },
 	{ "beacon-stop", 60, false, nothing },

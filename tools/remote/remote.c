@@ -148,11 +148,11 @@ bool remotes_add(struct remotes *all, const char *host)
 		return false;
 	}
 	/* The same host twice, by different users or ports, may be two. */
-	if (remote->name && is_taken(all, remote->name)) {
+	if (remote->name && !all->repeats && is_taken(all, remote->name)) {
 		free(remote->name);
 		remote->name = strdup(host ? host : "local");
 	}
-	if (remote->name && is_taken(all, remote->name)) {
+	if (remote->name && !all->repeats && is_taken(all, remote->name)) {
 		complain("--host %s: it is given twice.", host ? host : "");
 		remote_free(remote);
 		return false;
@@ -578,6 +578,16 @@ void remote_ask(struct remote *remote, struct json_object *request)
 	json_object_put(request);
 }
 
+bool remote_hand_over(struct remote *remote, int *in, int *out)
+{
+	remote_ask(remote, request_new("stream"));
+	remote->asked = 0;
+	remote->handed_over = !remote->lost;
+	*in = remote->from;
+	*out = remote->to;
+	return remote->handed_over;
+}
+
 static bool is_stopped(const struct remotes *all)
 {
 	return all->stop && *all->stop;
@@ -663,6 +673,9 @@ void remotes_close(struct remotes *all)
 		/* One that has not greeted may wait for who knows what. */
 		if (!remote->hello && remote->pid > 0)
 			kill(remote->pid, SIGTERM);
+		/* What it still says is not ours. */
+		if (remote->handed_over)
+			close_fd(&remote->from);
 		remote_give_up(remote);
 	}
 	while (waiting && now_ns() < end_ns) {

@@ -45,6 +45,7 @@ struct remote {
 	char *port;		/* NULL: ssh's default */
 	bool ready;		/* it has greeted, and is of our version */
 	bool lost;		/* it cannot be asked any more */
+	bool handed_over;	/* nor this, since others talk with it */
 	unsigned int asked;	/* answers to come */
 	struct json_object *hello;	/* how it greeted */
 	struct json_object *answer;	/* the last one; NULL: lost, or an error */
@@ -76,6 +77,7 @@ struct remotes {
 	struct remote **list;
 	unsigned int num;
 	const char *netsync;	/* what to run there; NULL: as in their PATH */
+	bool repeats;		/* one machine may be there more than once */
 	/* Our loopback ports that shall be reached from there; 0: none. */
 	uint16_t forward[REMOTE_PORTS];
 	/* Told of data; false: it could not be put anywhere, and stops coming. */
@@ -114,6 +116,13 @@ bool remotes_wait(struct remotes *all, int64_t limit_ns);
 
 /* Hear what there is, for up to @timeout_ms. */
 void remotes_poll(struct remotes *all, int timeout_ms);
+
+/*
+ * The connection is another one's from now on: what the agent said it would do when
+ * it was asked to "serve" begins. The descriptors remain the machine's. False: it is
+ * lost, which was said.
+ */
+bool remote_hand_over(struct remote *remote, int *in, int *out);
 
 /* {"do":what}, which protocol.h knows */
 struct json_object *request_new(const char *what);

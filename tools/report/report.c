@@ -17,17 +17,17 @@
 
 struct settings {
 	struct input input;
-	const char *output;
-	bool force;
+	struct destination output;
 };
 
 static const struct option_row options[] = {
 	OPTION("output", 'o', "FILE", "the HTML file (" DEFAULT_OUTPUT ")",
-	       take_text, .at = offsetof(struct settings, output)),
+	       take_text, .at = offsetof(struct settings, output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, force)),
+	       take_flag, .at = offsetof(struct settings, output.force)),
 	{ .table = input_model_options, .at = offsetof(struct settings, input) },
 	{ .table = input_options, .at = offsetof(struct settings, input) },
+	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
 	OPTIONS_END
 };
 
@@ -143,7 +143,7 @@ static bool write_report(const struct settings *set, struct shown *s,
 	bool ok = data;
 
 	if (data)
-		ok = output_write(set->output, set->force, write_data, data);
+		ok = output_write(&set->output, write_data, data);
 	else
 		no_memory();
 	free(data);
@@ -154,8 +154,9 @@ static int run(const struct settings *set, struct shown *s)
 {
 	const bool reads = set->input.num_traces || set->input.num_texts;
 	const struct outcome outcome = OUTCOME_DEFAULT;
+	int status;
 
-	if (!output_check(set->output, set->force))
+	if (!output_check(&set->output))
 		return EXIT_BAD;
 	/* What a result cannot be read from should not take long to be told. */
 	if (set->input.model && !make_model(set, s))
@@ -171,10 +172,12 @@ static int run(const struct settings *set, struct shown *s)
 		return EXIT_BAD;
 	if (!write_report(set, s, reads ? &s->traffic : NULL))
 		return EXIT_BAD;
-	puts(set->output);
+	puts(set->output.path);
 	if (!set->input.model)
-		return outcome_explain(&outcome, s->ns);
-	return s->in_part ? EXIT_PARTIAL : EXIT_DONE;
+		status = outcome_explain(&outcome, s->ns);
+	else
+		status = s->in_part ? EXIT_PARTIAL : EXIT_DONE;
+	return status == EXIT_DONE ? input_lost(&set->input) : status;
 }
 
 static void release(struct shown *s)
@@ -195,11 +198,13 @@ int cmd_report(int argc, char **argv)
 {
 	struct settings set = {
 		.input = INPUT_DEFAULT,
-		.output = DEFAULT_OUTPUT,
+		.output.path = DEFAULT_OUTPUT,
 	};
-	int status = parse_arguments(&set, argc, argv);
 	struct shown shown = { 0 };
+	int status;
 
+	set.input.takes_remote = true;
+	status = parse_arguments(&set, argc, argv);
 	if (status < 0) {
 		shown.ns = netsync_new();
 		shown.io = shown.ns ? netsync_io_new(shown.ns) : NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spans come in the order in which they end, so that of those before only the last one
- * of each host can have been at the same time: of each that is shared, that is what is
- * kept. A span that waits is held back, and what follows of its object, until none can
- * come any more whose end, within the bounds, may have been what it waited for.
+ * Spans come in the order of their ends. A span can therefore overlap only the last
+ * earlier span of each host, which is all that is kept of each shared thing. A span in
+ * which an object waited is held back, together with later spans of that object, until
+ * no span can follow whose end may, within the bounds, be what ended the wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +12,18 @@
 #include "../../libnetsync/util/hash.h"
 #include "between.h"
 
-/* Where no bound is known, ends of two hosts may be so far from their order (ns). Chosen. */
+/* How far ends of two hosts may be out of order where no bound is known, ns. Chosen. */
 #define LONGEST_HOLD NS_PER_S
 
-/* What a state is to others. */
+/* How a definition uses a state: exclusive STATES with STATES, waits STATES for STATES. */
 enum role { EXCLUSIVE, WITH, HOLDING, WAITING, NUM_ROLES };
 #define ROLE_KNOWN (1U << NUM_ROLES)
 
-/* The last span of a host that was in such a state. */
+/* The last span of a host whose state has a role. */
 struct last {
 	bool is_any;
 	uint64_t object;
-	uint32_t name;
+	uint32_t name, lane;
 	int64_t begin_ns, end_ns, end_host_ns;
 };
 
@@ -34,7 +34,7 @@ struct counted {
 	struct counted *next;
 };
 
-/* What several objects have in common. */
+/* Something that several objects share, such as the resource of locks. */
 struct common {
 	uint64_t hash;
 	uint32_t definition;
@@ -45,17 +45,16 @@ struct common {
 	struct held *first, **end;	/* that wait for it */
 };
 
-/* A span that is held back, since it waited, or one of the same object did. */
+/* A span that is held back: its object waited in it, or an earlier one of it is held. */
 struct held {
 	bool has_waited;
 	struct span_told told;
 	struct common *common;
-	int64_t holder_end_ns;
 	struct held *next;	/* in order of their ends */
 	struct held *next_common;
 };
 
-/* What is known of the texts of a host. */
+/* Tables by the number of a host's text. */
 struct host_texts {
 	struct common **common;	/* by text, and definition */
 	uint8_t *roles;		/* the same */
@@ -142,9 +141,9 @@ void between_free(struct between *between)
 	free(between);
 }
 
-/* ---- what is known of texts ---------------------------------------------- */
+/* ---- tables by text ---------------------------------------------- */
 
-/* Where in the tables of a host a text is. NULL: there is not enough memory. */
+/* The tables of a host, long enough for a text. NULL: there is not enough memory. */
 static struct host_texts *texts_of(struct between *between, uint32_t host,
 				   uint32_t text)
 {
@@ -169,7 +168,7 @@ static struct host_texts *texts_of(struct between *between, uint32_t host,
 	return texts;
 }
 
-/* Bits, by enum role; 0: there is not enough memory. */
+/* Return: a bit for each enum role of a span's state; 0: there is not enough memory. */
 static unsigned int find_roles(struct between *between, const struct span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];
@@ -269,7 +268,7 @@ static struct common *find_common(struct between *between, const struct span *sp
 	return *slot;
 }
 
-/* ---- at once ------------------------------------------------------------- */
+/* ---- states that exclude each other --------------------------------------- */
 
 static enum netsync_sequence order(const struct between *between, uint32_t host_a,
 				   int64_t a_host_ns, uint32_t host_b,
@@ -281,7 +280,7 @@ static enum netsync_sequence order(const struct between *between, uint32_t host_
 			     b_host_ns);
 }
 
-/* The span began after each of those had ended, or not. */
+/* Count the spans with a role that had not ended when this span began. */
 static void compare(struct between *between, const struct common *common,
 		    enum role role, const struct span *span)
 {
@@ -338,8 +337,8 @@ static bool remember(const struct between *between, struct common *common,
 		if (!common->last[role])
 			return false;
 		common->last[role][span->host] = (struct last){
-			true, span->object, span->name, span->begin_ns,
-			span->end_ns, span->end_host_ns,
+			true, span->object, span->name, span->lane,
+			span->begin_ns, span->end_ns, span->end_host_ns,
 		};
 	}
 	return true;
@@ -347,7 +346,7 @@ static bool remember(const struct between *between, struct common *common,
 
 /* ---- waiting ------------------------------------------------------------- */
 
-/* May the span have waited until that one ended? The last such is taken. */
+/* If the held span may have waited for the end of @last, note that; the latest end wins. */
 static void offer(struct between *between, struct held *held, uint32_t host,
 		  const struct last *last)
 {
@@ -358,7 +357,7 @@ static void offer(struct between *between, struct held *held, uint32_t host,
 	    last->end_ns < span->begin_ns ||
 	    last->begin_ns >= span->end_ns ||
 	    (host == span->host && last->object == span->object) ||
-	    (held->told.has_holder && last->end_ns < held->holder_end_ns))
+	    (held->told.has_holder && last->end_ns < held->told.holder_end_ns))
 		return;
 	sequence = order(between, host, last->end_host_ns, span->host,
 			 span->end_host_ns);
@@ -368,7 +367,8 @@ static void offer(struct between *between, struct held *held, uint32_t host,
 	held->told.is_uncertain = sequence == NETSYNC_UNCERTAIN;
 	held->told.holder_host = host;
 	held->told.holder_name = last->name;
-	held->holder_end_ns = last->end_ns;
+	held->told.holder_lane = last->lane;
+	held->told.holder_end_ns = last->end_ns;
 }
 
 static struct wait *find_wait(struct between *between, const struct held *held)
@@ -446,7 +446,7 @@ static bool hold_back(struct between *between, const struct span_told *told,
 	return true;
 }
 
-/* Is one of the same object? */
+/* Is a span of the same object held back? */
 static bool is_held(const struct common *common, const struct span *span)
 {
 	for (const struct held *h = common->first; h; h = h->next_common)
@@ -456,7 +456,7 @@ static bool is_held(const struct common *common, const struct span *span)
 	return false;
 }
 
-/* Which ends from then on are certainly later. */
+/* Is the end of every span that follows certainly later than the end of the held one? */
 static bool is_over(const struct between *between, const struct held *held,
 		    int64_t now_ns)
 {
@@ -474,7 +474,7 @@ static bool is_over(const struct between *between, const struct held *held,
 	       until < now_ns;
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------- */
 
 static int64_t bound_of(const struct between *between, uint32_t host,
 			int64_t time_ns)

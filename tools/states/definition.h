@@ -18,22 +18,22 @@ enum field_format {
 	FIELD_DEVICE,		/* {dev:dev}: "8:16", as the kernel numbers block devices */
 };
 
-/* A field of an event: the first of these that it has. */
+/* A field of an event; of several names, the first that the event has. */
 struct field {
-	const char **names;	/* with "@": what is not of its fields */
+	const char **names;	/* FIELD_TID and the like are not of its payload */
 	size_t num;
 	enum field_format format;
 };
 
 struct piece {
-	const char *text;	/* NULL: it is the field */
+	const char *text;	/* NULL: the piece is the field */
 	struct field field;
 };
 
-/* A text with fields in it, "{ls_id} {res_name}". */
+/* A text with fields in braces, "{ls_id} {res_name}". */
 struct template {
 	struct piece *pieces;
-	size_t num;		/* 0: it was not given */
+	size_t num;		/* 0: the template was not given */
 };
 
 enum comparison {
@@ -41,13 +41,13 @@ enum comparison {
 	IS_NOT,			/* != */
 	IS_LESS,		/* < */
 	IS_MORE,		/* > */
-	HAS,			/* all of these bits */
-	LACKS,			/* each of these bits */
+	HAS,			/* all of the operand's bits are set */
+	LACKS,			/* none of them is set */
 };
 
 struct operand {
 	const char *glob;
-	bool is_number;		/* it can be taken for one, too */
+	bool is_number;		/* the glob is a number as well */
 	int64_t number;
 };
 
@@ -60,9 +60,13 @@ struct condition {
 
 enum action { BEGIN, CHANGE, END };
 
-/* What two objects have in common where these are the same, in either order. */
+/*
+ * What objects of several hosts share: those whose text is the same. With two templates,
+ * the texts of one object are those of the other one, in either order (ends of a
+ * connection).
+ */
 struct shared {
-	struct template sides[2];	/* the second one need not be there */
+	struct template sides[2];	/* the second one may be empty */
 };
 
 struct rule {
@@ -70,7 +74,7 @@ struct rule {
 	size_t num_events;
 	struct condition *conditions;
 	size_t num_conditions;
-	/* In place of those of the definition, if they are given. */
+	/* Those that are given replace the definition's. */
 	struct template object, name;
 	struct shared shared;
 	enum action action;
@@ -79,12 +83,12 @@ struct rule {
 };
 
 struct label {
-	bool is_other;		/* of all numbers that have no other one */
+	bool is_other;		/* for all numbers without a label of their own */
 	int64_t number;
 	const char *text;
 };
 
-/* What the numbers of a field are called. */
+/* The texts that stand for the numbers of a field. */
 struct labels {
 	const char *field;
 	struct label *list;
@@ -108,32 +112,33 @@ struct definition {
 	size_t num_labels;
 	struct rule *rules;
 	size_t num_rules;
-	/* No two objects that share something are in one of these at once, */
-	struct state_list exclusive;
-	/* nor one in one of those, and another one in one of these. */
-	struct state_list with;
-	/* These wait until another object leaves one of those. */
+	/*
+	 * Of objects that share something, none is in an exclusive state while another
+	 * one is in an exclusive state or in a state of @with.
+	 */
+	struct state_list exclusive, with;
+	/* A waiting state lasts until another object leaves a holding one. */
 	struct state_list waiting, holding;
 
-	char *text;		/* of the file; strings above are in it */
+	char *text;		/* the file's; the strings above point into it */
 };
 
 /*
- * Read a definition: that which is built in under this name, else a file. It is to be
- * released in every case. False: what is wrong was said, with file, line and column.
+ * Read a definition: a built-in one of this name, else the file of this name. Release
+ * it in every case. False: what is wrong was said, with file, line and column.
  */
 bool definition_read(struct definition *definition, const char *name);
 void definition_release(struct definition *definition);
 
-/* One of those that are built in, by number; NULL: there are no more. */
+/* The name of a built-in definition, by number from 0 on; NULL: there are no more. */
 const char *definition_name(size_t number);
-/* The text of one by its name; NULL: there is none. */
+/* The text of a built-in definition; NULL: none has this name. */
 const char *definition_text(const char *name);
 
-/* Is a text like one of them? */
+/* Does one of the globs match the state? */
 bool state_is_one_of(const struct state_list *list, const char *state);
 
-/* The fields that have no "@". */
+/* Names of fields that every event has, beside its payload. */
 #define FIELD_TID "@tid"
 #define FIELD_COMM "@comm"
 #define FIELD_CPU "@cpu"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A page with a Gantt chart of all spans: these are written as they come, as numbers
- * in a row, and what the numbers mean behind them.
+ * A page with a Gantt chart of all spans. Spans are written as they come, as numbers in
+ * one long array; tables of what the numbers mean follow it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ __asm__(".pushsection .rodata\n"
 
 extern const char states_page_text[];
 
-/* In place of a bound that is not known, and of a host. */
+/* In place of a bound that is not known, and of a row that is not there. */
 #define NOTHING (-1)
 
 struct html {
@@ -36,18 +36,34 @@ static void put_bound(FILE *out, int64_t bound_ns)
 	fprintf(out, ",%" PRId64, bound_ns == NETSYNC_UNKNOWN ? NOTHING : bound_ns);
 }
 
-/* Row, state, begin, end, their bounds, for whom it waited, flags. */
+/* The row of the span whose end was waited for. */
+static struct row holder_row(const struct span_told *told)
+{
+	return (struct row){
+		.host = told->holder_host,
+		.definition = told->span.definition,
+		.name = told->holder_name,
+		.lane = told->holder_lane,
+	};
+}
+
+/*
+ * Row, state, begin, end, bounds of both, flags, and of the span whose end was waited
+ * for, the row and the end. WIDTH in page/data.js counts these.
+ */
 static bool put_span(void *data, const struct span_told *told)
 {
 	struct html *html = data;
 	const struct span *span = &told->span;
-	const struct row row = row_of(span);
+	const struct row row = row_of(span), of_holder = holder_row(told);
 	const struct row label = { .host = span->host, .name = span->state };
-	uint32_t number, state;
+	uint32_t number, state, holder = 0;
 	bool is_new;
 
 	if (!rows_find(&html->rows, &row, &number, &is_new) ||
-	    !rows_find(&html->labels, &label, &state, &is_new)) {
+	    !rows_find(&html->labels, &label, &state, &is_new) ||
+	    (told->has_holder &&
+	     !rows_find(&html->rows, &of_holder, &holder, &is_new))) {
 		html->states->failed = true;
 		return false;
 	}
@@ -56,9 +72,10 @@ static bool put_span(void *data, const struct span_told *told)
 		span->begin_ns - html->base_ns, span->end_ns - html->base_ns);
 	put_bound(html->out, told->begin_bound_ns);
 	put_bound(html->out, told->end_bound_ns);
-	fprintf(html->out, ",%d,%d",
-		told->has_holder ? (int)told->holder_host : NOTHING,
-		span->is_open + 2 * span->is_doubtful + 4 * told->is_uncertain);
+	fprintf(html->out, ",%d,%" PRId64 ",%" PRId64,
+		span->is_open + 2 * span->is_doubtful + 4 * told->is_uncertain,
+		told->has_holder ? (int64_t)holder - 1 : NOTHING,
+		told->has_holder ? told->holder_end_ns - html->base_ns : 0);
 	html->any = true;
 	return !ferror(html->out);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file of records, each of which begins with what it is and how long it is: a text
- * before the first span that it is of; all else as the structures are in memory, as it is
- * read by the program that wrote it.
+ * A file of records: each has a header with its kind and size, then the structure as it
+ * is in memory, since the program that wrote it reads it. A text comes before the first
+ * span that has its number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* A failure to write shows in the file's error. */
+/* Errors are kept by the stream: ferror() tells them in the end. */
 static void put_record(struct span_writer *writer, enum record_kind kind,
 		       const void *data, size_t size)
 {
@@ -162,7 +162,7 @@ void span_put_losses(struct span_writer *writer,
 
 #define BUFFER_SIZE (1 << 16)
 
-/* What a host's process wrote. */
+/* The part of the file that a host's process wrote. */
 struct part {
 	off_t at, end;		/* what is to be read */
 	char *buffer;
@@ -245,8 +245,8 @@ const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number
 	return number < part->num_texts ? part->texts[number] : "";
 }
 
-/* False: there is an error, which errno tells, or less than that. */
-static bool take_bytes(const struct spans *spans, struct part *part, void *to,
+/* False: an error, as errno says, or the file is too short. */
+static bool load_bytes(const struct spans *spans, struct part *part, void *to,
 		       size_t size)
 {
 	char *at = to;
@@ -281,7 +281,7 @@ static bool take_bytes(const struct spans *spans, struct part *part, void *to,
 	return true;
 }
 
-static bool take_text(const struct spans *spans, struct part *part, size_t size)
+static bool load_text(const struct spans *spans, struct part *part, size_t size)
 {
 	char **last = array_add(&part->texts, part->num_texts, sizeof(*last));
 
@@ -289,10 +289,10 @@ static bool take_text(const struct spans *spans, struct part *part, size_t size)
 	if (!last || !(*last = malloc(size)))
 		return no_memory();
 	part->num_texts++;
-	return take_bytes(spans, part, *last, size) || complain_of_file();
+	return load_bytes(spans, part, *last, size) || complain_of_file();
 }
 
-/* Up to the next span. False: that was said. */
+/* Read a host's records up to its next span. False: that failed, and was said. */
 static bool go_on(const struct spans *spans, uint32_t host)
 {
 	struct part *part = &spans->parts[host];
@@ -308,15 +308,15 @@ static bool go_on(const struct spans *spans, uint32_t host)
 		} record;
 		struct record_head head;
 
-		if (!take_bytes(spans, part, &head, sizeof(head)))
+		if (!load_bytes(spans, part, &head, sizeof(head)))
 			return complain_of_file();
 		if (head.kind == RECORD_TEXT) {
-			if (!take_text(spans, part, head.size))
+			if (!load_text(spans, part, head.size))
 				return false;
 			continue;
 		}
 		part->has_span = head.kind == RECORD_SPAN;
-		if (!take_bytes(spans, part,
+		if (!load_bytes(spans, part,
 				part->has_span ? (void *)&part->span : &record,
 				head.size))
 			return complain_of_file();

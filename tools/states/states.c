@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync states - what states objects were in, on all hosts, by what events say. */
+/* netsync states - the states of objects over time, on all hosts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,11 +16,10 @@ struct settings {
 	size_t num_names;
 	bool json, csv, perfetto, html;	/* at most one of these; else a table */
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
-	bool print;		/* the definitions themselves, and nothing else */
-	struct moment begin, end;
+	bool print;		/* print the definitions, and do nothing else */
+	struct window window;
 	unsigned int limit;
-	const char *output;
-	bool force;
+	struct destination output;
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -98,26 +97,13 @@ static const struct option_row options[] = {
 	OPTION("perfetto", 0, NULL,
 	       "for ui.perfetto.dev: a track for each object",
 	       take_flag, .at = offsetof(struct settings, perfetto)),
-	OPTION("format", 0, "FORMAT",
-	       "of that: protobuf, or json, which chrome://tracing reads,\n"
-	       "too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
-	       "json)",
-	       take_name, .at = offsetof(struct settings, timeline),
-	       .names = timeline_names),
+	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "so many objects, the longest ones, in the table (20; 0: all)",
 	       take_number, .at = offsetof(struct settings, limit),
 	       .least = 0, .most = 1000000000),
-	OPTION("begin", 0, "TIME",
-	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
-	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
-	       take_moment, .at = offsetof(struct settings, begin)),
-	OPTION("end", 0, "TIME", "only until then",
-	       take_moment, .at = offsetof(struct settings, end)),
-	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
-	       take_text, .at = offsetof(struct settings, output)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, force)),
+	{ .table = window_options, .at = offsetof(struct settings, window) },
+	{ .table = output_options, .at = offsetof(struct settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct settings, input) },
 	{ .table = input_options, .at = offsetof(struct settings, input) },
 	OPTIONS_END
@@ -160,7 +146,7 @@ static void flush_nothing(void *data)
 	(void)data;
 }
 
-/* In the child. */
+/* Runs in the child process of a host. */
 static bool read_group(void *data, const struct group *group,
 		       struct group_state *state)
 {
@@ -179,7 +165,7 @@ static void keep_group(void *data, const struct group *group,
 	job->written = spans_set(job->states.spans, group->host, job->written);
 }
 
-/* No rule was used at all. */
+/* Say that no rule was used at all. Return: false. */
 static bool complain_of_events(const struct job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {
@@ -219,7 +205,7 @@ static bool read_hosts(struct job *job)
 	return false;
 }
 
-/* ---- what they say ------------------------------------------------------- */
+/* ---- spans of all hosts ------------------------------------------------------- */
 
 struct telling {
 	struct states *states;
@@ -287,7 +273,7 @@ bool states_read(struct states *states, between_tell *tell, void *data)
 	       !states->failed;
 }
 
-/* ---- what is not as it should be ----------------------------------------- */
+/* ---- warnings ----------------------------------------- */
 
 static void explain_losses(const struct states *states, uint32_t host)
 {
@@ -355,7 +341,7 @@ static void explain(const struct states *states)
 	explain_missing(states);
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- the sub-command ---------------------------------------------------- */
 
 static bool write_states(FILE *out, const void *data)
 {
@@ -376,7 +362,7 @@ static bool open_states(struct job *job)
 	states->num_definitions = job->num_definitions;
 	states->base = &job->base;
 	states->limit = job->set->limit;
-	states->timeline = timeline_format(job->set->timeline, job->set->output);
+	states->timeline = timeline_format(job->set->timeline, job->set->output.path);
 	states->spans = spans_new(job->base.num_hosts);
 	if (!states->spans)
 		return false;
@@ -408,14 +394,14 @@ static int run(struct job *job)
 	const struct settings *set = job->set;
 	int status;
 
-	if (!read_definitions(job) || !output_check(set->output, set->force) ||
+	if (!read_definitions(job) || !output_check(&set->output) ||
 	    !timebase_open(&job->base, &set->input))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
 	if (status == EXIT_BAD ||
-	    !timebase_limit(&job->base, &set->begin, &set->end, true) ||
+	    !timebase_limit(&job->base, &set->window, true) ||
 	    !open_states(job) || !read_hosts(job) ||
-	    !output_write(set->output, set->force, write_states, job))
+	    !output_write(&set->output, write_states, job))
 		return EXIT_BAD;
 	explain(&job->states);
 	return timebase_explain(&job->base, &set->input, status);
@@ -451,7 +437,7 @@ static int print_definitions(const struct settings *set)
 			complain("--print: %s is not built in.", set->names[i]);
 			return EXIT_BAD;
 		}
-	return output_write(set->output, set->force, write_definitions, set) ?
+	return output_write(&set->output, write_definitions, set) ?
 		EXIT_DONE : EXIT_BAD;
 }
 

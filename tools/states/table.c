@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times by state, and by object and state; who waited for whom; and what was at once. */
+/* Tables: times by state and by object, waits, and overlaps of exclusive states. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "common/tool.h"
 #include "states.h"
 
-/* What is written of one definition. */
+/* The rows of one definition. */
 struct part {
 	const struct states *states;
 	const struct total *totals;
@@ -49,8 +49,8 @@ static void put_notes(char *cell, const struct total *total)
 			 total->doubtful);
 }
 
-static void total_cell(const struct states *states, const struct total *total,
-		       unsigned int column, char *cell)
+static void total_cell(const struct total *total, unsigned int column,
+		       char *cell)
 {
 	switch (column) {
 	case 0:
@@ -69,7 +69,6 @@ static void total_cell(const struct states *states, const struct total *total,
 		put_notes(cell, total);
 		break;
 	}
-	(void)states;
 }
 
 /* ---- tables --------------------------------------------------------------- */
@@ -91,7 +90,7 @@ static void state_cell(const void *data, uint32_t row, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%" PRIu64, total->objects);
 		break;
 	default:
-		total_cell(part->states, total, column - 3, cell);
+		total_cell(total, column - 3, cell);
 	}
 }
 
@@ -112,7 +111,7 @@ static void object_cell(const void *data, uint32_t row, unsigned int column,
 		put_text(cell, part->states, total->host, total->state);
 		break;
 	default:
-		total_cell(part->states, total, column - 3, cell);
+		total_cell(total, column - 3, cell);
 	}
 }
 
@@ -189,9 +188,9 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		format_duration(value, found->longest_ns), found->from_ns);
 }
 
-/* ---- all of it ------------------------------------------------------------ */
+/* ---- the whole table ---------------------------------------------------- */
 
-/* Those of a definition, which are in a row. */
+/* The totals of a definition, which are next to each other. */
 static size_t find_part(const struct totals *totals, size_t d, size_t *from)
 {
 	size_t to;

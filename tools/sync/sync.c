@@ -6,6 +6,7 @@
 #include "common/input.h"
 #include "common/traffic.h"
 #include "plot.h"
+#include "remote/traces.h"
 
 /* The last one: json if there is -o, else table. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
@@ -27,6 +28,7 @@ static const char *const formats[] = {
 static const struct option_row options[] = {
 	{ .table = input_options, .at = offsetof(struct settings, input) },
 	{ .table = input_method_options, .at = offsetof(struct settings, input) },
+	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
 	OPTION("max-bound", 'b', "TIME", "fail where the error bound is larger, such as 50us",
 	       take_duration, .at = offsetof(struct settings, outcome.max_bound_ns),
 	       .example = "800ns, 50us, 1.5ms or 2s"),
@@ -35,10 +37,7 @@ static const struct option_row options[] = {
 	       "add constant offsets (json if -o is given, else table)",
 	       take_name, .at = offsetof(struct settings, outcome.format),
 	       .names = formats),
-	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
-	       take_text, .at = offsetof(struct settings, outcome.output)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, outcome.force)),
+	{ .table = output_options, .at = offsetof(struct settings, outcome.output) },
 	OPTION("plot", 'p', NULL,
 	       "show delays before and after correction, as a picture",
 	       take_flag, .at = offsetof(struct settings, plot)),
@@ -49,7 +48,7 @@ static const struct usage usage = {
 	.begin = "Usage: netsync sync [OPTION...] [TRACE...]\n\n"
 	"Find how the clocks of traced machines differ, by the packets that they sent\n"
 	"each other. A TRACE is a file or folder that holds traces, or NAME=PATH\n"
-	"to name the host.\n\n",
+	"to name the host, or [USER@]HOST:PATH, which is read on that host, by ssh.\n\n",
 	.end = "\nExit status: 0 every host is corrected (and within --max-bound), 1 bad usage or\n"
 	"input, 2 some host could not be corrected; what is known is written all the same.\n",
 	.options = options,
@@ -63,7 +62,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (set->outcome.format == FORMAT_NOT_GIVEN)
-		set->outcome.format = set->outcome.output ? FORMAT_JSON :
+		set->outcome.format = set->outcome.output.path ? FORMAT_JSON :
 							    FORMAT_TABLE;
 	set->outcome.method = input_method(&set->input);
 	if (!input_traces(&set->input, argc - first, argv + first)) {
@@ -71,7 +70,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		return EXIT_BAD;
 	}
 	if (set->plot && set->outcome.format != FORMAT_TABLE &&
-	    !set->outcome.output) {
+	    !set->outcome.output.path) {
 		complain("--plot: a picture on standard output would spoil the result there; write that to a file with -o.");
 		return EXIT_BAD;
 	}
@@ -100,7 +99,7 @@ static int run(const struct settings *set, struct netsync *ns,
 	if (set->outcome.format == FORMAT_BT2_ARGS &&
 	    explain_bt2_args(ns, io) != EXIT_DONE)
 		status = EXIT_PARTIAL;
-	return status;
+	return status == EXIT_DONE ? input_lost(&set->input) : status;
 }
 
 static int synchronize(const struct settings *set)
@@ -134,7 +133,8 @@ static bool can_read(const char *trace)
 	return ok;
 }
 
-int sync_recorded(char **traces, int num, const char *path, bool beacon)
+int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
+		  bool beacon)
 {
 	struct settings set = {
 		.input = INPUT_DEFAULT,
@@ -143,7 +143,9 @@ int sync_recorded(char **traces, int num, const char *path, bool beacon)
 	};
 	int status, read = 0;
 
-	set.outcome.output = path;
+	set.input.remote = remote;
+	set.input.remote_netsync = remote ? remote->all.netsync : NULL;
+	set.outcome.output.path = path;
 	set.outcome.format = FORMAT_JSON;
 	set.outcome.source = beacon ? SOURCE_RECORD_BEACON : SOURCE_RECORD;
 	/* One host that recorded nothing is no reason to do without the others. */
@@ -170,6 +172,7 @@ int cmd_sync(int argc, char **argv)
 	int status;
 
 	set.outcome.format = FORMAT_NOT_GIVEN;
+	set.input.takes_remote = true;
 	status = parse_arguments(&set, argc, argv);
 
 	if (status < 0)

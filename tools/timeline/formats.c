@@ -3,7 +3,17 @@
 
 #include "timeline.h"
 
-const char *const timeline_names[] = { "json", "protobuf", NULL };
+static const char *const names[] = { "json", "protobuf", NULL };
+
+const struct option_row timeline_options[] = {
+	OPTION("format", 0, "FORMAT",
+	       "of that: protobuf, or json, which chrome://tracing reads,\n"
+	       "too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
+	       "json)",
+	       take_name, .at = 0,
+	       .names = names),
+	OPTIONS_END
+};
 
 /* As the name of the file says. */
 static bool is_protobuf(const char *path)

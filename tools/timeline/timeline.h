@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "common/options.h"
 #include "events/args.h"
 
 enum track_kind {
@@ -90,9 +91,9 @@ struct timeline {
 /* Trace Event Format, JSON; and Perfetto's own, protocol buffers. */
 extern const struct timeline_format trace_event_format, protobuf_format;
 
-/* By number, for options; NULL after the last. */
+/* --format, for its number, an unsigned int. */
 #define TIMELINE_NOT_SAID 2
-extern const char *const timeline_names[];
+extern const struct option_row timeline_options[];
 /* TIMELINE_NOT_SAID: as a file of this name is to be; NULL: it has none. */
 const struct timeline_format *timeline_format(unsigned int number,
 					      const char *path);

@@ -13,8 +13,8 @@
  * A state is told when the thread leaves it. Where a thread, or a CPU, is seen for the
  * first time, the state before is told as far as the event implies it.
  */
-#ifndef NETSYNC_THREAD_STATE_H
-#define NETSYNC_THREAD_STATE_H
+#ifndef NETSYNC_EVENTS_THREAD_STATE_H
+#define NETSYNC_EVENTS_THREAD_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

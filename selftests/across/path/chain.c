@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A client that asks a web server, which asks a database, which reads a disk. Each prints
+ * how long it did what, as "REQUEST NAME BEGIN END" in ns, to be compared with what netsync
+ * path tells: waits on the clock that is traced, computing ("-cpu") by what the kernel
+ * counts for the thread, which has the system calls in it.
+ *
+ * usage: chain client WEB PLAN     a line of PLAN for each request: "FAULT MICROSECONDS"
+ *        chain web PORT DB
+ *        chain db PORT DEVICE...   disk devices, the first one of which is not slow
+ *
+ * Faults last so long: "server": web computes longer; "lock": a thread of db has the
+ * lock; "disk": db reads that device; "network": what a queue adds; "preempt": another
+ * process of higher priority takes the client's processor; "timer": web sleeps longer.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What each does when nothing is wrong, us. Chosen: well above what the kernel takes. */
+#define CLIENT_US 2000
+#define WEB_US 3000
+#define SLEEP_US 5000
+#define DB_US 2000
+
+#define BLOCK 4096
+
+static const char *const faults[] = { "none", "server", "lock", "disk", "network",
+				      "preempt", "timer" };
+enum { NONE, SERVER, LOCK, SLOW_DISK, NETWORK, PREEMPT, TIMER, NUM_FAULTS };
+
+struct request {
+	uint32_t number;
+	uint32_t fault;
+	uint32_t us;
+	uint32_t device;
+};
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int64_t now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static int64_t cpu(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void say(uint32_t number, const char *name, int64_t begin_ns,
+		int64_t end_ns)
+{
+	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns,
+	       (long long)end_ns);
+}
+
+/* Of the processor, not of the clock: who is preempted has not computed. */
+static void compute(uint32_t us)
+{
+	const int64_t end_ns = cpu() + us * INT64_C(1000);
+
+	while (cpu() < end_ns)
+		;
+}
+
+static void doze(uint32_t us)
+{
+	const struct timespec t = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* ---- connections --------------------------------------------------------- */
+
+static int tcp(void)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	if (fd < 0 ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+		err(1, "socket");
+	return fd;
+}
+
+/* "10.1.1.2:80"; it may not be there yet. */
+static int reach(const char *address)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	char host[32];
+	int fd = tcp(), port, tries = 0;
+
+	if (sscanf(address, "%31[^:]:%d", host, &port) != 2 ||
+	    inet_pton(AF_INET, host, &to.sin_addr) != 1)
+		errx(1, "%s: that is no address", address);
+	to.sin_port = htons(port);
+	while (connect(fd, (struct sockaddr *)&to, sizeof(to))) {
+		if (++tries == 600)
+			err(1, "%s", address);
+		close(fd);
+		usleep(100000);
+		fd = tcp();
+	}
+	return fd;
+}
+
+static int answer_at(const char *port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(atoi(port)) };
+	const int fd = tcp(), one = 1;
+	int peer;
+
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) || listen(fd, 1))
+		err(1, "port %s", port);
+	peer = accept(fd, NULL, NULL);
+	if (peer < 0)
+		err(1, "accept");
+	setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return peer;
+}
+
+static void tell(int fd, const struct request *request)
+{
+	if (write(fd, request, sizeof(*request)) != sizeof(*request))
+		err(1, "write");
+}
+
+/* False: there are no more. */
+static int hear(int fd, struct request *request)
+{
+	return recv(fd, request, sizeof(*request), MSG_WAITALL) ==
+	       sizeof(*request);
+}
+
+/* ---- the client ----------------------------------------------------------- */
+
+static int hog_pipe[2];
+
+/* A process that computes as long as it is told, before all others. */
+static void make_hog(void)
+{
+	const struct sched_param first = { .sched_priority = 10 };
+	uint32_t us;
+
+	if (pipe(hog_pipe))
+		err(1, "pipe");
+	if (fork())
+		return;
+	prctl(PR_SET_NAME, "hog");
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		err(1, "SCHED_FIFO");
+	close(hog_pipe[1]);
+	while (read(hog_pipe[0], &us, sizeof(us)) == sizeof(us))
+		compute(us);
+	_exit(0);
+}
+
+/* What all packets wait for in the queue of the device. */
+static void set_queue(uint32_t us)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command),
+		 "tc qdisc replace dev eth0 root netem delay %uus", us ? us : 1);
+	if (system(command))
+		errx(1, "%s failed", command);
+}
+
+static uint32_t fault_of(const char *name)
+{
+	for (uint32_t i = 0; i < NUM_FAULTS; i++)
+		if (!strcmp(faults[i], name))
+			return i;
+	errx(1, "%s: there is no such fault", name);
+}
+
+static void ask(int web, struct request *request)
+{
+	const int64_t begin_ns = now(), begin_cpu_ns = cpu();
+
+	compute(CLIENT_US);
+	if (request->fault == PREEMPT &&
+	    write(hog_pipe[1], &request->us, sizeof(request->us)) < 0)
+		err(1, "pipe");
+	tell(web, request);
+	if (!hear(web, request))
+		errx(1, "the web server is gone");
+	compute(CLIENT_US);
+	say(request->number, "client-cpu", begin_cpu_ns, cpu());
+	say(request->number, faults[request->fault], begin_ns, now());
+}
+
+static void be_client(const char *address, const char *plan)
+{
+	FILE *file = fopen(plan, "r");
+	struct request request = { 0 };
+	const int web = reach(address);
+	uint32_t slow[8] = { 0 }, queue_us = 0, i;
+	char fault[16];
+
+	if (!file)
+		err(1, "%s", plan);
+	make_hog();
+	while (fscanf(file, "%15s %u", fault, &request.us) == 2) {
+		request.fault = fault_of(fault);
+		request.device = 0;
+		/* The devices of db are slow by as much as the plan has it, in order. */
+		for (i = 1; i < 8 && request.fault == SLOW_DISK; i++) {
+			if (slow[i] && slow[i] != request.us)
+				continue;
+			slow[i] = request.us;
+			request.device = i;
+			break;
+		}
+		i = request.fault == NETWORK ? request.us : 0;
+		if (i != queue_us)
+			set_queue(i);
+		queue_us = i;
+		/* All is quiet again. */
+		doze(20000);
+		ask(web, &request);
+		request.number++;
+	}
+}
+
+/* ---- the web server -------------------------------------------------------- */
+
+static void be_web(const char *port, const char *address)
+{
+	const int db = reach(address), client = answer_at(port);
+	struct request request;
+
+	while (hear(client, &request)) {
+		const int64_t begin_cpu_ns = cpu();
+		int64_t begin_ns;
+
+		compute(WEB_US + (request.fault == SERVER ? request.us : 0));
+		begin_ns = now();
+		doze(SLEEP_US + (request.fault == TIMER ? request.us : 0));
+		say(request.number, "web-sleep", begin_ns, now());
+		tell(db, &request);
+		if (!hear(db, &request))
+			errx(1, "the database is gone");
+		compute(WEB_US);
+		say(request.number, "web-cpu", begin_cpu_ns, cpu());
+		tell(client, &request);
+	}
+}
+
+/* ---- the database ---------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t wanted, taken;
+static uint32_t lock_us;
+
+/* Has the lock for so long when it is told to. */
+static void *hold(void *data)
+{
+	prctl(PR_SET_NAME, "locker");
+	for (;;) {
+		sem_wait(&wanted);
+		pthread_mutex_lock(&lock);
+		sem_post(&taken);
+		doze(lock_us);
+		pthread_mutex_unlock(&lock);
+	}
+	return data;
+}
+
+static void be_db(const char *port, char **devices, int num)
+{
+	void *block = aligned_alloc(BLOCK, BLOCK);
+	struct request request;
+	pthread_t locker;
+	int files[8], client;
+
+	for (int i = 0; i < num && i < 8; i++) {
+		files[i] = open(devices[i], O_RDONLY | O_DIRECT);
+		if (files[i] < 0)
+			err(1, "%s", devices[i]);
+	}
+	sem_init(&wanted, 0, 0);
+	sem_init(&taken, 0, 0);
+	if (!block || pthread_create(&locker, NULL, hold, NULL))
+		err(1, "thread");
+	client = answer_at(port);
+	while (hear(client, &request)) {
+		const int64_t begin_cpu_ns = cpu();
+		int64_t begin_ns;
+
+		compute(DB_US);
+		if (request.fault == LOCK) {
+			lock_us = request.us;
+			sem_post(&wanted);
+			sem_wait(&taken);
+		}
+		pthread_mutex_lock(&lock);
+		pthread_mutex_unlock(&lock);
+		begin_ns = now();
+		if (pread(files[request.device < (uint32_t)num ? request.device : 0],
+			  block, BLOCK, 0) != BLOCK)
+			err(1, "pread");
+		say(request.number, "db-read", begin_ns, now());
+		say(request.number, "db-cpu", begin_cpu_ns, cpu());
+		tell(client, &request);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	/* All of it is written in the end, and nothing waits for that meanwhile. */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+	if (argc == 4 && !strcmp(argv[1], "client"))
+		be_client(argv[2], argv[3]);
+	else if (argc == 4 && !strcmp(argv[1], "web"))
+		be_web(argv[2], argv[3]);
+	else if (argc >= 4 && !strcmp(argv[1], "db"))
+		be_db(argv[2], argv + 3, argc - 3);
+	else
+		errx(1, "see the first lines of %s", __FILE__);
+	return 0;
+}

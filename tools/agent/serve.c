@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Traces of this machine -> the netsync that asked, without the rest of them. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "common/json-value.h"
+#include "common/tool.h"
+
+/* The last request; NULL: there was none. */
+static struct json_object *asked;
+
+/* "~" is what the user's shell would have made of it, for scp. */
+static char *expand(const char *path)
+{
+	const char *home = getenv("HOME");
+	char *whole;
+
+	if (path[0] != '~' || (path[1] && path[1] != '/') || !home)
+		return strdup(path);
+	return asprintf(&whole, "%s%s", home, path + 1) < 0 ? NULL : whole;
+}
+
+static const char **read_paths(uint32_t *num)
+{
+	struct json_object *paths = value_member(asked, "paths");
+	const char **what = calloc(value_length(paths) + 1, sizeof(*what));
+
+	for (*num = 0; what && *num < value_length(paths); ++*num) {
+		what[*num] = expand(value_text(value_at(paths, *num), PATH_MAX));
+		if (!what[*num])
+			break;
+	}
+	return what;
+}
+
+struct json_object *agent_serve(struct json_object *request)
+{
+	if (!value_length(value_member(request, "paths")))
+		return agent_error("there are no traces to be read.");
+	json_object_put(asked);
+	asked = json_object_get(request);
+	return json_object_new_object();
+}
+
+bool agent_stream(void)
+{
+	struct netsync *ns = netsync_new();
+	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	uint32_t num = 0;
+	const char **what = asked && io ? read_paths(&num) : NULL;
+
+	/* There is nothing to be undone. */
+	set_ends(SIG_DFL);
+	if (what)
+		netsync_io_serve(io, what, num, STDIN_FILENO, STDOUT_FILENO);
+	for (uint32_t i = 0; i < num; i++)
+		free((char *)what[i]);
+	free(what);
+	netsync_io_free(io);
+	netsync_free(ns);
+	json_object_put(asked);
+	asked = NULL;
+	return false;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A recording that stays on its host: its folder, and the files beside its traces. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "common/clock-reading.h"
+#include "common/json-value.h"
+#include "namespaces.h"
+
+static FILE *open_beside(const char *name, const char *mode)
+{
+	FILE *file = NULL;
+	char *path;
+
+	if (asprintf(&path, "%s/%s", session_folder(), name) >= 0) {
+		file = fopen(path, mode);
+		free(path);
+	}
+	return file;
+}
+
+bool stay_write_clocks(const struct clock_reading *readings, size_t num)
+{
+	FILE *file = num ? open_beside("netsync-clocks", "ae") : NULL;
+
+	if (file && !ftell(file))
+		fputs(CLOCK_READINGS_HEAD, file);
+	for (size_t i = 0; i < num && file; i++)
+		clock_reading_write(file, &readings[i]);
+	return !file || !fclose(file);
+}
+
+static bool write_namespaces(void)
+{
+	struct json_object *list = namespaces_list();
+	const size_t num = value_length(list);
+	FILE *file = num ? open_beside("netsync-namespaces", "we") : NULL;
+
+	for (size_t i = 0; i < num && file; i++)
+		fprintf(file, "%lld %s\n",
+			(long long)member_int(value_at(list, i), "inode"),
+			member_text(value_at(list, i), "name"));
+	json_object_put(list);
+	return !num || (file && !fclose(file));
+}
+
+struct json_object *agent_keep(struct json_object *request)
+{
+	struct json_object *answer;
+
+	(void)request;
+	if (!session_stays())
+		return agent_error("there is no recording that stays here.");
+	if (!write_namespaces())
+		agent_warn("how its network namespaces are called cannot be written to %s: %s.",
+			   session_folder(), strerror(errno));
+	undo_forget(UNDO_FOLDER, session_folder());
+	answer = json_object_new_object();
+	json_object_object_add(answer, "folder",
+			       json_object_new_string(session_folder()));
+	return answer;
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "causes.h"
+#include "follow.h"
+
+struct reader {
+	const struct timebase *base;
+	const struct timebase_host *host;
+	struct graph_writer writer;
+	struct sched *sched;
+	struct causes causes;
+	struct record_host info;
+	uint32_t cpu; /* of the event that is looked at */
+	bool is_switch; /* it tells which thread runs there */
+	int64_t now_ns; /* on the host's clock, without what is added */
+	bool failed;	/* there is not enough memory */
+};
+
+/* What a kind of events says; most say nothing. */
+struct event_use {
+	bool (*take)(struct reader *reader, const struct event_use *use,
+		     const struct event *event);
+	uint32_t number; /* its own */
+};
+
+/* ---- threads -------------------------------------------------------------- */
+
+/* NULL: there is not enough memory. */
+static struct followed *followed_of(struct reader *reader,
+				    struct sched_thread *thread)
+{
+	struct followed *followed = thread->own;
+
+	if (followed)
+		return followed;
+	followed = malloc(sizeof(*followed));
+	if (!followed) {
+		reader->failed = true;
+		return NULL;
+	}
+	*followed = (struct followed){ reader->info.num_threads++, NO_RECORD,
+				       NO_RECORD };
+	thread->own = followed;
+	return followed;
+}
+
+static uint32_t put(struct reader *reader, const struct record *record)
+{
+	int64_t time_ns;
+
+	/* Nobody looks at what is before the window, and its begin is not needed. */
+	if (reader->base->begin_ns != INT64_MIN &&
+	    (!timebase_time(reader->host, record->at_ns, &time_ns) ||
+	     time_ns < reader->base->begin_ns))
+		return NO_RECORD;
+	return graph_put(&reader->writer, record);
+}
+
+/* A thread leaves its state. */
+static void left(void *data, struct sched_thread *thread, int64_t from_ns,
+		 int64_t to_ns)
+{
+	struct reader *reader = data;
+	struct followed *followed = followed_of(reader, thread);
+	const bool runs = thread->state == SCHED_RUNNING;
+	const uint32_t cpu = runs || !reader->is_switch ? thread->cpu : reader->cpu;
+	struct cpu_contexts *on = &reader->causes.cpus[cpu];
+	struct record record = {
+		.at_ns = to_ns,
+		.kind = RECORD_STATE,
+		.what = thread->state,
+		.state = { .begin_ns = from_ns, .cpu_before = on->last_run },
+	};
+
+	if (!followed)
+		return;
+	record.state.thread = followed->number;
+	record.state.before = followed->last;
+	record.state.cause = NO_RECORD;
+	if (!runs && thread->state != SCHED_RUNNABLE) {
+		record.state.cause = followed->cause;
+		followed->cause = NO_RECORD;
+	}
+	followed->last = put(reader, &record);
+	if (runs)
+		on->last_run = followed->last;
+}
+
+static void put_thread(struct reader *reader, const struct sched_thread *thread)
+{
+	const struct followed *followed = thread->own;
+	struct record record = {
+		.at_ns = reader->now_ns,
+		.kind = RECORD_THREAD,
+		.thread = { .number = followed->number,
+			    .tid = thread->tid,
+			    .last = followed->last,
+			    .before = reader->info.threads },
+	};
+
+	snprintf(record.thread.name, sizeof(record.thread.name), "%.*s",
+		 (int)sizeof(record.thread.name) - 1, thread->name);
+	reader->info.threads = graph_put(&reader->writer, &record);
+}
+
+static void gone(void *data, struct sched_thread *thread)
+{
+	struct reader *reader = data;
+
+	if (followed_of(reader, thread))
+		put_thread(reader, thread);
+	free(thread->own);
+}
+
+/* LTTng calls a thread's number so, ftrace so. */
+static bool task_of(const struct event *event, const char *tid, const char *pid,
+		    const char *name, struct sched_task *task)
+{
+	int64_t number;
+
+	if ((!event->fields->integer(event, tid, &number) &&
+	     !event->fields->integer(event, pid, &number)) ||
+	    number < 0 || number > SCHED_MAX_TID)
+		return false;
+	*task = (struct sched_task){ number, event->fields->text(event, name) };
+	return true;
+}
+
+static bool take_switch(struct reader *reader, const struct event_use *use,
+			const struct event *event)
+{
+	struct sched_thread *thread;
+	struct sched_task from, to;
+	int64_t state;
+
+	(void)use;
+	if (!task_of(event, "prev_tid", "prev_pid", "prev_comm", &from) ||
+	    !task_of(event, "next_tid", "next_pid", "next_comm", &to) ||
+	    !event->fields->integer(event, "prev_state", &state))
+		return true;
+	reader->info.seen |= SEEN_SWITCH;
+	reader->is_switch = true;
+	sched_switch(reader->sched, reader->now_ns, event->cpu, from, state, to);
+	reader->is_switch = false;
+	causes_reset(&reader->causes, event->cpu);
+	thread = sched_running(reader->sched, event->cpu);
+	return !thread || followed_of(reader, thread);
+}
+
+static bool is_waiting(const struct sched_thread *thread)
+{
+	return thread->state != SCHED_RUNNING && thread->state != SCHED_RUNNABLE;
+}
+
+/*
+ * sched_waking is where the waker is, and sched_wakeup later, maybe on the CPU of what is
+ * woken, which only counts where there is no other. A thread can be woken while it is
+ * still on its way to sleep.
+ */
+static bool take_wakeup(struct reader *reader, const struct event_use *use,
+			const struct event *event)
+{
+	const bool is_waking = use->number == SEEN_WAKING;
+	struct sched_thread *thread;
+	struct followed *followed;
+	struct sched_task task;
+	struct record cause;
+
+	if (!task_of(event, "tid", "pid", "comm", &task))
+		return true;
+	thread = sched_thread(reader->sched, task);
+	followed = thread ? followed_of(reader, thread) : NULL;
+	if (!followed)
+		return !reader->failed;
+	reader->info.seen |= use->number;
+	if (is_waking || followed->cause == NO_RECORD) {
+		cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
+		/* Nothing runs that could have been waiting. */
+		if (is_waiting(thread) || is_waking)
+			followed->cause = put(reader, &cause);
+	}
+	if (is_waiting(thread))
+		sched_wakeup(reader->sched, reader->now_ns, task);
+	else if (!is_waking)
+		followed->cause = NO_RECORD;
+	return !reader->failed;
+}
+
+/* A new thread's first record says where it comes from. */
+static bool take_fork(struct reader *reader, const struct event_use *use,
+		      const struct event *event)
+{
+	const struct record cause =
+		causes_now(&reader->causes, event->cpu, reader->now_ns);
+	struct record born = {
+		.at_ns = reader->now_ns,
+		.kind = RECORD_STATE,
+		.what = SCHED_UNKNOWN,
+		.state = { reader->now_ns, 0, NO_RECORD, NO_RECORD, NO_RECORD },
+	};
+	struct sched_thread *thread;
+	struct sched_task child;
+	struct followed *followed;
+
+	(void)use;
+	if (!task_of(event, "child_tid", "child_pid", "child_comm", &child))
+		return true;
+	sched_fork(reader->sched, reader->now_ns, child);
+	thread = sched_thread(reader->sched, child);
+	followed = thread ? followed_of(reader, thread) : NULL;
+	if (!followed)
+		return !reader->failed;
+	born.state.thread = followed->number;
+	born.state.cause = put(reader, &cause);
+	followed->last = put(reader, &born);
+	return true;
+}
+
+static bool take_free(struct reader *reader, const struct event_use *use,
+		      const struct event *event)
+{
+	const struct sched_thread *running =
+		sched_running(reader->sched, event->cpu);
+	struct sched_task task;
+
+	(void)use;
+	if (task_of(event, "tid", "pid", "comm", &task) &&
+	    (!running || running->tid != task.tid))
+		sched_release(reader->sched, reader->now_ns, task.tid);
+	return true;
+}
+
+static bool take_statedump(struct reader *reader, const struct event_use *use,
+			   const struct event *event)
+{
+	struct sched_task task;
+
+	(void)use;
+	if (task_of(event, "tid", "pid", "name", &task))
+		sched_thread(reader->sched, task);
+	return true;
+}
+
+/* ---- interrupts, disks, packets ------------------------------------------- */
+
+static bool take_entry(struct reader *reader, const struct event_use *use,
+		       const struct event *event)
+{
+	int64_t number = 0;
+
+	if (use->number != CONTEXT_TIMER) {
+		reader->info.seen |= SEEN_INTERRUPT;
+		event->fields->integer(event,
+				       use->number == CONTEXT_IRQ ? "irq" : "vec",
+				       &number);
+	}
+	causes_enter(&reader->causes, event->cpu, use->number, number,
+		     reader->now_ns);
+	return true;
+}
+
+static bool take_exit(struct reader *reader, const struct event_use *use,
+		      const struct event *event)
+{
+	causes_leave(&reader->causes, event->cpu, use->number);
+	return true;
+}
+
+static bool take_complete(struct reader *reader, const struct event_use *use,
+			  const struct event *event)
+{
+	int64_t device = 0;
+
+	(void)use;
+	event->fields->integer(event, "dev", &device);
+	causes_disk(&reader->causes, event->cpu, device);
+	return true;
+}
+
+static bool take_in(struct reader *reader, const struct event_use *use,
+		    const struct event *event)
+{
+	reader->info.seen |= SEEN_PACKET;
+	causes_receive(&reader->causes, event, use->number, reader->now_ns);
+	return true;
+}
+
+static bool take_out(struct reader *reader, const struct event_use *use,
+		     const struct event *event)
+{
+	struct record send =
+		causes_now(&reader->causes, event->cpu, reader->now_ns);
+
+	(void)use;
+	reader->info.seen |= SEEN_PACKET;
+	send.kind = RECORD_SEND;
+	causes_send(&reader->causes, event, put(reader, &send));
+	return true;
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+/* As LTTng and ftrace name them. */
+static const struct {
+	const char *name;
+	struct event_use use;
+} uses[] = {
+	{ "sched_switch", { take_switch, 0 } },
+	{ "sched_waking", { take_wakeup, SEEN_WAKING } },
+	{ "sched_wakeup", { take_wakeup, SEEN_WAKEUP } },
+	{ "sched_wakeup_new", { take_wakeup, SEEN_WAKEUP } },
+	{ "sched_process_fork", { take_fork, 0 } },
+	{ "sched_process_free", { take_free, 0 } },
+	{ "lttng_statedump_process_state", { take_statedump, 0 } },
+	{ "irq_handler_entry", { take_entry, CONTEXT_IRQ } },
+	{ "irq_handler_exit", { take_exit, CONTEXT_IRQ } },
+	{ "irq_softirq_entry", { take_entry, CONTEXT_SOFTIRQ } },
+	{ "irq_softirq_exit", { take_exit, CONTEXT_SOFTIRQ } },
+	{ "softirq_entry", { take_entry, CONTEXT_SOFTIRQ } },
+	{ "softirq_exit", { take_exit, CONTEXT_SOFTIRQ } },
+	{ "timer_hrtimer_expire_entry", { take_entry, CONTEXT_TIMER } },
+	{ "timer_hrtimer_expire_exit", { take_exit, CONTEXT_TIMER } },
+	{ "hrtimer_expire_entry", { take_entry, CONTEXT_TIMER } },
+	{ "hrtimer_expire_exit", { take_exit, CONTEXT_TIMER } },
+	{ "timer_expire_entry", { take_entry, CONTEXT_TIMER } },
+	{ "timer_expire_exit", { take_exit, CONTEXT_TIMER } },
+	{ "block_rq_complete", { take_complete, 0 } },
+	{ "inet_sock_local_in", { take_in, PLACE_SOCKET } },
+	{ "inet_udp_local_in", { take_in, PLACE_SOCKET } },
+	{ "inet_icmp_local_in", { take_in, PLACE_SOCKET } },
+	{ "inet_sctp_local_in", { take_in, PLACE_SOCKET } },
+	{ "inet_dev_receive", { take_in, PLACE_DEVICE } },
+	{ "net_if_receive_skb", { take_in, PLACE_QUEUE } },
+	{ "netif_receive_skb", { take_in, PLACE_QUEUE } },
+	{ "inet_sock_local_out", { take_out, 0 } },
+	{ "inet_udp_local_out", { take_out, 0 } },
+	{ "inet_icmp_local_out", { take_out, 0 } },
+	{ "inet_sctp_local_out", { take_out, 0 } },
+	{ "inet_dev_xmit", { take_out, 0 } },
+	{ "net_dev_queue", { take_out, 0 } },
+};
+
+static bool take_nothing(struct reader *reader, const struct event_use *use,
+			 const struct event *event)
+{
+	(void)reader;
+	(void)use;
+	(void)event;
+	return true;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), least = strlen(end);
+
+	return length >= least && !strcmp(text + length - least, end);
+}
+
+static const struct event_use *use_of(const char *name)
+{
+	static const struct event_use nothing = { take_nothing, 0 },
+		entry = { take_entry, CONTEXT_IRQ },
+		leaving = { take_exit, CONTEXT_IRQ };
+	const char *colon = strchr(name, ':');
+	const char *plain = colon ? colon + 1 : name;
+
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		if (!strcmp(plain, uses[i].name))
+			return &uses[i].use;
+	/* LTTng: x86_irq_vectors_local_timer_entry, ftrace: irq_vectors:... */
+	if (!strstr(name, "irq_vectors"))
+		return &nothing;
+	return ends_with(name, "_entry") ? &entry :
+	       ends_with(name, "_exit")	 ? &leaving :
+					   &nothing;
+}
+
+static bool take_event(void *data, const struct event *event)
+{
+	struct reader *reader = data;
+	const struct event_use *use = event->type->own;
+	const int64_t host_ns = event->host_ns - reader->host->shift_ns;
+
+	if (!use)
+		event->type->own = (void *)(use = use_of(event->type->name));
+	if (host_ns > reader->now_ns)
+		reader->now_ns = host_ns;
+	if (event->cpu == EVENT_NO_CPU)
+		return true;
+	reader->cpu = event->cpu;
+	return use->take(reader, use, event) && !reader->failed &&
+	       !reader->writer.failed && !ferror(reader->writer.out);
+}
+
+static bool take_lost(void *data, const struct event_loss *loss)
+{
+	struct reader *reader = data;
+
+	reader->info.losses++;
+	if (loss->cpu == EVENT_NO_CPU || reader->now_ns == INT64_MIN)
+		return true;
+	sched_lost(reader->sched, reader->now_ns, loss->cpu);
+	causes_reset(&reader->causes, loss->cpu);
+	reader->causes.cpus[loss->cpu].last_run = NO_RECORD;
+	return true;
+}
+
+/* ---- all of it ------------------------------------------------------------ */
+
+/* All states last until the window ends, or the events. */
+static void go_on_until(struct reader *reader, int64_t until_ns)
+{
+	int64_t time_ns;
+
+	/* Rates of clocks differ by less than what would matter here. */
+	if (reader->now_ns != INT64_MIN &&
+	    timebase_time(reader->host, reader->now_ns, &time_ns) &&
+	    until_ns > time_ns)
+		reader->now_ns += until_ns - time_ns;
+}
+
+static void close_graph(struct reader *reader)
+{
+	struct record record = { .kind = RECORD_HOST };
+
+	sched_end(reader->sched, reader->now_ns);
+	sched_free(reader->sched);
+	record.at_ns = reader->now_ns;
+	record.host = reader->info;
+	graph_put(&reader->writer, &record);
+}
+
+bool follow(const struct group *group, const struct timebase *base,
+	    struct group_state *state, FILE *out)
+{
+	/* The tables of causes are too large for a stack. */
+	struct reader *reader = calloc(1, sizeof(*reader));
+	const struct event_listener listener = { take_event, take_lost, reader };
+	const struct sched_listener threads = { left, gone, reader };
+	int64_t until_ns;
+
+	if (!reader)
+		return false;
+	reader->base = base;
+	reader->host = &base->hosts[group->host];
+	reader->writer.out = out;
+	reader->info.threads = NO_RECORD;
+	reader->now_ns = INT64_MIN;
+	reader->sched = sched_new(&threads);
+	/* All of it goes with the process. */
+	if (!reader->sched || !causes_open(&reader->causes, reader->sched) ||
+	    !group_events(group, base, &listener, state, &until_ns))
+		return false;
+	reader->failed |= sched_failed(reader->sched);
+	go_on_until(reader, until_ns);
+	close_graph(reader);
+	state->number = reader->info.seen & SEEN_SWITCH;
+	return !reader->failed && !reader->writer.failed;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The events of a host -> its execution graph. */
+#ifndef NETSYNC_PATH_FOLLOW_H
+#define NETSYNC_PATH_FOLLOW_H
+
+#include "events/groups.h"
+#include "graph.h"
+
+/* What the graph has of a thread. */
+struct followed {
+	uint32_t number;
+	uint32_t last;	/* record of its last state, or NO_RECORD */
+	uint32_t cause; /* of the end of the state that it is in, or NO_RECORD */
+};
+
+/* In the process that reads the host. False: not enough memory, or they cannot be read. */
+bool follow(const struct group *group, const struct timebase *base,
+	    struct group_state *state, FILE *out);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A path for Perfetto and Chrome: slices of the threads that it goes through, and arrows
+ * from one to the next. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "../../libnetsync/util/array.h"
+#include "common/tool.h"
+#include "path.h"
+
+/* The threads that have tracks, of numbers from 1 on. */
+struct writer {
+	const struct path *path;
+	struct timeline timeline;
+	struct actor *tracks;
+	size_t num;
+	uint64_t arrows;
+};
+
+/* False: there is not enough memory. */
+static bool find_track(struct writer *writer, struct actor who,
+		       struct track *track)
+{
+	const struct record_thread *thread = path_thread(writer->path, who);
+	struct actor *last;
+	char name[64];
+	uint32_t i = 0;
+
+	while (i < writer->num && (writer->tracks[i].host != who.host ||
+				   writer->tracks[i].thread != who.thread))
+		i++;
+	*track = (struct track){ who.host, TRACK_OBJECT, i + 1 };
+	if (i < writer->num)
+		return true;
+	last = array_add(&writer->tracks, writer->num, sizeof(*last));
+	if (!last)
+		return false;
+	*last = who;
+	writer->num++;
+	if (thread)
+		snprintf(name, sizeof(name), "%s (%" PRIu32 ")", thread->name,
+			 thread->tid);
+	else
+		snprintf(name, sizeof(name), "interrupts");
+	writer->timeline.format->name(&writer->timeline, *track, name);
+	return true;
+}
+
+static void put_slice(struct writer *writer, const struct piece *piece,
+		      struct track track)
+{
+	const struct record_thread *other =
+		piece->has_other ? path_thread(writer->path, piece->other) : NULL;
+	struct arg args[4];
+	struct timeline_event event = {
+		.track = track,
+		.time_ns = piece->begin_ns,
+		.category = "path",
+		.name = path_kind(piece->kind),
+		.args = args,
+	};
+
+	if (piece->reason)
+		args[event.num_args++] = (struct arg){
+			"reason", ARG_LABEL, { path_reason(piece->reason) },
+		};
+	if (piece->has_other)
+		args[event.num_args++] = (struct arg){
+			"other_host", ARG_LABEL,
+			{ writer->path->base->hosts[piece->other.host].name },
+		};
+	if (other)
+		args[event.num_args++] = (struct arg){
+			"other_thread", ARG_LABEL, { other->name },
+		};
+	if (piece->kind == PIECE_NETWORK && !piece->reason &&
+	    piece->bound_ns != NETSYNC_UNKNOWN)
+		args[event.num_args++] = (struct arg){
+			"bound_ns", ARG_SIGNED, { .integer = piece->bound_ns },
+		};
+	writer->timeline.format->slice(&writer->timeline, &event, piece->end_ns);
+}
+
+/* From where the path was to where it goes on. */
+static void put_arrow(struct writer *writer, const struct piece *from,
+		      struct track from_track, const struct piece *to,
+		      struct track to_track)
+{
+	const struct timebase_host *hosts = writer->path->base->hosts;
+	const struct timeline_message message = {
+		.id = ++writer->arrows,
+		.name = "path",
+		.sent = from_track,
+		.received = to_track,
+		.sent_ns = from->end_ns,
+		.received_ns = to->begin_ns,
+		.from = hosts[from->who.host].name,
+		.to = hosts[to->who.host].name,
+	};
+
+	writer->timeline.format->message(&writer->timeline, &message);
+}
+
+static bool put_pieces(struct writer *writer)
+{
+	const struct path *path = writer->path;
+	struct track before = { 0 };
+
+	for (size_t i = 0; i < path->num_pieces; i++) {
+		const struct piece *piece = &path->pieces[i];
+		struct track track;
+
+		if (!find_track(writer, piece->who, &track))
+			return false;
+		put_slice(writer, piece, track);
+		if (i && (track.host != before.host ||
+			  track.number != before.number))
+			put_arrow(writer, piece - 1, before, piece, track);
+		before = track;
+	}
+	return true;
+}
+
+static void name_hosts(struct writer *writer)
+{
+	const struct timebase *base = writer->path->base;
+
+	for (uint32_t i = 0; i < base->num_hosts; i++)
+		if (base->hosts[i].clock)
+			writer->timeline.format->name(&writer->timeline,
+				(struct track){ i, TRACK_HOST, 0 },
+				base->hosts[i].name);
+}
+
+bool path_perfetto(FILE *out, const struct path *path)
+{
+	struct writer writer = {
+		.path = path,
+		.timeline = {
+			.format = path->timeline,
+			.out = out,
+			.base_ns = timebase_second(path->base),
+		},
+	};
+	struct timeline *timeline = &writer.timeline;
+	bool ok = timeline->format->begin(timeline, path->base->reference);
+
+	if (ok) {
+		name_hosts(&writer);
+		ok = put_pieces(&writer);
+	}
+	if (ok)
+		timeline->format->end(timeline);
+	timeline->format->release(timeline);
+	free(writer.tracks);
+	if (!ok || timeline->failed)
+		errno = ENOMEM;
+	if (timeline->num_early)
+		complain("warning: %" PRIu64 " pieces before 1970 are left out, which this format has no times for; --format json has.",
+			 timeline->num_early);
+	return ok && !timeline->failed;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A path in words: what it was in all, one piece after the other, and who is charged. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/table.h"
+#include "common/tool.h"
+#include "sums.h"
+
+struct writing {
+	const struct path *path;
+	struct sums sums;
+	uint32_t *charges; /* by row */
+};
+
+/* ---- cells ----------------------------------------------------------------- */
+
+static void put_host(char *cell, const struct path *path, struct actor who)
+{
+	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1,
+		 path->base->hosts[who.host].name);
+	make_printable(cell);
+}
+
+/* "nginx (1234)" */
+static void put_thread(char *cell, const struct path *path, struct actor who)
+{
+	const struct record_thread *thread = path_thread(path, who);
+
+	if (thread)
+		snprintf(cell, CELL_SIZE, "%s (%" PRIu32 ")",
+			 *thread->name ? thread->name : "?", thread->tid);
+	else
+		snprintf(cell, CELL_SIZE, "interrupts");
+	make_printable(cell);
+}
+
+static void put_duration(char *cell, uint64_t ns)
+{
+	char text[VALUE_SIZE];
+
+	snprintf(cell, CELL_SIZE, "%s",
+		 format_duration(text, ns < INT64_MAX ? (int64_t)ns : INT64_MAX));
+}
+
+/* "by kworker/0:1 (12)", "from db, postgres (99)", "8:0" */
+static void put_detail(char *cell, const struct path *path,
+		       const struct piece *piece)
+{
+	char host[CELL_SIZE], thread[CELL_SIZE];
+
+	*cell = '\0';
+	if (piece->kind == PIECE_UNKNOWN || piece->reason)
+		snprintf(cell, CELL_SIZE, "%s", path_reason(piece->reason));
+	else if (piece->kind == PIECE_PREEMPTED && !piece->has_other)
+		snprintf(cell, CELL_SIZE, "by none: its CPU was to wake up");
+	else if (piece->kind == PIECE_DISK)
+		/* As the kernel numbers devices inside: MINORBITS is 20. */
+		snprintf(cell, CELL_SIZE, "device %" PRIu32 ":%" PRIu32,
+			 piece->detail >> 20, piece->detail & 0xfffff);
+	else if (piece->kind == PIECE_INTERRUPT)
+		snprintf(cell, CELL_SIZE, "number %" PRIu32, piece->detail);
+	if (!piece->has_other)
+		return;
+	put_host(host, path, piece->other);
+	put_thread(thread, path, piece->other);
+	if (piece->kind == PIECE_PREEMPTED)
+		snprintf(cell, CELL_SIZE, "by %.*s", CELL_SIZE - 4, thread);
+	else
+		snprintf(cell, CELL_SIZE, "from %.60s, %.80s", host, thread);
+}
+
+static void sum_cell(const void *data, uint32_t row, unsigned int column,
+		     char *cell)
+{
+	const struct writing *writing = data;
+	const struct path *path = writing->path;
+	const struct sum *sum = &writing->sums.list[row];
+	const uint64_t whole = path->end_ns - path->begin_ns;
+
+	switch (column) {
+	case 0:
+		put_host(cell, path, sum->piece->who);
+		break;
+	case 1:
+		put_thread(cell, path, sum->piece->who);
+		break;
+	case 2:
+		snprintf(cell, CELL_SIZE, "%s", path_kind(sum->piece->kind));
+		break;
+	case 3:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, sum->times);
+		break;
+	case 4:
+		put_duration(cell, sum->total_ns);
+		break;
+	case 5:
+		snprintf(cell, CELL_SIZE, "%.1f %%",
+			 whole ? 100.0 * sum->total_ns / whole : 0.0);
+		break;
+	case 6:
+		put_duration(cell, sum->longest_ns);
+		break;
+	case 7:
+		put_detail(cell, path, sum->piece);
+		break;
+	}
+}
+
+static void piece_cell(const void *data, uint32_t row, unsigned int column,
+		       char *cell)
+{
+	const struct writing *writing = data;
+	const struct path *path = writing->path;
+	const struct piece *piece = &path->pieces[row];
+	char bound[VALUE_SIZE];
+
+	switch (column) {
+	case 0:
+		put_duration(cell, piece->begin_ns - path->begin_ns);
+		break;
+	case 1:
+		put_duration(cell, piece->end_ns - piece->begin_ns);
+		break;
+	case 2:
+		*cell = '\0';
+		if (piece->kind == PIECE_NETWORK && !piece->reason)
+			snprintf(cell, CELL_SIZE, "+-%s%s",
+				 format_duration(bound, piece->bound_ns),
+				 piece->is_uncertain ? " (order open)" : "");
+		break;
+	case 3:
+		put_host(cell, path, piece->who);
+		break;
+	case 4:
+		put_thread(cell, path, piece->who);
+		break;
+	case 5:
+		snprintf(cell, CELL_SIZE, "%s", path_kind(piece->kind));
+		break;
+	case 6:
+		put_detail(cell, path, piece);
+		break;
+	}
+}
+
+/* ---- who is charged --------------------------------------------------------- */
+
+static void charge_cell(const void *data, uint32_t row, unsigned int column,
+			char *cell)
+{
+	const struct writing *writing = data;
+	const struct path *path = writing->path;
+	const struct charge *charge = &path->charges[writing->charges[row]];
+	const uint64_t self_ns = charge->ns[PIECE_RUNNING];
+	const uint64_t total_ns = charge_total(path, writing->charges[row]);
+	uint64_t all_ns = 0;
+	char thread[CELL_SIZE];
+
+	for (size_t i = 0; i < NUM_PIECES; i++)
+		all_ns += charge->ns[i];
+	switch (column) {
+	case 0:
+		put_thread(thread, path, charge->who);
+		snprintf(cell, CELL_SIZE, "%*s%.100s", 2 * (int)(charge->depth < 20 ?
+			 charge->depth : 20), "", thread);
+		break;
+	case 1:
+		put_host(cell, path, charge->who);
+		break;
+	case 2:
+		put_duration(cell, self_ns);
+		break;
+	case 3:
+		put_duration(cell, total_ns - self_ns);
+		break;
+	case 4:
+		put_duration(cell, total_ns);
+		break;
+	case 5:
+		put_duration(cell, all_ns - self_ns);
+		break;
+	}
+}
+
+/* ---- all of it -------------------------------------------------------------- */
+
+static void print_head(FILE *out, const struct path *path)
+{
+	char host[CELL_SIZE], thread[CELL_SIZE], date[VALUE_SIZE], length[VALUE_SIZE];
+
+	put_host(host, path, path->who);
+	put_thread(thread, path, path->who);
+	fprintf(out, "%s, %s: %s from %s on\n", host, thread,
+		format_duration(length, path->end_ns - path->begin_ns),
+		format_date(date, path->begin_ns, false));
+}
+
+static void print_pieces(FILE *out, const struct writing *writing)
+{
+	const struct path *path = writing->path;
+	const size_t shown = path->limit && path->limit < path->num_pieces ?
+				     path->limit : path->num_pieces;
+	const struct table table = {
+		.columns = 7,
+		.rows = shown < UINT32_MAX ? shown : UINT32_MAX,
+		.heads = { "at", "for", "bound", "host", "thread", "what", "" },
+		.cell = piece_cell,
+	};
+
+	table_print_next(out, writing, &table);
+	if (shown < path->num_pieces)
+		fprintf(out, "and %zu pieces more; --limit says how many are shown.\n",
+			path->num_pieces - shown);
+}
+
+/* False: there is not enough memory. */
+static bool print_charges(FILE *out, struct writing *writing)
+{
+	const struct path *path = writing->path;
+	const struct table table = {
+		.columns = 6,
+		.rows = path->num_charges,
+		.heads = { "charged", "host", "CPU itself", "on its behalf",
+			   "CPU in all", "not running" },
+		.cell = charge_cell,
+	};
+	uint32_t charge = 0;
+
+	writing->charges = calloc(path->num_charges, sizeof(*writing->charges));
+	if (!writing->charges)
+		return false;
+	for (uint32_t row = 0; row < path->num_charges; row++) {
+		writing->charges[row] = charge;
+		charge = charge_next(path, charge);
+	}
+	table_print_next(out, writing, &table);
+	free(writing->charges);
+	return true;
+}
+
+bool path_table(FILE *out, const struct path *path)
+{
+	struct writing writing = { .path = path };
+	struct table table = {
+		.columns = 8,
+		.heads = { "host", "thread", "what", "times", "total", "part",
+			   "longest", "" },
+		.cell = sum_cell,
+	};
+	bool ok;
+
+	errno = 0;
+	if (!sums_find(&writing.sums, path))
+		return false;
+	print_head(out, path);
+	table.rows = writing.sums.num;
+	table_print_next(out, &writing, &table);
+	print_pieces(out, &writing);
+	ok = !path->account || print_charges(out, &writing);
+	sums_release(&writing.sums);
+	return ok && !ferror(out);
+}

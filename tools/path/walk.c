@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The critical path of a thread: backward from its end, each wait is replaced by what the
+ * one that ended it did meanwhile. Giraldeau, Dagenais: Wait analysis of distributed
+ * systems using kernel tracing, IEEE TPDS 27(8), 2016.
+ *
+ *	client   run |  wait                            | run
+ *	                \ packet          on the way -> /
+ *	server   wait    | run | wait for disk | run | send
+ *
+ *	path     run | on the way | run | disk | run | on the way | run
+ *
+ * A wait that is being replaced is a frame on a stack: whoever was waited for is followed
+ * back to its begin, and then the one that waited goes on before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "path.h"
+
+/* So often the path can go from thread to thread without any time between, which where
+ * clocks are right is but a few times. Chosen. */
+#define MAX_STANDING 4096
+
+/* A state of a thread, up to the time that the path has come to. */
+struct spot {
+	struct actor who;
+	enum sched_state state;
+	int64_t begin_ns, end_ns; /* host's clock */
+	uint32_t before, cause, cpu_before;
+	bool is_known; /* else there is none */
+};
+
+struct frame {
+	struct spot spot;
+	int64_t from_ns; /* so far back it is followed */
+	uint32_t charge;
+};
+
+struct walk {
+	struct path *path;
+	struct frame *frames;
+	size_t num, room;
+	int64_t now_ns;
+	unsigned int standing; /* steps at this time */
+	bool failed;
+};
+
+/* ---- pieces ---------------------------------------------------------------- */
+
+/* From then to now, which is then from now on. */
+static void add(struct walk *walk, const struct frame *frame, int64_t from_ns,
+		struct piece piece)
+{
+	struct path *path = walk->path;
+
+	if (from_ns >= walk->now_ns)
+		return;
+	piece.begin_ns = from_ns;
+	piece.end_ns = walk->now_ns;
+	piece.charge = frame->charge;
+	walk->now_ns = from_ns;
+	walk->standing = 0;
+	if (array_grow(&path->pieces, &path->room, path->num_pieces,
+		       sizeof(piece))) {
+		walk->failed = true;
+		return;
+	}
+	path->pieces[path->num_pieces++] = piece;
+	path->charges[piece.charge].ns[piece.kind] += piece.end_ns - from_ns;
+}
+
+static void add_unknown(struct walk *walk, const struct frame *frame,
+			int64_t from_ns, enum piece_reason reason)
+{
+	add(walk, frame, from_ns,
+	    (struct piece){ .who = frame->spot.who,
+			    .kind = PIECE_UNKNOWN,
+			    .reason = reason });
+}
+
+/* ---- who is charged -------------------------------------------------------- */
+
+static bool is_same(struct actor a, struct actor b)
+{
+	return a.host == b.host && a.thread == b.thread;
+}
+
+/* @who does something while the thread of @parent waits. */
+static uint32_t charge_of(struct walk *walk, uint32_t parent, struct actor who)
+{
+	struct path *path = walk->path;
+	struct charge *charges = path->charges, *last;
+
+	/* Threads that wait for each other in turn are no deeper than they are many. */
+	for (uint32_t i = parent; i != NO_CHARGE; i = charges[i].parent)
+		if (is_same(charges[i].who, who))
+			return i;
+	if (parent != NO_CHARGE)
+		for (uint32_t i = charges[parent].child; i != NO_CHARGE;
+		     i = charges[i].next)
+			if (is_same(charges[i].who, who))
+				return i;
+	last = array_add(&path->charges, path->num_charges, sizeof(*last));
+	if (!last) {
+		walk->failed = true;
+		return 0;
+	}
+	charges = path->charges;
+	last->who = who;
+	last->parent = parent;
+	last->child = NO_CHARGE;
+	last->next = NO_CHARGE;
+	if (parent != NO_CHARGE) {
+		last->depth = charges[parent].depth + 1;
+		last->next = charges[parent].child;
+		charges[parent].child = path->num_charges;
+	}
+	return path->num_charges++;
+}
+
+/* ---- the graph ------------------------------------------------------------- */
+
+static int64_t corrected(const struct walk *walk, uint32_t host, int64_t time_ns)
+{
+	int64_t corrected_ns;
+
+	return time_ns != INT64_MIN &&
+			       timebase_time(&walk->path->base->hosts[host],
+					     time_ns, &corrected_ns)
+		       ? corrected_ns
+		       : INT64_MIN;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The state of that record; unknown, where there is none. */
+static struct spot spot_of(const struct walk *walk, struct actor who,
+			   uint32_t number)
+{
+	const struct record *record =
+		graph_get(&walk->path->graph, who.host, number);
+
+	if (!record || record->kind != RECORD_STATE)
+		return (struct spot){ .who = who };
+	return (struct spot){
+		.who = who,
+		.state = record->what,
+		.begin_ns = record->state.begin_ns,
+		.end_ns = record->at_ns,
+		.before = record->state.before,
+		.cause = record->state.cause,
+		.cpu_before = record->state.cpu_before,
+		.is_known = true,
+	};
+}
+
+/* What runs when it wakes or sends something. */
+static struct spot waker(const struct record *cause, uint32_t host)
+{
+	return (struct spot){
+		.who = { host, cause->cause.thread },
+		.state = SCHED_RUNNING,
+		.begin_ns = cause->cause.begin_ns,
+		.end_ns = cause->at_ns,
+		.before = cause->cause.before,
+		.cause = NO_RECORD,
+		.cpu_before = NO_RECORD,
+		.is_known = true,
+	};
+}
+
+/* ---- packets --------------------------------------------------------------- */
+
+struct sent {
+	const struct record *send;
+	uint32_t host;
+	int64_t time_ns; /* corrected */
+	int64_t bound_ns; /* error of the time on the way */
+	bool is_uncertain; /* which was first, sending or receiving */
+};
+
+static int64_t bound_at(const struct walk *walk, uint32_t host, int64_t time_ns)
+{
+	const struct timebase_host *one = &walk->path->base->hosts[host];
+	int64_t time_ref, bound_ns;
+
+	return one->clock &&
+			       !netsync_convert(one->clock, time_ns + one->shift_ns,
+						&time_ref, &bound_ns)
+		       ? bound_ns
+		       : NETSYNC_UNKNOWN;
+}
+
+static bool is_sent_by(const struct walk *walk, const struct message *message,
+		       struct sent *sent)
+{
+	const struct timebase_host *hosts = walk->path->base->hosts;
+	const struct timebase_host *from = &hosts[message->from];
+	const struct timebase_host *to = &hosts[message->to];
+	const int64_t a = bound_at(walk, message->from, message->send_ns);
+	const int64_t b = bound_at(walk, message->to, message->recv_ns);
+
+	sent->host = message->from;
+	sent->send = graph_send(&walk->path->graph, message->from,
+				message->send_ns);
+	sent->time_ns = corrected(walk, message->from, message->send_ns);
+	if (sent->time_ns == INT64_MIN)
+		return false;
+	sent->bound_ns = a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ?
+				 NETSYNC_UNKNOWN : a + b;
+	sent->is_uncertain =
+		netsync_order(from->clock, message->send_ns + from->shift_ns,
+			      to->clock, message->recv_ns + to->shift_ns) !=
+		NETSYNC_BEFORE;
+	return true;
+}
+
+/* Where the packet that came to that host is from. False: nobody knows. */
+static bool find_sent(const struct walk *walk, const struct record *cause,
+		      uint32_t host, struct sent *sent)
+{
+	const struct record *local = graph_get(&walk->path->graph, host,
+					       cause->cause.local);
+
+	if (local) {
+		*sent = (struct sent){ .send = local, .host = host };
+		sent->time_ns = corrected(walk, host, local->at_ns);
+		return true;
+	}
+	for (size_t i = 0; i < NUM_PLACES; i++) {
+		const uint32_t ago_ns = cause->cause.ago_ns[i];
+		const struct message *message =
+			ago_ns == NEVER ? NULL :
+			messages_find(&walk->path->messages, host,
+				      cause->at_ns - ago_ns);
+
+		if (message && is_sent_by(walk, message, sent))
+			return true;
+	}
+	return false;
+}
+
+/* ---- waits ----------------------------------------------------------------- */
+
+static void push(struct walk *walk, struct spot spot, int64_t from_ns,
+		 uint32_t charge)
+{
+	if (array_grow(&walk->frames, &walk->room, walk->num,
+		       sizeof(*walk->frames))) {
+		walk->failed = true;
+		return;
+	}
+	walk->frames[walk->num++] = (struct frame){ spot, from_ns, charge };
+}
+
+static enum piece_kind kind_of(enum cause_kind cause)
+{
+	switch (cause) {
+	case CAUSE_DISK:
+		return PIECE_DISK;
+	case CAUSE_TIMER:
+		return PIECE_TIMER;
+	case CAUSE_INTERRUPT:
+		return PIECE_INTERRUPT;
+	case CAUSE_PACKET:
+		return PIECE_NETWORK;
+	default:
+		return PIECE_UNKNOWN;
+	}
+}
+
+/*
+ * By what the wait of @waiting ended, and what happened before that, back to then. A
+ * packet's sending has a cause again.
+ */
+static void explain(struct walk *walk, const struct frame *waiting,
+		    const struct record *cause, int64_t from_ns)
+{
+	const struct frame frame = *waiting;
+	struct actor who = frame.spot.who;
+	uint32_t charge = frame.charge;
+
+	while (walk->now_ns > from_ns && !walk->failed) {
+		struct frame on = { .spot.who = who, .charge = charge };
+		struct piece piece = { .who = who };
+		struct sent sent;
+
+		if (!cause || cause->what == CAUSE_UNKNOWN) {
+			add_unknown(walk, &on, from_ns,
+				    walk->now_ns == walk->path->end_ns && !cause
+					    ? REASON_WAITS
+					    : REASON_WAKER);
+			return;
+		}
+		if (cause->what == CAUSE_THREAD) {
+			const struct spot spot = waker(cause, who.host);
+
+			push(walk, spot, from_ns,
+			     charge_of(walk, charge, spot.who));
+			return;
+		}
+		piece.kind = kind_of(cause->what);
+		piece.detail = cause->cause.detail;
+		if (cause->what != CAUSE_PACKET) {
+			add(walk, &on, from_ns, piece);
+			return;
+		}
+		if (!find_sent(walk, cause, who.host, &sent)) {
+			piece.reason = REASON_SENDER;
+			add(walk, &on, from_ns, piece);
+			return;
+		}
+		piece.has_other = true;
+		piece.other = (struct actor){
+			sent.host, sent.send ? sent.send->cause.thread : NO_THREAD,
+		};
+		piece.bound_ns = sent.bound_ns;
+		piece.is_uncertain = sent.is_uncertain;
+		add(walk, &on, later(sent.time_ns, from_ns), piece);
+		if (!sent.send) {
+			add_unknown(walk, &on, from_ns, REASON_SENDER);
+			return;
+		}
+		/* What the sender's interrupts do is charged to whom they are waited for by. */
+		cause = sent.send;
+		who = (struct actor){ sent.host, NO_THREAD };
+		if (++walk->standing > MAX_STANDING)
+			add_unknown(walk, &on, from_ns, REASON_CIRCLE);
+	}
+}
+
+/* It could run, but what else did on its CPU? */
+static void add_preempted(struct walk *walk, const struct frame *frame,
+			  int64_t from_ns)
+{
+	const struct spot *spot = &frame->spot;
+	const uint32_t host = spot->who.host;
+	const struct record *ran =
+		graph_get(&walk->path->graph, host, spot->cpu_before);
+	const struct piece idle = { .who = spot->who, .kind = PIECE_PREEMPTED };
+
+	while (ran && ran->kind == RECORD_STATE && walk->now_ns > from_ns) {
+		const int64_t end_ns = corrected(walk, host, ran->at_ns);
+		struct piece piece = idle;
+
+		if (end_ns <= from_ns)
+			break;
+		add(walk, frame, end_ns, idle);
+		piece.has_other = true;
+		piece.other = (struct actor){ host, ran->state.thread };
+		add(walk, frame,
+		    later(corrected(walk, host, ran->state.begin_ns), from_ns),
+		    piece);
+		ran = graph_get(&walk->path->graph, host, ran->state.cpu_before);
+	}
+	add(walk, frame, from_ns, idle);
+}
+
+static bool is_wait(enum sched_state state)
+{
+	return state == SCHED_SLEEPING || state == SCHED_BLOCKED ||
+	       state == SCHED_STOPPED;
+}
+
+/* What of a state is in the window, which is then behind. */
+static void take_state(struct walk *walk, struct frame *frame,
+		       const struct record *cause, int64_t from_ns)
+{
+	const struct frame waiting = *frame;
+	const struct spot *spot = &waiting.spot;
+
+	if (spot->state == SCHED_UNKNOWN && cause && cause->what == CAUSE_THREAD) {
+		/* It is no more before it was made by another one. */
+		frame->spot = waker(cause, spot->who.host);
+		frame->charge = charge_of(walk, frame->charge, frame->spot.who);
+		return;
+	}
+	frame->spot = spot_of(walk, spot->who, spot->before);
+	if (spot->state == SCHED_RUNNING)
+		add(walk, &waiting, from_ns,
+		    (struct piece){ .who = spot->who, .kind = PIECE_RUNNING });
+	else if (spot->state == SCHED_RUNNABLE)
+		add_preempted(walk, &waiting, from_ns);
+	else if (is_wait(spot->state))
+		explain(walk, &waiting, cause, from_ns);
+}
+
+/* The state before now of whom the path is at. */
+static void step(struct walk *walk)
+{
+	struct frame *frame = &walk->frames[walk->num - 1];
+	const struct spot *spot = &frame->spot;
+	const uint32_t host = spot->who.host;
+
+	if (!spot->is_known || ++walk->standing > MAX_STANDING) {
+		add_unknown(walk, frame, frame->from_ns,
+			    spot->is_known ? REASON_CIRCLE : REASON_UNSEEN);
+		return;
+	}
+	/* Between it and the state after it. */
+	add_unknown(walk, frame,
+		    later(corrected(walk, host, spot->end_ns), frame->from_ns),
+		    REASON_UNSEEN);
+	if (walk->now_ns > frame->from_ns)
+		take_state(walk, frame,
+			   graph_get(&walk->path->graph, host, spot->cause),
+			   later(corrected(walk, host, spot->begin_ns),
+				 frame->from_ns));
+}
+
+/* ---- all of it ------------------------------------------------------------- */
+
+/* Its last state, but that it is dead, within the window; false: there is none. */
+static bool begin(struct walk *walk, struct spot *spot)
+{
+	const struct path *path = walk->path;
+	const struct record_thread *thread = path_thread(path, path->who);
+	uint32_t number = thread ? thread->last : NO_RECORD;
+	const struct record *record;
+
+	while ((record = graph_get(&path->graph, path->who.host, number)) &&
+	       record->what == SCHED_DEAD)
+		number = record->state.before;
+	if (!record)
+		return false;
+	*spot = spot_of(walk, path->who, number);
+	walk->now_ns = corrected(walk, path->who.host, record->at_ns);
+	return true;
+}
+
+/* When the first of its states began, or the events of its host. */
+static int64_t first_of(const struct walk *walk, struct spot spot)
+{
+	const struct graph_host *host = &walk->path->graph.hosts[spot.who.host];
+	int64_t begin_ns;
+
+	while (graph_get(&walk->path->graph, spot.who.host, spot.before))
+		spot = spot_of(walk, spot.who, spot.before);
+	begin_ns = corrected(walk, spot.who.host, spot.begin_ns);
+	return begin_ns != INT64_MIN ? begin_ns :
+	       corrected(walk, spot.who.host, host->records[0].at_ns);
+}
+
+static void reverse(struct path *path)
+{
+	for (size_t i = 0; i < path->num_pieces / 2; i++) {
+		const size_t j = path->num_pieces - 1 - i;
+		const struct piece piece = path->pieces[i];
+
+		path->pieces[i] = path->pieces[j];
+		path->pieces[j] = piece;
+	}
+}
+
+bool path_walk(struct path *path)
+{
+	struct walk walk = { .path = path };
+	struct spot spot;
+	uint32_t charge = charge_of(&walk, NO_CHARGE, path->who);
+
+	if (!begin(&walk, &spot))
+		return !walk.failed;
+	path->end_ns = walk.now_ns;
+	path->begin_ns = later(first_of(&walk, spot), path->base->begin_ns);
+	push(&walk, spot, path->begin_ns, charge);
+	while (walk.num && !walk.failed) {
+		if (walk.now_ns <= walk.frames[walk.num - 1].from_ns)
+			walk.num--;
+		else
+			step(&walk);
+	}
+	free(walk.frames);
+	reverse(path);
+	return !walk.failed;
+}
+
+/* ---- words ----------------------------------------------------------------- */
+
+const char *path_kind(enum piece_kind kind)
+{
+	static const char *const names[] = {
+		[PIECE_RUNNING] = "running",	 [PIECE_PREEMPTED] = "preempted",
+		[PIECE_DISK] = "disk",		 [PIECE_TIMER] = "timer",
+		[PIECE_NETWORK] = "network",	 [PIECE_INTERRUPT] = "interrupt",
+		[PIECE_UNKNOWN] = "unknown",
+	};
+
+	return names[kind];
+}
+
+const char *path_reason(enum piece_reason reason)
+{
+	static const char *const names[] = {
+		[REASON_NONE] = "",
+		[REASON_WAITS] = "still waiting at the end",
+		[REASON_UNSEEN] = "no events of it",
+		[REASON_WAKER] = "who woke it is not known",
+		[REASON_SENDER] = "who sent the packet is not known",
+		[REASON_CIRCLE] = "clocks contradict each other",
+	};
+
+	return names[reason];
+}
+
+const struct record_thread *path_thread(const struct path *path,
+					struct actor who)
+{
+	const struct graph_host *host = &path->graph.hosts[who.host];
+
+	return who.thread < host->num_threads && host->threads[who.thread]
+		       ? &host->threads[who.thread]->thread
+		       : NULL;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* [NAME=][USER@]HOST:PATH -> an agent for each host, and its traces in a reader. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "common/argument.h"
+#include "common/tool.h"
+#include "traces.h"
+
+/* Traces of one machine, all of which the user calls NAME, or none. */
+struct remote_group {
+	char *host;		/* as it was given */
+	char *name;		/* NULL: as the traces say */
+	struct json_object *paths;
+};
+
+/* The colon that ends [USER@]HOST; NULL: it is a path of this machine. */
+static const char *end_of_host(const char *text)
+{
+	const char *at = text + strcspn(text, "@/[:");
+
+	/* An IPv6 address has colons of its own. */
+	if (*at == '@')
+		at++;
+	else
+		at = text;
+	if (*at == '[') {
+		at = strchr(at, ']');
+		return at && at[1] == ':' ? at + 1 : NULL;
+	}
+	at += strcspn(at, "/:");
+	return *at == ':' && at > text ? at : NULL;
+}
+
+static const char *skip_name(const char *argument)
+{
+	const size_t length = argument_name_length(argument);
+
+	return length ? argument + length + 1 : argument;
+}
+
+bool is_remote_trace(const char *argument)
+{
+	return end_of_host(skip_name(argument));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* The one that a trace belongs to. */
+static struct remote_group *find_group(struct remote_traces *traces, char *host,
+				       char *name)
+{
+	struct remote_group *group;
+
+	for (unsigned int i = 0; i < traces->num; i++)
+		if (same_text(traces->groups[i].host, host) &&
+		    same_text(traces->groups[i].name, name)) {
+			free(host);
+			free(name);
+			return &traces->groups[i];
+		}
+	group = array_add(&traces->groups, traces->num, sizeof(*group));
+	if (!group) {
+		free(host);
+		free(name);
+		return NULL;
+	}
+	traces->num++;
+	*group = (struct remote_group){ host, name, json_object_new_array() };
+	return group;
+}
+
+bool remote_traces_add(struct remote_traces *traces, const char *argument)
+{
+	const size_t length = argument_name_length(argument);
+	const char *text = skip_name(argument), *colon = end_of_host(text);
+	const char *path = colon[1] ? colon + 1 : ".";
+	char *host = strndup(text, colon - text);
+	char *name = length ? strndup(argument, length) : NULL;
+	struct remote_group *group = host ? find_group(traces, host, name) : NULL;
+
+	return group && !json_object_array_add(group->paths, json_object_new_string(path))
+		? true : no_memory();
+}
+
+/* [USER@]HOST[:PORT], as remotes_add() takes it; NULL: there is no memory. */
+static char *host_of(const struct remote *remote)
+{
+	const char *at = strrchr(remote->destination, '@');
+	const char *bare = at ? at + 1 : remote->destination;
+	const bool is_ipv6 = strchr(bare, ':');
+	char *host;
+
+	return asprintf(&host, "%.*s%s%s%s%s%s", (int)(bare - remote->destination),
+			remote->destination, is_ipv6 ? "[" : "", bare,
+			is_ipv6 ? "]" : "", remote->port ? ":" : "",
+			remote->port ? remote->port : "") < 0 ? NULL : host;
+}
+
+bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
+			  const char *path)
+{
+	char *host = host_of(remote), *name = strdup(remote->name);
+	struct remote_group *group = host && name ? find_group(traces, host, name) :
+						    NULL;
+
+	if (!host || !name) {
+		free(host);
+		free(name);
+	}
+	return group && !json_object_array_add(group->paths, json_object_new_string(path))
+		? true : no_memory();
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+static void ask(struct remote_traces *traces, unsigned int which)
+{
+	struct json_object *request = request_new("serve");
+
+	json_object_object_add(request, "paths",
+			       json_object_get(traces->groups[which].paths));
+	remote_ask(traces->all.list[which], request);
+}
+
+static void open_group(struct remote_traces *traces, unsigned int which,
+		       struct netsync_io *io)
+{
+	struct remote *remote = traces->all.list[which];
+	int in, out;
+
+	if (!remote->answer || !remote_hand_over(remote, &in, &out)) {
+		traces->lost++;
+		return;
+	}
+	if (netsync_io_add_served(io, remote->name, traces->groups[which].name, in,
+				  out) > 0)
+		return;
+	complain("%s", netsync_io_error(io));
+	traces->lost++;
+	remote_give_up(remote);
+}
+
+void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
+{
+	struct remotes *all = &traces->all;
+
+	/* With other names. */
+	all->repeats = true;
+	for (unsigned int i = 0; i < traces->num; i++)
+		if (!remotes_add(all, traces->groups[i].host))
+			return;
+	remotes_connect(all);
+	for (unsigned int i = 0; i < traces->num; i++)
+		if (all->list[i]->ready)
+			ask(traces, i);
+	remotes_wait(all, 0);
+	/* Each opens its traces at once; here they come one after the other. */
+	for (unsigned int i = 0; i < traces->num; i++)
+		open_group(traces, i, io);
+}
+
+unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io)
+{
+	char came[VALUE_SIZE], stored[VALUE_SIZE];
+
+	for (uint32_t i = 0; i < netsync_io_num_served(io); i++) {
+		struct netsync_io_served info = { .size = sizeof(info) };
+
+		netsync_io_get_served(io, i, &info);
+		traces->lost += info.ended;
+		complain("%s: %s came, of traces of %s.", info.label,
+			 format_bytes(came, info.received_bytes),
+			 format_bytes(stored, info.stored_bytes));
+	}
+	remotes_close(&traces->all);
+	return traces->lost;
+}
+
+void remote_traces_free(struct remote_traces *traces)
+{
+	for (unsigned int i = 0; i < traces->num; i++) {
+		free(traces->groups[i].host);
+		free(traces->groups[i].name);
+		json_object_put(traces->groups[i].paths);
+	}
+	free(traces->groups);
+	remotes_free(&traces->all);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Traces that stay on their machines: [NAME=][USER@]HOST:PATH, as scp writes it. An
+ * agent there reads them (netsync_io_serve()), and only packet events travel.
+ */
+#ifndef NETSYNC_REMOTE_TRACES_H
+#define NETSYNC_REMOTE_TRACES_H
+
+#include <stdbool.h>
+
+#include <netsync-io.h>
+
+#include "remote.h"
+
+struct remote_group;
+
+struct remote_traces {
+	struct remotes all;
+	struct remote_group *groups;	/* each is of one of these machines */
+	unsigned int num;
+	unsigned int lost;	/* machines that could not be read at all */
+};
+
+/* Is it one of another machine? A file with a colon in its name begins with "./". */
+bool is_remote_trace(const char *argument);
+
+/* One more. False: it was said what is wrong with it. */
+bool remote_traces_add(struct remote_traces *traces, const char *argument);
+
+/* Add @path of a host that was reached before, with the host's name. */
+bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
+			  const char *path);
+
+/*
+ * Reach all machines, and add what is there to a reader; who cannot be reached, or read,
+ * is lost, which was said.
+ */
+void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
+/* They were read: say what travelled. Return: how many machines were lost. */
+unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io);
+void remote_traces_free(struct remote_traces *traces);
+
+#endif
