@@ -6,7 +6,8 @@
  *	groups.c   the hosts, each read by a process of its own
  *	ctf.c      CTF traces, by libbabeltrace2
  *	tracedat.c files of trace-cmd, by libnetsync-io
- *	thread-state.c what its threads do, by some of them
+ *	task.c     the threads that scheduler events name
+ *	thread-state.c what its threads do, by these
  */
 #ifndef NETSYNC_EVENTS_EVENT_H
 #define NETSYNC_EVENTS_EVENT_H

@@ -104,11 +104,11 @@ static struct sched_thread *make(struct sched *sched, uint32_t tid)
 	return thread;
 }
 
-struct sched_thread *sched_thread(struct sched *sched, struct sched_task task)
+struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 {
 	struct sched_thread *thread;
 
-	if (!task.tid || task.tid > SCHED_MAX_TID)
+	if (!task.tid || task.tid > EVENT_MAX_TID)
 		return NULL;
 	thread = find(sched, task.tid);
 	if (!thread)
@@ -124,7 +124,7 @@ static struct cpu *find_cpu(struct sched *sched, uint32_t number)
 {
 	struct cpu *more;
 
-	if (number >= SCHED_MAX_CPUS)
+	if (number >= EVENT_MAX_CPUS)
 		return NULL;
 	if (number < sched->num_cpus)
 		return &sched->cpus[number];
@@ -176,7 +176,7 @@ static void forget(struct sched *sched, struct sched_thread *thread,
 }
 
 /* The number of a thread that ended can be that of another one. */
-static struct sched_thread *living(struct sched *sched, struct sched_task task,
+static struct sched_thread *living(struct sched *sched, struct event_task task,
 				   int64_t time_ns)
 {
 	struct sched_thread *thread = sched_thread(sched, task);
@@ -222,17 +222,16 @@ static void switch_from(struct sched *sched, struct cpu *cpu, uint32_t number,
 }
 
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
-		  struct sched_task from, uint64_t task_state,
-		  struct sched_task to)
+		  const struct task_switch *change)
 {
 	struct cpu *cpu = find_cpu(sched, number);
 	struct sched_thread *next;
 
 	if (!cpu)
 		return;
-	switch_from(sched, cpu, number, sched_thread(sched, from),
-		    state_of(task_state), time_ns);
-	next = living(sched, to, time_ns);
+	switch_from(sched, cpu, number, sched_thread(sched, change->from),
+		    state_of(change->state), time_ns);
+	next = living(sched, change->to, time_ns);
 	if (next) {
 		enter(sched, next, SCHED_RUNNING, time_ns);
 		next->cpu = number;
@@ -240,7 +239,7 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 	*cpu = (struct cpu){ next, time_ns };
 }
 
-void sched_wakeup(struct sched *sched, int64_t time_ns, struct sched_task task)
+void sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 {
 	struct sched_thread *thread = living(sched, task, time_ns);
 
@@ -253,11 +252,11 @@ void sched_wakeup(struct sched *sched, int64_t time_ns, struct sched_task task)
 	enter(sched, thread, SCHED_RUNNABLE, time_ns);
 }
 
-void sched_fork(struct sched *sched, int64_t time_ns, struct sched_task child)
+void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)
 {
 	struct sched_thread *thread = NULL;
 
-	if (child.tid && child.tid <= SCHED_MAX_TID)
+	if (child.tid && child.tid <= EVENT_MAX_TID)
 		thread = find(sched, child.tid);
 	if (thread)
 		forget(sched, thread, time_ns);

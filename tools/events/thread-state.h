@@ -16,8 +16,7 @@
 #ifndef NETSYNC_EVENTS_THREAD_STATE_H
 #define NETSYNC_EVENTS_THREAD_STATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "task.h"
 
 enum sched_state {
 	SCHED_UNKNOWN,
@@ -71,34 +70,22 @@ bool sched_failed(const struct sched *sched);
 #define SCHED_TASK_PARKED 0x040
 #define SCHED_TASK_IDLE 0x080
 
-/* A thread, by number and name; NULL: the name is not known. */
-struct sched_task {
-	uint32_t tid;		/* 0: the idle thread of a CPU */
-	const char *name;
-};
-
 /*
- * Events. What no kernel has, CPUs from SCHED_MAX_CPUS on and threads beyond
- * SCHED_MAX_TID, is ignored.
+ * Events. What no kernel has, CPUs from EVENT_MAX_CPUS on and threads beyond
+ * EVENT_MAX_TID, is ignored.
  */
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t cpu,
-		  struct sched_task from, uint64_t task_state,
-		  struct sched_task to);
-void sched_wakeup(struct sched *sched, int64_t time_ns, struct sched_task task);
-void sched_fork(struct sched *sched, int64_t time_ns, struct sched_task child);
+		  const struct task_switch *change);
+void sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task);
+void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child);
 void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid);
 /* The tracer lost events of a CPU. */
 void sched_lost(struct sched *sched, int64_t time_ns, uint32_t cpu);
 /* There are no more: leave all states. */
 void sched_end(struct sched *sched, int64_t time_ns);
 
-/* PID_MAX_LIMIT of 64-bit kernels. */
-#define SCHED_MAX_TID (4 * 1024 * 1024)
-/* NR_CPUS is 8192 at most on all architectures. */
-#define SCHED_MAX_CPUS 8192
-
 /* A thread, which is made if it is new; NULL: there is none of this number. */
-struct sched_thread *sched_thread(struct sched *sched, struct sched_task task);
+struct sched_thread *sched_thread(struct sched *sched, struct event_task task);
 /* Which one runs; NULL: none, or unknown. */
 struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "events/groups.h"
+#include "events/task.h"
 #include "perfetto.h"
 
 struct reader;
@@ -36,44 +37,26 @@ struct reader {
 
 /* ---- what events say of threads ----------------------------------------- */
 
-/* LTTng calls a thread's number so, ftrace so. */
-static bool task_of(const struct event *event, const char *tid, const char *pid,
-		    const char *name, struct sched_task *task)
-{
-	int64_t number;
-
-	if ((!event->fields->integer(event, tid, &number) &&
-	     !event->fields->integer(event, pid, &number)) ||
-	    number < 0 || number > SCHED_MAX_TID)
-		return false;
-	*task = (struct sched_task){ number, event->fields->text(event, name) };
-	return true;
-}
-
 static bool take_switch(struct reader *reader, const struct event_class *class,
 			const struct event *event)
 {
-	struct sched_task from, to;
-	int64_t state;
+	struct task_switch change;
 
 	(void)class;
-	if (!task_of(event, "prev_tid", "prev_pid", "prev_comm", &from) ||
-	    !task_of(event, "next_tid", "next_pid", "next_comm", &to) ||
-	    !event->fields->integer(event, "prev_state", &state) ||
-	    event->cpu == EVENT_NO_CPU)
+	if (!task_switch_of(event, &change) || event->cpu == EVENT_NO_CPU)
 		return false;
 	sched_switch(reader->threads.sched, event->time_ns, event->cpu,
-		     from, state, to);
+		     &change);
 	return true;
 }
 
 static bool take_wakeup(struct reader *reader, const struct event_class *class,
 			const struct event *event)
 {
-	struct sched_task task;
+	struct event_task task;
 
 	(void)class;
-	if (task_of(event, "tid", "pid", "comm", &task))
+	if (task_of(event, TASK_SUBJECT, &task))
 		sched_wakeup(reader->threads.sched, reader->threads.now_ns, task);
 	return false;
 }
@@ -81,10 +64,10 @@ static bool take_wakeup(struct reader *reader, const struct event_class *class,
 static bool take_fork(struct reader *reader, const struct event_class *class,
 		      const struct event *event)
 {
-	struct sched_task child;
+	struct event_task child;
 
 	(void)class;
-	if (task_of(event, "child_tid", "child_pid", "child_comm", &child))
+	if (task_of(event, TASK_CHILD, &child))
 		threads_fork(&reader->threads, child);
 	return false;
 }
@@ -92,10 +75,10 @@ static bool take_fork(struct reader *reader, const struct event_class *class,
 static bool take_release(struct reader *reader, const struct event_class *class,
 			 const struct event *event)
 {
-	struct sched_task task;
+	struct event_task task;
 
 	(void)class;
-	if (task_of(event, "tid", "pid", "comm", &task) &&
+	if (task_of(event, TASK_SUBJECT, &task) &&
 	    (!reader->thread || reader->thread->tid != task.tid))
 		sched_release(reader->threads.sched, reader->threads.now_ns,
 			      task.tid);
@@ -105,10 +88,10 @@ static bool take_release(struct reader *reader, const struct event_class *class,
 static bool take_statedump(struct reader *reader, const struct event_class *class,
 			   const struct event *event)
 {
-	struct sched_task task;
+	struct event_task task;
 
 	(void)class;
-	if (task_of(event, "tid", "pid", "name", &task))
+	if (task_of(event, TASK_DUMPED, &task))
 		sched_thread(reader->threads.sched, task);
 	return false;
 }
@@ -208,8 +191,7 @@ static struct sched_thread *thread_of(const struct reader *reader,
 	struct event_task task;
 
 	if (event->fields->task(event, &task))
-		return sched_thread(reader->threads.sched,
-				    (struct sched_task){ task.tid, task.name });
+		return sched_thread(reader->threads.sched, task);
 	return sched_running(reader->threads.sched, event->cpu);
 }
 

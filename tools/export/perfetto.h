@@ -30,7 +30,7 @@ struct threads {
 	int64_t now_ns;		/* of the last one so far */
 	uint32_t num_more;	/* tracks with numbers from TRACK_MORE_THREADS on */
 	bool failed;		/* there is not enough memory */
-	uint8_t cpus_named[SCHED_MAX_CPUS / 8];
+	uint8_t cpus_named[EVENT_MAX_CPUS / 8];
 };
 
 /* False: there is not enough memory. */
@@ -49,6 +49,6 @@ void threads_enter(struct threads *threads, struct sched_thread *thread,
 bool threads_leave(struct threads *threads, struct sched_thread *thread,
 		   const char *name, const struct args *args);
 /* A thread that was made now, which is inside of the call that made it. */
-void threads_fork(struct threads *threads, struct sched_task child);
+void threads_fork(struct threads *threads, struct event_task child);
 
 #endif

@@ -267,7 +267,7 @@ bool threads_leave(struct threads *threads, struct sched_thread *thread,
 	return true;
 }
 
-void threads_fork(struct threads *threads, struct sched_task child)
+void threads_fork(struct threads *threads, struct event_task child)
 {
 	struct sched_thread *thread;
 	struct shown *shown;
@@ -300,7 +300,7 @@ void threads_instant(struct threads *threads, struct sched_thread *thread,
 	struct shown *shown = thread ? shown_of(threads, thread) : NULL;
 	const struct timeline_event event = {
 		.track = shown ? thread_track(threads, TRACK_THREAD, thread, shown) :
-				 cpu_track(threads, cpu < SCHED_MAX_CPUS ? cpu : 0),
+				 cpu_track(threads, cpu < EVENT_MAX_CPUS ? cpu : 0),
 		.time_ns = threads->now_ns,
 		.category = "event",
 		.name = name,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "causes.h"
+#include "events/task.h"
 #include "follow.h"
 
 struct reader {
@@ -114,35 +115,18 @@ static void gone(void *data, struct sched_thread *thread)
 	free(thread->own);
 }
 
-/* LTTng calls a thread's number so, ftrace so. */
-static bool task_of(const struct event *event, const char *tid, const char *pid,
-		    const char *name, struct sched_task *task)
-{
-	int64_t number;
-
-	if ((!event->fields->integer(event, tid, &number) &&
-	     !event->fields->integer(event, pid, &number)) ||
-	    number < 0 || number > SCHED_MAX_TID)
-		return false;
-	*task = (struct sched_task){ number, event->fields->text(event, name) };
-	return true;
-}
-
 static bool take_switch(struct reader *reader, const struct event_use *use,
 			const struct event *event)
 {
 	struct sched_thread *thread;
-	struct sched_task from, to;
-	int64_t state;
+	struct task_switch change;
 
 	(void)use;
-	if (!task_of(event, "prev_tid", "prev_pid", "prev_comm", &from) ||
-	    !task_of(event, "next_tid", "next_pid", "next_comm", &to) ||
-	    !event->fields->integer(event, "prev_state", &state))
+	if (!task_switch_of(event, &change))
 		return true;
 	reader->info.seen |= SEEN_SWITCH;
 	reader->is_switch = true;
-	sched_switch(reader->sched, reader->now_ns, event->cpu, from, state, to);
+	sched_switch(reader->sched, reader->now_ns, event->cpu, &change);
 	reader->is_switch = false;
 	causes_reset(&reader->causes, event->cpu);
 	thread = sched_running(reader->sched, event->cpu);
@@ -165,10 +149,10 @@ static bool take_wakeup(struct reader *reader, const struct event_use *use,
 	const bool is_waking = use->number == SEEN_WAKING;
 	struct sched_thread *thread;
 	struct followed *followed;
-	struct sched_task task;
+	struct event_task task;
 	struct record cause;
 
-	if (!task_of(event, "tid", "pid", "comm", &task))
+	if (!task_of(event, TASK_SUBJECT, &task))
 		return true;
 	thread = sched_thread(reader->sched, task);
 	followed = thread ? followed_of(reader, thread) : NULL;
@@ -201,11 +185,11 @@ static bool take_fork(struct reader *reader, const struct event_use *use,
 		.state = { reader->now_ns, 0, NO_RECORD, NO_RECORD, NO_RECORD },
 	};
 	struct sched_thread *thread;
-	struct sched_task child;
+	struct event_task child;
 	struct followed *followed;
 
 	(void)use;
-	if (!task_of(event, "child_tid", "child_pid", "child_comm", &child))
+	if (!task_of(event, TASK_CHILD, &child))
 		return true;
 	sched_fork(reader->sched, reader->now_ns, child);
 	thread = sched_thread(reader->sched, child);
@@ -223,10 +207,10 @@ static bool take_free(struct reader *reader, const struct event_use *use,
 {
 	const struct sched_thread *running =
 		sched_running(reader->sched, event->cpu);
-	struct sched_task task;
+	struct event_task task;
 
 	(void)use;
-	if (task_of(event, "tid", "pid", "comm", &task) &&
+	if (task_of(event, TASK_SUBJECT, &task) &&
 	    (!running || running->tid != task.tid))
 		sched_release(reader->sched, reader->now_ns, task.tid);
 	return true;
@@ -235,10 +219,10 @@ static bool take_free(struct reader *reader, const struct event_use *use,
 static bool take_statedump(struct reader *reader, const struct event_use *use,
 			   const struct event *event)
 {
-	struct sched_task task;
+	struct event_task task;
 
 	(void)use;
-	if (task_of(event, "tid", "pid", "name", &task))
+	if (task_of(event, TASK_DUMPED, &task))
 		sched_thread(reader->sched, task);
 	return true;
 }

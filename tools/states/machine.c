@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
+#include "events/task.h"
 #include "machine.h"
 #include "object.h"
 
@@ -140,18 +141,15 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 /* Called after the rules: a sched_switch is an event of the thread that it ends. */
 static void take_switch(struct machine *machine, const struct event *event)
 {
+	struct event_task task = { 0 };
 	struct cpu *cpu;
-	const char *comm;
-	int64_t tid;
 
 	if (event->cpu == EVENT_NO_CPU)
 		return;
 	cpu = &machine->cpus[event->cpu];
-	cpu->is_known = event->fields->integer(event, "next_tid", &tid) ||
-			event->fields->integer(event, "next_pid", &tid);
-	cpu->tid = tid;
-	comm = event->fields->text(event, "next_comm");
-	snprintf(cpu->comm, sizeof(cpu->comm), "%s", comm ? comm : "");
+	cpu->is_known = task_of(event, TASK_TO, &task);
+	cpu->tid = task.tid;
+	snprintf(cpu->comm, sizeof(cpu->comm), "%s", task.name ? task.name : "");
 }
 
 /* The thread in which the event happened. False: that is not known. */
