@@ -164,6 +164,25 @@ bool input_traces(struct input *input, int argc, char **argv)
 	return argc || input->num_texts || input->remote;
 }
 
+int input_arguments(const struct usage *usage, void *settings,
+		    struct input *input, int argc, char **argv)
+{
+	const int first = options_take(usage, settings, argc, argv);
+
+	if (first <= 0)
+		return first ? EXIT_BAD : EXIT_DONE;
+	input_traces(input, argc - first, argv + first);
+	return -1;
+}
+
+bool input_check_events(const struct input *input)
+{
+	if (!input->split_netns)
+		return true;
+	complain("--split-netns: events do not say in which network namespace they were; do without it.");
+	return false;
+}
+
 bool input_check_model(const struct input *input)
 {
 	if (!input->model && input->extrapolate) {

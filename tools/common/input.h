@@ -61,6 +61,16 @@ const char *input_method(const struct input *input);
  */
 bool input_traces(struct input *input, int argc, char **argv);
 
+/*
+ * All arguments of a sub-command that reads no traces of other hosts: options, and behind
+ * them traces. Return: -1 to go on, else the exit status.
+ */
+int input_arguments(const struct usage *usage, void *settings,
+		    struct input *input, int argc, char **argv);
+
+/* False: of all events cannot be known what is wanted of packets; that was said. */
+bool input_check_events(const struct input *input);
+
 /* False: options have no meaning with --model, or without it; that was said. */
 bool input_check_model(const struct input *input);
 

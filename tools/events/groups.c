@@ -151,7 +151,8 @@ static bool write_group(struct groups *groups, struct group *group)
 	pid_t child;
 	int status;
 
-	reader->flush(reader->data);
+	if (reader->flush)
+		reader->flush(reader->data);
 	if (fflush(out))
 		return false;
 	*groups->state = (struct group_state){ .now_ns = INT64_MIN };

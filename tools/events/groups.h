@@ -30,7 +30,7 @@ struct groups_reader {
 	const struct timebase *base;
 	const char *action; /* "writing" */
 	FILE *out;	    /* what child processes write to */
-	/* All that was written before is to be in @out. */
+	/* All that was written before is to be in @out; NULL: it is. */
 	void (*flush)(void *data);
 	/* In the child: group_events(), and what is before and behind it. False: what
 	 * it wrote to @out is taken back, and it is tried without what is damaged. */

@@ -32,14 +32,9 @@ static bool check_arguments(const struct settings *set)
 		complain("--events, --event: only --perfetto shows other events than packets.");
 		return false;
 	}
-	if (set->timeline != TIMELINE_NOT_SAID && !set->perfetto) {
-		complain("--format: only --perfetto has several.");
+	if (!timeline_check(set->timeline, set->perfetto) ||
+	    (set->events && !input_check_events(&set->input)))
 		return false;
-	}
-	if (set->events && set->input.split_netns) {
-		complain("--events: they do not say in which network namespace they were; do without --split-netns.");
-		return false;
-	}
 	if (!set->input.num_traces && !set->input.num_texts) {
 		complain("Give the folders of the traces: netsync export --csv TRACE...; or --messages FILE, or --packets FILE.");
 		return false;
@@ -98,17 +93,6 @@ static const struct usage usage = {
 	.end = "\nExit status: as of netsync sync.\n",
 	.options = options,
 };
-
-/* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
-{
-	const int first = options_take(&usage, set, argc, argv);
-
-	if (first <= 0)
-		return first ? EXIT_BAD : EXIT_DONE;
-	input_traces(&set->input, argc - first, argv + first);
-	return check_arguments(set) ? -1 : EXIT_BAD;
-}
 
 /* ---- for all formats --------------------------------------------------- */
 
@@ -203,8 +187,10 @@ int cmd_export(int argc, char **argv)
 	struct settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID,
 	};
-	int status = parse_arguments(&set, argc, argv);
+	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 
+	if (status < 0 && !check_arguments(&set))
+		status = EXIT_BAD;
 	if (status < 0)
 		status = export(&set);
 	input_release(&set.input);

@@ -4,7 +4,6 @@
  * messages that they are, and where that is asked for all other events.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -182,7 +181,7 @@ static bool put_message(void *data, const void *record)
 
 /* ---- all of it --------------------------------------------------------- */
 
-static void put_hosts(struct perfetto *p)
+static void name_tracks(struct perfetto *p)
 {
 	static const struct {
 		enum track_kind kind;
@@ -198,9 +197,6 @@ static void put_hosts(struct perfetto *p)
 	for (uint32_t i = 0; i < p->export->base->num_hosts; i++) {
 		if (!p->export->base->hosts[i].clock)
 			continue;
-		timeline->format->name(timeline,
-				       (struct track){ i, TRACK_HOST, 0 },
-				       p->export->base->hosts[i].name);
 		for (size_t j = 0; j < sizeof(tracks) / sizeof(tracks[0]); j++)
 			timeline->format->name(timeline,
 				(struct track){ i, tracks[j].kind, 0 },
@@ -212,7 +208,7 @@ static bool put_all(struct perfetto *p)
 {
 	const struct export *export = p->export;
 
-	put_hosts(p);
+	name_tracks(p);
 	return spool_replay(export->packets, put_packet, p) &&
 	       spool_replay(export->messages, put_message, p) &&
 	       (!export->events || perfetto_events(&p->timeline, export));
@@ -220,25 +216,10 @@ static bool put_all(struct perfetto *p)
 
 bool export_perfetto(FILE *out, const struct export *export)
 {
-	struct perfetto p = {
-		.export = export,
-		.timeline = {
-			.format = export->timeline,
-			.out = out,
-			.base_ns = timebase_second(export->base),
-		},
-	};
-	struct timeline *timeline = &p.timeline;
-	bool ok = timeline->format->begin(timeline, export->base->reference) &&
-		  put_all(&p);
+	struct perfetto p = { .export = export };
+	const bool ok = timeline_open(&p.timeline, export->timeline, out,
+				      export->base) &&
+			put_all(&p);
 
-	if (ok)
-		timeline->format->end(timeline);
-	timeline->format->release(timeline);
-	if (timeline->failed)
-		errno = ENOMEM;
-	if (timeline->num_early)
-		complain("warning: %" PRIu64 " packets, messages and events before 1970 are left out, which this format has no times for; --format json has.",
-			 timeline->num_early);
-	return ok && !timeline->failed;
+	return timeline_close(&p.timeline, ok, "packets, messages and events");
 }

@@ -38,14 +38,10 @@ static bool check_arguments(const struct settings *set)
 		complain("--json, --perfetto: only one of these can be written at a time.");
 		return false;
 	}
-	if (set->timeline != TIMELINE_NOT_SAID && !set->perfetto) {
-		complain("--format: only --perfetto has several.");
+	if (!timeline_check(set->timeline, set->perfetto))
 		return false;
-	}
-	if (set->input.split_netns) {
-		complain("--split-netns: events do not say in which network namespace they were; do without it.");
+	if (!input_check_events(&set->input))
 		return false;
-	}
 	if (!set->input.num_traces) {
 		complain("Give the traces: netsync path --thread HOST:TID TRACE...");
 		return false;
@@ -69,7 +65,7 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
-	       "so many pieces, the first ones, in the table (40; 0: all)",
+	       "so many rows, the first ones, of each table (40; 0: all)",
 	       take_number, .at = offsetof(struct settings, limit),
 	       .least = 0, .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct settings, window) },
@@ -87,17 +83,6 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
-{
-	const int first = options_take(&usage, set, argc, argv);
-
-	if (first <= 0)
-		return first ? EXIT_BAD : EXIT_DONE;
-	input_traces(&set->input, argc - first, argv + first);
-	return check_arguments(set) ? -1 : EXIT_BAD;
-}
-
 /* ---- reading the hosts ------------------------------------------------------ */
 
 struct job {
@@ -106,11 +91,6 @@ struct job {
 	struct path path;
 	uint64_t num_graphs; /* hosts with scheduler events */
 };
-
-static void flush_nothing(void *data)
-{
-	(void)data;
-}
 
 /* In the child. */
 static bool read_group(void *data, const struct group *group,
@@ -136,7 +116,6 @@ static bool read_hosts(struct job *job)
 		.base = &job->base,
 		.action = "reading",
 		.out = job->path.graph.file,
-		.flush = flush_nothing,
 		.read = read_group,
 		.done = keep_group,
 		.data = job,
@@ -322,8 +301,10 @@ int cmd_path(int argc, char **argv)
 	struct settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 40,
 	};
-	int status = parse_arguments(&set, argc, argv);
+	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 
+	if (status < 0 && !check_arguments(&set))
+		status = EXIT_BAD;
 	if (status < 0)
 		status = show(&set);
 	input_release(&set.input);

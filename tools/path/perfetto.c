@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A path for Perfetto and Chrome: slices of the threads that it goes through, and arrows
  * from one to the next. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -122,42 +121,15 @@ static bool put_pieces(struct writer *writer)
 	return true;
 }
 
-static void name_hosts(struct writer *writer)
-{
-	const struct timebase *base = writer->path->base;
-
-	for (uint32_t i = 0; i < base->num_hosts; i++)
-		if (base->hosts[i].clock)
-			writer->timeline.format->name(&writer->timeline,
-				(struct track){ i, TRACK_HOST, 0 },
-				base->hosts[i].name);
-}
-
 bool path_perfetto(FILE *out, const struct path *path)
 {
-	struct writer writer = {
-		.path = path,
-		.timeline = {
-			.format = path->timeline,
-			.out = out,
-			.base_ns = timebase_second(path->base),
-		},
-	};
-	struct timeline *timeline = &writer.timeline;
-	bool ok = timeline->format->begin(timeline, path->base->reference);
+	struct writer writer = { .path = path };
+	const bool ok = timeline_open(&writer.timeline, path->timeline, out,
+				      path->base) &&
+			put_pieces(&writer);
 
-	if (ok) {
-		name_hosts(&writer);
-		ok = put_pieces(&writer);
-	}
-	if (ok)
-		timeline->format->end(timeline);
-	timeline->format->release(timeline);
+	/* Only memory can be missing. */
+	writer.timeline.failed |= !ok;
 	free(writer.tracks);
-	if (!ok || timeline->failed)
-		errno = ENOMEM;
-	if (timeline->num_early)
-		complain("warning: %" PRIu64 " pieces before 1970 are left out, which this format has no times for; --format json has.",
-			 timeline->num_early);
-	return ok && !timeline->failed;
+	return timeline_close(&writer.timeline, ok, "pieces");
 }

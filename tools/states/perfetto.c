@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Spans as slices for Perfetto and Chrome, on a track for each object's name and lane. */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "common/tool.h"
@@ -92,42 +91,13 @@ static bool put_span(void *data, const struct span_told *told)
 	return !ferror(writer->timeline.out) && !writer->timeline.failed;
 }
 
-static void name_hosts(struct writer *writer)
-{
-	const struct timebase *base = writer->states->base;
-
-	for (uint32_t i = 0; i < base->num_hosts; i++)
-		if (base->hosts[i].clock)
-			writer->timeline.format->name(&writer->timeline,
-				(struct track){ i, TRACK_HOST, 0 },
-				base->hosts[i].name);
-}
-
 bool states_perfetto(FILE *out, struct states *states)
 {
-	struct writer writer = {
-		.states = states,
-		.timeline = {
-			.format = states->timeline,
-			.out = out,
-			.base_ns = timebase_second(states->base),
-		},
-	};
-	struct timeline *timeline = &writer.timeline;
-	bool ok = timeline->format->begin(timeline, states->base->reference);
+	struct writer writer = { .states = states };
+	const bool ok = timeline_open(&writer.timeline, states->timeline, out,
+				      states->base) &&
+			states_read(states, put_span, &writer);
 
-	if (ok) {
-		name_hosts(&writer);
-		ok = states_read(states, put_span, &writer);
-	}
-	if (ok)
-		timeline->format->end(timeline);
-	timeline->format->release(timeline);
 	rows_release(&writer.rows);
-	if (timeline->failed)
-		errno = ENOMEM;
-	if (timeline->num_early)
-		complain("warning: %" PRIu64 " states before 1970 are left out, which this format has no times for; --format json has.",
-			 timeline->num_early);
-	return ok && !timeline->failed;
+	return timeline_close(&writer.timeline, ok, "states");
 }

@@ -44,16 +44,12 @@ static bool check_arguments(const struct settings *set)
 		complain("--json, --csv, --perfetto, --html: only one of these can be written at a time.");
 		return false;
 	}
-	if (set->timeline != TIMELINE_NOT_SAID && !set->perfetto) {
-		complain("--format: only --perfetto has several.");
+	if (!timeline_check(set->timeline, set->perfetto))
 		return false;
-	}
 	if (set->print)
 		return true;
-	if (set->input.split_netns) {
-		complain("--split-netns: events do not say in which network namespace they were; do without it.");
+	if (!input_check_events(&set->input))
 		return false;
-	}
 	if (!set->input.num_traces) {
 		complain("Give the traces: netsync states --states %s TRACE...",
 			 set->names[0]);
@@ -118,17 +114,6 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
-{
-	const int first = options_take(&usage, set, argc, argv);
-
-	if (first <= 0)
-		return first ? EXIT_BAD : EXIT_DONE;
-	input_traces(&set->input, argc - first, argv + first);
-	return check_arguments(set) ? -1 : EXIT_BAD;
-}
-
 /* ---- reading the hosts -------------------------------------------------- */
 
 struct job {
@@ -140,11 +125,6 @@ struct job {
 	off_t written;		/* to the file of spans */
 	uint64_t events;	/* that rules were found for, of all hosts */
 };
-
-static void flush_nothing(void *data)
-{
-	(void)data;
-}
 
 /* Runs in the child process of a host. */
 static bool read_group(void *data, const struct group *group,
@@ -192,7 +172,6 @@ static bool read_hosts(struct job *job)
 		.base = &job->base,
 		.action = "reading",
 		.out = spans_file(job->states.spans),
-		.flush = flush_nothing,
 		.read = read_group,
 		.done = keep_group,
 		.data = job,
@@ -455,8 +434,10 @@ int cmd_states(int argc, char **argv)
 	struct settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 20,
 	};
-	int status = parse_arguments(&set, argc, argv);
+	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 
+	if (status < 0 && !check_arguments(&set))
+		status = EXIT_BAD;
 	if (status < 0)
 		status = set.print ? print_definitions(&set) : show(&set);
 	input_release(&set.input);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "common/tool.h"
 #include "timeline.h"
 
 static const char *const names[] = { "json", "protobuf", NULL };
@@ -14,6 +17,14 @@ const struct option_row timeline_options[] = {
 	       .names = names),
 	OPTIONS_END
 };
+
+bool timeline_check(unsigned int number, bool is_perfetto)
+{
+	if (number == TIMELINE_NOT_SAID || is_perfetto)
+		return true;
+	complain("--format: only --perfetto has several.");
+	return false;
+}
 
 /* As the name of the file says. */
 static bool is_protobuf(const char *path)
@@ -34,4 +45,34 @@ const struct timeline_format *timeline_format(unsigned int number, const char *p
 	};
 
 	return formats[number < TIMELINE_NOT_SAID ? number : is_protobuf(path)];
+}
+
+bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
+		   FILE *out, const struct timebase *base)
+{
+	*timeline = (struct timeline){
+		.format = format,
+		.out = out,
+		.base_ns = timebase_second(base),
+	};
+	if (!format->begin(timeline, base->reference))
+		return false;
+	for (uint32_t i = 0; i < base->num_hosts; i++)
+		if (base->hosts[i].clock)
+			format->name(timeline, (struct track){ i, TRACK_HOST, 0 },
+				     base->hosts[i].name);
+	return true;
+}
+
+bool timeline_close(struct timeline *timeline, bool ok, const char *things)
+{
+	if (ok)
+		timeline->format->end(timeline);
+	timeline->format->release(timeline);
+	if (timeline->failed)
+		errno = ENOMEM;
+	if (timeline->num_early)
+		complain("warning: %" PRIu64 " %s before 1970 are left out, which this format has no times for; --format json has.",
+			 timeline->num_early, things);
+	return ok && !timeline->failed;
 }

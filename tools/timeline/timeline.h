@@ -10,6 +10,7 @@
 
 #include "common/options.h"
 #include "events/args.h"
+#include "events/timebase.h"
 
 enum track_kind {
 	TRACK_HOST,
@@ -88,12 +89,22 @@ struct timeline {
 	bool failed;		/* there was not enough memory */
 };
 
+/* A file of what is on that base, which begins with the names of hosts. False: there is
+ * not enough memory; it is to be closed in any case. */
+bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
+		   FILE *out, const struct timebase *base);
+/* @ok: all @things ("slices") were put into it, or tried. False: they were not, and errno
+ * says why. */
+bool timeline_close(struct timeline *timeline, bool ok, const char *things);
+
 /* Trace Event Format, JSON; and Perfetto's own, protocol buffers. */
 extern const struct timeline_format trace_event_format, protobuf_format;
 
 /* --format, for its number, an unsigned int. */
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];
+/* False: it has no meaning without --perfetto, and that was said. */
+bool timeline_check(unsigned int number, bool is_perfetto);
 /* TIMELINE_NOT_SAID: as a file of this name is to be; NULL: it has none. */
 const struct timeline_format *timeline_format(unsigned int number,
 					      const char *path);
