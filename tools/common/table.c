@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "table.h"
+#include "tool.h"
 
 static void print_row(FILE *out, const int *widths, unsigned int columns,
 		      char cells[][CELL_SIZE])
@@ -50,4 +51,32 @@ void table_print_next(FILE *out, const void *data, const struct table *table)
 		return;
 	fputc('\n', out);
 	table_print(out, data, table);
+}
+
+void table_print_some(FILE *out, const void *data, const struct table *table,
+		      size_t num, unsigned int limit, const char *things)
+{
+	struct table some = *table;
+
+	if (!limit || limit > num)
+		limit = num < UINT32_MAX ? num : UINT32_MAX;
+	some.rows = limit;
+	table_print_next(out, data, &some);
+	if (limit < num)
+		fprintf(out, "and %zu %s more; --limit says how many are shown.\n",
+			num - limit, things);
+}
+
+void cell_duration(char *cell, uint64_t ns)
+{
+	char text[VALUE_SIZE];
+
+	snprintf(cell, CELL_SIZE, "%s",
+		 format_duration(text, ns < INT64_MAX ? (int64_t)ns : INT64_MAX));
+}
+
+void cell_text(char *cell, const char *text)
+{
+	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1, text);
+	make_printable(cell);
 }

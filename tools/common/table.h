@@ -20,5 +20,13 @@ struct table {
 void table_print(FILE *out, const void *data, const struct table *table);
 /* Print a table behind another one, if it has rows. */
 void table_print_next(FILE *out, const void *data, const struct table *table);
+/* The same with the first @limit (0: all) of @num rows, and how many more @things
+ * ("rows") there are. */
+void table_print_some(FILE *out, const void *data, const struct table *table,
+		      size_t num, unsigned int limit, const char *things);
+
+/* Cells: durations, and texts that others gave. */
+void cell_duration(char *cell, uint64_t ns);
+void cell_text(char *cell, const char *text);
 
 #endif

@@ -82,7 +82,7 @@ struct path {
 	struct charge *charges;
 	uint32_t num_charges;
 	const struct timeline_format *timeline; /* what viewers read */
-	unsigned int limit; /* of pieces in the table; 0: all */
+	unsigned int limit; /* of rows of each table; 0: all */
 	bool account; /* show who is charged for what */
 };
 

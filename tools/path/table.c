@@ -19,9 +19,7 @@ struct writing {
 
 static void put_host(char *cell, const struct path *path, struct actor who)
 {
-	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1,
-		 path->base->hosts[who.host].name);
-	make_printable(cell);
+	cell_text(cell, path->base->hosts[who.host].name);
 }
 
 /* "nginx (1234)" */
@@ -35,14 +33,6 @@ static void put_thread(char *cell, const struct path *path, struct actor who)
 	else
 		snprintf(cell, CELL_SIZE, "interrupts");
 	make_printable(cell);
-}
-
-static void put_duration(char *cell, uint64_t ns)
-{
-	char text[VALUE_SIZE];
-
-	snprintf(cell, CELL_SIZE, "%s",
-		 format_duration(text, ns < INT64_MAX ? (int64_t)ns : INT64_MAX));
 }
 
 /* "by kworker/0:1 (12)", "from db, postgres (99)", "8:0" */
@@ -94,14 +84,14 @@ static void sum_cell(const void *data, uint32_t row, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%" PRIu64, sum->times);
 		break;
 	case 4:
-		put_duration(cell, sum->total_ns);
+		cell_duration(cell, sum->total_ns);
 		break;
 	case 5:
 		snprintf(cell, CELL_SIZE, "%.1f %%",
 			 whole ? 100.0 * sum->total_ns / whole : 0.0);
 		break;
 	case 6:
-		put_duration(cell, sum->longest_ns);
+		cell_duration(cell, sum->longest_ns);
 		break;
 	case 7:
 		put_detail(cell, path, sum->piece);
@@ -119,10 +109,10 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column,
 
 	switch (column) {
 	case 0:
-		put_duration(cell, piece->begin_ns - path->begin_ns);
+		cell_duration(cell, piece->begin_ns - path->begin_ns);
 		break;
 	case 1:
-		put_duration(cell, piece->end_ns - piece->begin_ns);
+		cell_duration(cell, piece->end_ns - piece->begin_ns);
 		break;
 	case 2:
 		*cell = '\0';
@@ -171,16 +161,16 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column,
 		put_host(cell, path, charge->who);
 		break;
 	case 2:
-		put_duration(cell, self_ns);
+		cell_duration(cell, self_ns);
 		break;
 	case 3:
-		put_duration(cell, total_ns - self_ns);
+		cell_duration(cell, total_ns - self_ns);
 		break;
 	case 4:
-		put_duration(cell, total_ns);
+		cell_duration(cell, total_ns);
 		break;
 	case 5:
-		put_duration(cell, all_ns - self_ns);
+		cell_duration(cell, all_ns - self_ns);
 		break;
 	}
 }
@@ -201,19 +191,14 @@ static void print_head(FILE *out, const struct path *path)
 static void print_pieces(FILE *out, const struct writing *writing)
 {
 	const struct path *path = writing->path;
-	const size_t shown = path->limit && path->limit < path->num_pieces ?
-				     path->limit : path->num_pieces;
 	const struct table table = {
 		.columns = 7,
-		.rows = shown < UINT32_MAX ? shown : UINT32_MAX,
 		.heads = { "at", "for", "bound", "host", "thread", "what", "" },
 		.cell = piece_cell,
 	};
 
-	table_print_next(out, writing, &table);
-	if (shown < path->num_pieces)
-		fprintf(out, "and %zu pieces more; --limit says how many are shown.\n",
-			path->num_pieces - shown);
+	table_print_some(out, writing, &table, path->num_pieces, path->limit,
+			 "pieces");
 }
 
 /* False: there is not enough memory. */
@@ -222,7 +207,6 @@ static bool print_charges(FILE *out, struct writing *writing)
 	const struct path *path = writing->path;
 	const struct table table = {
 		.columns = 6,
-		.rows = path->num_charges,
 		.heads = { "charged", "host", "CPU itself", "on its behalf",
 			   "CPU in all", "not running" },
 		.cell = charge_cell,
@@ -236,7 +220,8 @@ static bool print_charges(FILE *out, struct writing *writing)
 		writing->charges[row] = charge;
 		charge = charge_next(path, charge);
 	}
-	table_print_next(out, writing, &table);
+	table_print_some(out, writing, &table, path->num_charges, path->limit,
+			 "threads");
 	free(writing->charges);
 	return true;
 }
@@ -244,7 +229,7 @@ static bool print_charges(FILE *out, struct writing *writing)
 bool path_table(FILE *out, const struct path *path)
 {
 	struct writing writing = { .path = path };
-	struct table table = {
+	const struct table table = {
 		.columns = 8,
 		.heads = { "host", "thread", "what", "times", "total", "part",
 			   "longest", "" },
@@ -256,8 +241,8 @@ bool path_table(FILE *out, const struct path *path)
 	if (!sums_find(&writing.sums, path))
 		return false;
 	print_head(out, path);
-	table.rows = writing.sums.num;
-	table_print_next(out, &writing, &table);
+	table_print_some(out, &writing, &table, writing.sums.num, path->limit,
+			 "rows");
 	print_pieces(out, &writing);
 	ok = !path->account || print_charges(out, &writing);
 	sums_release(&writing.sums);

@@ -15,26 +15,15 @@ struct part {
 	const struct wait *waits;
 };
 
-static void put_text(char *cell, const struct states *states, uint32_t host,
+static void put_name(char *cell, const struct states *states, uint32_t host,
 		     uint32_t text)
 {
-	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1,
-		 spans_text(states->spans, host, text));
+	cell_text(cell, spans_text(states->spans, host, text));
 }
 
 static void put_host(char *cell, const struct states *states, uint32_t host)
 {
-	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1,
-		 states->base->hosts[host].name);
-	make_printable(cell);
-}
-
-static void put_duration(char *cell, uint64_t ns)
-{
-	char text[VALUE_SIZE];
-
-	snprintf(cell, CELL_SIZE, "%s",
-		 format_duration(text, ns < INT64_MAX ? (int64_t)ns : INT64_MAX));
+	cell_text(cell, states->base->hosts[host].name);
 }
 
 /* "2 open, 1 doubtful" */
@@ -57,13 +46,13 @@ static void total_cell(const struct total *total, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%" PRIu64, total->times);
 		break;
 	case 1:
-		put_duration(cell, total->total_ns);
+		cell_duration(cell, total->total_ns);
 		break;
 	case 2:
-		put_duration(cell, total->total_ns / total->times);
+		cell_duration(cell, total->total_ns / total->times);
 		break;
 	case 3:
-		put_duration(cell, total->longest_ns);
+		cell_duration(cell, total->longest_ns);
 		break;
 	case 4:
 		put_notes(cell, total);
@@ -84,7 +73,7 @@ static void state_cell(const void *data, uint32_t row, unsigned int column,
 		put_host(cell, part->states, total->host);
 		break;
 	case 1:
-		put_text(cell, part->states, total->host, total->state);
+		put_name(cell, part->states, total->host, total->state);
 		break;
 	case 2:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, total->objects);
@@ -105,10 +94,10 @@ static void object_cell(const void *data, uint32_t row, unsigned int column,
 		put_host(cell, part->states, total->host);
 		break;
 	case 1:
-		put_text(cell, part->states, total->host, total->name);
+		put_name(cell, part->states, total->host, total->name);
 		break;
 	case 2:
-		put_text(cell, part->states, total->host, total->state);
+		put_name(cell, part->states, total->host, total->state);
 		break;
 	default:
 		total_cell(total, column - 3, cell);
@@ -132,16 +121,16 @@ static void wait_cell(const void *data, uint32_t row, unsigned int column,
 			snprintf(cell, CELL_SIZE, "nobody seen");
 		break;
 	case 2:
-		put_text(cell, part->states, wait->shared_host, wait->shared);
+		put_name(cell, part->states, wait->shared_host, wait->shared);
 		break;
 	case 3:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, wait->times);
 		break;
 	case 4:
-		put_duration(cell, wait->total_ns);
+		cell_duration(cell, wait->total_ns);
 		break;
 	case 5:
-		put_duration(cell, wait->longest_ns);
+		cell_duration(cell, wait->longest_ns);
 		break;
 	case 6:
 		if (wait->uncertain)
@@ -182,7 +171,7 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		return;
 	put_host(hosts[0], states, found->hosts[0]);
 	put_host(hosts[1], states, found->hosts[1]);
-	put_text(name, states, found->hosts[1], found->names[1]);
+	put_name(name, states, found->hosts[1], found->names[1]);
 	fprintf(out, "The longest: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
 		name, hosts[0], hosts[1],
 		format_duration(value, found->longest_ns), found->from_ns);
@@ -224,21 +213,17 @@ static void print_totals(FILE *out, struct part *part, const struct totals *sums
 	part->num = num;
 	table = (struct table){
 		.columns = 8,
-		.rows = states->limit && num > states->limit ? states->limit : num,
 		.heads = { "host", "object", "state", "times", "total", "mean",
 			   "longest", "" },
 		.cell = object_cell,
 	};
-	table_print_next(out, part, &table);
-	if (table.rows < num)
-		fprintf(out, "and %zu rows more; --limit says how many are shown.\n",
-			num - table.rows);
+	table_print_some(out, part, &table, num, states->limit, "rows");
 }
 
 static void print_waits(FILE *out, struct part *part, const struct wait *waits,
 			size_t num, size_t d)
 {
-	struct table table = {
+	const struct table table = {
 		.columns = 7,
 		.heads = { "waiting", "for", "because of", "times", "total",
 			   "longest", "" },
@@ -252,13 +237,8 @@ static void print_waits(FILE *out, struct part *part, const struct wait *waits,
 	while (to < num && waits[to].definition == d)
 		to++;
 	part->waits = waits + from;
-	table.rows = to - from;
-	if (part->states->limit && table.rows > part->states->limit)
-		table.rows = part->states->limit;
-	table_print_next(out, part, &table);
-	if (table.rows < to - from)
-		fprintf(out, "and %zu rows more; --limit says how many are shown.\n",
-			to - from - table.rows);
+	table_print_some(out, part, &table, to - from, part->states->limit,
+			 "rows");
 }
 
 bool states_table(FILE *out, struct states *states)
