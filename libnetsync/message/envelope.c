@@ -441,6 +441,15 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 	return i;
 }
 
+/* If widening fails for lack of memory, it is tried again later. */
+static void limit_corners(struct envelope *e, const struct budget *room)
+{
+	while (e->corners > room->corners + room->corners / 8 &&
+	       e->shift < LAST_SHIFT)
+		if (widen(e))
+			break;
+}
+
 size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 		    const struct budget *room)
 {
@@ -455,13 +464,50 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 		done += added;
 		if (added < run)
 			break;
-		/* If widening fails for lack of memory, it is tried again later. */
-		while (e->corners > room->corners + room->corners / 8 &&
-		       e->shift < LAST_SHIFT)
-			if (widen(e))
-				break;
+		limit_corners(e, room);
 	}
 	return done;
+}
+
+/* Add the points of another envelope's bin, moved so: 0 or -ENOMEM. */
+static int merge_bin(struct envelope *e, const struct bin *other, int64_t x,
+		     int64_t y, const struct budget *room)
+{
+	struct drift drift;
+	struct bin *b;
+	int ret = find_bin(e, other->corner[0].x + x, room->bins);
+
+	if (ret)
+		return ret;
+	drift = drift_of(e->shift);
+	b = &e->bin[e->last];
+	e->corners -= b->corners;
+	for (uint32_t k = 0; k < other->corners && !ret; k++) {
+		const struct point p = { other->corner[k].x + x,
+					 other->corner[k].y + y };
+
+		ret = add_point(e, b, &p, drift);
+	}
+	e->corners += b->corners;
+	b->messages += other->messages;
+	b->sum_x += other->sum_x + (__int128)other->messages * x;
+	return ret;
+}
+
+int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x,
+		   int64_t y, const struct budget *room)
+{
+	int ret = 0;
+
+	if (!e->num)
+		e->shift = other->shift;
+	while (e->shift < other->shift && !ret)
+		ret = widen(e);
+	for (size_t i = 0; i < other->num && !ret; i++) {
+		ret = merge_bin(e, &other->bin[i], x, y, room);
+		limit_corners(e, room);
+	}
+	return ret;
 }
 
 int envelope_settle(struct envelope *e, const struct budget *room)

@@ -73,6 +73,17 @@ int64_t envelope_usual_y(const struct envelope *e, size_t bin);
 size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 		    const struct budget *room);
 
+/*
+ * Add the points of another envelope, moved by @x and @y, which brings the one's time
+ * base to the other's: bins of both lie on one grid. What comes of several envelopes does
+ * not depend on the order in which they are added, nor on how points were divided among
+ * them, as long as none has to be reduced to @room in between.
+ *
+ * Return: 0, or -ENOMEM with a part of the points added.
+ */
+int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x,
+		   int64_t y, const struct budget *room);
+
 /* Sort the bins, and reduce them to @room: 0 or -ENOMEM. */
 int envelope_settle(struct envelope *e, const struct budget *room);
 

@@ -94,28 +94,103 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 	return -ENOMEM;
 }
 
+/* Let a point wait until there are some to add at once: 0 or -ENOMEM. */
+static int add_point(struct direction *c, bool back, struct point p,
+		     const struct budget *room)
+{
+	if ((c->num_fresh == FRESH && add_fresh(c, back, room)) ||
+	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
+		       sizeof(*c->fresh)))
+		return -ENOMEM;
+	c->fresh[c->num_fresh++] = p;
+	return 0;
+}
+
+/* The pair of two hosts, which is made if there is none. NULL: there is no memory. */
+static struct pair *pair_of(struct pairs *ps, const struct endpoint *a,
+			    uint32_t b)
+{
+	const uint32_t number = pair_table_find(&ps->table, a->host, b);
+
+	return number ? ps->pair[number - 1] : make_pair(ps, a, b);
+}
+
 int pairs_add(struct pairs *ps, const struct endpoint *from,
 	      const struct endpoint *to)
 {
 	bool back = from->host > to->host;
 	const struct endpoint *a = back ? to : from, *b = back ? from : to;
 	int64_t y = b->t - a->t;
-	uint32_t number = pair_table_find(&ps->table, a->host, b->host);
+	struct pair *p = pair_of(ps, a, b->host);
 	struct direction *c;
-	struct pair *p;
+	int ret;
 
-	p = number ? ps->pair[number - 1] : make_pair(ps, a, b->host);
 	if (!p)
 		return -ENOMEM;
 	c = &p->direction[back];
-	if ((c->num_fresh == FRESH && add_fresh(c, back, &ps->budget)) ||
-	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
-		       sizeof(*c->fresh)))
-		return -ENOMEM;
-	c->fresh[c->num_fresh++] = (struct point){ a->t, (back ? -y : y) +
-								 c->raised };
-	c->inversions += to->t - from->t < from->origin - to->origin;
-	return 0;
+	ret = add_point(c, back,
+			(struct point){ a->t, (back ? -y : y) + c->raised },
+			&ps->budget);
+	if (!ret)
+		c->inversions += to->t - from->t < from->origin - to->origin;
+	return ret;
+}
+
+/* Add the sums of another direction, whose points move by @x and by @y. */
+static void merge_sums(struct direction *c, const struct direction *other,
+		       int64_t x, int64_t y)
+{
+	const __int128 n = other->num, sum_x = other->sum_x + n * x;
+
+	c->num += other->num;
+	c->inversions += other->inversions;
+	c->sum_y += other->sum_y + n * y;
+	/* (a + x)^2 = a^2 + a x + (a + x) x; (a + x) (b + y) = a b + b x + (a + x) y */
+	c->sum_xx = wide_sum(c->sum_xx, other->sum_xx);
+	c->sum_xx = wide_sum(c->sum_xx, wide_product(other->sum_x, x));
+	c->sum_xx = wide_sum(c->sum_xx, wide_product(sum_x, x));
+	c->sum_xy = wide_sum(c->sum_xy, other->sum_xy);
+	c->sum_xy = wide_sum(c->sum_xy, wide_product(other->sum_y, x));
+	c->sum_xy = wide_sum(c->sum_xy, wide_product(sum_x, y));
+	c->sum_x += sum_x;
+}
+
+/* @y: by how much time on host[1] - time on host[0] is larger here than there. */
+static int merge(struct direction *c, bool back, const struct direction *other,
+		 int64_t x, int64_t y, const struct budget *room)
+{
+	const int64_t raise = c->raised - other->raised;
+	const int64_t up = (back ? -y : y) + raise;
+	int ret = envelope_merge(&c->envelope, &other->envelope, x, up, room);
+
+	merge_sums(c, other, x, back ? -up : up);
+	for (size_t i = 0; i < other->num_fresh && !ret; i++)
+		ret = add_point(c, back,
+				(struct point){ other->fresh[i].x + x,
+						other->fresh[i].y + up },
+				room);
+	return ret;
+}
+
+int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *from,
+		const int64_t *from_origin)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < from->num && !ret; i++) {
+		const struct pair *other = from->pair[i];
+		const uint32_t a = other->host[0], b = other->host[1];
+		const int64_t x = from_origin[a] - origin[a];
+		struct pair *p = pair_of(ps, &(struct endpoint){ a, origin[a], 0 },
+					 b);
+
+		if (!p)
+			return -ENOMEM;
+		for (int d = 0; d < 2 && !ret; d++)
+			ret = merge(&p->direction[d], d, &other->direction[d], x,
+				    from_origin[b] - origin[b] - x, &ps->budget);
+	}
+	return ret;
 }
 
 static int by_hosts(const void *a, const void *b)

@@ -77,6 +77,16 @@ void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope);
 /* Sort pairs and compute hulls: 0 or -ENOMEM. More messages may be added later. */
 int pairs_settle(struct pairs *ps);
 
+/*
+ * Add all messages of @from, which may have been matched elsewhere, with the same numbers
+ * of hosts. @origin and @from_origin: of each host's times, ns, here and
+ * there.
+ * Whatever the order of several, the result is the same; see envelope_merge().
+ * Return: 0, or -ENOMEM with a part of the messages added.
+ */
+int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *from,
+		const int64_t *from_origin);
+
 void pairs_release(struct pairs *ps);
 
 #endif

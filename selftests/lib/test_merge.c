@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What parts of all messages leave, put together in any order, is what all of them leave. */
+#include <string.h>
+
+#include "message/message.h"
+#include "test.h"
+
+#define HOSTS 4
+#define PARTS 5
+#define MESSAGES 60000
+
+static const int64_t origin[HOSTS] = { EPOCH, EPOCH - 7 * SEC, EPOCH + SEC, EPOCH };
+
+/* Messages of a part count from times of its own. */
+static void start_of(uint64_t *seed, int64_t *from)
+{
+	for (int h = 0; h < HOSTS; h++)
+		from[h] = origin[h] + below(seed, 100 * SEC) - 50 * SEC;
+}
+
+static void add(struct pairs *ps, const int64_t *from, const uint32_t *host,
+		const int64_t *time)
+{
+	const struct endpoint a = { host[0], from[host[0]], time[0] - from[host[0]] };
+	const struct endpoint b = { host[1], from[host[1]], time[1] - from[host[1]] };
+
+	assert_int_equal(pairs_add(ps, &a, &b), 0);
+}
+
+/* The whole, and in how many parts; @span decides how wide bins have to be. */
+struct parts {
+	struct pairs all;
+	struct pairs part[PARTS];
+	int64_t from[PARTS][HOSTS];
+};
+
+/* Part 0 is half of the messages, and none of host 3, whose first message part 4 has. */
+static void fill(struct parts *p, uint64_t seed, int64_t span)
+{
+	memset(p, 0, sizeof(*p));
+	for (int i = 0; i < PARTS; i++)
+		start_of(&seed, p->from[i]);
+	for (int i = 0; i < MESSAGES; i++) {
+		const int64_t t = i * (span / MESSAGES) + below(&seed, 1000);
+		uint32_t host[2] = { (uint32_t)below(&seed, HOSTS), 0 };
+		int64_t time[2];
+		size_t n = (size_t)below(&seed, 2 * PARTS);
+
+		host[1] = (host[0] + 1 + (uint32_t)below(&seed, HOSTS - 1)) % HOSTS;
+		time[0] = EPOCH + host[0] * SEC + t;
+		time[1] = EPOCH + host[1] * SEC + t + 30000 +
+			  (int64_t)exponential(&seed, 100e3);
+		if (host[0] == HOSTS - 1 || host[1] == HOSTS - 1)
+			n = PARTS - 1;
+		else if (n >= PARTS)
+			n = 0;
+		add(&p->all, origin, host, time);
+		add(&p->part[n], p->from[n], host, time);
+	}
+}
+
+static void release(struct parts *p)
+{
+	pairs_release(&p->all);
+	for (int i = 0; i < PARTS; i++)
+		pairs_release(&p->part[i]);
+}
+
+static void assert_same_wide(struct wide a, struct wide b)
+{
+	assert_int_equal(a.low, b.low);
+	assert_true(a.high == b.high);
+}
+
+static void assert_same_direction(const struct direction *a,
+				  const struct direction *b)
+{
+	assert_int_equal(a->num, b->num);
+	assert_int_equal(a->inversions, b->inversions);
+	assert_int_equal(a->raised, b->raised);
+	assert_true(a->sum_x == b->sum_x && a->sum_y == b->sum_y);
+	assert_same_wide(a->sum_xx, b->sum_xx);
+	assert_same_wide(a->sum_xy, b->sum_xy);
+	assert_int_equal(a->envelope.shift, b->envelope.shift);
+	assert_int_equal(a->envelope.base, b->envelope.base);
+	assert_int_equal(a->envelope.num, b->envelope.num);
+	assert_int_equal(a->envelope.corners, b->envelope.corners);
+	for (size_t i = 0; i < a->envelope.num; i++) {
+		const struct bin *p = &a->envelope.bin[i];
+		const struct bin *q = &b->envelope.bin[i];
+
+		assert_int_equal(p->index, q->index);
+		assert_int_equal(p->messages, q->messages);
+		assert_true(p->sum_x == q->sum_x);
+		assert_int_equal(p->corners, q->corners);
+		assert_memory_equal(p->corner, q->corner,
+				    p->corners * sizeof(*p->corner));
+	}
+	assert_int_equal(a->hull.corners, b->hull.corners);
+}
+
+static void assert_same(const struct pairs *a, const struct pairs *b)
+{
+	assert_int_equal(a->num, b->num);
+	for (size_t i = 0; i < a->num; i++) {
+		assert_memory_equal(a->pair[i]->host, b->pair[i]->host,
+				    sizeof(a->pair[i]->host));
+		for (int d = 0; d < 2; d++)
+			assert_same_direction(&a->pair[i]->direction[d],
+					      &b->pair[i]->direction[d]);
+	}
+}
+
+/* In orders that differ in where they begin; some parts were settled before, some not. */
+static void test_any_order(void **state)
+{
+	static const int64_t resolution[HOSTS] = { 1, 1000, 1, 1 };
+	static const int64_t spans[] = { 20 * SEC, 600 * SEC, 86400 * SEC };
+	struct parts p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
+		fill(&p, 5 + i, spans[i]);
+		pairs_raise(&p.all, resolution, 5e-4);
+		assert_int_equal(pairs_settle(&p.all), 0);
+		assert_int_equal(p.all.num, HOSTS * (HOSTS - 1) / 2);
+		pairs_raise(&p.part[2], resolution, 5e-4);
+		assert_int_equal(pairs_settle(&p.part[2]), 0);
+		for (int first = 0; first < PARTS; first++) {
+			const int step = 1 + first % (PARTS - 1);
+			struct pairs sum = { 0 };
+
+			for (int k = 0; k < PARTS; k++) {
+				const int n = (first + k * step) % PARTS;
+
+				assert_int_equal(pairs_merge(&sum, origin, &p.part[n],
+							     p.from[n]), 0);
+			}
+			pairs_raise(&sum, resolution, 5e-4);
+			assert_int_equal(pairs_settle(&sum), 0);
+			assert_same(&p.all, &sum);
+			pairs_release(&sum);
+		}
+		release(&p);
+	}
+}
+
+/* Bins of one part are wider already, as it has more of them. */
+static void test_other_width(void **state)
+{
+	struct pairs sum = { 0 }, all = { 0 }, wide = { 0 }, narrow = { 0 };
+	static const uint32_t host[2] = { 0, 1 };
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		const int64_t t = EPOCH + i * (SEC / 100), times[2] = { t, t + i % 1000 };
+
+		add(i < 1000 ? &narrow : &wide, origin, host, times);
+		add(&all, origin, host, times);
+	}
+	assert_int_equal(pairs_settle(&all), 0);
+	assert_int_equal(pairs_settle(&wide), 0);
+	assert_int_equal(pairs_settle(&narrow), 0);
+	assert_true(narrow.pair[0]->direction[0].envelope.shift <
+		    wide.pair[0]->direction[0].envelope.shift);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(pairs_merge(&sum, origin, turn ? &wide : &narrow, origin), 0);
+		assert_int_equal(pairs_merge(&sum, origin, turn ? &narrow : &wide, origin), 0);
+		assert_int_equal(pairs_settle(&sum), 0);
+		assert_same(&all, &sum);
+		pairs_release(&sum);
+	}
+	pairs_release(&all);
+	pairs_release(&wide);
+	pairs_release(&narrow);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_other_width),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
