@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Files that who recorded a machine wrote beside its traces. */
+/*
+ * A trace -> the file beside it with names of network namespaces, or with readings of
+ * clocks, as "netsync record" wrote it.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +17,13 @@ const char *const io_beside_names[NUM_BESIDE] = {
 	[BESIDE_CLOCKS] = "netsync-clocks",
 };
 
-/* From the folder of a domain's channels up to that of the machine: HOST/1/kernel. */
+/* Folders above a trace that are searched. Chosen: HOST/1/kernel needs two. */
 #define LEVELS 3
 
 /*
- * A link may lead to what is not of this recording, and a pipe is waited for; and in a
- * folder above, as /tmp is, anybody may put something: it has to belong to whom the
- * trace belongs, or who reads.
+ * Open a regular file that belongs to the trace's owner or to the reading user: anybody
+ * may put a file into a folder above, such as /tmp. Links are not followed, as they may
+ * lead out of the recording, and pipes are not waited for.
  */
 static int open_file(const char *path, uid_t owner)
 {
@@ -34,7 +37,7 @@ static int open_file(const char *path, uid_t owner)
 	return -1;
 }
 
-/* What came with a trace of another machine, as a file of its own. */
+/* Write a copy from another machine to a scratch file, and open that. */
 static int open_copy(const struct copied *copied, char **path)
 {
 	const int fd = copied ? scratch_file() : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding traces: files, and what is in folders, by their content. */
+/* Paths of files and folders -> traces in them, by their content, not their names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -12,14 +12,14 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-/* A new kind of trace is one file and one row. */
+/* In the order in which claims() is called. A new format is a folder and a row here. */
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
 	&tracedat_reader,
 	&pcap_reader,
 };
 
-/* Bytes that are compared at a time. Chosen. */
+/* Bytes of files that are compared at a time. Chosen: a page. */
 #define BLOCK 4096
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
@@ -44,7 +44,6 @@ int io_prepare(struct netsync_io *io)
 
 /* ---- one trace --------------------------------------------------------- */
 
-/* What was read stays known. */
 void io_close_trace(struct trace *trace)
 {
 	if (trace->reader)
@@ -67,7 +66,7 @@ void io_free_trace(struct trace *trace)
 	free(trace);
 }
 
-/* Two files of the same bytes. */
+/* Are two regular files equal, byte by byte? */
 static bool same_contents(const char *path_a, const char *path_b)
 {
 	FILE *a = fopen(path_a, "re"), *b = fopen(path_b, "re");
@@ -91,9 +90,9 @@ static bool same_contents(const char *path_a, const char *path_b)
 }
 
 /*
- * The same one again, or a copy of it? The chunks of a rotated trace have
- * one uuid, too, but not the same times. A capture has none: of captures, the
- * bytes are compared, which differ early if they do.
+ * Is one trace the other one, or a copy? Copies have the same UUID and ranges of times;
+ * chunks of a rotated trace have the same UUID and other ranges. Captures have no UUID:
+ * their bytes are compared, which differ early, if at all.
  */
 static bool same_trace(const struct trace *a, const struct trace *b)
 {
@@ -145,7 +144,7 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 	return 1;
 }
 
-/* Return: 1 if there is one trace more, 0 if it holds nothing, negative. */
+/* Open and keep a trace. 1; 0: it holds nothing; negative after io_fail(). */
 static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 		     const char *path, const char *name)
 {
@@ -178,14 +177,14 @@ out:
 /* ---- searching --------------------------------------------------------- */
 
 struct search {
-	unsigned int found;	/* claimed by a reader */
-	unsigned int usable;
-	unsigned int entries;	/* files and folders seen */
-	unsigned int links;	/* symbolic ones, which are not followed */
-	char *link;		/* the first of these */
+	unsigned int found;	/* traces that a reader claimed, */
+	unsigned int usable;	/* of which so many were kept */
+	unsigned int entries;	/* files and folders in the given folder */
+	unsigned int links;	/* symbolic links, which are not followed */
+	char *link;		/* path of the first link */
 };
 
-/* 0, or -errno. */
+/* Read the first bytes of a file. 0, or -errno. */
 static int read_head(struct found *found)
 {
 	int fd = open(found->path, O_RDONLY | O_CLOEXEC);
@@ -198,7 +197,7 @@ static int read_head(struct found *found)
 	return err;
 }
 
-/* NULL: it is nothing that can be read, or there was an error. */
+/* The first reader that claims a file or folder. NULL: none, or *@err < 0. */
 static const struct trace_reader *find_reader(struct found *found, int *err)
 {
 	*err = S_ISREG(found->st->st_mode) ? read_head(found) : 0;
@@ -255,7 +254,7 @@ static int search_path(struct netsync_io *io, const char *path,
 		       const char *name, struct search *search)
 {
 	char *paths[] = { (char *)path, NULL };
-	/* Who made a folder does not choose what else of this machine is read. */
+	/* No links: whoever made a folder must not choose which other files are read. */
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 	int ret = 0;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Traces, and the names that texts use -> hosts, numbered by name. */
+/*
+ * Traces and names in texts -> hosts, numbered in the order of names. A host is one clock:
+ * traces with the same host name, clock name and clock UUID. Where namespaces are hosts,
+ * they are added when their first packet comes.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +12,7 @@
 #include "io/io.h"
 #include "util/array.h"
 
-/* Those without a name come first. */
+/* Order by the name of the clock; none comes first. */
 static int compare_clock_names(const struct trace *a, const struct trace *b)
 {
 	if (!a->clock_name || !b->clock_name)
@@ -88,7 +92,7 @@ int io_bring_to_base(struct netsync_io *io, struct host *host,
 	return 0;
 }
 
-/* With the clock's name, if any; the second of them is "name#2". */
+/* Name a host "NAME", "NAME/CLOCK", and from the second of that name on "...#2". */
 static bool set_name(struct host *host, const char *name, const char *clock,
 		     unsigned int repeated)
 {
@@ -106,10 +110,7 @@ static bool set_name(struct host *host, const char *name, const char *clock,
 	return true;
 }
 
-/*
- * What a clock is called beside its machine's name: nothing, where it is the
- * only one of that machine that has a name, or none.
- */
+/* The clock's name, if traces of its machine have different clocks; otherwise NULL. */
 static const char *clock_suffix(const struct netsync_io *io,
 				const struct trace *trace)
 {
@@ -120,7 +121,7 @@ static const char *clock_suffix(const struct netsync_io *io,
 	return NULL;
 }
 
-/* The clocks of the traces, each with a name of its own. */
+/* Make a host of each clock in traces, which are sorted by clock. */
 static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 				size_t *num)
 {
@@ -154,7 +155,7 @@ static struct name *name_in_texts(const struct netsync_io *io,
 						       host->name_len });
 }
 
-/* Those that no trace has. */
+/* Make hosts of the names in texts that no trace has. */
 static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
 			       size_t *num)
 {
@@ -205,7 +206,7 @@ static int take_traces(struct netsync_io *io, struct host *host)
 	return ret;
 }
 
-/* Is a trace called by a name that another one has by itself, and it by its? */
+/* Did the user give each of two traces the name that the other one has in itself? */
 static bool exchanged(const struct trace *a, const struct trace *b)
 {
 	return a->own_name && b->own_name &&
@@ -252,7 +253,7 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 		struct host *host = &(*hosts)[i];
 
 		ret = take_traces(io, host);
-		/* In a text it is not split. */
+		/* A host that is in a text, too, exists as a whole, split or not. */
 		if (!ret && (!host->split || name_in_texts(io, host)))
 			ret = number_host(io, host);
 	}
@@ -282,7 +283,7 @@ int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num)
 	return ret;
 }
 
-/* The number of the host; negative: io_fail(). */
+/* Find or add the host of a namespace. Its number, or negative after io_fail(). */
 static int number_netns(struct netsync_io *io, const struct trace *trace,
 			uint32_t netns)
 {

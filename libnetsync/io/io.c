@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Traces, read side by side -> packets and spans of hosts: the public calls. */
+/*
+ * Traces -> packets and spans of hosts, through the public calls of netsync-io.h. Traces
+ * are read in slices of time, a slice of each trace in turn:
+ *
+ *	trace 0  |--1--|--4--|--7--|	numbers: the order in which slices are pushed
+ *	trace 1  |--2--|--5--|--8--|
+ *	trace 2  |--3--|--6--|--9--|
+ *
+ * so that the two records of a packet come soon after each other.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <search.h>
@@ -14,21 +23,21 @@
 #include "io/remote/remote.h"
 
 /*
- * How finely the reading of traces is interleaved: enough that what is held
- * back until its counterpart was read stays small, little enough that turning
- * from one trace to the next costs nothing. Progress is told so many times for
- * each trace; of long ones a slice is a part of that, of some two seconds.
+ * Slices of a trace: enough that few packet records wait for their counterpart, and few
+ * enough that switching between traces costs nothing. Traces have NUM_SLICES steps of
+ * progress; where these are longer than SLICE_NS, they are divided into up to MAX_PARTS
+ * slices. All are chosen.
  */
-#define NUM_SLICES 1024			   /* chosen */
-#define SLICE_NS UINT64_C(2000000000)	   /* ns; chosen */
-#define MAX_PARTS 64			   /* of a step of progress; chosen */
+#define NUM_SLICES 1024			   /* steps of progress in a trace */
+#define SLICE_NS UINT64_C(2000000000)	   /* ns */
+#define MAX_PARTS 64			   /* slices in a step of progress */
 /*
- * Slices that a trace is read ahead of the others: enough that no process waits for
- * another one that has more to do for a while. Chosen.
+ * Slices that a trace may be read ahead of its turn, so that no process waits while
+ * another one has a long slice. Chosen.
  */
 #define SLICES_AHEAD 16
 
-/* ---- words ------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------- */
 
 static char *format_list(const char *format, va_list args)
 {
@@ -89,11 +98,15 @@ static uint64_t length_of(const struct host *host)
 }
 
 /*
- * What was seen at one time is to be read at one time. Hosts that were traced
- * nearly as long as each other were so at once, whatever their clocks say, and
- * so, for want of a better guess, were those of which the times have nothing in
- * common. Of others the clocks are taken to be roughly right. Return the length
- * of the longest, which all slices together are.
+ * Guess each host's time at the start of the longest trace, so that records of one packet
+ * are read in about the same slice:
+ *
+ *	the host's traces are nearly as long as the longest	they began together,
+ *	(15/16; chosen)						  whatever clocks say
+ *	their times have none in common with the longest's	the same
+ *	otherwise						clocks are about right
+ *
+ * Returns the length of the longest (ns), which is divided into slices.
  */
 static uint64_t set_starts(struct host *hosts, size_t num)
 {
@@ -115,10 +128,10 @@ static uint64_t set_starts(struct host *hosts, size_t num)
 
 struct slices {
 	unsigned int num;
-	uint64_t length_ns;	/* of all */
+	uint64_t length_ns;	/* of all together */
 };
 
-/* Where a slice of a host's time ends: in the time of one trace, if any. */
+/* The end of a slice: in time of a trace as printed, or of the host (@trace is NULL). */
 static int64_t slice_end(const struct host *host, const struct trace *trace,
 			 unsigned int slice, const struct slices *slices)
 {
@@ -128,12 +141,12 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 		return INT64_MAX;
 	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
 	      (__int128)slices->length_ns * slice / slices->num;
-	/* INT64_MIN stands for nothing, where readers remember how far they are. */
+	/* INT64_MIN means "nothing was read yet" in the readers. */
 	return end > INT64_MAX ? INT64_MAX :
 	       end <= INT64_MIN ? INT64_MIN + 1 : end;
 }
 
-/* All that the hosts saw up to the end of a slice was pushed. */
+/* Tell netsync.h that all packets of hosts up to the end of a slice were pushed. */
 static int promise(struct netsync_io *io, const struct host *hosts,
 		   size_t num, unsigned int slice,
 		   const struct slices *slices)
@@ -156,19 +169,19 @@ static int promise(struct netsync_io *io, const struct host *hosts,
 /* ---- in turns ---------------------------------------------------------- */
 
 /*
- * Traces are read in turns: a slice of the first one, of the second one, and so on;
- * then the next slice of the first one. What is pushed comes in that order whatever
- * is read ahead, so that it makes no difference to any result.
+ * A turn is one slice of one trace: turn number = slice * traces + trace. Workers read
+ * ahead; what they find is pushed in the order of turns, so that results do not depend on
+ * the number of jobs.
  */
 struct turns {
 	struct netsync_io *io;
 	const struct slices *slices;
-	uint64_t ahead;		/* how many may have begun before their time */
-	uint64_t begun;		/* so many have */
-	bool *more;		/* of each trace: there is */
+	uint64_t ahead;		/* turns that may be read ahead of the current one */
+	uint64_t begun;		/* number of the first turn that no worker was told of */
+	bool *more;		/* by trace: it was not read to its end */
 };
 
-/* As many processors as this process may use. */
+/* The number of processors that this process may use. */
 static unsigned int num_processors(void)
 {
 	cpu_set_t set;
@@ -178,7 +191,7 @@ static unsigned int num_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
-/* Where fewer are read at a time than there are, it is the next ones, by a slice each. */
+/* Turns to read ahead: of fewer jobs than traces, each has one of the next turns. */
 static uint64_t turns_ahead(const struct netsync_io *io)
 {
 	const unsigned int jobs = io->jobs ? io->jobs : num_processors();
@@ -226,7 +239,7 @@ static int take_turn(struct turns *turns, uint64_t turn)
 	return ret < 0 ? ret : 0;
 }
 
-/* In how many parts is a step of progress read? */
+/* Slices in a step of progress. */
 static unsigned int parts_of(uint64_t length_ns)
 {
 	uint64_t parts = length_ns / (NUM_SLICES * SLICE_NS);
@@ -285,7 +298,7 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 			trace->host_name);
 }
 
-/* A host of which no trace, taken together, holds any packet is lost. */
+/* Warn about a host with no packet in any of its traces, [from, to). */
 static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 {
 	const struct trace *trace = io->traces[from];
@@ -294,7 +307,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		const struct trace *part = io->traces[i];
 
-		/* Or some were there, and it was said why none could be used. */
+		/* A warning has said already why packets were not used. */
 		if (part->info.packets || part->unused ||
 		    part->without_netns || part->out_of_range)
 			return;
@@ -491,7 +504,7 @@ void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs)
 	io->jobs = jobs;
 }
 
-/* Of one that was found, and not read yet. */
+/* Information about a trace before it is read. */
 static struct netsync_io_trace found_info(const struct trace *trace)
 {
 	struct netsync_io_trace info = info_of(trace);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the readers and what is common to all of them.
+ * The interface of trace readers, and what the files that run the readers share.
  *
- * find.c searches folders and asks each reader of the table whether it knows
- * what is there, hosts.c gives traces to hosts, and io.c lets the readers read
- * in turn. A reader is one struct trace_reader; it knows nothing of hosts and
- * shifts.
+ *	paths -> find.c: struct trace -> hosts.c: struct host
+ *	      -> io.c: a slice of each trace in turn, by trace_reader.read()
+ *	      -> push.c: packets, clocks and spans -> netsync.h, or a struct io_sink
+ *
+ * A reader is one struct trace_reader. Its times are those that the trace prints; it
+ * knows neither hosts nor shifts.
  */
 #ifndef NETSYNC_IO_PRIVATE_H
 #define NETSYNC_IO_PRIVATE_H
@@ -18,8 +20,11 @@
 #include "netsync-io.h"
 #include "util/number.h"
 
-#define UUID_SIZE 16
-/* Points that are found without a search. Chosen: few hosts see packets at more. */
+#define UUID_SIZE 16 /* bytes; RFC 9562 */
+/*
+ * Entries of netsync_io.recent, a cache in front of the tree of observation points.
+ * Chosen: few hosts see packets at more points; more only cost 8 bytes each.
+ */
 #define IO_RECENT_POINTS 64
 
 struct trace_reader;
@@ -36,35 +41,35 @@ struct netsync_io {
 	char *error;
 	struct trace **traces;
 	size_t num_traces;
-	struct netsync_io_trace *infos;	/* of traces, or of their parts */
+	struct netsync_io_trace *infos;	/* after reading: of traces, or of their parts */
 	size_t num_infos;
 	struct text **texts;
 	size_t num_texts;
-	/* Of all texts and network namespaces; the number is the host's. */
+	/* Names of hosts in texts and of network namespaces -> numbers of hosts. */
 	struct names hosts;
-	bool split_netns;
-	unsigned int jobs;	/* traces read at a time; 0: by the processors */
+	bool split_netns;	/* network namespaces are hosts */
+	unsigned int jobs;	/* traces read at a time; 0: one for each processor */
 	bool was_read;
-	struct owns *owns;	/* addresses of machines: direction.h */
-	struct live *live;	/* NULL: there are none but recorded ones */
+	struct owns *owns;	/* which machine has which address: direction.h */
+	struct live *live;	/* live sessions; NULL: all traces are recorded */
 	/*
-	 * Instead of pushing packets; NULL: they are pushed. Their host is 0, but
-	 * for those of texts. 0, or a negative errno after io_fail().
+	 * Called with each packet instead of netsync_push_packet(); NULL: packets are
+	 * pushed. Packets of traces come with host 0. 0, or negative after io_fail().
 	 */
 	int (*observe)(struct netsync_io *io, const struct netsync_packet *pkt);
 	void *observe_data;
-	/* Instead of pushing, but for texts, all that is found; NULL: it is pushed. */
+	/* Takes what traces (not texts) hold, instead of netsync.h; NULL: it is pushed. */
 	const struct io_sink *sink;
-	struct served **served;	/* traces that others read for us: remote/ */
+	struct served **served;	/* traces that other processes read: remote/ */
 	size_t num_served;
 	void *points;		/* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
-	struct numbered_point *recent[IO_RECENT_POINTS];
+	struct numbered_point *recent[IO_RECENT_POINTS]; /* by a hash of the point */
 	netsync_io_progress_func progress;
 	void *progress_data;
 };
 
-/* Of recorded times, in ns as the trace prints them; one that was empty becomes these. */
+/* Extend a range of times (ns, as the trace prints them); an empty one has hi < lo. */
 static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 {
 	if (range->hi < range->lo)
@@ -73,48 +78,51 @@ static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 	range->hi = max64(range->hi, hi);
 }
 
-/* What one network namespace saw, if these are hosts of their own. */
+/* The packets of a trace in one network namespace that is a host of its own. */
 struct part {
-	uint32_t netns;
-	uint32_t host;
-	uint64_t packets;
+	uint32_t netns;		/* inode number of the namespace, as in /proc/PID/ns/net */
+	uint32_t host;		/* number of the host */
+	uint64_t packets;	/* pushed */
 };
 
-/* Of the kernel's clocks: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI. */
+/* Clocks in a clock event: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI. */
 #define CLOCKS_SHOWN 3
 
-/* An instant of a trace's clock, and what a raw clock showed then. */
+/* One instant, as read from a trace's clock and from CLOCK_MONOTONIC_RAW. */
 struct clock_event {
-	int64_t time_ns;	/* as printed */
-	int64_t shown_ns[CLOCKS_SHOWN];	/* of which one is the trace's */
-	int64_t raw_ns;
-	int64_t within_ns;	/* how far off that can be */
-	double rate;		/* from then on, of the trace's clock per raw time; 0: not known */
+	int64_t time_ns;	/* trace's clock, as printed */
+	int64_t shown_ns[CLOCKS_SHOWN];	/* readings, of which one is the trace's clock */
+	int64_t raw_ns;		/* reading of CLOCK_MONOTONIC_RAW */
+	int64_t within_ns;	/* bound on the error of raw_ns at time_ns */
+	double rate;		/* trace's clock per raw time, from then on; 0: not known */
 };
 
 /*
- * Where on a host a packet was seen: it passes each point once. Numbers of the
- * reader's own, which mean something in one trace only.
+ * An observation point: where on a host a packet was seen. A packet passes each point
+ * once. The numbers are the reader's own, and compared within one trace only.
  */
 struct point {
-	uint32_t place;		/* of the network stack */
-	uint32_t buffer;	/* of the tracer, where each records the same packet */
-	uint64_t device;	/* 0: the place is none of a device */
+	uint32_t place;		/* in the network stack: which tracepoint or interface */
+	uint32_t buffer;	/* tracer's buffer, where several record the same packet */
+	uint64_t device;	/* network device; 0: the place belongs to none */
 };
 
-/* What an event tells of, as readers and their workers hand it on. */
+/* An event that concerns us, as readers and their workers hand it on. */
 struct event_seen {
 	bool is_clock;
 	union {
 		struct {
-			struct netsync_packet pkt;	/* but for host and point */
+			struct netsync_packet pkt;	/* without host and point */
 			struct point at;
 		};
 		struct clock_event clock;
 	};
 };
 
-/* Where what is found goes, as it was read. 0, or negative: io_fail() was called. */
+/*
+ * Takes what readers find, with times as printed. Functions return 0, or negative after
+ * io_fail().
+ */
 struct io_sink {
 	int (*packet)(struct trace *trace, const struct netsync_packet *pkt,
 		      const struct point *at);
@@ -122,80 +130,79 @@ struct io_sink {
 	int (*span)(struct trace *trace, int64_t first_ns, int64_t last_ns);
 };
 
-/* Files that whoever recorded a machine writes beside its traces. */
+/* Files that the recorder ("netsync record") writes beside the traces of a machine. */
 enum beside { BESIDE_NETNS_NAMES, BESIDE_CLOCKS, NUM_BESIDE };
 
 extern const char *const io_beside_names[NUM_BESIDE];
 
-/* A copy of one of another machine. */
+/* A copy of such a file from another machine. */
 struct copied {
-	char *path;
+	char *path;		/* on that machine, for messages */
 	char *bytes;
-	size_t size, room;
+	size_t size, room;	/* bytes used and allocated */
 };
 
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
 	void *state;		/* the reader's own */
-	char *path;		/* as it was found */
-	char *real_path;
+	char *path;		/* as the search found it */
+	char *real_path;	/* absolute, without links */
 
-	/* What open() found out. */
+	/* Filled by open(). */
 	char *host_name;
-	char *own_name;		/* where the user gave it another one, that */
+	char *own_name;		/* host's name in the trace, if the user gave one */
 	/*
-	 * Of the clocks of a machine the one with this name; NULL: that which
-	 * LTTng takes, if it was traced by that. Traces of one host_name whose
-	 * clocks have different names are different hosts.
+	 * Name of the clock among those of the machine; NULL: LTTng's default clock, or
+	 * not known. Traces of one host_name whose clocks have different names belong to
+	 * different hosts.
 	 */
 	char *clock_name;
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
-	int64_t epoch_ns;	/* of the clock's zero */
+	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
-	struct range range;	/* of all streams together */
-	uint64_t range_hash;	/* of the ranges of all streams */
-	const char *readable;	/* instead of it; NULL: all of it is */
-	/* Of one of another machine: what is beside it. */
-	bool is_remote;
-	const struct copied *beside[NUM_BESIDE];	/* NULL: there is none */
-	bool has_network;	/* there are event classes of network events */
-	bool has_netns;		/* some of which say the network namespace */
+	struct range range;	/* first and last time of all streams, as printed */
+	uint64_t range_hash;	/* hash of the ranges of the single streams */
+	const char *readable;	/* netsync_io_trace.readable */
+	bool is_remote;		/* read by another process, which sent these copies: */
+	const struct copied *beside[NUM_BESIDE];	/* NULL: there is no such file */
+	bool has_network;	/* has event classes of network events, */
+	bool has_netns;		/* some of which have the network namespace */
 
-	/* What reading found. */
+	/* Filled while the trace is read. */
 	struct host *host;
 	struct netsync_io_trace info;
 	uint32_t num_points;
-	uint32_t max_points;	/* of more, these are one; 0: there is no limit */
-	struct part *parts;	/* by netns */
+	uint32_t max_points;	/* all further points are counted as one; 0: no limit */
+	struct part *parts;	/* in the order of netns */
 	size_t num_parts;
-	size_t part_room;
-	/* How the clock was steered, for parts that are still to be found. */
+	size_t part_room;	/* parts allocated */
+	/* All clock events, kept for parts of which no packet was seen yet. */
 	struct clock_event *clocks;
 	size_t num_clocks;
-	size_t clock_room;
-	uint64_t without_netns;
-	uint64_t out_of_range;
-	uint64_t unused;	/* packets, as the reader warned */
-	bool clock_is_late;	/* what is known of it came too late, as was warned */
+	size_t clock_room;	/* clock events allocated */
+	uint64_t without_netns;	/* packets without a namespace where hosts are split */
+	uint64_t out_of_range;	/* packets whose time netsync_push_packet() refused */
+	uint64_t unused;	/* packets that the reader could not use, and warned about */
+	bool clock_is_late;	/* the warning about clock events after packets was given */
 };
 
 /* A file or folder that may be a trace. */
 struct found {
 	const char *path;
 	const struct stat *st;
-	uint8_t head[16];	/* how a file begins */
-	size_t head_len;	/* so much of that is there; of a folder 0 */
+	uint8_t head[16];	/* first bytes of a file; chosen: magic numbers fit */
+	size_t head_len;	/* bytes there are of these; 0: a folder */
 };
 
 struct trace_reader {
-	const char *format;	/* its name */
-	/* For people: what avoids that events are lost, and what is to be recorded. */
+	const char *format;	/* name, as in results and options */
+	/* Ends of sentences: how to avoid lost events, and what to record. */
 	const char *avoids_loss;
 	const char *to_record;
-	/* Is it a trace of this kind? */
+	/* Is a file or folder a trace of this format? */
 	bool (*claims)(const struct found *found);
 	/*
 	 * Open the trace at trace->path and find out what it is. 0: there is
@@ -205,9 +212,9 @@ struct trace_reader {
 	 */
 	int (*open)(struct trace *trace);
 	/*
-	 * All traces are known and none was read: find out what takes all of
-	 * them together. Called once; NULL: there is nothing like that. 0, or
-	 * negative: io_fail() was called.
+	 * Called once, when all traces are open and none was read: find out what takes
+	 * all traces together, as which host has which address. NULL: nothing does. 0,
+	 * or negative: io_fail() was called.
 	 */
 	int (*prepare)(struct netsync_io *io);
 	/*
@@ -216,8 +223,9 @@ struct trace_reader {
 	 */
 	int (*read)(struct trace *trace, int64_t until_ns);
 	/*
-	 * That read() will be called with this time, of which no more than a few
-	 * are outstanding: another process may begin. NULL: there is none.
+	 * Announce a call of read() with this time, so that a process that reads for the
+	 * reader can begin; only a few announced calls are outstanding. NULL: the reader
+	 * reads in this process.
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
 	void (*close)(struct trace *trace);
@@ -227,108 +235,114 @@ extern const struct trace_reader ctf_reader;
 extern const struct trace_reader tracedat_reader;
 extern const struct trace_reader pcap_reader;
 
-/* One clock; traces of one host lie beside each other. */
+/* One clock. The traces of a host lie beside each other in netsync_io.traces. */
 struct host {
-	char *name;		/* with WORD_SLACK */
+	char *name;		/* with WORD_SLACK readable bytes behind it */
 	size_t name_len;
-	struct trace *base;	/* its first trace; NULL: it is in texts only */
-	struct range range;	/* of all its traces, in the host's time */
-	int64_t start_ns;	/* its time when reading starts */
-	bool split;		/* its network namespaces are hosts */
-	int number;		/* -1: it is none itself */
+	struct trace *base;	/* first trace, whose epoch all have; NULL: in texts only */
+	struct range range;	/* of its traces, ns in time of the base */
+	int64_t start_ns;	/* where reading starts, in time of the base */
+	bool split;		/* network namespaces are hosts instead */
+	int number;		/* by netsync_add_host(); -1: not a host itself */
 };
 
 /*
- * Give traces and the names in texts to hosts, and number these by name. The
- * caller frees the array in every case.
+ * Make hosts of traces and of the names in texts, and add them to netsync.h in the order
+ * of names. The caller frees the array in every case.
  */
 int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num);
 void io_free_hosts(struct host *hosts, size_t num);
 bool io_same_host(const struct trace *a, const struct trace *b);
-/* Find the shift of a trace of the host, whose base is known. */
+/* Compute the shift of a trace: its times + shift are times of the host's base. */
 int io_bring_to_base(struct netsync_io *io, struct host *host,
 		     struct trace *trace);
-/* After reading: a host that was to be split and held no packet is one. */
+/* After reading: add hosts that were to be split, but hold no packet. */
 int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num);
 
-/* The part of a trace that is in a network namespace; NULL: io_fail(). */
+/* Find or add a trace's part of a network namespace. NULL: io_fail() was called. */
 struct part *io_find_part(struct trace *trace, uint32_t netns);
-/* The name of the host that a namespace of another one is. */
+/* printf() format of a namespace's name as a host: the machine's name, and the inode. */
 #define NETNS_PREFIX "netns-"
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
 /*
- * Open the nearest of these files that who recorded a trace wrote beside it, in its
- * folder or above, up to the machine's (beside.c). -1: there is none; else the caller
- * frees @path.
+ * Open the nearest file of this kind in the trace's folder or above, up to the machine's
+ * folder (beside.c). -1: there is none; else the caller frees @path.
  */
 int io_open_beside(const struct trace *trace, enum beside which, char **path);
 
-/* What a namespace was called when it was recorded (netns.c); false: not known. */
-#define NETNS_NAME_SIZE 128	/* chosen: a container's id has 64 digits */
+/* The name of a namespace when it was recorded (netns.c). False: not known. */
+#define NETNS_NAME_SIZE 128	/* bytes with the 0; chosen: ids of containers have 64 */
 bool io_netns_name(const struct trace *trace, uint32_t netns,
 		   char name[NETNS_NAME_SIZE]);
 
 /*
- * Texts: first all hosts in them are found, then they are read. *@done counts
- * progress: each text is 2 * TEXT_STEPS.
+ * Texts are read twice: for the hosts in them, and for their lines. *@done counts steps
+ * of progress, TEXT_STEPS in each of the two (chosen: as NUM_SLICES for a trace).
  */
 #define TEXT_STEPS 1024
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
-/* How clocks were steered, as was written beside their traces. */
+/* Push clock events in the files "netsync-clocks" beside traces. */
 int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
 			  size_t num);
-/* Show all packets in them to netsync_io.observe. */
+/* Call netsync_io.observe with all packets in texts. */
 int io_observe_texts(struct netsync_io *io);
 void io_free_text(struct text *text);
 
-/* The reader closes it; what is known of it stays. */
+/* Close a trace's files; the results of reading stay in struct trace. */
 void io_close_trace(struct trace *trace);
 void io_free_trace(struct trace *trace);
 
-/* The trace was opened: it is one more, called @name if that is not NULL. 1 or negative. */
+/*
+ * Append an opened trace to netsync_io.traces, with @name, if that is not NULL, as its
+ * host's. 1, or negative: io_fail() was called.
+ */
 int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
 
-/* Which reads this format; NULL: none of these. */
+/* The reader of a format by its name; NULL: there is none. */
 const struct trace_reader *io_find_format(const char *format);
 
-/* Let all readers prepare. */
+/* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 
 /*
- * Terminals obey control characters; a trace's word is not to be trusted. The name is
- * replaced, by utf8_escape(). 0 or -ENOMEM, with a name that is NULL.
+ * Replace a name by utf8_escape() of it: terminals obey control characters, and traces
+ * are not trusted. 0; or -ENOMEM, and the name is NULL.
  */
 int io_make_printable(char **name);
 
-/* What can be asked for of each trace, or of each of its parts: 0 or -ENOMEM. */
+/* Fill netsync_io.infos after reading. 0 or -ENOMEM. */
 int io_make_infos(struct netsync_io *io);
 
-/* Tell how far reading has come. 0, or negative to stop. */
+/* Report progress, steps done of all. 0, or negative to stop. */
 int io_progress(struct netsync_io *io, uint64_t done);
 
-/* Can something recorded be added by now? 0, or negative: io_fail() was called. */
+/* May a trace or text still be added? 0, or negative: io_fail() was called. */
 int io_check_new(struct netsync_io *io, const char *what);
 
-/* Remember why something failed, as a sentence; gives @err back. */
+/* Keep an error sentence for netsync_io_error(). Returns @err. */
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int io_no_memory(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Push a packet that was seen at pkt->time_ns, as printed. 0 or negative. */
+/*
+ * Readers call the next four with what they find; times are as printed. They return 0, or
+ * negative after io_fail().
+ */
+/* A packet, seen at pkt->time_ns. */
 int io_packet(struct trace *trace, struct netsync_packet *pkt,
 	      const struct point *at);
-/* Push what is known of the trace's clock at clock->time_ns, as printed. */
+/* Readings of clocks at one instant. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
-/* The one or the other. */
+/* A packet or a clock event. */
 int io_event(struct trace *trace, const struct event_seen *seen);
-/* Say that the trace reaches over these times, as printed. */
+/* The trace has events, of any kind, from @first_ns to @last_ns. */
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 
-/* printf into memory of its own; NULL if there is none. */
+/* printf() into allocated memory; NULL: no memory. */
 char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

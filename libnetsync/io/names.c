@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Words -> their numbers: a hash table with open addressing. */
+/*
+ * Words -> numbers: a hash table with open addressing and linear probing (Knuth, TAOCP 3,
+ * 6.4, algorithm L), over 64-bit multiplicative hashes.
+ */
 #include <endian.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,7 +29,10 @@ static uint64_t hash_of(const struct word *word)
 	return hash;
 }
 
-/* Of words of up to eight bytes and one length, no two have the same hash. */
+/*
+ * The hash is the caller's to compare. Different words of one length up to eight bytes
+ * have different hashes: each step of hash_of() can be inverted.
+ */
 static bool is_same(const struct name *name, const struct word *word)
 {
 	return name->len == word->len &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A set of words, each with a number: quick to find, for every line of a text. */
+/* A word -> the number that the caller gave it, by hashing: for each line of a text. */
 #ifndef NETSYNC_IO_NAMES_H
 #define NETSYNC_IO_NAMES_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * A part of a text, which does not end with a 0. It is taken eight bytes at a
- * time: WORD_SLACK bytes behind it must be readable.
+ * Part of a text, without a 0 at its end. Words are loaded eight bytes at a time, so that
+ * WORD_SLACK bytes behind the last one must be readable.
  */
 #define WORD_SLACK 7
 
@@ -21,20 +21,20 @@ struct name {
 	char *text;
 	size_t len;
 	uint64_t hash;
-	int number;		/* -1 at first; the caller's to use */
+	int number;		/* set by the caller; -1: not yet */
 };
 
 struct names {
-	struct name **name;	/* in the order in which they were added */
+	struct name **name;	/* in the order of names_add() */
 	size_t num;
-	size_t room;
+	size_t room;		/* names allocated */
 	struct name **slot;	/* hash table, at most half full */
-	size_t slots;
+	size_t slots;		/* a power of two, or 0 */
 };
 
-/* NULL: there is none. */
+/* Find a word's name; NULL: there is none. */
 struct name *names_find(const struct names *names, const struct word *word);
-/* Found, or added; NULL: no memory. */
+/* Find a word's name, or add a copy of the word. NULL: no memory. */
 struct name *names_add(struct names *names, const struct word *word);
 void names_release(struct names *names);
 

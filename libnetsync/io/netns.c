@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the network namespaces of a machine were called, as who recorded it wrote
- * it beside the traces: a file "netsync-namespaces" with a line "INODE NAME" for each.
+ * A network namespace's inode number -> its name, from the file "netsync-namespaces" that
+ * "netsync record" writes beside traces, with a line for each namespace:
+ *
+ *	INODE NAME
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -12,21 +14,21 @@
 
 #include "io/io.h"
 
-/* Of such a file (bytes): several times what 4096 namespaces take. Chosen. */
+/* Bytes of such a file; chosen: 4096 namespaces with the longest names take 0.6 MB. */
 #define MAX_SIZE (4 << 20)
 
-/* Of a namespace or a container, as they may be in the name of a host. */
+/* Characters in names of namespaces and containers; others could break a host's name. */
 static const char allowed[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
 
-/* What one without a name is called, by its number. */
+/* Is it the name that a namespace without one gets from its inode number? */
 static bool is_number(const char *name)
 {
 	return !strncmp(name, NETNS_PREFIX, strlen(NETNS_PREFIX)) &&
 	       isdigit((unsigned char)name[strlen(NETNS_PREFIX)]);
 }
 
-/* The name in a line, of which the inode number is read as well; NULL: none. */
+/* Parse a line: the name, and the number of the inode. NULL: no valid name. */
 static char *read_line(char *line, unsigned long *inode)
 {
 	int length = 0;
@@ -40,7 +42,7 @@ static char *read_line(char *line, unsigned long *inode)
 	       !name[strspn(name, allowed)] && !is_number(name) ? name : NULL;
 }
 
-/* Two of one name would become one host: then it says nothing. */
+/* False also if another namespace has the same name: both would become one host. */
 static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 {
 	char line[2 * NETNS_NAME_SIZE], *text;

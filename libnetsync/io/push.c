@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What readers found -> pushed through the public API: where packets were seen gets
- * a number, their hosts are those of the trace or of its namespaces, times are shifted.
+ * Packets, clock events and spans of readers -> calls of netsync.h: observation points get
+ * numbers, packets the host of their trace or network namespace, and times the shift of
+ * their trace.
  */
 #include <errno.h>
 #include <search.h>
@@ -26,7 +27,7 @@ static int compare_points(const void *a, const void *b)
 	return memcmp(&p->at, &q->at, sizeof(p->at));
 }
 
-/* NULL after io_fail(). */
+/* Find or number an observation point. NULL after io_fail(). */
 static struct numbered_point *find_point(struct trace *trace, const struct point *at)
 {
 	static const struct point others = { .place = UINT32_MAX };
@@ -53,8 +54,8 @@ static struct numbered_point *find_point(struct trace *trace, const struct point
 }
 
 /*
- * The trace is a part of the place: where two sessions of one host recorded
- * the same packet, these are two sightings of it and not a repetition.
+ * The trace is part of an observation point: records of one packet in two sessions of a
+ * host come from two points, and are not a retransmission.
  */
 static int number_point(struct trace *trace, const struct point *at, uint32_t *number)
 {
@@ -98,7 +99,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 				 netsync_error(io->ns)) : 0;
 }
 
-/* What was known before its first packet came. */
+/* Push clock events that came before a part's first packet. */
 static int push_clocks(struct trace *trace, const struct part *part)
 {
 	int ret = 0;
@@ -127,7 +128,7 @@ int io_clock(struct trace *trace, const struct clock_event *clock)
 	return ret;
 }
 
-/* 1; 0: it is not to be used; negative after io_fail(). */
+/* Set a packet's host. 1; 0: the packet cannot be used; negative after io_fail(). */
 static int set_host(struct trace *trace, struct netsync_packet *pkt,
 		    struct part **part)
 {
