@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records of a worker -> its socket, with signs of life, and last words at its end. */
+/*
+ * Records that a worker puts -> its socket. A timer ends a worker that gives no sign of
+ * life; at a fatal signal the records put before are still sent.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,15 +16,15 @@
 
 #include "io/worker/worker.h"
 
-/* malloc() asks the kernel for so much at least (bytes; MMAP_AS_MORECORE_SIZE of glibc). */
+/* Bytes that malloc() asks the kernel for at least (glibc: MMAP_AS_MORECORE_SIZE). */
 #define PROBE_SIZE (1 << 20)
 
 static struct {
 	int fd;
 	struct worker_limits limits;
-	time_t set_s;		/* when the timer was set last (CLOCK_MONOTONIC_COARSE) */
-	size_t used;
-	char bytes[65536];
+	time_t set_s;		/* second of CLOCK_MONOTONIC_COARSE when the timer was set */
+	size_t used;		/* bytes put and not sent */
+	char bytes[65536];	/* chosen: one call of write() for some hundred records */
 } out;
 
 static time_t now_s(void)
@@ -32,7 +35,7 @@ static time_t now_s(void)
 	return now.tv_sec;
 }
 
-/* So much time is left; what follows its end is a signal that ends us. */
+/* Start the timer, whose signal ends the worker; 0: stop it. */
 static void set_timer(unsigned int seconds)
 {
 	const struct itimerval time = { .it_value.tv_sec = seconds };
@@ -41,14 +44,14 @@ static void set_timer(unsigned int seconds)
 	out.set_s = now_s();
 }
 
-/* Called for a few events each, where a call of the kernel would take as long as these. */
+/* Called every few events: a system call each time would take as long as the events. */
 void worker_is_alive(void)
 {
 	if (out.set_s != now_s())
 		set_timer(out.limits.seconds);
 }
 
-/* Who reads it may take long; who is gone ends us by SIGPIPE, unless that is ignored. */
+/* Send what was put. If the caller is gone, SIGPIPE ends the worker, or EPIPE the loop. */
 static void write_all(void)
 {
 	size_t done = 0;
@@ -72,9 +75,8 @@ void worker_flush(void)
 }
 
 /*
- * Where there is no more memory, GLib ends a program by SIGTRAP, or by SIGABRT if
- * there is not even enough to say so; Babeltrace 2.0 may use what malloc() did not
- * give.
+ * Does a signal mean that memory is used up? GLib then ends a program by SIGTRAP, or by
+ * SIGABRT if its message needs memory, too; Babeltrace 2.0 may use a NULL of malloc().
  */
 static bool is_out_of_memory(int number)
 {
@@ -92,7 +94,7 @@ static bool is_out_of_memory(int number)
 	return false;
 }
 
-/* What was put before it broke is good. */
+/* Handler of fatal signals: send what was put before, which is good, and end. */
 static void say_last_words(int number)
 {
 	const bool no_memory = is_out_of_memory(number);
@@ -159,7 +161,7 @@ void worker_hear(void *data, size_t size)
 {
 	size_t done = 0;
 
-	/* Who has told more already does not wait for what was put. */
+	/* A caller that has sent the next command does not wait for records. */
 	if (!is_there(POLLIN, 0))
 		worker_flush();
 	set_timer(0);
@@ -178,7 +180,7 @@ void worker_begin(int fd, const struct worker_limits *limits)
 {
 	out.fd = fd;
 	out.limits = *limits;
-	/* What a worker that starts this one had to say is its own. */
+	/* Records in this copy of memory are those of the worker that started this one. */
 	out.used = 0;
 	catch_signals();
 	set_timer(out.limits.seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A task, and its data -> a process, the records that it writes, and its end. */
+/* A task and its data -> a limited child process, its records, and its exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,12 +14,12 @@
 
 #include "io/worker/worker.h"
 
-/* What a worker may be ahead of who reads it (bytes; chosen: one pipe of Linux). */
+/* Bytes received and not used yet; chosen, as the size of a pipe of Linux. */
 #define BUFFER_SIZE 65536
 
 /*
- * What is written to memory of our own is counted: what is there from before, too,
- * of which a sanitizer's is large.
+ * Limit private writable memory (RLIMIT_DATA) to what the process has already, of which a
+ * sanitizer's is large, and @bytes.
  */
 static void limit_memory(uint64_t bytes)
 {
@@ -40,8 +40,8 @@ static void limit_memory(uint64_t bytes)
 }
 
 /*
- * Where many take what each of them may, and that is more than there is, the kernel
- * is to end them, and not another process.
+ * Let the kernel's OOM killer end workers first: many of them together may take more than
+ * the machine has, each within its limit.
  */
 static void offer_memory(void)
 {
@@ -55,7 +55,7 @@ static void offer_memory(void)
 	close(fd);
 }
 
-/* Nothing of the caller's is to be touched, but its memory, which is a copy. */
+/* In the child: let go of the caller's files and signal handlers, and set limits. */
 static void become_worker(int fd, const struct worker_limits *limits)
 {
 	static const int signals[] = { SIGPIPE, SIGTERM, SIGHUP };
@@ -63,7 +63,7 @@ static void become_worker(int fd, const struct worker_limits *limits)
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
-	/* From the keyboard they come to all; who started us decides. */
+	/* The keyboard's signals go to all processes; the caller decides for its workers. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -73,7 +73,7 @@ static void become_worker(int fd, const struct worker_limits *limits)
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_memory(limits->memory);
 	offer_memory();
-	/* Who reads from other workers is to see them end. */
+	/* Close sockets of other workers, or the caller would not see these end. */
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		if (i != fd)
 			dup2(null, i);
@@ -127,7 +127,7 @@ int worker_stop(struct worker *worker)
 		return 0;
 	close(worker->fd);
 	worker->fd = -1;
-	/* In vain where it has ended, whose status is then its own. */
+	/* A worker that has ended keeps its own status. */
 	kill(worker->pid, SIGKILL);
 	while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -154,7 +154,7 @@ static int use_buffer(struct worker *worker, worker_use use, void *data)
 			break;
 		memcpy(payload.bytes, worker->buffer + at + sizeof(head),
 		       head.size);
-		/* Whatever it is, a text ends. */
+		/* A payload that is a text ends in any case. */
 		payload.bytes[head.size] = '\0';
 		at += sizeof(head) + head.size;
 		ret = use(data, &head, payload.bytes);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Processes that do what may end them: a library that they call may abort(), take
- * all memory, or never come back. They write records, of which nothing is known
- * here but their sizes, to whoever started them; they end when nobody reads these,
- * and where they need more than they are given.
+ * Child processes for libraries that may abort(), take all memory, or never return. A
+ * worker writes records to the process that started it, over a socket; here only their
+ * sizes are known. It ends when nobody reads, and when it exceeds its limits.
  *
- *	worker.c	those who start them, and use what comes from them
- *	send.c		what they themselves call
+ *	caller (worker.c)		worker (send.c)
+ *	worker_start() ---- fork() ---->  run()
+ *	worker_receive() <-- records ---  worker_put()
+ *	worker_tell() ---- commands --->  worker_hear()
  */
 #ifndef NETSYNC_IO_WORKER_H
 #define NETSYNC_IO_WORKER_H
@@ -15,89 +16,92 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What comes from a worker: this, and then what belongs to it. */
+/* The head of a record; the payload follows. */
 struct worker_head {
-	uint32_t size;		/* of what follows */
-	uint16_t what;
-	uint16_t number;	/* which, or how */
+	uint32_t size;		/* of the payload, bytes */
+	uint16_t what;		/* kind of record; the user's */
+	uint16_t number;	/* index or sub-kind; the user's */
 };
 
-/* What follows a head: at most so much (bytes). Chosen: paths and sentences fit. */
+/* Bytes of a payload. Chosen: paths (PATH_MAX is 4096) and sentences fit. */
 #define WORKER_MAX_SIZE 4096
 
-/* The exit status of one that needs more memory than it may take. */
+/* Exit status of a worker that exceeds its memory. Chosen. */
 #define WORKER_NO_MEMORY 3
 
 /* ---- worker.c ---------------------------------------------------------- */
 
 struct worker {
 	pid_t pid;
-	int fd;			/* -1: there is none */
-	size_t used;
-	char *buffer;
+	int fd;			/* socket to the worker; -1: there is no worker */
+	size_t used;		/* bytes in the buffer */
+	char *buffer;		/* received, of which a part of a record may be left */
 };
 
 struct worker_limits {
-	int timer;		/* setitimer(): how it is counted, */
-	unsigned int seconds;	/* how long it may be busy between signs of life */
-	uint64_t memory;	/* how much it may take, bytes */
+	int timer;		/* for setitimer(): wall-clock or processor time */
+	unsigned int seconds;	/* between signs of life (worker_is_alive(), _flush()) */
+	uint64_t memory;	/* bytes beyond what the caller has */
 };
 
-/* What a worker does, with its own copy of all memory. */
+/* A task of a worker, which runs on a copy of the caller's memory. */
 struct worker_task {
 	void (*run)(const void *data);
 	struct worker_limits limits;
 };
 
-/* 0, or negative errno. @worker is as if it had ended then. */
+/* Start a worker. 0, or negative errno: @worker is as after worker_stop(). */
 int worker_start(struct worker *worker, const struct worker_task *task,
 		 const void *data);
-/* It has ended, or shall. Return: its status, as waitpid() gives it. */
+/* Kill a worker, if it has not ended. Returns its status, as by waitpid(). */
 int worker_stop(struct worker *worker);
 
-/* For each record. 0; 1: no more for now; negative: it failed. */
+/* Called for each record. 0; 1: no more records for now; negative: it failed. */
 typedef int (*worker_use)(void *data, const struct worker_head *head,
 			 const void *payload);
 
 /*
- * Use what is left of last time, and what there is, without waiting. 1: it goes
- * on; 0: it has ended; negative: what @use failed with.
+ * Call @use for the records that are there, without waiting. 1: the worker goes on; 0:
+ * it has ended; negative: from @use.
  */
 int worker_receive(struct worker *worker, worker_use use, void *data);
 
-/* What worker_hear() gives; whether it comes there, worker_receive() shows. */
+/* Send a command for worker_hear(). If the worker has ended, worker_receive() tells. */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 
-/* The same, but of it only what is taken at once: so many bytes. */
+/* Send what the socket takes without waiting. Returns the bytes sent. */
 size_t worker_offer(struct worker *worker, const void *data, size_t size);
-/* Is there more for worker_receive() already? */
+/* Would worker_receive() find something in the socket? */
 bool worker_has_more(const struct worker *worker);
 
-/* Wait until there is more for worker_receive(), or a signal comes. */
+/* Wait until worker_receive() would find something, or a signal comes. */
 void worker_wait(const struct worker *worker);
 
-/* All of it: 0 or the status of the worker; negative: an errno, or of @use. */
+/*
+ * Start a worker, use all its records, and stop it. 0, or the worker's status (positive);
+ * negative: an errno, or from @use.
+ */
 int worker_run(const struct worker_task *task, const void *data, worker_use use,
 	       void *use_data);
 
-/* ---- send.c: in the worker --------------------------------------------- */
+/* ---- send.c: called in the worker --------------------------------------- */
 
 void worker_begin(int fd, const struct worker_limits *limits);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
-/* With its 0 at the end; where it is too long, as much as fits. */
+/* Put a text with its 0, cut to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);
-/* Let it be read all that was put. */
+/* Send all records that were put; wait until the socket takes them. */
 void worker_flush(void);
-/* It makes progress, even where nothing is to be put. */
+/* Restart the timer, if nothing is to be put for long. */
 void worker_is_alive(void);
-/* Wait a little: is whoever started us gone? */
+/* Is the caller's end of the socket closed? Wait for that up to @timeout_ms. */
 bool worker_is_alone(int timeout_ms);
 /*
- * Wait until told, with all flushed that was put; where nobody will, this process
- * ends. What was told already is given at once.
+ * Wait for a command of @size bytes, after flushing if none is there yet; exit if the
+ * caller is gone.
  */
 void worker_hear(void *data, size_t size);
-/* Is there something to hear already? */
+/* Would worker_hear() find something without waiting? */
 bool worker_was_told(void);
 
 #endif
