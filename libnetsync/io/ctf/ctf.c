@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CTF traces: each is read by a worker, since there is much in a damaged or
- * hostile one that libbabeltrace2 2.0 does not survive.
+ * A CTF trace -> packet events, read by a worker (read.c): much in a damaged or hostile
+ * trace ends libbabeltrace2 2.0 and its process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@ struct ctf {
 	struct ctf_files files;
 	struct worker worker;
 	struct ctf_opened opened;
-	bool waiting;		/* for what comes below */
-	int64_t until_ns;	/* to have read all up to this */
-	int64_t told_ns;	/* it is to read so far */
-	int64_t read_ns;	/* it has read all before */
-	struct range packets;	/* that came; hi < lo: none */
+	bool waiting;		/* for CTF_OPENED, or until read_ns > until_ns */
+	int64_t until_ns;	/* end of the slice that is read now, as printed */
+	int64_t told_ns;	/* the last time that the worker was told */
+	int64_t read_ns;	/* the worker has sent all packets before */
+	struct range packets;	/* times of packets that came, ns; hi < lo: none */
 };
 
 static bool ctf_claims(const struct found *found)
@@ -53,7 +53,7 @@ static int use_state(struct trace *trace, const struct ctf_state *state)
 	trace->info.lost_packets += state->counts.lost_packets;
 	trace->info.damaged += state->damaged;
 	trace->out_of_range += state->counts.out_of_range;
-	/* While it is opened, it has no host yet. */
+	/* Traces have no host until all are open. */
 	if (!trace->host || state->span.hi < state->span.lo)
 		return 0;
 	return io_span(trace, state->span.lo, state->span.hi);
@@ -85,7 +85,7 @@ static int use_record(void *data, const struct worker_head *head,
 	case CTF_READ:
 		memcpy(&ctf->read_ns, payload, sizeof(ctf->read_ns));
 		ctf->waiting = !is_read(ctf, ctf->until_ns);
-		/* What it has read ahead stays until it is its turn. */
+		/* Records that were read ahead stay in the socket until their turn. */
 		return !ctf->waiting;
 	case CTF_FAILED:
 		return io_fail(trace->io, head->number ? -head->number : -EIO,
@@ -95,7 +95,7 @@ static int use_record(void *data, const struct worker_head *head,
 	}
 }
 
-/* 1: it has done it; 0: it has ended before; negative: io_fail() was called. */
+/* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
 static int wait_for_worker(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
@@ -110,7 +110,7 @@ static int wait_for_worker(struct trace *trace)
 	return ret;
 }
 
-/* It has ended, though there is more: that much is lost. */
+/* The worker has ended before the trace: warn about the rest, which is lost. */
 static int gave_up(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
@@ -145,7 +145,7 @@ static int start(struct trace *trace)
 	return wait_for_worker(trace);
 }
 
-/* What it holds is known: 1, or 0 where there is nothing to be read. */
+/* Fill in the trace. 1; 0: nothing can be read; negative: io_fail() was called. */
 static int use_opened(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* An event in CTF, by where its fields are -> a packet event. */
+/* An event in CTF and the layout of its class -> a packet event or a clock event. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static uint64_t integer(const struct ctf_field *structure,
 	return ctf_integer(&field, layout->is_signed & BIT(meaning));
 }
 
-/* IPv4 comes as 4 bytes or mapped into 16. */
+/* Read an address: IPv4 in 4 bytes, or IPv6 (or mapped IPv4) in 16 bytes or 8 words. */
 static void read_address(uint8_t out[16], const struct ctf_field *structure,
 			 const struct layout *layout, enum meaning meaning)
 {
@@ -72,7 +72,7 @@ static void read_address(uint8_t out[16], const struct ctf_field *structure,
 	unsigned int at = 0;
 
 	memset(out, 0, 16);
-	/* Of a sequence each event says how many bytes it has. */
+	/* The length of a sequence is known only here, in the event. */
 	if (num != 4 && num != 16 && !(num == 8 && layout->has_units & BIT(meaning)))
 		return;
 	if (num == 4) {
@@ -106,10 +106,9 @@ static bool decode_flat(const struct ctf_decoder *decoder,
 }
 
 /*
- * Payload bytes by the length that the IP header gives. It is 0 in packets
- * that are too large for its 16 bits (BIG TCP); on the way in these are as
- * long as the skb, on the way out a link header of unknown length is before
- * them.
+ * Set the bytes of payload, from the length in the IP header. The length is 0 in packets
+ * too large for its 16 bits (BIG TCP); received ones are as long as the skb, but skbs of
+ * sent ones have a link header of unknown length, too.
  */
 static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes,
 			uint64_t skb_bytes, uint64_t header_bytes)
@@ -139,13 +138,13 @@ static void read_network(struct netsync_packet *pkt,
 	}
 	pkt->ip_id = integer(ip, &header->ip, IP_ID);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
-	/* Of a first fragment the rest of the payload is elsewhere. */
+	/* A first fragment (flag MF is set) has only a part of the payload. */
 	if (!(integer(ip, &header->ip, FRAG_OFF) & 0x2000))
 		read_length(pkt, bytes, skb_bytes,
 			    integer(ip, &header->ip, IHL) * 4 + header_bytes);
 }
 
-/* Return how many bytes the header has; 0: it is none. */
+/* The next three return the bytes of the header; 0: it is not valid, or not of an echo. */
 static unsigned int read_nested_tcp(const struct layout *layout,
 				    const struct ctf_field *tcp,
 				    struct netsync_packet *pkt)
@@ -191,7 +190,7 @@ static unsigned int read_nested_icmp(const struct layout *layout,
 	return 8;
 }
 
-/* Of its name, of which nothing else is asked than whether it is another one. */
+/* Hash the name of a device: numbers of devices are only compared. 0: it has no name. */
 static uint64_t device_number(const struct ctf_field *name)
 {
 	const char *text;
@@ -219,7 +218,7 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 	if (header->family == AF_UNSPEC)
 		return false;
 	ip = ctf_option(&network);
-	/* Later fragments have no TCP header, whatever is written there. */
+	/* Fragments but the first have no TCP header, though the tracer records one. */
 	if (header->family == AF_INET &&
 	    integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From fields of events in CTF traces to struct event_seen. */
+/* Fields of an event in a CTF trace -> struct event_seen. */
 #ifndef NETSYNC_CTF_EVENT_H
 #define NETSYNC_CTF_EVENT_H
 
@@ -8,22 +8,22 @@
 #include "io/ctf/field.h"
 #include "io/packet/event.h"
 
-/* How to read the events of one event class; made once for each class. */
+/* Reads the events of one event class. */
 struct ctf_decoder;
 
 /*
- * Make a decoder. 0: *@decoder is NULL where the fields are not those of any
- * known version; -ENOMEM. To be given back with free().
+ * Make a decoder, to be freed with free(). 0 or -ENOMEM; *@decoder is NULL if no known
+ * version of the tracer has an event with these fields.
  */
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);
 
-/* The event class that it is for. */
+/* The decoder's event class. */
 const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 
-/* Do its events say in which network namespace they were made? */
+/* Do the events of this class have the network namespace? */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
-/* Fill in @seen but for host and time. False: it is of no use. */
+/* Fill in @seen, without host and time. False: the event cannot be used. */
 bool ctf_decode(const struct ctf_decoder *decoder,
 		const struct ctf_field *payload, struct event_seen *seen);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A field of an event -> its members, elements, and what it holds. */
+/* A field of an event -> its members, elements, selected option or value. */
 #include <string.h>
 
 #include "io/ctf/field.h"
@@ -15,7 +15,7 @@ struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index)
 		return member;
 	}
 	member.type = structure->type->members[index].type;
-	/* All of the event was walked before. */
+	/* This cannot fail: walk_next() has skipped all fields of the event before. */
 	type_enter(structure->type, &member.at, index);
 	return member;
 }
@@ -91,7 +91,7 @@ uint64_t ctf_text(const struct ctf_field *string, const char **text)
 		*text = (const char *)string->at.data + string->at.at / 8;
 		return strlen(*text);
 	}
-	/* Of an empty string, Babeltrace 2.0 gives what was there before. */
+	/* The length counts: Babeltrace 2.0 leaves the last text in an empty string. */
 	*text = bt_field_string_get_value(string->bt);
 	return bt_field_string_get_length(string->bt);
 }

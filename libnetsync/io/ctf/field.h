@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fields of events, of libbabeltrace2 or as they lie in a stream: one way to read both. */
+/* A field of an event -> its value, whether libbabeltrace2 reads the event or direct/. */
 #ifndef NETSYNC_CTF_FIELD_H
 #define NETSYNC_CTF_FIELD_H
 
@@ -8,28 +8,28 @@
 #include "io/ctf/direct/type.h"
 
 struct ctf_field {
-	const bt_field *bt; /* NULL: it is of this type, and there */
+	const bt_field *bt; /* NULL: the field has this type and position in a stream: */
 	const struct type *type;
 	struct cursor at;
 };
 
-/* Each function is for fields of one kind of class, which who calls has seen. */
+/* The caller has checked that the class of the field is what a function takes. */
 
 struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index);
 
-/* As 64 bits, of which a signed one fills all. */
+/* The value of an integer, extended to 64 bits by its sign. */
 uint64_t ctf_integer(const struct ctf_field *field, bool is_signed);
 
-/* Of an array of unsigned integers: all, or @most of them. Return: how many there are. */
+/* Copy up to @most unsigned integers of an array. Returns the array's length. */
 uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values,
 		      uint64_t most);
 
-/* UINT64_MAX: none. */
+/* The index of a variant's selected option; UINT64_MAX: none. */
 uint64_t ctf_selected(const struct ctf_field *variant);
-/* The field that is selected. */
+/* The field of the selected option. */
 struct ctf_field ctf_option(const struct ctf_field *variant);
 
-/* How long it is; @text does not end with a 0. */
+/* The bytes of a string; *@text has no 0 at its end. */
 uint64_t ctf_text(const struct ctf_field *string, const char **text);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A folder -> whether a CTF trace can be read from it, and what that may take. */
+/* A folder -> whether a CTF trace can be read from it, and the limits of workers for it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "io/ctf/files.h"
 #include "util/hash.h"
 
-/* Metadata comes as plain text, or in packets that begin like this (CTF 1.8, 3.1). */
+/* First word of packets with metadata, which may also be plain text (CTF 1.8, 7.1). */
 #define METADATA_MAGIC UINT32_C(0x75d11d57)
 
 struct metadata_packet {
@@ -30,26 +30,22 @@ struct metadata_packet {
 	uint8_t minor;
 } __attribute__((packed));
 
-/*
- * What a worker may need that reads a trace: bytes of memory, how many times as much
- * is made of metadata, seconds of processor time between signs of life, and one more
- * for each so many bytes. Chosen.
- */
-#define MEMORY (UINT64_C(256) << 20)
-#define METADATA_GROWTH 256
-#define SECONDS 3
-#define BYTES_PER_SECOND (16 << 20)
+/* Limits of a worker that reads a trace. All are chosen. */
+#define MEMORY (UINT64_C(256) << 20)	/* bytes, besides those of the trace */
+#define METADATA_GROWTH 256		/* bytes of memory for a byte of metadata */
+#define SECONDS 3			/* processor time between signs of life, */
+#define BYTES_PER_SECOND (16 << 20)	/* and a second for so many bytes of trace */
 
 /* CTF 2 metadata is a sequence of JSON texts, each after this character. */
 #define JSON_RECORD_SEPARATOR 0x1e
 
-/* Cut off paths, what follows as ": name=value, ...", and full stops. */
+/* The length of a message without paths, an appended ": name=value, ...", and full stops. */
 static size_t sentence_length(const char *message)
 {
 	size_t length = strcspn(message, "\n`'");
 	const char *equal;
 
-	/* But "it's" goes on. */
+	/* An apostrophe within a word ("it's") begins no path. */
 	while (length && message[length] == '\'' &&
 	       isalpha((unsigned char)message[length - 1]))
 		length += 1 + strcspn(message + length + 1, "\n`'");
@@ -197,7 +193,7 @@ static bool is_packet(uint32_t magic)
 	       magic == __builtin_bswap32(METADATA_MAGIC);
 }
 
-/* 1: it is metadata, or text; 0: it is cut off or damaged; negative. */
+/* 1: packets of metadata, or text; 0: cut off or damaged; negative: of no known version. */
 static int check_format(const uint8_t *data, uint64_t size)
 {
 	struct metadata_packet packet;
@@ -205,7 +201,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 
 	if (data[0] == JSON_RECORD_SEPARATOR)
 		return MAX_MIP ? 1 : -EPROTONOSUPPORT;
-	/* source.ctf.fs does not come back from packets that are cut off. */
+	/* source.ctf.fs never returns from packets of metadata that are cut off. */
 	for (; size; first = false) {
 		if (size < sizeof(packet))
 			return first;
@@ -230,7 +226,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 	return 1;
 }
 
-/* Return: as check_format(); -ENODATA for an empty file. */
+/* Check a file of metadata. Returns as check_format(); -ENODATA: the file is empty. */
 static int check_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -262,8 +258,8 @@ int ctf_damaged_metadata(struct trace *trace)
 }
 
 /*
- * Babeltrace 2 reads what they lead to as a part of the trace, whatever it is: with
- * metadata that describe bytes, any file that the user may read.
+ * Refuse symbolic links. Babeltrace 2 reads their targets as streams: metadata that
+ * describe a stream of bytes would show any file that the user may read.
  */
 static int check_links(struct trace *trace, const char *folder)
 {
@@ -340,7 +336,7 @@ static bool read_time(const bt_value *map, const char *key, int64_t *time)
 	return true;
 }
 
-/* The order of streams does not matter to the hash: it is a sum. */
+/* Add a stream's range. The hash is a sum, so that the order of streams does not matter. */
 static void add_range(struct trace *trace, const bt_value *stream)
 {
 	const bt_value *map =
@@ -382,10 +378,8 @@ void ctf_read_ranges(const struct ctf_files *files)
 /* ---- opening ----------------------------------------------------------- */
 
 /*
- * By how large the trace is, but for its holes; what is made of metadata takes some
- * hundred times its size. To look at the heads of all packets takes a small part of
- * the time; version 2.1 of libbabeltrace2 goes round for ever where a packet says
- * that it has no bytes.
+ * Set limits in proportion to the bytes that the trace has on the disk. Time is limited as
+ * libbabeltrace2 2.1 loops for ever at a packet of size 0.
  */
 static int set_limits(struct ctf_files *files)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The files of a CTF trace: is it one, can it be read, what is left of it? */
+/* A folder -> a CTF trace that source.ctf.fs can open, whole or salvaged. */
 #ifndef NETSYNC_CTF_FILES_H
 #define NETSYNC_CTF_FILES_H
 
@@ -10,80 +10,76 @@
 
 struct ctf_files {
 	struct trace *trace;
-	struct worker_limits limits;	/* of processes that read it */
+	struct worker_limits limits;	/* of workers that read the trace */
 	const bt_plugin *plugin;
 	const bt_component_class_source *class;	/* source.ctf.fs */
-	char *folder;		/* what to open: the trace's, or scratch */
-	char *scratch;		/* NULL, or a folder to be removed, */
-	struct worker guard;	/* by this one if we are ended before */
-	bt_value *params;	/* of a source component for @folder */
-	bool has_ranges;	/* ctf_read_ranges() can be called */
+	char *folder;		/* to open: the trace's, or one in scratch */
+	char *scratch;		/* folder with a salvaged trace; NULL: none */
+	struct worker guard;	/* removes scratch if this process is killed */
+	bt_value *params;	/* of a source component for folder */
+	bool has_ranges;	/* the trace answers babeltrace.trace-infos */
 };
 
 /*
- * Is there a reader for it, and metadata that it can read? 0, or negative:
+ * Check that source.ctf.fs is installed, and can read the metadata. 0, or negative:
  * io_fail() was called. ctf_files_close() is needed in every case.
  */
 int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
-/* It is damaged: -EILSEQ, with io_fail(). */
+/* Call io_fail(): the metadata is damaged. Returns -EILSEQ. */
 int ctf_damaged_metadata(struct trace *trace);
 
 /* ---- try.c ------------------------------------------------------------- */
 
-/* Does it follow the grammar, and is there a clock in it? As ctf_files_open(). */
+/* Check that metadata can be parsed, and has a clock. Returns as ctf_files_open(). */
 int ctf_check_metadata(struct ctf_files *files);
 
 /*
- * Can the trace be opened, and asked for its ranges? NULL: yes; else why it
- * cannot be opened, to be given back with free().
+ * Try to open the trace and to ask for its ranges, in a worker. NULL: it can be opened;
+ * else the reason why not, to be freed with free(). Sets has_ranges.
  */
 char *ctf_try(struct ctf_files *files);
 
 /* ---- salvage.c --------------------------------------------------------- */
 
 /*
- * Where a trace cannot be opened: find out what can be read, warn of what
- * cannot, and set @files to a scratch folder that can be opened. Counts
- * damaged streams in the trace. 0, or negative: io_fail() was called.
+ * Make a scratch folder with the readable part of a trace that cannot be opened, and set
+ * @files to it. Warns about the rest, and counts damaged streams. 0, or negative:
+ * io_fail() was called.
  */
 int ctf_salvage(struct ctf_files *files);
 
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
-/*
- * At first: what @io warns of goes to who started the worker, as records of this
- * kind with a text.
- */
+/* At the start of a worker: send warnings of @io as records of kind @warning. */
 void ctf_begin_worker(struct netsync_io *io, uint16_t warning);
 
-/* Make a graph with a source component for a trace; NULL: it failed. */
+/* Make a graph with a source component for the folder. NULL: see ctf_take_reason(). */
 bt_graph *ctf_make_graph(const struct ctf_files *files,
 			 const bt_component_source **source);
 
-/* Ask about something. NULL: it failed, and ctf_take_reason(). */
+/* Query source.ctf.fs about an object. NULL: see ctf_take_reason(). */
 const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
-/* The text of the metadata, as long as what is returned is kept; NULL: as ctf_query(). */
+/* Set @text to the metadata, which the result holds. NULL: see ctf_take_reason(). */
 const bt_value *ctf_read_metadata(const struct ctf_files *files,
 				  const char **text);
 
-/* Set the ranges of the trace, where they are known. */
+/* Set range and range_hash of the trace, if has_ranges. */
 void ctf_read_ranges(const struct ctf_files *files);
 
 /*
- * Take and clear what libbabeltrace2 says of the failure of this thread: the
- * first cause, without technical details. Never NULL; to be given back with
- * free().
+ * Take and clear this thread's error of libbabeltrace2: the first cause, without
+ * technical details. Never NULL; to be freed with free().
  */
 char *ctf_take_reason(void);
 
-/* Why a worker ended before it was done, in words, by what worker_run() or _stop() gave. */
+/* Words for a result of worker_run() or worker_stop() that is not 0. */
 const char *ctf_why_ended(int status);
 
-/* 0, or -ENOMEM: set the folder to be opened, and the parameters for it. */
+/* Set the folder to be opened, and the parameters for it. 0 or -ENOMEM. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The class of an event in CTF -> where the fields are that have a meaning. */
+/* The class of an event in CTF -> the members that have a meaning, by their names. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -28,23 +28,23 @@ static const struct field_name tcp_names[] = {
 	{ "window_size", WINDOW }, { NULL, 0 },
 };
 
-/* Not used: the checksum, which is not final at a sender with offload. */
+/* The checksum tells UDP from others only; it is not final at a sender with offload. */
 static const struct field_name udp_names[] = {
 	{ "source_port", SPORT }, { "dest_port", DPORT }, { "len", LEN },
 	{ "check", CHECKSUM }, { NULL, 0 },
 };
 
-/* Of an echo, the word for a gateway is identifier and sequence number. */
+/* Echoes have identifier and sequence number where redirects have a gateway's address. */
 static const struct field_name icmp_names[] = {
 	{ "type", TYPE }, { "code", RESERVED }, { "gateway", ECHO_ID },
 	{ NULL, 0 },
 };
 
-/* What can be in an IP header's variant. */
+/* Transport headers, which are options of an IP header's variant. */
 static const struct transport_name {
 	uint8_t protocol;
 	const struct field_name *names;
-	uint64_t wanted;
+	uint64_t wanted;	/* meanings that an option of this protocol has */
 } transport_names[] = {
 	{ IPPROTO_TCP, tcp_names,
 	  BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) | BIT(DATA_OFFSET) |
@@ -57,7 +57,7 @@ static const struct transport_name {
 
 /* ---- looking up names -------------------------------------------------- */
 
-/* Tracers protect names with a leading underscore, or do not. */
+/* Compare a name in a trace, to which tracers may prepend an underscore, with ours. */
 static bool same_name(const char *a, const char *b)
 {
 	return !strcmp(a + (*a == '_'), b);
@@ -80,10 +80,7 @@ static bool is_sequence(bt_field_class_type type)
 	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY);
 }
 
-/*
- * An address: 4 or 16 bytes, or 8 units of 16 bits. Of a sequence each event
- * says how many bytes it has.
- */
+/* Is it 4 or 16 bytes, 8 words of 16 bits, or bytes whose number each event tells? */
 static bool is_address(const bt_field_class *class)
 {
 	bt_field_class_type type = bt_field_class_get_type(class);
@@ -191,7 +188,7 @@ static void find_transport(struct transport *transport,
 	}
 }
 
-/* Headers without TCP are of versions that are older than LTTng 2.9. */
+/* False: no option is TCP, as before LTTng 2.9. */
 static bool find_transports(struct header *header, const bt_field_class *variant)
 {
 	uint64_t num = bt_field_class_variant_get_option_count(variant);

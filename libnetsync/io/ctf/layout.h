@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the fields of packet events are in CTF.
+ * A class of events in CTF -> the members that hold the fields of packets. Events are flat
+ * (io/packet/event.h), or *nested*, as LTTng's network events are:
  *
- * Two shapes of events are known: flat ones (event.h), and *nested* ones, which
- * are LTTng's network events: a variant holds an IPv4 or IPv6 header, and in that
- * another variant holds a TCP header.
+ *	skbaddr, len, name
+ *	network_header: variant		IPv4 or IPv6 header:
+ *		saddr, daddr, ...
+ *		transport_header: variant	TCP, UDP or ICMP header:
+ *			source_port, dest_port, ...
  *
- * All names are looked up once for each event class. Options of variants are
- * told apart by the fields inside them and not by their labels or by what
- * selects them, since these changed from one version to the next.
+ * Names are looked up once for each class. Options of variants are told apart by the
+ * fields in them: labels and tags differ between versions of LTTng.
  */
 #ifndef NETSYNC_CTF_LAYOUT_H
 #define NETSYNC_CTF_LAYOUT_H
@@ -17,36 +19,36 @@
 
 #include "io/packet/event.h"
 
-/* Where the members of a structure are. */
+/* The members of a structure, by their meanings (enum meaning). */
 struct layout {
-	uint64_t has;		/* a bit for each meaning */
-	uint64_t is_signed;
-	uint64_t has_units;	/* addresses of 8 units of 16 bits */
-	uint8_t at[NUM_MEANINGS];
+	uint64_t has;		/* a bit for each meaning that has a member, */
+	uint64_t is_signed;	/* which is a signed integer, */
+	uint64_t has_units;	/* or an address of 8 words of 16 bits */
+	uint8_t at[NUM_MEANINGS];	/* index of the member */
 };
 
-/* Chosen: LTTng's variants have up to four options. */
+/* Options of a variant that are looked at. Chosen: LTTng's have up to four. */
 #define MAX_OPTIONS 8
 
 struct transport {
-	uint8_t protocol;	/* 0: none that is known */
+	uint8_t protocol;	/* IPPROTO_...; 0: not known */
 	struct layout layout;
 };
 
 struct header {
-	int family;		/* AF_UNSPEC: not an IP header, or without TCP */
+	int family;		/* AF_UNSPEC: not an IP header, or none with TCP in it */
 	struct layout ip;
-	struct transport transport[MAX_OPTIONS];
+	struct transport transport[MAX_OPTIONS];	/* by option of the variant */
 };
 
-/* How the events of one event class look. */
+/* The layout of the events of one class. */
 struct event_layout {
 	const struct event_kind *kind;
 	struct layout fields;
-	struct header headers[MAX_OPTIONS];	/* by what the variant selects */
+	struct header headers[MAX_OPTIONS];	/* nested: by option of the variant */
 };
 
-/* False: the fields are not those of any known version. */
+/* Fill in a layout. False: no known version of the tracer has an event like this. */
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class);
 
 static inline bool has_all(const struct layout *layout, uint64_t wanted)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the process does that reads a CTF trace, through libbabeltrace2.
+ * In the worker: a CTF trace -> records of packets, through libbabeltrace2 or direct/.
  *
- * The trace is a graph: one source.ctf.fs component, and for each of its streams
- * a sink. No muxer is between them: no order is needed, it would cost time, and it
- * gives up on traces whose packets overlap by a microsecond. A sink ends as soon as
- * it sees that its stream has no event class that it could use, so that nothing
- * more of the stream is read; it also ends, with a warning, where the stream turns
- * out to be damaged, and does not take the other streams with it.
+ *	source.ctf.fs --- stream 0 ---> sink 0	messages, or
+ *	              --- stream 1 ---> sink 1	a walk through the file (direct/)
  *
- * A stream as LTTng writes it is walked by direct/ instead, and its sink asks
- * libbabeltrace2 for messages only from where a walk meets what it does not know.
+ * There is no muxer: order is not needed, costs time, and muxers give up on traces whose
+ * packets overlap by a microsecond. A sink ends when its stream has no event class of
+ * use, so that the rest is not read; and, with a warning, when its stream is damaged, so
+ * that the other streams go on.
+ *
+ * A stream as LTTng writes it is walked. Its sink asks libbabeltrace2 for messages only
+ * from where the walk meets something unknown.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
 
-/* Events that are walked between two looks at the time. Chosen. */
+/* Events that are walked between two calls of worker_is_alive(). Chosen. */
 #define WALKED_AT_ONCE 64
 
 enum sink_status {
@@ -33,17 +34,14 @@ enum sink_status {
 struct stream {
 	struct ctf_stream s;
 	struct reading *in;
-	/* Its first messages: read when it is opened, used when it is read. */
+	/* First messages: received when the trace is opened, used when it is read. */
 	const bt_message **held;
 	uint64_t num_held;
-	bool begun;
+	bool begun;		/* its beginning is among the messages */
 	bool ended;
-	/*
-	 * Its file, read directly, and the decoders of its events by their ids; NULL: its
-	 * messages are used, but for so many, which were walked before.
-	 */
+	/* A walk through the stream's file; NULL: messages behind @walked are used. */
 	struct walk *walk;
-	const struct ctf_decoder **by_id;
+	const struct ctf_decoder **by_id;	/* decoders by id of the event */
 	uint64_t num_ids;
 	struct walk_counts walked;
 };
@@ -51,17 +49,17 @@ struct stream {
 struct reading {
 	struct trace *trace;
 	struct ctf_streams all;
-	uint32_t damaged;	/* streams */
+	uint32_t damaged;	/* streams since the last CTF_STATE */
 	bt_graph *graph;
 	struct stream *streams;
 	uint64_t num_streams;
-	struct direct *direct;	/* NULL: nothing of it is read directly */
-	bool opened;
-	int64_t until_ns;
-	int error;		/* of a sink: its graph must not go on */
+	struct direct *direct;	/* NULL: no stream can be walked */
+	bool opened;		/* CTF_OPENED was sent */
+	int64_t until_ns;	/* end of the slice, as printed */
+	int error;		/* of a sink; the graph must not be run any more */
 };
 
-/* Is it before the end of the walk? */
+/* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_walked(struct stream *stream, const bt_message *message)
 {
 	struct walk_counts *left = &stream->walked;
@@ -112,7 +110,7 @@ static int use_held(struct stream *stream)
 {
 	int ret = use_messages(stream, stream->held, stream->num_held);
 
-	/* They are given back. */
+	/* use_messages() has put the references. */
 	stream->num_held = 0;
 	drop_held(stream);
 	return ret;
@@ -145,7 +143,7 @@ static bool index_decoders(struct stream *stream)
 	return stream->by_id;
 }
 
-/* Where it has times in nanoseconds, events of use, and a layout that is known. */
+/* Start a walk, if the clock counts nanoseconds, events are of use, and types are known. */
 static void try_directly(struct stream *stream, const bt_message *message)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(
@@ -177,7 +175,7 @@ static void use_walked(struct stream *stream, const struct walked *event)
 		worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
 }
 
-/* What it lost since the last time. */
+/* Count events and packets lost since the last call. */
 static void count_losses(struct stream *stream)
 {
 	const struct walk_counts *now = walk_counts(stream->walk);
@@ -188,7 +186,7 @@ static void count_losses(struct stream *stream)
 	stream->walked = *now;
 }
 
-/* As bt_message_iterator_next() gives some at a time: 1, or as walk_next() ends. */
+/* Use some events of a walk. 1, or as walk_next(). */
 static int walk_on(struct stream *stream)
 {
 	struct walked event;
@@ -203,7 +201,7 @@ static int walk_on(struct stream *stream)
 	return ret;
 }
 
-/* Up to the end of the slice; where it ends before, messages take over. */
+/* Walk to the end of the slice; messages take over if the walk meets something unknown. */
 static void walk(struct stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
@@ -222,7 +220,7 @@ static void walk(struct stream *stream)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* Keep the first messages until it is known whose they are. */
+/* Keep the first messages until all traces are open and have hosts. */
 static int hold(struct stream *stream, const bt_message **messages,
 		uint64_t num)
 {
@@ -272,8 +270,8 @@ static enum sink_status sink_failed(struct stream *stream, int error)
 }
 
 /*
- * Take the next messages of a stream: one call to open it, then as long as the
- * stream is not past the end of the slice.
+ * The function of a sink: take the next messages of its stream, once when the trace is
+ * opened, then until the stream is past the end of the slice.
  */
 static bt_graph_simple_sink_component_consume_func_status
 consume(bt_message_iterator *iterator, void *data)
@@ -314,8 +312,9 @@ consume(bt_message_iterator *iterator, void *data)
 }
 
 /*
- * Let the sinks work until none of them wants to go on. The graph asks them
- * in turn, so that is when as many as there are said so one after the other.
+ * Run walks and sinks to the end of the slice. The graph calls sinks in turn: none has
+ * more to do when as many as have not ended returned AGAIN one after the other. 1: there
+ * is more; 0: all was read; negative: io_fail() was called, or -ERANGE.
  */
 static int run(struct reading *in)
 {
@@ -389,7 +388,7 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 	return true;
 }
 
-/* ---- what is told ------------------------------------------------------ */
+/* ---- records for the reader -------------------------------------------- */
 
 static void tell_state(struct reading *in)
 {
@@ -420,7 +419,7 @@ static void tell_opened(struct reading *in)
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
 }
 
-/* What comes next in a stream is not before its last event. */
+/* All before the earliest of the streams' last events was sent: streams are in order. */
 static void tell_read(struct reading *in)
 {
 	int64_t until_ns = INT64_MAX;
@@ -436,7 +435,7 @@ static void tell_read(struct reading *in)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* Of a damaged trace the good parts lie elsewhere: there is nothing to gain. */
+/* Prepare walks. NULL: none is possible, or the trace is salvaged, and not worth one. */
 static struct direct *find_direct(const struct ctf_files *files)
 {
 	struct direct *direct = NULL;
@@ -473,7 +472,7 @@ static int open_trace(struct reading *in, const struct ctf_files *files)
 		trace->path);
 }
 
-/* Whoever started it ends it, by being there no longer. */
+/* The worker ends in worker_hear(), when the reader is gone. */
 void ctf_read_trace(const void *data)
 {
 	const struct ctf_files *files = data;

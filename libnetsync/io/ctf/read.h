@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between those who read a CTF trace (ctf.c) and the worker that does it (read.c).
- * That opens it, and then, again and again, is told a time, an
- * int64_t, and reads up to that.
+ * Records between the reader of CTF traces (ctf.c) and its worker (read.c):
+ *
+ *	reader				worker
+ *			<-- CTF_OPENED		after CTF_WARNING, CTF_STATE
+ *	until_ns (int64_t) -->
+ *			<-- CTF_EVENT ...	up to until_ns, mostly
+ *			<-- CTF_STATE, CTF_READ
+ *	until_ns -->	and so on; CTF_FAILED is the last record
  */
 #ifndef NETSYNC_CTF_READ_H
 #define NETSYNC_CTF_READ_H
@@ -13,25 +18,25 @@
 enum ctf_what {
 	CTF_WARNING,		/* text */
 	CTF_EVENT,		/* struct event_seen */
-	CTF_STATE,		/* struct ctf_state, since the last one */
-	CTF_OPENED,		/* struct ctf_opened; now it can be told */
-	CTF_READ,		/* int64_t: all before; INT64_MAX: all */
-	CTF_FAILED,		/* text, its number is the errno; nothing follows */
+	CTF_STATE,		/* struct ctf_state */
+	CTF_OPENED,		/* struct ctf_opened; the worker waits for a time */
+	CTF_READ,		/* int64_t, ns: all before was sent; INT64_MAX: all */
+	CTF_FAILED,		/* text; its number is the errno */
 };
 
 struct ctf_opened {
 	struct ctf_identity is;
-	struct range range;
+	struct range range;	/* as struct trace */
 	uint64_t range_hash;
 };
 
 struct ctf_state {
-	struct range span;	/* of all events until now; hi < lo: none */
-	struct ctf_counts counts;
-	uint32_t damaged;
+	struct range span;	/* of all events read, ns as printed; hi < lo: none */
+	struct ctf_counts counts;	/* since the last struct ctf_state */
+	uint32_t damaged;	/* streams, since the last one */
 };
 
-/* What the worker does, with a struct ctf_files. */
+/* The task of the worker, with a struct ctf_files as its data. */
 void ctf_read_trace(const void *files);
 
 #endif

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What can be read of a CTF trace with damaged stream files.
+ * A CTF trace with damaged stream files -> a scratch folder with the part that can be
+ * read.
  *
- * source.ctf.fs looks at the head of every packet of every stream file when it
- * opens a trace, and refuses the whole trace where one of them is wrong or the
- * last one is cut off. So that one damaged file does not cost all others, it
- * is given a scratch folder instead: links to the metadata and to the stream
- * files that it accepts one by one, and copies of the leading packets, as many
- * as it accepts, of those that it does not.
+ * When source.ctf.fs opens a trace, it looks at the heads of all packets, and refuses the
+ * whole trace if one head is wrong, or the last packet is cut off. The scratch folder has
+ * links to the metadata and to stream files that are accepted one by one; and, of other
+ * stream files, copies of as many packets from the first on as are accepted, by bisection.
+ *
+ *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
+ *	$TMPDIR/netsync-XXXXXX/trace	the result
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,21 +28,21 @@
 #include "util/array.h"
 #include "util/scratch.h"
 
-/* A packet begins with a magic number and, mostly, the uuid of its trace (CTF 1.8, 5.1; bytes). */
+/* Packets begin with a magic number and, mostly, the UUID of the trace (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
-#define PACKET_HEAD 20
+#define PACKET_HEAD 20 /* bytes of both */
 
-/* As much of a packet as its header and context can fill (bytes; chosen: LTTng's are below 100). */
+/* Bytes that a packet's header and context can fill; chosen: LTTng's are below 100. */
 #define HEAD_BYTES 4096
 
-/* What removing a folder may take (bytes; chosen: nftw() holds 8 open folders). */
+/* Bytes of memory to remove a folder; chosen: nftw() holds 8 open folders. */
 #define GUARD_MEMORY (16 << 20)
 
-/* A stream file in memory, and where its packets may begin. */
+/* A stream file in memory, and the bytes at which a packet may begin. */
 struct pieces {
 	const uint8_t *data;
-	uint64_t size;
-	uint64_t *starts;
+	uint64_t size;		/* bytes */
+	uint64_t *starts;	/* offsets of all places with the first packet's head */
 	size_t num;
 };
 
@@ -76,9 +78,9 @@ static void remove_folder(const char *path)
 }
 
 /*
- * A name for mkdtemp() -> 0, or an errno, and the folder, which is removed when nobody
- * waits for it any more. What ends us may be sent to all processes of the terminal, and
- * who began this one may be gone before it is told.
+ * Task of a worker: make a folder from a name for mkdtemp(), send its path or an errno,
+ * and remove it when the caller is gone. Signals that end the caller are ignored, as they
+ * may be sent to all processes of the terminal.
  */
 static void guard_folder(const void *data)
 {
@@ -115,7 +117,7 @@ static int take_folder(void *data, const struct worker_head *head,
 	return files->scratch ? 0 : -ENOMEM;
 }
 
-/* It is gone with this process, by whichever signal. */
+/* Make a folder that is removed with this process, even if SIGKILL ends it. */
 static int make_guarded_folder(struct ctf_files *files)
 {
 	char *name = io_format("%s/netsync-XXXXXX", scratch_folder(false));
@@ -193,10 +195,7 @@ static int find_packets(struct pieces *pieces)
 	return ret;
 }
 
-/*
- * Write the first @num packets to a file: all of them, or only what has to be
- * there for source.ctf.fs to open it.
- */
+/* Write the first @num packets: whole, or only their heads, for source.ctf.fs to open. */
 static int write_packets(const struct pieces *pieces, size_t num, bool whole,
 			 const char *path)
 {
@@ -225,13 +224,13 @@ static int write_packets(const struct pieces *pieces, size_t num, bool whole,
 	return ret;
 }
 
-/* How many packets from the first on are good? Negative errno. */
+/* The number of good packets from the first on, by bisection; or a negative errno. */
 static ssize_t count_good(struct ctf_files *files, const struct pieces *pieces,
 			  const char *path)
 {
 	size_t good = 0, bad = pieces->num, try = pieces->num - 1;
 
-	/* Mostly it is the last one that is cut off: look there first. */
+	/* Mostly the last packet is cut off: all but the last are tried first. */
 	while (bad - good > 1) {
 		int ret = write_packets(pieces, try, false, path);
 		char *reason;
@@ -249,7 +248,7 @@ static ssize_t count_good(struct ctf_files *files, const struct pieces *pieces,
 	return good;
 }
 
-/* Make @to hold the good part. Return its bytes, or a negative errno. */
+/* Write the good packets to @to. Returns their bytes, or a negative errno. */
 static int64_t rescue(struct ctf_files *files, struct pieces *pieces,
 		      const char *probe, const char *to)
 {
@@ -300,11 +299,11 @@ static int64_t rescue_file(struct ctf_files *files, const char *from,
 struct salvage {
 	struct trace *trace;
 	struct ctf_files *files;
-	char *probe;		/* holds one stream file at a time */
-	char *result;
+	char *probe;		/* folder with one stream file at a time */
+	char *result;		/* folder with all that is good */
 };
 
-/* One stream file that is not accepted as it is. */
+/* Copy what is good of a stream file that source.ctf.fs refuses. */
 static int salvage_damaged(struct salvage *salvage, const char *name,
 			   const char *reason)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The messages of a stream, of files or live -> packet events, and whose they are. */
+/* The messages of a stream, recorded or live -> packet events, and their host and clock. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	return 0;
 }
 
-/* Of those event classes that are new: to a live stream more can be added. */
+/* Add decoders for new event classes, which appear in live streams at any time. */
 static int add_decoders(struct ctf_stream *stream, const bt_stream_class *class)
 {
 	uint64_t num = bt_stream_class_get_event_class_count(class);
@@ -72,7 +72,7 @@ static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 }
 
 #if MAX_MIP
-/* In CTF 2 these are any texts; tracers write uuids all the same. */
+/* UIDs of CTF 2 may be any text, but tracers write UUIDs. */
 static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
@@ -134,7 +134,7 @@ static int set_clock(struct ctf_identity *is, const bt_clock_class *clock)
 	return 0;
 }
 
-/* The first stream with network events, or else the first, says what it is. */
+/* Take host and clock from the first stream with network events, or else the first. */
 static int identify(struct ctf_stream *stream, const bt_stream *bt,
 		    const bt_clock_class *clock)
 {
@@ -197,7 +197,7 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* What a corrected clock shows is not what the kernel's showed. */
+/* Set an event's time. False: the event is of no use, as clock events in corrected traces. */
 static bool set_time(struct event_seen *seen, const struct ctf_identity *is,
 		     int64_t time)
 {

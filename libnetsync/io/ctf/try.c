@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is to be known of a CTF trace before it is read: workers find it out,
- * since libbabeltrace2 2.0 calls abort() for some damaged streams, and when asked for
- * ranges that there are not.
+ * A CTF trace -> whether libbabeltrace2 can open it, and has a clock and ranges in it.
+ * Workers try: libbabeltrace2 2.0 calls abort() for some damaged streams, and for ranges
+ * that do not exist.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "io/ctf/files.h"
 
 enum what {
-	TRY_CLOCK,		/* there is one in the metadata */
-	TRY_NO_CLOCK,
-	TRY_OPENED,
-	TRY_REASON,		/* text: it was not */
-	TRY_RANGES,		/* they were told */
+	TRY_CLOCK,		/* metadata is valid, and has a clock */
+	TRY_NO_CLOCK,		/* metadata is valid */
+	TRY_OPENED,		/* the trace was opened */
+	TRY_REASON,		/* text: why it was not opened */
+	TRY_RANGES,		/* babeltrace.trace-infos was answered */
 };
 
 struct answer {
-	uint32_t what;		/* a bit for each that came */
+	uint32_t what;		/* a bit for each enum what that came */
 	char *reason;
 };
 
@@ -40,7 +40,7 @@ static bool has(const struct answer *answer, enum what what)
 	return answer->what & 1U << what;
 }
 
-/* As worker_run(). */
+/* Run a worker, and collect its answers. Returns as worker_run(). */
 static int ask(struct ctf_files *files,
 	       void (*run)(const void *data),
 	       struct answer *answer)
@@ -88,15 +88,15 @@ char *ctf_try(struct ctf_files *files)
 /* ---- metadata ---------------------------------------------------------- */
 
 /*
- * Babeltrace 2 makes up a clock where there are fields called timestamp, and 2.0
- * calls abort() where there is neither.
+ * Does metadata have a clock, or fields called timestamp, for which Babeltrace 2 makes up
+ * a clock? Version 2.0 calls abort() without either.
  */
 static bool has_clock(const char *text)
 {
 	return strstr(text, "clock") || strstr(text, "timestamp");
 }
 
-/* Babeltrace 2.0 has parsed a text that it hands out, 2.1 has not. */
+/* Is metadata valid? Babeltrace 2.0 has parsed the text that it returns, 2.1 has not. */
 static bool is_metadata(const struct ctf_files *files)
 {
 	return !bt_version_get_minor() ||

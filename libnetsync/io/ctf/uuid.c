@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Uuids in CTF 1.8's metadata, and where CTF 2 has any text. */
+/* A UUID as text (CTF 1.8's metadata, or a UID of CTF 2) -> its bytes. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A uuid as text -> its bytes. */
+/* A UUID as text -> its bytes. */
 #ifndef NETSYNC_CTF_UUID_H
 #define NETSYNC_CTF_UUID_H
 
@@ -8,7 +8,7 @@
 
 #include "io/io.h"
 
-/* False: @text is NULL or no uuid. Dashes may be anywhere, and digits of either case. */
+/* False: @text is NULL or no UUID. Dashes may be anywhere, digits are of either case. */
 bool ctf_parse_uuid(uint8_t to[UUID_SIZE], const char *text);
 
 #endif
