@@ -8,18 +8,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How one of IPv4 begins (RFC 4291, section 2.5.5.2). */
+/* The first bytes of an IPv4-mapped address (RFC 4291, section 2.5.5.2). */
 #define IPV4_AT 12
 static const uint8_t ipv4_prefix[IPV4_AT] = { [10] = 0xff, 0xff };
 
-/* From 4 or 16 bytes. */
+/* Copy an address of 4 or 16 bytes. */
 static inline void address_set(uint8_t to[16], const uint8_t *from, size_t len)
 {
 	memcpy(to, ipv4_prefix, IPV4_AT);
 	memcpy(to + 16 - len, from, len);
 }
 
-/* From "10.0.0.1" or "fe80::1". */
+/* Parse "10.0.0.1" or "fe80::1". False: it is no address. */
 static inline bool address_read(uint8_t to[16], const char *text)
 {
 	if (inet_pton(AF_INET6, text, to) == 1)

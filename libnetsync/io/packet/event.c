@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The fields of a flat event, by their meanings -> a packet event. */
+/* The fields of a flat event, by their meanings -> a packet event or a clock event. */
 #include <netinet/in.h>
 #include <string.h>
 
 #include "io/packet/protocol.h"
 
-/*
- * Of all our own events: a name means the same in each, but for those of devices,
- * see name_fields() in protocol.h.
- */
+/* Events of devices have other meanings for some names: name_fields() in protocol.h. */
 const struct field_name event_fields[] = {
 	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
 	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
@@ -87,7 +84,7 @@ static void read_ip(const struct event_values *v, struct netsync_packet *pkt)
 
 /* ---- events ------------------------------------------------------------- */
 
-/* Of all protocols. */
+/* Fields that events of devices must have, and clock events. */
 #define DEVICE_WANTED (EVENT_ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN) | \
 		       BIT(SEQ) | BIT(ACK) | BIT(FLAGS) | BIT(PROTOCOL) | BIT(IFINDEX))
 #define CLOCK_WANTED (BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) | \
@@ -105,16 +102,17 @@ bool event_is_whole(const struct event_kind *kind, uint64_t has)
 
 /* ---- clocks ------------------------------------------------------------ */
 
-/* An event comes that long, ns, after the instant that it tells of, at most. Chosen. */
+/* ns from the reading of the clocks to the time of its event, at most. Chosen. */
 #define MOST_LATE 100000000
 
+/* False: the rate is 2 or more, or infinite, which no daemon sets. */
 static bool read_clock(const struct event_values *v, struct event_seen *seen)
 {
 	int64_t mono = (int64_t)value_of(v, MONO);
 
 	seen->is_clock = true;
 	seen->clock = (struct clock_event){
-		/* CLOCK_MONOTONIC, and what other clocks are ahead of it. */
+		/* The event has CLOCK_MONOTONIC, and the offsets of other clocks. */
 		.shown_ns = { mono, mono + (int64_t)value_of(v, OFFS_BOOT),
 			      mono + (int64_t)value_of(v, OFFS_TAI) },
 		.raw_ns = (int64_t)value_of(v, RAW),
@@ -144,7 +142,7 @@ bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_n
 
 /* ---- packets ----------------------------------------------------------- */
 
-/* Each device of each network namespace is a point of its own. */
+/* Read fields of an event of a device, which is an observation point in its namespace. */
 static void at_device(struct event_values *v, struct event_seen *seen,
 		      const struct packet_protocol *protocol)
 {

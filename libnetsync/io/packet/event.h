@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packet events by their names and the names of their fields, whichever tracer
- * recorded them; and from the fields of *flat* ones to struct netsync_packet, or,
- * of netsync_clock, to struct clock_event.
+ * Names and fields of an event, of any tracer -> struct netsync_packet, or, of the event
+ * netsync_clock, struct clock_event.
  *
- * Flat events have a field for each header field: netsync's own, and those of
- * the lttng-addons module, which have the first few only. *Nested* ones are
+ * *Flat* events have a field for each header field: netsync's own (netsync-events(5)), and
+ * those of the module lttng-addons, which have the first fields only. *Nested* events are
  * LTTng's network events, which only CTF has (ctf/layout.h).
  */
 #ifndef NETSYNC_IO_EVENT_H
@@ -16,7 +15,7 @@
 
 #include "io/io.h"
 
-/* What a field means. Each bit of a mask is one of these. */
+/* The meaning of a field, and its bit in masks of fields; see event_fields. */
 enum meaning {
 	SEQ, ACK, FLAGS, WINDOW, SPORT, DPORT, SADDR, DADDR, FAMILY, IP_ID, LEN,
 	HAS_TS, TSVAL, TSECR, DATA_OFFSET, RESERVED, IHL, FRAG_OFF, SKB, DEVICE,
@@ -34,15 +33,15 @@ struct field_name {
 	enum meaning meaning;
 };
 
-/* The fields of all flat events: a name means the same in each. */
+/* Names of fields of flat events; a name means the same in all events. */
 extern const struct field_name event_fields[];
 
-/* Flat events of several protocols, which a field tells. */
+/* event_kind.protocol of flat events that have the protocol in a field (reserved by IANA) */
 #define ANY_PROTOCOL 255
-/* It tells of no packet, but of the clock. */
+/* event_kind.protocol of clock events, which have no packet (for experiments, RFC 3692) */
 #define NO_PROTOCOL 254
 
-/* Of the network stack. Events that are made by one tracepoint are of one place. */
+/* Places in the network stack. The events of one tracepoint come from one place. */
 enum place {
 	PLACE_TCP_IN, PLACE_TCP_OUT, PLACE_UDP_IN, PLACE_UDP_OUT, PLACE_ICMP_IN,
 	PLACE_ICMP_OUT, PLACE_SCTP_IN, PLACE_SCTP_OUT, PLACE_DEVICE_IN,
@@ -53,37 +52,37 @@ struct event_kind {
 	const char *name;
 	enum place place;
 	enum netsync_dir dir;
-	uint8_t protocol;	/* of flat events; 0: it is a nested one */
+	uint8_t protocol;	/* IPPROTO_... of flat events; 0: nested */
 };
 
-/* What events of a name are; NULL: none of ours. */
+/* The kind of the events of a name; NULL: they are of no use. */
 const struct event_kind *event_kind(const char *name);
 
-/* Do these fields make a flat event of this kind that can be used? */
+/* Has a flat event of this kind all fields that are needed? */
 bool event_is_whole(const struct event_kind *kind, uint64_t has);
 
-/* What the fields of one event hold. */
+/* Values of the fields of one event. */
 struct event_values {
 	uint64_t has;			/* a bit for each meaning */
-	uint64_t number[NUM_MEANINGS];	/* of those that it has */
+	uint64_t number[NUM_MEANINGS];	/* by meaning, where its bit is set */
 	uint8_t saddr[16];		/* network order; IPv4 as ::ffff:a.b.c.d */
 	uint8_t daddr[16];
 };
 
 /*
- * Fill in @seen, which is all 0, from a flat event, but for host and time. False:
- * it is of a protocol that is not matched, or tells of a clock that is none.
+ * Fill in @seen, which is all 0, from a flat event, without host and time. False: packets
+ * of the protocol are not matched, or the rate of the clock is impossible.
  */
 bool event_decode(const struct event_kind *kind, struct event_values *v,
 		  struct event_seen *seen);
 
 /*
- * Say when it was, as printed, and as the trace's clock counts from its own zero.
- * Return: whether it is of use: what tells of another clock than the trace's is not.
+ * Set the time of an event: ns as printed, and ns since the zero of the trace's clock.
+ * False: the event tells about other clocks than the trace's, and is of no use.
  */
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 
-/* It is an echo request or reply. */
+/* Set the fields of an echo request or reply. */
 void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
 		    uint16_t seq);
 

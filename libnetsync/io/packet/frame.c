@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bytes of a captured frame -> the packet in it, as the module reads one. */
+/* Bytes of a captured frame -> the packet in it, by the same rules as module/parse.c. */
 #include <net/ethernet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "io/packet/address.h"
 #include "io/packet/protocol.h"
 
-/* Those of libpcap's link types that carry IP (tcpdump.org/linktypes.html). */
+/* Link types of libpcap that can carry IP (tcpdump.org/linktypes.html). */
 enum { LINK_NULL = 0, LINK_ETHERNET = 1, LINK_RAW_BSD = 12, LINK_RAW_OPENBSD = 14,
        LINK_RAW = 101, LINK_LOOP = 108, LINK_SLL = 113, LINK_IPV4 = 228,
        LINK_IPV6 = 229, LINK_SLL2 = 276 };
 
-/* More tags, one in the other, than a network could have a reason for. As in the module. */
+/* VLAN tags of a frame; chosen, as in the module: networks use up to two (802.1ad). */
 #define MAX_VLAN_TAGS 4
 #define ETHERTYPE_QINQ 0x88a8
 #define ETHERTYPE_QINQ_OLD 0x9100
@@ -38,7 +38,7 @@ bool frame_knows_link(uint16_t link)
 	}
 }
 
-/* What a header of this link has at least; the IP header where there is none. */
+/* Bytes of the link header; without one, the first byte of IP, which has the version. */
 static size_t link_bytes(uint16_t link)
 {
 	switch (link) {
@@ -56,7 +56,10 @@ static size_t link_bytes(uint16_t link)
 	}
 }
 
-/* The number of a family differs between systems, that of IPv6. */
+/*
+ * The EtherType for an address family of BSD's loopback devices. IPv6 is 10 on Linux, 24
+ * on NetBSD and OpenBSD, 28 on FreeBSD, 30 on macOS (LINKTYPE_NULL).
+ */
 static uint16_t protocol_of_family(uint32_t family)
 {
 	switch (family) {
@@ -72,7 +75,7 @@ static uint16_t protocol_of_family(uint32_t family)
 	}
 }
 
-/* As Linux' packet sockets say: 4 is what the host itself sent. */
+/* The direction by packet(7): PACKET_OUTGOING is 4, received packets have 0 to 3. */
 static enum frame_mark mark_of(unsigned int packet_type)
 {
 	return packet_type == 4 ? FRAME_OUT :
@@ -125,7 +128,7 @@ enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 		break;
 	case LINK_NULL:
 	case LINK_LOOP:
-		/* In the byte order of the host, or in network order. */
+		/* LINK_NULL has the capturing host's byte order, LINK_LOOP network order. */
 		memcpy(&family, data, sizeof(family));
 		if (link == LINK_LOOP)
 			family = be32(data);
@@ -145,9 +148,9 @@ enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 /* ---- IP ---------------------------------------------------------------- */
 
 /*
- * The end of a packet, @bytes (as its length field says) after @base. The
- * field is 0 where a packet is larger than it can say, or where the device was
- * to fill it in. 0: the packet is cut short, and was so on the wire.
+ * The end of a packet: @base and @bytes, its length field, or the end of the frame where
+ * the field is 0 (BIG TCP, or the device was to fill it in). 0: the frame is shorter than
+ * its packet, even on the wire.
  */
 static size_t packet_end(const struct frame *frame, size_t base, size_t bytes)
 {
@@ -177,7 +180,7 @@ static enum frame_result read_ipv4(const struct frame *frame, size_t at,
 	return FRAME_PACKET;
 }
 
-/* Headers before that of the transport. Later fragments have none of that. */
+/* Skip IPv6 extension headers (RFC 8200, 4). Later fragments have no transport header. */
 static enum frame_result skip_extensions(struct transport *p)
 {
 	for (;;) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a captured frame holds: its packet, as the events of devices tell of one
- * (netsync-events(5)), so that sightings of one packet agree.
+ * A captured frame -> the packet in it, with the fields that events of devices have
+ * (netsync-events(5)), so that records of one packet agree, captured or traced.
+ *
+ *	| link header | VLAN tags | IP header | extensions | TCP, UDP, ... | payload |
+ *	                          ^ frame_link.network
  */
 #ifndef NETSYNC_IO_FRAME_H
 #define NETSYNC_IO_FRAME_H
@@ -12,42 +15,42 @@
 
 #include "netsync.h"
 
-#define MAC_SIZE 6
+#define MAC_SIZE 6 /* bytes of an Ethernet address */
 
-/* Captured bytes, which may be fewer than the frame had. */
 struct frame {
 	const uint8_t *data;
-	size_t captured;
-	size_t original;
+	size_t captured;	/* bytes of data */
+	size_t original;	/* bytes on the wire */
 };
 
 enum frame_mark {
 	FRAME_UNMARKED,
-	FRAME_IN,		/* the capturing host received it */
-	FRAME_OUT,		/* and sent it */
+	FRAME_IN,		/* received by the capturing host */
+	FRAME_OUT,		/* sent by the capturing host */
 };
 
-/* What is before the IP header. */
+/* The link header. */
 struct frame_link {
-	size_t network;		/* where that begins */
-	uint16_t protocol;	/* as in an Ethernet header */
+	size_t network;		/* offset of the IP header, bytes */
+	uint16_t protocol;	/* EtherType */
 	enum frame_mark mark;
-	uint32_t device;	/* index; 0: not known */
+	uint32_t device;	/* interface index; 0: not known */
 	const uint8_t *from;	/* hardware addresses; NULL: not known */
 	const uint8_t *to;
 };
 
 enum frame_result {
-	FRAME_OTHER,		/* nothing that is matched */
-	FRAME_CUT,		/* too little of it was captured */
+	FRAME_OTHER,		/* no packet of a protocol that is matched */
+	FRAME_CUT,		/* too few bytes were captured */
 	FRAME_PACKET,
 };
 
+/* Is it one of libpcap's link types that can be read? */
 bool frame_knows_link(uint16_t link);
-/* @swapped: the host that captured it has not this one's byte order */
+/* Read a link header. @swapped: the capturing host has the other byte order. */
 enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 				  bool swapped, struct frame_link *is);
-/* All but host, time, place and direction. */
+/* Read a packet, without host, time, observation point and direction. */
 enum frame_result frame_read_packet(const struct frame *frame,
 				    const struct frame_link *link,
 				    struct netsync_packet *pkt);

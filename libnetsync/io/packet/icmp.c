@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* ICMP echoes of both versions: event fields, or a captured one -> packet event. */
+/* ICMP and ICMPv6 echoes: event fields, or captured bytes -> their part of a packet event. */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"
@@ -21,7 +21,7 @@ static void read_event(const struct event_values *v, struct netsync_packet *pkt)
 		       value_of(v, ECHO_SEQ));
 }
 
-/* Its ports are none. */
+/* In events of devices, echoes use TCP's fields as follows, and no ports. */
 static void name_fields(struct event_values *v)
 {
 	value_set(v, TYPE, value_of(v, FLAGS));
@@ -32,7 +32,10 @@ static void name_fields(struct event_values *v)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* Requests and replies. Their headers begin alike in both versions. */
+/*
+ * Echo requests and replies have the same header of 8 bytes in both versions (RFC 792,
+ * RFC 4443): type 8 and 0, or 128 and 129; code 0; checksum; identifier; number.
+ */
 static enum frame_result read_frame(const struct transport *p,
 				    struct netsync_packet *pkt)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A packet event -> a number that is the same for all sightings of the packet. */
+/* A packet event -> a 64-bit key that all records of the packet have, by SipHash-1-3. */
 #include <string.h>
 
 #include "io/packet/key.h"
@@ -37,7 +37,7 @@ uint64_t packet_key(const struct netsync_packet *pkt)
 	return siphash_1_3((const uint8_t *)&key, sizeof(key));
 }
 
-/* Routers change addresses, ports and the ids of echoes. */
+/* Address translation changes addresses, ports and identifiers of echoes. */
 uint64_t packet_key_inside(const struct netsync_packet *pkt)
 {
 	const struct packet_protocol *protocol = packet_protocol(pkt->protocol);

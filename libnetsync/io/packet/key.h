@@ -4,9 +4,9 @@
 
 #include "netsync.h"
 
-/* What is the same wherever a packet is seen, addresses included. */
+/* Hash the fields, with addresses and ports, that no router changes. */
 uint64_t packet_key(const struct netsync_packet *pkt);
-/* Behind a translation of addresses, too; 0: there is nothing like that in it. */
+/* Hash the fields that address translation (NAT) keeps, too; 0: there are too few. */
 uint64_t packet_key_inside(const struct netsync_packet *pkt);
 
 #endif

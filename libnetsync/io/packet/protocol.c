@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* An IP protocol number -> what is known of the protocol. */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"

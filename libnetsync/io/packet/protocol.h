@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The protocols whose packets are read: a file for each, and a row of protocol.c.
- * What the readers know of a protocol is there, but for the columns of text.
+ * The transport protocols that are matched: each is a struct packet_protocol in a file of
+ * its own, and a row of protocol.c. Only the columns of text are elsewhere (io/text/).
  */
 #ifndef NETSYNC_IO_PROTOCOL_H
 #define NETSYNC_IO_PROTOCOL_H
@@ -9,19 +9,19 @@
 #include "io/packet/event.h"
 #include "io/packet/frame.h"
 
-/* What an IP header says, and where the transport header lies. */
+/* A packet in a frame, as its IP header says. Offsets are bytes from the frame's start. */
 struct transport {
-	const uint8_t *data; /* of the frame */
-	size_t captured;
-	size_t start;	      /* of the transport header */
-	size_t end;	      /* of the packet; behind it may be padding */
+	const uint8_t *data;  /* the frame, */
+	size_t captured;      /* of which so many bytes were captured */
+	size_t start;	      /* offset of the transport header */
+	size_t end;	      /* offset behind the packet; padding may follow */
 	const uint8_t *addrs; /* source and destination, one after the other */
-	size_t addr_len;
-	uint8_t protocol; /* of the transport header */
-	bool is_part;	  /* the first of several fragments */
+	size_t addr_len;      /* bytes of each: 4 or 16 */
+	uint8_t protocol;     /* IPPROTO_... */
+	bool is_part;	      /* the first of several fragments */
 };
 
-/* What is the same wherever a packet is seen; by protocol, 0 where it has none. */
+/* Fields that no router changes, by protocol; 0: the protocol has none. */
 struct packet_key {
 	uint64_t digest;
 	uint32_t word[2];
@@ -29,22 +29,25 @@ struct packet_key {
 };
 
 struct packet_protocol {
-	uint64_t wanted; /* fields that an event of this protocol alone must have */
+	/* Fields that must be in an event of this protocol (not in those of devices). */
+	uint64_t wanted;
+	/* Set the protocol's part of a packet from fields of an event. */
 	void (*read_event)(const struct event_values *v,
 			   struct netsync_packet *pkt);
 	/*
-	 * An event of a device has the fields of TCP, whatever the packet is of:
-	 * the table in module/netsync-events.h says what they hold then. This
-	 * gives them their own names; NULL: they have these.
+	 * Give the fields of a device's event the meanings that they have for this
+	 * protocol: such events have TCP's fields for all protocols, by the table in
+	 * module/netsync-events.h. NULL: TCP.
 	 */
 	void (*name_fields)(struct event_values *v);
+	/* Set ports, length and the protocol's part of a packet from captured bytes. */
 	enum frame_result (*read_frame)(const struct transport *p,
 					struct netsync_packet *pkt);
 	void (*fill_key)(struct packet_key *key,
 			 const struct netsync_packet *pkt);
 	/*
-	 * The same of what translation of addresses does not change. False, or
-	 * NULL: there is nothing like that in it.
+	 * Fill in only what address translation (NAT) keeps. False, or NULL: that would
+	 * be too little to tell packets apart.
 	 */
 	bool (*fill_key_inside)(struct packet_key *key,
 				const struct netsync_packet *pkt);
@@ -53,12 +56,12 @@ struct packet_protocol {
 extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp,
 	packet_sctp;
 
-/* By IP's number; NULL: it is not matched. */
+/* The row of an IP protocol number; NULL: the protocol is not matched. */
 const struct packet_protocol *packet_protocol(uint8_t number);
 
 /* ---- for the protocols' files ------------------------------------------- */
 
-/* Fields of each event that tells its packet's addresses. */
+/* Fields of addresses, which TCP's events of lttng-addons do not have. */
 #define EVENT_ENDS (BIT(SADDR) | BIT(DADDR) | BIT(FAMILY))
 
 static inline bool values_have(const struct event_values *v, uint64_t mask)
@@ -89,7 +92,7 @@ static inline uint32_t be32(const uint8_t *bytes)
 	return (uint32_t)be16(bytes) << 16 | be16(bytes + 2);
 }
 
-/* Was so much of it captured? */
+/* Were @bytes from offset @at captured? */
 static inline bool transport_has(const struct transport *p, size_t at,
 				 size_t bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* SCTP: event fields, or a captured packet -> its part of a packet event. */
+/* SCTP (RFC 9260): event fields, or captured bytes -> its part of a packet event. */
 #include "io/packet/protocol.h"
 
 /* ---- events ------------------------------------------------------------ */
@@ -14,6 +14,7 @@ static void read_event(const struct event_values *v, struct netsync_packet *pkt)
 		pkt->fields |= NETSYNC_HAS_TSN;
 }
 
+/* In events of devices, flags has the chunk's type, and bit 8 says whether it has a TSN. */
 static void name_fields(struct event_values *v)
 {
 	value_set(v, CHUNK, value_of(v, FLAGS));
@@ -24,11 +25,15 @@ static void name_fields(struct event_values *v)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* More chunks than a sender could have a reason for. As in the module. */
+/* Chunks that are looked at for a TSN. Chosen, as in the module. */
 #define MAX_CHUNKS 64
-/* Types of chunks (RFC 9260, RFC 8260); what stands for none. */
+/* Types of chunks (RFC 9260, RFC 8260); CHUNK_NONE: there is no chunk. */
 enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
 
+/*
+ * Read the common header of 12 bytes (ports, verification tag, checksum), the type of the
+ * first chunk, and the TSN of the first chunk with data.
+ */
 static enum frame_result read_frame(const struct transport *p,
 				    struct netsync_packet *pkt)
 {

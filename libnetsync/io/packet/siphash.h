@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* SipHash-1-3 with the bytes 0 to 15 as its key, as in netsync-events(5). */
+/* Bytes -> SipHash-1-3 of them with the key 00 01 ... 0f, as in netsync-events(5). */
 uint64_t siphash_1_3(const uint8_t *data, size_t len);
 
 #endif

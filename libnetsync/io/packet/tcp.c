@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* TCP: event fields, or a captured header -> its part of a packet event. */
+/* TCP (RFC 9293): event fields, or captured bytes -> its part of a packet event. */
 #include "io/packet/protocol.h"
 
 /* ---- events ------------------------------------------------------------ */
 
 /*
- * The 16 bits of the TCP header that hold data offset and flags. A data offset
- * is at least 5, and three bits are reserved. Some versions of lttng-addons
- * put the word together from bit-fields in the opposite order, and in the
- * opposite byte order: FIN is the highest bit of the first byte, CWR the
- * lowest, and the data offset is in the second.
+ * The word of the TCP header with data offset and flags, in its order on the wire. Some
+ * versions of lttng-addons reverse flags and bytes; such words are told by the data
+ * offset, at least 5, and the reserved bits, which are 0:
+ *
+ *	bit		15-12		11-9		8-0
+ *	on the wire	data offset	reserved	flags (0: FIN)
+ *	reversed	flags (15: FIN, 8: CWR)		3-0: data offset
  */
 static uint16_t normal_flags(uint16_t word)
 {
@@ -42,7 +44,10 @@ static void read_event(const struct event_values *v, struct netsync_packet *pkt)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* Options that make no sense end the search, as they do in the TCP stack. */
+/*
+ * Read the timestamps option (RFC 7323: kind 8, 10 bytes). Malformed options end the
+ * search, as in tcp_parse_options() of Linux.
+ */
 static void read_tcp_options(const uint8_t *option, size_t len,
 			     struct netsync_packet *pkt)
 {
@@ -67,7 +72,7 @@ static void read_tcp_options(const uint8_t *option, size_t len,
 	}
 }
 
-/* Where only the options are cut off it is not known whether they have times. */
+/* Read a header of 20 bytes, and its options, if these were captured. */
 static enum frame_result read_frame(const struct transport *p,
 				    struct netsync_packet *pkt)
 {
@@ -95,7 +100,7 @@ static enum frame_result read_frame(const struct transport *p,
 
 /* ---- keys -------------------------------------------------------------- */
 
-/* Segmentation changes these flags: PSH, FIN and CWR. */
+/* PSH, FIN and CWR, which segmentation offload changes. */
 #define CHANGED_FLAGS 0x0089
 
 static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
@@ -105,7 +110,7 @@ static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 	key->flags = pkt->tcp.flags & (uint16_t)~CHANGED_FLAGS;
 }
 
-/* Routers leave sequence numbers alone, which are random from the start. */
+/* Address translation keeps sequence numbers, whose random start tells connections apart. */
 static bool fill_key_inside(struct packet_key *key,
 			    const struct netsync_packet *pkt)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* UDP: event fields, or a captured datagram -> its part of a packet event. */
+/* UDP (RFC 768): event fields, or captured bytes -> its part of a packet event. */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"
@@ -7,7 +7,7 @@
 
 /* ---- events ------------------------------------------------------------ */
 
-/* The digest is 0 where the module was told to make none. */
+/* A digest of 0 means none: the module's parameter has switched digests off. */
 static void read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
 	pkt->udp.checksum = value_of(v, CHECKSUM);
@@ -26,6 +26,7 @@ static void name_fields(struct event_values *v)
 
 /* ---- frames ------------------------------------------------------------ */
 
+/* Add to a sum of the Internet checksum (RFC 1071). */
 static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len)
 {
 	for (; len > 1; len -= 2, bytes += 2) {
@@ -36,8 +37,8 @@ static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len)
 }
 
 /*
- * With offload a checksum is that of a part only when a packet leaves. It is
- * final if it is right. @len: header and payload
+ * Is the checksum the one on the wire, that is, right? With checksum offload, captures of
+ * the sender have the sum of the pseudo-header only. @len: bytes of header and payload
  */
 static bool is_final(const struct transport *p, size_t len)
 {
@@ -56,7 +57,7 @@ static bool is_final(const struct transport *p, size_t len)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* Of the payload so much is digested: as in the module (netsync-events(5)). */
+/* Bytes of payload that are digested, as in the module (netsync-events(5)). */
 #define DIGEST_BYTES 64
 
 static enum frame_result read_frame(const struct transport *p,
@@ -70,7 +71,7 @@ static enum frame_result read_frame(const struct transport *p,
 	if (!transport_has(p, p->start, 8))
 		return FRAME_CUT;
 	len = be16(udp + 4);
-	/* Of a packet larger than the field can say. */
+	/* The length is 0 in jumbograms (RFC 2675), and before segmentation offload. */
 	if (!len && (room > UINT16_MAX || p->addr_len == 16))
 		len = room;
 	if (len < 8 || (len > room && !p->is_part))
@@ -96,7 +97,7 @@ static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 	key->digest = pkt->udp.digest;
 }
 
-/* Routers leave alone what is in a datagram. */
+/* Address translation keeps the payload, and the identification of IPv4. */
 static bool fill_key_inside(struct packet_key *key,
 			    const struct netsync_packet *pkt)
 {
