@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A client that asks a web server, which asks a database, which reads a disk. Each prints
- * how long it did what, as "REQUEST NAME BEGIN END" in ns, to be compared with what netsync
- * path tells: waits on the clock that is traced, computing ("-cpu") by what the kernel
- * counts for the thread, which has the system calls in it.
+ * from when to when it did what, as "REQUEST NAME BEGIN END" in ns of the clock that is
+ * traced, to be compared with what netsync path tells: computing, sleeping, reading, and
+ * waiting for an answer. What the kernel counts as a thread's CPU time is no measure: where
+ * an emulated processor stands still, it counts other than clocks do.
  *
  * usage: chain client WEB PLAN     a line of PLAN for each request: "FAULT MICROSECONDS"
  *        chain web PORT DB
@@ -65,11 +66,11 @@ static int64_t cpu(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void say(uint32_t number, const char *name, int64_t begin_ns,
-		int64_t end_ns)
+/* From then until now. */
+static void say(uint32_t number, const char *name, int64_t begin_ns)
 {
 	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns,
-	       (long long)end_ns);
+	       (long long)now());
 }
 
 /* Of the processor, not of the clock: who is preempted has not computed. */
@@ -195,18 +196,23 @@ static uint32_t fault_of(const char *name)
 
 static void ask(int web, struct request *request)
 {
-	const int64_t begin_ns = now(), begin_cpu_ns = cpu();
+	const int64_t whole_ns = now();
+	int64_t begin_ns = whole_ns;
 
 	compute(CLIENT_US);
+	say(request->number, "client-1", begin_ns);
 	if (request->fault == PREEMPT &&
 	    write(hog_pipe[1], &request->us, sizeof(request->us)) < 0)
 		err(1, "pipe");
 	tell(web, request);
+	begin_ns = now();
 	if (!hear(web, request))
 		errx(1, "the web server is gone");
+	say(request->number, "client-wait", begin_ns);
+	begin_ns = now();
 	compute(CLIENT_US);
-	say(request->number, "client-cpu", begin_cpu_ns, cpu());
-	say(request->number, faults[request->fault], begin_ns, now());
+	say(request->number, "client-2", begin_ns);
+	say(request->number, faults[request->fault], whole_ns);
 }
 
 static void be_client(const char *address, const char *plan)
@@ -250,18 +256,21 @@ static void be_web(const char *port, const char *address)
 	struct request request;
 
 	while (hear(client, &request)) {
-		const int64_t begin_cpu_ns = cpu();
-		int64_t begin_ns;
+		int64_t begin_ns = now();
 
 		compute(WEB_US + (request.fault == SERVER ? request.us : 0));
+		say(request.number, "web-1", begin_ns);
 		begin_ns = now();
 		doze(SLEEP_US + (request.fault == TIMER ? request.us : 0));
-		say(request.number, "web-sleep", begin_ns, now());
+		say(request.number, "web-sleep", begin_ns);
 		tell(db, &request);
+		begin_ns = now();
 		if (!hear(db, &request))
 			errx(1, "the database is gone");
+		say(request.number, "web-wait", begin_ns);
+		begin_ns = now();
 		compute(WEB_US);
-		say(request.number, "web-cpu", begin_cpu_ns, cpu());
+		say(request.number, "web-2", begin_ns);
 		tell(client, &request);
 	}
 }
@@ -304,10 +313,10 @@ static void be_db(const char *port, char **devices, int num)
 		err(1, "thread");
 	client = answer_at(port);
 	while (hear(client, &request)) {
-		const int64_t begin_cpu_ns = cpu();
-		int64_t begin_ns;
+		int64_t begin_ns = now();
 
 		compute(DB_US);
+		say(request.number, "db-1", begin_ns);
 		if (request.fault == LOCK) {
 			lock_us = request.us;
 			sem_post(&wanted);
@@ -319,8 +328,7 @@ static void be_db(const char *port, char **devices, int num)
 		if (pread(files[request.device < (uint32_t)num ? request.device : 0],
 			  block, BLOCK, 0) != BLOCK)
 			err(1, "pread");
-		say(request.number, "db-read", begin_ns, now());
-		say(request.number, "db-cpu", begin_cpu_ns, cpu());
+		say(request.number, "db-read", begin_ns);
 		tell(client, &request);
 	}
 }

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The requests of chain.c: which there are, how they are recorded, what the three machines
+log, and what netsync path has to say of each."""
+import collections
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path[1:1] = [str(TOP / "selftests/pair")]
+
+from compare import check  # noqa: E402
+
+HOSTS = "web", "db", "ctl"
+# What the path has more of if it is so: host, thread, kind, and who ran instead.
+FAULTS = {
+    "server": ("web", "chain", "running", None),
+    "lock": ("db", "locker", "timer", None),
+    "disk": ("db", "chain", "disk", None),
+    "network": (None, None, "network", None),
+    "preempt": ("ctl", "chain", "preempted", "hog"),
+    "timer": ("web", "chain", "timer", None),
+}
+# In the order of a request: what logs call so is done by chain of that host, while those
+# wait whose wait is named last; and of which kind it is above all, for how long at least.
+PHASES = {
+    "client-1": ("ctl", None, "running", 0),
+    "web-1": ("web", "client-wait", "running", 0),
+    "web-sleep": ("web", "client-wait", "timer", 5_000_000),
+    "db-1": ("db", "web-wait", "running", 0),
+    "db-read": ("db", "web-wait", "disk", 4_000_000),
+    "web-2": ("web", "client-wait", "running", 0),
+    "client-2": ("ctl", None, "running", 0),
+}
+# While who waits so, somebody waits so for it.
+OUTER = {"web-wait": "client-wait"}
+CLOSE_NS = 100_000
+
+
+def plan_of(quiet, lengths_us):
+    """(fault, microseconds): some without, then at each place one of each length."""
+    return [("none", 0)] * quiet + [(fault, us) for fault in FAULTS for us in lengths_us]
+
+
+def record(share, plan, *how):
+    subprocess.run(["rm", "-rf", share], check=True)
+    share.mkdir(parents=True)
+    (share / "plan").write_text("".join("%s %d\n" % one for one in plan))
+    node = " ".join(["selftests/across/path/node", *how])
+    run = subprocess.run([TOP / "selftests/rig/trio", "-c", "hpet", "-t", "900", share,
+                          *[node] * 3], check=False)
+    return check(run.returncode == 0, "three machines were recorded",
+                 "exit status %d" % run.returncode)
+
+
+def netsync(*arguments):
+    run = subprocess.run([TOP / "build/netsync", *map(str, arguments)], check=False,
+                         capture_output=True, text=True)
+    print("# %s" % run.stderr.strip().replace("\n", "\n# "))
+    return run
+
+
+class Requests:
+    """A recording, and the path of its client."""
+
+    def __init__(self, share, result, traces):
+        self.plan = [(fault, int(us)) for fault, us in
+                     map(str.split, (share / "plan").read_text().splitlines())]
+        self.run = netsync("path", "--thread", "ctl:chain", "-m", result, "--json", *traces)
+        self.pieces = json.loads(self.run.stdout)["pieces"] if not self.run.returncode else []
+        self.hosts = {host["name"]: host for host in json.loads(result.read_text())["hosts"]}
+        self.logs = collections.defaultdict(dict)
+        for host in HOSTS:
+            for line in (share / host / "log").read_text().splitlines():
+                number, name, begin, end = line.split()
+                self.logs[int(number)][name] = (self.corrected(host, int(begin)),
+                                                self.corrected(host, int(end)))
+
+    def corrected(self, host, time):
+        """On the reference clock. Logs have monotonic time, LTTng's clock another epoch."""
+        known = self.hosts[host]
+        time += known.get("log_offset_ns", 0)
+        for segment in known["segments"]:
+            if time < segment["to_ns"]:
+                break
+        return (time + segment["offset_ns"] +
+                round((segment["rate"] - 1) * (time - segment["from_ns"])))
+
+    def between(self, begin, end):
+        """Pieces of the path, each with how much of it is between these times."""
+        for piece in self.pieces:
+            lasts = min(piece["end_ns"], end) - max(piece["begin_ns"], begin)
+            if lasts > 0:
+                yield piece, lasts
+
+    def of(self, number):
+        """A request: time by host, thread, kind and other thread, and the sum of bounds."""
+        times, bound = collections.Counter(), 0
+        for piece, lasts in self.between(*self.logs[number][self.plan[number][0]]):
+            other = piece["kind"] == "preempted" and piece["other"]
+            times[piece["host"], piece["name"], piece["kind"],
+                  other["name"] if other else None] += lasts
+            bound += piece.get("bound_ns") or 0
+        return times, bound
+
+    def phase(self, number, name):
+        """By how much the path is elsewhere while a request is there, and by how much the
+        kind is too short that is known to last so long; below 0: it is not."""
+        host, wait, kind, least = PHASES[name]
+        begin, end = self.logs[number][name]
+        # Before somebody waits for it, it is not on the way.
+        while wait:
+            begin = max(begin, self.logs[number][wait][0])
+            wait = OUTER.get(wait)
+        there, of_kind = 0, 0
+        for piece, lasts in self.between(begin, end):
+            if (piece["host"], piece["name"]) == (host, "chain"):
+                there += lasts
+                of_kind += lasts * (piece["kind"] == kind)
+        if begin >= end:
+            return 0, 0
+        return end - begin - there, least - of_kind
+
+
+def check_known(requests):
+    found = [requests.of(number)[0] for number in range(len(requests.plan))]
+    unknown = sum(lasts for times in found for key, lasts in times.items()
+                  if key[2] == "unknown")
+    check(not unknown, "all of it is known", "%d ns are not" % unknown)
+
+
+def check_phases(requests, quiet):
+    """Of the requests without a fault, what was logged, and what the path says."""
+    for name in PHASES:
+        errors = [requests.phase(number, name) for number in range(quiet)]
+        bounds = [requests.of(number)[1] for number in range(quiet)]
+        far = [(number, error) for number, error in enumerate(errors)
+               if max(error) > CLOSE_NS + bounds[number]]
+        check(not far, "%s: the path has it when it was, within 100 us and the bound" % name,
+              "%d of %d; by %d to %d us, its kind short of by %d us at most, bounds %d to "
+              "%d us; far: %s" % (
+                  quiet - len(far), quiet, min(e[0] for e in errors) // 1000,
+                  max(e[0] for e in errors) // 1000, max(e[1] for e in errors) // 1000,
+                  min(bounds) // 1000, max(bounds) // 1000, far[:5]))
+
+
+def name_fault(usual, times):
+    """The place that has grown most against the usual request."""
+    more = {key: times[key] - usual[key] for key in times}
+    network = sum(lasts for key, lasts in more.items() if key[2] == "network")
+    best = max(more, key=more.get)
+    if best[2] == "network" or network > more[best]:
+        return "network", network
+    for fault, key in FAULTS.items():
+        if best == key:
+            return fault, more[best]
+    return str(best), more[best]
+
+
+def check_faults(requests, quiet):
+    found = [requests.of(number) for number in range(len(requests.plan))]
+    keys = {key for times, _ in found[:quiet] for key in times}
+    usual = collections.Counter({
+        key: int(statistics.median(times[key] for times, _ in found[:quiet])) for key in keys})
+    right, all_ = collections.Counter(), collections.Counter()
+    for number, (fault, us) in list(enumerate(requests.plan))[quiet:]:
+        times, bound = found[number]
+        name, more = name_fault(usual, times)
+        good = name == fault
+        # Nobody can tell what is below the bound.
+        open_ = not good and bound > us * 1000 / 10
+        right[fault] += good or open_
+        all_[fault] += 1
+        if not good:
+            print("# request %d: %s of %d us is called %s (%d us more, bound %d us)%s" % (
+                number, fault, us, name, more // 1000, bound // 1000,
+                ", which is open" if open_ else ""))
+    for fault in FAULTS:
+        check(right[fault] == all_[fault], "%s: what made requests slow is named" % fault,
+              "%d of %d" % (right[fault], all_[fault]))
