@@ -10,6 +10,9 @@ tracer() {
 	*sched_*) probes=(--kmod-probes=net,sched,irq) ;;
 	esac
 	case $* in
+	*block_*) probes=("${probes[0]},block,x86-irq-vectors") ;;
+	esac
+	case $* in
 	*inet_*) probes+=(--extra-kmod-probes=netsync) ;;
 	esac
 	lttng-sessiond --daemonize "${probes[@]}"
