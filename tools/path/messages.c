@@ -5,25 +5,8 @@
 #include "../../libnetsync/util/array.h"
 #include "messages.h"
 
-static void keep(void *data, const struct netsync_message *found)
+void messages_release(struct messages *messages)
 {
-	const struct message message = { found->recv_ns, found->send_ns,
-					 found->to, found->from };
-
-	spool_put(data, &message);
-}
-
-bool messages_open(struct messages *messages, struct netsync *ns)
-{
-	if (!spool_open(&messages->spool, sizeof(struct message)))
-		return false;
-	netsync_watch_messages(ns, keep, &messages->spool);
-	return true;
-}
-
-void messages_close(struct messages *messages)
-{
-	spool_close(&messages->spool);
 	free(messages->list);
 }
 
@@ -36,7 +19,7 @@ static bool load(void *data, const void *record)
 {
 	const struct loading *loading = data;
 	struct messages *messages = loading->messages;
-	const struct message *message = record;
+	const struct spooled *message = record;
 	int64_t time_ns;
 
 	if (!timebase_time(&loading->base->hosts[message->to], message->recv_ns,
@@ -52,7 +35,7 @@ static bool load(void *data, const void *record)
 
 static int compare(const void *a, const void *b)
 {
-	const struct message *one = a, *other = b;
+	const struct spooled *one = a, *other = b;
 
 	if (one->to != other->to)
 		return one->to < other->to ? -1 : 1;
@@ -60,11 +43,12 @@ static int compare(const void *a, const void *b)
 	       (one->recv_ns < other->recv_ns);
 }
 
-bool messages_load(struct messages *messages, const struct timebase *base)
+bool messages_load(struct messages *messages, struct spool *spool,
+		   const struct timebase *base)
 {
 	struct loading loading = { messages, base };
 
-	if (!spool_replay(&messages->spool, load, &loading))
+	if (!spool_replay(spool, load, &loading))
 		return false;
 	if (messages->num)
 		qsort(messages->list, messages->num, sizeof(*messages->list),
@@ -72,10 +56,10 @@ bool messages_load(struct messages *messages, const struct timebase *base)
 	return true;
 }
 
-const struct message *messages_find(const struct messages *messages,
+const struct spooled *messages_find(const struct messages *messages,
 				    uint32_t to, int64_t recv_ns)
 {
-	const struct message key = { .recv_ns = recv_ns, .to = to };
+	const struct spooled key = { .recv_ns = recv_ns, .to = to };
 
 	return messages->num ? bsearch(&key, messages->list, messages->num,
 				       sizeof(key), compare)

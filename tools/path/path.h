@@ -7,6 +7,7 @@
  *	graph.h        its records, in a file
  *	messages.h     packets from host to host
  *	walk.c         backward through the graph -> pieces, and who is charged for them
+ *	find.c         all of these together
  *	sums.h         pieces by host, thread and kind
  *	table.c, json.c, perfetto.c   write these
  */
@@ -37,6 +38,7 @@ enum piece_reason {
 	REASON_WAKER,  /* nobody knows who woke it */
 	REASON_SENDER, /* the packet is none that a trace shows being sent */
 	REASON_CIRCLE, /* clocks contradict each other: the graph comes back */
+	NUM_REASONS,
 };
 
 /* A thread of a host; what runs on no thread's behalf is NO_THREAD. */
@@ -85,6 +87,22 @@ struct path {
 	unsigned int limit; /* of rows of each table; 0: all */
 	bool account; /* show who is charged for what */
 };
+
+/* Whose path: one of these, the other one NULL. */
+struct path_thread_name {
+	char *thread;  /* HOST:TID or HOST:NAME */
+	char *command; /* NAME, of any host */
+};
+
+/*
+ * From the events of all hosts of path->base, which is set, and messages that
+ * traffic_keep() kept. False: there is none, which was said. To be released in any case.
+ */
+bool path_find(struct path *path, struct spool *messages,
+	       const struct path_thread_name *of);
+/* Say what was missing for more. */
+void path_explain(const struct path *path);
+void path_release(struct path *path);
 
 /* Of path->who, in the window of path->base; no pieces: it does nothing there. False: not
  * enough memory. */

@@ -196,7 +196,7 @@ static int64_t bound_at(const struct walk *walk, uint32_t host, int64_t time_ns)
 		       : NETSYNC_UNKNOWN;
 }
 
-static bool is_sent_by(const struct walk *walk, const struct message *message,
+static bool is_sent_by(const struct walk *walk, const struct spooled *message,
 		       struct sent *sent)
 {
 	const struct timebase_host *hosts = walk->path->base->hosts;
@@ -234,7 +234,7 @@ static bool find_sent(const struct walk *walk, const struct record *cause,
 	}
 	for (size_t i = 0; i < NUM_PLACES; i++) {
 		const uint32_t ago_ns = cause->cause.ago_ns[i];
-		const struct message *message =
+		const struct spooled *message =
 			ago_ns == NEVER ? NULL :
 			messages_find(&walk->path->messages, host,
 				      cause->at_ns - ago_ns);

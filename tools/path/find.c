@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The path of a thread, from the events of all hosts, and what was missing for it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "path.h"
+
+/* ---- reading the hosts ------------------------------------------------------ */
+
+struct finding {
+	struct path *path;
+	uint64_t num_graphs; /* hosts with scheduler events */
+};
+
+/* In the child. */
+static bool read_group(void *data, const struct group *group,
+		       struct group_state *state)
+{
+	const struct finding *finding = data;
+
+	return follow(group, finding->path->base, state,
+		      finding->path->graph.file);
+}
+
+static void keep_group(void *data, const struct group *group,
+		       const struct group_state *state)
+{
+	struct finding *finding = data;
+
+	finding->num_graphs += state->number != 0;
+	graph_set(&finding->path->graph, group->host);
+}
+
+static bool read_hosts(struct path *path)
+{
+	struct finding finding = { .path = path };
+	const struct groups_reader reader = {
+		.base = path->base,
+		.action = "reading",
+		.out = path->graph.file,
+		.read = read_group,
+		.done = keep_group,
+		.data = &finding,
+	};
+
+	if (!groups_read(&reader)) {
+		complain("The execution graph cannot be kept: %s. TMPDIR says where else.",
+			 strerror(errno));
+		return false;
+	}
+	if (finding.num_graphs)
+		return graph_load(&path->graph);
+	complain("There are no scheduler events (sched_switch) in what could be read and corrected of these traces, or in the window; netsync record --preset critical-path records all that is needed.");
+	return false;
+}
+
+/* ---- whose path -------------------------------------------------------------- */
+
+static bool is_called(const struct record_thread *thread, const char *name)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%" PRIu32, thread->tid);
+	return !strcmp(name, number) || !strcmp(name, thread->name);
+}
+
+/* Threads so called, of a host or (NULL) of all. The first one is @who. */
+static uint32_t count_threads(const struct path *path, const char *host,
+			      size_t length, const char *name, struct actor *who,
+			      char *list, size_t size)
+{
+	const struct graph *graph = &path->graph;
+	uint32_t num = 0;
+
+	*list = '\0';
+	for (uint32_t h = 0; h < graph->num_hosts; h++) {
+		const char *of = path->base->hosts[h].name;
+
+		if (host && (strlen(of) != length || memcmp(of, host, length)))
+			continue;
+		for (uint32_t t = 0; t < graph->hosts[h].num_threads; t++) {
+			const struct actor one = { h, t };
+			const struct record_thread *thread =
+				path_thread(path, one);
+
+			if (!thread || thread->last == NO_RECORD ||
+			    !is_called(thread, name))
+				continue;
+			if (!num++)
+				*who = one;
+			snprintf(list + strlen(list), size - strlen(list),
+				 "%s%s:%" PRIu32, num > 1 ? ", " : "", of,
+				 thread->tid);
+		}
+	}
+	return num;
+}
+
+static bool find_thread(struct path *path, const struct path_thread_name *of)
+{
+	/* Names of hosts may have colons in them, as addresses do. */
+	const char *colon = of->thread ? strrchr(of->thread, ':') : NULL;
+	const char *name = colon ? colon + 1 : of->command;
+	char list[256];
+	const uint32_t num = count_threads(path, colon ? of->thread : NULL,
+					   colon ? colon - of->thread : 0, name,
+					   &path->who, list, sizeof(list));
+
+	if (num == 1)
+		return true;
+	make_printable(list);
+	if (num)
+		complain("%s: there are %" PRIu32 " threads so called: %s%s. Choose one by --thread HOST:TID.",
+			 name, num, list, strlen(list) == sizeof(list) - 1 ? "..." : "");
+	else
+		complain("%s: no thread so called does anything in these traces, or in the window; netsync states --states sched lists threads.",
+			 colon ? of->thread : name);
+	return false;
+}
+
+/* ---- what is not as it should be ---------------------------------------------- */
+
+static void explain_host(const struct path *path, uint32_t host)
+{
+	const struct record_host *info = graph_info(&path->graph, host);
+	const char *name = path->base->hosts[host].name;
+
+	if (!path->base->hosts[host].clock)
+		return;
+	if (!info || !(info->seen & SEEN_SWITCH)) {
+		complain("warning: %s: there are no scheduler events in its traces, so that the path ends where it comes there.",
+			 name);
+		return;
+	}
+	if (info->losses)
+		complain("warning: %s: events were lost at %" PRIu32 " places; where the path does not know it says \"unknown\".",
+			 name, info->losses);
+	if (!(info->seen & (SEEN_WAKING | SEEN_WAKEUP)))
+		complain("warning: %s: sched_waking is missing: nobody knows who woke whom.",
+			 name);
+	else if (!(info->seen & SEEN_WAKING))
+		complain("warning: %s: sched_waking is missing; sched_wakeup may tell of another CPU than that of who woke.",
+			 name);
+	if (!(info->seen & SEEN_INTERRUPT))
+		complain("warning: %s: irq_handler_entry, irq_softirq_entry and such are missing: what interrupts woke seems to be woken by the thread that they interrupted.",
+			 name);
+	if (!(info->seen & SEEN_PACKET))
+		complain("warning: %s: there are no events of packets in its traces: which ones its threads waited for is not known.",
+			 name);
+}
+
+/* ---- all of it ----------------------------------------------------------------- */
+
+/* False: there is none, or not enough memory, and that was said. */
+static bool walk(struct path *path)
+{
+	if (!path_walk(path))
+		return no_memory();
+	if (path->num_pieces)
+		return true;
+	complain("The thread does nothing in these traces, or in the window: it has ended before.");
+	return false;
+}
+
+bool path_find(struct path *path, struct spool *messages,
+	       const struct path_thread_name *of)
+{
+	return graph_open(&path->graph, path->base->num_hosts) &&
+	       messages_load(&path->messages, messages, path->base) &&
+	       read_hosts(path) && find_thread(path, of) && walk(path);
+}
+
+void path_explain(const struct path *path)
+{
+	for (uint32_t i = 0; i < path->base->num_hosts; i++)
+		explain_host(path, i);
+}
+
+void path_release(struct path *path)
+{
+	free(path->charges);
+	free(path->pieces);
+	messages_release(&path->messages);
+	graph_close(&path->graph);
+}
