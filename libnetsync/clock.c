@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A time on a host's clock and the clock's model -> time on the reference clock, with
+ * bounds of its error.
+ *
+ *	reference time
+ *	 ^          ..''  + above, between knots
+ *	 |     ..''___--'   corrected time: a line in each segment
+ *	 | ..''_--'  ..'' - below, between knots
+ *	 |_--'  ..''
+ *	 +-----|--------|-> host time
+ *	      knot     knot
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -8,7 +20,7 @@
 #include "util/number.h"
 #include "util/search.h"
 
-/* Elements that came first are at least as long. */
+/* Bytes of elements in the first version of the library. */
 #define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + \
 			  sizeof(int64_t))
 #define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + \
@@ -34,7 +46,7 @@ int copy_out(void *to, const void *from, uint32_t size)
 	return 0;
 }
 
-/* Are there elements to be read? */
+/* Does a caller's model have segments, and elements that are not too short? */
 static bool has_elements(const struct netsync_model *m)
 {
 	return m->size >= sizeof(*m) && m->num_segments && m->segments &&
@@ -61,7 +73,7 @@ static bool valid(const struct netsync_clock *c)
 	return c->growth_ppm[0] >= 0 && c->growth_ppm[1] >= 0;
 }
 
-/* Elements of one size to elements of another; what is not known is 0. */
+/* Copy elements of one size to zeroed elements of another size. */
 static void copy_elements(void *to, size_t to_size, const void *from,
 			  size_t from_size, uint32_t num)
 {
@@ -149,19 +161,19 @@ static double distance(int64_t from, int64_t to)
 	return (double)((__int128)to - from);
 }
 
-/* How far the truth can be on either side. */
+/* Distances (ns) of the truth from the corrected time, at most; NETSYNC_UNKNOWN. */
 struct sides {
 	int64_t below;
 	int64_t above;
 };
 
-/* The last knot at or before t; the first if there is none. */
+/* The index of the last knot at or before t; 0 if there is none. */
 static uint32_t find_knot(const struct netsync_clock *c, int64_t t)
 {
 	return (uint32_t)LAST_UNTIL(c->knots, c->num_knots, time_ns, t);
 }
 
-/* @part of the way from a to b, and more. What does not fit is not known. */
+/* a + part * (b - a) + more, rounded up; NETSYNC_UNKNOWN if it does not fit. */
 static int64_t between(int64_t a, int64_t b, double part, double more)
 {
 	double v;
@@ -266,7 +278,7 @@ struct range clock_range(const struct netsync_clock *c, struct range t)
 	const struct netsync_segment *s;
 
 	if (t.lo == INT64_MIN || t.hi == INT64_MAX) {
-		/* The known end of a clock that goes forward. */
+		/* A clock goes forward: a finite end of t bounds that end of r. */
 		r = (struct range){ INT64_MIN, INT64_MAX };
 		if (t.lo > INT64_MIN)
 			r.lo = clock_range(c, (struct range){ t.lo, t.lo }).lo;
@@ -274,7 +286,7 @@ struct range clock_range(const struct netsync_clock *c, struct range t)
 			r.hi = clock_range(c, (struct range){ t.hi, t.hi }).hi;
 		return r;
 	}
-	/* Between these, both ends run straight. */
+	/* Both bounds are linear between knots and ends of segments: these are enough. */
 	include(c, t.lo, &r);
 	include(c, t.hi, &r);
 	for (uint32_t i = find_knot(c, t.lo); i < c->num_knots &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The clock model behind struct netsync_clock; see netsync.h. */
+/* The model of a clock, segments of time and knots of error bounds: see netsync.h. */
 #ifndef NETSYNC_CLOCK_H
 #define NETSYNC_CLOCK_H
 
@@ -10,18 +10,18 @@
 #include "netsync.h"
 
 /*
- * Copy a structure that starts with its size to a caller who may know an
- * older, shorter or a newer, longer one: 0 or -EINVAL.
+ * Copy a structure of @size bytes, which starts with its size, to a caller whose version
+ * of it, as to->size says, may be shorter or longer. 0 or -EINVAL.
  */
 int copy_out(void *to, const void *from, uint32_t size);
 
 /*
- * All that times within a range, on the host's clock, can be on the reference
- * clock. Both are absolute.
+ * The range of possible times on the reference clock, by the error bounds, of a range of
+ * times on the host's clock; ns of either clock.
  */
 struct range clock_range(const struct netsync_clock *c, struct range t);
 
-/* Set the bounds of all segments, from the knots. */
+/* Compute netsync_segment.bound_ns of all segments from the knots. */
 void clock_set_bounds(struct netsync_clock *c);
 
 #endif

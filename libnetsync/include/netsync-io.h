@@ -76,14 +76,14 @@ void netsync_io_free(struct netsync_io *io);
 const char *netsync_io_error(const struct netsync_io *io);
 
 /*
- * Told what went less than well, while reading goes on: damaged streams,
- * discarded events, traces without network events. @sentence is valid during
- * the call only and ends without a newline.
+ * Called with a warning, while reading goes on: damaged streams, discarded events,
+ * traces without network events. @sentence is valid during the call only and ends
+ * without a newline.
  */
 typedef void (*netsync_io_warn_func)(void *data, const char *sentence);
 
 /**
- * netsync_io_set_warn() - say who is told of warnings
+ * netsync_io_set_warn() - set the function that takes warnings
  * @io: the reader
  * @warn: called for each one, from within netsync_io_add(),
  *	netsync_io_read() and netsync_io_poll(); NULL (as at first): nobody
@@ -120,10 +120,10 @@ int netsync_io_add(struct netsync_io *io, const char *what);
  * @io: the reader
  * @what: "NAME=ADDRESS": an IPv4, IPv6 or hardware address of that host; copied
  *
- * For captures (pcap) whose packets do not say whether they came in or went out.
- * That is known from these addresses; from those that the capture itself names;
- * or else it is inferred, which a warning says. Those that are used are all that
- * are given for a host, and all that its captures name.
+ * For captures (pcap) whose packets do not say whether they came in or went out:
+ * packets from an address of the host went out. Its addresses are those given here
+ * and those that its captures name; if there are none, they are inferred from the
+ * packets, with a warning.
  *
  * Return: 0; or a negative errno:
  *	-EINVAL	it is not of this form
@@ -136,9 +136,9 @@ int netsync_io_add_address(struct netsync_io *io, const char *what);
  * netsync_io_add_messages(), netsync_io_add_packets(),
  * netsync_io_add_clocks() - open a text file
  * @io: the reader
- * @path: of messages that are matched already, a line each, as in
- *	netsync-messages(5); of packet events, as in netsync-packets(5); or of
- *	how clocks were steered, as in netsync-clocks(5). "-" is the standard input. Copied.
+ * @path: a file with a line for each matched message (netsync-messages(5)), packet
+ *	event (netsync-packets(5)), or reading of a steered clock
+ *	(netsync-clocks(5)). "-" is the standard input. Copied.
  * @strict: 0: lines that cannot be used are warned about and left out;
  *	anything else: netsync_io_read() fails at the first one
  *
@@ -162,15 +162,15 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
  * @io: the reader
  * @split: 0, as at first: no; anything else: yes
  *
- * Each namespace (container) of a traced kernel is then a host of its own, as
- * the packet events say in which they were made: the namespace with inode
- * number 4026532008 of the host "web" is the host "web/netns-4026532008", or
- * "web/NAME" if a file "netsync-namespaces" in the folder of the trace, or in up to
- * three above it, has a line "4026532008 NAME". It is
- * added to the struct netsync when its first packet is read, and so comes after
- * the hosts that are not split. What has no namespace in its events at all is
- * not split. Of a host that is, events without one are counted in a warning and
- * not used: they may be of the same packets as the others.
+ * Each namespace (container) of a traced kernel is then a host of its own: the
+ * namespace with inode number 4026532008 of the host "web" is the host
+ * "web/netns-4026532008", or "web/NAME" if a file "netsync-namespaces" in the folder
+ * of the trace, or in up to three above it, has a line "4026532008 NAME". The host
+ * is added to the struct netsync when its first packet is read, and so comes after
+ * the hosts that are not split. A host whose packet events have no field for the
+ * namespace is not split. Of a host that is split, packet events without a namespace
+ * are counted in a warning and not used: they may be of the same packets as the
+ * others.
  *
  * To be called before netsync_io_read(). Live sessions are not split.
  */
@@ -237,12 +237,12 @@ struct netsync_io_served {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t num_traces;
 	const char *label;	/* printable; owned by the reader */
-	uint64_t stored_bytes;	/* of the files of its traces, as it says */
-	uint64_t received_bytes;	/* that came from it so far */
-	uint32_t ended;		/* 1: before all was read */
+	uint64_t stored_bytes;	/* size of its traces' files, as it says */
+	uint64_t received_bytes;	/* sent by it until now */
+	uint32_t ended;		/* 1: the connection ended before all was read */
 };
 
-/* How many servers were added. */
+/* The number of servers that were added. */
 uint32_t netsync_io_num_served(const struct netsync_io *io);
 
 /**
@@ -257,8 +257,8 @@ int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
 			  struct netsync_io_served *info);
 
 /*
- * Told how far reading has come: @done of @total. Return 0 to go on, anything
- * else to stop.
+ * Called with the progress of reading: @done of @total steps. Return 0 to go on,
+ * anything else to stop.
  */
 typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
 					uint64_t total);
@@ -277,10 +277,10 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  *
  * Return: 0; -ENODATA if nothing was added, or nothing in a text file can be
  * used; -EDESTADDRREQ where addresses of a captured host must be given; -ENOENT
- * where some were given for one that is not there; -EILSEQ for a bad line, if strict, and for a bad first line of packet
- * events; -ECANCELED if @progress said to stop; -EBUSY if called before,
- * or live sessions were added; -ENOMEM, or what the system said of a file that
- * cannot be read.
+ * where some were given for one that is not there; -EILSEQ for a bad line, if strict,
+ * and for a bad first line of packet events; -ECANCELED if @progress said to stop;
+ * -EBUSY if called before, or live sessions were added; -ENOMEM, or what the system
+ * said of a file that cannot be read.
  */
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 		    void *data);
@@ -337,48 +337,48 @@ struct netsync_io_trace {
 	const char *path;	/* its file or folder; owned by the reader */
 	int64_t shift_ns;	/* host's time = time in the trace + this */
 	uint64_t packets;	/* packet events pushed */
-	int64_t first_ns;	/* what was read, in the host's time; */
-	int64_t last_ns;	/* last < first: nothing */
-	uint64_t lost_events;	/* that the tracer says it discarded */
-	uint64_t lost_packets;	/* trace packets, the same */
-	uint32_t damaged;	/* streams that were read in part or not */
-	uint32_t netns;		/* the namespace that is the host; 0: all */
+	int64_t first_ns;	/* span of events that were read, in the host's time; */
+	int64_t last_ns;	/* last < first: there are none */
+	uint64_t lost_events;	/* discarded by the tracer, as it says */
+	uint64_t lost_packets;	/* trace packets (sub-buffers) discarded, as it says */
+	uint32_t damaged;	/* streams that were read in part or not at all */
+	uint32_t netns;		/* inode of the namespace that is the host; 0: all */
 	uint32_t running;	/* 1: a live session that is being read */
-	uint32_t late;		/* 1: one that had begun already, before first_ns */
+	uint32_t late;		/* 1: a live session that began before first_ns */
 
-	/* Whose it is. */
-	const char *format;	/* "ctf", "pcap"; owned by the reader */
-	const char *host_name;	/* as NAME=PATH says, else the trace; the same */
+	/* Host and clock. */
+	const char *format;	/* "ctf", "trace.dat", "pcap"; owned by the reader */
+	const char *host_name;	/* by NAME=PATH, or by the trace; owned by the reader */
 	/*
-	 * Of the machine's clocks the one with this name; NULL: it has none.
-	 * NETSYNC_IO_CORRECTED_CLOCK: it shows corrected times already.
+	 * Name of the clock among those of the machine; NULL: it has none.
+	 * NETSYNC_IO_CORRECTED_CLOCK: the trace has corrected times already.
 	 */
 	const char *clock_name;
-	int64_t epoch_ns;	/* of the zero of its clock */
+	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
 	uint32_t has_clock_uuid;
 	uint8_t clock_uuid[16];
 
 	/*
-	 * Before netsync_io_read(), of a trace that is damaged: where what can be
-	 * read of it is, until then: of CTF a folder with a trace of that, of a
-	 * capture the file itself; else NULL.
+	 * Path of the readable part of a damaged trace, until netsync_io_read(): for CTF
+	 * a folder with a trace, for a capture the file itself. NULL: the trace is not
+	 * damaged.
 	 */
 	const char *readable;
 };
 
+/* netsync_io_trace.host of a trace that was not read yet. */
 #define NETSYNC_IO_NO_HOST UINT32_MAX
 
 /* The name of the clock in CTF traces whose times netsync has corrected. */
 #define NETSYNC_IO_CORRECTED_CLOCK "netsync"
 
 /*
- * How many traces there are. Before netsync_io_read() these are the ones that
- * netsync_io_add() has found so far, in that order, and only known of them are
- * path, damaged, and whose they are; first_ns and last_ns, where that can be told
- * without reading, are in the time of the trace; host is NETSYNC_IO_NO_HOST. Live
- * ones are there from netsync_io_poll() on. A trace that is split into network namespaces is
- * there once for each: packets are those of the namespace, all the rest is of
- * the whole trace.
+ * The number of traces. Before netsync_io_read() these are the ones that
+ * netsync_io_add() has found until now, in that order; path, damaged, host and clock of
+ * them are known, and first_ns and last_ns, in the time of the trace, if these need no
+ * reading; host is NETSYNC_IO_NO_HOST. Live sessions are added by netsync_io_poll(). A
+ * trace that is split into network namespaces is there once for each: packets are
+ * those of the namespace, all other fields are of the whole trace.
  */
 uint32_t netsync_io_num_traces(const struct netsync_io *io);
 
@@ -398,10 +398,10 @@ struct netsync_io_event {
 	uint32_t size;		/* sizeof, as the library knows it */
 	uint32_t cpu;
 	int64_t time_ns;	/* as trace-cmd report -t prints it */
-	uint64_t lost;		/* at least so many of this processor, before it */
+	uint64_t lost;		/* events of this processor lost before it, at least */
 	const char *system;	/* "sched" */
-	const char *name;	/* "sched_switch"; one pointer for all of one type */
-	const char *const *fields;	/* names; those that all events have come first */
+	const char *name;	/* "sched_switch"; the same pointer for all of a type */
+	const char *const *fields;	/* names; common fields of all events come first */
 	uint32_t num_fields;
 	const void *reserved;
 };
@@ -409,20 +409,22 @@ struct netsync_io_event {
 enum netsync_io_value_kind {
 	NETSYNC_IO_SIGNED = 1,
 	NETSYNC_IO_UNSIGNED = 2,
-	NETSYNC_IO_TEXT = 3,	/* without the zeros behind it */
+	NETSYNC_IO_TEXT = 3,	/* without trailing zeros */
 	NETSYNC_IO_BYTES = 4,
 };
 
 struct netsync_io_value {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t kind;		/* enum netsync_io_value_kind */
-	int64_t number;		/* of an unsigned one its bits */
-	const uint8_t *bytes;	/* of a text, or an array of bytes */
+	int64_t number;		/* an integer; unsigned ones have the same bits */
+	const uint8_t *bytes;	/* a text, or an array of bytes */
 	uint32_t num_bytes;
 };
 
-/* Told of an event, which is valid during the call. Return 0 to go on, anything else to
- * stop. */
+/*
+ * Called with an event, which is valid during the call. Return 0 to go on, anything else
+ * to stop.
+ */
 typedef int (*netsync_io_event_func)(void *data,
 				     const struct netsync_io_event *event);
 
@@ -433,8 +435,8 @@ typedef int (*netsync_io_event_func)(void *data,
  * @each: called for every event, those of all processors in the order of time
  * @data: given to @each
  *
- * Where a processor's events are damaged, those before the damage are told.
- * netsync_io_add() and netsync_io_read() warn of that, and say whose the file is.
+ * If a processor's events are damaged, those before the damage are shown.
+ * netsync_io_add() and netsync_io_read() warn about that, and tell the host.
  *
  * Return: 0; -ECANCELED if @each said to stop; -EILSEQ or -EPROTONOSUPPORT for a file
  * that cannot be read; -ENOMEM, or what the system said.
@@ -454,7 +456,7 @@ int netsync_io_read_events(struct netsync_io *io, const char *path,
 int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 			   struct netsync_io_value *value);
 
-/* A time in a trace, and what it is to be. */
+/* A time in a trace, and the time that the copy is to have instead. */
 struct netsync_io_knot {
 	int64_t time_ns;
 	int64_t new_ns;
@@ -491,8 +493,8 @@ int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     netsync_io_progress_func progress, void *data);
 
 /*
- * What another time than @time_ns is to be, which goes into @new_ns. 0; -ERANGE
- * if it is none; another negative errno to give up.
+ * Called for the time that the copy is to have instead of @time_ns, to be put into
+ * @new_ns. Return 0; -ERANGE if there is none; another negative errno to give up.
  */
 typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
 				    int64_t *new_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libnetsync - bring the clocks of many hosts onto one time base by the
- * packets that they send each other.
+ * packets that they send each other. The algorithm: ESTIMATION.md.
  *
  * A caller adds hosts, pushes packet events (or ready-matched messages) in any
  * order, calls netsync_solve(), and reads a clock for every host:
@@ -48,12 +48,13 @@ extern "C" {
  */
 const char *netsync_version(void);
 
-/* A bound or delay that is not known. */
+/* Value of a bound or delay (ns) that is not known. */
 #define NETSYNC_UNKNOWN INT64_MAX
 
 /*
- * Times must be smaller than this in magnitude (years 1824 to 2116), and those
- * of one host within NETSYNC_MAX_SPAN (36 years) of the first one given.
+ * Limits of times, ns: the magnitude of all times (years 1824 to 2116 if they count
+ * from 1970), and how far those of one host may be from the first that is pushed for
+ * it (36 years). Differences of two times then fit 64 bits.
  */
 #define NETSYNC_MAX_TIME (INT64_C(1) << 62)
 #define NETSYNC_MAX_SPAN (INT64_C(1) << 60)
@@ -69,9 +70,9 @@ enum netsync_dir {
 };
 
 /*
- * Which fields of a struct netsync_packet the source knows. What two
- * sightings both know must agree for them to be the same packet. What is said of
- * the fields of another protocol than the packet's does not count.
+ * Bits for the fields of a struct netsync_packet that the source knows. Two packet
+ * events are of the same packet only if all fields agree that both know. Bits for
+ * fields of another protocol than the packet's are ignored.
  */
 enum netsync_packet_fields {
 	NETSYNC_HAS_ADDRS = 1 << 0,	/* saddr, daddr */
@@ -79,8 +80,8 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_IP_ID = 1 << 2,	/* ip_id (IPv4 only) */
 	NETSYNC_HAS_LEN = 1 << 3,	/* len */
 	NETSYNC_HAS_WINDOW = 1 << 4,	/* tcp.window */
-	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tcp.tsval, tcp.tsecr: its option */
-	NETSYNC_HAS_NO_TSTAMP = 1 << 6,	/* known to be without that option */
+	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tcp.tsval, tcp.tsecr (RFC 7323) */
+	NETSYNC_HAS_NO_TSTAMP = 1 << 6,	/* the packet has no timestamps option */
 	NETSYNC_HAS_SKB = 1 << 7,	/* skb */
 	NETSYNC_HAS_NETNS = 1 << 8,	/* netns */
 	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
@@ -95,10 +96,10 @@ enum netsync_packet_fields {
 struct netsync_packet {
 	uint32_t size;		/* sizeof(struct netsync_packet) */
 	uint32_t host;		/* as returned by netsync_add_host() */
-	int64_t time_ns;	/* when, on that host's clock */
+	int64_t time_ns;	/* on that host's clock */
 	uint32_t fields;	/* enum netsync_packet_fields */
 	/*
-	 * Where on the host it was seen: equal for two events that were made
+	 * The observation point on the host: equal for two events that were made
 	 * by the same tracepoint on the same device, different otherwise. Any
 	 * numbering will do; a packet passes a point once.
 	 */
@@ -114,39 +115,39 @@ struct netsync_packet {
 	uint16_t ip_id;
 	uint32_t len;		/* payload bytes, headers not counted */
 	/*
-	 * The network namespace inside the host; a packet may be seen at the
-	 * same point of several.
+	 * Inode number of the network namespace inside the host. A packet may
+	 * pass the same point in several namespaces.
 	 */
 	uint32_t netns;
 	/*
-	 * Segmentation and receive offload: payload bytes of each but the last
-	 * packet that this one stands for (0: it is a single one), and how
-	 * many these are.
+	 * Of a packet that stands for several ones on the wire (segmentation or
+	 * receive offload): payload bytes of each but the last, and their number.
+	 * gso_size 0: the packet is a single one.
 	 */
 	uint16_t gso_size;
 	uint16_t gso_segs;
-	/* By protocol. C99 has no unions without a name, but compilers do. */
+	/* By protocol. C99 has no anonymous unions, but compilers do. */
 	__extension__ union {
 		struct {
 			uint32_t seq;
 			uint32_t ack;
-			uint16_t flags;	/* data offset, reserved, flags: 16 bits */
-			uint16_t window;
+			uint16_t flags;	/* 4 bits data offset, 3 reserved, 9 flags */
+			uint16_t window;	/* as in the header, not scaled */
 			uint32_t tsval;
 			uint32_t tsecr;
 		} tcp;
 		struct {
-			uint64_t digest;	/* of the payload, equal on all hosts */
-			uint16_t checksum;
+			uint64_t digest;	/* hash of the payload, the same on all hosts */
+			uint16_t checksum;	/* as on the wire */
 		} udp;
 		struct {
-			uint16_t id;	/* of an echo request or reply */
-			uint16_t seq;
-			uint8_t type;
+			uint16_t id;	/* identifier of an echo request or reply */
+			uint16_t seq;	/* its sequence number */
+			uint8_t type;	/* 8, 0; ICMPv6: 128, 129 */
 		} icmp;
 		struct {
 			uint32_t vtag;	/* verification tag */
-			uint32_t tsn;	/* number of the first DATA chunk */
+			uint32_t tsn;	/* sequence number of the first DATA chunk */
 			uint8_t chunk;	/* type of the first chunk */
 		} sctp;
 	};
@@ -271,22 +272,20 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns);
 
-/* What a clock that nobody steers showed at an instant of a host's clock. */
+/* One instant, as read from a host's clock and from a clock that nobody steers. */
 struct netsync_clock_point {
 	uint32_t size;		/* sizeof(struct netsync_clock_point) */
 	uint32_t host;		/* as returned by netsync_add_host() */
 	int64_t time_ns;	/* on the host's clock, as packets' times are */
 	/*
-	 * The same instant on a clock of the same oscillator that goes on
-	 * whatever daemons do: Linux' CLOCK_MONOTONIC_RAW. Counted from
-	 * anywhere.
+	 * The same instant on a raw clock: of the same oscillator, and steered by no
+	 * daemon, as Linux' CLOCK_MONOTONIC_RAW. Its zero may be anywhere.
 	 */
 	int64_t raw_ns;
-	int64_t within_ns;	/* how far off that can be */
+	int64_t within_ns;	/* bound on the error of raw_ns */
 	/*
-	 * Time on the host's clock per time of the raw clock, from this instant
-	 * until that of the next point: whoever tells of it tells of every
-	 * change; between 0.5 and 2. 0: unknown.
+	 * Time of the host's clock per time of the raw clock from this instant to the
+	 * next point, 0.5 to 2; every change of the rate has a point. 0: unknown.
 	 */
 	double rate;
 	uint32_t was_set;	/* 1: the host's clock was set at this instant */
@@ -298,20 +297,19 @@ struct netsync_clock_point {
  * @ns: the object
  * @point: an instant on the host's clock and on a raw one; copied. Any order.
  *
- * A daemon that steers a clock (chrony, ntpd, ptp4l) does to it what no
- * oscillator does. A host whose points are told is estimated on its raw clock,
- * of which the assumptions in struct netsync_options have to hold then, and
- * results are given on the host's own clock all the same. Rates and skews of
- * pairs and steps are those of raw clocks. When the clock was set is known
- * then, and not to be found.
+ * A daemon that steers a clock (chrony, ntpd, ptp4l) changes its rate as no
+ * oscillator does. A host with points is estimated on its raw clock, for which the
+ * assumptions in struct netsync_options have to hold then; results are on the
+ * host's own clock all the same. Rates and skews of pairs and steps are those of
+ * raw clocks. Where the clock was set is then known, and not estimated.
  *
- * Between two points time goes straight. That is used where the rate that was
- * told leads from the one to the other, or else where the rates before and
- * after differ so little that no more than 200 ns (and what within_ns allows)
- * can be wrong. Elsewhere messages are left out, and bounds as wide as
- * steering by 500 ppm (or twice what was seen) makes them; for gaps of more
- * than 10 seconds, before the first point, and after the last one it is as if
- * nothing were told. Points that contradict their neighbours are left out.
+ * Between two points the clock is taken to be straight, if the rate of the first
+ * leads to the second; or else if the rates before and after differ so little that
+ * the error is at most 200 ns (and what within_ns allows). Elsewhere messages are
+ * left out, and bounds are as wide as steering by 500 ppm (or twice what was seen)
+ * makes them. Gaps of more than 10 seconds, and times before the first and after
+ * the last point, are as without points. Points that contradict their neighbours are
+ * left out.
  *
  * Messages are held (32 MB of them at most) until points of a later time have
  * come, or netsync_solve() is called. Points are to be pushed, therefore, before
@@ -329,7 +327,7 @@ int netsync_push_clock(struct netsync *ns,
 /* ---- watching ---------------------------------------------------------- */
 
 /*
- * Told of a packet event: as it was pushed, with its time on its host's clock.
+ * Called with a packet event as it was pushed, with its time on its host's clock.
  * @pkt is valid during the call only; its size is the library's.
  */
 typedef void (*netsync_packet_func)(void *data,
@@ -343,9 +341,9 @@ typedef void (*netsync_packet_func)(void *data,
  *	must not call anything that takes @ns.
  * @data: given to @func
  *
- * It is told of all that are pushed from now on, by whomever (the readers of
- * libnetsync-io, too): also of those that never leave their host, or are of no
- * protocol that is matched; not of those that were refused with an error.
+ * @func is called for all packet events pushed from now on, by the readers of
+ * libnetsync-io, too; also for those that never leave their host, or are of no
+ * protocol that is matched; not for those that were refused with an error.
  */
 void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
 			   void *data);
@@ -356,8 +354,8 @@ struct netsync_message {
 	uint32_t from;		/* the host that sent it */
 	uint32_t to;		/* the host that received it */
 	/*
-	 * What is known of the packet: NETSYNC_HAS_ADDRS, _PORTS and _LEN, of
-	 * enum netsync_packet_fields; 0 of what netsync_push_message() brought.
+	 * Known fields of the packet: NETSYNC_HAS_ADDRS, _PORTS and _LEN of enum
+	 * netsync_packet_fields; 0 for messages of netsync_push_message().
 	 */
 	uint32_t fields;
 	int64_t send_ns;	/* on the clock of @from */
@@ -367,12 +365,12 @@ struct netsync_message {
 	uint8_t daddr[16];
 	uint16_t sport;
 	uint16_t dport;
-	uint32_t len;		/* payload bytes; of several packets in one, all */
+	uint32_t len;		/* payload bytes; of all packets that it stands for */
 	uint8_t protocol;	/* IP protocol number; 0: unknown */
 	uint8_t reserved[7];
 };
 
-/* Told of a message, which is valid during the call only. */
+/* Called with a message, which is valid during the call only. */
 typedef void (*netsync_message_func)(void *data,
 				     const struct netsync_message *msg);
 
@@ -385,15 +383,15 @@ typedef void (*netsync_message_func)(void *data,
  *	It must not call anything that takes @ns.
  * @data: given to @func
  *
- * It is told of all that are found from now on, after the packet events at both
- * ends. Their order is that of finding them, which is not that of times. After
- * netsync_solve() it was told of each message that the result is made of, and
- * of more: those that netsync_solve() leaves out since they contradict others
- * (enum netsync_quality) are not marked, nor is anything taken back. What is
- * ambiguous is no message.
+ * @func is called for all messages found from now on, after the packet events at
+ * both ends, in the order of finding them, which is not that of times. When
+ * netsync_solve() returns, it was called for each message that the result is made
+ * of, and for more: messages that netsync_solve() leaves out since they contradict
+ * others (enum netsync_quality) are not marked, and none is taken back. Ambiguous
+ * packets are no messages.
  *
  * Addresses are kept for this from now on (32 bytes for each packet event that
- * waits); they are unknown for what was pushed before.
+ * waits for its counterpart); they are unknown for packet events pushed before.
  */
 void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 			    void *data);
@@ -439,10 +437,10 @@ struct netsync_options {
 	 * The rate of no clock changes faster than this (ppm per second), but
 	 * at steps that are found and reported (struct netsync_step). 0: 0.1,
 	 * which is much for a quartz in a machine that warms up. The method
-	 * hull takes clocks to be straight, and does not ask.
+	 * hull takes clocks to be straight, and ignores this.
 	 *
-	 * Bounds are guaranteed if this and the former hold. That delays are
-	 * equal in both directions is not assumed.
+	 * Bounds are guaranteed if max_skew_ppm and max_drift_ppm_s hold. Delays
+	 * need not be equal in both directions.
 	 */
 	double max_drift_ppm_s;
 	/*
@@ -501,7 +499,7 @@ struct netsync_host_info {
 	uint64_t packets;	/* packet events pushed for this host */
 	int64_t first_ns;	/* its span, on its own clock; */
 	int64_t last_ns;	/* last < first: nothing was ever seen */
-	/* What netsync_convert() gives as the bound, over the span. */
+	/* Median and maximum over the span of the bound by netsync_convert(). */
 	int64_t bound_median_ns;
 	int64_t bound_max_ns;
 	/*
@@ -519,18 +517,12 @@ struct netsync_host_info {
 struct netsync_step {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t known;		/* 1: told by netsync_push_clock(), not found */
-	/*
-	 * When, on the host's clock; of one that was set: what it showed then,
-	 * just before.
-	 */
+	/* Time of the step on the host's clock; if that was set, just before. */
 	int64_t time_ns;
-	int64_t within_ns;	/* how far off that can be */
-	/*
-	 * By how much the clock was set: forward if positive. 0: only its rate
-	 * changed.
-	 */
+	int64_t within_ns;	/* uncertainty of time_ns, on either side */
+	/* Phase step: forward if positive. 0: only the rate changed. */
 	int64_t offset_ns;
-	double skew_ppm;	/* by how much faster it runs since then */
+	double skew_ppm;	/* rate step: faster from then on if positive */
 };
 
 struct netsync_pair_info {
@@ -539,39 +531,39 @@ struct netsync_pair_info {
 	uint32_t host[2];	/* host[0] < host[1] */
 	/* Of two values, [0] is for host[0] -> host[1], [1] the way back. */
 	uint64_t messages[2];
-	uint64_t hull[2];	/* corners of the convex hulls */
+	uint64_t hull[2];	/* vertices of the convex hulls */
 	int64_t min_delay_ns[2];/* after correction; NETSYNC_UNKNOWN: none */
-	uint64_t inversions_before;
 	/*
-	 * Counted among the messages that are kept, those with the smallest
-	 * delays: 0 is exact, more means at least so many.
+	 * Messages that are received before they are sent, by uncorrected and by
+	 * corrected times. The latter are counted among those with the smallest
+	 * delays only: 0 is exact, more means at least so many.
 	 */
+	uint64_t inversions_before;
 	uint64_t inversions_after;
 	/*
-	 * Every straight clock that satisfies all messages runs, in time of
-	 * host[0] per time of host[1], at a rate within these.
+	 * Bounds of the rate of every straight clock that satisfies all messages, in
+	 * time of host[0] per time of host[1].
 	 */
 	double rate_min;
 	double rate_max;
 	/*
-	 * Packet events on either host that the other one has seen, too; of
-	 * these, the ones with translated addresses; and events with an address
-	 * of the other host that could be several packets, or that it has not
-	 * seen. One packet that was cut into many is as many events.
+	 * Packet events on the two hosts; one packet that was cut into many (GSO) is
+	 * as many events.
 	 */
-	uint64_t matched;
-	uint64_t nat;
-	uint64_t ambiguous;
-	uint64_t unmatched;
+	uint64_t matched;	/* with a counterpart on the other host */
+	uint64_t nat;		/* of these, with translated addresses */
+	/* Of packet events with an address of the other host: */
+	uint64_t ambiguous;	/* could be of several packets */
+	uint64_t unmatched;	/* without a counterpart there */
 };
 
-/* Where packet events went, over all hosts. */
+/* Numbers of packet events, over all hosts. */
 struct netsync_stats {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t reserved;
 	uint64_t packets;	/* pushed */
-	uint64_t matched;	/* seen on another host, too */
-	uint64_t unmatched;	/* seen on one host only, by now */
+	uint64_t matched;	/* with a counterpart on another host */
+	uint64_t unmatched;	/* without one until now */
 	uint64_t ambiguous;	/* could be of several packets */
 	uint64_t loopback;	/* never leave their host */
 	uint64_t unsupported;	/* of a protocol that is not matched */
@@ -580,42 +572,35 @@ struct netsync_stats {
 };
 
 /*
- * How long packets took through the network stack of a host: between the first
- * and the last place where it saw them on their way out, or in, such as a
- * socket and a device. Packets that are cut or put together in between do not
- * count, nor do those that it forwards.
+ * Time that packets take through the network stack of a host: from the first to the
+ * last observation point on their way out, or in, such as a socket and a device.
+ * Packets that are cut or merged in between do not count, nor do forwarded ones.
  */
 struct netsync_stack {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t reserved;
-	uint64_t packets;	/* that were seen at several places */
+	uint64_t packets;	/* seen at several observation points */
 	int64_t min_ns;		/* of these; NETSYNC_UNKNOWN: there are none */
-	int64_t median_ns;	/* to 3 %, as the next one */
-	int64_t p99_ns;		/* no more than that: 99 % of them */
+	int64_t median_ns;	/* to 3 %, as p99_ns: from a histogram */
+	int64_t p99_ns;		/* 99th percentile */
 	int64_t max_ns;
 };
 
-/*
- * How a host's clock was steered, by what netsync_push_clock() told and its host's
- * span.
- */
+/* Steering of a host's clock in its span, by the points of netsync_push_clock(). */
 struct netsync_steering {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t reserved;
-	/* That were used; 0: nothing was told, and the rest says nothing. */
-	uint64_t points;
+	uint64_t points;	/* used; 0: the other fields have no meaning */
 	/*
-	 * By how much faster than its raw clock it went, at the slowest and at the
-	 * fastest; of points without a rate: the means of a second. NAN: too few
-	 * points tell.
+	 * Smallest and largest skew of the host's clock against its raw clock; from
+	 * points without a rate, means over a second. NAN: there are too few points.
 	 */
 	double min_ppm;
 	double max_ppm;
-	/* How much of the span, on the host's clock, the points do not tell of. */
-	int64_t unknown_ns;
+	int64_t unknown_ns;	/* part of the span that points say nothing about */
 };
 
-/* How many hosts and pairs (that exchanged messages) there are. */
+/* The number of hosts, and of pairs of hosts that exchanged messages. */
 uint32_t netsync_num_hosts(const struct netsync *ns);
 uint32_t netsync_num_pairs(const struct netsync *ns);
 
@@ -690,18 +675,18 @@ const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
  * follow each other without gaps; the first and the last extend outward.
  */
 struct netsync_segment {
-	int64_t from_ns;
+	int64_t from_ns;	/* on the host's clock */
 	int64_t to_ns;
-	int64_t offset_ns;
-	double rate;
-	/* The largest that netsync_convert() gives inside of it. */
-	int64_t bound_ns;
+	int64_t offset_ns;	/* at from_ns */
+	double rate;		/* reference time per host time */
+	int64_t bound_ns;	/* largest bound by netsync_convert() in the segment */
 };
 
 /*
- * How far the truth can be below and above the corrected time. Either is
- * piecewise linear in the host's time between knots; before the first and after
- * the last it grows steadily. Beside an NETSYNC_UNKNOWN nothing is known.
+ * A knot of the error bounds: true time is from below_ns before to above_ns after the
+ * corrected time. Both are linear in the host's time between knots, and grow before the
+ * first and after the last (growth_ppm). From a knot with NETSYNC_UNKNOWN to its
+ * neighbours nothing is known.
  */
 struct netsync_knot {
 	int64_t time_ns;
@@ -714,8 +699,8 @@ struct netsync_model {
 	uint32_t num_segments;	/* at least 1 */
 	uint32_t num_knots;	/* 0: nothing is known about the error */
 	/*
-	 * Of an element of each array, in bytes, as whoever filled this in
-	 * knows it: it may be larger than sizeof, or smaller.
+	 * Bytes of an element of each array, by the version of the library of whoever
+	 * filled this in: larger than sizeof, or smaller.
 	 */
 	uint32_t segment_size;
 	uint32_t knot_size;
@@ -723,7 +708,7 @@ struct netsync_model {
 	/* To be read with netsync_model_segment() and netsync_model_knot(). */
 	const struct netsync_segment *segments;
 	const struct netsync_knot *knots;
-	/* ppm of the distance to the first and to the last knot */
+	/* Growth of the bounds: ppm of the distance to the first and to the last knot */
 	double growth_ppm[2];
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Two hosts -> the number of their pair: a hash table with linear probing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

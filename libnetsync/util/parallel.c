@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Independent calls -> threads, each of which takes the next number from a counter. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -6,15 +7,15 @@
 
 #include "util/parallel.h"
 
-/* Threads at most, whatever is asked for. Chosen. */
+/* Threads at most; chosen. netsync.h names it (netsync_options.threads). */
 #define MAX_THREADS 256
 
 struct work {
 	int (*run)(void *arg, size_t i);
 	void *arg;
-	size_t num;
-	atomic_size_t next;
-	atomic_int error;
+	size_t num;		/* calls to make */
+	atomic_size_t next;	/* number of the next call */
+	atomic_int error;	/* of a call that failed; 0: none */
 };
 
 static void *work(void *arg)
@@ -32,7 +33,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Signals are for the threads of the program: return how many were started. */
+/* Start threads that block all signals, which are the caller's. Returns their number. */
 static uint32_t start(pthread_t *thread, uint32_t num, struct work *w)
 {
 	sigset_t all, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Work on many things that do not depend on each other, by several threads. */
+/* Independent calls of one function -> several threads. */
 #ifndef NETSYNC_UTIL_PARALLEL_H
 #define NETSYNC_UTIL_PARALLEL_H
 
@@ -7,10 +7,9 @@
 #include <stdint.h>
 
 /*
- * Call @run for each number below @num, in any order, by at most @threads threads,
- * of which the caller's is one. Where no more can be made, these do it.
- * Return: 0, or what a call returned that failed; some may not have been called
- * then.
+ * Call @run(@arg, i) for each i below @num, in any order, by at most @threads threads, of
+ * which the caller's is one; by fewer if no more can be created. Returns 0, or the error
+ * of a call that failed, after which not all may have been made.
  */
 int parallel_run(uint32_t threads, size_t num, int (*run)(void *arg, size_t i),
 		 void *arg);
