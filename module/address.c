@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The key that addresses of sockets and packets are hashed with (SipHash-2-4):
- * events that are shared must not tell where objects lie in the kernel, whose
- * places are random to make attacks harder.
+ * The kernel's own hash of pointers -> the key of SipHash-2-4, by which addresses of
+ * sockets and packets are hashed. Traces that are shared must not show addresses in the
+ * kernel, which are random (KASLR) to make attacks harder.
  */
 #include <linux/cache.h>
 #include <linux/init.h>
@@ -19,10 +19,10 @@ siphash_key_t netsync_address_key __ro_after_init;
 #define NOWHERE 0x6e657473796e6300ULL
 
 /*
- * The kernel hashes what it prints by %p with a key that it makes at boot and
- * does not give away. So 32 secret bits are to be had from each address that
- * nothing else prints, and they are the same for a module that is loaded again.
- * Return: false if the kernel does not hash yet, or has been told not to.
+ * Get 32 secret bits from an address that nothing else prints: printing by %p hashes it
+ * with a key that the kernel makes at boot and keeps. The bits are the same when the
+ * module is loaded again. Return: false if the kernel does not hash yet, or was started
+ * with no_hash_pointers.
  */
 static bool __init secret_word(int number, u32 *word)
 {

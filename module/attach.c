@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of tracepoints and functions -> probes there: for_each_kernel_tracepoint() for a
+ * tracepoint, ftrace for the begin of a function, a kretprobe for its end.
+ */
 #include <linux/cpumask.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
@@ -7,6 +11,7 @@
 
 char *netsync_without;
 
+/* Is the name one of the list that the parameter "without" has? */
 static bool is_without(const char *name)
 {
 	size_t len = strlen(name);
@@ -51,8 +56,8 @@ static int attach_tracepoint(struct netsync_probe *probe)
 #ifndef NETSYNC_NO_FUNCTIONS
 
 /*
- * Where it begins. A probe finds names in the kernel itself only, each of which
- * is one function; there may be others of that name in modules.
+ * Find the address of a function. A kprobe finds functions of the kernel itself only,
+ * where a name is unique; ftrace would also take functions of that name in modules.
  */
 static int find_function(const char *name, unsigned long *address)
 {
@@ -68,7 +73,7 @@ static int find_function(const char *name, unsigned long *address)
 	return 0;
 }
 
-/* Unlike a probe this is not missed where it interrupts another one. */
+/* Called by ftrace, which misses no call, whereas kprobes are missed inside of kprobes. */
 static notrace void at_begin(unsigned long ip, unsigned long parent,
 			     struct ftrace_ops *ops,
 			     struct netsync_regs *regs)
@@ -83,7 +88,7 @@ static notrace void at_begin(unsigned long ip, unsigned long parent,
 static void detach_begin(struct netsync_probe *probe)
 {
 	unregister_ftrace_function(&probe->ops);
-	/* Gives back what it kept. */
+	/* Resetting the filter frees its hashes. */
 	ftrace_set_filter(&probe->ops, NULL, 0, 1);
 }
 
@@ -98,7 +103,7 @@ static int attach_begin(struct netsync_probe *probe)
 	probe->ops.func = at_begin;
 	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
 	err = ftrace_set_filter_ip(&probe->ops, address, 0, 1);
-	/* A function that is not made to be traced. */
+	/* -EINVAL: the function is compiled without a call of ftrace. */
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;
 	err = register_ftrace_function(&probe->ops);
@@ -111,13 +116,16 @@ static int attach_end(struct netsync_probe *probe)
 {
 	struct kretprobe *end = &probe->kretprobe;
 
-	/* Of the last time, it would be in the way. */
+	/* register_kretprobe() refuses one with the state of an earlier registration. */
 	memset(end, 0, sizeof(*end));
 	end->kp.symbol_name = probe->name;
 	end->entry_handler = probe->keep;
 	end->handler = probe->end;
 	end->data_size = sizeof(struct sock *);
-	/* They do not wait: one for each context that a processor can be in. */
+	/*
+	 * Calls at a time, by all processors: the functions do not sleep, so that there
+	 * is one in each context (task, softirq, irq, NMI) at most.
+	 */
 	end->maxactive = 4 * num_possible_cpus();
 	return register_kretprobe(end);
 }
@@ -135,13 +143,14 @@ static void detach_function(struct netsync_probe *probe)
 		unregister_kretprobe(&probe->kretprobe);
 }
 
-/* The others miss nothing. */
+/* Calls that a kretprobe has missed since it was attached; other probes miss none. */
 static unsigned long missed_now(const struct netsync_probe *probe)
 {
 	return probe->attached && probe->end ?
 		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
+/* The name of what the kernel must have for the probe. */
 static const char *missing_of(const struct netsync_probe *probe)
 {
 	return probe->name;
@@ -170,7 +179,7 @@ static const char *missing_of(const struct netsync_probe *probe)
 
 #endif
 
-/* ---- either --------------------------------------------------------------- */
+/* ---- probes of both kinds ------------------------------------------------- */
 
 static int attach(struct netsync_probe *probe)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Places in the kernel that are found by name. */
+/* Names of tracepoints and functions of the kernel -> functions that are called there. */
 #ifndef NETSYNC_ATTACH_H
 #define NETSYNC_ATTACH_H
 
@@ -12,19 +12,19 @@
 struct tracepoint;
 
 /*
- * A tracepoint, which need not be exported to modules, or the begin or the end
- * of a function. The end only of functions that wait for nothing, as there is
- * room for so many calls at a time, and that tasks call: the probe of a function
- * that an interrupt calls is missed while it interrupts another probe.
+ * A probe of a tracepoint, which need not be exported to modules, or of the begin or end
+ * of a function. Ends only of functions that do not sleep, as the number of calls at a
+ * time is limited, and that tasks call: in an interrupt, the probe would be missed while
+ * it interrupts another probe.
  */
 struct netsync_probe {
 	const char *name;
-	bool optional;			/* some kernels have it, or need it */
-	/* What runs there, one of these: */
+	bool optional;			/* not all kernels have it, or need it */
+	/* The function that is called, one of three: */
 	void *tracepoint;
 	void (*begin)(const void *first, const void *second);	/* arguments */
 	kretprobe_handler_t end;
-	/* Before the last one: keeps the socket for it. */
+	/* Called at the function's begin: keeps the socket for end. */
 	kretprobe_handler_t keep;
 	/* Kept by attach.c: */
 	bool attached;
@@ -33,19 +33,19 @@ struct netsync_probe {
 	struct ftrace_ops ops;
 	struct kretprobe kretprobe;
 #endif
-	unsigned long missed;		/* of earlier times that it was attached */
+	unsigned long missed;		/* calls that were missed before the last detach */
 };
 
 /*
- * Attach all of an array, or none. Return: 0; -ENOENT: one that is not optional
- * is not there, and *missing is its name; or another negative errno.
+ * Attach all probes of an array, or none. Return: 0; -ENOENT: the kernel does not have
+ * one that is not optional, and *missing is its name; or another negative errno.
  */
 int netsync_attach(struct netsync_probe *all, int num, const char **missing);
 
-/* Return when none of them runs any more. */
+/* Detach all probes of an array, and wait until none runs any more. */
 void netsync_detach(struct netsync_probe *all, int num);
 
-/* A source (see events.h) that is such an array. */
+/* Define a source of events (events.h) that is an array of probes. */
 #define NETSYNC_SOURCE(source, array)                                          \
 	static int attach_##array(void)                                        \
 	{                                                                      \
@@ -63,10 +63,10 @@ void netsync_detach(struct netsync_probe *all, int num);
 		.detach = detach_##array,                                      \
 	}
 
-/* Calls of functions that were not seen since the module is loaded. */
+/* The number of calls that the probes missed since the module was loaded. */
 unsigned long netsync_missed(const struct netsync_probe *all, int num);
 
-/* Names, separated by commas, that are taken for missing, for tests. */
+/* For tests: names, separated by commas, that are treated as missing in the kernel. */
 extern char *netsync_without;
 
 #endif /* NETSYNC_ATTACH_H */

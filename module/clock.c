@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Updates of the kernel's timekeeper -> events netsync_clock, one for each change
- * of what makes CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_TAI out
- * of CLOCK_MONOTONIC_RAW.
+ * Updates of the kernel's timekeeper -> events netsync_clock: one for each change of the
+ * rate or offset of CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME or CLOCK_TAI against
+ * CLOCK_MONOTONIC_RAW.
  *
- * The timekeeper calls see_update() at every tick, with its lock held and its
- * sequence count odd: a tracer that reads the time there would wait forever. So
- * records go through a ring to hand_over(), which runs after that.
+ *	timekeeper, each tick -> see_update() -> ring -> irq_work: hand_over() -> event
+ *
+ * The timekeeper calls see_update() with its lock held and its sequence count odd: a
+ * tracer that reads the time there would wait forever. Hence the ring.
  */
 #include <linux/clocksource.h>
 #include <linux/irq_work.h>
@@ -22,38 +23,40 @@
 #include "netsync-events.h"
 
 /*
- * The kernel goes back and forth between two neighbouring multipliers where the
- * one that it wants lies in between. That is no change as long as the clock is so
- * near to the line of the last record, ns. A multiplier is 0.2 ppm from the next
- * (TSC), so that less would give more than four records a second of clocks that
- * nobody steers. Chosen.
+ * Distance of the clock from the line of the last record (ns) up to which no record is
+ * made. The kernel alternates between the two multipliers beside the rate that it wants;
+ * with a TSC, neighbours are 0.2 ppm apart, and less than 50 ns would give more than four
+ * records a second of clocks that nobody steers. Chosen.
  */
 #define MAX_DEVIATION 50
 
-/* Records that wait: one for each tick that hand_over() is held up. A power of 2. */
+/*
+ * Records that wait for hand_over(), one for each tick by which that is delayed. A power
+ * of 2; chosen.
+ */
 #define RING_SIZE 32
 
 static struct netsync_clock ring[RING_SIZE];
-/* Counts of records; see_update() writes the first one, hand_over() the second. */
+/* Records put into the ring (by see_update()) and taken out (by hand_over()). */
 static u32 ring_in, ring_out;
 static DEFINE_RAW_SPINLOCK(out_lock);
 
 /* The last record, protected by the timekeeper's lock; mult 0: none yet. */
 static struct netsync_clock last;
 static const struct clocksource *last_source;
-/* Of records, since the module is loaded. */
+/* Number of the next record since the module was loaded. */
 static u32 seq;
 
 static void hand_over(struct irq_work *work)
 {
 	unsigned long flags;
 
-	/* Another processor may have been asked to do the same by now. */
+	/* The work may run on two processors: another tick may queue it elsewhere. */
 	raw_spin_lock_irqsave(&out_lock, flags);
-	/* Pairs with see_update(): a record is there before it is counted. */
+	/* Pairs with see_update(): a record is written before it is counted. */
 	while (ring_out != smp_load_acquire(&ring_in)) {
 		trace_netsync_clock(&ring[ring_out % RING_SIZE]);
-		/* Pairs with see_update(): its place is free when it is counted. */
+		/* Pairs with see_update(): a record was read before its slot is free. */
 		smp_store_release(&ring_out, ring_out + 1);
 	}
 	raw_spin_unlock_irqrestore(&out_lock, flags);
@@ -61,7 +64,7 @@ static void hand_over(struct irq_work *work)
 
 static struct irq_work hand_over_work;
 
-/* What a clock shows so many cycles after the timekeeper's last update. */
+/* The reading of a clock (ns), @cycles after the timekeeper's last update. */
 static u64 clock_at(const struct tk_read_base *clock, u64 cycles)
 {
 	return ktime_to_ns(clock->base) +
@@ -73,23 +76,24 @@ static u64 cycles_since_update(const struct tk_read_base *clock)
 	u64 cycles = (clock->clock->read(clock->clock) - clock->cycle_last) &
 		     clock->mask;
 
-	/* Counters of other processors may be a little behind. */
+	/* This processor's counter may be a little behind the last update's: then 0. */
 	return cycles > clock->mask / 2 ? 0 : cycles;
 }
 
-/* How far CLOCK_MONOTONIC is off the line of the last record, ns. */
+/* The deviation of CLOCK_MONOTONIC from the line of the last record, ns. */
 static s64 deviation(const struct timekeeper *tk)
 {
 	u64 raw = clock_at(&tk->tkr_raw, 0);
 	s64 gain = clock_at(&tk->tkr_mono, 0) - raw;
 
 	gain -= last.mono - last.raw;
-	/* Multipliers can be beyond 2^31, as that of an hpet is. */
+	/* 64 bits: multipliers can exceed 2^31, as that of an HPET does. */
 	return gain - div64_s64((s64)(raw - last.raw) *
 					((s64)last.mult - last.raw_mult),
 				last.raw_mult);
 }
 
+/* Is a record needed: after any change of clocks, and in each second? */
 static bool is_new(const struct timekeeper *tk)
 {
 	s64 change = (s64)tk->tkr_mono.mult - last.mult;
@@ -113,8 +117,8 @@ static int see_update(struct notifier_block *nb, unsigned long was_set, void *da
 	if (!is_new(tk))
 		return NOTIFY_OK;
 	/*
-	 * Now, not at the update's own time, which is up to a tick ago: a new
-	 * multiplier is made such that the clock goes on from here without a step.
+	 * The record is of this instant, not of the update's own time, which is up to a
+	 * tick ago: with a new multiplier, the clock is continuous here, not there.
 	 */
 	cycles = cycles_since_update(&tk->tkr_mono);
 	last.mono = clock_at(&tk->tkr_mono, cycles);
@@ -131,7 +135,7 @@ static int see_update(struct notifier_block *nb, unsigned long was_set, void *da
 	strscpy_pad(last.clocksource, last_source->name,
 		    sizeof(last.clocksource));
 	/*
-	 * Where there is no room, its number is missing in the trace. Pairs with
+	 * If the ring is full, the record's number is missing in the trace. Pairs with
 	 * hand_over().
 	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
@@ -145,7 +149,7 @@ static int see_update(struct notifier_block *nb, unsigned long was_set, void *da
 
 static struct notifier_block updates = { .notifier_call = see_update };
 
-/* see_update() is called once by this, and the first record made. */
+/* Registering calls see_update() once, which makes the first record. */
 static int attach_clock(void)
 {
 	init_irq_work(&hand_over_work, hand_over);
@@ -157,7 +161,7 @@ static void detach_clock(void)
 {
 	pvclock_gtod_unregister_notifier(&updates);
 	irq_work_sync(&hand_over_work);
-	/* It knows of the last processor only that ran it. */
+	/* irq_work_sync() waits for the last processor that ran the work; this for all. */
 	raw_spin_lock_irq(&out_lock);
 	raw_spin_unlock_irq(&out_lock);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How the kernel steers its clocks. */
+/* The record of a clock event: the kernel's clocks at one instant. */
 #ifndef NETSYNC_CLOCK_H
 #define NETSYNC_CLOCK_H
 
 #include <linux/types.h>
 
-/* A record, made of a table as those of parse.h are; clocksource follows. */
+/* FIELD(type, format, name), as in parse.h; netsync-events.h documents the fields. */
 #define NETSYNC_CLOCK_FIELDS(FIELD)	\
 	FIELD(u64, dec, mono)		\
 	FIELD(u64, dec, raw)		\
@@ -18,6 +18,7 @@
 	FIELD(u32, dec, steps)		\
 	FIELD(u32, dec, seq)
 
+/* Bytes of a clocksource's name with a 0; chosen: hyperv_clocksource_tsc_page has 27. */
 #define NETSYNC_CLOCKSOURCE_LEN 32
 
 #define NETSYNC_CLOCK_MEMBER(type, format, name) type name;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that netsync is built for. Everything else
- * is written for the newest one.
+ * Differences between the kernels that netsync is built for. All other files are written
+ * for the newest kernel.
  *
- * Distributions backport features into kernels whose version does not say so.
- * Hence what can differ is asked for by itself: whether a header is there, or,
- * by NETSYNC_HAS_..., what Kbuild finds in the headers. Versions decide only
- * where all kernels that netsync supports have the older form, or none.
+ * Distributions backport features into kernels of older versions. Each difference is
+ * therefore tested by itself: by the presence of a header, or by NETSYNC_HAS_..., which
+ * Kbuild finds in the headers. The version decides only where all kernels that netsync
+ * supports have the older form, or none has.
  */
 #ifndef NETSYNC_COMPAT_H
 #define NETSYNC_COMPAT_H
@@ -14,7 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/version.h>
 
-/* Nothing older was tried; no backport makes another kernel of it. */
+/* No older kernel was tried, whatever was backported to it. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
 #error "netsync needs Linux 5.10 or later"
 #endif
@@ -31,8 +31,9 @@
 #endif
 
 /*
- * When the device received a packet, or 0. 97dc7cd92ac6 "ptp: Support late
- * timestamp determination": it may be a driver's own data.
+ * The time at which the device received a packet (ns of the device's clock), or 0. Since
+ * 97dc7cd92ac6 "ptp: Support late timestamp determination" the field may hold a driver's
+ * own data instead.
  */
 static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 {
@@ -43,7 +44,10 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 	return ktime_to_ns(skb_shinfo(skb)->hwtstamps.hwtstamp);
 }
 
-/* s390 does not export what this calls; there, arguments begin in register 2. */
+/*
+ * Argument @n of a function, from registers. On s390, regs_get_kernel_argument() calls a
+ * function that is not exported; arguments begin in register 2 there.
+ */
 #if IS_ENABLED(CONFIG_S390)
 #define netsync_kernel_argument(regs, n) ((regs)->gprs[2 + (n)])
 #else
@@ -51,9 +55,9 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 
 /*
- * What a function is called with: 94d095ffa0e1 "ftrace: abstract
- * DYNAMIC_FTRACE_WITH_ARGS accesses"; d19ad0775dcd "ftrace: Have the callbacks
- * receive a struct ftrace_regs instead of pt_regs".
+ * Argument @n in a callback of ftrace. 94d095ffa0e1 "ftrace: abstract
+ * DYNAMIC_FTRACE_WITH_ARGS accesses"; d19ad0775dcd "ftrace: Have the callbacks receive a
+ * struct ftrace_regs instead of pt_regs".
  */
 #if defined(NETSYNC_HAS_FTRACE_ARGUMENT) && !IS_ENABLED(CONFIG_S390)
 #define netsync_regs ftrace_regs
@@ -67,13 +71,13 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #define netsync_argument(regs, n) netsync_kernel_argument(regs, n)
 #endif
 
-/* Nobody can turn it off while events need it. */
+/* PERMANENT: the sysctl kernel.ftrace_enabled cannot be set to 0 while events need it. */
 #define NETSYNC_FTRACE_FLAGS                                                   \
 	(FTRACE_OPS_FL_PERMANENT |                                             \
 	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?                        \
 		  FTRACE_OPS_FL_SAVE_REGS : 0))
 
-/* Without, there are no events at functions: what is said to be missing then. */
+/* Defined if functions cannot be probed: what is missing, for a message to the user. */
 #if !IS_ENABLED(CONFIG_KRETPROBES)
 #define NETSYNC_NO_FUNCTIONS "CONFIG_KRETPROBES"
 #elif !IS_ENABLED(CONFIG_FUNCTION_TRACER)

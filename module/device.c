@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets that devices send and receive, at tracepoints of the core of the network stack
+ * -> events inet_dev_xmit and inet_dev_receive.
+ */
 #include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
@@ -13,14 +17,14 @@
 #include "netsync-events.h"
 #include "parse.h"
 
-/* Where a packet's IP header is, if it has one. */
+/* The position of a packet's network header. */
 struct network {
-	unsigned int offset;	/* from skb->data */
-	__be16 protocol;	/* as in an Ethernet header */
-	u16 vlan;
+	unsigned int offset;	/* bytes from skb->data */
+	__be16 protocol;	/* EtherType */
+	u16 vlan;		/* TCI of the outermost tag; 0: none */
 };
 
-/* More tags, one in the other, than a network could have a reason for. */
+/* VLAN tags of a frame; chosen: networks use up to two (802.1ad). */
 #define MAX_VLAN_TAGS 4
 
 static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
@@ -43,7 +47,7 @@ static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
 	return true;
 }
 
-/* Drivers take the link header away before they hand a packet over. */
+/* Received packets begin with the network header: drivers have pulled the link header. */
 static bool find_received(const struct sk_buff *skb, struct network *at)
 {
 	at->offset = 0;
@@ -51,7 +55,10 @@ static bool find_received(const struct sk_buff *skb, struct network *at)
 	return skip_vlan_tags(skb, at);
 }
 
-/* The network header's offset in the skb is not always set. */
+/*
+ * Sent packets begin with the link header. Its length is known for Ethernet, and 0 for
+ * devices without headers; others need skb->network_header, which is not always set.
+ */
 static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 		      struct network *at)
 {
@@ -78,13 +85,16 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
 	return skip_vlan_tags(skb, at);
 }
 
-/* What all protocols have in one place stays there. */
+/*
+ * Move the fields of a record that is not TCP's to those that events of devices have for
+ * its protocol (netsync-events.h); fields that all protocols have stay in their place.
+ */
 static noinline void name_fields(struct netsync_dev *rec, unsigned int protocol,
 				 const struct sk_buff *skb)
 {
 	const union netsync_record from = rec->packet;
 
-	/* Behind what is written below there is nothing. */
+	/* has_ts is the only field behind those of all other protocols. */
 	rec->has_ts = 0;
 	switch (protocol) {
 	case NETSYNC_UDP:
@@ -123,7 +133,7 @@ static noinline void name_fields(struct netsync_dev *rec, unsigned int protocol,
 	}
 }
 
-/* Return: true if the packet is to be recorded. */
+/* Fill in the record of a packet. Return: true if the packet is to be recorded. */
 static __always_inline bool write_dev(struct netsync_dev *rec,
 				      const struct sk_buff *skb,
 				      const struct net_device *dev,
@@ -171,7 +181,7 @@ static void at_xmit(void *data, const struct sk_buff *skb,
 
 	if (!find_sent(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
 		return;
-	/* The device is yet to send it; what may be there is when it came. */
+	/* Not sent yet: a timestamp in the skb would be of its receipt (forwarding). */
 	rec.hwtstamp = 0;
 	trace_inet_dev_xmit(&rec);
 }
@@ -180,7 +190,7 @@ static struct netsync_probe xmit[] = {
 	{ .name = "net_dev_start_xmit", .tracepoint = at_xmit },
 };
 
-/* A packet passes one of these for each device that it comes in by. */
+/* A received packet passes one of these tracepoints for each device. */
 static struct netsync_probe receive[] = {
 	{ .name = "napi_gro_receive_entry", .tracepoint = at_receive },
 	{ .name = "napi_gro_frags_entry", .tracepoint = at_receive },
@@ -188,7 +198,7 @@ static struct netsync_probe receive[] = {
 	{ .name = "netif_receive_skb_list_entry",
 	  .tracepoint = at_receive },
 	{ .name = "netif_rx_entry", .tracepoint = at_receive },
-	/* Part of the one above since 5.18. */
+	/* Since 5.18, netif_rx_entry takes the place of this one, too. */
 	{ .name = "netif_rx_ni_entry", .tracepoint = at_receive,
 	  .optional = true },
 };

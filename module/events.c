@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events are enabled and disabled by tracers, in reg() and unreg(), which run
- * with tracepoints_mutex held, so that taking the locks that sources need there
- * could deadlock. They only note that; a work item then makes the sources
- * agree with it.
+ * Events that tracers enable and disable -> sources that are attached and detached.
  *
- * Tracers may call reg() before module init, when they waited for the module,
- * and unreg() after module exit, when they are told that it goes. That is
- * noted then too, and the work item left alone.
+ *	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach(), detach()
+ *
+ * reg() and unreg() run with tracepoints_mutex held; the locks that sources need could
+ * deadlock there. The work item brings the sources in sync with the bits.
+ *
+ * Tracers may call reg() before module init, if they waited for the module, and unreg()
+ * after module exit, when they are notified of it: then only the bit is set, and the work
+ * item is not scheduled.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,10 +36,10 @@ static const struct {
 #undef EVENT
 };
 
-/* Events as bits: which have a user, and whether the work item may run. */
+/* Protects enabled and running. */
 static DEFINE_SPINLOCK(enabled_lock);
-static unsigned long enabled;
-static bool running;
+static unsigned long enabled;	/* a bit for each event that a tracer uses */
+static bool running;		/* the work item may be scheduled */
 
 /* Protects the sources. */
 static DEFINE_MUTEX(sources_lock);
@@ -62,7 +64,7 @@ static void attach(const char *event, struct netsync_source *source)
 	if (err)
 		complain(event, source, err);
 	source->attached = !err;
-	/* Another error may have passed when an event is enabled again. */
+	/* Not tried again; errors but -ENOENT are forgotten when no event is enabled. */
 	source->failed = err;
 }
 
@@ -144,7 +146,7 @@ static void set_running(bool yes)
 {
 	spin_lock(&enabled_lock);
 	running = yes;
-	/* For what was enabled before. */
+	/* Events may have been enabled before. */
 	if (yes)
 		schedule_work(&sync_work);
 	spin_unlock(&enabled_lock);

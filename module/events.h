@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events and where they come from. A new one needs a line here, its
- * definitions for the tracers (netsync-events.h, which documents it, and
- * netsync-lttng-events.h), and a source, or a place in one, that makes it.
+ * The table of events and of their sources. A new event needs a row here, its definitions
+ * for tracers (netsync-events.h, which documents it, and netsync-lttng-events.h), and a
+ * source that makes it.
  */
 #ifndef NETSYNC_EVENTS_LIST_H
 #define NETSYNC_EVENTS_LIST_H
@@ -28,18 +28,18 @@
 	EVENT(inet_dev_receive, dev_receive)		\
 	EVENT(netsync_clock, timekeeper)
 
-/* What makes events, as long as it is attached somewhere in the kernel. */
+/* Functions that make events while they are attached to hooks or probes of the kernel. */
 struct netsync_source {
 	/*
-	 * Return: 0 or a negative errno. -ENOENT: the kernel has no such place,
-	 * and never will have; missing says what was looked for.
+	 * Return: 0 or a negative errno. -ENOENT: the kernel does not have what is
+	 * needed, and never will; missing is its name.
 	 */
 	int (*attach)(void);
 	void (*detach)(void);
 	const char *missing;
 	/* Kept by events.c: */
 	bool attached;
-	bool failed;
+	bool failed;		/* to attach; not tried again while events are enabled */
 };
 
 /* hooks.c */
@@ -52,10 +52,7 @@ extern struct netsync_source netsync_dev_xmit, netsync_dev_receive;
 /* clock.c */
 extern struct netsync_source netsync_timekeeper;
 
-/*
- * Called with the first user of an event and after its last one. The source
- * follows a little later.
- */
+/* Called when the first tracer enables an event, and after the last; see events.c. */
 #define NETSYNC_DECLARE_REG(name, source)		\
 	int netsync_reg_##name(void);			\
 	void netsync_unreg_##name(void);
@@ -66,8 +63,8 @@ void netsync_events_init(void);
 void netsync_events_exit(void);
 
 /*
- * Put the names of the events that are in use and whose source is attached,
- * separated by commas and ended by a newline, into a page. Return: the length.
+ * Write the names of events that are enabled and whose source is attached to a page,
+ * separated by commas and ended by a newline. Return: their length.
  */
 int netsync_events_show(char *page);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets at netfilter's LOCAL_IN and LOCAL_OUT become events.
+ * Packets at netfilter's LOCAL_IN and LOCAL_OUT, in all network namespaces -> events
+ * inet_*_local_in and inet_*_local_out.
  *
- * A packet that waits in a queue (NFQUEUE) knows its hook by the number that
- * the hook has among those of its place and namespace. Where a hook comes
- * before that one, the packet meets that one again; when any hook goes, the
- * kernel drops all packets that wait in queues of the namespace. So the hooks
- * come with the first use of an event, or with the module where netsync_hooks
- * is set, and stay until the module goes. While nobody uses the events they
- * return at once.
+ * A packet that waits in a queue (NFQUEUE) has the index of its hook among those of the
+ * same hook point and namespace. If a hook is registered before that one, the packet
+ * passes that one twice; if any hook is unregistered, the kernel drops all packets in
+ * queues of the namespace. Our hooks are therefore registered at the first use of an
+ * event, or, with netsync_hooks, when the module is loaded, and stay until the module is
+ * unloaded. A static key makes them return at once while no tracer uses the events.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -96,15 +96,15 @@ static const struct nf_hook_ops hooks[NUM_HOOKS] = {
 
 bool netsync_hooks;
 
-/* One per network namespace. */
+/* The hooks of a network namespace. */
 struct hooked_net {
 	struct list_head node;
 	struct net *net;
-	unsigned long attached;		/* hooks as bits */
-	bool has_fillers;		/* while hooks go */
+	unsigned long attached;		/* a bit for each hook */
+	bool has_fillers;		/* used by detach_all() */
 };
 
-/* Protects the list of all, and netsync_hooks. */
+/* Protects nets and netsync_hooks. */
 static DEFINE_MUTEX(nets_lock);
 static LIST_HEAD(nets);
 static unsigned int net_id __read_mostly;
@@ -137,7 +137,7 @@ static void detach(struct hooked_net *hn)
 	hn->attached = 0;
 }
 
-/* A hook that a namespace had no memory for may find some at the next use. */
+/* Hooks that could not be registered for lack of memory are tried again. */
 static void attach_all(void)
 {
 	struct hooked_net *hn;
@@ -170,7 +170,7 @@ static void attach_all(void)
 SOURCE(local_in);
 SOURCE(local_out);
 
-/* ---- the module goes ------------------------------------------------------ */
+/* ---- unloading the module ------------------------------------------------- */
 
 static unsigned int pass(void *priv, struct sk_buff *skb,
 			 const struct nf_hook_state *state)
@@ -186,27 +186,27 @@ static unsigned int pass(void *priv, struct sk_buff *skb,
 		.priority = INT_MAX,                                           \
 	}
 
-/* The first set, and the second. */
+/* Two sets: fillers 1 and fillers 2 of detach_all(). */
 static const struct nf_hook_ops fillers[2 * NUM_HOOKS] = {
 	FILLER(LOCAL_IN), FILLER(LOCAL_OUT),
 	FILLER(LOCAL_IN), FILLER(LOCAL_OUT),
 };
 
 /*
- * Until 6.10 the kernel also warned, which can mean panic, where it dropped a
- * packet of a queue whose hook's number was by then more than there are hooks:
- * the last one had, when ours before it went. Fillers behind them keep the
- * numbers valid:
+ * Unregister all hooks. Until 6.10 the kernel warned, which can mean panic, when it
+ * dropped a packet from a queue whose hook's index was not below the number of hooks by
+ * then: that of the last hook, after ours was unregistered before it. Fillers that are
+ * registered behind it keep the index valid:
  *
- *	number of a hook     0      1      2         3
- *	                     ours   queue  filler 1  filler 2
- *	ours went            queue  filler 1  filler 2
- *	filler 2 went        queue  filler 1
- *	filler 1 went        queue
+ *	index of a hook            0      1         2         3
+ *	                           ours   queue     filler 1  filler 2
+ *	ours unregistered          queue  filler 1  filler 2
+ *	filler 2 unregistered      queue  filler 1
+ *	filler 1 unregistered      queue
  *
- * All packets with old numbers are in queues once the RCU readers of that time
- * are done, and dropped when filler 2 goes. Without memory for fillers the
- * hooks go all the same.
+ * Packets with old indexes are all in queues after an RCU grace period, and dropped when
+ * filler 2 is unregistered. Without memory for fillers the hooks are unregistered all the
+ * same.
  */
 static void detach_all(void)
 {
@@ -245,7 +245,7 @@ static int __net_init hooked_net_init(struct net *net)
 	return 0;
 }
 
-/* No packet waits in a queue any more: it would hold a device of the namespace. */
+/* Needs no fillers: a packet in a queue would hold a device, and with it the namespace. */
 static void __net_exit hooked_net_exit(struct net *net)
 {
 	struct hooked_net *hn = net_generic(net, net_id);
@@ -272,6 +272,6 @@ void netsync_hooks_exit(void)
 {
 	detach_all();
 	unregister_pernet_subsys(&hooked_net_ops);
-	/* Packets that were in a hook when it went are through after this. */
+	/* Wait until no packet is in our functions any more. */
 	synchronize_net();
 }

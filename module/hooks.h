@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The netfilter hooks: packets that the local stack gets and sends. */
+/* The netfilter hooks at which packets of the local stack are recorded. */
 #ifndef NETSYNC_HOOKS_H
 #define NETSYNC_HOOKS_H
 
 #include <linux/types.h>
 
 /*
- * Whether the hooks are attached, in every network namespace. Set before
- * netsync_hooks_init(), that attaches them, else the first use of an event.
+ * The hooks are registered, in every network namespace. If set before
+ * netsync_hooks_init(), that registers them; otherwise the first use of an event.
  */
 extern bool netsync_hooks;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Gives the events of netsync-probes to LTTng. */
+/* The events of netsync-probes -> LTTng: the module in which LTTng finds their fields. */
 #include <linux/module.h>
 
 #include <lttng/tracer.h>
@@ -7,9 +7,9 @@
 #include "netsync-events.h"
 
 /*
- * LTTng finds tracepoints by name and records nothing, without a word, where
- * there are none. Naming one makes the loader bring netsync-probes first, and
- * keep it as long as this module is there.
+ * LTTng finds tracepoints by name, and records nothing, without an error, if they do not
+ * exist. The reference to a tracepoint makes modprobe load netsync-probes first, and the
+ * kernel keep it as long as this module is loaded.
  */
 static const struct tracepoint *const netsync_probes __used =
 	&__tracepoint_inet_sock_local_in;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync-probes: trace events of packets, from which the clocks of the hosts
- * that exchange them can be brought onto one time base.
+ * The module netsync-probes: trace events of packets, by which libnetsync brings the
+ * clocks of the hosts that exchange them onto one time base. Here are its parameters, and
+ * its begin and end.
  */
 #include <linux/module.h>
 
@@ -110,7 +111,7 @@ static void __exit netsync_exit(void)
 module_init(netsync_init);
 module_exit(netsync_exit);
 
-/* Where LTTng is installed, its users get the events by this module alone. */
+/* If LTTng is installed, loading this module loads its probe of the events, too. */
 MODULE_SOFTDEP("post: lttng-probe-netsync");
 MODULE_LICENSE("GPL");
 MODULE_AUTHOR("The netsync authors");

@@ -62,12 +62,11 @@
  *	waits for accept(), or is given to one that waits. In the context of
  *	whatever was interrupted.
  *
- * netsync_clock: the kernel's clocks at an instant, when the event comes into
- *	use, whenever the kernel or a daemon changes one of them (its rate, its
- *	offset, or the clocksource below them), and at the first update of the
- *	time in each second. From the instant of one event to that of the next
- *	the clocks go straight, to 50 ns. An event comes a little after the
- *	instant that it tells of.
+ * netsync_clock: the kernel's clocks at an instant: when a tracer begins to use
+ *	the event, whenever the kernel or a daemon changes a clock (its rate, its
+ *	offset, or the clocksource), and at the first update of the time in each
+ *	second. From the instant of one event to that of the next, clocks are
+ *	straight to 50 ns. An event is recorded a little after its instant.
  *
  * Fields, all integers as numbers in host byte order:
  *
@@ -175,15 +174,16 @@
  *  mono      CLOCK_MONOTONIC at the instant, in nanoseconds: LTTng's clock, and
  *            that of ftrace and perf where they are told so
  *  raw       CLOCK_MONOTONIC_RAW at the same instant, which nobody steers
- *  offs_real what to add to mono for CLOCK_REALTIME, in nanoseconds
- *  offs_boot for CLOCK_BOOTTIME: how long the machine was suspended
- *  offs_tai  for CLOCK_TAI
- *  mult      CLOCK_MONOTONIC goes on by mult / 2^shift nanoseconds for each
- *            tick of the clocksource from here
- *  raw_mult  and CLOCK_MONOTONIC_RAW by raw_mult / 2^shift: the first one runs
- *            at mult / raw_mult of the rate of the second
+ *  offs_real CLOCK_REALTIME - mono, in nanoseconds
+ *  offs_boot CLOCK_BOOTTIME - mono, in nanoseconds: time that the machine was
+ *            suspended
+ *  offs_tai  CLOCK_TAI - mono, in nanoseconds
+ *  mult      rate of CLOCK_MONOTONIC from here on: mult / 2^shift nanoseconds for
+ *            each tick of the clocksource
+ *  raw_mult  rate of CLOCK_MONOTONIC_RAW, likewise: CLOCK_MONOTONIC runs at
+ *            mult / raw_mult of its rate
  *  steps     how often CLOCK_REALTIME was set since the machine was started,
- *            leap seconds among it
+ *            leap seconds included
  *  seq       number of the event since the module is loaded: where one is
  *            missing, it was lost
  *  clocksource  its name, up to 31 characters
@@ -214,7 +214,7 @@
 
 #ifndef NETSYNC_COPY_ADDRS
 #define NETSYNC_COPY_ADDRS
-/* Both with 16 bytes, IPv4 as ::ffff:a.b.c.d. */
+/* Copy both addresses to 16 bytes each, IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2). */
 static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 					       const struct netsync_addrs *addrs)
 {
@@ -241,14 +241,14 @@ static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 #define NETSYNC_FORMAT_u32_hex "0x%08x"
 #define NETSYNC_FORMAT_u64_hex "0x%llx"
 
-/* What the fields of a record are to ftrace. */
+/* A field of a record in the parts of a TRACE_EVENT. */
 #define NETSYNC_ENTRY(type, format, name) __field(type, name)
 #define NETSYNC_ASSIGN(type, format, name) __entry->name = rec->name;
 #define NETSYNC_PRINT(type, format, name) \
 	#name "=" NETSYNC_FORMAT_##type##_##format " "
 #define NETSYNC_VALUE(type, format, name) __entry->name,
 
-/* A class of events with addresses, and an event. */
+/* Define a class of events that end with addresses; below: an event of a class. */
 #define NETSYNC_CLASS(class, record, FIELDS)				\
 	DECLARE_EVENT_CLASS(class,					\
 		TP_PROTO(const struct record *rec),			\

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events as LTTng records them: the same names and fields as in
- * netsync-events.h, which documents them. LTTng wants TRACE_SYSTEM to be how
- * the event names begin.
+ * The events inet_* as LTTng records them, with the fields that netsync-events.h
+ * documents. For LTTng, TRACE_SYSTEM must be the beginning of the events' names.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM inet
@@ -13,12 +12,11 @@
 #include <lttng/tracepoint-event.h>
 
 /*
- * LTTng includes this file many times, and each time makes something else of
- * the fields: types, filters, sizes, and code that writes them, one call for
- * each, which costs more than all the rest. As records are packed in the order
- * of the fields, the code need only write the record. LTTng defines
- * _TP_SESSION_CHECK just before it makes that code and not for what comes
- * before; where it does not, fields are written one by one.
+ * LTTng includes this file many times, to generate types, filters, sizes, and the code
+ * that writes events. That code has a call for each field, which costs more than all the
+ * rest of an event. As records are packed in the order of the fields, one call that
+ * writes the record will do. LTTng defines _TP_SESSION_CHECK just before it generates the
+ * writing code; versions that do not write field by field.
  */
 #undef netsync_dec
 #undef netsync_hex

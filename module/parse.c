@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A packet (skb) of IPv4 or IPv6 -> the record of its TCP, UDP, ICMP echo or SCTP headers.
+ * Captured frames are read by the same rules in libnetsync/io/packet/.
+ */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
 #include <linux/ip.h>
@@ -17,21 +21,21 @@
 u8 netsync_sampling __read_mostly;
 bool netsync_digest __read_mostly = true;
 
-/* What an IP header says, and where the transport header lies. */
+/* A packet, as its IP header says. Offsets are in the skb. */
 struct packet {
 	const struct sk_buff *skb;
-	int linear;		/* so many bytes are at skb->data */
+	int linear;		/* bytes at skb->data */
 	const void *addrs;	/* source and destination, one after the other */
-	unsigned int start;	/* of the transport header, as an skb offset */
-	unsigned int end;	/* of the packet; behind it may be padding */
-	u32 netns;
-	u16 id;
-	u8 family;
-	u8 protocol;		/* of the transport header */
+	unsigned int start;	/* offset of the transport header */
+	unsigned int end;	/* offset behind the packet; padding may follow */
+	u32 netns;		/* inode number of the network namespace */
+	u16 id;			/* identification (IPv4); 0: IPv6 */
+	u8 family;		/* AF_INET or AF_INET6 */
+	u8 protocol;		/* IPPROTO_... */
 	bool is_part;		/* the first of several fragments */
 };
 
-/* skb_header_pointer() would work out the linear part's length each time. */
+/* As skb_header_pointer(), which computes the length of the linear part at each call. */
 static __always_inline const void *header(const struct packet *p, int offset,
 					  int len, void *copy)
 {
@@ -41,10 +45,9 @@ static __always_inline const void *header(const struct packet *p, int offset,
 }
 
 /*
- * The end of a packet, @len bytes (as its length field says) after @base.
- * Behind it there may be padding, which is not part of the packet. The field
- * of a packet larger than it can say is zero (BIG TCP, jumbograms). Return: 0
- * if the packet is cut short.
+ * The end of a packet: @base and @len, its length field; padding may follow. The field is
+ * 0 in packets that are too large for it (BIG TCP, jumbograms), which end with the skb.
+ * Return: 0 if the packet is cut short.
  */
 static __always_inline unsigned int packet_end(const struct sk_buff *skb,
 					       unsigned int base, __be16 len)
@@ -93,7 +96,7 @@ static __always_inline bool read_ipv6(struct packet *p, unsigned int nhoff,
 		__be16 frag_off;
 		int start;
 
-		/* Ends at the fragment header of all but first fragments. */
+		/* In later fragments, nexthdr is NEXTHDR_FRAGMENT: no TCP follows. */
 		start = ipv6_skip_exthdr(p->skb, p->start, &nexthdr, &frag_off);
 		if (start < 0)
 			return false;
@@ -113,7 +116,7 @@ static __always_inline void write_addrs(const struct packet *p,
 		netsync_write_addrs(addrs, p->addrs, p->addrs + 16, 16);
 }
 
-/* What all records have, and what all of those have that can be segmented. */
+/* Write the fields of all records; write_ports(): also those of packets with ports. */
 static __always_inline void write_ip(const struct packet *p,
 				     struct netsync_ip *rec)
 {
@@ -136,8 +139,9 @@ static __always_inline void write_ports(const struct packet *p, __be16 sport,
 	rec->ports.gso_size = shared->gso_size;
 }
 
-/* ---- sampling: netsync-events.h says which packets these are -------------- */
+/* ---- sampling: by the rules in netsync-events.h --------------------------- */
 
+/* A prime near 2^32 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4). */
 #define GOLDEN 0x9e3779b1u
 
 static bool is_chosen(u32 key, u8 sampling)
@@ -163,7 +167,10 @@ static noinline bool is_chosen_tcp(const struct netsync_tcp *rec)
 
 /* ---- TCP ------------------------------------------------------------------ */
 
-/* Options that make no sense end the search, as they do in the TCP stack. */
+/*
+ * Find the timestamps option (RFC 7323). Malformed options end the search, as in
+ * tcp_parse_options().
+ */
 static noinline void find_timestamps(const u8 *opt, unsigned int len,
 				     struct netsync_tcp *rec)
 {
@@ -186,7 +193,7 @@ static noinline void find_timestamps(const u8 *opt, unsigned int len,
 	}
 }
 
-/* Nearly all segments have these options and no others. */
+/* First word of the options of nearly all segments: timestamps, and no others. */
 #define USUAL_OPTIONS (TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
 		       TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
 
@@ -230,7 +237,7 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 	rec->ack_seq = ntohl(th->ack_seq);
 	rec->check = ntohs((__force __be16)th->check);
 	rec->window = ntohs(th->window);
-	/* Bit-fields of tcphdr come and go; the word stays. */
+	/* Not by bit-fields of tcphdr, which differ between kernels. */
 	rec->flags = ntohl(tcp_flag_word(th)) >> 16;
 	rec->len = room - size;
 	write_ports(p, th->source, th->dest, all);
@@ -239,8 +246,9 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 	return rec->sampling && !is_chosen_tcp(rec) ? 0 : NETSYNC_TCP;
 }
 
-/* ---- SipHash-1-3, with the bytes 0 to 15 as the key: all hosts get the same -- */
+/* ---- SipHash-1-3 (Aumasson, Bernstein 2012), with one key on all hosts ----- */
 
+/* The bytes 00 01 ... 0f. */
 #define KEY_0 0x0706050403020100ULL
 #define KEY_1 0x0f0e0d0c0b0a0908ULL
 
@@ -285,8 +293,13 @@ static u64 siphash_1_3(const u8 *data, unsigned int len)
 
 /* ---- other transport headers ---------------------------------------------- */
 
+/*
+ * Bytes of payload that are digested. Chosen: they tell datagrams apart, at little cost.
+ * The readers of captures have the same number.
+ */
 #define DIGEST_BYTES 64
 
+/* The digest of a payload, of which @room bytes are there; 0: too few. */
 static u64 digest(const struct packet *p, unsigned int room,
 		  unsigned int payload, unsigned int gso_size)
 {
@@ -319,7 +332,7 @@ static noinline unsigned int read_udp(struct packet packet,
 	if (!uh)
 		return 0;
 	len = ntohs(uh->len);
-	/* Of a packet larger than the field can say. */
+	/* The length is 0 in jumbograms (RFC 2675), and before segmentation offload. */
 	if (!len && (room > U16_MAX || p->family == AF_INET6))
 		len = room;
 	if (len < sizeof(*uh) || (len > room && !p->is_part))
@@ -328,7 +341,7 @@ static noinline unsigned int read_udp(struct packet packet,
 	rec->check = ntohs((__force __be16)uh->check);
 	write_ports(p, uh->source, uh->dest, all);
 	write_addrs(p, &rec->addrs);
-	/* Each of several packets has its own in the end. */
+	/* Not final before checksum offload, nor before segmentation. */
 	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL &&
 			   !rec->gso_size;
 	rec->digest = 0;
@@ -343,7 +356,7 @@ static noinline unsigned int read_udp(struct packet packet,
 	return NETSYNC_UDP;
 }
 
-/* Requests and replies. Their headers begin alike in both versions. */
+/* Read an echo request or reply, whose header is the same in ICMP and ICMPv6. */
 static noinline unsigned int read_icmp(struct packet packet,
 				       union netsync_record *all)
 {
@@ -369,14 +382,15 @@ static noinline unsigned int read_icmp(struct packet packet,
 	rec->len = room - sizeof(*ih);
 	write_ip(p, &all->ip);
 	write_addrs(p, &rec->addrs);
-	/* Not the identifier, which is translated where ports would be. */
+	/* Not by the identifier, which address translation changes, as it does ports. */
 	if (rec->sampling && !is_chosen(rec->echo_seq, rec->sampling))
 		return 0;
 	return NETSYNC_ICMP;
 }
 
-/* More chunks than a sender could have a reason for. */
+/* Chunks of a packet that are looked at. Chosen: control chunks before DATA are few. */
 #define MAX_CHUNKS 64
+/* Types of chunks (RFC 9260, RFC 8260). */
 #define SCTP_CHUNK_DATA 0
 #define SCTP_CHUNK_SACK 3
 #define SCTP_CHUNK_I_DATA 64
@@ -387,7 +401,7 @@ struct chunk {
 	__be16 len;
 };
 
-/* What DATA, and SACK as the highest in sequence, have behind that. */
+/* Read the word behind a chunk's header: TSN of DATA, cumulative TSN of SACK. */
 static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
 {
 	__be32 copy netsync_uninit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One packet -> one flat record. Reads memory only, changes nothing. */
+/* A packet (skb) -> a flat record of its headers. The packet is not changed. */
 #ifndef NETSYNC_PARSE_H
 #define NETSYNC_PARSE_H
 
@@ -9,12 +9,13 @@
 struct sk_buff;
 
 /*
- * Source and destination as they stand in LTTng's channel: the length of an
- * address (4 or 16), the address, and the same again.
+ * Source and destination address, as two sequences of bytes in LTTng's buffers:
+ *
+ *	| 4 or 16 | source address | 4 or 16 | destination address |
  */
 struct netsync_addrs {
 	u8 bytes[2 * (1 + 16)];
-	u8 size;		/* of these two */
+	u8 size;		/* of bytes that are used */
 } __packed;
 
 static inline u8 netsync_addr_len(const struct netsync_addrs *addrs)
@@ -44,11 +45,10 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 }
 
 /*
- * Records and their fields: FIELD(type, format, name). The structs and the
- * events of all tracers are made of these tables, and netsync-events.h says
- * what each field means. Integers are in host byte order. Records are packed,
- * so that a tracer can take one in one piece; the addresses, being of two
- * lengths, come last.
+ * Tables of the fields of records: FIELD(type, format, name). The structs and the events
+ * of all tracers are made of these tables; netsync-events.h documents the fields.
+ * Integers are in host byte order. Records are packed, so that a tracer can copy one in
+ * one piece; the addresses, which have two lengths, come last.
  */
 #define NETSYNC_IP_FIELDS(FIELD)	\
 	FIELD(u32, dec, len)		\
@@ -103,7 +103,7 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	FIELD(u8, dec, chunk)		\
 	FIELD(u8, dec, has_tsn)
 
-/* What a device knows of a packet; the packet follows, whatever it is of. */
+/* Fields of a device, which the fields of the packet follow, by the table of TCP. */
 #define NETSYNC_LINK_FIELDS(FIELD)	\
 	FIELD(u64, dec, hwtstamp)	\
 	FIELD(u32, dec, ifindex)	\
@@ -117,7 +117,7 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	NETSYNC_PORT_FIELDS(FIELD)	\
 	NETSYNC_SEGMENT_FIELDS(FIELD)
 
-/* A socket; one that is made from another; the ends of a connection. */
+/* Fields of a socket; below: of a socket cloned from another, of a connection's ends. */
 #define NETSYNC_OWNER_FIELDS(FIELD)	\
 	FIELD(u32, dec, netns)		\
 	FIELD(u16, dec, protocol)	\
@@ -173,7 +173,7 @@ struct netsync_flow {
 	struct netsync_addrs addrs;
 } __packed;
 
-/* How the records of packets begin, and those of packets with ports. */
+/* The first fields of all records of packets; below: of packets with ports. */
 struct netsync_ip {
 	NETSYNC_MEMBER(u64, hex, sk)
 	NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
@@ -185,7 +185,7 @@ struct netsync_ports {
 	NETSYNC_PORT_FIELDS(NETSYNC_MEMBER)
 } __packed;
 
-/* Protocols as bits. ICMP stands for both of its versions. */
+/* A bit for each protocol; NETSYNC_ICMP is ICMP and ICMPv6. */
 enum {
 	NETSYNC_TCP = 1 << 0,
 	NETSYNC_UDP = 1 << 1,
@@ -204,8 +204,9 @@ union netsync_record {
 };
 
 /*
- * What stands for the fields of a TCP segment in an event of a device, whose fields
- * are the same for all protocols: a column of the table in netsync-events.h each.
+ * Fields of other protocols in place of NETSYNC_SEGMENT_FIELDS: events of devices have
+ * the same fields for all protocols. Each struct is a column of the table in
+ * netsync-events.h.
  */
 struct netsync_dev_udp {
 	u32 none[2];
@@ -231,8 +232,8 @@ struct netsync_dev_sctp {
 } __packed;
 
 /*
- * A packet as it was parsed; then as an event of a device, with the number of the
- * packet for that of the socket, and what protocol says of the union in it.
+ * The record of a device's event. The union is first filled in by netsync_parse(), and
+ * then changed in place: skb instead of the socket, and the fields that protocol says.
  */
 struct netsync_dev {
 	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)
@@ -258,26 +259,24 @@ struct netsync_dev {
 /**
  * netsync_parse() - read the headers of a packet
  * @skb: the packet; its data may lie anywhere
- * @nhoff: where the IP header begins, as an skb offset
+ * @nhoff: offset of the IP header in the skb
  * @family: AF_INET or AF_INET6
- * @wanted: the protocols of which there is a record to be made
+ * @wanted: bits of the protocols whose packets are recorded
  * @netns: inode number of the network namespace, for the record
- * @rec: filled in, but for the socket
+ * @rec: filled in, without the socket
  *
- * Return: the protocol, of which @rec then holds the record. 0: none of these,
- * or the packet's headers make no sense or are cut short, or the packet is not
- * to be recorded (see the parameter sampling); what @rec holds is undefined.
+ * Return: the bit of the protocol whose record @rec then holds. 0: another protocol,
+ * headers that are malformed or cut short, or a packet that is not to be recorded (see the
+ * parameter sampling); the contents of @rec are undefined.
  */
 unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 			   u8 family, unsigned int wanted, u32 netns,
 			   union netsync_record *rec);
 
-/*
- * Of all packets one in 2^n is recorded, the same ones on all hosts; and
- * whether digests of payloads are recorded. They can change at any time.
- */
+/* Parameters, which can change at any time. */
+/* n: of 2^n packets one is recorded, the same ones on all hosts */
 extern u8 netsync_sampling;
-#define NETSYNC_MAX_SAMPLING 16
-extern bool netsync_digest;
+#define NETSYNC_MAX_SAMPLING 16 /* chosen: one packet in 65,536 */
+extern bool netsync_digest;	/* record digests of UDP payloads */
 
 #endif /* NETSYNC_PARSE_H */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Functions of the kernel at which TCP and UDP sockets are created, cloned, connected,
+ * accepted and deleted -> events inet_sock_create, inet_connect and so on.
+ */
 #include <linux/kernel.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
@@ -40,7 +44,7 @@ static void write_sock(struct netsync_sock *rec, const struct sock *sk,
 	WRITE_SOCK(rec, sk, netns);
 }
 
-/* Both ends of a connected socket, which talks IPv4 or IPv6. */
+/* Write both ends of a connected socket, whose packets are IPv4 or IPv6. */
 static void write_flow(struct netsync_flow *rec, const struct sock *sk,
 		       bool ipv4)
 {
@@ -84,8 +88,8 @@ static void at_create(const void *first, const void *second)
 }
 
 /*
- * A socket of the kernel's own holds no reference to its namespace, and outlives
- * it where a packet that it sent waits in another one.
+ * The namespace of the kernel's own sockets is not read: they hold no reference to it, and
+ * outlive it while a packet that they sent waits in another namespace.
  */
 static void at_delete(const void *first, const void *second)
 {
@@ -147,7 +151,7 @@ static int at_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* To an IPv4 address it is done by the function for these. */
+/* For an IPv4 address, __ip6_datagram_connect() calls __ip4_datagram_connect(). */
 static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	if (!talks_ipv4(*(struct sock **)ri->data))
@@ -155,7 +159,7 @@ static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* The last step of the handshake, at its passive end. */
+/* Record the last step of the handshake, on the side that accepts. */
 static void at_set_state(void *data, const struct sock *sk, int oldstate,
 			 int newstate)
 {
@@ -173,7 +177,7 @@ static void at_set_state(void *data, const struct sock *sk, int oldstate,
 static struct netsync_probe create[] = {
 	{ .name = "tcp_init_sock", .begin = at_create },
 	{ .name = "udp_init_sock", .begin = at_create },
-	/* Before it came, the one above was for both. */
+	/* In kernels without it, udp_init_sock() is for IPv6, too. */
 	{ .name = "udpv6_init_sock", .begin = at_create, .optional = true },
 };
 
@@ -181,7 +185,7 @@ static struct netsync_probe delete[] = {
 	{ .name = "inet_sock_destruct", .begin = at_delete },
 };
 
-/* Part of each clone, where the new one has become a copy of the old one. */
+/* sk_clone_lock() calls this when the new socket is a copy of the listening one. */
 static struct netsync_probe clone[] = {
 	{ .name = "bpf_sk_storage_clone", .begin = at_clone },
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The life of TCP and UDP sockets. */
+/* Events of TCP and UDP sockets: how many were missed. */
 #ifndef NETSYNC_SOCKET_H
 #define NETSYNC_SOCKET_H
 
-/* Calls that were not seen since the module is loaded. */
+/* The number of calls of probed functions that were missed since the module was loaded. */
 unsigned long netsync_sockets_missed(void);
 
 #endif /* NETSYNC_SOCKET_H */
