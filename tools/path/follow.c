@@ -345,10 +345,12 @@ static bool ends_with(const char *text, const char *end)
 static const struct event_use *use_of(const char *name)
 {
 	static const struct event_use nothing = { take_nothing, 0 },
-		entry = { take_entry, CONTEXT_IRQ },
-		leaving = { take_exit, CONTEXT_IRQ };
+		entries[] = { { take_entry, CONTEXT_IRQ }, { take_entry, CONTEXT_TIMER } },
+		exits[] = { { take_exit, CONTEXT_IRQ }, { take_exit, CONTEXT_TIMER } };
 	const char *colon = strchr(name, ':');
 	const char *plain = colon ? colon + 1 : name;
+	/* Timers are called in it, of which there may be no events of their own. */
+	const bool is_timer = strstr(plain, "local_timer_");
 
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
 		if (!strcmp(plain, uses[i].name))
@@ -356,8 +358,8 @@ static const struct event_use *use_of(const char *name)
 	/* LTTng: x86_irq_vectors_local_timer_entry, ftrace: irq_vectors:... */
 	if (!strstr(name, "irq_vectors"))
 		return &nothing;
-	return ends_with(name, "_entry") ? &entry :
-	       ends_with(name, "_exit")	 ? &leaving :
+	return ends_with(name, "_entry") ? &entries[is_timer] :
+	       ends_with(name, "_exit")	 ? &exits[is_timer] :
 					   &nothing;
 }
 
