@@ -550,7 +550,8 @@ check-across:
 	selftests/rig/setup build check guest across
 	$(MAKE) --no-print-directory all tests $(LOCKER) $(CHAIN)
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run selftests/across/test_dlm selftests/across/test_path
+	selftests/run selftests/across/test_dlm selftests/across/test_path \
+		selftests/across/test_path_lttng
 
 # What takes long, or a browser.
 FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \

@@ -65,7 +65,8 @@ def netsync(*arguments):
 class Requests:
     """A recording, and the path of its client."""
 
-    def __init__(self, share, result, traces):
+    def __init__(self, share, result, traces, epochs=None):
+        self.epochs = epochs or {}
         self.plan = [(fault, int(us)) for fault, us in
                      map(str.split, (share / "plan").read_text().splitlines())]
         self.run = netsync("path", "--thread", "ctl:chain", "-m", result, "--json", *traces)
@@ -79,10 +80,9 @@ class Requests:
                                                 self.corrected(host, int(end)))
 
     def corrected(self, host, time):
-        """On the reference clock. Logs have monotonic time, LTTng's clock another epoch."""
-        known = self.hosts[host]
-        time += known.get("log_offset_ns", 0)
-        for segment in known["segments"]:
+        """On the reference clock. Logs have monotonic time, LTTng's clock an epoch."""
+        time += self.epochs.get(host, 0)
+        for segment in self.hosts[host]["segments"]:
             if time < segment["to_ns"]:
                 break
         return (time + segment["offset_ns"] +
