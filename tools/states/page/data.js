@@ -35,39 +35,22 @@ function readStates(text) {
 	const rows = numbered.filter((row) => row.size).sort((a, b) => a.definition.localeCompare(b.definition) ||
 		a.host.localeCompare(b.host) ||
 		a.name.localeCompare(b.name, undefined, { numeric: true }));
-	return {
+	const data = {
 		base: BigInt(meaning.base_ns), hosts: meaning.hosts, numbered, rows,
 		spans, count,
 		reference: meaning.reference, labels: meaning.states,
 		titles: meaning.definitions,
 	};
-}
 
-/* From the first begin to the last end. */
-function extent(rows) {
-	let from = Infinity, to = -Infinity;
+	/* From where the state ended that was waited for to the end of the wait. */
+	data.arrow = (row, at) => {
+		const holder = holderOf(data, row, at);
 
-	for (const row of rows)
-		if (row.size) {
-			from = Math.min(from, row.begin[0]);
-			to = Math.max(to, row.end[row.size - 1]);
-		}
-	return from < to ? [from, to] : [0, 1];
-}
-
-/* The first span of a row that ends after a time. */
-function firstAfter(row, time) {
-	let low = 0, high = row.size;
-
-	while (low < high) {
-		const middle = (low + high) >> 1;
-
-		if (row.end[middle] > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+		return holder && { row: holder.row, begin: holder.end, end: row.end[at] };
+	};
+	data.label = (row, at) => spans[row.span[at] * WIDTH + 1];
+	data.describe = (row, at) => describe(data, row, at);
+	return data;
 }
 
 /* Which row a span waited for, and the time when that ended; or null. */

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The chart: only rows that are seen are drawn, and of each row, of all spans that fall
+ * A chart of rows over time. Its data has rows, each with host, name, size, and the begin
+ * and end of its spans in order; labels; and the functions label(row, at), the number of
+ * a span's label, arrow(row, at), { row, begin, end } of the arrow to it or null, and
+ * describe(row, at), a sentence.
+ *
+ * Only rows that are seen are drawn, and of each row, of all spans that fall
  * on one pixel, the first; so that a frame takes as long as the window is large, however
  * many spans there are.
  */
 "use strict";
 
 const ROW = 22, AXIS = 24, GAP = 3;
-/* Pixels of a wait below which it has no arrow, unless it is chosen. Chosen. */
+/* Pixels of a span below which it has no arrow, unless it is chosen, or its data has
+ * another .leastArrow. Chosen. */
 const LEAST_ARROW = 6;
 /* Of Okabe and Ito, which colour-blind people can tell apart; waiting is lighter. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
@@ -23,6 +29,33 @@ function colours(labels) {
 			given.set(label, /^(wait|runnable|queued)/.test(label) ? WAITING :
 				COLOURS[given.size % COLOURS.length]);
 	return given;
+}
+
+/* From the first begin to the last end. */
+function extent(rows) {
+	let from = Infinity, to = -Infinity;
+
+	for (const row of rows)
+		if (row.size) {
+			from = Math.min(from, row.begin[0]);
+			to = Math.max(to, row.end[row.size - 1]);
+		}
+	return from < to ? [from, to] : [0, 1];
+}
+
+/* The first span of a row that ends after a time. */
+function firstAfter(row, time) {
+	let low = 0, high = row.size;
+
+	while (low < high) {
+		const middle = (low + high) >> 1;
+
+		if (row.end[middle] > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
 }
 
 class Gantt {
@@ -99,6 +132,17 @@ class Gantt {
 		return end > this.from && end < this.to ? end : (this.from + this.to) / 2;
 	}
 
+	/* Which colour is which label. */
+	explain(legend) {
+		for (const [label, colour] of this.colours) {
+			const entry = document.createElement("span"), box = document.createElement("i");
+
+			box.style.background = colour;
+			entry.append(box, label);
+			legend.append(entry);
+		}
+	}
+
 	choose(found) {
 		this.chosen = found;
 		this.later();
@@ -149,7 +193,7 @@ class Gantt {
 			const x1 = Math.min(width, left + (row.end[at] - this.from) * scale);
 			const chosen = this.chosen && this.chosen[0] === number &&
 				this.chosen[1] === at;
-			const label = this.data.spans[row.span[at] * WIDTH + 1];
+			const label = this.data.label(row, at);
 
 			pen.fillStyle = this.byLabel[label];
 			pen.fillRect(x0, y + GAP, Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)),
@@ -166,7 +210,7 @@ class Gantt {
 					x1 - x0 - 8);
 			}
 			this.drawn++;
-			if (chosen || x1 - x0 > LEAST_ARROW)
+			if (chosen || x1 - x0 > (this.data.leastArrow ?? LEAST_ARROW))
 				this.addArrow(row, number, at, chosen);
 			/* The next one that reaches another pixel. */
 			x = Math.max(Math.ceil(x1), Math.floor(x0) + 1);
@@ -178,14 +222,13 @@ class Gantt {
 		pen.fillText(`${row.host} ${row.name}`, 6, y + ROW / 2, left - 12);
 	}
 
-	/* From where the state ended that was waited for to the end of the wait. */
 	addArrow(row, number, at, chosen) {
-		const holder = holderOf(this.data, row, at);
-		const place = holder ? this.places.get(holder.row) : undefined;
+		const arrow = this.data.arrow(row, at);
+		const place = arrow ? this.places.get(arrow.row) : undefined;
 
 		/* Of one row the end of one is the begin of the next, and says it all. */
 		if (place !== undefined && place !== number)
-			this.arrows.push([place, holder.end, number, row.end[at], chosen]);
+			this.arrows.push([place, arrow.begin, number, arrow.end, chosen]);
 	}
 
 	drawArrow(pen, from, begin, to, end, chosen, width) {
