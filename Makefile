@@ -151,7 +151,9 @@ BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c zlib l
 $(BUILD)/tools/netsync.o: LIB_CFLAGS += \
 	-DBUILT_WITH='"$(subst $(comma) end,,$(strip $(BUILT_WITH)) end)"'
 
-# Pages in one piece, which become parts of the tool.
+# Pages in one piece, which become parts of the tool. A folder page/ is not made of page.c
+# beside it, whatever make's own rules say.
+.SUFFIXES:
 $(BUILD)/%.html: tools/%/page $(wildcard tools/page/* tools/*/page/*)
 	@mkdir -p $(@D)
 	tools/page/assemble $(DYGRAPHS) $< > $@.new

@@ -10,11 +10,17 @@ __asm__(".pushsection .rodata\n"
 
 extern const char page_text[];
 
-bool write_page(FILE *out, const char *data)
+bool write_page(FILE *out, const char *data, const struct path *path)
 {
 	const char *rest = page_begin(out, page_text);
+	bool ok = true;
 
 	page_put(out, data);
+	rest = page_begin(out, rest);
+	if (path)
+		ok = report_path(out, path);
+	else
+		fputs("null", out);
 	fputs(rest, out);
-	return !fflush(out) && !ferror(out);
+	return ok && !fflush(out) && !ferror(out);
 }

@@ -17,6 +17,7 @@
 
 struct settings {
 	struct input input;
+	char *path;		/* whose path is shown, too; NULL: nobody's */
 	struct destination output;
 };
 
@@ -25,6 +26,9 @@ static const struct option_row options[] = {
 	       take_text, .at = offsetof(struct settings, output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
 	       take_flag, .at = offsetof(struct settings, output.force)),
+	OPTION("path", 0, "THREAD",
+	       "also the critical path of HOST:TID, HOST:NAME or NAME",
+	       take_text, .at = offsetof(struct settings, path)),
 	{ .table = input_model_options, .at = offsetof(struct settings, input) },
 	{ .table = input_options, .at = offsetof(struct settings, input) },
 	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
@@ -53,6 +57,12 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		complain("Give the folders of the traces, or a result: netsync report TRACE..., or netsync report -m FILE.");
 		return EXIT_BAD;
 	}
+	if (set->path && (!set->input.num_traces || set->input.remote)) {
+		complain("--path: a path is found in traces, all of which are to be here: netsync report --path HOST:NAME TRACE...");
+		return EXIT_BAD;
+	}
+	if (set->path && !input_check_events(&set->input))
+		return EXIT_BAD;
 	return input_check_model(&set->input) ? -1 : EXIT_BAD;
 }
 
@@ -69,6 +79,9 @@ struct shown {
 	uint32_t *numbers;	/* of the same one in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
+	struct timebase base;	/* the same for the path; what it has belongs to others */
+	struct path path;
+	bool has_path;
 	bool in_part;		/* the result does not correct all of them */
 };
 
@@ -131,22 +144,63 @@ static bool make_model(const struct settings *set, struct shown *s)
 	return false;
 }
 
-static bool write_data(FILE *out, const void *data)
+/* Of whom it is asked for. False: there is none, and that was said. */
+static bool find_path(const struct settings *set, struct shown *s)
 {
-	return write_page(out, data);
+	const bool has_host = strchr(set->path, ':');
+	const struct path_thread_name of = {
+		.thread = has_host ? set->path : NULL,
+		.command = has_host ? NULL : set->path,
+	};
+
+	s->base = (struct timebase){
+		.ns = s->ns,
+		.io = s->io,
+		.hosts = calloc(s->num_hosts + 1, sizeof(*s->base.hosts)),
+		.num_hosts = s->num_hosts,
+		.reference = s->model.reference,
+		.begin_ns = INT64_MIN,
+		.end_ns = INT64_MAX,
+	};
+	if (!s->base.hosts)
+		return no_memory();
+	for (uint32_t i = 0; i < s->num_hosts; i++)
+		s->base.hosts[i] = (struct timebase_host){
+			.name = host_info(s->ns, i).name,
+			.clock = s->hosts[i].clock,
+			.shift_ns = s->hosts[i].shift_ns,
+		};
+	s->path.base = &s->base;
+	s->has_path = path_find(&s->path, &s->spool, &of);
+	return s->has_path;
+}
+
+struct content {
+	char *data;
+	const struct path *path; /* NULL: there is none */
+};
+
+static bool write_content(FILE *out, const void *data)
+{
+	const struct content *content = data;
+
+	return write_page(out, content->data, content->path);
 }
 
 static bool write_report(const struct settings *set, struct shown *s,
 			 const struct traffic *traffic)
 {
-	char *data = report_data(s->model.root, traffic, s->numbers);
-	bool ok = data;
+	const struct content content = {
+		.data = report_data(s->model.root, traffic, s->numbers),
+		.path = s->has_path ? &s->path : NULL,
+	};
+	bool ok = content.data;
 
-	if (data)
-		ok = output_write(&set->output, write_data, data);
+	if (ok)
+		ok = output_write(&set->output, write_content, &content);
 	else
 		no_memory();
-	free(data);
+	free(content.data);
 	return ok;
 }
 
@@ -170,8 +224,11 @@ static int run(const struct settings *set, struct shown *s)
 		      !traffic_collect(&s->traffic, &s->spool, s->hosts,
 				       MAX_POINTS)))
 		return EXIT_BAD;
-	if (!write_report(set, s, reads ? &s->traffic : NULL))
+	if ((set->path && !find_path(set, s)) ||
+	    !write_report(set, s, reads ? &s->traffic : NULL))
 		return EXIT_BAD;
+	if (s->has_path)
+		path_explain(&s->path);
 	puts(set->output.path);
 	if (!set->input.model)
 		status = outcome_explain(&outcome, s->ns);
@@ -182,6 +239,8 @@ static int run(const struct settings *set, struct shown *s)
 
 static void release(struct shown *s)
 {
+	path_release(&s->path);
+	free(s->base.hosts);
 	traffic_release(&s->traffic);
 	for (uint32_t i = 0; i < s->num_hosts && s->clocks; i++)
 		netsync_clock_free(s->clocks[i]);

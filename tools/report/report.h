@@ -4,6 +4,7 @@
 #define NETSYNC_REPORT_H
 
 #include "common/traffic.h"
+#include "path/path.h"
 
 struct json_object;
 
@@ -18,7 +19,10 @@ struct json_object;
 char *report_data(struct json_object *result, const struct traffic *traffic,
 		  const uint32_t *hosts);
 
-/* False: it cannot be written. */
-bool write_page(FILE *out, const char *data);
+/* The path of a thread, for the page. False: that failed. */
+bool report_path(FILE *out, const struct path *path);
+
+/* @path: NULL: none is shown. False: it cannot be written. */
+bool write_page(FILE *out, const char *data, const struct path *path);
 
 #endif

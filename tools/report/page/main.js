@@ -94,7 +94,7 @@ function showAll() {
 	if (!byId("source").querySelector("table"))
 		hideSection("source");
 	showNetwork(choose);
-	for (const box of document.querySelectorAll(".zoom"))
+	for (const box of document.querySelectorAll(".zoom[data-chart]"))
 		addMoves(box, byId(box.dataset.chart), MOVES);
 	if (shows) {
 		setUpPairs();
@@ -103,6 +103,8 @@ function showAll() {
 		hideMessages();
 	}
 	setUpClocks();
+	setUpPath();
+	readAddress();
 	redrawOnColours(() => {
 		showClock();
 		if (shows)

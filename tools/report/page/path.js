@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The critical path of a thread: a chart with a row for each thread that it goes through,
+ * and sums. Times are in ns since its begin. */
+"use strict";
+
+/* Numbers of a piece in the page: see report/path.c. */
+const WIDTH_OF_PIECE = 10;
+const MINORS = 1 << 20;	/* as the kernel numbers devices inside: MINORBITS */
+
+function pieceAt(data, index) {
+	const at = index * WIDTH_OF_PIECE;
+	const [thread, kind, reason, begin, end, bound, other, detail, open, charge] =
+		data.pieces.slice(at, at + WIDTH_OF_PIECE);
+
+	return { thread, kind: data.labels[kind], reason: data.reasons[reason], begin, end,
+		bound, other, detail, open, charge };
+}
+
+function threadName(data, number) {
+	const [, tid, name] = data.threads[number];
+
+	return tid === undefined ? "interrupts" : `${name || "?"} (${tid})`;
+}
+
+function hostOf(data, number) {
+	return data.hosts[data.threads[number][0]];
+}
+
+/* "by hog (12)", "from db, chain (99)", "device 8:1" */
+function detailOf(data, piece) {
+	if (piece.kind === "unknown" || piece.reason)
+		return piece.reason;
+	if (piece.kind === "disk")
+		return `device ${Math.floor(piece.detail / MINORS)}:${piece.detail % MINORS}`;
+	if (piece.kind === "interrupt")
+		return `number ${piece.detail}`;
+	if (piece.other < 0)
+		return piece.kind === "preempted" ? "by none: its CPU was to wake up" : "";
+	const other = threadName(data, piece.other);
+
+	return piece.kind === "preempted" ? `by ${other}` :
+		`from ${hostOf(data, piece.other)}, ${other}`;
+}
+
+/* A row for each thread, in the order of when the path first comes there. */
+function pathRows(data) {
+	const sizes = new Uint32Array(data.threads.length);
+	const rows = new Map();
+
+	for (let i = 0; i < data.count; i++)
+		sizes[data.pieces[i * WIDTH_OF_PIECE]]++;
+	data.places = new Uint32Array(data.count);
+	for (let i = 0; i < data.count; i++) {
+		const thread = data.pieces[i * WIDTH_OF_PIECE];
+		const size = sizes[thread];
+
+		if (!rows.has(thread))
+			rows.set(thread, { host: hostOf(data, thread), name: threadName(data, thread),
+				size: 0, begin: new Float64Array(size), end: new Float64Array(size),
+				span: new Uint32Array(size) });
+		const row = rows.get(thread);
+
+		data.places[i] = row.size;
+		row.begin[row.size] = data.pieces[i * WIDTH_OF_PIECE + 3];
+		row.end[row.size] = data.pieces[i * WIDTH_OF_PIECE + 4];
+		row.span[row.size++] = i;
+	}
+	data.rowOf = rows;
+	return [...rows.values()];
+}
+
+/* Null: there is no path in the page. */
+function readPath(text) {
+	const read = JSON.parse(text);
+
+	if (!read)
+		return null;
+	const { pieces, meaning } = read;
+	const data = {
+		pieces, count: pieces.length / WIDTH_OF_PIECE, begin: BigInt(meaning.begin_ns),
+		length: meaning.length, who: meaning.who, hosts: meaning.hosts,
+		labels: meaning.kinds, reasons: meaning.reasons, threads: meaning.threads,
+		charges: meaning.charges,
+	};
+
+	data.rows = pathRows(data);
+	/* They stand upright, and take no room. */
+	data.leastArrow = 1;
+	data.label = (row, at) => pieces[row.span[at] * WIDTH_OF_PIECE + 1];
+	/* From where the path was before. */
+	data.arrow = (row, at) => {
+		const before = row.span[at] - 1;
+
+		return before < 0 ? null : {
+			row: data.rowOf.get(pieces[before * WIDTH_OF_PIECE]),
+			begin: row.begin[at], end: row.begin[at],
+		};
+	};
+	/* The piece before or after, whichever thread is there. */
+	data.follow = (row, at, step) => {
+		const index = row.span[at] + step;
+
+		return index < 0 || index >= data.count ? [row, at] :
+			[data.rowOf.get(pieces[index * WIDTH_OF_PIECE]), data.places[index]];
+	};
+	data.describe = (row, at) => {
+		const piece = pieceAt(data, row.span[at]), detail = detailOf(data, piece);
+
+		return `${row.host}, ${row.name}: ${piece.kind}${detail ? ` ${detail}` : ""}, for ` +
+			formatDuration(piece.end - piece.begin) +
+			(piece.bound < 0 ? "" : ` ± ${formatDuration(piece.bound)}`) +
+			`, from ${formatInstant(data.begin + BigInt(piece.begin))} on` +
+			(piece.open ? "; the clocks leave open which end was first" : "") + ".";
+	};
+	return data;
+}
+
+/* ---- tables ------------------------------------------------------------ */
+
+function pathSums(data) {
+	const sums = new Map();
+
+	for (let i = 0; i < data.count; i++) {
+		const piece = pieceAt(data, i), detail = detailOf(data, piece);
+		const key = `${piece.thread} ${piece.kind} ${detail}`;
+		const sum = sums.get(key) || { thread: piece.thread, kind: piece.kind, detail,
+			times: 0, total: 0, longest: 0 };
+		const lasts = piece.end - piece.begin;
+
+		sum.times++;
+		sum.total += lasts;
+		sum.longest = Math.max(sum.longest, lasts);
+		sums.set(key, sum);
+	}
+	return [...sums.values()].sort((a, b) => b.total - a.total);
+}
+
+function showPathSums(data) {
+	byId("path-sums").replaceChildren(makeTable([
+		{ head: "host", cell: (sum) => hostOf(data, sum.thread) },
+		{ head: "thread", cell: (sum) => threadName(data, sum.thread) },
+		{ head: "what", cell: (sum) => sum.kind },
+		{ head: "times", number: true, cell: (sum) => formatCount(sum.times),
+		  order: (sum) => sum.times },
+		{ head: "total", number: true, cell: (sum) => formatDuration(sum.total),
+		  order: (sum) => sum.total },
+		{ head: "part", number: true,
+		  cell: (sum) => fixed(100 * sum.total / data.length, 1) + " %",
+		  order: (sum) => sum.total },
+		{ head: "longest", number: true, cell: (sum) => formatDuration(sum.longest),
+		  order: (sum) => sum.longest },
+		{ head: "", cell: (sum) => sum.detail },
+	], pathSums(data), { caption: "What the path was, in all", visible: true }));
+}
+
+/* Threads in the order of a tree, with the CPU that they used, and those below them. */
+function accountOf(data) {
+	const rows = data.charges.map(([thread, parent]) => ({ thread, parent, self: 0, total: 0,
+		children: [] }));
+	const running = data.labels.indexOf("running");
+	const list = [];
+
+	for (let i = 0; i < data.count; i++) {
+		const at = i * WIDTH_OF_PIECE;
+
+		if (data.pieces[at + 1] === running)
+			rows[data.pieces[at + 9]].self += data.pieces[at + 4] - data.pieces[at + 3];
+	}
+	/* Whoever waits has a lower number than whom it waits for. */
+	for (const row of rows.slice().reverse()) {
+		row.total += row.self;
+		if (row.parent >= 0) {
+			rows[row.parent].total += row.total;
+			rows[row.parent].children.push(row);
+		}
+	}
+	const stack = rows.length ? [[rows[0], 0]] : [];
+	while (stack.length) {
+		const [row, depth] = stack.pop();
+
+		list.push({ ...row, depth });
+		stack.push(...row.children.map((child) => [child, depth + 1]));
+	}
+	return list;
+}
+
+function showAccount(data) {
+	byId("path-account").replaceChildren(makeTable([
+		{ head: "charged", cell: (row) => "\u2003".repeat(Math.min(row.depth, 20)) +
+			threadName(data, row.thread) },
+		{ head: "host", cell: (row) => hostOf(data, row.thread) },
+		{ head: "CPU itself", number: true, cell: (row) => formatDuration(row.self) },
+		{ head: "on its behalf", number: true,
+		  cell: (row) => formatDuration(row.total - row.self) },
+		{ head: "CPU in all", number: true, cell: (row) => formatDuration(row.total) },
+	], accountOf(data), { caption: "Who used CPU time for whom", visible: true }));
+}
+
+/* ---- the view ---------------------------------------------------------- */
+
+function setUpPath() {
+	const data = readPath(byId("path-data").textContent);
+
+	if (!data || !data.count) {
+		hideSection("path");
+		return;
+	}
+	const readout = byId("path-readout"), box = byId("path-chart");
+	const gantt = new Gantt(data, box, box.querySelector("canvas"), box.querySelector("div"), () => {
+		Object.assign(box.dataset, { from: gantt.from, to: gantt.to });
+		byId("path-window").textContent = `From ${formatInstant(data.begin +
+			BigInt(Math.round(gantt.from)))} on, for ${formatDuration(gantt.to - gantt.from)}`;
+		tellAddress("path", gantt.from, gantt.to);
+		if (gantt.chosen)
+			readout.textContent = data.describe(gantt.rows[gantt.chosen[0]], gantt.chosen[1]);
+	});
+
+	byId("path-say").textContent = `${hostOf(data, data.who)}, ${threadName(data, data.who)}: ` +
+		`${formatDuration(data.length)} from ${formatInstant(data.begin)} on, in ` +
+		`${plural(data.count, "piece")} of ${plural(data.rows.length, "thread")}.`;
+	gantt.explain(byId("path-legend"));
+	listenToGantt(gantt, document.querySelectorAll("#path [data-move]"), readout);
+	onAddress("path", (from, to) => gantt.look(from, to));
+	showPathSums(data);
+	showAccount(data);
+	gantt.draw();
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => gantt.later());
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The critical path in the page: its pieces, as numbers in one long array, and tables of
+ * what the numbers mean. page/path.js reads it.
+ */
+#include <inttypes.h>
+
+#include "common/json-writer.h"
+#include "common/page.h"
+#include "report.h"
+
+/* In place of a bound that is not known, and of another thread where there is none. */
+#define NOTHING (-1)
+
+/* Threads of all hosts have numbers in a row, and behind those of each host there is one
+ * for its interrupts. */
+static int64_t number_of(const struct path *path, struct actor who)
+{
+	const struct graph_host *hosts = path->graph.hosts;
+	int64_t number = 0;
+
+	for (uint32_t i = 0; i < who.host; i++)
+		number += hosts[i].num_threads + 1;
+	return path_thread(path, who) ? number + who.thread :
+					number + hosts[who.host].num_threads;
+}
+
+/* Which thread, kind, reason, begin, end, bound, other thread, detail, whether the order
+ * is open, and for whom. WIDTH_OF_PIECE in page/path.js counts these. */
+static void put_piece(FILE *out, const struct path *path, const struct piece *piece)
+{
+	fprintf(out, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+		",%" PRIu32 ",%d,%" PRIu32, number_of(path, piece->who), piece->kind,
+		piece->reason, piece->begin_ns - path->begin_ns,
+		piece->end_ns - path->begin_ns,
+		piece->kind == PIECE_NETWORK && !piece->reason &&
+				piece->bound_ns != NETSYNC_UNKNOWN ?
+			piece->bound_ns : NOTHING,
+		piece->has_other ? number_of(path, piece->other) : NOTHING,
+		piece->detail, piece->is_uncertain, piece->charge);
+}
+
+/* ---- what the numbers mean ------------------------------------------------ */
+
+static json_object *thread_array(struct writer *w, const struct path *path,
+				 struct actor who)
+{
+	const struct record_thread *thread = path_thread(path, who);
+	json_object *array = json_object_new_array();
+
+	append(w, array, json_object_new_int64(who.host));
+	if (thread) {
+		append(w, array, json_object_new_int64(thread->tid));
+		append(w, array, new_string(thread->name));
+	}
+	return array;
+}
+
+static json_object *threads_array(struct writer *w, const struct path *path)
+{
+	json_object *array = json_object_new_array();
+
+	for (uint32_t h = 0; h < path->graph.num_hosts; h++)
+		for (uint32_t t = 0; t <= path->graph.hosts[h].num_threads; t++)
+			append(w, array, thread_array(w, path, (struct actor){ h, t }));
+	return array;
+}
+
+static json_object *charges_array(struct writer *w, const struct path *path)
+{
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < path->num_charges; i++) {
+		const struct charge *charge = &path->charges[i];
+		json_object *one = json_object_new_array();
+
+		append(w, one, json_object_new_int64(number_of(path, charge->who)));
+		append(w, one, json_object_new_int64(
+			charge->parent == NO_CHARGE ? NOTHING : (int64_t)charge->parent));
+		append(w, array, one);
+	}
+	return array;
+}
+
+static json_object *meaning(struct writer *w, const struct path *path)
+{
+	json_object *object = json_object_new_object(), *list;
+	char begin[24];
+
+	/* JavaScript's numbers do not hold it. */
+	snprintf(begin, sizeof(begin), "%" PRId64, path->begin_ns);
+	put(w, object, "begin_ns", json_object_new_string(begin));
+	put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));
+	put(w, object, "who", json_object_new_int64(number_of(path, path->who)));
+	list = json_object_new_array();
+	for (uint32_t i = 0; i < path->base->num_hosts; i++)
+		append(w, list, new_string(path->base->hosts[i].name));
+	put(w, object, "hosts", list);
+	list = json_object_new_array();
+	for (int i = 0; i < NUM_PIECES; i++)
+		append(w, list, new_string(path_kind(i)));
+	put(w, object, "kinds", list);
+	list = json_object_new_array();
+	for (int i = 0; i < NUM_REASONS; i++)
+		append(w, list, new_string(path_reason(i)));
+	put(w, object, "reasons", list);
+	put(w, object, "threads", threads_array(w, path));
+	put(w, object, "charges", charges_array(w, path));
+	return object;
+}
+
+bool report_path(FILE *out, const struct path *path)
+{
+	struct writer w = { .failed = false };
+	json_object *object = meaning(&w, path);
+	const char *text = w.failed ? NULL :
+		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+
+	fputs("{\"pieces\":[", out);
+	for (size_t i = 0; i < path->num_pieces; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		put_piece(out, path, &path->pieces[i]);
+	}
+	fputs("\n],\"meaning\":", out);
+	if (text)
+		page_put(out, text);
+	putc('}', out);
+	json_object_put(object);
+	return text && !ferror(out);
+}
