@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of the values of fields. */
+/* The value of a field -> a field of the same class in another trace. */
 #include "fields.h"
 #include "mip.h"
 

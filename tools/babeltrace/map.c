@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A hash table of pointers, with linear probing. */
+/* A pointer -> a pointer: a hash table with linear probing, by multiplicative hashing. */
 #include <stdint.h>
 #include <stdlib.h>
 

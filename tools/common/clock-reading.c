@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A clock -> readings of it and of CLOCK_MONOTONIC_RAW at one instant, by reading the clock
+ * before and after the raw one:
+ *
+ *	clock: before --- raw --- after		time_ns: the middle of before and after
+ *
+ * and lines of the file "netsync-clocks".
+ */
 #include <inttypes.h>
 
 #include "clock-reading.h"

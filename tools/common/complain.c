@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sentences for people, of which parts may come from anywhere. */
+/* Sentences for people, with parts that may come from anywhere -> stderr, printable. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "tool.h"
 
 /*
- * Terminals obey control characters, those that UTF-8 writes in two bytes, too, and
- * some those that are single bytes of no character; what other machines and files say
- * is not to be trusted with them.
+ * Texts of other machines and files are not trusted: terminals obey control characters,
+ * also those that UTF-8 writes in two bytes (C1), and some obey single bytes above 0x7f that
+ * are no UTF-8.
  */
 void make_printable(char *text)
 {

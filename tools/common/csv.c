@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Values -> fields of CSV (RFC 4180). */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CTF traces -> all their messages in the order of time, through libbabeltrace2: a graph of
+ * a source for each trace and one sink, which merges the streams by a heap.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

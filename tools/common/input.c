@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading the inputs that the command line names, and estimating their clocks. */
+/* The command line -> inputs that libnetsync-io reads, and estimates of their clocks. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

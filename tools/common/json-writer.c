@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Values that JSON does not have as such (unknown times, text that is not UTF-8) -> JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The HTML of a page and its data -> one file that needs no other. */
 #include <string.h>
 
 #include "page.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writing a result in the wanted format, and warnings about its hosts. */
+/* A result -> a file in the wanted format, and warnings about its hosts, with advice. */
 #include <stdlib.h>
 
 #include "output.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing the result file, in the format "netsync-1". Times are integers, never doubles;
- * unknown values are null.
+ * A result -> the result file, JSON in the format "netsync-1" (netsync-sync.json(5)); and
+ * a line of netsync live. Times are integers, never doubles; unknown values are null.
  */
 #include <math.h>
 #include <string.h>

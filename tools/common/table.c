@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A cell is made twice: once to find how wide its column is, once to print it. */
+/*
+ * Cells -> a table on a terminal. Each cell is made twice, for the width of its column and
+ * to be printed, so that no table is held in memory.
+ */
 #include <string.h>
 
 #include "table.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the machine, its kernel, memory, disk and network devices. */
+/*
+ * netsync doctor: /proc, /sys, CPUID and network devices -> findings about the machine: its
+ * kernel, virtualization, memory, disk and offloads.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A packet event -> a 64-bit key that all records of the packet have. */
 #ifndef NETSYNC_IO_KEY_H
 #define NETSYNC_IO_KEY_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Bytes -> a hash that is the same on all hosts. */
 #ifndef NETSYNC_IO_SIPHASH_H
 #define NETSYNC_IO_SIPHASH_H
 
