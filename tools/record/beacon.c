@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The beacon of a recording. */
+/* Hosts that record -> beacons between them, and warnings where none arrived. */
 #include <stdlib.h>
 
 #include "common/tool.h"

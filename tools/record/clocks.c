@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How the hosts' clocks are steered: from what they say to a file beside each trace. */
+/* Readings of the clocks that daemons steer, from agents -> a file beside each trace. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void clocks_write(const char *dir, struct host *host)
 	    asprintf(&path, "%s/%s/netsync-clocks", dir,
 		     host->remote->folder) < 0)
 		return;
-	/* There is no folder where nothing came. */
+	/* A host without a trace has no folder. */
 	file = fopen(path, "wxe");
 	if (file) {
 		fputs(CLOCK_READINGS_HEAD, file);

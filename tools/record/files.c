@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where the traces of each host come to lie. */
+/* Traces from agents or the relay daemon -> a folder for each host. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ static bool complain_of(const char *path)
 	return false;
 }
 
-/* What another machine says may be anything. */
+/* Does a name from another machine stay below the folder: relative, and without ".."? */
 static bool is_inside(const char *name)
 {
 	if (*name == '/' || !*name)
@@ -35,7 +35,7 @@ static bool is_inside(const char *name)
 	return true;
 }
 
-/* A file that is new takes a block at least, and so does each folder on its way. */
+/* A new file, and each new folder in its path, takes a block besides its bytes. */
 uint64_t files_room(const char *dir, const struct remote *remote,
 		    struct json_object *about, size_t size)
 {
@@ -85,7 +85,7 @@ bool files_put(const char *dir, struct remote *remote,
 	return put == (ssize_t)size;
 }
 
-/* Is it of this machine, as the relay daemon names folders: HOSTNAME-DATE? */
+/* Is it a folder of this machine? lttng-relayd names them HOSTNAME-DATE. */
 static bool is_of(const char *folder, const char *hostname)
 {
 	const size_t len = strlen(hostname);
@@ -93,7 +93,7 @@ static bool is_of(const char *folder, const char *hostname)
 	return !strncmp(folder, hostname, len) && folder[len] == '-';
 }
 
-/* The only folder of this machine in a folder; NULL: there are none, or several. */
+/* The path of the only folder of this machine in @path; NULL: there is none, or several. */
 static char *only_folder(const char *path, const char *hostname)
 {
 	struct dirent *entry;
@@ -150,7 +150,7 @@ void files_collect(const char *dir, const struct relay *relay,
 	}
 }
 
-/* As a file of lines has them, and names of hosts. */
+/* Can a name be a word of a line, and a part of a host's name? */
 static bool is_plain(const char *name)
 {
 	for (const char *c = name; *c; c++)
@@ -168,7 +168,7 @@ void files_name_namespaces(const char *dir, const struct host *host)
 	if (!num || asprintf(&path, "%s/%s/netsync-namespaces", dir,
 			     host->remote->folder) < 0)
 		return;
-	/* There is no folder where nothing came. */
+	/* A host without a trace has no folder. */
 	file = fopen(path, "wxe");
 	for (size_t i = 0; i < num && file; i++) {
 		struct json_object *one = value_at(host->namespaces, i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What netsync record does on all hosts at once. */
+/* Steps of a recording (create, start, status, stop, pull) -> requests to all agents. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,17 @@
 #include "common/tool.h"
 #include "record.h"
 
+/* us after which LTTng sends what is in buffers, if viewers watch; chosen: its default. */
 #define LIVE_US 1000000
-/* Of the quota, what is in buffers when a host is told to stop; chosen. */
+/*
+ * A host may exceed the quota by 1/QUOTA_SLACK of it, the contents of its buffers when it
+ * is told to stop. Chosen.
+ */
 #define QUOTA_SLACK 8
-/* While the last data come, quotas are looked at this often; as in record.c. */
+/* ns between checks of quotas while the last data come. Chosen, as STATUS_NS. */
 #define LOOK_NS NS_PER_S
 
-/* ---- asking ------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------- */
 
 static void ask_recording(struct record *rec, const char *what)
 {
@@ -27,7 +31,7 @@ static void ask_recording(struct record *rec, const char *what)
 			remote_ask(rec->hosts[i].remote, request_new(what));
 }
 
-/* Those that gave no answer do not record. Return: how many do. */
+/* Hosts without an answer do not record any more. Return: the number of those that do. */
 static unsigned int check_answers(struct record *rec)
 {
 	unsigned int num = 0;
@@ -60,7 +64,7 @@ static void add_text(struct json_object *request, const char *key,
 	json_object_object_add(request, key, json_object_new_string(text));
 }
 
-/* The name that the next session of a host gets: unique wherever it arrives. */
+/* Name the next session of a host; the name is unique on any relay daemon. */
 static const char *name_session(const struct record *rec, struct host *host)
 {
 	char **name = array_add(&host->sessions, host->num_sessions, sizeof(*name));
@@ -106,7 +110,7 @@ static void ask_create(struct record *rec, struct host *host)
 	remote_ask(host->remote, request);
 }
 
-/* Where ssh may not forward ports, there is another way. */
+/* Send a host's trace while it is recorded; or copy it at the end, if ssh refuses ports. */
 static void choose_way(struct record *rec, struct host *host)
 {
 	const struct remote *remote = host->remote;
@@ -150,7 +154,7 @@ unsigned int hosts_start(struct record *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
-/* What nobody takes is not waited for. */
+/* "lost": the agent does not wait until a lost relay daemon has taken all data. */
 static void ask_finish(struct host *host)
 {
 	struct json_object *request = request_new("finish");
@@ -160,7 +164,7 @@ static void ask_finish(struct host *host)
 	remote_ask(host->remote, request);
 }
 
-/* LTTng's sessions do not connect again to a relay daemon that was lost. */
+/* Go on with a new session: LTTng's do not connect again to a relay daemon. */
 static void ask_renew(struct record *rec, struct host *host)
 {
 	ask_finish(host);
@@ -208,13 +212,13 @@ void host_ask_status(const struct record *rec, const struct host *host)
 {
 	struct json_object *request = request_new("status");
 
-	/* What nobody sees is not worth the time of the machine that is traced. */
+	/* Counting events takes time on the traced machine: only if they are shown. */
 	json_object_object_add(request, "events", json_object_new_boolean(
 				       rec->is_terminal || rec->is_losing));
 	remote_ask(host->remote, request);
 }
 
-/* How much the relay daemon has of a host. */
+/* Measure a host's trace in the relay daemon's folder. */
 static void count_incoming(const struct record *rec, struct host *host)
 {
 	struct recorded sum = { 0 };
@@ -308,7 +312,7 @@ bool host_take_status(struct record *rec, struct host *host)
 
 /* ---- the end ----------------------------------------------------------- */
 
-/* The trace changes what it shows: by how much, of the machines' traffic. */
+/* Say how much of the hosts' traffic is the trace itself, which disturbs what it shows. */
 static void say_traffic(const struct record *rec)
 {
 	char part[VALUE_SIZE], all[VALUE_SIZE];
@@ -320,7 +324,7 @@ static void say_traffic(const struct record *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		const struct remote *remote = rec->all.list[i];
 		const uint64_t sum = member_int(remote->answer, "traffic");
-		/* What all others send comes here. */
+		/* This machine receives the traces of all others. */
 		const uint64_t trace = remote->destination ?
 			(uint64_t)member_int(remote->answer, "traffic_trace") :
 			streams;
@@ -333,7 +337,7 @@ static void say_traffic(const struct record *rec)
 	}
 }
 
-/* What has not come yet comes now: no more of it than may. */
+/* Wait for the answers to all requests, and check quotas meanwhile. */
 static void wait_for_last(struct record *rec)
 {
 	while (!remotes_wait(&rec->all, LOOK_NS) && !hurried)

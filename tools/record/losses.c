@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that did not fit into the buffers of a channel. LTTng counts them, and
- * says nothing else; which buffers would have held them follows from how many came
- * in a row, and how large those are that did fit.
+ * Counts of events that a channel's buffers had no room for -> warnings, with the
+ * buffers that would have held them. LTTng only counts discarded events; their bytes are
+ * estimated by the size of recorded events, and the largest burst by the counts of
+ * successive status answers:
+ *
+ *	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
+ *	bursts:					    16      3	-> worst = 16
+ *	buffers needed = buffers now + worst * bytes of an event * 5 / 4
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,37 +25,41 @@ static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
 #define NUM_CHANNELS (sizeof(channels) / sizeof(channels[0]))
 
 /*
- * More than what was discarded: some of it may have come on each side of a look,
- * and the next time is not exactly as this one. Chosen.
+ * Margin above the bytes that were discarded: a burst may have begun before a status and
+ * ended after another one, and the next recording is not exactly as this one. Chosen.
  */
 #define MARGIN(bytes) ((bytes) / 4 * 5)
 
-/* Who loses events for so long without a pause has too many, not too little room. */
+/*
+ * Status answers in a row (each a second) with discarded events from which on there are
+ * too many events, and larger buffers do not help. Chosen.
+ */
 #define STEADY_LOOKS 10
 
-/* Larger ones are not advised: of the memory that was available, a half. */
+/* Buffers larger than 1/MAX_SHARE of the available memory are not advised. Chosen. */
 #define MAX_SHARE 2
 
+/* Losses of a channel. */
 struct loss {
-	struct buffers buffers;
-	uint64_t discarded;	/* in all sessions that ended */
-	uint64_t now;		/* in the one that is recorded */
-	uint64_t packets;	/* whole ones that were overwritten */
-	uint64_t burst, worst;	/* events in a row of looks, and the most of these */
-	unsigned int looks;	/* in a row */
-	unsigned int longest;
-	uint64_t bytes;		/* recorded, */
-	double events;		/* that is so many events; 0: not known */
-	int64_t seen_ns;	/* when that was so */
-	bool said;
+	struct buffers buffers;	/* of each processor */
+	uint64_t discarded;	/* events, in all sessions that ended */
+	uint64_t now;		/* events, in the session that is recorded */
+	uint64_t packets;	/* trace packets that were overwritten */
+	uint64_t burst, worst;	/* discarded events of this burst, and of the largest */
+	unsigned int looks;	/* status answers in this burst, */
+	unsigned int longest;	/* and in the longest */
+	uint64_t bytes;		/* recorded at seen_ns, */
+	double events;		/* with so many events; 0: not known */
+	int64_t seen_ns;	/* since the start of the recording */
+	bool said;		/* the warning was given */
 };
 
 struct losses {
 	struct loss of[NUM_CHANNELS];
-	uint64_t processors, memory;
+	uint64_t processors, memory;	/* of the host; memory: available bytes */
 };
 
-/* ---- asking for others ----------------------------------------------------- */
+/* ---- the option --buffers -------------------------------------------------- */
 
 static bool is_channel(const char *name, size_t length)
 {
@@ -87,22 +96,22 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 	return true;
 }
 
-/* ---- what came -------------------------------------------------------------- */
+/* ---- advice ----------------------------------------------------------------- */
 
-/* Of those that came, each has so many bytes. */
+/* Mean bytes of a recorded event. */
 static double event_bytes(const struct loss *loss, const char *channel)
 {
 	return loss->events >= 1 ? loss->bytes / loss->events :
 				   buffers_event_bytes(channel);
 }
 
-/* What a host says may be anything. */
+/* Convert to an integer, limited: the numbers of a host may be anything. */
 static uint64_t whole_bytes(double bytes)
 {
 	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
 }
 
-/* Which buffers would have held the worst that came in a row. */
+/* The buffers that would have held the largest burst. */
 static struct buffers enough(const struct loss *loss, const char *channel)
 {
 	return buffers_for(buffers_bytes(loss->buffers) +
@@ -110,7 +119,7 @@ static struct buffers enough(const struct loss *loss, const char *channel)
 					      event_bytes(loss, channel))));
 }
 
-/* "; --buffers netsync=32x2M ..."; what there is no room for is not advised. */
+/* Print "; --buffers netsync=32x2M ..." if the host has memory for these, or another way. */
 static void add_advice(FILE *out, const struct host *host,
 		       const struct loss *loss, const char *channel)
 {
@@ -173,7 +182,7 @@ static void warn(struct record *rec, const struct host *host,
 	loss->said = true;
 }
 
-/* How much of a channel is there already. */
+/* Measure the recorded part of a channel: bytes, and events. */
 static void take_recorded(const struct record *rec, const struct host *host,
 			  struct loss *loss, const char *channel,
 			  struct json_object *answer)
@@ -193,7 +202,7 @@ static void take_recorded(const struct record *rec, const struct host *host,
 		count_channel(&recorded, path, channel);
 		free(path);
 	}
-	/* Nothing comes of what is no longer looked at. */
+	/* Fewer bytes than before: not everything was measured. */
 	if (recorded.bytes < loss->bytes || !recorded.bytes)
 		return;
 	loss->bytes = recorded.bytes;
@@ -208,7 +217,7 @@ static void take_loss(struct record *rec, struct host *host,
 	const uint64_t discarded = member_int(answer, "discarded");
 	uint64_t came;
 
-	/* A new session counts from nothing. */
+	/* A new session counts from 0 again. */
 	if (discarded < loss->now) {
 		loss->discarded += loss->now;
 		loss->now = 0;

@@ -20,14 +20,16 @@
 #include "remote/beacon.h"
 #include "remote/traces.h"
 
+/* ns between requests for the status of hosts. Chosen. */
 #define STATUS_NS NS_PER_S
+/* ms to wait for answers between checks of signals, command and duration. Chosen. */
 #define LOOK_MS 100
-/* A relay daemon that does not live is not tried for ever. */
+/* Relay daemons that are replaced when they are lost, before recording ends. Chosen. */
 #define MAX_RENEWALS 5
 
 /* ---- the command line -------------------------------------------------- */
 
-/* It is given back with the record. */
+/* Copy the path: release() frees it, as it does a default one. */
 static bool take_folder(void *at, const struct option_row *row,
 			const char *value)
 {
@@ -37,7 +39,7 @@ static bool take_folder(void *at, const struct option_row *row,
 	return *(char **)at || no_memory();
 }
 
-/* A number alone, which is ns elsewhere, can only be meant as seconds. */
+/* Take a duration whose number without a unit means seconds (elsewhere ns). */
 static bool take_seconds(void *at, const struct option_row *row,
 			 const char *value)
 {
@@ -136,7 +138,7 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 		complain("--stay=%s: give a folder that begins with '/'.", rec->stay);
 		return EXIT_BAD;
 	}
-	/* Both record to the disks of the hosts. */
+	/* --stay records to the disks of the hosts, as --pull does. */
 	rec->pull |= rec->stay != NULL;
 	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
 		complain("--pull keeps the traces on the hosts until the end: give it without --live and --relayd.");
@@ -153,7 +155,7 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 
 /* ---- the folder -------------------------------------------------------- */
 
-/* The folder of a host cannot have the name of the result, which lies beside it. */
+/* Refuse a host whose folder would have the name of the result, which lies beside it. */
 static bool check_names(const struct record *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
@@ -168,7 +170,7 @@ static bool check_names(const struct record *rec)
 	return true;
 }
 
-/* In digits and letters that any name may hold. */
+/* Make a random token of hexadecimal digits. False: errno says why not. */
 static bool make_token(char token[TOKEN_SIZE])
 {
 	uint8_t bytes[TOKEN_SIZE / 2];
@@ -211,7 +213,7 @@ static bool make_folder(struct record *rec)
 	return false;
 }
 
-/* What helped, and all if nothing was recorded. */
+/* Remove folders of the recording that are empty, and its announcement. */
 static void clean_folder(struct record *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);
@@ -255,7 +257,7 @@ static void keep_readings(struct remote *remote, struct json_object *readings)
 	clocks_take(host_of(remote), readings);
 }
 
-/* "web, db" */
+/* Say "recording on web, db", and how to follow the sessions live. */
 static void say_recording(struct record *rec)
 {
 	unsigned int left = 0;
@@ -302,7 +304,7 @@ static void run_command(struct record *rec)
 	_exit(127);
 }
 
-/* False: there is one, and it ended. */
+/* False: the command has ended. */
 static bool check_command(struct record *rec)
 {
 	int status;
@@ -323,7 +325,7 @@ static bool check_command(struct record *rec)
 	return false;
 }
 
-/* What the recordings are that this ends does not go on by itself. */
+/* End the command: SIGTERM, and SIGKILL if it does not end by that. */
 static void end_command(struct record *rec)
 {
 	for (int i = 0; i < 50 && rec->child > 0 && !hurried; i++) {
@@ -373,7 +375,7 @@ static void draw_line(struct record *rec)
 	rec->drawn = true;
 }
 
-/* False: there is nothing to wait for any more. */
+/* Take the status of all hosts, and ask for the next one. False: recording is to end. */
 static bool look(struct record *rec)
 {
 	bool any = false;
@@ -381,7 +383,7 @@ static bool look(struct record *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct host *host = &rec->hosts[i];
 
-		/* What went wrong with it was said. */
+		/* The last request failed, with a message. */
 		if (host->recording && !host->remote->asked &&
 		    !host->remote->answer) {
 			host->recording = false;
@@ -416,7 +418,7 @@ static bool look(struct record *rec)
 	return true;
 }
 
-/* Our relay daemon was lost. False: there is no other. */
+/* Replace our relay daemon, which was lost. False: no other can be started. */
 static bool renew_relay(struct record *rec)
 {
 	complain("lttng-relayd ended; what it has written is kept, and another takes over.");
@@ -430,7 +432,7 @@ static bool renew_relay(struct record *rec)
 	return relay_start(&rec->relay, rec->dir);
 }
 
-/* False: nothing is recorded any more. */
+/* Go on after the loss of a relay daemon. False: nothing is recorded any more. */
 static bool renew(struct record *rec)
 {
 	bool any = false;
@@ -493,7 +495,7 @@ static void collect(struct record *rec)
 	unlink(rec->relay.log);
 }
 
-/* Of the hosts where the traces stay. */
+/* Synchronize traces that stay on the hosts. Return: the exit status. */
 static int synchronize_there(struct record *rec)
 {
 	struct remote_traces traces = { .all = { .netsync = rec->all.netsync } };
@@ -522,6 +524,7 @@ static int synchronize_there(struct record *rec)
 	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
 }
 
+/* Synchronize the traces in the folder. Return: the exit status. */
 static int synchronize(struct record *rec)
 {
 	char **traces = calloc(rec->all.num, sizeof(*traces));
@@ -553,7 +556,7 @@ static int synchronize(struct record *rec)
 	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
 }
 
-/* Who has no time for it is told what there is. */
+/* Synchronize, or, after a second ^C, only say where the traces are. */
 static int synchronize_or_say(struct record *rec)
 {
 	int status = EXIT_PARTIAL;
@@ -578,7 +581,7 @@ static int synchronize_or_say(struct record *rec)
 
 /* ---- all together ------------------------------------------------------ */
 
-/* Equal parts, of which something is left for what is made of the traces. */
+/* The default: equal parts of 7/8 of the free room; the rest is for results. Chosen. */
 static void set_quota(struct record *rec)
 {
 	const uint64_t room = folder_room(rec->dir);
@@ -602,7 +605,7 @@ static bool record(struct record *rec)
 	if (!remotes_connect(&rec->all) || interrupted ||
 	    !hosts_create(rec) || interrupted)
 		return false;
-	/* They find each other before the traces begin. */
+	/* Before the traces begin, so that they show no setting up of beacons. */
 	record_beacon_start(rec);
 	if (interrupted || !hosts_start(rec))
 		return false;
@@ -626,7 +629,7 @@ static int run(struct record *rec)
 {
 	bool recorded;
 
-	/* A trace of the kernel shows what every user does. */
+	/* Traces are for this user only: they show what all users of a machine do. */
 	rec->umask = umask(077);
 	if (!check_names(rec) || !make_folder(rec))
 		return EXIT_BAD;
@@ -642,7 +645,7 @@ static int run(struct record *rec)
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
 	rec->all.stop = &hurried;
-	/* The names of hosts are needed until the end. */
+	/* The remotes themselves stay until release(), for the names of hosts. */
 	remotes_close(&rec->all);
 	collect(rec);
 	clean_folder(rec);

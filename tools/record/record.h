@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of netsync record share. */
+/*
+ * netsync record: hosts and events -> a folder with a trace of each host, and the result
+ * of netsync sync. Agents on the hosts (tools/agent/) run LTTng:
+ *
+ *	agent, LTTng -- ssh forwards ports --> lttng-relayd of our own -> DIR/+incoming
+ *	                                                               -> DIR/HOST
+ *	with --pull: agent -> disk of the host -- copied at the end --> DIR/HOST
+ */
 #ifndef NETSYNC_RECORD_H
 #define NETSYNC_RECORD_H
 
@@ -20,169 +27,172 @@ struct host;
 enum { RELAY_CONTROL, RELAY_DATA, RELAY_LIVE, RELAY_PORTS };
 
 struct relay {
-	pid_t pid;			/* of who looks after it; 0: none */
-	int pipe;			/* it ends when this is closed */
-	uint16_t ports[RELAY_PORTS];	/* on loopback; 0: any that is free */
-	char *folder;			/* where it writes */
-	char *log;			/* what it said */
+	pid_t pid;			/* of the process that keeps it; 0: none */
+	int pipe;			/* closing this ends it */
+	uint16_t ports[RELAY_PORTS];	/* on loopback */
+	char *folder;			/* its output: DIR/+incoming */
+	char *log;			/* file with its messages */
 };
 
-/* Below @dir. False: it was said why not. */
+/* Start a relay daemon that writes below @dir. False: a message says why not. */
 bool relay_start(struct relay *relay, const char *dir);
-/* False: it ended by itself. */
+/* Does the daemon run? False: it has ended by itself. */
 bool relay_runs(struct relay *relay);
-/* Let viewers have the last events, for some seconds. */
+/* Wait, for some seconds, until viewers have the last events. */
 void relay_await_viewers(const struct relay *relay);
-/* End it, once it has written all that it has. */
+/* End the daemon, once it has written all data that came. */
 void relay_stop(struct relay *relay);
 
 /* ---- events (record/preset.c) --------------------------------------------- */
 
 struct events {
-	struct json_object *patterns;	/* an array */
-	bool syscalls;
-	bool user;
+	struct json_object *patterns;	/* array of names of kernel events */
+	bool syscalls;			/* all system calls */
+	bool user;			/* all events of user space */
 };
 
-/* Values of options: names of kernel events, "a,b*"; and the name of a preset, or of a file. */
+/* Take values of options: names of kernel events, "a,b*"; the name of a preset or file. */
 bool take_events(void *at, const struct option_row *row, const char *list);
 bool take_preset(void *at, const struct option_row *row, const char *name);
 
 /* ---- folders (record/files.c) ---------------------------------------------- */
 
-/* What it will take on the disk (bytes) to put data so. */
+/* The bytes on the disk that files_put() with the same arguments will take. */
 uint64_t files_room(const char *dir, const struct remote *remote,
 		    struct json_object *about, size_t size);
-/* As a member of struct remotes: put data into a file below @dir/HOST. */
+/* Append @size bytes to the file below @dir/HOST that @about names. */
 bool files_put(const char *dir, struct remote *remote,
 	       struct json_object *about, const char *data, size_t size);
 /*
- * Move what the relay daemon wrote of the sessions of a host to @dir/HOST: of one
- * session as it is, of several each to a folder with a number.
+ * Move the traces of a host from the relay daemon's folder to @dir/HOST; those of several
+ * sessions to @dir/HOST/1 and so on.
  */
 void files_collect(const char *dir, const struct relay *relay,
 		   const struct host *host);
-/* Put beside its traces how it calls its network namespaces. */
+/* Write the names of a host's network namespaces to @dir/HOST/netsync-namespaces. */
 void files_name_namespaces(const char *dir, const struct host *host);
-/* Keep what a host says of how its clock is steered (record/clocks.c), */
+/* Keep readings of a host's clocks (record/clocks.c), */
 void clocks_take(struct host *host, struct json_object *readings);
-/* and put it beside its traces. */
+/* and write them to @dir/HOST/netsync-clocks. */
 void clocks_write(const char *dir, struct host *host);
-/* Say what is left then: whoever reaches the daemon can send something to it. */
+/* Warn about traces that are left: whoever reaches the daemon can send it some. */
 void files_refuse(const struct relay *relay);
 
 /* ---- the recording --------------------------------------------------------- */
 
-/* In the folder, beside those of the hosts. */
+/* The file with the result, beside the folders of the hosts. */
 #define RESULT_NAME "sync.json"
 
-/* 128 random bits, in hexadecimal digits: nobody guesses that. */
+/* Bytes of a token that nobody guesses: 128 random bits in hexadecimal digits, and a 0. */
 #define TOKEN_SIZE (2 * 16 + 1)
 
-/* With less room, recording ends while what there is can still be closed. */
+/*
+ * Bytes free on a disk below which recording ends, while there is room to write what is in
+ * buffers. Chosen.
+ */
 #define MIN_ROOM (4 << 20)
 
 struct losses;
 
 struct host {
 	struct remote *remote;
-	bool pull;		/* it records to its own disk */
-	bool recording;
-	bool stopped;		/* before the others; what there is is still wanted */
+	bool pull;		/* records to the host's own disk */
+	bool recording;		/* has a session, and no request failed */
+	bool stopped;		/* before the others; its trace is wanted */
 	char *kept;		/* folder on the host where its traces stay; NULL: none */
-	char **sessions;	/* one after the other */
+	char **sessions;	/* names of LTTng sessions, one after the other */
 	unsigned int num_sessions;
-	int64_t cut_ns;		/* when it lost its relay daemon; 0: it did not */
-	bool renew;		/* there is one again */
-	uint64_t size;		/* of what it recorded so far */
-	uint64_t room;		/* that this takes here (bytes) */
-	uint64_t events;	/* in that, about; 0: it is not known */
-	uint64_t discarded;
-	struct json_object *namespaces;	/* as it calls them; NULL: not known */
-	struct spool clocks;	/* how its clock was steered, as far as it says */
-	struct losses *losses;	/* NULL: it said nothing yet */
-	bool ended;		/* it records nothing any more */
+	int64_t cut_ns;		/* when its relay daemon was lost; 0: it was not */
+	bool renew;		/* needs a new session: there is a relay daemon again */
+	uint64_t size;		/* of its trace until now, bytes */
+	uint64_t room;		/* that its trace takes on our disk, bytes */
+	uint64_t events;	/* estimate of events in it; 0: not known */
+	uint64_t discarded;	/* events, until now */
+	struct json_object *namespaces;	/* names of network namespaces; NULL: not known */
+	struct spool clocks;	/* struct clock_reading */
+	struct losses *losses;	/* by channel; NULL: no status came yet */
+	bool ended;		/* recording has ended; losses_say() was called */
 };
 
 struct record {
-	/* As asked for. */
-	char *dir;
+	/* Options. */
+	char *dir;		/* NULL: with --relayd only */
 	struct events events;
-	struct json_object *buffers;	/* as requests have them; NULL: the usual ones */
+	struct json_object *buffers;	/* array for requests; NULL: the default ones */
 	bool local, pull, live;
-	const char *stay;	/* folder on the hosts, below which traces stay; "": any */
-	const char *url;
-	uint64_t quota;		/* bytes that each host may send here */
-	int64_t duration_ns;
+	const char *stay;	/* hosts' folder where traces stay; "": default */
+	const char *url;	/* relay daemon of the user; NULL: our own */
+	uint64_t quota;		/* bytes on our disk that each host may take */
+	int64_t duration_ns;	/* 0: until the command ends, or ^C */
 	struct beacons beacons;	/* with a rate of 0 there are none */
-	char **command;
+	char **command;		/* NULL: none */
 
 	struct remotes all;
-	struct host *hosts;	/* as all.list */
+	struct host *hosts;	/* in the order of all.list */
 	struct relay relay;
-	int announced;		/* what recording_announce() gave */
-	char token[TOKEN_SIZE];	/* what nobody else can know */
-	char stamp[32 + TOKEN_SIZE];	/* for the names of sessions */
-	mode_t umask;		/* the user's */
-	pid_t child;
-	int64_t started_ns;
+	int announced;		/* from recording_announce() */
+	char token[TOKEN_SIZE];	/* secret, so that nobody can send to our sessions */
+	char stamp[32 + TOKEN_SIZE];	/* date and token: part of names of sessions */
+	mode_t umask;		/* the user's, for the command */
+	pid_t child;		/* the command; 0: none runs */
+	int64_t started_ns;	/* now_ns() when recording started */
 	unsigned int renewals;	/* relay daemons that were lost */
-	bool is_terminal, drawn;
+	bool is_terminal, drawn;	/* of the status line on stderr */
 	bool is_losing;		/* some buffers are too small */
 	bool made_dir;
-	bool partial;		/* something is missing */
+	bool partial;		/* something is missing: the exit status says so */
 };
 
 /* ---- buffers (record/losses.c) ------------------------------------------------ */
 
-/* The value of an option: buffers of requests, a struct json_object *. */
+/* Take the value of --buffers, as requests have it: a struct json_object *. */
 bool take_buffers(void *at, const struct option_row *row, const char *text);
-/* What a host said of its channels: warn of one as soon as it discards events. */
+/* Take a host's status of its channels; warn about one at its first discarded events. */
 void losses_take(struct record *rec, struct host *host);
-/* At the end, say loudly what is missing, and which buffers would have held it. */
+/* At the end: say what is missing, and which buffers would have held it. */
 void losses_say(struct record *rec, struct host *host);
 
-/* ---- the line that shows how it goes (record/record.c) ------------------------ */
+/* ---- the status line (record/record.c) ---------------------------------------- */
 
-/* Before something else is printed there. */
+/* Clear the line before something else is printed there. */
 void clear_line(struct record *rec);
 
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
-/* If one was asked for, between all that record. */
+/* Start beacons between all hosts that record, if there is a rate. */
 void record_beacon_start(struct record *rec);
-/* Say as well who heard nothing of whom. */
+/* Stop beacons, and warn about links on which none arrived. */
 void record_beacon_stop(struct record *rec);
 
-/* ---- what is done on all hosts at once (record/hosts.c) ---------------------- */
+/* ---- requests to all hosts at once (record/hosts.c) -------------------------- */
 
 /*
- * Those where it does not work do not record any more, and the recording is
- * partial. Return: how many hosts still record.
+ * Create and start sessions. Hosts where that fails do not record, and the recording is
+ * partial. Return: the number of hosts that record.
  */
 unsigned int hosts_create(struct record *rec);
 unsigned int hosts_start(struct record *rec);
-/* Go on with new sessions on those to be renewed, and say what is missing. */
+/* The same for new sessions of hosts to be renewed; say what is missing. */
 unsigned int hosts_renew(struct record *rec);
 /*
  * End the recording on hosts that have sent more than the quota, and cut off those
  * that go on sending.
  */
 void hosts_check_quota(struct record *rec);
-/* Count what is copied from its disk. False: it takes more than the quota. */
+/* Count bytes that are copied from a host's disk. False: that exceeds the quota. */
 bool host_take_data(struct record *rec, struct host *host, uint64_t room);
 void host_ask_status(const struct record *rec, const struct host *host);
-/* What a host answered to that. False: it has no more room. */
+/* Take the answer to host_ask_status(). False: the host's disk is full. */
 bool host_take_status(struct record *rec, struct host *host);
-/* Stop one: the others go on, and what it has recorded is kept. */
+/* Stop one host; its trace until now is kept, and the others go on. */
 void host_stop(struct record *rec, struct host *host);
-/* Stop, wait until all data have arrived, and say loudly what is missing. */
+/* Stop all hosts, wait until all data have arrived, and say what is missing. */
 void hosts_stop(struct record *rec);
-/* Copy the traces of those that recorded to their own disks. */
+/* Copy the traces of hosts that recorded to their own disks. */
 void hosts_pull(struct record *rec);
 /* Let the traces stay on the hosts, and say where. */
 void hosts_keep(struct record *rec);
-/* See struct remotes: how much of the traces is copied. */
+/* Show how much of the traces is copied: remotes.show. */
 bool hosts_show_pull(struct remotes *all, struct progress *line);
 
 #endif

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A relay daemon of our own, on loopback, that writes below our folder. */
+/*
+ * A folder -> an lttng-relayd of our own, on loopback, that writes below the folder. A
+ * process between us and the daemon ends it even if we are killed:
+ *
+ *	netsync record -- pipe --> keeper: keep_relay() -- signals --> lttng-relayd
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,19 +25,21 @@
 #include "common/tool.h"
 #include "record.h"
 
-/* Someone else may take a port between our finding it and the daemon's use. */
+/* Starts that are tried: a free port may be taken before the daemon uses it. Chosen. */
 #define TRIES 5
+/* ns until the daemon must accept connections. Chosen. */
 #define READY_NS 10000000000LL
+/* ms between two looks at processes and ports. Chosen. */
 #define NAP_MS 20
-/* It has nothing to do any more when it is to end. */
+/* ns from SIGTERM to SIGKILL; sessions have ended before. Chosen. */
 #define END_NS 5000000000LL
-/* To see the last events, for those who look at sessions that have ended. */
+/* ns for viewers to take the last events of sessions that have ended. Chosen. */
 #define VIEWERS_NS 10000000000LL
 
-/* netsync live, and others, look there if no port is said. */
+/* lttng-relayd's port for viewers, where netsync live and others look by default. */
 #define DEFAULT_LIVE_PORT 5344
 
-/* A socket that has a port that is free, this one if it is not 0. */
+/* Bind a socket to *@port on loopback, 0 to any that is free. -1: it is not free. */
 static int take_port(uint16_t *port)
 {
 	struct sockaddr_in address = {
@@ -55,7 +62,7 @@ static int take_port(uint16_t *port)
 	return fd;
 }
 
-/* All at the same time, so that they differ. */
+/* Find free ports; they are bound at the same time, so that they differ. */
 static bool find_ports(struct relay *relay)
 {
 	uint16_t live = DEFAULT_LIVE_PORT;
@@ -91,7 +98,7 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 	};
 	int log;
 
-	/* Nobody else could end it, if who looks after it were killed. */
+	/* If the keeper is killed, nobody else ends the daemon. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		_exit(127);
@@ -109,8 +116,8 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 }
 
 /*
- * Between us and the daemon, which may miss a signal while it starts: it ends
- * the daemon, surely, once we have closed our end of the pipe, or were killed.
+ * The keeper: start the daemon, and end it when the other end of the pipe is closed, by us
+ * or as we were killed. SIGKILL follows SIGTERM, which the daemon may miss while it starts.
  */
 static void keep_relay(const struct relay *relay, int from)
 {
@@ -118,7 +125,7 @@ static void keep_relay(const struct relay *relay, int from)
 	int64_t end_ns = INT64_MAX;
 	pid_t keeper, pid;
 
-	/* ^C is not for us. What else is open would not end with its owner. */
+	/* No signals of the terminal; and no open files, which would outlive their owner. */
 	setsid();
 	set_ends(SIG_IGN);
 	dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
@@ -192,7 +199,7 @@ static bool start_once(struct relay *relay)
 	return false;
 }
 
-/* Paths are absolute: the daemon wants that. No host's folder begins with a "+". */
+/* lttng-relayd needs absolute paths. Folders of hosts do not begin with a "+". */
 static bool set_paths(struct relay *relay, const char *dir)
 {
 	char *path = realpath(dir, NULL);
@@ -208,7 +215,7 @@ static bool set_paths(struct relay *relay, const char *dir)
 	return false;
 }
 
-/* The last that it said, without the newline. */
+/* The last line of the daemon's log, without the newline. */
 static void last_words(const struct relay *relay, char *words, size_t size)
 {
 	FILE *log = fopen(relay->log, "r");
@@ -231,7 +238,7 @@ bool relay_start(struct relay *relay, const char *dir)
 		complain("%s: %s.", relay->folder, strerror(errno));
 		return false;
 	}
-	/* What leads to the ports of one that was lost leads to the next one. */
+	/* A daemon that replaces a lost one has its ports, to which ssh forwards. */
 	for (int i = 0; i < TRIES; i++)
 		if ((again || find_ports(relay)) && start_once(relay))
 			return true;
