@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For each direction two panels side by side, of cells that hold several dots:
- * two by four where the terminal knows Braille patterns, else one by two.
+ * Messages of the busiest pairs -> scatter plots of their one-way delays, in characters.
+ * For each direction there are two panels side by side:
+ *
+ *	web -> db
+ *	             as recorded               corrected, log
+ *	  1.234 ms | .  :  .           250 us | .    '
+ *	           |   '   .                  |  : .   :
+ *	-0.020 ms  |                    80 us |.  '  '
+ *	            0 s          10 s          0 s          10 s
+ *
+ * A character is a cell of 2 x 4 dots (Braille patterns of Unicode), or of 1 x 2 where the
+ * locale is not UTF-8.
  */
 #include <inttypes.h>
 #include <langinfo.h>
@@ -15,30 +25,31 @@
 #include "common/traffic.h"
 #include "plot.h"
 
-#define MAX_PAIRS 4
+#define MAX_PAIRS 4		/* chosen: more would not fit on a screen */
+/* Messages that are kept; chosen: 4,000 of a direction, several for each column of dots. */
 #define MAX_POINTS (MAX_PAIRS * 2 * 4000)
 
-#define USUAL_WIDTH 80
-#define MAX_WIDTH 240
-#define ROWS 6
-#define LABEL 11		/* "-123.456 ms" */
-#define MIN_CELLS 10
+/* Characters. All are chosen but LABEL. */
+#define USUAL_WIDTH 80		/* if the terminal does not tell its width */
+#define MAX_WIDTH 240		/* of a line */
+#define ROWS 6			/* of a panel */
+#define LABEL 11		/* of a delay: "-123.456 ms" */
+#define MIN_CELLS 10		/* in a row of a panel, however narrow the terminal is */
 
-/* How dots are put into characters. */
+/* The cells of panels. */
 struct raster {
 	bool is_braille;
-	int across;		/* dots in a cell */
-	int down;
+	int across;		/* dots beside each other in a cell */
+	int down;		/* dots below each other in a cell */
 	int cells;		/* in a row of a panel */
 };
 
-/* What goes on one panel. */
 struct panel {
 	const struct raster *raster;
-	bool log;		/* the scale of delays */
-	int64_t low_ns;
-	int64_t high_ns;
-	uint8_t cell[ROWS][MAX_WIDTH];
+	bool log;		/* logarithmic scale of delays */
+	int64_t low_ns;		/* delay at the lower edge */
+	int64_t high_ns;	/* delay at the upper edge */
+	uint8_t cell[ROWS][MAX_WIDTH];	/* a bit for each dot: dot_bit() */
 };
 
 /* ---- the terminal ------------------------------------------------------ */
@@ -82,7 +93,15 @@ static struct raster raster_for(FILE *out)
 
 /* ---- panels ------------------------------------------------------------ */
 
-/* Braille numbers its dots by columns of three, and then the lowest row. */
+/*
+ * The bit of a dot in its cell; for Braille, that of the code points U+2800 to U+28FF,
+ * which number the dots by columns of three, and then the lowest row:
+ *
+ *	0 3
+ *	1 4
+ *	2 5
+ *	6 7
+ */
 static uint8_t dot_bit(const struct raster *raster, int x, int y)
 {
 	static const uint8_t braille[4][2] = {
@@ -92,7 +111,7 @@ static uint8_t dot_bit(const struct raster *raster, int x, int y)
 	return raster->is_braille ? braille[y][x] : 1 << y;
 }
 
-/* A share of a range as a dot's number, of @num. */
+/* The index of a dot, of @num, at a share (0 to 1) of a range. */
 static int dot_of(double share, int num)
 {
 	const int dot = share * num;
@@ -100,6 +119,7 @@ static int dot_of(double share, int num)
 	return dot < 0 ? 0 : dot < num ? dot : num - 1;
 }
 
+/* The height of a delay in a panel: 0 lower edge, 1 upper edge. */
 static double height_of(const struct panel *panel, int64_t ns)
 {
 	if (panel->high_ns == panel->low_ns)
@@ -123,7 +143,7 @@ static void add_dot(struct panel *panel, double when, int64_t ns)
 
 static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
 {
-	/* Of two dots the upper one, the lower one, and both. */
+	/* By bits: no dot, the upper one, the lower one, both. */
 	static const char ascii[] = " '.:";
 
 	if (raster->is_braille)
@@ -153,7 +173,10 @@ static int64_t delay_of(const struct traffic_point *point, int is_after)
 	return is_after ? point->after_ns : point->before_ns;
 }
 
-/* Tails that are long are seen on a logarithmic scale only. */
+/*
+ * Set the range of delays. The scale of corrected delays is logarithmic if the largest is
+ * more than 4 times the smallest (chosen): a long tail would hide all others.
+ */
 static void set_range(struct panel *panel, const struct traffic_way *way,
 		      int is_after)
 {
@@ -180,7 +203,7 @@ static void print_times(FILE *out, const struct raster *raster, int64_t span_ns)
 	putc('\n', out);
 }
 
-/* Over the time from @first_ns on, that all panels share. */
+/* Print the two panels of a direction. All panels have the same time axis. */
 static void print_way(FILE *out, const struct netsync *ns,
 		      const struct raster *raster, const struct traffic_way *way,
 		      int64_t first_ns, int64_t span_ns)
@@ -209,7 +232,7 @@ static void print_way(FILE *out, const struct netsync *ns,
 
 /* ---- pairs ------------------------------------------------------------- */
 
-/* The one with more messages first. */
+/* Order by the number of messages, the largest first. */
 static int by_messages(const void *a, const void *b)
 {
 	const struct netsync_pair_info *p = a, *q = b;
@@ -219,6 +242,7 @@ static int by_messages(const void *a, const void *b)
 	return m < n ? 1 : m > n ? -1 : 0;
 }
 
+/* Is it a direction of one of these pairs, with corrected delays? */
 static bool is_of(const struct traffic_way *way,
 		  const struct netsync_pair_info *pairs, uint32_t num)
 {

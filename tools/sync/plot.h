@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Delays of messages as a picture of characters. */
+/* Messages -> a picture of their one-way delays, in characters of a terminal. */
 #ifndef NETSYNC_PLOT_H
 #define NETSYNC_PLOT_H
 
@@ -7,8 +7,8 @@
 
 /*
  * Print the one-way delays of the messages in @spool over time, before and after
- * the correction by @ns, as wide as the terminal is: of some pairs of hosts, the
- * busiest. False: it could not be, and that was said.
+ * correction by @ns, for the busiest pairs of hosts, as wide as the terminal is. False:
+ * that failed, and a message said so.
  */
 bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool);
 

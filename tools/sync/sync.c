@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync sync - find the clock corrections of traced machines. */
+/* netsync sync: traces of hosts -> corrections of their clocks, in a result file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@
 #include "plot.h"
 #include "remote/traces.h"
 
-/* The last one: json if there is -o, else table. */
+/* Without --format: json if there is -o, else table. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 
 struct settings {
 	struct input input;
 	struct outcome outcome;
-	bool table;		/* on standard output, besides */
-	bool plot;		/* and a picture of the delays */
+	bool table;		/* print the table, too (netsync record) */
+	bool plot;		/* print a picture of the delays, too */
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -119,6 +119,7 @@ static int synchronize(const struct settings *set)
 	return status;
 }
 
+/* Can a trace be opened? If not, the reason is a warning. */
 static bool can_read(const char *trace)
 {
 	struct netsync *ns = netsync_new();
@@ -148,7 +149,7 @@ int sync_recorded(char **traces, int num, struct remote_traces *remote, const ch
 	set.outcome.output.path = path;
 	set.outcome.format = FORMAT_JSON;
 	set.outcome.source = beacon ? SOURCE_RECORD_BEACON : SOURCE_RECORD;
-	/* One host that recorded nothing is no reason to do without the others. */
+	/* Leave out traces that cannot be read, as of a host that recorded nothing. */
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Perfetto's own format, protocol buffers: a file is a sequence of packets, many of
- * which are compressed together. Strings that come again are given once and referred to
- * by numbers, and times are what has passed since the packet before, all within a
- * sequence of packets.
+ * Events -> Perfetto's own format (perfetto.proto), protocol buffers: a file of packets,
+ * of which blocks are compressed with zlib. Within a sequence of packets, strings are
+ * interned (written once, and then referred to by a number), and times are differences to
+ * the packet before:
+ *
+ *	| clocks, "state cleared" | event: +0 ns, 1 = "read" | event: +35 ns, 1 |
  */
 #include <json.h>
 #include <stdlib.h>
@@ -36,57 +38,60 @@ typedef Perfetto__Protos__InternedString InternedString;
 #define VALUE(name) PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_##name
 
 /*
- * Clocks: 1 to 63 are the system's, 64 to 127 a sequence's own. Corrected times are
- * both REALTIME and what the viewer goes by.
+ * Ids of clocks: Perfetto has 1 to 63 for clocks of the system, 64 to 127 for clocks of a
+ * sequence. Corrected times are REALTIME, and also BOOTTIME, which viewers show.
  */
 enum {
 	CLOCK_OF_DAY = 1,	/* REALTIME */
 	CLOCK_OF_TRACE = 6,	/* BOOTTIME */
-	CLOCK_DELTA = 64,	/* since the packet before */
-	CLOCK_BASE,		/* since the base */
+	CLOCK_DELTA = 64,	/* ns since the packet before */
+	CLOCK_BASE,		/* ns since sequence.base_ns */
 };
 
-/* Then they are given anew, so that memory does not grow: chosen; some MB. */
+/*
+ * Interned strings of a sequence, after which all are forgotten, so that memory does not
+ * grow. Chosen: some MB.
+ */
 #define MAX_STRINGS 32768
 
-/* So many bytes are compressed together: Perfetto asks for less than 512 KB. */
+/* Bytes that are compressed together; chosen: Perfetto asks for less than 512 KB. */
 #define BLOCK 0x40000
 
-/* What strings are of has numbers of its own. */
+/* Tables of interned strings, each with numbers of its own. */
 enum { CATEGORIES, NAMES, ARG_NAMES, ARG_VALUES, NUM_TABLES };
 
 struct strings {
-	struct lh_table *numbers;	/* by text */
-	uint64_t last;		/* that was given to one; none ever is again */
-	InternedString *fresh;	/* which the next packet gives */
-	InternedString **pointers;	/* to these, as they are packed */
+	struct lh_table *numbers;	/* text -> number */
+	uint64_t last;		/* number given last; none is used twice */
+	InternedString *fresh;	/* new strings, for the next packet */
+	InternedString **pointers;	/* to these, as protobuf-c needs */
 	size_t num_fresh;
-	size_t room;
+	size_t room;		/* strings allocated */
 };
 
 struct sequence {
 	uint32_t number;
 	int64_t base_ns;	/* the zero of CLOCK_BASE; not negative */
-	int64_t last_ns;	/* of the packet before, by CLOCK_DELTA */
+	int64_t last_ns;	/* time of CLOCK_DELTA: of the packet before */
 	struct strings strings[NUM_TABLES];
-	DebugAnnotation *args;
+	DebugAnnotation *args;	/* of the current event */
 	DebugAnnotation **arg_pointers;
-	char **owned;		/* texts of these that were not UTF-8 */
-	size_t room;		/* for so many args */
+	char **owned;		/* their texts that had to be made UTF-8, or NULL */
+	size_t room;		/* args allocated */
 	uint8_t *packed;	/* packets that wait to be compressed */
-	size_t num_packed;	/* bytes */
-	size_t packed_room;
+	size_t num_packed;	/* bytes used */
+	size_t packed_room;	/* bytes allocated */
 };
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Packets from now on: at @to, if that is not NULL. Return: how long they are. */
+/* Pack a packet at @to, if that is not NULL. Return: its bytes. */
 static size_t pack(TracePacket *packet, uint8_t *to)
 {
 	TracePacket *packets[] = { packet };
 	Trace trace = PERFETTO__PROTOS__TRACE__INIT;
 
-	/* A trace of one packet after another is a trace of both. */
+	/* Traces of one packet each, one behind the other, are a trace of all packets. */
 	trace.n_packet = 1;
 	trace.packet = packets;
 	return to ? perfetto__protos__trace__pack(&trace, to) :
@@ -99,7 +104,7 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	uLongf size = compressBound(seq->num_packed);
 	uint8_t *bytes = malloc(size), *packed = NULL;
 	bool written = false;
-	/* The fastest: others take far longer than all else, and save little. */
+	/* Better levels take far longer than all the rest, and save little. */
 	bool ok = bytes && compress2(bytes, &size, seq->packed, seq->num_packed,
 				     Z_BEST_SPEED) == Z_OK;
 
@@ -114,14 +119,14 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	return written;
 }
 
-/* Write what waits. */
+/* Write the packets that wait to be compressed. */
 static void flush(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 
 	if (!seq->num_packed)
 		return;
-	/* A packet by itself can be beyond what may be compressed. */
+	/* A single packet that is larger than a block is not compressed. */
 	if (seq->num_packed > BLOCK)
 		fwrite(seq->packed, seq->num_packed, 1, timeline->out);
 	else if (!put_compressed(timeline, seq))
@@ -167,7 +172,7 @@ static void set_time(struct timeline *timeline, TracePacket *packet,
 		seq->last_ns = time_ns;
 		return;
 	}
-	/* What comes too late has to be said in another clock. */
+	/* CLOCK_DELTA cannot go back: earlier times are in another clock. */
 	packet->has_timestamp_clock_id = true;
 	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE :
 						CLOCK_BASE;
@@ -178,8 +183,8 @@ static void set_time(struct timeline *timeline, TracePacket *packet,
 /* ---- strings ------------------------------------------------------------ */
 
 /*
- * A text as UTF-8, which is its own, or *@owned and to be freed. NULL: there is not
- * enough memory.
+ * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and to be
+ * freed. NULL: there is not enough memory.
  */
 static char *utf8(const char *text, char **owned)
 {
@@ -241,7 +246,7 @@ static bool add_fresh(struct strings *strings, const char *text)
 	return string.str;
 }
 
-/* The number of a string, which the packet to come gives if it is new. */
+/* The number of a string; a new one is written with the next packet. */
 static uint64_t number_of(struct timeline *timeline, int table, const char *text)
 {
 	struct sequence *seq = timeline->own;
@@ -290,7 +295,7 @@ static void set_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
-/* From here on no packet refers to what came before. */
+/* Put a packet with clocks and defaults, after which strings and times begin anew. */
 static void put_first(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
@@ -324,6 +329,7 @@ static void put_first(struct timeline *timeline, bool is_first)
 	put_packet(timeline, &packet);
 }
 
+/* Forget all strings if there are MAX_STRINGS. */
 static void bound_strings(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
@@ -339,7 +345,7 @@ static void bound_strings(struct timeline *timeline)
 		timeline->failed = true;
 }
 
-/* Viewers tell tracks by numbers that are theirs in the whole file. */
+/* The id of a track, unique in the file. */
 static uint64_t uuid_of(struct track track)
 {
 	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 |
@@ -411,7 +417,7 @@ static void set_arg(struct timeline *timeline, const struct arg *arg,
 	}
 }
 
-/* A packet of an event, whose strings it gives as far as they are new. */
+/* Put a packet with an event, and with its strings that are new. */
 static void put_event(struct timeline *timeline, TrackEvent *event,
 		      struct track track, int64_t time_ns)
 {
@@ -444,7 +450,7 @@ static void put_event(struct timeline *timeline, TrackEvent *event,
 		forget_fresh(&seq->strings[i]);
 }
 
-/* @flow: it begins (1) or ends (-1) one of this number, or 0 */
+/* Put an event. @flow: it begins (1) or ends (-1) the flow @flow_id; 0: no flow */
 static void put_named(struct timeline *timeline,
 		      const struct timeline_event *event, int type, int flow,
 		      uint64_t flow_id)
@@ -478,7 +484,7 @@ static void put_named(struct timeline *timeline,
 		free(seq->owned[i]);
 }
 
-/* Times are not negative there. */
+/* Count and leave out an event before 1970: Perfetto's times are unsigned. */
 static bool is_early(struct timeline *timeline, int64_t time_ns)
 {
 	timeline->num_early += time_ns < 0;
@@ -553,7 +559,7 @@ static bool begin(struct timeline *timeline, const char *reference)
 	return timeline->own && begin_part(timeline, 0);
 }
 
-/* In the order of the kinds, and then of CPUs and threads. */
+/* The rank of a track among those of its host: by kind, then by number. */
 static int32_t rank_of(struct track track)
 {
 	return (int32_t)track.kind * TRACK_MORE_THREADS * 2 +

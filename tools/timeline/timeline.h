@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What files for viewers are made of, whatever their format: tracks of hosts, and on
- * these slices, instants, packets, and messages between them. All times are corrected.
+ * Events of hosts, at corrected times -> a file for a viewer (Perfetto, Chrome), in one of
+ * two formats. A timeline has tracks for each host, with slices, instants and packets on
+ * them, and messages between them:
+ *
+ *	web	CPU 0	|==slice==|  |====slice====|
+ *		out	     * packet
+ *	db	in	      \-> * packet		(a message)
  */
 #ifndef NETSYNC_TIMELINE_H
 #define NETSYNC_TIMELINE_H
@@ -14,14 +19,14 @@
 
 enum track_kind {
 	TRACK_HOST,
-	TRACK_OUT,		/* packets that leave it */
-	TRACK_IN,
-	TRACK_SENT,		/* ends of messages, where packets cannot be these */
+	TRACK_OUT,		/* packets that the host sends */
+	TRACK_IN,		/* packets that the host receives */
+	TRACK_SENT,		/* ends of messages, if these may not be at packets */
 	TRACK_RECEIVED,
 	TRACK_CPU,
-	TRACK_THREAD,		/* what happens in it */
-	TRACK_STATE,		/* of the thread of the same number */
-	TRACK_OBJECT,		/* whatever netsync states is asked for */
+	TRACK_THREAD,		/* events of the thread */
+	TRACK_STATE,		/* states of the thread of the same number */
+	TRACK_OBJECT,		/* states of another object (netsync states) */
 };
 
 struct track {
@@ -30,8 +35,10 @@ struct track {
 	uint32_t number;	/* of the CPU, thread or object, else 0 */
 };
 
-/* Threads have their own numbers; others, such as a later one of the same number,
- * have those from here on. */
+/*
+ * track.number of threads: the thread's id, which is below this (Linux: at most 2^22); and
+ * from here on for others, such as a later thread with the id of an earlier one.
+ */
 #define TRACK_MORE_THREADS (1U << 23)
 
 struct timeline_event {
@@ -44,7 +51,7 @@ struct timeline_event {
 };
 
 struct timeline_message {
-	uint64_t id;
+	uint64_t id;		/* unique in the file */
 	const char *name;
 	struct track sent, received;
 	int64_t sent_ns, received_ns;
@@ -53,28 +60,29 @@ struct timeline_message {
 
 struct timeline;
 
+/* The functions of a format. */
 struct timeline_format {
 	/* False: there is not enough memory. */
 	bool (*begin)(struct timeline *timeline, const char *reference);
 	/*
-	 * What follows is written by a process of its own; @number is not 0, and
-	 * another one for each. False: there is not enough memory.
+	 * Begin a part that another process writes; @number is not 0, and is that part's
+	 * own. False: there is not enough memory.
 	 */
 	bool (*begin_part)(struct timeline *timeline, uint32_t number);
-	/* Before anything else of the track. */
+	/* Name a track; called before anything else of the track. */
 	void (*name)(struct timeline *timeline, struct track track,
 		     const char *name);
-	/* On one track, each ends before the next one begins, and comes after it. */
+	/* Slices of one track come in the order of time, and do not overlap. */
 	void (*slice)(struct timeline *timeline,
 		      const struct timeline_event *event, int64_t end_ns);
 	void (*instant)(struct timeline *timeline,
 			const struct timeline_event *event);
-	/* On TRACK_OUT and TRACK_IN, in any order. */
+	/* Packets are on TRACK_OUT and TRACK_IN, in any order. */
 	void (*packet)(struct timeline *timeline,
 		       const struct timeline_event *event);
 	void (*message)(struct timeline *timeline,
 			const struct timeline_message *message);
-	/* Before another process writes, and before this one ends. */
+	/* Called before another process writes, and before this one ends. */
 	void (*flush)(struct timeline *timeline);
 	void (*end)(struct timeline *timeline);
 	void (*release)(struct timeline *timeline);
@@ -83,29 +91,33 @@ struct timeline_format {
 struct timeline {
 	const struct timeline_format *format;
 	FILE *out;
-	int64_t base_ns;	/* a full second not long before what is shown */
-	void *own;		/* the format's */
-	uint64_t num_early;	/* so many before 1970 it could not hold */
+	int64_t base_ns;	/* a full second shortly before all events */
+	void *own;		/* state of the format */
+	uint64_t num_early;	/* events before 1970, which the format cannot hold */
 	bool failed;		/* there was not enough memory */
 };
 
-/* A file of what is on that base, which begins with the names of hosts. False: there is
- * not enough memory; it is to be closed in any case. */
+/*
+ * Begin a file with the names of the hosts of a time base. False: there is not enough
+ * memory; timeline_close() is needed in any case.
+ */
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
 		   FILE *out, const struct timebase *base);
-/* @ok: all @things ("slices") were put into it, or tried. False: they were not, and errno
- * says why. */
+/*
+ * End a file. @ok: all @things ("slices", for a warning) were written without an error.
+ * False: that, or writing now, failed; errno says why.
+ */
 bool timeline_close(struct timeline *timeline, bool ok, const char *things);
 
-/* Trace Event Format, JSON; and Perfetto's own, protocol buffers. */
+/* Trace Event Format (JSON), and Perfetto's own format (protocol buffers). */
 extern const struct timeline_format trace_event_format, protobuf_format;
 
-/* --format, for its number, an unsigned int. */
+/* The option --format, for an unsigned int: index of the format, or not given. */
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];
-/* False: it has no meaning without --perfetto, and that was said. */
+/* Check that --format comes with --perfetto. False: a message says that it does not. */
 bool timeline_check(unsigned int number, bool is_perfetto);
-/* TIMELINE_NOT_SAID: as a file of this name is to be; NULL: it has none. */
+/* The format of a number; for TIMELINE_NOT_SAID by the name of the file, or NULL. */
 const struct timeline_format *timeline_format(unsigned int number,
 					      const char *path);
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace Event Format, JSON, which Perfetto and Chrome show: hosts are processes, and
- * their tracks are threads. Times are microseconds, relative to a base: viewers keep
- * them in a double.
+ * Events -> Trace Event Format (JSON), which Perfetto and Chrome show: hosts are processes
+ * ("pid"), and their tracks are threads ("tid"). Times are us since a base, as viewers keep
+ * them in a double:
+ *
+ *	{"ph":"X","pid":1,"tid":42,"ts":1.500,"dur":0.250,"cat":"...","name":"...","args":{}}
+ *
+ * ph: X slice, i instant, s and f begin and end of a flow, M name of a track.
  */
 #include <inttypes.h>
 #include <json.h>
@@ -13,18 +17,15 @@
 #include "timeline.h"
 
 /*
- * Flows need slices that enclose them. This is as short as slices can be, so that
- * no two overlap, in whatever order they come.
+ * ns of a packet, which is a slice, as flows need slices that enclose their ends. The
+ * shortest slice, so that no two overlap, in whatever order they come.
  */
 #define PACKET_NS 1
 
-/* What a double holds exactly. */
+/* The largest integer up to which a double holds all; larger ones are written as texts. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
-/*
- * Numbers of threads: those of the system are themselves, up to
- * TRACK_MORE_THREADS * 2, and the other tracks have what is beyond.
- */
+/* "tid" of tracks: those of threads are track.number, below TRACK_MORE_THREADS * 2. */
 enum {
 	TID_STATE = TRACK_MORE_THREADS * 2,
 	TID_CPU = TRACK_MORE_THREADS * 4,
@@ -63,7 +64,7 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-/* A string, quoted. */
+/* Put a JSON string. */
 static void put_text(FILE *out, const char *text)
 {
 	json_object *string;
@@ -121,11 +122,11 @@ static void begin_event(struct timeline *timeline, char phase, struct track trac
 	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
 		timeline->own ? ",\n" : "\n", phase, track.host + 1,
 		tid_of(track));
-	/* There is an event before all others from now on. */
+	/* Not NULL: a comma is needed before the next event. */
 	timeline->own = timeline;
 }
 
-/* In microseconds. */
+/* Put ns as us with three decimals. */
 static void put_ns(FILE *out, const char *key, bool negative, uint64_t ns)
 {
 	fprintf(out, ",\"%s\":%s%" PRIu64 ".%03u", key, negative ? "-" : "",
@@ -139,7 +140,7 @@ static void begin_at(struct timeline *timeline, char phase, struct track track,
 	const bool negative = time_ns < base;
 
 	begin_event(timeline, phase, track);
-	/* What is between two times need not fit into 63 bits. */
+	/* The difference of two times may need all 64 bits. */
 	put_ns(timeline->out, "ts", negative, negative ?
 	       (uint64_t)base - (uint64_t)time_ns :
 	       (uint64_t)time_ns - (uint64_t)base);
@@ -221,7 +222,7 @@ static void put_packet(struct timeline *timeline,
 	end_event(timeline, event);
 }
 
-/* A flow, from the packet that was sent to the one that was received. */
+/* Put a flow, from the packet that was sent to the one that was received. */
 static void put_message(struct timeline *timeline,
 			const struct timeline_message *message)
 {
