@@ -191,7 +191,7 @@ static int number_host(struct netsync_io *io, struct host *host)
 	return 0;
 }
 
-static int take_traces(struct netsync_io *io, struct host *host)
+static int assign_traces(struct netsync_io *io, struct host *host)
 {
 	int ret = 0;
 
@@ -207,7 +207,7 @@ static int take_traces(struct netsync_io *io, struct host *host)
 }
 
 /* Did the user give each of two traces the name that the other one has in itself? */
-static bool exchanged(const struct trace *a, const struct trace *b)
+static bool have_exchanged_names(const struct trace *a, const struct trace *b)
 {
 	return a->own_name && b->own_name &&
 	       strcmp(a->own_name, a->host_name) &&
@@ -223,7 +223,7 @@ static void warn_of_exchanged_names(struct netsync_io *io)
 		for (size_t j = 0; j < i && a->own_name; j++) {
 			const struct trace *b = io->traces[j];
 
-			if (exchanged(a, b))
+			if (have_exchanged_names(a, b))
 				io_warn(io, "%s and %s: by themselves these are of the hosts %s and %s, which is the other way round: are their names exchanged?",
 					b->path, a->path, b->own_name,
 					a->own_name);
@@ -252,7 +252,7 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 	for (size_t i = 0; i < *num && !ret; i++) {
 		struct host *host = &(*hosts)[i];
 
-		ret = take_traces(io, host);
+		ret = assign_traces(io, host);
 		/* A host that is in a text, too, exists as a whole, split or not. */
 		if (!ret && (!host->split || name_in_texts(io, host)))
 			ret = number_host(io, host);

@@ -25,12 +25,12 @@
 /*
  * Slices of a trace: enough that few packet records wait for their counterpart, and few
  * enough that switching between traces costs nothing. Traces have NUM_SLICES steps of
- * progress; where these are longer than SLICE_NS, they are divided into up to MAX_PARTS
- * slices. All are chosen.
+ * progress; where these are longer than SLICE_NS, each is divided into up to
+ * MAX_STEP_SLICES slices. All are chosen.
  */
 #define NUM_SLICES 1024			   /* steps of progress in a trace */
 #define SLICE_NS UINT64_C(2000000000)	   /* ns */
-#define MAX_PARTS 64			   /* slices in a step of progress */
+#define MAX_STEP_SLICES 64		   /* slices in a step of progress */
 /*
  * Slices that a trace may be read ahead of its turn, so that no process waits while
  * another one has a long slice. Chosen.
@@ -147,9 +147,9 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 }
 
 /* Tell netsync.h that all packets of hosts up to the end of a slice were pushed. */
-static int promise(struct netsync_io *io, const struct host *hosts,
-		   size_t num, unsigned int slice,
-		   const struct slices *slices)
+static int advance_hosts(struct netsync_io *io, const struct host *hosts,
+			 size_t num, unsigned int slice,
+			 const struct slices *slices)
 {
 	int ret = 0;
 
@@ -240,19 +240,19 @@ static int take_turn(struct turns *turns, uint64_t turn)
 }
 
 /* Slices in a step of progress. */
-static unsigned int parts_of(uint64_t length_ns)
+static unsigned int slices_in_step(uint64_t length_ns)
 {
-	uint64_t parts = length_ns / (NUM_SLICES * SLICE_NS);
+	uint64_t more = length_ns / (NUM_SLICES * SLICE_NS);
 
-	return parts < MAX_PARTS ? (unsigned int)parts + 1 : MAX_PARTS;
+	return more < MAX_STEP_SLICES ? (unsigned int)more + 1 : MAX_STEP_SLICES;
 }
 
 static int read_slices(struct netsync_io *io, struct host *hosts,
 		       size_t num_hosts, uint64_t done)
 {
 	const uint64_t length_ns = set_starts(hosts, num_hosts);
-	const unsigned int parts = parts_of(length_ns);
-	const struct slices slices = { NUM_SLICES * parts, length_ns };
+	const unsigned int step = slices_in_step(length_ns);
+	const struct slices slices = { NUM_SLICES * step, length_ns };
 	const size_t num = io->num_traces;
 	struct turns turns = {
 		.io = io,
@@ -269,10 +269,10 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 		const unsigned int slice = turn / num + 1;
 
 		ret = take_turn(&turns, turn);
-		if (!ret && slice % parts == 0)
+		if (!ret && slice % step == 0)
 			ret = io_progress(io, ++done);
 		if (!ret && turn % num == num - 1)
-			ret = promise(io, hosts, num_hosts, slice, &slices);
+			ret = advance_hosts(io, hosts, num_hosts, slice, &slices);
 	}
 	free(turns.more);
 	return ret;

@@ -213,7 +213,7 @@ static int extend_hosts(struct trace *trace, int64_t time_ns)
 	return ret;
 }
 
-static int span_to(struct trace *trace, int64_t time_ns)
+static int extend_span(struct trace *trace, int64_t time_ns)
 {
 	struct netsync_io *io = trace->io;
 	struct netsync_io_trace *info = &trace->info;
@@ -244,6 +244,6 @@ int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 
 	if (trace->io->sink)
 		return trace->io->sink->span(trace, first_ns, last_ns);
-	ret = span_to(trace, first_ns);
-	return ret < 0 ? ret : span_to(trace, last_ns);
+	ret = extend_span(trace, first_ns);
+	return ret < 0 ? ret : extend_span(trace, last_ns);
 }

@@ -112,7 +112,8 @@ static uint64_t whole_bytes(double bytes)
 }
 
 /* The buffers that would have held the largest burst. */
-static struct buffers enough(const struct loss *loss, const char *channel)
+static struct buffers sufficient_buffers(const struct loss *loss,
+					 const char *channel)
 {
 	return buffers_for(buffers_bytes(loss->buffers) +
 			   MARGIN(whole_bytes(loss->worst *
@@ -124,7 +125,7 @@ static void add_advice(FILE *out, const struct host *host,
 		       const struct loss *loss, const char *channel)
 {
 	const struct losses *all = host->losses;
-	const struct buffers more = enough(loss, channel);
+	const struct buffers more = sufficient_buffers(loss, channel);
 	char text[BUFFERS_TEXT];
 
 	if (buffers_bytes(more) * all->processors <= all->memory / MAX_SHARE)

@@ -24,6 +24,8 @@
 #define STATUS_NS NS_PER_S
 /* ms to wait for answers between checks of signals, command and duration. Chosen. */
 #define LOOK_MS 100
+/* Waits of LOOK_MS for the command to end by SIGTERM, before SIGKILL. Chosen: 5 s. */
+#define COMMAND_LOOKS 50
 /* Relay daemons that are replaced when they are lost, before recording ends. Chosen. */
 #define MAX_RENEWALS 5
 
@@ -328,7 +330,7 @@ static bool check_command(struct record *rec)
 /* End the command: SIGTERM, and SIGKILL if it does not end by that. */
 static void end_command(struct record *rec)
 {
-	for (int i = 0; i < 50 && rec->child > 0 && !hurried; i++) {
+	for (int i = 0; i < COMMAND_LOOKS && rec->child > 0 && !hurried; i++) {
 		if (!i)
 			kill(rec->child, SIGTERM);
 		remotes_poll(&rec->all, LOOK_MS);
@@ -376,7 +378,7 @@ static void draw_line(struct record *rec)
 }
 
 /* Take the status of all hosts, and ask for the next one. False: recording is to end. */
-static bool look(struct record *rec)
+static bool check_hosts(struct record *rec)
 {
 	bool any = false;
 
@@ -463,7 +465,7 @@ static void wait_for_end(struct record *rec)
 
 		remotes_poll(&rec->all, LOOK_MS);
 		if (now - looked_ns >= STATUS_NS) {
-			goes_on = look(rec);
+			goes_on = check_hosts(rec);
 			looked_ns = now;
 		}
 		if (rec->duration_ns && now - rec->started_ns >= rec->duration_ns)

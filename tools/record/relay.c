@@ -150,7 +150,7 @@ static void keep_relay(const struct relay *relay, int from)
 	_exit(0);
 }
 
-static bool answers(uint16_t port)
+static bool accepts_connections(uint16_t port)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
@@ -191,7 +191,7 @@ static bool start_once(struct relay *relay)
 	close(fds[0]);
 	relay->pipe = fds[1];
 	while (relay->pid > 0 && now_ns() < end_ns && relay_runs(relay)) {
-		if (answers(relay->ports[RELAY_CONTROL]))
+		if (accepts_connections(relay->ports[RELAY_CONTROL]))
 			return true;
 		poll(NULL, 0, NAP_MS);
 	}
@@ -216,7 +216,7 @@ static bool set_paths(struct relay *relay, const char *dir)
 }
 
 /* The last line of the daemon's log, without the newline. */
-static void last_words(const struct relay *relay, char *words, size_t size)
+static void last_log_line(const struct relay *relay, char *words, size_t size)
 {
 	FILE *log = fopen(relay->log, "r");
 
@@ -242,7 +242,7 @@ bool relay_start(struct relay *relay, const char *dir)
 	for (int i = 0; i < TRIES; i++)
 		if ((again || find_ports(relay)) && start_once(relay))
 			return true;
-	last_words(relay, words, sizeof(words));
+	last_log_line(relay, words, sizeof(words));
 	complain("lttng-relayd cannot be started: %s", words);
 	return false;
 }

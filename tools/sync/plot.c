@@ -243,8 +243,8 @@ static int by_messages(const void *a, const void *b)
 }
 
 /* Is it a direction of one of these pairs, with corrected delays? */
-static bool is_of(const struct traffic_way *way,
-		  const struct netsync_pair_info *pairs, uint32_t num)
+static bool is_way_of(const struct traffic_way *way,
+		      const struct netsync_pair_info *pairs, uint32_t num)
 {
 	for (uint32_t i = 0; i < num; i++)
 		for (int from = 0; from < 2; from++)
@@ -264,13 +264,13 @@ static void print_pairs(FILE *out, const struct netsync *ns,
 	for (size_t i = 0; i < traffic->num_ways; i++) {
 		const struct traffic_way *way = &traffic->ways[i];
 
-		if (!is_of(way, pairs, num))
+		if (!is_way_of(way, pairs, num))
 			continue;
 		first_ns = way->first_ns < first_ns ? way->first_ns : first_ns;
 		last_ns = way->last_ns > last_ns ? way->last_ns : last_ns;
 	}
 	for (size_t i = 0; i < traffic->num_ways; i++)
-		if (is_of(&traffic->ways[i], pairs, num))
+		if (is_way_of(&traffic->ways[i], pairs, num))
 			print_way(out, ns, &raster, &traffic->ways[i], first_ns,
 				  last_ns - first_ns + 1);
 }

@@ -296,7 +296,7 @@ static void set_clock(Clock *clock, uint32_t id, int64_t time_ns)
 }
 
 /* Put a packet with clocks and defaults, after which strings and times begin anew. */
-static void put_first(struct timeline *timeline, bool is_first)
+static void begin_state(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
 	TracePacketDefaults defaults = PERFETTO__PROTOS__TRACE_PACKET_DEFAULTS__INIT;
@@ -330,7 +330,7 @@ static void put_first(struct timeline *timeline, bool is_first)
 }
 
 /* Forget all strings if there are MAX_STRINGS. */
-static void bound_strings(struct timeline *timeline)
+static void limit_strings(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 	int num = 0;
@@ -340,7 +340,7 @@ static void bound_strings(struct timeline *timeline)
 	if (num < MAX_STRINGS)
 		return;
 	if (make_tables(seq))
-		put_first(timeline, false);
+		begin_state(timeline, false);
 	else
 		timeline->failed = true;
 }
@@ -459,7 +459,7 @@ static void put_named(struct timeline *timeline,
 	TrackEvent to = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 	uint64_t category;
 
-	bound_strings(timeline);
+	limit_strings(timeline);
 	if (!room_for_args(seq, event->num_args)) {
 		timeline->failed = true;
 		return;
@@ -548,7 +548,7 @@ static bool begin_part(struct timeline *timeline, uint32_t number)
 	seq->last_ns = seq->base_ns;
 	if (!make_tables(seq))
 		return false;
-	put_first(timeline, true);
+	begin_state(timeline, true);
 	return !timeline->failed;
 }
 

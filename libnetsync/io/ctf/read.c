@@ -390,7 +390,7 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 
 /* ---- records for the reader -------------------------------------------- */
 
-static void tell_state(struct reading *in)
+static void put_state(struct reading *in)
 {
 	struct ctf_state state = {
 		.span.hi = -1,
@@ -407,7 +407,7 @@ static void tell_state(struct reading *in)
 	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }
 
-static void tell_opened(struct reading *in)
+static void put_opened(struct reading *in)
 {
 	const struct ctf_opened opened = {
 		.is = in->all.is,
@@ -415,12 +415,12 @@ static void tell_opened(struct reading *in)
 		.range_hash = in->trace->range_hash,
 	};
 
-	tell_state(in);
+	put_state(in);
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
 }
 
 /* All before the earliest of the streams' last events was sent: streams are in order. */
-static void tell_read(struct reading *in)
+static void put_read(struct reading *in)
 {
 	int64_t until_ns = INT64_MAX;
 
@@ -487,14 +487,14 @@ void ctf_read_trace(const void *data)
 	ctf_begin_worker(trace->io, CTF_WARNING);
 	ret = open_trace(&in, files);
 	if (ret >= 0)
-		tell_opened(&in);
+		put_opened(&in);
 	in.opened = true;
 	while (ret >= 0) {
 		worker_hear(&in.until_ns, sizeof(in.until_ns));
 		ret = run(&in);
-		tell_state(&in);
+		put_state(&in);
 		if (ret >= 0)
-			tell_read(&in);
+			put_read(&in);
 	}
 	worker_put_text(CTF_FAILED, -ret,
 			trace->io->error ? trace->io->error : "");

@@ -95,7 +95,7 @@ static bool is_out_of_memory(int number)
 }
 
 /* Handler of fatal signals: send what was put before, which is good, and end. */
-static void say_last_words(int number)
+static void end_by_signal(int number)
 {
 	const bool no_memory = is_out_of_memory(number);
 
@@ -112,7 +112,7 @@ static void catch_signals(void)
 		SIGTRAP,
 	};
 	const struct sigaction action = {
-		.sa_handler = say_last_words,
+		.sa_handler = end_by_signal,
 		.sa_flags = SA_RESETHAND,
 	};
 
@@ -140,7 +140,7 @@ void worker_put_text(uint16_t what, uint16_t number, const char *text)
 	worker_put(what, number, copy, strlen(copy) + 1);
 }
 
-static bool is_there(short events, int timeout_ms)
+static bool poll_socket(short events, int timeout_ms)
 {
 	struct pollfd fd = { .fd = out.fd, .events = events };
 
@@ -149,12 +149,12 @@ static bool is_there(short events, int timeout_ms)
 
 bool worker_is_alone(int timeout_ms)
 {
-	return is_there(0, timeout_ms);
+	return poll_socket(0, timeout_ms);
 }
 
 bool worker_was_told(void)
 {
-	return is_there(POLLIN, 0);
+	return poll_socket(POLLIN, 0);
 }
 
 void worker_hear(void *data, size_t size)
@@ -162,7 +162,7 @@ void worker_hear(void *data, size_t size)
 	size_t done = 0;
 
 	/* A caller that has sent the next command does not wait for records. */
-	if (!is_there(POLLIN, 0))
+	if (!poll_socket(POLLIN, 0))
 		worker_flush();
 	set_timer(0);
 	while (done < size) {

@@ -43,7 +43,7 @@ static void limit_memory(uint64_t bytes)
  * Let the kernel's OOM killer end workers first: many of them together may take more than
  * the machine has, each within its limit.
  */
-static void offer_memory(void)
+static void prefer_oom_kill(void)
 {
 	static const char most[] = "1000";
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -72,7 +72,7 @@ static void become_worker(int fd, const struct worker_limits *limits)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_memory(limits->memory);
-	offer_memory();
+	prefer_oom_kill();
 	/* Close sockets of other workers, or the caller would not see these end. */
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		if (i != fd)
