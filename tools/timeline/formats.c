@@ -23,7 +23,7 @@ bool timeline_check(unsigned int number, bool is_perfetto)
 {
 	if (number == TIMELINE_NOT_SAID || is_perfetto)
 		return true;
-	complain("--format: only --perfetto has several.");
+	complain("--format: it is the format of --perfetto FILE; give that, too.");
 	return false;
 }
 
