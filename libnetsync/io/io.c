@@ -287,8 +287,9 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 			trace->path, (unsigned long long)info->lost_events,
 			trace->reader->avoids_loss);
 	if (info->lost_packets)
-		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them.",
-			trace->path, (unsigned long long)info->lost_packets);
+		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them; %s.",
+			trace->path, (unsigned long long)info->lost_packets,
+			trace->reader->avoids_loss);
 	if (trace->without_netns)
 		io_warn(io, "%s: %llu packet events do not say in which network namespace they were seen and were not used; record only inet_sock_local_in and inet_sock_local_out to split a host.",
 			trace->path, (unsigned long long)trace->without_netns);

@@ -62,7 +62,7 @@ bool files_put(const char *dir, struct remote *remote,
 	int fd;
 
 	if (!is_inside(name)) {
-		complain("%s: it sends a file with the name \"%s\".",
+		complain("%s: it sends a file with the name \"%s\", which would not lie in its folder: it is cut off.",
 			 remote->name, name);
 		return false;
 	}
