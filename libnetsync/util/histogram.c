@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Durations -> counts in classes whose width grows with the duration -> quantiles. */
 #include <math.h>
 
 #include "util/histogram.h"
 
-#define SUB_BITS 4
+#define SUB_BITS 4 /* log2 of HISTOGRAM_SUB */
 #define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
 
 /* The class of a duration; the first classes are of one duration each. */

@@ -8,13 +8,14 @@
 
 #include <stdint.h>
 
-#define HISTOGRAM_SUB 16
+#define HISTOGRAM_SUB 16     /* classes in an octave; chosen */
 #define HISTOGRAM_OCTAVES 32 /* 16 ns to 68 s; longer ones in the last */
 
 struct histogram {
-	uint64_t num;
-	int64_t min;
+	uint64_t num; /* durations */
+	int64_t min;  /* ns */
 	int64_t max;
+	/* By class: 0 to 15 ns, then octaves of durations that are twice as long. */
 	uint64_t count[HISTOGRAM_SUB * (1 + HISTOGRAM_OCTAVES)];
 };
 

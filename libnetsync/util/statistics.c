@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Values -> an order statistic of them, by Hoare's selection (quickselect). */
 #include "util/statistics.h"
 
 double order_statistic(double *v, size_t n, size_t k)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define TSDL_UUID_LEN 36
+#define TSDL_UUID_LEN 36 /* characters of a UUID as text (RFC 9562) */
 
 struct tsdl_clock {
 	uint64_t freq;		/* Hz */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODEL_FORMAT "netsync-1"
-#define MODEL_UUID_SIZE 16
+#define MODEL_FORMAT "netsync-1" /* "format" of a result file */
+#define MODEL_UUID_SIZE 16	 /* bytes */
 
 struct json_object;
 

@@ -12,6 +12,7 @@ struct spool {
 	size_t size;		/* bytes of a record, at most SPOOL_RECORD */
 };
 
+/* Bytes of the largest record. Chosen: struct netsync_packet and others fit. */
 #define SPOOL_RECORD 256
 
 /* Make a spool for records of this size. False: that failed, and was said. */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS 9
-#define CELL_SIZE 160
+#define TABLE_COLUMNS 9 /* columns at most */
+#define CELL_SIZE 160	/* bytes of a cell with its 0; chosen */
 
 struct table {
 	unsigned int columns;

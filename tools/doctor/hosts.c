@@ -11,6 +11,7 @@
 #include "remote/beacons.h"
 
 #define NS_PER_MS 1000000LL
+/* ns for an answer of all hosts to a request. Chosen. */
 #define STEP_NS (120 * 1000 * NS_PER_MS)
 
 /* ---- on each machine --------------------------------------------------------- */
@@ -54,6 +55,7 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 
 /* ---- the connection ------------------------------------------------------------ */
 
+/* Requests, of which the fastest answer counts. Chosen. */
 #define TRIES 5
 
 /* The shortest time of an answer to an empty request, ns; 0: there was none. */

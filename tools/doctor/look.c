@@ -15,6 +15,7 @@
 #include "common/tool.h"
 #include "doctor.h"
 
+/* ms for a program to end. Chosen. */
 #define PROGRAM_MS 10000
 /* Bytes of output at most. Chosen. */
 #define OUTPUT_MAX (1 << 20)

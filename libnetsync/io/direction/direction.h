@@ -54,7 +54,8 @@ struct own *own_add(struct owns *owns, const char *host_name);
 int own_add_address(struct own *own, const struct address *address);
 /* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
-#define ADDRESS_TEXT 48
+/* Write an address as text. Return: @text. */
+#define ADDRESS_TEXT 48 /* bytes; INET6_ADDRSTRLEN is 46 */
 char *address_format(char text[ADDRESS_TEXT], const struct address *address);
 void owns_release(struct owns *owns);
 

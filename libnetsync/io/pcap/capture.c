@@ -10,9 +10,11 @@
 #include "io/pcap/capture.h"
 #include "util/array.h"
 
+/* Bytes of the headers of a pcap file and of a packet in it (pcap-savefile(5)). */
 #define PCAP_HEADER 24
 #define PCAP_RECORD 16
 
+/* Types of blocks and the byte-order magic of pcapng (draft-ietf-opsawg-pcapng). */
 #define NG_SECTION UINT32_C(0x0a0d0d0a)	/* a palindrome: the same in any byte order */
 #define NG_ORDER UINT32_C(0x1a2b3c4d)
 enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE_PACKET = 3,

@@ -78,6 +78,7 @@ enum {
 	OPTION_ISB_END = 3,
 };
 
+/* Value of the option if_tsresol for nanoseconds: 10^-9 s. */
 #define RESOLUTION_NS 9
 
 struct capture {

@@ -25,6 +25,7 @@
  */
 #define DISORDER INT64_C(1000000000)
 
+/* Network devices of an interface that are told apart, as observation points. Chosen. */
 #define MAX_DEVICES 1024
 
 static bool pcap_claims(const struct found *found)

@@ -6,6 +6,7 @@
 
 #include "io/text/text.h"
 
+/* Columns of a line; see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
 #define MOST_COLUMNS 5
 /* Characters of a rate at most: more digits do not fit into a double. */

@@ -14,6 +14,7 @@
 #include "io/io.h"
 #include "io/tracedat/cursor.h"
 
+/* Bytes that are copied between two reports of progress. Chosen. */
 #define COPY_SIZE (1 << 20)
 
 struct copy {

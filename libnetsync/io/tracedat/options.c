@@ -7,6 +7,7 @@
 #include "io/tracedat/cursor.h"
 #include "util/array.h"
 
+/* Buffers (instances of ftrace) that a file may have. Chosen. */
 #define MAX_BUFFERS 64
 
 /* The chosen one in a list of clocks, which is in brackets. */
