@@ -4,9 +4,9 @@
  * rate or offset of CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME or CLOCK_TAI against
  * CLOCK_MONOTONIC_RAW.
  *
- *	timekeeper, each tick -> see_update() -> ring -> irq_work: hand_over() -> event
+ *	timekeeper, each tick -> on_update() -> ring -> irq_work: drain_ring() -> event
  *
- * The timekeeper calls see_update() with its lock held and its sequence count odd: a
+ * The timekeeper calls on_update() with its lock held and its sequence count odd: a
  * tracer that reads the time there would wait forever. Hence the ring.
  */
 #include <linux/clocksource.h>
@@ -31,13 +31,13 @@
 #define MAX_DEVIATION 50
 
 /*
- * Records that wait for hand_over(), one for each tick by which that is delayed. A power
+ * Records that wait for drain_ring(), one for each tick by which that is delayed. A power
  * of 2; chosen.
  */
 #define RING_SIZE 32
 
 static struct netsync_clock ring[RING_SIZE];
-/* Records put into the ring (by see_update()) and taken out (by hand_over()). */
+/* Records put into the ring (by on_update()) and taken out (by drain_ring()). */
 static u32 ring_in, ring_out;
 static DEFINE_RAW_SPINLOCK(out_lock);
 
@@ -47,22 +47,22 @@ static const struct clocksource *last_source;
 /* Number of the next record since the module was loaded. */
 static u32 seq;
 
-static void hand_over(struct irq_work *work)
+static void drain_ring(struct irq_work *work)
 {
 	unsigned long flags;
 
 	/* The work may run on two processors: another tick may queue it elsewhere. */
 	raw_spin_lock_irqsave(&out_lock, flags);
-	/* Pairs with see_update(): a record is written before it is counted. */
+	/* Pairs with on_update(): a record is written before it is counted. */
 	while (ring_out != smp_load_acquire(&ring_in)) {
 		trace_netsync_clock(&ring[ring_out % RING_SIZE]);
-		/* Pairs with see_update(): a record was read before its slot is free. */
+		/* Pairs with on_update(): a record was read before its slot is free. */
 		smp_store_release(&ring_out, ring_out + 1);
 	}
 	raw_spin_unlock_irqrestore(&out_lock, flags);
 }
 
-static struct irq_work hand_over_work;
+static struct irq_work drain_work;
 
 /* The reading of a clock (ns), @cycles after the timekeeper's last update. */
 static u64 clock_at(const struct tk_read_base *clock, u64 cycles)
@@ -109,7 +109,7 @@ static bool is_new(const struct timekeeper *tk)
 	       abs(deviation(tk)) > MAX_DEVIATION;
 }
 
-static int see_update(struct notifier_block *nb, unsigned long was_set, void *data)
+static int on_update(struct notifier_block *nb, unsigned long was_set, void *data)
 {
 	const struct timekeeper *tk = data;
 	u64 cycles;
@@ -136,23 +136,23 @@ static int see_update(struct notifier_block *nb, unsigned long was_set, void *da
 		    sizeof(last.clocksource));
 	/*
 	 * If the ring is full, the record's number is missing in the trace. Pairs with
-	 * hand_over().
+	 * drain_ring().
 	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
 		ring[ring_in % RING_SIZE] = last;
-		/* Pairs with hand_over(). */
+		/* Pairs with drain_ring(). */
 		smp_store_release(&ring_in, ring_in + 1);
 	}
-	irq_work_queue(&hand_over_work);
+	irq_work_queue(&drain_work);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block updates = { .notifier_call = see_update };
+static struct notifier_block updates = { .notifier_call = on_update };
 
-/* Registering calls see_update() once, which makes the first record. */
+/* Registering calls on_update() once, which makes the first record. */
 static int attach_clock(void)
 {
-	init_irq_work(&hand_over_work, hand_over);
+	init_irq_work(&drain_work, drain_ring);
 	last.mult = 0;
 	return pvclock_gtod_register_notifier(&updates);
 }
@@ -160,7 +160,7 @@ static int attach_clock(void)
 static void detach_clock(void)
 {
 	pvclock_gtod_unregister_notifier(&updates);
-	irq_work_sync(&hand_over_work);
+	irq_work_sync(&drain_work);
 	/* irq_work_sync() waits for the last processor that ran the work; this for all. */
 	raw_spin_lock_irq(&out_lock);
 	raw_spin_unlock_irq(&out_lock);

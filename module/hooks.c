@@ -30,8 +30,8 @@
 #define HOOK(where)                                                            \
 	static DEFINE_STATIC_KEY_FALSE(where##_used);                          \
 									       \
-	static noinline void see_##where(const struct sk_buff *skb,            \
-					 const struct nf_hook_state *state)    \
+	static noinline void record_##where(const struct sk_buff *skb,         \
+					    const struct nf_hook_state *state) \
 	{                                                                      \
 		union netsync_record rec netsync_uninit;                    \
 		unsigned int wanted = 0, protocol;                             \
@@ -70,7 +70,7 @@
 					 const struct nf_hook_state *state)    \
 	{                                                                      \
 		if (static_branch_unlikely(&where##_used))                     \
-			see_##where(skb, state);                               \
+			record_##where(skb, state);                            \
 		return NF_ACCEPT;                                              \
 	}
 

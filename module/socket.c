@@ -133,8 +133,8 @@ static int keep_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static void see_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs,
-			    bool ipv4)
+static void record_udp_connect(struct kretprobe_instance *ri,
+			       struct pt_regs *regs, bool ipv4)
 {
 	const struct sock *sk = *(struct sock **)ri->data;
 	struct netsync_flow rec;
@@ -147,7 +147,7 @@ static void see_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs,
 
 static int at_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	see_udp_connect(ri, regs, true);
+	record_udp_connect(ri, regs, true);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ static int at_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	if (!talks_ipv4(*(struct sock **)ri->data))
-		see_udp_connect(ri, regs, false);
+		record_udp_connect(ri, regs, false);
 	return 0;
 }
 
