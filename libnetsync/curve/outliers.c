@@ -16,6 +16,8 @@
 
 /* Groups before, and after, that predict. Chosen. */
 #define NEIGHBOURS 8
+/* Fewer groups on one side do not predict by a line of their own. Chosen. */
+#define FEW (NEIGHBOURS / 2)
 /*
  * At most one group in so many is rejected: more are the clock's. Of groups of
  * 16, a third hold a wrong message where 1 in 40 is wrong. 16 fails at 1 in 200.
@@ -121,6 +123,37 @@ static bool near_change(const struct correction *c,
 }
 
 /*
+ * The prediction for one of the first or the last FEW groups by the others of these: their
+ * median level, and the median slope from each to the next of NEIGHBOURS, of which a step
+ * spoils one. After a clock was set, or stood still, near an end of a trace, these agree
+ * with each other and with nothing else.
+ */
+static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
+			     double *leverage)
+{
+	const struct bin_group *near = i < FEW ? g : &g[n - NEIGHBOURS];
+	const struct bin_group *end = i < FEW ? g : &g[n - FEW];
+	double v[NEIGHBOURS], slope, farthest = 0;
+	size_t m = 0;
+
+	for (size_t j = 0; j + 1 < NEIGHBOURS; j++)
+		if (near[j + 1].t > near[j].t)
+			v[m++] = (near[j + 1].y - near[j].y) /
+				 (near[j + 1].t - near[j].t);
+	slope = median(v, m);
+	m = 0;
+	for (size_t j = 0; j < FEW; j++) {
+		if (&end[j] == &g[i])
+			continue;
+		farthest = fmax(farthest, fabs(end[j].t - g[i].t));
+		v[m++] = end[j].y - slope * (end[j].t - g[i].t);
+	}
+	*leverage = fmax(
+		1, 2 * farthest / fmax(near[NEIGHBOURS - 1].t - near[0].t, 1));
+	return median(v, m);
+}
+
+/*
  * How far inward of both predictions is a group? Where that is not more than
  * @most, by the first of them alone, it is not asked further.
  */
@@ -129,14 +162,16 @@ static double inward_of(const struct bin_group *g, size_t n, size_t i,
 {
 	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
 	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
-	double leverage = 1, least = HUGE_VAL;
+	double leverage, least, r, v;
 
-	if (before >= NEIGHBOURS / 2)
-		least = predict(&g[i - before], before, g[i].t, &leverage) -
-			g[i].y;
-	if (after >= NEIGHBOURS / 2 && least > most) {
-		double r, v = predict(&g[i + 1], after, g[i].t, &r) - g[i].y;
-
+	least = before < FEW
+			? predict_at_end(g, n, i, &leverage)
+			: predict(&g[i - before], before, g[i].t, &leverage);
+	least -= g[i].y;
+	if (least > most) {
+		v = after < FEW ? predict_at_end(g, n, i, &r)
+				: predict(&g[i + 1], after, g[i].t, &r);
+		v -= g[i].y;
 		if (v < least) {
 			least = v;
 			leverage = r;

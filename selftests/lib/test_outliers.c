@@ -65,6 +65,28 @@ static void test_step(void **state)
 		assert_true(inward[i] <= most);
 }
 
+/* So does one that is set near an end: three groups agree with each other. */
+static void test_step_near_end(void **state)
+{
+	double inward[GROUPS], buffer[GROUPS], most;
+	struct bin_group g[GROUPS];
+	uint64_t seed = 4;
+
+	(void)state;
+	for (size_t num = 3; num <= 8; num++) {
+		for (int last = 0; last < 2; last++) {
+			size_t from = last ? GROUPS - num : 0;
+
+			draw(g, &seed);
+			for (size_t i = from; i < from + num; i++)
+				g[i].y -= 1e6;
+			most = outliers_judge(g, GROUPS, 0, inward, buffer);
+			for (size_t i = 0; i < GROUPS; i++)
+				assert_true(inward[i] <= most);
+		}
+	}
+}
+
 /* The observation half-way above the line, so far that it cannot be right. */
 static void move_one(struct sample *s)
 {
@@ -117,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_step_near_end),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_near_change),
 	};
