@@ -29,6 +29,8 @@
 #define WIDEN 1.5
 /* Points beside an instant whose median tells the level. Chosen. */
 #define LEVEL_POINTS 5
+/* Fewer are enough near an end: with 3, one of them may be wrong. Chosen. */
+#define LEAST_LEVEL_POINTS 3
 /* Points whose median tells the dispersion. Chosen. */
 #define DISPERSION_POINTS 7
 /* Median second difference of exponential delays, in means; by simulation. */
@@ -84,15 +86,17 @@ static double second_difference(const struct bin_group *g)
 	return 2 * fabs(g[-1].y + part * (g[1].y - g[-1].y) - g[0].y);
 }
 
-/* Its median of some points from @at on, in mean delays. */
+/* Its median of some points from @at on, or of the last, in mean delays. */
 static double scatter(const struct bin_group *g, size_t n, size_t at,
 		      double mean)
 {
 	double v[DISPERSION_POINTS];
 	size_t m = 0;
 
-	for (size_t i = at ? at : 1; i + 1 < n && i < at + DISPERSION_POINTS;
-	     i++)
+	if (at + DISPERSION_POINTS + 1 > n)
+		at = n < DISPERSION_POINTS + 1 ? 0 : n - DISPERSION_POINTS - 1;
+	at = at ? at : 1;
+	for (size_t i = at; i + 1 < n && i < at + DISPERSION_POINTS; i++)
 		v[m++] = second_difference(&g[i]) * g[i].messages / mean;
 	return median(v, m);
 }
@@ -308,21 +312,29 @@ static int insert(struct correction *c, const struct change_point *b)
 
 /* ---- phase steps -------------------------------------------------------- */
 
+/* Points beside an instant to take the median of: odd, or levels would be mixed. */
+static size_t level_points(size_t num)
+{
+	return num >= LEVEL_POINTS	   ? LEVEL_POINTS
+	       : num >= LEAST_LEVEL_POINTS ? LEAST_LEVEL_POINTS
+					   : 0;
+}
+
 /* The change between the medians of a few points before and after. */
 static bool phase_step_at(const struct series *s, size_t m, double *step,
 			  double *limit)
 {
 	double before[LEVEL_POINTS], after[LEVEL_POINTS], apart;
+	size_t num[2] = { level_points(m), level_points(s->num - m) };
 
-	if (m < LEVEL_POINTS || m + LEVEL_POINTS > s->num)
+	if (!num[0] || !num[1])
 		return false;
-	for (size_t i = 0; i < LEVEL_POINTS; i++) {
+	for (size_t i = 0; i < num[0]; i++)
 		before[i] = s->point[m - 1 - i].y;
+	for (size_t i = 0; i < num[1]; i++)
 		after[i] = s->point[m + i].y;
-	}
-	apart = s->point[m + LEVEL_POINTS / 2].t -
-		s->point[m - 1 - LEVEL_POINTS / 2].t;
-	*step = median(after, LEVEL_POINTS) - median(before, LEVEL_POINTS);
+	apart = s->point[m + num[1] / 2].t - s->point[m - 1 - num[0] / 2].t;
+	*step = median(after, num[1]) - median(before, num[0]);
 	*limit = MAX_RATE_STEP * apart + 10 / sqrt(s->point[m].weight);
 	return true;
 }

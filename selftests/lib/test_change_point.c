@@ -334,6 +334,29 @@ static void test_jumps(void **state)
 	}
 }
 
+/* A clock that is set so late that 60 messages each way are left. */
+#define LATE (SPAN - 60e9 / RATE)
+
+static double late(double t)
+{
+	return t > LATE ? -50e6 : 0;
+}
+
+static void test_late_jump(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 5; seed++) {
+		struct network n = {
+			.ahead = late, .delay = same, .seed = seed, .alone = true,
+		};
+
+		assert_int_equal(find(&n), 1);
+		assert_true(n.correction.change[0].phase_step);
+		assert_float_equal(n.correction.change[0].offset, 50e6, 1e6);
+		done(&n);
+	}
+}
+
 /* ---- two kinks that look like one -------------------------------------- */
 
 #define APART 1.2e9
@@ -507,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_kinks),
 		cmocka_unit_test(test_beyond_curve),
 		cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_late_jump),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_right),
