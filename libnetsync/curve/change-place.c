@@ -16,6 +16,8 @@
  * from clocks that were set back by too few messages. Chosen.
  */
 #define MIN_SUSPENDED 1e9
+/* Messages in a time, of which none would come with a probability of exp(-8). Chosen. */
+#define BUSY 8
 /* Grid points before and after, in each stage of the search. Chosen. */
 #define GRID 10
 /* The finest grid has this part of the radius as its first step. Chosen. */
@@ -31,6 +33,22 @@
 #define NEGLIGIBLE 30
 
 /* ---- phase steps -------------------------------------------------------- */
+
+/*
+ * Is silence no chance in a time as long as @duration (ns), after @t, or before it if
+ * negative? Times that a clock had shown twice would have messages.
+ */
+static bool is_busy(const struct observations *p, double t, double duration)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->num && n < BUSY; i++) {
+		double d = p->obs[i].t - t;
+
+		n += d * duration >= 0 && fabs(d) <= fabs(duration);
+	}
+	return n >= BUSY;
+}
 
 void change_point_place_phase_step(struct change_point *b,
 				   const struct observations *p, double level,
@@ -73,11 +91,14 @@ void change_point_place_phase_step(struct change_point *b,
 	 * does neither.
 	 */
 	repeated = fmax(least - most, 0);
-	b->stood_still = b->offset > 4 * fmax(b->uncertainty, MIN_SUSPENDED) &&
-			 repeated < b->offset / 4;
 	b->t = (least + most) / 2;
-	b->uncertainty = fabs(most - least) / 2 +
-			 (b->stood_still ? 0 : fmax(b->offset, 0) / 2);
+	b->uncertainty = fabs(most - least) / 2;
+	b->stood_still = b->offset > 4 * fmax(b->uncertainty, MIN_SUSPENDED) &&
+			 repeated < b->offset / 4 &&
+			 is_busy(p, fmin(least, most), -b->offset / 2) &&
+			 is_busy(p, fmax(least, most), b->offset / 2);
+	if (!b->stood_still)
+		b->uncertainty += fmax(b->offset, 0) / 2;
 }
 
 /* ---- two change points that look like one ------------------------------- */

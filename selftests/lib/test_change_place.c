@@ -77,6 +77,28 @@ static void test_suspended(void **state)
 	assert_true(b.uncertainty >= 5e9);
 }
 
+/* Where messages are that rare nobody can tell: it may have been set back in a silence. */
+static void test_suspended_in_silence(void **state)
+{
+	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
+	struct seen s;
+
+	(void)state;
+	see(&s, 10e9);
+	/* 5 s is one of 50 between two messages. */
+	for (size_t i = 0; i < s.all.num; i++)
+		s.obs[i].t = STEP + (s.obs[i].t - STEP) * 2e7;
+	b = (struct change_point){ .t = STEP, .uncertainty = 2e9, .offset = 10e9 };
+	change_point_place_phase_step(&b, &s.all, 5e9, 0);
+	assert_true(b.stood_still);
+	for (size_t i = 0; i < s.all.num; i++)
+		s.obs[i].t = STEP + (s.obs[i].t - STEP) * 10;
+	b = (struct change_point){ .t = STEP, .uncertainty = 2e9, .offset = 10e9 };
+	change_point_place_phase_step(&b, &s.all, 5e9, 0);
+	assert_false(b.stood_still);
+	assert_true(b.uncertainty >= 5e9);
+}
+
 /* Messages beyond the uncertainty say nothing, nor do those that agree with both. */
 static void test_unknown(void **state)
 {
@@ -113,6 +135,7 @@ int main(void)
 		cmocka_unit_test(test_forward),
 		cmocka_unit_test(test_backward),
 		cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_suspended_in_silence),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_split_of_nothing),
 	};
