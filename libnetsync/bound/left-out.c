@@ -158,8 +158,9 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 
 /* ---- change points that were missed ------------------------------------ */
 
-static int add_window(struct windows *windows, struct limits_of_way *l,
-		      size_t from, size_t to, double slope)
+static int add_window(struct windows *windows, size_t known,
+		      struct limits_of_way *l, size_t from, size_t to,
+		      double slope)
 {
 	struct change_window w;
 	double deepest = 0;
@@ -182,27 +183,52 @@ static int add_window(struct windows *windows, struct limits_of_way *l,
 	w.to += length / 2;
 	/* No rate does that. */
 	w.phase_step = deepest > slope * (double)(w.to - w.from);
+	for (size_t i = 0; i < known; i++)
+		l->two_steps |= w.phase_step && windows->window[i].phase_step &&
+				windows->window[i].from <= w.to &&
+				w.from <= windows->window[i].to;
 	return windows_add_one(windows, &w);
+}
+
+/* Is it inverted no more than by the wrong curve in one of the first @num windows? */
+static bool is_explained(const struct windows *w, size_t num,
+			 const struct limit *l)
+{
+	for (size_t i = 0; i < num; i++)
+		if (w->window[i].from <= l->point.x &&
+		    l->point.x <= w->window[i].to &&
+		    l->delay >= -w->window[i].gap)
+			return true;
+	return false;
 }
 
 int left_out_windows(struct limits_of_way *l, double slope, struct windows *add)
 {
-	size_t from = 0, to = 0, out = 0;
+	size_t from = 0, to = 0, out = 0, known = add->num;
+	bool counted[RUN] = { false };
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < l->num; i++) {
-		out += l->limit[i].left_out;
-		if (i >= RUN)
-			out -= l->limit[i - RUN].left_out;
+		bool *count = &counted[i % RUN];
+
+		/* Those in the window of a change point that was found are no news. */
+		out -= *count;
+		*count = l->limit[i].left_out;
+		if (*count && is_explained(add, known, &l->limit[i])) {
+			*count = false;
+			l->in_windows++;
+			l->at_changes++;
+		}
+		out += *count;
 		if (out < OUT_OF_RUN)
 			continue;
 		if (to && i >= to + RUN) {
-			ret = add_window(add, l, from, to, slope);
+			ret = add_window(add, known, l, from, to, slope);
 			to = 0;
 		}
 		if (!to)
 			from = i >= RUN ? i - RUN + 1 : 0;
 		to = i + 1;
 	}
-	return !ret && to ? add_window(add, l, from, to, slope) : ret;
+	return !ret && to ? add_window(add, known, l, from, to, slope) : ret;
 }

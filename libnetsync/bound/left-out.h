@@ -29,6 +29,8 @@ struct limits_of_way {
 	size_t left_out;
 	size_t outliers;   /* of these, such that are not inverted */
 	size_t in_windows; /* and where it is the corrections that are wrong */
+	size_t at_changes; /* of these, in windows of change points that were found */
+	bool two_steps;	   /* one that was missed, in the window of one that was found */
 };
 
 /*

@@ -56,10 +56,13 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 	size_t left_out = l[0].left_out + l[1].left_out;
 	size_t scattered = left_out - l[0].in_windows - l[1].in_windows;
 	size_t outliers = l[0].outliers + l[1].outliers;
+	size_t at_changes = l[0].at_changes + l[1].at_changes;
 	size_t all = l[0].num + l[1].num;
 
-	r->usable = !blind && !r->bound.infeasible &&
-		    left_out * MAX_SHARE_OF_FEW <= all &&
+	/* In one window there is one phase step at most. */
+	r->usable = !blind && !r->bound.infeasible && !l[0].two_steps &&
+		    !l[1].two_steps &&
+		    (left_out - at_changes) * MAX_SHARE_OF_FEW <= all &&
 		    scattered * MAX_LEFT_OUT_SHARE <=
 			    all + FEW_LEFT_OUT * MAX_LEFT_OUT_SHARE &&
 		    outliers * MAX_OUTLIER_SHARE <= all;
@@ -69,8 +72,9 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 	 */
 	r->quality = !pair->direction[0].num || !pair->direction[1].num
 			     ? NETSYNC_INCOMPLETE
-		     : left_out > outliers || !r->usable ? NETSYNC_APPROXIMATE
-							 : NETSYNC_ACCURATE;
+		     : left_out > outliers + at_changes || !r->usable
+			     ? NETSYNC_APPROXIMATE
+			     : NETSYNC_ACCURATE;
 }
 
 /* @all: no message is left out but those of false times. */

@@ -35,6 +35,7 @@ struct change_window {
 	int64_t from;
 	int64_t to;
 	bool phase_step; /* f itself is discontinuous */
+	double gap;	 /* between the curves on either side, ns; 0: not known */
 };
 
 /* An upper limit of f, or of -f, and of its slope there. */

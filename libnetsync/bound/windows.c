@@ -20,6 +20,7 @@ struct clock_step correction_step(const struct correction *c, size_t index)
 			fmax(b->uncertainty, MIN_UNCERTAINTY)),
 		.offset = b->phase_step ? b->offset : 0,
 		.skew = b->skew,
+		.gap = change_point_gap(b),
 		.stood_still = b->phase_step && b->stood_still,
 	};
 }
@@ -39,7 +40,7 @@ static int add_step(struct windows *to, struct clock_step s,
 
 	if (s.stood_still) {
 		struct change_window w = { s.t - s.uncertainty,
-					   s.t + s.uncertainty, true };
+					   s.t + s.uncertainty, true, s.gap };
 
 		/* Meanwhile others went on. */
 		if (on != of) {
@@ -54,8 +55,9 @@ static int add_step(struct windows *to, struct clock_step s,
 		s.offset *= 2;
 	}
 	by = s.uncertainty + (int64_t)ceil(fabs(s.offset));
-	return windows_add_one(to, &(struct change_window){ s.t - by, s.t + by,
-							    s.offset != 0 });
+	return windows_add_one(to,
+			       &(struct change_window){ s.t - by, s.t + by,
+							s.offset != 0, s.gap });
 }
 
 /*
@@ -74,15 +76,17 @@ static int add_jump(struct windows *to, const struct correction *of,
 		correction_between(of, b.t, on, &b.t);
 	}
 	far = b.t - a.t + 4 * max64(a.uncertainty, b.uncertainty);
-	return windows_add_one(to, &(struct change_window){ a.t - far,
-							    b.t + far, true });
+	return windows_add_one(to,
+			       &(struct change_window){ a.t - far, b.t + far,
+							true, a.gap + b.gap });
 }
 
 static int add_doubt(struct windows *to, const struct doubt *d,
 		     const struct correction *of, const struct correction *on)
 {
 	struct change_window w = { of->from + (int64_t)floor(d->from),
-				   of->from + (int64_t)ceil(d->to), false };
+				   of->from + (int64_t)ceil(d->to),
+				   d->phase_step, 0 };
 
 	if (on != of) {
 		correction_between(of, w.from, on, &w.from);

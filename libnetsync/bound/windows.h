@@ -16,6 +16,7 @@ struct clock_step {
 	double offset;	     /* by which the correction grows, ns */
 	bool stood_still;    /* and no time is skipped or shown twice */
 	double skew;	     /* by which its slope does */
+	double gap;	     /* between the curves on either side, ns */
 };
 
 struct clock_step correction_step(const struct correction *c, size_t index);

@@ -52,6 +52,12 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 	return add_whole(ref, v);
 }
 
+double change_point_gap(const struct change_point *b)
+{
+	return (b->phase_step ? fabs(b->offset) : 0) +
+	       fabs(b->skew) * 2 * b->uncertainty;
+}
+
 size_t correction_changes_before(const struct correction *c, double t)
 {
 	return NUM_BEFORE(c->change, c->num_changes, t, t);

@@ -37,6 +37,7 @@ struct change_point {
 struct doubt {
 	double from;
 	double to;
+	bool phase_step; /* the clock may have been set, too */
 };
 
 /*
@@ -61,6 +62,12 @@ struct correction {
 	size_t others;	       /* those of other hosts: so many are tried, too */
 	double expected_error; /* of the curve, ns */
 };
+
+/*
+ * How far the curves before and after a change point are apart, where it may have been,
+ * ns: with the wrong one of them, messages seem to be quicker by as much.
+ */
+double change_point_gap(const struct change_point *b);
 
 /* How many change points lie before a time since @from. */
 size_t correction_changes_before(const struct correction *c, double t);

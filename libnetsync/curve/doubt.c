@@ -21,6 +21,7 @@
 #include "curve/delays.h"
 #include "curve/doubt.h"
 #include "util/array.h"
+#include "util/search.h"
 #include "util/statistics.h"
 
 /*
@@ -53,10 +54,13 @@
  */
 #define FAST 400e-6
 
+/* Messages that are quicker than any skew explains say that the clock was set. */
+#define MAX_SKEW 500e-6
+
 /* An observation; time since the beginning, ns. */
 struct seen {
 	double t;
-	bool too_quick;
+	double quicker; /* than what is too quick, ns; or 0 */
 };
 
 static int by_time(const void *a, const void *b)
@@ -73,19 +77,52 @@ static int by_beginning(const void *a, const void *b)
 	return (p->from > q->from) - (p->from < q->from);
 }
 
-static int add(struct correction *c, size_t *room, double from, double to)
+static void join(struct doubt *to, const struct doubt *d)
+{
+	to->to = fmax(to->to, d->to);
+	to->phase_step |= d->phase_step;
+}
+
+/* Those that overlap become one: how many are left, in order of time. */
+static size_t merge(struct doubt *d, size_t num)
+{
+	size_t n = 0;
+
+	if (num)
+		qsort(d, num, sizeof(*d), by_beginning);
+	for (size_t i = 0; i < num; i++) {
+		if (n && d[i].from <= d[n - 1].to)
+			join(&d[n - 1], &d[i]);
+		else
+			d[n++] = d[i];
+	}
+	return n;
+}
+
+static int add(struct correction *c, size_t *room, const struct doubt *d)
 {
 	struct doubt *last = c->num_doubts ? &c->doubt[c->num_doubts - 1]
 					   : NULL;
 
-	if (last && from <= last->to && from >= last->from) {
-		last->to = fmax(last->to, to);
+	if (last && d->from <= last->to && d->from >= last->from) {
+		join(last, d);
 		return 0;
 	}
 	if (array_grow(&c->doubt, room, c->num_doubts, sizeof(*c->doubt)))
 		return -ENOMEM;
-	c->doubt[c->num_doubts++] = (struct doubt){ from, to };
+	c->doubt[c->num_doubts++] = *d;
 	return 0;
+}
+
+/* Was the clock set in a run of @n? TOO_QUICK of them cannot be explained else. */
+static bool is_set(const struct seen *s, size_t n)
+{
+	double most = MAX_SKEW * (s[n - 1].t - s[0].t);
+	size_t set = 0;
+
+	for (size_t i = 0; i < n; i++)
+		set += s[i].quicker > most;
+	return set >= TOO_QUICK;
 }
 
 /* Runs of @n observations, in order of time. */
@@ -96,12 +133,16 @@ static int add_runs(struct correction *c, size_t *room, const struct seen *s,
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < n; i++) {
-		quick += s[i].too_quick;
+		size_t first = i < RUN ? 0 : i - RUN + 1;
+
+		quick += s[i].quicker > 0;
 		if (i >= RUN)
-			quick -= s[i - RUN].too_quick;
+			quick -= s[i - RUN].quicker > 0;
 		if (quick >= TOO_QUICK)
-			ret = add(c, room, s[i < RUN ? 0 : i - RUN + 1].t,
-				  s[i].t);
+			ret = add(c, room,
+				  &(struct doubt){
+					  s[first].t, s[i].t,
+					  is_set(&s[first], i - first + 1) });
 	}
 	return ret;
 }
@@ -171,24 +212,125 @@ static int middle_margin(const struct host_fit *k, double *margin)
 	return 0;
 }
 
+/* ---- windows of change points ------------------------------------------- */
+
+/* The time about a change point, in which a bound does not rely on curves. */
+struct window {
+	double from;
+	double to;
+	double gap; /* between the curves, ns */
+};
+
+/* Of both hosts of a link, in order of time, apart from each other. */
+struct unknown {
+	struct window *window;
+	size_t num;
+	size_t room;
+};
+
+static int by_from(const void *a, const void *b)
+{
+	const struct window *p = a, *q = b;
+
+	return (p->from > q->from) - (p->from < q->from);
+}
+
+static int add_unknown(struct unknown *u, const struct correction *of,
+		       const struct correction *on)
+{
+	for (size_t i = 0; i < of->num_changes; i++) {
+		const struct change_point *b = &of->change[i];
+		struct window w = { .from = b->t - b->uncertainty,
+				    .to = b->t + b->uncertainty,
+				    .gap = change_point_gap(b) };
+
+		if (of != on) {
+			int64_t from, to;
+
+			correction_between(of, of->from + (int64_t)w.from, on,
+					   &from);
+			correction_between(of, of->from + (int64_t)w.to, on,
+					   &to);
+			w.from = (double)(from - on->from);
+			w.to = (double)(to - on->from);
+		}
+		if (array_grow(&u->window, &u->room, u->num,
+			       sizeof(*u->window)))
+			return -ENOMEM;
+		u->window[u->num++] = w;
+	}
+	return 0;
+}
+
+/* Those that overlap become one. */
+static void join_unknown(struct unknown *u)
+{
+	size_t n = 0;
+
+	if (u->num)
+		qsort(u->window, u->num, sizeof(*u->window), by_from);
+	for (size_t i = 0; i < u->num; i++) {
+		struct window *last = n ? &u->window[n - 1] : NULL;
+
+		if (!last || u->window[i].from > last->to) {
+			u->window[n++] = u->window[i];
+			continue;
+		}
+		last->to = fmax(last->to, u->window[i].to);
+		last->gap += u->window[i].gap;
+	}
+	u->num = n;
+}
+
+static int find_unknown(struct unknown *u, struct host_fit *k,
+			const struct link *l)
+{
+	struct correction *c = k->correction;
+	int ret;
+
+	u->num = 0;
+	c->curve = k->best;
+	ret = add_unknown(u, c, c);
+	if (!ret)
+		ret = add_unknown(u, l->other, c);
+	c->curve = (struct spline){ 0 };
+	join_unknown(u);
+	return ret;
+}
+
+/* By how much messages may seem to be quicker at a time, ns. */
+static double gap_at(const struct unknown *u, double t)
+{
+	size_t i = NUM_BEFORE(u->window, u->num, from, t);
+
+	return i && t <= u->window[i - 1].to ? u->window[i - 1].gap : 0;
+}
+
+/* ---- what contradicts a curve ------------------------------------------- */
+
 /* Those of both directions by themselves, but of all links together. */
-static int find_quick(struct host_fit *k, size_t *room)
+static int find_quick(struct host_fit *k, const struct link *links,
+		      size_t *room)
 {
 	const struct observations *p = &k->obs;
 	double error = DEVIATIONS * k->correction->expected_error;
 	struct seen *s = malloc((p->num + 1) * sizeof(*s));
+	struct unknown u = { 0 };
 	int ret = s ? 0 : -ENOMEM;
 
 	for (int side = ABOVE; !ret && side <= BELOW; side++) {
 		size_t n = 0;
 
-		for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {
+		for (size_t i = (size_t)side; !ret && i < 2 * p->links;
+		     i += 2) {
 			const struct obs_direction *dir = &p->direction[i];
 			double margin = k->margin[i / 2];
 			double least = margin - PART * margin - error -
 				       p->resolution;
 
-			for (size_t j = 0; margin > 0 && j < dir->bins; j++) {
+			ret = find_unknown(&u, k, &links[i / 2]);
+			for (size_t j = 0; !ret && margin > 0 && j < dir->bins;
+			     j++) {
 				const struct obs_bin *h = &dir->bin[j];
 
 				for (uint32_t m = 0; m < h->num; m++) {
@@ -197,14 +339,20 @@ static int find_quick(struct host_fit *k, size_t *room)
 					double y = side == BELOW ? -o->residual
 								 : o->residual;
 
-					s[n++] = (struct seen){ o->t,
-								y < least };
+					s[n++] = (struct seen){
+						o->t,
+						fmax(least - y -
+							     gap_at(&u, o->t),
+						     0)
+					};
 				}
 			}
 		}
 		qsort(s, n, sizeof(*s), by_time);
-		ret = add_runs(k->correction, room, s, n);
+		if (!ret)
+			ret = add_runs(k->correction, room, s, n);
 	}
+	free(u.window);
 	free(s);
 	return ret;
 }
@@ -227,8 +375,9 @@ static int add_bent(struct host_fit *k, size_t *room, const struct bent *b,
 
 	if (fabs(b->turn) * length / 8 <= PART * margin)
 		return 0;
-	return add(k->correction, room, b->from - length / 2,
-		   b->to + length / 2);
+	return add(k->correction, room,
+		   &(struct doubt){ b->from - length / 2, b->to + length / 2,
+				    false });
 }
 
 static int find_bends(struct host_fit *k, size_t *room, double margin)
@@ -254,23 +403,6 @@ static int find_bends(struct host_fit *k, size_t *room, double margin)
 		b.turn += turn;
 	}
 	return ret ? ret : add_bent(k, room, &b, margin);
-}
-
-/* Those that overlap become one. */
-static void merge(struct correction *c)
-{
-	size_t n = 0;
-
-	if (c->num_doubts)
-		qsort(c->doubt, c->num_doubts, sizeof(*c->doubt), by_beginning);
-	for (size_t i = 0; i < c->num_doubts; i++) {
-		if (n && c->doubt[i].from <= c->doubt[n - 1].to)
-			c->doubt[n - 1].to = fmax(c->doubt[n - 1].to,
-						  c->doubt[i].to);
-		else
-			c->doubt[n++] = c->doubt[i];
-	}
-	c->num_doubts = n;
 }
 
 /* A smooth curve leaves the truth before it misses a change, and by less. */
@@ -325,16 +457,16 @@ int doubts_find(struct host_fit *k, const struct link *links)
 	if (!ret)
 		ret = middle_margin(k, &margin);
 	if (!ret) {
-		ret = find_quick(k, &room);
-		merge(c);
+		ret = find_quick(k, links, &room);
+		c->num_doubts = merge(c->doubt, c->num_doubts);
 		widen(c);
 	}
 	if (!ret)
 		ret = find_bends(k, &room, margin);
 	if (!ret && is_steered(c, k->obs.span, &fast)) {
 		c->no_margin |= fast;
-		ret = add(c, &room, 0, k->obs.span);
+		ret = add(c, &room, &(struct doubt){ 0, k->obs.span, false });
 	}
-	merge(c);
+	c->num_doubts = merge(c->doubt, c->num_doubts);
 	return ret;
 }

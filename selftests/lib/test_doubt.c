@@ -72,6 +72,36 @@ static void test_contradicted(void **state)
 	}
 }
 
+/* About a change point, of either host, a bound assumes nothing, and need not doubt. */
+static void test_at_change(void **state)
+{
+	struct change_point change = { .t = 200e9, .uncertainty = 60e9,
+				       .phase_step = true, .offset = DELAY };
+	struct correction other = sample_reference;
+	struct fixture f;
+
+	(void)state;
+	other.change = &change;
+	other.num_changes = 1;
+	for (int who = 0; who < 2; who++) {
+		begin(&f, 10);
+		f.k.drift = 1;
+		for (size_t i = 5; i < 8; i++)
+			f.k.best.coef[i] = 0.9 * DELAY;
+		spline_set_cubics(&f.k.best);
+		if (who)
+			f.s.link.other = &other;
+		else
+			f.s.c.change = &change;
+		f.s.c.num_changes = !who;
+		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(f.s.c.num_doubts, 0);
+		f.s.c.change = NULL;
+		f.s.c.num_changes = 0;
+		end(&f);
+	}
+}
+
 /* It leaves a margin to all messages, but turns by 20 ppm within 10 s. */
 static void test_bent(void **state)
 {
@@ -128,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_contradicted),
+		cmocka_unit_test(test_at_change),
 		cmocka_unit_test(test_bent),
 		cmocka_unit_test(test_steered),
 		cmocka_unit_test(test_no_margin),

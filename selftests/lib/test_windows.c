@@ -8,7 +8,7 @@ static struct change_point change[] = {
 	  .skew = 1e-6 },
 	{ .t = 5e9, .uncertainty = 1e8, .offset = 4, .skew = -2e-6 },
 };
-static struct doubt doubt[] = { { 6e9, 7e9 } };
+static struct doubt doubt[] = { { 6e9, 7e9, false } };
 static const struct correction steps = {
 	.known = true, .from = 10 * SEC, .to = 20 * SEC, .change = change,
 	.num_changes = 2, .doubt = doubt, .num_doubts = 1,
