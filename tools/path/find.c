@@ -92,8 +92,8 @@ static uint32_t count_threads(const struct path *path, const char *host,
 			if (!num++)
 				*who = one;
 			snprintf(list + strlen(list), size - strlen(list),
-				 "%s%s:%" PRIu32, num > 1 ? ", " : "", of,
-				 thread->tid);
+				 "%s%s:%" PRIu32 " (%s)", num > 1 ? ", " : "", of,
+				 thread->tid, thread->name);
 		}
 	}
 	return num;
@@ -113,7 +113,7 @@ static bool find_thread(struct path *path, const struct path_thread_name *of)
 		return true;
 	make_printable(list);
 	if (num)
-		complain("%s: there are %" PRIu32 " threads so called: %s%s. Choose one by --thread HOST:TID.",
+		complain("%s: there are %" PRIu32 " threads so called: %s%s. Choose one by --thread HOST:TID or HOST:NAME, or, where a later thread got the number of one that ended, by --begin and --end.",
 			 name, num, list, strlen(list) == sizeof(list) - 1 ? "..." : "");
 	else
 		complain("%s: no thread so called does anything in these traces, or in the window; netsync states --states sched lists threads.",
