@@ -623,6 +623,7 @@ check-dkms:
 .PHONY: check-packages
 check-packages:
 	selftests/rig/setup build kernels guest deb rpm
+	$(MAKE) --no-print-directory -s all
 	selftests/run $(wildcard selftests/packaging/test_*)
 
 # What is in a file, found by trial: a folder of samples for each format. New
