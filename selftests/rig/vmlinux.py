@@ -23,9 +23,11 @@ def payload(image):
 def unpack(data):
     if data.startswith(b"\xfd7zXZ\0"):
         return lzma.LZMADecompressor().decompress(data)
-    if data.startswith(b"\x28\xb5\x2f\xfd"):
-        return subprocess.run(["zstd", "-dcq"], input=data[:-4], check=True,
-                              stdout=subprocess.PIPE).stdout
+    # After these, their size is added.
+    for magic, program in ((b"\x28\xb5\x2f\xfd", "zstd"), (b"\x02\x21\x4c\x18", "lz4")):
+        if data.startswith(magic):
+            return subprocess.run([program, "-dcq"], input=data[:-4], check=True,
+                                  stdout=subprocess.PIPE).stdout
     sys.exit("vmlinux.py: compressed in a way that is not known: %r" % data[:6])
 
 
