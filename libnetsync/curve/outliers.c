@@ -83,7 +83,10 @@ static double predict(const struct bin_group *g, size_t n, double t,
 	return median(v, n);
 }
 
-/* Reject the observations of a group whose residuals are below a limit. */
+/*
+ * Reject the observations of a group whose residuals are below a limit. They stay behind
+ * those that are kept: to keep as many as before brings them back.
+ */
 static size_t reject_below(struct observations *p, struct obs_direction *dir,
 			   int side, const struct bin_group *g, double limit)
 {
@@ -93,14 +96,17 @@ static size_t reject_below(struct observations *p, struct obs_direction *dir,
 		struct obs_bin *h = &dir->bin[i];
 
 		for (uint32_t j = 0; j < h->num;) {
-			struct observation *s = &p->obs[h->from + j];
+			struct observation *s = &p->obs[h->from + j], *last;
+			struct observation out = *s;
 
 			if ((side == ABOVE ? s->residual : -s->residual) >=
 			    limit) {
 				j++;
 				continue;
 			}
-			*s = p->obs[h->from + --h->num];
+			last = &p->obs[h->from + --h->num];
+			*s = *last;
+			*last = out;
 			rejected++;
 		}
 	}

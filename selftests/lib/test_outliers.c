@@ -115,6 +115,41 @@ static void test_reject(void **state)
 	sample_release(&s);
 }
 
+static double sum_of(const struct observations *p, const struct obs_bin *h, uint32_t num)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < num; i++)
+		sum += p->obs[h->from + i].y;
+	return sum;
+}
+
+/* What is rejected in a round that is undone is needed again: it is still there. */
+static void test_undone(void **state)
+{
+	struct sample s;
+	struct obs_bin *h;
+	size_t rejected;
+	uint32_t num;
+	double sum;
+
+	(void)state;
+	sample_gather(&s);
+	/* Two bins become one, with the observations of both. */
+	h = &s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2];
+	h->num += h[1].num;
+	h[1].num = 0;
+	s.p.obs[h->from].y -= 1e8;
+	num = h->num;
+	assert_true(num >= 2);
+	sum = sum_of(&s.p, h, num);
+	observations_set_residuals(&s.p, NULL, NULL);
+	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
+	assert_int_equal(h->num, num - 1);
+	assert_float_equal(sum_of(&s.p, h, num), sum, 1);
+	sample_release(&s);
+}
+
 /* In the window of a change point no curve is known, and nothing goes. */
 static void test_near_change(void **state)
 {
@@ -141,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_step),
 		cmocka_unit_test(test_step_near_end),
 		cmocka_unit_test(test_reject),
+		cmocka_unit_test(test_undone),
 		cmocka_unit_test(test_near_change),
 	};
 
