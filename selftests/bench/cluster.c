@@ -29,6 +29,9 @@ struct clock_break {
 	double from;
 	double to;		/* the clock stands still until then */
 	double ahead;		/* by how much it is set at the end */
+	/* The host's last message before, and its first one after. */
+	double heard_until;
+	double heard_from;
 };
 
 struct cluster_clock {
@@ -267,7 +270,8 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks,
 		double at = between(s, 0.2 * span, 0.8 * span);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			at, at, uniform(s) < 0.5 ? 50e6 : -50e6
+			.from = at, .to = at,
+			.ahead = uniform(s) < 0.5 ? 50e6 : -50e6
 		};
 	}
 	if (!(clocks & PAUSES))
@@ -276,7 +280,7 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks,
 		double at = span * (i + between(s, 0.2, 0.8)) / PAUSES_OF_HOST;
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			at, at + between(s, 0.2 * SEC, 2 * SEC), 0
+			.from = at, .to = at + between(s, 0.2 * SEC, 2 * SEC)
 		};
 	}
 }
@@ -291,7 +295,8 @@ static void make_settings(struct cluster_clock *k, int times, double small,
 					   : between(s, 0.5 * SEC, 5 * SEC);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			at, at, random64(s) & 1 ? by : -by
+			.from = at, .to = at,
+			.ahead = random64(s) & 1 ? by : -by
 		};
 	}
 }
@@ -337,7 +342,8 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 			make_settings(k, MAX_BREAKS, 200e3, c->span_ns, s);
 		if (clocks & SUSPEND)
 			k->brk[k->num_breaks++] = (struct clock_break){
-				0.4 * c->span_ns, 0.4 * c->span_ns * 17 / 12, 0
+				.from = 0.4 * c->span_ns,
+				.to = 0.4 * c->span_ns * 17 / 12
 			};
 		if ((clocks & SMEAR) && !make_smear(k, c->span_ns))
 			return false;
@@ -438,6 +444,13 @@ bool cluster_break(const struct cluster *c, int host, int index, double *from,
 	return true;
 }
 
+bool cluster_break_is_heard(const struct cluster *c, int host, int index, double t)
+{
+	const struct clock_break *b = &c->clock[host].brk[index];
+
+	return t <= b->heard_until || t >= b->heard_from;
+}
+
 bool cluster_host_is_sound(const struct cluster *c, int host)
 {
 	return !(c->spec.clocks & FALSE_LAST) || host != c->spec.hosts - 1;
@@ -518,9 +531,24 @@ struct draw {
 	uint64_t faults;
 };
 
+/* What the host sends or receives tells that a break was later, or before. */
+static void hear(struct cluster_clock *k, double t)
+{
+	for (int i = 0; i < k->num_breaks; i++) {
+		struct clock_break *b = &k->brk[i];
+
+		if (t < b->from)
+			b->heard_until = fmax(b->heard_until, t);
+		else if (t >= b->to)
+			b->heard_from = fmin(b->heard_from, t);
+	}
+}
+
 static void add(struct cluster *c, int from, int to, double sent,
 		double received, uint64_t *s)
 {
+	hear(&c->clock[from], sent);
+	hear(&c->clock[to], received);
 	c->msg[c->num++] = (struct cluster_message){
 		(uint32_t)from, (uint32_t)to, stamp(c, from, sent, s),
 		stamp(c, to, received, s)
@@ -621,6 +649,9 @@ bool cluster_make(struct cluster *c, const struct cluster_spec *spec,
 	for (int h = 0; h < spec->hosts; h++)
 		if (!make_clock(c, h, &clocks))
 			goto no_memory;
+	for (int h = 0; h < spec->hosts; h++)
+		for (int i = 0; i < c->clock[h].num_breaks; i++)
+			c->clock[h].brk[i].heard_from = c->span_ns;
 	draw_messages(c, &d);
 	if (spec->shuffled)
 		shuffle(c, &d.faults);

@@ -140,4 +140,7 @@ bool cluster_next_point(const struct cluster *c, int host, double *t,
 bool cluster_break(const struct cluster *c, int host, int index, double *from,
 		   double *to, double *ahead);
 
+/* Does a message of @host tell on which side of a jump or pause @t is? */
+bool cluster_break_is_heard(const struct cluster *c, int host, int index, double t);
+
 #endif

@@ -196,15 +196,18 @@ struct outcome {
 
 /* ---- errors against the truth ------------------------------------------ */
 
-enum place { NORMAL, IN_GAP, AT_BREAK };
+/* In a silence, only what is claimed counts. */
+enum place { NORMAL, SILENT, AT_BREAK };
 
 /*
  * @from_jump: how far @t is from the next jump. Of a clock that was set back,
  * some readings occur twice, and nobody can tell the one time from the other:
- * these do not count.
+ * these do not count. Nor can anybody tell when in a silence a clock was set.
  */
 static enum place place(const struct cluster *c, double t, double *from_jump)
 {
+	enum place where = t >= c->gap_from_ns && t <= c->gap_to_ns ? SILENT : NORMAL;
+
 	for (int h = 0; h < c->spec.hosts; h++) {
 		double from, to, ahead;
 
@@ -212,14 +215,17 @@ static enum place place(const struct cluster *c, double t, double *from_jump)
 		     i++) {
 			double near = NEAR_BREAK + fmax(0, -ahead);
 
-			if (t <= from - near || t >= to + near)
+			if (t <= from - near || t >= to + near) {
+				if (!cluster_break_is_heard(c, h, i, t))
+					where = SILENT;
 				continue;
+			}
 			*from_jump = from < to ? 0 :
 				fabs(t - from) - fmax(0, -ahead);
 			return AT_BREAK;
 		}
 	}
-	return t >= c->gap_from_ns && t <= c->gap_to_ns ? IN_GAP : NORMAL;
+	return where;
 }
 
 struct sums {
@@ -257,7 +263,7 @@ static void judge(const struct cluster *c, int ref, int host, double t,
 	s->half_width[s->num_half_widths++] =
 		lo == INT64_MIN || hi == INT64_MAX ? INFINITY :
 						     (double)(hi - lo) / 2;
-	if (where == IN_GAP)
+	if (where == SILENT)
 		return;
 	s->num++;
 	s->squares += error * error;
