@@ -21,6 +21,8 @@
 #define MOST_SEGMENTS (1 << 20)
 /* Steps of the inversion: each leaves less than a thousandth of the error. */
 #define MAX_STEPS 8
+/* The same, of the end of a bridge. */
+#define BRIDGE_STEPS 4
 /* Rates are positive; a clock that stands still is given this one. Chosen. */
 #define SLOWEST 1e-12
 /* Beyond its ends a curve goes on with the slope of this part of its span. Chosen. */
@@ -267,20 +269,31 @@ static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
 
 /*
  * A clock that was set forward showed none of the times that it skipped: the
- * reference stands still meanwhile, lest it run backward.
+ * reference stands still meanwhile, lest it run backward. @before: the correction at
+ * *from; the curve from the change point at @t on tells until when.
  */
 static int bridge(struct segments *s, const struct way *w, int64_t *from,
-		  int64_t before)
+		  int64_t t, int64_t before)
 {
-	int64_t back = before - correction(w, *from);
-	int64_t to = min64(*from + back, w->from->to);
+	int64_t to = t;
 
-	if (back <= 0 || to <= *from)
+	/* The curve is all but level: each step leaves a thousandth. */
+	for (int i = 0; i < BRIDGE_STEPS; i++)
+		to = max64(*from + before - correction(w, to), t);
+	to = min64(to, w->from->to);
+	if (to <= *from)
 		return 0;
 	if (add_segment(s, *from, to, before, SLOWEST))
 		return -ENOMEM;
 	*from = to;
 	return 0;
+}
+
+/* Half of the times that a clock skipped, in the middle of which a change point is. */
+static int64_t half_skipped(const struct change_point *b)
+{
+	return b && b->phase_step && !b->stood_still ? llround(fmax(-b->offset, 0) / 2)
+						     : 0;
 }
 
 static int add_smooth(struct segments *s, const struct way *w, int64_t from,
@@ -334,12 +347,16 @@ int64_t correction_segments(const struct correction *c,
 		ret = add_segment(&s, from, c->to, end, 1 + c->skew);
 	while (!ret && bends && from < c->to) {
 		const struct change_point *b = next_change(c, from);
-		int64_t to = b ? min64(c->from + (int64_t)b->t, c->to) : c->to;
+		int64_t t = b ? min64(c->from + (int64_t)b->t, c->to) : c->to;
+		int64_t to = max64(t - half_skipped(b), from);
 
+		if (to == from)
+			end = correction(&w, from);
 		ret = add_smooth(&s, &w, from, to, &end);
 		from = to;
 		if (!ret && b && b->phase_step)
-			ret = bridge(&s, &w, &from, end);
+			ret = bridge(&s, &w, &from, t, end);
+		from = max64(from, t);
 	}
 	if (ret)
 		free(s.segment);

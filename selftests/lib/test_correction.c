@@ -79,6 +79,49 @@ static void test_segments(void **state)
 	free(segment);
 }
 
+/* What a segment says of a time. */
+static double told(const struct netsync_segment *s, int64_t num, int64_t t)
+{
+	int64_t i = 0;
+
+	while (i + 1 < num && s[i + 1].from_ns <= t)
+		i++;
+	return (double)s[i].offset_ns + (s[i].rate - 1) * (double)(t - s[i].from_ns);
+}
+
+/* A clock set forward by 1 s at 49.5 s skipped what it would have shown to 50.5 s. */
+static void test_set_forward(void **state)
+{
+	struct change_point change = { .t = 50e9, .phase_step = true, .offset = -1e9 };
+	const struct spline_knot knot = { .t = 50e9, .times = 4 };
+	struct correction set = {
+		.known = true, .to = 100 * SEC, .change = &change, .num_changes = 1,
+	};
+	const struct correction right = { .known = true, .to = 100 * SEC };
+	struct netsync_segment *segment = NULL;
+	int64_t num;
+
+	(void)state;
+	assert_int_equal(spline_new(&set.curve, 0, 100e9, 2, &knot, 1), 0);
+	for (size_t i = 0; i < set.curve.coefs; i++)
+		set.curve.coef[i] = i < set.curve.coefs / 2 ? 0 : -1e9;
+	spline_set_cubics(&set.curve);
+	num = correction_segments(&set, &right, 0, 0, &segment);
+	assert_true(num > 0);
+	for (int64_t t = 0; t < 100 * SEC; t += SEC / 8) {
+		/* Meanwhile the true time stands still. */
+		int64_t skipped = t < 49 * SEC + SEC / 2 ? 0
+				  : t > 50 * SEC + SEC / 2
+					  ? SEC : t - (49 * SEC + SEC / 2);
+
+		assert_float_equal(told(segment, num, t), -(double)skipped, 4);
+	}
+	for (int64_t i = 1; i < num; i++)
+		assert_int_equal(segment[i].from_ns, segment[i - 1].to_ns);
+	free(segment);
+	spline_free(&set.curve);
+}
+
 /* Clocks that are as far apart as times are kept, and farther than 64 bits tell. */
 static void test_far_apart(void **state)
 {
@@ -145,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_set_forward),
 		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_inverts),
 	};
