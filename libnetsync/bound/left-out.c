@@ -32,10 +32,9 @@
 
 /* ---- outliers ----------------------------------------------------------- */
 
-/* Neighbouring bins with so many messages; the lowest that is not left out. */
-static size_t make_groups(const struct limits_of_way *l,
-			  const struct envelope *e, double messages,
-			  struct bin_group *group)
+/* Of each, the lowest that is not left out. */
+size_t left_out_group(const struct limits_of_way *l, const struct envelope *e,
+		      double messages, struct bin_group *group)
 {
 	size_t n = 0, at = 0;
 
@@ -100,7 +99,7 @@ static int leave_outliers_out(struct limits_of_way *l,
 		bool more = true;
 
 		for (int look = 0; look < LOOKS && more; look++) {
-			size_t n = make_groups(l, &d->envelope, size, g);
+			size_t n = left_out_group(l, &d->envelope, size, g);
 			double from = outliers_judge(g, n, (double)d->raised,
 						     inward, buffer);
 

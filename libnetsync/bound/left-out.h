@@ -13,6 +13,7 @@
 
 #include "bound/windows.h"
 #include "curve/correction.h"
+#include "curve/observations.h"
 #include "message/message.h"
 
 /* A kept point of one direction, and what is thought of it. */
@@ -46,5 +47,9 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
  * -ENOMEM.
  */
 int left_out_windows(struct limits_of_way *l, double slope, struct windows *to);
+
+/* Groups of neighbouring bins with @messages each, of what is not left out. */
+size_t left_out_group(const struct limits_of_way *l, const struct envelope *e,
+		      double messages, struct bin_group *group);
 
 #endif

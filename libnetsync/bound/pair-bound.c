@@ -11,6 +11,7 @@
 
 #include "util/number.h"
 #include "bound/left-out.h"
+#include "bound/narrow.h"
 #include "bound/pair-bound.h"
 #include "bound/windows.h"
 
@@ -30,6 +31,13 @@
  * outliers (uneven-near of bench-truth).
  */
 #define MAX_OUTLIER_SHARE 400
+/*
+ * The bound leaves at least this part of the margin to the curve: as in curve/doubt.c,
+ * where messages are too quick.
+ */
+#define LEAST_ROOM 0.75
+/* Where it leaves less is looked for so many times: windows move limits. Chosen. */
+#define LOOKS 16
 /* Instants that the mean width is of. Chosen. */
 #define INSTANTS 17
 
@@ -77,6 +85,32 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 			     : NETSYNC_ACCURATE;
 }
 
+/*
+ * The rate bound, with windows where it contradicts the curves. *blind: still it does,
+ * and tells nothing.
+ */
+static int make_bound(struct pair_bound *r, const struct limits *limits,
+		      struct point *const point[2], const size_t num[2],
+		      struct windows *w, const struct correction *correction[2],
+		      double least, bool *blind)
+{
+	int ret = 0, narrow = 1;
+
+	for (int look = 0; !ret && narrow > 0 && look < LOOKS; look++) {
+		rate_bound_release(&r->bound);
+		windows_sort(w);
+		ret = rate_bound_make(&r->bound, limits, point[0], num[0],
+				      point[1], num[1], w->window, w->num);
+		/* Where no clocks at all are possible, the largest drift is wrong. */
+		narrow = ret || !(least > 0) || (!look && r->bound.infeasible)
+				 ? 0
+				 : narrow_windows(w, &r->bound, correction,
+						  least);
+	}
+	*blind |= narrow > 0;
+	return narrow < 0 ? narrow : ret;
+}
+
 /* @all: no message is left out but those of false times. */
 static int make(struct pair_bound *r, const struct pair *pair,
 		const struct correction *correction[2],
@@ -84,7 +118,10 @@ static int make(struct pair_bound *r, const struct pair *pair,
 {
 	struct limits_of_way l[2] = { { 0 }, { 0 } };
 	struct point *point[2] = { NULL, NULL };
+	bool blind = correction && !all &&
+		     (correction[0]->no_margin || correction[1]->no_margin);
 	struct windows w = { 0 };
+	double margin = 0;
 	size_t num[2];
 	int ret = 0;
 
@@ -99,15 +136,18 @@ static int make(struct pair_bound *r, const struct pair *pair,
 		if (!ret)
 			ret = pick(&point[way], &num[way], &l[way]);
 	}
-	windows_sort(&w);
+	if (!ret && correction && !all)
+		ret = narrow_margin(l, pair, &margin);
+	/* Coarse stamps are off by as much all together. */
 	if (!ret)
-		ret = rate_bound_make(&r->bound, limits, point[0], num[0],
-				      point[1], num[1], w.window, w.num);
+		ret = make_bound(
+			r, limits, point, num, &w, correction,
+			LEAST_ROOM * margin -
+				(double)max64(pair->direction[0].raised,
+					      pair->direction[1].raised),
+			&blind);
 	if (!ret)
-		judge(r, pair, l,
-		      correction && !all &&
-			      (correction[0]->no_margin ||
-			       correction[1]->no_margin));
+		judge(r, pair, l, blind);
 	windows_release(&w);
 	for (int way = 0; way < 2; way++) {
 		free(l[way].limit);

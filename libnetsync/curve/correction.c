@@ -292,8 +292,9 @@ static int bridge(struct segments *s, const struct way *w, int64_t *from,
 /* Half of the times that a clock skipped, in the middle of which a change point is. */
 static int64_t half_skipped(const struct change_point *b)
 {
-	return b && b->phase_step && !b->stood_still ? llround(fmax(-b->offset, 0) / 2)
-						     : 0;
+	return b && b->phase_step && !b->stood_still
+		       ? llround(fmax(-b->offset, 0) / 2)
+		       : 0;
 }
 
 static int add_smooth(struct segments *s, const struct way *w, int64_t from,

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Between two vertices the second derivative of a limit is -k, and that of a curve is
+ * -k at least: the curve comes nearest to the limit at a vertex, and only these are
+ * asked.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bound/narrow.h"
+#include "util/statistics.h"
+
+/* Messages of a group whose lowest says what margin there is: of many, of few. Chosen. */
+static const double group_of[] = { 64, 16 };
+#define SIZES (sizeof(group_of) / sizeof(*group_of))
+/* Groups of a direction at least. Chosen. */
+#define MIN_GROUPS 8
+/*
+ * This part of them leaves less. The lowest of n is beyond the minimum by mean / n; of a
+ * quarter, by a third of that. Chosen.
+ */
+#define PART 4
+
+/* ---- the margin --------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+	const double *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+/* Half of what is between the lowest of both directions. */
+static size_t make_margins(const struct bin_group *a, size_t num_a,
+			   const struct bin_group *b, size_t num_b,
+			   double *margin)
+{
+	size_t near = 0;
+
+	if (num_a < MIN_GROUPS || num_b < MIN_GROUPS)
+		return 0;
+	for (size_t i = 0; i < num_a; i++) {
+		while (near + 1 < num_b && b[near].t < a[i].t)
+			near++;
+		margin[i] = (a[i].y + b[near].y) / 2;
+	}
+	return num_a;
+}
+
+int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
+		  double *margin)
+{
+	size_t most = pair->direction[0].envelope.num +
+		      pair->direction[1].envelope.num + 1,
+	       n = 0;
+	struct bin_group *group[2] = { malloc(most * sizeof(**group)),
+				       malloc(most * sizeof(**group)) };
+	double *all = malloc(most * sizeof(*all));
+	int ret = group[0] && group[1] && all ? 0 : -ENOMEM;
+
+	*margin = 0;
+	for (size_t k = 0; !ret && !n && k < SIZES; k++) {
+		size_t num[2];
+
+		for (int way = 0; way < 2; way++)
+			num[way] = left_out_group(
+				&l[way], &pair->direction[way].envelope,
+				group_of[k], group[way]);
+		n = make_margins(group[0], num[0], group[1], num[1], all);
+	}
+	if (n) {
+		qsort(all, n, sizeof(*all), by_size);
+		*margin = fmax(all[n / PART], 0);
+	}
+	free(group[0]);
+	free(group[1]);
+	free(all);
+	return ret;
+}
+
+/* ---- vertices ----------------------------------------------------------- */
+
+/* What the vertex of an upper limit of f (@side 0), or of -f, leaves to the curve, ns. */
+static double room_at(const struct bound_vertex *v, int side,
+		      const struct correction *correction[2])
+{
+	int64_t at;
+	double rest = correction_between(correction[0], v->x, correction[1],
+					 &at);
+	double f = (double)(at - v->x) + rest;
+
+	return (double)v->y + (side ? f : -f);
+}
+
+/* About vertex @i, from the one before to the one after. */
+static int add_window(struct windows *add, const struct bound_segment *z,
+		      int side, size_t i)
+{
+	const struct bound_vertex *v = z->vertex[side];
+	struct change_window w = {
+		.from = i ? v[i - 1].x : z->from,
+		.to = i + 1 < z->num_vertices[side] ? v[i + 1].x : z->to,
+	};
+
+	/* The first segment and the last one have no end. */
+	if (w.from == INT64_MIN)
+		w.from = v[i].x;
+	if (w.to == INT64_MAX)
+		w.to = v[i].x;
+	if (w.from == w.to)
+		w.to++;
+	return windows_add_one(add, &w);
+}
+
+int narrow_windows(struct windows *add, const struct rate_bound *bound,
+		   const struct correction *correction[2], double least)
+{
+	int found = 0;
+
+	for (size_t p = 0; p < bound->parts; p++) {
+		const struct bound_part *part = &bound->part[p];
+
+		for (size_t j = 0; j < part->num_segments; j++) {
+			const struct bound_segment *z = &part->segment[j];
+
+			for (int side = 0; side < 2 && !isinf(z->bend);
+			     side++) {
+				for (size_t i = 0; i < z->num_vertices[side];
+				     i++) {
+					if (room_at(&z->vertex[side][i], side,
+						    correction) >= least)
+						continue;
+					if (add_window(add, z, side, i))
+						return -ENOMEM;
+					found++;
+				}
+			}
+		}
+	}
+	return found;
+}

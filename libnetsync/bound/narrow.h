@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where a pair's bound contradicts its curve: were both clocks within the largest drift,
+ * and the curve right, the bound would leave the margin on either side of it, as all
+ * messages do. Where it leaves less, a rate step was missed.
+ */
+#ifndef NETSYNC_BOUND_NARROW_H
+#define NETSYNC_BOUND_NARROW_H
+
+#include <stddef.h>
+
+#include "bound/left-out.h"
+#include "bound/rate-bound.h"
+#include "bound/windows.h"
+
+/* What a pair's messages leave to its curve, ns; 0: too few tell. Or -ENOMEM. */
+int narrow_margin(const struct limits_of_way limits[2], const struct pair *pair,
+		  double *margin);
+
+/*
+ * Add windows about the vertices that are closer to the curve than @least, ns: their
+ * number, or -ENOMEM.
+ */
+int narrow_windows(struct windows *add, const struct rate_bound *bound,
+		   const struct correction *correction[2], double least);
+
+#endif

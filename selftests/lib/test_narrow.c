@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A rate step that curves missed, and few messages would show, is not bounded by drift. */
+#include "bound/narrow.h"
+#include "bound/pair-bound.h"
+#include "test.h"
+
+#define SPAN 600e9
+#define RATE 5 /* messages a second, each way */
+#define DELAY 30e3
+#define MEAN 100e3
+#define SEEDS 40
+
+static const struct limits limits = { .slope = 500e-6, .bend = 0.2e-6 / 1e9 };
+
+/* Slewed by 5 ppm for 10 s, and back. */
+static double ahead(double t)
+{
+	return 5e-6 * (fmin(fmax(t - 290e9, 0), 10e9) -
+		       fmin(fmax(t - 300e9, 0), 10e9));
+}
+
+static double steady(double t)
+{
+	(void)t;
+	return 0;
+}
+
+static void talk(struct pairs *ps, double (*clock)(double t), uint64_t seed)
+{
+	for (long i = 0; i < (long)(SPAN / 1e9 * RATE); i++) {
+		for (int way = 0; way < 2; way++) {
+			double t = uniform(&seed) * SPAN;
+			double r = t + DELAY + exponential(&seed, MEAN);
+			struct endpoint from = { (uint32_t)way, 0, llround(t) };
+			struct endpoint to = { (uint32_t)!way, 0, llround(r) };
+
+			(way ? &from : &to)->t += llround(clock(way ? t : r));
+			assert_int_equal(pairs_add(ps, &from, &to), 0);
+		}
+	}
+	assert_int_equal(pairs_settle(ps), 0);
+}
+
+static const struct correction flat = {
+	.known = true, .from = -(int64_t)1e9, .to = (int64_t)SPAN + (int64_t)1e9,
+};
+
+/*
+ * The correction of the second host follows that half-way: it is off by less than the
+ * smallest delay, and so inverts no message.
+ */
+static void follow(struct correction *c)
+{
+	size_t intervals = 120;
+	double length = (double)(flat.to - flat.from) / (double)intervals;
+
+	assert_int_equal(spline_new(&c->curve, 0, (double)(flat.to - flat.from),
+				    intervals, NULL, 0), 0);
+	for (size_t i = 0; i < c->curve.coefs; i++) {
+		/* Where the i-th B-spline has its middle. */
+		double t = ((double)i - 1) * length + (double)flat.from;
+
+		c->curve.coef[i] = -ahead(t) / 2;
+	}
+	spline_set_cubics(&c->curve);
+}
+
+static void make(struct pair_bound *b, double (*clock)(double t), uint64_t seed)
+{
+	struct correction second = flat;
+	const struct correction *both[2] = { &flat, &second };
+	struct pairs ps = { 0 };
+
+	talk(&ps, clock, seed);
+	if (clock == ahead)
+		follow(&second);
+	assert_int_equal(pair_bound_make(b, ps.pair[0], both, &limits), 0);
+	spline_free(&second.curve);
+	pairs_release(&ps);
+}
+
+static void test_missed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct pair_bound b;
+
+		make(&b, ahead, seed);
+		for (double t = 0; b.usable && t < SPAN; t += 100e6) {
+			struct range y = rate_bound_at(&b.bound, llround(t));
+
+			assert_in_range(llround(ahead(t)) - y.lo + 2, 0,
+					y.hi - y.lo + 4);
+		}
+		pair_bound_release(&b);
+	}
+}
+
+/* No windows where nothing is wrong: all of the drift is assumed everywhere. */
+static void test_steady(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct pair_bound b;
+
+		make(&b, steady, seed);
+		assert_true(b.usable);
+		assert_int_equal(b.bound.parts, 1);
+		assert_int_equal(b.bound.part[0].num_segments, 1);
+		pair_bound_release(&b);
+	}
+}
+
+static void test_margin(void **state)
+{
+	const struct correction *both[2] = { &flat, &flat };
+	struct limits_of_way l[2];
+	struct pairs ps = { 0 };
+	double margin;
+
+	(void)state;
+	talk(&ps, steady, 1);
+	for (int way = 0; way < 2; way++)
+		assert_int_equal(left_out_find(&l[way], &ps.pair[0]->direction[way],
+					       way, both, false), 0);
+	assert_int_equal(narrow_margin(l, ps.pair[0], &margin), 0);
+	assert_float_equal(margin, DELAY, DELAY / 4);
+	for (int way = 0; way < 2; way++)
+		free(l[way].limit);
+	pairs_release(&ps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_steady),
+		cmocka_unit_test(test_margin),
+	};
+
+	return cmocka_run_group_tests_name("narrow", tests, NULL, NULL);
+}
