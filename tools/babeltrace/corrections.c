@@ -149,10 +149,10 @@ static int find_host(struct corrections *corrections,
 }
 
 /*
- * Where the clock was set forward, or the reference stood still, corrected times go back
- * from one segment to the next, and the time of that within both is unknown. Corrected
- * times then stand still, at the middle. Return: the middle, ns; INT64_MAX: times do not
- * go back at the end of segment @i.
+ * If the clock was set forward between two segments, or the reference stood still,
+ * corrected times go back from one segment to the next, so that some occur twice. Times
+ * are then corrected to the middle of these. Return: the middle, ns; INT64_MAX: times do
+ * not go back at the end of segment @i.
  */
 static int64_t middle_of_step(const struct host_clock *host,
 			      const struct netsync_model *model, uint32_t i)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Folders: made, removed, and linked with all that is in them. What is copied or linked
- * can be read by nobody who could not read the original, and symbolic links lead
- * nowhere: who made a trace does not choose what of this machine is copied.
+ * A folder -> the same folder made, removed, measured, or linked elsewhere with all its
+ * contents. Links and copies have no more permissions than the original. Symbolic links
+ * are refused: whoever made a trace must not choose which files of this machine are
+ * copied.
  */
 #include <dirent.h>
 #include <errno.h>

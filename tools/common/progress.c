@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How far a long piece of work has come, on stderr. */
+/* Steps done of a long piece of work -> a line with a bar, or the time so far, on stderr. */
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading the result file. */
+/* A result file (JSON, netsync-sync.json(5)) -> struct model: hosts and their clocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json.h>

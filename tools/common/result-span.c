@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Saying in words how far times are outside of the span that a result holds for. */
+/* Times outside of the span that a result holds for -> a sentence: how far, which error. */
 #include <errno.h>
 
 #include "result-file.h"
