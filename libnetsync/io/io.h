@@ -91,7 +91,8 @@ struct part {
 /* One instant, as read from a trace's clock and from CLOCK_MONOTONIC_RAW. */
 struct clock_event {
 	int64_t time_ns;	/* trace's clock, as printed */
-	int64_t shown_ns[CLOCKS_SHOWN];	/* readings, of which one is the trace's clock */
+	/* Readings, of which one is the trace's clock. */
+	int64_t shown_ns[CLOCKS_SHOWN];
 	int64_t raw_ns;		/* reading of CLOCK_MONOTONIC_RAW */
 	int64_t within_ns;	/* bound on the error of raw_ns at time_ns */
 	double rate;		/* trace's clock per raw time, from then on; 0: not known */
