@@ -366,7 +366,8 @@ int steered_results(struct host *host, const struct steered_hosts *hosts,
 		steering_describe(s, (struct range){ h->origin + h->span.lo,
 						     h->origin + h->span.hi });
 		ret = merge_steps(h, s);
-		if (!ret && h->clock)
+		/* Of a reference of which nothing was seen, the clock is its own already. */
+		if (!ret && h->clock && h->span.lo <= h->span.hi)
 			ret = translate(h, s, ref);
 	}
 	return ret;

@@ -449,6 +449,20 @@ static void wrong_ones_are_left_out(void **state)
 }
 
 /* Read ten times a second, to 30 ns, with no rates: steps of 100 ppm are bends. */
+static void sample(struct world *w, int64_t from, int64_t to, uint64_t *s)
+{
+	for (uint32_t host = 0; host < 2; host++)
+		for (int64_t t = from; t < to; t += SEC / 10) {
+			struct netsync_clock_point p = point_at(&w->m[host], host,
+						raw_time(&w->m[host], t));
+
+			p.rate = 0;
+			p.within_ns = 30;
+			p.raw_ns += below(s, 61) - 30;
+			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+		}
+}
+
 static void sampled_ones_do(void **state)
 {
 	struct errors free_running = alone(41), e;
@@ -459,16 +473,7 @@ static void sampled_ones_do(void **state)
 	make_world(&w, 41);
 	chrony(&w.m[0], &s);
 	chrony(&w.m[1], &s);
-	for (uint32_t host = 0; host < 2; host++)
-		for (int64_t t = 0; t < SPAN; t += SEC / 10) {
-			struct netsync_clock_point p = point_at(&w.m[host], host,
-						raw_time(&w.m[host], t));
-
-			p.rate = 0;
-			p.within_ns = 30;
-			p.raw_ns += below(&s, 61) - 30;
-			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
-		}
+	sample(&w, 0, SPAN, &s);
 	talk(&w, 0, SPAN);
 	e = solve(&w);
 	print_message("alone %lld / %.0f, sampled %lld / %.0f ns\n",
@@ -498,6 +503,28 @@ static void a_gap_falls_back(void **state)
 	print_message("beside the gap %lld / %.0f ns\n", (long long)e.max, e.rms);
 	assert_in_range(e.max, 0, 20000);
 	netsync_free(w.ns);
+}
+
+/* As of a recording without packets: there are no spans, but a reference. */
+static void nothing_to_correct(void **state)
+{
+	for (int spans = 0; spans < 3; spans++) {
+		int64_t at = EPOCH, got, bound;
+		uint64_t s = 5;
+		struct world w;
+
+		(void)state;
+		make_world(&w, 61);
+		sample(&w, 0, 9 * SEC, &s);
+		for (int i = 0; i < spans; i++)
+			assert_int_equal(netsync_extend_span(w.ns, 0,
+				reading(&w.m[0], (2 + 3 * i) * SEC)), 0);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns,
+				(uint32_t)netsync_reference(w.ns)), at, &got, &bound), 0);
+		assert_int_equal(got, at);
+		netsync_free(w.ns);
+	}
 }
 
 static void senseless_ones_are_refused(void **state)
@@ -567,6 +594,7 @@ int main(void)
 		cmocka_unit_test(wrong_ones_are_left_out),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(a_gap_falls_back),
+		cmocka_unit_test(nothing_to_correct),
 		cmocka_unit_test(senseless_ones_are_refused),
 	};
 
