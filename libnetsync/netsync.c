@@ -81,6 +81,15 @@ static void forget_error(struct netsync *ns)
 	*ns->error = '\0';
 }
 
+/* What was seen of the hosts last is where steering is of interest. */
+static void set_ends(struct netsync *ns)
+{
+	for (size_t i = 0; i < ns->num_hosts; i++)
+		if (ns->host[i].first <= ns->host[i].last)
+			steering_set_end(&ns->steering[i], ns->host[i].origin +
+							   ns->host[i].last);
+}
+
 static struct steered_hosts steered_hosts(const struct netsync *ns)
 {
 	return (struct steered_hosts){ ns->host, ns->steering,
@@ -391,6 +400,7 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 	forget_error(ns);
 	if (host >= ns->num_hosts)
 		return fail(ns, -EINVAL, "there is no host number %u", host);
+	steering_promise(&ns->steering[host], time_ns);
 	if (matcher_advance(&ns->matcher, host, time_ns))
 		return no_memory(ns);
 	return 0;
@@ -641,6 +651,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (!ret && ns->steered) {
 		const struct steered_hosts hosts = steered_hosts(ns);
 
+		set_ends(ns);
 		ret = held_settle(&ns->held, &ns->pairs, &hosts);
 	}
 	if (!ret)

@@ -598,6 +598,8 @@ struct netsync_steering {
 	double min_ppm;
 	double max_ppm;
 	int64_t unknown_ns;	/* part of the span that points say nothing about */
+	/* points tell of the host's time up to here; later bounds are wider, or unknown */
+	int64_t until_ns;
 };
 
 /* The number of hosts, and of pairs of hosts that exchanged messages. */

@@ -12,9 +12,19 @@
 /* Messages that are held at most, 32 MB; then maps are extrapolated. Chosen. */
 #define MOST ((size_t)1 << 20)
 
+/* Is a message ready, as far as one of its hosts is concerned? */
+typedef bool (*ready_func)(const struct steering *s, int64_t t);
+
 static bool is_known(const struct steering *s, int64_t t)
 {
 	return !steering_known(s) || t <= steering_known_until(s);
+}
+
+static bool is_any(const struct steering *s, int64_t t)
+{
+	(void)s;
+	(void)t;
+	return true;
 }
 
 static struct endpoint endpoint(const struct steered_hosts *hosts,
@@ -48,7 +58,7 @@ static int settle_maps(const struct steered_hosts *hosts)
 }
 
 static int pass(struct held *held, struct pairs *pairs,
-		const struct steered_hosts *hosts, bool all)
+		const struct steered_hosts *hosts, ready_func is_ready)
 {
 	int ret = settle_maps(hosts);
 	size_t kept = 0;
@@ -56,9 +66,8 @@ static int pass(struct held *held, struct pairs *pairs,
 	for (size_t i = 0; i < held->num; i++) {
 		const struct held_message m = held->message[i];
 		bool ready = !ret &&
-			     (all ||
-			      (is_known(&hosts->steering[m.from], m.send) &&
-			       is_known(&hosts->steering[m.to], m.recv)));
+			     is_ready(&hosts->steering[m.from], m.send) &&
+			     is_ready(&hosts->steering[m.to], m.recv);
 
 		if (ready)
 			ret = pass_on(pairs, hosts, &m);
@@ -78,7 +87,8 @@ int held_add(struct held *held, const struct held_message *m,
 	if (!held->next)
 		held->next = FEW;
 	if (held->num >= held->next) {
-		ret = pass(held, pairs, hosts, held->num >= MOST);
+		ret = pass(held, pairs, hosts,
+			   held->num >= MOST ? is_any : is_known);
 		held->next = held->num + FEW < MOST ? held->num + FEW : MOST;
 	}
 	if (ret || array_grow(&held->message, &held->room, held->num,
@@ -91,7 +101,7 @@ int held_add(struct held *held, const struct held_message *m,
 int held_settle(struct held *held, struct pairs *pairs,
 		const struct steered_hosts *hosts)
 {
-	return pass(held, pairs, hosts, true);
+	return pass(held, pairs, hosts, steering_is_final);
 }
 
 void held_release(struct held *held)

@@ -38,7 +38,10 @@ struct steered_hosts {
 int held_add(struct held *held, const struct held_message *m,
 	     struct pairs *pairs, const struct steered_hosts *hosts);
 
-/* Pass all messages on: 0 or -ENOMEM. */
+/*
+ * Pass all messages on of whose times no point is still to come, as far as that was
+ * promised: 0 or -ENOMEM.
+ */
 int held_settle(struct held *held, struct pairs *pairs,
 		const struct steered_hosts *hosts);
 

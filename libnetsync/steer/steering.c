@@ -266,6 +266,26 @@ static int leave_doubt(struct steering *s, const struct clock_point *p)
 		counted(s, p->raw + llround(part * raw_distance(p, next))));
 }
 
+/*
+ * Messages that wait for points to come tell nothing yet of the time after the last one:
+ * unless that tells a rate, it may be steered in silence there.
+ */
+static int add_end(struct steering *s)
+{
+	const struct clock_point *p = &s->point[s->num - 1];
+	int64_t from = s->has_promise ? max64(p->t, s->promised) : s->end;
+	double own = 0;
+
+	if (p->rate > 0 || from >= s->end)
+		return 0;
+	if (s->num > 1 && possible(p - 1, p))
+		own = skew(p - 1, p);
+	return add_doubt(s, from + 1, s->end,
+			 reading_error(p, p) +
+				 fmax(USUAL_STEERING, 2 * fabs(own)) *
+					 (double)((__int128)s->end - p->t));
+}
+
 static int make_map(struct steering *s)
 {
 	const struct clock_point *p = s->point;
@@ -286,6 +306,8 @@ static int make_map(struct steering *s)
 			ret = polyline_add(&s->map, p[i + 1].t,
 					   counted(s, p[i + 1].raw));
 	}
+	if (!ret)
+		ret = add_end(s);
 	s->map.slope_before = 1;
 	s->map.slope_after = p[n - 1].rate > 0 ? 1 / p[n - 1].rate
 			     : n > 1 && possible(&p[n - 2], &p[n - 1])
@@ -315,6 +337,27 @@ int64_t steering_known_until(const struct steering *s)
 {
 	/* Points are recognized as wrong by the points that follow them. */
 	return s->map.num > 3 ? s->map.corner[s->map.num - 4].x : INT64_MIN;
+}
+
+bool steering_is_final(const struct steering *s, int64_t t)
+{
+	return !steering_known(s) || !s->has_promise || t <= s->promised ||
+	       t <= s->point[s->num - 1].t;
+}
+
+void steering_promise(struct steering *s, int64_t t)
+{
+	/* A host that was done may bring more. */
+	if (!s->has_promise || t > s->promised || s->promised == INT64_MAX)
+		s->promised = t;
+	s->has_promise = true;
+}
+
+void steering_set_end(struct steering *s, int64_t t)
+{
+	/* What waits may be less than the last time. */
+	s->settled = s->settled && s->end == t && !s->has_promise;
+	s->end = t;
 }
 
 const struct doubt *steering_doubt(const struct steering *s, int64_t t)
@@ -402,6 +445,10 @@ void steering_describe(struct steering *s, struct range span)
 		include_skew(&s->told, p[s->num - 1].rate - 1);
 	if (s->told.min_ppm > s->told.max_ppm)
 		s->told.min_ppm = s->told.max_ppm = (double)NAN;
+	if (s->num)
+		s->told.until_ns = p[s->num - 1].rate > 0 ?
+					   max64(p[s->num - 1].t, s->end) :
+					   p[s->num - 1].t;
 	if (s->num && unknown > 0)
 		s->told.unknown_ns = (int64_t)unknown;
 }

@@ -41,6 +41,11 @@ struct steering {
 	struct clock_point *point;
 	size_t num;
 	size_t room;
+	/* All points before this time have come, if that was promised. */
+	int64_t promised;
+	bool has_promise;
+	/* The host's last time; before steering_settle(). */
+	int64_t end;
 	bool anchored;
 	struct clock_point anchor;
 	/* Made from points by steering_settle(): */
@@ -70,6 +75,15 @@ static inline bool steering_known(const struct steering *s)
 
 /* The time of the host's clock before which further points hardly change the map. */
 int64_t steering_known_until(const struct steering *s);
+
+/* Does no point that is still to come change the map at a time, by what was promised? */
+bool steering_is_final(const struct steering *s, int64_t t);
+
+/* All points before a time have come; INT64_MAX: all points. */
+void steering_promise(struct steering *s, int64_t t);
+
+/* Set the host's last time. */
+void steering_set_end(struct steering *s, int64_t t);
 
 /* The doubt that contains a time, or NULL. */
 const struct doubt *steering_doubt(const struct steering *s, int64_t t);

@@ -117,6 +117,7 @@ class netsync_steering(Structure):
     _fields_ = [
         ("size", c_uint32), ("reserved", c_uint32), ("points", c_uint64),
         ("min_ppm", c_double), ("max_ppm", c_double), ("unknown_ns", c_int64),
+        ("until_ns", c_int64),
     ]
 
 

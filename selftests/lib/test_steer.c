@@ -485,6 +485,58 @@ static void sampled_ones_do(void **state)
 	netsync_free(w.ns);
 }
 
+/* Readings that come later than packets, and results all along, as netsync live has them. */
+static void late_ones_are_waited_for(void **state)
+{
+	const int64_t apart = 30 * SEC, lag = 3 * SEC;
+	struct netsync_steering told = { .size = sizeof(told) };
+	struct netsync_pair_info pair = { .size = sizeof(pair) };
+	struct errors e = { 0 }, last;
+	uint64_t s = 8, noise = 9;
+	struct world w;
+
+	(void)state;
+	make_world(&w, 41);
+	chrony(&w.m[0], &s);
+	chrony(&w.m[1], &s);
+	for (int64_t t = 0; t < SPAN; t += apart) {
+		/* Beginning before the first packet. */
+		sample(&w, t ? t - lag : -SEC, t + apart - lag, &noise);
+		talk(&w, t, t + apart);
+		for (uint32_t host = 0; host < 2; host++)
+			assert_int_equal(netsync_advance(w.ns, host,
+				reading(&w.m[host], t + apart - lag)), 0);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		for (int64_t at = 0; at < t + apart; at += SEC) {
+			uint32_t ref = (uint32_t)netsync_reference(w.ns);
+			int64_t got, bound, truth = reading(&w.m[ref], at);
+
+			assert_int_equal(netsync_convert(
+				netsync_host_clock(w.ns, !ref),
+				reading(&w.m[!ref], at), &got, &bound), 0);
+			e.outside += llabs(got - truth) > bound;
+			if (at < t + apart - lag && llabs(got - truth) > e.max)
+				e.max = llabs(got - truth);
+		}
+	}
+	sample(&w, SPAN - lag, SPAN, &noise);
+	for (uint32_t host = 0; host < 2; host++)
+		assert_int_equal(netsync_advance(w.ns, host, INT64_MAX), 0);
+	last = solve(&w);
+	print_message("on the way %lld ns, at the end %lld / %.0f ns\n",
+		      (long long)e.max, (long long)last.max, last.rms);
+	assert_int_equal(e.outside, 0);
+	assert_int_equal(last.outside, 0);
+	assert_in_range(last.max, 0, 400);
+	/* None of them is used too early, or lost. */
+	assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
+	assert_true((double)(pair.messages[0] + pair.messages[1]) >
+		    0.97 * (double)(2 * RATE * (SPAN / SEC)));
+	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
+	assert_int_equal(told.until_ns, reading(&w.m[0], SPAN - SEC / 10));
+	netsync_free(w.ns);
+}
+
 static void a_gap_falls_back(void **state)
 {
 	uint64_t s = 13;
@@ -593,6 +645,7 @@ int main(void)
 		cmocka_unit_test(lost_ones_cost_their_time),
 		cmocka_unit_test(wrong_ones_are_left_out),
 		cmocka_unit_test(sampled_ones_do),
+		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
 		cmocka_unit_test(nothing_to_correct),
 		cmocka_unit_test(senseless_ones_are_refused),
