@@ -165,8 +165,8 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
  * Each namespace (container) of a traced kernel is then a host of its own: the
  * namespace with inode number 4026532008 of the host "web" is the host
  * "web/netns-4026532008", or "web/NAME" if a file "netsync-namespaces" in the folder
- * of the trace, or in up to three above it, has a line "4026532008 NAME". The host
- * is added to the struct netsync when its first packet is read, and so comes after
+ * of the trace, or in up to three above it (above "ust" for traces of user space), has
+ * a line "4026532008 NAME". The host is added to the struct netsync when its first packet is read, and so comes after
  * the hosts that are not split. A host whose packet events have no field for the
  * namespace is not split. Of a host that is split, packet events without a namespace
  * are counted in a warning and not used: they may be of the same packets as the

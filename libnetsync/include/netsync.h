@@ -598,7 +598,7 @@ struct netsync_steering {
 	double min_ppm;
 	double max_ppm;
 	int64_t unknown_ns;	/* part of the span that points say nothing about */
-	/* points tell of the host's time up to here; later bounds are wider, or unknown */
+	/* points tell about the host's clock up to here; later bounds are wider, or unknown */
 	int64_t until_ns;
 };
 

@@ -17,8 +17,26 @@ const char *const io_beside_names[NUM_BESIDE] = {
 	[BESIDE_CLOCKS] = "netsync-clocks",
 };
 
-/* Folders above a trace that are searched. Chosen: HOST/1/kernel needs two. */
+/*
+ * Folders above that of a domain that are searched. Chosen: HOST/1/kernel needs two.
+ * Traces of user space lie up to three folders below that of their domain: HOST/1/ust in
+ * .../ust/uid/0/64-bit, .../ust/pid/NAME.
+ */
 #define LEVELS 3
+#define UST_LEVELS 3
+
+/* How far a trace's folder lies below that of its domain. */
+static int levels_in_domain(const char *path)
+{
+	const char *below = NULL;
+	int levels = 0;
+
+	for (const char *p = path; (p = strstr(p, "/ust/")); p++)
+		below = p + strlen("/ust");
+	for (; below && *below; below++)
+		levels += *below == '/';
+	return levels <= UST_LEVELS ? levels : 0;
+}
 
 /*
  * Open a regular file that belongs to the trace's owner or to the reading user: anybody
@@ -58,6 +76,7 @@ int io_open_beside(const struct trace *trace, enum beside which, char **path)
 {
 	const char *name = io_beside_names[which];
 	size_t length = strlen(trace->real_path);
+	const int levels = LEVELS + levels_in_domain(trace->real_path);
 	struct stat st;
 	int fd;
 
@@ -66,7 +85,7 @@ int io_open_beside(const struct trace *trace, enum beside which, char **path)
 		return open_copy(trace->beside[which], path);
 	if (stat(trace->real_path, &st))
 		return -1;
-	for (int i = 0; i <= LEVELS && length; i++) {
+	for (int i = 0; i <= levels && length; i++) {
 		*path = io_format("%.*s/%s", (int)length, trace->real_path, name);
 		fd = *path ? open_file(*path, st.st_uid) : -1;
 		if (fd >= 0)
