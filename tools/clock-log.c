@@ -6,7 +6,6 @@
  * fastest reading is kept.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,9 +35,7 @@ static bool write_reading(const struct log *log)
 
 	if (!clock_read(clocks[log->clock].id, CLOCK_TRIES, &r))
 		return true;
-	printf("%s %" PRId64 " %" PRId64 " %" PRId64 "\n", log->host, r.time_ns,
-	       r.raw_ns, r.within_ns);
-	return !fflush(stdout);
+	return clock_reading_write(stdout, log->host, &r) && !fflush(stdout);
 }
 
 static int write_log(const struct log *log)

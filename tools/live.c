@@ -19,6 +19,8 @@
 /* Of packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000
 #define MMAP_THRESHOLD (128 * 1024)
+/* Of a clock that was told of last so long ago, no more is expected. Chosen. */
+#define LIVE_LAG_NS (10 * NS_PER_S)
 
 struct settings {
 	struct outcome outcome;
@@ -102,6 +104,19 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- what is known now ------------------------------------------------- */
 
+/* Readings of a steered clock come a little later than its packets. */
+static int64_t known_until(const struct netsync *ns, uint32_t index,
+			   int64_t last_ns)
+{
+	struct netsync_steering steering = { .size = sizeof(steering) };
+
+	if (netsync_get_steering(ns, index, &steering) || !steering.points ||
+	    steering.until_ns > last_ns ||
+	    last_ns - steering.until_ns > LIVE_LAG_NS)
+		return last_ns;
+	return steering.until_ns;
+}
+
 static void read_host(const struct live *live, uint32_t index, double seconds,
 		      struct live_host *host)
 {
@@ -128,7 +143,7 @@ static void read_host(const struct live *live, uint32_t index, double seconds,
 	if (info.first_ns > info.last_ns)
 		return;
 	host->since_ns = info.first_ns;
-	host->at_ns = info.last_ns;
+	host->at_ns = known_until(live->ns, index, info.last_ns);
 	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns,
 			       &host->skew_ppm);
 	host->skew_within_ppm = skew_within(live->ns, index);
@@ -421,10 +436,23 @@ static int finish(struct live *live)
 	return outcome_explain(&set->outcome, live->ns);
 }
 
+/* What those that cannot tell by events tell of their clocks. */
+static bool add_clocks(struct live *live, const char *dir)
+{
+	char *path;
+	int ret;
+
+	if (asprintf(&path, "%s/" RECORDING_CLOCKS, dir) < 0)
+		return false;
+	ret = netsync_io_add_live_clocks(live->io, path);
+	free(path);
+	return ret >= 0;
+}
+
 /* A folder that is recorded to, or a URL. False: it was said why not. */
 static bool add(struct live *live, const char *what)
 {
-	struct recording *last;
+	struct recording *last = NULL;
 	struct stat info;
 
 	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
@@ -437,7 +465,8 @@ static bool add(struct live *live, const char *what)
 		live->num_recordings++;
 		what = last->url;
 	}
-	if (netsync_io_add_live(live->io, what) >= 0)
+	if (netsync_io_add_live(live->io, what) >= 0 &&
+	    (!last || add_clocks(live, last->dir)))
 		return true;
 	complain("%s", netsync_io_error(live->io));
 	return false;

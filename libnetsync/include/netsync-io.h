@@ -166,8 +166,8 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
  * namespace with inode number 4026532008 of the host "web" is the host
  * "web/netns-4026532008", or "web/NAME" if a file "netsync-namespaces" in the folder
  * of the trace, or in up to three above it (above "ust" for traces of user space), has
- * a line "4026532008 NAME". The host is added to the struct netsync when its first packet is read, and so comes after
- * the hosts that are not split. A host whose packet events have no field for the
+ * a line "4026532008 NAME". The host is added to the struct netsync when its first
+ * packet is read, and so comes after the hosts that are not split. A host whose packet events have no field for the
  * namespace is not split. Of a host that is split, packet events without a namespace
  * are counted in a warning and not used: they may be of the same packets as the
  * others.
@@ -302,6 +302,23 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
  *	-ENOMEM
  */
 int netsync_io_add_live(struct netsync_io *io, const char *url);
+
+/**
+ * netsync_io_add_live_clocks() - follow a file of how the hosts' clocks are steered
+ * @io: the reader
+ * @path: a file that grows, as in netsync-clocks(5), with times as in one beside a trace:
+ *	of the clock before its offset from the epoch. Its hosts are those by whose names
+ *	the sessions' machines go. It may come later than the sessions. Copied.
+ *
+ * netsync_io_poll() reads what was added to the file, and promises no time of a host
+ * (netsync_advance()) that the file does not tell of yet, unless it has not for 10
+ * seconds. Where a host's sessions themselves tell of its clock, nothing should.
+ *
+ * Return: 0; or a negative errno:
+ *	-ENODATA	no live session was added
+ *	-ENOMEM
+ */
+int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
 
 /**
  * netsync_io_poll() - push what has come from live sessions

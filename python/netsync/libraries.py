@@ -66,6 +66,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_set_split_netns": (None, c_void_p, c_int),
     "netsync_io_read": (c_int, c_void_p, s.progress_func, c_void_p),
     "netsync_io_add_live": (c_int, c_void_p, c_char_p),
+    "netsync_io_add_live_clocks": (c_int, c_void_p, c_char_p),
     "netsync_io_poll": (c_int, c_void_p, c_int),
     "netsync_io_serve": (c_int, c_void_p, POINTER(c_char_p), c_uint32, c_int, c_int),
     "netsync_io_add_served": (c_int, c_void_p, c_char_p, c_char_p, c_int, c_int),

@@ -111,6 +111,10 @@ class Reader:
         """Follow live sessions of an LTTng relay daemon: "net://HOST[:PORT]..."."""
         self._handle.call(self._io.netsync_io_add_live, encode(url))
 
+    def add_live_clocks(self, path: Text) -> None:
+        """Follow a file of how clocks are steered, netsync-clocks(5), as it grows."""
+        self._handle.call(self._io.netsync_io_add_live_clocks, encode(path))
+
     def poll(self, timeout_ms: int = 0) -> int:
         """Push what has come from live sessions. Return: how many packet events."""
         return self._handle.number(self._io.netsync_io_poll, uint(timeout_ms, 31))

@@ -144,7 +144,7 @@ static bool put_data(struct remote *remote, struct json_object *about,
 
 static void keep_readings(struct remote *remote, struct json_object *readings)
 {
-	clocks_take(&hosts[remote == rec.all.list[DB] ? DB : WEB], readings);
+	clocks_take(&rec, &hosts[remote == rec.all.list[DB] ? DB : WEB], readings);
 }
 
 /* ---- a recording ----------------------------------------------------------- */

@@ -390,6 +390,8 @@ struct json_object *agent_start(struct json_object *request)
 	if (ret < 0)
 		return agent_error("recording could not be started: %s.",
 				   lttng_strerror(ret));
+	/* Who follows the recording gets to know the clock before the first packet. */
+	steering_say();
 	return json_object_new_object();
 }
 

@@ -30,7 +30,7 @@ bool stay_write_clocks(const struct clock_reading *readings, size_t num)
 	if (file && !ftell(file))
 		fputs(CLOCK_READINGS_HEAD, file);
 	for (size_t i = 0; i < num && file; i++)
-		clock_reading_write(file, &readings[i]);
+		clock_reading_write(file, CLOCK_READINGS_HOST, &readings[i]);
 	return !file || !fclose(file);
 }
 

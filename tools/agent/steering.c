@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,6 +15,9 @@
 #include "common/clock-reading.h"
 #include "common/tool.h"
 #include "remote/protocol.h"
+
+/* So long the first reading is waited for at most: it is made at once. Chosen. */
+#define FIRST_READING_MS 1000
 
 static struct {
 	pid_t process;		/* 0: not running */
@@ -55,8 +59,12 @@ void steering_start(void)
 	}
 	close(ends[1]);
 	steering.readings = ends[0];
-	if (steering.process > 0)
+	if (steering.process > 0) {
+		/* From here on it is known. */
+		poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1,
+		     FIRST_READING_MS);
 		return;
+	}
 	close(ends[0]);
 	steering.process = 0;
 }

@@ -45,8 +45,9 @@ bool clock_read_wait(int64_t *next_ns)
 	return true;
 }
 
-bool clock_reading_write(FILE *file, const struct clock_reading *reading)
+bool clock_reading_write(FILE *file, const char *host,
+			 const struct clock_reading *reading)
 {
-	return fprintf(file, "host %" PRId64 " %" PRId64 " %" PRId64 "\n",
+	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "\n", host,
 		       reading->time_ns, reading->raw_ns, reading->within_ns) > 0;
 }

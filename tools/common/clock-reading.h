@@ -44,7 +44,11 @@ bool clock_read_wait(int64_t *next_ns);
 	"# netsync-clocks(5): CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW\n" \
 	"# host time_ns raw_ns within_ns\n"
 
+/* Where the folder says which host it is. */
+#define CLOCK_READINGS_HOST "host"
+
 /* False: @file cannot be written to. */
-bool clock_reading_write(FILE *file, const struct clock_reading *reading);
+bool clock_reading_write(FILE *file, const char *host,
+			 const struct clock_reading *reading);
 
 #endif

@@ -12,6 +12,12 @@
 /* In the folder of the recording; no host's folder begins with a "+". */
 #define RECORDING_FILE "+live.url"
 
+/*
+ * How the hosts' clocks are steered, until the recording ends: netsync-clocks(5), of the
+ * machines' host names. It is there before the first file is.
+ */
+#define RECORDING_CLOCKS "+live.clocks"
+
 /* Bytes of "net://127.0.0.1:65535", with room to spare. */
 #define RECORDING_URL 64
 

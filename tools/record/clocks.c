@@ -1,35 +1,114 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Readings of the clocks that daemons steer, from agents -> a file beside each trace. */
+/*
+ * Readings of the clocks that daemons steer, from agents -> a file beside each trace, and
+ * meanwhile a file that "netsync live" follows.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock-reading.h"
 #include "common/json-value.h"
+#include "common/recording.h"
 #include "record.h"
+#include "remote/protocol.h"
 
-void clocks_take(struct host *host, struct json_object *readings)
+static const char *host_name(const struct host *host)
 {
-	const size_t num = value_length(readings);
+	return member_text(host->remote->hello, "hostname");
+}
 
+/* Sessions that are live are of host names; is this one a word, and no other host's? */
+static bool can_be_followed(const struct record *rec, const struct host *host)
+{
+	const char *name = host_name(host);
+
+	if (!*name || *name == '#')
+		return false;
+	for (const char *p = name; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f)
+			return false;
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (&rec->hosts[i] != host && rec->hosts[i].remote->hello &&
+		    !strcmp(host_name(&rec->hosts[i]), name))
+			return false;
+	return true;
+}
+
+/* NULL: nobody follows it, or that failed, and was said. */
+static FILE *followed_file(struct record *rec)
+{
+	char *path;
+
+	if (rec->live_clocks || !rec->live || !rec->made_dir || rec->lacks_live_clocks ||
+	    asprintf(&path, "%s/" RECORDING_CLOCKS, rec->dir) < 0)
+		return rec->live_clocks;
+	rec->live_clocks = fopen(path, "wxe");
+	rec->lacks_live_clocks = !rec->live_clocks;
+	if (!rec->live_clocks)
+		complain("%s: %s; netsync live does not know how clocks are steered.",
+			 path, strerror(errno));
+	free(path);
+	return rec->live_clocks;
+}
+
+/* The readings, all at once, so that who follows them does not have to wait for more. */
+static void say_live(struct record *rec, const struct host *host,
+		     const struct clock_reading *reading, size_t num)
+{
+	FILE *file = can_be_followed(rec, host) ? followed_file(rec) : NULL;
+
+	for (size_t i = 0; i < num && file; i++)
+		clock_reading_write(file, host_name(host), &reading[i]);
+	if (!file || !fflush(file))
+		return;
+	complain("%s/" RECORDING_CLOCKS ": %s; netsync live does not know any more how clocks are steered.",
+		 rec->dir, strerror(errno));
+	clocks_withdraw(rec);
+	rec->lacks_live_clocks = true;
+}
+
+void clocks_withdraw(struct record *rec)
+{
+	char *path;
+
+	if (!rec->live_clocks)
+		return;
+	fclose(rec->live_clocks);
+	rec->live_clocks = NULL;
+	if (asprintf(&path, "%s/" RECORDING_CLOCKS, rec->dir) < 0)
+		return;
+	unlink(path);
+	free(path);
+}
+
+void clocks_take(struct record *rec, struct host *host, struct json_object *readings)
+{
+	struct clock_reading taken[PROTOCOL_CLOCKS];
+	size_t num = value_length(readings);
+
+	/* More are refused before. */
+	if (num > PROTOCOL_CLOCKS)
+		num = PROTOCOL_CLOCKS;
 	if (!num || (!host->clocks.file &&
 		     !spool_open(&host->clocks, sizeof(struct clock_reading))))
 		return;
 	for (size_t i = 0; i < num; i++) {
 		struct json_object *one = value_at(readings, i);
-		const struct clock_reading reading = {
+		taken[i] = (struct clock_reading){
 			.time_ns = member_int(one, "time"),
 			.raw_ns = member_int(one, "raw"),
 			.within_ns = member_int(one, "within"),
 		};
-
-		spool_put(&host->clocks, &reading);
+		spool_put(&host->clocks, &taken[i]);
 	}
+	say_live(rec, host, taken, num);
 }
 
 static bool write_one(void *data, const void *record)
 {
-	return clock_reading_write(data, record);
+	return clock_reading_write(data, CLOCK_READINGS_HOST, record);
 }
 
 void clocks_write(const char *dir, struct host *host)

@@ -219,6 +219,7 @@ static bool make_folder(struct record *rec)
 static void clean_folder(struct record *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);
+	clocks_withdraw(rec);
 	if (rec->relay.folder)
 		rmdir(rec->relay.folder);
 	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++)
@@ -256,7 +257,7 @@ static bool put_file(struct remote *remote, struct json_object *about,
 
 static void keep_readings(struct remote *remote, struct json_object *readings)
 {
-	clocks_take(host_of(remote), readings);
+	clocks_take(record_of(remote), host_of(remote), readings);
 }
 
 /* Say "recording on web, db", and how to follow the sessions live. */

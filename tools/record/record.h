@@ -71,10 +71,6 @@ void files_collect(const char *dir, const struct relay *relay,
 		   const struct host *host);
 /* Write the names of a host's network namespaces to @dir/HOST/netsync-namespaces. */
 void files_name_namespaces(const char *dir, const struct host *host);
-/* Keep readings of a host's clocks (record/clocks.c), */
-void clocks_take(struct host *host, struct json_object *readings);
-/* and write them to @dir/HOST/netsync-clocks. */
-void clocks_write(const char *dir, struct host *host);
 /* Warn about traces that are left: whoever reaches the daemon can send it some. */
 void files_refuse(const struct relay *relay);
 
@@ -131,6 +127,8 @@ struct record {
 	struct host *hosts;	/* in the order of all.list */
 	struct relay relay;
 	int announced;		/* from recording_announce() */
+	FILE *live_clocks;	/* RECORDING_CLOCKS; NULL: there are no readings */
+	bool lacks_live_clocks;	/* that file cannot be written */
 	char token[TOKEN_SIZE];	/* secret, so that nobody can send to our sessions */
 	char stamp[32 + TOKEN_SIZE];	/* date and token: part of names of sessions */
 	mode_t umask;		/* the user's, for the command */
@@ -194,5 +192,14 @@ void hosts_pull(struct record *rec);
 void hosts_keep(struct record *rec);
 /* Show how much of the traces is copied: remotes.show. */
 bool hosts_show_pull(struct remotes *all, struct progress *line);
+
+/* ---- steering of clocks (clocks.c) ------------------------------------------ */
+
+/* Keep readings of a host's clocks, */
+void clocks_take(struct record *rec, struct host *host, struct json_object *readings);
+/* and write them to @dir/HOST/netsync-clocks. */
+void clocks_write(const char *dir, struct host *host);
+/* Remove the file that netsync live follows. */
+void clocks_withdraw(struct record *rec);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Traces of live sessions -> hosts, and the times up to which all was read of these. */
+/*
+ * Traces of live sessions -> hosts, and the times up to which all was read of these, how
+ * their clocks were steered among it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +36,7 @@ int live_find_host(struct live *live, struct trace *trace)
 	if (host->number < 0)
 		return io_fail(live->io, host->number, "%s: %s",
 			       trace->host_name, netsync_error(live->io->ns));
-	return 0;
+	return clocks_join(live, host);
 }
 
 /* Until when was everything read of a host? INT64_MAX: nobody reads it. */
@@ -81,7 +84,8 @@ int live_promise(struct live *live)
 	for (size_t i = 0; i < live->num_hosts; i++) {
 		const struct host *host = live->hosts[i];
 		int ret = netsync_advance(live->io->ns, host->number,
-					  host_time(live, host));
+					  clocks_until(live, host,
+						       host_time(live, host)));
 
 		if (ret < 0)
 			return io_fail(live->io, ret, "%s.",

@@ -2,6 +2,7 @@
 /*
  * Between the files that follow live sessions; each calls those above it only.
  *
+ *	clocks.c	how hosts' clocks are steered, by files that grow
  *	hosts.c		whose clock a trace is of; how far that was read
  *	session.c	one session: when it is read, and what its viewer sends
  *	relay.c		one relay daemon: which sessions it has
@@ -17,6 +18,7 @@
 #include "io/ctf/files.h"
 #include "io/live/live.h"
 #include "io/live/view.h"
+#include "io/names.h"
 
 /* A relay daemon that does not answer is asked again after so long (ms). */
 #define RETRY_MS 200
@@ -66,6 +68,11 @@ struct live {
 	size_t num_sessions;
 	struct host **hosts;
 	size_t num_hosts;
+	struct clocks_file **files;
+	size_t num_files;
+	struct told_host *told;	/* numbered as by told_names */
+	size_t num_told;
+	struct names told_names;
 	bool has_begun;		/* the first hosts were numbered */
 	int64_t newest_ms;	/* when a session was attached to */
 	uint64_t packets;	/* in this call */
@@ -84,6 +91,21 @@ static inline bool live_is_silent(int status)
 {
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
 }
+
+/* ---- clocks.c ---------------------------------------------------------- */
+
+/* Follow a file. 0, or io_fail(). */
+int clocks_add(struct live *live, const char *path);
+/* Use what has been added to the files since. 0, or io_fail(). */
+int clocks_read(struct live *live);
+/* There is a new host: use what files have told of it already. 0, or io_fail(). */
+int clocks_join(struct live *live, struct host *host);
+/*
+ * A host was read up to a time, INT64_MAX: it is not read any more. Return: up to when
+ * readings of its clock have come, too, as far as these are to be waited for.
+ */
+int64_t clocks_until(const struct live *live, const struct host *host, int64_t time_ns);
+void clocks_free(struct live *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
 

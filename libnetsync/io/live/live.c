@@ -94,6 +94,8 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 			ret = relay_start(live->relays[i]);
 		left = end - live_now_ms();
 		if (!ret)
+			ret = clocks_read(live);
+		if (!ret)
 			ret = receive(live, left < 0 ? 0 :
 				      left < RETRY_MS ? left : RETRY_MS);
 		if (!ret)
@@ -128,6 +130,13 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 	return relay_add(io->live, url);
 }
 
+int netsync_io_add_live_clocks(struct netsync_io *io, const char *path)
+{
+	if (!io->live)
+		return io_fail(io, -ENODATA, "%s: no live session was given.", path);
+	return clocks_add(io->live, path);
+}
+
 void live_free(struct live *live)
 {
 	if (!live)
@@ -138,6 +147,7 @@ void live_free(struct live *live)
 		relay_free(live->relays[i]);
 	for (size_t i = 0; i < live->num_hosts; i++)
 		free(live->hosts[i]);
+	clocks_free(live);
 	free(live->sessions);
 	free(live->relays);
 	free(live->hosts);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/text/clock-line.h"
 #include "io/text/text.h"
 
 /* Columns of a line; see netsync-clocks(5). */
@@ -82,22 +83,29 @@ static int push_beside(struct text *text, const char *p,
 	return ret < 0 ? ret : 1;
 }
 
+const char *take_clock_line(const char *p, struct word *host,
+			    struct netsync_clock_point *point)
+{
+	*point = (struct netsync_clock_point){ .size = sizeof(*point) };
+	p = take_integer(take_word(p, host), &point->time_ns);
+	if (p)
+		p = take_integer(p, &point->raw_ns);
+	if (p && !is_line_end(p))
+		p = take_integer(p, &point->within_ns);
+	if (p && !is_line_end(p))
+		p = take_rate(p, &point->rate);
+	return p && is_line_end(p) ? p : NULL;
+}
+
 static int line(struct text *text, const char *start)
 {
-	struct netsync_clock_point point = { .size = sizeof(point) };
 	struct lines *l = &text->lines;
+	struct netsync_clock_point point;
 	struct word name;
-	const char *p = take_word(start, &name);
+	const char *p = take_clock_line(start, &name, &point);
 	int host;
 
-	p = take_integer(p, &point.time_ns);
-	if (p)
-		p = take_integer(p, &point.raw_ns);
-	if (p && !is_line_end(p))
-		p = take_integer(p, &point.within_ns);
-	if (p && !is_line_end(p))
-		p = take_rate(p, &point.rate);
-	if (!p || !is_line_end(p))
+	if (!p)
 		return bad_line(l, start);
 	if (l->quiet) {
 		lines_skip(l, p);

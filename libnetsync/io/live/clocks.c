@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Files of readings that grow while sessions are recorded (netsync-clocks(5), times as
+ * beside traces) -> how the hosts' clocks are steered. What comes before a host's first
+ * session is kept for it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/live/internal.h"
+#include "io/text/clock-line.h"
+#include "io/text/lines.h"
+#include "util/array.h"
+
+/* Bytes that are read at a time; a line is shorter. */
+#define BUFFER 65536
+/* As many hosts as a recording may have are told of in a file at most. Chosen. */
+#define MAX_TOLD 65536
+/* Readings that wait for a host's session at most: those of 13 to 27 minutes. Chosen. */
+#define MAX_WAITING ((size_t)16384)
+/*
+ * Readings of a host that are so much older than what was read of its sessions are not
+ * waited for any more (ns): messages are used as if nothing were told then.
+ */
+#define MAX_LAG INT64_C(10000000000)
+
+struct clocks_file {
+	char *path;
+	int fd;			/* -1: it is not there yet */
+	char *buffer;
+	size_t filled;
+	uint64_t number;	/* of the line taken last */
+	bool failed;		/* it is read no further */
+	bool told_bad;
+};
+
+/* What files tell of a host. */
+struct told_host {
+	struct host *host;	/* NULL: no session of it yet */
+	struct clock_event *event;	/* that wait for it */
+	size_t num;
+	size_t room;
+	int64_t last_ns;	/* of the last one; in the time base of the host, if known */
+};
+
+static void give_up(struct live *live, struct clocks_file *file, const char *why)
+{
+	io_warn(live->io, "%s: %s; how clocks are steered is not known from here on.",
+		file->path, why);
+	file->failed = true;
+}
+
+static int push_event(struct told_host *told, struct clock_event clock)
+{
+	struct trace *base = told->host->base;
+
+	if (__builtin_add_overflow(clock.time_ns, base->epoch_ns, &clock.time_ns))
+		return 0;
+	told->last_ns = clock.time_ns;
+	return io_clock(base, &clock);
+}
+
+static bool is_called(const struct host *host, const char *text, size_t len)
+{
+	return strlen(host->base->host_name) == len &&
+	       !memcmp(host->base->host_name, text, len);
+}
+
+/* NULL: there is no memory. */
+static struct told_host *find_told(struct live *live, const struct word *name)
+{
+	struct name *found = names_add(&live->told_names, name);
+	struct told_host *told;
+
+	if (!found)
+		return NULL;
+	if (found->number >= 0)
+		return &live->told[found->number];
+	told = array_add(&live->told, live->num_told, sizeof(*told));
+	if (!told)
+		return NULL;
+	*told = (struct told_host){ 0 };
+	found->number = (int)live->num_told++;
+	for (size_t i = 0; i < live->num_hosts; i++)
+		if (is_called(live->hosts[i], name->text, name->len))
+			told->host = live->hosts[i];
+	return told;
+}
+
+/* The oldest go first: who comes so late asks for what is now. */
+static int keep_event(struct live *live, struct told_host *told,
+		      const struct clock_event *clock)
+{
+	if (told->num == MAX_WAITING) {
+		told->num /= 2;
+		memmove(told->event, told->event + told->num,
+			told->num * sizeof(*clock));
+	}
+	if (array_grow(&told->event, &told->room, told->num, sizeof(*clock)))
+		return io_no_memory(live->io);
+	told->event[told->num++] = *clock;
+	return 0;
+}
+
+static int use_line(struct live *live, struct clocks_file *file, const char *p)
+{
+	struct netsync_clock_point point;
+	struct clock_event clock;
+	struct told_host *told;
+	struct word name;
+
+	if (!take_clock_line(p, &name, &point)) {
+		if (!file->told_bad)
+			io_warn(live->io, "%s: line %llu is not as netsync-clocks(5) says; such lines are not used.",
+				file->path, (unsigned long long)file->number);
+		file->told_bad = true;
+		return 0;
+	}
+	if (live->num_told == MAX_TOLD) {
+		give_up(live, file, "it is of too many hosts");
+		return 0;
+	}
+	told = find_told(live, &name);
+	if (!told)
+		return io_no_memory(live->io);
+	clock = (struct clock_event){
+		.time_ns = point.time_ns, .raw_ns = point.raw_ns,
+		.within_ns = point.within_ns, .rate = point.rate,
+	};
+	if (told->host)
+		return push_event(told, clock);
+	return keep_event(live, told, &clock);
+}
+
+/* Use the lines that have come in full, and keep the rest. */
+static int use_lines(struct live *live, struct clocks_file *file)
+{
+	char *line = file->buffer, *end = file->buffer + file->filled, *next;
+	int ret = 0;
+
+	while (!ret && !file->failed && (next = memchr(line, '\n', (size_t)(end - line)))) {
+		const char *p = skip_blanks(line);
+
+		file->number++;
+		if (!is_line_end(p))
+			ret = use_line(live, file, p);
+		line = next + 1;
+	}
+	file->filled = (size_t)(end - line);
+	memmove(file->buffer, line, file->filled);
+	return ret;
+}
+
+/* It may come later, as the first reading does. */
+static void open_file(struct live *live, struct clocks_file *file)
+{
+	struct stat st;
+
+	file->fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (file->fd < 0 && errno != ENOENT)
+		give_up(live, file, strerror(errno));
+	else if (file->fd >= 0 && (fstat(file->fd, &st) || !S_ISREG(st.st_mode)))
+		give_up(live, file, "this is no regular file");
+}
+
+static int read_file(struct live *live, struct clocks_file *file)
+{
+	ssize_t num;
+	int ret = 0;
+
+	if (file->fd < 0 && !file->failed)
+		open_file(live, file);
+	while (!ret && file->fd >= 0 && !file->failed) {
+		num = read(file->fd, file->buffer + file->filled,
+			   BUFFER - file->filled);
+		if (!num || (num < 0 && errno == EINTR))
+			break;
+		if (num < 0) {
+			give_up(live, file, strerror(errno));
+			break;
+		}
+		file->filled += (size_t)num;
+		ret = use_lines(live, file);
+		if (file->filled == BUFFER)
+			give_up(live, file, "it has a line that is too long");
+	}
+	return ret;
+}
+
+int clocks_read(struct live *live)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < live->num_files && !ret; i++)
+		ret = read_file(live, live->files[i]);
+	return ret;
+}
+
+int clocks_add(struct live *live, const char *path)
+{
+	struct clocks_file *file = calloc(1, sizeof(*file)), **last = NULL;
+
+	if (file) {
+		file->fd = -1;
+		file->path = strdup(path);
+		/* Words are taken some bytes at a time. */
+		file->buffer = calloc(1, BUFFER + WORD_SLACK);
+		if (file->path && file->buffer)
+			last = array_add(&live->files, live->num_files, sizeof(*last));
+	}
+	if (last) {
+		*last = file;
+		live->num_files++;
+		return 0;
+	}
+	if (file) {
+		free(file->path);
+		free(file->buffer);
+	}
+	free(file);
+	return io_no_memory(live->io);
+}
+
+int clocks_join(struct live *live, struct host *host)
+{
+	struct told_host *told = NULL;
+	int ret = 0;
+
+	for (size_t i = 0; i < live->told_names.num && !told; i++) {
+		const struct name *name = live->told_names.name[i];
+
+		if (name->number >= 0 && is_called(host, name->text, name->len))
+			told = &live->told[name->number];
+	}
+	/* Of two hosts of one name the first is meant: who writes the file avoids that. */
+	if (!told || told->host)
+		return 0;
+	told->host = host;
+	for (size_t i = 0; i < told->num && !ret; i++)
+		ret = push_event(told, told->event[i]);
+	free(told->event);
+	told->event = NULL;
+	told->num = told->room = 0;
+	return ret;
+}
+
+int64_t clocks_until(const struct live *live, const struct host *host, int64_t time_ns)
+{
+	/* What is not read any more has no later times than those that were read. */
+	const int64_t end = time_ns < INT64_MAX ? time_ns : host->base->info.last_ns;
+	int64_t lag;
+
+	for (size_t i = 0; i < live->num_told; i++) {
+		const struct told_host *told = &live->told[i];
+
+		if (told->host != host || told->last_ns >= end)
+			continue;
+		if (__builtin_sub_overflow(end, told->last_ns, &lag) || lag > MAX_LAG)
+			continue;
+		return told->last_ns;
+	}
+	return time_ns;
+}
+
+void clocks_free(struct live *live)
+{
+	for (size_t i = 0; i < live->num_files; i++) {
+		if (live->files[i]->fd >= 0)
+			close(live->files[i]->fd);
+		free(live->files[i]->path);
+		free(live->files[i]->buffer);
+		free(live->files[i]);
+	}
+	for (size_t i = 0; i < live->num_told; i++)
+		free(live->told[i].event);
+	names_release(&live->told_names);
+	free(live->files);
+	free(live->told);
+}
