@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Of a cluster of two machines that contended for a lock: do states show who had it when?"""
+import csv
+import io
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path[1:1] = [str(TOP / "selftests/pair")]
+
+from compare import check  # noqa: E402
+
+HOSTS = "web", "db"
+CHECKS = 7
+
+
+def netsync(*arguments):
+    run = subprocess.run([TOP / "build/netsync", *map(str, arguments)], check=False,
+                         capture_output=True, text=True)
+    print("# %s" % run.stderr.strip().replace("\n", "\n# "))
+    return run
+
+
+def check_states(share, result, locks):
+    """Each node has had the lock so often."""
+    # How often one waits for the other: with 520 it is far above 100.
+    least = locks * 100 // 520
+    files = [share / host / "trace.dat" for host in HOSTS]
+    run = netsync("sync", "--format", "json", "--force", "-o", result, *files)
+    check(run.returncode == 0, "the DLM's own messages synchronize the nodes", "")
+    run = netsync("states", "--states", "dlm", "-m", result, "--csv", *files)
+    check(run.returncode == 0, "there are states", "")
+    spans = [s for s in csv.DictReader(io.StringIO(run.stdout)) if s["object"] == "res0"]
+    check({s["shared"].split()[-1] for s in spans} == {"res0"} and
+          len({s["shared"] for s in spans}) == 1, "a resource is one thing on both nodes",
+          str({s["shared"] for s in spans}))
+
+    # The value of the resource counts: the true order.
+    held = []
+    for host in HOSTS:
+        counts = [int(n) for n in (share / host / "counts").read_text().split()]
+        mine, waits = ([s for s in spans if s["host"] == host and s["state"] == state]
+                       for state in ("EX", "wait EX"))
+        held += zip(counts, mine, waits)
+        check(len(waits) == len(mine) == len(counts) == locks,
+              f"{host}: each time that it had the lock", "%d of %d" % (len(mine), len(counts)))
+    held.sort(key=lambda one: one[0])
+    wrong, gaps, asked, told = 0, [], 0, 0
+    for (_, one, _), (_, other, wait) in zip(held, held[1:]):
+        gap = int(other["begin_ref_ns"]) - int(one["end_ref_ns"])
+        bound = int(one["end_bound_ns"]) + int(other["begin_bound_ns"])
+        if one["host"] == other["host"]:
+            wrong += gap < 0
+            continue
+        wrong += gap < -bound
+        gaps.append(gap)
+        # It asked for the lock while the other one had it.
+        if int(wait["begin_ref_ns"]) < int(one["end_ref_ns"]) - bound:
+            asked += 1
+            told += wait["waited_for"] == one["host"]
+    changes = len(gaps)
+    check(asked > least and told == asked, "who waited for whom, as the lock's value tells",
+          "%d of %d" % (told, asked))
+    run = netsync("states", "--states", "dlm", "-m", result, *files)
+    print("# " + run.stdout.replace("\n", "\n# "))
+    check(not wrong and changes > least and " 0 were at once" in run.stdout,
+          "never both have it, in the order that the lock's value tells",
+          "%d of %d wrong, %d changes of hands, gaps from %d ns on" % (
+              wrong, len(held), changes, min(gaps, default=0)))
