@@ -64,12 +64,6 @@
  * hundredth of what tells two models apart (3 for a coefficient, see order.c).
  */
 #define ENOUGH 0.01
-/*
- * What is left to gain, in gains of the last step, at most: if each step gains 0.94
- * times as much as the one before. Curves that cannot follow the messages converge
- * as slowly as that. Chosen.
- */
-#define LEFT_TO_GAIN 16
 
 static double dot(const double *a, const double *b, size_t n)
 {
@@ -550,8 +544,7 @@ static bool take_step(struct fit *f, struct system *s, double stretch,
 	return false;
 }
 
-int fit_solve(struct fit *f, double stretch, int max_steps, double limit,
-	      double *cost)
+int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 {
 	size_t n = f->curve.coefs, m = f->links;
 	bool cautious = false;
@@ -572,8 +565,6 @@ int fit_solve(struct fit *f, double stretch, int max_steps, double limit,
 			continue;
 		}
 		if (!cautious && before - *cost < ENOUGH)
-			break;
-		if (*cost - LEFT_TO_GAIN * (before - *cost) > limit)
 			break;
 		cautious = false;
 	}

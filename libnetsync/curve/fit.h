@@ -70,9 +70,7 @@ int fit_start(struct fit *f, double *residual);
 /*
  * Find the most likely curve and margins, with scales @stretch times as wide as
  * they shall be: 0 or -ENOMEM. *cost: the negative logarithm of the likelihood.
- * It is given up when that will clearly stay above @limit.
  */
-int fit_solve(struct fit *f, double stretch, int max_steps, double limit,
-	      double *cost);
+int fit_solve(struct fit *f, double stretch, int max_steps, double *cost);
 
 #endif

@@ -43,23 +43,18 @@
 #define CLOSE 2.0
 #define FAR_FACTOR 8
 #define FAR 1000
-/*
- * A cost, in log likelihood, by which an order is worse that will not become better
- * when constraints are set anew: in bench-truth's all10-bend-1e6 that gains at most 2.
- */
-#define CLEARLY 20.0
 
 /* ---- one number of intervals ------------------------------------------- */
 
 /* Continuation: from wide scales to those that are wanted. */
-static int anneal(struct fit *f, double limit, double *cost)
+static int anneal(struct fit *f, double *cost)
 {
 	int ret = 0;
 
 	for (double stretch = WIDEST_SCALE / 4; stretch > 1 && !ret;
 	     stretch /= 4)
-		ret = fit_solve(f, stretch, STEPS_BETWEEN, HUGE_VAL, cost);
-	return ret ? ret : fit_solve(f, 1, STEPS_LAST, limit, cost);
+		ret = fit_solve(f, stretch, STEPS_BETWEEN, cost);
+	return ret ? ret : fit_solve(f, 1, STEPS_LAST, cost);
 }
 
 /* Parts of the largest direction that have GROUP_MESSAGES each. */
@@ -83,7 +78,7 @@ static int reject(struct host_fit *k, struct fit *f, size_t intervals)
 		       CONSTRAINT_SUBINTERVALS;
 	size_t rejected, n = most_parts(k);
 	double cost;
-	int ret = fit_solve(f, WIDEST_SCALE, STEPS_WIDE, HUGE_VAL, &cost);
+	int ret = fit_solve(f, WIDEST_SCALE, STEPS_WIDE, &cost);
 
 	if (ret)
 		return ret;
@@ -115,39 +110,25 @@ static int start(const struct host_fit *k, struct fit *f, size_t intervals,
 	return fit_start(f, residual);
 }
 
-/* Before the fit proper: a curve that tells outliers, which are rejected. */
-static int prepare(struct host_fit *k, struct fit *f, size_t intervals)
+int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost)
 {
 	double residual;
 	int ret;
 
 	host_fit_set_residuals(k, &k->best);
 	ret = start(k, f, intervals, &residual);
-	return ret ? ret : reject(k, f, intervals ? intervals : 1);
-}
-
-/*
- * Twice, with the observations that are lowest beyond the curve so far: 0 or
- * -ENOMEM. What will clearly cost more than @limit is not brought to its end.
- */
-static int fit(struct host_fit *k, struct fit *f, double limit, double *cost)
-{
-	int ret;
-
+	if (!ret)
+		ret = reject(k, f, intervals ? intervals : 1);
+	if (ret)
+		return ret;
+	/* Twice, with the observations that are lowest beyond the curve so far. */
 	constraints_set(f, k);
-	ret = anneal(f, limit, cost);
-	if (ret || *cost > limit)
+	ret = anneal(f, cost);
+	if (ret)
 		return ret;
 	host_fit_set_residuals(k, &f->curve);
 	constraints_set(f, k);
-	return fit_solve(f, 1, STEPS_LAST, limit, cost);
-}
-
-int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost)
-{
-	int ret = prepare(k, f, intervals);
-
-	return ret ? ret : fit(k, f, HUGE_VAL, cost);
+	return fit_solve(f, 1, STEPS_LAST, cost);
 }
 
 /* ---- how many intervals? ----------------------------------------------- */
@@ -223,35 +204,25 @@ void order_keep(struct host_fit *k, struct fit *f, size_t intervals,
 	memcpy(k->margin, f->margin, k->obs.links * sizeof(*k->margin));
 }
 
-/* What coefficients cost. */
-static double cost_of_coefs(const struct host_fit *k, const struct fit *f,
-			    size_t intervals)
-{
-	if (intervals)
-		return COEF_COST * (BEND_COST + (double)f->curve.coefs);
-	return COEF_COST * (2.0 + (double)k->correction->num_changes *
-					  (k->one_sided ? 2 : 1));
-}
-
 /*
  * Fit, and order_keep() what is better than all before: 1, else 0. -EAGAIN:
  * outliers were rejected, and costs are not of the same messages any more.
  */
 static int try_intervals(struct host_fit *k, size_t intervals)
 {
-	double cost = 0, coefs;
+	double cost = 0;
 	struct fit f;
-	int ret = prepare(k, &f, intervals);
+	int ret = order_fit(k, &f, intervals, &cost);
 
-	coefs = ret ? 0 : cost_of_coefs(k, &f, intervals);
+	cost += COEF_COST *
+		(intervals ? BEND_COST + (double)f.curve.coefs
+			   : 2.0 + (double)k->correction->num_changes *
+					     (k->one_sided ? 2 : 1));
 	if (!ret && k->rejected && k->restarts > 0) {
 		k->restarts--;
 		ret = -EAGAIN;
-	}
-	if (!ret)
-		ret = fit(k, &f, k->cost - coefs + CLEARLY, &cost);
-	if (!ret && cost + coefs < k->cost) {
-		order_keep(k, &f, intervals, cost + coefs);
+	} else if (!ret && cost < k->cost) {
+		order_keep(k, &f, intervals, cost);
 		ret = 1;
 	}
 	constraints_fit_free(&f);

@@ -61,7 +61,7 @@ static void test_minimum(void **state)
 		constraints_set(&f, &k);
 		assert_int_equal(fit_start(&f, &cost), 0);
 		for (int i = 0; i < 10; i++)
-			assert_int_equal(fit_solve(&f, 1, 40, HUGE_VAL, &cost), 0);
+			assert_int_equal(fit_solve(&f, 1, 40, &cost), 0);
 		assert_true(isfinite(cost));
 		assert_true(fabs(f.margin[0]) < 3 * LIFTED);
 		for (size_t i = 0; i < f.curve.coefs; i++)
