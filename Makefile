@@ -22,6 +22,7 @@
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
+#   make bench-worlds      the same in random worlds, by their seeds  [WORLDS=]
 #   make bench-readers     its second part: reading each format, beside its usual tool
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
@@ -684,6 +685,12 @@ SEEDS ?= 8
 .PHONY: bench-truth
 bench-truth: $(BUILD)/selftests/bench/truth
 	$< --seeds $(SEEDS) $(CASES)
+
+WORLDS ?= 0 100
+.PHONY: bench-worlds
+bench-worlds: all
+	selftests/rig/setup check
+	LD_LIBRARY_PATH=$(BUILD) selftests/bench/worlds $(WORLDS)
 
 .PHONY: bench-readers
 bench-readers: all
