@@ -23,12 +23,11 @@
 /* Lines may be off an instant by this part of it, and by so many ns. Chosen. */
 #define TOLERANCE (1.0 / 1024)
 #define TOLERANCE_NS 2.0
-/*
- * Instants in the window of a change point, at least. In long ones they are so near
- * each other that the largest skew adds 5 us; of all, so many at most. Chosen.
- */
+/* Instants in the window of a change point, at least. Chosen. */
 #define WINDOW 65
+/* In long windows instants are so far apart, ns: the largest skew adds 5 us. Chosen. */
 #define NEAR 20e6
+/* Instants in all windows of a host together, about: bounds time. Chosen. */
 #define MOST_IN_WINDOWS 65536
 /* Instants that a thread looks at in a go. Chosen. */
 #define TOGETHER 256

@@ -14,39 +14,13 @@
 /* Messages of a group whose lowest says what margin there is: of many, of few. Chosen. */
 static const double group_of[] = { 64, 16 };
 #define SIZES (sizeof(group_of) / sizeof(*group_of))
-/* Groups of a direction at least. Chosen. */
-#define MIN_GROUPS 8
 /*
- * This part of them leaves less. The lowest of n is beyond the minimum by mean / n; of a
- * quarter, by a third of that. Chosen.
+ * One in so many groups leaves less. The lowest of n messages is beyond the minimum by
+ * mean / n; of a quarter, by a third of that. Chosen.
  */
 #define PART 4
 
 /* ---- the margin --------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b)
-{
-	const double *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
-}
-
-/* Half of what is between the lowest of both directions. */
-static size_t make_margins(const struct bin_group *a, size_t num_a,
-			   const struct bin_group *b, size_t num_b,
-			   double *margin)
-{
-	size_t near = 0;
-
-	if (num_a < MIN_GROUPS || num_b < MIN_GROUPS)
-		return 0;
-	for (size_t i = 0; i < num_a; i++) {
-		while (near + 1 < num_b && b[near].t < a[i].t)
-			near++;
-		margin[i] = (a[i].y + b[near].y) / 2;
-	}
-	return num_a;
-}
 
 int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
 		  double *margin)
@@ -67,12 +41,10 @@ int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
 			num[way] = left_out_group(
 				&l[way], &pair->direction[way].envelope,
 				group_of[k], group[way]);
-		n = make_margins(group[0], num[0], group[1], num[1], all);
+		n = bin_group_margins(group[0], num[0], group[1], num[1], all);
 	}
-	if (n) {
-		qsort(all, n, sizeof(*all), by_size);
-		*margin = fmax(all[n / PART], 0);
-	}
+	if (n)
+		*margin = fmax(order_statistic(all, n, n / PART), 0);
 	free(group[0]);
 	free(group[1]);
 	free(all);

@@ -37,9 +37,8 @@
  */
 #define TOO_QUICK 3
 #define RUN 32
-/* Messages of a group whose lowest says what margin there is; groups. Chosen. */
+/* Messages of a group whose lowest says what margin there is. Chosen. */
 #define MESSAGES 64
-#define MIN_GROUPS 8
 
 /*
  * A clock whose rate steps so often (ns) and so many times is steered by a daemon,
@@ -157,7 +156,7 @@ static double link_margin(const struct observations *p, size_t link,
 			  struct bin_group *group[2], double *buffer)
 {
 	const struct obs_direction *dir = &p->direction[2 * link];
-	size_t num[2], near = 0;
+	size_t num[2], n;
 	double excess = 0;
 
 	for (int side = ABOVE; side <= BELOW; side++) {
@@ -165,16 +164,9 @@ static double link_margin(const struct observations *p, size_t link,
 					       group[side]);
 		excess += dir[side].mean / MESSAGES / 2;
 	}
-	if (num[ABOVE] < MIN_GROUPS || num[BELOW] < MIN_GROUPS)
-		return 0;
-	for (size_t i = 0; i < num[ABOVE]; i++) {
-		const struct bin_group *g = &group[ABOVE][i];
-
-		while (near + 1 < num[BELOW] && group[BELOW][near].t < g->t)
-			near++;
-		buffer[i] = (g->y + group[BELOW][near].y) / 2;
-	}
-	return median(buffer, num[ABOVE]) - excess;
+	n = bin_group_margins(group[ABOVE], num[ABOVE], group[BELOW],
+			      num[BELOW], buffer);
+	return n ? median(buffer, n) - excess : 0;
 }
 
 /* Make the margins of all links what they are usually. 0 or -ENOMEM. */

@@ -5,6 +5,9 @@
 
 #include "curve/observations.h"
 
+/* Groups of a direction, at least, that tell what margin there is. Chosen. */
+#define MIN_GROUPS 8
+
 /*
  * A message (x, y) of a link puts the host's correction below (or above) this,
  * as far as it goes beyond the straight correction.
@@ -197,6 +200,22 @@ size_t observations_group(const struct observations *p,
 		}
 	}
 	return n;
+}
+
+size_t bin_group_margins(const struct bin_group *group, size_t num,
+			 const struct bin_group *other, size_t num_other,
+			 double *margin)
+{
+	size_t next = 0;
+
+	if (num < MIN_GROUPS || num_other < MIN_GROUPS)
+		return 0;
+	for (size_t i = 0; i < num; i++) {
+		while (next + 1 < num_other && other[next].t < group[i].t)
+			next++;
+		margin[i] = (group[i].y + other[next].y) / 2;
+	}
+	return num;
 }
 
 size_t observations_most_bins(const struct observations *p)

@@ -111,6 +111,15 @@ size_t observations_group(const struct observations *p,
 			  const struct obs_direction *dir, int side,
 			  double messages, struct bin_group *group);
 
+/*
+ * The margins that messages leave: at each of @num groups of one direction, half of
+ * what is between it and the next group of the other, ns. Return: how many, or 0 if
+ * either direction has too few groups.
+ */
+size_t bin_group_margins(const struct bin_group *group, size_t num,
+			 const struct bin_group *other, size_t num_other,
+			 double *margin);
+
 /* The most bins of any direction. */
 size_t observations_most_bins(const struct observations *p);
 
