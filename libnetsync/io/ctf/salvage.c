@@ -362,8 +362,12 @@ static int salvage_file(struct salvage *salvage, const char *name)
 	return link_file(salvage->result, from, name);
 }
 
+/* Files that netsync puts beside traces may lie among the streams, but are none. */
 static int is_stream_file(const struct dirent *entry)
 {
+	for (int i = 0; i < NUM_BESIDE; i++)
+		if (!strcmp(entry->d_name, io_beside_names[i]))
+			return false;
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
 }
 
