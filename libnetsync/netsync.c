@@ -12,6 +12,7 @@
 #include "util/array.h"
 #include "util/parallel.h"
 #include "clock.h"
+#include "handle.h"
 #include "pair/estimate.h"
 #include "match/match.h"
 #include "message/message.h"
@@ -31,31 +32,6 @@
 /* See struct netsync_options for why. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
-
-struct netsync {
-	struct host *host;
-	size_t num_hosts;
-	size_t host_room;
-	struct steering *steering; /* of each host */
-	size_t steering_room;
-	bool steered; /* any of them */
-	struct held held;
-	struct matcher matcher;
-	struct pairs pairs;
-	uint64_t packets;
-	uint64_t loopback;
-	uint64_t unsupported;
-	netsync_packet_func packet_func;
-	void *packet_data;
-	netsync_message_func message_func;
-	void *message_data;
-	/* results */
-	bool solved;
-	uint32_t reference;
-	struct netsync_pair_info *pair_info;
-	size_t num_pair_info;
-	char error[256];
-};
 
 static int fail(struct netsync *ns, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
