@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public interface; each step has a file of its own. */
+/* The public calls but those that read results; each step has a file of its own. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -14,13 +14,9 @@
 #include "clock.h"
 #include "handle.h"
 #include "pair/estimate.h"
-#include "match/match.h"
-#include "message/message.h"
-#include "netsync.h"
+#include "handle.h"
 #include "reduce/pair-info.h"
-#include "reduce/reduce.h"
 #include "reduce/span.h"
-#include "steer/held.h"
 #include "steer/result.h"
 
 /* Of what protocols have of their own, the caller may know less. */
@@ -201,21 +197,6 @@ void netsync_free(struct netsync *ns)
 const char *netsync_error(const struct netsync *ns)
 {
 	return ns->error;
-}
-
-const char *netsync_quality_name(enum netsync_quality quality)
-{
-	switch (quality) {
-	case NETSYNC_ABSENT:
-		return "absent";
-	case NETSYNC_INCOMPLETE:
-		return "incomplete";
-	case NETSYNC_APPROXIMATE:
-		return "approximate";
-	case NETSYNC_ACCURATE:
-		return "accurate";
-	}
-	return "unknown";
 }
 
 /* ---- input ------------------------------------------------------------- */
@@ -643,131 +624,4 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 			    strerror(-ret));
 	}
 	return 0;
-}
-
-/* ---- results ----------------------------------------------------------- */
-
-uint32_t netsync_num_hosts(const struct netsync *ns)
-{
-	return (uint32_t)ns->num_hosts;
-}
-
-uint32_t netsync_num_pairs(const struct netsync *ns)
-{
-	return (uint32_t)ns->num_pair_info;
-}
-
-int netsync_reference(const struct netsync *ns)
-{
-	return ns->solved ? (int)ns->reference : -ENODATA;
-}
-
-int netsync_get_host(const struct netsync *ns, uint32_t index,
-		     struct netsync_host_info *info)
-{
-	const struct host *h;
-	struct netsync_host_info i;
-
-	if (!ns->solved)
-		return -ENODATA;
-	if (index >= ns->num_hosts)
-		return -EINVAL;
-	h = &ns->host[index];
-	i = (struct netsync_host_info){
-		.quality = h->quality,
-		.name = h->name,
-		.packets = h->packets,
-		.first_ns = 0,
-		.last_ns = -1,
-		.bound_median_ns = h->bound_median,
-		.bound_max_ns = h->bound_max,
-		.island = h->island,
-		.num_steps = h->num_steps,
-	};
-	if (h->first <= h->last) {
-		i.first_ns = h->origin + (ns->solved ? h->span.lo : h->first);
-		i.last_ns = h->origin + (ns->solved ? h->span.hi : h->last);
-	}
-	return copy_out(info, &i, sizeof(i));
-}
-
-int netsync_get_pair(const struct netsync *ns, uint32_t index,
-		     struct netsync_pair_info *info)
-{
-	if (!ns->solved)
-		return -ENODATA;
-	if (index >= ns->num_pair_info)
-		return -EINVAL;
-	return copy_out(info, &ns->pair_info[index], sizeof(*info));
-}
-
-int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
-		     struct netsync_step *step)
-{
-	if (!ns->solved)
-		return -ENODATA;
-	if (host >= ns->num_hosts || index >= ns->host[host].num_steps)
-		return -EINVAL;
-	return copy_out(step, &ns->host[host].step[index], sizeof(*step));
-}
-
-int netsync_get_stack(const struct netsync *ns, uint32_t host,
-		      enum netsync_dir dir, struct netsync_stack *stack)
-{
-	struct netsync_stack s = {
-		.min_ns = NETSYNC_UNKNOWN,
-		.median_ns = NETSYNC_UNKNOWN,
-		.p99_ns = NETSYNC_UNKNOWN,
-		.max_ns = NETSYNC_UNKNOWN,
-	};
-	const struct histogram *h;
-
-	if (!ns->solved)
-		return -ENODATA;
-	if (host >= ns->num_hosts || (dir != NETSYNC_OUT && dir != NETSYNC_IN))
-		return -EINVAL;
-	h = ns->matcher.peers.host[host].stack[dir];
-	if (h) {
-		s.packets = h->num;
-		s.min_ns = h->min;
-		s.median_ns = histogram_quantile(h, 0.5);
-		s.p99_ns = histogram_quantile(h, 0.99);
-		s.max_ns = h->max;
-	}
-	return copy_out(stack, &s, sizeof(s));
-}
-
-int netsync_get_steering(const struct netsync *ns, uint32_t host,
-			 struct netsync_steering *info)
-{
-	if (!ns->solved)
-		return -ENODATA;
-	if (host >= ns->num_hosts)
-		return -EINVAL;
-	return copy_out(info, &ns->steering[host].told, sizeof(*info));
-}
-
-int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
-{
-	const struct matcher *m = &ns->matcher;
-	struct netsync_stats s = {
-		.packets = ns->packets,
-		.matched = m->past.matched + m->live.matched,
-		.unmatched = m->past.unmatched + m->live.unmatched,
-		.ambiguous = m->past.ambiguous + m->live.ambiguous,
-		.loopback = ns->loopback,
-		.unsupported = ns->unsupported,
-		.nat = m->past.nat + m->live.nat,
-		.evicted = m->evicted,
-	};
-
-	if (!ns->solved)
-		return -ENODATA;
-	return copy_out(info, &s, sizeof(s));
-}
-
-const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
-					       uint32_t host)
-{
-	return ns->solved && host < ns->num_hosts ? ns->host[host].clock : NULL;
 }
