@@ -317,39 +317,98 @@ static bool is_loopback(const uint8_t *addr)
 	return !memcmp(addr, v4, sizeof(v4)) || !memcmp(addr, v6, sizeof(v6));
 }
 
+/* What the caller knows of a packet; the rest is 0. False: the size is not valid. */
+static bool read_packet(struct netsync_packet *p, const struct netsync_packet *pkt)
+{
+	if (pkt->size < MIN_PACKET_SIZE)
+		return false;
+	memset(p, 0, sizeof(*p));
+	memcpy(p, pkt, pkt->size < sizeof(*p) ? pkt->size : sizeof(*p));
+	return true;
+}
+
+uint32_t netsync_packet_shards(const struct netsync_packet *pkt)
+{
+	struct netsync_packet p;
+
+	return read_packet(&p, pkt) ? matcher_shards(&p).all : 0;
+}
+
+int netsync_keep_shards(struct netsync *ns, uint32_t shards)
+{
+	forget_error(ns);
+	if (!shards || shards & ~ALL_SHARDS)
+		return fail(ns, -EINVAL, "0x%x is no set of the %d shards", shards,
+			    NETSYNC_SHARDS);
+	if (ns->packets)
+		return fail(ns, -EALREADY,
+			    "packets were pushed already: choose the shards before");
+	ns->matcher.kept = shards;
+	return 0;
+}
+
+static int match_packet(struct netsync *ns, const struct netsync_packet *p)
+{
+	if (!matcher_supports(p))
+		ns->unsupported++;
+	else if ((p->fields & NETSYNC_HAS_ADDRS) &&
+		 (is_loopback(p->saddr) || is_loopback(p->daddr)))
+		ns->loopback++;
+	else if (matcher_add(&ns->matcher, p))
+		return no_memory(ns);
+	return 0;
+}
+
+/* Add an event that was checked, of which @t is the relative time: 0 or -ENOMEM. */
+static int add_packet(struct netsync *ns, struct netsync_packet *p, int64_t t)
+{
+	int ret = match_packet(ns, p);
+
+	if (ret)
+		return ret;
+	ns->packets++;
+	ns->host[p->host].packets++;
+	extend(&ns->host[p->host], t);
+	if (ns->packet_func) {
+		p->size = sizeof(*p);
+		ns->packet_func(ns->packet_data, p);
+	}
+	return 0;
+}
+
+/* The same where other objects have other shards, and count some of the events. */
+static int add_shared(struct netsync *ns, struct netsync_packet *p, int64_t t)
+{
+	const struct shards shards = matcher_shards(p);
+
+	if (ns->matcher.kept >> shards.home & 1)
+		return add_packet(ns, p, t);
+	if (!(ns->matcher.kept & shards.all))
+		return 0;
+	if (matcher_add(&ns->matcher, p))
+		return no_memory(ns);
+	extend(&ns->host[p->host], t);
+	return 0;
+}
+
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 {
-	struct netsync_packet p = { 0 };
+	struct netsync_packet p;
 	int64_t t = pkt->time_ns;
 	int ret;
 
 	forget_error(ns);
-	if (pkt->size < MIN_PACKET_SIZE)
+	if (!read_packet(&p, pkt))
 		return fail(ns, -EINVAL, "a packet of %u bytes is too short",
 			    pkt->size);
-	memcpy(&p, pkt, pkt->size < sizeof(p) ? pkt->size : sizeof(p));
 	if (p.dir != NETSYNC_OUT && p.dir != NETSYNC_IN)
 		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
 			    p.dir);
 	ret = relative(ns, p.host, &t);
 	if (ret)
 		return ret;
-	if (!matcher_supports(&p)) {
-		ns->unsupported++;
-	} else if ((p.fields & NETSYNC_HAS_ADDRS) &&
-		   (is_loopback(p.saddr) || is_loopback(p.daddr))) {
-		ns->loopback++;
-	} else if (matcher_add(&ns->matcher, &p)) {
-		return no_memory(ns);
-	}
-	ns->packets++;
-	ns->host[p.host].packets++;
-	extend(&ns->host[p.host], t);
-	if (ns->packet_func) {
-		p.size = sizeof(p);
-		ns->packet_func(ns->packet_data, &p);
-	}
-	return 0;
+	return ns->matcher.kept == ALL_SHARDS ? add_packet(ns, &p, t) :
+						add_shared(ns, &p, t);
 }
 
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)

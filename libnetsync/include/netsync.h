@@ -259,6 +259,43 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
  */
 void netsync_limit_packets(struct netsync *ns, uint32_t num);
 
+/*
+ * Packets are matched in so many shards, each by itself: all events of one packet, or of
+ * the parts that it is cut into on its way, come to the same shard. Threads, and processes
+ * on many machines, share the shards out; results do not depend on how.
+ */
+#define NETSYNC_SHARDS 16
+
+/**
+ * netsync_packet_shards() - tell which shards a packet event belongs to
+ * @pkt: the event
+ *
+ * That depends on nothing but the protocol, len, gso_size, gso_segs, and the numbers in
+ * headers that neither segmentation nor address translation changes; of a packet that is
+ * not matched on host alone. An event of a packet that is sent at once and may arrive in
+ * parts (segmentation offload) can belong to two or three.
+ *
+ * Return: a bit mask, bit n for shard n; 0 for a size that is not valid.
+ */
+uint32_t netsync_packet_shards(const struct netsync_packet *pkt);
+
+/**
+ * netsync_keep_shards() - match only the packets of some shards
+ * @ns: the object, to which no packet was pushed yet
+ * @shards: a bit mask, bit n for shard n, of NETSYNC_SHARDS; as at first: all
+ *
+ * For several objects, in as many processes, that share the packets of the same hosts.
+ * Each is told of all hosts, by the same numbers; gets the packet events that belong to
+ * its shards, from whatever host; and is told by netsync_advance() how far those of
+ * every host were pushed, also if none of its packets came. Of an event that belongs to
+ * shards of several objects, one counts it, and tells netsync_watch_packets(). Events
+ * that belong to other shards only are ignored.
+ *
+ * Return: 0; -EINVAL for no shard, or one that there is not; -EALREADY if a packet was
+ * pushed before.
+ */
+int netsync_keep_shards(struct netsync *ns, uint32_t shards);
+
 /**
  * netsync_push_message() - add one message that is matched already
  * @ns: the object

@@ -12,23 +12,8 @@
 
 #include "match/internal.h"
 
-/*
- * The longest segment without offload fields that counts as a single packet, bytes:
- * Ethernet's 1,500 less the headers of IPv4 and TCP.
- */
-#define MAX_SINGLE 1460
-
 /* Records that are sampled for clock offsets at a time, at least. Chosen. */
 #define SAMPLES 64
-
-/* Datagrams that a sender's offload takes at once, at most (UDP_MAX_SEGMENTS). */
-#define MAX_DATAGRAMS 128
-
-/*
- * Longer segments have no block index entries, bytes: no offload makes one (BIG TCP: 512
- * KiB).
- */
-#define MAX_SEGMENT (UINT32_C(1) << 20)
 
 void matcher_init(struct matcher *m, match_fn found, void *arg)
 {
@@ -37,6 +22,7 @@ void matcher_init(struct matcher *m, match_fn found, void *arg)
 	m->found = found;
 	m->arg = arg;
 	m->limit = RING_MAX;
+	m->kept = ALL_SHARDS;
 }
 
 void matcher_release(struct matcher *m)
@@ -60,13 +46,24 @@ bool matcher_supports(const struct netsync_packet *p)
 	return protocol && (p->fields & protocol->needs) == protocol->needs;
 }
 
+struct shards matcher_shards(const struct netsync_packet *p)
+{
+	const uint32_t any = p->host % NETSYNC_SHARDS;
+	struct packet_record s;
+
+	if (!matcher_supports(p))
+		return (struct shards){ any, UINT32_C(1) << any };
+	record_fill(&s, p);
+	return record_shards(&s, record_blocks(&s));
+}
+
 /* ---- deciding ---------------------------------------------------------- */
 
 static int decide(struct matcher *m, struct packet_record *s)
 {
 	int ret;
 
-	if (s->block)
+	if (!is_own(s))
 		return 0;
 	ret = match_first(m, s);
 	if (ret || (s->state & RECORD_DECIDED) || !has_second_key(s))
@@ -116,7 +113,7 @@ static void drop_next(struct matcher *m)
 {
 	const struct packet_record *s = ring_at(&m->ring, m->ring.freed++);
 
-	if (!s->block)
+	if (is_own(s))
 		count(m, s, true);
 }
 
@@ -154,7 +151,7 @@ static int evict(struct matcher *m, uint32_t num)
 
 		if (m->ring.decided == m->ring.freed)
 			ret = decide_next(m);
-		if (!s->block &&
+		if (is_own(s) &&
 		    !(s->state & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
 		    s->time >= m->peers.host[s->host].decide)
 			m->evicted++;
@@ -177,7 +174,7 @@ static int sample(struct matcher *m)
 	for (; i && left && !ret; i--) {
 		struct packet_record *s = ring_at(&m->ring, m->ring.tail - i);
 
-		if (s->block || m->peers.host[s->host].joined)
+		if (!is_own(s) || m->peers.host[s->host].joined)
 			continue;
 		left--;
 		ret = match_learn_offset(m, s);
@@ -222,7 +219,7 @@ int matcher_settle(struct matcher *m)
 	for (size_t i = 0; i < m->peers.pairs; i++)
 		memset(&m->peers.pair[i].live, 0, sizeof(m->live));
 	for (uint32_t n = l->freed; n != l->tail; n++)
-		if (!ring_at(l, n)->block)
+		if (is_own(ring_at(l, n)))
 			count(m, ring_at(l, n), false);
 	/* More records of the same key may come. */
 	for (uint32_t n = l->decided; n != l->tail; n++)
@@ -240,49 +237,18 @@ static uint32_t digest(const struct matcher *m, const uint8_t addr[16])
 	return (uint32_t)hash_mix(hash_mix(m->ring.seed ^ w[0]) ^ w[1]);
 }
 
-/*
- * The number of block index entries (blocks, or IP ids) of a record, by which others that
- * begin inside it are found.
- */
-static uint32_t blocks_of(const struct packet_record *s)
-{
-	if (s->protocol == UDP)
-		return s->udp.id == s->ip_id &&
-				       s->udp.datagrams <= MAX_DATAGRAMS
-			       ? s->udp.datagrams - 1u
-			       : 0;
-	if (!has_data(s) || s->len > MAX_SEGMENT ||
-	    (s->len <= MAX_SINGLE && s->gso_size == 0))
-		return 0;
-	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >>
-		BLOCK_SHIFT) +
-	       1;
-}
-
 int matcher_add(struct matcher *m, const struct netsync_packet *p)
 {
-	struct packet_record s = {
-		.time = p->time_ns,
-		.skb = p->skb,
-		.host = p->host,
-		.peer = NO_PEER,
-		.point = p->point,
-		.netns = p->netns,
-		.len = p->len,
-		.sport = p->sport,
-		.dport = p->dport,
-		.ip_id = p->ip_id,
-		.gso_size = p->fields & NETSYNC_HAS_GSO ? p->gso_size : 0,
-		.fields = (uint16_t)p->fields,
-		.protocol = p->protocol,
-		.dir = p->dir,
-	};
+	struct packet_record s;
 	struct addresses *addresses;
 	uint32_t blocks;
 	int ret = 0;
 
-	protocol_of(p->protocol)->fill(&s, p);
-	blocks = blocks_of(&s);
+	record_fill(&s, p);
+	blocks = record_blocks(&s);
+	if (m->kept != ALL_SHARDS &&
+	    !(m->kept >> record_shards(&s, blocks).home & 1))
+		s.state = RECORD_COPY;
 	if (p->fields & NETSYNC_HAS_ADDRS) {
 		s.addr[0] = digest(m, p->saddr);
 		s.addr[1] = digest(m, p->daddr);

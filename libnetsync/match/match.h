@@ -29,6 +29,7 @@ struct matcher {
 	match_fn found;
 	void *arg;
 	uint32_t limit; /* records in the ring; at most RING_MAX */
+	uint32_t kept;	/* bit mask of the shards that are matched here */
 	uint32_t since; /* records since limits were updated */
 	bool unclear;	/* settling: ambiguity is not final */
 	struct match_counts past;
@@ -45,8 +46,11 @@ int matcher_add_host(struct matcher *m);
 /* Are packets of this kind matched? */
 bool matcher_supports(const struct netsync_packet *p);
 
+/* The shards of a packet event; of one that is not matched any one. */
+struct shards matcher_shards(const struct netsync_packet *p);
+
 /*
- * Add a packet event: 0; -ENOMEM, with nothing changed; or the error of found() for a
+ * Add a packet event that belongs to a kept shard: 0; -ENOMEM, with nothing changed; or the error of found() for a
  * record that was decided to make room.
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);

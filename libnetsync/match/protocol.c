@@ -66,6 +66,18 @@ static bool tcp_agree_whole(const struct packet_record *a,
 	return !differ;
 }
 
+/*
+ * log2 of the bytes that begin in one shard, 4 MiB: a segment lies in two of these
+ * blocks at most, and of segments of 64 KiB one in 64 does. Chosen.
+ */
+#define SHARD_BYTES 22
+
+/* All parts of a segment have its acknowledgment number. */
+static uint64_t tcp_shard(const struct packet_record *r, uint32_t behind)
+{
+	return (uint64_t)r->tcp.ack << 32 | (r->tcp.seq + behind) >> SHARD_BYTES;
+}
+
 /* Timestamps or IP ids, with the numbers in the key, leave no doubt. */
 static bool tcp_identified(const struct packet_record *a,
 			   const struct packet_record *b)
@@ -114,6 +126,20 @@ static bool udp_agree_whole(const struct packet_record *a,
 	return a->udp.datagrams == b->udp.datagrams;
 }
 
+/* log2 of the IP ids that begin in one shard: offloads join 128 at most. Chosen. */
+#define SHARD_IDS 10
+
+/*
+ * By IP ids where they are counted, as ports are translated; else by ports, as not all
+ * sources know digests. A datagram that is counted as 0 looks as if it was not.
+ */
+static uint64_t udp_shard(const struct packet_record *r, uint32_t behind)
+{
+	const uint16_t id = (uint16_t)(r->ip_id + behind);
+
+	return counts_ids(r) && id ? id >> SHARD_IDS : r->udp.ports;
+}
+
 static bool udp_identified(const struct packet_record *a,
 			   const struct packet_record *b)
 {
@@ -129,6 +155,11 @@ static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
 	r->icmp.type = p->icmp.type;
 	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
 		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
+}
+
+static uint64_t icmp_shard(const struct packet_record *r, uint32_t behind)
+{
+	return (uint16_t)r->icmp.id_seq + behind;
 }
 
 /* Address translation changes the identifier, but not the sequence number. */
@@ -165,6 +196,11 @@ static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 		     NETSYNC_HAS_LEN | NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
 }
 
+static uint64_t sctp_shard(const struct packet_record *r, uint32_t behind)
+{
+	return (uint64_t)r->sctp.tag << 32 | (r->sctp.tsn + behind);
+}
+
 static bool sctp_agree_whole(const struct packet_record *a,
 			     const struct packet_record *b)
 {
@@ -184,6 +220,7 @@ static bool sctp_identified(const struct packet_record *a,
 static const struct protocol tcp = {
 	.translation_keeps_key = true,
 	.fill = tcp_fill,
+	.shard = tcp_shard,
 	.agree = tcp_agree,
 	.agree_whole = tcp_agree_whole,
 	.identified = tcp_identified,
@@ -192,6 +229,7 @@ static const struct protocol tcp = {
 static const struct protocol udp = {
 	.needs = NETSYNC_HAS_PORTS,
 	.fill = udp_fill,
+	.shard = udp_shard,
 	.agree = udp_agree,
 	.agree_whole = udp_agree_whole,
 	.identified = udp_identified,
@@ -200,6 +238,7 @@ static const struct protocol udp = {
 static const struct protocol icmp = {
 	.needs = NETSYNC_HAS_ECHO,
 	.fill = icmp_fill,
+	.shard = icmp_shard,
 	.agree = always,
 	.agree_whole = always,
 	.identified = icmp_identified,
@@ -209,6 +248,7 @@ static const struct protocol sctp = {
 	.needs = NETSYNC_HAS_SCTP,
 	.translation_keeps_key = true,
 	.fill = sctp_fill,
+	.shard = sctp_shard,
 	.agree = always,
 	.agree_whole = sctp_agree_whole,
 	.identified = sctp_identified,

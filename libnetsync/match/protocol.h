@@ -29,6 +29,12 @@ struct protocol {
 	bool (*agree_whole)(const struct packet_record *a,
 			    const struct packet_record *b);
 	/*
+	 * A number that is the same for all records that can be of one packet, or of
+	 * one transmission, and begin so many bytes (UDP: datagrams) behind the
+	 * beginning of @r. See shard.h.
+	 */
+	uint64_t (*shard)(const struct packet_record *r, uint32_t behind);
+	/*
 	 * Do both records know enough beyond addresses to be certainly of one packet, if
 	 * they agree?
 	 */

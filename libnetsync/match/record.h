@@ -18,6 +18,7 @@ enum {
 	RECORD_EMITTED = 16,	  /* its message was handed out */
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
 	RECORD_TIMED = 64,	  /* its time in the host's stack was counted */
+	RECORD_COPY = 128,	  /* decided and counted in another shard */
 	RECORD_DECIDED = RECORD_MATCHED | RECORD_AMBIGUOUS |
 			 RECORD_AMBIGUOUS_YET,
 };
@@ -119,6 +120,15 @@ static inline bool may_be_segmented(const struct packet_record *r)
 	return r->protocol == UDP || has_data(r);
 }
 
+/*
+ * Is it decided and counted here? Block index entries are not, nor copies, which are
+ * there to be found by what begins inside of them.
+ */
+static inline bool is_own(const struct packet_record *r)
+{
+	return !r->block && !(r->state & RECORD_COPY);
+}
+
 /* Do two records have the same key? Block index entries have none. */
 static inline bool same_key(const struct packet_record *a,
 			    const struct packet_record *b)
@@ -126,5 +136,31 @@ static inline bool same_key(const struct packet_record *a,
 	return a->key[0] == b->key[0] && a->key[1] == b->key[1] &&
 	       a->protocol == b->protocol && !a->block && !b->block;
 }
+
+/*
+ * log2 of the bytes of a block, 64 KiB: as much as most offloads put into one
+ * segment, which then lies in two blocks at most. Chosen.
+ */
+#define BLOCK_SHIFT 16
+
+/* Of the shards (netsync_packet_shards()) that match a record. */
+struct shards {
+	uint32_t home; /* number of the one that decides and counts it */
+	uint32_t all;  /* bit mask: home, and those of parts that begin later in it */
+};
+
+#define ALL_SHARDS ((UINT32_C(1) << NETSYNC_SHARDS) - 1)
+
+/* Make the record of a packet event of a supported protocol, but for its addresses. */
+void record_fill(struct packet_record *s, const struct netsync_packet *p);
+
+/*
+ * The number of block index entries (blocks, or IP ids) of a record, by which others that
+ * begin inside it are found.
+ */
+uint32_t record_blocks(const struct packet_record *s);
+
+/* @blocks: as record_blocks() says. */
+struct shards record_shards(const struct packet_record *s, uint32_t blocks);
 
 #endif

@@ -33,6 +33,9 @@ static void file(struct packet_ring *l, uint32_t number)
 	struct packet_record *s = ring_at(l, number);
 	uint32_t *chain;
 
+	/* No record here has the key of a copy. */
+	if (!s->block && !is_own(s))
+		return;
 	if (s->block)
 		chain = ring_chain(l, BLOCK_INDEX + s->protocol,
 				   block_number(s), block_rest(s));

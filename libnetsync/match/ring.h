@@ -94,7 +94,7 @@ static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind,
 /* Has a record a second key, as address translation changes its first one? */
 static inline bool has_second_key(const struct packet_record *r)
 {
-	return !protocol_of(r->protocol)->translation_keeps_key && !r->block;
+	return !protocol_of(r->protocol)->translation_keeps_key && is_own(r);
 }
 
 /*
@@ -112,11 +112,6 @@ static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 	return &l->second[(v ^ hash_mix(s->len)) & (l->room - 1)];
 }
 
-/*
- * log2 of the bytes of a block, 64 KiB: as much as most offloads put into one
- * segment, which then lies in two blocks at most. Chosen.
- */
-#define BLOCK_SHIFT 16
 /* Added to the protocol in a block index entry's hash; above all of IP's numbers. */
 #define BLOCK_INDEX 256
 

@@ -219,7 +219,7 @@ int match_segments(struct matcher *m, struct packet_record *s)
 	 * Whole packets are matched first, so that the order of records does not matter.
 	 */
 	for (int i = 0; i < all.n && !ret; i++)
-		if (!(all.s[i]->state & (RECORD_DECIDED | RECORD_EXAMINED)) &&
+		if (!(all.s[i]->state & (RECORD_DECIDED | RECORD_EXAMINED | RECORD_COPY)) &&
 		    match_is_ready(m, all.s[i]))
 			ret = match_whole(m, all.s[i]);
 	if (!ret)

@@ -56,6 +56,10 @@ class Synchronization:
         """So many packets at most wait for their counterparts."""
         self._handle.call(core.netsync_limit_packets, uint(num))
 
+    def keep_shards(self, shards: SupportsIndex) -> None:
+        """Match only the packets of these shards, a bit mask."""
+        self._handle.call(core.netsync_keep_shards, uint(shards))
+
     def push_message(self, from_host: SupportsIndex, to_host: SupportsIndex,
                      send_ns: SupportsIndex, recv_ns: SupportsIndex) -> None:
         self._handle.call(core.netsync_push_message, uint(from_host), uint(to_host),

@@ -11,6 +11,7 @@ from typing import Any, Dict, Optional, Tuple, Union
 from . import structs as s
 from .errors import Error
 from .handles import int64, uint
+from .libraries import core
 from .names import Dir, Field
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
@@ -104,6 +105,12 @@ class Packet:
     vtag: Optional[int] = None
     chunk: Optional[int] = None
     tsn: Optional[int] = None
+
+    @property
+    def shards(self) -> int:
+        """The shards that it belongs to, a bit mask; see netsync_packet_shards(3)."""
+        shards: int = core.netsync_packet_shards(self._struct())
+        return shards
 
     def _struct(self) -> s.netsync_packet:
         struct = s.netsync_packet(size=ctypes.sizeof(s.netsync_packet),

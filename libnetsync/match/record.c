@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A packet event -> the record that matching keeps of it, and the shards that match it. */
+#include "match/protocol.h"
+#include "util/hash.h"
+
+/*
+ * The longest segment without offload fields that counts as a single packet, bytes:
+ * Ethernet's 1,500 less the headers of IPv4 and TCP.
+ */
+#define MAX_SINGLE 1460
+
+/* Datagrams that a sender's offload takes at once, at most (UDP_MAX_SEGMENTS). */
+#define MAX_DATAGRAMS 128
+
+/*
+ * Longer segments have no block index entries, bytes: no offload makes one (BIG TCP: 512
+ * KiB).
+ */
+#define MAX_SEGMENT (UINT32_C(1) << 20)
+
+void record_fill(struct packet_record *s, const struct netsync_packet *p)
+{
+	*s = (struct packet_record){
+		.time = p->time_ns,
+		.skb = p->skb,
+		.host = p->host,
+		.peer = NO_PEER,
+		.point = p->point,
+		.netns = p->netns,
+		.len = p->len,
+		.sport = p->sport,
+		.dport = p->dport,
+		.ip_id = p->fields & NETSYNC_HAS_IP_ID ? p->ip_id : 0,
+		.gso_size = p->fields & NETSYNC_HAS_GSO ? p->gso_size : 0,
+		.fields = (uint16_t)p->fields,
+		.protocol = p->protocol,
+		.dir = p->dir,
+	};
+	protocol_of(p->protocol)->fill(s, p);
+}
+
+uint32_t record_blocks(const struct packet_record *s)
+{
+	if (s->protocol == UDP)
+		return counts_ids(s) && s->udp.datagrams <= MAX_DATAGRAMS
+			       ? s->udp.datagrams - 1u
+			       : 0;
+	if (!has_data(s) || s->len > MAX_SEGMENT ||
+	    (s->len <= MAX_SINGLE && s->gso_size == 0))
+		return 0;
+	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >>
+		BLOCK_SHIFT) +
+	       1;
+}
+
+/* The shard of what begins so far behind the beginning of a record. */
+static uint32_t shard_at(const struct packet_record *s, uint32_t behind)
+{
+	return (uint32_t)hash_mix(protocol_of(s->protocol)->shard(s, behind)) %
+	       NETSYNC_SHARDS;
+}
+
+struct shards record_shards(const struct packet_record *s, uint32_t blocks)
+{
+	struct shards to = { .home = shard_at(s, 0) };
+
+	to.all = UINT32_C(1) << to.home;
+	if (!blocks)
+		return to;
+	if (s->protocol != UDP) {
+		to.all |= UINT32_C(1) << shard_at(s, s->len - 1);
+		return to;
+	}
+	to.all |= UINT32_C(1) << shard_at(s, blocks);
+	/* The datagram with the id 0, if it is one of these. */
+	if (s->ip_id + blocks > UINT16_MAX)
+		to.all |= UINT32_C(1) << shard_at(s, (uint16_t)-s->ip_id);
+	return to;
+}
