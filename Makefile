@@ -429,6 +429,13 @@ $(DIRECT_WALK): selftests/direct/walk.c $(WALK_SRC) $(wildcard libnetsync/io/ctf
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(SANITIZERS) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
+# Prints all events of traces, by the public API.
+ALL_EVENTS := $(BUILD)/selftests/direct/events
+$(ALL_EVENTS): selftests/direct/events.c $(CORE_SO) $(IO_SO)
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../..' -o $@ $< -L$(BUILD) \
+		-lnetsync-io -lnetsync
+
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
 FUZZERS := reader ctf walk tsdl json answers requests served
@@ -507,7 +514,7 @@ $(BUILD)/examples/packets: examples/packets.c examples/packets.h $(CORE_SO)
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(DIRECT_WALK) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_EXAMPLE)
 
 .PHONY: check

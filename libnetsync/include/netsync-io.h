@@ -410,16 +410,27 @@ uint32_t netsync_io_num_traces(const struct netsync_io *io);
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 			 struct netsync_io_trace *info);
 
-/* An event of a trace.dat file, of any kind. */
+/* Where a processor is not known, and how many events were lost. */
+#define NETSYNC_IO_NO_CPU UINT32_MAX
+#define NETSYNC_IO_LOST_SOME UINT64_MAX
+
+/*
+ * An event of any kind; or, where lost is not 0, that the tracer lost events there, which
+ * has no name and no fields.
+ */
 struct netsync_io_event {
 	uint32_t size;		/* sizeof, as the library knows it */
-	uint32_t cpu;
-	int64_t time_ns;	/* as trace-cmd report -t prints it */
-	uint64_t lost;		/* events of this processor lost before it, at least */
-	const char *system;	/* "sched" */
+	uint32_t cpu;		/* of a loss: of the last event before, in its stream */
+	int64_t time_ns;	/* as babeltrace2 or trace-cmd report -t prints it, with the
+				 * shift; of a loss: of the last event before, in its stream;
+				 * INT64_MIN: there was none */
+	uint64_t lost;		/* how many were lost, at least */
+	const char *system;	/* "sched"; CTF has none: "" */
 	const char *name;	/* "sched_switch"; the same pointer for all of a type */
-	const char *const *fields;	/* names; common fields of all events come first */
+	const char *const *fields;	/* names; those of the context come first */
 	uint32_t num_fields;
+	uint32_t num_context;	/* how many of these are of the context: of trace.dat, the
+				 * fields that all events have */
 	const void *reserved;
 };
 
@@ -428,14 +439,17 @@ enum netsync_io_value_kind {
 	NETSYNC_IO_UNSIGNED = 2,
 	NETSYNC_IO_TEXT = 3,	/* without trailing zeros */
 	NETSYNC_IO_BYTES = 4,
+	NETSYNC_IO_REAL = 5,
+	NETSYNC_IO_BOOL = 6,
 };
 
 struct netsync_io_value {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t kind;		/* enum netsync_io_value_kind */
 	int64_t number;		/* an integer; unsigned ones have the same bits */
-	const uint8_t *bytes;	/* a text, or an array of bytes */
-	uint32_t num_bytes;
+	const uint8_t *bytes;	/* a text, an array of bytes, or an integer's label */
+	uint32_t num_bytes;	/* of these; 0: the integer has no label */
+	double real;
 };
 
 /*
@@ -445,30 +459,48 @@ struct netsync_io_value {
 typedef int (*netsync_io_event_func)(void *data,
 				     const struct netsync_io_event *event);
 
+/* A trace whose events are read. */
+struct netsync_io_source {
+	const char *path;	/* as of struct netsync_io_trace */
+	int64_t shift_ns;	/* added to all times; events beyond 64 bits are passed */
+};
+
 /**
- * netsync_io_read_events() - read all events of a trace.dat file
+ * netsync_io_read_events() - read all events of the traces of a host
  * @io: for errors; nothing is added to it
- * @path: the file, of trace-cmd
- * @each: called for every event, those of all processors in the order of time
+ * @sources: CTF traces, each the folder that holds its metadata, or trace.dat files
+ * @num: how many these are
+ * @source_size: of one of them, sizeof(struct netsync_io_source): a later version may
+ *	have more in it
+ * @each: called for every event; those of all processors and, of CTF, all traces in the
+ *	order of time; trace.dat files are read one after the other
  * @data: given to @each
  *
- * If a processor's events are damaged, those before the damage are shown.
- * netsync_io_add() and netsync_io_read() warn about that, and tell the host.
+ * Only what netsync_io_event_value() is asked for is decoded, where streams are as LTTng
+ * writes them (CTF 1.8); libbabeltrace2 reads others. For some damaged CTF traces it ends
+ * the process, so that traces of which netsync_io_add() tells damage are for a process of
+ * their own. If a processor's events in a trace.dat file are damaged, those before the
+ * damage are shown. netsync_io_add() and netsync_io_read() warn about that, and tell the
+ * host.
  *
- * Return: 0; -ECANCELED if @each said to stop; -EILSEQ or -EPROTONOSUPPORT for a file
- * that cannot be read; -ENOMEM, or what the system said.
+ * Return: 0; -ECANCELED if @each said to stop; -EILSEQ or -EPROTONOSUPPORT for a trace
+ * that cannot be read; -EINVAL for traces of both formats; -ENOMEM, or what the system
+ * said.
  */
-int netsync_io_read_events(struct netsync_io *io, const char *path,
-			   netsync_io_event_func each, void *data);
+int netsync_io_read_events(struct netsync_io *io,
+			   const struct netsync_io_source *sources, uint32_t num,
+			   size_t source_size, netsync_io_event_func each,
+			   void *data);
 
 /**
  * netsync_io_event_value() - the value of a field
  * @event: the event, as it was told
  * @field: which one, below num_fields
- * @value: filled in; its size field says how much of it the caller knows
+ * @value: filled in; its size field says how much of it the caller knows. What it points
+ *	to is valid during the call for the event
  *
- * Return: 0; -EINVAL for a field or size that is not valid; -ENODATA for what is neither
- * an integer, a text nor an array of bytes, or not in the event.
+ * Return: 0; -EINVAL for a field or size that is not valid; -ENODATA for what is no
+ * number, text or array of bytes, or not in the event; -ENOMEM.
  */
 int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 			   struct netsync_io_value *value);

@@ -58,3 +58,5 @@ class ValueKind(enum.IntEnum):
     UNSIGNED = 2
     TEXT = 3
     BYTES = 4
+    REAL = 5
+    BOOL = 6

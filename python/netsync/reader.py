@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import uuid
 from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional,
                     SupportsIndex, Tuple, Union)
@@ -20,16 +21,28 @@ from .result import Identity, Trace
 CORRECTED_CLOCK = "netsync"
 
 Progress = Callable[[int, int], Any]
+Value = Union[int, float, bool, str, bytes]
 
 
 class Event(NamedTuple):
-    """struct netsync_io_event: an event of a trace.dat file."""
+    """struct netsync_io_event: an event of a trace; or, if the name is "", a loss of some."""
     time_ns: int
-    cpu: int
+    cpu: Optional[int]          # None: not known
     system: str
     name: str
-    fields: Dict[str, Union[int, str, bytes]]
-    lost: int                   # at least so many of this processor, before it
+    fields: Dict[str, Value]
+    context: Dict[str, Value]   # of trace.dat: the fields that all events have
+    labels: Dict[str, str]      # of fields that are numbers with names
+    lost: Optional[int]         # at least so many; None: nobody knows how many; 0: none
+
+
+def _value(value: s.netsync_io_value) -> Value:
+    if value.kind in (ValueKind.TEXT, ValueKind.BYTES):
+        data = bytes(value.bytes[:value.num_bytes]) if value.bytes else b""
+        return data if value.kind == ValueKind.BYTES else decode(data)
+    return (value.real if value.kind == ValueKind.REAL else
+            bool(value.number) if value.kind == ValueKind.BOOL else
+            value.number if value.kind == ValueKind.SIGNED else value.number % 2**64)
 
 
 def _trace(info: s.netsync_io_trace) -> Trace:
@@ -133,30 +146,39 @@ class Reader:
 
     # ---- all events
 
-    def read_events(self, path: Text, each: Callable[[Event], Any]) -> None:
-        """Read all events of a trace.dat file; @each is told of every one, in the order of
-        time, and stops reading by returning anything true."""
+    def read_events(self, sources: Union[Text, Iterable[Tuple[Text, SupportsIndex]]],
+                    each: Callable[[Event], Any]) -> None:
+        """Read all events of a trace of CTF or trace.dat, or of several of a host, each with
+        a shift (ns) of its times; @each is told of every one, in the order of time, and
+        stops reading by returning anything true."""
         guard = self._handle.guard
+        if isinstance(sources, (str, bytes, os.PathLike)):
+            sources = [(sources, 0)]
+        pairs = [s.netsync_io_source(encode(path), int64(shift)) for path, shift in sources]
+        array = (s.netsync_io_source * max(1, len(pairs)))(*pairs)
 
         def take(_: Any, pointer: Any) -> int:
             return int(bool(guard.raised or each(self._event(pointer))))
         callback = s.event_func(guard.told(take, otherwise=1))
-        self._handle.call(self._io.netsync_io_read_events, encode(path), callback, None)
+        self._handle.call(self._io.netsync_io_read_events, array, len(pairs),
+                          ctypes.sizeof(s.netsync_io_source), callback, None)
 
     def _event(self, pointer: Any) -> Event:
-        event, fields = pointer[0], {}
+        event = pointer[0]
+        context: Dict[str, Value] = {}
+        fields: Dict[str, Value] = {}
+        labels: Dict[str, str] = {}
         for i in range(event.num_fields):
             value = s.netsync_io_value(size=ctypes.sizeof(s.netsync_io_value))
             if self._io.netsync_io_event_value(pointer, i, value):
                 continue
             name = decode(event.fields[i])
-            data = bytes(value.bytes[:value.num_bytes]) if value.bytes else b""
-            fields[name] = (
-                data if value.kind == ValueKind.BYTES else
-                decode(data) if value.kind == ValueKind.TEXT else
-                value.number if value.kind == ValueKind.SIGNED else value.number % 2**64)
-        return Event(event.time_ns, event.cpu, decode(event.system), decode(event.name),
-                     fields, event.lost)
+            (context if i < event.num_context else fields)[name] = _value(value)
+            if value.kind in (ValueKind.SIGNED, ValueKind.UNSIGNED) and value.num_bytes:
+                labels[name] = decode(bytes(value.bytes[:value.num_bytes]))
+        return Event(event.time_ns, None if event.cpu == s.NO_CPU else event.cpu,
+                     decode(event.system), decode(event.name), fields, context, labels,
+                     None if event.lost == s.LOST_SOME else event.lost)
 
     # ---- copies with other times
 

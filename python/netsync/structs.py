@@ -10,6 +10,8 @@ from ctypes import (POINTER, Structure, Union, c_char_p, c_double, c_int, c_int6
 # NETSYNC_UNKNOWN: a bound or delay that is not known.
 UNKNOWN = 2**63 - 1
 NO_HOST = 2**32 - 1             # NETSYNC_IO_NO_HOST
+NO_CPU = 2**32 - 1              # NETSYNC_IO_NO_CPU
+LOST_SOME = 2**64 - 1           # NETSYNC_IO_LOST_SOME
 
 Address = c_uint8 * 16
 
@@ -168,14 +170,18 @@ class netsync_io_event(Structure):
     _fields_ = [
         ("size", c_uint32), ("cpu", c_uint32), ("time_ns", c_int64), ("lost", c_uint64),
         ("system", c_char_p), ("name", c_char_p), ("fields", POINTER(c_char_p)),
-        ("num_fields", c_uint32), ("reserved", c_void_p),
+        ("num_fields", c_uint32), ("num_context", c_uint32), ("reserved", c_void_p),
     ]
+
+
+class netsync_io_source(Structure):
+    _fields_ = [("path", c_char_p), ("shift_ns", c_int64)]
 
 
 class netsync_io_value(Structure):
     _fields_ = [
         ("size", c_uint32), ("kind", c_uint32), ("number", c_int64),
-        ("bytes", POINTER(c_uint8)), ("num_bytes", c_uint32),
+        ("bytes", POINTER(c_uint8)), ("num_bytes", c_uint32), ("real", c_double),
     ]
 
 

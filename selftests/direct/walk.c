@@ -42,6 +42,8 @@ static void print_stream(const struct metadata *metadata, const char *path)
 	int ret = -1;
 
 	while (walk && (ret = walk_next(walk, &event)) > 0) {
+		if (ret == WALK_LOST)
+			continue;
 		printf("%" PRIu64 " %s", event.clock, event.type->name);
 		if (event.type->fields &&
 		    !type_visit(event.type->fields, &event.fields,

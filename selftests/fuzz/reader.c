@@ -65,9 +65,10 @@ static int look(void *data, const struct netsync_io_event *event)
 
 static void read_events(struct netsync_io *io)
 {
+	const struct netsync_io_source source = { path, 1 };
 	uint64_t sum = 0;
 
-	netsync_io_read_events(io, path, look, &sum);
+	netsync_io_read_events(io, &source, 1, sizeof(source), look, &sum);
 }
 
 static int later(void *data, int64_t time_ns, int64_t *new_ns)

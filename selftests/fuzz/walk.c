@@ -30,11 +30,12 @@ static void walk_all(const struct metadata *metadata, const char *path)
 	struct walk *walk = walk_new(metadata, path);
 	volatile uint64_t sum = 0;
 	struct walked event;
+	int ret;
 
-	while (walk && walk_next(walk, &event) > 0) {
-		uint64_t values = event.clock;
+	while (walk && (ret = walk_next(walk, &event)) > 0) {
+		uint64_t values = ret == WALK_LOST ? event.lost : event.clock;
 
-		if (event.type->fields)
+		if (ret == WALK_EVENT && event.type->fields)
 			type_visit(event.type->fields, &event.fields, use_integer,
 				   &values);
 		sum += values;

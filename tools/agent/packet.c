@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "babeltrace/mip.h"
 #include "common/ctf-source.h"
 #include "common/tool.h"
 #include "packet.h"
@@ -60,12 +61,49 @@ static bool copy_packet(const struct packet *packet)
 	return !left;
 }
 
-static enum ctf_next count_event(void *data, const struct ctf_message *message)
+static bt_graph_simple_sink_component_consume_func_status
+count_events(bt_message_iterator *iterator, void *data)
 {
 	uint64_t *events = data;
+	bt_message_array_const messages;
+	uint64_t num;
+	const bt_message_iterator_next_status status =
+		bt_message_iterator_next(iterator, &messages, &num);
 
-	*events += bt_message_get_type(message->message) == BT_MESSAGE_TYPE_EVENT;
-	return CTF_GO_ON;
+	/* The statuses of both have the same numbers. */
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return (int)status;
+	for (uint64_t i = 0; i < num; i++) {
+		*events += bt_message_get_type(messages[i]) ==
+			   BT_MESSAGE_TYPE_EVENT;
+		bt_message_put_ref(messages[i]);
+	}
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+}
+
+/* The packet is alone in the folder, in one stream. */
+static bool count_in_folder(void)
+{
+	const bt_plugin *ctf = find_ctf_plugin();
+	bt_graph *graph = bt_graph_create(MAX_MIP);
+	const bt_component_source *source = NULL;
+	const bt_component_sink *sink;
+
+	if (ctf && graph)
+		source = add_ctf_source(graph, ctf, job.folder);
+	return source &&
+	       bt_component_source_get_output_port_count(source) == 1 &&
+	       !bt_graph_add_simple_sink_component(graph, "count", NULL,
+						   count_events, NULL,
+						   job.events, &sink) &&
+	       !bt_graph_connect_ports(
+		       graph,
+		       bt_component_source_borrow_output_port_by_index_const(
+			       source, 0),
+		       bt_component_sink_borrow_input_port_by_index_const(sink,
+									  0),
+		       NULL) &&
+	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 }
 
 /* Decode. For damaged packets libbabeltrace2 may call abort(), or not return. */
@@ -73,7 +111,6 @@ static void decode(const struct packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
 	const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
-	const struct ctf_input input = { .path = job.folder };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prepare_ctf_child();
@@ -85,7 +122,7 @@ static void decode(const struct packet *packet)
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);
 	_exit(!link_metadata(packet->stream) || !copy_packet(packet) ||
-	      !read_ctf(&input, 1, count_event, job.events));
+	      !count_in_folder());
 }
 
 /* ---- in the parent ------------------------------------------------------- */

@@ -4,8 +4,7 @@
  * tells a listener of each, who asks it for the fields that it wants.
  *
  *	groups.c   the hosts, each read by a process of its own
- *	ctf.c      CTF traces, by libbabeltrace2
- *	tracedat.c files of trace-cmd, by libnetsync-io
+ *	read.c     its events, by libnetsync-io
  *	task.c     the threads that scheduler events name
  *	thread-state.c what its threads do, by these
  */
@@ -20,10 +19,19 @@
 /* PID_MAX_LIMIT of 64-bit kernels. */
 #define EVENT_MAX_TID (4 * 1024 * 1024)
 
+/* Names of fields whose places are kept. Chosen: more than a command asks for. */
+#define EVENT_NUM_PLACES 32
+
 /* What all events of a name and layout have in common. */
 struct event_type {
 	const char *name; /* "sched_switch"; for as long as the process lives */
 	void *own;	  /* the listener's; NULL at first */
+
+	/* The reader's: where the fields were that were asked for, by a hash. */
+	struct event_place {
+		const char *name; /* NULL: free */
+		uint32_t field;	  /* its number; UINT32_MAX: there is none */
+	} places[EVENT_NUM_PLACES];
 };
 
 struct event {
@@ -43,7 +51,10 @@ struct event_task {
 	const char *name;
 };
 
-/* How fields are read; what they give holds until the listener returns. */
+/*
+ * How fields are read; what they give holds until the listener returns. The name that is
+ * asked for has to last as long as the process.
+ */
 struct event_fields {
 	/* One that is an integer of any kind. False: there is none. */
 	bool (*integer)(const struct event *event, const char *name,

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/ctf-source.h"
 #include "groups.h"
 
 /* How who reads a trace ends: so, or with the errno of writing, or 0. */
@@ -29,7 +30,7 @@ struct groups {
 	const struct groups_reader *reader;
 	struct group *list;
 	uint32_t num;
-	struct ctf_input *inputs;	/* of all of them */
+	struct netsync_io_source *sources;	/* of all of them */
 	uint64_t bytes;		/* of all of them */
 	uint64_t done;		/* of the groups that are done */
 	struct group_state *state;	/* of the one that is read */
@@ -57,11 +58,11 @@ static int read_in_child(const struct groups *groups, const struct group *group)
 }
 
 /* To see whether they can be read. */
-static enum ctf_next take_nothing(void *data, const struct ctf_message *message)
+static int take_nothing(void *data, const struct netsync_io_event *event)
 {
 	(void)data;
-	(void)message;
-	return CTF_GO_ON;
+	(void)event;
+	return 0;
 }
 
 /* ---- waiting for it ----------------------------------------------------- */
@@ -98,13 +99,16 @@ static int wait_for(struct groups *groups, const struct group *group, pid_t chil
 
 /* ---- what cannot be read ------------------------------------------------ */
 
-static bool can_read(struct groups *groups, const struct ctf_input *input)
+static bool can_read(struct groups *groups,
+		     const struct netsync_io_source *source)
 {
 	const pid_t child = fork();
 
 	if (!child) {
 		prepare_child();
-		_exit(!read_ctf(input, 1, take_nothing, NULL));
+		_exit(netsync_io_read_events(groups->reader->base->io, source, 1,
+					     sizeof(*source), take_nothing,
+					     NULL) != 0);
 	}
 	return !wait_for(groups, NULL, child);
 }
@@ -116,12 +120,12 @@ static bool leave_out(struct groups *groups, struct group *group)
 
 	/* Of trace.dat files what can be read is read. */
 	for (uint32_t i = 0; i < group->num && !group->is_tracedat; i++) {
-		if (can_read(groups, &group->inputs[i])) {
-			group->inputs[num++] = group->inputs[i];
+		if (can_read(groups, &group->sources[i])) {
+			group->sources[num++] = group->sources[i];
 			continue;
 		}
 		complain("warning: %s: Babeltrace 2 cannot read its other events, which are left out.",
-			 group->inputs[i].path);
+			 group->sources[i].path);
 	}
 	if (num == group->num || group->is_tracedat)
 		return false;
@@ -212,8 +216,8 @@ static void add_trace(struct groups *groups, struct group *group,
 			 trace->path);
 		return;
 	}
-	group->inputs[group->num++] =
-		(struct ctf_input){ trace->path, trace->shift_ns };
+	group->sources[group->num++] =
+		(struct netsync_io_source){ trace->path, trace->shift_ns };
 	group->bytes += bytes_of(trace->path);
 	if (timebase_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
 	    t < group->first_ns)
@@ -226,14 +230,14 @@ static void add_trace(struct groups *groups, struct group *group,
 static void find_groups(struct groups *groups)
 {
 	const struct timebase *base = groups->reader->base;
-	struct ctf_input *inputs = groups->inputs;
+	struct netsync_io_source *sources = groups->sources;
 
 	for (uint32_t host = 0; host < base->num_hosts; host++) {
 		struct group *group = &groups->list[groups->num];
 
 		*group = (struct group){
 			.host = host,
-			.inputs = inputs,
+			.sources = sources,
 			.first_ns = INT64_MAX,
 			.last_ns = INT64_MIN,
 		};
@@ -250,7 +254,7 @@ static void find_groups(struct groups *groups)
 			if (group->is_tracedat || !strcmp(trace.format, "ctf"))
 				add_trace(groups, group, &trace);
 		}
-		inputs += group->num;
+		sources += group->num;
 		groups->num += group->num > 0;
 		groups->bytes += group->bytes;
 	}
@@ -262,13 +266,13 @@ static bool open_groups(struct groups *groups)
 	const size_t size = sizeof(*groups->state);
 
 	groups->list = calloc(base->num_hosts + 1, sizeof(*groups->list));
-	groups->inputs = calloc(netsync_io_num_traces(base->io) + 1,
-				sizeof(*groups->inputs));
+	groups->sources = calloc(netsync_io_num_traces(base->io) + 1,
+				sizeof(*groups->sources));
 	groups->state = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (groups->state == MAP_FAILED)
 		groups->state = NULL;
-	if (groups->list && groups->inputs && groups->state)
+	if (groups->list && groups->sources && groups->state)
 		return true;
 	errno = ENOMEM;
 	return false;
@@ -278,17 +282,8 @@ static void close_groups(struct groups *groups)
 {
 	if (groups->state)
 		munmap(groups->state, sizeof(*groups->state));
-	free(groups->inputs);
+	free(groups->sources);
 	free(groups->list);
-}
-
-bool group_events(const struct group *group, const struct timebase *base,
-		  const struct event_listener *listener,
-		  struct group_state *state, int64_t *until_ns)
-{
-	return group->is_tracedat ?
-		tracedat_events(group, base, listener, state, until_ns) :
-		ctf_events(group, base, listener, state, until_ns);
 }
 
 bool groups_read(const struct groups_reader *reader)

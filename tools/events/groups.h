@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "common/ctf-source.h"
 #include "event.h"
 #include "timebase.h"
 
@@ -13,7 +12,7 @@
 struct group {
 	uint32_t host;
 	bool is_tracedat;	/* else they are CTF */
-	struct ctf_input *inputs;
+	struct netsync_io_source *sources;
 	uint32_t num;
 	uint64_t bytes;	  /* of their files */
 	int64_t first_ns; /* from when to when they are read, corrected */
@@ -53,13 +52,5 @@ bool groups_read(const struct groups_reader *reader);
 bool group_events(const struct group *group, const struct timebase *base,
 		  const struct event_listener *listener,
 		  struct group_state *state, int64_t *until_ns);
-
-/* The same of each format. */
-bool ctf_events(const struct group *group, const struct timebase *base,
-		const struct event_listener *listener, struct group_state *state,
-		int64_t *until_ns);
-bool tracedat_events(const struct group *group, const struct timebase *base,
-		     const struct event_listener *listener,
-		     struct group_state *state, int64_t *until_ns);
 
 #endif

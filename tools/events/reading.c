@@ -43,7 +43,7 @@ struct event_type *reading_type(struct reading *reading, const void *key,
 		return type;
 	type = calloc(1, sizeof(*type));
 	if (type)
-		type->name = strdup(name ? name : "event");
+		type->name = strdup(*name ? name : "event");
 	return type && type->name && map_put(&reading->types, key, type) ? type
 									 : NULL;
 }

@@ -113,7 +113,8 @@ struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 	thread = find(sched, task.tid);
 	if (!thread)
 		thread = make(sched, task.tid);
-	if (thread && task.name && *task.name)
+	/* It has seldom changed. */
+	if (thread && task.name && *task.name && strcmp(thread->name, task.name))
 		snprintf(thread->name, sizeof(thread->name), "%s", task.name);
 	return thread;
 }

@@ -143,13 +143,16 @@ static void take_switch(struct machine *machine, const struct event *event)
 {
 	struct event_task task = { 0 };
 	struct cpu *cpu;
+	size_t length;
 
 	if (event->cpu == EVENT_NO_CPU)
 		return;
 	cpu = &machine->cpus[event->cpu];
 	cpu->is_known = task_of(event, TASK_TO, &task);
 	cpu->tid = task.tid;
-	snprintf(cpu->comm, sizeof(cpu->comm), "%s", task.name ? task.name : "");
+	length = task.name ? strnlen(task.name, sizeof(cpu->comm) - 1) : 0;
+	memcpy(cpu->comm, task.name ? task.name : "", length);
+	cpu->comm[length] = '\0';
 }
 
 /* The thread in which the event happened. False: that is not known. */

@@ -177,24 +177,40 @@ static void put_address(struct builder *to, const struct value *value)
 	put(to, text, strlen(text));
 }
 
+/* Most values are numbers: snprintf() takes a third of the time of an event. */
+static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	if (is_negative)
+		digits[--at] = '-';
+	put(to, digits + at, sizeof(digits) - at);
+}
+
 static void put_number(struct builder *to, const struct value *value,
 		       enum field_format format)
 {
 	/* As the kernel's MKDEV() puts them together. */
 	const unsigned int minor_bits = 20;
 	const uint64_t bits = (uint64_t)value->number;
-	char text[48];
+	const bool is_negative = !value->is_unsigned && value->number < 0;
+	char text[24];
 
-	if (format == FIELD_HEX)
+	if (format == FIELD_HEX) {
 		snprintf(text, sizeof(text), "%" PRIx64, bits);
-	else if (format == FIELD_DEVICE)
-		snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64,
-			 bits >> minor_bits, bits & ((1U << minor_bits) - 1));
-	else if (value->is_unsigned)
-		snprintf(text, sizeof(text), "%" PRIu64, bits);
-	else
-		snprintf(text, sizeof(text), "%" PRId64, value->number);
-	put(to, text, strlen(text));
+		put(to, text, strlen(text));
+	} else if (format == FIELD_DEVICE) {
+		put_decimal(to, bits >> minor_bits, false);
+		put(to, ":", 1);
+		put_decimal(to, bits & ((1U << minor_bits) - 1), false);
+	} else {
+		put_decimal(to, is_negative ? -bits : bits, is_negative);
+	}
 }
 
 /* The definition's label for the value of a field; NULL: there is none. */

@@ -186,7 +186,7 @@ static void count_losses(struct stream *stream)
 	stream->walked = *now;
 }
 
-/* Use some events of a walk. 1, or as walk_next(). */
+/* Use some events of a walk. As walk_next(). */
 static int walk_on(struct stream *stream)
 {
 	struct walked event;
@@ -194,7 +194,7 @@ static int walk_on(struct stream *stream)
 
 	for (int i = 0; i < WALKED_AT_ONCE && ret > 0; i++) {
 		ret = walk_next(stream->walk, &event);
-		if (ret > 0)
+		if (ret == WALK_EVENT)
 			use_walked(stream, &event);
 	}
 	worker_is_alive();

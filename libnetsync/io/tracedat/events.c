@@ -5,18 +5,19 @@
  * (numbers, texts, arrays); how libtraceevent would print them is not needed.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/events.h"
 #include "io/tracedat/event.h"
 #include "util/array.h"
 #include "util/time-heap.h"
 
 /* Types have numbers of 16 bits. */
 #define NUM_IDS 65536
+/* How the names of fields begin that all events have. */
+#define COMMON "common_"
 
 enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
 
@@ -35,17 +36,19 @@ struct type {
 	const char **names;	/* names of fields; each is freed */
 	struct field *fields;
 	uint32_t num;
+	uint32_t num_common;	/* the first fields, which all events have */
 };
 
 struct stream {
 	struct dat_pages pages;
 	struct dat_event event;	/* the next event */
-	int64_t time_ns;
-	uint64_t lost;		/* events lost before it */
+	int64_t time_ns;	/* of it; while lost is not 0: of the event before it */
+	uint64_t lost;		/* events lost before it, of which nobody was told yet */
 };
 
 struct events {
-	struct netsync_io *io;
+	const struct event_reading *reading;
+	int64_t shift_ns;
 	struct dat_file file;
 	struct type *types;
 	size_t num_types;
@@ -58,6 +61,7 @@ struct events {
 
 /* What netsync_io_event_value() reads from. */
 struct raw {
+	struct event_raw raw;
 	const struct events *events;
 	const struct type *type;
 	const struct dat_event *event;
@@ -107,6 +111,8 @@ static bool add_field(struct type *type, const struct dat_declaration *from)
 		.is_data_loc = from->is_data_loc,
 		.is_rel_loc = from->is_rel_loc,
 	};
+	type->num_common += type->num == type->num_common &&
+			    !strncmp(from->name, COMMON, strlen(COMMON));
 	type->num++;
 	return true;
 }
@@ -148,6 +154,12 @@ static void use_format(void *data, const char *system, char *text)
 
 /* ---- streams, merged by time --------------------------------------------- */
 
+static void find_time(const struct events *events, struct stream *stream)
+{
+	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number,
+				   stream->event.ts);
+}
+
 /* 1: there is another event; 0: there is none, or the rest is damaged; -ENOMEM. */
 static int go_on(const struct events *events, struct stream *stream)
 {
@@ -155,13 +167,29 @@ static int go_on(const struct events *events, struct stream *stream)
 
 	if (ret == -ENOMEM)
 		return ret;
-	stream->lost = stream->pages.lost;
+	stream->lost = ret > 0 ? stream->pages.lost : 0;
 	stream->pages.lost = 0;
-	if (ret > 0)
-		stream->time_ns = dat_time(&events->file,
-					   stream->pages.cpu->number,
-					   stream->event.ts);
+	/* A loss is as late as the event before it. */
+	if (ret > 0 && !stream->lost)
+		find_time(events, stream);
 	return ret > 0;
+}
+
+static int open_stream(struct events *events, const struct dat_buffer *buffer,
+		       uint32_t cpu)
+{
+	struct stream *stream = &events->streams[events->num_streams++];
+	int ret;
+
+	stream->time_ns = INT64_MIN;
+	ret = dat_first(&stream->pages, &events->file, buffer,
+			&buffer->cpus[cpu]);
+	if (!ret)
+		ret = go_on(events, stream);
+	if (ret > 0)
+		events->heap.items[events->heap.num++] =
+			(struct time_heap_item){ stream->time_ns, stream };
+	return ret;
 }
 
 static int open_streams(struct events *events)
@@ -182,21 +210,9 @@ static int open_streams(struct events *events)
 		if (!dat_has_data(buffer) ||
 		    strcmp(dat_clock_of(file, buffer), clock))
 			continue;
-		for (uint32_t cpu = 0; cpu < buffer->num_cpus; cpu++) {
-			struct stream *stream =
-				&events->streams[events->num_streams++];
-			int ret = dat_first(&stream->pages, file, buffer,
-					    &buffer->cpus[cpu]);
-
-			if (!ret)
-				ret = go_on(events, stream);
-			if (ret == -ENOMEM)
-				return ret;
-			if (ret > 0)
-				events->heap.items[events->heap.num++] =
-					(struct time_heap_item){ stream->time_ns,
-								 stream };
-		}
+		for (uint32_t cpu = 0; cpu < buffer->num_cpus; cpu++)
+			if (open_stream(events, buffer, cpu) == -ENOMEM)
+				return -ENOMEM;
 	}
 	time_heap_order(&events->heap);
 	return 0;
@@ -240,9 +256,11 @@ static void put_number(struct netsync_io_value *value, const struct raw *raw,
 					   (int64_t)number;
 }
 
-static int get_value(const struct raw *raw, const struct field *field,
+static int get_value(const struct event_raw *of, uint32_t number,
 		     struct netsync_io_value *value)
 {
+	const struct raw *raw = (const struct raw *)of;
+	const struct field *field = &raw->type->fields[number];
 	uint32_t at, size;
 
 	if (field->kind == KIND_NONE || !find_data(raw, field, &at, &size))
@@ -260,25 +278,6 @@ static int get_value(const struct raw *raw, const struct field *field,
 	return 0;
 }
 
-/* The size of a value in the first version of the library. */
-#define MIN_VALUE_SIZE (offsetof(struct netsync_io_value, num_bytes) + \
-			sizeof(((struct netsync_io_value *)0)->num_bytes))
-
-int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
-			   struct netsync_io_value *value)
-{
-	const struct raw *raw = event->reserved;
-	struct netsync_io_value found = { .size = value->size };
-	int ret;
-
-	if (field >= event->num_fields || value->size < MIN_VALUE_SIZE)
-		return -EINVAL;
-	ret = get_value(raw, &raw->type->fields[field], &found);
-	memcpy(value, &found,
-	       value->size < sizeof(found) ? value->size : sizeof(found));
-	return ret;
-}
-
 /* ---- reading a file ----------------------------------------------------- */
 
 /* NULL: the file has no format for the event. */
@@ -291,28 +290,67 @@ static const struct type *type_of(const struct events *events,
 	return number ? &events->types[number - 1] : NULL;
 }
 
-static int tell(const struct events *events, const struct stream *stream,
-		netsync_io_event_func each, void *data)
+static int tell_loss(const struct events *events, const struct stream *stream)
 {
-	const struct type *type = type_of(events, &stream->event);
-	const struct raw raw = { events, type, &stream->event };
-	const struct netsync_io_event event = {
+	struct netsync_io_event event = {
 		.size = sizeof(event),
 		.cpu = stream->pages.cpu->number,
-		.time_ns = stream->time_ns,
 		.lost = stream->lost,
+		.system = "",
+		.name = "",
+	};
+
+	if (stream->time_ns == INT64_MIN ||
+	    __builtin_add_overflow(stream->time_ns, events->shift_ns,
+				   &event.time_ns))
+		event.time_ns = INT64_MIN;
+	return events->reading->each(events->reading->data, &event);
+}
+
+static int tell(const struct events *events, const struct stream *stream)
+{
+	const struct type *type = type_of(events, &stream->event);
+	const struct raw raw = { { get_value }, events, type, &stream->event };
+	struct netsync_io_event event = {
+		.size = sizeof(event),
+		.cpu = stream->pages.cpu->number,
 		.num_fields = type ? type->num : 0,
+		.num_context = type ? type->num_common : 0,
 		.system = type ? type->system : "",
 		.name = type ? type->name : "",
 		.fields = type ? type->names : NULL,
 		.reserved = &raw,
 	};
 
-	return type && each(data, &event) ? -ECANCELED : 0;
+	if (!type || __builtin_add_overflow(stream->time_ns, events->shift_ns,
+					    &event.time_ns))
+		return 0;
+	return events->reading->each(events->reading->data, &event);
 }
 
-static int read_events(struct events *events, netsync_io_event_func each,
-		       void *data)
+/* Tell of the next event of a stream, or of a loss before it. 0; not 0: to stop. */
+static int tell_next(struct events *events, struct stream *stream)
+{
+	int ret;
+
+	if (stream->lost) {
+		ret = tell_loss(events, stream);
+		stream->lost = 0;
+		find_time(events, stream);
+		time_heap_go_on(&events->heap, stream->time_ns);
+		return ret ? event_stopped(events->reading) : 0;
+	}
+	if (tell(events, stream))
+		return event_stopped(events->reading);
+	ret = go_on(events, stream);
+	if (ret > 0)
+		time_heap_go_on(&events->heap, stream->time_ns);
+	else if (!ret)
+		time_heap_end_first(&events->heap);
+	return ret < 0 ? ret : 0;
+}
+
+static int read_events(struct events *events)
 {
 	int ret = dat_read_formats(&events->file, use_format, events);
 
@@ -320,27 +358,13 @@ static int read_events(struct events *events, netsync_io_event_func each,
 		ret = -ENOMEM;
 	if (!ret)
 		ret = open_streams(events);
-	while (!ret && events->heap.num) {
-		struct stream *stream = events->heap.items[0].stream;
-
-		ret = tell(events, stream, each, data);
-		if (ret)
-			return io_fail(events->io, ret, "Reading was stopped.");
-		ret = go_on(events, stream);
-		if (!ret)
-			time_heap_end_first(&events->heap);
-		if (ret <= 0)
-			continue;
-		time_heap_go_on(&events->heap, stream->time_ns);
-		ret = 0;
-	}
+	while (!ret && events->heap.num)
+		ret = tell_next(events, events->heap.items[0].stream);
 	return ret;
 }
 
-static void release(struct events *events)
+static void release_types(struct events *events)
 {
-	for (size_t i = 0; i < events->num_streams; i++)
-		dat_release(&events->streams[i].pages);
 	for (size_t i = 0; i < events->num_types; i++) {
 		struct type *type = &events->types[i];
 
@@ -352,28 +376,51 @@ static void release(struct events *events)
 		free(type->name);
 	}
 	free(events->types);
+}
+
+static void release(struct events *events)
+{
+	for (size_t i = 0; i < events->num_streams; i++)
+		dat_release(&events->streams[i].pages);
 	free(events->by_id);
 	free(events->streams);
 	free(events->heap.items);
 	dat_close(&events->file);
 }
 
-int netsync_io_read_events(struct netsync_io *io, const char *path,
-			   netsync_io_event_func each, void *data)
+/* The types are released later: those of different files have different pointers. */
+static int read_file(struct events *events,
+		     const struct event_reading *reading, uint32_t number)
 {
-	struct events events = {
-		.io = io,
-		.by_id = calloc(NUM_IDS, sizeof(*events.by_id)),
-	};
+	const struct netsync_io_source *source = &reading->sources[number];
 	int ret;
 
-	if (!events.by_id)
-		return io_no_memory(io);
-	ret = dat_open(&events.file, path);
+	*events = (struct events){
+		.reading = reading,
+		.shift_ns = source->shift_ns,
+		.by_id = calloc(NUM_IDS, sizeof(*events->by_id)),
+	};
+	if (!events->by_id)
+		return io_no_memory(reading->io);
+	ret = dat_open(&events->file, source->path);
 	if (!ret)
-		ret = read_events(&events, each, data);
+		ret = read_events(events);
 	if (ret && ret != -ECANCELED)
-		ret = dat_fail(&events.file, io, path, ret);
-	release(&events);
+		ret = dat_fail(&events->file, reading->io, source->path, ret);
+	release(events);
+	return ret;
+}
+
+int dat_read_events(const struct event_reading *reading)
+{
+	struct events *files = calloc(reading->num + (size_t)1, sizeof(*files));
+	int ret = files ? 0 : io_no_memory(reading->io);
+
+	/* Several are parts of one recording, one after the other. */
+	for (uint32_t i = 0; i < reading->num && !ret; i++)
+		ret = read_file(&files[i], reading, i);
+	for (uint32_t i = 0; i < reading->num && files; i++)
+		release_types(&files[i]);
+	free(files);
 	return ret;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A type and a position in a packet -> integers there, and the position behind. */
+#include <endian.h>
 #include <string.h>
 
 #include "io/ctf/direct/type.h"
@@ -102,6 +103,16 @@ static uint64_t load(const uint8_t *from, uint64_t bytes, bool big_endian)
 {
 	uint64_t value = 0;
 
+	if (bytes == 4) {
+		uint32_t half;
+
+		memcpy(&half, from, sizeof(half));
+		return big_endian ? be32toh(half) : le32toh(half);
+	}
+	if (bytes == 8) {
+		memcpy(&value, from, sizeof(value));
+		return big_endian ? be64toh(value) : le64toh(value);
+	}
 	for (uint64_t i = 0; i < bytes; i++)
 		value |= (uint64_t)from[i]
 			 << BYTE * (big_endian ? bytes - 1 - i : i);
@@ -131,6 +142,23 @@ bool type_read(const struct type *type, struct cursor *c, uint64_t *value)
 		*value |= ~UINT64_C(0) << type->size;
 	c->at += type->size;
 	return true;
+}
+
+double type_read_float(const struct type *type, struct cursor *c)
+{
+	uint64_t bits = 0;
+	uint32_t half;
+	float single = 0;
+	double value = 0;
+
+	type_read(type, c, &bits);
+	if (type->size == 32) {
+		half = (uint32_t)bits;
+		memcpy(&single, &half, sizeof(single));
+		return (double)single;
+	}
+	memcpy(&value, &bits, sizeof(value));
+	return value;
 }
 
 /* ---- other types -------------------------------------------------------- */

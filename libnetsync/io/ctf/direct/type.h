@@ -12,7 +12,7 @@
 
 enum type_kind {
 	TYPE_INTEGER,
-	TYPE_FLOAT, /* skipped only */
+	TYPE_FLOAT, /* of 32 or 64 bits */
 	TYPE_STRING,
 	TYPE_STRUCT,
 	TYPE_ARRAY,
@@ -84,6 +84,9 @@ bool type_skip(const struct type *type, struct cursor *c);
 
 /* Read an integer, extended to 64 bits by its sign. Returns as type_skip(). */
 bool type_read(const struct type *type, struct cursor *c, uint64_t *value);
+
+/* Read a floating-point number of a place that type_skip() has passed. */
+double type_read_float(const struct type *type, struct cursor *c);
 
 /* Called for each integer of a structure, including those in variants. */
 typedef bool (*type_visit_func)(void *data, const char *name,

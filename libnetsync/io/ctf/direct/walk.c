@@ -18,6 +18,8 @@
 /* The first number of a packet (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
 #define BYTE 8		   /* bits */
+/* Bytes that are given back at once, a multiple of all page sizes. Chosen. */
+#define DROP_SIZE (1 << 20)
 #define NOTHING UINT64_MAX /* value of a field that does not exist */
 
 /* Fields of a packet's header and context. */
@@ -26,6 +28,7 @@ struct packet {
 	uint64_t content_bits, bits;
 	uint64_t begin; /* cycles of the clock */
 	uint64_t number, discarded;
+	uint64_t cpu;
 };
 
 struct walk {
@@ -34,6 +37,7 @@ struct walk {
 	const uint8_t *data;
 	uint64_t size; /* bytes */
 	uint64_t next; /* bytes: where the next packet begins */
+	uint64_t dropped; /* bytes from the begin that were given back */
 	bool in_packet;
 	struct packet packet;
 	struct cursor at;
@@ -70,6 +74,9 @@ static const struct named context_names[] = {
 	NAMED("packet_size", bits, false),
 	NAMED("packet_seq_num", number, false),
 	NAMED("events_discarded", discarded, false),
+	NAMED("cpu_id", cpu, false),
+	/* libbabeltrace2 removes a leading underscore. */
+	NAMED("_cpu_id", cpu, false),
 	{ NULL, 0, false },
 };
 
@@ -127,7 +134,8 @@ static bool read_packet(const struct walk *walk, struct cursor *c,
 				   .content_bits = NOTHING,
 				   .begin = NOTHING,
 				   .number = NOTHING,
-				   .discarded = NOTHING };
+				   .discarded = NOTHING,
+				   .cpu = NOTHING };
 	if (!is_of_trace(walk->metadata, *c) ||
 	    !type_visit(walk->metadata->packet_header, c, take_integer,
 			&header))
@@ -140,8 +148,12 @@ static bool read_packet(const struct walk *walk, struct cursor *c,
 	       c->at <= packet->content_bits;
 }
 
-/* Count losses. False: a counter does not increase, which is left to libbabeltrace2. */
-static bool count_losses(struct walk *walk, const struct packet *packet)
+/*
+ * Count losses; @lost as of struct walked. WALK_EVENT: none; WALK_LOST; -EILSEQ: a counter
+ * does not increase, which is left to libbabeltrace2.
+ */
+static int count_losses(struct walk *walk, const struct packet *packet,
+			uint64_t *lost)
 {
 	const struct packet *last = &walk->packet;
 	struct walk_counts *counts = &walk->counts;
@@ -151,15 +163,16 @@ static bool count_losses(struct walk *walk, const struct packet *packet)
 	    (packet->discarded < last->discarded ||
 	     packet->number < last->number ||
 	     (packet->number == last->number && packet->number != NOTHING)))
-		return false;
-	/* How many events were lost before the first packet is not known. */
-	if (packet->discarded != NOTHING)
-		counts->lost_events += is_first ? packet->discarded > 0
-						: packet->discarded -
-							  last->discarded;
+		return -EILSEQ;
 	if (packet->number != NOTHING && !is_first)
 		counts->lost_packets += packet->number - last->number - 1;
-	return true;
+	if (packet->discarded == NOTHING ||
+	    packet->discarded == (is_first ? 0 : last->discarded))
+		return WALK_EVENT;
+	/* How many events were lost before the first packet is not known. */
+	*lost = is_first ? 0 : packet->discarded - last->discarded;
+	counts->lost_events += is_first ? 1 : *lost;
+	return WALK_LOST;
 }
 
 static struct cursor cursor_at(struct walk *walk, uint64_t byte)
@@ -169,16 +182,33 @@ static struct cursor cursor_at(struct walk *walk, uint64_t byte)
 				.slots = walk->slots };
 }
 
-static bool begin_packet(struct walk *walk)
+/* Give back what was read: the memory that a walk takes does not grow with its file. */
+static void drop_pages(struct walk *walk)
+{
+	const uint64_t end = walk->next & ~(uint64_t)(DROP_SIZE - 1);
+
+	if (end <= walk->dropped)
+		return;
+	madvise((void *)(walk->data + walk->dropped), end - walk->dropped,
+		MADV_DONTNEED);
+	walk->dropped = end;
+}
+
+/* As walk_next(), where a packet begins. */
+static int begin_packet(struct walk *walk, uint64_t *lost)
 {
 	struct cursor c = cursor_at(walk, walk->next);
 	struct packet packet = { 0 };
+	int ret;
 
 	if (!read_packet(walk, &c, &packet) ||
 	    packet.stream_id != walk->stream->id ||
-	    packet.instance != walk->packet.instance ||
-	    !count_losses(walk, &packet))
-		return false;
+	    packet.instance != walk->packet.instance)
+		return -EILSEQ;
+	ret = count_losses(walk, &packet, lost);
+	if (ret < 0)
+		return ret;
+	drop_pages(walk);
 	walk->counts.packets++;
 	walk->packet = packet;
 	walk->clock = packet.begin;
@@ -186,7 +216,7 @@ static bool begin_packet(struct walk *walk)
 	c.end = packet.content_bits;
 	walk->at = c;
 	walk->in_packet = true;
-	return true;
+	return ret;
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -235,10 +265,15 @@ static bool read_event(struct walk *walk, struct walked *event)
 	    head.id >= stream->num_events || !stream->events[head.id])
 		return false;
 	type = stream->events[head.id];
-	if (!skip_if_any(stream->event_context, &c) ||
-	    !skip_if_any(type->context, &c))
+	event->context = c;
+	if (!skip_if_any(stream->event_context, &c))
+		return false;
+	event->specific = c;
+	if (!skip_if_any(type->context, &c))
 		return false;
 	event->type = type;
+	event->common = stream->event_context;
+	event->cpu = walk->packet.cpu;
 	event->clock = head.clock;
 	event->fields = c;
 	/* An event of no size would be read for ever. */
@@ -252,14 +287,17 @@ static bool read_event(struct walk *walk, struct walked *event)
 
 int walk_next(struct walk *walk, struct walked *event)
 {
+	int ret;
+
 	while (!walk->in_packet || walk->at.at == walk->at.end) {
 		walk->in_packet = false;
 		if (walk->next == walk->size)
-			return 0;
-		if (!begin_packet(walk))
-			return -EILSEQ;
+			return WALK_END;
+		ret = begin_packet(walk, &event->lost);
+		if (ret != WALK_EVENT)
+			return ret;
 	}
-	return read_event(walk, event) ? 1 : -EILSEQ;
+	return read_event(walk, event) ? WALK_EVENT : -EILSEQ;
 }
 
 /* ---- public functions --------------------------------------------------- */

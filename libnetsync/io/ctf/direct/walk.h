@@ -12,7 +12,15 @@ struct walked {
 	const struct event_type *type;
 	uint64_t clock;	      /* the trace's clock, cycles */
 	struct cursor fields; /* position where type->fields begins */
+	struct cursor context;	   /* position where *common begins */
+	struct cursor specific;	   /* position where type->context begins */
+	const struct type *common; /* event context of the stream; NULL: none */
+	uint64_t cpu;		   /* of its packet; WALK_NO_CPU: not known */
+	/* Of WALK_LOST: events lost; 0: how many is not known. All else is not set. */
+	uint64_t lost;
 };
+
+#define WALK_NO_CPU UINT64_MAX
 
 /* Counts up to now, from which another reader can go on. */
 struct walk_counts {
@@ -33,9 +41,11 @@ void walk_free(struct walk *walk);
 void walk_identify(const struct walk *walk, uint64_t *stream_id,
 		   uint64_t *instance);
 
+enum { WALK_END, WALK_EVENT, WALK_LOST };
+
 /*
- * 1: an event; 0: the end; -EILSEQ: the rest is damaged or not known here, and no part of
- * it was counted.
+ * WALK_EVENT; WALK_LOST: at the begin of a packet, the tracer lost events before it;
+ * WALK_END; -EILSEQ: the rest is damaged or not known here, and no part of it was counted.
  */
 int walk_next(struct walk *walk, struct walked *event);
 

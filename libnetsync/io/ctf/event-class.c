@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The fields of an event and their values, by libbabeltrace2's classes. What libbabeltrace2
+ * has read it tells itself; of what direct/ has read, a field is decoded when it is asked
+ * for. Labels of enumerations are libbabeltrace2's for both.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/ctf/event-class.h"
+#include "util/array.h"
+
+/* Ids of events that have a place in event_classes.by_id: those that direct/ knows. */
+#define NUM_QUICK_IDS 65536
+
+static bool is_a(const bt_field_class *class, bt_field_class_type type)
+{
+	return bt_field_class_type_is(bt_field_class_get_type(class), type);
+}
+
+/* ---- classes ------------------------------------------------------------- */
+
+static const bt_field_class *scope_class(const bt_event_class *bt,
+					 enum event_scope scope)
+{
+	switch (scope) {
+	case SCOPE_SPECIFIC:
+		return bt_event_class_borrow_specific_context_field_class_const(
+			bt);
+	case SCOPE_COMMON:
+		return bt_stream_class_borrow_event_common_context_field_class_const(
+			bt_event_class_borrow_stream_class_const(bt));
+	default:
+		return bt_event_class_borrow_payload_field_class_const(bt);
+	}
+}
+
+static uint64_t num_members(const bt_field_class *structure)
+{
+	return structure ?
+		bt_field_class_structure_get_member_count(structure) : 0;
+}
+
+static void add_fields(struct event_class *class, enum event_scope scope)
+{
+	const bt_field_class *structure = scope_class(class->bt, scope);
+	const uint64_t num = num_members(structure);
+
+	for (uint64_t i = 0; i < num; i++) {
+		const bt_field_class_structure_member *member =
+			bt_field_class_structure_borrow_member_by_index_const(
+				structure, i);
+
+		class->names[class->num] =
+			bt_field_class_structure_member_get_name(member);
+		class->places[class->num++] = (struct event_place){
+			scope, i,
+			bt_field_class_structure_member_borrow_field_class_const(
+				member),
+		};
+	}
+	if (scope != SCOPE_PAYLOAD)
+		class->num_context = class->num;
+}
+
+static void class_free(struct event_class *class)
+{
+	if (!class)
+		return;
+	free(class->names);
+	free(class->places);
+	free(class);
+}
+
+static struct event_class *class_new(const bt_event_class *bt)
+{
+	struct event_class *class = calloc(1, sizeof(*class));
+	uint64_t num = 0;
+
+	if (!class)
+		return NULL;
+	for (enum event_scope i = 0; i < NUM_SCOPES; i++)
+		num += num_members(scope_class(bt, i));
+	class->bt = bt;
+	class->name = bt_event_class_get_name(bt);
+	if (!class->name)
+		class->name = "";
+	class->names = calloc(num + 1, sizeof(*class->names));
+	class->places = calloc(num + 1, sizeof(*class->places));
+	if (!class->names || !class->places || num > UINT32_MAX) {
+		class_free(class);
+		return NULL;
+	}
+	for (enum event_scope i = 0; i < NUM_SCOPES; i++)
+		add_fields(class, i);
+	return class;
+}
+
+/* Put a class where event_classes_by_id() looks. False: there is no memory. */
+static bool put_by_id(struct event_classes *classes, struct event_class *class)
+{
+	const uint64_t id = bt_event_class_get_id(class->bt);
+	struct event_class **more;
+
+	if (id >= NUM_QUICK_IDS)
+		return true;
+	if (id >= classes->num_ids) {
+		more = realloc(classes->by_id, (id + 1) * sizeof(*more));
+		if (!more)
+			return false;
+		memset(more + classes->num_ids, 0,
+		       (id + 1 - classes->num_ids) * sizeof(*more));
+		classes->by_id = more;
+		classes->num_ids = id + 1;
+	}
+	classes->by_id[id] = class;
+	return true;
+}
+
+const struct event_class *event_classes_find(struct event_classes *classes,
+					     const bt_event_class *bt)
+{
+	const uint64_t id = bt_event_class_get_id(bt);
+	struct event_class **last;
+
+	if (id < classes->num_ids && classes->by_id[id])
+		return classes->by_id[id];
+	for (size_t i = 0; i < classes->num && id >= NUM_QUICK_IDS; i++)
+		if (classes->list[i]->bt == bt)
+			return classes->list[i];
+	last = array_add(&classes->list, classes->num, sizeof(*last));
+	if (!last)
+		return NULL;
+	*last = class_new(bt);
+	if (!*last)
+		return NULL;
+	classes->num++;
+	return put_by_id(classes, *last) ? *last : NULL;
+}
+
+const struct event_class *event_classes_by_id(struct event_classes *classes,
+					      uint64_t id)
+{
+	const bt_event_class *bt;
+
+	if (id < classes->num_ids && classes->by_id[id])
+		return classes->by_id[id];
+	bt = bt_stream_class_borrow_event_class_by_id_const(classes->stream, id);
+	/* agree_on_stream() has found it. */
+	return bt ? event_classes_find(classes, bt) : NULL;
+}
+
+void event_classes_release(struct event_classes *classes)
+{
+	for (size_t i = 0; i < classes->num; i++)
+		class_free(classes->list[i]);
+	free(classes->list);
+	free(classes->by_id);
+}
+
+/* ---- what values have in common ------------------------------------------ */
+
+void value_copies_clear(struct value_copies *copies)
+{
+	for (size_t i = 0; i < copies->num; i++)
+		free(copies->list[i]);
+	free(copies->list);
+	*copies = (struct value_copies){ 0 };
+}
+
+static uint8_t *new_copy(struct value_copies *copies, uint64_t size)
+{
+	void **last = array_add(&copies->list, copies->num, sizeof(*last));
+
+	if (!last || size > SIZE_MAX - 1)
+		return NULL;
+	*last = malloc(size + 1);
+	copies->num += !!*last;
+	return *last;
+}
+
+/* Set a text that ends with a 0, or an integer's label; NULL: it has none. */
+static void set_text(struct netsync_io_value *value, const char *text,
+		     uint64_t length)
+{
+	value->bytes = (const uint8_t *)text;
+	/* No event is as long as that. */
+	value->num_bytes = length < UINT32_MAX ? length : UINT32_MAX;
+}
+
+static int set_integer(struct netsync_io_value *value,
+		       const bt_field_class *class, uint64_t number)
+{
+	bt_field_class_enumeration_mapping_label_array labels;
+	const bool is_signed = is_a(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	uint64_t num = 0;
+
+	value->kind = is_signed ? NETSYNC_IO_SIGNED : NETSYNC_IO_UNSIGNED;
+	value->number = (int64_t)number;
+	if (is_a(class, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
+		bt_field_class_enumeration_unsigned_get_mapping_labels_for_value(
+			class, number, &labels, &num);
+	else if (is_a(class, BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION))
+		bt_field_class_enumeration_signed_get_mapping_labels_for_value(
+			class, (int64_t)number, &labels, &num);
+	if (num)
+		set_text(value, labels[0], strlen(labels[0]));
+	return 0;
+}
+
+/* Is the class an array of bytes? */
+static bool is_bytes(const bt_field_class *class)
+{
+	const bt_field_class *element;
+
+	if (!is_a(class, BT_FIELD_CLASS_TYPE_ARRAY))
+		return false;
+	element = bt_field_class_array_borrow_element_field_class_const(class);
+	return is_a(element, BT_FIELD_CLASS_TYPE_INTEGER) &&
+	       bt_field_class_integer_get_field_value_range(element) == 8;
+}
+
+/* ---- values that libbabeltrace2 has read --------------------------------- */
+
+static const bt_field *scope_field(const bt_event *event,
+				   enum event_scope scope)
+{
+	switch (scope) {
+	case SCOPE_SPECIFIC:
+		return bt_event_borrow_specific_context_field_const(event);
+	case SCOPE_COMMON:
+		return bt_event_borrow_common_context_field_const(event);
+	default:
+		return bt_event_borrow_payload_field_const(event);
+	}
+}
+
+static int copy_elements(const struct ctf_raw *raw, const bt_field *array,
+			 struct netsync_io_value *value)
+{
+	const uint64_t num = bt_field_array_get_length(array);
+	uint8_t *copy = new_copy(raw->copies, num);
+
+	if (!copy)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < num; i++) {
+		const bt_field *element =
+			bt_field_array_borrow_element_field_by_index_const(array,
+									   i);
+
+		if (is_a(bt_field_borrow_class_const(element),
+			 BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+			copy[i] = bt_field_integer_signed_get_value(element);
+		else
+			copy[i] = bt_field_integer_unsigned_get_value(element);
+	}
+	value->kind = NETSYNC_IO_BYTES;
+	set_text(value, (char *)copy, num);
+	return 0;
+}
+
+static int bt_value_of(const struct ctf_raw *raw, const bt_field *field,
+		       const bt_field_class *class,
+		       struct netsync_io_value *value)
+{
+	if (is_a(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return set_integer(value, class,
+				   bt_field_integer_unsigned_get_value(field));
+	if (is_a(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		return set_integer(value, class,
+				   bt_field_integer_signed_get_value(field));
+	if (is_a(class, BT_FIELD_CLASS_TYPE_STRING)) {
+		value->kind = NETSYNC_IO_TEXT;
+		/* Babeltrace 2.0 leaves the last text in an empty string. */
+		set_text(value, bt_field_string_get_value(field),
+			 bt_field_string_get_length(field));
+	} else if (is_a(class, BT_FIELD_CLASS_TYPE_BOOL)) {
+		value->kind = NETSYNC_IO_BOOL;
+		value->number = bt_field_bool_get_value(field);
+	} else if (is_a(class, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
+		value->kind = NETSYNC_IO_REAL;
+		value->real = bt_field_real_single_precision_get_value(field);
+	} else if (is_a(class, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
+		value->kind = NETSYNC_IO_REAL;
+		value->real = bt_field_real_double_precision_get_value(field);
+	} else {
+		return is_bytes(class) ? copy_elements(raw, field, value) :
+					 -ENODATA;
+	}
+	return 0;
+}
+
+/* ---- values that direct/ has read ---------------------------------------- */
+
+static const struct type *scope_type(const struct walked *walked,
+				     enum event_scope scope)
+{
+	return scope == SCOPE_SPECIFIC ? walked->type->context :
+	       scope == SCOPE_COMMON   ? walked->common :
+					 walked->type->fields;
+}
+
+static struct cursor scope_begin(const struct walked *walked,
+				 enum event_scope scope)
+{
+	return scope == SCOPE_SPECIFIC ? walked->specific :
+	       scope == SCOPE_COMMON   ? walked->context :
+					 walked->fields;
+}
+
+/* The bytes of an array of integers of 8 bits. 0 or -ENOMEM. */
+static int array_bytes(const struct ctf_raw *raw, const struct type *type,
+		       struct cursor at, struct netsync_io_value *value)
+{
+	const uint64_t num = type->kind == TYPE_ARRAY ? type->length :
+							at.slots[type->slot];
+	uint8_t *copy;
+
+	if (type->element->is_fixed) {
+		set_text(value, (const char *)at.data + at.at / 8, num);
+		return 0;
+	}
+	copy = new_copy(raw->copies, num);
+	if (!copy)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < num; i++) {
+		uint64_t element = 0;
+
+		type_read(type->element, &at, &element);
+		copy[i] = element;
+	}
+	set_text(value, (char *)copy, num);
+	return 0;
+}
+
+static int array_value(const struct ctf_raw *raw, const struct type *type,
+		       const struct cursor *at, const bt_field_class *class,
+		       struct netsync_io_value *value)
+{
+	int ret;
+
+	if (type->element->kind != TYPE_INTEGER || type->element->size != 8)
+		return -ENODATA;
+	if (!type->is_text && !is_bytes(class))
+		return -ENODATA;
+	ret = array_bytes(raw, type, *at, value);
+	value->kind = type->is_text ? NETSYNC_IO_TEXT : NETSYNC_IO_BYTES;
+	if (!ret && type->is_text)
+		value->num_bytes = strnlen((const char *)value->bytes,
+					   value->num_bytes);
+	return ret;
+}
+
+static int walked_value(const struct ctf_raw *raw,
+			const struct event_place *place,
+			struct netsync_io_value *value)
+{
+	const struct type *structure = scope_type(raw->walked, place->scope);
+	const struct type *type = structure->members[place->member].type;
+	struct cursor at = scope_begin(raw->walked, place->scope);
+	uint64_t number = 0;
+
+	/* This cannot fail, as the next ones: walk_next() has skipped all fields. */
+	type_enter(structure, &at, place->member);
+	switch (type->kind) {
+	case TYPE_INTEGER:
+		type_read(type, &at, &number);
+		return set_integer(value, place->class, number);
+	case TYPE_FLOAT:
+		value->kind = NETSYNC_IO_REAL;
+		value->real = type_read_float(type, &at);
+		return 0;
+	case TYPE_STRING:
+		value->kind = NETSYNC_IO_TEXT;
+		set_text(value, (const char *)at.data + at.at / 8,
+			 strlen((const char *)at.data + at.at / 8));
+		return 0;
+	case TYPE_ARRAY:
+	case TYPE_SEQUENCE:
+		return array_value(raw, type, &at, place->class, value);
+	default:
+		return -ENODATA;
+	}
+}
+
+int ctf_value(const struct event_raw *of, uint32_t field,
+	      struct netsync_io_value *value)
+{
+	const struct ctf_raw *raw = (const struct ctf_raw *)of;
+	const struct event_place *place = &raw->class->places[field];
+
+	if (!raw->bt)
+		return walked_value(raw, place, value);
+	return bt_value_of(
+		raw,
+		bt_field_structure_borrow_member_field_by_index_const(
+			scope_field(raw->bt, place->scope), place->member),
+		place->class, value);
+}

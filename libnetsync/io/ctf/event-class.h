@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A class of events in CTF -> its fields, and their values in an event of it. */
+#ifndef NETSYNC_CTF_EVENT_CLASS_H
+#define NETSYNC_CTF_EVENT_CLASS_H
+
+#include <babeltrace2/babeltrace.h>
+
+#include "io/ctf/direct/walk.h"
+#include "io/events.h"
+
+enum event_scope { SCOPE_SPECIFIC, SCOPE_COMMON, SCOPE_PAYLOAD, NUM_SCOPES };
+
+/* A field: a member of one of the structures of an event. */
+struct event_place {
+	enum event_scope scope;
+	size_t member;
+	const bt_field_class *class;
+};
+
+struct event_class {
+	const bt_event_class *bt;
+	const char *name;
+	const char **names;	/* of the fields */
+	struct event_place *places;
+	uint32_t num, num_context;
+};
+
+/* The event classes of a stream class, as events of them come. */
+struct event_classes {
+	const bt_stream_class *stream;
+	struct event_class **list;
+	size_t num;
+	struct event_class **by_id;	/* NULL: none of this id has come */
+	size_t num_ids;
+};
+
+/* NULL: there is no memory. @bt must last until event_classes_release(). */
+const struct event_class *event_classes_find(struct event_classes *classes,
+					     const bt_event_class *bt);
+/* The same for an event that direct/ has read, by its id. */
+const struct event_class *event_classes_by_id(struct event_classes *classes,
+					      uint64_t id);
+void event_classes_release(struct event_classes *classes);
+
+/* Copies of values that are not in one piece, for as long as an event is told. */
+struct value_copies {
+	void **list;
+	size_t num;
+};
+
+void value_copies_clear(struct value_copies *copies);
+
+/* netsync_io_event.reserved of an event in CTF. */
+struct ctf_raw {
+	struct event_raw raw;
+	const struct event_class *class;
+	const bt_event *bt;		/* NULL: direct/ has read it: */
+	const struct walked *walked;
+	struct value_copies *copies;
+};
+
+/* raw.value of these. */
+int ctf_value(const struct event_raw *raw, uint32_t field,
+	      struct netsync_io_value *value);
+
+#endif

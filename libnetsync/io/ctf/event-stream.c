@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A stream of a CTF trace -> its events and losses, one after the other. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "io/ctf/event-stream.h"
+#include "util/array.h"
+
+/* The frequency of clocks that direct/ reads, Hz: nanoseconds. */
+#define DIRECT_FREQUENCY UINT64_C(1000000000)
+
+/* ---- beginning ------------------------------------------------------------ */
+
+/* Find, or add, the classes of the stream. False: there is no memory. */
+static bool find_classes(struct event_stream *stream,
+			 const bt_stream_class *class)
+{
+	struct event_trace *trace = stream->trace;
+	struct event_classes *last;
+
+	for (size_t i = 0; i < trace->num_classes; i++)
+		if (trace->classes[i].stream == class) {
+			stream->classes = i;
+			return true;
+		}
+	last = array_add(&trace->classes, trace->num_classes, sizeof(*last));
+	if (!last)
+		return false;
+	last->stream = class;
+	stream->classes = trace->num_classes++;
+	return true;
+}
+
+/* When the clock was 0. False: it has another frequency, or that is out of range. */
+static bool find_epoch(struct event_stream *stream, const bt_clock_class *clock)
+{
+	int64_t seconds, epoch_ns;
+	uint64_t cycles;
+
+	if (!clock || bt_clock_class_get_frequency(clock) != DIRECT_FREQUENCY)
+		return false;
+	/* Fewer cycles than a second has. */
+	bt_clock_class_get_offset(clock, &seconds, &cycles);
+	if (__builtin_mul_overflow(seconds, INT64_C(1000000000), &epoch_ns) ||
+	    __builtin_add_overflow(epoch_ns, (int64_t)cycles, &epoch_ns))
+		return false;
+	stream->epoch_ns = epoch_ns;
+	return true;
+}
+
+static int begin(struct event_stream *stream, const bt_message *message)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(
+		bt_message_stream_beginning_borrow_stream_const(message));
+
+	stream->begun = true;
+	if (!find_classes(stream, class))
+		return -ENOMEM;
+	if (stream->trace->direct &&
+	    find_epoch(stream,
+		       bt_stream_class_borrow_default_clock_class_const(class)))
+		stream->walk = direct_take(stream->trace->direct, stream->name,
+					   class);
+	return 0;
+}
+
+/* ---- walked events -------------------------------------------------------- */
+
+static void set_walked_time(struct event_stream *stream)
+{
+	const uint64_t clock = stream->walked_event.clock;
+
+	stream->has_time =
+		clock <= INT64_MAX &&
+		!__builtin_add_overflow(stream->epoch_ns, (int64_t)clock,
+					&stream->time_ns) &&
+		!__builtin_add_overflow(stream->time_ns, stream->trace->shift_ns,
+					&stream->time_ns);
+}
+
+/* As event_stream_next(); -EILSEQ: messages go on. */
+static int walk_to_next(struct event_stream *stream)
+{
+	const int ret = walk_next(stream->walk, &stream->walked_event);
+
+	if (ret == -EILSEQ) {
+		stream->walked = *walk_counts(stream->walk);
+		walk_free(stream->walk);
+		stream->walk = NULL;
+		return ret;
+	}
+	stream->message = NULL;
+	stream->is_loss = ret == WALK_LOST;
+	if (ret == WALK_EVENT) {
+		set_walked_time(stream);
+	} else {
+		stream->has_time = false;
+		stream->lost = stream->walked_event.lost ?
+			stream->walked_event.lost : NETSYNC_IO_LOST_SOME;
+	}
+	return ret != WALK_END;
+}
+
+/* ---- messages ------------------------------------------------------------- */
+
+static void set_message_time(struct event_stream *stream)
+{
+	const bt_message *message = stream->message;
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+
+	stream->has_time = false;
+	if (!bt_stream_class_borrow_default_clock_class_const(
+		    bt_stream_borrow_class_const(
+			    bt_event_borrow_stream_const(event))))
+		return;
+	if (bt_clock_snapshot_get_ns_from_origin(
+		    bt_message_event_borrow_default_clock_snapshot_const(message),
+		    &stream->time_ns)) {
+		bt_current_thread_clear_error();
+		return;
+	}
+	stream->has_time = !__builtin_add_overflow(
+		stream->time_ns, stream->trace->shift_ns, &stream->time_ns);
+}
+
+static void set_message_loss(struct event_stream *stream)
+{
+	uint64_t count;
+
+	stream->has_time = false;
+	stream->lost = bt_message_discarded_events_get_count(stream->message,
+							     &count) ==
+				       BT_PROPERTY_AVAILABILITY_AVAILABLE && count ?
+			       count : NETSYNC_IO_LOST_SOME;
+}
+
+/* Does a message lie before the end of the walk? Counts messages down. */
+static bool was_walked(struct event_stream *stream, bt_message_type type)
+{
+	struct walk_counts *left = &stream->walked;
+
+	if (!left->packets && !left->events)
+		return false;
+	left->packets -= type == BT_MESSAGE_TYPE_PACKET_BEGINNING &&
+			 left->packets;
+	left->events -= type == BT_MESSAGE_TYPE_EVENT && left->events;
+	return true;
+}
+
+/* Use the next message. 1: it is an event or a loss; 0: it is of no use; -ENOMEM. */
+static int use_message(struct event_stream *stream)
+{
+	const bt_message *message = stream->messages[stream->at];
+	const bt_message_type type = bt_message_get_type(message);
+
+	if (type == BT_MESSAGE_TYPE_STREAM_BEGINNING && !stream->begun) {
+		const int ret = begin(stream, message);
+
+		/* The walk begins at once, and messages wait where they are. */
+		if (ret || stream->walk)
+			return ret;
+	}
+	stream->message = message;
+	stream->is_loss = type == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
+	if (!was_walked(stream, type) &&
+	    (stream->is_loss || type == BT_MESSAGE_TYPE_EVENT)) {
+		if (stream->is_loss)
+			set_message_loss(stream);
+		else
+			set_message_time(stream);
+		return 1;
+	}
+	stream->message = NULL;
+	bt_message_put_ref(message);
+	stream->at++;
+	return 0;
+}
+
+static int receive(struct event_stream *stream)
+{
+	const bt_message_iterator_next_status status = bt_message_iterator_next(
+		stream->iterator, &stream->messages, &stream->num);
+
+	stream->at = 0;
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return 1;
+	stream->num = 0;
+	return status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END ? 0 : -EILSEQ;
+}
+
+/* ---- both ----------------------------------------------------------------- */
+
+static int find_next(struct event_stream *stream)
+{
+	int ret = 0;
+
+	if (stream->message) {
+		bt_message_put_ref(stream->message);
+		stream->message = NULL;
+		stream->at++;
+	}
+	for (;;) {
+		if (stream->walk) {
+			ret = walk_to_next(stream);
+			if (ret != -EILSEQ)
+				return ret;
+		}
+		ret = stream->at < stream->num ? use_message(stream) :
+						 receive(stream);
+		if (ret < 0)
+			return ret;
+		if (stream->message)
+			return 1;
+		if (!ret && !stream->num)
+			return 0;
+	}
+}
+
+int event_stream_next(struct event_stream *stream)
+{
+	const int ret = find_next(stream);
+
+	if (ret > 0 && stream->has_time && stream->time_ns > stream->key_ns)
+		stream->key_ns = stream->time_ns;
+	return ret;
+}
+
+/* ---- telling -------------------------------------------------------------- */
+
+/* The field cpu_id of the packet's context. */
+static uint32_t message_cpu(const bt_event *event)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(
+		bt_event_borrow_stream_const(event));
+	const bt_field *context = NULL, *field = NULL;
+	bt_field_class_type type;
+	int64_t cpu = -1;
+
+	if (bt_stream_class_supports_packets(class))
+		context = bt_packet_borrow_context_field_const(
+			bt_event_borrow_packet_const(event));
+	if (context)
+		field = bt_field_structure_borrow_member_field_by_name_const(
+			context, "cpu_id");
+	if (!field)
+		return NETSYNC_IO_NO_CPU;
+	type = bt_field_get_class_type(field);
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		cpu = (int64_t)bt_field_integer_unsigned_get_value(field);
+	else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		cpu = bt_field_integer_signed_get_value(field);
+	return cpu >= 0 && cpu < NETSYNC_IO_NO_CPU ? cpu : NETSYNC_IO_NO_CPU;
+}
+
+static int tell_loss(const struct event_stream *stream,
+		     const struct event_reading *reading)
+{
+	const struct netsync_io_event event = {
+		.size = sizeof(event),
+		.cpu = stream->cpu,
+		.time_ns = stream->key_ns,
+		.lost = stream->lost,
+		.system = "",
+		.name = "",
+	};
+
+	return reading->each(reading->data, &event) ? 1 : 0;
+}
+
+static int tell_event(struct event_stream *stream, struct value_copies *copies,
+		      const struct event_reading *reading)
+{
+	struct event_classes *classes = &stream->trace->classes[stream->classes];
+	const bt_event *bt = stream->message ?
+		bt_message_event_borrow_event_const(stream->message) : NULL;
+	const struct event_class *class = bt ?
+		event_classes_find(classes, bt_event_borrow_class_const(bt)) :
+		event_classes_by_id(classes, stream->walked_event.type->id);
+	const struct ctf_raw raw = {
+		{ ctf_value }, class, bt, &stream->walked_event, copies,
+	};
+	struct netsync_io_event event = {
+		.size = sizeof(event),
+		.time_ns = stream->time_ns,
+		.system = "",
+		.reserved = &raw,
+	};
+	int ret;
+
+	if (!class)
+		return -ENOMEM;
+	if (bt)
+		stream->cpu = message_cpu(bt);
+	else
+		stream->cpu = stream->walked_event.cpu < NETSYNC_IO_NO_CPU ?
+			stream->walked_event.cpu : NETSYNC_IO_NO_CPU;
+	event.cpu = stream->cpu;
+	event.name = class->name;
+	event.fields = class->names;
+	event.num_fields = class->num;
+	event.num_context = class->num_context;
+	ret = reading->each(reading->data, &event);
+	if (copies->num)
+		value_copies_clear(copies);
+	return ret ? 1 : 0;
+}
+
+int event_stream_tell(struct event_stream *stream, struct value_copies *copies,
+		      const struct event_reading *reading)
+{
+	if (stream->is_loss)
+		return tell_loss(stream, reading);
+	return stream->has_time ? tell_event(stream, copies, reading) : 0;
+}
+
+void event_stream_release(struct event_stream *stream)
+{
+	walk_free(stream->walk);
+	stream->walk = NULL;
+	while (stream->at < stream->num)
+		bt_message_put_ref(stream->messages[stream->at++]);
+	bt_message_iterator_put_ref(stream->iterator);
+	stream->iterator = NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A stream of a CTF trace -> its events and losses, one after the other: by a walk through
+ * its file (direct/), and by messages of libbabeltrace2 from where that is not possible.
+ */
+#ifndef NETSYNC_CTF_EVENT_STREAM_H
+#define NETSYNC_CTF_EVENT_STREAM_H
+
+#include <babeltrace2/babeltrace.h>
+
+#include "io/ctf/direct/direct.h"
+#include "io/ctf/event-class.h"
+
+/* A trace of which the stream is one. */
+struct event_trace {
+	int64_t shift_ns;
+	struct direct *direct;	/* NULL: none of its streams can be walked */
+	struct event_classes *classes;	/* a list, one for each stream class */
+	size_t num_classes;
+};
+
+struct event_stream {
+	struct event_trace *trace;
+	size_t classes;		/* index in trace->classes */
+	const char *name;	/* of its file */
+	bool begun;
+
+	bt_message_iterator *iterator;
+	bt_message_array_const messages;
+	uint64_t num, at;
+
+	struct walk *walk;	/* NULL: messages behind @walked are used */
+	struct walk_counts walked;
+	int64_t epoch_ns;	/* when the clock of the walk was 0 */
+
+	/* The next event or loss. */
+	const bt_message *message;	/* NULL: it is walked_event */
+	struct walked walked_event;
+	bool is_loss;
+	uint64_t lost;		/* as of struct netsync_io_event */
+	bool has_time;
+	int64_t time_ns;	/* with the shift; of an event that has one */
+	uint32_t cpu;		/* of the last event that was told */
+	int64_t key_ns;		/* the latest time so far, by which streams are merged */
+};
+
+/* Go to the next event or loss. 1; 0: the end; -ENOMEM; -EILSEQ: the stream is damaged. */
+int event_stream_next(struct event_stream *stream);
+
+/* Tell of it. 0; 1: @each said to stop; -ENOMEM. */
+int event_stream_tell(struct event_stream *stream, struct value_copies *copies,
+		      const struct event_reading *reading);
+
+void event_stream_release(struct event_stream *stream);
+
+#endif

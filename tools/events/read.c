@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events of the traces of a host, as libnetsync-io reads them. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reading.h"
+
+/* Bytes of texts of an event for which no memory is asked for. Chosen: most are names. */
+#define TEXTS_SIZE 4096
+/* How the fields begin that all events of a trace.dat file have. */
+#define COMMON "common_"
+
+struct reader {
+	struct reading r;	/* types: by the library's pointers to their names */
+	bool failed;
+};
+
+/* The texts of an event, which have no end in the file. */
+struct texts {
+	char bytes[TEXTS_SIZE];
+	size_t used;
+	struct longer_text {
+		struct longer_text *older;
+		char bytes[];
+	} *longer;		/* those for which there was no room */
+};
+
+/* What fields are read of. */
+struct source {
+	const struct netsync_io_event *event;
+	struct texts *texts;
+};
+
+/* ---- fields -------------------------------------------------------------- */
+
+#define NO_FIELD UINT32_MAX
+
+/* The number of a field among some; NO_FIELD: there is none. */
+static uint32_t number_of(const struct netsync_io_event *source,
+			  const char *name, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		if (!strcmp(source->fields[i], name))
+			return i;
+	return NO_FIELD;
+}
+
+static const struct netsync_io_event *source_of(const struct event *event)
+{
+	return ((const struct source *)event->source)->event;
+}
+
+/* False: there is none of this number, or it has no value. */
+static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
+			 struct netsync_io_value *value)
+{
+	value->size = sizeof(*value);
+	return number != NO_FIELD &&
+	       !netsync_io_event_value(source, number, value);
+}
+
+static bool find(const struct event *event, const char *name,
+		 struct netsync_io_value *value)
+{
+	const struct netsync_io_event *source = source_of(event);
+	struct event_place *place =
+		&event->type->places[(uintptr_t)name / 4 % EVENT_NUM_PLACES];
+
+	if (place->name != name) {
+		place->name = name;
+		place->field = number_of(source, name, source->num_context,
+					 source->num_fields);
+		if (place->field == NO_FIELD &&
+		    !strncmp(name, COMMON, strlen(COMMON)))
+			place->field = number_of(source, name, 0,
+						 source->num_context);
+	}
+	return get_numbered(source, place->field, value);
+}
+
+static bool find_in_context(const struct event *event, const char *name,
+			    struct netsync_io_value *value)
+{
+	const struct netsync_io_event *source = source_of(event);
+
+	return get_numbered(source,
+			    number_of(source, name, 0, source->num_context),
+			    value);
+}
+
+static bool is_integer(const struct netsync_io_value *value)
+{
+	return value->kind == NETSYNC_IO_SIGNED ||
+	       value->kind == NETSYNC_IO_UNSIGNED;
+}
+
+/* A copy with an end; NULL: there is no memory. */
+static const char *copy_text(const struct event *event,
+			     const struct netsync_io_value *value)
+{
+	struct texts *texts = ((const struct source *)event->source)->texts;
+	const size_t length = value->num_bytes;
+	char *copy = texts->bytes + texts->used;
+
+	if (length < sizeof(texts->bytes) - texts->used) {
+		texts->used += length + 1;
+	} else {
+		struct longer_text *longer = malloc(sizeof(*longer) + length + 1);
+
+		if (!longer)
+			return NULL;
+		longer->older = texts->longer;
+		texts->longer = longer;
+		copy = longer->bytes;
+	}
+	memcpy(copy, value->bytes, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+static void clear_texts(struct texts *texts)
+{
+	struct longer_text *longer;
+
+	texts->used = 0;
+	while ((longer = texts->longer)) {
+		texts->longer = longer->older;
+		free(longer);
+	}
+}
+
+static bool get_integer(const struct event *event, const char *name,
+			int64_t *number)
+{
+	struct netsync_io_value value;
+
+	if (!find(event, name, &value) || !is_integer(&value))
+		return false;
+	*number = value.number;
+	return true;
+}
+
+static const char *get_text(const struct event *event, const char *name)
+{
+	struct netsync_io_value value;
+
+	return find(event, name, &value) && value.kind == NETSYNC_IO_TEXT ?
+		copy_text(event, &value) : NULL;
+}
+
+/* False: it has parts, no format has such a number, or there is no memory. */
+static bool set_arg(const struct event *event, struct arg *arg,
+		    const struct netsync_io_value *value)
+{
+	if (is_integer(value) && value->num_bytes) {
+		arg->kind = ARG_LABEL;
+		arg->text = copy_text(event, value);
+		return arg->text;
+	}
+	switch (value->kind) {
+	case NETSYNC_IO_SIGNED:
+		arg->kind = ARG_SIGNED;
+		arg->integer = value->number;
+		return true;
+	case NETSYNC_IO_UNSIGNED:
+		arg->kind = ARG_UNSIGNED;
+		arg->number = (uint64_t)value->number;
+		return true;
+	case NETSYNC_IO_TEXT:
+		arg->kind = ARG_TEXT;
+		arg->text = copy_text(event, value);
+		return arg->text;
+	case NETSYNC_IO_BOOL:
+		arg->kind = ARG_BOOL;
+		arg->truth = value->number;
+		return true;
+	case NETSYNC_IO_REAL:
+		arg->kind = ARG_REAL;
+		arg->real = value->real;
+		return isfinite(arg->real);
+	default:
+		return false;
+	}
+}
+
+static bool get_value(const struct event *event, const char *name,
+		      struct arg *arg)
+{
+	struct netsync_io_value value;
+
+	arg->name = name;
+	return find(event, name, &value) && set_arg(event, arg, &value);
+}
+
+static size_t get_bytes(const struct event *event, const char *name,
+			uint8_t *bytes, size_t room)
+{
+	struct netsync_io_value value;
+
+	if (!find(event, name, &value) || value.kind != NETSYNC_IO_BYTES)
+		return 0;
+	memcpy(bytes, value.bytes, value.num_bytes < room ? value.num_bytes : room);
+	return value.num_bytes;
+}
+
+static bool get_all(const struct event *event, struct args *args)
+{
+	const struct netsync_io_event *source = source_of(event);
+
+	for (uint32_t i = source->num_context; i < source->num_fields; i++) {
+		struct netsync_io_value value = { .size = sizeof(value) };
+		struct arg arg = { .name = source->fields[i] };
+
+		if (!netsync_io_event_value(source, i, &value) &&
+		    set_arg(event, &arg, &value) && !args_add(args, arg))
+			return false;
+	}
+	return true;
+}
+
+/* As LTTng calls it, in the kernel and in programs, and ftrace. */
+static bool get_task(const struct event *event, struct event_task *task)
+{
+	static const char *const names[] = { "tid", "vtid", "common_pid" };
+	struct netsync_io_value value;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!find_in_context(event, names[i], &value) ||
+		    !is_integer(&value) || value.number < 0 ||
+		    value.number > EVENT_MAX_TID)
+			continue;
+		*task = (struct event_task){ .tid = value.number };
+		if (find_in_context(event, "procname", &value) &&
+		    value.kind == NETSYNC_IO_TEXT)
+			task->name = copy_text(event, &value);
+		return true;
+	}
+	return false;
+}
+
+static const struct event_fields library_fields = {
+	get_integer, get_text, get_value, get_bytes, get_all, get_task,
+};
+
+/* ---- events -------------------------------------------------------------- */
+
+static bool tell_lost(const struct reader *reader,
+		      const struct netsync_io_event *from)
+{
+	const struct event_listener *listener = reader->r.listener;
+	const struct event_loss loss = {
+		.time_ns = reader->r.now_ns,
+		.cpu = from->cpu < EVENT_MAX_CPUS ? from->cpu : EVENT_NO_CPU,
+		.has_number = from->lost != NETSYNC_IO_LOST_SOME,
+		.number = from->lost,
+	};
+
+	return listener->lost(listener->data, &loss);
+}
+
+static bool tell(struct reader *reader, const struct netsync_io_event *from)
+{
+	const struct event_listener *listener = reader->r.listener;
+	struct texts texts;
+	const struct source source = { from, &texts };
+	const struct event event = {
+		.type = reading_type(&reader->r, from->name, from->name),
+		.time_ns = reader->r.now_ns,
+		.host_ns = from->time_ns + reader->r.host->shift_ns,
+		.cpu = from->cpu < EVENT_MAX_CPUS ? from->cpu : EVENT_NO_CPU,
+		.fields = &library_fields,
+		.source = &source,
+	};
+	bool ok;
+
+	texts.used = 0;
+	texts.longer = NULL;
+	ok = event.type && listener->event(listener->data, &event);
+	clear_texts(&texts);
+	return ok;
+}
+
+/* Not 0: to stop. */
+static int take(void *data, const struct netsync_io_event *from)
+{
+	struct reader *reader = data;
+
+	if (from->lost) {
+		reader->failed = !tell_lost(reader, from);
+		return reader->failed;
+	}
+	switch (reading_go_on(&reader->r, from->time_ns)) {
+	case READING_ENOUGH:
+		return 1;
+	case READING_PASS:
+		return 0;
+	case READING_TAKE:
+		break;
+	}
+	reader->failed = !tell(reader, from);
+	return reader->failed;
+}
+
+bool group_events(const struct group *group, const struct timebase *base,
+		  const struct event_listener *listener,
+		  struct group_state *state, int64_t *until_ns)
+{
+	struct reader reader = {
+		.r = reading_of(group, base, listener, state),
+	};
+	const int ret = netsync_io_read_events(base->io, group->sources,
+					       group->num,
+					       sizeof(*group->sources), take,
+					       &reader);
+
+	*until_ns = reading_until(&reader.r);
+	return !reader.failed && (!ret || ret == -ECANCELED);
+}
