@@ -502,9 +502,14 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 BPF_EXAMPLE := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modversion libbpf \
 	2> /dev/null)),$(addprefix $(BUILD)/examples/,packets packets.bpf.o))
 
+# Of the order of bytes that $(CC) compiles for.
+BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
+	grep -w __BYTE_ORDER__)),eb,el)
+
 $(BUILD)/examples/%.bpf.o: examples/%.bpf.c examples/%.h
 	@mkdir -p $(@D)
-	clang -O2 -g -Wall -target bpf -I/usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+	clang -O2 -g -Wall -target $(BPF_TARGET) \
+		-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
 $(BUILD)/examples/packets: examples/packets.c examples/packets.h $(CORE_SO)
 	@mkdir -p $(@D)

@@ -22,6 +22,8 @@ import sys
 import time
 
 UDP_PORT = 6000
+# The number of bpf(2), which libc has no function for.
+BPF = {"x86_64": 321, "aarch64": 280, "s390x": 351, "i686": 357}
 
 
 def checksum(data):
@@ -127,16 +129,17 @@ def generate(name, mode):
 
 def xdp(pin):
     """r0 = XDP_PASS; exit"""
-    code = ctypes.create_string_buffer(struct.pack("<BBhiBBhi", 0xb7, 0, 0, 2,
+    code = ctypes.create_string_buffer(struct.pack("=BBhiBBhi", 0xb7, 0, 0, 2,
                                                    0x95, 0, 0, 0))
     name = ctypes.create_string_buffer(b"GPL")
-    load = struct.pack("<IIQQIIQII", 6, 2, ctypes.addressof(code),
+    load = struct.pack("=IIQQIIQII", 6, 2, ctypes.addressof(code),
                        ctypes.addressof(name), 0, 0, 0, 0, 0).ljust(128, b"\0")
     libc = ctypes.CDLL(None, use_errno=True)
-    fd = libc.syscall(321, 5, load, len(load))
+    bpf = BPF[os.uname().machine]
+    fd = libc.syscall(bpf, 5, load, len(load))
     path = ctypes.create_string_buffer(pin.encode())
-    attr = struct.pack("<QI", ctypes.addressof(path), max(fd, 0)).ljust(128, b"\0")
-    if fd < 0 or libc.syscall(321, 6, attr, len(attr)):
+    attr = struct.pack("=QI", ctypes.addressof(path), max(fd, 0)).ljust(128, b"\0")
+    if fd < 0 or libc.syscall(bpf, 6, attr, len(attr)):
         sys.exit(os.strerror(ctypes.get_errno()))
 
 
