@@ -151,10 +151,10 @@ static const char *presence_name(const struct module *module)
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
-		advise(diag, "Build it for this kernel, too (it is there for %s): \"make dkms-install\" does for each new one.",
+		advise(diag, "It is there for %s: install the headers of this kernel, for which dkms then builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or \"make dkms-install\" in netsync's source.",
 		       module->others);
 	else
-		advise(diag, "\"make dkms-install\" in netsync's source, or \"make modules modules_install\".");
+		advise(diag, "Install the package netsync-dkms and the headers of this kernel; or \"make dkms-install\" in netsync's source, or \"make modules modules_install\" there.");
 }
 
 #define FALL_BACK "LTTng's own network events serve, with larger error bounds"
