@@ -106,8 +106,11 @@ void constraints_fit_free(struct fit *f)
 static bool ambiguous_side(const struct host_fit *k, double t)
 {
 	const struct correction *c = k->correction;
-	size_t lo = correction_changes_before(c, t);
+	size_t lo;
 
+	if (!c->num_changes)
+		return false;
+	lo = correction_changes_before(c, t);
 	for (size_t i = lo ? lo - 1 : 0; i <= lo && i < c->num_changes; i++)
 		if (separates(k, &c->change[i]) &&
 		    fabs(c->change[i].t - t) < c->change[i].uncertainty)
@@ -120,6 +123,8 @@ static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 {
 	bool any = !h->num || ambiguous_side(k, h->t);
 
+	if (!k->correction->num_changes)
+		return any;
 	for (uint32_t n = 0; n < h->num && !any; n++)
 		any = ambiguous_side(k, k->obs.obs[h->from + n].t);
 	return any;
@@ -154,6 +159,7 @@ static void set_full_scores(struct fit *f, const struct host_fit *k)
 	memset(f->density, 0, links * coefs * sizeof(*f->density));
 	for (size_t i = 0; i < 2 * links; i++) {
 		const struct obs_direction *dir = &k->obs.direction[i];
+		size_t interval = 0;
 
 		for (size_t j = 0; j < dir->bins; j++) {
 			const struct obs_bin *h = &dir->bin[j];
@@ -162,7 +168,8 @@ static void set_full_scores(struct fit *f, const struct host_fit *k)
 
 			if (!(score > 0))
 				continue;
-			p = spline_place(&f->curve, h->t);
+			interval = spline_interval_near(&f->curve, h->t, interval);
+			p = spline_place_in(&f->curve, h->t, interval);
 			f->density[i / 2 * coefs + p.first] +=
 				(double)h->messages / f->dense[i];
 			add_score(f, i, &p, score);
@@ -239,6 +246,8 @@ static double scale_of(const struct fit *f, size_t link, size_t interval)
 static double add_constraints(struct fit *f, size_t dir,
 			      const struct subinterval *sub)
 {
+	size_t n = f->num_constraints;
+	size_t interval = n ? f->constraint[n - 1].interval : 0;
 	double hold = 0;
 
 	for (int i = 0;
@@ -247,14 +256,15 @@ static double add_constraints(struct fit *f, size_t dir,
 		double y = l->obs->y, excess = l->bin->excess;
 		struct soft_constraint *w = &f->constraint[f->num_constraints++];
 
-		w->interval = (uint32_t)spline_interval(&f->curve, l->obs->t);
+		interval = spline_interval_near(&f->curve, l->obs->t, interval);
+		w->interval = (uint32_t)interval;
 		w->u = cubic_place(&f->curve.cubic[w->interval], l->obs->t);
 		w->y = dir & 1 ? y + excess : y - excess;
 		w->link = (uint32_t)(dir / 2) & INT32_MAX;
 		w->side = dir & 1;
-		w->scale = fmax(scale_of(f, dir / 2, w->interval),
-				SCALE * excess);
-		hold += 1 / w->scale;
+		w->sharp = 1 / fmax(scale_of(f, dir / 2, w->interval),
+				    SCALE * excess);
+		hold += w->sharp;
 	}
 	return hold;
 }
@@ -309,8 +319,8 @@ void constraints_set(struct fit *f, const struct host_fit *k)
 
 			interval = next;
 			for (to = from + 1; to < dir->bins; to++) {
-				next = spline_interval(&f->curve,
-						       dir->bin[to].t);
+				next = spline_interval_near(
+					&f->curve, dir->bin[to].t, interval);
 				if (next != interval)
 					break;
 			}

@@ -27,6 +27,12 @@
  * Computing 10, 2000) takes its place. The matrix of the curve has bandwidth 4
  * and is bordered by the few margins: the cost of a step is proportional to the
  * number of constraints.
+ *
+ * Most constraints are far: their slack is so many scales that their penalty is
+ * nothing, and remains so while the curve moves by less than what is left of it.
+ * Only near ones are looked at in each step; of the others, how far the curve has
+ * moved since they were looked at last (by the hull property of B-splines, no
+ * further than its coefficients).
  */
 #include <errno.h>
 #include <math.h>
@@ -47,10 +53,15 @@
 #define LOOSE 1e-10
 /* Least part of the upper bound's curvature that a Newton step uses. Chosen. */
 #define CAUTION 0.02
-/* A |z| beyond which exp(-|z|) is below 1e-13, and taken as 0. */
-#define NEGLIGIBLE 30
+/* A |z| beyond which exp(-|z|) is below 1e-8, and taken as 0. */
+#define NEGLIGIBLE 20
 /* Constraints at most of which the penalties are multiplied: 2^n is a double. */
 #define MAX_RUN 512
+/*
+ * Near constraints are chosen anew once steps are this part of what they were when they
+ * were chosen. Chosen: 0.5 to 0.05 cost the same.
+ */
+#define SMALLER 0.125
 /*
  * A pivot below this part of its diagonal element is rounding, of a coefficient
  * that nothing determines; the element itself takes its place, and the step is
@@ -92,11 +103,14 @@ struct system {
 	double *trial_margin; /* m */
 	double *column;	      /* m: for the factors of the corner */
 	double *diagonal;     /* m: of the corner */
+	/* Caution for the sake of far constraints: */
+	double (*far_moment)[7]; /* as moment[] */
+	double *far_corner;	 /* m: diagonal of the corner */
 };
 
 static int system_new(struct system *s, size_t n, size_t m)
 {
-	s->moment = malloc((n * (7 + 4 + BAND + 3 + m) + m * (m + 5)) *
+	s->moment = malloc((n * (7 + 4 + BAND + 3 + m + 7) + m * (m + 6)) *
 			   sizeof(double));
 	if (!s->moment)
 		return -ENOMEM;
@@ -112,6 +126,8 @@ static int system_new(struct system *s, size_t n, size_t m)
 	s->trial_margin = s->step_margin + m;
 	s->column = s->trial_margin + m;
 	s->diagonal = s->column + m;
+	s->far_corner = s->diagonal + m;
+	s->far_moment = (double(*)[7])(s->far_corner + m);
 	return 0;
 }
 
@@ -132,6 +148,7 @@ static void system_clear(struct system *s, size_t n, size_t m)
 /* Constraints of one link and side in one interval. */
 struct run {
 	struct soft_constraint *first;
+	struct soft_constraint *near; /* behind the last near one */
 	struct soft_constraint *end;
 };
 
@@ -139,11 +156,12 @@ struct run {
 static struct run run_at(struct soft_constraint *w,
 			 const struct soft_constraint *end)
 {
-	struct run r = { w, w + 1 };
+	struct run r = { .first = w, .end = w + 1 };
 
 	while (r.end < end && r.end->interval == w->interval &&
 	       r.end->link == w->link && r.end->side == w->side)
 		r.end++;
+	r.near = r.end;
 	return r;
 }
 
@@ -363,7 +381,23 @@ static void solve_full(double *a, double *x, size_t m, double *column,
 static void subtract_square(double *corner, const double *border, size_t n,
 			    size_t m)
 {
-	for (size_t i = 0; i < n; i++) {
+	size_t i = 0;
+
+	/* Four rows at once, as an element of the corner is read and written for each. */
+	for (; i + 4 <= n; i += 4) {
+		const double *row = &border[i * m];
+
+		for (size_t p = 0; p < m; p++) {
+			double a = row[p], b = row[m + p];
+			double c = row[2 * m + p], d = row[3 * m + p];
+
+			for (size_t q = 0; q <= p; q++)
+				corner[p * m + q] -=
+					a * row[q] + b * row[m + q] +
+					c * row[2 * m + q] + d * row[3 * m + q];
+		}
+	}
+	for (; i < n; i++) {
 		const double *row = &border[i * m];
 
 		for (size_t p = 0; p < m; p++)
@@ -413,17 +447,60 @@ static double slack(const struct fit *f, const struct soft_constraint *w)
 	return (w->side == ABOVE ? -v : v) - f->margin[w->link];
 }
 
-/* Set @z and @tail of the constraints of a run: the penalty, less log @product. */
+/* ---- Newton's method ---------------------------------------------------- */
+
+struct solver {
+	struct system system;
+	struct run *run;
+	size_t runs;
+	double stretch; /* of all scales */
+	double room;	/* by how much curve and margins may move until far ones matter, ns */
+	double size;	/* of the step before near ones were chosen last, ns */
+	bool cautious;
+};
+
+static void solver_free(struct solver *s)
+{
+	system_free(&s->system);
+	free(s->run);
+}
+
+/* All constraints are near at first. 0 or -ENOMEM; free it in any case. */
+static int solver_new(struct solver *s, struct fit *f, double stretch)
+{
+	struct soft_constraint *w = f->constraint,
+			       *end = w + f->num_constraints;
+	size_t runs = 0;
+	int ret;
+
+	*s = (struct solver){ .stretch = stretch, .room = HUGE_VAL };
+	ret = system_new(&s->system, f->curve.coefs, f->links);
+	for (; w < end; runs++)
+		w = run_at(w, w + MAX_RUN < end ? w + MAX_RUN : end).end;
+	s->run = malloc((runs + 1) * sizeof(*s->run));
+	if (ret || !s->run)
+		return -ENOMEM;
+	for (w = f->constraint; w < end; w = s->run[s->runs++].end)
+		s->run[s->runs] =
+			run_at(w, w + MAX_RUN < end ? w + MAX_RUN : end);
+	return 0;
+}
+
+/*
+ * Set @z and @tail of a run's constraints before @end: the penalty, less log
+ * @product.
+ */
 static double run_penalty(const struct fit *f, const struct run *r,
-			  double stretch, double *product)
+			  const struct soft_constraint *end, double narrow,
+			  double *product)
 {
 	const struct cubic *c = &f->curve.cubic[r->first->interval];
 	double sign = r->first->side == ABOVE ? 1 : -1, sum = 0;
 	double margin = f->margin[r->first->link];
 
-	for (struct soft_constraint *w = r->first; w < r->end; w++) {
+	for (struct soft_constraint *w = r->first; w < end; w++) {
 		double late = sign * (cubic_at(c, w->u) - w->y) + margin;
-		double x = late / (stretch * w->scale), ax = fabs(x);
+		double x = late * narrow * w->sharp, ax = fabs(x);
 
 		w->z = x;
 		w->tail = ax > NEGLIGIBLE ? 0 : exp(-ax);
@@ -433,19 +510,17 @@ static double run_penalty(const struct fit *f, const struct run *r,
 	return sum;
 }
 
-/* The sum of log(1 + exp(z)) of all constraints. */
-static double penalty(struct fit *f, double stretch)
+/* The sum of log(1 + exp(z)) of near constraints, or of @all. */
+static double penalty(struct fit *f, const struct solver *s, bool all)
 {
-	struct soft_constraint *w = f->constraint,
-			       *end = w + f->num_constraints;
 	double sum = 0, product = 1;
 
 	spline_set_cubics(&f->curve);
-	while (w < end) {
-		struct run r = run_at(w, w + MAX_RUN < end ? w + MAX_RUN : end);
+	for (size_t i = 0; i < s->runs; i++) {
+		const struct run *r = &s->run[i];
 
-		sum += run_penalty(f, &r, stretch, &product);
-		w = r.end;
+		sum += run_penalty(f, r, all ? r->end : r->near,
+				   1 / s->stretch, &product);
 		/* One logarithm for many factors of at most 2: below 2^1024. */
 		if (product > 0x1p500) {
 			sum += log(product);
@@ -456,9 +531,9 @@ static double penalty(struct fit *f, double stretch)
 }
 
 /* The objective, less what does not depend on curve and margins. */
-static double cost_of(struct fit *f, double stretch)
+static double cost_of(struct fit *f, const struct solver *s, bool all)
 {
-	double cost = penalty(f, stretch) -
+	double cost = penalty(f, s, all) -
 		      dot(f->score, f->curve.coef, f->curve.coefs) -
 		      dot(f->margin_score, f->margin, f->links);
 
@@ -471,15 +546,15 @@ static double cost_of(struct fit *f, double stretch)
 	return cost;
 }
 
-/* By the first and second derivatives of the penalties. */
+/* By the first and second derivatives of the penalties of near constraints. */
 static void run_build(struct system *s, const struct fit *f,
 		      const struct run *r, double stretch, bool cautious)
 {
 	struct run_sums sums = { 0 };
 	double narrow = 1 / stretch;
 
-	for (const struct soft_constraint *w = r->first; w < r->end; w++) {
-		double sharp = narrow / w->scale, inverse = 1 / (1 + w->tail);
+	for (const struct soft_constraint *w = r->first; w < r->near; w++) {
+		double sharp = narrow * w->sharp, inverse = 1 / (1 + w->tail);
 		double x = w->z, ax = fabs(x), e = w->tail;
 		double safe = ax < 1e-3 ? 0.25 : (1 - e) * inverse / (2 * ax);
 		double p = (x > 0 ? 1 : e) * inverse;
@@ -492,84 +567,165 @@ static void run_build(struct system *s, const struct fit *f,
 	system_add(s, &f->curve, f->links, r->first, &sums);
 }
 
-/* Set the system up at the curve whose cost_of() was computed last. */
-static void build(const struct fit *f, struct system *s, double stretch,
-		  bool cautious)
+/* What far constraints add to the diagonal of the matrix: the caution of a run. */
+static void run_build_far(struct system *s, const struct run *r,
+			  const struct soft_constraint *from,
+			  const struct soft_constraint *end, double stretch)
 {
-	struct soft_constraint *w, *end = f->constraint + f->num_constraints;
+	double *moment = s->far_moment[r->first->interval];
+	double narrow = CAUTION / 2 / (stretch * stretch);
+
+	for (const struct soft_constraint *w = from; w < end; w++) {
+		double weight = narrow * w->sharp * w->sharp / -w->z;
+
+		s->far_corner[r->first->link] += weight;
+		for (size_t i = 0; i < 7; i++, weight *= w->u)
+			moment[i] += weight;
+	}
+}
+
+/* Set the system up at the curve whose cost_of() was computed last. */
+static void build(const struct fit *f, struct solver *s)
+{
+	struct system *y = &s->system;
 	size_t n = f->curve.coefs, m = f->links;
 
-	system_clear(s, n, m);
+	system_clear(y, n, m);
 	for (size_t i = 0; i < n; i++)
-		s->rhs[i] = -f->score[i];
-	for (size_t i = 0; i < m; i++)
-		s->rhs_margin[i] = -f->margin_score[i];
-	for (w = f->constraint; w < end;) {
-		struct run r = run_at(w, end);
-
-		run_build(s, f, &r, stretch, cautious);
-		w = r.end;
+		y->rhs[i] = -f->score[i];
+	for (size_t i = 0; i < m; i++) {
+		y->rhs_margin[i] = -f->margin_score[i];
+		y->corner[i * m + i] = y->far_corner[i];
 	}
-	system_sum_up(s, &f->curve);
-	system_stiffen(s, f, 1);
+	memcpy(y->moment, y->far_moment, n * sizeof(*y->moment));
+	for (size_t i = 0; i < s->runs; i++)
+		if (s->run[i].near > s->run[i].first)
+			run_build(y, f, &s->run[i], s->stretch, s->cautious);
+	system_sum_up(y, &f->curve);
+	system_stiffen(y, f, 1);
+}
+
+/* All constraints are near. */
+static void forget_near(struct fit *f, struct solver *s)
+{
+	memset(s->system.far_moment, 0,
+	       f->curve.coefs * sizeof(*s->system.far_moment));
+	memset(s->system.far_corner, 0, f->links * sizeof(double));
+	for (size_t i = 0; i < s->runs; i++)
+		s->run[i].near = s->run[i].end;
+	s->room = HUGE_VAL;
+}
+
+/*
+ * Of the near constraints, whose z are set, those remain near that matter after curve
+ * and margins have moved by @room.
+ */
+static void choose_near(struct solver *s, double room)
+{
+	double far = room / s->stretch;
+
+	for (size_t i = 0; i < s->runs; i++) {
+		struct run *r = &s->run[i];
+		struct soft_constraint *end = r->near;
+
+		for (struct soft_constraint *w = r->first; w < r->near;) {
+			struct soft_constraint last;
+
+			if (w->z > -NEGLIGIBLE - far * w->sharp) {
+				w++;
+				continue;
+			}
+			last = *--r->near;
+			*r->near = *w;
+			*w = last;
+		}
+		run_build_far(&s->system, r, r->near, end, s->stretch);
+	}
+	s->room = s->size = room;
+}
+
+static double most(const double *v, size_t n)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(v[i]));
+	return most;
+}
+
+/* A step of a size was taken, and the z of @all constraints set, or of near ones. */
+static void moved(struct fit *f, struct solver *s, double size, bool all)
+{
+	if (all)
+		forget_near(f, s);
+	else
+		s->room -= size;
+	if (all || (size < SMALLER * s->size && size < s->room))
+		choose_near(s, size);
 }
 
 /* Line search by halving (Armijo's rule), at most 2^-11 of the step. */
-static bool take_step(struct fit *f, struct system *s, double stretch,
-		      double slope, double *cost)
+static bool take_step(struct fit *f, struct solver *s, double slope,
+		      double *cost)
 {
+	struct system *y = &s->system;
 	size_t n = f->curve.coefs, m = f->links;
 	double *coef = f->curve.coef, *margin = f->margin, length = 1;
+	double size = most(y->step, n) + most(y->step_margin, m);
 
-	memcpy(s->trial, coef, n * sizeof(double));
-	memcpy(s->trial_margin, margin, m * sizeof(double));
+	memcpy(y->trial, coef, n * sizeof(double));
+	memcpy(y->trial_margin, margin, m * sizeof(double));
 	for (int tries = 0; tries < 12; tries++, length /= 2) {
+		/* Not so of a step that is no number. */
+		bool near = length * size < s->room && isfinite(s->room);
 		double c;
 
 		for (size_t i = 0; i < n; i++)
-			coef[i] = s->trial[i] + length * s->step[i];
+			coef[i] = y->trial[i] + length * y->step[i];
 		for (size_t i = 0; i < m; i++)
-			margin[i] = s->trial_margin[i] +
-				    length * s->step_margin[i];
-		c = cost_of(f, stretch);
+			margin[i] = y->trial_margin[i] +
+				    length * y->step_margin[i];
+		c = cost_of(f, s, !near);
 		if (c <= *cost - 1e-4 * length * slope) {
 			*cost = c;
+			moved(f, s, length * size, !near);
 			return true;
 		}
 	}
-	memcpy(coef, s->trial, n * sizeof(double));
-	memcpy(margin, s->trial_margin, m * sizeof(double));
+	memcpy(coef, y->trial, n * sizeof(double));
+	memcpy(margin, y->trial_margin, m * sizeof(double));
 	/* Restore z and tail of all constraints, too. */
-	*cost = cost_of(f, stretch);
+	forget_near(f, s);
+	*cost = cost_of(f, s, true);
 	return false;
 }
 
 int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 {
-	size_t n = f->curve.coefs, m = f->links;
-	bool cautious = false;
-	struct system s;
+	struct solver s;
+	int ret = solver_new(&s, f, stretch);
 
-	if (system_new(&s, n, m))
-		return -ENOMEM;
-	*cost = cost_of(f, stretch);
-	for (int i = 0; i < max_steps; i++) {
+	if (!ret) {
+		forget_near(f, &s);
+		*cost = cost_of(f, &s, true);
+	}
+	for (int i = 0; !ret && i < max_steps; i++) {
 		double before = *cost, slope;
 
-		build(f, &s, stretch, cautious);
-		slope = system_solve(&s, n, m);
-		if (!take_step(f, &s, stretch, slope, cost)) {
-			if (cautious)
+		build(f, &s);
+		slope = system_solve(&s.system, f->curve.coefs, f->links);
+		if (!take_step(f, &s, slope, cost)) {
+			if (s.cautious)
 				break;
-			cautious = true;
+			s.cautious = true;
 			continue;
 		}
-		if (!cautious && before - *cost < ENOUGH)
+		if (!s.cautious && before - *cost < ENOUGH)
 			break;
-		cautious = false;
+		s.cautious = false;
 	}
-	system_free(&s);
-	return 0;
+	solver_free(&s);
+	return ret;
 }
 
 int fit_start(struct fit *f, double *residual)

@@ -24,7 +24,7 @@
 struct soft_constraint {
 	double u;     /* place of its time in the interval, see struct cubic */
 	double y;     /* the limit, ns */
-	double scale; /* of the logistic penalty, ns */
+	double sharp; /* 1 / scale of the logistic penalty, 1 / ns */
 	/* At the correction whose cost was computed last: */
 	double z;    /* -slack / scale */
 	double tail; /* exp(-|z|) */

@@ -200,7 +200,12 @@ size_t spline_interval(const struct spline *s, double t)
 
 struct place spline_place(const struct spline *s, double t)
 {
-	struct place p = { .first = spline_interval(s, t) };
+	return spline_place_in(s, t, spline_interval(s, t));
+}
+
+struct place spline_place_in(const struct spline *s, double t, size_t interval)
+{
+	struct place p = { .first = interval };
 	double u = cubic_place(&s->cubic[p.first], t);
 
 	for (size_t k = 0; k < 4; k++) {

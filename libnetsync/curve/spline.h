@@ -57,10 +57,25 @@ void spline_compact(struct spline *s);
 
 /* Times outside belong to the first or the last interval. */
 struct place spline_place(const struct spline *s, double t);
+struct place spline_place_in(const struct spline *s, double t, size_t interval);
 double spline_at(const struct spline *s, double t);
 
 /* The interval that a time falls in: the first of its four coefficients. */
 size_t spline_interval(const struct spline *s, double t);
+
+/* The same, where it is likely @near or the next one, as of times in order. */
+static inline size_t spline_interval_near(const struct spline *s, double t,
+					  size_t near)
+{
+	/* The first three knots are those of the first interval, too. */
+	const double *knot = &s->knot[near + 3];
+
+	if (t >= knot[0] && t < knot[1])
+		return near;
+	if (t >= knot[1] && near + 5 <= s->coefs && t < knot[2])
+		return near + 1;
+	return spline_interval(s, t);
+}
 
 /*
  * Is its slope at most so much wherever it is smooth? False, too, where it is no

@@ -9,18 +9,21 @@ double host_fit_at(void *host_fit, double t)
 			     : initial_fit_at(&k->initial, t);
 }
 
-static double value_at(void *spline, double t)
-{
-	return spline_at(spline, t);
-}
-
 void host_fit_set_residuals(struct host_fit *k, const struct spline *s)
 {
-	if (s->coefs)
-		observations_set_residuals(&k->obs, value_at, (void *)s);
-	else
+	size_t interval = 0;
+
+	if (!s->coefs)
 		observations_set_residuals(&k->obs, initial_fit_at,
 					   &k->initial);
+	for (size_t i = 0; s->coefs && i < k->obs.num; i++) {
+		struct observation *o = &k->obs.obs[i];
+		const struct cubic *p;
+
+		interval = spline_interval_near(s, o->t, interval);
+		p = &s->cubic[interval];
+		o->residual = o->y - cubic_at(p, cubic_place(p, o->t));
+	}
 }
 
 size_t host_fit_fewest_bins(const struct host_fit *k)
