@@ -246,10 +246,18 @@ static int search_upward(struct host_fit *k, size_t intervals, size_t enough,
 	return ret < 0 ? ret : 0;
 }
 
-/* An order that was selected before is nearly right; but see search_upward(). */
+/*
+ * An order that was selected before is nearly right; but see search_upward(). It is
+ * what it was once more when what the others have wrong is all that is new.
+ */
 static int search_around(struct host_fit *k, size_t intervals, size_t enough)
 {
-	int ret = search_upward(k, intervals, enough, 2);
+	bool settled = k->correction->settled && !k->correction->num_changes;
+	int ret;
+
+	if (settled && intervals >= enough)
+		return try_intervals(k, intervals);
+	ret = search_upward(k, intervals, enough, k->correction->others ? 1 : 2);
 
 	if (!ret && k->intervals == intervals) {
 		do

@@ -246,6 +246,7 @@ static int group_fit(struct group *g, int sweep)
 			c->intervals = g->others;
 		if (h != r->reference)
 			c->others = g->others;
+		c->settled = sweep == SWEEPS - 1;
 	}
 	g->fit = r->task->method->curves &&
 		 (sweep || g->host[0] != r->reference);
