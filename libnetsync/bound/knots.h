@@ -19,8 +19,8 @@ struct knots {
 	const struct change_window *windows;
 	size_t num_windows;
 	/* The range of the corrected time of t, at about @instants of them. */
-	struct range (*at)(const void *arg, int64_t t);
-	const void *arg;
+	struct range (*at)(void *arg, int64_t t);
+	void *arg;
 	size_t instants;
 	uint32_t threads;
 	/* The result; to be freed. */

@@ -53,6 +53,9 @@
  */
 #define FAST 400e-6
 
+/* Messages in either direction from which a curve is known well. Chosen. */
+#define DENSE 128
+
 /* Messages that are quicker than any skew explains say that the clock was set. */
 #define MAX_SKEW 500e-6
 
@@ -424,12 +427,21 @@ static bool is_steered(const struct correction *c, double span, bool *fast)
 	return steps >= MANY && span < OFTEN * (double)steps;
 }
 
+/*
+ * Are there so many messages that a clock which drifts as assumed had a curve with a
+ * margin? If not, that messages of each pair agree with each other says nothing.
+ */
+static bool is_dense(const struct observations *p)
+{
+	return p->messages[ABOVE] >= DENSE && p->messages[BELOW] >= DENSE;
+}
+
 int doubts_find(struct host_fit *k, const struct link *links)
 {
 	struct correction *c = k->correction;
 	size_t room = 0, num_links = k->obs.links;
 	double margin = 0;
-	bool fast;
+	bool fast, steered;
 	int ret;
 
 	free(c->doubt);
@@ -455,10 +467,10 @@ int doubts_find(struct host_fit *k, const struct link *links)
 	}
 	if (!ret)
 		ret = find_bends(k, &room, margin);
-	if (!ret && is_steered(c, k->obs.span, &fast)) {
-		c->no_margin |= fast;
+	steered = is_steered(c, k->obs.span, &fast);
+	c->no_margin |= steered && fast;
+	if (!ret && (steered || (c->no_margin && is_dense(&k->obs))))
 		ret = add(c, &room, &(struct doubt){ 0, k->obs.span, false });
-	}
 	c->num_doubts = merge(c->doubt, c->num_doubts);
 	return ret;
 }

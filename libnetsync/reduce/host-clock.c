@@ -23,12 +23,16 @@
 /* Instants whose bounds the median is of. Chosen. */
 #define MEDIAN_OF 1025
 
+/* What is known of a time of which nothing is. */
+#define UNKNOWN ((struct range){ INT64_MIN, INT64_MAX })
+
 /* The pairs that limit a host's time most; first the tree's. */
 struct neighbours {
 	const struct reduction *r;
 	uint32_t host;
 	uint32_t via[MAX_NEIGHBOURS];
 	uint32_t num;
+	bool contradict; /* at some instant no time is in all intervals */
 };
 
 /* An estimate of the bound's width over a pair, ns. */
@@ -89,7 +93,7 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 	int64_t off;
 
 	if (!r->pair_bound[via].usable)
-		return (struct range){ INT64_MIN, INT64_MAX };
+		return UNKNOWN;
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at)
 					       : rate_bound_to_first(b, at);
 	/* Times of the messages that limit it may be off at both hosts. */
@@ -103,21 +107,31 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 
 /*
  * The intersection of the intervals over all neighbours, which contains the truth. If
- * they contradict each other, the one over the tree's neighbour is as good as any.
+ * they contradict each other, one of them does not, and none may be relied on.
  */
-static struct range range_of_host(const void *arg, int64_t t)
+static struct range range_of_host(void *arg, int64_t t)
 {
-	const struct neighbours *a = arg;
-	struct range best = range_over(a->r, a->host, a->via[0], t);
-	struct range all = best;
+	struct neighbours *a = arg;
+	struct range all = UNKNOWN;
 
-	for (uint32_t i = 1; i < a->num; i++) {
+	for (uint32_t i = 0; i < a->num; i++) {
 		struct range other = range_over(a->r, a->host, a->via[i], t);
 
 		all.lo = max64(all.lo, other.lo);
 		all.hi = min64(all.hi, other.hi);
 	}
-	return all.lo <= all.hi ? all : best;
+	if (all.lo <= all.hi)
+		return all;
+	/* Several threads may find that. */
+	__atomic_store_n(&a->contradict, true, __ATOMIC_RELAXED);
+	return UNKNOWN;
+}
+
+static struct range unknown_range(void *arg, int64_t t)
+{
+	(void)arg;
+	(void)t;
+	return UNKNOWN;
 }
 
 /*
@@ -138,8 +152,23 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	return FEW_INSTANTS + (size_t)fmin(n, MOST_INSTANTS);
 }
 
+/*
+ * Is a host in doubt as a whole: can most of the bounds with others not be claimed? Then
+ * it is rather this one, or what is known of all, that is wrong, and that no message
+ * contradicts one of them says little.
+ */
+static bool is_contradicted(const struct reduction *r, uint32_t h)
+{
+	uint32_t first = r->graph.start[h], end = r->graph.start[h + 1], bad = 0;
+
+	for (uint32_t i = first; i < end; i++)
+		bad += !r->pair_bound[r->graph.edge[i]].usable;
+	return 2 * bad > end - first;
+}
+
+/* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
 static int set_knots(const struct reduction *r, uint32_t h,
-		     struct netsync_model *m)
+		     struct netsync_model *m, bool *sound)
 {
 	const struct host *host = &r->host[h];
 	const struct correction *c = &r->correction[h];
@@ -174,8 +203,16 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	k.clock = bare;
 	k.windows = w.window;
 	k.num_windows = w.num;
+	if (!ret && !*sound)
+		k.at = unknown_range;
 	if (!ret)
 		ret = knots_make(&k);
+	if (!ret && near.contradict) {
+		*sound = false;
+		k.at = unknown_range;
+		free(k.knot);
+		ret = knots_make(&k);
+	}
 	netsync_clock_free(bare);
 	windows_release(&w);
 	m->knots = k.knot;
@@ -275,6 +312,9 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		.segments = segment,
 	};
 	double growth = r->task->limits.slope;
+	bool trusted = !r->distrusted && !is_contradicted(r, h) &&
+		       !is_contradicted(r, r->reference);
+	bool sound = trusted;
 	int ret;
 
 	if (n < 0)
@@ -284,7 +324,9 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		growth = reduction_carry(r, h, 0).growth;
 	m.growth_ppm[0] = m.growth_ppm[1] = growth * 1e6;
 	host->quality = quality_of(r, h);
-	ret = set_knots(r, h, &m);
+	ret = set_knots(r, h, &m, &sound);
+	if (!sound && host->quality == NETSYNC_ACCURATE)
+		host->quality = NETSYNC_APPROXIMATE;
 	if (!ret)
 		ret = set_steps(r, h);
 	if (!ret)
@@ -295,5 +337,5 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		return ret;
 	clock_set_bounds(host->clock);
 	host_summarize(host);
-	return 0;
+	return trusted && !sound;
 }

@@ -33,6 +33,7 @@ struct reduction {
 	double *noise_cost;
 	struct pair_bound *pair_bound; /* by pair */
 	struct correction *correction; /* by host */
+	bool distrusted;	       /* no bound is to be claimed */
 };
 
 /* A host's time, carried along the lines of pairs to the reference. */
@@ -55,7 +56,8 @@ int reduction_fit_hosts(struct reduction *r);
 
 /*
  * Make the clock of a host other than the reference; clocks of hosts nearer to the
- * reference must be made: 0 or -ENOMEM.
+ * reference must be made: 0, 1 if it is in several intervals that contradict each
+ * other, or -ENOMEM.
  */
 int reduction_make_clock(const struct reduction *r, uint32_t h);
 

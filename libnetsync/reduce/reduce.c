@@ -142,8 +142,25 @@ static int make_reference(const struct reduction *r)
 	return netsync_clock_new(&m, &host->clock);
 }
 
+void host_clear(struct host *h)
+{
+	netsync_clock_free(h->clock);
+	free(h->step);
+	h->clock = NULL;
+	h->step = NULL;
+	h->num_steps = 0;
+}
+
+/*
+ * Where the bounds over its neighbours contradict each other, no bound is claimed of a
+ * host. Of one host in more than so many, it is rather what is assumed of all clocks that
+ * is wrong: that others contradict nothing is chance then. Chosen.
+ */
+#define MAX_CONTRADICTED 8
+
 static int make_clocks(struct reduction *r)
 {
+	uint32_t contradicted = 0;
 	int ret = make_reference(r);
 
 	for (uint32_t h = 0; h < r->num_hosts; h++) {
@@ -154,18 +171,18 @@ static int make_clocks(struct reduction *r)
 		r->host[h].bound_max = NETSYNC_UNKNOWN;
 	}
 	/* Nearer hosts first: a host's bound needs its neighbour's. */
-	for (uint32_t i = 1; i < r->by_bound.num && !ret; i++)
+	for (uint32_t i = 1; i < r->by_bound.num && ret >= 0; i++) {
 		ret = reduction_make_clock(r, r->by_bound.order[i]);
-	return ret;
-}
-
-void host_clear(struct host *h)
-{
-	netsync_clock_free(h->clock);
-	free(h->step);
-	h->clock = NULL;
-	h->step = NULL;
-	h->num_steps = 0;
+		contradicted += ret > 0;
+	}
+	if (ret < 0 || r->distrusted || contradicted <= 1 ||
+	    contradicted * MAX_CONTRADICTED <= r->by_bound.num)
+		return ret < 0 ? ret : 0;
+	/* Once more, without any. */
+	r->distrusted = true;
+	for (uint32_t i = 0; i < r->by_bound.num; i++)
+		host_clear(&r->host[r->by_bound.order[i]]);
+	return make_clocks(r);
 }
 
 static int run(struct reduction *r)

@@ -150,6 +150,10 @@ static void test_no_margin(void **state)
 	f.margin = -5;
 	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
 	assert_true(f.s.c.no_margin);
+	/* Messages are so many that it would have one, did the clock drift as assumed. */
+	assert_int_equal(f.s.c.num_doubts, 1);
+	assert_true(f.s.c.doubt[0].from <= 0);
+	assert_true(f.s.c.doubt[0].to >= f.k.obs.span);
 	end(&f);
 }
 

@@ -96,6 +96,83 @@ static void test_contradiction(void **state)
 	reduced_release(&r);
 }
 
+/* Half of the round trip is the same, but messages to @b seem to take longer by @more. */
+static void talk_unevenly(struct reduced *r, uint32_t a, uint32_t b, int64_t more)
+{
+	for (int i = 0; i < 100; i++) {
+		add_message(&r->ps, a, b, (a + i) * SEC, (b + i) * SEC + 1000 + more);
+		add_message(&r->ps, b, a, (b + i) * SEC, (a + i) * SEC + 1000 - more);
+	}
+}
+
+static void check_claim(const struct host *h, bool claimed)
+{
+	assert_int_equal(h->quality,
+			 claimed ? NETSYNC_ACCURATE : NETSYNC_APPROXIMATE);
+	assert_int_equal(h->bound_max == NETSYNC_UNKNOWN, !claimed);
+}
+
+/* The ways over two neighbours contradict each other: one of them is wrong. */
+static void test_ways_contradict(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 1, 2, 100, 1000);
+	talk_unevenly(&r, 0, 2, 4000);
+	reduced_run(&r);
+	check_claim(&r.host[1], true);
+	check_claim(&r.host[2], false);
+	reduced_release(&r);
+}
+
+/* So many hosts contradict that what is assumed of all clocks must be wrong. */
+static void test_many_contradict(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	for (uint32_t h = 2; h < 4; h++) {
+		reduced_talk(&r, 1, h, 100, 1000);
+		talk_unevenly(&r, 0, h, 4000);
+	}
+	reduced_run(&r);
+	for (int h = 1; h < 4; h++)
+		check_claim(&r.host[h], false);
+	check_claim(&r.host[0], true);
+	reduced_release(&r);
+}
+
+/* Of a host whose bounds with most others cannot be claimed, the last is not, either. */
+static void test_most_contradict(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 1, 2, 100, -50000);
+	reduced_run(&r);
+	check_claim(&r.host[1], true);
+	reduced_release(&r);
+
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 1, 2, 100, -50000);
+	reduced_talk(&r, 1, 3, 100, -50000);
+	reduced_run(&r);
+	check_claim(&r.host[1], false);
+	reduced_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +180,9 @@ int main(void)
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_one_direction),
 		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_ways_contradict),
+		cmocka_unit_test(test_many_contradict),
+		cmocka_unit_test(test_most_contradict),
 	};
 
 	return cmocka_run_group_tests_name("host_clock", tests, NULL, NULL);

@@ -35,7 +35,7 @@ static double truth_at(const struct truth *c, int64_t t)
 }
 
 /* What is known at t: more or less, differently at each instant. */
-static struct range known(const void *arg, int64_t t)
+static struct range known(void *arg, int64_t t)
 {
 	const struct truth *c = arg;
 	uint64_t seed = c->noise + (uint64_t)t;
@@ -138,7 +138,7 @@ static void test_holds(void **state)
 	}
 }
 
-static struct range even(const void *arg, int64_t t)
+static struct range even(void *arg, int64_t t)
 {
 	(void)arg;
 	return (struct range){ EPOCH + t - 1000000, EPOCH + t + 2000000 };
