@@ -12,11 +12,18 @@
 struct resolution {
 	int64_t first;	  /* a stamp, ns */
 	uint64_t divisor; /* of all others' distances from it, ns; 0: none yet */
-	uint32_t stamps;  /* at different times, up to so many as suffice */
+	/* While the divisor is not 1: */
+	uint64_t stamps; /* all of them, */
+	uint64_t same;	 /* and those of the earliest time, */
+	int64_t least;	 /* which is this, ns */
 };
 
 /* Take a stamp into account, ns. */
 void resolution_add(struct resolution *r, int64_t t);
+
+/* Take all stamps of another one into account, which are later by @shift, ns. */
+void resolution_merge(struct resolution *r, const struct resolution *other,
+		      int64_t shift);
 
 /* How far apart stamps are at least, ns: 1 where there are too few to say. */
 int64_t resolution_of(const struct resolution *r);

@@ -55,6 +55,30 @@ static void test_unknown(void **state)
 	assert_int_equal(find(t, 64), 1);
 }
 
+/* Parts, with times that count from elsewhere, are the whole, even of few stamps. */
+static void test_merged(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int n = 1; n < 60; n++) {
+		struct resolution all = { 0 }, part[3] = { { 0 } }, sum = { 0 };
+
+		for (int i = 0; i < n; i++) {
+			const int64_t t = below(&seed, 9) * 30 * US;
+			const int k = (int)below(&seed, 3);
+
+			resolution_add(&all, t);
+			resolution_add(&part[k], t - k * SEC);
+		}
+		for (int k = 2; k >= 0; k--)
+			resolution_merge(&sum, &part[k], k * SEC);
+		assert_int_equal(resolution_of(&sum), resolution_of(&all));
+		assert_int_equal(sum.stamps - sum.same, all.stamps - all.same);
+		assert_int_equal(sum.divisor, all.divisor);
+	}
+}
+
 /* All is as if receivers' clocks had shown the next time; and back. */
 static void test_raised(void **state)
 {
@@ -169,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_merged),
 		cmocka_unit_test(test_raised),
 		cmocka_unit_test(test_solved),
 	};
