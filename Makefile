@@ -438,10 +438,11 @@ $(ALL_EVENTS): selftests/direct/events.c $(CORE_SO) $(IO_SO)
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader ctf walk tsdl json answers requests served
+FUZZERS := reader ctf walk tsdl json answers requests served saved
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_served := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_saved := $(CORE_SRC)
 FUZZ_SRC_walk := $(WALK_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
@@ -461,6 +462,7 @@ FUZZ_SAMPLES_json := json
 FUZZ_SAMPLES_answers := answers
 FUZZ_SAMPLES_requests := requests
 FUZZ_SAMPLES_served := served
+FUZZ_SAMPLES_saved := saved
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
 FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
 	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g -O1

@@ -14,9 +14,9 @@
 #include "clock.h"
 #include "handle.h"
 #include "pair/estimate.h"
-#include "handle.h"
 #include "reduce/pair-info.h"
 #include "reduce/span.h"
+#include "save/save.h"
 #include "steer/result.h"
 
 /* Of what protocols have of their own, the caller may know less. */
@@ -525,6 +525,32 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 	ns->message_func = func;
 	ns->message_data = data;
 	ns->matcher.ring.keep_addresses = func;
+}
+
+/* ---- parts that others matched ----------------------------------------- */
+
+int netsync_save_messages(struct netsync *ns, netsync_write_func write,
+			  void *data)
+{
+	int ret;
+
+	forget_error(ns);
+	if (matcher_settle(&ns->matcher))
+		return no_memory(ns);
+	ret = save(ns, write, data);
+	return ret ? fail(ns, ret, "the messages could not be written") : 0;
+}
+
+int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
+{
+	const char *why = NULL;
+	int ret;
+
+	forget_error(ns);
+	ret = merge_saved(ns, bytes, size, &why);
+	if (ret && !why)
+		return no_memory(ns);
+	return ret ? fail(ns, ret, "messages of others cannot be added: %s", why) : 0;
 }
 
 /* ---- solving ----------------------------------------------------------- */

@@ -172,7 +172,7 @@ void netsync_free(struct netsync *ns);
  * @ns: the object
  *
  * That is the last call that takes @ns and can change it: adding hosts, pushing,
- * advancing and solving.
+ * advancing, merging and solving.
  *
  * Return: a sentence that says what failed and what to do; "" if that call did
  * not fail. It stays valid until the next call that takes @ns.
@@ -360,6 +360,47 @@ struct netsync_clock_point {
  */
 int netsync_push_clock(struct netsync *ns,
 		       const struct netsync_clock_point *point);
+
+/* ---- parts that others matched ------------------------------------------ */
+
+/* Called with bytes, one after the other. Return 0 to go on, or a negative errno. */
+typedef int (*netsync_write_func)(void *data, const void *bytes, size_t size);
+
+/**
+ * netsync_save_messages() - write what is known of all messages, for another object
+ * @ns: the object, to which all was pushed
+ * @write: called for the bytes, some at a time
+ * @data: given to @write
+ *
+ * What is written is all that netsync_solve() needs: of each pair what it keeps of its
+ * messages, and of each host its name, span, counts and points of its clock. Packets that
+ * found no counterpart are counted, but not written: nothing that is pushed later may
+ * belong to them. The size does not grow with the number of messages: 40 MB at most for
+ * some hosts, and a few kB more for each further host or pair.
+ *
+ * Return: 0; what @write returned, if that was not 0; -ENOMEM.
+ */
+int netsync_save_messages(struct netsync *ns, netsync_write_func write, void *data);
+
+/**
+ * netsync_merge_messages() - add what another object wrote
+ * @ns: the object
+ * @bytes: what netsync_save_messages() wrote, on this machine or any other one
+ * @size: how many bytes these are
+ *
+ * It is then as if all that was pushed there had been pushed here, to the last bit of
+ * every result, in whatever order several are added. Hosts are the same where their names
+ * are; others are added. Points of a host's clock may be in several, and count once. The
+ * bytes may hold anything.
+ *
+ * Return: 0; -EBADMSG for bytes that netsync_save_messages() did not write; -EPROTO for
+ * those of another version of the library; -EINVAL if the hosts of a pair are there, but
+ * were added in another order; -ERANGE for times beyond NETSYNC_MAX_TIME, or
+ * NETSYNC_MAX_SPAN from others of the host; -EALREADY if messages of a steered host were
+ * used by one of both before its points came, or points came in another order; -ENOMEM.
+ * After another error than -ENOMEM the object is as it was before.
+ */
+int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size);
 
 /* ---- watching ---------------------------------------------------------- */
 

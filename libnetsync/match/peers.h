@@ -83,6 +83,14 @@ int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		 int64_t ns);
 
+/* Add counts of events of two hosts, a < b, that were matched elsewhere: 0 or -ENOMEM. */
+int peers_count(struct peers *ps, uint32_t a, uint32_t b,
+		const struct match_counts *counts);
+
+/* Add times in a host's stack that were noted elsewhere: 0 or -ENOMEM. */
+int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
+		    const struct histogram *times);
+
 /* The pair of two hosts that exchanged messages, or NULL. */
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b);
 

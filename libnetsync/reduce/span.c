@@ -94,6 +94,9 @@ static void set_span(struct host *h, const struct range *messages)
 	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near
 					       ? h->last
 					       : messages->hi);
+	/* Messages that somebody else saved may be at other times than the packets. */
+	if (h->span.hi < h->span.lo)
+		h->span = *messages;
 }
 
 static size_t gather(struct seen *to, const struct pair *p)

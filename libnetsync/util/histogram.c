@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Durations -> counts in classes whose width grows with the duration -> quantiles. */
 #include <math.h>
+#include <stddef.h>
 
 #include "util/histogram.h"
 
@@ -40,6 +41,19 @@ void histogram_add(struct histogram *h, int64_t ns)
 		h->max = ns;
 	h->num++;
 	h->count[class_of(ns)]++;
+}
+
+void histogram_merge(struct histogram *h, const struct histogram *other)
+{
+	if (!other->num)
+		return;
+	if (!h->num || other->min < h->min)
+		h->min = other->min;
+	if (!h->num || other->max > h->max)
+		h->max = other->max;
+	h->num += other->num;
+	for (size_t i = 0; i < CLASSES; i++)
+		h->count[i] += other->count[i];
 }
 
 int64_t histogram_quantile(const struct histogram *h, double share)

@@ -22,6 +22,9 @@ struct histogram {
 /* Add a duration, which is not negative. */
 void histogram_add(struct histogram *h, int64_t ns);
 
+/* Add all durations of another one. */
+void histogram_merge(struct histogram *h, const struct histogram *other);
+
 /*
  * The smallest duration that is not exceeded by a share of all, above 0 and at most 1.
  * There must be a duration.

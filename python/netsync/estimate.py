@@ -68,6 +68,22 @@ class Synchronization:
     def push_clock(self, point: ClockPoint) -> None:
         self._handle.call(core.netsync_push_clock, point._struct())
 
+    # ---- parts that others matched
+
+    def save_messages(self) -> bytes:
+        """What is known of all messages, for another synchronization, anywhere."""
+        parts: List[bytes] = []
+
+        def write(_: Any, data: int, size: int) -> int:
+            parts.append(ctypes.string_at(data, size))
+            return 0
+        self._handle.call(core.netsync_save_messages, s.write_func(write), None)
+        return b"".join(parts)
+
+    def merge_messages(self, saved: bytes) -> None:
+        """Add what another synchronization saved."""
+        self._handle.call(core.netsync_merge_messages, bytes(saved), len(saved))
+
     # ---- watching
 
     def watch_packets(self, function: Optional[Callable[[Packet], None]]) -> None:

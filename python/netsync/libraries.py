@@ -29,6 +29,8 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_keep_shards": (c_int, c_void_p, c_uint32),
     "netsync_push_message": (c_int, c_void_p, c_uint32, c_uint32, c_int64, c_int64),
     "netsync_push_clock": (c_int, c_void_p, POINTER(s.netsync_clock_point)),
+    "netsync_save_messages": (c_int, c_void_p, s.write_func, c_void_p),
+    "netsync_merge_messages": (c_int, c_void_p, c_void_p, c_size_t),
     "netsync_watch_packets": (None, c_void_p, s.packet_func, c_void_p),
     "netsync_watch_messages": (None, c_void_p, s.message_func, c_void_p),
     "netsync_solve": (c_int, c_void_p, POINTER(s.netsync_options)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import (POINTER, Structure, Union, c_char_p, c_double, c_int, c_int64,
-                    c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+                    c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
 # NETSYNC_UNKNOWN: a bound or delay that is not known.
 UNKNOWN = 2**63 - 1
@@ -187,6 +187,7 @@ class netsync_io_value(Structure):
 
 packet_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_packet))
 message_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_message))
+write_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 warn_func = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(c_int64))

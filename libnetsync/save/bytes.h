@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers as bytes, the same on machines of any byte order: of seven bits a byte (LEB128,
+ * as in DWARF 5, section 7.6), or little-endian where most have all their bits.
+ */
+#ifndef NETSYNC_SAVE_BYTES_H
+#define NETSYNC_SAVE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "netsync.h"
+#include "util/wide.h"
+
+/* Bytes that are written at once. Chosen. */
+#define BYTES_ROOM 4096
+
+/* Bytes that are put; what write() failed with, of which nothing is put any more. */
+struct bytes_put {
+	netsync_write_func write;
+	void *data;
+	int error;
+	size_t used;
+	uint8_t room[BYTES_ROOM];
+};
+
+/* Bytes that are taken; bad: there were less, or numbers beyond their limits. */
+struct bytes_take {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool bad;
+};
+
+void put_bytes(struct bytes_put *p, const void *bytes, size_t num);
+void put_number(struct bytes_put *p, uint64_t v);
+void put_signed(struct bytes_put *p, int64_t v);
+void put_128(struct bytes_put *p, __int128 v);
+void put_wide(struct bytes_put *p, struct wide v);
+void put_double(struct bytes_put *p, double v);
+/* Write what waits. 0, or what write() failed with. */
+int put_rest(struct bytes_put *p);
+
+/* 0 where it is bad, as all that follows is. */
+uint64_t take_number(struct bytes_take *t);
+/* At most @most. */
+uint64_t take_upto(struct bytes_take *t, uint64_t most);
+/* Of a magnitude of at most @most. */
+int64_t take_signed(struct bytes_take *t, int64_t most);
+__int128 take_128(struct bytes_take *t);
+struct wide take_wide(struct bytes_take *t);
+double take_double(struct bytes_take *t);
+/* So many bytes where they are; NULL where it is bad. */
+const uint8_t *take_bytes(struct bytes_take *t, size_t num);
+/* How many things of at least @size bytes each follow: no more than there is room for. */
+size_t take_count(struct bytes_take *t, size_t size);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the bytes hold, between those who write and those who read them. */
+#ifndef NETSYNC_SAVE_FORMAT_H
+#define NETSYNC_SAVE_FORMAT_H
+
+#include "handle.h"
+#include "save/bytes.h"
+
+#define SAVED_MAGIC "netsync messages"
+/* To be raised where anything of save.c changes. */
+#define SAVED_VERSION 1
+
+/*
+ * Limits of numbers, so that sums of all parts fit: packets and messages of a part; the
+ * magnitude of y, which is a difference of two hosts' times, ns; of raised, ns: beyond
+ * the resolution of any stamp.
+ */
+#define SAVED_MAX_COUNT (UINT64_C(1) << 56)
+#define SAVED_MAX_Y (2 * NETSYNC_MAX_SPAN)
+#define SAVED_MAX_RAISED (INT64_C(1) << 40)
+
+/* What was read, of as many hosts as were saved, by their numbers there. */
+struct saved {
+	struct netsync_stats stats;
+	struct host *host; /* name is not terminated: */
+	size_t *name_length;
+	struct histogram *(*stack)[2]; /* of each host; NULL: none */
+	struct steering *steering;
+	size_t num_hosts;
+	struct pairs pairs;
+	struct peer_pair *counts; /* counts in .past */
+	size_t num_counts;
+	struct held_message *held;
+	size_t num_held;
+};
+
+/* Read all bytes: 0; -ENOMEM; -EPROTO: they are of another version; -EBADMSG. */
+int take_saved(struct saved *s, const void *bytes, size_t size);
+void saved_release(struct saved *s);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * struct saved -> struct netsync, as if all that was pushed there had been pushed here.
+ * All is checked before anything is changed.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "save/format.h"
+#include "save/save.h"
+
+/* A host of the saved ones, here. */
+struct place {
+	uint32_t number;
+	bool is_new;
+	int64_t shift; /* of its times, from relative to the origin there to here, ns */
+};
+
+struct merging {
+	struct netsync *ns;
+	struct saved saved;
+	struct place *place;
+	const char *why;
+};
+
+static int refuse(struct merging *m, int error, const char *why)
+{
+	m->why = why;
+	return error;
+}
+
+static bool is_seen(const struct host *h)
+{
+	return h->first <= h->last;
+}
+
+static bool is_far(int64_t a, int64_t b)
+{
+	const __int128 d = (__int128)a - b;
+
+	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
+}
+
+static bool is_time(__int128 t)
+{
+	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
+}
+
+/* ---- checking -------------------------------------------------------------- */
+
+static int find_place(struct merging *m, size_t i, uint32_t *num_new)
+{
+	const struct saved *s = &m->saved;
+	const struct netsync *ns = m->ns;
+	const char *name = s->host[i].name;
+	const size_t length = s->name_length[i];
+
+	for (size_t k = 0; k < i; k++)
+		if (s->name_length[k] == length && !memcmp(s->host[k].name, name, length))
+			return refuse(m, -EBADMSG, "two hosts have one name");
+	for (uint32_t n = 0; n < ns->num_hosts; n++) {
+		const char *own = ns->host[n].name;
+
+		if (strlen(own) == length && !memcmp(own, name, length)) {
+			m->place[i].number = n;
+			return 0;
+		}
+	}
+	m->place[i].number = (uint32_t)ns->num_hosts + (*num_new)++;
+	m->place[i].is_new = true;
+	return ns->num_hosts + *num_new < INT_MAX ? 0 : -ENOMEM;
+}
+
+/* Are all times of a host within those that are allowed? */
+static int check_times(struct merging *m, size_t i)
+{
+	const struct host *h = &m->saved.host[i];
+	struct place *p = &m->place[i];
+	const __int128 first = (__int128)h->origin + h->first;
+	const __int128 last = (__int128)h->origin + h->last;
+
+	if (!is_seen(h))
+		return 0;
+	if (!is_time(first) || !is_time(last))
+		return refuse(m, -ERANGE, "times are not between the years 1824 and 2116");
+	if (p->is_new || !is_seen(&m->ns->host[p->number]))
+		return 0;
+	p->shift = h->origin - m->ns->host[p->number].origin;
+	if (is_far((int64_t)first, m->ns->host[p->number].origin) ||
+	    is_far((int64_t)last, m->ns->host[p->number].origin))
+		return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
+	return 0;
+}
+
+/* Were messages used as if one side's points were not known? */
+static bool used_before(const struct host *h, const struct steering *own,
+			const struct steering *other)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < other->num; i++)
+		first = min64(first, other->point[i].t);
+	return !own->num && other->num && h->last_used > INT64_MIN &&
+	       (__int128)h->origin + h->last_used > (__int128)first + (int64_t)SECOND;
+}
+
+static bool same_point(const struct clock_point *a, const struct clock_point *b)
+{
+	return a->t == b->t && a->raw == b->raw;
+}
+
+static int check_steering(struct merging *m, size_t i)
+{
+	const struct steering *s = &m->saved.steering[i];
+	const struct steering none = { 0 }, *own = &none;
+	const struct host *host = &m->saved.host[i], *here = NULL;
+	const struct clock_point *first = s->point;
+
+	if (!m->place[i].is_new) {
+		own = &m->ns->steering[m->place[i].number];
+		here = &m->ns->host[m->place[i].number];
+		first = own->num ? own->point : first;
+	}
+	for (size_t k = 0; k < s->num; k++)
+		if (is_far(s->point[k].t, first->t) ||
+		    is_far(s->point[k].raw, first->raw) ||
+		    (is_seen(host) && is_far(s->point[k].t, host->origin)))
+			return refuse(m, -ERANGE, "points of a clock are more than 36 years apart");
+	if (own->num && is_seen(host) && is_far(own->point[0].t, host->origin))
+		return refuse(m, -ERANGE, "points of a clock are more than 36 years apart");
+	if (used_before(host, s, own) || (here && used_before(here, own, s)))
+		return refuse(m, -EALREADY,
+			      "messages were used already of a host whose clock is now known to be steered");
+	if (s->anchored && own->anchored && !same_point(&s->anchor, &own->anchor))
+		return refuse(m, -EALREADY,
+			      "points of a clock were pushed in another order there");
+	/* Its messages count from the anchor. */
+	return s->anchored && (is_far(s->anchor.raw, s->num ? first->raw : s->anchor.raw) ||
+			       !s->num) ?
+		refuse(m, -EBADMSG, "a clock has no points") : 0;
+}
+
+static bool is_place(int64_t x, int64_t y, int64_t by_x, int64_t by_y)
+{
+	const __int128 new_x = (__int128)x + by_x, new_y = (__int128)y + by_y;
+
+	return new_x <= NETSYNC_MAX_SPAN && new_x >= -NETSYNC_MAX_SPAN &&
+	       new_y <= SAVED_MAX_Y && new_y >= -SAVED_MAX_Y;
+}
+
+/* Do a direction's points remain within the limits of hulls when they move? */
+static bool can_move(const struct direction *d, int64_t x, int64_t y)
+{
+	bool can = true;
+
+	for (size_t i = 0; i < d->num_fresh; i++)
+		can &= is_place(d->fresh[i].x, d->fresh[i].y, x, y);
+	for (size_t i = 0; i < d->envelope.corners; i++)
+		can &= is_place(d->envelope.pool[i].x, d->envelope.pool[i].y, x, y);
+	return can;
+}
+
+/* By how much y moves; it fits, as every shift is 2^61 at most. */
+static int64_t shift_y(const struct merging *m, const struct pair *p)
+{
+	return m->place[p->host[1]].shift - m->place[p->host[0]].shift;
+}
+
+static int check_pairs(struct merging *m)
+{
+	for (size_t i = 0; i < m->saved.pairs.num; i++) {
+		const struct pair *p = m->saved.pairs.pair[i];
+		const int64_t x = m->place[p->host[0]].shift, y = shift_y(m, p);
+
+		if (m->place[p->host[0]].number > m->place[p->host[1]].number)
+			return refuse(m, -EINVAL, "hosts were added in another order there");
+		if (!can_move(&p->direction[0], x, y) ||
+		    !can_move(&p->direction[1], x, -y))
+			return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
+	}
+	for (size_t i = 0; i < m->saved.num_held; i++) {
+		const struct held_message *h = &m->saved.held[i];
+
+		if (is_far(h->send, m->saved.host[h->from].origin) ||
+		    is_far(h->recv, m->saved.host[h->to].origin))
+			return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
+	}
+	return 0;
+}
+
+static int check(struct merging *m)
+{
+	uint32_t num_new = 0;
+	int ret = 0;
+
+	m->place = calloc(m->saved.num_hosts + 1, sizeof(*m->place));
+	if (!m->place)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->saved.num_hosts && !ret; i++) {
+		ret = find_place(m, i, &num_new);
+		if (!ret)
+			ret = check_times(m, i);
+		if (!ret)
+			ret = check_steering(m, i);
+	}
+	return ret ? ret : check_pairs(m);
+}
+
+/* ---- adding ---------------------------------------------------------------- */
+
+static int add_new(struct merging *m)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->saved.num_hosts && ret >= 0; i++) {
+		char *name;
+
+		if (!m->place[i].is_new)
+			continue;
+		name = strndup(m->saved.host[i].name, m->saved.name_length[i]);
+		ret = name ? netsync_add_host(m->ns, name) : -ENOMEM;
+		free(name);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static void add_times(struct host *h, const struct host *other, int64_t shift)
+{
+	if (!is_seen(other))
+		return;
+	if (!is_seen(h))
+		h->origin = other->origin;
+	h->first = min64(h->first, other->first + shift);
+	h->last = max64(h->last, other->last + shift);
+	if (other->said.lo <= other->said.hi) {
+		h->said.lo = min64(h->said.lo, other->said.lo + shift);
+		h->said.hi = max64(h->said.hi, other->said.hi + shift);
+	}
+	if (other->last_used > INT64_MIN)
+		h->last_used = max64(h->last_used, other->last_used + shift);
+	resolution_merge(&h->resolution, &other->resolution, shift);
+}
+
+static int add_steering(struct steering *s, const struct steering *other)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < other->num && !ret; i++)
+		ret = steering_add(s, &other->point[i]);
+	if (!ret && other->anchored && !s->anchored) {
+		s->anchored = true;
+		s->anchor = other->anchor;
+	}
+	return ret;
+}
+
+static int add_hosts(struct merging *m)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->saved.num_hosts && !ret; i++) {
+		const uint32_t n = m->place[i].number;
+		struct netsync *ns = m->ns;
+
+		ns->host[n].packets += m->saved.host[i].packets;
+		add_times(&ns->host[n], &m->saved.host[i], m->place[i].shift);
+		ret = add_steering(&ns->steering[n], &m->saved.steering[i]);
+		ns->steered |= ns->steering[n].num > 0;
+		for (int d = 0; d < 2 && !ret; d++)
+			if (m->saved.stack[i][d])
+				ret = peers_add_stack(&ns->matcher.peers, n, d,
+						      m->saved.stack[i][d]);
+	}
+	return ret;
+}
+
+static int add_pairs(struct merging *m)
+{
+	const size_t num = m->ns->num_hosts;
+	int64_t *origin = calloc(2 * num + 1, sizeof(*origin));
+	int ret;
+
+	if (!origin)
+		return -ENOMEM;
+	for (size_t i = 0; i < num; i++)
+		origin[i] = m->ns->host[i].origin;
+	for (size_t i = 0; i < m->saved.num_hosts; i++)
+		origin[num + m->place[i].number] = m->saved.host[i].origin;
+	for (size_t i = 0; i < m->saved.pairs.num; i++)
+		for (int k = 0; k < 2; k++) {
+			uint32_t *host = &m->saved.pairs.pair[i]->host[k];
+
+			*host = m->place[*host].number;
+		}
+	ret = pairs_merge(&m->ns->pairs, origin, &m->saved.pairs, origin + num);
+	free(origin);
+	return ret;
+}
+
+static void add_counts(struct netsync *ns, const struct netsync_stats *s)
+{
+	ns->packets += s->packets;
+	ns->loopback += s->loopback;
+	ns->unsupported += s->unsupported;
+	ns->matcher.evicted += s->evicted;
+	ns->matcher.past.matched += s->matched;
+	ns->matcher.past.nat += s->nat;
+	ns->matcher.past.ambiguous += s->ambiguous;
+	ns->matcher.past.unmatched += s->unmatched;
+}
+
+static int add_peers(struct merging *m)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->saved.num_counts && !ret; i++) {
+		const struct peer_pair *p = &m->saved.counts[i];
+		const uint32_t a = m->place[p->host[0]].number;
+		const uint32_t b = m->place[p->host[1]].number;
+
+		ret = peers_count(&m->ns->matcher.peers, a < b ? a : b,
+				  a < b ? b : a, &p->past);
+	}
+	return ret;
+}
+
+static int add_held(struct merging *m)
+{
+	const struct steered_hosts hosts = {
+		m->ns->host, m->ns->steering, (uint32_t)m->ns->num_hosts,
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < m->saved.num_held && !ret; i++) {
+		struct held_message h = m->saved.held[i];
+
+		h.from = m->place[h.from].number;
+		h.to = m->place[h.to].number;
+		ret = held_add(&m->ns->held, &h, &m->ns->pairs, &hosts);
+	}
+	return ret;
+}
+
+static int add(struct merging *m)
+{
+	int ret = add_new(m);
+
+	if (!ret)
+		ret = add_hosts(m);
+	if (!ret)
+		ret = add_pairs(m);
+	if (!ret)
+		ret = add_peers(m);
+	if (!ret)
+		ret = add_held(m);
+	if (!ret)
+		add_counts(m->ns, &m->saved.stats);
+	return ret;
+}
+
+int merge_saved(struct netsync *ns, const void *bytes, size_t size,
+		const char **why)
+{
+	struct merging m = { .ns = ns };
+	int ret = take_saved(&m.saved, bytes, size);
+
+	if (ret == -EPROTO)
+		refuse(&m, ret, "they were saved by another version of netsync");
+	else if (ret == -EBADMSG)
+		refuse(&m, ret, "they are not what netsync saves");
+	if (!ret)
+		ret = check(&m);
+	if (!ret)
+		ret = add(&m);
+	*why = m.why;
+	free(m.place);
+	saved_release(&m.saved);
+	return ret;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What solving needs of all that was pushed <-> bytes that mean the same on every machine.
+ *
+ *	save.c		struct netsync -> bytes
+ *	take.c		bytes, which may be anything -> struct saved, checked
+ *	merge.c		struct saved -> another struct netsync
+ *
+ * In the bytes, hosts have names and, in all that follows, numbers by the order of these.
+ */
+#ifndef NETSYNC_SAVE_SAVE_H
+#define NETSYNC_SAVE_SAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "handle.h"
+
+/* Write all that is known but packets that found no counterpart: 0 or -errno. */
+int save(struct netsync *ns, netsync_write_func write, void *data);
+
+/*
+ * Add what save() wrote. 0; or a negative errno, and *@why says why, or is NULL if there
+ * is no memory. But for -ENOMEM nothing was changed then.
+ */
+int merge_saved(struct netsync *ns, const void *bytes, size_t size,
+		const char **why);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever is said to be messages that another object saved: they are added, once more
+ * after that, and solved; or refused, with nothing changed.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <netsync.h>
+
+static int ignore(void *data, const void *bytes, size_t size)
+{
+	(void)data;
+	(void)bytes;
+	(void)size;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct netsync *ns = netsync_new();
+	const int ret = netsync_merge_messages(ns, data, size);
+
+	if (ret && netsync_num_hosts(ns))
+		abort();
+	if (!ret) {
+		netsync_merge_messages(ns, data, size);
+		netsync_solve(ns, NULL);
+		netsync_save_messages(ns, ignore, NULL);
+	}
+	netsync_free(ns);
+	return 0;
+}
