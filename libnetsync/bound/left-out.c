@@ -201,6 +201,33 @@ static bool is_explained(const struct windows *w, size_t num,
 	return false;
 }
 
+/*
+ * Of a direction whose first or last messages are left out nothing says that these are
+ * wrong: its clock may rather have been set before, or after, all that are kept.
+ */
+static int add_ends(struct windows *add, size_t known, const struct limits_of_way *l)
+{
+	size_t first = 0, last = l->num;
+	int ret = 0;
+
+	while (first < l->num && l->limit[first].left_out)
+		first++;
+	while (last && l->limit[last - 1].left_out)
+		last--;
+	if (!last)
+		return 0;
+	if (first && !is_explained(add, known, &l->limit[0]))
+		ret = windows_add_one(add, &(struct change_window){
+			.from = l->limit[0].point.x,
+			.to = l->limit[first].point.x, .phase_step = true });
+	if (!ret && last < l->num &&
+	    !is_explained(add, known, &l->limit[l->num - 1]))
+		ret = windows_add_one(add, &(struct change_window){
+			.from = l->limit[last - 1].point.x,
+			.to = l->limit[l->num - 1].point.x, .phase_step = true });
+	return ret;
+}
+
 int left_out_windows(struct limits_of_way *l, double slope, struct windows *add)
 {
 	size_t from = 0, to = 0, out = 0, known = add->num;
@@ -229,5 +256,7 @@ int left_out_windows(struct limits_of_way *l, double slope, struct windows *add)
 			from = i >= RUN ? i - RUN + 1 : 0;
 		to = i + 1;
 	}
-	return !ret && to ? add_window(add, known, l, from, to, slope) : ret;
+	if (!ret && to)
+		ret = add_window(add, known, l, from, to, slope);
+	return ret ? ret : add_ends(add, known, l);
 }

@@ -412,19 +412,32 @@ static void widen(struct correction *c)
 	}
 }
 
-/* Does a daemon seem to steer it? *fast: by more than may be assumed. */
+/* One of two rate steps that may rather be a phase step. */
+static bool may_be_jump(const struct correction *c, size_t i)
+{
+	return c->change[i].may_jump || (i && c->change[i - 1].may_jump);
+}
+
+/*
+ * Does a daemon seem to steer it? *fast: by more than may be assumed, if only once. After
+ * a clock was set it runs as before: what does not was slewed.
+ */
 static bool is_steered(const struct correction *c, double span, bool *fast)
 {
 	size_t steps = 0;
+	bool once = false, often;
 
 	*fast = false;
 	for (size_t i = 0; i < c->num_changes; i++) {
-		if (c->change[i].phase_step)
-			continue;
-		steps++;
-		*fast |= fabs(c->change[i].skew) > FAST;
+		bool steep = fabs(c->change[i].skew) > FAST;
+
+		once |= steep && !may_be_jump(c, i);
+		*fast |= steep && !c->change[i].phase_step;
+		steps += !c->change[i].phase_step;
 	}
-	return steps >= MANY && span < OFTEN * (double)steps;
+	often = steps >= MANY && span < OFTEN * (double)steps;
+	*fast = once || (often && *fast);
+	return often || once;
 }
 
 /*
@@ -468,7 +481,7 @@ int doubts_find(struct host_fit *k, const struct link *links)
 	if (!ret)
 		ret = find_bends(k, &room, margin);
 	steered = is_steered(c, k->obs.span, &fast);
-	c->no_margin |= steered && fast;
+	c->no_margin |= fast;
 	if (!ret && (steered || (c->no_margin && is_dense(&k->obs))))
 		ret = add(c, &room, &(struct doubt){ 0, k->obs.span, false });
 	c->num_doubts = merge(c->doubt, c->num_doubts);

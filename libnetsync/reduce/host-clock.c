@@ -153,9 +153,10 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 }
 
 /*
- * Is a host in doubt as a whole: can most of the bounds with others not be claimed? Then
- * it is rather this one, or what is known of all, that is wrong, and that no message
- * contradicts one of them says little.
+ * Is a host in doubt as a whole: can many of its bounds with others not be claimed? Then
+ * it is rather this one that is wrong, or what is assumed of all, and that no message
+ * contradicts the rest of them is chance. A single bad host is one of the many that
+ * the others talk with. Chosen.
  */
 static bool is_contradicted(const struct reduction *r, uint32_t h)
 {
@@ -163,7 +164,7 @@ static bool is_contradicted(const struct reduction *r, uint32_t h)
 
 	for (uint32_t i = first; i < end; i++)
 		bad += !r->pair_bound[r->graph.edge[i]].usable;
-	return 2 * bad > end - first;
+	return bad > 1 && 4 * bad > end - first;
 }
 
 /* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
