@@ -595,7 +595,7 @@ BIG_ENDIAN := $(BUILD)/s390x
 BIG_ENDIAN_TESTS := $(LIB_TESTS:$(BUILD)/%=$(BIG_ENDIAN)/%)
 # Not those that look at memory, or have babeltrace2 load the plug-in.
 BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert endian hosts input jobs \
-	layouts netns pcap result spans states steered timeline tracedat)
+	layouts netns pcap result spans states steered text timeline tracedat)
 
 .PHONY: check-big-endian
 check-big-endian: export NETSYNC_SLOWER := 20
