@@ -73,7 +73,10 @@ function addMoves(box, target, moves) {
 		const button = make("button", { type: "button", title: say, "aria-label": say,
 			"data-move": name }, sign);
 
-		button.addEventListener("click", move);
+		button.addEventListener("click", () => {
+			move();
+			tellAddress(viewOf(target));
+		});
 		return button;
 	}));
 	target.addEventListener("keydown", (event) => {
@@ -83,7 +86,15 @@ function addMoves(box, target, moves) {
 			return;
 		event.preventDefault();
 		found.move();
+		tellAddress(viewOf(target));
 	});
+}
+
+/* The time that all plots show; null: all of it. */
+function shownView() {
+	const [from, to] = whole();
+
+	return view[0] === from && view[1] === to ? null : view;
 }
 
 /* One finger scrolls the page; two zoom. */
@@ -96,7 +107,7 @@ function twoFingers(name) {
 	};
 }
 
-function interaction() {
+function interaction(element) {
 	return {
 		...Dygraph.defaultInteractionModel,
 		touchstart: twoFingers("touchstart"),
@@ -104,7 +115,10 @@ function interaction() {
 			if (event.touches.length > 1)
 				Dygraph.defaultInteractionModel.touchmove(event, graph, context);
 		},
-		dblclick: resetView,
+		dblclick: () => {
+			resetView();
+			tellAddress(viewOf(element));
+		},
 	};
 }
 
@@ -154,7 +168,7 @@ function plot(id, spec) {
 			x: { ticker: ticker(timeTicks, 85), axisLabelWidth: 84 },
 			y: { ticker: ticker(spec.ticks, 45, spec.log), axisLabelWidth: 76 },
 		},
-		interactionModel: interaction(),
+		interactionModel: interaction(element),
 		underlayCallback: spec.under || null,
 		clickCallback: spec.chosen ? (event, x) => spec.chosen(x) : null,
 		highlightCallback: (event, x, points, row) =>
@@ -165,8 +179,10 @@ function plot(id, spec) {
 			const [low, high] = graph.yAxisRange();
 
 			Object.assign(element.dataset, { from, to, low, high });
-			if (!following && (from !== view[0] || to !== view[1]))
+			if (!following && (from !== view[0] || to !== view[1])) {
 				setView(from, to);
+				tellAddress(viewOf(element));
+			}
 		},
 	});
 }

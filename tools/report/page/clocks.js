@@ -115,21 +115,35 @@ function showClock() {
 	showSteps(curve.length ? host : { ...host, steps: [] });
 }
 
+function chooseHost(host) {
+	byId("host-choice").value = host.index;
+	clocks.host = host;
+	showClock();
+}
+
 function setUpClocks() {
 	const choice = byId("host-choice");
 	const usual = HOSTS.find((host) => host.known && !host.isReference) || HOSTS[0];
 
 	choice.replaceChildren(...HOSTS.map((host) =>
 		make("option", { value: host.index }, host.name + (host.isReference ? " (reference)" : ""))));
-	choice.value = usual.index;
 	choice.addEventListener("change", () => {
-		clocks.host = HOSTS[choice.value];
-		showClock();
+		chooseHost(HOSTS[choice.value]);
+		tellAddress("clocks");
+	});
+	onAddress("clocks", {
+		look: setView, window: shownView,
+		chosen: () => ({ host: clocks.host.name }),
+		choose: (told) => {
+			const host = HOSTS.find((one) => one.name === told.get("host"));
+
+			if (host && host !== clocks.host)
+				chooseHost(host);
+		},
 	});
 	onSwitch("clocks-mode", (mode) => {
 		clocks.mode = mode;
 		showClock();
 	});
-	clocks.host = usual;
-	showClock();
+	chooseHost(usual);
 }

@@ -51,8 +51,27 @@ function choosePair(pair, scrolls) {
 	markPair(pair);
 	showDelays();
 	showBetween(pair);
-	if (scrolls)
+	if (scrolls) {
 		byId("delays").scrollIntoView();
+		tellAddress("delays");
+	}
+}
+
+/* Which pair the views of one show, in addresses: by the names of its hosts. */
+function addressPairs() {
+	const names = (pair) => pair.hosts.map((host) => HOSTS[host].name).join(",");
+
+	for (const section of ["delays", "between"])
+		onAddress(section, {
+			look: setView, window: shownView,
+			chosen: () => ({ pair: names(delays.pair) }),
+			choose: (told) => {
+				const pair = PAIRS.find((one) => names(one) === told.get("pair"));
+
+				if (pair && pair !== delays.pair)
+					choosePair(pair);
+			},
+		});
 }
 
 function setUpPairs() {
@@ -61,9 +80,13 @@ function setUpPairs() {
 		b.messages[0] + b.messages[1] - a.messages[0] - a.messages[1])[0];
 
 	choice.replaceChildren(...PAIRS.map((pair) => make("option", { value: pair.index }, pair.name)));
-	choice.addEventListener("change", () => choosePair(PAIRS[choice.value]));
+	choice.addEventListener("change", () => {
+		choosePair(PAIRS[choice.value]);
+		tellAddress("delays");
+	});
 	setUpDelays();
 	choosePair(busiest);
+	addressPairs();
 }
 
 function hideSection(id) {

@@ -210,7 +210,7 @@ function setUpPath() {
 		Object.assign(box.dataset, { from: gantt.from, to: gantt.to });
 		byId("path-window").textContent = `From ${formatInstant(data.begin +
 			BigInt(Math.round(gantt.from)))} on, for ${formatDuration(gantt.to - gantt.from)}`;
-		tellAddress("path", gantt.from, gantt.to);
+		tellAddress("path");
 		if (gantt.chosen)
 			readout.textContent = data.describe(gantt.rows[gantt.chosen[0]], gantt.chosen[1]);
 	});
@@ -220,7 +220,14 @@ function setUpPath() {
 		`${plural(data.count, "piece")} of ${plural(data.rows.length, "thread")}.`;
 	gantt.explain(byId("path-legend"));
 	listenToGantt(gantt, document.querySelectorAll("#path [data-move]"), readout);
-	onAddress("path", (from, to) => gantt.look(from, to));
+	/* On the axes of the page: seconds since its base. */
+	const ahead = Number(data.begin - BASE) / 1e9;
+
+	onAddress("path", {
+		look: (from, to) => gantt.look((from - ahead) * 1e9, (to - ahead) * 1e9),
+		window: () => gantt.from === gantt.whole[0] && gantt.to === gantt.whole[1] ? null :
+			[gantt.from / 1e9 + ahead, gantt.to / 1e9 + ahead],
+	});
 	showPathSums(data);
 	showAccount(data);
 	gantt.draw();

@@ -130,6 +130,11 @@ function showInterval(from, length) {
 	showSpacetime();
 }
 
+function enterInterval(from, length) {
+	showInterval(from, length);
+	tellAddress("spacetime");
+}
+
 /* An instant in the middle, as much around it as before. */
 function showInstant(seconds) {
 	showInterval(seconds - spacetime.length / 2, spacetime.length);
@@ -162,12 +167,13 @@ function dragInterval(element) {
 		const end = timeAt(event);
 
 		if (Math.abs(end - start) > spacetime.length * 0.02)
-			showInterval(Math.min(start, end), Math.abs(end - start));
+			enterInterval(Math.min(start, end), Math.abs(end - start));
 		start = null;
 	});
 	element.addEventListener("dblclick", () => {
 		usualInterval();
 		showSpacetime();
+		tellAddress("spacetime");
 	});
 }
 
@@ -184,13 +190,17 @@ function setUpSpacetime() {
 			showSpacetime();
 		} },
 	};
-	const entered = () => showInterval(Number(byId("spacetime-from").value),
+	const entered = () => enterInterval(Number(byId("spacetime-from").value),
 		Number(byId("spacetime-length").value) / 1e3);
 
 	addMoves(document.querySelector('[data-chart="spacetime-chart"]'), element, moves);
 	byId("spacetime-from").addEventListener("change", entered);
 	byId("spacetime-length").addEventListener("change", entered);
 	dragInterval(element);
+	onAddress("spacetime", {
+		look: (from, to) => showInterval(from, to - from),
+		window: () => [spacetime.from, spacetime.from + spacetime.length],
+	});
 	usualInterval();
 	showSpacetime();
 	new ResizeObserver(showSpacetime).observe(element);

@@ -6,15 +6,6 @@ function byId(id) {
 	return document.getElementById(id);
 }
 
-/* "#from=NS&to=NS", since the base, in which the window is. */
-function readAddress(gantt) {
-	const told = new URLSearchParams(location.hash.slice(1));
-	const from = parseFloat(told.get("from")), to = parseFloat(told.get("to"));
-
-	if (from < to)
-		gantt.look(from, to);
-}
-
 function tell(data, gantt) {
 	const box = byId("chart");
 
@@ -22,13 +13,13 @@ function tell(data, gantt) {
 	box.dataset.to = gantt.to;
 	byId("window").textContent = `${formatInstant(data, gantt.from)}, and ` +
 		`${formatDuration(gantt.to - gantt.from)} from then on`;
-	history.replaceState(null, "", `#from=${Math.round(gantt.from)}` +
-		`&to=${Math.round(gantt.to)}`);
+	tellAddress("states");
 	if (gantt.chosen)
 		byId("readout").textContent =
 			data.describe(gantt.rows[gantt.chosen[0]], gantt.chosen[1]);
 }
 
+/* Rows of one host, or with a word in their names. */
 function listenToChoices(data, gantt) {
 	const host = byId("host-choice"), name = byId("name-choice");
 	const choose = () => {
@@ -37,10 +28,26 @@ function listenToChoices(data, gantt) {
 			(!host.value || row.host === host.value) &&
 			row.name.toLowerCase().includes(name.value.toLowerCase())));
 	};
+	const chosen = () => {
+		choose();
+		tellAddress("states");
+	};
 
 	host.append(new Option("all", ""), ...data.hosts.map((one) => new Option(one, one)));
-	host.addEventListener("change", choose);
-	name.addEventListener("input", choose);
+	host.addEventListener("change", chosen);
+	name.addEventListener("input", chosen);
+	onAddress("states", {
+		look: (from, to) => gantt.look(from * 1e9, to * 1e9),
+		window: () => gantt.from === gantt.whole[0] && gantt.to === gantt.whole[1] ? null :
+			[gantt.from / 1e9, gantt.to / 1e9],
+		chosen: () => Object.assign({}, host.value && { host: host.value },
+			name.value && { object: name.value }),
+		choose: (told) => {
+			host.value = data.hosts.includes(told.get("host")) ? told.get("host") : "";
+			name.value = told.get("object") || "";
+			choose();
+		},
+	});
 }
 
 function main() {
@@ -55,10 +62,9 @@ function main() {
 	gantt.explain(byId("legend"));
 	listenToChoices(data, gantt);
 	listenToGantt(gantt, document.querySelectorAll("[data-move]"), byId("readout"));
-	addEventListener("hashchange", () => readAddress(gantt));
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
 		gantt.later());
-	readAddress(gantt);
+	readAddress();
 	gantt.draw();
 	tell(data, gantt);
 	document.body.dataset.ready = "true";

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The address of the page leads to a view of it, what is chosen there, and a time:
+ * "#VIEW&pair=web,db&from=12.5&to=13", in seconds on the axes. A view without a time is
+ * its name alone.
+ */
+"use strict";
+
+/* Browsers refuse to change an address more often than some 100 times in 30 s. */
+const TELL_MS = 300;
+
+const ADDRESSED = new Map();
+let telling = null;
+
+/*
+ * What an address may say of a view. @look(from, to): show that time; @window(): [from,
+ * to], or null if it shows all; @choose(told): show what is chosen, of URLSearchParams;
+ * @chosen(): that, as an object. All but look and window may be missing.
+ */
+function onAddress(section, view) {
+	ADDRESSED.set(section, view);
+}
+
+function addressOf(section) {
+	const view = ADDRESSED.get(section);
+	const told = new URLSearchParams(view.chosen ? view.chosen() : {});
+	const seen = view.window();
+
+	if (seen) {
+		told.set("from", Number(seen[0].toFixed(10)));
+		told.set("to", Number(seen[1].toFixed(10)));
+	}
+	return "#" + section + (told.size ? "&" + told : "");
+}
+
+/* The user has changed what a view shows. */
+function tellAddress(section) {
+	if (!ADDRESSED.has(section))
+		return;
+	clearTimeout(telling);
+	telling = setTimeout(() => history.replaceState(null, "", addressOf(section)), TELL_MS);
+}
+
+/* The view that an element is in. */
+function viewOf(element) {
+	return element.closest("section").id;
+}
+
+function readAddress() {
+	const [section, ...rest] = location.hash.slice(1).split("&");
+	const told = new URLSearchParams(rest.join("&"));
+	const from = parseFloat(told.get("from")), to = parseFloat(told.get("to"));
+	const view = ADDRESSED.get(section), element = byId(section);
+
+	if (!element || element.tagName !== "SECTION" || element.hidden)
+		return;
+	if (view && view.choose)
+		view.choose(told);
+	if (view && from < to)
+		view.look(from, to);
+	/* A telling that is due is of what was seen before. */
+	clearTimeout(telling);
+	element.scrollIntoView();
+}
+
+window.addEventListener("hashchange", readAddress);
