@@ -25,14 +25,19 @@ static int64_t number_of(const struct path *path, struct actor who)
 					number + hosts[who.host].num_threads;
 }
 
-/* Which thread, kind, reason, begin, end, bound, other thread, detail, whether the order
+/* Which thread, kind, reason, how long after the end of the piece before it begins, how long
+ * it lasts (small numbers are read quickly), bound, other thread, detail, whether the order
  * is open, and for whom. WIDTH_OF_PIECE in page/path.js counts these. */
-static void put_piece(FILE *out, const struct path *path, const struct piece *piece)
+static void put_piece(FILE *out, const struct path *path, size_t number)
 {
+	const struct piece *piece = &path->pieces[number];
+	const int64_t before_ns = number ? path->pieces[number - 1].end_ns :
+					   path->begin_ns;
+
 	fprintf(out, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
 		",%" PRIu32 ",%d,%" PRIu32, number_of(path, piece->who), piece->kind,
-		piece->reason, piece->begin_ns - path->begin_ns,
-		piece->end_ns - path->begin_ns,
+		piece->reason, piece->begin_ns - before_ns,
+		piece->end_ns - piece->begin_ns,
 		piece->kind == PIECE_NETWORK && !piece->reason &&
 				piece->bound_ns != NETSYNC_UNKNOWN ?
 			piece->bound_ns : NOTHING,
@@ -119,7 +124,7 @@ bool report_path(FILE *out, const struct path *path)
 	fputs("{\"pieces\":[", out);
 	for (size_t i = 0; i < path->num_pieces; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		put_piece(out, path, &path->pieces[i]);
+		put_piece(out, path, i);
 	}
 	fputs("\n],\"meaning\":", out);
 	if (text)

@@ -9,11 +9,11 @@ const MINORS = 1 << 20;	/* as the kernel numbers devices inside: MINORBITS */
 
 function pieceAt(data, index) {
 	const at = index * WIDTH_OF_PIECE;
-	const [thread, kind, reason, begin, end, bound, other, detail, open, charge] =
+	const [thread, kind, reason, , , bound, other, detail, open] =
 		data.pieces.slice(at, at + WIDTH_OF_PIECE);
 
-	return { thread, kind: data.labels[kind], reason: data.reasons[reason], begin, end,
-		bound, other, detail, open, charge };
+	return { thread, kind: data.labels[kind], reason: data.reasons[reason],
+		begin: data.begins[index], end: data.ends[index], bound, other, detail, open };
 }
 
 function threadName(data, number) {
@@ -46,9 +46,15 @@ function detailOf(data, piece) {
 function pathRows(data) {
 	const sizes = new Uint32Array(data.threads.length);
 	const rows = new Map();
+	let now = 0;
 
-	for (let i = 0; i < data.count; i++)
+	data.begins = new Float64Array(data.count);
+	data.ends = new Float64Array(data.count);
+	for (let i = 0; i < data.count; i++) {
 		sizes[data.pieces[i * WIDTH_OF_PIECE]]++;
+		data.begins[i] = now += data.pieces[i * WIDTH_OF_PIECE + 3];
+		data.ends[i] = now += data.pieces[i * WIDTH_OF_PIECE + 4];
+	}
 	data.places = new Uint32Array(data.count);
 	for (let i = 0; i < data.count; i++) {
 		const thread = data.pieces[i * WIDTH_OF_PIECE];
@@ -61,8 +67,8 @@ function pathRows(data) {
 		const row = rows.get(thread);
 
 		data.places[i] = row.size;
-		row.begin[row.size] = data.pieces[i * WIDTH_OF_PIECE + 3];
-		row.end[row.size] = data.pieces[i * WIDTH_OF_PIECE + 4];
+		row.begin[row.size] = data.begins[i];
+		row.end[row.size] = data.ends[i];
 		row.span[row.size++] = i;
 	}
 	data.rowOf = rows;
@@ -117,22 +123,47 @@ function readPath(text) {
 
 /* ---- tables ------------------------------------------------------------ */
 
+/* Those that are written alike are one. */
+function mergeSums(sums) {
+	const merged = new Map();
+
+	for (const sum of sums) {
+		const key = `${sum.thread} ${sum.kind} ${sum.detail}`, other = merged.get(key);
+
+		if (other) {
+			other.times += sum.times;
+			other.total += sum.total;
+			other.longest = Math.max(other.longest, sum.longest);
+		} else {
+			merged.set(key, sum);
+		}
+	}
+	return [...merged.values()];
+}
+
 function pathSums(data) {
-	const sums = new Map();
+	const { pieces } = data, sums = new Map();
 
 	for (let i = 0; i < data.count; i++) {
-		const piece = pieceAt(data, i), detail = detailOf(data, piece);
-		const key = `${piece.thread} ${piece.kind} ${detail}`;
-		const sum = sums.get(key) || { thread: piece.thread, kind: piece.kind, detail,
-			times: 0, total: 0, longest: 0 };
-		const lasts = piece.end - piece.begin;
+		const at = i * WIDTH_OF_PIECE;
+		/* All that a sum has in common; of pieces that are alike it is made once. */
+		const key = `${pieces[at]} ${pieces[at + 1]} ${pieces[at + 2]} ${pieces[at + 6]} ` +
+			pieces[at + 7];
+		const lasts = data.ends[i] - data.begins[i];
+		let sum = sums.get(key);
 
+		if (!sum) {
+			const piece = pieceAt(data, i);
+
+			sum = { thread: piece.thread, kind: piece.kind, detail: detailOf(data, piece),
+				times: 0, total: 0, longest: 0 };
+			sums.set(key, sum);
+		}
 		sum.times++;
 		sum.total += lasts;
 		sum.longest = Math.max(sum.longest, lasts);
-		sums.set(key, sum);
 	}
-	return [...sums.values()].sort((a, b) => b.total - a.total);
+	return mergeSums([...sums.values()]).sort((a, b) => b.total - a.total);
 }
 
 function showPathSums(data) {
@@ -164,7 +195,7 @@ function accountOf(data) {
 		const at = i * WIDTH_OF_PIECE;
 
 		if (data.pieces[at + 1] === running)
-			rows[data.pieces[at + 9]].self += data.pieces[at + 4] - data.pieces[at + 3];
+			rows[data.pieces[at + 9]].self += data.pieces[at + 4];
 	}
 	/* Whoever waits has a lower number than whom it waits for. */
 	for (const row of rows.slice().reverse()) {
