@@ -173,8 +173,28 @@ bool path_find(struct path *path, struct spool *messages,
 	       read_hosts(path) && find_thread(path, of) && walk(path);
 }
 
+/* Whose path it is may have been seen by others only. */
+static void explain_thread(const struct path *path)
+{
+	const struct record_thread *thread = path_thread(path, path->who);
+	char name[sizeof(thread->name)];
+
+	for (size_t i = 0; i < path->num_pieces; i++) {
+		const struct piece *piece = &path->pieces[i];
+
+		if (piece->kind == PIECE_RUNNING && piece->who.host == path->who.host &&
+		    piece->who.thread == path->who.thread)
+			return;
+	}
+	memcpy(name, thread->name, sizeof(name));
+	make_printable(name);
+	complain("warning: %s:%" PRIu32 " (%s): it does not run in these traces, or in the window; only what it waited for can be known.",
+		 path->base->hosts[path->who.host].name, thread->tid, name);
+}
+
 void path_explain(const struct path *path)
 {
+	explain_thread(path);
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
 		explain_host(path, i);
 }
