@@ -188,6 +188,80 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
 
+/*
+ * Called in place of netsync_push_packet() and netsync_push_clock(), whose errors they may
+ * return. Observation points are numbered within the part.
+ */
+typedef int (*netsync_io_part_func)(void *data, const struct netsync_packet *pkt);
+typedef int (*netsync_io_clock_func)(void *data, const struct netsync_clock_point *point);
+
+/*
+ * Called when a slice of each trace of the part was read, of as many @slices as all parts
+ * have: slice 0, of nothing, first. Return: how many slices all parts have read, of which
+ * all packets were pushed here that are to be; or a negative errno, which ends the reading.
+ */
+typedef int (*netsync_io_slice_func)(void *data, uint32_t slice, uint32_t slices);
+
+/*
+ * Called when all of the part was read, before what was counted is looked at: for
+ * netsync_io_save_counts() and netsync_io_merge_counts(). 0, or a negative errno.
+ */
+typedef int (*netsync_io_end_func)(void *data);
+
+/*
+ * Which part of the traces a reader reads, of which others read the rest, and functions
+ * for what it finds, which are called from within netsync_io_read().
+ */
+struct netsync_io_part {
+	uint32_t size;		/* sizeof(struct netsync_io_part) */
+	uint32_t part;		/* this one, below parts */
+	uint32_t parts;
+	uint32_t reserved;
+	netsync_io_part_func packet;
+	netsync_io_clock_func clock;
+	netsync_io_slice_func slice;
+	netsync_io_end_func end;
+	void *data;		/* given to these */
+};
+
+/**
+ * netsync_io_set_part() - have other readers, in other processes, read the other traces
+ * @io: the reader, to which the same traces, texts and options were given as to the others
+ * @part: which part; copied
+ *
+ * All traces are opened, so that hosts have the same numbers everywhere, and captures are
+ * looked through for who sent what; read are those of some hosts. Of texts, the first part
+ * reads messages and packets, and all read how clocks were steered. To be called before
+ * netsync_io_read().
+ *
+ * Return: 0; -EINVAL for no part; -EBUSY if the reader was used, or has live sessions, as
+ * is what netsync_io_read() then returns for traces that are served or hosts that are split
+ * by network namespaces; -ENOMEM.
+ */
+int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *part);
+
+/**
+ * netsync_io_save_counts() - write what was counted of the traces that were read
+ * @io: the reader; from within netsync_io_part.end()
+ * @write: called for the bytes, which mean the same on every machine
+ * @data: given to @write
+ *
+ * Return: 0; what @write returned; -EBUSY at another time.
+ */
+int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void *data);
+
+/**
+ * netsync_io_merge_counts() - add what the reader of another part counted
+ * @io: the reader; from within netsync_io_part.end()
+ * @bytes: what netsync_io_save_counts() wrote
+ * @size: how many bytes these are
+ *
+ * netsync_io_get_trace() and warnings then tell of those traces as if they had been read
+ * here. Return: 0; -EBADMSG for what is not of another part of these traces;
+ * -EBUSY at another time.
+ */
+int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t size);
+
 /**
  * netsync_io_serve() - read traces for a reader on another machine
  * @io: a new reader, for nothing else

@@ -252,6 +252,7 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 	for (size_t i = 0; i < *num && !ret; i++) {
 		struct host *host = &(*hosts)[i];
 
+		host->index = i;
 		ret = assign_traces(io, host);
 		/* A host that is in a text, too, exists as a whole, split or not. */
 		if (!ret && (!host->split || name_in_texts(io, host)))

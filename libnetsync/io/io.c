@@ -191,13 +191,16 @@ static unsigned int num_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
-/* Turns to read ahead: of fewer jobs than traces, each has one of the next turns. */
-static uint64_t turns_ahead(const struct netsync_io *io)
+/*
+ * Turns to read ahead: of fewer jobs than traces that are read here, each has one of the
+ * next turns.
+ */
+static uint64_t turns_ahead(const struct netsync_io *io, size_t ours)
 {
 	const unsigned int jobs = io->jobs ? io->jobs : num_processors();
 
-	if (jobs < io->num_traces)
-		return jobs - 1;
+	if (jobs < ours)
+		return (jobs - 1) * (uint64_t)io->num_traces / ours;
 	return jobs > 1 ? SLICES_AHEAD * (uint64_t)io->num_traces : 0;
 }
 
@@ -254,25 +257,34 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	const unsigned int step = slices_in_step(length_ns);
 	const struct slices slices = { NUM_SLICES * step, length_ns };
 	const size_t num = io->num_traces;
+	unsigned int everywhere;
+	size_t ours = 0;
 	struct turns turns = {
 		.io = io,
 		.slices = &slices,
-		.ahead = turns_ahead(io),
 		.more = malloc(num * sizeof(*turns.more)),
 	};
 	int ret = 0;
 
 	if (!turns.more)
 		return io_no_memory(io);
-	memset(turns.more, true, num * sizeof(*turns.more));
+	for (size_t i = 0; i < num; i++) {
+		turns.more[i] = io_is_ours(io, io->traces[i]->host->index);
+		ours += turns.more[i];
+	}
+	turns.ahead = turns_ahead(io, ours);
+	ret = io_end_slice(io, 0, slices.num, &everywhere);
 	for (uint64_t turn = 0; turn < num * slices.num && !ret; turn++) {
 		const unsigned int slice = turn / num + 1;
 
 		ret = take_turn(&turns, turn);
 		if (!ret && slice % step == 0)
 			ret = io_progress(io, ++done);
-		if (!ret && turn % num == num - 1)
-			ret = advance_hosts(io, hosts, num_hosts, slice, &slices);
+		if (ret || turn % num != num - 1)
+			continue;
+		ret = io_end_slice(io, slice, slices.num, &everywhere);
+		if (!ret && everywhere)
+			ret = advance_hosts(io, hosts, num_hosts, everywhere, &slices);
 	}
 	free(turns.more);
 	return ret;
@@ -418,6 +430,8 @@ static int read_all(struct netsync_io *io)
 	if (!ret && io->num_traces)
 		ret = read_slices(io, hosts, num_hosts, done);
 	if (!ret)
+		ret = io_end_part(io);
+	if (!ret)
 		ret = io_number_rest(io, hosts, num_hosts);
 	if (!ret)
 		ret = io_make_infos(io);
@@ -438,6 +452,8 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 			"The traces were read already.");
 	if (!io->num_traces && !io->num_texts)
 		return io_fail(io, -ENODATA, "No trace was given.");
+	if (io->part && (io->num_served || io->split_netns))
+		return io_fail(io, -EBUSY, "Traces of other machines, and hosts that are split by network namespaces, are read by one reader.");
 	io->was_read = true;
 	io->progress = progress;
 	io->progress_data = data;
@@ -479,6 +495,7 @@ void netsync_io_free(struct netsync_io *io)
 	owns_release(io->owns);
 	free(io->owns);
 	tdestroy(io->points, free);
+	free(io->part);
 	free(io->error);
 	free(io);
 }

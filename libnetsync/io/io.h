@@ -60,6 +60,8 @@ struct netsync_io {
 	void *observe_data;
 	/* Takes what traces (not texts) hold, instead of netsync.h; NULL: it is pushed. */
 	const struct io_sink *sink;
+	struct netsync_io_part *part;	/* others read the rest; NULL: all is read here */
+	bool part_ended;	/* netsync_io_part.end() is being called */
 	struct served **served;	/* traces that other processes read: remote/ */
 	size_t num_served;
 	void *points;		/* tsearch() tree of struct numbered_point */
@@ -245,6 +247,7 @@ struct host {
 	int64_t start_ns;	/* where reading starts, in time of the base */
 	bool split;		/* network namespaces are hosts instead */
 	int number;		/* by netsync_add_host(); -1: not a host itself */
+	size_t index;		/* among all, in the order of names */
 };
 
 /*
@@ -303,6 +306,17 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
 
 /* The reader of a format by its name; NULL: there is none. */
 const struct trace_reader *io_find_format(const char *format);
+
+/* part.c: are the traces of a host, by its index, read here? */
+bool io_is_ours(const struct netsync_io *io, size_t host);
+/* To whoever shares out what all parts find, else to netsync.h, whose errors they return. */
+int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt);
+int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point);
+/* A slice was read: *@done are those that were read everywhere. 0, or io_fail(). */
+int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
+		 unsigned int *done);
+/* All was read here: 0, or negative. */
+int io_end_part(struct netsync_io *io);
 
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);

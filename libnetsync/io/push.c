@@ -87,7 +87,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 				   &point.time_ns))
 		ret = -ERANGE;
 	else
-		ret = netsync_push_clock(io->ns, &point);
+		ret = io_push_clock(io, &point);
 	if (ret == -EALREADY && !trace->clock_is_late) {
 		trace->clock_is_late = true;
 		io_warn(io, "%s: how its clock was steered is not used: %s.",
@@ -176,7 +176,7 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 				   &pkt->time_ns))
 		ret = -ERANGE;
 	else
-		ret = netsync_push_packet(io->ns, pkt);
+		ret = io_push_packet(io, pkt);
 	if (ret == -ERANGE) {
 		trace->out_of_range++;
 		return 0;

@@ -185,6 +185,20 @@ class netsync_io_value(Structure):
     ]
 
 
+part_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_packet))
+clock_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_clock_point))
+slice_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32)
+end_func = ctypes.CFUNCTYPE(c_int, c_void_p)
+
+
+class netsync_io_part(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("part", c_uint32), ("parts", c_uint32), ("reserved", c_uint32),
+        ("packet", part_func), ("clock", clock_func), ("slice", slice_func),
+        ("end", end_func), ("data", c_void_p),
+    ]
+
+
 packet_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_packet))
 message_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_message))
 write_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)

@@ -525,7 +525,7 @@ static int line(struct text *text, const char *start)
 	if (point < 0)
 		return (int)point;
 	pkt.point = (uint32_t)point;
-	return text_pushed(text, start, netsync_push_packet(l->io->ns, &pkt));
+	return text_pushed(text, start, io_push_packet(l->io, &pkt));
 }
 
 static int hosts(const struct text *text, const char *p, struct word *hosts)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A part of the traces, of which others read the rest: what is found goes to whoever shares
+ * packets out, and what each has counted to the one who tells of all traces.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "io/remote/code.h"
+
+/* Numbers of a trace that was read, as they are saved: at most ten bytes each. */
+#define NUMBERS 9
+/* The most that a count may be. */
+#define MAX_COUNT (UINT64_MAX / 4)
+
+bool io_is_ours(const struct netsync_io *io, size_t host)
+{
+	return !io->part || host % io->part->parts == io->part->part;
+}
+
+int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt)
+{
+	return io->part ? io->part->packet(io->part->data, pkt)
+			: netsync_push_packet(io->ns, pkt);
+}
+
+int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point)
+{
+	return io->part ? io->part->clock(io->part->data, point)
+			: netsync_push_clock(io->ns, point);
+}
+
+int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
+		 unsigned int *done)
+{
+	int ret;
+
+	*done = slice;
+	if (!io->part)
+		return 0;
+	ret = io->part->slice(io->part->data, slice, slices);
+	if (ret < 0)
+		return io_fail(io, ret, "Others who read a part of the traces ended.");
+	if ((unsigned int)ret < slice)
+		*done = (unsigned int)ret;
+	return 0;
+}
+
+int io_end_part(struct netsync_io *io)
+{
+	int ret;
+
+	if (!io->part)
+		return 0;
+	io->part_ended = true;
+	ret = io->part->end(io->part->data);
+	io->part_ended = false;
+	return ret < 0 && !io->error ?
+		io_fail(io, ret, "Others who read a part of the traces ended.") : ret;
+}
+
+int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *part)
+{
+	if (part->size < sizeof(*part) || !part->parts || part->part >= part->parts ||
+	    !part->packet || !part->clock || !part->slice || !part->end)
+		return io_fail(io, -EINVAL, "There is no such part of the traces.");
+	if (io->was_read || io->live)
+		return io_fail(io, -EBUSY, "The reader was used before.");
+	free(io->part);
+	io->part = malloc(sizeof(*io->part));
+	if (!io->part)
+		return io_no_memory(io);
+	memcpy(io->part, part, sizeof(*part));
+	return 0;
+}
+
+static bool is_read_here(const struct netsync_io *io, const struct trace *trace)
+{
+	return trace->host && io_is_ours(io, trace->host->index);
+}
+
+int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void *data)
+{
+	int ret = 0;
+
+	if (!io->part_ended)
+		return io_fail(io, -EBUSY, "Counts are known when a part has ended.");
+	for (size_t i = 0; i < io->num_traces && !ret; i++) {
+		const struct trace *trace = io->traces[i];
+		const struct netsync_io_trace *info = &trace->info;
+		uint8_t bytes[10 * (NUMBERS + 1)];
+		struct code_put put = { bytes };
+
+		if (!is_read_here(io, trace))
+			continue;
+		code_put_number(&put, i);
+		code_put_number(&put, info->packets);
+		code_put_signed(&put, info->first_ns);
+		code_put_signed(&put, info->last_ns);
+		code_put_number(&put, info->lost_events);
+		code_put_number(&put, info->lost_packets);
+		code_put_number(&put, info->damaged);
+		code_put_number(&put, trace->out_of_range);
+		code_put_number(&put, trace->unused);
+		code_put_number(&put, trace->without_netns);
+		ret = write(data, bytes, (size_t)(put.at - bytes));
+	}
+	return ret ? io_fail(io, ret, "Counts could not be written.") : 0;
+}
+
+static uint64_t take_count(struct code_take *take, uint64_t most)
+{
+	const uint64_t count = code_take_number(take);
+
+	take->bad |= count > most;
+	return take->bad ? 0 : count;
+}
+
+int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t size)
+{
+	struct code_take take = { bytes, (const uint8_t *)bytes + size, false };
+
+	if (!io->part_ended)
+		return io_fail(io, -EBUSY, "Counts are known when a part has ended.");
+	while (take.at < take.end && !take.bad) {
+		const size_t i = take_count(&take, io->num_traces - 1);
+		struct trace *trace = io->num_traces ? io->traces[i] : NULL;
+		struct netsync_io_trace *info;
+
+		take.bad |= !trace || is_read_here(io, trace);
+		if (take.bad)
+			break;
+		info = &trace->info;
+		info->packets = take_count(&take, MAX_COUNT);
+		info->first_ns = code_take_signed(&take);
+		info->last_ns = code_take_signed(&take);
+		info->lost_events = take_count(&take, MAX_COUNT);
+		info->lost_packets = take_count(&take, MAX_COUNT);
+		info->damaged = (uint32_t)take_count(&take, UINT32_MAX);
+		trace->out_of_range = take_count(&take, MAX_COUNT);
+		trace->unused = take_count(&take, MAX_COUNT);
+		trace->without_netns = take_count(&take, MAX_COUNT);
+	}
+	return take.bad ? io_fail(io, -EBADMSG, "Counts of another part of the traces make no sense.") : 0;
+}
