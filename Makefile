@@ -4,6 +4,7 @@
 #
 #   make                   library and tool, into build/
 #   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
+#   make mpi               netsync-mpi, for clusters; needs Open MPI or MPICH  [MPICC=]
 #   make demo              synchronize the sample traces
 #   make check             all tests
 #   make check-lib         of the library alone: no root, no guests  [SANITIZE=1]
@@ -27,6 +28,7 @@
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
 #   make uninstall         exactly that  [DESTDIR= PREFIX=]
+#   make mpi-install       netsync-mpi, and mpi-uninstall  [MPICC= DESTDIR= PREFIX=]
 #   make modules_install   [DESTDIR= KDIR=]
 #   make modules_uninstall [DESTDIR= KDIR=]
 #   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
@@ -104,7 +106,7 @@ CORE_SRC := $(filter-out libnetsync/io/%, \
 	$(wildcard libnetsync/*.c libnetsync/*/*.c))
 IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 	libnetsync/io/*/*/*.c)
-TOOL_SRC := $(filter-out tools/babeltrace/%,$(wildcard tools/*.c tools/*/*.c))
+TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
@@ -227,6 +229,25 @@ $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
 
+# Where there is MPI. MPICC and MPI_BUILD may be given for each of several kinds.
+MPICC ?= mpicc
+MPI_BUILD ?= $(BUILD)
+MPI_TOOL := $(MPI_BUILD)/netsync-mpi
+MPI_OBJ := $(patsubst tools/%.c,$(MPI_BUILD)/tools/%.o,$(wildcard tools/mpi/*.c))
+
+$(MPI_BUILD)/tools/mpi/%.o: tools/mpi/%.c
+	@mkdir -p $(@D)
+	$(MPICC) $(BASE_CFLAGS) -Itools $(CFLAGS) -c -o $@ $<
+
+# The command's own files, but the one that begins.
+MPI_ALL_OBJ = $(MPI_OBJ) $(filter-out $(BUILD)/tools/netsync.o,$(TOOL_OBJ))
+
+$(MPI_TOOL): $(MPI_OBJ) $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
+	$(MPICC) $(LDFLAGS) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $(MPI_ALL_OBJ) $(TOOL_LIBS)
+
+.PHONY: mpi
+mpi: $(MPI_TOOL)
+
 # What shells offer after "netsync": of the tool's own tables of options.
 $(BUILD)/completion/netsync.%: $(TOOL) tools/completion/generate tools/completion/table.awk \
 		tools/completion/%.awk
@@ -234,7 +255,7 @@ $(BUILD)/completion/netsync.%: $(TOOL) tools/completion/generate tools/completio
 	tools/completion/generate $* $(TOOL) > $@.new
 	mv $@.new $@
 
--include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
+-include $(MPI_OBJ:.o=.d) $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
 
 # ---- kernel modules ----------------------------------------------------------
 
@@ -526,7 +547,7 @@ guest-programs: $(GUEST_PROGS) $(BPF_EXAMPLE)
 
 .PHONY: check
 check:
-	selftests/rig/setup build check guest field
+	selftests/rig/setup build check guest field mpi
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
@@ -806,6 +827,24 @@ stage: python-stage
 			[ -e $$file ] || ln -s $${page##*/} $$file || exit 1; \
 		done || exit 1; \
 	done
+
+# netsync-mpi and its page, beside the rest.
+MPI_INSTALLED = $(PREFIX)/share/netsync/installed-mpi
+
+.PHONY: mpi-install
+mpi-install: mpi
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+		install -d "$$stage$(BINDIR)" "$$stage$(MANDIR)/man1" \
+			"$$stage$(PREFIX)/share/netsync" && \
+		touch "$$stage$(MPI_INSTALLED)" && \
+		install -m 644 tools/mpi/netsync-mpi.1 "$$stage$(MANDIR)/man1" && \
+		$(MPICC) $(LDFLAGS) $(RPATH) -o "$$stage$(BINDIR)/netsync-mpi" $(MPI_ALL_OBJ) \
+			$(TOOL_LIBS) && \
+		tools/install put "$$stage" "$(DESTDIR)" "$(MPI_INSTALLED)"
+
+.PHONY: mpi-uninstall
+mpi-uninstall:
+	tools/install remove "$(DESTDIR)" "$(MPI_INSTALLED)"
 
 # For hosts of the same release and kernel, which need no compiler then: all that
 # install and modules_install put there, with the list of it.

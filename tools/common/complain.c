@@ -24,6 +24,8 @@ void make_printable(char *text)
 	}
 }
 
+const char *complainer = "netsync";
+
 void complain(const char *format, ...)
 {
 	char *sentence = NULL;
@@ -36,7 +38,7 @@ void complain(const char *format, ...)
 	if (sentence)
 		make_printable(sentence);
 	progress_hide();
-	fprintf(stderr, "netsync: %s\n", sentence ? sentence : format);
+	fprintf(stderr, "%s: %s\n", complainer, sentence ? sentence : format);
 	free(sentence);
 }
 

@@ -238,8 +238,10 @@ void input_release(struct input *input)
 
 static void warn(void *data, const char *sentence)
 {
-	(void)data;
-	complain("warning: %s", sentence);
+	const struct input *input = data;
+
+	if (!input->share || !input->share->is_quiet)
+		complain("warning: %s", sentence);
 }
 
 static int on_progress(void *data, uint64_t done, uint64_t total)
@@ -320,13 +322,14 @@ static unsigned int count_processors(void)
 }
 
 /* @jobs: 0: as many as there are processors */
-static bool read_all(const struct input *input, struct netsync_io *io,
-		     unsigned int jobs)
+static bool read_all(const struct input *input, struct netsync *ns,
+		     struct netsync_io *io, unsigned int jobs)
 {
+	struct input_share *share = input->share;
 	struct progress progress;
 	int ret;
 
-	netsync_io_set_warn(io, warn, NULL);
+	netsync_io_set_warn(io, warn, (void *)input);
 	netsync_io_set_split_netns(io, input->split_netns);
 	netsync_io_set_jobs(io, jobs);
 	open_remote(input, io);
@@ -334,7 +337,7 @@ static bool read_all(const struct input *input, struct netsync_io *io,
 	progress_wait(&progress);
 	ret = add_all(input, io);
 	progress_end(&progress);
-	if (ret < 0)
+	if (ret < 0 || (share && !share->begin(share, ns, io)))
 		return false;
 	progress_start(&progress, "reading");
 	ret = netsync_io_read(io, on_progress, &progress);
@@ -343,7 +346,7 @@ static bool read_all(const struct input *input, struct netsync_io *io,
 		complain("%s", netsync_io_error(io));
 	if (input->remote)
 		remote_traces_end(input->remote, io);
-	return ret >= 0;
+	return ret >= 0 && (!share || share->gather(share, ns));
 }
 
 bool input_solve(const struct input *input, struct netsync *ns,
@@ -354,8 +357,10 @@ bool input_solve(const struct input *input, struct netsync *ns,
 	unsigned int jobs;
 	int ret;
 
-	if (!find_jobs(input, &jobs) || !read_all(input, io, jobs))
+	if (!find_jobs(input, &jobs) || !read_all(input, ns, io, jobs))
 		return false;
+	if (input->share && !input->share->is_first)
+		return true;
 	solve.threads = jobs ? jobs : count_processors();
 	/*
 	 * With a result only messages are wanted; the simple method finds them as well.

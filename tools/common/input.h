@@ -16,6 +16,8 @@ struct text_file {
 
 struct remote_traces;
 
+struct input_share;
+
 struct input {
 	char **traces;
 	int num_traces;
@@ -33,6 +35,7 @@ struct input {
 	bool takes_remote;	/* the command reads traces of other hosts there */
 	const char *remote_netsync;	/* program to run there; NULL: found by their PATH */
 	struct remote_traces *remote;	/* traces of other hosts; NULL: there are none */
+	struct input_share *share;	/* others read the rest; NULL: all is read here */
 };
 
 #define INPUT_DEFAULT { \
@@ -80,6 +83,20 @@ bool input_check_model(const struct input *input);
  */
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io);
+
+/*
+ * How several processes share the traces out: the first one estimates and tells the
+ * result, in which input_solve() is as if it had read all; in the others it only reads.
+ */
+struct input_share {
+	/* Called when all is open, before it is read. False: that failed, and was said. */
+	bool (*begin)(struct input_share *share, struct netsync *ns,
+		      struct netsync_io *io);
+	/* Called when all was read. False: that failed, and was said. */
+	bool (*gather)(struct input_share *share, struct netsync *ns);
+	bool is_first;
+	bool is_quiet;		/* what is warned of now, another one tells as well */
+};
 
 /*
  * After input_solve(): EXIT_DONE, or EXIT_PARTIAL where a machine could not be read

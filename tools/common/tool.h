@@ -16,6 +16,7 @@
 
 #include "output.h"
 
+struct input_share;
 struct remote_traces;
 
 enum {
@@ -26,6 +27,11 @@ enum {
 
 /* Sub-commands: argv[0] is the sub-command's name. Return: exit status. */
 int cmd_sync(int argc, char **argv);
+/*
+ * The same as one of several processes, each of which reads a part of the traces; @argv[0]
+ * is the name of the program with the sub-command's.
+ */
+int sync_shared(int argc, char **argv, struct input_share *share);
 int cmd_convert(int argc, char **argv);
 int cmd_live(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
@@ -46,6 +52,9 @@ int cmd_clock_log(int argc, char **argv);
  */
 int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
 		  bool beacon);
+
+/* The program's name, as sentences begin with it. */
+extern const char *complainer;
 
 /* Print a sentence to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

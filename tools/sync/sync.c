@@ -44,6 +44,15 @@ static const struct option_row options[] = {
 	OPTIONS_END
 };
 
+static const struct usage shared_usage = {
+	.begin = "Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n\n"
+	"As netsync sync, by many processes: each reads the traces of some hosts and matches a\n"
+	"share of all packets. A TRACE is a file or folder that all of them see, or NAME=PATH\n"
+	"to name the host.\n\n",
+	.end = "\nExit status: as of netsync sync.\n",
+	.options = options,
+};
+
 static const struct usage usage = {
 	.begin = "Usage: netsync sync [OPTION...] [TRACE...]\n\n"
 	"Find how the clocks of traced machines differ, by the packets that they sent\n"
@@ -57,7 +66,8 @@ static const struct usage usage = {
 /* Return: -1 to go on, else the exit status. */
 static int parse_arguments(struct settings *set, int argc, char **argv)
 {
-	const int first = options_take(&usage, set, argc, argv);
+	const int first = options_take(set->input.share ? &shared_usage : &usage,
+				       set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
@@ -82,14 +92,18 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 static int run(const struct settings *set, struct netsync *ns,
 	       struct netsync_io *io, struct spool *spool)
 {
+	const bool is_first = !set->input.share || set->input.share->is_first;
 	int status;
 
-	if (!outcome_check(&set->outcome))
+	if (is_first && !outcome_check(&set->outcome))
 		return EXIT_BAD;
 	if (set->plot && !traffic_keep(spool, ns))
 		return EXIT_BAD;
-	if (!input_solve(&set->input, ns, io) ||
-	    !outcome_write(&set->outcome, ns, io))
+	if (!input_solve(&set->input, ns, io))
+		return EXIT_BAD;
+	if (!is_first)
+		return EXIT_DONE;
+	if (!outcome_write(&set->outcome, ns, io))
 		return EXIT_BAD;
 	if (set->table)
 		write_table(stdout, ns);
@@ -164,7 +178,22 @@ int sync_recorded(char **traces, int num, struct remote_traces *remote, const ch
 	return status == EXIT_DONE && read < num ? EXIT_PARTIAL : status;
 }
 
-int cmd_sync(int argc, char **argv)
+/* What one process cannot know of the parts of others, or all of them would take. */
+static bool can_share(const struct settings *set)
+{
+	if (set->plot)
+		complain("--plot: no process knows the delays of all messages; \"netsync export\" shows them.");
+	else if (set->input.split_netns)
+		complain("--split-netns: which hosts there are is known when all was read; use netsync sync.");
+	else if (set->input.remote)
+		complain("%s: processes read files that all of them see; use netsync sync, or give a folder that all machines share.",
+			 set->input.traces[0]);
+	else
+		return true;
+	return false;
+}
+
+static int synchronize_given(int argc, char **argv, struct input_share *share)
 {
 	struct settings set = {
 		.input = INPUT_DEFAULT,
@@ -174,10 +203,22 @@ int cmd_sync(int argc, char **argv)
 
 	set.outcome.format = FORMAT_NOT_GIVEN;
 	set.input.takes_remote = true;
+	set.input.share = share;
 	status = parse_arguments(&set, argc, argv);
-
+	if (status < 0 && share && !can_share(&set))
+		status = EXIT_BAD;
 	if (status < 0)
 		status = synchronize(&set);
 	input_release(&set.input);
 	return status;
+}
+
+int cmd_sync(int argc, char **argv)
+{
+	return synchronize_given(argc, argv, NULL);
+}
+
+int sync_shared(int argc, char **argv, struct input_share *share)
+{
+	return synchronize_given(argc, argv, share);
 }

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Batches of items, of a fixed size, between all ranks. A rank has two batches for each
+ * other one: one is filled while the other is on its way. Whoever waits takes meanwhile
+ * what comes, so that no two ranks wait for each other.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exchange.h"
+
+/* Items of a batch, 16 KB together: two for each of a thousand ranks are 32 MB. Chosen. */
+#define BATCH 128
+/* Slices that a rank may be ahead of the slowest one. Chosen: few, as packets wait. */
+#define SLICES_AHEAD 4
+/* All slices, as the last item of a rank says. */
+#define ALL_SLICES UINT32_MAX
+/* Between two looks at what came, where nothing does (ns). Chosen. */
+#define PAUSE_NS 50000
+
+#define BATCH_TAG 1
+
+enum item_kind { ITEM_PACKET, ITEM_CLOCK, ITEM_SLICE };
+
+struct item {
+	uint32_t kind;
+	uint32_t slice;
+	union {
+		struct netsync_packet packet;
+		struct netsync_clock_point clock;
+	};
+};
+
+struct batch {
+	struct item item[BATCH];
+	MPI_Request request;	/* MPI_REQUEST_NULL: it is not on its way */
+};
+
+/* Another rank. */
+struct peer {
+	struct batch *batch[2];
+	int filled;		/* which of them is being filled, */
+	int num;		/* with so many items */
+	uint32_t slice;		/* it has read so many */
+};
+
+struct exchange {
+	struct netsync *ns;
+	int rank, ranks;
+	struct peer *peer;
+	struct item *received;	/* a batch */
+	MPI_Request receiving;
+	int error;		/* of what was received */
+};
+
+uint32_t exchange_shards(int rank, int ranks)
+{
+	uint32_t shards = 0;
+
+	for (int s = 0; s < NETSYNC_SHARDS; s++)
+		if (s % ranks == rank)
+			shards |= UINT32_C(1) << s;
+	return shards;
+}
+
+static void receive_next(struct exchange *e)
+{
+	MPI_Irecv(e->received, BATCH * sizeof(*e->received), MPI_BYTE, MPI_ANY_SOURCE,
+		  BATCH_TAG, MPI_COMM_WORLD, &e->receiving);
+}
+
+struct exchange *exchange_new(struct netsync *ns, int rank, int ranks)
+{
+	struct exchange *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->ns = ns;
+	e->rank = rank;
+	e->ranks = ranks;
+	e->receiving = MPI_REQUEST_NULL;
+	e->peer = calloc(ranks, sizeof(*e->peer));
+	e->received = malloc(BATCH * sizeof(*e->received));
+	for (int i = 0; e->peer && i < 2 * ranks; i++) {
+		struct batch *b = malloc(sizeof(*b));
+
+		e->peer[i / 2].batch[i % 2] = b;
+		if (b)
+			b->request = MPI_REQUEST_NULL;
+		else
+			e->error = -ENOMEM;
+	}
+	if (!e->peer || !e->received || e->error) {
+		exchange_free(e);
+		return NULL;
+	}
+	receive_next(e);
+	return e;
+}
+
+void exchange_free(struct exchange *e)
+{
+	if (!e)
+		return;
+	if (e->receiving != MPI_REQUEST_NULL) {
+		MPI_Cancel(&e->receiving);
+		MPI_Wait(&e->receiving, MPI_STATUS_IGNORE);
+	}
+	for (int i = 0; e->peer && i < 2 * e->ranks; i++)
+		free(e->peer[i / 2].batch[i % 2]);
+	free(e->peer);
+	free(e->received);
+	free(e);
+}
+
+/* ---- what came ------------------------------------------------------------- */
+
+/*
+ * A time that the sender could not know to be beyond the limits of its host is none, as
+ * netsync_io_read() has it; and so is a point of a host whose messages were used before.
+ */
+static int use_item(struct exchange *e, int from, const struct item *item)
+{
+	int ret = 0;
+
+	if (item->kind == ITEM_PACKET)
+		ret = netsync_push_packet(e->ns, &item->packet);
+	else if (item->kind == ITEM_CLOCK)
+		ret = netsync_push_clock(e->ns, &item->clock);
+	else
+		e->peer[from].slice = item->slice;
+	return ret == -ERANGE || ret == -EALREADY ? 0 : ret;
+}
+
+/* False: nothing came. */
+static bool take_batch(struct exchange *e)
+{
+	MPI_Status status;
+	int came, bytes;
+
+	if (e->receiving == MPI_REQUEST_NULL)
+		return false;
+	MPI_Test(&e->receiving, &came, &status);
+	if (!came)
+		return false;
+	MPI_Get_count(&status, MPI_BYTE, &bytes);
+	for (size_t i = 0; i < bytes / sizeof(struct item) && !e->error; i++)
+		e->error = use_item(e, status.MPI_SOURCE, &e->received[i]);
+	receive_next(e);
+	return true;
+}
+
+/* Others run on this processor, too, where there are more of them than processors. */
+static void take_or_pause(struct exchange *e)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+	if (!take_batch(e))
+		nanosleep(&pause, NULL);
+}
+
+/* ---- what goes ------------------------------------------------------------- */
+
+/* Until it may be filled again. */
+static void wait_for(struct exchange *e, struct batch *b)
+{
+	int sent;
+
+	for (MPI_Test(&b->request, &sent, MPI_STATUS_IGNORE); !sent && !e->error;
+	     MPI_Test(&b->request, &sent, MPI_STATUS_IGNORE))
+		take_or_pause(e);
+}
+
+static void flush(struct exchange *e, int to)
+{
+	struct peer *p = &e->peer[to];
+	struct batch *b = p->batch[p->filled];
+
+	if (!p->num)
+		return;
+	MPI_Isend(b->item, p->num * (int)sizeof(*b->item), MPI_BYTE, to, BATCH_TAG,
+		  MPI_COMM_WORLD, &b->request);
+	p->num = 0;
+	p->filled = !p->filled;
+	wait_for(e, p->batch[p->filled]);
+}
+
+static void send(struct exchange *e, int to, const struct item *item)
+{
+	struct peer *p = &e->peer[to];
+
+	p->batch[p->filled]->item[p->num++] = *item;
+	if (p->num == BATCH)
+		flush(e, to);
+}
+
+/* To all others. */
+static void tell(struct exchange *e, const struct item *item)
+{
+	for (int to = 0; to < e->ranks; to++)
+		if (to != e->rank)
+			send(e, to, item);
+}
+
+static void tell_slice(struct exchange *e, uint32_t slice)
+{
+	const struct item item = { .kind = ITEM_SLICE, .slice = slice };
+
+	tell(e, &item);
+	for (int to = 0; to < e->ranks; to++)
+		if (to != e->rank)
+			flush(e, to);
+}
+
+/* ---- for the reader ---------------------------------------------------------- */
+
+int exchange_packet(void *data, const struct netsync_packet *pkt)
+{
+	struct exchange *e = data;
+	struct item item = { .kind = ITEM_PACKET, .packet = *pkt };
+	const uint32_t shards = netsync_packet_shards(pkt);
+	int ret = e->error;
+
+	/* Each rank numbers the observation points of its own traces. */
+	item.packet.point = pkt->point * (uint32_t)e->ranks + (uint32_t)e->rank;
+	for (int to = 0; to < e->ranks && !ret; to++) {
+		if (!(shards & exchange_shards(to, e->ranks)))
+			continue;
+		if (to == e->rank)
+			ret = netsync_push_packet(e->ns, &item.packet);
+		else
+			send(e, to, &item);
+	}
+	return ret;
+}
+
+int exchange_clock(void *data, const struct netsync_clock_point *point)
+{
+	struct exchange *e = data;
+	const struct item item = { .kind = ITEM_CLOCK, .clock = *point };
+	const int ret = e->error ? e->error : netsync_push_clock(e->ns, point);
+
+	if (!ret)
+		tell(e, &item);
+	return ret;
+}
+
+static uint32_t slowest(const struct exchange *e)
+{
+	uint32_t least = ALL_SLICES;
+
+	for (int i = 0; i < e->ranks; i++)
+		if (i != e->rank && e->peer[i].slice < least)
+			least = e->peer[i].slice;
+	return least;
+}
+
+static int wait_until(struct exchange *e, uint32_t slice)
+{
+	while (slowest(e) < slice && !e->error)
+		take_or_pause(e);
+	return e->error;
+}
+
+int exchange_slice(void *data, uint32_t slice, uint32_t slices)
+{
+	struct exchange *e = data;
+	const uint32_t least = slice > SLICES_AHEAD ? slice - SLICES_AHEAD : 0;
+	int ret;
+
+	(void)slices;
+	if (slice)
+		tell_slice(e, slice);
+	while (take_batch(e))
+		;
+	ret = wait_until(e, least);
+	if (ret)
+		return ret;
+	return (int)(slowest(e) < slice ? slowest(e) : slice);
+}
+
+int exchange_end(struct exchange *e)
+{
+	tell_slice(e, ALL_SLICES);
+	wait_until(e, ALL_SLICES);
+	for (int i = 0; i < 2 * e->ranks; i++)
+		wait_for(e, e->peer[i / 2].batch[i % 2]);
+	return e->error;
+}

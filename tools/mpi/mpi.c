@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * netsync-mpi sync: as netsync sync, by many processes of an MPI job. Each rank opens all
+ * traces, reads those of some hosts, and matches the packets of some shards; the first one
+ * adds up what each knows of messages then, estimates, and tells the result.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "common/input.h"
+#include "common/tool.h"
+#include "exchange.h"
+#include "../../libnetsync/util/array.h"
+#include "../../libnetsync/util/hash.h"
+
+/* Bytes of one message of MPI, which counts them by an int. Chosen. */
+#define PART_SIZE ((size_t)1 << 26)
+#define STATE_TAG 2
+
+struct job {
+	struct input_share share;	/* first, as it is what others know of the job */
+	int rank, ranks;
+	struct netsync_io *io;
+	struct exchange *exchange;
+};
+
+/* Bytes that grow. */
+struct bytes {
+	char *at;
+	size_t num, room;
+};
+
+static int append(void *data, const void *bytes, size_t size)
+{
+	struct bytes *b = data;
+
+	while (b->room < b->num + size)
+		if (array_grow(&b->at, &b->room, b->room, 1))
+			return -ENOMEM;
+	memcpy(b->at + b->num, bytes, size);
+	b->num += size;
+	return 0;
+}
+
+/* ---- from all ranks to the first one ----------------------------------------- */
+
+static void send_bytes(const struct bytes *b)
+{
+	const uint64_t size = b->num;
+
+	MPI_Send(&size, 1, MPI_UINT64_T, 0, STATE_TAG, MPI_COMM_WORLD);
+	for (size_t at = 0; at < b->num; at += PART_SIZE) {
+		const size_t left = b->num - at;
+
+		MPI_Send(b->at + at, (int)(left < PART_SIZE ? left : PART_SIZE), MPI_BYTE, 0,
+			 STATE_TAG, MPI_COMM_WORLD);
+	}
+}
+
+/* False: there is no memory, as was said. */
+static bool receive_bytes(struct bytes *b, int from)
+{
+	uint64_t size;
+
+	MPI_Recv(&size, 1, MPI_UINT64_T, from, STATE_TAG, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+	*b = (struct bytes){ .at = malloc(size + 1), .num = size };
+	if (!b->at)
+		return no_memory();
+	for (size_t at = 0; at < size; at += PART_SIZE) {
+		const size_t left = size - at;
+
+		MPI_Recv(b->at + at, (int)(left < PART_SIZE ? left : PART_SIZE), MPI_BYTE,
+			 from, STATE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	return true;
+}
+
+/* Each rank's bytes are used by the first one, in their order. */
+static int collect(struct job *job, const struct bytes *own,
+		   int (*use)(void *to, const void *bytes, size_t size), void *to)
+{
+	int ret = 0;
+
+	if (job->rank) {
+		send_bytes(own);
+		return 0;
+	}
+	for (int from = 1; from < job->ranks && !ret; from++) {
+		struct bytes b;
+
+		if (!receive_bytes(&b, from))
+			return -ENOMEM;
+		ret = use(to, b.at, b.num);
+		free(b.at);
+	}
+	return ret;
+}
+
+static int use_counts(void *io, const void *bytes, size_t size)
+{
+	return netsync_io_merge_counts(io, bytes, size);
+}
+
+static int use_messages(void *ns, const void *bytes, size_t size)
+{
+	return netsync_merge_messages(ns, bytes, size);
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+/* Do all ranks see the same traces, as the same program? */
+static uint64_t fingerprint(const struct netsync *ns, const struct netsync_io *io)
+{
+	uint64_t sum = hash_mix(sizeof(struct netsync_packet) ^ 0x01020304);
+
+	(void)ns;
+	for (const char *c = netsync_version(); *c; c++)
+		sum = hash_mix(sum ^ (uint8_t)*c);
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		const struct netsync_io_trace trace = trace_info(io, i);
+
+		for (const char *c = trace.path; *c; c++)
+			sum = hash_mix(sum ^ (uint8_t)*c);
+		for (const char *c = trace.host_name; *c; c++)
+			sum = hash_mix(sum ^ (uint8_t)*c);
+		sum = hash_mix(sum ^ (uint64_t)trace.first_ns);
+		sum = hash_mix(sum ^ (uint64_t)trace.last_ns);
+	}
+	return sum;
+}
+
+static bool check_same(const struct job *job, const struct netsync *ns,
+		       const struct netsync_io *io)
+{
+	const uint64_t own = fingerprint(ns, io);
+	uint64_t both[2] = { own, ~own };
+
+	MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+	if (both[0] == ~both[1])
+		return true;
+	if (!job->rank)
+		complain("The processes do not see the same traces, or are not of the same version; put traces where all machines see them under one path.");
+	return false;
+}
+
+static int on_slice(void *data, uint32_t slice, uint32_t slices)
+{
+	struct job *job = data;
+
+	job->share.is_quiet = false;
+	return exchange_slice(job->exchange, slice, slices);
+}
+
+static int on_packet(void *data, const struct netsync_packet *pkt)
+{
+	return exchange_packet(((struct job *)data)->exchange, pkt);
+}
+
+static int on_clock(void *data, const struct netsync_clock_point *point)
+{
+	return exchange_clock(((struct job *)data)->exchange, point);
+}
+
+/* What is warned of after that is about all traces, which the first rank knows. */
+static int on_end(void *data)
+{
+	struct job *job = data;
+	struct bytes counts = { 0 };
+	int ret = exchange_end(job->exchange);
+
+	job->share.is_quiet = job->rank > 0;
+	if (!ret && job->rank)
+		ret = netsync_io_save_counts(job->io, append, &counts);
+	if (!ret)
+		ret = collect(job, &counts, use_counts, job->io);
+	free(counts.at);
+	return ret;
+}
+
+static bool begin(struct input_share *share, struct netsync *ns,
+		  struct netsync_io *io)
+{
+	struct job *job = (struct job *)share;
+	const uint32_t shards = exchange_shards(job->rank, job->ranks);
+	const struct netsync_io_part part = {
+		.size = sizeof(part), .part = (uint32_t)job->rank,
+		.parts = (uint32_t)job->ranks, .packet = on_packet, .clock = on_clock,
+		.slice = on_slice, .end = on_end, .data = job,
+	};
+
+	if (!check_same(job, ns, io))
+		return false;
+	job->io = io;
+	job->exchange = exchange_new(ns, job->rank, job->ranks);
+	if (!job->exchange)
+		return no_memory();
+	if (shards)
+		netsync_keep_shards(ns, shards);
+	if (!netsync_io_set_part(io, &part))
+		return true;
+	complain("%s", netsync_io_error(io));
+	return false;
+}
+
+static bool gather(struct input_share *share, struct netsync *ns)
+{
+	struct job *job = (struct job *)share;
+	struct bytes state = { 0 };
+	int ret = job->rank ? netsync_save_messages(ns, append, &state) : 0;
+
+	if (!ret)
+		ret = collect(job, &state, use_messages, ns);
+	free(state.at);
+	if (ret)
+		complain("%s", ret == -ENOMEM ? "There is not enough memory." :
+						netsync_error(ns));
+	exchange_free(job->exchange);
+	job->exchange = NULL;
+	return !ret;
+}
+
+/* ---- the program ---------------------------------------------------------------- */
+
+/* Sentences of one rank of many say whose they are. */
+static void set_name(const struct job *job)
+{
+	static char name[MPI_MAX_PROCESSOR_NAME + 64];
+	char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+	int length;
+
+	MPI_Get_processor_name(host, &length);
+	snprintf(name, sizeof(name), "netsync-mpi: rank %d on %s", job->rank, host);
+	complainer = job->ranks > 1 ? name : "netsync-mpi";
+}
+
+/* Every stream of every trace is an open file. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int run(struct job *job, int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "sync"))
+		return sync_shared(argc - 1, argv + 1, &job->share);
+	if (argc == 2 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
+		puts("netsync-mpi " NETSYNC_VERSION);
+		return EXIT_DONE;
+	}
+	if (!job->rank)
+		fputs("Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n"
+		      "       netsync-mpi sync --help\n", argc > 1 &&
+		      !strcmp(argv[1], "--help") ? stdout : stderr);
+	return argc > 1 && !strcmp(argv[1], "--help") ? EXIT_DONE : EXIT_BAD;
+}
+
+int main(int argc, char **argv)
+{
+	struct job job = { .share = { .begin = begin, .gather = gather } };
+	int status;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+	job.share.is_first = !job.rank;
+	job.share.is_quiet = job.rank > 0;
+	set_name(&job);
+	allow_many_files();
+	if (job.rank && !freopen("/dev/null", "w", stdout))
+		complain("warning: standard output cannot be closed.");
+	status = run(&job, argc, argv);
+	fflush(stdout);
+	/* Others may wait for this one, which is why the whole job has to end. */
+	if (status == EXIT_BAD)
+		MPI_Abort(MPI_COMM_WORLD, EXIT_BAD);
+	MPI_Finalize();
+	return status;
+}
