@@ -25,6 +25,7 @@
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
 #   make bench-worlds      the same in random worlds, by their seeds  [WORLDS=]
 #   make bench-readers     its second part: reading each format, beside its usual tool
+#   make bench-scale       more jobs, ranks, and traces on other machines
 #   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
 #   make uninstall         exactly that  [DESTDIR= PREFIX=]
@@ -730,6 +731,12 @@ bench-worlds: all
 .PHONY: bench-readers
 bench-readers: all
 	selftests/bench/readers
+
+.PHONY: bench-scale
+bench-scale: all
+	selftests/rig/setup build field mpi
+	$(MAKE) --no-print-directory mpi MPICC=mpicc.openmpi
+	selftests/bench/ranks
 
 .PHONY: bench-text
 bench-text: $(BUILD)/selftests/bench/text $(TOOL)
