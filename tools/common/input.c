@@ -273,7 +273,7 @@ static bool is_elsewhere(const char *trace)
 
 	if (!is_remote_trace(trace) || !access(trace + (name ? name + 1 : 0), F_OK))
 		return false;
-	complain("%s: only netsync sync and netsync report read traces of other hosts there; copy it to this one.",
+	complain("%s: only netsync sync, export and report read traces of other hosts there; copy it to this one.",
 		 trace);
 	return true;
 }

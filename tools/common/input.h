@@ -65,8 +65,7 @@ const char *input_method(const struct input *input);
 bool input_traces(struct input *input, int argc, char **argv);
 
 /*
- * All arguments of a sub-command that reads no traces of other hosts: options, and behind
- * them traces. Return: -1 to go on, else the exit status.
+ * All arguments of a sub-command: options, and behind them traces. Return: -1 to go on, else the exit status.
  */
 int input_arguments(const struct usage *usage, void *settings,
 		    struct input *input, int argc, char **argv);

@@ -32,6 +32,10 @@ static bool check_arguments(const struct settings *set)
 		complain("--events, --event: only --perfetto shows other events than packets.");
 		return false;
 	}
+	if (set->events && set->input.remote) {
+		complain("--events, --event: of other machines only packet events are read; copy the traces to this one.");
+		return false;
+	}
 	if (!timeline_check(set->timeline, set->perfetto) ||
 	    (set->events && !input_check_events(&set->input)))
 		return false;
@@ -83,6 +87,7 @@ static const struct option_row options[] = {
 	{ .table = output_options, .at = offsetof(struct settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct settings, input) },
 	{ .table = input_options, .at = offsetof(struct settings, input) },
+	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
 	OPTIONS_END
 };
 
@@ -168,7 +173,8 @@ static int run(struct job *job)
 	    !timebase_limit(&job->base, &set->window, set->events) ||
 	    !output_write(&set->output, write_export, job))
 		return EXIT_BAD;
-	return timebase_explain(&job->base, &set->input, status);
+	status = timebase_explain(&job->base, &set->input, status);
+	return status == EXIT_DONE ? input_lost(&set->input) : status;
 }
 
 static int export(const struct settings *set)
@@ -187,8 +193,10 @@ int cmd_export(int argc, char **argv)
 	struct settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID,
 	};
-	int status = input_arguments(&usage, &set, &set.input, argc, argv);
+	int status;
 
+	set.input.takes_remote = true;
+	status = input_arguments(&usage, &set, &set.input, argc, argv);
 	if (status < 0 && !check_arguments(&set))
 		status = EXIT_BAD;
 	if (status < 0)

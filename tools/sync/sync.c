@@ -178,6 +178,14 @@ int sync_recorded(char **traces, int num, struct remote_traces *remote, const ch
 	return status == EXIT_DONE && read < num ? EXIT_PARTIAL : status;
 }
 
+static bool reads_input(const struct settings *set)
+{
+	for (int i = 0; i < set->input.num_texts; i++)
+		if (!strcmp(set->input.texts[i].path, "-"))
+			return true;
+	return false;
+}
+
 /* What one process cannot know of the parts of others, or all of them would take. */
 static bool can_share(const struct settings *set)
 {
@@ -185,9 +193,10 @@ static bool can_share(const struct settings *set)
 		complain("--plot: no process knows the delays of all messages; \"netsync export\" shows them.");
 	else if (set->input.split_netns)
 		complain("--split-netns: which hosts there are is known when all was read; use netsync sync.");
+	else if (reads_input(set))
+		complain("-: standard input is of one process; write it to a file that all of them see.");
 	else if (set->input.remote)
-		complain("%s: processes read files that all of them see; use netsync sync, or give a folder that all machines share.",
-			 set->input.traces[0]);
+		complain("HOST:PATH: processes read files that all of them see; use netsync sync, or give a folder that all machines share.");
 	else
 		return true;
 	return false;
