@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <mpi.h>
@@ -21,6 +22,9 @@
 /* Bytes of one message of MPI, which counts them by an int. Chosen. */
 #define PART_SIZE ((size_t)1 << 26)
 #define STATE_TAG 2
+
+/* Between two looks whether the others have ended (ns). Chosen. */
+#define PAUSE_NS 5000000
 
 struct job {
 	struct input_share share;	/* first, as it is what others know of the job */
@@ -250,6 +254,22 @@ static void allow_many_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/*
+ * Until all have come to the end. MPI itself would wait by looking without a pause, on
+ * processors by which the first rank estimates.
+ */
+static void wait_for_all(void)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	MPI_Request all;
+	int done;
+
+	MPI_Ibarrier(MPI_COMM_WORLD, &all);
+	for (MPI_Test(&all, &done, MPI_STATUS_IGNORE); !done;
+	     MPI_Test(&all, &done, MPI_STATUS_IGNORE))
+		nanosleep(&pause, NULL);
+}
+
 static int run(struct job *job, int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "sync"))
@@ -284,6 +304,7 @@ int main(int argc, char **argv)
 	/* Others may wait for this one, which is why the whole job has to end. */
 	if (status == EXIT_BAD)
 		MPI_Abort(MPI_COMM_WORLD, EXIT_BAD);
+	wait_for_all();
 	MPI_Finalize();
 	return status;
 }
