@@ -73,7 +73,7 @@ fails() {
 # Every module from outside the kernel's tree makes the first two of these, a busy
 # machine that holds the guest up those of time, and the next counts complaints
 # about packets, of which the first would be here. The last is LTTng's own, where its
-# statedump finds no list of disks, as on arm64.
+# statedump finds no list of disks, as on arm64 and 686.
 quiet() {
 	! dmesg --notime --level=emerg,alert,crit,err,warn | grep -v \
 		-e 'loading out-of-tree module taints kernel' \
