@@ -168,7 +168,8 @@ static void set_full_scores(struct fit *f, const struct host_fit *k)
 
 			if (!(score > 0))
 				continue;
-			interval = spline_interval_near(&f->curve, h->t, interval);
+			interval = spline_interval_near(&f->curve, h->t,
+							interval);
 			p = spline_place_in(&f->curve, h->t, interval);
 			f->density[i / 2 * coefs + p.first] +=
 				(double)h->messages / f->dense[i];
@@ -319,8 +320,9 @@ void constraints_set(struct fit *f, const struct host_fit *k)
 
 			interval = next;
 			for (to = from + 1; to < dir->bins; to++) {
-				next = spline_interval_near(
-					&f->curve, dir->bin[to].t, interval);
+				next = spline_interval_near(&f->curve,
+							    dir->bin[to].t,
+							    interval);
 				if (next != interval)
 					break;
 			}

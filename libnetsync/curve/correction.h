@@ -60,6 +60,7 @@ struct correction {
 	bool no_margin;	       /* the curve is nowhere to be relied on */
 	size_t intervals;      /* of the curve, besides change points */
 	size_t others;	       /* those of other hosts: so many are tried, too */
+	bool pooled;	       /* it was fitted by thin links, see struct link */
 	bool settled;	       /* intervals are those that are wanted */
 	double expected_error; /* of the curve, ns */
 };

@@ -277,8 +277,9 @@ static void join_unknown(struct unknown *u)
 	u->num = n;
 }
 
+/* Of one link of the observations, @link. */
 static int find_unknown(struct unknown *u, struct host_fit *k,
-			const struct link *l)
+			const struct link *links, size_t num_links, size_t link)
 {
 	struct correction *c = k->correction;
 	int ret;
@@ -286,8 +287,10 @@ static int find_unknown(struct unknown *u, struct host_fit *k,
 	u->num = 0;
 	c->curve = k->best;
 	ret = add_unknown(u, c, c);
-	if (!ret)
-		ret = add_unknown(u, l->other, c);
+	for (size_t i = link; !ret && i < num_links &&
+			      observations_link(&k->obs, links, i) == link;
+	     i++)
+		ret = add_unknown(u, links[i].other, c);
 	c->curve = (struct spline){ 0 };
 	join_unknown(u);
 	return ret;
@@ -305,7 +308,7 @@ static double gap_at(const struct unknown *u, double t)
 
 /* Those of both directions by themselves, but of all links together. */
 static int find_quick(struct host_fit *k, const struct link *links,
-		      size_t *room)
+		      size_t num_links, size_t *room)
 {
 	const struct observations *p = &k->obs;
 	double error = DEVIATIONS * k->correction->expected_error;
@@ -323,7 +326,7 @@ static int find_quick(struct host_fit *k, const struct link *links,
 			double least = margin - PART * margin - error -
 				       p->resolution;
 
-			ret = find_unknown(&u, k, &links[i / 2]);
+			ret = find_unknown(&u, k, links, num_links, i / 2);
 			for (size_t j = 0; !ret && margin > 0 && j < dir->bins;
 			     j++) {
 				const struct obs_bin *h = &dir->bin[j];
@@ -449,10 +452,10 @@ static bool is_dense(const struct observations *p)
 	return p->messages[ABOVE] >= DENSE && p->messages[BELOW] >= DENSE;
 }
 
-int doubts_find(struct host_fit *k, const struct link *links)
+int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 {
 	struct correction *c = k->correction;
-	size_t room = 0, num_links = k->obs.links;
+	size_t room = 0;
 	double margin = 0;
 	bool fast, steered;
 	int ret;
@@ -474,7 +477,7 @@ int doubts_find(struct host_fit *k, const struct link *links)
 	if (!ret)
 		ret = middle_margin(k, &margin);
 	if (!ret) {
-		ret = find_quick(k, links, &room);
+		ret = find_quick(k, links, num_links, &room);
 		c->num_doubts = merge(c->doubt, c->num_doubts);
 		widen(c);
 	}

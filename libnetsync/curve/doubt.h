@@ -12,6 +12,6 @@
  * Set the doubts of the correction, whose curve is the best: 0 or -ENOMEM.
  * Observations are gathered anew: no state but that of bins is left of them.
  */
-int doubts_find(struct host_fit *k, const struct link *links);
+int doubts_find(struct host_fit *k, const struct link *links, size_t num_links);
 
 #endif

@@ -226,15 +226,6 @@ static void system_sum_up(struct system *s, const struct spline *c)
 	}
 }
 
-/*
- * The place of a coefficient: a spline whose coefficients are a straight line
- * over these places is one itself.
- */
-static double abscissa(const struct spline *c, size_t i)
-{
-	return (c->knot[i + 1] + c->knot[i + 2] + c->knot[i + 3]) / 3;
-}
-
 /* Second difference of three coefficients, over their abscissae. */
 struct bend {
 	double d[3];
@@ -244,8 +235,9 @@ struct bend {
 
 static struct bend bend_at(const struct spline *c, size_t i)
 {
-	double at = abscissa(c, i + 1);
-	double left = at - abscissa(c, i), right = abscissa(c, i + 2) - at;
+	double at = spline_abscissa(c, i + 1);
+	double left = at - spline_abscissa(c, i),
+	       right = spline_abscissa(c, i + 2) - at;
 	struct bend b = { .length = (left + right) / 2 };
 
 	if (left <= 0 || right <= 0 || c->knot[i + 2] == c->knot[i + 4])
@@ -392,9 +384,10 @@ static void subtract_square(double *corner, const double *border, size_t n,
 			double c = row[2 * m + p], d = row[3 * m + p];
 
 			for (size_t q = 0; q <= p; q++)
-				corner[p * m + q] -=
-					a * row[q] + b * row[m + q] +
-					c * row[2 * m + q] + d * row[3 * m + q];
+				corner[p * m + q] -= a * row[q] +
+						     b * row[m + q] +
+						     c * row[2 * m + q] +
+						     d * row[3 * m + q];
 		}
 	}
 	for (; i < n; i++) {
@@ -454,8 +447,8 @@ struct solver {
 	struct run *run;
 	size_t runs;
 	double stretch; /* of all scales */
-	double room;	/* by how much curve and margins may move until far ones matter, ns */
-	double size;	/* of the step before near ones were chosen last, ns */
+	double room; /* by how much curve and margins may move until far ones matter, ns */
+	double size; /* of the step before near ones were chosen last, ns */
 	bool cautious;
 };
 
@@ -481,8 +474,8 @@ static int solver_new(struct solver *s, struct fit *f, double stretch)
 	if (ret || !s->run)
 		return -ENOMEM;
 	for (w = f->constraint; w < end; w = s->run[s->runs++].end)
-		s->run[s->runs] =
-			run_at(w, w + MAX_RUN < end ? w + MAX_RUN : end);
+		s->run[s->runs] = run_at(w,
+					 w + MAX_RUN < end ? w + MAX_RUN : end);
 	return 0;
 }
 
@@ -519,8 +512,8 @@ static double penalty(struct fit *f, const struct solver *s, bool all)
 	for (size_t i = 0; i < s->runs; i++) {
 		const struct run *r = &s->run[i];
 
-		sum += run_penalty(f, r, all ? r->end : r->near,
-				   1 / s->stretch, &product);
+		sum += run_penalty(f, r, all ? r->end : r->near, 1 / s->stretch,
+				   &product);
 		/* One logarithm for many factors of at most 2: below 2^1024. */
 		if (product > 0x1p500) {
 			sum += log(product);

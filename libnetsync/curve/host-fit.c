@@ -201,6 +201,31 @@ bool host_fit_useful(const struct pair *p)
 	       p->direction[1].num >= MIN_MESSAGES;
 }
 
+size_t host_fit_choose(struct link *link, size_t num)
+{
+	uint64_t messages[2] = { 0, 0 }, others = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		const struct direction *d = link[i].pair->direction;
+		struct link l = link[i];
+
+		if (l.thin) {
+			messages[0] += d[link[i].first ? 0 : 1].num;
+			messages[1] += d[link[i].first ? 1 : 0].num;
+			continue;
+		}
+		others += d[0].num + d[1].num;
+		link[i] = link[n];
+		link[n++] = l;
+	}
+	/* One pair with few messages stays a line: nothing averages its errors out. */
+	if (num < n + 2 || messages[0] < MIN_POOLED ||
+	    messages[1] < MIN_POOLED || messages[0] + messages[1] <= others)
+		return n;
+	return num;
+}
+
 /* Of all messages that are kept: how many are inverted? */
 static size_t count_inverted(const struct correction *c,
 			     const struct link *links, size_t num_links)
@@ -395,7 +420,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		widen_to_messages(c, &k.obs);
 	}
 	if (!ret && k.best.coefs)
-		ret = doubts_find(&k, links);
+		ret = doubts_find(&k, links, num_links);
 	if (!ret) {
 		c->curve = k.best;
 		spline_compact(&c->curve);
@@ -409,5 +434,43 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	initial_fit_release(&k.initial);
 	spline_free(&k.best);
 	free(k.margin);
+	return ret;
+}
+
+/*
+ * The curve whose coefficients are values of the initial fit at their abscissae (I. J.
+ * Schoenberg, "On spline functions", 1967).
+ */
+static int curve_of_start(struct spline *s, struct initial_fit *start, double span)
+{
+	int ret = spline_new(s, 0, span, start->num ? start->num : 1, NULL, 0);
+
+	for (size_t i = 0; !ret && i < s->coefs; i++)
+		s->coef[i] = initial_fit_at(start, spline_abscissa(s, i));
+	if (!ret)
+		spline_set_cubics(s);
+	return ret;
+}
+
+int host_fit_start(struct correction *c, const struct link *links,
+		   size_t num_links)
+{
+	struct initial_fit start = { 0 };
+	struct observations obs = { 0 };
+	int ret;
+
+	if (c->to <= c->from || !num_links)
+		return 0;
+	correction_release(c);
+	ret = observations_gather(&obs, c, links, num_links);
+	if (!ret)
+		ret = initial_fit_find(&start, &obs, c);
+	if (!ret)
+		ret = curve_of_start(&c->curve, &start,
+				     (double)(c->to - c->from));
+	spline_compact(&c->curve);
+	c->intervals = 0;
+	observations_release(&obs);
+	initial_fit_release(&start);
 	return ret;
 }

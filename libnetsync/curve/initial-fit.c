@@ -18,6 +18,8 @@
 #define MAX_WINDOWS 4096
 /* Bins that a window of the busiest link has at least. Chosen. */
 #define BINS_OF_WINDOW 8
+/* The same, of thin links together. Chosen. */
+#define BINS_OF_POOLED 32
 /* The fit is done anew beyond the last: medians are biased on a slope. Chosen. */
 #define PASSES 3
 /* Slopes are taken over one part in so many of all windows. Chosen. */
@@ -86,7 +88,7 @@ static int middle(struct initial_fit *r, struct initial_fit *beyond,
 {
 	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
 	size_t most = observations_most_bins(p),
-	       windows = most / BINS_OF_WINDOW;
+	       windows = most / (p->pooled ? BINS_OF_POOLED : BINS_OF_WINDOW);
 	double *buffer = malloc((most + 1) * sizeof(*buffer));
 
 	windows = windows < 2		  ? 2

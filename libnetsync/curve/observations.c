@@ -37,6 +37,47 @@ int64_t observations_level(const struct link *l)
 	return ref - own;
 }
 
+/* The corners of a bin as observations, behind those that there are: their number. */
+static uint32_t gather_corners(struct observations *p,
+			       const struct correction *c, const struct link *l,
+			       int cloud, const struct bin *b)
+{
+	size_t before = p->num;
+
+	for (uint32_t n = 0; n < b->corners; n++) {
+		struct observation *s = &p->obs[p->num];
+		int64_t y = b->corner[n].y;
+
+		*s = bear(c, l, b->corner[n].x, cloud ? -y : y);
+		/* A false timestamp led there. */
+		if (s->t >= 0 && s->t <= p->span)
+			p->num++;
+	}
+	return (uint32_t)(p->num - before);
+}
+
+/*
+ * Where there are few messages, bins are so wide that each observation is a bin of its
+ * own, which stands for as many messages.
+ */
+static void share_out(struct observations *p, struct obs_direction *dir,
+		      const struct obs_bin *h)
+{
+	uint32_t left = h->messages;
+
+	for (uint32_t n = 0; n < h->num; n++) {
+		uint32_t share = left / (h->num - n);
+
+		dir->bin[dir->bins++] = (struct obs_bin){
+			.t = p->obs[h->from + n].t,
+			.messages = share,
+			.from = h->from + n,
+			.num = 1,
+		};
+		left -= share;
+	}
+}
+
 static void gather_side(struct observations *p, const struct correction *c,
 			const struct link *l, int cloud,
 			struct obs_direction *dir)
@@ -44,36 +85,59 @@ static void gather_side(struct observations *p, const struct correction *c,
 	const struct envelope *e = &l->pair->direction[cloud].envelope;
 	const struct correction *first = l->first ? c : l->other;
 
-	dir->other_error = l->other->expected_error;
-	dir->width = (double)(INT64_C(1) << e->shift);
+	dir->other_error = fmax(dir->other_error, l->other->expected_error);
+	dir->width = fmax(dir->width, (double)(INT64_C(1) << e->shift));
 	for (size_t i = 0; i < e->num; i++) {
 		const struct bin *b = &e->bin[i];
 		/* Of the mean only the time matters, not to the ns. */
 		int64_t mean = bin_time(b), y;
-		struct obs_bin *h;
+		struct obs_bin h;
 
 		if (!correction_covers(first, mean))
 			continue;
-		h = &dir->bin[dir->bins++];
 		y = l->first ? 0 : envelope_usual_y(e, i);
 		y = cloud ? -y : y;
-		*h = (struct obs_bin){ .messages = (uint32_t)b->messages,
-				       .from = (uint32_t)p->num,
-				       .num = b->corners,
-				       .t = (double)(mean + y - c->from) };
-		for (uint32_t n = 0; n < b->corners; n++) {
-			struct observation *s = &p->obs[p->num];
-
-			y = b->corner[n].y;
-			*s = bear(c, l, b->corner[n].x, cloud ? -y : y);
-			/* A false timestamp led there. */
-			if (s->t < 0 || s->t > p->span)
-				h->num--;
-			else
-				p->num++;
-		}
+		h = (struct obs_bin){ .messages = (uint32_t)b->messages,
+				      .from = (uint32_t)p->num,
+				      .t = (double)(mean + y - c->from) };
+		h.num = gather_corners(p, c, l, cloud, b);
 		dir->messages += b->messages;
+		if (l->thin)
+			share_out(p, dir, &h);
+		else
+			dir->bin[dir->bins++] = h;
 	}
+}
+
+static int by_bin_time(const void *a, const void *b)
+{
+	const struct obs_bin *p = a, *q = b;
+
+	if (p->t != q->t)
+		return (p->t > q->t) - (p->t < q->t);
+	return (p->from > q->from) - (p->from < q->from);
+}
+
+/* Gather one direction of the links from @from to before @to, as one. */
+static void gather_direction(struct observations *p, const struct correction *c,
+			     const struct link *links, size_t from, size_t to,
+			     int side, struct obs_direction *dir)
+{
+	for (size_t i = from; i < to; i++) {
+		/* What host[0] sent is above the clock of host[0] .. */
+		int cloud = links[i].first ? side : !side;
+
+		gather_side(p, c, &links[i], cloud, dir);
+	}
+	if (to > from + 1 && dir->bins)
+		qsort(dir->bin, dir->bins, sizeof(*dir->bin), by_bin_time);
+	p->messages[side] += dir->messages;
+}
+
+size_t observations_link(const struct observations *p, const struct link *links,
+			 size_t i)
+{
+	return links[i].thin ? p->links - 1 : i;
 }
 
 int observations_gather(struct observations *p, const struct correction *c,
@@ -82,8 +146,11 @@ int observations_gather(struct observations *p, const struct correction *c,
 	size_t samples = 0, bins = 0;
 	struct obs_bin *bin;
 
-	*p = (struct observations){ .span = (double)(c->to - c->from),
-				    .links = num_links };
+	*p = (struct observations){ .span = (double)(c->to - c->from) };
+	while (p->links < num_links && !links[p->links].thin)
+		p->links++;
+	p->pooled = p->links < num_links;
+	p->links += p->pooled;
 	for (size_t i = 0; i < num_links; i++) {
 		for (int d = 0; d < 2; d++) {
 			const struct envelope *e =
@@ -92,12 +159,13 @@ int observations_gather(struct observations *p, const struct correction *c,
 			p->resolution = fmax(
 				p->resolution,
 				(double)links[i].pair->direction[d].raised);
-			bins += e->num;
-			for (size_t b = 0; b < e->num; b++)
+			for (size_t b = 0; b < e->num; b++) {
 				samples += e->bin[b].corners;
+				bins += links[i].thin ? e->bin[b].corners : 1;
+			}
 		}
 	}
-	p->direction = calloc(2 * num_links + 1, sizeof(*p->direction));
+	p->direction = calloc(2 * p->links + 1, sizeof(*p->direction));
 	p->obs = malloc((samples + 1) * sizeof(*p->obs));
 	bin = malloc((bins + 1) * sizeof(*bin));
 	if (!p->direction || !p->obs || !bin) {
@@ -105,17 +173,17 @@ int observations_gather(struct observations *p, const struct correction *c,
 		return -ENOMEM;
 	}
 	p->direction[0].bin = bin;
-	for (size_t i = 0; i < num_links; i++) {
+	for (size_t i = 0; i < p->links; i++) {
+		bool last = i + 1 == p->links;
+
 		for (int s = 0; s < 2; s++) {
-			/* What host[0] sent is above the clock of host[0] .. */
-			int cloud = links[i].first ? s : !s;
 			struct obs_direction *dir =
 				&p->direction[2 * i + (size_t)s];
 
 			dir->bin = bin;
-			gather_side(p, c, &links[i], cloud, dir);
+			gather_direction(p, c, links, i,
+					 last ? num_links : i + 1, s, dir);
 			bin += dir->bins;
-			p->messages[s] += dir->messages;
 		}
 	}
 	return 0;

@@ -27,6 +27,11 @@ struct link {
 	const struct correction *other;
 	bool first;    /* the host is the pair's host[0] */
 	bool straight; /* there is a line that all messages allow */
+	/*
+	 * Its messages tell little by themselves: they are observations of one link
+	 * together with all other thin ones, which come last.
+	 */
+	bool thin;
 };
 
 struct observation {
@@ -57,8 +62,9 @@ struct obs_direction {
 };
 
 struct observations {
-	double span; /* ns */
-	size_t links;
+	double span;			 /* ns */
+	size_t links;			 /* thin ones are the last, as one */
+	bool pooled;			 /* there are thin ones */
 	struct obs_direction *direction; /* 2 of each link: ABOVE, BELOW */
 	struct observation *obs;
 	size_t num;
@@ -83,6 +89,10 @@ typedef double (*curve_fn)(void *arg, double t);
  * beyond it does not depend on origins, not even in the last digits.
  */
 int64_t observations_level(const struct link *l);
+
+/* Which of the observations' links is one of the given? */
+size_t observations_link(const struct observations *p, const struct link *links,
+			 size_t i);
 
 /* Fill @p from the messages of all links: 0 or -ENOMEM; release in any case. */
 int observations_gather(struct observations *p, const struct correction *c,

@@ -137,7 +137,8 @@ static size_t most_intervals(const struct host_fit *k)
 {
 	const uint64_t *m = k->obs.messages;
 	size_t bins = host_fit_fewest_bins(k) / MIN_BINS;
-	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / MIN_MESSAGES;
+	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) /
+			(k->obs.pooled ? MIN_POOLED : MIN_MESSAGES);
 	/*
 	 * An interval is no shorter than a clock takes to drift visibly,
 	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock. Nor does

@@ -60,6 +60,15 @@ struct place spline_place(const struct spline *s, double t);
 struct place spline_place_in(const struct spline *s, double t, size_t interval);
 double spline_at(const struct spline *s, double t);
 
+/*
+ * The place of a coefficient: a spline whose coefficients are a straight line
+ * over these places is one itself.
+ */
+static inline double spline_abscissa(const struct spline *s, size_t coef)
+{
+	return (s->knot[coef + 1] + s->knot[coef + 2] + s->knot[coef + 3]) / 3;
+}
+
 /* The interval that a time falls in: the first of its four coefficients. */
 size_t spline_interval(const struct spline *s, double t);
 

@@ -11,6 +11,8 @@
 
 /* Messages of either direction that more than a line is fitted to. Chosen. */
 #define MIN_MESSAGES 32
+/* The same, of all thin links together. Chosen. */
+#define MIN_POOLED 8
 
 struct host_fit {
 	struct correction *correction;

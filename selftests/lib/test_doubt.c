@@ -45,7 +45,7 @@ static void test_right(void **state)
 
 	(void)state;
 	begin(&f, 40);
-	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_int_equal(f.s.c.num_doubts, 0);
 	assert_false(f.s.c.no_margin);
 	end(&f);
@@ -63,7 +63,7 @@ static void test_contradicted(void **state)
 		for (size_t i = 5; i < 8; i++)
 			f.k.best.coef[i] = sign * 0.9 * DELAY;
 		spline_set_cubics(&f.k.best);
-		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
 		/* And half as long before and after. */
 		assert_true(f.s.c.doubt[0].from < 130e9 && f.s.c.doubt[0].from > 0);
@@ -94,7 +94,7 @@ static void test_at_change(void **state)
 		else
 			f.s.c.change = &change;
 		f.s.c.num_changes = !who;
-		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 0);
 		f.s.c.change = NULL;
 		f.s.c.num_changes = 0;
@@ -113,7 +113,7 @@ static void test_bent(void **state)
 	for (size_t i = 20; i < f.k.best.coefs; i++)
 		f.k.best.coef[i] = 10e-6 * 10e9 * (double)(i - 19);
 	spline_set_cubics(&f.k.best);
-	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.num_doubts > 0);
 	end(&f);
 }
@@ -130,11 +130,11 @@ static void test_steered(void **state)
 		f.s.c.num_changes = (size_t)n;
 		for (int i = 0; i < n; i++)
 			f.s.c.change[i].t = (i + 1) * 40e9;
-		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, n == 8);
 		assert_false(f.s.c.no_margin);
 		f.s.c.change[3].skew = 500e-6;
-		assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_true(f.s.c.no_margin);
 		end(&f);
 	}
@@ -151,7 +151,7 @@ static void test_slewed(void **state)
 	begin(&f, 1);
 	f.s.c.change = &change;
 	f.s.c.num_changes = 1;
-	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.no_margin);
 	assert_int_equal(f.s.c.num_doubts, 1);
 	f.s.c.change = NULL;
@@ -167,7 +167,7 @@ static void test_no_margin(void **state)
 	(void)state;
 	begin(&f, 1);
 	f.margin = -5;
-	assert_int_equal(doubts_find(&f.k, &f.s.link), 0);
+	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.no_margin);
 	/* Messages are so many that it would have one, did the clock drift as assumed. */
 	assert_int_equal(f.s.c.num_doubts, 1);

@@ -69,6 +69,49 @@ static void test_short(void **state)
 	sample_release(&s);
 }
 
+/* The middle of all messages, to a part of their delays. */
+static void test_start(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	s.link.thin = true;
+	assert_int_equal(host_fit_start(&s.c, &s.link, 1), 0);
+	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.5 * DELAY);
+	assert_true(s.c.curve.coefs > 0);
+	assert_int_equal(s.c.intervals, 0);
+	correction_release(&s.c);
+	/* From there, and by thin links, as well as ever. */
+	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
+	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
+	correction_release(&s.c);
+	sample_release(&s);
+}
+
+/* Thin links come last, and count if they have more messages than the others. */
+static void test_choose(void **state)
+{
+	struct pairs few = { 0 }, enough = { 0 };
+	struct link link[4];
+
+	(void)state;
+	add_talk(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
+	add_talk(&enough, MIN_MESSAGES, AHEAD, DELAY);
+	for (size_t i = 0; i < 4; i++)
+		link[i] = (struct link){ .pair = few.pair[0], .thin = true };
+	assert_int_equal(host_fit_choose(link, 4), 4);
+	link[2] = (struct link){ .pair = enough.pair[0] };
+	assert_int_equal(host_fit_choose(link, 4), 4);
+	assert_false(link[0].thin);
+	assert_true(link[1].thin && link[2].thin && link[3].thin);
+	assert_int_equal(host_fit_choose(link, 2), 1);
+	assert_int_equal(host_fit_choose(link, 1), 1);
+	assert_int_equal(host_fit_choose(link, 0), 0);
+	pairs_release(&few);
+	pairs_release(&enough);
+}
+
 static void test_useful(void **state)
 {
 	struct pairs few = { 0 }, enough = { 0 };
@@ -88,6 +131,8 @@ int main(void)
 		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_useful),
 	};
 

@@ -111,6 +111,63 @@ static void test_hulls(void **state)
 	check_method(NETSYNC_METHOD_HULL);
 }
 
+#define THIN_HOSTS 40
+#define THIN_MESSAGES 20	/* of a pair */
+#define THIN_SPAN (3600 * SEC)
+#define RAMP 5e-18		/* of the skew of every other host, 1 / ns */
+
+static int64_t bent(const struct machine *m, uint32_t host, int64_t t)
+{
+	double d = (double)(t - THIN_SPAN / 2);
+
+	return reading(&m[host], t) + llround(host % 2 ? RAMP / 2 * d * d : 0);
+}
+
+/*
+ * No pair has messages enough to show how its clocks bend, by 8 ms from a line, but each
+ * host has them with all others together.
+ */
+static void test_thin(void **state)
+{
+	struct netsync *ns = netsync_new();
+	struct machine m[THIN_HOSTS];
+	uint64_t s = 7;
+	int reference;
+
+	(void)state;
+	for (uint32_t i = 0; i < THIN_HOSTS; i++) {
+		char name[16];
+
+		m[i].offset = below(&s, 2 * SEC) - SEC;
+		m[i].skew = 120e-6 * (uniform(&s) - 0.5);
+		snprintf(name, sizeof(name), "host%02u", i);
+		assert_int_equal(netsync_add_host(ns, name), i);
+	}
+	for (uint32_t i = 0; i < THIN_HOSTS; i++)
+		for (uint32_t j = i + 1; j < THIN_HOSTS; j++)
+			for (int k = 0; k < THIN_MESSAGES; k++) {
+				int64_t t = below(&s, THIN_SPAN);
+				int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+				uint32_t from = k % 2 ? i : j, to = k % 2 ? j : i;
+
+				assert_int_equal(netsync_push_message(ns, from, to,
+					bent(m, from, t), bent(m, to, r)), 0);
+			}
+	assert_int_equal(netsync_solve(ns, NULL), 0);
+	reference = netsync_reference(ns);
+	for (uint32_t i = 0; i < THIN_HOSTS; i++)
+		for (int64_t t = THIN_SPAN / 50; t < THIN_SPAN; t += THIN_SPAN / 50) {
+			const struct netsync_clock *clock = netsync_host_clock(ns, i);
+			int64_t got, bound, truth = bent(m, (uint32_t)reference, t);
+
+			assert_int_equal(netsync_convert(clock, bent(m, i, t), &got,
+							 &bound), 0);
+			assert_in_range(llabs(got - truth), 0, 200000);
+			assert_in_range(llabs(got - truth), 0, bound + 1);
+		}
+	netsync_free(ns);
+}
+
 /*
  * One of ten reads its time from two processors' clocks, in turn: it contradicts
  * all others, is not their time base, and spoils none of them.
@@ -162,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_curves),
 		cmocka_unit_test(test_hulls),
+		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_false_clock),
 	};
 

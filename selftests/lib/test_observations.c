@@ -33,6 +33,48 @@ static void test_limits(void **state)
 	sample_release(&s);
 }
 
+/* Thin links are one together, whose bins are in order of time, each an observation. */
+static void test_thin(void **state)
+{
+	struct observations p;
+	struct link link[3];
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	link[0] = link[1] = link[2] = s.link;
+	link[1].thin = link[2].thin = true;
+	assert_int_equal(observations_gather(&p, &s.c, link, 3), 0);
+	assert_int_equal(p.links, 2);
+	assert_true(p.pooled);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(observations_link(&p, link, i), i ? 1 : 0);
+	assert_int_equal(p.num, 3 * s.p.num);
+	assert_int_equal(p.messages[ABOVE], 3 * SECONDS);
+	for (int side = ABOVE; side <= BELOW; side++) {
+		const struct obs_direction *one = &p.direction[side];
+		const struct obs_direction *both = &p.direction[2 + side];
+		uint64_t messages = 0;
+		size_t seen = 0;
+
+		for (size_t i = 0; i < one->bins; i++)
+			seen += 2 * one->bin[i].num;
+		assert_int_equal(both->bins, seen);
+		for (size_t i = 0; i < both->bins; i++) {
+			const struct obs_bin *h = &both->bin[i];
+
+			assert_int_equal(h->num, 1);
+			assert_true(p.obs[h->from].t == h->t);
+			assert_true(!i || h->t >= h[-1].t);
+			messages += h->messages;
+		}
+		assert_int_equal(messages, 2 * one->messages);
+		assert_int_equal(both->messages, messages);
+	}
+	observations_release(&p);
+	sample_release(&s);
+}
+
 static double half(void *arg, double t)
 {
 	return *(double *)arg * t;
@@ -118,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_residuals),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_delays),
