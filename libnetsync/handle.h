@@ -13,6 +13,12 @@
 #include "reduce/reduce.h"
 #include "steer/held.h"
 
+/* Of the messages of a host with others, of one part of the pairs; see pair_part(). */
+struct used {
+	int64_t last; /* the latest time, but of those that are held, ns */
+	struct resolution resolution; /* of the stamps */
+};
+
 struct netsync {
 	struct host *host;
 	size_t num_hosts;
@@ -20,6 +26,8 @@ struct netsync {
 	struct steering *steering; /* of each host */
 	size_t steering_room;
 	bool steered; /* any of them */
+	struct used *used[PAIR_PARTS]; /* of each host */
+	size_t used_room[PAIR_PARTS];
 	struct held held;
 	struct matcher matcher;
 	struct pairs pairs;

@@ -84,73 +84,59 @@ static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
 static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		       int64_t send, int64_t recv)
 {
+	struct used *used = ns->used[pair_part(from, to)];
 	const struct endpoint ends[] = {
 		{ from, ns->host[from].origin, send },
 		{ to, ns->host[to].origin, recv },
 	};
 
-	resolution_add(&ns->host[from].resolution, send);
-	resolution_add(&ns->host[to].resolution, recv);
+	resolution_add(&used[from].resolution, send);
+	resolution_add(&used[to].resolution, recv);
 	if (ns->steered && (steering_known(&ns->steering[from]) ||
 			    steering_known(&ns->steering[to])))
 		return hold_message(ns, from, to, send, recv);
-	ns->host[from].last_used = max64(ns->host[from].last_used, send);
-	ns->host[to].last_used = max64(ns->host[to].last_used, recv);
-	return pairs_add(&ns->pairs, &ends[0], &ends[1]);
+	used[from].last = max64(used[from].last, send);
+	used[to].last = max64(used[to].last, recv);
+	return pairs_add_beside(&ns->pairs, &ends[0], &ends[1]);
 }
 
-static void tell_message(const struct netsync *ns, struct netsync_message *msg)
+/* Bring what the parts of pairs know of a host to the host. */
+static void gather(struct netsync *ns, uint32_t host)
 {
-	msg->size = sizeof(*msg);
-	ns->message_func(ns->message_data, msg);
-}
+	struct host *h = &ns->host[host];
 
-static void set_addresses(const struct netsync *ns, const struct packet_record *s,
-			  struct netsync_message *msg)
-{
-	const struct addresses *a = ring_addresses(&ns->matcher.ring, s);
-	static const struct addresses unknown;
+	for (size_t i = 0; i < PAIR_PARTS; i++) {
+		struct used *used = &ns->used[i][host];
 
-	/* They may have been asked for after it was pushed. */
-	if (!a || !memcmp(a, &unknown, sizeof(unknown))) {
-		msg->fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
-		return;
+		h->last_used = max64(h->last_used, used->last);
+		resolution_merge(&h->resolution, &used->resolution, 0);
+		*used = (struct used){ .last = INT64_MIN };
 	}
-	memcpy(msg->saddr, a->source, sizeof(msg->saddr));
-	memcpy(msg->daddr, a->destination, sizeof(msg->daddr));
 }
 
-static void tell_match(const struct netsync *ns, const struct packet_record *from,
-		       const struct packet_record *to)
-{
-	struct netsync_message msg = {
-		.from = from->host,
-		.to = to->host,
-		.fields = from->fields & (NETSYNC_HAS_ADDRS |
-					  NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN),
-		.send_ns = from->time,
-		.recv_ns = to->time,
-		.sport = from->sport,
-		.dport = from->dport,
-		.len = from->len,
-		.protocol = from->protocol,
-	};
-
-	set_addresses(ns, from, &msg);
-	tell_message(ns, &msg);
-}
-
-static int found_message(void *arg, const struct packet_record *from,
-			 const struct packet_record *to)
+/* Several threads may call it for pairs of different parts, if no host is steered. */
+static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
+			 int64_t recv)
 {
 	struct netsync *ns = arg;
-	int ret = add_message(ns, from->host, to->host,
-			      from->time - ns->host[from->host].origin,
-			      to->time - ns->host[to->host].origin);
 
-	if (!ret && ns->message_func)
-		tell_match(ns, from, to);
-	return ret;
+	return add_message(ns, from, to, send - ns->host[from].origin,
+			   recv - ns->host[to].origin);
+}
+
+static void tell_message(void *arg, const struct netsync_message *msg)
+{
+	const struct netsync *ns = arg;
+
+	if (ns->message_func)
+		ns->message_func(ns->message_data, msg);
+}
+
+static void found_all(void *arg)
+{
+	struct netsync *ns = arg;
+
+	pairs_share(&ns->pairs);
 }
 
 const char *netsync_version(void)
@@ -160,10 +146,13 @@ const char *netsync_version(void)
 
 struct netsync *netsync_new(void)
 {
+	const struct match_calls calls = {
+		.found = found_message, .tell = tell_message, .done = found_all,
+	};
 	struct netsync *ns = calloc(1, sizeof(*ns));
 
 	if (ns)
-		matcher_init(&ns->matcher, found_message, ns);
+		matcher_init(&ns->matcher, &calls, ns);
 	return ns;
 }
 
@@ -181,15 +170,18 @@ void netsync_free(struct netsync *ns)
 {
 	if (!ns)
 		return;
+	/* First, as threads may be at work. */
+	matcher_release(&ns->matcher);
 	drop_results(ns);
 	for (size_t i = 0; i < ns->num_hosts; i++) {
 		free(ns->host[i].name);
 		steering_release(&ns->steering[i]);
 	}
+	for (size_t i = 0; i < PAIR_PARTS; i++)
+		free(ns->used[i]);
 	free(ns->host);
 	free(ns->steering);
 	held_release(&ns->held);
-	matcher_release(&ns->matcher);
 	pairs_release(&ns->pairs);
 	free(ns);
 }
@@ -209,6 +201,21 @@ static uint32_t find_host(const struct netsync *ns, const char *name)
 	return NO_HOST;
 }
 
+/* Make room for one more: 0 or -ENOMEM. */
+static int grow_hosts(struct netsync *ns)
+{
+	int ret = array_grow(&ns->host, &ns->host_room, ns->num_hosts,
+			     sizeof(*ns->host));
+
+	if (!ret)
+		ret = array_grow(&ns->steering, &ns->steering_room, ns->num_hosts,
+				 sizeof(*ns->steering));
+	for (size_t i = 0; i < PAIR_PARTS && !ret; i++)
+		ret = array_grow(&ns->used[i], &ns->used_room[i], ns->num_hosts,
+				 sizeof(**ns->used));
+	return ret;
+}
+
 int netsync_add_host(struct netsync *ns, const char *name)
 {
 	size_t len = name ? strlen(name) : 0;
@@ -217,11 +224,8 @@ int netsync_add_host(struct netsync *ns, const char *name)
 	forget_error(ns);
 	if (!len)
 		return fail(ns, -EINVAL, "a host needs a name");
-	if (ns->num_hosts >= INT_MAX ||
-	    array_grow(&ns->host, &ns->host_room, ns->num_hosts,
-		       sizeof(*ns->host)) ||
-	    array_grow(&ns->steering, &ns->steering_room, ns->num_hosts,
-		       sizeof(*ns->steering)))
+	if (ns->num_hosts >= INT_MAX || matcher_wait(&ns->matcher) ||
+	    grow_hosts(ns))
 		return no_memory(ns);
 	unique = malloc(len + sizeof("#4294967295"));
 	if (!unique)
@@ -241,6 +245,8 @@ int netsync_add_host(struct netsync *ns, const char *name)
 		.last_used = INT64_MIN,
 	};
 	ns->steering[ns->num_hosts] = (struct steering){ 0 };
+	for (size_t i = 0; i < PAIR_PARTS; i++)
+		ns->used[i][ns->num_hosts] = (struct used){ .last = INT64_MIN };
 	return (int)ns->num_hosts++;
 }
 
@@ -249,10 +255,10 @@ static bool is_time(int64_t t)
 	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
 }
 
-/* Both are times as of is_time(). */
+/* Both are times as of is_time(), so that the difference has 64 bits. */
 static bool is_far(int64_t a, int64_t b)
 {
-	const __int128 d = (__int128)a - b;
+	const int64_t d = a - b;
 
 	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
 }
@@ -317,21 +323,32 @@ static bool is_loopback(const uint8_t *addr)
 	return !memcmp(addr, v4, sizeof(v4)) || !memcmp(addr, v6, sizeof(v6));
 }
 
-/* What the caller knows of a packet; the rest is 0. False: the size is not valid. */
-static bool read_packet(struct netsync_packet *p, const struct netsync_packet *pkt)
+/*
+ * What the caller knows of a packet; the rest is 0, and needs @room. NULL: the size is
+ * not valid.
+ */
+static const struct netsync_packet *whole_packet(const struct netsync_packet *pkt,
+						 struct netsync_packet *room)
 {
+	if (pkt->size >= sizeof(*pkt))
+		return pkt;
 	if (pkt->size < MIN_PACKET_SIZE)
-		return false;
-	memset(p, 0, sizeof(*p));
-	memcpy(p, pkt, pkt->size < sizeof(*p) ? pkt->size : sizeof(*p));
-	return true;
+		return NULL;
+	memset(room, 0, sizeof(*room));
+	return memcpy(room, pkt, pkt->size);
+}
+
+void netsync_use_threads(struct netsync *ns, uint32_t threads)
+{
+	ns->matcher.threads = threads ? threads : 1;
 }
 
 uint32_t netsync_packet_shards(const struct netsync_packet *pkt)
 {
-	struct netsync_packet p;
+	struct netsync_packet room;
+	const struct netsync_packet *p = whole_packet(pkt, &room);
 
-	return read_packet(&p, pkt) ? matcher_shards(&p).all : 0;
+	return p ? matcher_shards(p).all : 0;
 }
 
 int netsync_keep_shards(struct netsync *ns, uint32_t shards)
@@ -340,7 +357,7 @@ int netsync_keep_shards(struct netsync *ns, uint32_t shards)
 	if (!shards || shards & ~ALL_SHARDS)
 		return fail(ns, -EINVAL, "0x%x is no set of the %d shards", shards,
 			    NETSYNC_SHARDS);
-	if (ns->packets)
+	if (ns->packets || ns->matcher.number)
 		return fail(ns, -EALREADY,
 			    "packets were pushed already: choose the shards before");
 	ns->matcher.kept = shards;
@@ -359,8 +376,16 @@ static int match_packet(struct netsync *ns, const struct netsync_packet *p)
 	return 0;
 }
 
+static void tell_packet(const struct netsync *ns, const struct netsync_packet *p)
+{
+	struct netsync_packet told = *p;
+
+	told.size = sizeof(told);
+	ns->packet_func(ns->packet_data, &told);
+}
+
 /* Add an event that was checked, of which @t is the relative time: 0 or -ENOMEM. */
-static int add_packet(struct netsync *ns, struct netsync_packet *p, int64_t t)
+static int add_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	int ret = match_packet(ns, p);
 
@@ -369,15 +394,14 @@ static int add_packet(struct netsync *ns, struct netsync_packet *p, int64_t t)
 	ns->packets++;
 	ns->host[p->host].packets++;
 	extend(&ns->host[p->host], t);
-	if (ns->packet_func) {
-		p->size = sizeof(*p);
-		ns->packet_func(ns->packet_data, p);
-	}
+	if (ns->packet_func)
+		tell_packet(ns, p);
 	return 0;
 }
 
 /* The same where other objects have other shards, and count some of the events. */
-static int add_shared(struct netsync *ns, struct netsync_packet *p, int64_t t)
+static int add_shared(struct netsync *ns, const struct netsync_packet *p,
+		      int64_t t)
 {
 	const struct shards shards = matcher_shards(p);
 
@@ -393,22 +417,23 @@ static int add_shared(struct netsync *ns, struct netsync_packet *p, int64_t t)
 
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 {
-	struct netsync_packet p;
+	struct netsync_packet room;
+	const struct netsync_packet *p = whole_packet(pkt, &room);
 	int64_t t = pkt->time_ns;
 	int ret;
 
 	forget_error(ns);
-	if (!read_packet(&p, pkt))
+	if (!p)
 		return fail(ns, -EINVAL, "a packet of %u bytes is too short",
 			    pkt->size);
-	if (p.dir != NETSYNC_OUT && p.dir != NETSYNC_IN)
+	if (p->dir != NETSYNC_OUT && p->dir != NETSYNC_IN)
 		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
-			    p.dir);
-	ret = relative(ns, p.host, &t);
+			    p->dir);
+	ret = relative(ns, p->host, &t);
 	if (ret)
 		return ret;
-	return ns->matcher.kept == ALL_SHARDS ? add_packet(ns, &p, t) :
-						add_shared(ns, &p, t);
+	return ns->matcher.kept == ALL_SHARDS ? add_packet(ns, p, t) :
+						add_shared(ns, p, t);
 }
 
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
@@ -417,8 +442,7 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 	if (host >= ns->num_hosts)
 		return fail(ns, -EINVAL, "there is no host number %u", host);
 	steering_promise(&ns->steering[host], time_ns);
-	if (matcher_advance(&ns->matcher, host, time_ns))
-		return no_memory(ns);
+	matcher_advance(&ns->matcher, host, time_ns);
 	return 0;
 }
 
@@ -433,6 +457,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {
 	int64_t send = send_ns, recv = recv_ns;
+	size_t pairs;
 	int ret;
 
 	forget_error(ns);
@@ -444,15 +469,18 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 		ret = relative(ns, to, &recv);
 	if (ret)
 		return ret;
-	if (add_message(ns, from, to, send, recv))
+	pairs = ns->pairs.part[pair_part(from, to)].num;
+	if (matcher_wait(&ns->matcher) || add_message(ns, from, to, send, recv))
 		return no_memory(ns);
+	if (ns->pairs.part[pair_part(from, to)].num != pairs)
+		pairs_share(&ns->pairs);
 	extend(&ns->host[from], send);
 	extend(&ns->host[to], recv);
-	if (ns->message_func)
-		tell_message(ns, &(struct netsync_message){
-			.from = from, .to = to,
-			.send_ns = send_ns, .recv_ns = recv_ns,
-		});
+	tell_message(ns, &(struct netsync_message){
+		.size = sizeof(struct netsync_message),
+		.from = from, .to = to,
+		.send_ns = send_ns, .recv_ns = recv_ns,
+	});
 	return 0;
 }
 
@@ -469,6 +497,8 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 		return fail(ns, -EINVAL, "there is no host number %u", p->host);
 	h = &ns->host[p->host];
 	s = &ns->steering[p->host];
+	if (!s->num)
+		gather(ns, p->host);
 	if (p->within_ns < 0 ||
 	    !(p->rate == 0 || (p->rate > 0.5 && p->rate < 2)))
 		return fail(ns, -EINVAL,
@@ -503,12 +533,16 @@ int netsync_push_clock(struct netsync *ns,
 	int ret;
 
 	forget_error(ns);
+	if (matcher_wait(&ns->matcher))
+		return no_memory(ns);
 	ret = check_point(ns, point);
 	if (ret)
 		return ret;
 	if (steering_add(&ns->steering[point->host], &p))
 		return no_memory(ns);
 	ns->steered = true;
+	/* Messages are held in one list from now on. */
+	ns->matcher.one_thread = true;
 	return 0;
 }
 
@@ -522,9 +556,11 @@ void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
 void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 			    void *data)
 {
+	/* Those found before are told to whom was told before; an error comes again. */
+	matcher_wait(&ns->matcher);
 	ns->message_func = func;
 	ns->message_data = data;
-	ns->matcher.ring.keep_addresses = func;
+	matcher_watch(&ns->matcher, func);
 }
 
 /* ---- parts that others matched ----------------------------------------- */
@@ -537,6 +573,8 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write,
 	forget_error(ns);
 	if (matcher_settle(&ns->matcher))
 		return no_memory(ns);
+	for (uint32_t i = 0; i < ns->num_hosts; i++)
+		gather(ns, i);
 	ret = save(ns, write, data);
 	return ret ? fail(ns, ret, "the messages could not be written") : 0;
 }
@@ -547,6 +585,8 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 	int ret;
 
 	forget_error(ns);
+	if (matcher_wait(&ns->matcher))
+		return no_memory(ns);
 	ret = merge_saved(ns, bytes, size, &why);
 	if (ret && !why)
 		return no_memory(ns);
@@ -663,6 +703,8 @@ static int settle_pairs(struct netsync *ns, double slope)
 
 	if (!resolution)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < ns->num_hosts; i++)
+		gather(ns, i);
 	for (size_t i = 0; i < ns->num_hosts; i++)
 		resolution[i] = resolution_of(&ns->host[i].resolution);
 	pairs_raise(&ns->pairs, resolution, slope);

@@ -20,7 +20,8 @@
  * Times are signed 64-bit nanoseconds of any epoch.
  *
  * Threads: a struct netsync may be used by one thread at a time; different
- * ones are independent, the library has no global state. A struct
+ * ones are independent, the library has no global state. It starts threads where
+ * netsync_use_threads() and struct netsync_options say so; they block all signals. A struct
  * netsync_clock is read-only once made and may be shared.
  *
  * Errors: functions that can fail return a negative errno value; where they
@@ -252,7 +253,8 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
  * netsync_limit_packets() - bound the memory for packets that wait
  * @ns: the object
  * @num: how many are kept for their counterparts (104 bytes each); it is brought
- *	to between 1024 and 8 million
+ *	to between 1024 and 8 million; and an eighth more, or 4096, until they are
+ *	looked at
  *
  * For a caller that runs for long, and cannot know that hosts stay connected and
  * none falls behind. It takes effect with the next packet.
@@ -265,6 +267,19 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
  * on many machines, share the shards out; results do not depend on how.
  */
 #define NETSYNC_SHARDS 16
+
+/**
+ * netsync_use_threads() - match packets with several threads
+ * @ns: the object
+ * @threads: how many, the caller's among them; at most 256. As at first, or 0: one
+ *
+ * The caller's thread gathers packet events, some thousands at a time, while others match
+ * those before; they end by themselves, and are never at work during or after
+ * netsync_solve(). Results, and the order in which messages are told, are the same to the
+ * last bit. Where a clock is steered (netsync_push_clock()) the caller's thread waits for
+ * the others. netsync_solve() has an option of its own.
+ */
+void netsync_use_threads(struct netsync *ns, uint32_t threads);
 
 /**
  * netsync_packet_shards() - tell which shards a packet event belongs to

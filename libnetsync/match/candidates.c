@@ -14,7 +14,7 @@ static void add_candidate(struct candidates *o, struct packet_record *s)
 }
 
 /* The records that begin with the first byte of s, and longer ones that contain it. */
-void match_find_candidates(const struct matcher *m,
+void match_find_candidates(const struct shard *m,
 			   const struct packet_record *s, struct candidates *o)
 {
 	const struct packet_ring *l = &m->ring;
@@ -45,7 +45,7 @@ void match_find_candidates(const struct matcher *m,
 	}
 }
 
-bool match_inside_other(const struct matcher *m, const struct packet_record *s,
+bool match_inside_other(const struct shard *m, const struct packet_record *s,
 			const struct packet_record *received)
 {
 	struct candidates o;
@@ -73,7 +73,7 @@ bool match_is_forwarded(const struct packet_record *t,
 	return false;
 }
 
-bool match_forwarded(const struct matcher *m, const struct packet_record *s)
+bool match_forwarded(const struct shard *m, const struct packet_record *s)
 {
 	struct candidates o;
 

@@ -1,43 +1,138 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Outcomes of matching: states of records, offsets of clocks, and messages. */
-#include "match/internal.h"
+#include <errno.h>
+#include <string.h>
 
-bool match_is_ready(const struct matcher *m, const struct packet_record *s)
+#include "match/internal.h"
+#include "util/array.h"
+
+bool match_is_ready(const struct shard *m, const struct packet_record *s)
 {
-	const int64_t decide = m->peers.host[s->host].decide;
+	const int64_t decide = m->peers->host[s->host].decide;
 
 	return m->unclear || decide == INT64_MIN ||
 	       s->time - PEER_LIFETIME < decide;
 }
 
-void match_mark_ambiguous(struct matcher *m, struct packet_record *s)
+void match_mark_ambiguous(struct shard *m, struct packet_record *s)
 {
 	if (!(s->state & RECORD_MATCHED))
 		s->state |= m->unclear ? RECORD_AMBIGUOUS_YET
 				       : RECORD_AMBIGUOUS;
 }
 
-void match_mark_matched(struct packet_record *s, uint32_t peer, bool nat)
+/* Note that a record is matched. False: it was before, or another shard has it. */
+static bool mark(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
 {
-	s->state |= RECORD_MATCHED;
+	const bool first = !(s->state & (RECORD_MATCHED | RECORD_COPY));
+
+	s->state |= RECORD_MATCHED | (nat ? RECORD_TRANSLATED : 0);
 	s->peer = peer;
-	if (nat)
-		s->state |= RECORD_TRANSLATED;
+	if (first)
+		shard_count(&m->past, s->state);
+	return first;
 }
 
-int match_learn(struct matcher *m, const struct packet_record *from,
+int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
+		       bool nat)
+{
+	const struct outcome o = {
+		.from = s->host, .to = peer, .kind = OUTCOME_COUNTED,
+		.detail = RECORD_MATCHED | (nat ? RECORD_TRANSLATED : 0),
+	};
+
+	if (!mark(m, s, peer, nat) || peer == s->host)
+		return 0;
+	return outcome_add(m->outcomes, &o);
+}
+
+int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns)
+{
+	const struct outcome o = {
+		.from = host, .send = ns, .kind = OUTCOME_PASSED, .detail = dir,
+	};
+
+	return outcome_add(m->outcomes, &o);
+}
+
+static int add(struct shard *m, const struct packet_record *from,
+	       const struct packet_record *to, enum outcome_kind kind, uint32_t matched)
+{
+	const struct outcome o = {
+		.from = from->host, .to = to->host, .send = from->time,
+		.recv = to->time, .kind = kind, .detail = matched,
+	};
+
+	return outcome_add(m->outcomes, &o);
+}
+
+int match_learn(struct shard *m, const struct packet_record *from,
 		const struct packet_record *to)
 {
-	return peers_message(&m->peers, from->host, to->host, from->time,
-			     to->time);
+	return add(m, from, to, OUTCOME_LEARNED, 0);
 }
 
-int match_emit(struct matcher *m, const struct packet_record *from,
+static void set_addresses(const struct shard *m, const struct packet_record *s,
+			  struct netsync_message *msg)
+{
+	const struct addresses *a = ring_addresses(&m->ring, s);
+	static const struct addresses unknown;
+
+	/* They may have been asked for after it was pushed. */
+	if (!a || !memcmp(a, &unknown, sizeof(unknown))) {
+		msg->fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
+		return;
+	}
+	memcpy(msg->saddr, a->source, sizeof(msg->saddr));
+	memcpy(msg->daddr, a->destination, sizeof(msg->daddr));
+}
+
+static int tell(struct shard *m, const struct packet_record *from,
+		const struct packet_record *to)
+{
+	struct netsync_message *msg;
+
+	if (array_grow(&m->told, &m->told_room, m->num_told, sizeof(*msg)))
+		return -ENOMEM;
+	msg = &m->told[m->num_told++];
+	*msg = (struct netsync_message){
+		.size = sizeof(*msg),
+		.from = from->host,
+		.to = to->host,
+		.fields = from->fields & (NETSYNC_HAS_ADDRS |
+					  NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN),
+		.send_ns = from->time,
+		.recv_ns = to->time,
+		.sport = from->sport,
+		.dport = from->dport,
+		.len = from->len,
+		.protocol = from->protocol,
+	};
+	set_addresses(m, from, msg);
+	return 0;
+}
+
+static int emit(struct shard *m, const struct packet_record *from,
+		const struct packet_record *to, uint32_t matched)
+{
+	const int ret = add(m, from, to, OUTCOME_MESSAGE, matched);
+
+	return ret || !m->ring.keep_addresses ? ret : tell(m, from, to);
+}
+
+int match_emit(struct shard *m, const struct packet_record *from,
 	       const struct packet_record *to)
 {
-	int ret = match_learn(m, from, to);
+	return emit(m, from, to, 0);
+}
 
-	if (ret)
-		return ret;
-	return m->found(m->arg, from, to);
+int match_emit_both(struct shard *m, struct packet_record *from,
+		    struct packet_record *to)
+{
+	const bool first = mark(m, from, to->host, false);
+	const bool second = mark(m, to, from->host, false);
+
+	from->state |= RECORD_EMITTED;
+	to->state |= RECORD_EMITTED;
+	return emit(m, from, to, (uint32_t)first + second);
 }

@@ -2,11 +2,12 @@
 /*
  * Functions that the files of matching share. The calls form a tree:
  *
- *	match.c		the records that are kept, and when each is decided
+ *	match.c		all shards, batches of records, and threads
+ *	shard.c		the records that a shard keeps, and when each is decided
  *	  second.c	matching by the second key (address translation)
  *	  segment.c	matching of segments by bytes, of datagrams by IP ids
  *	    whole.c	matching of whole packets by the first key
- *	      emit.c	states of records, and messages
+ *	      emit.c	states of records, and outcomes
  *	      candidates.c	records that hold a given byte
  *	        compare.c	comparing two records
  *	          protocol.c	what differs by protocol
@@ -16,7 +17,7 @@
 #ifndef NETSYNC_MATCH_INTERNAL_H
 #define NETSYNC_MATCH_INTERNAL_H
 
-#include "match/match.h"
+#include "match/shard.h"
 #include "match/protocol.h"
 
 /*
@@ -51,15 +52,25 @@ bool match_may_be_one_packet(const struct packet_record *a,
 bool match_other_place(const struct packet_record *a,
 		       const struct packet_record *b);
 
-void match_mark_ambiguous(struct matcher *m, struct packet_record *s);
-void match_mark_matched(struct packet_record *s, uint32_t peer, bool nat);
+void match_mark_ambiguous(struct shard *m, struct packet_record *s);
+
+/* Mark a record as matched with one of @peer, and count it: 0 or -ENOMEM. */
+int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
+		       bool nat);
+
+/* Note a packet's time in a host's stack, ns: 0 or -ENOMEM. */
+int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns);
 
 /* Learn from a message how far clocks are apart. */
-int match_learn(struct matcher *m, const struct packet_record *from,
+int match_learn(struct shard *m, const struct packet_record *from,
 		const struct packet_record *to);
 
+/* Mark two records as matched with each other, and hand out their message. */
+int match_emit_both(struct shard *m, struct packet_record *from,
+		    struct packet_record *to);
+
 /* Learn from a message, and hand it out. */
-int match_emit(struct matcher *m, const struct packet_record *from,
+int match_emit(struct shard *m, const struct packet_record *from,
 	       const struct packet_record *to);
 
 /* Are two records of one packet, as far as can be said? */
@@ -67,26 +78,26 @@ bool match_agree(const struct packet_record *a, const struct packet_record *b,
 		 bool nat);
 
 /* Divide records into packets, and decide each record. The array is reordered. */
-int match_sort_out(struct matcher *m, struct packet_record **s, int n,
+int match_sort_out(struct shard *m, struct packet_record **s, int n,
 		   bool nat);
 
 /* Decide all records of the same key as s. */
-int match_whole(struct matcher *m, struct packet_record *s);
+int match_whole(struct shard *m, struct packet_record *s);
 
 /* Has all that can be of the same packet as s been pushed? */
-bool match_is_ready(const struct matcher *m, const struct packet_record *s);
+bool match_is_ready(const struct shard *m, const struct packet_record *s);
 
 /* Decide, by its second key, a record whose first key found no counterpart. */
-int match_second(struct matcher *m, struct packet_record *s);
+int match_second(struct shard *m, struct packet_record *s);
 
 /* Decide a record by its first key, or as a part of other packets. */
-int match_first(struct matcher *m, struct packet_record *s);
+int match_first(struct shard *m, struct packet_record *s);
 
 /* Learn clock offsets from the records of s's key, if they match without doubt. */
-int match_learn_offset(struct matcher *m, struct packet_record *s);
+int match_learn_offset(struct shard *m, struct packet_record *s);
 
 /* Decide a segment by the bytes that it carries, datagrams by their ids. */
-int match_segments(struct matcher *m, struct packet_record *s);
+int match_segments(struct shard *m, struct packet_record *s);
 
 /* Bytes, or datagrams, from the beginning of a to that of b; both wrap. */
 int32_t match_lead(const struct packet_record *a,
@@ -100,7 +111,7 @@ bool match_begins_in(const struct packet_record *a,
 		     const struct packet_record *b);
 
 /* The records that begin with the first byte of s, and longer ones that contain it. */
-void match_find_candidates(const struct matcher *m,
+void match_find_candidates(const struct shard *m,
 			   const struct packet_record *s, struct candidates *o);
 
 /* Did the host of t receive t's first byte before t left? */
@@ -126,12 +137,12 @@ bool match_same_side(const struct packet_record *a,
 		     const struct packet_record *b);
 
 /* Did the host that sends s receive s's first byte before? */
-bool match_forwarded(const struct matcher *m, const struct packet_record *s);
+bool match_forwarded(const struct shard *m, const struct packet_record *s);
 
 /*
  * Is s's first byte in another, longer segment that was sent, and agrees with @received?
  */
-bool match_inside_other(const struct matcher *m, const struct packet_record *s,
+bool match_inside_other(const struct shard *m, const struct packet_record *s,
 			const struct packet_record *received);
 
 #endif

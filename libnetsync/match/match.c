@@ -1,41 +1,53 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Packet events -> messages. Records are put into the packet ring and found there by
- * their keys. Times play no part, so that neither the offsets of clocks nor the order of
- * reading matters, and the cost per event is constant. A record is decided when all its
- * counterparts must be there (peers.h), and dropped later.
- *
- * Nothing is guessed: a record that might be of several packets is left out.
- */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#include "match/internal.h"
+#include "match/match.h"
+#include "util/array.h"
 
-/* Records that are sampled for clock offsets at a time, at least. Chosen. */
-#define SAMPLES 64
+/*
+ * Records after which limits are updated, at least; and for each host and pair, at which
+ * that has to look, so that its cost is spread over the events. Chosen.
+ */
+#define UPDATE_AFTER 1024
+#define UPDATE_AFTER_EACH 4
 
-void matcher_init(struct matcher *m, match_fn found, void *arg)
+void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg)
 {
 	memset(m, 0, sizeof(*m));
-	ring_init(&m->ring);
-	m->found = found;
+	/* Without randomness results are the same; only the speed is at risk. */
+	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
+		m->seed = (uintptr_t)m;
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		shard_init(&m->shard[i], &m->peers, &m->owners, m->seed);
+	m->calls = *calls;
 	m->arg = arg;
 	m->limit = RING_MAX;
 	m->kept = ALL_SHARDS;
+	m->threads = 1;
 }
 
 void matcher_release(struct matcher *m)
 {
-	ring_release(&m->ring);
+	if (m->work == MATCH_BUSY)
+		parallel_end(&m->parallel);
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		shard_release(&m->shard[i]);
+	batch_release(&m->batch[0]);
+	batch_release(&m->batch[1]);
+	free(m->owned);
 	peers_release(&m->peers);
 	owners_release(&m->owners);
 }
 
 int matcher_add_host(struct matcher *m)
 {
-	const int ret = owners_init(&m->owners);
+	int ret = matcher_wait(m);
 
+	if (!ret)
+		ret = owners_init(&m->owners);
 	return ret ? ret : peers_add_host(&m->peers);
 }
 
@@ -57,216 +69,396 @@ struct shards matcher_shards(const struct netsync_packet *p)
 	return record_shards(&s, record_blocks(&s));
 }
 
-/* ---- deciding ---------------------------------------------------------- */
+/* ---- work -------------------------------------------------------------- */
 
-static int decide(struct matcher *m, struct packet_record *s)
+/* Take what a shard found out into account. */
+static int apply(struct matcher *m, const struct outcome *o)
+{
+	struct peer_pair *pair;
+
+	switch ((enum outcome_kind)o->kind) {
+	case OUTCOME_PASSED:
+		return peers_passed(&m->peers, o->from,
+				    (enum netsync_dir)o->detail, o->send);
+	case OUTCOME_COUNTED:
+		pair = peers_find(&m->peers, o->from, o->to);
+		if (pair)
+			shard_count(&pair->past, o->detail);
+		return 0;
+	case OUTCOME_LEARNED:
+	case OUTCOME_MESSAGE:
+		break;
+	}
+	pair = peers_message(&m->peers, o->from, o->to, o->send, o->recv);
+	if (!pair)
+		return -ENOMEM;
+	if (o->kind == OUTCOME_LEARNED)
+		return 0;
+	pair->past.matched += o->detail;
+	return m->calls.found(m->arg, o->from, o->to, o->send, o->recv);
+}
+
+static int apply_part(struct matcher *m, size_t part)
+{
+	int ret = 0;
+
+	for (int i = 0; i < NETSYNC_SHARDS && !ret; i++) {
+		struct outcomes *list = &m->shard[i].outcomes[part];
+
+		while (list->done < list->num && !ret) {
+			ret = apply(m, &list->list[list->done]);
+			list->done += !ret;
+		}
+	}
+	return ret;
+}
+
+static int apply_all(struct matcher *m)
+{
+	int ret = 0;
+
+	for (size_t part = 0; part < PAIR_PARTS && !ret; part++)
+		ret = apply_part(m, part);
+	return ret;
+}
+
+/* The calls of a batch: the first ones are of the shards, the others of the parts. */
+static int work(void *arg, size_t i)
+{
+	struct matcher *m = arg;
+
+	if (i >= NETSYNC_SHARDS)
+		return m->one_thread ? apply_all(m) : apply_part(m, i - NETSYNC_SHARDS);
+	return m->settling ? shard_settle(&m->shard[i], m->oldest) :
+			     shard_take(&m->shard[i], &m->batch[!m->filling]);
+}
+
+static void begin(struct matcher *m)
+{
+	parallel_begin(&m->parallel, m->threads, NETSYNC_SHARDS,
+		       NETSYNC_SHARDS + (m->one_thread ? 1 : PAIR_PARTS), work, m);
+	m->work = MATCH_BUSY;
+}
+
+/* Tell of what the shards found, in their order, and forget it. */
+static void end(struct matcher *m)
+{
+	for (int i = 0; i < NETSYNC_SHARDS; i++) {
+		struct shard *s = &m->shard[i];
+
+		outcomes_clear(s->outcomes);
+		for (size_t k = 0; k < s->num_told; k++)
+			m->calls.tell(m->arg, &s->told[k]);
+		s->num_told = 0;
+	}
+	if (m->calls.done)
+		m->calls.done(m->arg);
+}
+
+/* The record that a shard is to decide next, or to settle; NULL: there is none yet. */
+static const struct packet_record *find_next(const struct matcher *m,
+					     const struct shard *s)
+{
+	const uint32_t n = m->settling ? s->settled : s->ring.decided;
+	const struct packet_record *next;
+
+	if (n == s->ring.tail)
+		return NULL;
+	next = ring_at(&s->ring, n);
+	return m->settling || next->time < m->peers.host[next->host].decide ? next : NULL;
+}
+
+/* The number of the oldest of these, if it is before @number. */
+static uint32_t find_oldest(const struct matcher *m, uint32_t number)
+{
+	uint32_t most = m->number - number;
+
+	for (int i = 0; i < NETSYNC_SHARDS; i++) {
+		const struct packet_record *next = find_next(m, &m->shard[i]);
+		const uint32_t age = next ? m->number - next->number : 0;
+
+		most = age > most ? age : most;
+	}
+	return m->number - most;
+}
+
+/* Have shards go on that did not decide or drop all they could. False: there are none. */
+static bool go_on(struct matcher *m)
+{
+	struct batch *b = &m->batch[!m->filling];
+	bool more = false;
+
+	for (int i = 0; i < NETSYNC_SHARDS && !m->settling; i++)
+		more |= m->shard[i].more;
+	if (!more)
+		return false;
+	b->sample = false;
+	b->oldest = find_oldest(m, m->number);
+	begin(m);
+	return true;
+}
+
+int matcher_wait(struct matcher *m)
 {
 	int ret;
 
-	if (!is_own(s))
+	if (m->work == MATCH_IDLE)
 		return 0;
-	ret = match_first(m, s);
-	if (ret || (s->state & RECORD_DECIDED) || !has_second_key(s))
-		return ret;
-	return match_second(m, s);
-}
-
-static void count(struct matcher *m, const struct packet_record *s, bool past)
-{
-	struct match_counts *all = past ? &m->past : &m->live;
-	struct peer_pair *pair = NULL;
-	struct match_counts none = { 0 }, *t = &none;
-	uint32_t peer = s->peer;
-
-	if (peer == NO_PEER && (s->fields & NETSYNC_HAS_ADDRS))
-		peer = owners_find(&m->owners, s->addr[s->dir == NETSYNC_OUT]);
-	if (peer != NO_PEER && peer != s->host)
-		pair = peers_find(&m->peers, s->host, peer);
-	if (pair)
-		t = past ? &pair->past : &pair->live;
-	if (s->state & RECORD_MATCHED) {
-		all->matched++;
-		t->matched++;
-		if (s->state & RECORD_TRANSLATED) {
-			all->nat++;
-			t->nat++;
-		}
-	} else if (s->state & (RECORD_AMBIGUOUS | RECORD_AMBIGUOUS_YET)) {
-		all->ambiguous++;
-		t->ambiguous++;
-	} else {
-		all->unmatched++;
-		t->unmatched++;
-	}
-}
-
-/* Decide the next record for good; at the last settling it may have been ambiguous. */
-static int decide_next(struct matcher *m)
-{
-	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
-
-	s->state &= ~RECORD_AMBIGUOUS_YET;
-	return decide(m, s);
-}
-
-static void drop_next(struct matcher *m)
-{
-	const struct packet_record *s = ring_at(&m->ring, m->ring.freed++);
-
-	if (is_own(s))
-		count(m, s, true);
-}
-
-/* Decide records whose packets are complete, and drop those that no event can need. */
-static int retire(struct matcher *m)
-{
-	struct packet_ring *l = &m->ring;
-	int ret = 0;
-
-	while (l->decided != l->tail && !ret) {
-		const struct packet_record *s = ring_at(l, l->decided);
-
-		if (s->time >= m->peers.host[s->host].decide)
-			break;
-		ret = decide_next(m);
-	}
-	while (l->freed != l->decided) {
-		const struct packet_record *s = ring_at(l, l->freed);
-
-		if (s->time >= m->peers.host[s->host].free)
-			break;
-		drop_next(m);
-	}
+	if (m->work == MATCH_FAILED)
+		begin(m);
+	do {
+		ret = parallel_end(&m->parallel);
+		m->work = ret ? MATCH_FAILED : MATCH_IDLE;
+		if (!ret)
+			end(m);
+	} while (!ret && go_on(m));
 	return ret;
 }
 
-/* Drop the oldest records to stay below the limit, whatever may still come. */
-static int evict(struct matcher *m, uint32_t num)
+/* ---- batches ----------------------------------------------------------- */
+
+/* Bring limits up to date, now and then, and look for clock offsets if there are none. */
+static int update(struct matcher *m, struct batch *b)
 {
-	int ret = 0;
+	const size_t each = m->peers.hosts + peers_pairs(&m->peers);
+	int ret;
 
-	while (ring_count(&m->ring) + num > m->limit && !ret) {
-		const struct packet_record *s = ring_at(&m->ring,
-							m->ring.freed);
-
-		if (m->ring.decided == m->ring.freed)
-			ret = decide_next(m);
-		if (is_own(s) &&
-		    !(s->state & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
-		    s->time >= m->peers.host[s->host].decide)
-			m->evicted++;
-		drop_next(m);
+	b->sample = false;
+	if (m->promised && m->since >= UPDATE_AFTER + UPDATE_AFTER_EACH * each) {
+		b->sample = !m->peers.connected;
+		ret = peers_update(&m->peers);
+		if (ret)
+			return ret;
+		m->since = 0;
+		m->promised = false;
 	}
-	return ret;
+	m->since += b->num;
+	return 0;
+}
+
+static void learn_owners(struct matcher *m)
+{
+	for (size_t i = 0; i < m->num_owned; i++)
+		owners_learn(&m->owners, m->owned[i].host, m->owned[i].address);
+	m->num_owned = 0;
+}
+
+/* The counts of all shards. */
+static void add_up(struct matcher *m)
+{
+	m->past = m->other;
+	m->live = (struct match_counts){ 0 };
+	m->evicted = m->other_evicted;
+	for (int i = 0; i < NETSYNC_SHARDS; i++) {
+		match_counts_add(&m->past, &m->shard[i].past);
+		match_counts_add(&m->live, &m->shard[i].live);
+		m->evicted += m->shard[i].evicted;
+	}
+}
+
+void matcher_add_counts(struct matcher *m, const struct match_counts *counts,
+			uint64_t evicted)
+{
+	match_counts_add(&m->other, counts);
+	m->other_evicted += evicted;
+	add_up(m);
+}
+
+static void end_settling(struct matcher *m)
+{
+	for (int i = 0; i < NETSYNC_SHARDS && m->settling; i++)
+		shard_end_settling(&m->shard[i]);
+	m->settling = false;
 }
 
 /*
- * Until clock offsets are known nothing is decided, yet offsets come from what is
- * decided: so look at some of the newest records of hosts that are not joined yet.
+ * Have the batch matched that was filled, when the one before is done: 0, or an error.
+ * Other threads may go on when it returns.
  */
-static int sample(struct matcher *m)
+static int match_batch(struct matcher *m)
 {
-	uint32_t left = SAMPLES + m->since / 16;
-	uint32_t i = m->since < ring_count(&m->ring) ? m->since
-						     : ring_count(&m->ring);
-	int ret = 0;
+	struct batch *b = &m->batch[m->filling];
+	int ret = matcher_wait(m);
 
-	for (; i && left && !ret; i--) {
-		struct packet_record *s = ring_at(&m->ring, m->ring.tail - i);
-
-		if (!is_own(s) || m->peers.host[s->host].joined)
-			continue;
-		left--;
-		ret = match_learn_offset(m, s);
-	}
-	return ret;
-}
-
-int matcher_advance(struct matcher *m, uint32_t host, int64_t time)
-{
-	int64_t *until = &m->peers.host[host].until;
-	int ret;
-
-	/* A host that was done may bring more events. */
-	if (time > *until || *until == INT64_MAX)
-		*until = time;
-	/*
-	 * The cost of looking at all hosts and pairs is spread over four times as many
-	 * events.
-	 */
-	if (m->since < 16 * SAMPLES + 4 * (m->peers.hosts + m->peers.pairs))
-		return 0;
-	ret = m->peers.connected ? 0 : sample(m);
-	m->since = 0;
 	if (!ret)
-		ret = peers_update(&m->peers);
-	return ret ? ret : retire(m);
+		ret = batch_reserve(&m->batch[!m->filling], m->watched);
+	if (!ret)
+		ret = update(m, b);
+	if (ret)
+		return ret;
+	end_settling(m);
+	learn_owners(m);
+	b->end = m->number;
+	b->limit = m->limit;
+	b->oldest = find_oldest(m, m->begun);
+	m->begun = m->number;
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		m->shard[i].next = b->first[i];
+	m->filling = !m->filling;
+	batch_clear(&m->batch[m->filling]);
+	begin(m);
+	return m->threads > 1 && !m->one_thread ? 0 : matcher_wait(m);
 }
 
-int matcher_settle(struct matcher *m)
+/* Records of a batch at most: few beside those that may be kept. */
+static uint32_t room_of_batch(const struct matcher *m)
 {
-	struct packet_ring *l = &m->ring;
-	int ret = 0;
-
-	for (uint32_t n = l->decided; n != l->tail; n++)
-		ring_at(l, n)->state &= ~(RECORD_AMBIGUOUS_YET |
-					  RECORD_EXAMINED);
-	m->unclear = true;
-	for (uint32_t n = l->decided; n != l->tail && !ret; n++)
-		ret = decide(m, ring_at(l, n));
-	m->unclear = false;
-	memset(&m->live, 0, sizeof(m->live));
-	for (size_t i = 0; i < m->peers.pairs; i++)
-		memset(&m->peers.pair[i].live, 0, sizeof(m->live));
-	for (uint32_t n = l->freed; n != l->tail; n++)
-		if (is_own(ring_at(l, n)))
-			count(m, ring_at(l, n), false);
-	/* More records of the same key may come. */
-	for (uint32_t n = l->decided; n != l->tail; n++)
-		ring_at(l, n)->state &= ~RECORD_EXAMINED;
-	return ret;
+	return m->limit / 8 < BATCH_RECORDS ? m->limit / 8 : BATCH_RECORDS;
 }
-
-/* ---- adding ------------------------------------------------------------ */
 
 static uint32_t digest(const struct matcher *m, const uint8_t addr[16])
 {
 	uint64_t w[2];
 
 	memcpy(w, addr, 16);
-	return (uint32_t)hash_mix(hash_mix(m->ring.seed ^ w[0]) ^ w[1]);
+	return (uint32_t)hash_mix(hash_mix(m->seed ^ w[0]) ^ w[1]);
+}
+
+/* Fill in a record's digests of addresses: 0 or -ENOMEM. */
+static int fill_addresses(struct matcher *m, struct packet_record *s,
+			  const struct netsync_packet *p)
+{
+	uint32_t own;
+
+	s->addr[0] = digest(m, p->saddr);
+	s->addr[1] = digest(m, p->daddr);
+	own = s->addr[s->dir == NETSYNC_IN];
+	if (owners_knows(&m->owners, s->host, own))
+		return 0;
+	if (array_grow(&m->owned, &m->owned_room, m->num_owned, sizeof(*m->owned)))
+		return -ENOMEM;
+	m->owned[m->num_owned++] = (struct owned_address){ s->host, own };
+	return 0;
+}
+
+/* Put the record behind the last one into the list of a shard. */
+static void file(struct matcher *m, struct batch *b, const struct netsync_packet *p,
+		 uint32_t shard)
+{
+	struct packet_record *s = &b->record[b->num];
+
+	s->number = m->number;
+	m->number += 1 + s->next_second;
+	if (b->addresses) {
+		struct addresses *a = &b->addresses[b->num];
+
+		memcpy(a->source, p->saddr, sizeof(p->saddr));
+		memcpy(a->destination, p->daddr, sizeof(p->daddr));
+	}
+	batch_add(b, shard);
+}
+
+/* The same for the shards that it belongs to, in all but one of which it is a copy. */
+static void file_copies(struct matcher *m, struct batch *b, const struct netsync_packet *p,
+			struct shards to)
+{
+	const uint32_t from = b->num;
+
+	for (uint32_t left = to.all & m->kept; left; left &= left - 1) {
+		const uint32_t shard = (uint32_t)__builtin_ctz(left);
+
+		if (b->num != from)
+			b->record[b->num] = b->record[from];
+		b->record[b->num].state = shard == to.home ? 0 : RECORD_COPY;
+		file(m, b, p, shard);
+	}
 }
 
 int matcher_add(struct matcher *m, const struct netsync_packet *p)
 {
-	struct packet_record s;
-	struct addresses *addresses;
-	uint32_t blocks;
+	struct batch *b = &m->batch[m->filling];
+	struct packet_record *s;
+	struct shards to;
 	int ret = 0;
 
-	record_fill(&s, p);
-	blocks = record_blocks(&s);
-	if (m->kept != ALL_SHARDS &&
-	    !(m->kept >> record_shards(&s, blocks).home & 1))
-		s.state = RECORD_COPY;
-	if (p->fields & NETSYNC_HAS_ADDRS) {
-		s.addr[0] = digest(m, p->saddr);
-		s.addr[1] = digest(m, p->daddr);
-		owners_learn(&m->owners, p->host, s.addr[s.dir == NETSYNC_IN]);
+	if (b->num + BATCH_OF_EVENT > room_of_batch(m)) {
+		ret = match_batch(m);
+		b = &m->batch[m->filling];
 	}
-	if (ring_count(&m->ring) + 1 + blocks > m->limit)
-		ret = evict(m, 1 + blocks);
-	if (!ret)
-		ret = ring_reserve(&m->ring, 1 + blocks);
+	if (!ret && (!b->record || (m->watched && !b->addresses)))
+		ret = batch_reserve(b, m->watched);
 	if (ret)
 		return ret;
-	m->since++;
-	addresses = ring_addresses(&m->ring, ring_add(&m->ring, &s));
-	if (addresses) {
-		memcpy(addresses->source, p->saddr, sizeof(p->saddr));
-		memcpy(addresses->destination, p->daddr, sizeof(p->daddr));
+	s = &b->record[b->num];
+	record_fill(s, p);
+	if (p->fields & NETSYNC_HAS_ADDRS)
+		ret = fill_addresses(m, s, p);
+	if (ret)
+		return ret;
+	s->next_second = record_blocks(s);
+	to = record_shards(s, s->next_second);
+	if ((to.all & m->kept) == UINT32_C(1) << to.home)
+		file(m, b, p, to.home);
+	else
+		file_copies(m, b, p, to);
+	return 0;
+}
+
+void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
+{
+	int64_t *until = &m->peers.host[host].until;
+
+	/* A host that was done may bring more events. */
+	if (time > *until || *until == INT64_MAX)
+		*until = time;
+	m->promised = true;
+}
+
+void matcher_watch(struct matcher *m, bool watched)
+{
+	m->watched = watched;
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		m->shard[i].ring.keep_addresses = watched;
+}
+
+/* ---- settling ---------------------------------------------------------- */
+
+/* Count the records of pairs that are still in the rings. */
+static void count_live(struct matcher *m)
+{
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < m->peers.part[k].pairs; i++)
+			memset(&m->peers.part[k].pair[i].live, 0, sizeof(m->live));
+	for (int i = 0; i < NETSYNC_SHARDS; i++) {
+		const struct packet_ring *l = &m->shard[i].ring;
+
+		for (uint32_t n = l->freed; n != l->tail; n++) {
+			const struct packet_record *s = ring_at(l, n);
+			struct peer_pair *pair = NULL;
+
+			if (is_own(s) && !(s->state & RECORD_MATCHED))
+				pair = peers_find(&m->peers, s->host,
+						  shard_peer(&m->shard[i], s));
+			if (pair)
+				shard_count(&pair->live, s->state);
+		}
 	}
-	for (s.block = 1; s.block <= blocks; s.block++)
-		ring_add(&m->ring, &s);
+}
+
+int matcher_settle(struct matcher *m)
+{
+	bool all;
+	int ret = m->batch[m->filling].num ? match_batch(m) : 0;
+
+	if (!ret)
+		ret = matcher_wait(m);
+	if (ret)
+		return ret;
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		shard_begin_settling(&m->shard[i]);
+	m->settling = true;
+	do {
+		m->oldest = find_oldest(m, m->number);
+		begin(m);
+		ret = matcher_wait(m);
+		all = true;
+		for (int i = 0; i < NETSYNC_SHARDS; i++)
+			all &= shard_is_settled(&m->shard[i]);
+	} while (!ret && !all);
+	if (ret)
+		return ret;
+	end_settling(m);
+	count_live(m);
+	add_up(m);
 	return 0;
 }

@@ -2,6 +2,11 @@
 /*
  * Packet events -> messages: which records of different hosts are of one packet, or carry
  * the same bytes? internal.h lists the files.
+ *
+ * Records go in batches to the shards that match them. Each batch has two steps: every
+ * shard takes its records and finds outcomes; then what is known of pairs is brought up
+ * to date, one part of the pairs after the other. Threads share the shards out, and then
+ * the parts. What comes of it depends on the order of events alone, not on the threads.
  */
 #ifndef NETSYNC_MATCH_MATCH_H
 #define NETSYNC_MATCH_MATCH_H
@@ -11,33 +16,61 @@
 #include <stdint.h>
 
 #include "netsync.h"
-#include "match/owners.h"
-#include "match/peers.h"
-#include "match/ring.h"
+#include "match/shard.h"
+#include "util/parallel.h"
 
-/*
- * Called for each message with the records of its sending and its receiving. Return: 0 or
- * -errno.
- */
-typedef int (*match_fn)(void *arg, const struct packet_record *from,
-			const struct packet_record *to);
-
-struct matcher {
-	struct packet_ring ring;
-	struct peers peers;
-	struct address_owners owners;
-	match_fn found;
-	void *arg;
-	uint32_t limit; /* records in the ring; at most RING_MAX */
-	uint32_t kept;	/* bit mask of the shards that are matched here */
-	uint32_t since; /* records since limits were updated */
-	bool unclear;	/* settling: ambiguity is not final */
-	struct match_counts past;
-	struct match_counts live;
-	uint64_t evicted; /* of past.unmatched: dropped at limit */
+/* What a matcher calls with the argument that it was given. */
+struct match_calls {
+	/*
+	 * For each message: 0 or -errno. Several threads may call it at the same time,
+	 * for pairs of different parts (pair_part()), unless one_thread is set.
+	 */
+	int (*found)(void *arg, uint32_t from, uint32_t to, int64_t send,
+		     int64_t recv);
+	/* In the caller's thread, for each message if that is wanted; or NULL. */
+	void (*tell)(void *arg, const struct netsync_message *msg);
+	/* In the caller's thread, when all messages of a batch were found; or NULL. */
+	void (*done)(void *arg);
 };
 
-void matcher_init(struct matcher *m, match_fn found, void *arg);
+struct matcher {
+	struct shard shard[NETSYNC_SHARDS];
+	struct peers peers;
+	struct address_owners owners;
+	struct match_calls calls;
+	void *arg;
+	uint64_t seed;	  /* of the digests of addresses */
+	uint32_t limit;	  /* records in all rings; at most RING_MAX */
+	uint32_t kept;	  /* bit mask of the shards that are matched here */
+	uint32_t threads; /* the caller's among them */
+	bool one_thread;  /* messages are found by the caller's, in order */
+	bool watched;	  /* call tell() */
+	struct batch batch[2];
+	uint32_t filling;  /* index of the one that events go to */
+	uint32_t number;   /* of the next record */
+	uint32_t begun;	   /* the same when the batch began to be filled */
+	uint32_t oldest;   /* settling: number of a record */
+	uint32_t since;	   /* records since limits were updated */
+	bool promised;	   /* something, since then */
+	/* Owners of addresses that are to be learned with the batch. */
+	struct owned_address {
+		uint32_t host;
+		uint32_t address;
+	} *owned;
+	size_t num_owned;
+	size_t owned_room;
+	/* Work of threads: on a batch, or settling. */
+	struct parallel parallel;
+	enum { MATCH_IDLE, MATCH_BUSY, MATCH_FAILED } work;
+	bool settling;
+	struct match_counts other; /* of packets that were matched elsewhere */
+	uint64_t other_evicted;
+	struct match_counts past; /* as of the last settling */
+	struct match_counts live;
+	uint64_t evicted;
+};
+
+void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg);
 void matcher_release(struct matcher *m);
 
 /* Add a host, with the next number: 0 or -ENOMEM. */
@@ -50,13 +83,26 @@ bool matcher_supports(const struct netsync_packet *p);
 struct shards matcher_shards(const struct netsync_packet *p);
 
 /*
- * Add a packet event that belongs to a kept shard: 0; -ENOMEM, with nothing changed; or the error of found() for a
- * record that was decided to make room.
+ * Add a packet event that belongs to a kept shard: 0; -ENOMEM, with nothing changed; or
+ * the error of found() for a message of earlier events.
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
 /* All events of a host before @time were added; INT64_MAX: all events, so far. */
-int matcher_advance(struct matcher *m, uint32_t host, int64_t time);
+void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
+
+/*
+ * Wait until no thread is at work. To be called before anything is changed that calls
+ * use: 0, or an error of the work, which is tried again the next time.
+ */
+int matcher_wait(struct matcher *m);
+
+/* Be told of messages from now on, with the addresses of events from now on. */
+void matcher_watch(struct matcher *m, bool watched);
+
+/* Add counts of packets that were matched elsewhere. */
+void matcher_add_counts(struct matcher *m, const struct match_counts *counts,
+			uint64_t evicted);
 
 /* Hand out the messages that are known by now, and update counts. */
 int matcher_settle(struct matcher *m);

@@ -45,6 +45,14 @@ static struct address_owner *find(const struct address_owners *owners,
 	return NULL;
 }
 
+bool owners_knows(const struct address_owners *owners, uint32_t host,
+		  uint32_t address)
+{
+	const struct address_owner *a = find(owners, address);
+
+	return !a || a->owner == host + 1 || a->owner == SHARED + 1;
+}
+
 void owners_learn(struct address_owners *owners, uint32_t host,
 		  uint32_t address)
 {

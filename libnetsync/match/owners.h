@@ -7,6 +7,7 @@
 #ifndef NETSYNC_MATCH_OWNERS_H
 #define NETSYNC_MATCH_OWNERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct address_owners {
@@ -20,6 +21,10 @@ int owners_init(struct address_owners *owners);
 
 /* Note that a host was seen under an address, given by its digest. */
 void owners_learn(struct address_owners *owners, uint32_t host,
+		  uint32_t address);
+
+/* Would owners_learn() change nothing? */
+bool owners_knows(const struct address_owners *owners, uint32_t host,
 		  uint32_t address);
 
 /* The host of an address, or NO_PEER. */

@@ -13,8 +13,10 @@ void peers_release(struct peers *ps)
 		free(ps->host[i].stack[NETSYNC_IN]);
 	}
 	free(ps->host);
-	free(ps->pair);
-	pair_table_release(&ps->table);
+	for (size_t i = 0; i < PAIR_PARTS; i++) {
+		free(ps->part[i].pair);
+		pair_table_release(&ps->part[i].table);
+	}
 	memset(ps, 0, sizeof(*ps));
 }
 
@@ -30,42 +32,53 @@ int peers_add_host(struct peers *ps)
 	return 0;
 }
 
+size_t peers_pairs(const struct peers *ps)
+{
+	size_t pairs = 0;
+
+	for (size_t i = 0; i < PAIR_PARTS; i++)
+		pairs += ps->part[i].pairs;
+	return pairs;
+}
+
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 {
-	uint32_t p = a < b ? pair_table_find(&ps->table, a, b)
-			   : pair_table_find(&ps->table, b, a);
+	const struct peers_part *part = &ps->part[pair_part(a, b)];
+	uint32_t p = a < b ? pair_table_find(&part->table, a, b)
+			   : pair_table_find(&part->table, b, a);
 
-	return p ? &ps->pair[p - 1] : NULL;
+	return p ? &part->pair[p - 1] : NULL;
 }
 
 /* The pair of two hosts, which is made if there is none. NULL: there is no memory. */
 static struct peer_pair *pair_of(struct peers *ps, uint32_t from, uint32_t to)
 {
 	const uint32_t a = from < to ? from : to, b = from < to ? to : from;
+	struct peers_part *part = &ps->part[pair_part(a, b)];
 	struct peer_pair *p = peers_find(ps, a, b);
 
 	if (p)
 		return p;
-	if (array_grow(&ps->pair, &ps->pair_room, ps->pairs, sizeof(*ps->pair)) ||
-	    pair_table_set(&ps->table, a, b, (uint32_t)ps->pairs))
+	if (array_grow(&part->pair, &part->room, part->pairs, sizeof(*p)) ||
+	    pair_table_set(&part->table, a, b, (uint32_t)part->pairs))
 		return NULL;
-	p = &ps->pair[ps->pairs++];
+	p = &part->pair[part->pairs++];
 	*p = (struct peer_pair){ .host = { a, b } };
 	return p;
 }
 
-int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
-		  int64_t recv)
+struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
+				int64_t send, int64_t recv)
 {
 	struct peer_pair *p = pair_of(ps, from, to);
 
 	if (!p)
-		return -ENOMEM;
+		return NULL;
 	p->offset[p->next_sample] = from < to ? recv - send : send - recv;
 	p->next_sample = (p->next_sample + 1) % PEER_SAMPLES;
 	if (p->samples < PEER_SAMPLES)
 		p->samples++;
-	return 0;
+	return p;
 }
 
 int peers_count(struct peers *ps, uint32_t a, uint32_t b,
@@ -75,10 +88,7 @@ int peers_count(struct peers *ps, uint32_t a, uint32_t b,
 
 	if (!p)
 		return -ENOMEM;
-	p->past.matched += counts->matched;
-	p->past.nat += counts->nat;
-	p->past.ambiguous += counts->ambiguous;
-	p->past.unmatched += counts->unmatched;
+	match_counts_add(&p->past, counts);
 	return 0;
 }
 

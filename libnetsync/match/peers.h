@@ -29,6 +29,15 @@ struct match_counts {
 	uint64_t unmatched;
 };
 
+static inline void match_counts_add(struct match_counts *sum,
+				    const struct match_counts *c)
+{
+	sum->matched += c->matched;
+	sum->nat += c->nat;
+	sum->ambiguous += c->ambiguous;
+	sum->unmatched += c->unmatched;
+}
+
 /*
  * The longest time of a packet in a network, and the most that readers of a host's events
  * break their promise by, ns. Chosen.
@@ -45,8 +54,8 @@ struct peer_pair {
 	uint32_t host[2]; /* host[0] < host[1] */
 	uint32_t samples; /* entries of offset[], which is a ring */
 	uint32_t next_sample;
-	struct match_counts past;     /* of records that were dropped */
-	struct match_counts live;     /* of records in the ring, by settling */
+	struct match_counts past;     /* of records that were matched, or dropped */
+	struct match_counts live;     /* of others in the rings, by settling */
 	int64_t offset[PEER_SAMPLES]; /* time on host[1] - on host[0] */
 };
 
@@ -59,14 +68,19 @@ struct peer_host {
 	struct histogram *stack[2];
 };
 
+/* The pairs of which pair_part() is the same. */
+struct peers_part {
+	struct peer_pair *pair;
+	size_t pairs;
+	size_t room;
+	struct pair_table table;
+};
+
 struct peers {
 	struct peer_host *host;
 	size_t hosts;
 	size_t host_room;
-	struct peer_pair *pair;
-	size_t pairs;
-	size_t pair_room;
-	struct pair_table table;
+	struct peers_part part[PAIR_PARTS];
 	bool connected; /* records can be given up */
 };
 
@@ -75,11 +89,20 @@ void peers_release(struct peers *ps);
 /* Add a host: 0 or -ENOMEM. */
 int peers_add_host(struct peers *ps);
 
-/* Note a message: 0 or -ENOMEM. */
-int peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
-		  int64_t recv);
+/* The number of pairs that exchanged messages. */
+size_t peers_pairs(const struct peers *ps);
 
-/* Note a packet's time in a host's stack, ns: 0 or -ENOMEM. */
+/*
+ * Note a message, and return its pair; NULL: there is no memory. Other threads may do so
+ * at the same time for pairs of other parts.
+ */
+struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
+				int64_t send, int64_t recv);
+
+/*
+ * Note a packet's time in a host's stack, ns: 0 or -ENOMEM. Other threads may do so at
+ * the same time for other hosts.
+ */
 int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		 int64_t ns);
 

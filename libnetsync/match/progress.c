@@ -72,6 +72,14 @@ static void join(struct node *node, const struct peer_pair *p)
 	node[b].offset = (__int128)median(p) + from_a - from_b;
 }
 
+static void join_all(struct node *node, const struct peers *ps)
+{
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < ps->part[k].pairs; i++)
+			if (ps->part[k].pair[i].samples >= MIN_SAMPLES)
+				join(node, &ps->part[k].pair[i]);
+}
+
 /*
  * On a root's clock, all events before the least time that its hosts promised were
  * pushed. There is no limit while some host is not connected, unless that one brings no
@@ -88,9 +96,7 @@ int peers_update(struct peers *ps)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < ps->hosts; h++)
 		node[h] = (struct node){ .parent = h };
-	for (size_t i = 0; i < ps->pairs; i++)
-		if (ps->pair[i].samples >= MIN_SAMPLES)
-			join(node, &ps->pair[i]);
+	join_all(node, ps);
 	for (uint32_t h = 0; h < ps->hosts; h++) {
 		__int128 t = ps->host[h].until;
 

@@ -254,12 +254,7 @@ static const struct protocol sctp = {
 	.identified = sctp_identified,
 };
 
-const struct protocol *protocol_of(uint8_t number)
-{
-	static const struct protocol *const table[256] = {
-		[ICMP] = &icmp,	  [TCP] = &tcp,	  [UDP] = &udp,
-		[ICMPV6] = &icmp, [SCTP] = &sctp,
-	};
-
-	return table[number];
-}
+const struct protocol *const protocols[256] = {
+	[ICMP] = &icmp,	  [TCP] = &tcp,	  [UDP] = &udp,
+	[ICMPV6] = &icmp, [SCTP] = &sctp,
+};

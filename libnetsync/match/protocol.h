@@ -42,8 +42,13 @@ struct protocol {
 			   const struct packet_record *b);
 };
 
-/* NULL: the protocol is not matched. */
-const struct protocol *protocol_of(uint8_t number);
+/* By IP's numbers; NULL: the protocol is not matched. */
+extern const struct protocol *const protocols[256];
+
+static inline const struct protocol *protocol_of(uint8_t number)
+{
+	return protocols[number];
+}
 
 /*
  * Is a repetition told from the first packet neither by a TCP timestamp nor by an IP id?

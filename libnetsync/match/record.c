@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A packet event -> the record that matching keeps of it, and the shards that match it. */
+#include <string.h>
+
 #include "match/protocol.h"
 #include "util/hash.h"
 
@@ -20,22 +22,24 @@
 
 void record_fill(struct packet_record *s, const struct netsync_packet *p)
 {
-	*s = (struct packet_record){
-		.time = p->time_ns,
-		.skb = p->skb,
-		.host = p->host,
-		.peer = NO_PEER,
-		.point = p->point,
-		.netns = p->netns,
-		.len = p->len,
-		.sport = p->sport,
-		.dport = p->dport,
-		.ip_id = p->fields & NETSYNC_HAS_IP_ID ? p->ip_id : 0,
-		.gso_size = p->fields & NETSYNC_HAS_GSO ? p->gso_size : 0,
-		.fields = (uint16_t)p->fields,
-		.protocol = p->protocol,
-		.dir = p->dir,
-	};
+	s->time = p->time_ns;
+	s->skb = p->skb;
+	memset(&s->tcp, 0, sizeof(s->tcp));
+	s->addr[0] = s->addr[1] = 0;
+	s->host = p->host;
+	s->peer = NO_PEER;
+	s->point = p->point;
+	s->netns = p->netns;
+	s->next = s->next_second = s->number = 0;
+	s->len = p->len;
+	s->sport = p->sport;
+	s->dport = p->dport;
+	s->ip_id = p->fields & NETSYNC_HAS_IP_ID ? p->ip_id : 0;
+	s->gso_size = p->fields & NETSYNC_HAS_GSO ? p->gso_size : 0;
+	s->fields = (uint16_t)p->fields;
+	s->protocol = p->protocol;
+	s->dir = p->dir;
+	s->state = s->block = 0;
 	protocol_of(p->protocol)->fill(s, p);
 }
 
@@ -54,7 +58,7 @@ uint32_t record_blocks(const struct packet_record *s)
 }
 
 /* The shard of what begins so far behind the beginning of a record. */
-static uint32_t shard_at(const struct packet_record *s, uint32_t behind)
+static inline uint32_t shard_at(const struct packet_record *s, uint32_t behind)
 {
 	return (uint32_t)hash_mix(protocol_of(s->protocol)->shard(s, behind)) %
 	       NETSYNC_SHARDS;

@@ -69,6 +69,7 @@ struct packet_record {
 	uint32_t netns;
 	uint32_t next;	      /* older record of this chain */
 	uint32_t next_second; /* older record of the second chain */
+	uint32_t number;      /* of all shards' records in order of pushing; wraps */
 	uint32_t len;
 	uint16_t sport;
 	uint16_t dport;

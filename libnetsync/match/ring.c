@@ -2,17 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "match/ring.h"
-
-void ring_init(struct packet_ring *l)
-{
-	memset(l, 0, sizeof(*l));
-	/* Without randomness results are the same; only the speed is at risk. */
-	if (getrandom(&l->seed, sizeof(l->seed), GRND_NONBLOCK) < 0)
-		l->seed = (uintptr_t)l;
-}
 
 static void free_arrays(struct packet_ring *l)
 {
@@ -50,15 +41,13 @@ static void file(struct packet_ring *l, uint32_t number)
 	*chain = number;
 }
 
-int ring_reserve(struct packet_ring *l, uint32_t num)
+int ring_grow(struct packet_ring *l, uint32_t num)
 {
-	uint32_t room = l->room ? l->room : 512;
+	uint32_t room = l->room ? l->room : 64;
 	struct packet_ring bigger = *l;
 
 	while (room < ring_count(l) + num)
 		room *= 2;
-	if (room == l->room && l->keep_addresses == !!l->addresses)
-		return 0;
 	bigger.room = room;
 	bigger.record = malloc(room * sizeof(*bigger.record));
 	bigger.addresses = l->keep_addresses

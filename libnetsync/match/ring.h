@@ -47,11 +47,10 @@ struct packet_ring {
 /* The most records of a ring: 96 bytes each, and 8 for chains, 832 MiB. */
 #define RING_MAX (UINT32_C(1) << 23)
 
-void ring_init(struct packet_ring *l);
 void ring_release(struct packet_ring *l);
 
 /* Make room for @num more records: 0 or -ENOMEM; callers stay below RING_MAX. */
-int ring_reserve(struct packet_ring *l, uint32_t num);
+int ring_grow(struct packet_ring *l, uint32_t num);
 
 /* Add a record, for which there is room; return its place. */
 struct packet_record *ring_add(struct packet_ring *l,
@@ -60,6 +59,14 @@ struct packet_record *ring_add(struct packet_ring *l,
 static inline uint32_t ring_count(const struct packet_ring *l)
 {
 	return l->tail - l->freed;
+}
+
+/* The same, if there is no room. */
+static inline int ring_reserve(struct packet_ring *l, uint32_t num)
+{
+	if (l->room >= ring_count(l) + num && l->keep_addresses == !!l->addresses)
+		return 0;
+	return ring_grow(l, num);
 }
 
 static inline struct packet_record *ring_at(const struct packet_ring *l,

@@ -18,7 +18,7 @@ static bool same_second(const struct packet_record *a,
 	       (a->protocol == UDP || a->key[1] == b->key[1]);
 }
 
-int match_second(struct matcher *m, struct packet_record *s)
+int match_second(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS] = { s };
 	const bool nat = counts_ids(s);

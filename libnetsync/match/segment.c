@@ -140,7 +140,7 @@ static bool find_parts(const struct packet_record *s,
 }
 
 /* Are the parts of counterparts that begin in s unambiguous, too? */
-static bool are_clear(const struct matcher *m, const struct packet_record *s,
+static bool are_clear(const struct shard *m, const struct packet_record *s,
 		      const struct parts *p, bool nat)
 {
 	struct candidates around;
@@ -180,7 +180,7 @@ static bool may_be_before(const struct packet_record *t,
 }
 
 /* 1: decided; 0: there are no counterparts; negative errno. */
-static int use_parts(struct matcher *m, struct packet_record *s,
+static int use_parts(struct shard *m, struct packet_record *s,
 		     const struct candidates *all, bool nat)
 {
 	struct parts p;
@@ -193,9 +193,10 @@ static int use_parts(struct matcher *m, struct packet_record *s,
 	for (int i = 0; i < p.n && !ret; i++) {
 		struct packet_record *t = p.found[i];
 
-		match_mark_matched(s, t->host, nat);
-		match_mark_matched(t, s->host, nat);
-		if (s->dir == NETSYNC_OUT && !p.outer &&
+		ret = match_mark_matched(m, s, t->host, nat);
+		if (!ret)
+			ret = match_mark_matched(m, t, s->host, nat);
+		if (!ret && s->dir == NETSYNC_OUT && !p.outer &&
 		    match_begins_in(s, t) &&
 		    match_lead(t, s) + (int64_t)match_span(s) >=
 			    match_span(t) &&
@@ -207,7 +208,7 @@ static int use_parts(struct matcher *m, struct packet_record *s,
 	return ret ? ret : p.n > 0;
 }
 
-int match_segments(struct matcher *m, struct packet_record *s)
+int match_segments(struct shard *m, struct packet_record *s)
 {
 	struct candidates all;
 	int ret = 0;
@@ -229,7 +230,7 @@ int match_segments(struct matcher *m, struct packet_record *s)
 	return ret < 0 ? ret : 0;
 }
 
-int match_first(struct matcher *m, struct packet_record *s)
+int match_first(struct shard *m, struct packet_record *s)
 {
 	int ret = 0;
 

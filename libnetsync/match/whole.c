@@ -86,14 +86,14 @@ static int make_views(struct packet_record **s, int n, struct view *v)
 	return views;
 }
 
-static void all_ambiguous(struct matcher *m, struct packet_record **s, int n)
+static void all_ambiguous(struct shard *m, struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++)
 		match_mark_ambiguous(m, s[i]);
 }
 
 /* Note times in hosts' stacks, from a socket to the outermost device or back. */
-static int count_passages(struct matcher *m, struct packet_record **s, int n,
+static int count_passages(struct shard *m, struct packet_record **s, int n,
 			  const struct view *v, int views)
 {
 	int ret = 0;
@@ -102,8 +102,7 @@ static int count_passages(struct matcher *m, struct packet_record **s, int n,
 		if (v[i].first->dir == v[i].last->dir &&
 		    match_other_place(v[i].first, v[i].last) &&
 		    !((v[i].first->state | v[i].last->state) & RECORD_TIMED))
-			ret = peers_passed(&m->peers, v[i].host,
-					   (enum netsync_dir)v[i].last->dir,
+			ret = match_passed(m, v[i].host, v[i].last->dir,
 					   v[i].last->time - v[i].first->time);
 	for (int i = 0; i < n; i++)
 		s[i]->state |= RECORD_TIMED;
@@ -169,7 +168,7 @@ static bool is_before(const struct view *from, const struct view *to,
  * No message is emitted if either end was seen further out in other parts, which give
  * tighter ones.
  */
-static int emit(struct matcher *m, const struct key *key,
+static int emit(struct shard *m, const struct key *key,
 		struct packet_record **s, int n, bool nat)
 {
 	struct view v[MATCH_MAX_RECORDS];
@@ -199,13 +198,12 @@ static int emit(struct matcher *m, const struct key *key,
 			ret = match_emit(m, v[i].last_out, v[j].first_in);
 		}
 	}
-	for (int i = 0, at = 0; i < n && from != NO_PEER; i++) {
+	for (int i = 0, at = 0; i < n && from != NO_PEER && !ret; i++) {
 		at += s[i]->host != v[at].host;
 		s[i]->state |= emitted;
-		match_mark_matched(s[i],
-				   v[at].origin || v[at].host == from ? to
-								      : from,
-				   nat);
+		ret = match_mark_matched(
+			m, s[i], v[at].origin || v[at].host == from ? to : from,
+			nat);
 	}
 	return ret;
 }
@@ -255,7 +253,7 @@ static bool were_seen_again(struct packet_record **s, int n,
  * also be part of a longer one that was sent? What a router makes of that one, or
  * received before, is no rival.
  */
-static bool rivals(const struct matcher *m, const struct key *key,
+static bool rivals(const struct shard *m, const struct key *key,
 		   struct packet_record **s, int size)
 {
 	struct packet_record **others = key->s;
@@ -298,18 +296,14 @@ static bool is_plain(struct packet_record **s, int n)
 	       match_agree(s[0], s[1], false);
 }
 
-static int emit_plain(struct matcher *m, struct packet_record **s)
+static int emit_plain(struct shard *m, struct packet_record **s)
 {
 	bool first_sent = s[0]->dir == NETSYNC_OUT;
 
-	s[0]->state |= RECORD_EMITTED;
-	s[1]->state |= RECORD_EMITTED;
-	match_mark_matched(s[0], s[1]->host, false);
-	match_mark_matched(s[1], s[0]->host, false);
-	return match_emit(m, s[!first_sent], s[first_sent]);
+	return match_emit_both(m, s[!first_sent], s[first_sent]);
 }
 
-int match_sort_out(struct matcher *m, struct packet_record **s, int n, bool nat)
+int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 {
 	const struct key key = { s, n };
 	int ret = 0;
@@ -335,7 +329,7 @@ int match_sort_out(struct matcher *m, struct packet_record **s, int n, bool nat)
 }
 
 /* All records of s's key: their number; MATCH_MAX_RECORDS + 1: too many. */
-static int find_key(const struct matcher *m, const struct packet_record *s,
+static int find_key(const struct shard *m, const struct packet_record *s,
 		    struct packet_record **list)
 {
 	int n = 0;
@@ -367,7 +361,7 @@ static bool is_simple(struct packet_record **s, int n)
 	return true;
 }
 
-int match_learn_offset(struct matcher *m, struct packet_record *s)
+int match_learn_offset(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_key(m, s, list), left = 0, ret = 0;
@@ -389,7 +383,7 @@ int match_learn_offset(struct matcher *m, struct packet_record *s)
 	return ret;
 }
 
-int match_whole(struct matcher *m, struct packet_record *s)
+int match_whole(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_key(m, s, list), left = 0, ret;

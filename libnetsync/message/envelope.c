@@ -35,7 +35,7 @@
  */
 #define BIN_CORNERS 128
 /* Corners by which a bin grows; unused ones are lost to the pool. Chosen. */
-#define CORNERS_STEP 4
+#define CORNERS_STEP 2
 /* Points that are added together: their limits are on the stack. Chosen. */
 #define RUN 32
 
@@ -94,7 +94,7 @@ static int repack(struct envelope *e, size_t extra)
 
 	for (size_t i = 0; i < e->num; i++)
 		room += e->bin[i].corners;
-	room += room / 8 + CORNERS_STEP;
+	room += room / 4 + CORNERS_STEP;
 	pool = malloc(room * sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
@@ -277,6 +277,27 @@ static int by_index(const void *a, const void *b)
 	return p->index < q->index ? -1 : p->index > q->index;
 }
 
+/*
+ * Move bins to their places among those before, as most are near. False: some are so far
+ * that this takes more than a few moves for each.
+ */
+static bool sort_by_insertion(struct envelope *e)
+{
+	size_t left = 8 * e->num;
+
+	for (size_t i = 1; i < e->num; i++) {
+		const struct bin b = e->bin[i];
+		size_t at = i;
+
+		for (; at && e->bin[at - 1].index > b.index && left; at--, left--)
+			e->bin[at] = e->bin[at - 1];
+		e->bin[at] = b;
+		if (!left)
+			return false;
+	}
+	return true;
+}
+
 static void sort(struct envelope *e)
 {
 	bool sorted = true;
@@ -285,7 +306,8 @@ static void sort(struct envelope *e)
 		sorted = e->bin[i - 1].index < e->bin[i].index;
 	if (sorted)
 		return;
-	qsort(e->bin, e->num, sizeof(*e->bin), by_index);
+	if (!sort_by_insertion(e))
+		qsort(e->bin, e->num, sizeof(*e->bin), by_index);
 	rehash(e);
 }
 

@@ -20,6 +20,9 @@
 /* Messages of a direction that are added at once. Chosen, for speed. */
 #define FRESH 32
 
+/* Until it is divided. */
+static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
+
 static struct budget share(size_t pairs)
 {
 	struct budget b = { MAX_BINS / (2 * pairs), MAX_CORNERS / (2 * pairs) };
@@ -33,34 +36,56 @@ static struct budget share(size_t pairs)
 	return b;
 }
 
-static int settle_envelopes(struct pairs *ps)
+static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < ps->num && !ret; i++)
+	for (size_t i = 0; i < part->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = envelope_settle(
-				&ps->pair[i]->direction[d].envelope,
-				&ps->budget);
+			ret = envelope_settle(&part->pair[i]->direction[d].envelope,
+					      room);
 	return ret;
 }
 
+/* Is there a power of two of pairs, or none, that were before, and are exceeded? */
+static bool has_doubled(size_t before, size_t now)
+{
+	size_t power = 1;
+
+	while (power < before)
+		power *= 2;
+	return !before || power < now;
+}
+
+void pairs_share(struct pairs *ps)
+{
+	size_t num = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < PAIR_PARTS; i++)
+		num += ps->part[i].num;
+	if (num == ps->sharing)
+		return;
+	ps->budget = share(num);
+	/* Pairs that no longer get messages must give up memory, too. */
+	for (size_t i = 0; i < PAIR_PARTS && has_doubled(ps->sharing, num) && !ret; i++)
+		ret = settle_envelopes(&ps->part[i], &ps->budget);
+	if (!ret)
+		ps->sharing = num;
+}
+
 /* Add a pair. NULL: there is no memory. */
-static struct pair *make_pair(struct pairs *ps, const struct endpoint *a,
+static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a,
 			      uint32_t b)
 {
 	struct pair *p;
 
-	if (array_grow(&ps->pair, &ps->room, ps->num, sizeof(*ps->pair)))
-		return NULL;
-	ps->budget = share(ps->num + 1);
-	/* Pairs that no longer get messages must give up memory, too. */
-	if (!(ps->num & (ps->num - 1)) && settle_envelopes(ps))
+	if (array_grow(&part->pair, &part->room, part->num, sizeof(*part->pair)))
 		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
-	if (pair_table_set(&ps->table, a->host, b, (uint32_t)ps->num)) {
+	if (pair_table_set(&part->table, a->host, b, (uint32_t)part->num)) {
 		free(p);
 		return NULL;
 	}
@@ -69,13 +94,31 @@ static struct pair *make_pair(struct pairs *ps, const struct endpoint *a,
 	/* Bins lie on a grid of absolute time, whatever the origin. */
 	p->direction[0].envelope.base = -a->origin;
 	p->direction[1].envelope.base = -a->origin;
-	ps->pair[ps->num++] = p;
+	part->pair[part->num++] = p;
 	return p;
+}
+
+/* Sort the points that wait by time: shards find messages in turn, each its own in order. */
+static void sort_fresh(struct direction *c)
+{
+	struct point *p = c->fresh;
+
+	for (size_t i = 1; i < c->num_fresh; i++) {
+		const struct point last = p[i];
+		size_t at = i;
+
+		for (; at && p[at - 1].x > last.x; at--)
+			p[at] = p[at - 1];
+		p[at] = last;
+	}
 }
 
 static int add_fresh(struct direction *c, bool back, const struct budget *room)
 {
-	size_t n = envelope_add(&c->envelope, c->fresh, c->num_fresh, room);
+	size_t n;
+
+	sort_fresh(c);
+	n = envelope_add(&c->envelope, c->fresh, c->num_fresh, room);
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t x = c->fresh[i].x;
@@ -110,13 +153,14 @@ static int add_point(struct direction *c, bool back, struct point p,
 static struct pair *pair_of(struct pairs *ps, const struct endpoint *a,
 			    uint32_t b)
 {
-	const uint32_t number = pair_table_find(&ps->table, a->host, b);
+	struct pairs_part *part = &ps->part[pair_part(a->host, b)];
+	const uint32_t number = pair_table_find(&part->table, a->host, b);
 
-	return number ? ps->pair[number - 1] : make_pair(ps, a, b);
+	return number ? part->pair[number - 1] : make_pair(part, a, b);
 }
 
-int pairs_add(struct pairs *ps, const struct endpoint *from,
-	      const struct endpoint *to)
+int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
+		     const struct endpoint *to)
 {
 	bool back = from->host > to->host;
 	const struct endpoint *a = back ? to : from, *b = back ? from : to;
@@ -130,9 +174,21 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 	c = &p->direction[back];
 	ret = add_point(c, back,
 			(struct point){ a->t, (back ? -y : y) + c->raised },
-			&ps->budget);
+			ps->sharing ? &ps->budget : &whole);
 	if (!ret)
 		c->inversions += to->t - from->t < from->origin - to->origin;
+	return ret;
+}
+
+int pairs_add(struct pairs *ps, const struct endpoint *from,
+	      const struct endpoint *to)
+{
+	const struct pairs_part *part = &ps->part[pair_part(from->host, to->host)];
+	const size_t before = part->num;
+	const int ret = pairs_add_beside(ps, from, to);
+
+	if (part->num != before)
+		pairs_share(ps);
 	return ret;
 }
 
@@ -172,24 +228,32 @@ static int merge(struct direction *c, bool back, const struct direction *other,
 	return ret;
 }
 
+static int merge_pair(struct pairs *ps, const int64_t *origin,
+		      const struct pair *other, const int64_t *from_origin)
+{
+	const uint32_t a = other->host[0], b = other->host[1];
+	const int64_t x = from_origin[a] - origin[a];
+	struct pair *p = pair_of(ps, &(struct endpoint){ a, origin[a], 0 }, b);
+	int ret = 0;
+
+	if (!p)
+		return -ENOMEM;
+	pairs_share(ps);
+	for (int d = 0; d < 2 && !ret; d++)
+		ret = merge(&p->direction[d], d, &other->direction[d], x,
+			    from_origin[b] - origin[b] - x, &ps->budget);
+	return ret;
+}
+
 int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *from,
 		const int64_t *from_origin)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < from->num && !ret; i++) {
-		const struct pair *other = from->pair[i];
-		const uint32_t a = other->host[0], b = other->host[1];
-		const int64_t x = from_origin[a] - origin[a];
-		struct pair *p = pair_of(ps, &(struct endpoint){ a, origin[a], 0 },
-					 b);
-
-		if (!p)
-			return -ENOMEM;
-		for (int d = 0; d < 2 && !ret; d++)
-			ret = merge(&p->direction[d], d, &other->direction[d], x,
-				    from_origin[b] - origin[b] - x, &ps->budget);
-	}
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < from->part[k].num && !ret; i++)
+			ret = merge_pair(ps, origin, from->part[k].pair[i],
+					 from_origin);
 	return ret;
 }
 
@@ -220,20 +284,22 @@ static void raise_by(struct direction *c, bool back, int64_t by)
 	c->raised += by;
 }
 
+static void raise_pair(struct pair *p, const int64_t *resolution, double slope)
+{
+	for (int d = 0; d < 2; d++) {
+		int64_t late = resolution[p->host[!d]] - 1;
+
+		/* The clocks go on meanwhile. */
+		late += (int64_t)ceil((double)late * slope);
+		raise_by(&p->direction[d], d, late - p->direction[d].raised);
+	}
+}
+
 void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope)
 {
-	for (size_t i = 0; i < ps->num; i++) {
-		struct pair *p = ps->pair[i];
-
-		for (int d = 0; d < 2; d++) {
-			int64_t late = resolution[p->host[!d]] - 1;
-
-			/* The clocks go on meanwhile. */
-			late += (int64_t)ceil((double)late * slope);
-			raise_by(&p->direction[d], d,
-				 late - p->direction[d].raised);
-		}
-	}
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < ps->part[k].num; i++)
+			raise_pair(ps->part[k].pair[i], resolution, slope);
 }
 
 static int settle(struct direction *c, bool back, const struct budget *room)
@@ -252,34 +318,58 @@ static int settle(struct direction *c, bool back, const struct budget *room)
 	return ret;
 }
 
+/* List all pairs by hosts, so that their order does not depend on that of messages. */
+static int list(struct pairs *ps)
+{
+	struct pair **all;
+	size_t num = 0;
+
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		num += ps->part[k].num;
+	if (num == ps->num)
+		return 0;
+	all = realloc(ps->pair, num * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	ps->pair = all;
+	ps->num = 0;
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < ps->part[k].num; i++)
+			all[ps->num++] = ps->part[k].pair[i];
+	qsort(all, num, sizeof(*all), by_hosts);
+	return 0;
+}
+
 int pairs_settle(struct pairs *ps)
 {
-	int ret = 0;
+	int ret = list(ps);
 
-	/* Sort pairs, so that their order does not depend on that of messages. */
-	if (ps->num)
-		qsort(ps->pair, ps->num, sizeof(*ps->pair), by_hosts);
-	for (uint32_t i = 0; i < ps->num; i++)
-		pair_table_set(&ps->table, ps->pair[i]->host[0],
-			       ps->pair[i]->host[1], i);
-	for (size_t i = 0; i < ps->num; i++)
+	pairs_share(ps);
+	for (size_t i = 0; i < ps->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
 			ret = settle(&ps->pair[i]->direction[d], d,
 				     &ps->budget);
 	return ret;
 }
 
+static void release_pair(struct pair *p)
+{
+	for (int d = 0; d < 2; d++) {
+		free(p->direction[d].fresh);
+		hull_release(&p->direction[d].hull);
+		envelope_release(&p->direction[d].envelope);
+	}
+	free(p);
+}
+
 void pairs_release(struct pairs *ps)
 {
-	for (size_t i = 0; i < ps->num; i++) {
-		for (int d = 0; d < 2; d++) {
-			free(ps->pair[i]->direction[d].fresh);
-			hull_release(&ps->pair[i]->direction[d].hull);
-			envelope_release(&ps->pair[i]->direction[d].envelope);
-		}
-		free(ps->pair[i]);
+	for (size_t k = 0; k < PAIR_PARTS; k++) {
+		for (size_t i = 0; i < ps->part[k].num; i++)
+			release_pair(ps->part[k].pair[i]);
+		free(ps->part[k].pair);
+		pair_table_release(&ps->part[k].table);
 	}
 	free(ps->pair);
-	pair_table_release(&ps->table);
 	memset(ps, 0, sizeof(*ps));
 }

@@ -53,17 +53,38 @@ struct pair {
 	struct direction direction[2]; /* [0]: from host[0] to host[1] */
 };
 
-struct pairs {
+/* The pairs of which pair_part() is the same. */
+struct pairs_part {
 	struct pair **pair;
 	size_t num;
 	size_t room;
 	struct pair_table table;
+};
+
+struct pairs {
+	struct pair **pair; /* all, by hosts; as of the last pairs_settle() */
+	size_t num;
+	struct pairs_part part[PAIR_PARTS];
+	size_t sharing; /* pairs that the budget was divided among */
 	struct budget budget; /* of each direction's envelope */
 };
 
 /* Add a message: 0; -ENOMEM, and the message was not added. */
 int pairs_add(struct pairs *ps, const struct endpoint *from,
 	      const struct endpoint *to);
+
+/*
+ * The same, where other threads may add messages of other parts (pair_part()) at the
+ * same time. When all have ended, pairs_share() is to be called.
+ */
+int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
+		     const struct endpoint *to);
+
+/*
+ * Divide the budget among the pairs that there are by now. If memory fails some envelopes
+ * to become smaller, that is tried again the next time.
+ */
+void pairs_share(struct pairs *ps);
 
 /*
  * Stamps are cut off to the @resolution of their hosts, ns: a message was received

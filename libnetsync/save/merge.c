@@ -170,8 +170,8 @@ static int64_t shift_y(const struct merging *m, const struct pair *p)
 
 static int check_pairs(struct merging *m)
 {
-	for (size_t i = 0; i < m->saved.pairs.num; i++) {
-		const struct pair *p = m->saved.pairs.pair[i];
+	for (size_t i = 0; i < m->saved.pairs.part[0].num; i++) {
+		const struct pair *p = m->saved.pairs.part[0].pair[i];
 		const int64_t x = m->place[p->host[0]].shift, y = shift_y(m, p);
 
 		if (m->place[p->host[0]].number > m->place[p->host[1]].number)
@@ -288,9 +288,9 @@ static int add_pairs(struct merging *m)
 		origin[i] = m->ns->host[i].origin;
 	for (size_t i = 0; i < m->saved.num_hosts; i++)
 		origin[num + m->place[i].number] = m->saved.host[i].origin;
-	for (size_t i = 0; i < m->saved.pairs.num; i++)
+	for (size_t i = 0; i < m->saved.pairs.part[0].num; i++)
 		for (int k = 0; k < 2; k++) {
-			uint32_t *host = &m->saved.pairs.pair[i]->host[k];
+			uint32_t *host = &m->saved.pairs.part[0].pair[i]->host[k];
 
 			*host = m->place[*host].number;
 		}
@@ -301,14 +301,15 @@ static int add_pairs(struct merging *m)
 
 static void add_counts(struct netsync *ns, const struct netsync_stats *s)
 {
+	const struct match_counts counts = {
+		.matched = s->matched, .nat = s->nat,
+		.ambiguous = s->ambiguous, .unmatched = s->unmatched,
+	};
+
 	ns->packets += s->packets;
 	ns->loopback += s->loopback;
 	ns->unsupported += s->unsupported;
-	ns->matcher.evicted += s->evicted;
-	ns->matcher.past.matched += s->matched;
-	ns->matcher.past.nat += s->nat;
-	ns->matcher.past.ambiguous += s->ambiguous;
-	ns->matcher.past.unmatched += s->unmatched;
+	matcher_add_counts(&ns->matcher, &counts, s->evicted);
 }
 
 static int add_peers(struct merging *m)

@@ -116,15 +116,24 @@ static void put_direction(struct bytes_put *p, const struct direction *d)
 		put_bin(p, &d->envelope, &d->envelope.bin[i]);
 }
 
+static void put_pair(struct bytes_put *p, const struct pair *pair)
+{
+	put_number(p, pair->host[0]);
+	put_number(p, pair->host[1]);
+	for (int d = 0; d < 2; d++)
+		put_direction(p, &pair->direction[d]);
+}
+
 static void put_pairs(struct bytes_put *p, const struct pairs *ps)
 {
-	put_number(p, ps->num);
-	for (size_t i = 0; i < ps->num; i++) {
-		put_number(p, ps->pair[i]->host[0]);
-		put_number(p, ps->pair[i]->host[1]);
-		for (int d = 0; d < 2; d++)
-			put_direction(p, &ps->pair[i]->direction[d]);
-	}
+	size_t num = 0;
+
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		num += ps->part[k].num;
+	put_number(p, num);
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < ps->part[k].num; i++)
+			put_pair(p, ps->part[k].pair[i]);
 }
 
 static void put_counts(struct bytes_put *p, const struct match_counts *past,
@@ -136,16 +145,19 @@ static void put_counts(struct bytes_put *p, const struct match_counts *past,
 	put_number(p, past->unmatched + live->unmatched);
 }
 
+static void put_peer(struct bytes_put *p, const struct peer_pair *pair)
+{
+	put_number(p, pair->host[0]);
+	put_number(p, pair->host[1]);
+	put_counts(p, &pair->past, &pair->live);
+}
+
 static void put_peers(struct bytes_put *p, const struct peers *peers)
 {
-	put_number(p, peers->pairs);
-	for (size_t i = 0; i < peers->pairs; i++) {
-		const struct peer_pair *pair = &peers->pair[i];
-
-		put_number(p, pair->host[0]);
-		put_number(p, pair->host[1]);
-		put_counts(p, &pair->past, &pair->live);
-	}
+	put_number(p, peers_pairs(peers));
+	for (size_t k = 0; k < PAIR_PARTS; k++)
+		for (size_t i = 0; i < peers->part[k].pairs; i++)
+			put_peer(p, &peers->part[k].pair[i]);
 }
 
 static void put_held(struct bytes_put *p, const struct held *held)

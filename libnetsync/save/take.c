@@ -258,13 +258,13 @@ static void take_pairs(struct bytes_take *t, struct saved *s)
 {
 	const size_t num = take_count(t, PAIR_BYTES);
 
-	s->pairs.pair = take_room(t, num, sizeof(*s->pairs.pair));
-	while (s->pairs.num < num && !t->bad) {
+	s->pairs.part[0].pair = take_room(t, num, sizeof(*s->pairs.pair));
+	while (s->pairs.part[0].num < num && !t->bad) {
 		struct pair *p = take_room(t, 1, sizeof(*p));
 
 		if (!p)
 			return;
-		s->pairs.pair[s->pairs.num++] = p;
+		s->pairs.part[0].pair[s->pairs.part[0].num++] = p;
 		take_ends(t, s, p->host);
 		t->bad |= p->host[0] >= p->host[1];
 		for (int d = 0; d < 2 && !t->bad; d++)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/hash.h"
 #include "util/pair-table.h"
 
 static struct pair_slot *find_slot(const struct pair_table *t, uint32_t a,

@@ -6,6 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/hash.h"
+
+/*
+ * What is kept of pairs is divided into so many parts, of which several threads can each
+ * change another one. Chosen: several for each of the threads that most machines have.
+ */
+#define PAIR_PARTS 16
+
+/* The part of a pair, of bits that its slot in a table does not depend on alone. */
+static inline uint32_t pair_part(uint32_t a, uint32_t b)
+{
+	const uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+
+	return (uint32_t)(hash_mix(pair) >> 32) % PAIR_PARTS;
+}
+
 /* The hosts are in the slot, as looking at a wrong pair costs most. */
 struct pair_slot {
 	uint32_t host[2];

@@ -1,67 +1,95 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Independent calls -> threads, each of which takes the next number from a counter. */
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include <stdbool.h>
 
 #include "util/parallel.h"
 
-/* Threads at most; chosen. netsync.h names it (netsync_options.threads). */
-#define MAX_THREADS 256
+/* Note that a call ended. */
+static void end_call(struct parallel *p, size_t i, int error)
+{
+	if (i >= p->first && !error)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->ended += i < p->first;
+	if (error)
+		atomic_store(&p->error, error);
+	if (p->ended == p->first || error)
+		pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
 
-struct work {
-	int (*run)(void *arg, size_t i);
-	void *arg;
-	size_t num;		/* calls to make */
-	atomic_size_t next;	/* number of the next call */
-	atomic_int error;	/* of a call that failed; 0: none */
-};
+/* Wait until a call may begin. False: it may not, as another one failed. */
+static bool may_begin(struct parallel *p, size_t i)
+{
+	if (i >= p->first && p->first) {
+		pthread_mutex_lock(&p->lock);
+		while (p->ended < p->first && !atomic_load(&p->error))
+			pthread_cond_wait(&p->changed, &p->lock);
+		pthread_mutex_unlock(&p->lock);
+	}
+	return !atomic_load(&p->error);
+}
 
 static void *work(void *arg)
 {
-	struct work *w = arg;
+	struct parallel *p = arg;
 	size_t i;
 
-	while (!atomic_load(&w->error) &&
-	       (i = atomic_fetch_add(&w->next, 1)) < w->num) {
-		int ret = w->run(w->arg, i);
-
-		if (ret)
-			atomic_store(&w->error, ret);
-	}
+	while ((i = atomic_fetch_add(&p->next, 1)) < p->num && may_begin(p, i))
+		end_call(p, i, p->run(p->arg, i));
 	return NULL;
 }
 
-/* Start threads that block all signals, which are the caller's. Returns their number. */
-static uint32_t start(pthread_t *thread, uint32_t num, struct work *w)
+/* Start threads that block all signals, which are the caller's. */
+static void start(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;
-	uint32_t n = 0;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (n < num && !pthread_create(&thread[n], NULL, work, w))
-		n++;
+	while (p->threads < num &&
+	       !pthread_create(&p->thread[p->threads], NULL, work, p))
+		p->threads++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return n;
+}
+
+void parallel_begin(struct parallel *p, uint32_t threads, size_t first,
+		    size_t num, int (*run)(void *arg, size_t i), void *arg)
+{
+	p->run = run;
+	p->arg = arg;
+	p->first = first;
+	p->num = num;
+	atomic_init(&p->next, 0);
+	p->ended = 0;
+	atomic_init(&p->error, 0);
+	p->threads = 0;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->changed, NULL);
+	if (threads > PARALLEL_THREADS)
+		threads = PARALLEL_THREADS;
+	if (threads > num)
+		threads = (uint32_t)num;
+	if (threads > 1)
+		start(p, threads - 1);
+}
+
+int parallel_end(struct parallel *p)
+{
+	work(p);
+	while (p->threads)
+		pthread_join(p->thread[--p->threads], NULL);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	return atomic_load(&p->error);
 }
 
 int parallel_run(uint32_t threads, size_t num, int (*run)(void *arg, size_t i),
 		 void *arg)
 {
-	struct work w = { .run = run, .arg = arg, .num = num };
-	pthread_t thread[MAX_THREADS];
-	uint32_t others = 0;
+	struct parallel p;
 
-	if (threads > MAX_THREADS)
-		threads = MAX_THREADS;
-	if (threads > num)
-		threads = (uint32_t)num;
-	if (threads > 1)
-		others = start(thread, threads - 1, &w);
-	work(&w);
-	while (others)
-		pthread_join(thread[--others], NULL);
-	return atomic_load(&w.error);
+	parallel_begin(&p, threads, 0, num, run, arg);
+	return parallel_end(&p);
 }

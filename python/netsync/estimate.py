@@ -56,6 +56,10 @@ class Synchronization:
         """So many packets at most wait for their counterparts."""
         self._handle.call(core.netsync_limit_packets, uint(num))
 
+    def use_threads(self, threads: SupportsIndex) -> None:
+        """So many threads match what is pushed, the caller's among them."""
+        self._handle.call(core.netsync_use_threads, uint(threads))
+
     def keep_shards(self, shards: SupportsIndex) -> None:
         """Match only the packets of these shards, a bit mask."""
         self._handle.call(core.netsync_keep_shards, uint(shards))

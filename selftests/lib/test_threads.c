@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* However many threads estimate, the result is the same to the last bit. */
+/* However many threads match and estimate, the result is the same to the last bit. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "traffic.h"
 #include "util/parallel.h"
 
 #define HOSTS 24		/* enough for some to be fitted side by side */
@@ -100,6 +100,179 @@ static void test_same_bits(void **state)
 	netsync_free(one);
 }
 
+/* What a synchronization of packets came to. */
+struct matched {
+	struct netsync *ns;
+	struct netsync_message *message;
+	size_t num;
+	size_t room;
+	size_t in_between;	/* messages found before netsync_solve() */
+};
+
+static void on_message(void *data, const struct netsync_message *msg)
+{
+	struct matched *m = data;
+
+	if (m->num == m->room) {
+		m->room = m->room * 2 + 1024;
+		m->message = realloc(m->message, m->room * sizeof(*m->message));
+		assert_non_null(m->message);
+	}
+	m->message[m->num++] = *msg;
+}
+
+/* In which way packets are pushed. */
+struct way {
+	uint32_t limit;		/* of packets that are kept; 0: as it is */
+	bool is_watched;
+	bool is_steered;	/* the first host is, and told so */
+	bool has_promises;
+	bool has_messages;	/* ready-matched ones in between */
+};
+
+static void push_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
+{
+	for (uint32_t h = 0; h < TRAFFIC_HOSTS && way->has_promises; h++)
+		assert_int_equal(netsync_advance(ns, h, traffic_reading(h, t - SEC)), 0);
+	if (way->has_messages)
+		assert_int_equal(netsync_push_message(ns, i % 3, 4, traffic_reading(i % 3, t),
+						      traffic_reading(4, t + 40 * US)), 0);
+	if (way->is_steered) {
+		const struct netsync_clock_point p = {
+			.size = sizeof(p), .host = 0, .rate = 1 + 1e-5,
+			.time_ns = traffic_reading(0, t),
+			.raw_ns = t - t / 100000,
+		};
+
+		assert_int_equal(netsync_push_clock(ns, &p), 0);
+	}
+}
+
+static struct matched matched_by(const struct traffic *traffic, const struct way *way,
+				 uint32_t threads)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = NETSYNC_METHOD_HULL, .threads = threads,
+	};
+	struct matched m = { .ns = netsync_new() };
+
+	netsync_use_threads(m.ns, threads);
+	if (way->limit)
+		netsync_limit_packets(m.ns, way->limit);
+	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
+		assert_int_equal(netsync_add_host(m.ns, "h"), h);
+	push_between(m.ns, &(struct way){ .is_steered = way->is_steered }, 0, 0);
+	if (way->is_watched)
+		netsync_watch_messages(m.ns, on_message, &m);
+	for (size_t i = 0; i < traffic->num; i++) {
+		const struct netsync_packet *p = &traffic->event[i];
+
+		assert_int_equal(netsync_push_packet(m.ns, p), 0);
+		if (i % 500 == 499)
+			push_between(m.ns, way, i,
+				     p->time_ns - traffic_reading(p->host, 0));
+	}
+	m.in_between = m.num;
+	assert_int_equal(netsync_solve(m.ns, &opt), 0);
+	return m;
+}
+
+static void release(struct matched *m)
+{
+	netsync_free(m->ns);
+	free(m->message);
+}
+
+static void assert_same_numbers(const struct netsync *a, const struct netsync *b)
+{
+	struct netsync_stats s = { .size = sizeof(s) }, t = s;
+
+	assert_int_equal(netsync_get_stats(a, &s), 0);
+	assert_int_equal(netsync_get_stats(b, &t), 0);
+	assert_memory_equal(&s, &t, sizeof(s));
+	assert_int_equal(netsync_num_pairs(a), netsync_num_pairs(b));
+	for (uint32_t i = 0; i < netsync_num_pairs(a); i++) {
+		struct netsync_pair_info p = { .size = sizeof(p) }, q = p;
+
+		assert_int_equal(netsync_get_pair(a, i, &p), 0);
+		assert_int_equal(netsync_get_pair(b, i, &q), 0);
+		assert_memory_equal(&p, &q, sizeof(p));
+	}
+	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++) {
+		struct netsync_stack u = { .size = sizeof(u) }, v = u;
+		struct netsync_model m = model_of(a, h), n = model_of(b, h);
+
+		assert_int_equal(netsync_get_stack(a, h, NETSYNC_OUT, &u), 0);
+		assert_int_equal(netsync_get_stack(b, h, NETSYNC_OUT, &v), 0);
+		assert_memory_equal(&u, &v, sizeof(u));
+		assert_int_equal(m.num_segments, n.num_segments);
+		assert_memory_equal(m.segments, n.segments,
+				    m.num_segments * sizeof(*m.segments));
+		assert_int_equal(m.num_knots, n.num_knots);
+		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
+	}
+}
+
+static void test_matching(void **state)
+{
+	static const struct way ways[] = {
+		{ .is_watched = true, .has_promises = true },
+		{ .has_promises = true, .has_messages = true },
+		{ .is_watched = true, .limit = 2000 },
+		{ .is_watched = true, .has_promises = true, .is_steered = true },
+	};
+	static const uint32_t threads[] = { 2, 3, 5, 16 };
+	struct traffic traffic = traffic_make(11, 15000);
+
+	(void)state;
+	/* Ten times slower, so that packets are given up in between. */
+	for (size_t i = 0; i < traffic.num; i++) {
+		struct netsync_packet *p = &traffic.event[i];
+		const int64_t base = traffic_reading(p->host, 0);
+
+		p->time_ns = base + (p->time_ns - base) * 10;
+	}
+	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
+		struct matched one = matched_by(&traffic, &ways[k], 1);
+
+		for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+			struct matched m = matched_by(&traffic, &ways[k], threads[i]);
+
+			assert_int_equal(one.num, m.num);
+			if (m.num)
+				assert_memory_equal(one.message, m.message,
+						    m.num * sizeof(*m.message));
+			assert_same_numbers(one.ns, m.ns);
+			release(&m);
+		}
+		assert_true(!ways[k].is_watched || one.in_between > one.num / 4);
+		release(&one);
+	}
+	free(traffic.event);
+}
+
+/* Threads that are at work when it is given back, or when a host is added. */
+static void test_busy(void **state)
+{
+	struct traffic traffic = traffic_make(12, 4000);
+
+	(void)state;
+	for (size_t end = 9000; end < traffic.num; end += 1777) {
+		struct netsync *ns = netsync_new();
+
+		netsync_use_threads(ns, 4);
+		for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
+			assert_int_equal(netsync_add_host(ns, "h"), h);
+		for (size_t i = 0; i < end; i++) {
+			assert_int_equal(netsync_push_packet(ns, &traffic.event[i]), 0);
+			if (i % 5000 == 4200)
+				assert_true(netsync_add_host(ns, "late") > 0);
+		}
+		netsync_free(ns);
+	}
+	free(traffic.event);
+}
+
 static int count(void *arg, size_t i)
 {
 	atomic_int *calls = arg;
@@ -140,6 +313,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_bits),
+		cmocka_unit_test(test_matching),
+		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_each_once),
 		cmocka_unit_test(test_failure),
 	};

@@ -357,11 +357,14 @@ bool input_solve(const struct input *input, struct netsync *ns,
 	unsigned int jobs;
 	int ret;
 
-	if (!find_jobs(input, &jobs) || !read_all(input, ns, io, jobs))
+	if (!find_jobs(input, &jobs))
+		return false;
+	solve.threads = jobs ? jobs : count_processors();
+	netsync_use_threads(ns, solve.threads);
+	if (!read_all(input, ns, io, jobs))
 		return false;
 	if (input->share && !input->share->is_first)
 		return true;
-	solve.threads = jobs ? jobs : count_processors();
 	/*
 	 * With a result only messages are wanted; the simple method finds them as well.
 	 */

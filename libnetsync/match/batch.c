@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/batch.h"
+
+int batch_reserve(struct batch *b, bool addresses)
+{
+	if (!b->record) {
+		b->record = malloc(BATCH_RECORDS * sizeof(*b->record));
+		batch_clear(b);
+	}
+	if (!b->record)
+		return -ENOMEM;
+	if (addresses && !b->addresses)
+		b->addresses = calloc(BATCH_RECORDS, sizeof(*b->addresses));
+	if (addresses)
+		return b->addresses ? 0 : -ENOMEM;
+	free(b->addresses);
+	b->addresses = NULL;
+	return 0;
+}
+
+void batch_clear(struct batch *b)
+{
+	b->num = 0;
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		b->first[i] = BATCH_END;
+}
+
+void batch_release(struct batch *b)
+{
+	free(b->record);
+	free(b->addresses);
+	memset(b, 0, sizeof(*b));
+}

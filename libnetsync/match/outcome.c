@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/outcome.h"
+#include "util/array.h"
+
+/* Outcomes that a list has room for at least until it is released. Chosen. */
+#define KEPT_ROOM 1024
+
+/* What concerns one host alone is in a part by its number. */
+static uint32_t part_of(const struct outcome *o)
+{
+	return o->kind == OUTCOME_PASSED ? o->from % PAIR_PARTS :
+					   pair_part(o->from, o->to);
+}
+
+int outcome_add(struct outcomes *parts, const struct outcome *o)
+{
+	struct outcomes *list = &parts[part_of(o)];
+
+	if (array_grow(&list->list, &list->room, list->num, sizeof(*o)))
+		return -ENOMEM;
+	list->list[list->num++] = *o;
+	return 0;
+}
+
+void outcomes_clear(struct outcomes *parts)
+{
+	for (size_t i = 0; i < PAIR_PARTS; i++) {
+		struct outcomes *list = &parts[i];
+
+		list->num = list->done = 0;
+		if (list->room <= KEPT_ROOM)
+			continue;
+		free(list->list);
+		*list = (struct outcomes){ 0 };
+	}
+}
+
+void outcomes_release(struct outcomes *parts)
+{
+	for (size_t i = 0; i < PAIR_PARTS; i++)
+		free(parts[i].list);
+	memset(parts, 0, PAIR_PARTS * sizeof(*parts));
+}

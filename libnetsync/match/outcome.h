@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a shard finds out: messages, and what concerns hosts and pairs. It is kept until
+ * all shards are through with a batch of records; then what is known of each pair is
+ * brought up to date, in the order of shards, by one thread for each part of the pairs.
+ */
+#ifndef NETSYNC_MATCH_OUTCOME_H
+#define NETSYNC_MATCH_OUTCOME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/pair-table.h"
+
+enum outcome_kind {
+	OUTCOME_MESSAGE, /* was found */
+	OUTCOME_LEARNED, /* tells of the clocks, but is not decided */
+	OUTCOME_PASSED,	 /* a packet went through a host's stack */
+	OUTCOME_COUNTED, /* a record was matched, or dropped without a match */
+};
+
+struct outcome {
+	uint32_t from; /* PASSED, COUNTED: the host */
+	uint32_t to;   /* COUNTED: the other host of the record's pair */
+	int64_t send;  /* ns; PASSED: time in the stack */
+	int64_t recv;
+	uint32_t kind;	 /* enum outcome_kind */
+	/*
+	 * MESSAGE: records that were matched; PASSED: enum netsync_dir; COUNTED: the
+	 * record's state.
+	 */
+	uint32_t detail;
+};
+
+struct outcomes {
+	struct outcome *list;
+	size_t num;
+	size_t room;
+	size_t done; /* were taken into account */
+};
+
+/* Keep an outcome, in that of as many lists as there are parts: 0 or -ENOMEM. */
+int outcome_add(struct outcomes *parts, const struct outcome *o);
+
+/* Empty the lists; room that few batches need is given back. */
+void outcomes_clear(struct outcomes *parts);
+
+void outcomes_release(struct outcomes *parts);
+
+#endif

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records -> outcomes. Records are put into the packet ring and found there by their
+ * keys. Times play no part, so that neither the offsets of clocks nor the order of
+ * reading matters, and the cost per event is constant. A record is decided when all its
+ * counterparts must be there (peers.h), and dropped later.
+ *
+ * Nothing is guessed: a record that might be of several packets is left out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/internal.h"
+
+/* Records that are sampled for clock offsets at a time, at least. Chosen. */
+#define SAMPLES 4
+
+/* Records that are dropped at a time, so that outcomes stay few. Chosen. */
+#define DROPPED_AT_ONCE 2048
+
+void shard_init(struct shard *m, const struct peers *peers,
+		const struct address_owners *owners, uint64_t seed)
+{
+	memset(m, 0, sizeof(*m));
+	m->ring.seed = seed;
+	m->next = BATCH_END;
+	m->peers = peers;
+	m->owners = owners;
+}
+
+void shard_release(struct shard *m)
+{
+	ring_release(&m->ring);
+	outcomes_release(m->outcomes);
+	free(m->told);
+}
+
+void shard_count(struct match_counts *counts, uint32_t state)
+{
+	if (state & RECORD_MATCHED) {
+		counts->matched++;
+		if (state & RECORD_TRANSLATED)
+			counts->nat++;
+	} else if (state & (RECORD_AMBIGUOUS | RECORD_AMBIGUOUS_YET)) {
+		counts->ambiguous++;
+	} else {
+		counts->unmatched++;
+	}
+}
+
+uint32_t shard_peer(const struct shard *m, const struct packet_record *s)
+{
+	uint32_t peer = s->peer;
+
+	if (peer == NO_PEER && (s->fields & NETSYNC_HAS_ADDRS))
+		peer = owners_find(m->owners, s->addr[s->dir == NETSYNC_OUT]);
+	return peer == s->host ? NO_PEER : peer;
+}
+
+/* ---- deciding ---------------------------------------------------------- */
+
+static int decide(struct shard *m, struct packet_record *s)
+{
+	int ret;
+
+	if (!is_own(s))
+		return 0;
+	ret = match_first(m, s);
+	if (ret || (s->state & RECORD_DECIDED) || !has_second_key(s))
+		return ret;
+	return match_second(m, s);
+}
+
+/* Decide the next record for good; at the last settling it may have been ambiguous. */
+static int decide_next(struct shard *m)
+{
+	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
+
+	s->state &= ~RECORD_AMBIGUOUS_YET;
+	return decide(m, s);
+}
+
+static int drop_next(struct shard *m)
+{
+	const struct packet_record *s = ring_at(&m->ring, m->ring.freed++);
+	struct outcome o = { .from = s->host, .kind = OUTCOME_COUNTED,
+			     .detail = s->state };
+
+	if (!is_own(s) || (s->state & RECORD_MATCHED))
+		return 0;
+	shard_count(&m->past, s->state);
+	o.to = shard_peer(m, s);
+	return o.to == NO_PEER ? 0 : outcome_add(m->outcomes, &o);
+}
+
+/* Decide records whose packets are complete. */
+static int decide_complete(struct shard *m, const struct batch *b)
+{
+	struct packet_ring *l = &m->ring;
+	int ret = 0;
+
+	while (l->decided != l->tail && !ret) {
+		const struct packet_record *s = ring_at(l, l->decided);
+
+		if (s->time >= m->peers->host[s->host].decide)
+			break;
+		m->more = s->number - b->oldest >= DECIDED_AT_ONCE;
+		if (m->more)
+			break;
+		ret = decide_next(m);
+	}
+	return ret;
+}
+
+/* Drop records that no event can need. */
+static int drop_old(struct shard *m)
+{
+	struct packet_ring *l = &m->ring;
+	int ret = 0;
+
+	for (uint32_t n = 0; l->freed != l->decided && !ret; n++) {
+		const struct packet_record *s = ring_at(l, l->freed);
+
+		if (s->time >= m->peers->host[s->host].free)
+			break;
+		m->more |= n == DROPPED_AT_ONCE;
+		if (n == DROPPED_AT_ONCE)
+			break;
+		ret = drop_next(m);
+	}
+	return ret;
+}
+
+/* Is the oldest record older than the limit before @end? */
+static inline bool is_beyond(const struct packet_ring *l, uint32_t end, uint32_t limit)
+{
+	return l->freed != l->tail && end - ring_at(l, l->freed)->number > limit;
+}
+
+/* Drop records that are older than the limit before @end, whatever may still come. */
+static int evict(struct shard *m, uint32_t end, uint32_t limit)
+{
+	struct packet_ring *l = &m->ring;
+	int ret = 0;
+
+	while (!ret && is_beyond(l, end, limit)) {
+		const struct packet_record *s = ring_at(l, l->freed);
+
+		if (l->decided == l->freed)
+			ret = decide_next(m);
+		if (is_own(s) &&
+		    !(s->state & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
+		    s->time >= m->peers->host[s->host].decide)
+			m->evicted++;
+		if (!ret)
+			ret = drop_next(m);
+	}
+	return ret;
+}
+
+/*
+ * Until clock offsets are known nothing is decided, yet offsets come from what is
+ * decided: so look at some of the newest records of hosts that are not joined yet.
+ */
+static int sample(struct shard *m)
+{
+	uint32_t left = SAMPLES + m->since / 16;
+	uint32_t i = m->since < ring_count(&m->ring) ? m->since
+						     : ring_count(&m->ring);
+	int ret = 0;
+
+	for (; i && left && !ret; i--) {
+		struct packet_record *s = ring_at(&m->ring, m->ring.tail - i);
+
+		if (!is_own(s) || m->peers->host[s->host].joined)
+			continue;
+		left--;
+		ret = match_learn_offset(m, s);
+	}
+	return ret;
+}
+
+/* ---- a batch ----------------------------------------------------------- */
+
+static int add(struct shard *m, const struct batch *b, uint32_t at)
+{
+	const struct packet_record *s = &b->record[at];
+	const uint32_t blocks = s->next_second;
+	struct addresses *addresses;
+	int ret = 0;
+
+	if (is_beyond(&m->ring, s->number + 1 + blocks, b->limit))
+		ret = evict(m, s->number + 1 + blocks, b->limit);
+	if (!ret)
+		ret = ring_reserve(&m->ring, 1 + blocks);
+	if (ret)
+		return ret;
+	m->since++;
+	addresses = ring_addresses(&m->ring, ring_add(&m->ring, s));
+	if (addresses)
+		*addresses = b->addresses ? b->addresses[at] :
+					    (struct addresses){ 0 };
+	if (blocks) {
+		struct packet_record entry = *s;
+
+		for (entry.block = 1; entry.block <= blocks; entry.block++)
+			ring_add(&m->ring, &entry);
+	}
+	return 0;
+}
+
+int shard_take(struct shard *m, const struct batch *b)
+{
+	int ret = 0;
+
+	while (m->next != BATCH_END && !ret) {
+		ret = add(m, b, m->next);
+		if (!ret)
+			m->next = b->record[m->next].next;
+	}
+	if (!ret)
+		ret = evict(m, b->end, b->limit);
+	if (!ret && b->sample)
+		ret = sample(m);
+	if (b->sample)
+		m->since = 0;
+	m->more = false;
+	if (!ret)
+		ret = decide_complete(m, b);
+	/* What is to be decided may need those that could be dropped. */
+	return ret || m->more ? ret : drop_old(m);
+}
+
+/* ---- settling ---------------------------------------------------------- */
+
+void shard_begin_settling(struct shard *m)
+{
+	struct packet_ring *l = &m->ring;
+
+	for (uint32_t n = l->decided; n != l->tail; n++)
+		ring_at(l, n)->state &= ~(RECORD_AMBIGUOUS_YET |
+					  RECORD_EXAMINED);
+	m->settled = l->decided;
+	m->unclear = true;
+}
+
+int shard_settle(struct shard *m, uint32_t oldest)
+{
+	struct packet_ring *l = &m->ring;
+	int ret = 0;
+
+	while (!shard_is_settled(m) && !ret &&
+	       ring_at(l, m->settled)->number - oldest < DECIDED_AT_ONCE)
+		ret = decide(m, ring_at(l, m->settled++));
+	return ret;
+}
+
+bool shard_is_settled(const struct shard *m)
+{
+	return m->settled == m->ring.tail;
+}
+
+void shard_end_settling(struct shard *m)
+{
+	struct packet_ring *l = &m->ring;
+
+	m->unclear = false;
+	memset(&m->live, 0, sizeof(m->live));
+	for (uint32_t n = l->freed; n != l->tail; n++)
+		if (is_own(ring_at(l, n)) && !(ring_at(l, n)->state & RECORD_MATCHED))
+			shard_count(&m->live, ring_at(l, n)->state);
+	/* More records of the same key may come. */
+	for (uint32_t n = l->decided; n != l->tail; n++)
+		ring_at(l, n)->state &= ~RECORD_EXAMINED;
+}

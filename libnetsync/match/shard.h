@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One shard: the records of some packets, which are matched with each other alone. It
+ * reads what is known of all hosts, but changes nothing beside its own: what it finds
+ * goes into lists of outcomes. So what comes of a batch of records does not depend on
+ * which shards are at work at the same time.
+ */
+#ifndef NETSYNC_MATCH_SHARD_H
+#define NETSYNC_MATCH_SHARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "match/batch.h"
+#include "match/outcome.h"
+#include "match/owners.h"
+#include "match/peers.h"
+#include "match/ring.h"
+
+struct shard {
+	struct packet_ring ring;
+	const struct peers *peers;
+	const struct address_owners *owners;
+	struct outcomes outcomes[PAIR_PARTS];
+	/* Messages to tell of, if that is wanted (ring.keep_addresses). */
+	struct netsync_message *told;
+	size_t num_told;
+	size_t told_room;
+	uint32_t next;	/* record of the batch that is to be added next */
+	uint32_t since; /* records since clock offsets were looked for */
+	uint32_t settled; /* settling: number of the next record */
+	bool more;	/* there are more records to decide or to drop */
+	bool unclear;	/* settling: ambiguity is not final */
+	struct match_counts past;
+	struct match_counts live;
+	uint64_t evicted; /* of past.unmatched: dropped at limit */
+};
+
+void shard_init(struct shard *m, const struct peers *peers,
+		const struct address_owners *owners, uint64_t seed);
+void shard_release(struct shard *m);
+
+/*
+ * Add the records of a batch from @next on, and decide and drop some of what can be (if
+ * not all, @more is set): 0 or -ENOMEM, after which it goes on where it ended.
+ */
+int shard_take(struct shard *m, const struct batch *b);
+
+/*
+ * Find the messages that are known by now: begin, go on until all are found, and end.
+ * Each step looks at records of some numbers after the oldest one: 0 or -ENOMEM.
+ */
+void shard_begin_settling(struct shard *m);
+int shard_settle(struct shard *m, uint32_t oldest);
+bool shard_is_settled(const struct shard *m);
+void shard_end_settling(struct shard *m);
+
+/* Count a record by its state. */
+void shard_count(struct match_counts *counts, uint32_t state);
+
+/* The other host of a record's pair, as far as is known; or NO_PEER. */
+uint32_t shard_peer(const struct shard *m, const struct packet_record *s);
+
+#endif
