@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What builds and runs the tests and benchmarks; a part of the Makefile.
+
+LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
+	$(BUILD)/selftests/sanitized/test_threads
+TOOL_TESTS := $(wildcard selftests/tools/test_*)
+PYTHON_TESTS := $(wildcard selftests/python/test_*)
+# Which file is in which package.
+PACKAGE_LISTS := selftests/packaging/test_files
+# What can be said of the source in no time.
+SOURCE_TESTS := $(filter-out %/test_style,$(wildcard selftests/style/test_*))
+GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
+# They boot guests themselves, record in them, and look at the recordings.
+RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
+
+# Recording in the field; the short ones are among all tests.
+FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
+FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*)) \
+	selftests/newest/test_newest
+FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
+	test_folders test_relay test_relay_hostile test_record test_hostile test_stay \
+	test_three)
+
+$(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
+		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/common/progress.o
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
+
+$(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
+		$(BUILD)/tools/agent/buffers.o
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
+
+# Library tests reach inside the core.
+$(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
+		-lcmocka -lm -pthread
+
+# The same with a sanitizer that sees what two threads do at once.
+$(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_SRC) $(wildcard libnetsync/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync -O1 -g -fsanitize=thread $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) -lcmocka -lm -pthread
+
+# A source with everything that babeltrace2 knows, for the tests of what copies it.
+KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
+$(KINDS): selftests/tools/kinds.c
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -shared $(LDFLAGS) -o $@ $< $(BT2_LIBS)
+
+# The parser of packets, in user space.
+PARSE_TEST := $(BUILD)/selftests/parse/test_parse
+$(PARSE_TEST): selftests/parse/test_parse.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Wno-sign-compare -Wno-pointer-arith $(CFLAGS) -fsanitize=address,undefined \
+		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
+
+# Events of CTF files as they are read directly.
+WALK_SRC := libnetsync/io/ctf/uuid.c $(filter-out %/direct.c %/agree.c,$(wildcard \
+	libnetsync/io/ctf/direct/*.c))
+DIRECT_WALK := $(BUILD)/selftests/direct/walk
+$(DIRECT_WALK): selftests/direct/walk.c $(WALK_SRC) $(wildcard libnetsync/io/ctf/direct/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(SANITIZERS) $(LDFLAGS) -o $@ $(filter %.c,$^)
+
+# Prints all events of traces, by the public API.
+ALL_EVENTS := $(BUILD)/selftests/direct/events
+$(ALL_EVENTS): selftests/direct/events.c $(CORE_SO) $(IO_SO)
+	@mkdir -p $(@D)
+	$(CC) $(LIB_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../..' -o $@ $< -L$(BUILD) \
+		-lnetsync-io -lnetsync
+
+# What the fuzzers try, and with which folders of samples: a program is a file and
+# a row here.
+FUZZERS := reader ctf walk tsdl json answers requests served saved
+FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_served := $(CORE_SRC) $(IO_SRC)
+FUZZ_SRC_saved := $(CORE_SRC)
+FUZZ_SRC_walk := $(WALK_SRC)
+FUZZ_SRC_tsdl := tools/apply/tsdl.c
+FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
+# What agents say, and what they are asked.
+FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,agent/buffers.c \
+	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c options.c \
+	progress.c signal.c spool.c value.c) \
+	$(addprefix doctor/,checks.c clock.c look.c machine.c tracing.c) \
+	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
+FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
+	agent/events.c common/complain.c common/json-value.c common/progress.c \
+	common/value.c remote/protocol.c)
+FUZZ_SAMPLES_ctf := ctf
+FUZZ_SAMPLES_walk := walk ctf
+FUZZ_SAMPLES_tsdl := tsdl
+FUZZ_SAMPLES_json := json
+FUZZ_SAMPLES_answers := answers
+FUZZ_SAMPLES_requests := requests
+FUZZ_SAMPLES_served := served
+FUZZ_SAMPLES_saved := saved
+FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
+FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
+	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g -O1
+FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm -pthread
+
+# All samples once more, without a fuzzer.
+SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+$(BUILD)/sanitized/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(FUZZ_CFLAGS) $(SANITIZERS) -c -o $@ $<
+
+define samples_test
+$(BUILD)/selftests/fuzz/test_$(1): selftests/fuzz/test_samples.c \
+		$(patsubst %.c,$(BUILD)/sanitized/%.o,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+	@mkdir -p $$(@D)
+	$$(CC) $$(FUZZ_CFLAGS) $$(SANITIZERS) -DSAMPLES='"$(FUZZ_SAMPLES_$(1))"' \
+		$$(LDFLAGS) -o $$@ $$^ $$(FUZZ_LIBS)
+-include $(patsubst %.c,$(BUILD)/sanitized/%.d,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+endef
+$(foreach name,$(FUZZERS),$(eval $(call samples_test,$(name))))
+
+# Programs that guest tests use.
+GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
+	$(wildcard selftests/module/*.c)) $(BUILD)/selftests/often
+
+$(BUILD)/selftests/%: selftests/module/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $< $(LDLIBS)
+
+$(BUILD)/selftests/queue: LDLIBS = $(shell $(PKG_CONFIG) --libs libnetfilter_queue libmnl)
+
+$(BUILD)/selftests/%: selftests/debug/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+# The example of BPF, where there is what it needs.
+BPF_EXAMPLE := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modversion libbpf \
+	2> /dev/null)),$(addprefix $(BUILD)/examples/,packets packets.bpf.o))
+
+# Of the order of bytes that $(CC) compiles for.
+BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
+	grep -w __BYTE_ORDER__)),eb,el)
+
+$(BUILD)/examples/%.bpf.o: examples/%.bpf.c examples/%.h
+	@mkdir -p $(@D)
+	clang -O2 -g -Wall -target $(BPF_TARGET) \
+		-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+
+$(BUILD)/examples/packets: examples/packets.c examples/packets.h $(CORE_SO)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< \
+		-L$(BUILD) -lnetsync $(shell $(PKG_CONFIG) --cflags --libs libbpf)
+
+-include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
+
+.PHONY: tests guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
+guest-programs: $(GUEST_PROGS) $(BPF_EXAMPLE)
+
+.PHONY: check
+check:
+	selftests/rig/setup build check guest field mpi
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+		$(FIELD_SHORT)
+
+# Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:
+# make build/selftests/lib/test_match && build/selftests/lib/test_match
+.PHONY: check-lib
+ifdef SANITIZE
+check-lib:
+	$(MAKE) --no-print-directory check-lib SANITIZE= BUILD=$(BUILD)/check-lib \
+		CFLAGS="-O1 -g $(SANITIZERS)"
+else
+check-lib: $(LIB_TESTS)
+	selftests/run $(LIB_TESTS)
+endif
+
+.PHONY: check-field
+check-field:
+	selftests/rig/setup build check guest field kernels
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(FIELD_TESTS)
+
+# Clusters of guests.
+LOCKER := $(BUILD)/selftests/across/dlm/locker
+$(LOCKER): selftests/across/dlm/locker.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< -ldlm_lt
+
+CHAIN := $(BUILD)/selftests/across/path/chain
+$(CHAIN): selftests/across/path/chain.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+
+.PHONY: check-across
+check-across:
+	selftests/rig/setup build check guest across
+	$(MAKE) --no-print-directory all tests $(LOCKER) $(CHAIN)
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/across/test_dlm selftests/across/test_path \
+		selftests/across/test_path_lttng
+
+# What takes long, or a browser.
+FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \
+	selftests/ways/test_ways \
+	selftests/tracedat/test_record selftests/tracedat/test_perf
+
+.PHONY: check-formats
+check-formats:
+	selftests/rig/setup build check guest browser
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(FORMAT_TESTS)
+
+# With the kernels of other releases of Debian, each fetched once.
+.PHONY: check-kernels
+check-kernels:
+	selftests/rig/setup build check guest kernels foreign debug
+	$(MAKE) --no-print-directory -s tests
+	selftests/run selftests/kernels/test_without
+	selftests/kernels/check $(RELEASES)
+
+# Built for s390x, and emulated, one program at a time; the kernel is this machine's.
+BIG_ENDIAN := $(BUILD)/s390x
+BIG_ENDIAN_TESTS := $(LIB_TESTS:$(BUILD)/%=$(BIG_ENDIAN)/%)
+# Not those that look at memory, or have babeltrace2 load the plug-in.
+BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert endian hosts input jobs \
+	layouts netns pcap result spans states steered text timeline tracedat)
+
+.PHONY: check-big-endian
+check-big-endian: export NETSYNC_SLOWER := 20
+check-big-endian: export NETSYNC := $(abspath $(BIG_ENDIAN))/emulated/netsync
+check-big-endian:
+	selftests/rig/setup build check kernels foreign
+	selftests/kernels/cross bookworm-s390x $(BIG_ENDIAN)/netsync $(BIG_ENDIAN_TESTS)
+	selftests/kernels/emulated bookworm-s390x $(BIG_ENDIAN)/netsync $(BIG_ENDIAN_TESTS)
+	selftests/run $(addprefix $(BIG_ENDIAN)/emulated/,$(notdir $(BIG_ENDIAN_TESTS))) \
+		$(BIG_ENDIAN_TOOL_TESTS)
+
+# With a kernel that looks for faults, built once. test_cost counts instructions,
+# of which this kernel has others.
+.PHONY: check-debug-kernel
+check-debug-kernel: export KERNEL := debug
+check-debug-kernel:
+	selftests/rig/setup build check guest debug
+	$(MAKE) --no-print-directory -s tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(filter-out %/test_cost,$(GUEST_TESTS)) selftests/debug/test_endurance
+
+.PHONY: check-packets
+check-packets:
+	selftests/rig/setup build check guest
+	$(MAKE) --no-print-directory -s tests
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/packets/test_million
+
+.PHONY: check-style
+check-style:
+	selftests/rig/setup build check guest style
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run $(SOURCE_TESTS) selftests/style/test_style
+
+.PHONY: check-dkms
+check-dkms:
+	selftests/rig/setup kernels
+	selftests/run selftests/dkms/test_dkms
+
+.PHONY: check-packages
+check-packages:
+	selftests/rig/setup build kernels guest deb rpm
+	$(MAKE) --no-print-directory -s all
+	selftests/run $(wildcard selftests/packaging/test_*)
+
+# What is in a file, found by trial: a folder of samples for each format. New
+# ones that are of use stay in build/fuzz, what breaks a reader is beside them,
+# and becomes a sample when it does no longer: SAMPLES_TESTS try all of them again.
+FUZZ_SECONDS ?= 600
+FUZZ_FORMATS ?= $(notdir $(wildcard selftests/fuzz/samples/*))
+FUZZ_CC := clang
+FUZZ_SAN := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
+
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -c -o $@ $<
+
+define fuzzer
+$(BUILD)/fuzz/try-$(1): $(patsubst %.c,$(BUILD)/fuzz/%.o,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+	$$(FUZZ_CC) -fsanitize=address,undefined,fuzzer -o $$@ $$^ $$(FUZZ_LIBS)
+-include $(patsubst %.c,$(BUILD)/fuzz/%.d,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
+endef
+$(foreach name,$(FUZZERS),$(eval $(call fuzzer,$(name))))
+
+.PHONY: fuzz
+fuzz:
+	selftests/rig/setup build fuzz
+	$(MAKE) --no-print-directory -s $(FUZZERS:%=$(BUILD)/fuzz/try-%)
+	for format in $(FUZZ_FORMATS); do \
+		case " $(FUZZERS) " in *" $$format "*) what=$$format;; *) what=reader;; esac; \
+		mkdir -p $(BUILD)/fuzz/$$format && $(BUILD)/fuzz/try-$$what \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=30 -rss_limit_mb=1024 \
+			-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/$$format- \
+			$$(find selftests/fuzz -name $$format.dict -printf -dict=%p) \
+			$(BUILD)/fuzz/$$format selftests/fuzz/samples/$$format || exit 1; \
+	done
+
+.PHONY: demo
+demo:
+	selftests/rig/setup build
+	$(MAKE) --no-print-directory -s all
+	$(TOOL) sync selftests/data/web-db/web selftests/data/web-db/db
+
+.PHONY: bench
+bench: $(BUILD)/selftests/bench/bench
+	$<
+	$(MAKE) --no-print-directory bench-readers
+
+.PHONY: bench-module
+bench-module: tests
+	selftests/rig/setup guest
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/module/test_cost
+
+HOURS ?= 24
+.PHONY: bench-stream
+bench-stream: $(BUILD)/selftests/bench/bench
+	$< --stream $(HOURS)
+
+SEEDS ?= 8
+.PHONY: bench-truth
+bench-truth: $(BUILD)/selftests/bench/truth
+	$< --seeds $(SEEDS) $(CASES)
+
+WORLDS ?= 0 100
+.PHONY: bench-worlds
+bench-worlds: all
+	selftests/rig/setup check
+	LD_LIBRARY_PATH=$(BUILD) selftests/bench/worlds $(WORLDS)
+
+.PHONY: bench-readers
+bench-readers: all
+	selftests/bench/readers
+
+.PHONY: bench-scale
+bench-scale: all
+	selftests/rig/setup build field mpi
+	$(MAKE) --no-print-directory mpi MPICC=mpicc.openmpi
+	selftests/bench/ranks
+
+.PHONY: bench-text
+bench-text: $(BUILD)/selftests/bench/text $(TOOL)
+	$< $(TOOL)
+
+# What the benchmarks share.
+BENCH_SRC := selftests/bench/cluster.c selftests/bench/measure.c
+BENCH_HDR := $(BENCH_SRC:.c=.h)
+
+$(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm -pthread
