@@ -3,6 +3,7 @@
 import csv
 import io
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -22,12 +23,30 @@ def netsync(*arguments):
     return run
 
 
-def check_states(share, result, locks):
-    """Each node has had the lock so often."""
+def ctf_of_perf(share):
+    """What perf makes of its recordings: a CTF trace of each host, and their packets."""
+    traces = []
+    for host in HOSTS:
+        traces.append(share / "perf" / host)
+        shutil.rmtree(traces[-1], ignore_errors=True)
+        traces[-1].parent.mkdir(exist_ok=True)
+        subprocess.run(["perf", "data", "convert", "--to-ctf", traces[-1],
+                        "-i", share / host / "perf.data"], check=True)
+    # perf's CTF has no addresses.
+    packets = share / "perf/packets"
+    with open(packets, "wb") as out:
+        subprocess.run([TOP / "examples/perf-packets",
+                        *(f"{host}={share / host / 'perf.data'}" for host in HOSTS)],
+                       check=True, stdout=out)
+    return traces, ("--packets", packets)
+
+
+def check_states(share, result, locks, files=None, packets=()):
+    """Each node has had the lock so often. All is in the files, but for packets."""
     # How often one waits for the other: with 520 it is far above 100.
     least = locks * 100 // 520
-    files = [share / host / "trace.dat" for host in HOSTS]
-    run = netsync("sync", "--format", "json", "--force", "-o", result, *files)
+    files = files or [share / host / "trace.dat" for host in HOSTS]
+    run = netsync("sync", "--format", "json", "--force", "-o", result, *(packets or files))
     check(run.returncode == 0, "the DLM's own messages synchronize the nodes", "")
     run = netsync("states", "--states", "dlm", "-m", result, "--csv", *files)
     check(run.returncode == 0, "there are states", "")
