@@ -19,7 +19,7 @@
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
 #define BYTE 8		   /* bits */
 /* Bytes that are given back at once, a multiple of all page sizes. Chosen. */
-#define DROP_SIZE (1 << 20)
+#define DROP_SIZE (1 << 18)
 #define NOTHING UINT64_MAX /* value of a field that does not exist */
 
 /* Fields of a packet's header and context. */
@@ -316,6 +316,8 @@ static bool map_file(struct walk *walk, const char *path)
 	close(fd);
 	if (data == MAP_FAILED)
 		return false;
+	/* The page cache may hold it in pages of 2 MiB, which are not given back in parts. */
+	madvise(data, st.st_size, MADV_NOHUGEPAGE);
 	walk->data = data;
 	walk->size = st.st_size;
 	return true;
