@@ -66,6 +66,17 @@ def sync_json(*arguments, status=0, **options):
                 **options).expect(status).json()
 
 
+def peak(command):
+    """Memory, in KiB, of a command: of a small parent, which counts as well."""
+    code = ("import os, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], "
+            "os.environ); _, s, u = os.wait4(pid, 0); print(s, u.ru_maxrss)")
+    status, size = subprocess.run(
+        [sys.executable, "-S", "-c", code, *map(str, command)], check=True,
+        capture_output=True).stdout.split()[-2:]
+    check(status == b"0")
+    return int(size)
+
+
 def main():
     """Run all cases, or those whose names are given."""
     cases = [c for c in CASES if c.__name__ in sys.argv[1:]] or CASES
