@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/input.h"
 #include "common/output.h"
 #include "common/tool.h"
 
@@ -75,17 +75,6 @@ static int show_page(const char *name)
 	return EXIT_BAD;
 }
 
-/* Every stream of every trace is an open file. */
-static void allow_many_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int run(int argc, char **argv)
 {
 	const struct command *command;
@@ -105,7 +94,7 @@ static int run(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "help"))
 		return show_page(argv[2]);
-	allow_many_files();
+	input_allow_many_files();
 	command = find_command(argv[1]);
 	return command ? command->run(argc - 1, argv + 1) : EXIT_BAD;
 }

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
@@ -377,4 +378,14 @@ bool input_solve(const struct input *input, struct netsync *ns,
 		return true;
 	complain("%s", netsync_error(ns));
 	return false;
+}
+
+void input_allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }

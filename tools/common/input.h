@@ -117,4 +117,7 @@ bool input_check_span(const struct input *input, struct model *model,
 
 void input_release(struct input *input);
 
+/* As many open files as the user may have: every stream of every trace is one. */
+void input_allow_many_files(void);
+
 #endif

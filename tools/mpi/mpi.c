@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -243,17 +242,6 @@ static void set_name(const struct job *job)
 	complainer = job->ranks > 1 ? name : "netsync-mpi";
 }
 
-/* Every stream of every trace is an open file. */
-static void allow_many_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /*
  * Until all have come to the end. MPI itself would wait by looking without a pause, on
  * processors by which the first rank estimates.
@@ -296,7 +284,7 @@ int main(int argc, char **argv)
 	job.share.is_first = !job.rank;
 	job.share.is_quiet = job.rank > 0;
 	set_name(&job);
-	allow_many_files();
+	input_allow_many_files();
 	if (job.rank && !freopen("/dev/null", "w", stdout))
 		complain("warning: standard output cannot be closed.");
 	status = run(&job, argc, argv);
