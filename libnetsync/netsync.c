@@ -469,8 +469,11 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 		ret = relative(ns, to, &recv);
 	if (ret)
 		return ret;
+	/* Threads that match packets add pairs, too. */
+	if (matcher_wait(&ns->matcher))
+		return no_memory(ns);
 	pairs = ns->pairs.part[pair_part(from, to)].num;
-	if (matcher_wait(&ns->matcher) || add_message(ns, from, to, send, recv))
+	if (add_message(ns, from, to, send, recv))
 		return no_memory(ns);
 	if (ns->pairs.part[pair_part(from, to)].num != pairs)
 		pairs_share(&ns->pairs);
