@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "save/bytes.h"
+#include "util/leb128.h"
 
 void put_bytes(struct bytes_put *p, const void *bytes, size_t num)
 {
@@ -23,19 +24,15 @@ void put_bytes(struct bytes_put *p, const void *bytes, size_t num)
 
 void put_number(struct bytes_put *p, uint64_t v)
 {
-	uint8_t b[10];
-	size_t n = 0;
+	uint8_t b[LEB128_MAX];
+	const size_t n = leb128_put(b, v);
 
-	for (; v >= 128; v >>= 7)
-		b[n++] = (uint8_t)(v | 128);
-	b[n++] = (uint8_t)v;
 	put_bytes(p, b, n);
 }
 
-/* The sign becomes the lowest bit, so that small numbers are short. */
 void put_signed(struct bytes_put *p, int64_t v)
 {
-	put_number(p, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
+	put_number(p, leb128_of_signed(v));
 }
 
 static void put_64(struct bytes_put *p, uint64_t v)
@@ -90,21 +87,13 @@ const uint8_t *take_bytes(struct bytes_take *t, size_t num)
 uint64_t take_number(struct bytes_take *t)
 {
 	uint64_t v = 0;
+	size_t n = 0;
 
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		const uint8_t *b = take_bytes(t, 1);
-
-		if (!b)
-			return 0;
-		/* Of the tenth byte there is room for one bit. */
-		if (shift == 63 && *b > 1)
-			break;
-		v |= (uint64_t)(*b & 127) << shift;
-		if (*b < 128)
-			return v;
-	}
-	t->bad = true;
-	return 0;
+	if (!t->bad)
+		n = leb128_take(t->at, (size_t)(t->end - t->at), &v);
+	t->bad = !n;
+	t->at += n;
+	return v;
 }
 
 uint64_t take_upto(struct bytes_take *t, uint64_t most)
@@ -117,8 +106,7 @@ uint64_t take_upto(struct bytes_take *t, uint64_t most)
 
 int64_t take_signed(struct bytes_take *t, int64_t most)
 {
-	const uint64_t u = take_number(t);
-	const int64_t v = (int64_t)(u >> 1 ^ (0 - (u & 1)));
+	const int64_t v = leb128_to_signed(take_number(t));
 
 	t->bad |= v > most || v < -most;
 	return t->bad ? 0 : v;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers as bytes, the same on machines of any byte order: of seven bits a byte (LEB128,
- * as in DWARF 5, section 7.6), or little-endian where most have all their bits.
+ * Numbers as bytes, the same on machines of any byte order: of seven bits a byte
+ * (util/leb128.h), or little-endian where most have all their bits.
  */
 #ifndef NETSYNC_SAVE_BYTES_H
 #define NETSYNC_SAVE_BYTES_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/leb128.h"
 #include "util/pair-table.h"
 #include "util/search.h"
 #include "util/statistics.h"
@@ -214,6 +215,45 @@ static void test_time_heap(void **state)
 	assert_int_equal(num, 3 * 10 + 20);
 }
 
+/* ---- leb128.h -------------------------------------------------------------- */
+
+static void compare_number(uint64_t v, size_t bytes)
+{
+	uint8_t room[LEB128_MAX];
+	const size_t n = leb128_put(room, v);
+	uint64_t back;
+
+	assert_int_equal(n, bytes);
+	assert_int_equal(leb128_take(room, sizeof(room), &back), n);
+	assert_true(back == v);
+	/* One that does not end. */
+	assert_int_equal(leb128_take(room, n - 1, &back), 0);
+	assert_true(back == 0);
+}
+
+static void test_leb128(void **state)
+{
+	static const int64_t by_length[] = { 0, -1, 1, -2, 2, INT64_MAX, INT64_MIN };
+	static const uint64_t number[] = { 0, 1, 2, 3, 4, UINT64_MAX - 1, UINT64_MAX };
+	/* 65 bits, and a byte too many. */
+	static const uint8_t long_one[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 2 },
+			     longer[] = { 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0 };
+	uint64_t v;
+
+	(void)state;
+	for (unsigned int bits = 1; bits <= 64; bits++) {
+		compare_number(UINT64_MAX >> (64 - bits), (bits + 6) / 7);
+		compare_number((uint64_t)1 << (bits - 1), (bits + 6) / 7);
+	}
+	compare_number(0, 1);
+	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++) {
+		assert_true(leb128_of_signed(by_length[i]) == number[i]);
+		assert_true(leb128_to_signed(number[i]) == by_length[i]);
+	}
+	assert_int_equal(leb128_take(long_one, sizeof(long_one), &v), 0);
+	assert_int_equal(leb128_take(longer, sizeof(longer), &v), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_time_heap),
+		cmocka_unit_test(test_leb128),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include "io/remote/code.h"
 #include "util/hash.h"
+#include "util/leb128.h"
 
 /* All that enum netsync_packet_fields has. */
 #define ALL_FIELDS (2 * NETSYNC_HAS_TSN - 1)
@@ -18,15 +19,12 @@
 
 void code_put_number(struct code_put *put, uint64_t number)
 {
-	for (; number >= 0x80; number >>= 7)
-		*put->at++ = 0x80 | (number & 0x7f);
-	*put->at++ = number;
+	put->at += leb128_put(put->at, number);
 }
 
-/* Small where it is near 0: 0, -1, 1, -2, ... */
 void code_put_signed(struct code_put *put, int64_t number)
 {
-	code_put_number(put, (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0));
+	code_put_number(put, leb128_of_signed(number));
 }
 
 void code_put_bytes(struct code_put *put, const void *bytes, size_t num)
@@ -38,28 +36,18 @@ void code_put_bytes(struct code_put *put, const void *bytes, size_t num)
 uint64_t code_take_number(struct code_take *take)
 {
 	uint64_t number = 0;
+	size_t n = 0;
 
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		uint8_t byte;
-
-		if (take->bad || take->at == take->end)
-			break;
-		byte = *take->at++;
-		number |= (uint64_t)(byte & 0x7f) << shift;
-		if (shift == 63 && byte > 1)
-			break;
-		if (byte < 0x80)
-			return number;
-	}
-	take->bad = true;
-	return 0;
+	if (!take->bad)
+		n = leb128_take(take->at, (size_t)(take->end - take->at), &number);
+	take->bad = !n;
+	take->at += n;
+	return number;
 }
 
 int64_t code_take_signed(struct code_take *take)
 {
-	const uint64_t number = code_take_number(take);
-
-	return (int64_t)(number >> 1 ^ -(number & 1));
+	return leb128_to_signed(code_take_number(take));
 }
 
 void code_take_bytes(struct code_take *take, void *bytes, size_t num)

@@ -2,7 +2,7 @@
 /*
  * Packet events in few bytes, for what carries them to another machine: of each only
  * what differs from the last one of its flow, in numbers of seven bits a byte
- * (LEB128, as in DWARF 5, section 7.6). The same on machines of any byte order.
+ * (util/leb128.h). The same on machines of any byte order.
  */
 #ifndef NETSYNC_IO_REMOTE_CODE_H
 #define NETSYNC_IO_REMOTE_CODE_H
