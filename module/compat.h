@@ -4,9 +4,9 @@
  * for the newest kernel.
  *
  * Distributions backport features into kernels of older versions. Each difference is
- * therefore tested by itself: by the presence of a header, or by NETSYNC_HAS_..., which
- * Kbuild finds in the headers. The version decides only where all kernels that netsync
- * supports have the older form, or none has.
+ * therefore tested by itself, by NETSYNC_HAS_..., which Kbuild finds in the headers. The
+ * version decides only where all kernels that netsync supports have the older form, or
+ * none has.
  */
 #ifndef NETSYNC_COMPAT_H
 #define NETSYNC_COMPAT_H
@@ -24,7 +24,7 @@
 #endif
 
 /* 5f60d5f6bbc1 "move asm/unaligned.h to linux/unaligned.h" */
-#if __has_include(<linux/unaligned.h>)
+#ifdef NETSYNC_HAS_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
