@@ -188,6 +188,49 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
 
+/* What a limit of struct netsync_io_window is. */
+enum netsync_io_limit {
+	NETSYNC_IO_NO_LIMIT = 0,
+	NETSYNC_IO_AT = 1,	/* a time of each host's own clock, ns since 1970 */
+	NETSYNC_IO_SINCE_BEGIN = 2,	/* so long (ns) after the begin, as below */
+};
+
+struct netsync_io_window {
+	uint32_t size;		/* sizeof(struct netsync_io_window) */
+	uint32_t begin_is;	/* enum netsync_io_limit */
+	uint32_t end_is;
+	uint32_t reserved;
+	int64_t begin_ns;
+	int64_t end_ns;
+};
+
+/**
+ * netsync_io_set_window() - read only a part of the time
+ * @io: the reader
+ * @window: from when to when, both included; copied
+ *
+ * Of traces and of lines of packets, what is outside by the time of its host is as if it
+ * had not been recorded: packet events, how the clock was steered, losses, and the span
+ * of events. A message of a text is inside with both its times; lines that tell of clocks
+ * are read nevertheless. Times are those of each host's own clock, before correction, as
+ * the trace's own viewer prints them (and in the base of its host, see above): clocks that
+ * differ by so much that the parts have nothing in common leave no messages.
+ *
+ * NETSYNC_IO_SINCE_BEGIN is counted from the begin of the longest of all hosts' traces,
+ * by each host's clock; from the begin of a host's own traces if they are nearly as long
+ * as those (15/16), or have no time in common with them: clocks may be wrong.
+ *
+ * Packets of CTF streams as LTTng writes them, and pages of trace.dat that are not
+ * compressed, are passed without a look at their events where they are outside; other
+ * formats are read on. To be called before netsync_io_read(), which returns -ERANGE if
+ * nothing is inside of any trace, or the end is before the begin, and -ENODATA where it is
+ * not known when the traces of a host begin. Live sessions have no such limits.
+ *
+ * Return: 0; -EINVAL for a size or limit that is not one; -EBUSY if netsync_io_read() was
+ * called already, or live sessions were added.
+ */
+int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window *window);
+
 /*
  * Called in place of netsync_push_packet() and netsync_push_clock(), whose errors they may
  * return. Observation points are numbered within the part.

@@ -154,6 +154,7 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	if (!trace)
 		return io_no_memory(io);
 	trace->io = io;
+	trace->window = RANGE_ALL;
 	trace->info.host = NETSYNC_IO_NO_HOST;
 	trace->info.last_ns = -1;
 	trace->info.format = reader->format;

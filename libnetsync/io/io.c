@@ -89,43 +89,6 @@ void io_warn(struct netsync_io *io, const char *format, ...)
 
 /* ---- reading ----------------------------------------------------------- */
 
-static uint64_t length_of(const struct host *host)
-{
-	const struct range *r = &host->range;
-
-	return r->hi < r->lo ? 0 :
-	       (uint64_t)r->hi - (uint64_t)r->lo;
-}
-
-/*
- * Guess each host's time at the start of the longest trace, so that records of one packet
- * are read in about the same slice:
- *
- *	the host's traces are nearly as long as the longest	they began together,
- *	(15/16; chosen)						  whatever clocks say
- *	their times have none in common with the longest's	the same
- *	otherwise						clocks are about right
- *
- * Returns the length of the longest (ns), which is divided into slices.
- */
-static uint64_t set_starts(struct host *hosts, size_t num)
-{
-	const struct host *longest = hosts;
-
-	for (size_t i = 1; i < num; i++)
-		if (length_of(&hosts[i]) > length_of(longest))
-			longest = &hosts[i];
-	for (size_t i = 0; i < num; i++) {
-		const struct range *r = &hosts[i].range, *l = &longest->range;
-		bool apart = r->hi < l->lo || r->lo > l->hi;
-
-		hosts[i].start_ns = l->lo;
-		if (apart || length_of(&hosts[i]) / 15 >= length_of(longest) / 16)
-			hosts[i].start_ns = r->lo;
-	}
-	return length_of(longest);
-}
-
 struct slices {
 	unsigned int num;
 	uint64_t length_ns;	/* of all together */
@@ -137,11 +100,14 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 {
 	__int128 end;
 
+	/* A host has no more packets after its last slice, whatever was wanted. */
 	if (slice == slices->num || host->range.hi < host->range.lo)
-		return INT64_MAX;
+		return trace ? trace->window.hi : INT64_MAX;
 	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
 	      (__int128)slices->length_ns * slice / slices->num;
 	/* INT64_MIN means "nothing was read yet" in the readers. */
+	if (trace && end > trace->window.hi)
+		end = trace->window.hi;
 	return end > INT64_MAX ? INT64_MAX :
 	       end <= INT64_MIN ? INT64_MIN + 1 : end;
 }
@@ -253,7 +219,7 @@ static unsigned int slices_in_step(uint64_t length_ns)
 static int read_slices(struct netsync_io *io, struct host *hosts,
 		       size_t num_hosts, uint64_t done)
 {
-	const uint64_t length_ns = set_starts(hosts, num_hosts);
+	const uint64_t length_ns = io_set_starts(hosts, num_hosts);
 	const unsigned int step = slices_in_step(length_ns);
 	const struct slices slices = { NUM_SLICES * step, length_ns };
 	const size_t num = io->num_traces;
@@ -326,7 +292,10 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 			return;
 		has_network |= io->traces[i]->has_network;
 	}
-	if (has_network)
+	if (io->window.begin_is || io->window.end_is)
+		io_warn(io, "%s: no packet event of %s is within the time that is read, which is that of its own clock.",
+			trace->path, trace->host_name);
+	else if (has_network)
 		io_warn(io, "%s: no TCP, UDP, SCTP or echo packet was recorded on %s; only hosts that talk to each other while they are traced can be synchronized.",
 			trace->path, trace->host_name);
 	else
@@ -422,6 +391,8 @@ static int read_all(struct netsync_io *io)
 	if (!ret)
 		ret = io_make_hosts(io, &hosts, &num_hosts);
 	if (!ret)
+		ret = io_set_windows(io, hosts, num_hosts);
+	if (!ret)
 		ret = io_prepare(io);
 	if (!ret)
 		ret = io_read_texts(io, &done);
@@ -488,6 +459,7 @@ void netsync_io_free(struct netsync_io *io)
 		served_free(io->served[i]);
 	free(io->served);
 	free(io->infos);
+	free(io->windows);
 	for (size_t i = 0; i < io->num_texts; i++)
 		io_free_text(io->texts[i]);
 	free(io->texts);

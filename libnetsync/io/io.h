@@ -49,6 +49,10 @@ struct netsync_io {
 	struct names hosts;
 	bool split_netns;	/* network namespaces are hosts */
 	unsigned int jobs;	/* traces read at a time; 0: one for each processor */
+	struct netsync_io_window window;	/* all 0: everything is read */
+	/* By number of the host, in its own time, for texts; NULL: no limits. */
+	struct range *windows;
+	size_t num_windows;
 	bool was_read;
 	struct owns *owns;	/* which machine has which address: direction.h */
 	struct live *live;	/* live sessions; NULL: all traces are recorded */
@@ -70,6 +74,19 @@ struct netsync_io {
 	netsync_io_progress_func progress;
 	void *progress_data;
 };
+
+/* All times. */
+#define RANGE_ALL ((struct range){ INT64_MIN, INT64_MAX })
+
+static inline bool range_is_all(const struct range *range)
+{
+	return range->lo == INT64_MIN && range->hi == INT64_MAX;
+}
+
+static inline bool range_has(const struct range *range, int64_t time_ns)
+{
+	return time_ns >= range->lo && time_ns <= range->hi;
+}
 
 /* Extend a range of times (ns, as the trace prints them); an empty one has hi < lo. */
 static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
@@ -168,6 +185,7 @@ struct trace {
 	uint8_t uuid[UUID_SIZE];
 	struct range range;	/* first and last time of all streams, as printed */
 	uint64_t range_hash;	/* hash of the ranges of the single streams */
+	struct range window;	/* what is wanted, as printed; RANGE_ALL: everything */
 	const char *readable;	/* netsync_io_trace.readable */
 	bool is_remote;		/* read by another process, which sent these copies: */
 	const struct copied *beside[NUM_BESIDE];	/* NULL: there is no such file */
@@ -231,6 +249,12 @@ struct trace_reader {
 	 * reads in this process.
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
+	/*
+	 * Called once before all calls of ahead() and read(), if only trace->window is
+	 * wanted: what is outside is dropped by io_packet() and the like. NULL: the reader
+	 * can save nothing.
+	 */
+	void (*limit)(struct trace *trace);
 	void (*close)(struct trace *trace);
 };
 
@@ -245,6 +269,7 @@ struct host {
 	struct trace *base;	/* first trace, whose epoch all have; NULL: in texts only */
 	struct range range;	/* of its traces, ns in time of the base */
 	int64_t start_ns;	/* where reading starts, in time of the base */
+	struct range window;	/* what is wanted, in time of the base */
 	bool split;		/* network namespaces are hosts instead */
 	int number;		/* by netsync_add_host(); -1: not a host itself */
 	size_t index;		/* among all, in the order of names */
@@ -318,6 +343,16 @@ int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
 /* All was read here: 0, or negative. */
 int io_end_part(struct netsync_io *io);
 
+/*
+ * window.c: guess each host's time at the start of the longest trace. Returns the length
+ * of that (ns).
+ */
+uint64_t io_set_starts(struct host *hosts, size_t num);
+/* Set the windows of hosts and their traces. 0, or negative: io_fail() was called. */
+int io_set_windows(struct netsync_io *io, struct host *hosts, size_t num);
+/* Does a time of a host, by its number, lie in its window? */
+bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
+
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 
@@ -352,6 +387,8 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 	      const struct point *at);
 /* Readings of clocks at one instant. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
+/* The same of a file beside the trace, which is used whatever is wanted of the trace. */
+int io_clock_beside(struct trace *trace, const struct clock_event *clock);
 /* A packet or a clock event. */
 int io_event(struct trace *trace, const struct event_seen *seen);
 /* The trace has events, of any kind, from @first_ns to @last_ns. */

@@ -111,6 +111,12 @@ static int push_clocks(struct trace *trace, const struct part *part)
 
 int io_clock(struct trace *trace, const struct clock_event *clock)
 {
+	return range_has(&trace->window, clock->time_ns) ?
+	       io_clock_beside(trace, clock) : 0;
+}
+
+int io_clock_beside(struct trace *trace, const struct clock_event *clock)
+{
 	int ret = 0;
 
 	if (trace->io->observe)
@@ -163,6 +169,8 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 		pkt->host = 0;
 		return io->observe(io, pkt);
 	}
+	if (!range_has(&trace->window, pkt->time_ns))
+		return 0;
 	if (io->sink)
 		return io->sink->packet(trace, pkt, at);
 	ret = set_host(trace, pkt, &part);
@@ -242,6 +250,10 @@ int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 {
 	int ret;
 
+	first_ns = max64(first_ns, trace->window.lo);
+	last_ns = min64(last_ns, trace->window.hi);
+	if (first_ns > last_ns)
+		return 0;
 	if (trace->io->sink)
 		return trace->io->sink->span(trace, first_ns, last_ns);
 	ret = extend_span(trace, first_ns);

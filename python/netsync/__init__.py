@@ -10,7 +10,7 @@ from .errors import Error
 from .estimate import Synchronization
 from .events import ClockPoint, Message, Packet
 from .libraries import version
-from .names import Dir, Field, Method, Quality, Sequence
+from .names import Dir, Field, Limit, Method, Quality, Sequence
 from .reader import CORRECTED_CLOCK, Reader
 from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
 from .saved import load
@@ -19,7 +19,7 @@ from .traces import Corrected
 
 __all__ = [
     "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Dir", "Error",
-    "Field", "Host", "Identity", "Interval", "Knot", "Message", "Method", "Packet",
+    "Field", "Host", "Identity", "Interval", "Knot", "Limit", "Message", "Method", "Packet",
     "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Stack", "Stats", "Steering",
     "Step", "Synchronization", "Trace", "load", "sync", "version",
 ]

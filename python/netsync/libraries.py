@@ -68,6 +68,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_add_packets": (c_int, c_void_p, c_char_p, c_int),
     "netsync_io_add_clocks": (c_int, c_void_p, c_char_p, c_int),
     "netsync_io_set_jobs": (None, c_void_p, c_uint32),
+    "netsync_io_set_window": (c_int, c_void_p, POINTER(s.netsync_io_window)),
     "netsync_io_set_split_netns": (None, c_void_p, c_int),
     "netsync_io_set_part": (c_int, c_void_p, POINTER(s.netsync_io_part)),
     "netsync_io_save_counts": (c_int, c_void_p, s.write_func, c_void_p),

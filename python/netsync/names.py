@@ -30,6 +30,13 @@ class Field(enum.IntFlag):
     TSN = 1 << 14
 
 
+class Limit(enum.IntEnum):
+    """enum netsync_io_limit: what the limits of a part of the time are."""
+    NO_LIMIT = 0
+    AT = 1
+    SINCE_BEGIN = 2
+
+
 class Method(enum.IntEnum):
     """enum netsync_method: how clocks are estimated."""
     AUTO = 0

@@ -14,7 +14,7 @@ from .clock import known
 from .estimate import Synchronization
 from .handles import Handle, Text, decode, encode, int64, uint
 from .libraries import io
-from .names import ValueKind
+from .names import Limit, ValueKind
 from .result import Identity, Trace
 
 # The name of the clock in CTF traces whose times netsync has corrected.
@@ -106,6 +106,16 @@ class Reader:
     def jobs(self, number: int) -> None:
         """Read so many traces at a time; 0, as at first: as there are processors."""
         self._handle.call(self._io.netsync_io_set_jobs, number)
+
+    def window(self, begin_ns: Optional[int] = None, end_ns: Optional[int] = None, *,
+               kind: Limit = Limit.AT) -> None:
+        """Read only a part of the time, by each host's own clock; None: no such limit."""
+        part = s.netsync_io_window(
+            size=ctypes.sizeof(s.netsync_io_window),
+            begin_is=Limit.NO_LIMIT if begin_ns is None else kind,
+            end_is=Limit.NO_LIMIT if end_ns is None else kind,
+            begin_ns=int64(begin_ns or 0), end_ns=int64(end_ns or 0))
+        self._handle.call(self._io.netsync_io_set_window, part)
 
     def read(self, progress: Optional[Progress] = None) -> None:
         """Read all that was added. @progress is called with how much is done, of how much;

@@ -191,6 +191,13 @@ slice_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32)
 end_func = ctypes.CFUNCTYPE(c_int, c_void_p)
 
 
+class netsync_io_window(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("begin_is", c_uint32), ("end_is", c_uint32),
+        ("reserved", c_uint32), ("begin_ns", c_int64), ("end_ns", c_int64),
+    ]
+
+
 class netsync_io_part(Structure):
     _fields_ = [
         ("size", c_uint32), ("part", c_uint32), ("parts", c_uint32), ("reserved", c_uint32),

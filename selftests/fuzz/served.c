@@ -63,6 +63,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put_records(fds[1], data, size);
 	close(fds[1]);
 	if (netsync_io_add_served(io, "host", size % 2 ? "name" : NULL, fds[0], out) > 0) {
+		const struct netsync_io_window window = {
+			.size = sizeof(window),
+			.begin_is = size % 5 ? NETSYNC_IO_NO_LIMIT : NETSYNC_IO_SINCE_BEGIN,
+			.end_is = size % 7 ? NETSYNC_IO_NO_LIMIT : NETSYNC_IO_AT,
+			.begin_ns = 1000000,
+			.end_ns = INT64_C(1700000001000000000),
+		};
+
+		netsync_io_set_window(io, &window);
 		netsync_io_set_split_netns(io, size % 3 == 0);
 		if (!netsync_io_read(io, NULL, NULL))
 			netsync_solve(ns, NULL);

@@ -194,10 +194,11 @@ static int ctf_open(struct trace *trace)
 static void ctf_ahead(struct trace *trace, int64_t until_ns)
 {
 	struct ctf *ctf = trace->state;
+	const struct ctf_wanted wanted = { until_ns, trace->window };
 
 	if (until_ns <= ctf->told_ns || is_read(ctf, until_ns))
 		return;
-	worker_tell(&ctf->worker, &until_ns, sizeof(until_ns));
+	worker_tell(&ctf->worker, &wanted, sizeof(wanted));
 	ctf->told_ns = until_ns;
 }
 

@@ -137,14 +137,9 @@ static void set_message_loss(struct event_stream *stream)
 /* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_walked(struct event_stream *stream, bt_message_type type)
 {
-	struct walk_counts *left = &stream->walked;
-
-	if (!left->packets && !left->events)
-		return false;
-	left->packets -= type == BT_MESSAGE_TYPE_PACKET_BEGINNING &&
-			 left->packets;
-	left->events -= type == BT_MESSAGE_TYPE_EVENT && left->events;
-	return true;
+	return walk_was_before(&stream->walked,
+			       type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
+			       type == BT_MESSAGE_TYPE_EVENT);
 }
 
 /* Use the next message. 1: it is an event or a loss; 0: it is of no use; -ENOMEM. */

@@ -55,28 +55,16 @@ struct reading {
 	uint64_t num_streams;
 	struct direct *direct;	/* NULL: no stream can be walked */
 	bool opened;		/* CTF_OPENED was sent */
-	int64_t until_ns;	/* end of the slice, as printed */
+	struct ctf_wanted wanted;	/* the slice */
 	int error;		/* of a sink; the graph must not be run any more */
 };
 
 /* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_walked(struct stream *stream, const bt_message *message)
 {
-	struct walk_counts *left = &stream->walked;
-
-	if (!left->packets && !left->events)
-		return false;
-	switch (bt_message_get_type(message)) {
-	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		left->packets -= left->packets > 0;
-		break;
-	case BT_MESSAGE_TYPE_EVENT:
-		left->events -= left->events > 0;
-		break;
-	default:
-		break;
-	}
-	return true;
+	return walk_was_before(&stream->walked, bt_message_get_type(message) ==
+			       BT_MESSAGE_TYPE_PACKET_BEGINNING,
+			       bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
 }
 
 static int use_messages(struct stream *stream, const bt_message **messages,
@@ -207,7 +195,7 @@ static void walk(struct stream *stream)
 	const struct ctf_stream *s = &stream->s;
 	int ret = 1;
 
-	while (ret > 0 && !(s->any && s->last_ns > stream->in->until_ns))
+	while (ret > 0 && !(s->any && s->last_ns > stream->in->wanted.until_ns))
 		ret = walk_on(stream);
 	count_losses(stream);
 	if (ret > 0)
@@ -291,7 +279,7 @@ consume(bt_message_iterator *iterator, void *data)
 		ret = use_held(stream);
 		if (ret < 0)
 			return (int)sink_failed(stream, ret);
-		if (stream->s.any && stream->s.last_ns > in->until_ns)
+		if (stream->s.any && stream->s.last_ns > in->wanted.until_ns)
 			return (int)SINK_AGAIN;
 	}
 	status = bt_message_iterator_next(iterator, &messages, &num);
@@ -380,6 +368,7 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 	for (uint64_t i = 0; i < num; i++) {
 		in->streams[i].in = in;
 		in->streams[i].s.all = &in->all;
+		in->streams[i].s.span.hi = -1;
 		if (!add_sink(in, &in->streams[i],
 			      bt_component_source_borrow_output_port_by_index_const(
 				      source, i)))
@@ -401,9 +390,9 @@ static void put_state(struct reading *in)
 	in->all.counts = (struct ctf_counts){ 0 };
 	in->damaged = 0;
 	for (uint64_t i = 0; i < in->num_streams; i++)
-		if (in->streams[i].s.any)
-			range_extend(&state.span, in->streams[i].s.first_ns,
-				   in->streams[i].s.last_ns);
+		if (in->streams[i].s.span.lo <= in->streams[i].s.span.hi)
+			range_extend(&state.span, in->streams[i].s.span.lo,
+				     in->streams[i].s.span.hi);
 	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }
 
@@ -452,6 +441,27 @@ static struct direct *find_direct(const struct ctf_files *files)
 	return direct;
 }
 
+/*
+ * Events that old tracers stamp after the end of their packet do so by microseconds; chosen
+ * to be a thousand times as long (ns).
+ */
+#define AFTER_PACKET 1000000
+
+/* Have walks pass what is before all that is wanted. */
+static void use_window(struct reading *in)
+{
+	int64_t clock;
+
+	in->all.window = in->wanted.window;
+	if (__builtin_sub_overflow(in->all.window.lo, in->all.is.epoch_ns, &clock) ||
+	    clock <= AFTER_PACKET)
+		return;
+	for (uint64_t i = 0; i < in->num_streams; i++)
+		if (in->streams[i].walk)
+			walk_pass_before(in->streams[i].walk,
+					 (uint64_t)(clock - AFTER_PACKET));
+}
+
 static int open_trace(struct reading *in, const struct ctf_files *files)
 {
 	struct trace *trace = in->trace;
@@ -480,7 +490,7 @@ void ctf_read_trace(const void *data)
 	struct reading in = {
 		.trace = trace,
 		.all = { .io = trace->io, .path = trace->path,
-			 .real_path = trace->real_path },
+			 .real_path = trace->real_path, .window = RANGE_ALL },
 	};
 	int ret;
 
@@ -490,7 +500,8 @@ void ctf_read_trace(const void *data)
 		put_opened(&in);
 	in.opened = true;
 	while (ret >= 0) {
-		worker_hear(&in.until_ns, sizeof(in.until_ns));
+		worker_hear(&in.wanted, sizeof(in.wanted));
+		use_window(&in);
 		ret = run(&in);
 		put_state(&in);
 		if (ret >= 0)

@@ -4,10 +4,10 @@
  *
  *	reader				worker
  *			<-- CTF_OPENED		after CTF_WARNING, CTF_STATE
- *	until_ns (int64_t) -->
+ *	struct ctf_wanted -->
  *			<-- CTF_EVENT ...	up to until_ns, mostly
  *			<-- CTF_STATE, CTF_READ
- *	until_ns -->	and so on; CTF_FAILED is the last record
+ *	struct ctf_wanted -->	and so on; CTF_FAILED is the last record
  */
 #ifndef NETSYNC_CTF_READ_H
 #define NETSYNC_CTF_READ_H
@@ -22,6 +22,12 @@ enum ctf_what {
 	CTF_OPENED,		/* struct ctf_opened; the worker waits for a time */
 	CTF_READ,		/* int64_t, ns: all before was sent; INT64_MAX: all */
 	CTF_FAILED,		/* text; its number is the errno */
+};
+
+/* What is to be read next. */
+struct ctf_wanted {
+	int64_t until_ns;	/* up to this time, as printed */
+	struct range window;	/* only what is within; the same each time */
 };
 
 struct ctf_opened {

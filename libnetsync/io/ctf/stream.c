@@ -211,18 +211,19 @@ static bool set_time(struct event_seen *seen, const struct ctf_identity *is,
 
 static void note_time(struct ctf_stream *stream, int64_t time)
 {
-	if (!stream->any || time < stream->first_ns)
-		stream->first_ns = time;
 	if (!stream->any || time > stream->last_ns)
 		stream->last_ns = time;
 	stream->any = true;
+	if (range_has(&stream->all->window, time))
+		range_extend(&stream->span, time, time);
 }
 
 static int decode(struct ctf_stream *stream, const struct ctf_decoder *decoder,
 		  const struct ctf_field *payload, int64_t time,
 		  struct event_seen *seen)
 {
-	return decoder && ctf_decode(decoder, payload, seen) &&
+	return decoder && range_has(&stream->all->window, time) &&
+	       ctf_decode(decoder, payload, seen) &&
 	       set_time(seen, &stream->all->is, time);
 }
 
@@ -274,26 +275,66 @@ int ctf_stream_use_event(struct ctf_stream *stream,
 	return decode(stream, decoder, payload, time, seen);
 }
 
-int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
-		   struct event_seen *seen)
+/* Is a time before what is of use? */
+static bool is_before(const struct ctf_stream *stream, const bt_clock_snapshot *clock)
+{
+	int64_t time;
+
+	if (!bt_clock_snapshot_get_ns_from_origin(clock, &time))
+		return time < stream->all->window.lo;
+	bt_current_thread_clear_error();
+	return false;
+}
+
+/* Was what is lost lost before what is of use? */
+static bool was_lost_before(const struct ctf_stream *stream, const bt_message *message)
+{
+	const bool is_events = bt_message_get_type(message) ==
+			       BT_MESSAGE_TYPE_DISCARDED_EVENTS;
+	const bt_stream_class *class = bt_stream_borrow_class_const(is_events ?
+		bt_message_discarded_events_borrow_stream_const(message) :
+		bt_message_discarded_packets_borrow_stream_const(message));
+
+	if (stream->all->window.lo == INT64_MIN)
+		return false;
+	if (is_events)
+		return bt_stream_class_discarded_events_have_default_clock_snapshots(class) &&
+		       is_before(stream,
+			bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+	return bt_stream_class_discarded_packets_have_default_clock_snapshots(class) &&
+	       is_before(stream,
+		bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+}
+
+static void count_lost(struct ctf_stream *stream, const bt_message *message)
 {
 	struct ctf_counts *counts = &stream->all->counts;
 	uint64_t count;
 
-	switch (bt_message_get_type(message)) {
-	case BT_MESSAGE_TYPE_EVENT:
-		return use_event(stream, message, seen);
-	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+	if (was_lost_before(stream, message))
+		return;
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) {
 		if (bt_message_discarded_events_get_count(message, &count) !=
 		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
 			count = 1;
 		counts->lost_events += count;
-		return 0;
-	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+	} else {
 		if (bt_message_discarded_packets_get_count(message, &count) !=
 		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
 			count = 1;
 		counts->lost_packets += count;
+	}
+}
+
+int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
+		   struct event_seen *seen)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		return use_event(stream, message, seen);
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		count_lost(stream, message);
 		return 0;
 	default:
 		return 0;

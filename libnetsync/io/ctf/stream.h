@@ -38,6 +38,7 @@ struct ctf_streams {
 	const void *clock;	/* class of the streams' clock; NULL: no stream has begun */
 	struct ctf_identity is;
 	struct ctf_counts counts;
+	struct range window;	/* only what is within is of use (ns, as printed) */
 };
 
 struct ctf_stream {
@@ -48,8 +49,8 @@ struct ctf_stream {
 	uint64_t num_classes;	/* event classes that were looked at */
 	bool usable;		/* its clock is that of the other streams */
 	bool any;		/* an event was read */
-	int64_t first_ns;	/* times of events, as printed */
-	int64_t last_ns;
+	int64_t last_ns;	/* the latest time of these, as printed */
+	struct range span;	/* times of those that are of use; hi < lo: none */
 };
 
 /*

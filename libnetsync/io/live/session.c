@@ -50,6 +50,7 @@ static int add_trace(struct session *session, const struct ctf_identity *is)
 	trace->info.running = 1;
 	trace->info.late = session->late;
 	trace->range.hi = -1;
+	trace->window = RANGE_ALL;
 	trace->max_points = LIVE_MAX_POINTS;
 	trace->path = strdup(session->is.url);
 	trace->real_path = strdup(session->is.url);

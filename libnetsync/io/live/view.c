@@ -198,7 +198,8 @@ static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 	bt_trace_get_ref(bt);
 	trace->span.hi = trace->told_span.hi = -1;
 	trace->streams = (struct ctf_streams){
-		.io = view->io, .path = view->url, .real_path = view->url };
+		.io = view->io, .path = view->url, .real_path = view->url,
+		.window = RANGE_ALL };
 	return trace;
 }
 
@@ -249,6 +250,7 @@ static int begin_stream(struct view *view, const bt_message *message)
 		return -ENOMEM;
 	}
 	stream->s.all = &trace->streams;
+	stream->s.span.hi = -1;
 	trace->num_streams++;
 	ret = ctf_stream_begin(&stream->s, message);
 	if (!ret)
@@ -296,7 +298,7 @@ static int use_in_stream(struct view *view, const bt_message *message,
 		worker_put(LIVE_EVENT, stream->trace, &seen, sizeof(seen));
 	if (stream->s.any) {
 		range_extend(&view->traces[stream->trace]->span,
-			   stream->s.first_ns, stream->s.last_ns);
+			     stream->s.span.lo, stream->s.span.hi);
 		set_time(view, stream->s.last_ns);
 	}
 	return 0;

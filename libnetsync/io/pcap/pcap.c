@@ -275,9 +275,15 @@ static int push(struct trace *trace, struct seen *seen)
 	};
 	enum direction direction;
 
+	if (!range_has(&trace->window, seen->time_ns))
+		return 0;
 	pcap->cut += seen->result == FRAME_CUT;
 	if (seen->result != FRAME_PACKET)
 		return 0;
+	/* Else the span is that of the file. */
+	if (!range_is_all(&trace->window) &&
+	    io_span(trace, seen->time_ns, seen->time_ns))
+		return -ENOMEM;
 	direction = direction_of(pcap->own, &seen->link, &seen->pkt);
 	pcap->untold += direction == DIRECTION_UNKNOWN;
 	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
@@ -310,7 +316,7 @@ static int begin(struct trace *trace)
 	struct pcap *pcap = trace->state;
 	int ret = pcap_open_capture(trace);
 
-	if (!ret && !pcap->has_begun &&
+	if (!ret && !pcap->has_begun && range_is_all(&trace->window) &&
 	    trace->range.lo <= trace->range.hi)
 		ret = io_span(trace, trace->range.lo, trace->range.hi);
 	pcap->has_begun = true;
@@ -320,6 +326,7 @@ static int begin(struct trace *trace)
 static int pcap_read(struct trace *trace, int64_t until_ns)
 {
 	struct pcap *pcap = trace->state;
+	const bool is_last = until_ns == trace->window.hi;
 	struct seen seen;
 	int ret = 0;
 
@@ -333,8 +340,11 @@ static int pcap_read(struct trace *trace, int64_t until_ns)
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
 		ret = push(trace, &seen);
 		if (!ret && seen.time_ns > until_ns &&
-		    seen.time_ns != INT64_MAX)
-			return 1;
+		    seen.time_ns != INT64_MAX) {
+			if (!is_last)
+				return 1;
+			break;
+		}
 	}
 	pcap_close_capture(pcap);
 	if (!ret)

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Both sides have the same one. To be raised where anything here, or in code.c, changes. */
-#define REMOTE_VERSION 1
+#define REMOTE_VERSION 2
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
 #define REMOTE_HEAD_SIZE 8	/* of a record, as it travels (bytes) */
@@ -47,7 +47,13 @@ enum remote_what {
 	REMOTE_TURN,		/* it was read up to this time; is there more? counts */
 };
 
-/* Which trace to read, and up to which time (as printed). */
+/*
+ * Which trace to read, and up to which time (as printed). With one of these flags, the time
+ * is only the first, or the last, that is wanted of the trace at all: before its other turns.
+ */
+#define REMOTE_FROM (UINT32_C(1) << 31)
+#define REMOTE_TO (UINT32_C(1) << 30)
+
 struct remote_turn {
 	uint32_t trace;
 	int64_t until_ns;

@@ -228,11 +228,32 @@ static int open_traces(const struct serving *serving, struct host **hosts, size_
 
 /* ---- in the worker: turns ------------------------------------------------------ */
 
+/* Only what is within is wanted. */
+static void take_limit(struct netsync_io *io, const struct remote_turn *limit)
+{
+	const uint32_t number = limit->trace & ~(REMOTE_FROM | REMOTE_TO);
+	struct trace *trace;
+
+	if (number >= io->num_traces)
+		return;
+	trace = io->traces[number];
+	if (limit->trace & REMOTE_FROM)
+		trace->window.lo = limit->until_ns;
+	else
+		trace->window.hi = limit->until_ns;
+	if (limit->trace & REMOTE_TO && trace->reader->limit)
+		trace->reader->limit(trace);
+}
+
 static void take_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZE])
 {
 	const struct remote_turn turn = remote_take_turn(bytes);
 	struct trace *trace;
 
+	if (turn.trace & (REMOTE_FROM | REMOTE_TO)) {
+		take_limit(io, &turn);
+		return;
+	}
 	/* What was told before it was known that there is no more. */
 	if (turn.trace >= io->num_traces || !found.more[turn.trace])
 		return;

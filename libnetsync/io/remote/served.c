@@ -65,18 +65,34 @@ static void end_served(struct served *s, const char *why)
 			s->label, why);
 }
 
+/* Where it fails, it is seen where the answer is waited for. */
+static void tell(const struct served_trace *t, uint32_t flag, int64_t time_ns)
+{
+	const struct remote_turn turn = { t->number | flag, time_ns };
+	uint8_t bytes[REMOTE_TURN_SIZE];
+
+	remote_put_turn(bytes, &turn);
+	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
+}
+
 static void tell_turn(struct trace *trace, int64_t until_ns)
 {
 	struct served_trace *t = trace->state;
-	const struct remote_turn turn = { t->number, until_ns };
-	uint8_t bytes[REMOTE_TURN_SIZE];
 
 	if (until_ns <= t->told_ns || t->served->ended || !t->more)
 		return;
-	remote_put_turn(bytes, &turn);
 	t->told_ns = until_ns;
-	/* Where it fails, it is seen where the answer is waited for. */
-	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
+	tell(t, 0, until_ns);
+}
+
+static void tell_window(struct trace *trace)
+{
+	const struct served_trace *t = trace->state;
+
+	if (t->served->ended)
+		return;
+	tell(t, REMOTE_FROM, trace->window.lo);
+	tell(t, REMOTE_TO, trace->window.hi);
 }
 
 /* 1: @what was waited for has come; 0: it will not; negative: io_fail() was called. */
@@ -230,6 +246,7 @@ static struct served_trace *new_state(struct served *s, const struct trace_reade
 	t->reader = *known;
 	t->reader.read = served_read;
 	t->reader.ahead = tell_turn;
+	t->reader.limit = tell_window;
 	t->reader.close = served_close;
 	t->served = s;
 	t->number = s->num;
@@ -262,6 +279,7 @@ static int add_trace(struct served *s, const struct worker_head *head,
 	*last = trace;
 	trace->io = s->io;
 	trace->is_remote = true;
+	trace->window = RANGE_ALL;
 	trace->info.host = NETSYNC_IO_NO_HOST;
 	trace->info.last_ns = -1;
 	trace->info.format = known->format;

@@ -78,7 +78,7 @@ static int push_beside(struct text *text, const char *p,
 	if (__builtin_add_overflow(point->time_ns, text->trace->epoch_ns,
 				   &clock.time_ns))
 		return lines_bad(&text->lines, p, "its time is out of range");
-	ret = io_clock(text->trace, &clock);
+	ret = io_clock_beside(text->trace, &clock);
 	lines_skip(&text->lines, p);
 	return ret < 0 ? ret : 1;
 }

@@ -67,6 +67,10 @@ static int line(struct text *text, const char *start)
 	b = host_in_text(text, &to);
 	if (a < 0 || b < 0)
 		return bad_line(l, start);
+	if (!io_wants(l->io, (uint32_t)a, send) || !io_wants(l->io, (uint32_t)b, recv)) {
+		lines_skip(l, p);
+		return 1;
+	}
 	return text_pushed(text, p, netsync_push_message(l->io->ns,
 		(uint32_t)a, (uint32_t)b, send, recv));
 }

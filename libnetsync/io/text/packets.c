@@ -521,6 +521,10 @@ static int line(struct text *text, const char *start)
 		lines_skip(l, start);
 		return l->io->observe(l->io, &pkt);
 	}
+	if (!io_wants(l->io, pkt.host, pkt.time_ns)) {
+		lines_skip(l, start);
+		return 1;
+	}
 	point = find_point(text, r.point);
 	if (point < 0)
 		return (int)point;

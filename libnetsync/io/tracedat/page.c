@@ -276,6 +276,30 @@ int dat_last(struct dat_pages *pages, struct dat_event *event)
 	return ret == -ENOMEM ? ret : any;
 }
 
+void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
+	      const void *data)
+{
+	const uint64_t page_size = pages->buffer->page_size;
+	/* Pages from and behind which nothing is known, and the first one that is not before. */
+	uint64_t from = 0, to;
+	uint8_t time[TIME_SIZE];
+
+	if (pages->buffer->compressed || pages->chunk)
+		return;
+	to = (pages->end - pages->at) / page_size;
+	while (to - from > 1 && from < to) {
+		const uint64_t middle = from + (to - from) / 2;
+
+		if (dat_pread(pages->file, time, sizeof(time),
+			      pages->at + middle * page_size) == sizeof(time) &&
+		    is_before(data, dat_number(pages->file, time, sizeof(time))))
+			from = middle;
+		else
+			to = middle;
+	}
+	pages->at += from * page_size;
+}
+
 void dat_release(struct dat_pages *pages)
 {
 	free(pages->chunk);

@@ -22,8 +22,8 @@ struct stream {
 	const struct dat_buffer *buffer;
 	bool any;
 	bool ended;
-	int64_t first_ns;
-	int64_t last_ns;
+	int64_t last_ns;	/* of the last event that was read, as printed */
+	struct range span;	/* of those that are wanted; hi < lo: none */
 };
 
 struct tracedat {
@@ -185,6 +185,7 @@ static int add_stream(struct trace *trace, size_t buffer,
 	int ret;
 
 	stream->buffer = &dat->file.buffers[buffer];
+	stream->span.hi = -1;
 	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 	if (!ret && cpu->size)
 		ret = find_range(trace, stream);
@@ -372,9 +373,14 @@ static int use_event(struct trace *trace, struct stream *stream,
 	struct event_seen seen;
 
 	stream->last_ns = time_of(dat, stream, event->ts);
-	if (!stream->any)
-		stream->first_ns = stream->last_ns;
 	stream->any = true;
+	if (!range_has(&trace->window, stream->last_ns)) {
+		/* What was lost before counts as little as what was not. */
+		if (stream->last_ns < trace->window.lo)
+			stream->pages.lost = 0;
+		return 0;
+	}
+	range_extend(&stream->span, stream->last_ns, stream->last_ns);
 	if (!format || !dat_decode(&dat->file, format, event, &seen) ||
 	    !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
 		return 0;
@@ -408,7 +414,8 @@ static int read_stream(struct trace *trace, struct stream *stream,
 	}
 	trace->info.lost_events += stream->pages.lost;
 	stream->pages.lost = 0;
-	return stream->any ? io_span(trace, stream->first_ns, stream->last_ns) : 0;
+	return stream->span.lo <= stream->span.hi ?
+	       io_span(trace, stream->span.lo, stream->span.hi) : 0;
 }
 
 static int dat_reader_read(struct trace *trace, int64_t until_ns)
@@ -422,6 +429,32 @@ static int dat_reader_read(struct trace *trace, int64_t until_ns)
 		more |= !dat->streams[i].ended;
 	}
 	return ret < 0 ? ret : more;
+}
+
+struct before {
+	const struct tracedat *dat;
+	const struct stream *stream;
+	int64_t time_ns;	/* as printed */
+};
+
+static bool is_before(const void *data, uint64_t ts)
+{
+	const struct before *before = data;
+
+	return time_of(before->dat, before->stream, ts) < before->time_ns;
+}
+
+static void dat_reader_limit(struct trace *trace)
+{
+	struct tracedat *dat = trace->state;
+
+	for (size_t i = 0; i < dat->num_streams; i++) {
+		struct stream *stream = &dat->streams[i];
+		const struct before before = { dat, stream, trace->window.lo };
+
+		if (!stream->ended)
+			dat_pass(&stream->pages, is_before, &before);
+	}
 }
 
 static void dat_reader_close(struct trace *trace)
@@ -445,5 +478,6 @@ const struct trace_reader tracedat_reader = {
 	.claims = dat_claims,
 	.open = dat_reader_open,
 	.read = dat_reader_read,
+	.limit = dat_reader_limit,
 	.close = dat_reader_close,
 };

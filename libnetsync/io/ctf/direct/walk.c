@@ -26,7 +26,7 @@
 struct packet {
 	uint64_t magic, stream_id, instance;
 	uint64_t content_bits, bits;
-	uint64_t begin; /* cycles of the clock */
+	uint64_t begin, end; /* cycles of the clock */
 	uint64_t number, discarded;
 	uint64_t cpu;
 };
@@ -42,6 +42,7 @@ struct walk {
 	struct packet packet;
 	struct cursor at;
 	uint64_t clock;
+	uint64_t wanted_from; /* packets that end before this time are passed */
 	struct walk_counts counts;
 	uint64_t slots[]; /* metadata.num_slots */
 };
@@ -99,8 +100,12 @@ static bool take_integer(void *data, const char *name, const struct type *type,
 		       (n->may_be_clock ? type->is_clock && type->size == 64
 					: !type->is_clock);
 	}
-	/* The clock at the packet's end is not needed. */
-	return !type->is_clock || !strcmp(name, "timestamp_end");
+	if (strcmp(name, "timestamp_end"))
+		return !type->is_clock;
+	/* A partial one is not needed. */
+	if (type->is_clock && !type->is_signed && type->size == 64)
+		t->packet->end = value;
+	return true;
 }
 
 /* Is the uuid of a packet that of the trace? */
@@ -133,6 +138,7 @@ static bool read_packet(const struct walk *walk, struct cursor *c,
 				   .instance = NOTHING,
 				   .content_bits = NOTHING,
 				   .begin = NOTHING,
+				   .end = NOTHING,
 				   .number = NOTHING,
 				   .discarded = NOTHING,
 				   .cpu = NOTHING };
@@ -148,10 +154,18 @@ static bool read_packet(const struct walk *walk, struct cursor *c,
 	       c->at <= packet->content_bits;
 }
 
-/*
- * Count losses; @lost as of struct walked. WALK_EVENT: none; WALK_LOST; -EILSEQ: a counter
- * does not increase, which is left to libbabeltrace2.
- */
+/* Does a counter not increase? That is left to libbabeltrace2. */
+static bool goes_back(const struct walk *walk, const struct packet *packet)
+{
+	const struct packet *last = &walk->packet;
+
+	return walk->counts.packets &&
+	       (packet->discarded < last->discarded ||
+		packet->number < last->number ||
+		(packet->number == last->number && packet->number != NOTHING));
+}
+
+/* Count losses; @lost as of struct walked. WALK_EVENT: none; WALK_LOST. */
 static int count_losses(struct walk *walk, const struct packet *packet,
 			uint64_t *lost)
 {
@@ -159,12 +173,7 @@ static int count_losses(struct walk *walk, const struct packet *packet,
 	struct walk_counts *counts = &walk->counts;
 	const bool is_first = !counts->packets;
 
-	if (!is_first &&
-	    (packet->discarded < last->discarded ||
-	     packet->number < last->number ||
-	     (packet->number == last->number && packet->number != NOTHING)))
-		return -EILSEQ;
-	if (packet->number != NOTHING && !is_first)
+	if (packet->number != NOTHING && !is_first && packet->begin >= walk->wanted_from)
 		counts->lost_packets += packet->number - last->number - 1;
 	if (packet->discarded == NOTHING ||
 	    packet->discarded == (is_first ? 0 : last->discarded))
@@ -194,22 +203,29 @@ static void drop_pages(struct walk *walk)
 	walk->dropped = end;
 }
 
+static bool is_passed(const struct walk *walk, const struct packet *packet)
+{
+	return packet->end < walk->wanted_from && packet->begin <= packet->end;
+}
+
 /* As walk_next(), where a packet begins. */
 static int begin_packet(struct walk *walk, uint64_t *lost)
 {
 	struct cursor c = cursor_at(walk, walk->next);
 	struct packet packet = { 0 };
-	int ret;
+	int ret = WALK_EVENT;
 
 	if (!read_packet(walk, &c, &packet) ||
 	    packet.stream_id != walk->stream->id ||
-	    packet.instance != walk->packet.instance)
+	    packet.instance != walk->packet.instance || goes_back(walk, &packet))
 		return -EILSEQ;
-	ret = count_losses(walk, &packet, lost);
-	if (ret < 0)
-		return ret;
+	if (is_passed(walk, &packet))
+		c.at = packet.content_bits;
+	else
+		ret = count_losses(walk, &packet, lost);
 	drop_pages(walk);
 	walk->counts.packets++;
+	walk->counts.events = 0;
 	walk->packet = packet;
 	walk->clock = packet.begin;
 	walk->next += packet.bits / BYTE;
@@ -361,6 +377,23 @@ void walk_identify(const struct walk *walk, uint64_t *stream_id,
 {
 	*stream_id = walk->stream->id;
 	*instance = walk->packet.instance;
+}
+
+void walk_pass_before(struct walk *walk, uint64_t clock)
+{
+	walk->wanted_from = clock;
+}
+
+bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event)
+{
+	if (left->packets) {
+		left->packets -= is_packet;
+		return true;
+	}
+	if (!left->events)
+		return false;
+	left->events -= is_event;
+	return true;
 }
 
 const struct walk_counts *walk_counts(const struct walk *walk)

@@ -24,8 +24,8 @@ struct walked {
 
 /* Counts up to now, from which another reader can go on. */
 struct walk_counts {
-	uint64_t packets; /* begun */
-	uint64_t events;
+	uint64_t packets; /* begun, or passed */
+	uint64_t events;  /* in the last of these */
 	uint64_t lost_events; /* counted as in stream.c */
 	uint64_t lost_packets;
 };
@@ -50,5 +50,18 @@ enum { WALK_END, WALK_EVENT, WALK_LOST };
 int walk_next(struct walk *walk, struct walked *event);
 
 const struct walk_counts *walk_counts(const struct walk *walk);
+
+/*
+ * Did the walk pass the next packet's begin, event, or what else another reader finds?
+ * @left: what the walk has counted, which is counted down.
+ */
+bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event);
+
+/*
+ * From now on, pass packets that end before this time (the trace's clock, cycles) without
+ * their events; nor is counted what was lost before these. Packets that do not say when
+ * they end are not passed.
+ */
+void walk_pass_before(struct walk *walk, uint64_t clock);
 
 #endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Hosts with the ranges of their traces, and from when to when they are to be read -> the
+ * window of each host and trace, in times of its own clock.
+ *
+ *	host a	   |---------[=====]---------|		[ ] window
+ *	host b	       |------[=====]------|		a clock that is wrong: a part that
+ *							lasts as long, at another time
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+/* ---- where traces begin -------------------------------------------------- */
+
+static uint64_t length_of(const struct host *host)
+{
+	const struct range *r = &host->range;
+
+	return r->hi < r->lo ? 0 :
+	       (uint64_t)r->hi - (uint64_t)r->lo;
+}
+
+/*
+ * Guess each host's time at the start of the longest trace, so that records of one packet
+ * are read in about the same slice:
+ *
+ *	the host's traces are nearly as long as the longest	they began together,
+ *	(15/16; chosen)						  whatever clocks say
+ *	their times have none in common with the longest's	the same
+ *	otherwise						clocks are about right
+ *
+ * Returns the length of the longest (ns), which is divided into slices.
+ */
+uint64_t io_set_starts(struct host *hosts, size_t num)
+{
+	const struct host *longest = hosts;
+
+	for (size_t i = 1; i < num; i++)
+		if (length_of(&hosts[i]) > length_of(longest))
+			longest = &hosts[i];
+	for (size_t i = 0; i < num; i++) {
+		const struct range *r = &hosts[i].range, *l = &longest->range;
+		bool apart = r->hi < l->lo || r->lo > l->hi;
+
+		hosts[i].start_ns = l->lo;
+		if (apart || length_of(&hosts[i]) / 15 >= length_of(longest) / 16)
+			hosts[i].start_ns = r->lo;
+	}
+	return length_of(longest);
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+static bool has_window(const struct netsync_io *io)
+{
+	return io->window.begin_is || io->window.end_is;
+}
+
+/* A limit in a host's time; @none if there is none. 0, or negative: io_fail() was called. */
+static int find_limit(struct netsync_io *io, const struct host *host, uint32_t is,
+		      int64_t limit_ns, int64_t none, int64_t *ns)
+{
+	*ns = none;
+	if (is == NETSYNC_IO_NO_LIMIT)
+		return 0;
+	*ns = limit_ns;
+	if (is == NETSYNC_IO_AT)
+		return 0;
+	if (host->range.hi < host->range.lo)
+		return io_fail(io, -ENODATA,
+			"%s: when its traces begin is not known before they are read; give times, and not how long after the begin.",
+			host->name);
+	if (__builtin_add_overflow(host->start_ns, limit_ns, ns))
+		*ns = limit_ns < 0 ? INT64_MIN : INT64_MAX;
+	return 0;
+}
+
+static int set_window(struct netsync_io *io, struct host *host)
+{
+	const struct netsync_io_window *window = &io->window;
+	int ret = find_limit(io, host, window->begin_is, window->begin_ns, INT64_MIN,
+			     &host->window.lo);
+
+	if (!ret)
+		ret = find_limit(io, host, window->end_is, window->end_ns, INT64_MAX,
+				 &host->window.hi);
+	if (!ret && host->window.hi < host->window.lo)
+		ret = io_fail(io, -ERANGE, "%s: the time that is to be read ends before it begins.",
+			      host->name);
+	return ret;
+}
+
+static int64_t shifted(int64_t time_ns, int64_t shift_ns)
+{
+	int64_t t;
+
+	/* No limit stays none. */
+	if (time_ns == INT64_MIN || time_ns == INT64_MAX)
+		return time_ns;
+	if (!__builtin_sub_overflow(time_ns, shift_ns, &t))
+		return t;
+	return shift_ns > 0 ? INT64_MIN : INT64_MAX;
+}
+
+static void limit_trace(struct trace *trace)
+{
+	const struct range *window = &trace->host->window;
+	const int64_t shift_ns = trace->info.shift_ns;
+
+	trace->window.lo = shifted(window->lo, shift_ns);
+	trace->window.hi = shifted(window->hi, shift_ns);
+	if (trace->reader->limit)
+		trace->reader->limit(trace);
+}
+
+/* Slices divide what is read. Return: may anything of the host be in its window? */
+static bool cut_range(struct host *host)
+{
+	struct range *range = &host->range;
+
+	if (range->hi < range->lo)
+		return true;
+	range->lo = max64(range->lo, host->window.lo);
+	range->hi = min64(range->hi, host->window.hi);
+	return range->lo <= range->hi;
+}
+
+static int note_windows(struct netsync_io *io, const struct host *hosts, size_t num)
+{
+	io->windows = malloc((num + 1) * sizeof(*io->windows));
+	if (!io->windows)
+		return io_no_memory(io);
+	for (size_t i = 0; i < num; i++)
+		io->windows[i] = RANGE_ALL;
+	io->num_windows = num;
+	for (size_t i = 0; i < num; i++)
+		if (hosts[i].number >= 0 && (size_t)hosts[i].number < num)
+			io->windows[hosts[i].number] = hosts[i].window;
+	return 0;
+}
+
+int io_set_windows(struct netsync_io *io, struct host *hosts, size_t num)
+{
+	bool any = !num;
+	int ret = 0;
+
+	if (!has_window(io))
+		return 0;
+	if (num)
+		io_set_starts(hosts, num);
+	for (size_t i = 0; i < num && !ret; i++)
+		ret = set_window(io, &hosts[i]);
+	for (size_t i = 0; i < num && !ret; i++)
+		any |= cut_range(&hosts[i]);
+	if (!ret && !any)
+		ret = io_fail(io, -ERANGE, "Nothing in the traces is within the time that is to be read.");
+	if (!ret)
+		ret = note_windows(io, hosts, num);
+	for (size_t i = 0; i < io->num_traces && !ret; i++)
+		limit_trace(io->traces[i]);
+	return ret;
+}
+
+bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns)
+{
+	return host >= io->num_windows || range_has(&io->windows[host], time_ns);
+}
+
+int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window *window)
+{
+	if (window->size < sizeof(*window) || window->begin_is > NETSYNC_IO_SINCE_BEGIN ||
+	    window->end_is > NETSYNC_IO_SINCE_BEGIN)
+		return io_fail(io, -EINVAL, "There is no such part of the time.");
+	if (io->was_read || io->live)
+		return io_fail(io, -EBUSY, io->live ?
+			"Live sessions are followed from now on." :
+			"The traces were read already.");
+	memcpy(&io->window, window, sizeof(io->window));
+	return 0;
+}
