@@ -338,7 +338,8 @@ static bool read_all(const struct input *input, struct netsync *ns,
 	progress_wait(&progress);
 	ret = add_all(input, io);
 	progress_end(&progress);
-	if (ret < 0 || (share && !share->begin(share, ns, io)))
+	if (ret < 0 || !window_read(&input->window, io) ||
+	    (share && !share->begin(share, ns, io)))
 		return false;
 	progress_start(&progress, "reading");
 	ret = netsync_io_read(io, on_progress, &progress);

@@ -5,6 +5,7 @@
 
 #include "options.h"
 #include "tool.h"
+#include "window.h"
 
 struct text_file {
 	const char *path;
@@ -28,6 +29,7 @@ struct input {
 	bool strict;
 	bool split_netns;
 	unsigned int jobs;	/* traces that are read at once; 0: not given */
+	struct window window;	/* only this is read, by each host's own clock */
 	struct netsync_options solve;
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
 	const char *model;	/* a result file to use instead of estimating; NULL: none */

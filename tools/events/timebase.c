@@ -82,7 +82,7 @@ bool timebase_limit(struct timebase *base, const struct window *window,
 
 	base->begin_ns = INT64_MIN;
 	base->end_ns = INT64_MAX;
-	if (window->begin.kind == MOMENT_NONE && window->end.kind == MOMENT_NONE)
+	if (!window_is_given(window))
 		return true;
 	if (timebase_span(base, &first_ns, &last_ns))
 		return window_find(window, first_ns, last_ns,

@@ -5,7 +5,7 @@
 
 #include "common/input.h"
 #include "common/result-file.h"
-#include "window.h"
+#include "common/window.h"
 
 struct timebase_host {
 	const char *name;

@@ -30,6 +30,7 @@ static const struct option_row options[] = {
 	       "also the critical path of HOST:TID, HOST:NAME or NAME",
 	       take_text, .at = offsetof(struct settings, path)),
 	{ .table = input_model_options, .at = offsetof(struct settings, input) },
+	{ .table = window_options, .at = offsetof(struct settings, input.window) },
 	{ .table = input_options, .at = offsetof(struct settings, input) },
 	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
 	OPTIONS_END
@@ -55,6 +56,11 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 	if (!input_traces(&set->input, argc - first, argv + first) &&
 	    !set->input.model) {
 		complain("Give the folders of the traces, or a result: netsync report TRACE..., or netsync report -m FILE.");
+		return EXIT_BAD;
+	}
+	if (window_is_given(&set->input.window) && !set->input.num_traces &&
+	    !set->input.num_texts) {
+		complain("--begin, --end: these are of traces, of which none is given.");
 		return EXIT_BAD;
 	}
 	if (set->path && (!set->input.num_traces || set->input.remote)) {
@@ -170,6 +176,12 @@ static bool find_path(const struct settings *set, struct shown *s)
 			.clock = s->hosts[i].clock,
 			.shift_ns = s->hosts[i].shift_ns,
 		};
+	/* Of what was read by the hosts' own clocks. */
+	if (window_is_given(&set->input.window) &&
+	    !timebase_span(&s->base, &s->base.begin_ns, &s->base.end_ns)) {
+		s->base.begin_ns = INT64_MIN;
+		s->base.end_ns = INT64_MAX;
+	}
 	s->path.base = &s->base;
 	s->has_path = path_find(&s->path, &s->spool, &of);
 	return s->has_path;

@@ -27,6 +27,7 @@ static const char *const formats[] = {
 
 static const struct option_row options[] = {
 	{ .table = input_options, .at = offsetof(struct settings, input) },
+	{ .table = window_options, .at = offsetof(struct settings, input.window) },
 	{ .table = input_method_options, .at = offsetof(struct settings, input) },
 	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
 	OPTION("max-bound", 'b', "TIME", "fail where the error bound is larger, such as 50us",

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/tool.h"
+#include "tool.h"
 #include "window.h"
 
 /* ---- one time ----------------------------------------------------------- */
@@ -132,6 +132,13 @@ static bool complain_of_window(const char *option, const struct moment *moment,
 	return false;
 }
 
+static bool complain_of_order(const struct window *window)
+{
+	complain("--end %s: that is before --begin %s.", window->end.text,
+		 window->begin.text);
+	return false;
+}
+
 bool window_find(const struct window *window, int64_t first_ns,
 		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
 		 int64_t *end_ns)
@@ -150,8 +157,62 @@ bool window_find(const struct window *window, int64_t first_ns,
 	if (is_whole && *end_ns < first_ns)
 		return complain_of_window("end", end, "before", first_ns,
 					  last_ns);
-	if (*begin_ns <= *end_ns)
+	return *begin_ns <= *end_ns || complain_of_order(window);
+}
+
+/* ---- what they mean for traces that are not read yet -------------------- */
+
+/* From when to when the traces are, as they say; hi < lo: that is not known. */
+static void find_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns)
+{
+	*first_ns = INT64_MAX;
+	*last_ns = INT64_MIN;
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		const struct netsync_io_trace trace = trace_info(io, i);
+
+		if (trace.last_ns < trace.first_ns)
+			continue;
+		*first_ns = trace.first_ns < *first_ns ? trace.first_ns : *first_ns;
+		*last_ns = trace.last_ns > *last_ns ? trace.last_ns : *last_ns;
+	}
+}
+
+static bool set_limit(const char *option, const struct moment *moment,
+		      int64_t first_ns, int64_t last_ns, uint32_t *is, int64_t *ns)
+{
+	*is = moment->kind == MOMENT_NONE ? NETSYNC_IO_NO_LIMIT :
+	      moment->kind == MOMENT_SINCE_BEGIN ? NETSYNC_IO_SINCE_BEGIN :
+						   NETSYNC_IO_AT;
+	*ns = moment->ns;
+	if (moment->kind != MOMENT_OF_DAY)
 		return true;
-	complain("--end %s: that is before --begin %s.", end->text, begin->text);
+	if (first_ns <= last_ns)
+		return find_day(moment, first_ns, last_ns, ns);
+	complain("--%s %s: of which day is not known before all is read; give the date, too.",
+		 option, moment->text);
+	return false;
+}
+
+bool window_read(const struct window *window, struct netsync_io *io)
+{
+	const struct moment *begin = &window->begin, *end = &window->end;
+	struct netsync_io_window set = { .size = sizeof(set) };
+	int64_t first_ns, last_ns;
+
+	if (!window_is_given(window))
+		return true;
+	find_span(io, &first_ns, &last_ns);
+	if (!set_limit("begin", begin, first_ns, last_ns, &set.begin_is, &set.begin_ns) ||
+	    !set_limit("end", end, first_ns, last_ns, &set.end_is, &set.end_ns))
+		return false;
+	if (set.begin_is && set.begin_is == set.end_is && set.end_ns < set.begin_ns)
+		return complain_of_order(window);
+	if (set.begin_is == NETSYNC_IO_AT && first_ns <= last_ns && set.begin_ns > last_ns)
+		return complain_of_window("begin", begin, "after", first_ns, last_ns);
+	if (set.end_is == NETSYNC_IO_AT && first_ns <= last_ns && set.end_ns < first_ns)
+		return complain_of_window("end", end, "before", first_ns, last_ns);
+	if (!netsync_io_set_window(io, &set))
+		return true;
+	complain("%s", netsync_io_error(io));
 	return false;
 }

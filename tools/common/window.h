@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From when to when, as people say it. */
-#ifndef NETSYNC_EVENTS_WINDOW_H
-#define NETSYNC_EVENTS_WINDOW_H
+#ifndef NETSYNC_WINDOW_H
+#define NETSYNC_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/options.h"
+#include "options.h"
+
+struct netsync_io;
 
 struct moment {
 	const char *text;	/* as it was given */
@@ -26,6 +28,11 @@ struct window {
 /* --begin and --end, for a struct window. */
 extern const struct option_row window_options[];
 
+static inline bool window_is_given(const struct window *window)
+{
+	return window->begin.kind != MOMENT_NONE || window->end.kind != MOMENT_NONE;
+}
+
 /*
  * What they are for traces of that span, all in corrected time; INT64_MIN and
  * INT64_MAX where they were not given. @is_whole: nothing is outside of that span.
@@ -34,5 +41,11 @@ extern const struct option_row window_options[];
 bool window_find(const struct window *window, int64_t first_ns,
 		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
 		 int64_t *end_ns);
+
+/*
+ * Have a reader, to which all was added and nothing read, read only what is between them
+ * by each host's own clock. False: that cannot be, as was said.
+ */
+bool window_read(const struct window *window, struct netsync_io *io);
 
 #endif
