@@ -27,6 +27,11 @@
 
 /* See struct netsync_options for why. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
+/*
+ * What adjtime(3) slews a clock by, whatever rate it has besides (Linux: MAX_TICKADJ).
+ * Assumed where clocks are steered, unless the largest skew is given.
+ */
+#define SLEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
 
 static int fail(struct netsync *ns, int error, const char *fmt, ...)
@@ -688,7 +693,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	 */
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
-	task->limits = limits_of_clocks(skew * 1e-6, drift);
+	task->limits = limits_of_clocks(skew * 1e-6, drift,
+					opt->max_skew_ppm ? 0 : SLEW_PPM * 1e-6);
 	task->threads = opt->threads;
 	task->reference = NO_HOST;
 	if (!opt->reference)

@@ -172,12 +172,13 @@ static void set_raises(const struct knots *k, struct samples *in)
 	for (size_t i = 0; i + 1 < in->num; i++) {
 		struct instant *s = &in->s[i];
 		double length = (double)(s[1].t - s->t), raise;
+		double slope = k->limits.slope + k->limits.slew;
 
 		while (w < k->num_windows && k->windows[w].to <= s->t)
 			w++;
-		raise = k->limits.slope * length / 2;
+		raise = slope * length / 2;
 		if (w == k->num_windows || k->windows[w].from >= s[1].t)
-			raise = fmin(raise,
+			raise = fmin(k->limits.slope * length / 2,
 				     k->limits.bend / 8 * length * length);
 		raise += bulge(&m, &segment, s, s + 1, k->clock);
 		for (int side = BELOW; side <= ABOVE; side++) {

@@ -17,7 +17,8 @@
  * of -f (LOWER), and one code serves both. Of which points a limit is made may
  * be decided with rounding errors: each is valid, one is the best.
  *
- * In the window of a change point k is infinite: the largest skew is left.
+ * In the window of a change point k is infinite: the largest skew is left, and what
+ * both clocks may be slewed by.
  */
 #include <errno.h>
 #include <math.h>
@@ -41,11 +42,17 @@ static int64_t up(double v)
 	return (int64_t)ceil(v + fabs(v) * 0x1p-48);
 }
 
+/* The largest slope in a segment. */
+static double steepest_of(const struct rate_bound *b, const struct bound_segment *z)
+{
+	return b->limits.slope + (isinf(z->bend) ? b->limits.slew : 0);
+}
+
 /* By how much f rises within d at most, with a slope of @rise at first. */
 static double growth(const struct rate_bound *b, const struct bound_segment *z,
 		     double rise, double d)
 {
-	double steepest = b->limits.slope;
+	double steepest = steepest_of(b, z);
 	double part = z->bend ? (steepest - rise) / z->bend : HUGE_VAL;
 
 	if (!(part > 0))
@@ -58,7 +65,7 @@ static double growth(const struct rate_bound *b, const struct bound_segment *z,
 static double later_slope(const struct rate_bound *b,
 			  const struct bound_segment *z, double rise, double d)
 {
-	return fmin(rise + z->bend * d, b->limits.slope);
+	return fmin(rise + z->bend * d, steepest_of(b, z));
 }
 
 /* Does p lie on or above the chord of its neighbours? */
@@ -140,7 +147,7 @@ static void set_slopes(const struct rate_bound *b, struct bound_segment *z,
 	const struct bound_vertex *opp = z->vertex[!side];
 	struct bound_vertex *s = z->vertex[side];
 	size_t n = z->num_vertices[side], m = z->num_vertices[!side];
-	double steepest = b->limits.slope;
+	double steepest = steepest_of(b, z);
 
 	for (size_t i = 0; i < n; i++) {
 		size_t last = m ? find_vertex(opp, m, s[i].x - 1) : 0;
@@ -260,7 +267,7 @@ static void fill_segment(const struct rate_bound *b, struct bound_segment *z,
 
 	for (int side = UPPER; side <= LOWER; side++) {
 		last[side] = in->done[side];
-		while (last[side] < in->num[side] &&
+		while (!z->divided && last[side] < in->num[side] &&
 		       in->point[side][last[side]].x <= z->to)
 			last[side]++;
 		z->vertex[side] = in->free;
@@ -319,6 +326,15 @@ static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
 
 /* ---- the pair ---------------------------------------------------------- */
 
+/* The segment of a window, behind *@z. */
+static void add_window(struct bound_part *p, struct bound_segment **z,
+		       const struct change_window *w)
+{
+	*++*z = (struct bound_segment){ w->from, w->to, .bend = HUGE_VAL,
+					.divided = w->phase_step };
+	p->num_segments++;
+}
+
 /* Divide time at the windows; windows that overlap become one. */
 static void make_segments(struct rate_bound *b,
 			  const struct change_window *windows, size_t n)
@@ -333,21 +349,23 @@ static void make_segments(struct rate_bound *b,
 				     .bend = b->limits.bend };
 	for (size_t i = 0; i < n;) {
 		struct change_window w = windows[i++];
+		bool rate_step = !w.phase_step;
 
 		for (; i < n && windows[i].from <= w.to; i++) {
 			w.to = max64(w.to, windows[i].to);
 			w.phase_step |= windows[i].phase_step;
+			rate_step |= !windows[i].phase_step;
 		}
 		z->to = w.from;
+		if (rate_step)
+			add_window(p, &z, &w);
 		if (w.phase_step) {
 			p->x.hi = w.to;
 			*++p = (struct bound_part){
 				.segment = z + 1, .x = { w.from, INT64_MAX }
 			};
-		} else {
-			*++z = (struct bound_segment){ w.from, w.to,
-						       .bend = HUGE_VAL };
-			p->num_segments++;
+			if (rate_step)
+				add_window(p, &z, &w);
 		}
 		*++z = (struct bound_segment){ .from = w.to,
 					       .bend = b->limits.bend };
@@ -373,10 +391,11 @@ static void set_other(const struct rate_bound *b, struct bound_part *p)
  * With clocks a and b of true time, f'' = (b'' a' - b' a'') / a'^3 in time of a,
  * where a' and b' are within 1 +- skew, a'' and b'' within +- drift.
  */
-struct limits limits_of_clocks(double skew, double drift)
+struct limits limits_of_clocks(double skew, double drift, double slew)
 {
 	return (struct limits){
 		.slope = skew,
+		.slew = 2 * slew,
 		.bend = 2 * drift * (1 + skew) / pow(1 - skew, 3),
 	};
 }
@@ -405,7 +424,9 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 		struct bound_part *p = &b->part[i];
 
 		if (i)
-			skip_points(&in, p->segment[0].from);
+			skip_points(&in, p->segment[0].divided
+						 ? p->segment[0].to
+						 : p->segment[0].from);
 		make_part(b, p, &in);
 		for (size_t j = 0; j < p->num_segments; j++)
 			count_infeasible(b, p, &p->segment[j]);
@@ -481,7 +502,7 @@ static int64_t solve(const struct rate_bound *b, const struct bound_part *p,
 		     int side, int64_t t)
 {
 	int64_t unknown = side == UPPER ? INT64_MIN : INT64_MAX;
-	double q = b->limits.slope;
+	double q = b->limits.slope + b->limits.slew;
 	int64_t x, slack;
 	size_t i = 0;
 

@@ -22,14 +22,19 @@
 struct limits {
 	double slope; /* the largest |f'|, below 1 */
 	double bend;  /* the largest |f''|, 1 / ns; 0: straight clocks */
+	double slew;  /* by how much larger |f'| may be in a window */
 };
 
-/* Those for two clocks, each of which has a skew and a drift (1 / ns) to true time. */
-struct limits limits_of_clocks(double skew, double drift);
+/*
+ * Those for two clocks, each of which has a skew and a drift (1 / ns) to true time, and
+ * is slewed by up to @slew besides where it is steered.
+ */
+struct limits limits_of_clocks(double skew, double drift, double slew);
 
 /*
  * The uncertainty window of a change point, at which f'' has no limit. Windows
- * that overlap are taken as one, with one phase step at most.
+ * that overlap are taken as one, with one phase step at most; rate steps may be
+ * before it and after.
  */
 struct change_window {
 	int64_t from;
@@ -51,6 +56,7 @@ struct bound_segment {
 	int64_t from;
 	int64_t to;
 	double bend;
+	bool divided; /* a phase step is in it: of no message is known on which side */
 	struct bound_vertex *vertex[2]; /* limits of f; of -f */
 	size_t num_vertices[2];
 };

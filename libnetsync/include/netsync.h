@@ -523,7 +523,8 @@ struct netsync_options {
 	const char *reference;
 	/*
 	 * No two clocks differ in rate by more than this (ppm). 0: 500 ppm,
-	 * which is the most that Linux' NTP discipline allows itself.
+	 * which is the most that Linux' NTP discipline allows itself; and where
+	 * clocks seem to be steered another 500 ppm of each, as adjtime(3) slews.
 	 */
 	double max_skew_ppm;
 	/*

@@ -40,7 +40,7 @@ static inline void reduced_init(struct reduced *r, enum netsync_method method)
 
 	*r = (struct reduced){
 		.task = { .method = method_of(method), .drift = 1e-16,
-			  .limits = limits_of_clocks(500e-6, 1e-16),
+			  .limits = limits_of_clocks(500e-6, 1e-16, 0),
 			  .reference = NO_HOST },
 	};
 	for (int h = 0; h < REDUCED_HOSTS; h++)

@@ -8,7 +8,7 @@
 #include "bound/rate-bound.h"
 
 #define MAX_POINTS 40
-#define MAX_INTERVALS 12
+#define MAX_INTERVALS 20
 #define MAX_JOLTS 3
 #define SPAN 1000000		/* ns */
 
@@ -36,7 +36,7 @@ static double truth_at(const struct truth *c, double x)
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
 }
 
-/* By their beginnings; those that set a clock are apart from others. */
+/* By their beginnings; those that set a clock are apart from each other. */
 static void draw_jolts(struct truth *c, uint64_t *seed)
 {
 	int64_t from = 0, to = 0;
@@ -45,14 +45,14 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	c->windows = random64(seed) & 1 ? (size_t)below(seed, MAX_JOLTS + 1) : 0;
 	for (size_t i = 0; i < c->windows; i++) {
 		int64_t width = below(seed, 40000);
-		bool last = set;
+		bool sets = random64(seed) & 1;
 
-		set = random64(seed) & 1;
 		from += below(seed, SPAN / 3);
-		if (set || last)
+		if (set && sets)
 			from = from > to ? from : to + 1;
+		set = sets || (set && from <= to);
 		to = from + width > to ? from + width : to;
-		c->window[i] = (struct change_window){ from, from + width, set, 0 };
+		c->window[i] = (struct change_window){ from, from + width, sets, 0 };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
@@ -84,37 +84,68 @@ static void add_piece(struct truth *c, double x, double y, double slope,
 	}
 }
 
+/* Slewed from @x on, until the window ends or the clock changes again. */
+static double add_slewed(struct truth *c, size_t window, double x, double y,
+			 uint64_t *seed)
+{
+	double most = c->limits.slope + c->limits.slew;
+	double until = (double)c->window[window].to;
+
+	if (window + 1 < c->windows)
+		until = fmin(until, c->at[window + 1]);
+	add_piece(c, x, y, most * (2 * uniform(seed) - 1), 1, seed);
+	c->bend[c->intervals - 1] = 0;
+	return until;
+}
+
 static void draw_truth(struct truth *c, uint64_t *seed)
 {
-	double x = -0.5 * SPAN, end = 1.5 * SPAN, s;
+	double x = -0.5 * SPAN, end = 1.5 * SPAN, s, slewed_until = HUGE_VAL;
 	size_t next = 0;
 
 	*c = (struct truth){ .limits = { .slope = 1e-3 + 0.1 * uniform(seed) } };
 	s = c->limits.slope;
+	if (random64(seed) & 1)
+		c->limits.slew = 2 * s * uniform(seed);
 	if (below(seed, 4))
 		c->limits.bend = s / SPAN * 10 * uniform(seed);
 	draw_jolts(c, seed);
 	add_piece(c, x, 1e5 * (uniform(seed) - 0.5),
 		  s * (2 * uniform(seed) - 1), 2 * SPAN, seed);
 	c->bend[0] = 0;
-	while (c->intervals < MAX_INTERVALS) {
+	while (c->intervals < MAX_INTERVALS - 2 * MAX_JOLTS ||
+	       slewed_until < HUGE_VAL) {
 		double at = x + uniform(seed) * SPAN / 2, y, slope, d;
 		int i = c->intervals - 1;
-		bool window = next < c->windows && at >= c->at[next];
+		bool window = next < c->windows &&
+			      fmin(at, slewed_until) >= c->at[next];
+		bool calm = !window && at >= slewed_until;
 
 		if (window)
 			at = c->at[next];
+		else if (calm)
+			at = slewed_until;
+		else if (slewed_until < HUGE_VAL)
+			continue;
 		if (at >= end)
 			break;
 		d = at - c->from[i];
 		y = truth_at(c, at);
 		slope = c->slope[i] + c->bend[i] * d;
-		if (window) {
-			slope = s * (2 * uniform(seed) - 1);
-			if (c->window[next++].phase_step)
-				y += 2e4 * (uniform(seed) - 0.5);
-		}
 		x = at;
+		if (window) {
+			slewed_until = HUGE_VAL;
+			if (!c->window[next].phase_step) {
+				slewed_until = add_slewed(c, next++, x, y, seed);
+				continue;
+			}
+			next++;
+			y += 2e4 * (uniform(seed) - 0.5);
+		}
+		if (window || calm)
+			slope = s * (2 * uniform(seed) - 1);
+		if (calm)
+			slewed_until = HUGE_VAL;
 		add_piece(c, x, y, slope, end - x, seed);
 	}
 }
