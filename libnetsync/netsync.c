@@ -639,6 +639,9 @@ static int solve_raw(struct netsync *ns, struct task *task)
 		for (uint32_t i = 0; i < n; i++)
 			pair_info_fill(&ns->pair_info[i], &est[i], ns->host,
 				       &ns->matcher.peers);
+		for (size_t i = 0; i < ns->num_hosts; i++)
+			peers_summarize(&ns->matcher.peers, (uint32_t)i,
+					ns->host[i].stack);
 		ns->num_pair_info = n;
 		ns->reference = task->reference;
 		ns->solved = true;

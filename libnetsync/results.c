@@ -87,27 +87,11 @@ int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 int netsync_get_stack(const struct netsync *ns, uint32_t host,
 		      enum netsync_dir dir, struct netsync_stack *stack)
 {
-	struct netsync_stack s = {
-		.min_ns = NETSYNC_UNKNOWN,
-		.median_ns = NETSYNC_UNKNOWN,
-		.p99_ns = NETSYNC_UNKNOWN,
-		.max_ns = NETSYNC_UNKNOWN,
-	};
-	const struct histogram *h;
-
 	if (!ns->solved)
 		return -ENODATA;
 	if (host >= ns->num_hosts || (dir != NETSYNC_OUT && dir != NETSYNC_IN))
 		return -EINVAL;
-	h = ns->matcher.peers.host[host].stack[dir];
-	if (h) {
-		s.packets = h->num;
-		s.min_ns = h->min;
-		s.median_ns = histogram_quantile(h, 0.5);
-		s.p99_ns = histogram_quantile(h, 0.99);
-		s.max_ns = h->max;
-	}
-	return copy_out(stack, &s, sizeof(s));
+	return copy_out(stack, &ns->host[host].stack[dir], sizeof(*stack));
 }
 
 int netsync_get_steering(const struct netsync *ns, uint32_t host,

@@ -117,3 +117,28 @@ int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
 	histogram_add(*h, ns);
 	return 0;
 }
+
+static struct netsync_stack stack_of(const struct histogram *h)
+{
+	if (!h)
+		return (struct netsync_stack){
+			.min_ns = NETSYNC_UNKNOWN,
+			.median_ns = NETSYNC_UNKNOWN,
+			.p99_ns = NETSYNC_UNKNOWN,
+			.max_ns = NETSYNC_UNKNOWN,
+		};
+	return (struct netsync_stack){
+		.packets = h->num,
+		.min_ns = h->min,
+		.median_ns = histogram_quantile(h, 0.5),
+		.p99_ns = histogram_quantile(h, 0.99),
+		.max_ns = h->max,
+	};
+}
+
+void peers_summarize(const struct peers *ps, uint32_t host,
+		     struct netsync_stack stack[2])
+{
+	for (int dir = 0; dir < 2; dir++)
+		stack[dir] = stack_of(ps->host[host].stack[dir]);
+}

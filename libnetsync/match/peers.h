@@ -114,6 +114,10 @@ int peers_count(struct peers *ps, uint32_t a, uint32_t b,
 int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		    const struct histogram *times);
 
+/* Set @stack[dir] to what is known of packets' times in a host's stack. */
+void peers_summarize(const struct peers *ps, uint32_t host,
+		     struct netsync_stack stack[2]);
+
 /* The pair of two hosts that exchanged messages, or NULL. */
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b);
 

@@ -31,6 +31,7 @@ struct host {
 	struct netsync_clock *clock;
 	struct netsync_step *step;
 	uint32_t num_steps;
+	struct netsync_stack stack[2]; /* by direction */
 };
 
 #define NO_HOST UINT32_MAX

@@ -251,6 +251,16 @@ static void test_matching(void **state)
 	free(traffic.event);
 }
 
+static struct netsync *with_threads(void)
+{
+	struct netsync *ns = netsync_new();
+
+	netsync_use_threads(ns, 4);
+	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
+		assert_int_equal(netsync_add_host(ns, "h"), h);
+	return ns;
+}
+
 /* Threads that are at work when it is given back, or when a host is added. */
 static void test_busy(void **state)
 {
@@ -258,11 +268,8 @@ static void test_busy(void **state)
 
 	(void)state;
 	for (size_t end = 9000; end < traffic.num; end += 1777) {
-		struct netsync *ns = netsync_new();
+		struct netsync *ns = with_threads();
 
-		netsync_use_threads(ns, 4);
-		for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
-			assert_int_equal(netsync_add_host(ns, "h"), h);
 		for (size_t i = 0; i < end; i++) {
 			assert_int_equal(netsync_push_packet(ns, &traffic.event[i]), 0);
 			if (i % 5000 == 4200)
@@ -270,6 +277,42 @@ static void test_busy(void **state)
 		}
 		netsync_free(ns);
 	}
+	free(traffic.event);
+}
+
+/* Results stay those of the last call while threads match what was pushed after it. */
+static void test_results_while_busy(void **state)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = NETSYNC_METHOD_HULL,
+	};
+	struct traffic traffic = traffic_make(12, 4000);
+	struct netsync *ns = with_threads();
+	struct netsync_stack s = { .size = sizeof(s) }, t = s;
+	struct netsync_stats u = { .size = sizeof(u) }, v = u;
+
+	(void)state;
+	for (size_t i = 0; i < traffic.num; i++) {
+		struct netsync_packet p = traffic.event[i];
+
+		/* At two places of a host. */
+		assert_int_equal(netsync_push_packet(ns, &p), 0);
+		p.point++;
+		p.time_ns += 2000;
+		assert_int_equal(netsync_push_packet(ns, &p), 0);
+		if (i == 4000) {
+			assert_int_equal(netsync_solve(ns, &opt), 0);
+			assert_int_equal(netsync_get_stack(ns, 0, NETSYNC_OUT, &s), 0);
+			assert_int_equal(netsync_get_stats(ns, &u), 0);
+			assert_true(s.packets && u.matched);
+		} else if (i > 4000 && i % 100 == 0) {
+			assert_int_equal(netsync_get_stack(ns, 0, NETSYNC_OUT, &t), 0);
+			assert_int_equal(netsync_get_stats(ns, &v), 0);
+			assert_memory_equal(&s, &t, sizeof(s));
+			assert_int_equal(u.matched, v.matched);
+		}
+	}
+	netsync_free(ns);
 	free(traffic.event);
 }
 
@@ -315,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_same_bits),
 		cmocka_unit_test(test_matching),
 		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_results_while_busy),
 		cmocka_unit_test(test_each_once),
 		cmocka_unit_test(test_failure),
 	};
