@@ -12,6 +12,7 @@
 #include "netsync.h"
 #include "reduce/reduce.h"
 #include "steer/held.h"
+#include "util/parallel.h"
 
 /* Of the messages of a host with others, of one part of the pairs; see pair_part(). */
 struct used {
@@ -29,6 +30,7 @@ struct netsync {
 	struct used *used[PAIR_PARTS]; /* of each host */
 	size_t used_room[PAIR_PARTS];
 	struct held held;
+	struct parallel parallel; /* threads that match, and estimate */
 	struct matcher matcher;
 	struct pairs pairs;
 	uint64_t packets;

@@ -52,6 +52,15 @@ static int no_memory(struct netsync *ns)
 	return fail(ns, -ENOMEM, "not enough memory");
 }
 
+/* A call that waits for threads, or uses what they found, cannot. */
+static int cannot_match(struct netsync *ns, int error)
+{
+	if (error == -EOWNERDEAD)
+		return fail(ns, error,
+			    "this process was forked while threads matched packets, and has none of them: fork before packets are pushed, or after netsync_solve()");
+	return no_memory(ns);
+}
+
 /* What went wrong before is no more the failure of the last call. */
 static void forget_error(struct netsync *ns)
 {
@@ -156,8 +165,10 @@ struct netsync *netsync_new(void)
 	};
 	struct netsync *ns = calloc(1, sizeof(*ns));
 
-	if (ns)
-		matcher_init(&ns->matcher, &calls, ns);
+	if (!ns)
+		return NULL;
+	parallel_init(&ns->parallel);
+	matcher_init(&ns->matcher, &calls, ns, &ns->parallel);
 	return ns;
 }
 
@@ -173,10 +184,12 @@ static void drop_results(struct netsync *ns)
 
 void netsync_free(struct netsync *ns)
 {
-	if (!ns)
+	/* What is lost stays until the process ends. */
+	if (!ns || matcher_is_lost(&ns->matcher))
 		return;
 	/* First, as threads may be at work. */
 	matcher_release(&ns->matcher);
+	parallel_release(&ns->parallel);
 	drop_results(ns);
 	for (size_t i = 0; i < ns->num_hosts; i++) {
 		free(ns->host[i].name);
@@ -225,12 +238,15 @@ int netsync_add_host(struct netsync *ns, const char *name)
 {
 	size_t len = name ? strlen(name) : 0;
 	char *unique;
+	int ret;
 
 	forget_error(ns);
 	if (!len)
 		return fail(ns, -EINVAL, "a host needs a name");
-	if (ns->num_hosts >= INT_MAX || matcher_wait(&ns->matcher) ||
-	    grow_hosts(ns))
+	ret = matcher_wait(&ns->matcher);
+	if (ret)
+		return cannot_match(ns, ret);
+	if (ns->num_hosts >= INT_MAX || grow_hosts(ns))
 		return no_memory(ns);
 	unique = malloc(len + sizeof("#4294967295"));
 	if (!unique)
@@ -371,14 +387,16 @@ int netsync_keep_shards(struct netsync *ns, uint32_t shards)
 
 static int match_packet(struct netsync *ns, const struct netsync_packet *p)
 {
+	int ret = 0;
+
 	if (!matcher_supports(p))
 		ns->unsupported++;
 	else if ((p->fields & NETSYNC_HAS_ADDRS) &&
 		 (is_loopback(p->saddr) || is_loopback(p->daddr)))
 		ns->loopback++;
-	else if (matcher_add(&ns->matcher, p))
-		return no_memory(ns);
-	return 0;
+	else
+		ret = matcher_add(&ns->matcher, p);
+	return ret ? cannot_match(ns, ret) : 0;
 }
 
 static void tell_packet(const struct netsync *ns, const struct netsync_packet *p)
@@ -409,13 +427,15 @@ static int add_shared(struct netsync *ns, const struct netsync_packet *p,
 		      int64_t t)
 {
 	const struct shards shards = matcher_shards(p);
+	int ret;
 
 	if (ns->matcher.kept >> shards.home & 1)
 		return add_packet(ns, p, t);
 	if (!(ns->matcher.kept & shards.all))
 		return 0;
-	if (matcher_add(&ns->matcher, p))
-		return no_memory(ns);
+	ret = matcher_add(&ns->matcher, p);
+	if (ret)
+		return cannot_match(ns, ret);
 	extend(&ns->host[p->host], t);
 	return 0;
 }
@@ -475,8 +495,9 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	if (ret)
 		return ret;
 	/* Threads that match packets add pairs, too. */
-	if (matcher_wait(&ns->matcher))
-		return no_memory(ns);
+	ret = matcher_wait(&ns->matcher);
+	if (ret)
+		return cannot_match(ns, ret);
 	pairs = ns->pairs.part[pair_part(from, to)].num;
 	if (add_message(ns, from, to, send, recv))
 		return no_memory(ns);
@@ -541,8 +562,9 @@ int netsync_push_clock(struct netsync *ns,
 	int ret;
 
 	forget_error(ns);
-	if (matcher_wait(&ns->matcher))
-		return no_memory(ns);
+	ret = matcher_wait(&ns->matcher);
+	if (ret)
+		return cannot_match(ns, ret);
 	ret = check_point(ns, point);
 	if (ret)
 		return ret;
@@ -579,8 +601,9 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write,
 	int ret;
 
 	forget_error(ns);
-	if (matcher_settle(&ns->matcher))
-		return no_memory(ns);
+	ret = matcher_settle(&ns->matcher);
+	if (ret)
+		return cannot_match(ns, ret);
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
 		gather(ns, i);
 	ret = save(ns, write, data);
@@ -593,8 +616,9 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 	int ret;
 
 	forget_error(ns);
-	if (matcher_wait(&ns->matcher))
-		return no_memory(ns);
+	ret = matcher_wait(&ns->matcher);
+	if (ret)
+		return cannot_match(ns, ret);
 	ret = merge_saved(ns, bytes, size, &why);
 	if (ret && !why)
 		return no_memory(ns);
@@ -629,7 +653,8 @@ static int solve_raw(struct netsync *ns, struct task *task)
 	if (est && ns->pair_info) {
 		struct pair_work work = { task, ns->pairs.pair, est };
 
-		parallel_run(task->threads, n, estimate_pair, &work);
+		parallel_run(task->parallel, task->threads, n, estimate_pair,
+			     &work);
 		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
 				ns->pairs.pair, n, task->limits.slope);
 	}
@@ -698,6 +723,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
 					opt->max_skew_ppm ? 0 : SLEW_PPM * 1e-6);
+	task->parallel = &ns->parallel;
 	task->threads = opt->threads;
 	task->reference = NO_HOST;
 	if (!opt->reference)
@@ -756,8 +782,8 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 		ret = solve_pairs(ns, &task);
 	if (ret) {
 		drop_results(ns);
-		if (ret == -ENOMEM)
-			return no_memory(ns);
+		if (ret == -ENOMEM || ret == -EOWNERDEAD)
+			return cannot_match(ns, ret);
 		return fail(ns, ret,
 			    "no clocks could be made of the messages (%s): an error of libnetsync, please report it",
 			    strerror(-ret));

@@ -8,6 +8,7 @@
 
 #include "bound/rate-bound.h"
 #include "netsync.h"
+#include "util/parallel.h"
 
 struct knots {
 	/* What the knots are for: a clock without any, and its span. */
@@ -22,6 +23,7 @@ struct knots {
 	struct range (*at)(void *arg, int64_t t);
 	void *arg;
 	size_t instants;
+	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 	/* The result; to be freed. */
 	struct netsync_knot *knot;

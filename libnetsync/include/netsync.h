@@ -274,10 +274,16 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
  * @threads: how many, the caller's among them; at most 256. As at first, or 0: one
  *
  * The caller's thread gathers packet events, some thousands at a time, while others match
- * those before; they end by themselves, and are never at work during or after
- * netsync_solve(). Results, and the order in which messages are told, are the same to the
- * last bit. Where a clock is steered (netsync_push_clock()) the caller's thread waits for
- * the others. netsync_solve() has an option of its own.
+ * those before. Threads are started when they are first needed, wait for more to do, and
+ * end in netsync_free(); none is at work when netsync_solve() returns, until packets are
+ * pushed again. Where fewer can be started, fewer match. Results, and the order in which
+ * messages are told, are the same to the last bit. Where a clock is steered
+ * (netsync_push_clock()) the caller's thread waits for the others. netsync_solve() has an
+ * option of its own.
+ *
+ * A child of fork(2) has none of the threads. It can use an object of which none was at
+ * work. Of another one calls that need what was matched fail with -EOWNERDEAD, and
+ * netsync_free() leaves its memory as it is until the child ends.
  */
 void netsync_use_threads(struct netsync *ns, uint32_t threads);
 

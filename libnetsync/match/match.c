@@ -14,7 +14,8 @@
 #define UPDATE_AFTER 1024
 #define UPDATE_AFTER_EACH 4
 
-void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg)
+void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
+		  struct parallel *parallel)
 {
 	memset(m, 0, sizeof(*m));
 	/* Without randomness results are the same; only the speed is at risk. */
@@ -24,15 +25,23 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg)
 		shard_init(&m->shard[i], &m->peers, &m->owners, m->seed);
 	m->calls = *calls;
 	m->arg = arg;
+	m->parallel = parallel;
 	m->limit = RING_MAX;
 	m->kept = ALL_SHARDS;
 	m->threads = 1;
 }
 
+bool matcher_is_lost(const struct matcher *m)
+{
+	return m->work == MATCH_BUSY && parallel_is_lost(m->parallel);
+}
+
 void matcher_release(struct matcher *m)
 {
+	if (matcher_is_lost(m))
+		return;
 	if (m->work == MATCH_BUSY)
-		parallel_end(&m->parallel);
+		parallel_end(m->parallel);
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
 		shard_release(&m->shard[i]);
 	batch_release(&m->batch[0]);
@@ -135,7 +144,7 @@ static int work(void *arg, size_t i)
 
 static void begin(struct matcher *m)
 {
-	parallel_begin(&m->parallel, m->threads, NETSYNC_SHARDS,
+	parallel_begin(m->parallel, m->threads, NETSYNC_SHARDS,
 		       NETSYNC_SHARDS + (m->one_thread ? 1 : PAIR_PARTS), work, m);
 	m->work = MATCH_BUSY;
 }
@@ -204,10 +213,12 @@ int matcher_wait(struct matcher *m)
 
 	if (m->work == MATCH_IDLE)
 		return 0;
+	if (matcher_is_lost(m))
+		return -EOWNERDEAD;
 	if (m->work == MATCH_FAILED)
 		begin(m);
 	do {
-		ret = parallel_end(&m->parallel);
+		ret = parallel_end(m->parallel);
 		m->work = ret ? MATCH_FAILED : MATCH_IDLE;
 		if (!ret)
 			end(m);

@@ -60,7 +60,7 @@ struct matcher {
 	size_t num_owned;
 	size_t owned_room;
 	/* Work of threads: on a batch, or settling. */
-	struct parallel parallel;
+	struct parallel *parallel;
 	enum { MATCH_IDLE, MATCH_BUSY, MATCH_FAILED } work;
 	bool settling;
 	struct match_counts other; /* of packets that were matched elsewhere */
@@ -70,8 +70,18 @@ struct matcher {
 	uint64_t evicted;
 };
 
-void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg);
+/* The work is shared out among threads of @parallel. */
+void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
+		  struct parallel *parallel);
+
+/* Wait until no thread is at work, and release all, unless it is lost. */
 void matcher_release(struct matcher *m);
+
+/*
+ * Were threads at work when this process was forked? Then what they changed here may be
+ * in any state, and cannot be used any more.
+ */
+bool matcher_is_lost(const struct matcher *m);
 
 /* Add a host, with the next number: 0 or -ENOMEM. */
 int matcher_add_host(struct matcher *m);
@@ -83,8 +93,8 @@ bool matcher_supports(const struct netsync_packet *p);
 struct shards matcher_shards(const struct netsync_packet *p);
 
 /*
- * Add a packet event that belongs to a kept shard: 0; -ENOMEM, with nothing changed; or
- * the error of found() for a message of earlier events.
+ * Add a packet event that belongs to a kept shard: 0; -ENOMEM, with nothing changed;
+ * -EOWNERDEAD, if it is lost; or the error of found() for a message of earlier events.
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
@@ -93,7 +103,8 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
 /*
  * Wait until no thread is at work. To be called before anything is changed that calls
- * use: 0, or an error of the work, which is tried again the next time.
+ * use: 0; -EOWNERDEAD, if it is lost; or an error of the work, which is tried again the
+ * next time.
  */
 int matcher_wait(struct matcher *m);
 

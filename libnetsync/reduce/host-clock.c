@@ -181,6 +181,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		.at = range_of_host,
 		.arg = &near,
 		.instants = count_instants(r, h),
+		.parallel = r->task->parallel,
 		.threads = r->task->threads,
 	};
 	struct windows w = { 0 };

@@ -185,6 +185,12 @@ static int make_clocks(struct reduction *r)
 	return make_clocks(r);
 }
 
+static int run_for_pairs(struct reduction *r, int (*run)(void *arg, size_t i))
+{
+	return parallel_run(r->task->parallel, r->task->threads, r->num_pairs,
+			    run, r);
+}
+
 static int run(struct reduction *r)
 {
 	int ret = graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs);
@@ -193,15 +199,14 @@ static int run(struct reduction *r)
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction)
 		return -ENOMEM;
-	ret = parallel_run(r->task->threads, r->num_pairs, first_costs, r);
+	ret = run_for_pairs(r, first_costs);
 	if (ret)
 		return ret;
 	reduction_find_islands(r);
 	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
 	ret = reduction_fit_hosts(r);
 	if (!ret)
-		ret = parallel_run(r->task->threads, r->num_pairs, final_costs,
-				   r);
+		ret = run_for_pairs(r, final_costs);
 	if (ret)
 		return ret;
 	tree_grow(&r->by_bound, &r->graph, r->bound_cost, r->reference);

@@ -11,6 +11,7 @@
 #include "message/resolution.h"
 #include "pair/estimate.h"
 #include "netsync.h"
+#include "util/parallel.h"
 
 struct host {
 	char *name;
@@ -42,6 +43,7 @@ struct task {
 	struct limits limits; /* of bounds */
 	double drift;	      /* the largest of an oscillator, 1 / ns */
 	uint32_t reference; /* NO_HOST: choose one, and set it */
+	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 };
 

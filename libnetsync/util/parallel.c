@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Independent calls -> threads, each of which takes the next number from a counter. */
+/*
+ * Independent calls -> threads. Each begins with a share of its own, the same one in each
+ * round of as many calls, so that what these work on stays in the caches of a processor;
+ * then it helps with the shares of others. When no call is left it waits for the next
+ * round: to wake it up costs less than to create another one, and whoever wakes up late
+ * misses the round, and delays nobody.
+ */
 #include <signal.h>
-#include <stdbool.h>
+#include <unistd.h>
 
 #include "util/parallel.h"
 
@@ -31,13 +37,69 @@ static bool may_begin(struct parallel *p, size_t i)
 	return !atomic_load(&p->error);
 }
 
-static void *work(void *arg)
+/* Where the share of a thread begins: of the first calls, or (@part 1) of the others. */
+static size_t share_begin(const struct parallel *p, size_t part, uint32_t thread)
 {
-	struct parallel *p = arg;
+	const size_t from = part ? p->first : 0;
+	const size_t num = part ? p->num - p->first : p->first;
+
+	return from + num / p->places * thread + num % p->places * thread / p->places;
+}
+
+/* Take a call out of a share. False: there is none left. */
+static bool take_of(struct parallel *p, size_t part, uint32_t thread, size_t *i)
+{
+	const size_t end = share_begin(p, part, thread + 1);
+	atomic_size_t *next = &p->thread[thread].next[part];
+
+	/* Looking is cheap where many look at a share that is done. */
+	if (atomic_load_explicit(next, memory_order_relaxed) >= end)
+		return false;
+	*i = atomic_fetch_add(next, 1);
+	return *i < end;
+}
+
+/* The next call of a thread's own share, or when that is done, of another one. */
+static bool take(struct parallel *p, uint32_t thread, size_t *i)
+{
+	for (size_t part = 0; part < 2; part++)
+		for (uint32_t k = 0; k < p->places; k++)
+			if (take_of(p, part, (thread + k) % p->places, i))
+				return true;
+	return false;
+}
+
+static void make_calls(struct parallel *p, uint32_t thread)
+{
 	size_t i;
 
-	while ((i = atomic_fetch_add(&p->next, 1)) < p->num && may_begin(p, i))
+	while (take(p, thread, &i) && may_begin(p, i))
 		end_call(p, i, p->run(p->arg, i));
+}
+
+/* A thread: takes part in each round that has a share for it, once. */
+static void *take_part(void *arg)
+{
+	const struct parallel_thread *t = arg;
+	struct parallel *p = t->parallel;
+	const uint32_t number = (uint32_t)(t - p->thread);
+	uint64_t round = 0;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		while (!p->stop && (number >= p->shares || p->round == round))
+			pthread_cond_wait(&p->begun, &p->lock);
+		if (p->stop)
+			break;
+		round = p->round;
+		p->active++;
+		pthread_mutex_unlock(&p->lock);
+		make_calls(p, number);
+		pthread_mutex_lock(&p->lock);
+		if (!--p->active)
+			pthread_cond_signal(&p->left);
+	}
+	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
@@ -46,50 +108,126 @@ static void start(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;
 
+	p->process = getpid();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (p->threads < num &&
-	       !pthread_create(&p->thread[p->threads], NULL, work, p))
-		p->threads++;
+	for (; p->threads < num; p->threads++) {
+		struct parallel_thread *t = &p->thread[p->threads];
+
+		t->parallel = p;
+		if (pthread_create(&t->id, NULL, take_part, t))
+			break;
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Is this a child of the process in which the threads are? */
+static bool is_forked(const struct parallel *p)
+{
+	return p->threads > 1 && p->process != getpid();
+}
+
+static void init_locks(struct parallel *p)
+{
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->begun, NULL);
+	pthread_cond_init(&p->changed, NULL);
+	pthread_cond_init(&p->left, NULL);
+}
+
+/* Go on without threads that are not here; one of them may have held the lock. */
+static void forget_threads(struct parallel *p)
+{
+	p->threads = 1;
+	p->active = 0;
+	init_locks(p);
+}
+
+void parallel_init(struct parallel *p)
+{
+	*p = (struct parallel){ .threads = 1 };
+	init_locks(p);
+}
+
+void parallel_release(struct parallel *p)
+{
+	/* A thread that is not here may hold the lock, or wait. */
+	if (is_forked(p))
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stop = true;
+	pthread_cond_broadcast(&p->begun);
+	pthread_mutex_unlock(&p->lock);
+	while (p->threads > 1)
+		pthread_join(p->thread[--p->threads].id, NULL);
+	pthread_cond_destroy(&p->left);
+	pthread_cond_destroy(&p->changed);
+	pthread_cond_destroy(&p->begun);
+	pthread_mutex_destroy(&p->lock);
 }
 
 void parallel_begin(struct parallel *p, uint32_t threads, size_t first,
 		    size_t num, int (*run)(void *arg, size_t i), void *arg)
 {
-	p->run = run;
-	p->arg = arg;
-	p->first = first;
-	p->num = num;
-	atomic_init(&p->next, 0);
-	p->ended = 0;
-	atomic_init(&p->error, 0);
-	p->threads = 0;
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->changed, NULL);
+	if (is_forked(p))
+		forget_threads(p);
 	if (threads > PARALLEL_THREADS)
 		threads = PARALLEL_THREADS;
 	if (threads > num)
 		threads = (uint32_t)num;
-	if (threads > 1)
-		start(p, threads - 1);
+	pthread_mutex_lock(&p->lock);
+	p->run = run;
+	p->arg = arg;
+	p->first = first;
+	p->num = num;
+	p->places = threads ? threads : 1;
+	for (uint32_t i = 0; i < p->places; i++)
+		for (size_t part = 0; part < 2; part++)
+			atomic_store(&p->thread[i].next[part], share_begin(p, part, i));
+	atomic_store(&p->error, 0);
+	p->ended = 0;
+	p->round++;
+	p->shares = p->places;
+	if (p->threads > 1 && threads > 1)
+		pthread_cond_broadcast(&p->begun);
+	pthread_mutex_unlock(&p->lock);
+	if (threads > p->threads)
+		start(p, threads);
 }
 
 int parallel_end(struct parallel *p)
 {
-	work(p);
-	while (p->threads)
-		pthread_join(p->thread[--p->threads], NULL);
-	pthread_cond_destroy(&p->changed);
-	pthread_mutex_destroy(&p->lock);
+	if (is_forked(p))
+		forget_threads(p);
+	make_calls(p, 0);
+	pthread_mutex_lock(&p->lock);
+	p->shares = 0;
+	while (p->active)
+		pthread_cond_wait(&p->left, &p->lock);
+	pthread_mutex_unlock(&p->lock);
 	return atomic_load(&p->error);
 }
 
-int parallel_run(uint32_t threads, size_t num, int (*run)(void *arg, size_t i),
-		 void *arg)
+/* By the caller's thread. */
+static int run_alone(size_t num, int (*run)(void *arg, size_t i), void *arg)
 {
-	struct parallel p;
+	int ret = 0;
 
-	parallel_begin(&p, threads, 0, num, run, arg);
-	return parallel_end(&p);
+	for (size_t i = 0; i < num && !ret; i++)
+		ret = run(arg, i);
+	return ret;
+}
+
+int parallel_run(struct parallel *p, uint32_t threads, size_t num,
+		 int (*run)(void *arg, size_t i), void *arg)
+{
+	if (!p || threads < 2 || num < 2)
+		return run_alone(num, run, arg);
+	parallel_begin(p, threads, 0, num, run, arg);
+	return parallel_end(p);
+}
+
+bool parallel_is_lost(const struct parallel *p)
+{
+	return is_forked(p) && p->active;
 }

@@ -18,6 +18,7 @@ struct found {
 };
 
 struct bench {
+	struct parallel parallel;
 	struct matcher m;
 	struct netsync_packet p;	/* the next record, to be changed */
 	struct found *found;
@@ -44,7 +45,8 @@ static inline int setup(void **state)
 	const struct match_calls calls = { .found = keep };
 	struct bench *b = calloc(1, sizeof(*b));
 
-	matcher_init(&b->m, &calls, b);
+	parallel_init(&b->parallel);
+	matcher_init(&b->m, &calls, b, &b->parallel);
 	for (int i = 0; i < HOSTS; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
 	b->p = a_segment();
@@ -58,6 +60,7 @@ static inline int teardown(void **state)
 	struct bench *b = *state;
 
 	matcher_release(&b->m);
+	parallel_release(&b->parallel);
 	free(b->found);
 	free(b);
 	return 0;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "traffic.h"
 #include "util/parallel.h"
@@ -316,6 +318,109 @@ static void test_results_while_busy(void **state)
 	free(traffic.event);
 }
 
+/* ThreadSanitizer takes the threads of a child for those of its parent. */
+#ifndef __SANITIZE_THREAD__
+/* The matched packets, with @num events from @first on pushed; or an error. */
+static int matched_with(struct netsync *ns, const struct traffic *traffic, size_t first,
+			size_t num)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = NETSYNC_METHOD_HULL, .threads = 4,
+	};
+	struct netsync_stats s = { .size = sizeof(s) };
+	int ret = 0;
+
+	for (size_t i = first; !ret && i < first + num; i++)
+		ret = netsync_push_packet(ns, &traffic->event[i]);
+	if (!ret)
+		ret = netsync_solve(ns, &opt);
+	if (!ret)
+		ret = netsync_get_stats(ns, &s);
+	return ret ? ret : (int)s.matched;
+}
+
+/* In a child of fork() there are no threads. Return: whether it came to @expected. */
+static bool child_comes_to(struct netsync *ns, const struct traffic *traffic,
+			   size_t first, size_t num, int expected)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (!child) {
+		int matched = matched_with(ns, traffic, first, num);
+		bool told = *netsync_error(ns);
+
+		/* It was at work, or not. */
+		bool ok = matched == -EOWNERDEAD ? told && first % 1000
+						 : matched == expected;
+		netsync_free(ns);
+		_exit(!ok);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && !status;
+}
+
+static void test_fork(void **state)
+{
+	struct traffic traffic = traffic_make(12, 4000);
+	struct netsync *ns = with_threads();
+	int all;
+
+	(void)state;
+	assert_true(matched_with(ns, &traffic, 0, 10000) > 1000);
+	all = matched_with(ns, &traffic, 10000, 10000);
+	netsync_free(ns);
+	ns = with_threads();
+	assert_true(matched_with(ns, &traffic, 0, 10000) > 1000);
+	assert_true(child_comes_to(ns, &traffic, 10000, 10000, all));
+	for (size_t i = 10000; i < 15001; i++)
+		assert_int_equal(netsync_push_packet(ns, &traffic.event[i]), 0);
+	assert_true(child_comes_to(ns, &traffic, 15001, 4999, all));
+	assert_int_equal(matched_with(ns, &traffic, 15001, 4999), all);
+	netsync_free(ns);
+	free(traffic.event);
+}
+#endif
+
+/* A call that lasts until it may end. */
+static int wait_for_end(void *arg, size_t i)
+{
+	int *fd = arg;
+	char c = 0;
+
+	return i || (write(fd[1], &c, 1) == 1 && read(fd[2], &c, 1) == 1) ? 0 : -EIO;
+}
+
+static void test_lost(void **state)
+{
+	struct parallel p;
+	int begun[2], end[2], status, fd[3];
+	pid_t child;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(begun) | pipe(end), 0);
+	memcpy(fd, (int[]){ begun[0], begun[1], end[0] }, sizeof(fd));
+	parallel_init(&p);
+	/* The other thread helps with the caller's share. */
+	parallel_begin(&p, 2, 0, 2, wait_for_end, fd);
+	assert_int_equal(read(fd[0], &c, 1), 1);
+	child = fork();
+	if (!child) {
+		bool lost = parallel_is_lost(&p);
+
+		parallel_release(&p);
+		_exit(!lost);
+	}
+	assert_false(parallel_is_lost(&p));
+	assert_int_equal(write(end[1], &c, 1), 1);
+	assert_int_equal(parallel_end(&p), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	parallel_release(&p);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(begun[i]) | close(end[i]), 0);
+}
+
 static int count(void *arg, size_t i)
 {
 	atomic_int *calls = arg;
@@ -326,16 +431,19 @@ static int count(void *arg, size_t i)
 static void test_each_once(void **state)
 {
 	static atomic_int calls[CALLS];
+	struct parallel p;
 
 	(void)state;
+	parallel_init(&p);
 	for (uint32_t threads = 0; threads < 10; threads++) {
 		for (size_t i = 0; i < CALLS; i++)
 			atomic_store(&calls[i], 0);
-		assert_int_equal(parallel_run(threads, CALLS, count, calls), 0);
+		assert_int_equal(parallel_run(&p, threads, CALLS, count, calls), 0);
 		for (size_t i = 0; i < CALLS; i++)
 			assert_int_equal(atomic_load(&calls[i]), 1);
 	}
-	assert_int_equal(parallel_run(4, 0, count, NULL), 0);
+	assert_int_equal(parallel_run(&p, 4, 0, count, NULL), 0);
+	parallel_release(&p);
 }
 
 static int fail_one(void *arg, size_t i)
@@ -346,10 +454,14 @@ static int fail_one(void *arg, size_t i)
 
 static void test_failure(void **state)
 {
+	struct parallel p;
+
 	(void)state;
+	parallel_init(&p);
 	for (uint32_t threads = 1; threads < 5; threads++)
-		assert_int_equal(parallel_run(threads, CALLS, fail_one, NULL),
+		assert_int_equal(parallel_run(&p, threads, CALLS, fail_one, NULL),
 				 -ENOMEM);
+	parallel_release(&p);
 }
 
 int main(void)
@@ -359,6 +471,10 @@ int main(void)
 		cmocka_unit_test(test_matching),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_results_while_busy),
+#ifndef __SANITIZE_THREAD__
+		cmocka_unit_test(test_fork),
+#endif
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_each_once),
 		cmocka_unit_test(test_failure),
 	};
