@@ -21,8 +21,6 @@ NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork"
               "--kill-child", "--mount-proc"]
 # Slow machines, and several things at once.
 PATIENCE = 60
-# What describes the events of user space is there after so long.
-METADATA_S = 6
 
 
 def enter():
@@ -46,6 +44,9 @@ def wait_for(what, condition, seconds=PATIENCE):
         if time.monotonic() > end:
             raise AssertionError("waited in vain: " + what)
         time.sleep(0.05)
+
+# Bytes of an index file of LTTng before its first packet.
+INDEX_HEADER = 16
 
 
 class Field:
@@ -178,8 +179,9 @@ def processes():
 class Recording:
     """A run of netsync record with what it said, and no trace of it left."""
 
-    def __init__(self, field, process, timeout=120):
+    def __init__(self, field, process, said="", timeout=120):
         self.out, self.err = process.communicate(timeout=timeout)
+        self.err = said + self.err
         self.status = process.returncode
         self.folder = field.folder / "out"
         for host in field.hosts.values():
@@ -237,11 +239,42 @@ def with_hosts(*names):
     return decorate
 
 
-def started(process):
-    """Wait until it records; what it said until then."""
+def until_said(process, words):
+    """Wait until it has said that; all that it said until then."""
     said = ""
-    while "recording on" not in said:
+    while words not in said:
         line = process.stderr.readline()
         check(line, "it ended:", said)
         said += line
     return said
+
+
+def started(process):
+    """Wait until it records; what it said until then."""
+    return until_said(process, "recording on")
+
+
+# A command that runs until the test says that it has done its part, however long that takes.
+UNTIL_DONE = ["sh", "-c", "until [ -e done ]; do sleep 0.1; done; rm done"]
+
+
+def end_command(field):
+    (field.folder / "done").touch()
+
+
+def can_be_read(session):
+    """Whether what a relay daemon has of a session are packets of events, and what describes
+    these, which LTTng sends every five seconds."""
+    return any(b"event {" in file.read_bytes() for file in session.rglob("metadata")) and \
+        any(file.stat().st_size > INDEX_HEADER for file in session.rglob("*.idx"))
+
+
+def wait_for_traces(field, *hosts, number=1):
+    """Wait until something of this session of each host can be read, and then for a time
+    between two in which LTTng sends descriptions: lttng-consumerd 2.13.9 can lock itself up
+    for ever when it loses the relay daemon while it is asked for one."""
+    incoming = field.folder / "out" / "+incoming"
+    for host in hosts:
+        wait_for("a trace of " + host, lambda host=host: any(
+            map(can_be_read, incoming.glob(f"*-{host}-{number}"))))
+    time.sleep(2)

@@ -27,7 +27,7 @@
 
 /* Starts that are tried: a free port may be taken before the daemon uses it. Chosen. */
 #define TRIES 5
-/* ns until the daemon must accept connections. Chosen. */
+/* ns until the daemon must accept connections, and until a lost one must not. Chosen. */
 #define READY_NS 10000000000LL
 /* ms between two looks at processes and ports. Chosen. */
 #define NAP_MS 20
@@ -84,6 +84,22 @@ static bool find_ports(struct relay *relay)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	return ok;
+}
+
+/* Can all ports be bound? Not while a daemon that was lost is still ending. */
+static bool ports_are_free(const struct relay *relay)
+{
+	bool free = true;
+
+	for (int i = 0; i < RELAY_PORTS && free; i++) {
+		uint16_t port = relay->ports[i];
+		int fd = take_port(&port);
+
+		free = fd >= 0;
+		if (free)
+			close(fd);
+	}
+	return free;
 }
 
 static void exec_relay(const struct relay *relay, pid_t keeper)
@@ -238,7 +254,13 @@ bool relay_start(struct relay *relay, const char *dir)
 		complain("%s: %s.", relay->folder, strerror(errno));
 		return false;
 	}
-	/* A daemon that replaces a lost one has its ports, to which ssh forwards. */
+	/*
+	 * A daemon that replaces a lost one has its ports, to which ssh forwards. The lost
+	 * one may have outlived its keeper, and would take the first connections.
+	 */
+	for (const int64_t end_ns = now_ns() + READY_NS;
+	     again && !ports_are_free(relay) && now_ns() < end_ns;)
+		poll(NULL, 0, NAP_MS);
 	for (int i = 0; i < TRIES; i++)
 		if ((again || find_ports(relay)) && start_once(relay))
 			return true;
