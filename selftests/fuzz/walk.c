@@ -24,14 +24,22 @@ static bool use_integer(void *data, const char *name, const struct type *type,
 	return true;
 }
 
-/* All that a reader would look at. */
-static void walk_all(const struct metadata *metadata, const char *path)
+/*
+ * All that a reader would look at, of one file twice, as if these were two; and, if its
+ * packets have times in order, of what is behind the first half of these.
+ */
+static void walk_all(const struct metadata *metadata, const char *path, bool twice)
 {
 	struct walk *walk = walk_new(metadata, path);
+	uint64_t first = 0, last = 0;
 	volatile uint64_t sum = 0;
 	struct walked event;
 	int ret;
 
+	if (walk && walk_times(walk, &first, &last) && !twice)
+		walk_pass_before(walk, first + (last - first) / 2);
+	if (walk && twice)
+		walk_append(walk, walk_new(metadata, path));
 	while (walk && (ret = walk_next(walk, &event)) > 0) {
 		uint64_t values = ret == WALK_LOST ? event.lost : event.clock;
 
@@ -58,8 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd >= 0 && stream &&
 	    write(fd, stream, data + size - stream) == data + size - stream) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		if (!metadata_parse(&metadata, text))
-			walk_all(&metadata, path);
+		if (!metadata_parse(&metadata, text)) {
+			walk_all(&metadata, path, false);
+			walk_all(&metadata, path, true);
+		}
 		metadata_release(&metadata);
 	}
 	if (fd >= 0)

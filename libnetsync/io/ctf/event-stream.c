@@ -6,9 +6,6 @@
 #include "io/ctf/event-stream.h"
 #include "util/array.h"
 
-/* The frequency of clocks that direct/ reads, Hz: nanoseconds. */
-#define DIRECT_FREQUENCY UINT64_C(1000000000)
-
 /* ---- beginning ------------------------------------------------------------ */
 
 /* Find, or add, the classes of the stream. False: there is no memory. */
@@ -31,36 +28,18 @@ static bool find_classes(struct event_stream *stream,
 	return true;
 }
 
-/* When the clock was 0. False: it has another frequency, or that is out of range. */
-static bool find_epoch(struct event_stream *stream, const bt_clock_class *clock)
-{
-	int64_t seconds, epoch_ns;
-	uint64_t cycles;
-
-	if (!clock || bt_clock_class_get_frequency(clock) != DIRECT_FREQUENCY)
-		return false;
-	/* Fewer cycles than a second has. */
-	bt_clock_class_get_offset(clock, &seconds, &cycles);
-	if (__builtin_mul_overflow(seconds, INT64_C(1000000000), &epoch_ns) ||
-	    __builtin_add_overflow(epoch_ns, (int64_t)cycles, &epoch_ns))
-		return false;
-	stream->epoch_ns = epoch_ns;
-	return true;
-}
-
 static int begin(struct event_stream *stream, const bt_message *message)
 {
-	const bt_stream_class *class = bt_stream_borrow_class_const(
-		bt_message_stream_beginning_borrow_stream_const(message));
+	const bt_stream *bt = bt_message_stream_beginning_borrow_stream_const(message);
+	const bt_stream_class *class = bt_stream_borrow_class_const(bt);
+	const bt_clock_class *clock =
+		bt_stream_class_borrow_default_clock_class_const(class);
 
 	stream->begun = true;
 	if (!find_classes(stream, class))
 		return -ENOMEM;
-	if (stream->trace->direct &&
-	    find_epoch(stream,
-		       bt_stream_class_borrow_default_clock_class_const(class)))
-		stream->walk = direct_take(stream->trace->direct, stream->name,
-					   class);
+	if (stream->trace->direct && clock && ctf_clock_set(&stream->clock, clock))
+		stream->walk = direct_take(stream->trace->direct, bt);
 	return 0;
 }
 
@@ -68,12 +47,9 @@ static int begin(struct event_stream *stream, const bt_message *message)
 
 static void set_walked_time(struct event_stream *stream)
 {
-	const uint64_t clock = stream->walked_event.clock;
-
 	stream->has_time =
-		clock <= INT64_MAX &&
-		!__builtin_add_overflow(stream->epoch_ns, (int64_t)clock,
-					&stream->time_ns) &&
+		ctf_clock_time(&stream->clock, stream->walked_event.clock,
+			       &stream->time_ns) &&
 		!__builtin_add_overflow(stream->time_ns, stream->trace->shift_ns,
 					&stream->time_ns);
 }

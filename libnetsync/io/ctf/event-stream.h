@@ -8,6 +8,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "io/ctf/clock.h"
 #include "io/ctf/direct/direct.h"
 #include "io/ctf/event-class.h"
 
@@ -22,7 +23,6 @@ struct event_trace {
 struct event_stream {
 	struct event_trace *trace;
 	size_t classes;		/* index in trace->classes */
-	const char *name;	/* of its file */
 	bool begun;
 
 	bt_message_iterator *iterator;
@@ -31,7 +31,7 @@ struct event_stream {
 
 	struct walk *walk;	/* NULL: messages behind @walked are used */
 	struct walk_counts walked;
-	int64_t epoch_ns;	/* when the clock of the walk was 0 */
+	struct ctf_clock clock;	/* of the walk */
 
 	/* The next event or loss. */
 	const bt_message *message;	/* NULL: it is walked_event */

@@ -165,15 +165,6 @@ static bt_component_class_sink *merging_class(void)
 
 /* ---- the graph ------------------------------------------------------------ */
 
-/* The last part of a port's name: the stream's file. */
-static const char *file_name(const bt_port_output *port)
-{
-	const char *name = bt_port_get_name(bt_port_output_as_port_const(port));
-	const char *slash = strrchr(name, '/');
-
-	return slash ? slash + 1 : name;
-}
-
 static int add_streams(struct merging *merging, struct opened *opened,
 		       const bt_component_source *source)
 {
@@ -197,7 +188,6 @@ static int add_streams(struct merging *merging, struct opened *opened,
 		merging->ports[merging->num_streams] = port;
 		merging->streams[merging->num_streams++] = (struct event_stream){
 			.trace = &opened->events,
-			.name = file_name(port),
 			.cpu = NETSYNC_IO_NO_CPU,
 			.key_ns = INT64_MIN,
 		};

@@ -131,19 +131,15 @@ static bool index_decoders(struct stream *stream)
 	return stream->by_id;
 }
 
-/* Start a walk, if the clock counts nanoseconds, events are of use, and types are known. */
+/* Start a walk, if events are of use, and types are known. */
 static void try_directly(struct stream *stream, const bt_message *message)
 {
-	const bt_stream_class *class = bt_stream_borrow_class_const(
-		bt_message_stream_beginning_borrow_stream_const(message));
-	const bt_clock_class *clock =
-		bt_stream_class_borrow_default_clock_class_const(class);
 	struct direct *direct = stream->in->direct;
 
-	if (!direct || !stream->s.usable || !stream->s.num_decoders ||
-	    bt_clock_class_get_frequency(clock) != 1000000000)
+	if (!direct || !stream->s.usable || !stream->s.num_decoders)
 		return;
-	stream->walk = direct_take(direct, stream->s.name, class);
+	stream->walk = direct_take(direct,
+		bt_message_stream_beginning_borrow_stream_const(message));
 	if (stream->walk && !index_decoders(stream)) {
 		walk_free(stream->walk);
 		stream->walk = NULL;
@@ -450,16 +446,16 @@ static struct direct *find_direct(const struct ctf_files *files)
 /* Have walks pass what is before all that is wanted. */
 static void use_window(struct reading *in)
 {
-	int64_t clock;
+	const struct range *window = &in->wanted.window;
 
-	in->all.window = in->wanted.window;
-	if (__builtin_sub_overflow(in->all.window.lo, in->all.is.epoch_ns, &clock) ||
-	    clock <= AFTER_PACKET)
+	in->all.window = *window;
+	if (window->lo < INT64_MIN + AFTER_PACKET)
 		return;
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].walk)
 			walk_pass_before(in->streams[i].walk,
-					 (uint64_t)(clock - AFTER_PACKET));
+				ctf_clock_cycles(&in->streams[i].s.clock,
+						 window->lo - AFTER_PACKET));
 }
 
 static int open_trace(struct reading *in, const struct ctf_files *files)

@@ -116,22 +116,14 @@ static void set_host_name(struct ctf_streams *all, const bt_trace *bt)
 		 *name ? name : "host");
 }
 
-static int set_clock(struct ctf_identity *is, const bt_clock_class *clock)
+static void set_clock(struct ctf_identity *is, const struct ctf_stream *stream,
+		      const bt_clock_class *clock)
 {
-	uint64_t frequency = bt_clock_class_get_frequency(clock), cycles;
 	const char *name = bt_clock_class_get_name(clock);
-	int64_t seconds;
-	__int128 epoch;
 
-	bt_clock_class_get_offset(clock, &seconds, &cycles);
-	epoch = (__int128)seconds * 1000000000 +
-		(__int128)cycles * 1000000000 / frequency;
-	if (epoch > INT64_MAX || epoch < INT64_MIN)
-		return -ERANGE;
-	is->epoch_ns = epoch;
+	is->epoch_ns = stream->clock.epoch_ns;
 	is->has_clock_uuid = get_clock_uuid(is->clock_uuid, clock);
 	is->is_corrected = name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
-	return 0;
 }
 
 /* Take host and clock from the first stream with network events, or else the first. */
@@ -141,6 +133,7 @@ static int identify(struct ctf_stream *stream, const bt_stream *bt,
 	struct ctf_streams *all = stream->all;
 	const bt_trace *trace = bt_stream_borrow_trace_const(bt);
 	bool better = stream->num_decoders && !all->is.has_network;
+	const bool fits = ctf_clock_set(&stream->clock, clock);
 
 	if (all->clock && !better) {
 		if (stream->num_decoders && clock != all->clock) {
@@ -151,12 +144,15 @@ static int identify(struct ctf_stream *stream, const bt_stream *bt,
 		}
 		return 0;
 	}
+	if (!fits)
+		return -ERANGE;
 	all->clock = clock;
 	all->is.has_clock = true;
 	all->is.has_network = stream->num_decoders;
 	all->is.has_uuid = get_trace_uuid(all->is.uuid, trace);
 	set_host_name(all, trace);
-	return set_clock(&all->is, clock);
+	set_clock(&all->is, stream, clock);
+	return 0;
 }
 
 static int set_stream_name(struct ctf_stream *stream, const bt_stream *bt)
@@ -260,14 +256,12 @@ static int use_event(struct ctf_stream *stream, const bt_message *message,
 
 int ctf_stream_use_event(struct ctf_stream *stream,
 			 const struct ctf_decoder *decoder,
-			 const struct ctf_field *payload, uint64_t clock_ns,
+			 const struct ctf_field *payload, uint64_t cycles,
 			 struct event_seen *seen)
 {
 	int64_t time;
 
-	if (clock_ns > INT64_MAX ||
-	    __builtin_add_overflow(stream->all->is.epoch_ns, (int64_t)clock_ns,
-				   &time)) {
+	if (!ctf_clock_time(&stream->clock, cycles, &time)) {
 		stream->all->counts.out_of_range++;
 		return 0;
 	}

@@ -5,6 +5,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "io/ctf/clock.h"
 #include "io/ctf/event.h"
 #include "io/io.h"
 #include "io/packet/event.h"
@@ -47,6 +48,7 @@ struct ctf_stream {
 	struct ctf_decoder **decoders;	/* of network events and clock events */
 	size_t num_decoders;
 	uint64_t num_classes;	/* event classes that were looked at */
+	struct ctf_clock clock;	/* if it has one */
 	bool usable;		/* its clock is that of the other streams */
 	bool any;		/* an event was read */
 	int64_t last_ns;	/* the latest time of these, as printed */
@@ -67,12 +69,12 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 		   struct event_seen *seen);
 
 /*
- * Use an event that direct/ has read: its payload, its decoder or NULL, and its clock (ns
- * from the clock's zero). Returns as ctf_stream_use().
+ * Use an event that direct/ has read: its payload, its decoder or NULL, and what its clock
+ * showed (cycles). Returns as ctf_stream_use().
  */
 int ctf_stream_use_event(struct ctf_stream *stream,
 			 const struct ctf_decoder *decoder,
-			 const struct ctf_field *payload, uint64_t clock_ns,
+			 const struct ctf_field *payload, uint64_t cycles,
 			 struct event_seen *seen);
 
 /* Copy host and clock into a trace. 0, or negative after io_fail(). */

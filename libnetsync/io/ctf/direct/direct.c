@@ -61,21 +61,6 @@ static bool look_at_file(struct direct *direct, const char *folder,
 	return ok;
 }
 
-/* Is the file one of several of a stream, as the tracer begins a new one at some size? */
-static bool is_part(const struct direct *direct, const struct file *file)
-{
-	if (file->instance == UINT64_MAX)
-		return false;
-	for (size_t i = 0; i < direct->num_files; i++) {
-		const struct file *other = &direct->files[i];
-
-		if (other != file && other->stream_id == file->stream_id &&
-		    other->instance == file->instance)
-			return true;
-	}
-	return false;
-}
-
 static bool find_files(struct direct *direct, const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -135,21 +120,101 @@ static bool is_agreed(struct direct *direct, const bt_stream_class *class)
 	return *agreed == AGREED;
 }
 
-struct walk *direct_take(struct direct *direct, const char *file,
-			 const bt_stream_class *class)
+/* The file of a stream, the first of several; NULL: there is no such file any more. */
+static struct file *find_file(struct direct *direct, const bt_stream *stream)
 {
-	for (size_t i = 0; i < direct->num_files; i++) {
-		struct file *found = &direct->files[i];
-		struct walk *walk = found->walk;
+	const char *name = bt_stream_get_name(stream);
+	const char *slash = name ? strrchr(name, '/') : NULL;
 
-		if (strcmp(found->name, file))
-			continue;
-		if (!walk ||
-		    found->stream_id != bt_stream_class_get_id(class) ||
-		    is_part(direct, found) || !is_agreed(direct, class))
-			return NULL;
-		found->walk = NULL;
-		return walk;
-	}
+	if (slash)
+		name = slash + 1;
+	for (size_t i = 0; name && i < direct->num_files; i++)
+		if (!strcmp(direct->files[i].name, name))
+			return direct->files[i].walk ? &direct->files[i] : NULL;
 	return NULL;
+}
+
+/* ---- streams in several files --------------------------------------------- */
+
+/* A file of a stream, of which the tracer begins a new one at some size. */
+struct stream_part {
+	struct file *file;
+	uint64_t first, last; /* times at which its packets begin, cycles */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct stream_part *p = a, *q = b;
+
+	return (p->first > q->first) - (p->first < q->first);
+}
+
+static bool is_same_stream(const struct file *a, const struct file *b)
+{
+	return a->walk && b->walk && a->stream_id == b->stream_id &&
+	       a->instance == b->instance;
+}
+
+static size_t list_parts(struct direct *direct, const struct file *first,
+			 struct stream_part *parts)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < direct->num_files; i++)
+		if (is_same_stream(&direct->files[i], first))
+			parts[num++].file = &direct->files[i];
+	return num;
+}
+
+/*
+ * libbabeltrace2 reads the packets of all parts in the order of their times. Is that one
+ * part after the other, and which is the first?
+ */
+static bool order_parts(struct stream_part *parts, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (!walk_times(parts[i].file->walk, &parts[i].first, &parts[i].last))
+			return false;
+	qsort(parts, num, sizeof(*parts), by_time);
+	for (size_t i = 1; i < num; i++)
+		if (parts[i].first <= parts[i - 1].last)
+			return false;
+	return true;
+}
+
+static struct walk *take_parts(struct direct *direct, struct file *first)
+{
+	struct stream_part *parts = calloc(direct->num_files, sizeof(*parts));
+	struct walk *walk = NULL;
+	size_t num;
+
+	if (!parts)
+		return NULL;
+	num = list_parts(direct, first, parts);
+	if (num == 1 || (order_parts(parts, num) && parts[0].file == first)) {
+		for (size_t i = num; i-- > 0;) {
+			walk_append(parts[i].file->walk, walk);
+			walk = parts[i].file->walk;
+			parts[i].file->walk = NULL;
+		}
+	}
+	free(parts);
+	return walk;
+}
+
+struct walk *direct_take(struct direct *direct, const bt_stream *stream)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
+	struct file *file = find_file(direct, stream);
+	struct walk *walk;
+
+	if (!file || file->stream_id != bt_stream_class_get_id(class) ||
+	    !is_agreed(direct, class))
+		return NULL;
+	/* Without a number of the stream, each file is one. */
+	if (file->instance != UINT64_MAX)
+		return take_parts(direct, file);
+	walk = file->walk;
+	file->walk = NULL;
+	return walk;
 }

@@ -18,10 +18,9 @@ struct direct *direct_new(const char *folder, const char *text);
 void direct_free(struct direct *direct);
 
 /*
- * Take the walk through the stream of a file, to be given back with walk_free() before
- * direct_free(). NULL: the stream cannot be read here.
+ * Take the walk through a stream, to be given back with walk_free() before direct_free().
+ * NULL: the stream cannot be read here.
  */
-struct walk *direct_take(struct direct *direct, const char *file,
-			 const bt_stream_class *class);
+struct walk *direct_take(struct direct *direct, const bt_stream *stream);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A stream file of CTF 1.8 (5 and 6) and its types -> packets, events.
+ * Stream files of CTF 1.8 (5 and 6), one behind the other, and their types -> packets,
+ * events.
  *
  * Only usual packets are walked. Anything else ends the walk, and libbabeltrace2 says
  * what is wrong there.
@@ -38,6 +39,7 @@ struct walk {
 	uint64_t size; /* bytes */
 	uint64_t next; /* bytes: where the next packet begins */
 	uint64_t dropped; /* bytes from the begin that were given back */
+	struct walk *behind; /* of the next file; NULL: there is none */
 	bool in_packet;
 	struct packet packet;
 	struct cursor at;
@@ -184,11 +186,11 @@ static int count_losses(struct walk *walk, const struct packet *packet,
 	return WALK_LOST;
 }
 
-static struct cursor cursor_at(struct walk *walk, uint64_t byte)
+static struct cursor cursor_at(const struct walk *walk, uint64_t byte)
 {
 	return (struct cursor){ .data = walk->data + byte,
 				.end = (walk->size - byte) * BYTE,
-				.slots = walk->slots };
+				.slots = (uint64_t *)walk->slots };
 }
 
 /* Give back what was read: the memory that a walk takes does not grow with its file. */
@@ -301,13 +303,37 @@ static bool read_event(struct walk *walk, struct walked *event)
 	return true;
 }
 
+static void unmap(struct walk *walk)
+{
+	if (walk->data)
+		munmap((void *)walk->data, walk->size);
+	walk->data = NULL;
+}
+
+/* Take the next file's place. False: there is none. */
+static bool next_file(struct walk *walk)
+{
+	struct walk *behind = walk->behind;
+
+	if (!behind)
+		return false;
+	unmap(walk);
+	walk->data = behind->data;
+	walk->size = behind->size;
+	walk->next = 0;
+	walk->dropped = 0;
+	walk->behind = behind->behind;
+	free(behind);
+	return true;
+}
+
 int walk_next(struct walk *walk, struct walked *event)
 {
 	int ret;
 
 	while (!walk->in_packet || walk->at.at == walk->at.end) {
 		walk->in_packet = false;
-		if (walk->next == walk->size)
+		if (walk->next == walk->size && !next_file(walk))
 			return WALK_END;
 		ret = begin_packet(walk, &event->lost);
 		if (ret != WALK_EVENT)
@@ -365,11 +391,36 @@ struct walk *walk_new(const struct metadata *metadata, const char *path)
 
 void walk_free(struct walk *walk)
 {
-	if (!walk)
-		return;
-	if (walk->data)
-		munmap((void *)walk->data, walk->size);
-	free(walk);
+	while (walk) {
+		struct walk *behind = walk->behind;
+
+		unmap(walk);
+		free(walk);
+		walk = behind;
+	}
+}
+
+void walk_append(struct walk *walk, struct walk *behind)
+{
+	walk->behind = behind;
+}
+
+bool walk_times(const struct walk *walk, uint64_t *first, uint64_t *last)
+{
+	uint64_t next = 0;
+
+	while (next < walk->size) {
+		struct cursor c = cursor_at(walk, next);
+		struct packet packet = { 0 };
+
+		if (!read_packet(walk, &c, &packet) || (next && packet.begin < *last))
+			return false;
+		*last = packet.begin;
+		if (!next)
+			*first = packet.begin;
+		next += packet.bits / BYTE;
+	}
+	return next;
 }
 
 void walk_identify(const struct walk *walk, uint64_t *stream_id,

@@ -22,6 +22,18 @@ struct walked {
 
 #define WALK_NO_CPU UINT64_MAX
 
+/*
+ * The times (cycles) at which the first and the last packet of a walk that has not begun
+ * begin. False: these are not in order, or something is not known here.
+ */
+bool walk_times(const struct walk *walk, uint64_t *first, uint64_t *last);
+
+/*
+ * Have a walk that has not begun go on with that of another file, of the same stream,
+ * which it takes over; NULL: none.
+ */
+void walk_append(struct walk *walk, struct walk *behind);
+
 /* Counts up to now, from which another reader can go on. */
 struct walk_counts {
 	uint64_t packets; /* begun, or passed */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A clock of a trace: cycles -> ns since 1970, to the bit as libbabeltrace2 converts them. */
+#ifndef NETSYNC_CTF_CLOCK_H
+#define NETSYNC_CTF_CLOCK_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ctf_clock {
+	uint64_t frequency; /* Hz */
+	/* Time of its zero, as its metadata say, and in ns since 1970, rounded. */
+	int64_t offset_s;
+	uint64_t offset; /* cycles */
+	int64_t epoch_ns;
+};
+
+/* False: its zero is more than 292 years away from the epoch. */
+bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class);
+
+/* False: the time does not fit. */
+bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles,
+		    int64_t *time_ns);
+
+/* What the clock shows at a time, or a nanosecond before; 0: it did not run yet. */
+uint64_t ctf_clock_cycles(const struct ctf_clock *clock, int64_t time_ns);
+
+#endif
