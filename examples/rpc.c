@@ -6,10 +6,10 @@
  *
  *	cc -o rpc rpc.c $(pkg-config --cflags --libs netsync)
  */
+#include <err.h>
 #include <inttypes.h>
 #include <netsync.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,68 +29,51 @@ static int64_t now(clockid_t clock)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static void serve(int socket)
+static int serve(int socket)
 {
 	struct call call;
 
 	while (read(socket, &call, sizeof(call)) == sizeof(call)) {
 		call.received_ns = call.replied_ns = now(CLOCK_MONOTONIC);
 		if (write(socket, &call, sizeof(call)) < 0)
-			break;
+			return 1;
 	}
-	exit(0);
+	return 0;
 }
 
-static int call_server(int socket, struct call *call)
+static void call_server(int socket, struct call *call)
 {
 	call->sent_ns = now(CLOCK_REALTIME);
 	if (write(socket, call, sizeof(*call)) != sizeof(*call) ||
 	    read(socket, call, sizeof(*call)) != sizeof(*call))
-		return -1;
+		err(1, "the server");
 	call->returned_ns = now(CLOCK_REALTIME);
-	return 0;
-}
-
-/* A call, traced: there and back. */
-static int push_call(struct netsync *ns, int client, int server, const struct call *call)
-{
-	return netsync_push_message(ns, client, server, call->sent_ns, call->received_ns) ||
-	       netsync_push_message(ns, server, client, call->replied_ns, call->returned_ns);
 }
 
 int main(void)
 {
 	struct netsync *ns = netsync_new();
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "client" };
-	const int client = netsync_add_host(ns, "client");
-	const int server = netsync_add_host(ns, "server");
+	const int client = netsync_add_host(ns, "client"), server = netsync_add_host(ns, "server");
 	struct call call = { 0 };
 	int64_t t_ref, bound_ns;
 	int sockets[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets)) {
-		perror("rpc: socketpair");
-		return 1;
-	}
-	if (fork() == 0) {
-		close(sockets[0]);
-		serve(sockets[1]);
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets))
+		err(1, "socketpair");
+	if (fork() == 0)
+		return close(sockets[0]) || serve(sockets[1]);
 	close(sockets[1]);
-	for (int i = 0; i < CALLS; i++) {
-		const struct timespec pause = { .tv_nsec = 1000000 };
-
-		if (call_server(sockets[0], &call) || push_call(ns, client, server, &call)) {
-			fprintf(stderr, "rpc: call %d failed: %s\n", i, netsync_error(ns));
-			return 1;
-		}
-		nanosleep(&pause, NULL);
+	for (int i = 0; i < CALLS; i++, usleep(1000)) {
+		call_server(sockets[0], &call);
+		/* There and back. */
+		if (netsync_push_message(ns, client, server, call.sent_ns, call.received_ns) ||
+		    netsync_push_message(ns, server, client, call.replied_ns, call.returned_ns))
+			errx(1, "call %d: %s", i, netsync_error(ns));
 	}
 	if (netsync_solve(ns, &opt) ||
-	    netsync_convert(netsync_host_clock(ns, server), call.received_ns, &t_ref, &bound_ns)) {
-		fprintf(stderr, "rpc: %s\n", netsync_error(ns));
-		return 1;
-	}
+	    netsync_convert(netsync_host_clock(ns, server), call.received_ns, &t_ref, &bound_ns))
+		errx(1, "%s", netsync_error(ns));
 	printf("The last call was sent at %" PRId64 ", received at %" PRId64 " +- %" PRId64
 	       " (the server's clock showed %" PRId64 "), and returned at %" PRId64 ".\n",
 	       call.sent_ns, t_ref, bound_ns, call.received_ns, call.returned_ns);
