@@ -274,12 +274,14 @@ struct netsync_io_part {
  *
  * All traces are opened, so that hosts have the same numbers everywhere, and captures are
  * looked through for who sent what; read are those of some hosts. Of texts, the first part
- * reads messages and packets, and all read how clocks were steered. To be called before
- * netsync_io_read().
+ * reads messages and packets, and all read how clocks were steered. Traces of the first
+ * server that was added (netsync_io_add_served()) are read by part 0, those of the second
+ * one by part 1, and so on; the other parts need not more of it than netsync_io_describe()
+ * writes. To be called before netsync_io_read().
  *
  * Return: 0; -EINVAL for no part; -EBUSY if the reader was used, or has live sessions, as
- * is what netsync_io_read() then returns for traces that are served or hosts that are split
- * by network namespaces; -ENOMEM.
+ * is what netsync_io_read() then returns for hosts that are split by network namespaces,
+ * and -EEXIST for a host whose traces two parts would read; -ENOMEM.
  */
 int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *part);
 
@@ -324,6 +326,21 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
  */
 int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
 		     int in, int out);
+
+/**
+ * netsync_io_describe() - write which traces there are, for readers that do not read them
+ * @io: a new reader, for nothing else
+ * @what: what netsync_io_add() takes, @num of them; no captures
+ * @num: how many these are
+ * @out: a descriptor to write to what netsync_io_serve() would write at first, up to the
+ *	end of it; or why the traces cannot be opened. SIGPIPE has to be ignored.
+ *
+ * For netsync_io_add_served() in all processes that share the reading out but the one that
+ * reads these traces: see netsync_io_set_part(). They may close the descriptors at once.
+ * Return: as netsync_io_serve().
+ */
+int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num,
+			int out);
 
 /**
  * netsync_io_add_served() - add the traces that another process serves

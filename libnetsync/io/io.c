@@ -235,7 +235,7 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	if (!turns.more)
 		return io_no_memory(io);
 	for (size_t i = 0; i < num; i++) {
-		turns.more[i] = io_is_ours(io, io->traces[i]->host->index);
+		turns.more[i] = io_reads_trace(io, io->traces[i]);
 		ours += turns.more[i];
 	}
 	turns.ahead = turns_ahead(io, ours);
@@ -393,6 +393,8 @@ static int read_all(struct netsync_io *io)
 	if (!ret)
 		ret = io_set_windows(io, hosts, num_hosts);
 	if (!ret)
+		ret = io_check_part(io);
+	if (!ret)
 		ret = io_prepare(io);
 	if (!ret)
 		ret = io_read_texts(io, &done);
@@ -423,8 +425,8 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 			"The traces were read already.");
 	if (!io->num_traces && !io->num_texts)
 		return io_fail(io, -ENODATA, "No trace was given.");
-	if (io->part && (io->num_served || io->split_netns))
-		return io_fail(io, -EBUSY, "Traces of other machines, and hosts that are split by network namespaces, are read by one reader.");
+	if (io->part && io->split_netns)
+		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces are read by one reader.");
 	io->was_read = true;
 	io->progress = progress;
 	io->progress_data = data;

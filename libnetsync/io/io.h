@@ -187,8 +187,10 @@ struct trace {
 	uint64_t range_hash;	/* hash of the ranges of the single streams */
 	struct range window;	/* what is wanted, as printed; RANGE_ALL: everything */
 	const char *readable;	/* netsync_io_trace.readable */
-	bool is_remote;		/* read by another process, which sent these copies: */
-	const struct copied *beside[NUM_BESIDE];	/* NULL: there is no such file */
+	bool is_remote;		/* read by another process, the server of this number, */
+	size_t server;
+	/* which sent these copies; NULL: there is no such file. */
+	const struct copied *beside[NUM_BESIDE];
 	bool has_network;	/* has event classes of network events, */
 	bool has_netns;		/* some of which have the network namespace */
 
@@ -332,8 +334,11 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
 /* The reader of a format by its name; NULL: there is none. */
 const struct trace_reader *io_find_format(const char *format);
 
-/* part.c: are the traces of a host, by its index, read here? */
-bool io_is_ours(const struct netsync_io *io, size_t host);
+/* part.c: are messages and packets of texts read here, is a trace? */
+bool io_reads_texts(const struct netsync_io *io);
+bool io_reads_trace(const struct netsync_io *io, const struct trace *trace);
+/* Is each host read by one part? 0, or io_fail(). */
+int io_check_part(struct netsync_io *io);
 /* To whoever shares out what all parts find, else to netsync.h, whose errors they return. */
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt);
 int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point);

@@ -15,9 +15,34 @@
 /* The most that a count may be. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
-bool io_is_ours(const struct netsync_io *io, size_t host)
+/* A server is that of one part; to the others it only says which traces it has. */
+static uint32_t part_of(const struct netsync_io *io, const struct trace *trace)
 {
-	return !io->part || host % io->part->parts == io->part->part;
+	return (trace->is_remote ? trace->server : trace->host->index) % io->part->parts;
+}
+
+bool io_reads_texts(const struct netsync_io *io)
+{
+	return !io->part || !io->part->part;
+}
+
+bool io_reads_trace(const struct netsync_io *io, const struct trace *trace)
+{
+	return !io->part || (trace->host && part_of(io, trace) == io->part->part);
+}
+
+int io_check_part(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_traces && io->part; i++) {
+		const struct trace *trace = io->traces[i];
+		const struct trace *base = trace->host->base;
+
+		if (part_of(io, trace) != part_of(io, base))
+			return io_fail(io, -EEXIST,
+				"%s and %s are both of host %s, of which one process has to read all traces; name one of them otherwise, NAME=PATH.",
+				base->path, trace->path, trace->host->name);
+	}
+	return 0;
 }
 
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt)
@@ -76,11 +101,6 @@ int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *par
 	return 0;
 }
 
-static bool is_read_here(const struct netsync_io *io, const struct trace *trace)
-{
-	return trace->host && io_is_ours(io, trace->host->index);
-}
-
 int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void *data)
 {
 	int ret = 0;
@@ -93,7 +113,7 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 		uint8_t bytes[10 * (NUMBERS + 1)];
 		struct code_put put = { bytes };
 
-		if (!is_read_here(io, trace))
+		if (!io_reads_trace(io, trace))
 			continue;
 		code_put_number(&put, i);
 		code_put_number(&put, info->packets);
@@ -129,7 +149,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		struct trace *trace = io->num_traces ? io->traces[i] : NULL;
 		struct netsync_io_trace *info;
 
-		take.bad |= !trace || is_read_here(io, trace);
+		take.bad |= !trace || io_reads_trace(io, trace);
 		if (take.bad)
 			break;
 		info = &trace->info;

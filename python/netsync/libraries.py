@@ -78,6 +78,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_add_live_clocks": (c_int, c_void_p, c_char_p),
     "netsync_io_poll": (c_int, c_void_p, c_int),
     "netsync_io_serve": (c_int, c_void_p, POINTER(c_char_p), c_uint32, c_int, c_int),
+    "netsync_io_describe": (c_int, c_void_p, POINTER(c_char_p), c_uint32, c_int),
     "netsync_io_add_served": (c_int, c_void_p, c_char_p, c_char_p, c_int, c_int),
     "netsync_io_num_served": (c_uint32, c_void_p),
     "netsync_io_get_served": (c_int, c_void_p, c_uint32, POINTER(s.netsync_io_served)),

@@ -280,11 +280,13 @@ static bool is_elsewhere(const char *trace)
 }
 
 /* 0 or negative, which was said. */
-static int add_all(const struct input *input, struct netsync_io *io)
+static int add_all(const struct input *input, struct netsync_io *io, unsigned int jobs)
 {
 	int ret = 0;
 
-	for (int i = 0; i < input->num_traces && ret >= 0; i++)
+	if (input->local && !input->share->open(input->share, input, jobs, io))
+		return -ENOENT;
+	for (int i = 0; i < input->num_traces && !input->local && ret >= 0; i++)
 		if (!input->takes_remote && is_elsewhere(input->traces[i]))
 			return -ENOENT;
 		else if (!input->takes_remote || !is_remote_trace(input->traces[i]))
@@ -336,7 +338,7 @@ static bool read_all(const struct input *input, struct netsync *ns,
 	open_remote(input, io);
 	progress_start(&progress, "opening");
 	progress_wait(&progress);
-	ret = add_all(input, io);
+	ret = add_all(input, io, jobs);
 	progress_end(&progress);
 	if (ret < 0 || !window_read(&input->window, io) ||
 	    (share && !share->begin(share, ns, io)))

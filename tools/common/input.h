@@ -34,6 +34,7 @@ struct input {
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
 	const char *model;	/* a result file to use instead of estimating; NULL: none */
 	bool extrapolate;	/* use a result also for times that it does not hold for */
+	bool local;		/* traces are those of this process of several */
 	bool takes_remote;	/* the command reads traces of other hosts there */
 	const char *remote_netsync;	/* program to run there; NULL: found by their PATH */
 	struct remote_traces *remote;	/* traces of other hosts; NULL: there are none */
@@ -90,6 +91,12 @@ bool input_solve(const struct input *input, struct netsync *ns,
  * result, in which input_solve() is as if it had read all; in the others it only reads.
  */
 struct input_share {
+	/*
+	 * Called in place of adding the traces of the command line, where --local is given.
+	 * False: that failed, and was said.
+	 */
+	bool (*open)(struct input_share *share, const struct input *input,
+		     unsigned int jobs, struct netsync_io *io);
 	/* Called when all is open, before it is read. False: that failed, and was said. */
 	bool (*begin)(struct input_share *share, struct netsync *ns,
 		      struct netsync_io *io);

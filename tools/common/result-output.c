@@ -19,8 +19,7 @@ static bool write_result(FILE *out, const void *data)
 
 	switch (result->outcome->format) {
 	case FORMAT_JSON:
-		return write_json(out, result->ns, result->io,
-				  result->outcome->method);
+		return write_json(out, result->ns, result->io, result->outcome);
 	case FORMAT_BT2_ARGS:
 		return write_bt2_args(out, result->ns, result->io);
 	default:

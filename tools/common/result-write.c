@@ -363,7 +363,7 @@ static void print_array(struct writer *w, FILE *out, const char *key,
 }
 
 bool write_json(FILE *out, const struct netsync *ns,
-		const struct netsync_io *io, const char *method)
+		const struct netsync_io *io, const struct outcome *outcome)
 {
 	struct writer w = { .ns = ns, .io = io };
 
@@ -371,9 +371,9 @@ bool write_json(FILE *out, const struct netsync *ns,
 	print_member(&w, out, "reference", reference_object(ns));
 	print_array(&w, out, "hosts", host_object, netsync_num_hosts(ns));
 	print_array(&w, out, "pairs", pair_object, netsync_num_pairs(ns));
-	print_member(&w, out, "method", json_object_new_string(method));
+	print_member(&w, out, "method", json_object_new_string(outcome->method));
 	print_member(&w, out, "stats", stats_object(&w));
-	if (netsync_io_num_served(io))
+	if (netsync_io_num_served(io) && !outcome->is_shared)
 		print_array(&w, out, "remote", remote_object, netsync_io_num_served(io));
 	fputs("\n}\n", out);
 	return !w.failed && !ferror(out);

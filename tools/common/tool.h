@@ -121,9 +121,11 @@ void write_table(FILE *out, const struct netsync *ns);
 bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 	      int64_t *offset_ns, double *skew_ppm);
 
+struct outcome;
+
 /* False: there is not enough memory, or @out cannot be written to. */
 bool write_json(FILE *out, const struct netsync *ns,
-		const struct netsync_io *io, const char *method);
+		const struct netsync_io *io, const struct outcome *outcome);
 
 /* Options of babeltrace2, with constant offsets for each CTF trace. */
 bool write_bt2_args(FILE *out, const struct netsync *ns,
@@ -143,6 +145,7 @@ struct outcome {
 	const char *method;	/* its name */
 	int64_t max_bound_ns;	/* the largest bound that is no failure; negative: any */
 	unsigned int source;	/* enum outcome_source */
+	bool is_shared;		/* several processes read: none knows what came to all */
 };
 
 #define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync-mpi sync: as netsync sync, by many processes of an MPI job. Each rank opens all
+ * netsync-mpi sync: as netsync sync, by many processes of an MPI job. Each rank knows all
  * traces, reads those of some hosts, and matches the packets of some shards; the first one
  * adds up what each knows of messages then, estimates, and tells the result.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "common/input.h"
 #include "common/tool.h"
 #include "exchange.h"
+#include "local.h"
 #include "../../libnetsync/util/array.h"
 #include "../../libnetsync/util/hash.h"
 
@@ -30,6 +32,8 @@ struct job {
 	int rank, ranks;
 	struct netsync_io *io;
 	struct exchange *exchange;
+	struct local local;
+	bool is_local;		/* traces are on the disks of each machine */
 };
 
 /* Bytes that grow. */
@@ -177,6 +181,8 @@ static int on_end(void *data)
 	struct bytes counts = { 0 };
 	int ret = exchange_end(job->exchange);
 
+	if (!ret && job->is_local && !local_was_read(&job->local, job->io))
+		ret = -EREMOTEIO;
 	job->share.is_quiet = job->rank > 0;
 	if (!ret && job->rank)
 		ret = netsync_io_save_counts(job->io, append, &counts);
@@ -186,13 +192,24 @@ static int on_end(void *data)
 	return ret;
 }
 
+static bool open_local(struct input_share *share, const struct input *input,
+		       unsigned int jobs, struct netsync_io *io)
+{
+	struct job *job = (struct job *)share;
+
+	job->is_local = true;
+	return local_open(&job->local, input, jobs, io);
+}
+
 static bool begin(struct input_share *share, struct netsync *ns,
 		  struct netsync_io *io)
 {
 	struct job *job = (struct job *)share;
 	const uint32_t shards = exchange_shards(job->rank, job->ranks);
 	const struct netsync_io_part part = {
-		.size = sizeof(part), .part = (uint32_t)job->rank,
+		.size = sizeof(part),
+		.part = (uint32_t)(job->is_local ? local_part(&job->local, job->rank) :
+						   job->rank),
 		.parts = (uint32_t)job->ranks, .packet = on_packet, .clock = on_clock,
 		.slice = on_slice, .end = on_end, .data = job,
 	};
@@ -225,6 +242,8 @@ static bool gather(struct input_share *share, struct netsync *ns)
 						netsync_error(ns));
 	exchange_free(job->exchange);
 	job->exchange = NULL;
+	if (job->is_local)
+		local_close(&job->local);
 	return !ret;
 }
 
@@ -275,7 +294,7 @@ static int run(struct job *job, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct job job = { .share = { .begin = begin, .gather = gather } };
+	struct job job = { .share = { .open = open_local, .begin = begin, .gather = gather } };
 	int status;
 
 	MPI_Init(&argc, &argv);

@@ -45,13 +45,22 @@ static const struct option_row options[] = {
 	OPTIONS_END
 };
 
+static const struct option_row shared_options[] = {
+	{ .table = options },
+	OPTION("local", 0, NULL,
+	       "TRACEs are on the disks of each machine: its first process\n"
+	       "reads them, and the other ones need not see them",
+	       take_flag, .at = offsetof(struct settings, input.local)),
+	OPTIONS_END
+};
+
 static const struct usage shared_usage = {
 	.begin = "Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n\n"
 	"As netsync sync, by many processes: each reads the traces of some hosts and matches a\n"
-	"share of all packets. A TRACE is a file or folder that all of them see, or NAME=PATH\n"
-	"to name the host.\n\n",
+	"share of all packets. A TRACE is a file or folder that all of them see (or those of one\n"
+	"machine, with --local), or NAME=PATH to name the host.\n\n",
 	.end = "\nExit status: as of netsync sync.\n",
-	.options = options,
+	.options = shared_options,
 };
 
 static const struct usage usage = {
@@ -197,7 +206,7 @@ static bool can_share(const struct settings *set)
 	else if (reads_input(set))
 		complain("-: standard input is of one process; write it to a file that all of them see.");
 	else if (set->input.remote)
-		complain("HOST:PATH: processes read files that all of them see; use netsync sync, or give a folder that all machines share.");
+		complain("HOST:PATH: processes read files that all of them see, or, with --local, each those of its machine; or use netsync sync.");
 	else
 		return true;
 	return false;
@@ -212,6 +221,7 @@ static int synchronize_given(int argc, char **argv, struct input_share *share)
 	int status;
 
 	set.outcome.format = FORMAT_NOT_GIVEN;
+	set.outcome.is_shared = share;
 	set.input.takes_remote = true;
 	set.input.share = share;
 	status = parse_arguments(&set, argc, argv);

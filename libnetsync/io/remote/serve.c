@@ -24,6 +24,7 @@ struct serving {
 	struct netsync_io *io;
 	const char *const *what;
 	uint32_t num;
+	bool only_described;	/* which traces there are is all that is wanted */
 };
 
 /* ---- in the worker: what is found ------------------------------------------ */
@@ -315,6 +316,8 @@ static void read_traces(const void *data)
 	netsync_io_set_warn(io, give_warning, NULL);
 	io->sink = &sink;
 	ret = open_traces(serving, &hosts, &num_hosts);
+	if (!ret && serving->only_described)
+		return;
 	while (ret >= 0) {
 		take_turns(io);
 		ret = do_turn(io);
@@ -481,10 +484,10 @@ static int begin(struct netsync_io *io, struct sending *s, const struct serving 
 				 strerror(-ret)) : 0;
 }
 
-int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
-		     int in, int out)
+/* @in: -1: nothing is to be told */
+static int serve(const struct serving *serving, int in, int out)
 {
-	const struct serving serving = { io, what, num };
+	struct netsync_io *io = serving->io;
 	struct sending *s;
 	int ret;
 
@@ -496,7 +499,9 @@ int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t nu
 	s->in = in;
 	s->out = out;
 	s->worker.fd = -1;
-	ret = begin(io, s, &serving);
+	/* Whoever only hears which traces there are is not told of its end. */
+	s->failed = serving->only_described;
+	ret = begin(io, s, serving);
 	io->was_read = true;
 	while (!ret && relay(s))
 		;
@@ -504,4 +509,20 @@ int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t nu
 	ZSTD_freeCCtx(s->zstd);
 	free(s);
 	return ret;
+}
+
+int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
+		     int in, int out)
+{
+	const struct serving serving = { io, what, num, .only_described = false };
+
+	return serve(&serving, in, out);
+}
+
+int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num,
+			int out)
+{
+	const struct serving serving = { io, what, num, .only_described = true };
+
+	return serve(&serving, -1, out);
 }

@@ -279,6 +279,7 @@ static int add_trace(struct served *s, const struct worker_head *head,
 	*last = trace;
 	trace->io = s->io;
 	trace->is_remote = true;
+	trace->server = s->io->num_served;
 	trace->window = RANGE_ALL;
 	trace->info.host = NETSYNC_IO_NO_HOST;
 	trace->info.last_ns = -1;

@@ -285,7 +285,7 @@ static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 
 	for (size_t i = 0; i < io->num_texts && !ret; i++) {
 		if ((io->texts[i]->format == &clock_format) != clocks ||
-		    (!clocks && !io_is_ours(io, 0)))
+		    (!clocks && !io_reads_texts(io)))
 			continue;
 		ret = for_all_lines(io->texts[i], done, read_line);
 		if (!ret)

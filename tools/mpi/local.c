@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traces of each machine -> a reader on every rank. A child process serves them to the
+ * rank that reads them; to the other ones goes which traces these are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "common/input.h"
+#include "local.h"
+#include "../../libnetsync/util/hash.h"
+
+/* ---- who serves what ------------------------------------------------------- */
+
+/* The lowest rank on this machine. */
+static int machine_of(int rank)
+{
+	MPI_Comm machine;
+	int lowest;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
+			    &machine);
+	MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, machine);
+	MPI_Comm_free(&machine);
+	return lowest;
+}
+
+static uint64_t hash_text(uint64_t sum, const char *text)
+{
+	do
+		sum = hash_mix(sum ^ (uint8_t)*text);
+	while (*text++);
+	return sum;
+}
+
+/* Of the traces as they were given, and where; 0: there are none. */
+static uint64_t hash_traces(const struct input *input)
+{
+	char here[PATH_MAX] = "";
+	uint64_t sum;
+
+	if (!input->num_traces)
+		return 0;
+	sum = hash_text(1, getcwd(here, sizeof(here)) ? here : "");
+	for (int i = 0; i < input->num_traces; i++)
+		sum = hash_text(sum, input->traces[i]);
+	return sum | 1;
+}
+
+static bool find_servers(struct local *local, const struct input *input)
+{
+	struct given {
+		uint64_t machine, traces;
+	} own, *all;
+	int rank, ranks;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	own = (struct given){ (uint64_t)machine_of(rank), hash_traces(input) };
+	all = calloc(ranks, sizeof(*all));
+	local->server = calloc(ranks, sizeof(*local->server));
+	if (!all || !local->server) {
+		free(all);
+		return no_memory();
+	}
+	MPI_Allgather(&own, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, MPI_COMM_WORLD);
+	for (int i = 0; i < ranks; i++) {
+		int first = 0;
+
+		while (memcmp(&all[first], &all[i], sizeof(*all)))
+			first++;
+		if (first < i || !all[i].traces)
+			continue;
+		if (i == rank)
+			local->own = local->servers;
+		local->server[local->servers++] = i;
+	}
+	free(all);
+	return true;
+}
+
+int local_part(const struct local *local, int rank)
+{
+	int before = 0;
+
+	if (local->own >= 0)
+		return local->own;
+	while (before < local->servers && local->server[before] < rank)
+		before++;
+	return local->servers + rank - before;
+}
+
+/* ---- which traces there are --------------------------------------------------- */
+
+static struct netsync_io *new_reader(struct netsync **ns, unsigned int jobs)
+{
+	struct netsync_io *io;
+
+	*ns = netsync_new();
+	io = *ns ? netsync_io_new(*ns) : NULL;
+	if (io)
+		netsync_io_set_jobs(io, jobs);
+	else
+		no_memory();
+	return io;
+}
+
+static void free_reader(struct netsync *ns, struct netsync_io *io)
+{
+	netsync_io_free(io);
+	netsync_free(ns);
+}
+
+/* A file in memory; negative: there is none, as was said. */
+static int new_file(void)
+{
+	const int fd = memfd_create("netsync-traces", MFD_CLOEXEC);
+
+	if (fd < 0)
+		complain("There is no memory for a file: %s.", strerror(errno));
+	return fd;
+}
+
+/* Its size; 0: the traces cannot be described, as was said. */
+static uint64_t describe(const struct input *input, int fd)
+{
+	struct netsync *ns;
+	struct netsync_io *io = new_reader(&ns, 0);
+	off_t size = 0;
+
+	if (io && !netsync_io_describe(io, (const char *const *)input->traces,
+				       (uint32_t)input->num_traces, fd))
+		size = lseek(fd, 0, SEEK_CUR);
+	else if (io)
+		complain("%s", netsync_io_error(io));
+	free_reader(ns, io);
+	return size > 0 ? (uint64_t)size : 0;
+}
+
+/*
+ * What rank @from has written to its file @fd is written to those of all others, and can
+ * be read there. False: it cannot, as was said.
+ */
+static bool tell_file(int fd, uint64_t size, int from, int rank)
+{
+	char *bytes;
+
+	MPI_Bcast(&size, 1, MPI_UINT64_T, from, MPI_COMM_WORLD);
+	if (!size)
+		return false;
+	if (size > INT_MAX || (rank != from && ftruncate(fd, (off_t)size)))
+		return no_memory();
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return no_memory();
+	MPI_Bcast(bytes, (int)size, MPI_BYTE, from, MPI_COMM_WORLD);
+	munmap(bytes, size);
+	return true;
+}
+
+/* ---- serving --------------------------------------------------------------------- */
+
+static void serve(const struct input *input, unsigned int jobs, int fd)
+{
+	struct netsync *ns;
+	struct netsync_io *io = new_reader(&ns, jobs);
+
+	if (io)
+		netsync_io_serve(io, (const char *const *)input->traces,
+				 (uint32_t)input->num_traces, fd, fd);
+	_exit(0);
+}
+
+/* A process of its own, as it reads while this one matches. */
+static bool start_server(struct local *local, const struct input *input,
+			 unsigned int jobs)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
+		complain("There is no socket: %s.", strerror(errno));
+		return false;
+	}
+	local->child = fork();
+	if (!local->child) {
+		close(fds[0]);
+		serve(input, jobs, fds[1]);
+	}
+	close(fds[1]);
+	local->fd = fds[0];
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	if (local->child < 0)
+		complain("No process can be started to read the traces: %s.",
+			 strerror(errno));
+	return local->child > 0;
+}
+
+/* ---- all together ------------------------------------------------------------------ */
+
+/* The traces of one server; @label: its machine. */
+static bool add_traces(struct local *local, int which, const char *label, int file,
+		       struct netsync_io *io)
+{
+	const bool is_own = which == local->own;
+	const int null = is_own ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const int in = is_own ? local->fd : file, out = is_own ? local->fd : null;
+	const bool done = netsync_io_add_served(io, label, NULL, in, out) > 0;
+
+	/* Of what only describes traces, all has been read. */
+	if (null >= 0)
+		close(null);
+	return done;
+}
+
+static bool open_server(struct local *local, int which, const struct input *input,
+			unsigned int jobs, struct netsync_io *io)
+{
+	const int from = local->server[which], file = new_file();
+	const bool is_own = which == local->own;
+	char label[MPI_MAX_PROCESSOR_NAME + 1] = "";
+	int rank, length, is_told, is_added, was_added;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (file < 0)
+		return false;
+	if (is_own)
+		MPI_Get_processor_name(label, &length);
+	MPI_Bcast(label, sizeof(label), MPI_CHAR, from, MPI_COMM_WORLD);
+	is_told = tell_file(file, is_own ? describe(input, file) : 0, from, rank) &&
+		  (!is_own || start_server(local, input, jobs));
+	is_added = is_told && add_traces(local, which, label, file, io);
+	close(file);
+	/* Who serves them says why there are none, before any rank ends the job. */
+	if (is_own && is_told && !is_added)
+		complain("%s", netsync_io_error(io));
+	was_added = is_added;
+	MPI_Bcast(&was_added, 1, MPI_INT, from, MPI_COMM_WORLD);
+	if (was_added && is_told && !is_added)
+		complain("%s", netsync_io_error(io));
+	return was_added && is_added;
+}
+
+bool local_open(struct local *local, const struct input *input, unsigned int jobs,
+		struct netsync_io *io)
+{
+	*local = (struct local){ .own = -1, .fd = -1 };
+	/* A child that has ended is an error of what is written to it. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!find_servers(local, input))
+		return false;
+	for (int i = 0; i < local->servers; i++)
+		if (!open_server(local, i, input, jobs, io))
+			return false;
+	return true;
+}
+
+bool local_was_read(const struct local *local, const struct netsync_io *io)
+{
+	struct netsync_io_served info = { .size = sizeof(info) };
+
+	if (local->own < 0 || netsync_io_get_served(io, (uint32_t)local->own, &info) ||
+	    !info.ended)
+		return true;
+	complain("The traces of this machine were not read wholly.");
+	return false;
+}
+
+void local_close(struct local *local)
+{
+	free(local->server);
+	local->server = NULL;
+	if (local->child <= 0)
+		return;
+	close(local->fd);
+	while (waitpid(local->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	local->child = 0;
+}

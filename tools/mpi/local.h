@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Traces that are not in a file system that all ranks see, but on each machine's disks. */
+#ifndef NETSYNC_MPI_LOCAL_H
+#define NETSYNC_MPI_LOCAL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <netsync-io.h>
+
+struct input;
+
+/* The first rank of each machine that was given the same traces serves them. */
+struct local {
+	int *server;		/* ranks that serve, in their order */
+	int servers;
+	int own;		/* which of them is this rank; -1: none */
+	pid_t child;		/* that serves, and */
+	int fd;			/* leads to it */
+};
+
+/*
+ * Add the traces of all machines to a reader: those of this one, if this rank serves
+ * them, so many @jobs at a time, and descriptions of the others. To be called by all ranks
+ * at once. False: that failed, and was said.
+ */
+bool local_open(struct local *local, const struct input *input, unsigned int jobs,
+		struct netsync_io *io);
+
+/* The part that this rank reads, below the number of ranks. */
+int local_part(const struct local *local, int rank);
+
+/* After the traces were read: were they wholly? False: they were not, and that was said. */
+bool local_was_read(const struct local *local, const struct netsync_io *io);
+
+void local_close(struct local *local);
+
+#endif
