@@ -378,7 +378,7 @@ static void change_protocol(unsigned int len)
 	*kind = protocols[random() % 4];
 	switch (*kind) {
 	case IPPROTO_UDP:
-		put16(transport + 4, once_in(4) ? random() : room);
+		put16(transport + 4, once_in(4) ? (uint16_t)random() : room);
 		break;
 	case IPPROTO_ICMP:
 		put16(transport, once_in(2) ? 0x0800 : 0x0000);
