@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync agent - runs on other machines for netsync record, doctor and sync. */
+/* netsync agent - runs on other machines for netsync record, doctor, sync and apply. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -39,6 +39,8 @@ static const struct {
 	{ "keep", agent_keep },
 	{ "doctor", agent_doctor },
 	{ "serve", agent_serve },
+	{ "result", agent_result },
+	{ "apply", agent_apply },
 	{ "beacon-open", agent_beacon_open },
 	{ "beacon-start", agent_beacon_start },
 	{ "beacon-stop", agent_beacon_stop },

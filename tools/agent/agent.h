@@ -136,6 +136,19 @@ struct json_object *agent_serve(struct json_object *request);
 /* Serve the connection, if asked for. False: there are no further requests. */
 bool agent_stream(void);
 
+/* ---- copies of traces that stay here (agent/apply.c) ----------------------- */
+
+/* {"do":"result","name":NAME,"text":TEXT} -> {}: one more piece of a result file. */
+struct json_object *agent_result(struct json_object *request);
+/*
+ * {"do":"apply","traces":[[NAME=]PATH...],"output":PATH,"metadata_only":BOOL,
+ *  "extrapolate":BOOL} -> {"status":N}, with that file; what netsync apply says comes
+ * before. What is not done when nobody waits any more leaves nothing.
+ */
+struct json_object *agent_apply(struct json_object *request);
+/* "~" is what the user's shell would have made of it; to be released. NULL: no memory. */
+char *agent_expand(const char *path);
+
 /* ---- undoing (agent/undo.c) --------------------------------------------- */
 
 enum undo {

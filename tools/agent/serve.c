@@ -14,8 +14,8 @@
 /* The last request; NULL: there was none. */
 static struct json_object *asked;
 
-/* "~" is what the user's shell would have made of it, for scp. */
-static char *expand(const char *path)
+/* As for scp. */
+char *agent_expand(const char *path)
 {
 	const char *home = getenv("HOME");
 	char *whole;
@@ -31,7 +31,7 @@ static const char **read_paths(uint32_t *num)
 	const char **what = calloc(value_length(paths) + 1, sizeof(*what));
 
 	for (*num = 0; what && *num < value_length(paths); ++*num) {
-		what[*num] = expand(value_text(value_at(paths, *num), PATH_MAX));
+		what[*num] = agent_expand(value_text(value_at(paths, *num), PATH_MAX));
 		if (!what[*num])
 			break;
 	}

@@ -15,6 +15,8 @@
 #include "common/output.h"
 #include "common/result-file.h"
 #include "common/tool.h"
+#include "remote.h"
+#include "remote/traces.h"
 
 /* A format is a file that copies one, and a row of this table. */
 static const struct format {
@@ -33,7 +35,8 @@ struct settings {
 	bool metadata_only;
 	bool extrapolate;
 	const char *model;
-	char *output;		/* without slashes at the end */
+	char *output;		/* without slashes at the end; NULL: beside each trace */
+	const char *netsync;	/* to run on hosts whose traces stay there; NULL: by PATH */
 	char **traces;
 	int num_traces;
 };
@@ -566,11 +569,115 @@ static bool take_folder(void *at, const struct option_row *row,
 	return true;
 }
 
+/* ---- all of them ------------------------------------------------------- */
+
+/* What is added to the name of a trace, for the folder with its copy. */
+#define BESIDE "-corrected"
+
+/* The folder beside a trace; to be released. NULL: that was said. */
+static char *beside(const char *trace)
+{
+	const size_t name = argument_name_length(trace);
+	char *path = strdup(trace + (name ? name + 1 : 0)), *folder = NULL;
+	size_t len = path ? strlen(path) : 0;
+	const char *last;
+
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = '\0';
+	last = path ? strrchr(path, '/') : NULL;
+	last = last ? last + 1 : path;
+	/* Those have a name of their own, too. */
+	if (path && (!strcmp(last, ".") || !strcmp(last, ".."))) {
+		char *real = realpath(path, NULL);
+
+		if (!real)
+			complain("%s: %s.", path, strerror(errno));
+		free(path);
+		if (!real)
+			return NULL;
+		path = real;
+	}
+	if (!path || asprintf(&folder, "%s" BESIDE, path) < 0) {
+		no_memory();
+		folder = NULL;
+	}
+	free(path);
+	return folder;
+}
+
+/* One copy beside each trace. */
+static int apply_beside(const struct settings *set)
+{
+	int whole = 0, part = 0;
+
+	for (int i = 0; i < set->num_traces && !interrupted; i++) {
+		struct settings one = *set;
+		int status = EXIT_BAD;
+
+		one.output = beside(set->traces[i]);
+		one.traces = &set->traces[i];
+		one.num_traces = 1;
+		if (one.output)
+			status = apply_all(&one);
+		if (status != EXIT_BAD)
+			puts(one.output);
+		free(one.output);
+		whole += status == EXIT_DONE;
+		part += status == EXIT_PARTIAL;
+	}
+	return interrupted || !(whole || part) ? EXIT_BAD :
+	       whole == set->num_traces ? EXIT_DONE : EXIT_PARTIAL;
+}
+
+static int apply_here(const struct settings *set)
+{
+	return set->output ? apply_all(set) : apply_beside(set);
+}
+
+static int apply_there(const struct settings *set)
+{
+	const struct apply_remote how = {
+		.netsync = set->netsync,
+		.model = set->model,
+		.output = set->output,
+		.metadata_only = set->metadata_only,
+		.extrapolate = set->extrapolate,
+	};
+
+	return apply_remotely(&how, set->traces, set->num_traces);
+}
+
+/* Traces of this machine, and those of others, which these copy themselves. */
+static int apply_everywhere(const struct settings *set)
+{
+	struct settings here = *set;
+	int status, there;
+
+	here.traces = calloc((size_t)set->num_traces, sizeof(*here.traces));
+	if (!here.traces) {
+		no_memory();
+		return EXIT_BAD;
+	}
+	here.num_traces = 0;
+	for (int i = 0; i < set->num_traces; i++)
+		if (!is_remote_trace(set->traces[i]))
+			here.traces[here.num_traces++] = set->traces[i];
+	status = here.num_traces ? apply_here(&here) : EXIT_DONE;
+	if (here.num_traces < set->num_traces && !interrupted) {
+		there = apply_there(set);
+		/* Where all failed, or none, it is the same for both. */
+		status = !here.num_traces || there == status ? there : EXIT_PARTIAL;
+	}
+	free(here.traces);
+	return status;
+}
+
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
 	       take_text, .at = offsetof(struct settings, model)),
 	OPTION("output", 'o', "FOLDER",
-	       "where to put the copies, as the traces lie; it must not exist",
+	       "where to put the copies, as the traces lie; it must not exist\n"
+	       "(a folder called TRACE" BESIDE " beside each)",
 	       take_folder, .at = offsetof(struct settings, output)),
 	OPTION("metadata-only", 0, NULL,
 	       "of CTF traces change the offset and the frequency of the clock,\n"
@@ -579,14 +686,18 @@ static const struct option_row options[] = {
 	OPTION("extrapolate", 0, NULL,
 	       "go on where traces are far outside of what FILE was made of",
 	       take_flag, .at = offsetof(struct settings, extrapolate)),
+	OPTION("remote-netsync", 0, "PATH",
+	       "the netsync to run on hosts whose traces stay there",
+	       take_text, .at = offsetof(struct settings, netsync)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync apply -m FILE -o FOLDER TRACE...\n\n"
+	.begin = "Usage: netsync apply -m FILE [-o FOLDER] TRACE...\n\n"
 	"Write copies of traces with the times of the reference clock. A TRACE is a file,\n"
 	"or a folder that is searched for traces, or NAME=PATH where NAME is the host's in\n"
-	"FILE. They need not be those that FILE was made of: any of its hosts' will do.\n\n",
+	"FILE, or [USER@]HOST:PATH, which is copied on that host, by ssh. They need not be\n"
+	"those that FILE was made of: any of its hosts' will do.\n\n",
 	.end = "\nExit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
 	"corrected in FILE were left out, or damaged ones were copied in part.\n",
 	.options = options,
@@ -601,8 +712,8 @@ int cmd_apply(int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	set.traces = argv + first;
 	set.num_traces = argc - first;
-	if (set.model && set.output && set.num_traces)
-		return apply_all(&set);
-	complain("Give a result file, a folder to write to and the traces: netsync apply -m FILE -o FOLDER TRACE...");
+	if (set.model && set.num_traces)
+		return apply_everywhere(&set);
+	complain("Give a result file and the traces: netsync apply -m FILE TRACE...");
 	return EXIT_BAD;
 }

@@ -132,6 +132,7 @@ static const struct protocol_member answers[] = {
 	INT("port", 0, PORT),
 	LIST("addresses", PROTOCOL_ADDRESSES, &name),
 	LIST("peers", BEACON_NEIGHBOURS, &a_heard),
+	INT("status", 0, UINT8_MAX),
 	END,
 };
 
@@ -164,6 +165,20 @@ static const struct protocol_member create[] = {
 
 static const struct protocol_member a_path = TEXT("", PATH_MAX);
 static const struct protocol_member serve[] = { LIST("paths", TRACES, &a_path), END };
+static const struct protocol_member result[] = {
+	TEXT("name", NAME),
+	TEXT("text", PROTOCOL_PIECE),
+	END,
+};
+
+static const struct protocol_member apply[] = {
+	LIST("traces", TRACES, &a_path),
+	TEXT("output", PATH_MAX),
+	FLAG("metadata_only"),
+	FLAG("extrapolate"),
+	END,
+};
+
 static const struct protocol_member status[] = { FLAG("events"), END };
 static const struct protocol_member finish[] = { FLAG("lost"), END };
 static const struct protocol_member open_beacon[] = { INT("port", 0, PORT), END };
@@ -191,7 +206,7 @@ static const struct protocol_member start_beacon[] = {
 /*
  * The limits are several times what busy machines were seen to take. An agent
  * waits 60 s for the last data, and 10 s for the session to end. That of data is
- * for each PROTOCOL_STEP of them.
+ * for each PROTOCOL_STEP of them. Copies of traces take as long as they are large: days.
  */
 static const struct protocol_request requests[] = {
 	{ "nothing", 120, false, nothing },
@@ -205,6 +220,8 @@ static const struct protocol_request requests[] = {
 	{ "doctor", 180, false, nothing },
 	{ "serve", 60, false, serve },
 	{ "stream", 60, false, nothing },
+	{ "result", 60, false, result },
+	{ "apply", 1000000, false, apply },
 	{ "beacon-open", 60, false, open_beacon },
 	{ "beacon-start", 60, false, start_beacon },
 	{ "beacon-stop", 60, false, nothing },

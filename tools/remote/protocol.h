@@ -23,6 +23,8 @@
 #define PROTOCOL_SENTENCE (1 << 16)
 /* Bytes, packets, events, ns: nobody has more, and sums of some still fit. */
 #define PROTOCOL_COUNT (INT64_C(1) << 60)
+/* Bytes of a text that is sent in pieces: written as JSON, a pipe takes it at once. */
+#define PROTOCOL_PIECE 8192
 /* Addresses of one machine: those of containers can be hundreds. */
 #define PROTOCOL_ADDRESSES 256
 /* Readings of clocks: of half a minute. */

@@ -75,15 +75,30 @@ static struct remote_group *find_group(struct remote_traces *traces, char *host,
 	return group;
 }
 
-bool remote_traces_add(struct remote_traces *traces, const char *argument)
+bool remote_trace_parts(const char *argument, char **host, char **name, const char **path)
 {
 	const size_t length = argument_name_length(argument);
 	const char *text = skip_name(argument), *colon = end_of_host(text);
-	const char *path = colon[1] ? colon + 1 : ".";
-	char *host = strndup(text, colon - text);
-	char *name = length ? strndup(argument, length) : NULL;
-	struct remote_group *group = host ? find_group(traces, host, name) : NULL;
 
+	*path = colon[1] ? colon + 1 : ".";
+	*host = strndup(text, colon - text);
+	*name = length ? strndup(argument, length) : NULL;
+	if (*host && (*name || !length))
+		return true;
+	free(*host);
+	free(*name);
+	return no_memory();
+}
+
+bool remote_traces_add(struct remote_traces *traces, const char *argument)
+{
+	struct remote_group *group;
+	char *host, *name;
+	const char *path;
+
+	if (!remote_trace_parts(argument, &host, &name, &path))
+		return false;
+	group = find_group(traces, host, name);
 	return group && !json_object_array_add(group->paths, json_object_new_string(path))
 		? true : no_memory();
 }

@@ -24,6 +24,12 @@ struct remote_traces {
 /* Is it one of another machine? A file with a colon in its name begins with "./". */
 bool is_remote_trace(const char *argument);
 
+/*
+ * Take one apart: the HOST, the NAME, or NULL, and the PATH, which lies in @argument. False:
+ * there is not enough memory; else the first two are to be released.
+ */
+bool remote_trace_parts(const char *argument, char **host, char **name, const char **path);
+
 /* One more. False: it was said what is wrong with it. */
 bool remote_traces_add(struct remote_traces *traces, const char *argument);
 

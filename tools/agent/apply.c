@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A result file of another machine -> corrected copies of traces of this one, by netsync
+ * apply in a process of its own, whose sentences go where the file came from.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "common/argument.h"
+#include "common/json-value.h"
+#include "common/tool.h"
+#include "remote/protocol.h"
+
+/* Bytes of a result file: many times that of a thousand hosts. Chosen. */
+#define MAX_RESULT (INT64_C(1) << 30)
+/* How often it is looked whether somebody still waits, ms. Chosen. */
+#define LOOK_MS 100
+/* The copies that are not whole are removed within (ms); chosen. */
+#define END_MS 20000
+/* Words of the command line beside the traces. */
+#define MORE_WORDS 12
+
+static struct {
+	char *folder;
+	char *path;
+	FILE *file;
+	int64_t size;
+} result;
+
+static void drop_result(void)
+{
+	if (result.file)
+		fclose(result.file);
+	if (result.folder) {
+		remove_tree(result.folder);
+		undo_forget(UNDO_FOLDER, result.folder);
+	}
+	free(result.folder);
+	free(result.path);
+	memset(&result, 0, sizeof(result));
+}
+
+/* Of the name that it has there, for what is said of it; but without any folder. */
+static bool open_result(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	if (!undo_start())
+		return false;
+	result.folder = folder_new("");
+	if (!result.folder)
+		return false;
+	undo_remember(UNDO_FOLDER, result.folder);
+	name = slash ? slash + 1 : name;
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		name = "result";
+	if (asprintf(&result.path, "%s/%s", result.folder, name) < 0)
+		result.path = NULL;
+	result.file = result.path ? fopen(result.path, "wxe") : NULL;
+	return result.file;
+}
+
+struct json_object *agent_result(struct json_object *request)
+{
+	const char *text = member_text(request, "text");
+
+	result.size += (int64_t)strlen(text);
+	if ((result.file || open_result(member_text(request, "name"))) &&
+	    result.size <= MAX_RESULT && fputs(text, result.file) >= 0)
+		return json_object_new_object();
+	drop_result();
+	return agent_error("the result cannot be kept there meanwhile: %s.",
+			   strerror(errno ? errno : EFBIG));
+}
+
+/* ---- the process ----------------------------------------------------------- */
+
+/* What is no absolute path begins with "./", so that it is nothing but a path. */
+static char *argument_of(const char *trace)
+{
+	const size_t name = argument_name_length(trace);
+	char *path = agent_expand(trace + (name ? name + 1 : 0)), *argument = NULL;
+
+	if (path && asprintf(&argument, "%.*s%s%s", name ? (int)name + 1 : 0, trace,
+			     *path == '/' ? "" : "./", path) < 0)
+		argument = NULL;
+	free(path);
+	return argument;
+}
+
+struct words {
+	char **list;
+	size_t num;
+	bool failed;		/* there is not enough memory */
+};
+
+/* @word is taken over; NULL: there is no memory. */
+static void add_word(struct words *words, char *word)
+{
+	words->failed |= !word;
+	words->list[words->num++] = word;
+}
+
+/* False: there is not enough memory. */
+static bool make_words(struct words *words, struct json_object *request)
+{
+	struct json_object *traces = value_member(request, "traces");
+	const char *output = member_text(request, "output");
+
+	words->list = calloc(value_length(traces) + MORE_WORDS, sizeof(*words->list));
+	if (!words->list)
+		return false;
+	add_word(words, strdup("netsync"));
+	add_word(words, strdup("apply"));
+	add_word(words, strdup("-m"));
+	add_word(words, strdup(result.path));
+	if (member_flag(request, "metadata_only"))
+		add_word(words, strdup("--metadata-only"));
+	if (member_flag(request, "extrapolate"))
+		add_word(words, strdup("--extrapolate"));
+	if (*output) {
+		add_word(words, strdup("-o"));
+		add_word(words, agent_expand(output));
+	}
+	add_word(words, strdup("--"));
+	for (size_t i = 0; i < value_length(traces); i++)
+		add_word(words, argument_of(value_text(value_at(traces, i), PATH_MAX)));
+	return !words->failed;
+}
+
+static void free_words(struct words *words)
+{
+	for (size_t i = 0; i < words->num; i++)
+		free(words->list[i]);
+	free(words->list);
+}
+
+/* In the child: it ends with the agent, however that ends. */
+static void run_apply(char **words, int out, pid_t parent)
+{
+	const int nothing = open("/dev/null", O_RDONLY);
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(EXIT_BAD);
+	dup2(nothing, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+	execv("/proc/self/exe", words);
+	dprintf(STDERR_FILENO, "netsync: %s.\n", strerror(errno));
+	_exit(EXIT_BAD);
+}
+
+static void pass_on(const char *line)
+{
+	static const char me[] = "netsync: ", warning[] = "warning: ";
+
+	if (!strncmp(line, me, strlen(me)))
+		line += strlen(me);
+	if (!strncmp(line, warning, strlen(warning)))
+		agent_warn("%s", line + strlen(warning));
+	else
+		agent_note("%s", line);
+}
+
+/* Pass on the whole lines that are there. 1; 0: there are no more; -EAGAIN: not now. */
+static int hear_apply(int in, char **text, size_t *used)
+{
+	char bytes[4096], *end, *more;
+	const ssize_t num = read(in, bytes, sizeof(bytes));
+
+	if (num < 0 && (errno == EAGAIN || errno == EINTR))
+		return -EAGAIN;
+	/* No sentence is that long. */
+	more = num > 0 && *used < PROTOCOL_SENTENCE ?
+	       realloc(*text, *used + num + 1) : NULL;
+	if (!more)
+		return 0;
+	*text = more;
+	memcpy(more + *used, bytes, num);
+	*used += num;
+	more[*used] = '\0';
+	while ((end = memchr(more, '\n', *used))) {
+		*end = '\0';
+		pass_on(more);
+		*used -= end + 1 - more;
+		memmove(more, end + 1, *used + 1);
+	}
+	return 1;
+}
+
+/* Has it removed what is not whole? */
+static void end_apply(pid_t child)
+{
+	int left_ms = END_MS;
+
+	kill(child, SIGTERM);
+	while (!waitpid(child, NULL, WNOHANG)) {
+		usleep(LOOK_MS * 1000);
+		left_ms -= LOOK_MS;
+		if (left_ms < 0)
+			kill(child, SIGKILL);
+	}
+}
+
+/* Return: its exit status. */
+static int wait_for_apply(pid_t child, int in)
+{
+	char *text = NULL;
+	bool waited = true;
+	size_t used = 0;
+	int status, ret;
+
+	while (waited && (ret = hear_apply(in, &text, &used)))
+		waited = agent_wait(ret > 0 ? 0 : LOOK_MS);
+	free(text);
+	if (!waited) {
+		end_apply(child);
+		return EXIT_BAD;
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_BAD;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
+}
+
+/* Return: its exit status. */
+static int start_apply(char **words)
+{
+	const pid_t me = getpid();
+	int ends[2], status;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return EXIT_BAD;
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	child = fork();
+	if (!child)
+		run_apply(words, ends[1], me);
+	close(ends[1]);
+	status = child > 0 ? wait_for_apply(child, ends[0]) : EXIT_BAD;
+	close(ends[0]);
+	return status;
+}
+
+struct json_object *agent_apply(struct json_object *request)
+{
+	struct json_object *answer = NULL;
+	struct words words = { 0 };
+
+	if (!result.file || !value_length(value_member(request, "traces")))
+		answer = agent_error("there is no result, or no trace.");
+	else if (fflush(result.file))
+		answer = agent_error("the result cannot be kept there meanwhile: %s.",
+				     strerror(errno));
+	else if (!make_words(&words, request))
+		answer = agent_error("there is not enough memory.");
+	if (!answer) {
+		answer = json_object_new_object();
+		json_object_object_add(answer, "status",
+				       json_object_new_int(start_apply(words.list)));
+	}
+	free_words(&words);
+	drop_result();
+	return answer;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A result file -> each host, whose agent makes copies of its traces by that. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json-value.h"
+#include "common/tool.h"
+#include "remote.h"
+#include "remote/protocol.h"
+#include "remote/remote.h"
+#include "remote/traces.h"
+
+struct hosts {
+	struct remotes all;
+	char **names;			/* as they were given, */
+	struct json_object **traces;	/* and [NAME=]PATH of each */
+};
+
+/* ---- whose traces these are --------------------------------------------------- */
+
+/* @host is taken over. -1: there is no such host, or no memory, as was said. */
+static int find_host(struct hosts *hosts, char *host)
+{
+	const unsigned int num = hosts->all.num;
+
+	for (unsigned int i = 0; i < num; i++)
+		if (!strcmp(hosts->names[i], host)) {
+			free(host);
+			return (int)i;
+		}
+	if (!remotes_add(&hosts->all, host)) {
+		free(host);
+		return -1;
+	}
+	hosts->names[num] = host;
+	hosts->traces[num] = json_object_new_array();
+	return (int)num;
+}
+
+static bool add_trace(struct hosts *hosts, const char *argument)
+{
+	char *host, *name, *trace = NULL;
+	const char *path;
+	int number;
+
+	if (!remote_trace_parts(argument, &host, &name, &path))
+		return false;
+	number = find_host(hosts, host);
+	/* A path with a '=' in it is no name, and a path. */
+	if (number >= 0 && asprintf(&trace, "%s%s%s%s", name ? name : "", name ? "=" : "",
+				    name || *path == '/' || *path == '~' ? "" : "./", path) < 0)
+		trace = NULL;
+	if (trace)
+		json_object_array_add(hosts->traces[number], json_object_new_string(trace));
+	free(trace);
+	free(name);
+	return number >= 0 && (trace || no_memory());
+}
+
+static bool find_hosts(struct hosts *hosts, char *const *traces, int num)
+{
+	hosts->names = calloc((size_t)num + 1, sizeof(*hosts->names));
+	hosts->traces = calloc((size_t)num + 1, sizeof(struct json_object *));
+	if (!hosts->names || !hosts->traces)
+		return no_memory();
+	for (int i = 0; i < num; i++)
+		if (is_remote_trace(traces[i]) && !add_trace(hosts, traces[i]))
+			return false;
+	return true;
+}
+
+static void free_hosts(struct hosts *hosts)
+{
+	for (unsigned int i = 0; i < hosts->all.num; i++) {
+		free(hosts->names[i]);
+		json_object_put(hosts->traces[i]);
+	}
+	free(hosts->names);
+	free(hosts->traces);
+	remotes_free(&hosts->all);
+}
+
+/* ---- what they are asked ------------------------------------------------------- */
+
+static void send_piece(struct hosts *hosts, const struct apply_remote *how,
+		       const char *piece)
+{
+	for (unsigned int i = 0; i < hosts->all.num; i++) {
+		struct json_object *request;
+
+		if (!hosts->all.list[i]->ready)
+			continue;
+		request = request_new("result");
+		json_object_object_add(request, "name", json_object_new_string(how->model));
+		json_object_object_add(request, "text", json_object_new_string(piece));
+		remote_ask(hosts->all.list[i], request);
+	}
+	remotes_wait(&hosts->all, 0);
+	/* Who did not take a piece has no result. */
+	for (unsigned int i = 0; i < hosts->all.num; i++)
+		if (hosts->all.list[i]->ready && !hosts->all.list[i]->answer)
+			remote_give_up(hosts->all.list[i]);
+}
+
+/* False: it cannot be read, as was said. */
+static bool send_result(struct hosts *hosts, const struct apply_remote *how, FILE *file)
+{
+	char piece[PROTOCOL_PIECE + 1];
+	size_t size;
+
+	while (!interrupted && (size = fread(piece, 1, PROTOCOL_PIECE, file)) > 0) {
+		piece[size] = '\0';
+		send_piece(hosts, how, piece);
+	}
+	if (!ferror(file))
+		return true;
+	complain("%s: %s.", how->model, strerror(errno));
+	return false;
+}
+
+static void ask(struct hosts *hosts, const struct apply_remote *how, unsigned int which)
+{
+	struct json_object *request = request_new("apply");
+
+	json_object_object_add(request, "traces", json_object_get(hosts->traces[which]));
+	if (how->output)
+		json_object_object_add(request, "output",
+				       json_object_new_string(how->output));
+	json_object_object_add(request, "metadata_only",
+			       json_object_new_boolean(how->metadata_only));
+	json_object_object_add(request, "extrapolate",
+			       json_object_new_boolean(how->extrapolate));
+	remote_ask(hosts->all.list[which], request);
+}
+
+/* What became of all of them: who has not answered copied nothing. */
+static int status_of(const struct hosts *hosts)
+{
+	unsigned int whole = 0, part = 0;
+
+	for (unsigned int i = 0; i < hosts->all.num; i++) {
+		struct json_object *answer = hosts->all.list[i]->answer;
+		const int64_t status = answer && value_member(answer, "status") ?
+			member_int(answer, "status") : EXIT_BAD;
+
+		whole += status == EXIT_DONE;
+		part += status == EXIT_PARTIAL;
+	}
+	return whole == hosts->all.num ? EXIT_DONE : whole || part ? EXIT_PARTIAL : EXIT_BAD;
+}
+
+static int apply_on(struct hosts *hosts, const struct apply_remote *how, FILE *file)
+{
+	int status = EXIT_BAD;
+
+	if (remotes_connect(&hosts->all) && send_result(hosts, how, file) && !interrupted) {
+		for (unsigned int i = 0; i < hosts->all.num; i++)
+			if (hosts->all.list[i]->ready)
+				ask(hosts, how, i);
+		remotes_wait(&hosts->all, 0);
+		status = status_of(hosts);
+	}
+	remotes_close(&hosts->all);
+	return interrupted ? EXIT_BAD : status;
+}
+
+int apply_remotely(const struct apply_remote *how, char *const *traces, int num)
+{
+	struct hosts hosts = {
+		.all = { .netsync = how->netsync, .stop = &interrupted },
+	};
+	FILE *file = fopen(how->model, "re");
+	int status = EXIT_BAD;
+
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
+	if (!file)
+		complain("%s: %s.", how->model, strerror(errno));
+	else if (find_hosts(&hosts, traces, num))
+		status = apply_on(&hosts, how, file);
+	if (file)
+		fclose(file);
+	free_hosts(&hosts);
+	return status;
+}
