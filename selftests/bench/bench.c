@@ -4,6 +4,10 @@
  * sorting as much by time with qsort(): any tool that merges traces does at
  * least that. Memory is what the library takes, not what it is given.
  *
+ * Then how much faster two threads are than one: at matching packets, and at estimating
+ * the clocks of many hosts. Of several runs in turn the fastest counts, as other programs
+ * may run, too. The clocks must be the same. With --threads: this part alone.
+ *
  * With --stream HOURS: 10,000 packets a second on ten hosts, for so long.
  */
 #include <math.h>
@@ -16,17 +20,22 @@
 #include "netsync.h"
 
 #define SORTED 1000000
+#define RUNS 3			/* of which the fastest counts */
 
 struct job {
 	int hosts;
 	long messages;
 	bool packets;		/* else ready-made messages */
+	enum netsync_method method;
+	uint32_t threads;
 };
 
 struct cost {
 	double ns;		/* of all */
+	double solve_ns;	/* of netsync_solve() alone */
 	double memory;		/* bytes at most */
 	double matched;		/* share of the packet events */
+	uint64_t clocks;	/* a digest */
 };
 
 static void die(const char *what)
@@ -140,28 +149,94 @@ static void push_packets(struct netsync *ns, const struct cluster *c)
 	free(sent);
 }
 
+/* FNV-1a. */
+static uint64_t digest(const struct netsync *ns)
+{
+	uint64_t d = UINT64_C(0xcbf29ce484222325);
+
+	for (uint32_t h = 0; h < netsync_num_hosts(ns); h++) {
+		struct netsync_model m = { .size = sizeof(m) };
+		const uint8_t *byte;
+
+		if (netsync_clock_model(netsync_host_clock(ns, h), &m))
+			die("a host has no clock");
+		byte = (const uint8_t *)m.segments;
+		for (size_t i = 0; i < m.num_segments * sizeof(*m.segments); i++)
+			d = (d ^ byte[i]) * UINT64_C(0x100000001b3);
+	}
+	return d;
+}
+
 static void run_job(const void *arg, void *result)
 {
 	const struct job *job = arg;
+	const struct netsync_options opt = {
+		.size = sizeof(opt),
+		.method = job->method,
+		.threads = job->threads,
+	};
 	struct netsync_stats stats = { .size = sizeof(stats) };
 	struct netsync *ns = make_netsync(job->hosts);
 	struct cost *cost = result;
 	struct cluster c;
-	double start;
+	double start, pushed;
 
 	make_cluster(&c, job);
+	netsync_use_threads(ns, job->threads);
 	measure_memory_start();
 	start = measure_time();
 	if (job->packets)
 		push_packets(ns, &c);
 	else
 		push_messages(ns, &c);
-	if (netsync_solve(ns, NULL))
+	pushed = measure_time();
+	if (netsync_solve(ns, &opt))
 		die(netsync_error(ns));
 	cost->ns = measure_time() - start;
+	cost->solve_ns = measure_time() - pushed;
 	cost->memory = measure_memory();
 	netsync_get_stats(ns, &stats);
 	cost->matched = (double)stats.matched / (double)stats.packets;
+	cost->clocks = digest(ns);
+}
+
+static void print_costs(const struct job *job, double reference)
+{
+	long num = job->packets ? 2 * job->messages : job->messages;
+	struct cost cost;
+
+	if (!measure_apart(run_job, job, &cost, sizeof(cost)))
+		die("a run failed");
+	printf("%-22s %5d %9ld %8.0f %8.2f %6.0f",
+	       job->packets ? "match packet events" : "estimate messages", job->hosts,
+	       num, cost.ns / (double)num, cost.ns / (double)num / reference,
+	       cost.memory / 1048576);
+	if (job->packets)
+		printf(" %6.2f %%", 100 * cost.matched);
+	printf("\n");
+}
+
+/* Clocks that are straight cost little beside matching, others much beside pushing. */
+static void print_speed_up(struct job job)
+{
+	double fastest[2] = { INFINITY, INFINITY };
+	struct cost cost = { 0 };
+
+	for (int i = 0; i < 2 * RUNS; i++) {
+		const uint64_t clocks = cost.clocks;
+
+		job.threads = 1 + i % 2;
+		if (!measure_apart(run_job, &job, &cost, sizeof(cost)))
+			die("a run failed");
+		if (i && cost.clocks != clocks)
+			die("another number of threads gave another result");
+		fastest[i % 2] = fmin(fastest[i % 2],
+				      job.packets ? cost.ns : cost.solve_ns);
+	}
+	printf("%-22s %5d %9ld %8.2f %8.2f %6.2f\n",
+	       job.packets ? "match packet events" : "solve", job.hosts,
+	       job.packets ? 2 * job.messages : job.messages, fastest[0] / 1e9,
+	       fastest[1] / 1e9, fastest[0] / fastest[1]);
 }
 
 /*
@@ -245,13 +320,25 @@ static double sort(void)
 	return start / SORTED;
 }
 
+static void print_speed_ups(void)
+{
+	printf("%-22s %5s %9s %8s %8s %6s\n", "by 1 and 2 threads", "hosts", "number",
+	       "1: s", "2: s", "times");
+	print_speed_up((struct job){ 64, 1000000, true, NETSYNC_METHOD_HULL, 0 });
+	print_speed_up((struct job){ 64, 1000000, false, NETSYNC_METHOD_AUTO, 0 });
+}
+
 int main(int argc, char **argv)
 {
 	static const struct job jobs[] = {
-		{ 2, 1000000, false }, { 2, 10000000, false },
-		{ 64, 10000000, false }, { 1000, 10000000, false },
-		{ 2, 1000000, true }, { 2, 5000000, true },
-		{ 64, 5000000, true }, { 1000, 5000000, true },
+		{ .hosts = 2, .messages = 1000000 },
+		{ .hosts = 2, .messages = 10000000 },
+		{ .hosts = 64, .messages = 10000000 },
+		{ .hosts = 1000, .messages = 10000000 },
+		{ .hosts = 2, .messages = 1000000, .packets = true },
+		{ .hosts = 2, .messages = 5000000, .packets = true },
+		{ .hosts = 64, .messages = 5000000, .packets = true },
+		{ .hosts = 1000, .messages = 5000000, .packets = true },
 	};
 	double reference;
 
@@ -259,25 +346,16 @@ int main(int argc, char **argv)
 		stream(strtod(argv[2], NULL));
 		return 0;
 	}
+	if (argc == 2 && !strcmp(argv[1], "--threads")) {
+		print_speed_ups();
+		return 0;
+	}
 	reference = sort();
 	printf("%-22s %5s %9s %8s %8s %6s %8s\n", "", "hosts", "number",
 	       "ns each", "x qsort", "MiB", "matched");
-	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		const struct job *job = &jobs[i];
-		long num = job->packets ? 2 * job->messages : job->messages;
-		struct cost cost;
-
-		if (!measure_apart(run_job, job, &cost, sizeof(cost)))
-			die("a run failed");
-		printf("%-22s %5d %9ld %8.0f %8.2f %6.0f",
-		       job->packets ? "match packet events" :
-		       "estimate messages", job->hosts, num,
-		       cost.ns / (double)num,
-		       cost.ns / (double)num / reference,
-		       cost.memory / 1048576);
-		if (job->packets)
-			printf(" %6.2f %%", 100 * cost.matched);
-		printf("\n");
-	}
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+		print_costs(&jobs[i], reference);
+	printf("\n");
+	print_speed_ups();
 	return 0;
 }
