@@ -281,7 +281,8 @@ int knots_make(struct knots *k)
 		return -ENOMEM;
 	set_instants(k, &all, apart);
 	parallel_run(k->parallel, k->threads,
-		     (all.num + TOGETHER - 1) / TOGETHER, look_at_some, &all);
+		     (uint32_t)((all.num + TOGETHER - 1) / TOGETHER),
+		     look_at_some, &all);
 	set_raises(k, &all);
 	apply_raises(&all);
 	thin(&all, MAX_KNOTS + WINDOW_KNOTS * k->num_windows);

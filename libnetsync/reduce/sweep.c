@@ -276,8 +276,8 @@ static int group_fit(struct group *g, int sweep)
 	}
 	g->fit = r->task->method->curves &&
 		 (g->stage != ALONG_TREE || g->host[0] != r->reference);
-	ret = parallel_run(r->task->parallel, r->task->threads, g->num,
-			   fit_member, g);
+	ret = parallel_run(r->task->parallel, r->task->threads,
+			   (uint32_t)g->num, fit_member, g);
 	if (!ret)
 		group_publish(g);
 	for (size_t i = 0; i < g->num; i++)

@@ -38,33 +38,41 @@ static bool may_begin(struct parallel *p, size_t i)
 }
 
 /* Where the share of a thread begins: of the first calls, or (@part 1) of the others. */
-static size_t share_begin(const struct parallel *p, size_t part, uint32_t thread)
+static uint64_t share_begin(const struct parallel *p, int part, uint32_t thread)
 {
-	const size_t from = part ? p->first : 0;
-	const size_t num = part ? p->num - p->first : p->first;
+	const uint64_t from = part ? p->first : 0;
+	const uint64_t num = part ? p->num - p->first : p->first;
 
-	return from + num / p->places * thread + num % p->places * thread / p->places;
+	return from + num * thread / p->places;
 }
 
-/* Take a call out of a share. False: there is none left. */
-static bool take_of(struct parallel *p, size_t part, uint32_t thread, size_t *i)
+/*
+ * Take a call out of a share: its own thread the next one, others the last one, so that
+ * it is the same ones that go to another thread, when it is late. False: none is left.
+ */
+static bool take_of(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {
-	const size_t end = share_begin(p, part, thread + 1);
-	atomic_size_t *next = &p->thread[thread].next[part];
+	_Atomic uint64_t *left = &p->thread[share].left[part];
+	uint64_t before = atomic_load(left), after;
+	uint32_t next, end;
 
-	/* Looking is cheap where many look at a share that is done. */
-	if (atomic_load_explicit(next, memory_order_relaxed) >= end)
-		return false;
-	*i = atomic_fetch_add(next, 1);
-	return *i < end;
+	do {
+		next = (uint32_t)before;
+		end = (uint32_t)(before >> 32);
+		if (next == end)
+			return false;
+		*i = own ? next++ : --end;
+		after = (uint64_t)end << 32 | next;
+	} while (!atomic_compare_exchange_weak(left, &before, after));
+	return true;
 }
 
 /* The next call of a thread's own share, or when that is done, of another one. */
 static bool take(struct parallel *p, uint32_t thread, size_t *i)
 {
-	for (size_t part = 0; part < 2; part++)
+	for (int part = 0; part < 2; part++)
 		for (uint32_t k = 0; k < p->places; k++)
-			if (take_of(p, part, (thread + k) % p->places, i))
+			if (take_of(p, part, (thread + k) % p->places, !k, i))
 				return true;
 	return false;
 }
@@ -166,15 +174,15 @@ void parallel_release(struct parallel *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-void parallel_begin(struct parallel *p, uint32_t threads, size_t first,
-		    size_t num, int (*run)(void *arg, size_t i), void *arg)
+void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
+		    uint32_t num, int (*run)(void *arg, size_t i), void *arg)
 {
 	if (is_forked(p))
 		forget_threads(p);
 	if (threads > PARALLEL_THREADS)
 		threads = PARALLEL_THREADS;
 	if (threads > num)
-		threads = (uint32_t)num;
+		threads = num;
 	pthread_mutex_lock(&p->lock);
 	p->run = run;
 	p->arg = arg;
@@ -182,8 +190,10 @@ void parallel_begin(struct parallel *p, uint32_t threads, size_t first,
 	p->num = num;
 	p->places = threads ? threads : 1;
 	for (uint32_t i = 0; i < p->places; i++)
-		for (size_t part = 0; part < 2; part++)
-			atomic_store(&p->thread[i].next[part], share_begin(p, part, i));
+		for (int part = 0; part < 2; part++)
+			atomic_store(&p->thread[i].left[part],
+				     share_begin(p, part, i + 1) << 32 |
+					     share_begin(p, part, i));
 	atomic_store(&p->error, 0);
 	p->ended = 0;
 	p->round++;
@@ -209,16 +219,16 @@ int parallel_end(struct parallel *p)
 }
 
 /* By the caller's thread. */
-static int run_alone(size_t num, int (*run)(void *arg, size_t i), void *arg)
+static int run_alone(uint32_t num, int (*run)(void *arg, size_t i), void *arg)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < num && !ret; i++)
+	for (uint32_t i = 0; i < num && !ret; i++)
 		ret = run(arg, i);
 	return ret;
 }
 
-int parallel_run(struct parallel *p, uint32_t threads, size_t num,
+int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
 		 int (*run)(void *arg, size_t i), void *arg)
 {
 	if (!p || threads < 2 || num < 2)

@@ -10,32 +10,34 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "util/cache.h"
+
 /* Threads at most; chosen. netsync.h names it (netsync_options.threads). */
 #define PARALLEL_THREADS 256
-
-/* Size of a cache line of most processors, bytes. Two fields so far apart share none. */
-#define PARALLEL_LINE 64
 
 struct parallel_thread {
 	struct parallel *parallel;
 	pthread_t id;
-	/* Numbers of the next calls of its share: of the first ones, and of the others. */
-	atomic_size_t next[2];
-	uint8_t apart[PARALLEL_LINE];
+	/*
+	 * Of its share of the first calls, and of that of the others: number of the next
+	 * one, and (<< 32) that after the last one, which are left.
+	 */
+	_Atomic uint64_t left[2];
+	uint8_t apart[CACHE_LINE];
 };
 
 /* Threads, and the calls that they make at a time; at an address that stays. */
 struct parallel {
 	int (*run)(void *arg, size_t i);
 	void *arg;
-	size_t first;		/* calls after which the others may begin */
-	size_t num;		/* calls to make */
+	uint32_t first;		/* calls after which the others may begin */
+	uint32_t num;		/* calls to make */
 	atomic_int error;	/* of a call that failed; 0: none */
 	pthread_mutex_t lock;	/* of what follows */
 	pthread_cond_t begun;	/* there are calls to make, or stop */
 	pthread_cond_t changed;	/* ended, or error */
 	pthread_cond_t left;	/* no thread is active */
-	size_t ended;		/* of the first calls */
+	uint32_t ended;		/* of the first calls */
 	uint64_t round;		/* counts parallel_begin() */
 	uint32_t shares;	/* threads that calls are shared out to; 0: none any more */
 	uint32_t active;	/* of these, without the caller's, that are at work */
@@ -57,15 +59,15 @@ void parallel_release(struct parallel *p);
  * without @p (NULL). Returns 0, or the error of a call that failed, after which not all
  * may have been made. Calls may not run others by the same @p.
  */
-int parallel_run(struct parallel *p, uint32_t threads, size_t num,
+int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
 		 int (*run)(void *arg, size_t i), void *arg);
 
 /*
  * The same in two steps, so that the caller's thread does other work while the other ones
  * make calls. All calls below @first end before one of the others begins.
  */
-void parallel_begin(struct parallel *p, uint32_t threads, size_t first,
-		    size_t num, int (*run)(void *arg, size_t i), void *arg);
+void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
+		    uint32_t num, int (*run)(void *arg, size_t i), void *arg);
 
 /* Make the calls that are left, and wait for the others. Returns as parallel_run(). */
 int parallel_end(struct parallel *p);
