@@ -24,9 +24,9 @@ int batch_reserve(struct batch *b, bool addresses)
 
 void batch_clear(struct batch *b)
 {
-	b->num = 0;
-	for (int i = 0; i < NETSYNC_SHARDS; i++)
-		b->first[i] = BATCH_END;
+	memset(b->num, 0, sizeof(b->num));
+	b->all = 0;
+	b->full = false;
 }
 
 void batch_release(struct batch *b)

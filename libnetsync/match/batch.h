@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Packet events -> batches of records, each in the list of the shard that will match it.
- * The caller's thread fills one batch while others match the one before.
+ * The caller's thread fills one batch while others match the one before. Lists do not
+ * share cache lines: so records go from one processor to another only if they must.
  */
 #ifndef NETSYNC_MATCH_BATCH_H
 #define NETSYNC_MATCH_BATCH_H
@@ -10,12 +11,18 @@
 #include <stdint.h>
 
 #include "match/ring.h"
+#include "util/cache.h"
 
 /*
- * Records of a batch, at most. So many that handing a batch to threads costs little
- * beside matching it, some ms, and so few that they stay in a processor's cache. Chosen.
+ * Records of a shard in a batch, at most: a batch takes some ms, beside which it costs
+ * little to hand it to threads, and to fetch from one another what they changed. By bench
+ * --threads: with a third of it, two threads can be slower than one, where their
+ * processors share no cache; with twice as much, one thread is slower by a quarter.
  */
-#define BATCH_RECORDS 4096
+#define BATCH_OF_SHARD 1024
+
+/* Records of a batch, at most. */
+#define BATCH_RECORDS (NETSYNC_SHARDS * BATCH_OF_SHARD)
 
 /*
  * Numbers of records that are decided at a time, when many become complete at once:
@@ -26,24 +33,23 @@
 /* Records that are made of one event at most: it belongs to so many shards. */
 #define BATCH_OF_EVENT 3
 
-/* In place of the index of a record: there is none. */
-#define BATCH_END UINT32_MAX
-
 struct batch {
 	/*
-	 * NULL: there is no memory yet. Of each record, next is the next one of its shard,
-	 * and next_second the number of its block index entries.
+	 * Room for BATCH_OF_SHARD of the first shard, then of the next one, ...; NULL:
+	 * there is no memory yet. Of each record, next_second is the number of its block
+	 * index entries.
 	 */
 	struct packet_record *record;
-	struct addresses *addresses;  /* of each record; NULL: not wanted */
-	uint32_t num;
-	uint32_t first[NETSYNC_SHARDS]; /* of each shard; or BATCH_END */
-	uint32_t last[NETSYNC_SHARDS];
+	struct addresses *addresses; /* of each record; NULL: not wanted */
+	uint32_t num[NETSYNC_SHARDS]; /* of each shard */
+	uint32_t all;		      /* of all shards */
+	bool full;		      /* the list of a shard is */
 	/* As of when it is complete: */
 	uint32_t end;	/* number of the record after its last one */
 	uint32_t limit; /* records older than so many numbers are dropped */
 	uint32_t oldest; /* number of the oldest record that is not decided */
 	bool sample;	/* look for clock offsets */
+	uint8_t apart[CACHE_LINE]; /* from what is filled meanwhile */
 };
 
 /* Make room, and for addresses if @addresses: 0 or -ENOMEM. */
@@ -52,17 +58,30 @@ int batch_reserve(struct batch *b, bool addresses);
 void batch_clear(struct batch *b);
 void batch_release(struct batch *b);
 
-/* Put the record behind the last one, which was filled in, into the list of a shard. */
+/* The place of a shard's record of a number, which may be the next one to be added. */
+static inline uint32_t batch_at(uint32_t shard, uint32_t number)
+{
+	return shard * BATCH_OF_SHARD + number;
+}
+
+/*
+ * Have a place brought near that will be written to soon. Another processor has read it;
+ * what is written waits for that, and so does much of what is read meanwhile.
+ */
+static inline void batch_fetch(const struct batch *b, uint32_t at)
+{
+	const char *place = (const char *)&b->record[at];
+
+	__builtin_prefetch(place, 1);
+	__builtin_prefetch(place + sizeof(*b->record) - 1, 1);
+}
+
+/* Count the record at the next place of a shard, which was filled in. */
 static inline void batch_add(struct batch *b, uint32_t shard)
 {
-	const uint32_t at = b->num++;
-
-	b->record[at].next = BATCH_END;
-	if (b->first[shard] == BATCH_END)
-		b->first[shard] = at;
-	else
-		b->record[b->last[shard]].next = at;
-	b->last[shard] = at;
+	b->num[shard]++;
+	b->all++;
+	b->full |= b->num[shard] == BATCH_OF_SHARD;
 }
 
 #endif

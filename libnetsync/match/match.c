@@ -22,7 +22,8 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uintptr_t)m;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
-		shard_init(&m->shard[i], &m->peers, &m->owners, m->seed);
+		shard_init(&m->shard[i], (uint32_t)i, &m->peers, &m->owners,
+			   m->seed);
 	m->calls = *calls;
 	m->arg = arg;
 	m->parallel = parallel;
@@ -109,14 +110,17 @@ static int apply(struct matcher *m, const struct outcome *o)
 
 static int apply_part(struct matcher *m, size_t part)
 {
+	struct applied *a = &m->applied[part];
 	int ret = 0;
 
+	if (a->round != m->round)
+		*a = (struct applied){ .round = m->round };
 	for (int i = 0; i < NETSYNC_SHARDS && !ret; i++) {
-		struct outcomes *list = &m->shard[i].outcomes[part];
+		const struct outcomes *list = &m->shard[i].outcomes[part];
 
-		while (list->done < list->num && !ret) {
-			ret = apply(m, &list->list[list->done]);
-			list->done += !ret;
+		while (a->done[i] < list->num && !ret) {
+			ret = apply(m, &list->list[a->done[i]]);
+			a->done[i] += !ret;
 		}
 	}
 	return ret;
@@ -138,12 +142,14 @@ static int work(void *arg, size_t i)
 
 	if (i >= NETSYNC_SHARDS)
 		return m->one_thread ? apply_all(m) : apply_part(m, i - NETSYNC_SHARDS);
+	shard_begin(&m->shard[i], m->round);
 	return m->settling ? shard_settle(&m->shard[i], m->oldest) :
 			     shard_take(&m->shard[i], &m->batch[!m->filling]);
 }
 
 static void begin(struct matcher *m)
 {
+	m->round += m->work != MATCH_FAILED;
 	parallel_begin(m->parallel, m->threads, NETSYNC_SHARDS,
 		       NETSYNC_SHARDS + (m->one_thread ? 1 : PAIR_PARTS), work, m);
 	m->work = MATCH_BUSY;
@@ -155,7 +161,6 @@ static void end(struct matcher *m)
 	for (int i = 0; i < NETSYNC_SHARDS; i++) {
 		struct shard *s = &m->shard[i];
 
-		outcomes_clear(s->outcomes);
 		for (size_t k = 0; k < s->num_told; k++)
 			m->calls.tell(m->arg, &s->told[k]);
 		s->num_told = 0;
@@ -243,7 +248,7 @@ static int update(struct matcher *m, struct batch *b)
 		m->since = 0;
 		m->promised = false;
 	}
-	m->since += b->num;
+	m->since += b->all;
 	return 0;
 }
 
@@ -304,11 +309,19 @@ static int match_batch(struct matcher *m)
 	b->oldest = find_oldest(m, m->begun);
 	m->begun = m->number;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
-		m->shard[i].next = b->first[i];
+		m->shard[i].next = 0;
 	m->filling = !m->filling;
 	batch_clear(&m->batch[m->filling]);
 	begin(m);
-	return m->threads > 1 && !m->one_thread ? 0 : matcher_wait(m);
+	if (m->threads > 1 && !m->one_thread)
+		return 0;
+	ret = matcher_wait(m);
+	if (ret)
+		return ret;
+	/* Nothing reads this batch any more, and it is in the cache. */
+	m->filling = !m->filling;
+	batch_clear(b);
+	return 0;
 }
 
 /* Records of a batch at most: few beside those that may be kept. */
@@ -342,16 +355,18 @@ static int fill_addresses(struct matcher *m, struct packet_record *s,
 	return 0;
 }
 
-/* Put the record behind the last one into the list of a shard. */
-static void file(struct matcher *m, struct batch *b, const struct netsync_packet *p,
-		 uint32_t shard)
+/* Put a record into the list of a shard. */
+static void file(struct matcher *m, struct batch *b, struct packet_record *s,
+		 const struct netsync_packet *p, uint32_t shard)
 {
-	struct packet_record *s = &b->record[b->num];
+	const uint32_t at = batch_at(shard, b->num[shard]);
 
 	s->number = m->number;
 	m->number += 1 + s->next_second;
+	b->record[at] = *s;
+	batch_fetch(b, at + 1);
 	if (b->addresses) {
-		struct addresses *a = &b->addresses[b->num];
+		struct addresses *a = &b->addresses[at];
 
 		memcpy(a->source, p->saddr, sizeof(p->saddr));
 		memcpy(a->destination, p->daddr, sizeof(p->daddr));
@@ -360,29 +375,25 @@ static void file(struct matcher *m, struct batch *b, const struct netsync_packet
 }
 
 /* The same for the shards that it belongs to, in all but one of which it is a copy. */
-static void file_copies(struct matcher *m, struct batch *b, const struct netsync_packet *p,
-			struct shards to)
+static void file_copies(struct matcher *m, struct batch *b, struct packet_record *s,
+			const struct netsync_packet *p, struct shards to)
 {
-	const uint32_t from = b->num;
-
 	for (uint32_t left = to.all & m->kept; left; left &= left - 1) {
 		const uint32_t shard = (uint32_t)__builtin_ctz(left);
 
-		if (b->num != from)
-			b->record[b->num] = b->record[from];
-		b->record[b->num].state = shard == to.home ? 0 : RECORD_COPY;
-		file(m, b, p, shard);
+		s->state = shard == to.home ? 0 : RECORD_COPY;
+		file(m, b, s, p, shard);
 	}
 }
 
 int matcher_add(struct matcher *m, const struct netsync_packet *p)
 {
 	struct batch *b = &m->batch[m->filling];
-	struct packet_record *s;
+	struct packet_record s;
 	struct shards to;
 	int ret = 0;
 
-	if (b->num + BATCH_OF_EVENT > room_of_batch(m)) {
+	if (b->full || b->all + BATCH_OF_EVENT > room_of_batch(m)) {
 		ret = match_batch(m);
 		b = &m->batch[m->filling];
 	}
@@ -390,18 +401,17 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 		ret = batch_reserve(b, m->watched);
 	if (ret)
 		return ret;
-	s = &b->record[b->num];
-	record_fill(s, p);
+	record_fill(&s, p);
 	if (p->fields & NETSYNC_HAS_ADDRS)
-		ret = fill_addresses(m, s, p);
+		ret = fill_addresses(m, &s, p);
 	if (ret)
 		return ret;
-	s->next_second = record_blocks(s);
-	to = record_shards(s, s->next_second);
+	s.next_second = record_blocks(&s);
+	to = record_shards(&s, s.next_second);
 	if ((to.all & m->kept) == UINT32_C(1) << to.home)
-		file(m, b, p, to.home);
+		file(m, b, &s, p, to.home);
 	else
-		file_copies(m, b, p, to);
+		file_copies(m, b, &s, p, to);
 	return 0;
 }
 
@@ -449,7 +459,7 @@ static void count_live(struct matcher *m)
 int matcher_settle(struct matcher *m)
 {
 	bool all;
-	int ret = m->batch[m->filling].num ? match_batch(m) : 0;
+	int ret = m->batch[m->filling].all ? match_batch(m) : 0;
 
 	if (!ret)
 		ret = matcher_wait(m);
@@ -469,6 +479,8 @@ int matcher_settle(struct matcher *m)
 	if (ret)
 		return ret;
 	end_settling(m);
+	for (int i = 0; i < NETSYNC_SHARDS; i++)
+		outcomes_clear(m->shard[i].outcomes);
 	count_live(m);
 	add_up(m);
 	return 0;

@@ -59,7 +59,14 @@ struct matcher {
 	} *owned;
 	size_t num_owned;
 	size_t owned_room;
+	/* Outcomes of each shard that were taken into account, by part of the pairs. */
+	struct applied {
+		size_t done[NETSYNC_SHARDS];
+		uint32_t round;
+		uint8_t apart[CACHE_LINE];
+	} applied[PAIR_PARTS];
 	/* Work of threads: on a batch, or settling. */
+	uint32_t round; /* of work; what failed is tried again in the same one */
 	struct parallel *parallel;
 	enum { MATCH_IDLE, MATCH_BUSY, MATCH_FAILED } work;
 	bool settling;

@@ -30,7 +30,7 @@ void outcomes_clear(struct outcomes *parts)
 	for (size_t i = 0; i < PAIR_PARTS; i++) {
 		struct outcomes *list = &parts[i];
 
-		list->num = list->done = 0;
+		list->num = 0;
 		if (list->room <= KEPT_ROOM)
 			continue;
 		free(list->list);

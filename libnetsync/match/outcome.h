@@ -36,7 +36,6 @@ struct outcomes {
 	struct outcome *list;
 	size_t num;
 	size_t room;
-	size_t done; /* were taken into account */
 };
 
 /* Keep an outcome, in that of as many lists as there are parts: 0 or -ENOMEM. */

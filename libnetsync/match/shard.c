@@ -19,12 +19,12 @@
 /* Records that are dropped at a time, so that outcomes stay few. Chosen. */
 #define DROPPED_AT_ONCE 2048
 
-void shard_init(struct shard *m, const struct peers *peers,
+void shard_init(struct shard *m, uint32_t shard, const struct peers *peers,
 		const struct address_owners *owners, uint64_t seed)
 {
 	memset(m, 0, sizeof(*m));
 	m->ring.seed = seed;
-	m->next = BATCH_END;
+	m->shard = shard;
 	m->peers = peers;
 	m->owners = owners;
 }
@@ -210,14 +210,22 @@ static int add(struct shard *m, const struct batch *b, uint32_t at)
 	return 0;
 }
 
+void shard_begin(struct shard *m, uint32_t round)
+{
+	if (m->round == round)
+		return;
+	outcomes_clear(m->outcomes);
+	m->round = round;
+}
+
 int shard_take(struct shard *m, const struct batch *b)
 {
+	const uint32_t num = b->num[m->shard];
 	int ret = 0;
 
-	while (m->next != BATCH_END && !ret) {
-		ret = add(m, b, m->next);
-		if (!ret)
-			m->next = b->record[m->next].next;
+	while (m->next != num && !ret) {
+		ret = add(m, b, batch_at(m->shard, m->next));
+		m->next += !ret;
 	}
 	if (!ret)
 		ret = evict(m, b->end, b->limit);

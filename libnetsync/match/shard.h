@@ -22,12 +22,14 @@ struct shard {
 	struct packet_ring ring;
 	const struct peers *peers;
 	const struct address_owners *owners;
-	struct outcomes outcomes[PAIR_PARTS];
+	struct outcomes outcomes[PAIR_PARTS]; /* of this round of work */
+	uint32_t round;
 	/* Messages to tell of, if that is wanted (ring.keep_addresses). */
 	struct netsync_message *told;
 	size_t num_told;
 	size_t told_room;
-	uint32_t next;	/* record of the batch that is to be added next */
+	uint32_t shard;	/* number of this one */
+	uint32_t next;	/* of its records of the batch: number of the next to be added */
 	uint32_t since; /* records since clock offsets were looked for */
 	uint32_t settled; /* settling: number of the next record */
 	bool more;	/* there are more records to decide or to drop */
@@ -35,11 +37,15 @@ struct shard {
 	struct match_counts past;
 	struct match_counts live;
 	uint64_t evicted; /* of past.unmatched: dropped at limit */
+	uint8_t apart[CACHE_LINE]; /* from another thread's shard */
 };
 
-void shard_init(struct shard *m, const struct peers *peers,
+void shard_init(struct shard *m, uint32_t shard, const struct peers *peers,
 		const struct address_owners *owners, uint64_t seed);
 void shard_release(struct shard *m);
+
+/* Forget the outcomes of the round of work before, if this is a new one. */
+void shard_begin(struct shard *m, uint32_t round);
 
 /*
  * Add the records of a batch from @next on, and decide and drop some of what can be (if

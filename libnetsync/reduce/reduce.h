@@ -11,14 +11,12 @@
 #include "message/resolution.h"
 #include "pair/estimate.h"
 #include "netsync.h"
+#include "util/cache.h"
 #include "util/parallel.h"
 
 struct host {
 	char *name;
-	uint64_t packets;
 	int64_t origin;	   /* first time; others are relative to it, ns */
-	int64_t first;	   /* span of packets and messages, ns; */
-	int64_t last;	   /* first > last: none */
 	struct range said; /* by netsync_extend_span() */
 	int64_t last_used; /* of messages in non-raw time */
 	struct range span; /* of the clock; see span.h */
@@ -33,6 +31,11 @@ struct host {
 	struct netsync_step *step;
 	uint32_t num_steps;
 	struct netsync_stack stack[2]; /* by direction */
+	/* Changed by each packet, while threads that match others use the origin: */
+	uint64_t packets;
+	int64_t first; /* span of packets and messages, ns; */
+	int64_t last;  /* first > last: none */
+	uint8_t apart[CACHE_LINE];
 };
 
 #define NO_HOST UINT32_MAX

@@ -84,7 +84,7 @@ static inline void pass(struct bench *b, int64_t time)
 /* Records that are kept, of all shards, and those that are to be matched next. */
 static inline uint32_t num_kept(const struct matcher *m)
 {
-	uint32_t num = m->batch[m->filling].num;
+	uint32_t num = m->batch[m->filling].all;
 
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
 		num += ring_count(&m->shard[i].ring);
