@@ -345,11 +345,14 @@ bench-worlds: all
 bench-readers: all
 	selftests/bench/readers
 
+# Messages that are pushed without a file; of fewer than a million memory tells nothing.
+MESSAGES ?= 1e9
 .PHONY: bench-scale
-bench-scale: all
+bench-scale: all $(BUILD)/selftests/bench/scale
 	selftests/rig/setup build field mpi
 	$(MAKE) --no-print-directory mpi MPICC=mpicc.openmpi
 	selftests/bench/ranks
+	$(BUILD)/selftests/bench/scale $(MESSAGES)
 
 .PHONY: bench-text
 bench-text: $(BUILD)/selftests/bench/text $(TOOL)

@@ -12,12 +12,22 @@
 
 static double memory_at_start;
 
-double measure_time(void)
+static double read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+double measure_time(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+double measure_processors(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* A number of /proc/self/status, in bytes. */

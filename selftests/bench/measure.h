@@ -9,6 +9,9 @@
 /* In ns, of no particular start. */
 double measure_time(void);
 
+/* Time of processors that this process used, ns. */
+double measure_processors(void);
+
 /*
  * Bytes that were used at most since measure_memory_start(), more than then.
  * In the process of measure_apart() nothing else adds to it.

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How many messages there are must not matter to memory: a thousand hosts, each of which
+ * talks with eight others, exchange a thousand million messages within an hour. They are
+ * made in this process, in the order in which they are sent, pushed and forgotten, so
+ * that no file is needed. Shown are the memory that the library takes after each tenth,
+ * and how the time of processors divides; last, how far the clocks are from the truth. It
+ * fails if memory grows in the second half, or where a clock is outside of its bound.
+ *
+ * usage: scale MESSAGES
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cluster.h"
+#include "measure.h"
+#include "netsync.h"
+
+#define HOSTS 1000
+#define LINKS (4 * HOSTS)	/* each host begins four */
+#define SPAN_S 3600.0
+#define MIN_DELAY_NS 30e3
+#define MEAN_DELAY_NS 100e3	/* beyond that, exponential */
+#define CHUNK 65536		/* messages that are made at a time */
+#define STEPS 10
+/* What memory may grow by in the second half: a sixteenth, as malloc() is no ruler. */
+#define GROWTH 1.0625
+#define INSTANTS 101		/* of each clock that are compared with the truth */
+
+struct scale {
+	struct cluster c;
+	struct netsync *ns;
+	uint64_t seed;
+	double apart_ns;	/* between two messages that are sent */
+	double made_ns;		/* time that it took to make messages, */
+	double pushed_ns;	/* and to push them */
+	struct cluster_message chunk[CHUNK];
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "scale: %s\n", what);
+	exit(1);
+}
+
+/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
+static uint64_t random64(uint64_t *s)
+{
+	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* In (0, 1]. */
+static double uniform(uint64_t *s)
+{
+	return (double)((random64(s) >> 11) + 1) * 0x1p-53;
+}
+
+static void make(struct scale *s, long first, long num)
+{
+	static const uint32_t distance[] = { 1, 10, 100, 317 };
+
+	for (long i = 0; i < num; i++) {
+		const uint64_t r = random64(&s->seed);
+		const uint32_t link = (uint32_t)((r >> 32) % LINKS);
+		const uint32_t a = link / 4, b = (a + distance[link % 4]) % HOSTS;
+		const uint32_t from = r & 1 ? a : b, to = r & 1 ? b : a;
+		const double t = ((double)(first + i) + uniform(&s->seed)) * s->apart_ns;
+		const double delay = MIN_DELAY_NS - MEAN_DELAY_NS * log(uniform(&s->seed));
+
+		s->chunk[i] = (struct cluster_message){
+			.from = from,
+			.to = to,
+			.send_ns = cluster_reading(&s->c, (int)from, t),
+			.recv_ns = cluster_reading(&s->c, (int)to, t + delay),
+		};
+	}
+}
+
+static void push(struct scale *s, long num)
+{
+	for (long i = 0; i < num; i++) {
+		const struct cluster_message *m = &s->chunk[i];
+
+		if (netsync_push_message(s->ns, m->from, m->to, m->send_ns, m->recv_ns))
+			die(netsync_error(s->ns));
+	}
+}
+
+/* *memory: bytes that the library takes after the first half, and after the second. */
+static void push_all(struct scale *s, long messages, double memory[2])
+{
+	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each",
+	       "MiB");
+	for (long done = 0, num, step = 1; done < messages; done += num) {
+		const double start = measure_processors();
+		double made;
+
+		num = messages - done < CHUNK ? messages - done : CHUNK;
+		make(s, done, num);
+		made = measure_processors();
+		push(s, num);
+		s->made_ns += made - start;
+		s->pushed_ns += measure_processors() - made;
+		if ((double)(done + num) < (double)messages * (double)step / STEPS)
+			continue;
+		memory[step > STEPS / 2] = measure_memory();
+		printf("%12ld %8.1f %8.1f %8.0f %8.1f\n", done + num, s->made_ns / 1e9,
+		       s->pushed_ns / 1e9, s->pushed_ns / (double)(done + num),
+		       measure_memory() / 1048576);
+		fflush(stdout);
+		step++;
+	}
+}
+
+/* How far the clocks are from the truth: the worst of all, and whether bounds hold. */
+static bool show_errors(const struct scale *s)
+{
+	const int reference = netsync_reference(s->ns);
+	double worst = 0, squares = 0;
+	long outside = 0, num = 0;
+
+	for (int h = 0; h < HOSTS; h++) {
+		const struct netsync_clock *clock = netsync_host_clock(s->ns, (uint32_t)h);
+
+		for (int i = 0; i < INSTANTS; i++) {
+			const double t = SPAN_S * 1e9 * i / (INSTANTS - 1);
+			const int64_t read = cluster_reading(&s->c, h, t);
+			const double ahead = cluster_ahead(&s->c, reference, h, t);
+			int64_t at, bound;
+			double error;
+
+			if (netsync_convert(clock, read, &at, &bound))
+				die("a host has no clock");
+			error = (double)(at - read) - ahead;
+			worst = fmax(worst, fabs(error));
+			squares += error * error;
+			/* Of both readings, and of the rounding. */
+			outside += bound != NETSYNC_UNKNOWN &&
+				   fabs(error) > (double)bound + 1;
+			num++;
+		}
+	}
+	printf("error: %.0f ns at most, %.0f RMS; outside of the bound: %ld of %ld\n",
+	       worst, sqrt(squares / (double)num), outside, num);
+	return !outside;
+}
+
+static void make_hosts(struct scale *s, long messages)
+{
+	const struct cluster_spec spec = {
+		.hosts = HOSTS, .topology = SPARSE, .clocks = BEND, .span_s = SPAN_S,
+	};
+
+	if (!cluster_make(&s->c, &spec, 1))
+		die("not enough memory");
+	s->ns = netsync_new();
+	for (int i = 0; i < HOSTS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "h%d", i);
+		if (!s->ns || netsync_add_host(s->ns, name) != i)
+			die("not enough memory");
+	}
+	s->seed = 1;
+	s->apart_ns = SPAN_S * 1e9 / (double)messages;
+}
+
+int main(int argc, char **argv)
+{
+	static struct scale s;
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+	};
+	const long messages = argc == 2 ? (long)strtod(argv[1], NULL) : 0;
+	double memory[2] = { 0 }, start, used;
+	bool sound;
+
+	if (messages < STEPS * CHUNK)
+		die("usage: scale MESSAGES, a million at least");
+	make_hosts(&s, messages);
+	measure_memory_start();
+	push_all(&s, messages, memory);
+	start = measure_time();
+	used = measure_processors();
+	if (netsync_solve(s.ns, &opt))
+		die(netsync_error(s.ns));
+	printf("solved by %u threads in %.1f s, %.1f s of processors, with %.1f MiB\n",
+	       opt.threads, (measure_time() - start) / 1e9,
+	       (measure_processors() - used) / 1e9, measure_memory() / 1048576);
+	sound = show_errors(&s);
+	netsync_free(s.ns);
+	cluster_free(&s.c);
+	if (memory[1] > GROWTH * memory[0])
+		die("memory grew with the number of messages");
+	if (!sound)
+		die("a clock is not within its bound");
+	return 0;
+}
