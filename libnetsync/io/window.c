@@ -112,7 +112,7 @@ static void limit_trace(struct trace *trace)
 
 	trace->window.lo = shifted(window->lo, shift_ns);
 	trace->window.hi = shifted(window->hi, shift_ns);
-	if (trace->reader->limit)
+	if (trace->reader->limit && io_reads_trace(trace->io, trace))
 		trace->reader->limit(trace);
 }
 
