@@ -345,7 +345,7 @@ bench-worlds: all
 bench-readers: all
 	selftests/bench/readers
 
-# Messages that are pushed without a file; of fewer than a million memory tells nothing.
+# Messages that are pushed without a file; of fewer than 1e7 memory tells nothing.
 MESSAGES ?= 1e9
 .PHONY: bench-scale
 bench-scale: all $(BUILD)/selftests/bench/scale
