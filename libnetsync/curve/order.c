@@ -256,8 +256,10 @@ static int search_around(struct host_fit *k, size_t intervals, size_t enough)
 	bool settled = k->correction->settled && !k->correction->num_changes;
 	int ret;
 
-	if (settled && intervals >= enough)
-		return try_intervals(k, intervals);
+	if (settled && intervals >= enough) {
+		ret = try_intervals(k, intervals);
+		return ret < 0 ? ret : 0;
+	}
 	ret = search_upward(k, intervals, enough, k->correction->others ? 1 : 2);
 
 	if (!ret && k->intervals == intervals) {

@@ -46,6 +46,23 @@ static void test_bending(void **state)
 	staged_end(&k, &s);
 }
 
+/* An order that is settled is fitted once more, and that is no failure. */
+static void test_settled(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	staged_init(&k, &s, bending);
+	k.drift = DRIFT;
+	k.intervals = 8;
+	k.correction->settled = true;
+	assert_int_equal(order_choose(&k), 0);
+	assert_int_equal(k.intervals, 8);
+	assert_true(k.best.coefs);
+	staged_end(&k, &s);
+}
+
 /* Of two orders, the right one has the smaller cost; what is kept is the best. */
 static void test_cost(void **state)
 {
@@ -74,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_bending),
+		cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_cost),
 	};
 
