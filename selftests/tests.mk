@@ -359,7 +359,7 @@ bench-text: $(BUILD)/selftests/bench/text $(TOOL)
 	$< $(TOOL)
 
 # What the benchmarks share.
-BENCH_SRC := selftests/bench/cluster.c selftests/bench/measure.c
+BENCH_SRC := selftests/bench/cluster.c selftests/bench/measure.c selftests/bench/floor.c
 BENCH_HDR := $(BENCH_SRC:.c=.h)
 
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)

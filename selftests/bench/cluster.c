@@ -11,6 +11,7 @@
 #define MAX_BREAKS 8
 #define PAUSES_OF_HOST 3
 #define PROCESSORS 4
+#define WALK_STEP 1e-9
 
 struct rate_piece {
 	double from;
@@ -190,6 +191,19 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 	return true;
 }
 
+/* Each second the skew takes a step, the sum of white noise (IEEE Std 1139). */
+static bool make_walk(struct cluster_clock *k, double span, uint64_t *s)
+{
+	double skew = 0;
+
+	for (double t = 0; t < span; t += SEC) {
+		if (!add_piece(&k->quartz, t, skew))
+			return false;
+		skew += WALK_STEP * normal(s);
+	}
+	return true;
+}
+
 /*
  * A daemon wakes up, estimates the offset, slews it away at a constant rate,
  * and corrects the frequency a little (chrony.conf(5), maxslewrate).
@@ -352,6 +366,8 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 		make_settings(k, 3, 0, c->span_ns, s);
 	if (!steady && !make_steering(k, clocks, c->span_ns, s))
 		return false;
+	if (clocks & WALK)
+		return make_walk(k, c->span_ns, s);
 	return !(clocks & QUARTZ) || make_quartz(k, c->span_ns, s);
 }
 
@@ -467,6 +483,9 @@ static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
 
 		r += llround((10e6 + 100e-6 * t) * processor);
 	}
+	if (c->spec.processors_ns)
+		r += llround(((double)below(s, PROCESSORS) / (PROCESSORS - 1) - 0.5) *
+			     c->spec.processors_ns);
 	return resolution ? r - r % (int64_t)resolution : r;
 }
 

@@ -60,6 +60,8 @@ enum cluster_clocks {
 	 * and 100 ppm; nobody can say what its time is.
 	 */
 	FALSE_LAST = 1 << 13,
+	/* Random-walk frequency modulation alone, three times that of QUARTZ. */
+	WALK = 1 << 14,
 };
 
 struct cluster_spec {
@@ -81,6 +83,7 @@ struct cluster_spec {
 	double gap_s;		/* nothing is sent for so long, once */
 	bool shuffled;
 	double resolution_ns;	/* of stamps; 0: 1 ns */
+	double processors_ns;	/* clocks of a host's processors differ by up to this */
 };
 
 struct cluster_message {

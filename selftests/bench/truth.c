@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "floor.h"
 #include "measure.h"
 #include "netsync.h"
 
@@ -21,6 +22,7 @@
 #define MAX_SEEDS 64
 #define INSTANTS 4000		/* of each host, evenly, and the last one */
 #define NEAR_BREAK 0.1e9	/* ns around a break that are left out */
+#define NEAR_FLOOR 1.3		/* goal: RMS error over the floor */
 
 struct test_case {
 	const char *name;
@@ -29,6 +31,8 @@ struct test_case {
 	double max;
 	double rms;
 	double bound;		/* over the smallest delay */
+	/* RMS of an estimator that knows the model, by --floor, 8 seeds (10 hosts: 1-3). */
+	double floor;
 	/* Also with 2 % late and 0.1 % wrong messages, within 1.5 x. */
 	bool with_faults;
 	/*
@@ -45,28 +49,28 @@ struct test_case {
 
 static const struct test_case cases[] = {
 	{ .name = "linear-1e6", PAIR(0, HOUR, 1000000),
-	  .max = 5, .rms = 2, .with_faults = true },
+	  .max = 5, .rms = 2, .with_faults = true, .floor = 0.49 },
 	{ .name = "bend-1e6", PAIR(BEND, HOUR, 1000000),
-	  .max = 300, .rms = 40, .bound = 500, .with_faults = true },
+	  .max = 300, .rms = 40, .bound = 500, .with_faults = true, .floor = 4.6 },
 	{ .name = "bend-1e5", PAIR(BEND, HOUR, 100000),
-	  .max = 1200, .rms = 200, .bound = 2000, .with_faults = true },
+	  .max = 1200, .rms = 200, .bound = 2000, .with_faults = true, .floor = 39 },
 	{ .name = "all10-bend-1e6", SPEC(10, ALL_PAIRS, BEND, HOUR, 1000000),
-	  .max = 1200, .rms = 200, .with_faults = true },
+	  .max = 1200, .rms = 200, .with_faults = true, .floor = 39 },
 	{ .name = "all10-linear-1e5", SPEC(10, ALL_PAIRS, 0, HOUR, 100000),
-	  .max = 300, .rms = 100, .with_faults = true },
+	  .max = 300, .rms = 100, .with_faults = true, .floor = 39 },
 	{ .name = "chain10-linear-1e6", SPEC(10, CHAIN, 0, HOUR, 1000000),
-	  .max = 40, .rms = 15, .with_faults = true },
+	  .max = 40, .rms = 15, .with_faults = true, .floor = 6 },
 	{ .name = "steps-1e6", PAIR(RATE_STEPS, HOUR, 1000000),
 	  .max = 2000, .rms = 60, .with_faults = true },
 	{ .name = "bend-steps-1e6", PAIR(BEND | RATE_STEPS, HOUR, 1000000),
 	  .max = 3000, .rms = 150, .with_faults = true },
 	{ .name = "bend-lost90", PAIR(BEND, HOUR, 1000000, .lost = { 0, 0.9 }),
-	  .max = 1000, .rms = 100 },
+	  .max = 1000, .rms = 100, .floor = 7.4 },
 	{ .name = "bend-lost99", PAIR(BEND, HOUR, 1000000, .lost = { 0, 0.99 }),
 	  .max = 3000, .rms = 400 },
 	{ .name = "bend-jump", PAIR(BEND | JUMP, HOUR, 1000000),
 	  .max = 300, .rms = 40 },
-	{ .name = "bend-gap", PAIR(BEND, HOUR, 1000000, .gap_s = 60), .max = 500 },
+	{ .name = "bend-gap", PAIR(BEND, HOUR, 1000000, .gap_s = 60), .max = 500, .floor = 4.5 },
 	{ .name = "bend-24h", PAIR(BEND, 24 * HOUR, 1000000),
 	  .max = 2500, .rms = 300 },
 
@@ -98,12 +102,12 @@ static const struct test_case cases[] = {
 	  PAIR(BEND, HOUR, 1000000, .min_delay_ns = { 30e3, 130e3 }),
 	  .max = 50300, .rms = 50040 },
 
-	{ .name = "linear-1e5", PAIR(0, HOUR, 100000) },
-	{ .name = "linear-24h", PAIR(0, 24 * HOUR, 1000000) },
+	{ .name = "linear-1e5", PAIR(0, HOUR, 100000), .floor = 2.8 },
+	{ .name = "linear-24h", PAIR(0, 24 * HOUR, 1000000), .floor = 0.53 },
 	{ .name = "steps-1e5", PAIR(RATE_STEPS, HOUR, 100000) },
 	{ .name = "steps-24h", PAIR(RATE_STEPS, 24 * HOUR, 1000000) },
-	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000) },
-	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000) },
+	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000), .floor = 76 },
+	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000), .floor = 37 },
 	/* Of a pair so few messages that none says much. */
 	{ .name = "all40-linear-60s", SPEC(40, ALL_PAIRS, 0, 60, 100000) },
 	{ .name = "all40-bend-60s", SPEC(40, ALL_PAIRS, BEND, 60, 100000) },
@@ -111,7 +115,9 @@ static const struct test_case cases[] = {
 	{ .name = "sparse1000-linear-1e6", SPEC(1000, SPARSE, 0, HOUR, 1000000) },
 
 	/* Worlds: clocks that are steered, and what else happens to people. */
-	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000) },
+	{ .name = "walk-1e5", PAIR(WALK, HOUR, 100000), .floor = 81 },
+	{ .name = "walk-1e6", PAIR(WALK, HOUR, 1000000), .floor = 21 },
+	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000), .floor = 56 },
 	{ .name = "chrony-1e5", PAIR(QUARTZ | CHRONY, HOUR, 100000),
 	  .max = 50e3, .rms = 5e3, .with_events = true },
 	{ .name = "chrony-1e6", PAIR(QUARTZ | CHRONY, HOUR, 1000000),
@@ -164,6 +170,16 @@ static const struct test_case cases[] = {
 	{ .name = "bend-1us", PAIR(BEND, HOUR, 100000, .resolution_ns = 1e3) },
 	{ .name = "bend-10us", PAIR(BEND, HOUR, 100000, .resolution_ns = 10e3) },
 	{ .name = "bend-4ms", PAIR(BEND, HOUR, 100000, .resolution_ns = 4e6) },
+	/* Nobody knows more of a time than what its processors agree on. */
+	{ .name = "bend-processors-1e5",
+	  PAIR(BEND, HOUR, 100000, .processors_ns = 200), .max = 1200, .rms = 200 },
+	{ .name = "linear-processors-1e6",
+	  PAIR(0, HOUR, 1000000, .processors_ns = 200), .max = 200, .rms = 100 },
+	{ .name = "bend-processors-1e6",
+	  PAIR(BEND, HOUR, 1000000, .processors_ns = 200), .max = 500, .rms = 140 },
+	{ .name = "all10-linear-processors-1e6",
+	  SPEC(10, ALL_PAIRS, 0, HOUR, 1000000, .processors_ns = 200),
+	  .max = 200, .rms = 100 },
 	/* Pairs that hardly talk, as of many hosts. */
 	{ .name = "all40-bend-2e5", SPEC(40, ALL_PAIRS, BEND, HOUR, 200000) },
 	{ .name = "all64-bend-1e6", SPEC(64, ALL_PAIRS, BEND, HOUR, 1000000),
@@ -190,6 +206,7 @@ struct outcome {
 	double claimed;		/* share of instants with a bound */
 	double bound;		/* median half-width less the least delay */
 	double jump_error;	/* ns: how late or early a jump is seen */
+	double floor;		/* ns, RMS; 0: not known */
 	double cost;		/* ns for each message */
 	double memory;		/* bytes at most */
 };
@@ -397,6 +414,7 @@ struct seed {
 	const struct cluster_spec *spec;
 	uint64_t number;
 	bool told;
+	bool floor;
 };
 
 static void run_seed(const void *arg, void *result)
@@ -423,6 +441,8 @@ static void run_seed(const void *arg, void *result)
 			fprintf(stderr, "truth: %s\n", netsync_error(ns));
 	}
 	netsync_free(ns);
+	if (seed->floor && floor_is_known(seed->spec))
+		o->floor = floor_rms(&c);
 	cluster_free(&c);
 }
 
@@ -431,6 +451,7 @@ static void run_seed(const void *arg, void *result)
 struct settings {
 	int seeds;
 	bool verbose;
+	bool floor;		/* is computed anew */
 	char **patterns;
 };
 
@@ -451,14 +472,23 @@ static const char *number(char *text, double value)
 	return text;
 }
 
+static const char *ratio(char *text, double value)
+{
+	if (!isfinite(value))
+		strcpy(text, "-");
+	else
+		snprintf(text, 16, "%.2f", value);
+	return text;
+}
+
 static void print_heads(void)
 {
-	printf("%-28s %21s %21s %8s %8s %9s %-11s %8s %6s %13s  %s\n", "",
+	printf("%-28s %21s %21s %8s %8s %9s %-11s %8s %6s %13s %6s  %s\n", "",
 	       "max error, ns", "RMS error, ns", "inside", "claimed", "bound",
-	       "worst", "ns per", "peak", "target, ns", "");
-	printf("%-28s %10s %10s %10s %10s %8s %8s %9s %-11s %8s %6s %6s %6s  %s\n",
+	       "worst", "ns per", "peak", "target, ns", "RMS /", "");
+	printf("%-28s %10s %10s %10s %10s %8s %8s %9s %-11s %8s %6s %6s %6s %6s  %s\n",
 	       "case", "median", "worst", "median", "worst", "bound, %",
-	       "%", "- delay", "quality", "message", "MiB", "max", "RMS", "met");
+	       "%", "- delay", "quality", "message", "MiB", "max", "RMS", "floor", "met");
 }
 
 static void print_line(const char *name, const struct summary *s)
@@ -483,22 +513,26 @@ static bool meets(double median, double worst, double target)
 
 static void print_targets(const struct summary *s, const struct test_case *t)
 {
-	char text[2][16];
+	char text[3][16];
 	bool inside = s->mid.inside == 1;
 	bool max = meets(s->mid.max, s->worst_max, t->max);
 	bool rms = meets(s->mid.rms, s->worst_rms, t->rms);
 	bool bound = !t->bound || s->mid.bound <= t->bound;
 	bool jump = s->mid.jump_error <= 20e6;
+	double least = s->mid.floor ? s->mid.floor : t->floor;
+	bool near = !least || s->mid.rms <= NEAR_FLOOR * least;
 
-	printf(" %6s %6s  ", number(text[0], t->max ? t->max : NAN),
-	       number(text[1], t->rms ? t->rms : NAN));
-	if (inside && max && rms && bound && jump)
-		printf("%s\n", t->max || t->rms ? "yes" : "-");
+	printf(" %6s %6s %6s  ", number(text[0], t->max ? t->max : NAN),
+	       number(text[1], t->rms ? t->rms : NAN),
+	       ratio(text[2], s->mid.rms / least));
+	if (inside && max && rms && bound && jump && near)
+		printf("%s\n", t->max || t->rms || least ? "yes" : "-");
 	else
-		printf("NO:%s%s%s%s%s\n", max ? "" : " max",
+		printf("NO:%s%s%s%s%s%s\n", max ? "" : " max",
 		       rms ? "" : " RMS", inside ? "" : " truth outside",
 		       bound ? "" : " bound too wide",
-		       jump ? "" : " step found late");
+		       jump ? "" : " step found late",
+		       near ? "" : " far from the floor");
 }
 
 static void summarize(struct summary *s, const struct outcome *o, int n)
@@ -522,6 +556,7 @@ static void summarize(struct summary *s, const struct outcome *o, int n)
 	s->mid.cost = MEDIAN(cost);
 	s->mid.memory = MEDIAN(memory);
 	s->mid.jump_error = MEDIAN(jump_error);
+	s->mid.floor = MEDIAN(floor);
 #undef MEDIAN
 	for (int i = 0; i < n; i++) {
 		s->mid.inside = fmin(s->mid.inside, o[i].inside);
@@ -541,7 +576,8 @@ static bool run_case(const struct settings *set, const char *name,
 		char label[64];
 
 		if (!measure_apart(run_seed,
-				   &(struct seed){ spec, (uint64_t)i + 1, told },
+				   &(struct seed){ spec, (uint64_t)i + 1, told,
+						   set->floor },
 				   &o[i], sizeof(o[i])) || !o[i].done) {
 			printf("%-28s failed with seed %d\n", name, i + 1);
 			return false;
@@ -577,6 +613,7 @@ static bool run_with_faults(const struct settings *set,
 
 	t.spec.late = 0.02;
 	t.spec.wrong = 0.001;
+	t.floor = 0;
 	t.max = 1.5 * reference->mid.max;
 	t.rms = 1.5 * reference->mid.rms;
 	if (!run_case(set, name, &t.spec, false, &s))
@@ -631,7 +668,8 @@ static bool run(const struct settings *set, const struct test_case *t)
 
 static int usage(FILE *out)
 {
-	fprintf(out, "Usage: truth [--seeds N] [--method auto|hull|regression] [--verbose] [CASE]...\n"
+	fprintf(out, "Usage: truth [--seeds N] [--method auto|hull|regression] [--verbose] [--floor] [CASE]...\n"
+		"--floor: compute floors anew, which takes minutes with many hosts.\n"
 		"CASE may be a pattern such as 'bend*'. There are:\n");
 	for (size_t i = 0; i < NUM_CASES; i++)
 		fprintf(out, "  %s%s%s\n", cases[i].name,
@@ -662,6 +700,7 @@ int main(int argc, char **argv)
 		{ "seeds", required_argument, NULL, 's' },
 		{ "method", required_argument, NULL, 'm' },
 		{ "verbose", no_argument, NULL, 'v' },
+		{ "floor", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -679,6 +718,9 @@ int main(int argc, char **argv)
 			break;
 		case 'v':
 			set.verbose = true;
+			break;
+		case 'f':
+			set.floor = true;
 			break;
 		case 'h':
 			return usage(stdout);
