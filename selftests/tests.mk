@@ -227,7 +227,8 @@ check-kernels:
 
 # Built for s390x, and emulated, one program at a time; the kernel is this machine's.
 BIG_ENDIAN := $(BUILD)/s390x
-BIG_ENDIAN_TESTS := $(LIB_TESTS:$(BUILD)/%=$(BIG_ENDIAN)/%)
+# ThreadSanitizer is for other processors.
+BIG_ENDIAN_TESTS := $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%,$(filter-out %/sanitized/test_threads,$(LIB_TESTS)))
 # Not those that look at memory, or have babeltrace2 load the plug-in.
 BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert endian hosts input jobs \
 	layouts netns pcap result spans states steered text timeline tracedat)
