@@ -60,6 +60,8 @@ struct correction {
 	bool no_margin;	       /* the curve is nowhere to be relied on */
 	size_t intervals;      /* of the curve, besides change points */
 	size_t others;	       /* those of other hosts: so many are tried, too */
+	size_t tried;	       /* the most that were tried of it */
+	bool many;	       /* it is of one of more than two hosts */
 	bool pooled;	       /* it was fitted by thin links, see struct link */
 	bool settled;	       /* intervals are those that are wanted */
 	double expected_error; /* of the curve, ns */

@@ -23,8 +23,6 @@
 #define ROUNDS 4
 /* A round is undone if the mean delay grew by this factor. Chosen. */
 #define WORSE 1.1
-/* Delays improved if the mean delay fell by this factor. Chosen. */
-#define IMPROVED 0.8
 /*
  * Slope of a curve that has diverged. Beside a phase step of seconds that is not
  * placed well it may be 10 for a moment. Chosen.
@@ -32,17 +30,6 @@
 #define STEEPEST 100
 /* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
 #define VISIBLE 1000.0
-
-/* As delays_find_minima(), with the mean delays. */
-static int update_delays(struct host_fit *k)
-{
-	int ret;
-
-	host_fit_set_residuals(k, &k->best);
-	ret = delays_set_means(&k->obs);
-	return ret || !k->best.coefs ? ret
-				     : delays_find_minima(&k->obs, k->drift);
-}
 
 /* Before the first round: outliers, and delays. */
 static int prepare(struct host_fit *k)
@@ -59,7 +46,7 @@ static int prepare(struct host_fit *k)
 	if (!ret)
 		ret = outliers_reject(&k->obs, k->correction, 0, &rejected);
 	if (!ret)
-		ret = update_delays(k);
+		ret = host_fit_update_delays(k);
 	return ret < 0 ? ret : 0;
 }
 
@@ -75,16 +62,6 @@ struct snapshot {
 	uint32_t *kept; /* observations of each bin */
 	double delay;
 };
-
-/* Of all directions together, beyond the smallest. */
-static double mean_delay(const struct host_fit *k)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < 2 * k->obs.links; i++)
-		sum += k->obs.direction[i].mean;
-	return sum;
-}
 
 static size_t count_bins(const struct observations *p)
 {
@@ -115,7 +92,7 @@ static int snapshot_take(struct snapshot *m, const struct host_fit *k)
 		.intervals = k->intervals,
 		.margin = malloc((links + 1) * sizeof(*m->margin)),
 		.kept = malloc((bins + 1) * sizeof(*m->kept)),
-		.delay = mean_delay(k),
+		.delay = host_fit_mean_delay(k),
 	};
 	if (spline_copy(&m->best, &k->best) || !m->change || !m->margin ||
 	    !m->kept)
@@ -151,7 +128,6 @@ static void snapshot_restore(struct host_fit *k, struct snapshot *m)
 /* Detect change points, and fit the curve with them. 1: again; 0: enough. */
 static int one_round(struct host_fit *k, bool first)
 {
-	double before = mean_delay(k);
 	int ret = change_points_find(k->correction, &k->obs, k->drift, !first,
 				     host_fit_at, k);
 
@@ -162,10 +138,11 @@ static int one_round(struct host_fit *k, bool first)
 	else
 		ret = order_choose(k);
 	if (!ret)
-		ret = update_delays(k);
+		ret = host_fit_update_delays(k);
 	if (ret < 0)
 		return ret;
-	k->improved = mean_delay(k) < IMPROVED * before || (ret && first);
+	k->improved = host_fit_mean_delay(k) < IMPROVED * k->delay ||
+		      (ret && first);
 	return 1;
 }
 
@@ -182,9 +159,10 @@ static int follow(struct host_fit *k)
 			more = one_round(k, !round);
 		if (more < 0)
 			ret = more;
-		if (!ret && round && mean_delay(k) > WORSE * before.delay) {
+		if (!ret && round &&
+		    host_fit_mean_delay(k) > WORSE * before.delay) {
 			snapshot_restore(k, &before);
-			ret = update_delays(k);
+			ret = host_fit_update_delays(k);
 			ret = ret < 0 ? ret : 0;
 			more = 0;
 		}
@@ -414,9 +392,10 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	if (!ret)
 		reject_diverged(&k);
 	if (!ret) {
-		c->expected_error = k.best.coefs ? placement_expected_error(
-							   &k, &k.best)
-						 : k.obs.direction[0].mean;
+		c->expected_error = k.best.coefs
+					    ? placement_expected_error(&k,
+								       &k.best)
+					    : k.obs.direction[0].mean;
 		widen_to_messages(c, &k.obs);
 	}
 	if (!ret && k.best.coefs)
@@ -441,7 +420,8 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
  * The curve whose coefficients are values of the initial fit at their abscissae (I. J.
  * Schoenberg, "On spline functions", 1967).
  */
-static int curve_of_start(struct spline *s, struct initial_fit *start, double span)
+static int curve_of_start(struct spline *s, struct initial_fit *start,
+			  double span)
 {
 	int ret = spline_new(s, 0, span, start->num ? start->num : 1, NULL, 0);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The correction is fitted with 0 (a line), 1, 2, 4, ... intervals; the number
- * with the least negative log likelihood + cost of coefficients wins (H. Akaike,
+ * The correction is fitted with 0 (a line), 1, 2, 4, ... intervals, from the number that
+ * is likely on upward, and downward, until that is not better; the number with the least negative log likelihood + cost of coefficients wins (H. Akaike,
  * "A new look at the statistical model identification", IEEE Trans. Automatic
  * Control 19(6), 1974).
  */
@@ -31,8 +31,8 @@
 #define STEPS_WIDE 20
 #define STEPS_BETWEEN 3
 #define STEPS_LAST 40
-/* Selections anew at most, as outliers were rejected. Chosen. */
-#define RESTARTS 3
+/* How often outliers are looked for at most, as long as some are found. Chosen. */
+#define REJECTIONS 3
 /* Parts of a direction at most in which outliers are looked for. Chosen. */
 #define MAX_PARTS ((size_t)1 << 14)
 /*
@@ -68,36 +68,50 @@ static size_t most_parts(const struct host_fit *k)
 	return most < MAX_PARTS ? most : MAX_PARTS;
 }
 
-/*
- * Reject outliers beyond a curve whose constraints are so wide that no single
- * message moves it.
- */
-static int reject(struct host_fit *k, struct fit *f, size_t intervals)
+/* Reject outliers beyond the curve of which residuals are. */
+static int reject_outliers(struct host_fit *k, size_t intervals)
 {
 	size_t least = (constraints_spans(k, intervals) + 1) *
 		       CONSTRAINT_SUBINTERVALS;
 	size_t rejected, n = most_parts(k);
-	double cost;
-	int ret = fit_solve(f, WIDEST_SCALE, STEPS_WIDE, &cost);
+	int ret;
 
-	if (ret)
-		return ret;
-	k->rejected = 0;
-	host_fit_set_residuals(k, &f->curve);
 	/* Large outliers first, as they hide smaller ones. */
 	do {
 		ret = outliers_reject(&k->obs, k->correction, n, &rejected);
 		k->rejected += rejected;
 		n /= 8;
 	} while (!ret && n >= least);
-	if (k->rejected)
-		constraints_set_scores(f, k, intervals);
 	return ret;
 }
 
-/* The least-squares start of a fit; *residual: see fit_start(). */
-static int start(const struct host_fit *k, struct fit *f, size_t intervals,
-		 double *residual)
+/*
+ * Reject outliers beyond a curve whose constraints are so wide that no single
+ * message moves it: again, as long as outliers have moved it nevertheless.
+ */
+static int fit_and_reject(struct host_fit *k, struct fit *f, size_t intervals)
+{
+	double cost;
+	int ret;
+
+	for (int i = 0; i < REJECTIONS; i++) {
+		size_t before = k->rejected;
+
+		ret = fit_solve(f, WIDEST_SCALE, STEPS_WIDE, &cost);
+		if (ret)
+			return ret;
+		host_fit_set_residuals(k, &f->curve);
+		ret = reject_outliers(k, intervals);
+		if (ret || k->rejected == before)
+			break;
+		constraints_set_scores(f, k, intervals);
+		constraints_set(f, k);
+	}
+	return ret;
+}
+
+/* Set up a fit for its constraints beyond the best curve. */
+static int set_up(const struct host_fit *k, struct fit *f, size_t intervals)
 {
 	size_t n = intervals ? intervals : 1;
 	int ret = constraints_fit_new(f, k, n);
@@ -107,28 +121,74 @@ static int start(const struct host_fit *k, struct fit *f, size_t intervals,
 	f->straight = !intervals;
 	constraints_set_scores(f, k, n);
 	constraints_set(f, k);
-	return fit_start(f, residual);
+	return 0;
+}
+
+/* The least-squares start of a fit; *residual: see fit_start(). */
+static int start(const struct host_fit *k, struct fit *f, size_t intervals,
+		 double *residual)
+{
+	int ret = set_up(k, f, intervals);
+
+	return ret ? ret : fit_start(f, residual);
+}
+
+/* Begin where the best curve is: constraints as they are wanted move it little. */
+static int set_up_at_best(const struct host_fit *k, struct fit *f,
+			  size_t intervals)
+{
+	int ret = set_up(k, f, intervals);
+
+	if (ret)
+		return ret;
+	spline_follow(&f->curve, &k->best);
+	memcpy(f->margin, k->margin, k->obs.links * sizeof(*k->margin));
+	return 0;
+}
+
+/* Fit from the least-squares start on, by scales that get smaller. */
+static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals,
+			  bool rejecting, double *cost)
+{
+	double residual;
+	int ret = start(k, f, intervals, &residual);
+
+	if (!ret && rejecting)
+		ret = fit_and_reject(k, f, intervals ? intervals : 1);
+	else if (!ret)
+		ret = fit_solve(f, WIDEST_SCALE, STEPS_WIDE, cost);
+	if (ret)
+		return ret;
+	constraints_set(f, k);
+	return anneal(f, cost);
+}
+
+/* Fit, and perhaps reject outliers first. */
+static int fit(struct host_fit *k, struct fit *f, size_t intervals,
+	       bool rejecting, double *cost)
+{
+	int ret;
+
+	k->rejected = 0;
+	host_fit_set_residuals(k, &k->best);
+	if (!k->best.coefs || !intervals || rejecting) {
+		ret = fit_from_start(k, f, intervals, rejecting, cost);
+	} else {
+		ret = set_up_at_best(k, f, intervals);
+		if (!ret)
+			ret = fit_solve(f, 1, STEPS_LAST, cost);
+	}
+	if (ret)
+		return ret;
+	/* Once more, with the observations that are lowest beyond that curve. */
+	host_fit_set_residuals(k, &f->curve);
+	constraints_set(f, k);
+	return fit_solve(f, 1, STEPS_LAST, cost);
 }
 
 int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost)
 {
-	double residual;
-	int ret;
-
-	host_fit_set_residuals(k, &k->best);
-	ret = start(k, f, intervals, &residual);
-	if (!ret)
-		ret = reject(k, f, intervals ? intervals : 1);
-	if (ret)
-		return ret;
-	/* Twice, with the observations that are lowest beyond the curve so far. */
-	constraints_set(f, k);
-	ret = anneal(f, cost);
-	if (ret)
-		return ret;
-	host_fit_set_residuals(k, &f->curve);
-	constraints_set(f, k);
-	return fit_solve(f, 1, STEPS_LAST, cost);
+	return fit(k, f, intervals, true, cost);
 }
 
 /* ---- how many intervals? ----------------------------------------------- */
@@ -160,6 +220,13 @@ static size_t most_intervals(const struct host_fit *k)
 static size_t more_intervals(const struct host_fit *k, size_t intervals)
 {
 	return intervals ? 2 * intervals : 1 + k->correction->num_changes / 2;
+}
+
+/* Half as many: the one before, see above. */
+static size_t fewer_intervals(const struct host_fit *k, size_t intervals)
+{
+	return intervals <= 1 + k->correction->num_changes / 2 ? 0
+							       : intervals / 2;
 }
 
 /*
@@ -205,24 +272,20 @@ void order_keep(struct host_fit *k, struct fit *f, size_t intervals,
 	memcpy(k->margin, f->margin, k->obs.links * sizeof(*k->margin));
 }
 
-/*
- * Fit, and order_keep() what is better than all before: 1, else 0. -EAGAIN:
- * outliers were rejected, and costs are not of the same messages any more.
- */
-static int try_intervals(struct host_fit *k, size_t intervals)
+/* Fit, and order_keep() what is better than all before: 1, else 0. */
+static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 {
 	double cost = 0;
 	struct fit f;
-	int ret = order_fit(k, &f, intervals, &cost);
+	int ret = fit(k, &f, intervals, rejecting, &cost);
 
+	if (intervals > k->correction->tried)
+		k->correction->tried = intervals;
 	cost += COEF_COST *
 		(intervals ? BEND_COST + (double)f.curve.coefs
 			   : 2.0 + (double)k->correction->num_changes *
 					     (k->one_sided ? 2 : 1));
-	if (!ret && k->rejected && k->restarts > 0) {
-		k->restarts--;
-		ret = -EAGAIN;
-	} else if (!ret && cost < k->cost) {
+	if (!ret && cost < k->cost) {
 		order_keep(k, &f, intervals, cost);
 		ret = 1;
 	}
@@ -230,64 +293,114 @@ static int try_intervals(struct host_fit *k, size_t intervals)
 	return ret;
 }
 
-/*
- * More and more intervals, until that was not better @patience times. Too few
- * intervals follow no wave at all: nothing is decided before @enough.
- */
-static int search_upward(struct host_fit *k, size_t intervals, size_t enough,
-			 int patience)
+/* More and more intervals, until that was not better @patience times. */
+static int search_upward(struct host_fit *k, size_t intervals, int patience)
 {
 	int worse = 0, ret = 0;
 
-	for (; ret >= 0 && worse < patience && intervals <= most_intervals(k);
-	     intervals = more_intervals(k, intervals)) {
-		ret = try_intervals(k, intervals);
-		worse = ret ? 0 : worse + (intervals >= enough);
+	while (ret >= 0 && worse < patience) {
+		intervals = more_intervals(k, intervals);
+		if (intervals > most_intervals(k))
+			break;
+		ret = try_intervals(k, intervals, false);
+		worse = ret ? 0 : worse + 1;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Fewer and fewer, until that was not better. */
+static int search_downward(struct host_fit *k, size_t intervals)
+{
+	int ret = 1;
+
+	while (ret > 0 && intervals) {
+		intervals = fewer_intervals(k, intervals);
+		ret = try_intervals(k, intervals, false);
 	}
 	return ret < 0 ? ret : 0;
 }
 
 /*
- * An order that was selected before is nearly right; but see search_upward(). It is
- * what it was once more when what the others have wrong is all that is new.
+ * Fit with a number of intervals to begin with. Of many hosts, what others have wrong makes
+ * delays seem longer, and fewer intervals seem enough: once more, with delays beyond that
+ * curve. With two hosts, or thin links, it would follow what is wrong the more.
  */
-static int search_around(struct host_fit *k, size_t intervals, size_t enough)
+static int fit_first(struct host_fit *k, size_t intervals)
 {
-	bool settled = k->correction->settled && !k->correction->num_changes;
 	int ret;
 
-	if (settled && intervals >= enough) {
-		ret = try_intervals(k, intervals);
+	k->cost = HUGE_VAL;
+	k->delay = host_fit_mean_delay(k);
+	ret = try_intervals(k, intervals, true);
+	if (ret < 0 || !k->correction->many || k->obs.pooled || !intervals)
 		return ret < 0 ? ret : 0;
-	}
-	ret = search_upward(k, intervals, enough, k->correction->others ? 1 : 2);
+	ret = host_fit_update_delays(k);
+	k->cost = HUGE_VAL;
+	k->delay = host_fit_mean_delay(k);
+	if (ret >= 0)
+		ret = try_intervals(k, intervals, false);
+	return ret < 0 ? ret : 0;
+}
 
-	if (!ret && k->intervals == intervals) {
-		do
-			ret = try_intervals(k, intervals /= 2);
-		while (ret > 0 && intervals);
+/*
+ * Reject outliers beyond curves of fewer intervals, which follow them less: of a number
+ * from @first to before @last.
+ */
+static int reject_upward(struct host_fit *k, size_t first, size_t last)
+{
+	int ret = 0;
+
+	for (; !ret && first < last; first = more_intervals(k, first)) {
+		double residual;
+		struct fit f;
+
+		host_fit_set_residuals(k, &k->best);
+		ret = start(k, &f, first, &residual);
+		if (!ret)
+			ret = fit_and_reject(k, &f, first ? first : 1);
+		constraints_fit_free(&f);
 	}
+	return ret;
+}
+
+/* Fit once more with as many intervals, by what others have wrong no more. */
+static int fit_again(struct host_fit *k)
+{
+	int ret;
+
+	host_fit_set_residuals(k, &k->best);
+	ret = reject_outliers(k, k->intervals ? k->intervals : 1);
+	k->delay = host_fit_mean_delay(k);
+	k->cost = HUGE_VAL;
+	if (!ret)
+		ret = try_intervals(k, k->intervals, false);
 	return ret < 0 ? ret : 0;
 }
 
 int order_choose(struct host_fit *k)
 {
-	size_t known = k->intervals, most = most_intervals(k), first, enough;
-	size_t others = k->correction->others;
-	int ret;
+	const struct correction *c = k->correction;
+	size_t known = k->intervals, most = most_intervals(k), first,
+	       enough = known;
+	int ret = 0;
 
-	k->restarts = RESTARTS;
-	do {
-		k->cost = HUGE_VAL;
-		if (known) {
-			ret = search_around(k, known < most ? known : most,
-					    others);
-		} else {
-			ret = first_intervals(k, &first, &enough);
-			if (!ret)
-				ret = search_upward(k, first,
-					2 * enough > others ? 2 * enough : others, 2);
-		}
-	} while (ret == -EAGAIN);
+	if (c->settled && !c->num_changes && (known || k->best.coefs) &&
+	    known <= most)
+		return fit_again(k);
+	if (!known) {
+		ret = first_intervals(k, &first, &enough);
+		if (!ret && !c->others)
+			ret = reject_upward(k, first, enough);
+	}
+	if (enough < c->others)
+		enough = c->others;
+	if (enough > most)
+		enough = most;
+	if (!ret)
+		ret = fit_first(k, enough);
+	if (!ret)
+		ret = search_upward(k, enough, known && c->others ? 1 : 2);
+	if (!ret && k->intervals == enough)
+		ret = search_downward(k, enough);
 	return ret;
 }

@@ -155,6 +155,35 @@ void spline_set_cubics(struct spline *s)
 	}
 }
 
+/* The blossom of a cubic at three places: it is the cubic's value where they are one. */
+static double blossom(const struct cubic *p, double a, double b, double c)
+{
+	return p->c[0] + p->c[1] * (a + b + c) / 3 +
+	       p->c[2] * (a * b + a * c + b * c) / 3 + p->c[3] * a * b * c;
+}
+
+void spline_follow(struct spline *s, const struct spline *other)
+{
+	size_t interval = 0;
+
+	for (size_t i = 0; i < s->coefs; i++) {
+		const double *knot = &s->knot[i + 1];
+		size_t k = 2;
+		const struct cubic *p;
+
+		/* One of the four intervals in which it acts is not empty. */
+		while (knot[k - 1] == knot[k])
+			k = (k + 1) % 4;
+		interval = spline_interval_near(other,
+						(knot[k - 1] + knot[k]) / 2,
+						interval);
+		p = &other->cubic[interval];
+		s->coef[i] = blossom(p, cubic_place(p, knot[0]),
+				     cubic_place(p, knot[1]),
+				     cubic_place(p, knot[2]));
+	}
+}
+
 /*
  * The knot before a time, in steps that grow from where it were if all intervals
  * were equal: mostly they are.

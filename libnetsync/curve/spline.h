@@ -52,6 +52,13 @@ void spline_free(struct spline *s);
 /* To be called when coefficients were changed, before a value is asked for. */
 void spline_set_cubics(struct spline *s);
 
+/*
+ * Set the coefficients so that a spline over the same span follows another one: to the
+ * same curve where that has no knots besides those of @s (knot insertion by blossoms; L.
+ * Ramshaw, "Blossoms are polar forms", Computer Aided Geometric Design 6(4), 1989).
+ */
+void spline_follow(struct spline *s, const struct spline *other);
+
 /* Take no more space than values need: its coefficients stay as they are. */
 void spline_compact(struct spline *s);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "curve/delays.h"
 #include "curve/state.h"
 
 double host_fit_at(void *host_fit, double t)
@@ -33,4 +34,23 @@ size_t host_fit_fewest_bins(const struct host_fit *k)
 	for (size_t i = 0; i < 2 * k->obs.links; i++)
 		bins[i & 1] += k->obs.direction[i].bins;
 	return bins[0] < bins[1] ? bins[0] : bins[1];
+}
+
+int host_fit_update_delays(struct host_fit *k)
+{
+	int ret;
+
+	host_fit_set_residuals(k, &k->best);
+	ret = delays_set_means(&k->obs);
+	return ret || !k->best.coefs ? ret
+				     : delays_find_minima(&k->obs, k->drift);
+}
+
+double host_fit_mean_delay(const struct host_fit *k)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < 2 * k->obs.links; i++)
+		sum += k->obs.direction[i].mean;
+	return sum;
 }

@@ -14,6 +14,9 @@
 /* The same, of all thin links together. Chosen. */
 #define MIN_POOLED 8
 
+/* Delays improved if the mean delay fell by this factor. Chosen. */
+#define IMPROVED 0.8
+
 struct host_fit {
 	struct correction *correction;
 	struct observations obs;
@@ -21,10 +24,10 @@ struct host_fit {
 	double drift;	    /* largest drift of the oscillator, 1 / ns */
 	struct spline best; /* so far; no coefs: there is none */
 	double *margin;	    /* of each link, with that curve, ns */
+	double delay;	    /* mean delays that it was fitted with, ns */
 	double cost;	    /* of that curve, in log likelihood */
 	size_t intervals;   /* of that curve */
 	size_t rejected;    /* outliers, by the last fit */
-	int restarts;	    /* after such, that are left */
 	/* Curves on either side of a change point are independent. */
 	bool one_sided;
 	bool improved; /* delays became shorter in the last round */
@@ -35,6 +38,15 @@ double host_fit_at(void *host_fit, double t);
 
 /* Set residuals against a curve; against the initial fit if it has no coefs. */
 void host_fit_set_residuals(struct host_fit *k, const struct spline *s);
+
+/*
+ * Set the mean delays beyond the best curve, or the initial fit, and what
+ * delays_find_minima() does; return what that returns.
+ */
+int host_fit_update_delays(struct host_fit *k);
+
+/* Mean delays of all directions together, beyond the smallest, ns. */
+double host_fit_mean_delay(const struct host_fit *k);
 
 /* Bins of the direction that has fewer. */
 size_t host_fit_fewest_bins(const struct host_fit *k);

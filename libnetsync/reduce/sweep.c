@@ -119,22 +119,25 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * The number of spline intervals that three of four hosts, other than the reference, have
- * at most: if the reference bends, all others seem to; intervals of a few hosts, perhaps
- * by mistake, do not count. And if others bend, a host that seemed straight beside
- * the few known at first may bend, too.
+ * The number of spline intervals that three of four of the first @num hosts, other than the
+ * reference, have at most: if the reference bends, all others seem to; intervals of a few
+ * hosts, perhaps by mistake, do not count. And if others bend, a host that seemed straight
+ * beside the few known at first may bend, too.
  */
-static int intervals_of_others(const struct reduction *r, size_t *intervals)
+static int intervals_of_others(const struct reduction *r, size_t num,
+			       size_t *intervals)
 {
-	uint32_t num = r->by_noise.num - 1;
-	size_t *all = malloc((num + 1) * sizeof(*all));
+	size_t *all = malloc((num + 1) * sizeof(*all)), n = 0;
 
+	*intervals = 0;
 	if (!all)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < num; i++)
-		all[i] = r->correction[r->by_noise.order[i + 1]].intervals;
-	qsort(all, num, sizeof(*all), by_number);
-	*intervals = all[num * 3 / 4];
+	for (; n + 1 < num; n++)
+		all[n] = r->correction[r->by_noise.order[n + 1]].intervals;
+	if (n) {
+		qsort(all, n, sizeof(*all), by_number);
+		*intervals = all[n * 3 / 4];
+	}
 	free(all);
 	return 0;
 }
@@ -264,15 +267,19 @@ static int group_fit(struct group *g, int sweep)
 		uint32_t h = g->host[i];
 		struct correction *c = &r->correction[h];
 
-		if (g->stage == ALONG_TREE)
+		if (g->stage == ALONG_TREE) {
 			set_straight_correction(r, h);
+			c->others = g->others;
+			c->many = r->by_noise.num > 2;
+		}
 		if (g->stage != FIT)
 			continue;
 		if (sweep == 0 && h == r->reference)
 			c->intervals = g->others;
+		c->settled = sweep >= SEARCHES &&
+			     (h == r->reference || g->others <= c->tried);
 		if (h != r->reference)
 			c->others = g->others;
-		c->settled = sweep >= SEARCHES;
 	}
 	g->fit = r->task->method->curves &&
 		 (g->stage != ALONG_TREE || g->host[0] != r->reference);
@@ -293,10 +300,13 @@ static int sweep(struct group *g, enum stage stage, int number)
 
 	g->stage = stage;
 	if (stage == FIT)
-		ret = intervals_of_others(g->r, &g->others);
+		ret = intervals_of_others(g->r, num, &g->others);
 	for (size_t first = 0; !ret && first < num; first += g->num) {
+		if (stage == ALONG_TREE)
+			ret = intervals_of_others(g->r, first, &g->others);
 		group_choose(g, first);
-		ret = group_fit(g, number);
+		if (!ret)
+			ret = group_fit(g, number);
 	}
 	return ret;
 }

@@ -46,8 +46,49 @@ static void test_bending(void **state)
 	staged_end(&k, &s);
 }
 
-/* An order that is settled is fitted once more, and that is no failure. */
+/* From as many intervals as others have, the search goes down to those that are enough. */
+static void test_others(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		staged_init(&k, &s, i ? bending : constant);
+		k.drift = DRIFT;
+		k.correction->others = 64;
+		assert_int_equal(order_choose(&k), 0);
+		assert_true(i ? k.intervals > 4 && k.intervals < 100
+			      : k.intervals == 0);
+		assert_true(k.correction->tried > 4);
+		assert_true(staged_worst(&k, i ? bending : constant, -1e18) <
+			    0.5 * DELAY);
+		staged_end(&k, &s);
+	}
+}
+
+/* A number that is settled stays, and wrong messages are rejected nevertheless. */
 static void test_settled(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+	size_t intervals;
+
+	(void)state;
+	staged_init(&k, &s, bending);
+	k.drift = DRIFT;
+	assert_int_equal(order_choose(&k), 0);
+	intervals = k.intervals;
+	k.correction->settled = true;
+	k.obs.obs[k.obs.direction[0].bin[77].from].y -= 1e6;
+	assert_int_equal(order_choose(&k), 0);
+	assert_int_equal(k.intervals, intervals);
+	assert_true(staged_worst(&k, bending, -1e18) < 0.5 * DELAY);
+	staged_end(&k, &s);
+}
+
+/* That is no failure where there is no curve yet, either. */
+static void test_settled_first(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -91,7 +132,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_bending),
+		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_settled),
+		cmocka_unit_test(test_settled_first),
 		cmocka_unit_test(test_cost),
 	};
 

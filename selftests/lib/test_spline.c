@@ -171,6 +171,31 @@ static void test_flat(void **state)
 	spline_free(&s);
 }
 
+/* Where there are more knots, the curve stays what it was: change points, too. */
+static void test_follow(void **state)
+{
+	const struct spline_knot b[] = { { 23.4, 3 }, { 61.7, 4 } };
+
+	(void)state;
+	for (size_t more = 1; more <= 8; more *= 2) {
+		struct spline s = make(8, b, 2), fine = make(8 * more, b, 2);
+		bool same = more <= 2;
+
+		set_random(&s, more);
+		spline_follow(&fine, &s);
+		spline_set_cubics(&fine);
+		for (int i = 0; i < 1000; i++) {
+			double t = SPAN / 1000 * (i + 0.5);
+
+			if (same || t < 20 || t > 70)
+				assert_float_equal(spline_at(&fine, t),
+						   spline_at(&s, t), 1e-9);
+		}
+		spline_free(&s);
+		spline_free(&fine);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_smoothness),
 		cmocka_unit_test(test_jump_parts),
 		cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_follow),
 	};
 
 	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);
