@@ -82,7 +82,10 @@ int constraints_fit_new(struct fit *f, const struct host_fit *k,
 	f->constraint_room = 2 * links * LOWEST *
 			     (constraints_spans(k, intervals) + 1) *
 			     (CONSTRAINT_SUBINTERVALS + 1);
-	f->constraint = malloc(f->constraint_room * sizeof(*f->constraint));
+	if (f->constraint_room > k->obs.num)
+		f->constraint_room = k->obs.num;
+	f->constraint = malloc((f->constraint_room + 1) *
+			       sizeof(*f->constraint));
 	if (!f->margin || !f->score || !f->constraint)
 		return -ENOMEM;
 	f->density = f->score + f->curve.coefs;

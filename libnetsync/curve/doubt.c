@@ -363,19 +363,54 @@ struct bent {
 };
 
 /*
- * A limit that assumes the largest drift is wrong by an eighth of what a curve turns
- * beyond it, times the length.
+ * When in a silence a clock changed nobody knows: a doubt ends at messages, of either
+ * direction.
+ */
+static void reach_messages(const struct observations *p, struct doubt *d)
+{
+	double from = d->from, to = d->to;
+
+	for (int side = ABOVE; side <= BELOW; side++) {
+		double before = 0, after = p->span;
+
+		for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {
+			const struct obs_direction *dir = &p->direction[i];
+
+			for (size_t j = 0; j < dir->bins; j++) {
+				const struct obs_bin *h = &dir->bin[j];
+
+				for (uint32_t n = 0; n < h->num; n++) {
+					double t = p->obs[h->from + n].t;
+
+					if (t <= from)
+						before = fmax(before, t);
+					if (t >= to)
+						after = fmin(after, t);
+				}
+			}
+		}
+		d->from = fmin(d->from, before);
+		d->to = fmax(d->to, after);
+	}
+}
+
+/*
+ * A limit that assumes the largest drift k is wrong by an eighth of what a curve turns
+ * beyond it, times the length, and times what it would take to turn as much by drift:
+ * (turn + k length)^2 / 8 k, less (turn + k length) length / 8.
  */
 static int add_bent(struct host_fit *k, size_t *room, const struct bent *b,
 		    double margin)
 {
 	double length = b->to - b->from;
+	struct doubt d;
 
-	if (fabs(b->turn) * length / 8 <= PART * margin)
+	if (fabs(b->turn) * (length + fabs(b->turn) / k->drift) / 8 <=
+	    PART * margin)
 		return 0;
-	return add(k->correction, room,
-		   &(struct doubt){ b->from - length / 2, b->to + length / 2,
-				    false });
+	d = (struct doubt){ b->from - length / 2, b->to + length / 2, false };
+	reach_messages(&k->obs, &d);
+	return add(k->correction, room, &d);
 }
 
 static int find_bends(struct host_fit *k, size_t *room, double margin)
@@ -403,10 +438,13 @@ static int find_bends(struct host_fit *k, size_t *room, double margin)
 	return ret ? ret : add_bent(k, room, &b, margin);
 }
 
-/* A smooth curve leaves the truth before it misses a change, and by less. */
-static void widen(struct correction *c)
+/*
+ * A smooth curve leaves the truth before it misses a change, and by less. Doubts from
+ * @first on.
+ */
+static void widen(struct correction *c, size_t first)
 {
-	for (size_t i = 0; i < c->num_doubts; i++) {
+	for (size_t i = first; i < c->num_doubts; i++) {
 		struct doubt *d = &c->doubt[i];
 		double length = d->to - d->from;
 
@@ -455,16 +493,13 @@ static bool is_dense(const struct observations *p)
 int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 {
 	struct correction *c = k->correction;
-	size_t room = 0;
+	size_t first = c->num_doubts, room = first;
 	double margin = 0;
 	bool fast, steered;
 	int ret;
 
-	free(c->doubt);
-	c->doubt = NULL;
-	c->num_doubts = 0;
 	ret = middle_margin(k, &margin);
-	c->no_margin = !ret && !margin;
+	c->no_margin |= !ret && !margin;
 	/* Also those that were rejected: rather the curve may be wrong. */
 	if (!ret) {
 		observations_release(&k->obs);
@@ -478,8 +513,9 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 		ret = middle_margin(k, &margin);
 	if (!ret) {
 		ret = find_quick(k, links, num_links, &room);
-		c->num_doubts = merge(c->doubt, c->num_doubts);
-		widen(c);
+		c->num_doubts = first +
+				merge(c->doubt + first, c->num_doubts - first);
+		widen(c, first);
 	}
 	if (!ret)
 		ret = find_bends(k, &room, margin);

@@ -9,7 +9,8 @@
 #include "curve/state.h"
 
 /*
- * Set the doubts of the correction, whose curve is the best: 0 or -ENOMEM.
+ * Add the doubts of the correction, whose curve is the best, to those that it has: 0 or
+ * -ENOMEM. That there is no margin remains, too.
  * Observations are gathered anew: no state but that of bins is left of them.
  */
 int doubts_find(struct host_fit *k, const struct link *links, size_t num_links);

@@ -42,8 +42,6 @@
 #include "curve/fit.h"
 #include "util/number.h"
 
-/* Diagonals of a cubic spline's normal equations, on and below the main one. */
-#define BAND 4
 /*
  * Weight of the second differences of coefficients, relative to the mean
  * diagonal element: for a straight line; and to keep the matrix regular where
@@ -226,14 +224,7 @@ static void system_sum_up(struct system *s, const struct spline *c)
 	}
 }
 
-/* Second difference of three coefficients, over their abscissae. */
-struct bend {
-	double d[3];
-	double size;
-	double length; /* of time it stands for, ns; 0: a change point */
-};
-
-static struct bend bend_at(const struct spline *c, size_t i)
+struct bend bend_at(const struct spline *c, size_t i)
 {
 	double at = spline_abscissa(c, i + 1);
 	double left = at - spline_abscissa(c, i),
@@ -250,11 +241,13 @@ static struct bend bend_at(const struct spline *c, size_t i)
 	return b;
 }
 
-/* The prior's weight of the square of a bend, doubled. */
-static double prior(const struct fit *f, const struct bend *b)
+/* The prior's weight of the square of bend @i, doubled. */
+static double prior(const struct fit *f, const struct bend *b, size_t i)
 {
 	double h = b->length;
 
+	if (f->change_variance)
+		return 1 / (h * h * f->change_variance[i]);
 	return SECOND / (h * h * h * f->skew_walk * f->skew_walk);
 }
 
@@ -273,7 +266,7 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 
 		if (!b.length)
 			continue;
-		stiff = f->straight ? STRAIGHT * mean : scale * prior(f, &b);
+		stiff = f->straight ? STRAIGHT * mean : scale * prior(f, &b, i);
 		for (size_t k = 0; k < 3; k++) {
 			s->rhs[i + k] += stiff * b.d[k] * b.size;
 			for (size_t l = 0; l <= k; l++)
@@ -534,7 +527,7 @@ static double cost_of(struct fit *f, const struct solver *s, bool all)
 		struct bend b = bend_at(&f->curve, i);
 
 		if (b.length)
-			cost += prior(f, &b) * b.size * b.size / 2;
+			cost += prior(f, &b, i) * b.size * b.size / 2;
 	}
 	return cost;
 }
@@ -716,6 +709,23 @@ int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 		if (!s.cautious && before - *cost < ENOUGH)
 			break;
 		s.cautious = false;
+	}
+	solver_free(&s);
+	return ret;
+}
+
+int fit_factor(struct fit *f, double (*factor)[BAND])
+{
+	size_t n = f->curve.coefs;
+	struct solver s;
+	int ret = solver_new(&s, f, 1);
+
+	if (!ret) {
+		forget_near(f, &s);
+		cost_of(f, &s, true);
+		build(f, &s);
+		factor_band(s.system.band, n);
+		memcpy(factor, s.system.band, n * sizeof(*factor));
 	}
 	solver_free(&s);
 	return ret;

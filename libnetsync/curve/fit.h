@@ -33,6 +33,9 @@ struct soft_constraint {
 	uint32_t side : 1; /* ABOVE or BELOW */
 };
 
+/* Diagonals of a cubic spline's normal equations, on and below the main one. */
+#define BAND 4
+
 struct fit {
 	struct spline curve;
 	double *margin; /* minimum delay of each link, ns */
@@ -59,7 +62,22 @@ struct fit {
 	 * Std 1139).
 	 */
 	double skew_walk;
+	/*
+	 * Instead, of each three neighbouring coefficients: the variance of the change of
+	 * slope there. NULL: that of an oscillator.
+	 */
+	const double *change_variance;
 };
+
+/* Second difference of three coefficients, over their abscissae. */
+struct bend {
+	double d[3];
+	double size;
+	double length; /* of time it stands for, ns; 0: a change point */
+};
+
+/* Of the coefficients from @i on. */
+struct bend bend_at(const struct spline *c, size_t i);
 
 /*
  * Start at the least-squares middle of all constraints: 0 or -ENOMEM.
@@ -72,5 +90,11 @@ int fit_start(struct fit *f, double *residual);
  * they shall be: 0 or -ENOMEM. *cost: the negative logarithm of the likelihood.
  */
 int fit_solve(struct fit *f, double stretch, int max_steps, double *cost);
+
+/*
+ * Cholesky's factor of the curvature of the objective at a curve, of each row the
+ * diagonal and what is left of it; the margins as they are. 0 or -ENOMEM.
+ */
+int fit_factor(struct fit *f, double (*factor)[BAND]);
 
 #endif

@@ -18,16 +18,12 @@
 #include "curve/order.h"
 #include "curve/outliers.h"
 #include "curve/placement.h"
+#include "curve/rate-changes.h"
 
 /* Rounds at most. Chosen: a fourth one rarely finds anything. */
 #define ROUNDS 4
 /* A round is undone if the mean delay grew by this factor. Chosen. */
 #define WORSE 1.1
-/*
- * Slope of a curve that has diverged. Beside a phase step of seconds that is not
- * placed well it may be 10 for a moment. Chosen.
- */
-#define STEEPEST 100
 /* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
 #define VISIBLE 1000.0
 
@@ -353,6 +349,45 @@ static void reject_diverged(struct host_fit *k)
 	k->intervals = 0;
 }
 
+/* That the clock was set another curve may hide; all else is asked of that anew. */
+static void keep_set_doubts(struct correction *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->num_doubts; i++)
+		if (c->doubt[i].phase_step)
+			c->doubt[n++] = c->doubt[i];
+	c->num_doubts = n;
+}
+
+/* Where the curve is not to be relied on, the clock may be steered. */
+static int doubt_curve(struct host_fit *k, const struct link *links,
+		       size_t num_links)
+{
+	struct correction *c = k->correction;
+	struct smooth_fit smooth = {
+		.margin = k->margin[0],
+		.rejected = observations_rejected(&k->obs),
+	};
+	double freedom = 0;
+	int ret;
+
+	host_fit_set_residuals(k, &k->best);
+	ret = delays_set_means(&k->obs);
+	smooth.delay = host_fit_mean_delay(k);
+	if (!ret)
+		ret = doubts_find(k, links, num_links);
+	/* Of many hosts the others' curves are what is wrong, at first. */
+	if (!ret && num_links == 1 && (c->num_doubts || c->no_margin))
+		ret = rate_changes_fit(k, &smooth, &freedom);
+	if (ret || !(freedom > 0))
+		return ret;
+	c->expected_error = placement_expected_error(k, &k->best) * freedom /
+			    (double)k->best.coefs;
+	keep_set_doubts(c);
+	return doubts_find(k, links, num_links);
+}
+
 int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	     double drift)
 {
@@ -399,7 +434,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		widen_to_messages(c, &k.obs);
 	}
 	if (!ret && k.best.coefs)
-		ret = doubts_find(&k, links, num_links);
+		ret = doubt_curve(&k, links, num_links);
 	if (!ret) {
 		c->curve = k.best;
 		spline_compact(&c->curve);

@@ -286,6 +286,16 @@ size_t bin_group_margins(const struct bin_group *group, size_t num,
 	return num;
 }
 
+size_t observations_rejected(const struct observations *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < 2 * p->links; i++)
+		for (size_t j = 0; j < p->direction[i].bins; j++)
+			kept += p->direction[i].bin[j].num;
+	return p->num - kept;
+}
+
 size_t observations_most_bins(const struct observations *p)
 {
 	size_t most = 0;

@@ -130,6 +130,9 @@ size_t bin_group_margins(const struct bin_group *group, size_t num,
 			 const struct bin_group *other, size_t num_other,
 			 double *margin);
 
+/* Of all observations, how many are not kept. */
+size_t observations_rejected(const struct observations *p);
+
 /* The most bins of any direction. */
 size_t observations_most_bins(const struct observations *p);
 

@@ -16,6 +16,11 @@
 
 /* Delays improved if the mean delay fell by this factor. Chosen. */
 #define IMPROVED 0.8
+/*
+ * Slope of a curve that has diverged. Beside a phase step of seconds that is not
+ * placed well it may be 10 for a moment. Chosen.
+ */
+#define STEEPEST 100
 
 struct host_fit {
 	struct correction *correction;

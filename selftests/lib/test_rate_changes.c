@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A curve whose rate changes at once is found where it does, and nowhere else. */
+#include "curve/rate-changes.h"
+#include "staged.h"
+
+/* Messages of either direction in a second. */
+#define RATE 20
+
+/* Each 20 s the clock is slewed by 40 ppm for 5 s, there and back. */
+static double slewed(double t)
+{
+	double at = fmod(t, 40e9);
+
+	return 40e-6 * (fmin(at, 5e9) - fmin(fmax(at - 20e9, 0), 5e9));
+}
+
+static double constant(double t)
+{
+	(void)t;
+	return 0;
+}
+
+/* It is set once, by so much (ns), and when. */
+#define BY 5e6
+#define SET 210e9
+
+static double set(double t)
+{
+	return slewed(t) + (t < SET ? 0 : BY);
+}
+
+struct fixture {
+	struct sample s;
+	struct host_fit k;
+	struct smooth_fit smooth;
+	truth_fn truth;
+};
+
+/* A curve that misses all but what is missing of the correction, and its delays. */
+static void begin(struct fixture *f, truth_fn truth)
+{
+	uint64_t seed = 7;
+
+	*f = (struct fixture){ .truth = truth, .smooth.margin = DELAY };
+	f->s.c = (struct correction){
+		.known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC,
+		.offset = -AHEAD - 250 * US,
+	};
+	for (int64_t t = SEC / 2; t < (SECONDS - 1) * SEC; t += SEC / RATE)
+		for (int back = 0; back < 2; back++) {
+			int64_t late = DELAY + below(&seed, DELAY);
+
+			add_message(&f->s.ps, back, !back, t + back * AHEAD,
+				    t + !back * AHEAD + late);
+		}
+	assert_int_equal(pairs_settle(&f->s.ps), 0);
+	f->s.link = (struct link){ .pair = f->s.ps.pair[0],
+				   .other = &sample_reference };
+	f->k = (struct host_fit){ .correction = &f->s.c, .drift = 1e-16,
+				  .margin = &f->smooth.margin };
+	assert_int_equal(observations_gather(&f->k.obs, &f->s.c, &f->s.link, 1), 0);
+	for (size_t i = 0; i < f->k.obs.num; i++)
+		f->k.obs.obs[i].y += truth(f->k.obs.obs[i].t);
+	assert_int_equal(spline_new(&f->k.best, 0, f->k.obs.span, 4, NULL, 0), 0);
+	for (size_t i = 0; i < f->k.best.coefs; i++)
+		f->k.best.coef[i] = MISSING;
+	spline_set_cubics(&f->k.best);
+	host_fit_set_residuals(&f->k, &f->k.best);
+	assert_int_equal(delays_set_means(&f->k.obs), 0);
+	f->smooth.delay = f->k.obs.direction[ABOVE].mean +
+			  f->k.obs.direction[BELOW].mean;
+}
+
+static double fit(struct fixture *f)
+{
+	double freedom = 0, margin = f->smooth.margin;
+
+	f->k.margin = &margin;
+	assert_int_equal(rate_changes_fit(&f->k, &f->smooth, &freedom), 0);
+	f->k.margin = &f->smooth.margin;
+	return freedom;
+}
+
+static void end(struct fixture *f)
+{
+	spline_free(&f->k.best);
+	correction_release(&f->s.c);
+	observations_release(&f->k.obs);
+	pairs_release(&f->s.ps);
+}
+
+static void test_steered(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, slewed);
+	assert_true(staged_worst(&f.k, slewed, -1e18) > 1.9 * DELAY);
+	/* Two changes a slew, and four slews in 80 s. */
+	assert_true(fit(&f) > 20);
+	assert_true(staged_worst(&f.k, slewed, -1e18) < 0.2 * DELAY);
+	end(&f);
+}
+
+static void test_unsteered(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, constant);
+	fit(&f);
+	assert_true(staged_worst(&f.k, constant, -1e18) < 0.05 * DELAY);
+	end(&f);
+}
+
+/* Messages that are wrong, and were rejected before, are no rate changes. */
+static void test_wrong(void **state)
+{
+	struct fixture f;
+	uint64_t seed = 3;
+
+	(void)state;
+	begin(&f, constant);
+	for (size_t i = 0; i < f.k.obs.num; i++) {
+		bool above = &f.k.obs.obs[i] - f.k.obs.obs <
+			     f.k.obs.direction[BELOW].bin[0].from;
+
+		if (below(&seed, 50))
+			continue;
+		f.k.obs.obs[i].y += (above ? -1 : 1) * 5.0 * DELAY;
+		f.smooth.rejected++;
+	}
+	assert_true(f.smooth.rejected > 20);
+	assert_true(fit(&f) == 0);
+	end(&f);
+}
+
+/* A phase step remains, and where it is. */
+static void test_set(void **state)
+{
+	struct change_point *change = calloc(1, sizeof(*change));
+	struct fixture f;
+
+	(void)state;
+	begin(&f, set);
+	*change = (struct change_point){ .t = SET, .offset = BY,
+					 .uncertainty = 50e6, .phase_step = true };
+	f.s.c.change = change;
+	f.s.c.num_changes = 1;
+	assert_true(fit(&f) > 20);
+	assert_int_equal(f.s.c.num_changes, 1);
+	assert_true(f.s.c.change == change && change->offset == BY);
+	assert_true(staged_worst(&f.k, set, -1e18) < 0.2 * DELAY);
+	end(&f);
+}
+
+/* Few messages say nothing of steering. */
+static void test_few(void **state)
+{
+	double freedom = 0;
+	struct smooth_fit smooth = { .margin = DELAY, .delay = 1e9 };
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	staged_init(&k, &s, slewed);
+	assert_int_equal(spline_new(&k.best, 0, k.obs.span, 4, NULL, 0), 0);
+	assert_int_equal(rate_changes_fit(&k, &smooth, &freedom), 0);
+	assert_true(freedom == 0);
+	staged_end(&k, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_unsteered),
+		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_few),
+	};
+
+	return cmocka_run_group_tests_name("rate-changes", tests, NULL, NULL);
+}
