@@ -306,6 +306,39 @@ static double gap_at(const struct unknown *u, double t)
 
 /* ---- what contradicts a curve ------------------------------------------- */
 
+/*
+ * Of one direction of a link, in order of time. A message beside a phase step that is too
+ * quick for the curve there was rather sent on the other side of it: the step may be
+ * anywhere up to the next one that is not.
+ */
+static int reach_quick(struct host_fit *k, size_t *room, const struct seen *s,
+		       size_t n)
+{
+	struct correction *c = k->correction;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < c->num_changes; i++) {
+		const struct change_point *b = &c->change[i];
+		size_t from = NUM_BEFORE(s, n, t, b->t - b->uncertainty);
+		size_t to = NUM_BEFORE(s, n, t, b->t + b->uncertainty);
+		size_t first = from, last = to;
+
+		if (!b->phase_step)
+			continue;
+		while (first && s[first - 1].quicker > 0)
+			first--;
+		while (last < n && s[last].quicker > 0)
+			last++;
+		if (first < from || last > to)
+			ret = add(c, room,
+				  &(struct doubt){
+					  first ? s[first - 1].t : 0,
+					  last < n ? s[last].t : k->obs.span,
+					  true });
+	}
+	return ret;
+}
+
 /* Those of both directions by themselves, but of all links together. */
 static int find_quick(struct host_fit *k, const struct link *links,
 		      size_t num_links, size_t *room)
@@ -325,6 +358,7 @@ static int find_quick(struct host_fit *k, const struct link *links,
 			double margin = k->margin[i / 2];
 			double least = margin - PART * margin - error -
 				       p->resolution;
+			size_t begin = n;
 
 			ret = find_unknown(&u, k, links, num_links, i / 2);
 			for (size_t j = 0; !ret && margin > 0 && j < dir->bins;
@@ -345,6 +379,9 @@ static int find_quick(struct host_fit *k, const struct link *links,
 					};
 				}
 			}
+			qsort(s + begin, n - begin, sizeof(*s), by_time);
+			if (!ret)
+				ret = reach_quick(k, room, s + begin, n - begin);
 		}
 		qsort(s, n, sizeof(*s), by_time);
 		if (!ret)

@@ -102,6 +102,36 @@ static void test_at_change(void **state)
 	}
 }
 
+/* Two messages beside a phase step, of one direction, are of the other side of it. */
+static void test_beside_step(void **state)
+{
+	struct change_point change = { .t = 208e9, .uncertainty = 1e9,
+				       .phase_step = true };
+
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2) {
+		struct fixture f;
+
+		begin(&f, 400);
+		f.k.drift = 1;
+		change.offset = sign * 3 * DELAY;
+		f.s.c.change = &change;
+		f.s.c.num_changes = 1;
+		/* At 206 s; one second before and after they fit again. */
+		f.k.best.coef[207] = sign * 3 * DELAY;
+		spline_set_cubics(&f.k.best);
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
+		assert_int_equal(f.s.c.num_doubts, 1);
+		assert_true(f.s.c.doubt[0].phase_step);
+		/* And half as long before and after. */
+		assert_true(f.s.c.doubt[0].from < 205e9 && f.s.c.doubt[0].from > 200e9);
+		assert_true(f.s.c.doubt[0].to > 209e9 && f.s.c.doubt[0].to < 214e9);
+		f.s.c.change = NULL;
+		f.s.c.num_changes = 0;
+		end(&f);
+	}
+}
+
 /* It leaves a margin to all messages, but turns by 20 ppm within 10 s. */
 static void test_bent(void **state)
 {
@@ -182,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_contradicted),
 		cmocka_unit_test(test_at_change),
+		cmocka_unit_test(test_beside_step),
 		cmocka_unit_test(test_bent),
 		cmocka_unit_test(test_steered),
 		cmocka_unit_test(test_slewed),
