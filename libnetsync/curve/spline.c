@@ -167,15 +167,18 @@ void spline_follow(struct spline *s, const struct spline *other)
 	size_t interval = 0;
 
 	for (size_t i = 0; i < s->coefs; i++) {
-		const double *knot = &s->knot[i + 1];
-		size_t k = 2;
+		const double *acts = &s->knot[i], *knot = acts + 1;
+		size_t k = 2, looks = 1;
 		const struct cubic *p;
 
-		/* One of the four intervals in which it acts is not empty. */
-		while (knot[k - 1] == knot[k])
-			k = (k + 1) % 4;
-		interval = spline_interval_near(other,
-						(knot[k - 1] + knot[k]) / 2,
+		/* One of the four intervals in which it acts is not empty, */
+		for (; acts[k] == acts[k + 1] && looks <= DEGREE; looks++)
+			k = (k + 1) % (DEGREE + 1);
+		/* but where several change points are one: it does not act at all. */
+		s->coef[i] = 0;
+		if (acts[k] == acts[k + 1])
+			continue;
+		interval = spline_interval_near(other, (acts[k] + acts[k + 1]) / 2,
 						interval);
 		p = &other->cubic[interval];
 		s->coef[i] = blossom(p, cubic_place(p, knot[0]),

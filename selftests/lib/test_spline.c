@@ -174,11 +174,12 @@ static void test_flat(void **state)
 /* Where there are more knots, the curve stays what it was: change points, too. */
 static void test_follow(void **state)
 {
-	const struct spline_knot b[] = { { 23.4, 3 }, { 61.7, 4 } };
+	/* The last are several change points at once. */
+	const struct spline_knot b[] = { { 23.4, 3 }, { 61.7, 4 }, { 66.6, 7 } };
 
 	(void)state;
 	for (size_t more = 1; more <= 8; more *= 2) {
-		struct spline s = make(8, b, 2), fine = make(8 * more, b, 2);
+		struct spline s = make(8, b, 3), fine = make(8 * more, b, 3);
 		bool same = more <= 2;
 
 		set_random(&s, more);
