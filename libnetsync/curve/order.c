@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The correction is fitted with 0 (a line), 1, 2, 4, ... intervals, from the number that
- * is likely on upward, and downward, until that is not better; the number with the least negative log likelihood + cost of coefficients wins (H. Akaike,
- * "A new look at the statistical model identification", IEEE Trans. Automatic
- * Control 19(6), 1974).
+ * is likely on upward, and downward, until that is not better; the number with the least
+ * negative log likelihood + cost of coefficients wins (H. Akaike, "A new look at the
+ * statistical model identification", IEEE Trans. Automatic Control 19(6), 1974).
  */
 #include <errno.h>
 #include <math.h>

@@ -130,14 +130,6 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 	return ret ? io_fail(io, ret, "Counts could not be written.") : 0;
 }
 
-static uint64_t take_count(struct code_take *take, uint64_t most)
-{
-	const uint64_t count = code_take_number(take);
-
-	take->bad |= count > most;
-	return take->bad ? 0 : count;
-}
-
 int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t size)
 {
 	struct code_take take = { bytes, (const uint8_t *)bytes + size, false };
@@ -145,7 +137,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 	if (!io->part_ended)
 		return io_fail(io, -EBUSY, "Counts are known when a part has ended.");
 	while (take.at < take.end && !take.bad) {
-		const size_t i = take_count(&take, io->num_traces - 1);
+		const size_t i = code_take_up_to(&take, io->num_traces - 1);
 		struct trace *trace = io->num_traces ? io->traces[i] : NULL;
 		struct netsync_io_trace *info;
 
@@ -153,15 +145,15 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		if (take.bad)
 			break;
 		info = &trace->info;
-		info->packets = take_count(&take, MAX_COUNT);
+		info->packets = code_take_up_to(&take, MAX_COUNT);
 		info->first_ns = code_take_signed(&take);
 		info->last_ns = code_take_signed(&take);
-		info->lost_events = take_count(&take, MAX_COUNT);
-		info->lost_packets = take_count(&take, MAX_COUNT);
-		info->damaged = (uint32_t)take_count(&take, UINT32_MAX);
-		trace->out_of_range = take_count(&take, MAX_COUNT);
-		trace->unused = take_count(&take, MAX_COUNT);
-		trace->without_netns = take_count(&take, MAX_COUNT);
+		info->lost_events = code_take_up_to(&take, MAX_COUNT);
+		info->lost_packets = code_take_up_to(&take, MAX_COUNT);
+		info->damaged = (uint32_t)code_take_up_to(&take, UINT32_MAX);
+		trace->out_of_range = code_take_up_to(&take, MAX_COUNT);
+		trace->unused = code_take_up_to(&take, MAX_COUNT);
+		trace->without_netns = code_take_up_to(&take, MAX_COUNT);
 	}
 	return take.bad ? io_fail(io, -EBADMSG, "Counts of another part of the traces make no sense.") : 0;
 }

@@ -61,8 +61,7 @@ void code_take_bytes(struct code_take *take, void *bytes, size_t num)
 	take->at += num;
 }
 
-/* One that has to fit into fewer bits. */
-static uint64_t take_up_to(struct code_take *take, uint64_t most)
+uint64_t code_take_up_to(struct code_take *take, uint64_t most)
 {
 	const uint64_t number = code_take_number(take);
 
@@ -124,16 +123,16 @@ static void take_flow(struct code_take *take, struct netsync_packet *pkt,
 {
 	*pkt = (struct netsync_packet){ 0 };
 	*at = (struct point){ 0 };
-	pkt->fields = take_up_to(take, ALL_FIELDS);
-	pkt->dir = take_up_to(take, NETSYNC_IN);
-	pkt->protocol = take_up_to(take, UINT8_MAX);
-	pkt->netns = take_up_to(take, UINT32_MAX);
-	pkt->sport = take_up_to(take, UINT16_MAX);
-	pkt->dport = take_up_to(take, UINT16_MAX);
+	pkt->fields = code_take_up_to(take, ALL_FIELDS);
+	pkt->dir = code_take_up_to(take, NETSYNC_IN);
+	pkt->protocol = code_take_up_to(take, UINT8_MAX);
+	pkt->netns = code_take_up_to(take, UINT32_MAX);
+	pkt->sport = code_take_up_to(take, UINT16_MAX);
+	pkt->dport = code_take_up_to(take, UINT16_MAX);
 	code_take_bytes(take, pkt->saddr, sizeof(pkt->saddr));
 	code_take_bytes(take, pkt->daddr, sizeof(pkt->daddr));
-	at->place = take_up_to(take, UINT32_MAX);
-	at->buffer = take_up_to(take, UINT32_MAX);
+	at->place = code_take_up_to(take, UINT32_MAX);
+	at->buffer = code_take_up_to(take, UINT32_MAX);
 	at->device = code_take_number(take);
 }
 
@@ -173,7 +172,7 @@ static void put_skb(struct code *code, struct code_put *put, uint64_t skb)
 
 static uint64_t take_skb(struct code *code, struct code_take *take)
 {
-	const uint64_t number = take_up_to(take, 2 * CODE_SKBS - 1);
+	const uint64_t number = code_take_up_to(take, 2 * CODE_SKBS - 1);
 	uint64_t skb;
 
 	if (number & 1) {
@@ -273,12 +272,12 @@ static void take_payload(struct code_take *take, const struct netsync_packet *la
 	case IPPROTO_ICMPV6:
 		pkt->icmp.id = take_16(take, last->icmp.id);
 		pkt->icmp.seq = take_16(take, last->icmp.seq);
-		pkt->icmp.type = take_up_to(take, UINT8_MAX);
+		pkt->icmp.type = code_take_up_to(take, UINT8_MAX);
 		break;
 	case IPPROTO_SCTP:
 		pkt->sctp.vtag = take_32(take, last->sctp.vtag);
 		pkt->sctp.tsn = take_32(take, last->sctp.tsn);
-		pkt->sctp.chunk = take_up_to(take, UINT8_MAX);
+		pkt->sctp.chunk = code_take_up_to(take, UINT8_MAX);
 		break;
 	}
 }

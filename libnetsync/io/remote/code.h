@@ -46,6 +46,8 @@ void code_put_bytes(struct code_put *put, const void *bytes, size_t num);
 
 /* 0 where it is bad, as all that follows is. */
 uint64_t code_take_number(struct code_take *take);
+/* At most @most. */
+uint64_t code_take_up_to(struct code_take *take, uint64_t most);
 int64_t code_take_signed(struct code_take *take);
 void code_take_bytes(struct code_take *take, void *bytes, size_t num);
 

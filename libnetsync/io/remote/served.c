@@ -197,30 +197,22 @@ static int add_bytes(struct served *s, const struct worker_head *head,
 
 /* ---- a trace ------------------------------------------------------------------------ */
 
-static uint64_t take_count(struct code_take *take, uint64_t most)
-{
-	const uint64_t count = code_take_number(take);
-
-	take->bad |= count > most;
-	return count;
-}
-
 static void take_numbers(struct trace *trace, struct code_take *take)
 {
-	trace->has_clock_uuid = take_count(take, 1);
+	trace->has_clock_uuid = code_take_up_to(take, 1);
 	code_take_bytes(take, trace->clock_uuid, UUID_SIZE);
-	trace->has_uuid = take_count(take, 1);
+	trace->has_uuid = code_take_up_to(take, 1);
 	code_take_bytes(take, trace->uuid, UUID_SIZE);
-	trace->has_network = take_count(take, 1);
-	trace->has_netns = take_count(take, 1);
+	trace->has_network = code_take_up_to(take, 1);
+	trace->has_netns = code_take_up_to(take, 1);
 	trace->epoch_ns = code_take_signed(take);
 	trace->range.lo = code_take_signed(take);
 	trace->range.hi = code_take_signed(take);
 	trace->range_hash = code_take_number(take);
-	trace->max_points = take_count(take, UINT32_MAX);
+	trace->max_points = code_take_up_to(take, UINT32_MAX);
 	if (!trace->max_points || trace->max_points > REMOTE_MAX_POINTS)
 		trace->max_points = REMOTE_MAX_POINTS;
-	trace->info.damaged = take_count(take, UINT32_MAX);
+	trace->info.damaged = code_take_up_to(take, UINT32_MAX);
 }
 
 /* What was told of it becomes its own. */
@@ -339,14 +331,14 @@ static int use_turn(struct trace *trace, struct code_take *take)
 	uint64_t out_of_range;
 
 	t->read_ns = code_take_signed(take);
-	t->more = take_count(take, 1);
-	trace->info.lost_events = take_count(take, most);
-	trace->info.lost_packets = take_count(take, most);
-	trace->info.damaged = take_count(take, UINT32_MAX);
-	out_of_range = take_count(take, most);
+	t->more = code_take_up_to(take, 1);
+	trace->info.lost_events = code_take_up_to(take, most);
+	trace->info.lost_packets = code_take_up_to(take, most);
+	trace->info.damaged = code_take_up_to(take, UINT32_MAX);
+	out_of_range = code_take_up_to(take, most);
 	trace->out_of_range += out_of_range - t->out_of_range;
 	t->out_of_range = out_of_range;
-	trace->unused = take_count(take, most);
+	trace->unused = code_take_up_to(take, most);
 	return take->bad || t->read_ns > t->told_ns ? refuse() : 1;
 }
 
