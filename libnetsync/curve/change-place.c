@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "curve/change-point.h"
+#include "curve/softplus.h"
 #include "util/array.h"
 
 /*
@@ -29,8 +30,6 @@
  * ppm, chronyd mostly by less than 100.
  */
 #define STEEP 300e-6
-/* A |x| beyond which exp(-|x|) is below 1e-13, and taken as 0. */
-#define NEGLIGIBLE 30
 
 /* ---- phase steps -------------------------------------------------------- */
 
@@ -181,14 +180,12 @@ static double cost_of(const struct locals *l, double t1, double t2)
 
 	for (size_t i = 0; i < l->num; i++) {
 		const struct local *a = &l->at[i];
-		double y = joined(&l->ends, t1, t2, a->t), x;
+		double y = joined(&l->ends, t1, t2, a->t);
 
 		cost -= a->sign * a->score * y;
-		x = a->scale_inverse * a->sign * (y - a->y);
-		if (x > NEGLIGIBLE)
-			cost += x;
-		else if (a->scale_inverse && x > -NEGLIGIBLE)
-			cost += log1p(exp(x));
+		if (a->scale_inverse)
+			cost += softplus(a->scale_inverse * a->sign *
+					 (y - a->y));
 	}
 	return cost;
 }

@@ -21,6 +21,7 @@
 #include "curve/delays.h"
 #include "curve/outliers.h"
 #include "curve/rate-changes.h"
+#include "curve/softplus.h"
 #include "curve/uncertainty.h"
 
 /* Messages of an interval, in the rarer direction, and intervals at most. Chosen. */
@@ -61,8 +62,6 @@
  * that are all late a curve this pliant goes anywhere. Chosen.
  */
 #define LIFTED 0.25
-/* An |x| beyond which exp(-|x|) is below 1e-13, and taken as 0. */
-#define NEGLIGIBLE 30
 
 struct workspace {
 	struct fit fit;
@@ -192,11 +191,6 @@ static int fit(struct workspace *w, struct host_fit *k, size_t intervals)
 }
 
 /* ---- which one is likelier? --------------------------------------------- */
-
-static double softplus(double x)
-{
-	return x > NEGLIGIBLE ? x : x < -NEGLIGIBLE ? 0 : log1p(exp(x));
-}
 
 /*
  * The negative log likelihood of a curve, less what does not depend on it, with the same

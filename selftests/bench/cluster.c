@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "random.h"
 
 #define EPOCH INT64_C(1700000000000000000)
 #define SEC 1e9
@@ -57,21 +58,6 @@ enum stream { CLOCKS, LINKS, MESSAGES, FAULTS };
 static uint64_t stream(uint64_t seed, enum stream which)
 {
 	return (seed * 16 + which) * UINT64_C(0xd1342543de82ef95);
-}
-
-static uint64_t random64(uint64_t *s)
-{
-	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-/* Between 0 and 1, never either. */
-static double uniform(uint64_t *s)
-{
-	return ((double)(random64(s) >> 11) + 0.5) * 0x1p-53;
 }
 
 static double between(uint64_t *s, double low, double high)

@@ -17,6 +17,7 @@
 #include "cluster.h"
 #include "measure.h"
 #include "netsync.h"
+#include "random.h"
 
 #define HOSTS 1000
 #define LINKS (4 * HOSTS)	/* each host begins four */
@@ -43,22 +44,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "scale: %s\n", what);
 	exit(1);
-}
-
-/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
-static uint64_t random64(uint64_t *s)
-{
-	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-/* In (0, 1]. */
-static double uniform(uint64_t *s)
-{
-	return (double)((random64(s) >> 11) + 1) * 0x1p-53;
 }
 
 static void make(struct scale *s, long first, long num)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <stdint.h>
+
+static inline uint64_t random64(uint64_t *s)
+{
+	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Between 0 and 1, never either. */
+static inline double uniform(uint64_t *s)
+{
+	return ((double)(random64(s) >> 11) + 0.5) * 0x1p-53;
+}
+
+#endif
