@@ -40,6 +40,12 @@ void relay_watch(const char *url)
 	if (getaddrinfo(host, port, &hints, &daemon_at))
 		daemon_at = NULL;
 	daemon_port = atoi(port);
+	/*
+	 * The first question has the kernel load the modules that answer it: now, as a
+	 * recording should not show that, nor what was recorded wait for it.
+	 */
+	if (daemon_at)
+		relay_is_connected();
 }
 
 bool relay_is_watched(void)
