@@ -66,11 +66,17 @@ static int64_t cpu(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static void say_span(uint32_t number, const char *name, int64_t begin_ns,
+		     int64_t end_ns)
+{
+	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns,
+	       (long long)end_ns);
+}
+
 /* From then until now. */
 static void say(uint32_t number, const char *name, int64_t begin_ns)
 {
-	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns,
-	       (long long)now());
+	say_span(number, name, begin_ns, now());
 }
 
 /* Of the processor, not of the clock: who is preempted has not computed. */
@@ -152,6 +158,25 @@ static int hear(int fd, struct request *request)
 	       sizeof(*request);
 }
 
+/*
+ * Wait for the answer, logged as ME-wait. Who goes to wait does so some time after it looked
+ * at the clock: where its emulated processor stands still meanwhile, much later. What it
+ * computed in all that while is known, and logged as ME-awake: it waits by the end of that.
+ * False: there is no answer.
+ */
+static int await(int fd, struct request *request, const char *me)
+{
+	const int64_t begin_ns = now(), begin_cpu_ns = cpu();
+	const int heard = hear(fd, request);
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s-awake", me);
+	say_span(request->number, name, begin_ns, begin_ns + cpu() - begin_cpu_ns);
+	snprintf(name, sizeof(name), "%s-wait", me);
+	say(request->number, name, begin_ns);
+	return heard;
+}
+
 /* ---- the client ----------------------------------------------------------- */
 
 static int hog_pipe[2];
@@ -205,10 +230,8 @@ static void ask(int web, struct request *request)
 	    write(hog_pipe[1], &request->us, sizeof(request->us)) < 0)
 		err(1, "pipe");
 	tell(web, request);
-	begin_ns = now();
-	if (!hear(web, request))
+	if (!await(web, request, "client"))
 		errx(1, "the web server is gone");
-	say(request->number, "client-wait", begin_ns);
 	begin_ns = now();
 	compute(CLIENT_US);
 	say(request->number, "client-2", begin_ns);
@@ -264,10 +287,8 @@ static void be_web(const char *port, const char *address)
 		doze(SLEEP_US + (request.fault == TIMER ? request.us : 0));
 		say(request.number, "web-sleep", begin_ns);
 		tell(db, &request);
-		begin_ns = now();
-		if (!hear(db, &request))
+		if (!await(db, &request, "web"))
 			errx(1, "the database is gone");
-		say(request.number, "web-wait", begin_ns);
 		begin_ns = now();
 		compute(WEB_US);
 		say(request.number, "web-2", begin_ns);

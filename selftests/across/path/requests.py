@@ -24,18 +24,18 @@ FAULTS = {
     "timer": ("web", "chain", "timer", None),
 }
 # In the order of a request: what logs call so is done by chain of that host, while those
-# wait whose wait is named last; and of which kind it is above all, for how long at least.
+# wait that are named next; and of which kind it is above all, for how long at least.
 PHASES = {
-    "client-1": ("ctl", None, "running", 0),
-    "web-1": ("web", "client-wait", "running", 0),
-    "web-sleep": ("web", "client-wait", "timer", 5_000_000),
-    "db-1": ("db", "web-wait", "running", 0),
-    "db-read": ("db", "web-wait", "disk", 4_000_000),
-    "web-2": ("web", "client-wait", "running", 0),
-    "client-2": ("ctl", None, "running", 0),
+    "client-1": ("ctl", (), "running", 0),
+    "web-1": ("web", ("client",), "running", 0),
+    "web-sleep": ("web", ("client",), "timer", 5_000_000),
+    "db-1": ("db", ("client", "web"), "running", 0),
+    "db-read": ("db", ("client", "web"), "disk", 4_000_000),
+    "web-2": ("web", ("client",), "running", 0),
+    "client-2": ("ctl", (), "running", 0),
 }
-# While who waits so, somebody waits so for it.
-OUTER = {"web-wait": "client-wait"}
+# Where who waits is.
+WAITING = {"client": "ctl", "web": "web"}
 CLOSE_NS = 100_000
 
 
@@ -108,20 +108,25 @@ class Requests:
     def phase(self, number, name):
         """By how much the path is elsewhere while a request is there, and by how much the
         kind is too short that is known to last so long; below 0: it is not."""
-        host, wait, kind, least = PHASES[name]
-        begin, end = self.logs[number][name]
-        # Before somebody waits for it, it is not on the way.
-        while wait:
-            begin = max(begin, self.logs[number][wait][0])
-            wait = OUTER.get(wait)
-        there, of_kind = 0, 0
+        host, waiting, kind, least = PHASES[name]
+        log = self.logs[number]
+        began, end = log[name]
+        # Before all wait for it, it is not on the way, nor is what it lasts by then.
+        begin = max([began, *(log[who + "-wait"][0] for who in waiting)])
+        if begin >= end:
+            return 0, 0
+        there, of_kind, awake = 0, 0, 0
         for piece, lasts in self.between(begin, end):
             if (piece["host"], piece["name"]) == (host, "chain"):
                 there += lasts
                 of_kind += lasts * (piece["kind"] == kind)
-        if begin >= end:
-            return 0, 0
-        return end - begin - there, least - of_kind
+        for who in waiting:
+            # It logs that it waits a little before it does.
+            late = log.get(who + "-awake", (begin, begin))[1]
+            awake += sum(lasts for piece, lasts in self.between(begin, min(late, end))
+                         if (piece["host"], piece["name"], piece["kind"]) ==
+                         (WAITING[who], "chain", "running"))
+        return end - begin - there - awake, least - (begin - began) - awake - of_kind
 
 
 def check_known(requests):
