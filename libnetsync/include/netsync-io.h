@@ -645,6 +645,9 @@ struct netsync_io_knot {
 	int64_t new_ns;
 };
 
+/* Called for the time of an event, as in the original. Return 0: the copy is not to have it. */
+typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
+
 /**
  * netsync_io_copy_tracedat() - copy a trace.dat file with other times
  * @io: for errors; nothing is added to it
@@ -657,10 +660,13 @@ struct netsync_io_knot {
  * @num: how many these are, 2 at least
  * @knot_size: of one of them, sizeof(struct netsync_io_knot): a later version may
  *	know more of each
+ * @keep: which events the copy is to have; NULL: all. Those of a page that lie between two
+ *	that it has stay, too, though.
  * @progress: called now and then while it is copied, or NULL
- * @data: given to @progress
+ * @data: given to both
  *
- * All else stays as it is: what readers have to add is told by the option
+ * Where events are left out, the copy has holes, as a sparse file, and those that were
+ * compressed are not. All else stays as it is: what readers have to add is told by the option
  * TIME_SHIFT, for all processors. They compute with 64 bits: from each knot to
  * the next one, the time that passes multiplied by the change of what is to be
  * added has to fit into these. New times must not be negative.
@@ -673,11 +679,16 @@ struct netsync_io_knot {
 int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     const char *to, const struct netsync_io_knot *knots,
 			     uint32_t num, uint32_t knot_size,
+			     netsync_io_keep_func keep,
 			     netsync_io_progress_func progress, void *data);
+
+/* What a netsync_io_time_func returns for a packet that the copy is not to have. */
+#define NETSYNC_IO_LEFT_OUT 1
 
 /*
  * Called for the time that the copy is to have instead of @time_ns, to be put into
- * @new_ns. Return 0; -ERANGE if there is none; another negative errno to give up.
+ * @new_ns. Return 0; NETSYNC_IO_LEFT_OUT, @new_ns put, too; -ERANGE if there is none;
+ * another negative errno to give up.
  */
 typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
 				    int64_t *new_ns);
@@ -691,6 +702,7 @@ typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
  * @time: called for each packet, and for the times in statistics of interfaces
  * @data: given to @time
  *
+ * Packets are left out for which @time says so; statistics, and what has no time, are not.
  * All else stays as it is, the order too; but times that were in units of more
  * than a nanosecond are in nanoseconds (of pcapng also those in binary
  * fractions of a second), which the copy's headers say. Of a damaged file what

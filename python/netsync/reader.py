@@ -194,19 +194,25 @@ class Reader:
 
     def copy_tracedat(self, source: Text, to: Text,
                       knots: Iterable[Tuple[SupportsIndex, SupportsIndex]],
-                      progress: Optional[Progress] = None) -> None:
+                      progress: Optional[Progress] = None,
+                      keep: Optional[Callable[[int], Any]] = None) -> None:
         """Copy a trace.dat file with other times: between knots, each a time in the file
-        and what it is to be, these are interpolated."""
+        and what it is to be, these are interpolated. @keep is called with the time of each
+        event: the copy has those for which it returns anything true."""
         pairs = [s.netsync_io_knot(int64(time), int64(new)) for time, new in knots]
         array = (s.netsync_io_knot * max(1, len(pairs)))(*pairs)
+        kept = s.keep_func()
+        if keep:
+            kept = s.keep_func(self._handle.guard.told(
+                lambda _, time_ns: int(bool(keep(time_ns))), otherwise=0))
         self._handle.call(self._io.netsync_io_copy_tracedat, encode(source), encode(to), array,
                           len(pairs), ctypes.sizeof(s.netsync_io_knot),
-                          self._progress(progress), None)
+                          kept, self._progress(progress), None)
 
     def copy_capture(self, source: Text, to: Text,
                      time: Callable[[int], Optional[SupportsIndex]]) -> None:
         """Copy a capture with other times: each is given to @time, which returns what it is
-        to be; None: it cannot be changed."""
+        to be; None: it cannot be changed. The copy has all packets."""
         def change(_: Any, time_ns: int, new_ns: Any) -> int:
             new = time(time_ns)
             if new is None:

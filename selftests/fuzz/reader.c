@@ -37,13 +37,21 @@ static int put(const uint8_t *data, size_t size)
 	       pwrite(file, data, size, 0) == (ssize_t)size;
 }
 
+static int is_odd(void *data, int64_t time_ns)
+{
+	(void)data;
+	return time_ns >> 10 & 1;
+}
+
 static void copy_tracedat(struct netsync_io *io)
 {
 	static const struct netsync_io_knot knots[] = {
 		{ 0, 1000 }, { INT64_MAX / 2, INT64_MAX / 2 },
 	};
 
-	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), NULL, NULL);
+	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), NULL, NULL, NULL);
+	unlink(copy);
+	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), is_odd, NULL, NULL);
 	unlink(copy);
 }
 

@@ -121,7 +121,7 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 	bool ok = make_knots(&knots);
 
 	if (ok && netsync_io_copy_tracedat(trace->io, trace->path, to, knots.knot,
-					   knots.num, sizeof(*knots.knot), stop,
+					   knots.num, sizeof(*knots.knot), NULL, stop,
 					   (void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));

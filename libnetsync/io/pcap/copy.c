@@ -28,7 +28,7 @@ struct copy {
 	/* The section, if it has its length. */
 	uint64_t section_at;	/* in the copy; 0: there is none */
 	uint64_t section_len;
-	uint64_t grown;		/* bytes inserted in this section */
+	int64_t grown;		/* bytes inserted in this section, less those left out */
 	uint64_t written;
 };
 
@@ -91,7 +91,7 @@ static bool is_coarse(const struct capture_interface *interface)
 	       interface->resolution < RESOLUTION_NS;
 }
 
-/* Correct a time, rounded down to ns. */
+/* Correct a time, rounded down to ns. 0; NETSYNC_IO_LEFT_OUT; or after io_fail(). */
 static int correct(struct copy *copy, const struct capture_interface *interface,
 		   uint64_t ticks, int64_t *time_ns)
 {
@@ -104,9 +104,10 @@ static int correct(struct copy *copy, const struct capture_interface *interface,
 			"%s: a packet at byte %llu has a time that cannot be corrected.",
 			copy->from, (unsigned long long)copy->capture.next);
 	return ret < 0 ? io_fail(copy->io, ret, "%s: the copy was given up.",
-				 copy->from) : 0;
+				 copy->from) : ret;
 }
 
+/* As correct(), to ticks. */
 static int new_ticks(struct copy *copy, const struct capture_block *block,
 		     uint64_t ticks, uint64_t *new)
 {
@@ -114,10 +115,10 @@ static int new_ticks(struct copy *copy, const struct capture_block *block,
 	unsigned __int128 units = 1, value;
 	int64_t time_ns;
 	__int128 ns;
-	int ret = correct(copy, interface, ticks, &time_ns);
+	const int what = correct(copy, interface, ticks, &time_ns);
 
-	if (ret)
-		return ret;
+	if (what < 0)
+		return what;
 	ns = (__int128)time_ns - (__int128)interface->offset_s * NS_PER_S;
 	if (!is_coarse(interface))
 		for (unsigned int i = RESOLUTION_NS;
@@ -126,7 +127,7 @@ static int new_ticks(struct copy *copy, const struct capture_block *block,
 	value = (unsigned __int128)ns * units + ticks % units;
 	*new = (uint64_t)value;
 	if (ns >= 0 && ns <= UINT64_MAX && units < UINT64_MAX && value == *new)
-		return 0;
+		return what;
 	return io_fail(copy->io, -ERANGE,
 		"%s: a corrected time does not fit into the capture's unit of time.",
 		copy->from);
@@ -184,7 +185,10 @@ static int copy_packet(struct copy *copy, const struct capture_block *block)
 	return ret ? ret : put_rest(copy, block, at + sizeof(stamp));
 }
 
-/* Copy interface statistics; their times are those of the block and of two options. */
+/*
+ * Copy interface statistics; their times are those of the block and of two options. They
+ * are of the whole capture, and never left out.
+ */
 static int copy_statistics(struct copy *copy, struct capture_block *block)
 {
 	uint8_t *bytes = malloc(block->loaded);
@@ -197,20 +201,20 @@ static int copy_statistics(struct copy *copy, struct capture_block *block)
 		return io_no_memory(copy->io);
 	memcpy(bytes, block->bytes, block->loaded);
 	ret = new_ticks(copy, block, block->ticks, &ticks);
-	if (!ret)
+	if (ret >= 0)
 		set_ticks(copy, bytes + block->time_at, ticks);
-	while (!ret && capture_next_option(&copy->capture, block, &at, &option)) {
+	while (ret >= 0 && capture_next_option(&copy->capture, block, &at, &option)) {
 		if ((option.code != OPTION_ISB_START &&
 		     option.code != OPTION_ISB_END) || option.len != 8)
 			continue;
 		ret = new_ticks(copy, block,
 				capture_ticks(&copy->capture, option.value), &ticks);
-		if (!ret)
+		if (ret >= 0)
 			set_ticks(copy, bytes + (option.value - block->bytes),
 				  ticks);
 	}
 	block->bytes = bytes;
-	if (!ret)
+	if (ret >= 0)
 		ret = put_rest(copy, block, 0);
 	free(bytes);
 	return ret;
@@ -265,7 +269,7 @@ static int copy_interface(struct copy *copy, const struct capture_block *block)
 		return io_no_memory(copy->io);
 	len = raise(copy, block, room);
 	ret = put(copy, room, len);
-	copy->grown += len - block->size;
+	copy->grown += (int64_t)len - (int64_t)block->size;
 	free(room);
 	return ret;
 }
@@ -277,7 +281,7 @@ static int copy_interface(struct copy *copy, const struct capture_block *block)
 /* Correct the length of a section, which was written before it grew. */
 static int end_section(struct copy *copy)
 {
-	uint64_t len = copy->section_len + copy->grown;
+	uint64_t len = copy->section_len + (uint64_t)copy->grown;
 
 	if (!copy->section_at || !copy->grown)
 		return 0;
@@ -302,6 +306,17 @@ static int copy_section(struct copy *copy, const struct capture_block *block)
 	return put_rest(copy, block, 0);
 }
 
+static int copy_timed(struct copy *copy, const struct capture_block *block)
+{
+	const int ret = copy->capture.ng ? copy_packet(copy, block) :
+					   copy_record(copy, block);
+
+	if (ret != NETSYNC_IO_LEFT_OUT)
+		return ret;
+	copy->grown -= (int64_t)block->size;
+	return 0;
+}
+
 static int copy_block(struct copy *copy, struct capture_block *block)
 {
 	switch (block->kind) {
@@ -313,8 +328,7 @@ static int copy_block(struct copy *copy, struct capture_block *block)
 	case CAPTURE_PACKET:
 		if (!block->has_time)
 			return put_rest(copy, block, 0);
-		return copy->capture.ng ? copy_packet(copy, block) :
-					  copy_record(copy, block);
+		return copy_timed(copy, block);
 	case CAPTURE_STATISTICS:
 		return copy_statistics(copy, block);
 	default:

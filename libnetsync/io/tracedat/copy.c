@@ -3,6 +3,10 @@
  * Copy of a trace.dat file with corrected times. All is as in the original, but for an
  * added option TIME_SHIFT: offsets to add to times, for each processor. trace-cmd and its
  * library, for which the option corrects virtual machines, apply it to every 64-bit time.
+ *
+ * Of a part of the events, the pages of each processor are written anew at their place, or,
+ * if they were compressed, without that behind all else: what is left of their place is a
+ * hole in the file, as nothing else is to move.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +17,7 @@
 
 #include "io/io.h"
 #include "io/tracedat/cursor.h"
+#include "io/tracedat/page.h"
 
 /* Bytes that are copied between two reports of progress. Chosen. */
 #define COPY_SIZE (1 << 20)
@@ -24,10 +29,12 @@ struct copy {
 	const char *to;
 	int fd;
 	uint64_t at;		/* where the next bytes are written */
+	uint64_t end;		/* of all that was, version 7 */
 	uint8_t *option;
 	size_t option_size;
+	netsync_io_keep_func keep;	/* NULL: all events */
 	netsync_io_progress_func progress;
-	void *progress_data;
+	void *data;		/* of both */
 };
 
 /* ---- the option -------------------------------------------------------- */
@@ -131,7 +138,7 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 	while (from < to && !ret) {
 		size_t size = to - from < COPY_SIZE ? to - from : COPY_SIZE;
 
-		if (copy->progress && copy->progress(copy->progress_data, from,
+		if (copy->progress && copy->progress(copy->data, from,
 						     copy->file.size))
 			ret = io_fail(copy->io, -ECANCELED, "Copying was stopped.");
 		else if (dat_pread(&copy->file, buffer, size, from) < size)
@@ -144,6 +151,135 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 	return ret;
 }
 
+/* ---- a part of the events ----------------------------------------------- */
+
+/* One processor's, whose pages are written. */
+struct cut {
+	const struct copy *copy;
+	const struct dat_cpu *cpu;
+};
+
+static bool keeps(const void *data, uint64_t ts)
+{
+	const struct cut *cut = data;
+	const struct copy *copy = cut->copy;
+
+	return copy->keep(copy->data, dat_time(&copy->file, cut->cpu->number, ts));
+}
+
+/* Write the pages of a processor from copy->at on. */
+static int cut_pages(struct copy *copy, const struct dat_buffer *buffer,
+		     const struct dat_cpu *cpu)
+{
+	const struct cut cut = { copy, cpu };
+	uint8_t *page = malloc(buffer->page_size);
+	struct dat_pages pages;
+	int ret = page ? dat_first(&pages, &copy->file, buffer, cpu) : -ENOMEM;
+
+	while (!ret) {
+		ret = dat_cut_page(&pages, keeps, &cut, page);
+		if (ret <= 0)
+			break;
+		ret = put_bytes(copy, page, buffer->page_size);
+		if (!ret && copy->progress && copy->progress(copy->data, pages.at,
+							     copy->file.size))
+			ret = io_fail(copy->io, -ECANCELED, "Copying was stopped.");
+	}
+	if (ret == -ENOMEM)
+		io_no_memory(copy->io);
+	else if (ret == -EILSEQ)
+		io_fail(copy->io, ret, "%s: the events of processor %u are damaged, so that no part can be taken.",
+			copy->from, cpu->number);
+	if (page)
+		dat_release(&pages);
+	free(page);
+	return ret;
+}
+
+/* Write the pages of a processor, and set where they are. */
+static int cut_cpu(struct copy *copy, const struct dat_buffer *buffer, struct dat_cpu *cpu)
+{
+	const uint64_t page_size = buffer->page_size, in_place = copy->at;
+	uint64_t at;
+	int ret;
+
+	if (buffer->compressed)
+		copy->at = (copy->end + page_size - 1) & ~(page_size - 1);
+	at = copy->at;
+	ret = cut_pages(copy, buffer, cpu);
+	cpu->size = copy->at - at;
+	if (!buffer->compressed)
+		return ret;
+	cpu->at = at;
+	copy->end = copy->at;
+	copy->at = in_place;
+	return ret;
+}
+
+/* The first data of a processor at @at or behind it; NULL: there are none. */
+static struct dat_cpu *next_cpu(const struct copy *copy, uint64_t at,
+				struct dat_buffer **in)
+{
+	struct dat_cpu *next = NULL;
+
+	for (size_t i = 0; i < copy->file.num_buffers; i++)
+		for (uint32_t j = 0; j < copy->file.buffers[i].num_cpus; j++) {
+			struct dat_cpu *cpu = &copy->file.buffers[i].cpus[j];
+
+			if (!cpu->size || cpu->at < at || (next && cpu->at >= next->at))
+				continue;
+			next = cpu;
+			*in = &copy->file.buffers[i];
+		}
+	return next;
+}
+
+/* Copy bytes @from to @to of the original, and of events those that are to be kept. */
+static int copy_part(struct copy *copy, uint64_t from, uint64_t to)
+{
+	struct dat_buffer *buffer = NULL;
+	struct dat_cpu *cpu;
+	int ret = 0;
+
+	while (!ret && copy->keep && (cpu = next_cpu(copy, from, &buffer)) && cpu->at < to) {
+		const uint64_t end = cpu->size < to - cpu->at ? cpu->at + cpu->size : to;
+		const uint64_t behind = copy->at + (end - from);
+
+		ret = copy_bytes(copy, from, cpu->at);
+		if (!ret)
+			ret = cut_cpu(copy, buffer, cpu);
+		copy->at = behind;
+		from = end;
+	}
+	if (!ret)
+		ret = copy_bytes(copy, from, to);
+	if (copy->end < copy->at)
+		copy->end = copy->at;
+	if (!ret && ftruncate(copy->fd, (off_t)copy->end))
+		ret = failed(copy, copy->to, errno);
+	return ret;
+}
+
+/* Version 7: write where the data of all processors are, and that none are compressed. */
+static int put_buffer_7(struct copy *copy, const struct dat_buffer *buffer)
+{
+	uint8_t flags[2];
+	int ret = 0;
+
+	for (uint32_t i = 0; i < buffer->num_cpus && !ret; i++) {
+		copy->at = buffer->list_at + i * 20 + 4;
+		ret = put_number(copy, buffer->cpus[i].at, 8);
+		if (!ret)
+			ret = put_number(copy, buffer->cpus[i].size, 8);
+	}
+	copy->at = buffer->section_at + 2;
+	if (ret || !buffer->compressed)
+		return ret;
+	if (dat_pread(&copy->file, flags, sizeof(flags), copy->at) < sizeof(flags))
+		return failed(copy, copy->from, EIO);
+	return put_number(copy, dat_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED, 2);
+}
+
 /* ---- version 7 --------------------------------------------------------- */
 
 /* Append a section of options, and link it behind the last one. */
@@ -151,8 +287,12 @@ static int write_7(struct copy *copy)
 {
 	const struct dat_file *file = &copy->file;
 	uint8_t head[16], done[14] = { 0 };
-	int ret = copy_bytes(copy, 0, file->size);
+	int ret;
 
+	copy->end = file->size;
+	ret = copy_part(copy, 0, file->size);
+
+	copy->at = copy->end;
 	memset(head, 0, 4);
 	memcpy(head + 4, file->description, 4);
 	dat_put_number(file, head + 8, copy->option_size + sizeof(done), 8);
@@ -163,8 +303,11 @@ static int write_7(struct copy *copy)
 		ret = put_bytes(copy, copy->option, copy->option_size);
 	if (!ret)
 		ret = put_bytes(copy, done, sizeof(done));
+	for (size_t i = 0; i < file->num_buffers && copy->keep && !ret; i++)
+		if (dat_has_data(&file->buffers[i]))
+			ret = put_buffer_7(copy, &file->buffers[i]);
 	copy->at = file->next_at;
-	return ret ? ret : put_number(copy, file->size, 8);
+	return ret ? ret : put_number(copy, copy->end, 8);
 }
 
 /* ---- version 6 --------------------------------------------------------- */
@@ -192,14 +335,20 @@ static uint64_t find_events(const struct dat_file *file)
 	return first;
 }
 
+/* Where the copy has what is at @at in the original. */
+static uint64_t moved(const struct move *move, uint64_t at)
+{
+	return at >= move->events ? at + move->events_by :
+	       at >= move->options_end ? at + move->by : at;
+}
+
 /* Correct a stored @place that is at @at, both as in the original. */
 static int move_place(struct copy *copy, const struct move *move, uint64_t at,
 		      uint64_t place)
 {
 	if (place < move->events)
 		return 0;
-	copy->at = at >= move->events ? at + move->events_by :
-		   at >= move->options_end ? at + move->by : at;
+	copy->at = moved(move, at);
 	return put_number(copy, place + move->events_by, 8);
 }
 
@@ -214,9 +363,13 @@ static int move_places(struct copy *copy, const struct move *move)
 		if (buffer->told_at)
 			ret = move_place(copy, move, buffer->told_at,
 					 buffer->list_at - sizeof("flyrecord"));
-		for (uint32_t j = 0; j < buffer->num_cpus && !ret; j++)
+		for (uint32_t j = 0; j < buffer->num_cpus && !ret; j++) {
 			ret = move_place(copy, move, buffer->list_at + 16 * j,
 					 buffer->cpus[j].at);
+			copy->at = moved(move, buffer->list_at + 16 * j + 8);
+			if (!ret && copy->keep)
+				ret = put_number(copy, buffer->cpus[j].size, 8);
+		}
 	}
 	return ret;
 }
@@ -249,7 +402,7 @@ static int write_6(struct copy *copy)
 		ret = copy_bytes(copy, move.options_end, move.events);
 	copy->at = move.events + move.events_by;
 	if (!ret)
-		ret = copy_bytes(copy, move.events, file->size);
+		ret = copy_part(copy, move.events, file->size);
 	return ret ? ret : move_places(copy, &move);
 }
 
@@ -326,10 +479,11 @@ static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
 int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     const char *to, const struct netsync_io_knot *knots,
 			     uint32_t num, uint32_t knot_size,
+			     netsync_io_keep_func keep,
 			     netsync_io_progress_func progress, void *data)
 {
 	struct copy copy = { .io = io, .from = from, .to = to,
-			     .progress = progress, .progress_data = data };
+			     .keep = keep, .progress = progress, .data = data };
 	struct netsync_io_knot *known;
 	int ret = take_knots(&copy, &known, knots, num, knot_size);
 

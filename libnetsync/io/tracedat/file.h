@@ -43,9 +43,9 @@ struct dat_buffer {
 	bool compressed;
 	struct dat_cpu *cpus;
 	uint32_t num_cpus;
-	/* Version 6: where the list of processors is; where its place is stored, or 0. */
-	uint64_t list_at;
-	uint64_t told_at;
+	uint64_t list_at;	/* of processors */
+	uint64_t told_at;	/* version 6: where the place of the list is stored, or 0 */
+	uint64_t section_at;	/* version 7: whose flags say whether data are compressed */
 };
 
 /* A knot of the option TIME_SHIFT: at this time, what is added to a processor's times. */

@@ -164,6 +164,7 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 	if (!buffer->name || !buffer->clock)
 		return -ENOMEM;
 	buffer->page_size = dat_get_number(cursor, 4);
+	buffer->section_at = at;
 	if (dat_pread(file, section, sizeof(section), at) < sizeof(section))
 		return dat_problem(file, CUT_SHORT);
 	buffer->compressed = dat_number(file, section + 2, 2) & SECTION_COMPRESSED;

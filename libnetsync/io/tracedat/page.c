@@ -211,6 +211,63 @@ int dat_next(struct dat_pages *pages, struct dat_event *event)
 	return ret;
 }
 
+/* Write a page of records of @pages, the first of which comes after @ts. */
+static void put_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts,
+		     const uint8_t *first, const uint8_t *last)
+{
+	const struct dat_file *file = pages->file;
+	const size_t page_size = pages->buffer->page_size;
+	const uint8_t *page = pages->chunk + pages->page - page_size;
+	const unsigned int word = file->long_size;
+	const uint8_t *records = page + TIME_SIZE + word;
+	uint64_t marks = dat_number(file, page + TIME_SIZE, word) &
+			 (MISSED_EVENTS | MISSED_STORED);
+	uint8_t *end = to + TIME_SIZE + word + (last - first);
+
+	/* What was lost was lost before the first record, and counted if there was room. */
+	if (first > records)
+		marks = 0;
+	else if (page + page_size - pages->events_end < (ptrdiff_t)word)
+		marks &= MISSED_EVENTS;
+	memset(to, 0, page_size);
+	dat_put_number(file, to, ts, TIME_SIZE);
+	dat_put_number(file, to + TIME_SIZE, marks | (uint64_t)(last - first), word);
+	memcpy(to + TIME_SIZE + word, first, last - first);
+	if (marks & MISSED_STORED)
+		memcpy(end, pages->events_end, word);
+}
+
+int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64_t ts),
+		 const void *data, uint8_t *to)
+{
+	int ret;
+
+	while ((ret = next_page(pages)) > 0) {
+		const uint8_t *first = pages->event, *last = NULL;
+		struct dat_event event;
+		uint64_t ts = pages->ts;
+
+		while (pages->event != pages->events_end) {
+			ret = take(pages, &event);
+			if (ret < 0)
+				return ret;
+			if (!ret)
+				continue;
+			if (keeps(data, event.ts)) {
+				last = pages->event;
+			} else if (!last) {
+				first = pages->event;
+				ts = pages->ts;
+			}
+		}
+		if (!last)
+			continue;
+		put_page(pages, to, ts, first, last);
+		return 1;
+	}
+	return ret;
+}
+
 int dat_first(struct dat_pages *pages, const struct dat_file *file,
 	      const struct dat_buffer *buffer, const struct dat_cpu *cpu)
 {

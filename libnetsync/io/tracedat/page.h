@@ -42,6 +42,12 @@ int dat_next(struct dat_pages *pages, struct dat_event *event);
  */
 void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
 	      const void *data);
+/*
+ * Copy the next page that has an event for which @keeps holds to @to, without all before
+ * the first such event and behind the last one. 1, 0 or as dat_next().
+ */
+int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64_t ts),
+		 const void *data, uint8_t *to);
 void dat_release(struct dat_pages *pages);
 
 #endif
