@@ -27,7 +27,7 @@
 /* The copies that are not whole are removed within (ms); chosen. */
 #define END_MS 20000
 /* Words of the command line beside the traces. */
-#define MORE_WORDS 12
+#define MORE_WORDS 14
 
 static struct {
 	char *folder;
@@ -110,6 +110,19 @@ static void add_word(struct words *words, char *word)
 	words->list[words->num++] = word;
 }
 
+/* One of --begin and --end, if it was asked for. */
+static void add_limit(struct words *words, struct json_object *request, const char *option,
+		      const char *name)
+{
+	char *word = NULL;
+
+	if (!value_member(request, name))
+		return;
+	if (asprintf(&word, "%s=%lld", option, (long long)member_int(request, name)) < 0)
+		word = NULL;
+	add_word(words, word);
+}
+
 /* False: there is not enough memory. */
 static bool make_words(struct words *words, struct json_object *request)
 {
@@ -131,6 +144,8 @@ static bool make_words(struct words *words, struct json_object *request)
 		add_word(words, strdup("-o"));
 		add_word(words, agent_expand(output));
 	}
+	add_limit(words, request, "--begin", "begin_ns");
+	add_limit(words, request, "--end", "end_ns");
 	add_word(words, strdup("--"));
 	for (size_t i = 0; i < value_length(traces); i++)
 		add_word(words, argument_of(value_text(value_at(traces, i), PATH_MAX)));

@@ -15,6 +15,7 @@
 #include "common/output.h"
 #include "common/result-file.h"
 #include "common/tool.h"
+#include "common/window.h"
 #include "remote.h"
 #include "remote/traces.h"
 
@@ -32,6 +33,8 @@ static const struct format {
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct settings {
+	struct window window;
+	struct apply_part part;	/* what that is */
 	bool metadata_only;
 	bool extrapolate;
 	const char *model;
@@ -59,6 +62,7 @@ struct apply {
 	struct output_folder folder;
 	struct apply_progress progress;
 	uint32_t num_copied;
+	uint32_t num_outside;	/* of --begin and --end */
 	uint32_t num_left_out;
 	uint32_t num_in_part;	/* copied traces that are damaged */
 };
@@ -257,6 +261,7 @@ static bool identify(struct apply *apply, const struct source *source,
 			 model_error(&apply->model));
 		return false;
 	}
+	trace->part = apply->set->part;
 	trace->io = apply->io;
 	trace->progress = &apply->progress;
 	trace->path = info->path;
@@ -352,7 +357,7 @@ static bool copy_within(struct apply *apply, apply_copy copy,
 			const struct model_host *host,
 			struct apply_trace *trace, char *place)
 {
-	struct apply_seen known = { 0, -1 }, seen = { 0, -1 };
+	struct apply_seen known = { 0, -1, false }, seen = known;
 	bool ok;
 
 	if (trace->first_ns <= trace->last_ns &&
@@ -368,7 +373,16 @@ static bool copy_within(struct apply *apply, apply_copy copy,
 	if (known.last_ns < known.first_ns && !interrupted &&
 	    !check_span(apply, host, trace, &seen))
 		return false;
+	apply->num_copied -= seen.is_outside;
+	apply->num_outside += seen.is_outside;
 	return ok;
+}
+
+/* Is nothing of a trace within --begin and --end? */
+static bool is_outside(const struct apply *apply, struct apply_trace *trace)
+{
+	return window_is_given(&apply->set->window) &&
+	       trace->first_ns <= trace->last_ns && !part_narrow(trace);
 }
 
 /* False: going on is of no use. */
@@ -388,14 +402,16 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 		return true;
 	}
 	apply->num_in_part += info.damaged > 0;
-	if (identify(apply, source, &info, &trace, &clock, &host)) {
+	if (!identify(apply, source, &info, &trace, &clock, &host)) {
+		apply->num_left_out++;
+	} else if (is_outside(apply, &trace)) {
+		apply->num_outside++;
+	} else {
+		apply->num_copied++;
 		place = place_of(apply, source, info.path);
 		ok = place ? copy_within(apply, copy, host, &trace, place) :
 			     no_memory();
 		free(place);
-		apply->num_copied++;
-	} else {
-		apply->num_left_out++;
 	}
 	netsync_clock_free(clock);
 	return ok;
@@ -437,16 +453,28 @@ static bool measure_all(struct apply *apply)
 	return true;
 }
 
+static bool copy_source(struct apply *apply, const struct source *source)
+{
+	const uint32_t copied = apply->num_copied, outside = apply->num_outside;
+
+	for (uint32_t j = 0; j < source->num; j++)
+		if (!begin_trace(apply, source->first + j) ||
+		    !copy_trace(apply, source, source->first + j))
+			return false;
+	/* Of the chunks of a rotated trace, most are outside as a rule. */
+	if (apply->num_outside > outside && apply->num_copied == copied) {
+		complain("%s: it is left out, as nothing of it is within --begin and --end, by corrected times.",
+			 source->path);
+		apply->num_left_out++;
+	}
+	return true;
+}
+
 static bool copy_all(struct apply *apply)
 {
-	for (int i = 0; i < apply->set->num_traces; i++) {
-		const struct source *source = &apply->sources[i];
-
-		for (uint32_t j = 0; j < source->num; j++)
-			if (!begin_trace(apply, source->first + j) ||
-			    !copy_trace(apply, source, source->first + j))
-				return false;
-	}
+	for (int i = 0; i < apply->set->num_traces; i++)
+		if (!copy_source(apply, &apply->sources[i]))
+			return false;
 	return true;
 }
 
@@ -642,6 +670,7 @@ static int apply_there(const struct settings *set)
 		.output = set->output,
 		.metadata_only = set->metadata_only,
 		.extrapolate = set->extrapolate,
+		.part = set->part,
 	};
 
 	return apply_remotely(&how, set->traces, set->num_traces);
@@ -679,6 +708,7 @@ static const struct option_row options[] = {
 	       "where to put the copies, as the traces lie; it must not exist\n"
 	       "(a folder called TRACE" BESIDE " beside each)",
 	       take_folder, .at = offsetof(struct settings, output)),
+	{ .table = window_options, .at = offsetof(struct settings, window) },
 	OPTION("metadata-only", 0, NULL,
 	       "of CTF traces change the offset and the frequency of the clock,\n"
 	       "and link the rest: at once, and as exact as that can be",
@@ -712,8 +742,11 @@ int cmd_apply(int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	set.traces = argv + first;
 	set.num_traces = argc - first;
-	if (set.model && set.num_traces)
+	if (!set.model || !set.num_traces)
+		complain("Give a result file and the traces: netsync apply -m FILE TRACE...");
+	else if (set.metadata_only && window_is_given(&set.window))
+		complain("--metadata-only links the files of a trace as they are; do without it, or without --begin and --end.");
+	else if (part_find(&set.part, &set.window, set.model))
 		return apply_everywhere(&set);
-	complain("Give a result file and the traces: netsync apply -m FILE TRACE...");
 	return EXIT_BAD;
 }

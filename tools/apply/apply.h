@@ -20,6 +20,7 @@ struct netsync_io;
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;
+	bool is_outside;	/* all of them were, so that there is no copy */
 };
 
 /* Progress of all copies, in bytes of the originals. */
@@ -28,6 +29,12 @@ struct apply_progress {
 	uint64_t total;
 	uint64_t done;		/* of all traces before */
 	uint64_t bytes;		/* of the present trace */
+};
+
+/* Corrected times that copies have: from the one to the other, both included. */
+struct apply_part {
+	int64_t begin_ns;	/* INT64_MIN: since ever */
+	int64_t end_ns;		/* INT64_MAX: for ever */
 };
 
 struct apply_trace {
@@ -44,7 +51,8 @@ struct apply_trace {
 	struct apply_seen *seen;	/* the times that were met so far */
 	uint8_t machine[MODEL_UUID_SIZE];	/* see model_machine_uuid() */
 	int64_t shift_ns;	/* host's time - time in the trace */
-	int64_t first_ns;	/* span in the trace's own time; */
+	struct apply_part part;	/* what is outside is left out of the copy */
+	int64_t first_ns;	/* span in the trace's own time, of what is in the part; */
 	int64_t last_ns;	/* last < first: unknown */
 };
 
@@ -56,6 +64,17 @@ bool apply_time(const struct apply_trace *trace, int64_t time_ns,
  * result does not hold for it, which the caller complains of.
  */
 bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
+
+/* The begin of the next segment of a correction, at or after a time of the trace. False: none. */
+bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns);
+
+struct window;
+
+/* What is asked for by options, of copies by a result. False: that cannot be, as was said. */
+bool part_find(struct apply_part *part, const struct window *window, const char *result);
+bool part_holds(const struct apply_part *part, int64_t corrected_ns);
+/* Narrow the span of a trace, which is known, to its part. False: nothing of it is there. */
+bool part_narrow(struct apply_trace *trace);
 
 /* Show progress: @done of @total, in any unit. */
 void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Copies of CTF traces: source.ctf.fs reads, filter.netsync.correct corrects, and
- * sink.ctf.fs writes. All run in a child process, since libbabeltrace2 2.0 calls abort()
+ * sink.ctf.fs writes; of a part of the time, filter.utils.trimmer cuts it out. All run in a child process, since libbabeltrace2 2.0 calls abort()
  * for damaged streams, and corrupts its memory on a full disk.
  */
 #include <babeltrace2/babeltrace.h>
@@ -28,7 +28,7 @@
 /* The child's result. */
 struct answer {
 	bool ok;
-	struct correct_moved moved;
+	struct correct_part part;
 	char reason[1024];
 };
 
@@ -158,6 +158,8 @@ static bt_component_class_filter *make_filter_class(void)
 	if (iterator &&
 	    !bt_message_iterator_class_set_initialize_method(iterator,
 		    merge_initialize) &&
+	    !bt_message_iterator_class_set_seek_beginning_methods(iterator,
+		    merge_seek_beginning, NULL) &&
 	    !bt_message_iterator_class_set_finalize_method(iterator,
 		    merge_finalize))
 		class = bt_component_class_filter_create("correct", iterator);
@@ -189,12 +191,47 @@ static const bt_component_filter *add_filter(struct graph *graph)
 	    !bt_value_map_insert_bool_entry(params, "extrapolate",
 					    graph->trace->extrapolate) &&
 	    bt_graph_add_filter_component_with_initialize_method_data(
-		    graph->graph, class, "correct", params, &graph->answer.moved,
+		    graph->graph, class, "correct", params, &graph->answer.part,
 		    BT_LOGGING_LEVEL_NONE, &filter))
 		filter = NULL;
 	bt_value_put_ref(params);
 	bt_component_class_filter_put_ref(class);
 	return filter;
+}
+
+/* The parameters of the trimmer, which takes seconds. */
+static bt_value *trimmer_params(const struct correct_part *part)
+{
+	bt_value *params = bt_value_map_create();
+	char begin[VALUE_SIZE], end[VALUE_SIZE];
+
+	if (params &&
+	    (part->begin_ns == INT64_MIN ||
+	     !bt_value_map_insert_string_entry(params, "begin",
+			format_time(begin, part->begin_ns, true))) &&
+	    (part->end_ns == INT64_MAX ||
+	     !bt_value_map_insert_string_entry(params, "end",
+			format_time(end, part->end_ns, true))))
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+static const bt_component_filter *add_trimmer(struct graph *graph)
+{
+	bt_value *params = trimmer_params(&graph->answer.part);
+	const bt_component_filter *trimmer = NULL;
+	const bt_plugin *utils = NULL;
+
+	if (params &&
+	    !bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &utils) &&
+	    bt_graph_add_filter_component(graph->graph,
+		    bt_plugin_borrow_filter_component_class_by_name_const(utils, "trimmer"),
+		    "trimmer", params, BT_LOGGING_LEVEL_NONE, &trimmer))
+		trimmer = NULL;
+	bt_plugin_put_ref(utils);
+	bt_value_put_ref(params);
+	return trimmer;
 }
 
 static bt_value *sink_params(const struct graph *graph)
@@ -235,8 +272,15 @@ static const bt_component_sink *add_sink(struct graph *graph)
 
 /* ---- the graph ---------------------------------------------------------- */
 
+static const bt_port_output *output_of(const bt_component_filter *filter)
+{
+	return bt_component_filter_borrow_output_port_by_index_const(filter, 0);
+}
+
+/* @trimmer: NULL if there is none. */
 static bool connect(struct graph *graph, const bt_component_source *source,
 		    const bt_component_filter *filter,
+		    const bt_component_filter *trimmer,
 		    const bt_component_sink *sink)
 {
 	const uint64_t num =
@@ -250,8 +294,12 @@ static bool connect(struct graph *graph, const bt_component_source *source,
 			bt_component_filter_borrow_input_port_by_index_const(
 				filter, i), NULL))
 			return false;
+	if (trimmer && bt_graph_connect_ports(graph->graph, output_of(filter),
+		bt_component_filter_borrow_input_port_by_index_const(trimmer, 0),
+		NULL))
+		return false;
 	return !bt_graph_connect_ports(graph->graph,
-		bt_component_filter_borrow_output_port_by_index_const(filter, 0),
+		output_of(trimmer ? trimmer : filter),
 		bt_component_sink_borrow_input_port_by_index_const(sink, 0),
 		NULL);
 }
@@ -295,8 +343,10 @@ static bool find_version(struct graph *graph)
 
 static bool make_graph(struct graph *graph)
 {
+	const struct correct_part *part = &graph->answer.part;
+	const bool cuts = part->begin_ns != INT64_MIN || part->end_ns != INT64_MAX;
+	const bt_component_filter *filter, *trimmer = NULL;
 	const bt_component_source *source;
-	const bt_component_filter *filter;
 	const bt_component_sink *sink;
 
 	graph->plugin = find_ctf_plugin();
@@ -312,8 +362,10 @@ static bool make_graph(struct graph *graph)
 	source = add_ctf_source(graph->graph, graph->plugin,
 				graph->trace->readable);
 	filter = source ? add_filter(graph) : NULL;
-	sink = filter ? add_sink(graph) : NULL;
-	return sink && connect(graph, source, filter, sink);
+	if (filter && cuts)
+		trimmer = add_trimmer(graph);
+	sink = filter && (trimmer || !cuts) ? add_sink(graph) : NULL;
+	return sink && connect(graph, source, filter, trimmer, sink);
 }
 
 static bool run_graph(struct graph *graph)
@@ -412,7 +464,8 @@ static bool run_child(struct graph *graph)
 
 bool apply_ctf(const struct apply_trace *trace, const char *to)
 {
-	struct graph graph = { .trace = trace, .to = to };
+	struct graph graph = { .trace = trace, .to = to, .answer.part = {
+		.begin_ns = trace->part.begin_ns, .end_ns = trace->part.end_ns } };
 	const struct answer *answer = &graph.answer;
 	char most[VALUE_SIZE];
 	struct tree original;
@@ -426,10 +479,10 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	if (!answer->ok)
 		complain("%s: it could not be copied. %s", trace->path,
 			 answer->reason);
-	else if (answer->moved.num)
+	else if (answer->part.num_moved)
 		complain("warning: %s: to keep the order, %llu times are not quite what the correction says, by up to %s.",
-			 trace->path, (unsigned long long)answer->moved.num,
-			 format_duration(most, answer->moved.most_ns));
+			 trace->path, (unsigned long long)answer->part.num_moved,
+			 format_duration(most, answer->part.most_ns));
 	/* The sink does not keep the original's permissions. */
 	return answer->ok && measure_tree(trace->path, &original) &&
 	       narrow_tree(to, &original);

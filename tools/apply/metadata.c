@@ -98,24 +98,6 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 
 /* ---- the line ------------------------------------------------------------ */
 
-/* The begin of the next segment, at or after a time of the trace. False: none. */
-static bool next_segment(const struct apply_trace *trace, int64_t *time_ns)
-{
-	struct netsync_model model = { .size = sizeof(model) };
-
-	netsync_clock_model(trace->clock, &model);
-	for (uint32_t i = 1; i < model.num_segments; i++) {
-		int64_t from = netsync_model_segment(&model, i)->from_ns;
-
-		if (!__builtin_sub_overflow(from, trace->shift_ns, &from) &&
-		    from >= *time_ns) {
-			*time_ns = from;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The time that the line gives for a time of the trace, ns. */
 static __int128 on_line(const struct line *line, int64_t time_ns)
 {
@@ -162,7 +144,7 @@ static bool compare(struct line *line)
 	line->bound_ns = INT64_MAX;
 	line->is_bounded = true;
 	ok = compare_at(line, at) && compare_at(line, trace->last_ns);
-	while (ok && next_segment(trace, &at) && at <= trace->last_ns) {
+	while (ok && apply_next_segment(trace, &at) && at <= trace->last_ns) {
 		ok = compare_at(line, at - 1) && compare_at(line, at);
 		at++;
 	}

@@ -2,6 +2,9 @@
 /* Copies of captures, pcap and pcapng, by libnetsync-io. */
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <netsync-io.h>
 
 #include "apply.h"
 #include "common/tool.h"
@@ -13,22 +16,33 @@ struct capture {
 	const struct apply_trace *trace;
 	const char *to;
 	uint64_t packets;
+	bool leaves_out;	/* some packet */
 };
+
+static int leave_out(struct capture *capture)
+{
+	capture->leaves_out = true;
+	return NETSYNC_IO_LEFT_OUT;
+}
 
 static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
 {
 	struct capture *capture = data;
 	struct stat st;
+	bool fits;
 
 	if (interrupted)
 		return -EINTR;
+	fits = apply_time(capture->trace, time_ns, corrected_ns);
+	if (fits && !part_holds(&capture->trace->part, *corrected_ns))
+		return leave_out(capture);
 	if (!apply_holds(capture->trace, time_ns))
 		return -EDOM;
 	/* The copy is about as large as the original. */
 	if (++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
 		apply_show(capture->trace, st.st_size,
 			   capture->trace->progress->bytes);
-	return apply_time(capture->trace, time_ns, corrected_ns) ? 0 : -ERANGE;
+	return fits ? 0 : -ERANGE;
 }
 
 bool apply_pcap(const struct apply_trace *trace, const char *to)
@@ -39,5 +53,7 @@ bool apply_pcap(const struct apply_trace *trace, const char *to)
 
 	if (ret && ret != -EDOM)
 		complain("%s", netsync_io_error(trace->io));
+	if (!ret && capture.leaves_out && trace->seen->last_ns < trace->seen->first_ns)
+		trace->seen->is_outside = !unlink(to);
 	return !ret;
 }

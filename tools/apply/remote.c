@@ -132,6 +132,12 @@ static void ask(struct hosts *hosts, const struct apply_remote *how, unsigned in
 			       json_object_new_boolean(how->metadata_only));
 	json_object_object_add(request, "extrapolate",
 			       json_object_new_boolean(how->extrapolate));
+	if (how->part.begin_ns != INT64_MIN)
+		json_object_object_add(request, "begin_ns",
+				       json_object_new_int64(how->part.begin_ns));
+	if (how->part.end_ns != INT64_MAX)
+		json_object_object_add(request, "end_ns",
+				       json_object_new_int64(how->part.end_ns));
 	remote_ask(hosts->all.list[which], request);
 }
 

@@ -5,11 +5,14 @@
 
 #include <stdbool.h>
 
+#include "apply.h"
+
 struct apply_remote {
 	const char *netsync;	/* what to run there; NULL: as in their PATH */
 	const char *model;	/* the result file, here */
 	const char *output;	/* a folder there; NULL: beside each trace */
 	bool metadata_only, extrapolate;
+	struct apply_part part;
 };
 
 /*

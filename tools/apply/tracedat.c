@@ -109,6 +109,15 @@ static bool make_knots(struct knots *knots)
 	return add_line(knots, trace->last_ns + 1);
 }
 
+static int keep(void *data, int64_t time_ns)
+{
+	const struct apply_trace *trace = data;
+	int64_t corrected;
+
+	return apply_time(trace, time_ns, &corrected) &&
+	       part_holds(&trace->part, corrected);
+}
+
 static int stop(void *data, uint64_t done, uint64_t total)
 {
 	apply_show(data, done, total);
@@ -117,12 +126,14 @@ static int stop(void *data, uint64_t done, uint64_t total)
 
 bool apply_tracedat(const struct apply_trace *trace, const char *to)
 {
+	const bool is_part = trace->part.begin_ns != INT64_MIN ||
+			     trace->part.end_ns != INT64_MAX;
 	struct knots knots = { .trace = trace };
 	bool ok = make_knots(&knots);
 
 	if (ok && netsync_io_copy_tracedat(trace->io, trace->path, to, knots.knot,
-					   knots.num, sizeof(*knots.knot), NULL, stop,
-					   (void *)trace)) {
+					   knots.num, sizeof(*knots.knot),
+					   is_part ? keep : NULL, stop, (void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));
 		ok = false;

@@ -21,7 +21,7 @@ const char correct_help[] =
 struct component {
 	struct merged merged;
 	bt_self_component_filter *self;
-	struct correct_moved unasked;	/* counts if the user wants none */
+	struct correct_part all;	/* if no part was given */
 };
 
 /* ---- the component ----------------------------------------------------- */
@@ -133,7 +133,7 @@ static void free_component(struct component *component)
 bt_component_class_initialize_method_status
 correct_initialize(bt_self_component_filter *self,
 		   bt_self_component_filter_configuration *configuration,
-		   const bt_value *params, void *moved)
+		   const bt_value *params, void *part)
 {
 	struct component *component = calloc(1, sizeof(*component));
 	bt_component_class_initialize_method_status status;
@@ -142,7 +142,8 @@ correct_initialize(bt_self_component_filter *self,
 	if (!component)
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	component->self = self;
-	component->merged.moved = moved ? moved : &component->unasked;
+	component->all = (struct correct_part)CORRECT_ALL;
+	component->merged.part = part ? part : &component->all;
 	component->merged.add = add_ports;
 	status = initialize(self, component, params);
 	if (status)

@@ -9,11 +9,19 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdint.h>
 
-/* Messages whose new time is not exactly the corrected one. */
-struct correct_moved {
-	uint64_t num;
+/*
+ * The corrected times (ns, both included) that are of use: what is outside goes on as the
+ * rest does, wherever the result holds or not. Of what is inside, messages whose new time
+ * is not exactly the corrected one are counted.
+ */
+struct correct_part {
+	int64_t begin_ns;
+	int64_t end_ns;
+	uint64_t num_moved;
 	int64_t most_ns;	/* the largest difference, ns */
 };
+
+#define CORRECT_ALL { .begin_ns = INT64_MIN, .end_ns = INT64_MAX }
 
 extern const char correct_help[];
 
@@ -22,11 +30,11 @@ correct_get_mip_versions(bt_self_component_class_filter *self,
 			 const bt_value *params, void *data,
 			 bt_logging_level level,
 			 bt_integer_range_set_unsigned *versions);
-/* The initialize method's data: a struct correct_moved for counts, or NULL. */
+/* The initialize method's data: a struct correct_part; or NULL: all. */
 bt_component_class_initialize_method_status
 correct_initialize(bt_self_component_filter *self,
 		   bt_self_component_filter_configuration *configuration,
-		   const bt_value *params, void *moved);
+		   const bt_value *params, void *part);
 void correct_finalize(bt_self_component_filter *self);
 bt_component_class_port_connected_method_status
 correct_input_connected(bt_self_component_filter *self,

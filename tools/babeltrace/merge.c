@@ -423,7 +423,7 @@ static struct merge *merge_new(bt_self_message_iterator *iterator)
 		.streams.component = component,
 		.streams.reference = merged->corrections.model.reference,
 		.streams.mip = mip_of(component),
-		.moved = merged->moved,
+		.part = merged->part,
 	};
 	merge->inputs = calloc((size_t)merged->num_inputs + 1, sizeof(*merge->inputs));
 	if (merge->inputs)

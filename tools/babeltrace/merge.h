@@ -17,7 +17,7 @@ typedef bt_message_iterator_class_next_method_status merge_status;
 /* The first member of a component's data, if its message iterators merge. */
 struct merged {
 	struct corrections corrections;
-	struct correct_moved *moved;
+	struct correct_part *part;
 	uint32_t num_inputs;	/* at the most */
 	/* Add all inputs. False: one cannot be read. */
 	bool (*add)(struct merge *merge, const struct merged *component);

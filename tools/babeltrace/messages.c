@@ -32,27 +32,31 @@ static status correct(struct copier *copier, struct stream *stream,
 		      int64_t *time_ns)
 {
 	const char *name = bt_stream_get_name(stream->from);
+	struct correct_part *part = copier->part;
 	int64_t moved;
+	bool fits, is_inside;
 
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, raw_ns)) {
 		bt_current_thread_clear_error();
 		return too_early(copier, stream);
 	}
-	if (!correction_holds(&stream->correction, *raw_ns))
+	fits = !correction_apply(&stream->correction, *raw_ns, time_ns, &moved);
+	is_inside = !fits || (*time_ns >= part->begin_ns && *time_ns <= part->end_ns);
+	if (is_inside && !correction_holds(&stream->correction, *raw_ns))
 		return FAIL(copier,
 			"Stream %s has times that the result does not hold for, being far outside of those that it was made of: take the result of this recording. The parameter extrapolate=yes goes on all the same.",
 			name ? name : "without name");
-	if (correction_apply(&stream->correction, *raw_ns, time_ns, &moved))
+	if (!fits)
 		return too_early(copier, stream);
 	if (*time_ns < stream->last_ns) {
 		moved += stream->last_ns - *time_ns;
 		*time_ns = stream->last_ns;
 	}
-	if (!moved)
+	if (!moved || !is_inside)
 		return OK;
-	copier->moved->num++;
-	if (moved > copier->moved->most_ns)
-		copier->moved->most_ns = moved;
+	part->num_moved++;
+	if (moved > part->most_ns)
+		part->most_ns = moved;
 	return OK;
 }
 

@@ -12,7 +12,7 @@ struct copier {
 	struct corrections *corrections;
 	const char *host;	/* of the next message; NULL: as its trace says */
 	struct streams streams;
-	struct correct_moved *moved;
+	struct correct_part *part;
 };
 
 struct timed {

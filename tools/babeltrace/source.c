@@ -41,7 +41,7 @@ struct trace {
 struct component {
 	struct merged merged;
 	bt_self_component_source *self;
-	struct correct_moved moved;
+	struct correct_part all;
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct trace *traces;	/* CTF traces of the inputs */
@@ -218,7 +218,8 @@ status source_initialize(bt_self_component_source *self,
 	if (!component)
 		return NO_MEMORY;
 	component->self = self;
-	component->merged.moved = &component->moved;
+	component->all = (struct correct_part)CORRECT_ALL;
+	component->merged.part = &component->all;
 	component->merged.add = add_traces;
 	ret = initialize(component, params);
 	if (ret)
