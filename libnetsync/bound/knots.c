@@ -23,6 +23,8 @@
 /* Lines may be off an instant by this part of it, and by so many ns. Chosen. */
 #define TOLERANCE (1.0 / 1024)
 #define TOLERANCE_NS 2.0
+/* Instants of a stretch in which lines are off by one multiple of that. Chosen. */
+#define STRETCH 256
 /* Instants in the window of a change point, at least. Chosen. */
 #define WINDOW 65
 /* In long windows instants are so far apart, ns: the largest skew adds 5 us. Chosen. */
@@ -235,14 +237,41 @@ static size_t keep(struct samples *in, size_t a, size_t b)
 	return 1 + keep(in, a, middle) + keep(in, middle, b);
 }
 
+/*
+ * The same, but @most: where more are needed, less is asked of short stretches, each by
+ * itself. A half that needs few leaves its share to the other one, and one in which
+ * nothing is straight takes none from the other.
+ */
+static size_t keep_most(struct samples *in, size_t a, size_t b, size_t most)
+{
+	size_t middle = a + (b - a) / 2, n, half;
+
+	in->tolerance = 1;
+	n = keep(in, a, b);
+	if (n <= most)
+		return n;
+	if (!most || b - a <= STRETCH) {
+		while (n > most) {
+			in->tolerance *= 2;
+			n = keep(in, a, b);
+		}
+		return n;
+	}
+	in->s[middle].kept = true;
+	half = --most / 2;
+	n = keep(in, middle, b);
+	if (n < most - half)
+		half = most - n;
+	n = keep_most(in, a, middle, half);
+	return 1 + n + keep_most(in, middle, b, most - n);
+}
+
 static void thin(struct samples *in, size_t most)
 {
 	size_t last = in->num - 1, a = 0;
 
 	in->s[0].kept = in->s[last].kept = true;
-	in->tolerance = 1;
-	while (keep(in, 0, last) > most - 2)
-		in->tolerance *= 2;
+	keep_most(in, 0, last, most - 2);
 	for (size_t b = 1; b < in->num; b++) {
 		if (!in->s[b].kept)
 			continue;

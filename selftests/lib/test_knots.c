@@ -172,11 +172,53 @@ static void test_few(void **state)
 	netsync_clock_free(clock);
 }
 
+/* Limits that are smooth for a while, and then leap at each ns. */
+static struct range leaping(void *arg, int64_t t)
+{
+	double far = (double)(t - SPAN / 4) / (SPAN / 4);
+	int64_t by = 7000 + (int64_t)(500 * far * far);
+
+	(void)arg;
+	if (t > SPAN / 2)
+		by = t & 1 ? 1000 : 1000000000;
+	return (struct range){ EPOCH + t - by, EPOCH + t + by };
+}
+
+/* Where lines are poor costs nothing elsewhere. */
+static void test_apart(void **state)
+{
+	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
+	struct netsync_clock *clock = correction(&c, NULL, 0);
+	struct knots k = {
+		.clock = clock, .last = SPAN, .limits = c.limits,
+		.at = leaping, .arg = &c, .instants = SPAN,
+	};
+
+	(void)state;
+	assert_int_equal(knots_make(&k), 0);
+	assert_in_range(k.num, 100, 4096);
+	netsync_clock_free(clock);
+	clock = correction(&c, k.knot, k.num);
+	for (int64_t t = 0; t <= SPAN; t++) {
+		struct range known = leaping(NULL, t);
+		int64_t lo, hi;
+
+		assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
+		assert_true(lo <= known.lo && hi >= known.hi);
+		/* As of smooth limits alone, and rounding. */
+		if (t < SPAN * 7 / 16)
+			assert_true(hi - known.hi < 7 + 2 + 5);
+	}
+	netsync_clock_free(clock);
+	free(k.knot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holds),
 		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_apart),
 	};
 
 	return cmocka_run_group_tests_name("knots", tests, NULL, NULL);
