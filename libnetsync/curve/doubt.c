@@ -20,6 +20,7 @@
 
 #include "curve/delays.h"
 #include "curve/doubt.h"
+#include "curve/silences.h"
 #include "util/array.h"
 #include "util/search.h"
 #include "util/statistics.h"
@@ -392,87 +393,96 @@ static int find_quick(struct host_fit *k, const struct link *links,
 	return ret;
 }
 
-/* Neighbouring intervals in which the curve bends one way, and too much. */
+/* Neighbouring intervals in which the curve bends one way. */
 struct bent {
 	double from;
 	double to;
-	double turn; /* by how much its slope changes beyond the largest drift */
+	double turn; /* by how much its slope changes, beyond a drift */
 };
 
 /*
- * When in a silence a clock changed nobody knows: a doubt ends at messages, of either
- * direction.
+ * The next ones from interval *@i to before @end, less what @drift does in each: are there
+ * any?
  */
-static void reach_messages(const struct observations *p, struct doubt *d)
+static bool next_bent(const struct spline *s, double drift, size_t *i,
+		      size_t end, struct bent *b)
 {
-	double from = d->from, to = d->to;
-
-	for (int side = ABOVE; side <= BELOW; side++) {
-		double before = 0, after = p->span;
-
-		for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {
-			const struct obs_direction *dir = &p->direction[i];
-
-			for (size_t j = 0; j < dir->bins; j++) {
-				const struct obs_bin *h = &dir->bin[j];
-
-				for (uint32_t n = 0; n < h->num; n++) {
-					double t = p->obs[h->from + n].t;
-
-					if (t <= from)
-						before = fmax(before, t);
-					if (t >= to)
-						after = fmin(after, t);
-				}
-			}
-		}
-		d->from = fmin(d->from, before);
-		d->to = fmax(d->to, after);
-	}
-}
-
-/*
- * A limit that assumes the largest drift k is wrong by an eighth of what a curve turns
- * beyond it, times the length, and times what it would take to turn as much by drift:
- * (turn + k length)^2 / 8 k, less (turn + k length) length / 8.
- */
-static int add_bent(struct host_fit *k, size_t *room, const struct bent *b,
-		    double margin)
-{
-	double length = b->to - b->from;
-	struct doubt d;
-
-	if (fabs(b->turn) * (length + fabs(b->turn) / k->drift) / 8 <=
-	    PART * margin)
-		return 0;
-	d = (struct doubt){ b->from - length / 2, b->to + length / 2, false };
-	reach_messages(&k->obs, &d);
-	return add(k->correction, room, &d);
-}
-
-static int find_bends(struct host_fit *k, size_t *room, double margin)
-{
-	const struct spline *s = &k->best;
-	struct bent b = { 0 };
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i + 3 < s->coefs; i++) {
-		const struct cubic *p = &s->cubic[i];
+	*b = (struct bent){ 0 };
+	for (; *i < end; ++*i) {
+		const struct cubic *p = &s->cubic[*i];
 		double length, turn;
 
 		if (!p->rate)
 			continue;
 		length = 1 / p->rate;
 		turn = (2 * p->c[2] + 3 * p->c[3]) * p->rate;
-		turn = copysign(fmax(fabs(turn) - k->drift * length, 0), turn);
-		if (turn * b.turn <= 0) {
-			ret = add_bent(k, room, &b, margin);
-			b = (struct bent){ .from = p->from };
-		}
-		b.to = p->from + length;
-		b.turn += turn;
+		turn = copysign(fmax(fabs(turn) - drift * length, 0), turn);
+		if (b->turn && turn * b->turn <= 0)
+			return true;
+		if (!turn)
+			continue;
+		if (!b->turn)
+			b->from = p->from;
+		b->to = p->from + length;
+		b->turn += turn;
 	}
-	return ret ? ret : add_bent(k, room, &b, margin);
+	return b->turn;
+}
+
+/*
+ * Where it bends more than by the largest drift k: a limit that assumes that is wrong by
+ * an eighth of what the curve turns beyond it, times the length, and times what it would
+ * take to turn as much by drift: (turn + k length)^2 / 8 k, less (turn + k length)
+ * length / 8.
+ */
+static int add_bent(struct host_fit *k, size_t *room,
+		    const struct silences *silent, double most)
+{
+	const struct spline *s = &k->best;
+	struct bent b;
+	size_t i = 0;
+	int ret = 0;
+
+	while (!ret && next_bent(s, k->drift, &i, s->coefs - 3, &b)) {
+		double length = b.to - b.from;
+		struct doubt d = { b.from - length / 2, b.to + length / 2,
+				   false };
+
+		if (fabs(b.turn) * (length + fabs(b.turn) / k->drift) / 8 <=
+		    most)
+			continue;
+		/* When in a silence a clock changed nobody knows. */
+		silences_reach(silent, &d.from, &d.to);
+		ret = add(k->correction, room, &d);
+	}
+	return ret;
+}
+
+/* By how much a curve turns one way in intervals from @i to before @end, at most. */
+static double most_turn(const struct spline *s, size_t i, size_t end)
+{
+	struct bent b;
+	double most = 0;
+
+	while (next_bent(s, 0, &i, end, &b))
+		most = fmax(most, fabs(b.turn));
+	return most;
+}
+
+static int find_bends(struct host_fit *k, size_t *room, double most)
+{
+	double turn = most_turn(&k->best, 0, k->best.coefs - 3);
+	struct silences s;
+	int ret;
+
+	/* However short. */
+	if (turn * turn <= 8 * k->drift * most)
+		return 0;
+	ret = silences_find(&s, &k->obs);
+	if (!ret)
+		ret = add_bent(k, room, &s, most);
+	silences_release(&s);
+	return ret;
 }
 
 /*
@@ -555,7 +565,7 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 		widen(c, first);
 	}
 	if (!ret)
-		ret = find_bends(k, &room, margin);
+		ret = find_bends(k, &room, PART * margin);
 	steered = is_steered(c, k->obs.span, &fast);
 	c->no_margin |= fast;
 	if (!ret && (steered || (c->no_margin && is_dense(&k->obs))))

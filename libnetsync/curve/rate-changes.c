@@ -21,6 +21,7 @@
 #include "curve/delays.h"
 #include "curve/outliers.h"
 #include "curve/rate-changes.h"
+#include "curve/silences.h"
 #include "curve/softplus.h"
 #include "curve/uncertainty.h"
 
@@ -278,35 +279,22 @@ static size_t keep_sets(struct change_point *to,
 	return n;
 }
 
-/* The longest time without a message of either direction, ns. */
-static double longest_silence(const struct observations *p)
-{
-	double longest = 0;
-
-	for (size_t i = 0; i < 2 * p->links; i++) {
-		const struct obs_direction *dir = &p->direction[i];
-		double last = 0;
-
-		for (size_t j = 0; j < dir->bins; j++) {
-			longest = fmax(longest, dir->bin[j].t - last);
-			last = dir->bin[j].t;
-		}
-		longest = fmax(longest, p->span - last);
-	}
-	return longest;
-}
-
-static size_t intervals_of(const struct host_fit *k)
+/* 0 or -ENOMEM. */
+static int set_intervals(const struct host_fit *k, size_t *intervals)
 {
 	const uint64_t *m = k->obs.messages;
 	size_t most = (size_t)(m[0] < m[1] ? m[0] : m[1]) / MESSAGES;
 	size_t bins = host_fit_fewest_bins(k);
-	double silence = longest_silence(&k->obs);
+	struct silences s;
+	int ret = silences_find(&s, &k->obs);
+	double longest = ret ? 0 : silences_longest(&s);
 
 	most = most < bins ? most : bins;
-	if ((double)most * silence > SILENT * k->obs.span)
-		most = (size_t)(SILENT * k->obs.span / silence);
-	return most < MAX_INTERVALS ? most : MAX_INTERVALS;
+	if ((double)most * longest > SILENT * k->obs.span)
+		most = (size_t)(SILENT * k->obs.span / longest);
+	*intervals = most < MAX_INTERVALS ? most : MAX_INTERVALS;
+	silences_release(&s);
+	return ret;
 }
 
 static void keep(struct host_fit *k, struct workspace *w)
@@ -385,12 +373,12 @@ int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
 {
 	struct correction *c = k->correction;
 	struct change_point *all = c->change;
-	size_t num_all = c->num_changes, intervals = intervals_of(k), sets = 0;
-	int ret = 0;
+	size_t num_all = c->num_changes, intervals, sets = 0;
+	int ret = set_intervals(k, &intervals);
 
-	if (!k->best.coefs || intervals < MIN_INTERVALS ||
+	if (ret || !k->best.coefs || intervals < MIN_INTERVALS ||
 	    intervals < 2 * k->intervals)
-		return 0;
+		return ret;
 	c->change = malloc((num_all + 1) * sizeof(*all));
 	if (!c->change)
 		ret = -ENOMEM;
