@@ -7,7 +7,8 @@
  *
  * - many of a few neighbouring messages are quicker than the margin by a good part of
  *   it: the curve is off by as much;
- * - the curve itself bends more than the largest drift, by a good part of the margin.
+ * - the curve itself bends more than the largest drift, by a good part of the margin;
+ * - or it does not, but all at once in a silence the clock may have.
  *
  * So it is all the time where rate steps are found that often that others are missed.
  * Where there is no margin at all, the curve is nowhere to be relied on; nor where it
@@ -458,6 +459,17 @@ static int add_bent(struct host_fit *k, size_t *room,
 	return ret;
 }
 
+/*
+ * In a silence messages tell by how much a clock turned, and not when. From one end of it
+ * to the other, L apart, a limit that assumes the largest drift k leaves room for k L^2 / 8
+ * in the middle. A clock that turned all at once there, as a daemon makes it, is off by
+ * turn L / 4.
+ */
+static bool may_hide(double turn, double drift, double length, double most)
+{
+	return (2 * fabs(turn) - drift * length) * length / 8 > most;
+}
+
 /* By how much a curve turns one way in intervals from @i to before @end, at most. */
 static double most_turn(const struct spline *s, size_t i, size_t end)
 {
@@ -469,18 +481,55 @@ static double most_turn(const struct spline *s, size_t i, size_t end)
 	return most;
 }
 
+/*
+ * About a silence: for half as long before and after, and an interval more, as that is how
+ * far a curve spreads what a clock does at once.
+ */
+static double turn_about(const struct spline *s, double from, double to)
+{
+	double half = (to - from) / 2;
+	size_t i = spline_interval(s, from - half);
+	size_t end = spline_interval(s, to + half) + 2;
+
+	return most_turn(s, i - !!i, end < s->coefs - 3 ? end : s->coefs - 3);
+}
+
+/* @turn: the most of all of the curve. */
+static int add_silences(struct host_fit *k, size_t *room,
+			const struct silences *s, double turn, double most)
+{
+	int ret = 0;
+
+	for (int side = ABOVE; side <= BELOW; side++) {
+		for (size_t i = 1; !ret && i < s->num[side]; i++) {
+			struct doubt d = { s->t[side][i - 1], s->t[side][i],
+					   false };
+			double length = d.to - d.from;
+
+			if (!may_hide(turn, k->drift, length, most) ||
+			    !may_hide(turn_about(&k->best, d.from, d.to),
+				      k->drift, length, most))
+				continue;
+			ret = add(k->correction, room, &d);
+		}
+	}
+	return ret;
+}
+
 static int find_bends(struct host_fit *k, size_t *room, double most)
 {
 	double turn = most_turn(&k->best, 0, k->best.coefs - 3);
 	struct silences s;
 	int ret;
 
-	/* However short. */
+	/* In no silence it matters, not even in one turn / k long. */
 	if (turn * turn <= 8 * k->drift * most)
 		return 0;
 	ret = silences_find(&s, &k->obs);
 	if (!ret)
 		ret = add_bent(k, room, &s, most);
+	if (!ret)
+		ret = add_silences(k, room, &s, turn, most);
 	silences_release(&s);
 	return ret;
 }

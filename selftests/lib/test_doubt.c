@@ -148,6 +148,57 @@ static void test_bent(void **state)
 	end(&f);
 }
 
+/* It turns by 6 ppm at once, in the middle. */
+static double turned(double t)
+{
+	return 6e-6 * fmax(t - SECONDS / 2 * 1e9, 0);
+}
+
+/* As add_talk(), but a clock that turns, and silence @about the middle, s. */
+static void talk(struct pairs *ps, int about)
+{
+	uint64_t seed = 7;
+
+	for (int64_t i = 0; i < SECONDS; i++) {
+		const int64_t t = i * SEC + SEC / 2;
+		const int64_t own = t + AHEAD - (int64_t)turned((double)t);
+
+		if (i >= SECONDS / 2 - about && i < SECONDS / 2 + about)
+			continue;
+		add_message(ps, 0, 1, t, own + DELAY + below(&seed, DELAY));
+		add_message(ps, 1, 0, own, t + DELAY + below(&seed, DELAY));
+	}
+	assert_int_equal(pairs_settle(ps), 0);
+}
+
+/*
+ * Its curve turns within 80 s, as much as oscillators drift. Where messages tell that it
+ * does it may be an oscillator; else it may be at once.
+ */
+static void test_silent(void **state)
+{
+	(void)state;
+	for (int about = 0; about <= 40; about += 40) {
+		struct fixture f;
+
+		begin(&f, 10);
+		pairs_release(&f.s.ps);
+		f.s.ps = (struct pairs){ 0 };
+		talk(&f.s.ps, about);
+		f.s.link.pair = f.s.ps.pair[0];
+		for (size_t i = 0; i < f.k.best.coefs; i++)
+			f.k.best.coef[i] = turned(spline_abscissa(&f.k.best, i));
+		spline_set_cubics(&f.k.best);
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
+		assert_int_equal(f.s.c.num_doubts, !!about);
+		if (about) {
+			assert_true(fabs(f.s.c.doubt[0].from - 159.5e9) < 1e6);
+			assert_true(fabs(f.s.c.doubt[0].to - 240.5e9) < 1e6);
+		}
+		end(&f);
+	}
+}
+
 /* Where a daemon steers, no drift is assumed at any time. */
 static void test_steered(void **state)
 {
@@ -214,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_at_change),
 		cmocka_unit_test(test_beside_step),
 		cmocka_unit_test(test_bent),
+		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_steered),
 		cmocka_unit_test(test_slewed),
 		cmocka_unit_test(test_no_margin),
