@@ -41,15 +41,6 @@ static int serve(int socket)
 	return 0;
 }
 
-static void call_server(int socket, struct call *call)
-{
-	call->sent_ns = now(CLOCK_REALTIME);
-	if (write(socket, call, sizeof(*call)) != sizeof(*call) ||
-	    read(socket, call, sizeof(*call)) != sizeof(*call))
-		err(1, "the server");
-	call->returned_ns = now(CLOCK_REALTIME);
-}
-
 int main(void)
 {
 	struct netsync *ns = netsync_new();
@@ -65,7 +56,11 @@ int main(void)
 		return close(sockets[0]) || serve(sockets[1]);
 	close(sockets[1]);
 	for (int i = 0; i < CALLS; i++, usleep(1000)) {
-		call_server(sockets[0], &call);
+		call.sent_ns = now(CLOCK_REALTIME);
+		if (write(sockets[0], &call, sizeof(call)) != sizeof(call) ||
+		    read(sockets[0], &call, sizeof(call)) != sizeof(call))
+			err(1, "the server");
+		call.returned_ns = now(CLOCK_REALTIME);
 		/* There and back. */
 		if (netsync_push_message(ns, client, server, call.sent_ns, call.received_ns) ||
 		    netsync_push_message(ns, server, client, call.replied_ns, call.returned_ns))
