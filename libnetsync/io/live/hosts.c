@@ -77,13 +77,19 @@ bool live_is_settling(const struct live *live)
 	return false;
 }
 
+/*
+ * Where a session has begun whose host is not known yet, nothing more is promised; and
+ * what was promised of hosts that nobody read, as it may be one of these, is taken back:
+ * what another host sent meanwhile would find nothing to match.
+ */
 int live_promise(struct live *live)
 {
-	if (live_is_settling(live))
-		return 0;
+	const bool settling = live_is_settling(live);
+
 	for (size_t i = 0; i < live->num_hosts; i++) {
 		const struct host *host = live->hosts[i];
 		int ret = netsync_advance(live->io->ns, host->number,
+					  settling ? INT64_MIN :
 					  clocks_until(live, host,
 						       host_time(live, host)));
 
