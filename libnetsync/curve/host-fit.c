@@ -341,7 +341,7 @@ static void reject_diverged(struct host_fit *k)
 {
 	struct correction *c = k->correction;
 
-	if (spline_is_flat(&k->best, STEEPEST))
+	if (k->best.coefs && spline_is_flat(&k->best, STEEPEST))
 		return;
 	spline_free(&k->best);
 	correction_release(c);

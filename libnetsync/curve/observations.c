@@ -213,6 +213,26 @@ void observations_set_residuals(struct observations *p, curve_fn curve,
 	}
 }
 
+bool observations_strayed(const struct observations *p)
+{
+	double curve = 0, line = 0;
+
+	for (size_t d = 0; d < 2 * p->links; d++) {
+		const struct obs_direction *dir = &p->direction[d];
+
+		for (size_t b = 0; b < dir->bins; b++) {
+			const struct obs_bin *h = &dir->bin[b];
+
+			for (uint32_t i = 0; i < h->num; i++) {
+				curve += fabs(p->obs[h->from + i].residual);
+				line += fabs(p->obs[h->from + i].y);
+			}
+		}
+	}
+	/* What is not finite has strayed, too. */
+	return !(curve <= STRAYED * line);
+}
+
 double observations_innermost(const struct observations *p,
 			      const struct obs_bin *h, int dir, double *t)
 {

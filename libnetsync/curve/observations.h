@@ -17,6 +17,12 @@
 
 /* Messages of a group at least: their lowest is judged as one. Chosen. */
 #define GROUP_MESSAGES 16
+/*
+ * A fit that is further from observations than a line by this factor has diverged. A line
+ * is no further than itself; where a clock was set unseen a curve swings to either side of
+ * the step, by less than the line is off. Chosen.
+ */
+#define STRAYED 2.0
 
 /* On which side of the correction a limit lies. */
 enum { ABOVE, BELOW };
@@ -105,6 +111,12 @@ void observations_detrend(struct observations *p, double offset, double slope);
 /* Set all residuals, against a curve; NULL: against zero. */
 void observations_set_residuals(struct observations *p, curve_fn curve,
 				void *arg);
+
+/*
+ * Residuals are set: is the curve further from the observations, on the average, than
+ * STRAYED times the straight line that these are beyond? Such a fit has diverged.
+ */
+bool observations_strayed(const struct observations *p);
 
 /*
  * The innermost observation of a bin that has some: its residual, outward

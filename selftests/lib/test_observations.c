@@ -156,12 +156,42 @@ static void test_delays(void **state)
 	sample_release(&s);
 }
 
+/* A curve that swings by *@factor to either side of the line. */
+static double wide(void *factor, double t)
+{
+	return *(double *)factor * (fmod(t, 2 * SEC) < SEC ? 1 : -1);
+}
+
+static void test_strayed(void **state)
+{
+	struct sample s;
+	double line = 0, amplitude;
+
+	(void)state;
+	sample_gather(&s);
+	observations_set_residuals(&s.p, NULL, NULL);
+	assert_false(observations_strayed(&s.p));
+	for (size_t i = 0; i < s.p.num; i++)
+		line += fabs(s.p.obs[i].y) / (double)s.p.num;
+	amplitude = line / 2;
+	observations_set_residuals(&s.p, wide, &amplitude);
+	assert_false(observations_strayed(&s.p));
+	amplitude = 4 * line;
+	observations_set_residuals(&s.p, wide, &amplitude);
+	assert_true(observations_strayed(&s.p));
+	amplitude = NAN;
+	observations_set_residuals(&s.p, wide, &amplitude);
+	assert_true(observations_strayed(&s.p));
+	sample_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_residuals),
+		cmocka_unit_test(test_strayed),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_delays),
 	};
