@@ -190,7 +190,8 @@ void constraints_set_scores(struct fit *f, const struct host_fit *k,
 		double dense = (double)dir->messages /
 			       (double)constraints_spans(k, intervals);
 		/* The score must not exceed what constraints of MIN_SCALE hold. */
-		double mean = fmax(dir->mean, MIN_SCALE * dense);
+		double mean = fmax(dir->mean * k->obs.softness,
+				   MIN_SCALE * dense);
 		/* Constraints of several links act together. */
 		double scale = SCALE * mean / fmax(dense, 1) /
 			       sqrt((double)k->obs.links);

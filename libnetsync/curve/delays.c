@@ -11,6 +11,8 @@
 #include "curve/delays.h"
 #include "util/statistics.h"
 
+/* Windows at least that softness is estimated from. Chosen. */
+#define SOFT_WINDOWS 64
 /* Messages of a window, in the rarer direction. Chosen. */
 #define MESSAGES 64
 /* Windows at most: bounds time and memory. Chosen. */
@@ -84,7 +86,8 @@ int delays_set_means(struct observations *p)
 struct window {
 	double low[2]; /* lowest of each direction, outward */
 	double messages[2];
-	double excess; /* of its lowest, above the smallest delay */
+	double rate[2]; /* the same, over their mean delay, 1 / ns */
+	double excess;	/* of its lowest, above the smallest delay */
 };
 
 static size_t window_of(const struct observations *p, size_t num, double t)
@@ -94,26 +97,30 @@ static size_t window_of(const struct observations *p, size_t num, double t)
 	return (size_t)fmin(fmax(w, 0), (double)(num - 1));
 }
 
-static void fill(struct window *window, size_t num,
-		 const struct observations *p, size_t link)
+static void clear(struct window *window, size_t num)
 {
 	for (size_t w = 0; w < num; w++)
 		window[w] = (struct window){ .low = { HUGE_VAL, HUGE_VAL } };
-	for (int d = 0; d < 2; d++) {
-		const struct obs_direction *dir =
-			&p->direction[2 * link + (size_t)d];
+}
 
-		for (size_t i = 0; i < dir->bins; i++) {
-			const struct obs_bin *h = &dir->bin[i];
-			struct window *w = &window[window_of(p, num, h->t)];
-			double t;
+/* What a direction says. */
+static void fill(struct window *window, size_t num,
+		 const struct observations *p, size_t direction)
+{
+	const struct obs_direction *dir = &p->direction[direction];
+	int d = direction & 1;
 
-			if (!h->num)
-				continue;
-			w->low[d] = fmin(w->low[d],
-					 observations_innermost(p, h, d, &t));
-			w->messages[d] += h->messages;
-		}
+	for (size_t i = 0; i < dir->bins; i++) {
+		const struct obs_bin *h = &dir->bin[i];
+		struct window *w = &window[window_of(p, num, h->t)];
+		double t;
+
+		if (!h->num)
+			continue;
+		w->low[d] = fmin(w->low[d],
+				 observations_innermost(p, h, d, &t));
+		w->messages[d] += h->messages;
+		w->rate[d] += h->messages / dir->mean;
 	}
 }
 
@@ -128,6 +135,12 @@ static double half(const struct window *w)
 	return (w->low[ABOVE] + w->low[BELOW]) / 2;
 }
 
+/* Half-way between them. */
+static double middle(const struct window *w)
+{
+	return (w->low[ABOVE] - w->low[BELOW]) / 2;
+}
+
 /* That of the quickest windows. */
 static double smallest(const struct window *window, size_t num, double *buffer)
 {
@@ -139,43 +152,42 @@ static double smallest(const struct window *window, size_t num, double *buffer)
 	return order_statistic(buffer, n, n / WRONG);
 }
 
-static double usual(const struct window *w, const struct obs_direction *dir)
+static double usual(const struct window *w)
 {
-	return (dir[0].mean / w->messages[0] + dir[1].mean / w->messages[1]) /
-	       2;
+	return (1 / w->rate[ABOVE] + 1 / w->rate[BELOW]) / 2;
 }
 
 /*
- * How much more do the middles between both directions scatter than those of
+ * How much more do values of windows, between both directions, scatter than those of
  * independent messages would? Of a straight line of three, for exponential
  * delays, the median deviation is once what is usual. What it is more is common
  * to all messages of a window (P. McCullagh and J. Nelder, "Generalized Linear
  * Models", 1989: overdispersion).
  */
 static double dispersion(const struct window *window, size_t num,
-			 const struct obs_direction *dir, double *buffer)
+			 double (*value)(const struct window *), double *buffer)
 {
 	double before[2] = { 0, 0 };
 	size_t n = 0, seen = 0;
 
 	for (size_t i = 0; i < num; i++) {
 		const struct window *w = &window[i];
-		double middle = (w->low[ABOVE] - w->low[BELOW]) / 2;
+		double v;
 
 		if (!filled(w))
 			continue;
+		v = value(w);
 		if (seen++ > 1)
-			buffer[n++] = fabs(before[0] - 2 * before[1] + middle) /
-				      usual(w, dir);
+			buffer[n++] = fabs(before[0] - 2 * before[1] + v) /
+				      usual(w);
 		before[0] = before[1];
-		before[1] = middle;
+		before[1] = v;
 	}
 	return median(buffer, n);
 }
 
 /* In how many windows is the lowest lifted? */
-static size_t lift_windows(struct window *window, size_t num, double least,
-			   const struct obs_direction *dir)
+static size_t lift_windows(struct window *window, size_t num, double least)
 {
 	size_t n = 0;
 
@@ -185,8 +197,8 @@ static size_t lift_windows(struct window *window, size_t num, double least,
 		w->excess = 0;
 		if (!filled(w))
 			continue;
-		w->excess = fmax(half(w) - least - usual(w, dir), 0);
-		n += w->excess > (UNUSUAL - 1) * usual(w, dir);
+		w->excess = fmax(half(w) - least - usual(w), 0);
+		n += w->excess > (UNUSUAL - 1) * usual(w);
 	}
 	return n;
 }
@@ -213,8 +225,10 @@ static bool find(struct observations *p, size_t link, struct window *window,
 	double dispersed;
 	bool lifted;
 
-	fill(window, num, p, link);
-	lifted = lift_windows(window, num, smallest(window, num, buffer), dir) *
+	clear(window, num);
+	fill(window, num, p, 2 * link + ABOVE);
+	fill(window, num, p, 2 * link + BELOW);
+	lifted = lift_windows(window, num, smallest(window, num, buffer)) *
 			 MIN_SHARE >
 		 num;
 	for (int d = 0; d < 2; d++) {
@@ -228,7 +242,7 @@ static bool find(struct observations *p, size_t link, struct window *window,
 						 : 0;
 		}
 	}
-	dispersed = dispersion(window, num, dir, buffer) / BY_CHANCE;
+	dispersed = dispersion(window, num, middle, buffer) / BY_CHANCE;
 	for (int d = 0; d < 2; d++)
 		dir[d].mean *= fmax(dispersed, 1);
 	return lifted;
@@ -250,6 +264,14 @@ static double usual_of_side(const struct obs_direction *dir, uint64_t num)
 	       2 * (double)num;
 }
 
+static uint64_t most_windows(const struct obs_direction *dir)
+{
+	uint64_t rarer = dir[0].messages < dir[1].messages ? dir[0].messages
+							   : dir[1].messages;
+
+	return rarer / MESSAGES < MAX_WINDOWS ? rarer / MESSAGES : MAX_WINDOWS;
+}
+
 int delays_find_minima(struct observations *p, double drift)
 {
 	struct window *window = malloc(MAX_WINDOWS * sizeof(*window));
@@ -258,13 +280,8 @@ int delays_find_minima(struct observations *p, double drift)
 
 	for (size_t i = 0; i < p->links && ret >= 0; i++) {
 		const struct obs_direction *dir = &p->direction[2 * i];
-		uint64_t rarer = dir[0].messages < dir[1].messages
-					 ? dir[0].messages
-					 : dir[1].messages;
-		uint64_t num = rarer / MESSAGES;
+		uint64_t num = most_windows(dir);
 
-		if (num > MAX_WINDOWS)
-			num = MAX_WINDOWS;
 		if (num && by_clock(p, num, drift) < usual_of_side(dir, num) &&
 		    find(p, i, window, num, buffer))
 			ret = 1;
@@ -272,4 +289,35 @@ int delays_find_minima(struct observations *p, double drift)
 	free(window);
 	free(buffer);
 	return ret;
+}
+
+/* ---- soft edges ---------------------------------------------------------- */
+
+/*
+ * Both directions scatter by themselves, so that middles and halves do alike; a curve that
+ * is wrong moves middles only, and delays that are longer both ways halves only.
+ */
+static double softness(const struct window *window, size_t num, double *buffer)
+{
+	return fmin(dispersion(window, num, middle, buffer),
+		    dispersion(window, num, half, buffer));
+}
+
+int delays_soften(struct observations *p, size_t intervals)
+{
+	uint64_t *m = p->messages, rarer = m[0] < m[1] ? m[0] : m[1];
+	size_t num = intervals < SOFT_WINDOWS ? SOFT_WINDOWS : intervals;
+	struct window *window = malloc(num * sizeof(*window));
+	double *buffer = malloc(num * sizeof(*buffer)), soft = 1;
+
+	if (window && buffer && rarer / MESSAGES >= num) {
+		clear(window, num);
+		fill(window, num, p, ABOVE);
+		fill(window, num, p, BELOW);
+		soft = softness(window, num, buffer);
+	}
+	p->softness = soft > BY_CHANCE ? soft : 1;
+	free(window);
+	free(buffer);
+	return window && buffer ? 0 : -ENOMEM;
 }

@@ -23,4 +23,12 @@ int delays_set_means(struct observations *p);
  */
 int delays_find_minima(struct observations *p, double drift);
 
+/*
+ * Set the softness of the edge, of one link: 0 or -ENOMEM. The lowest of n exponential
+ * delays is within mean / n of the smallest one; but where stamps differ more than that
+ * (those of processors whose clocks differ), or few delays are near the smallest, it
+ * scatters so many times more. @intervals: how many messages n are together.
+ */
+int delays_soften(struct observations *p, size_t intervals);
+
 #endif

@@ -146,7 +146,10 @@ int observations_gather(struct observations *p, const struct correction *c,
 	size_t samples = 0, bins = 0;
 	struct obs_bin *bin;
 
-	*p = (struct observations){ .span = (double)(c->to - c->from) };
+	*p = (struct observations){
+		.span = (double)(c->to - c->from),
+		.softness = 1,
+	};
 	while (p->links < num_links && !links[p->links].thin)
 		p->links++;
 	p->pooled = p->links < num_links;

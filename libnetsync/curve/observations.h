@@ -76,6 +76,7 @@ struct observations {
 	size_t num;
 	uint64_t messages[2]; /* ABOVE, BELOW */
 	double resolution;    /* of the coarsest stamps, ns; 0: whole ns */
+	double softness;      /* of the edge of delays, see delays_soften() */
 };
 
 /* Neighbouring bins with enough messages to say something of the lowest. */

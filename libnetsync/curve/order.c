@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "curve/constraints.h"
+#include "curve/delays.h"
 #include "curve/order.h"
 #include "curve/outliers.h"
 
@@ -35,6 +36,9 @@
 #define REJECTIONS 3
 /* Parts of a direction at most in which outliers are looked for. Chosen. */
 #define MAX_PARTS ((size_t)1 << 14)
+/* How often, at most, and by how much softer an edge has to seem to fit again. Chosen. */
+#define SOFTENINGS 6
+#define SOFTER 1.2
 /*
  * First, by least squares: an order is enough whose residual is within CLOSE of
  * the scatter of constraints; one is tried whose residual is within FAR_FACTOR
@@ -387,6 +391,30 @@ static int fit_again(struct host_fit *k)
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Fewer intervals hold more messages each, whose lowest are nearer to the edge of what is
+ * possible; if that is soft, they tell less than it seemed. Once more, until nothing
+ * changes. Of several links, errors of other hosts would look like that.
+ */
+static int soften(struct host_fit *k)
+{
+	int ret = 0;
+
+	for (int i = 0; !ret && k->obs.links == 1 && i < SOFTENINGS; i++) {
+		double before = k->obs.softness;
+
+		host_fit_set_residuals(k, &k->best);
+		ret = delays_soften(&k->obs, k->intervals);
+		if (ret || k->obs.softness < SOFTER * before)
+			break;
+		k->cost = HUGE_VAL;
+		ret = try_intervals(k, k->intervals, false);
+		if (ret > 0)
+			ret = search_downward(k, k->intervals);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 int order_choose(struct host_fit *k)
 {
 	const struct correction *c = k->correction;
@@ -412,5 +440,5 @@ int order_choose(struct host_fit *k)
 		ret = search_upward(k, enough, known && c->others ? 1 : 2);
 	if (!ret && k->intervals == enough)
 		ret = search_downward(k, enough);
-	return ret;
+	return ret ? ret : soften(k);
 }

@@ -154,7 +154,7 @@ static int split_change_points(struct host_fit *k)
 double placement_expected_error(const struct host_fit *k,
 				const struct spline *s)
 {
-	return k->obs.direction[0].mean * (double)s->coefs /
+	return k->obs.softness * k->obs.direction[0].mean * (double)s->coefs /
 	       (double)(k->obs.messages[0] + k->obs.messages[1]);
 }
 

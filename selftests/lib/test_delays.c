@@ -76,9 +76,92 @@ static void test_lifted(void **state)
 	sample_release(&s);
 }
 
+#define SPAN 600e9
+#define MEAN 100e3
+#define MESSAGES 400000
+#define INTERVALS 64
+
+/* What is added to a limit at a time, ns. */
+typedef double (*add_fn)(int side, double t, uint64_t *seed);
+
+static double nothing(int side, double t, uint64_t *seed)
+{
+	(void)side;
+	(void)t;
+	(void)seed;
+	return 0;
+}
+
+/* Clocks of processors differ by a tenth of the mean delay. */
+static double differing(int side, double t, uint64_t *seed)
+{
+	(void)side;
+	(void)t;
+	return (uniform(seed) - uniform(seed)) * MEAN / 10;
+}
+
+/* A curve misses this of the clock: more than windows scatter. */
+static double missed(int side, double t, uint64_t *seed)
+{
+	(void)side;
+	(void)seed;
+	return MEAN / 1000 * sin(2 * M_PI * t / 60e9);
+}
+
+/* Delays are longer for a while, both ways. */
+static double busy(int side, double t, uint64_t *seed)
+{
+	return (side == ABOVE ? 1 : -1) * missed(side, t, seed);
+}
+
+static double softness(add_fn add)
+{
+	struct correction c = { .known = true, .to = (int64_t)SPAN };
+	struct correction other = c;
+	struct pairs pairs = { 0 };
+	struct observations p;
+	struct link link;
+	uint64_t seed = 9;
+	double soft;
+
+	for (long i = 0; i < MESSAGES; i++) {
+		const int side = (int)(random64(&seed) & 1);
+		const int64_t t = below(&seed, (int64_t)SPAN);
+		const double y = (side == ABOVE ? 1 : -1) *
+				 (DELAY + exponential(&seed, MEAN));
+		const int64_t at = t + (int64_t)(y + add(side, (double)t, &seed));
+
+		if (side == ABOVE)
+			add_message(&pairs, 1, 0, t, at);
+		else
+			add_message(&pairs, 0, 1, at, t);
+	}
+	assert_int_equal(pairs_settle(&pairs), 0);
+	link = (struct link){ .pair = pairs.pair[0], .other = &other };
+	assert_int_equal(observations_gather(&p, &c, &link, 1), 0);
+	observations_set_residuals(&p, NULL, NULL);
+	assert_int_equal(delays_set_means(&p), 0);
+	assert_int_equal(delays_soften(&p, INTERVALS), 0);
+	soft = p.softness;
+	observations_release(&p);
+	pairs_release(&pairs);
+	return soft;
+}
+
+/* Of a curve that is wrong, and of busy times, the edge is as sharp as ever. */
+static void test_softness(void **state)
+{
+	(void)state;
+	assert_true(softness(nothing) == 1);
+	assert_true(softness(differing) > 3);
+	assert_true(softness(missed) == 1);
+	assert_true(softness(busy) == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_softness),
 		cmocka_unit_test(test_means),
 		cmocka_unit_test(test_stationary),
 		cmocka_unit_test(test_lifted),

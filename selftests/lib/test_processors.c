@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Stamps of processors whose clocks differ: an uncertainty that contradicts nothing. */
+#include "test.h"
+
+#define SPAN (600 * SEC)
+#define MESSAGES 300000
+#define PROCESSORS 4
+/* The furthest of them are so far apart, ns. */
+#define APART 200.0
+/* What is said of the mean of a host's processors, between them, ns. */
+#define WORST 60.0
+
+/* Of host 1: how far its processors, in the mean, are ahead of host 0's. */
+static int64_t ahead(int64_t t)
+{
+	return 5 * SEC + llround(30e-6 * (double)t);
+}
+
+static int64_t processor(uint64_t *seed)
+{
+	return llround(APART * ((double)below(seed, PROCESSORS) / (PROCESSORS - 1) - 0.5));
+}
+
+/* Delays are exponential, of mean @mean, beyond @least (ns). */
+static struct netsync *talk(double least, double mean)
+{
+	struct netsync *ns = netsync_new();
+	uint64_t seed = 5;
+
+	assert_int_equal(netsync_add_host(ns, "a"), 0);
+	assert_int_equal(netsync_add_host(ns, "b"), 1);
+	for (long i = 0; i < MESSAGES; i++) {
+		const uint32_t from = random64(&seed) & 1;
+		int64_t sent = below(&seed, SPAN);
+		int64_t received = sent + llround(least + exponential(&seed, mean));
+
+		sent += (from ? ahead(sent) : 0) + processor(&seed);
+		received += (from ? 0 : ahead(received)) + processor(&seed);
+		assert_int_equal(netsync_push_message(ns, from, !from, EPOCH + sent,
+						      EPOCH + received), 0);
+	}
+	assert_int_equal(netsync_solve(ns, &(struct netsync_options){
+		.size = sizeof(struct netsync_options), .reference = "a" }), 0);
+	return ns;
+}
+
+/* The largest error; the truth is in every bound. */
+static double worst(const struct netsync *ns)
+{
+	const struct netsync_clock *clock = netsync_host_clock(ns, 1);
+	double most = 0;
+
+	assert_non_null(clock);
+	for (int64_t t = SEC; t < SPAN; t += SEC / 3) {
+		const int64_t shown = t + ahead(t);
+		int64_t time, bound;
+
+		assert_true(netsync_convert(clock, EPOCH + shown, &time, &bound) >= 0);
+		most = fmax(most, fabs((double)(time - EPOCH - t)));
+		assert_true(fabs((double)(time - EPOCH - t)) <= (double)bound);
+	}
+	return most;
+}
+
+static struct netsync_host_info info_of(const struct netsync *ns)
+{
+	struct netsync_host_info info = { .size = sizeof(info) };
+
+	assert_int_equal(netsync_get_host(ns, 1, &info), 0);
+	return info;
+}
+
+/* As of a network: no curve bends to follow single processors. */
+static void test_accurate(void **state)
+{
+	struct netsync *ns = talk(30e3, 20e3);
+
+	(void)state;
+	assert_int_equal(info_of(ns).quality, NETSYNC_ACCURATE);
+	assert_true(worst(ns) < WORST);
+	netsync_free(ns);
+}
+
+/* Messages seem to be received before they are sent: never is the truth out of a bound. */
+static void test_quicker_than_apart(void **state)
+{
+	(void)state;
+	for (double least = 50; least < 2 * APART; least *= 2) {
+		struct netsync *ns = talk(least, 20 * least);
+
+		assert_true(worst(ns) < WORST);
+		netsync_free(ns);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_accurate),
+		cmocka_unit_test(test_quicker_than_apart),
+	};
+
+	return cmocka_run_group_tests_name("processors", tests, NULL, NULL);
+}
