@@ -11,10 +11,12 @@
 #include "util/whole.h"
 
 /*
- * How far a curve may be from its straight segments: 2 ns, less rounding; and
+ * How far a curve may be from its straight segments: 2 ns, less rounding; at least this part
+ * of what it is expected to be off itself (chosen, which adds nothing that can be seen); and
  * this part of the span, which doubles resolve of a time in it.
  */
 #define TOLERANCE 1.5
+#define OF_ERROR (1.0 / 16)
 #define PRECISION 0x1p-51
 /* The shortest segment: in ns; as a share of the span. Chosen. */
 #define SHORTEST 1000
@@ -334,10 +336,12 @@ int64_t correction_segments(const struct correction *c,
 	struct segments s = { .host = host, .reference = reference };
 	int64_t span = max64(c->to - c->from,
 			     to_correction->to - to_correction->from);
+	double error = fmax(c->expected_error, to_correction->expected_error);
 	const struct way w = {
 		.from = c,
 		.to = to_correction,
-		.tolerance = TOLERANCE + PRECISION * (double)span,
+		.tolerance = fmax(TOLERANCE, OF_ERROR * error) +
+			     PRECISION * (double)span,
 		.shortest = max64(SHORTEST, span / MOST_SEGMENTS),
 	};
 	int64_t from = c->from, end = correction(&w, from);

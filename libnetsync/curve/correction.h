@@ -109,10 +109,10 @@ bool correction_excludes(const struct correction *correction[2], int way,
 			 const struct point *p, int64_t raised);
 
 /*
- * Straight segments that are never further than 2 ns from the curve that leads
- * from a host to the reference, where both corrections lead to the same time:
- * their number, or -ENOMEM. @host, @reference: the origins. *segment is to be
- * freed.
+ * Straight segments that are never further than 2 ns, or a sixteenth of what it is expected
+ * to be off, from the curve that leads from a host to the reference, where both
+ * corrections lead to the same time: their number, or -ENOMEM. @host, @reference: the
+ * origins. *segment is to be freed.
  */
 int64_t correction_segments(const struct correction *c,
 			    const struct correction *to_correction,

@@ -18,8 +18,13 @@
 /* Instants of a bound: of straight clocks, and at most. Chosen. */
 #define FEW_INSTANTS 33
 #define MOST_INSTANTS 65536
-/* How far limits may bend between two instants, ns. Chosen. */
-#define MAX_SAG 2.0
+/*
+ * How far limits may bend between two instants, ns: this part of the bound's width, which
+ * is a quarter of what knots.c leaves out, from the least to the most. Chosen.
+ */
+#define SAG_OF_WIDTH (1.0 / 8192)
+#define LEAST_SAG 2.0
+#define MOST_SAG 1000.0
 /* Instants whose bounds the median is of. Chosen. */
 #define MEDIAN_OF 1025
 
@@ -145,8 +150,11 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	uint32_t next = graph_other(&r->graph, via, h);
 	const struct direction *c = r->est[via].pair->direction;
 	double span = (double)(r->host[h].span.hi - r->host[h].span.lo);
-	double n = span * sqrt(r->task->limits.bend / (8 * MAX_SAG));
+	double sag = SAG_OF_WIDTH * r->by_bound.dist[h];
+	double n;
 
+	sag = fmin(fmax(sag, LEAST_SAG), MOST_SAG);
+	n = span * sqrt(r->task->limits.bend / (8 * sag));
 	netsync_clock_model(r->host[next].clock, &m);
 	n = fmin(n, 2 * ((double)(c[0].num + c[1].num) + m.num_knots));
 	return FEW_INSTANTS + (size_t)fmin(n, MOST_INSTANTS);
@@ -298,6 +306,26 @@ static enum netsync_quality quality_of(const struct reduction *r, uint32_t host)
 	return q == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : q;
 }
 
+/*
+ * By how much the bound grows before the first segment and behind the last, which go on for
+ * ever: by the largest skew, and by what the segment itself goes another way.
+ */
+static void set_growth(const struct reduction *r, uint32_t h,
+		       struct netsync_model *m)
+{
+	const double slope = r->task->limits.slope;
+	const uint32_t end[] = { 0, m->num_segments - 1 };
+
+	for (int i = 0; i < 2; i++) {
+		double growth = slope / (1 - slope) +
+				fabs(m->segments[end[i]].rate - 1);
+
+		if (!r->task->limits.bend)
+			growth = reduction_carry(r, h, 0).growth;
+		m->growth_ppm[i] = growth * 1e6;
+	}
+}
+
 int reduction_make_clock(const struct reduction *r, uint32_t h)
 {
 	struct host *host = &r->host[h];
@@ -313,7 +341,6 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		.knot_size = sizeof(struct netsync_knot),
 		.segments = segment,
 	};
-	double growth = r->task->limits.slope;
 	bool trusted = !r->distrusted && !is_contradicted(r, h) &&
 		       !is_contradicted(r, r->reference);
 	bool sound = trusted;
@@ -321,10 +348,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 
 	if (n < 0)
 		return (int)n;
-	growth = growth / (1 - growth) + fabs(r->correction[h].skew);
-	if (!r->task->limits.bend)
-		growth = reduction_carry(r, h, 0).growth;
-	m.growth_ppm[0] = m.growth_ppm[1] = growth * 1e6;
+	set_growth(r, h, &m);
 	host->quality = quality_of(r, h);
 	ret = set_knots(r, h, &m, &sound);
 	if (!sound && host->quality == NETSYNC_ACCURATE)

@@ -89,6 +89,36 @@ static double told(const struct netsync_segment *s, int64_t num, int64_t t)
 	return (double)s[i].offset_ns + (s[i].rate - 1) * (double)(t - s[i].from_ns);
 }
 
+/* A curve that is not known to a ns is handed out in segments as much longer. */
+static void test_expected_error(void **state)
+{
+	struct correction c = { .to = 1000 * SEC };
+	int64_t before = 0;
+
+	(void)state;
+	assert_int_equal(spline_new(&c.curve, 0, 1000e9, 20, NULL, 0), 0);
+	for (size_t i = 0; i < c.curve.coefs; i++)
+		c.curve.coef[i] = i % 2 ? 1e6 : -1e6;
+	spline_set_cubics(&c.curve);
+	for (c.expected_error = 16; c.expected_error < 1e5; c.expected_error *= 64) {
+		struct netsync_segment *segment = NULL;
+		int64_t num = correction_segments(&c, &reference, 0, 0, &segment);
+
+		assert_true(num > 1);
+		for (int64_t t = 0; t < 1000 * SEC; t += SEC / 3) {
+			int64_t at;
+			double rest = correction_between(&c, t, &reference, &at);
+
+			assert_true(fabs((double)(at - t) + rest - told(segment, num, t)) <
+				    fmax(2, c.expected_error / 16) + 1);
+		}
+		assert_true(!before || num * 6 < before);
+		before = num;
+		free(segment);
+	}
+	correction_release(&c);
+}
+
 /* A clock set forward by 1 s at 49.5 s skipped what it would have shown to 50.5 s. */
 static void test_set_forward(void **state)
 {
@@ -188,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_expected_error),
 		cmocka_unit_test(test_set_forward),
 		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_inverts),

@@ -64,6 +64,39 @@ static void test_bound(void **state)
 	reduced_release(&r);
 }
 
+/*
+ * Before its first segment and behind the last the clock goes on as these do, and the bound
+ * grows by what the truth may do otherwise. The clock's rate changes by 10 ppm.
+ */
+static void test_growth(void **state)
+{
+	struct netsync_model m;
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 0;
+	for (int i = 0; i < 1000; i++) {
+		const int64_t t = i * SEC / 10;
+		const int64_t ahead = SEC + (int64_t)i * i / 2;
+
+		add_message(&r.ps, 0, 1, t, t + ahead + 1000);
+		add_message(&r.ps, 1, 0, t + ahead, t + 1000);
+	}
+	reduced_run(&r);
+	m = model_of(&r.host[1]);
+	assert_true(m.num_segments > 2);
+	assert_true(fabs(m.segments[0].rate - m.segments[m.num_segments - 1].rate) > 8e-6);
+	for (int i = 0; i < 2; i++) {
+		const struct netsync_segment *s = &m.segments[i ? m.num_segments - 1 : 0];
+		const double slope = r.task.limits.slope;
+
+		assert_true(m.growth_ppm[i] >=
+			    (slope / (1 - slope) + fabs(s->rate - 1)) * 1e6 - 1e-9);
+	}
+	reduced_release(&r);
+}
+
 /* One direction: an offset from one side, and no bound. */
 static void test_one_direction(void **state)
 {
@@ -178,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_one_direction),
 		cmocka_unit_test(test_contradiction),
 		cmocka_unit_test(test_ways_contradict),
