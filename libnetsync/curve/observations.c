@@ -57,8 +57,10 @@ static uint32_t gather_corners(struct observations *p,
 }
 
 /*
- * Where there are few messages, bins are so wide that each observation is a bin of its
- * own, which stands for as many messages.
+ * Of many pairs, or with few messages, bins are so wide that the spline may have an interval
+ * for each of them: what drives the curve at the mean time of a bin, and what holds it, would
+ * be in different intervals. Then each observation is a bin of its own, which stands for as
+ * many messages.
  */
 static void share_out(struct observations *p, struct obs_direction *dir,
 		      const struct obs_bin *h)
@@ -102,7 +104,7 @@ static void gather_side(struct observations *p, const struct correction *c,
 				      .t = (double)(mean + y - c->from) };
 		h.num = gather_corners(p, c, l, cloud, b);
 		dir->messages += b->messages;
-		if (l->thin)
+		if (l->thin || l->few_bins)
 			share_out(p, dir, &h);
 		else
 			dir->bin[dir->bins++] = h;
@@ -129,7 +131,7 @@ static void gather_direction(struct observations *p, const struct correction *c,
 
 		gather_side(p, c, &links[i], cloud, dir);
 	}
-	if (to > from + 1 && dir->bins)
+	if (dir->bins && (to > from + 1 || links[from].few_bins))
 		qsort(dir->bin, dir->bins, sizeof(*dir->bin), by_bin_time);
 	p->messages[side] += dir->messages;
 }
@@ -164,7 +166,9 @@ int observations_gather(struct observations *p, const struct correction *c,
 				(double)links[i].pair->direction[d].raised);
 			for (size_t b = 0; b < e->num; b++) {
 				samples += e->bin[b].corners;
-				bins += links[i].thin ? e->bin[b].corners : 1;
+				bins += links[i].thin || links[i].few_bins
+						? e->bin[b].corners
+						: 1;
 			}
 		}
 	}

@@ -38,6 +38,11 @@ struct link {
 	 * together with all other thin ones, which come last.
 	 */
 	bool thin;
+	/*
+	 * The host has so few bins, of all its links, that the spline may have an interval
+	 * for each: observations are bins of their own.
+	 */
+	bool few_bins;
 };
 
 struct observation {

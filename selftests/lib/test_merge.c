@@ -175,11 +175,37 @@ static void test_other_width(void **state)
 	pairs_release(&narrow);
 }
 
+/*
+ * Of a hundred hosts that all talk, each pair has bins enough to show how its clocks bend; and
+ * with more pairs none gets more, or what is kept would depend on who talked first.
+ */
+static void test_many_pairs(void **state)
+{
+	struct pairs ps = { 0 };
+	size_t last = SIZE_MAX;
+
+	(void)state;
+	for (uint32_t b = 1; b < 100; b++)
+		for (uint32_t a = 0; a < b; a++) {
+			const struct endpoint from = { a, EPOCH, a * SEC };
+			const struct endpoint to = { b, EPOCH, a * SEC + 1000 };
+
+			assert_int_equal(pairs_add(&ps, &from, &to), 0);
+			assert_true(ps.budget.bins <= last);
+			last = ps.budget.bins;
+			if (ps.sharing == 4000)
+				assert_int_equal(last, 32);
+		}
+	assert_in_range(last, 20, 31);
+	pairs_release(&ps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_other_width),
+		cmocka_unit_test(test_many_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,39 @@ static void test_thin(void **state)
 	sample_release(&s);
 }
 
+/* The same of a link whose host has few bins: it remains a link by itself. */
+static void test_few_bins(void **state)
+{
+	struct observations p;
+	struct link link[2];
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	link[0] = link[1] = s.link;
+	link[0].few_bins = link[1].few_bins = true;
+	assert_int_equal(observations_gather(&p, &s.c, link, 2), 0);
+	assert_int_equal(p.links, 2);
+	assert_false(p.pooled);
+	for (int i = 0; i < 4; i++) {
+		const struct obs_direction *dir = &p.direction[i];
+		uint64_t messages = 0;
+
+		for (size_t j = 0; j < dir->bins; j++) {
+			const struct obs_bin *h = &dir->bin[j];
+
+			assert_int_equal(h->num, 1);
+			assert_true(p.obs[h->from].t == h->t);
+			assert_true(!j || h->t >= h[-1].t);
+			messages += h->messages;
+		}
+		assert_int_equal(messages, SECONDS);
+		assert_int_equal(dir->messages, SECONDS);
+	}
+	observations_release(&p);
+	sample_release(&s);
+}
+
 static double half(void *arg, double t)
 {
 	return *(double *)arg * t;
@@ -190,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_thin),
+		cmocka_unit_test(test_few_bins),
 		cmocka_unit_test(test_residuals),
 		cmocka_unit_test(test_strayed),
 		cmocka_unit_test(test_groups),
