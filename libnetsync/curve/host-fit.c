@@ -341,7 +341,9 @@ static void reject_diverged(struct host_fit *k)
 {
 	struct correction *c = k->correction;
 
-	if (k->best.coefs && spline_is_flat(&k->best, STEEPEST))
+	host_fit_set_residuals(k, &k->best);
+	if (k->best.coefs && spline_is_flat(&k->best, STEEPEST) &&
+	    !observations_strayed(&k->obs))
 		return;
 	spline_free(&k->best);
 	correction_release(c);

@@ -47,6 +47,8 @@
 #define CLOSE 2.0
 #define FAR_FACTOR 8
 #define FAR 1000
+/* Cost of a fit that has diverged, in log likelihood: it is better than none. Chosen. */
+#define DIVERGED 1e300
 
 /* ---- one number of intervals ------------------------------------------- */
 
@@ -299,7 +301,9 @@ static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 		(intervals ? BEND_COST + (double)f.curve.coefs
 			   : 2.0 + (double)k->correction->num_changes *
 					     (k->one_sided ? 2 : 1));
-	if (!ret && cost < k->cost && !has_diverged(k, &f)) {
+	if (!ret && cost < k->cost && has_diverged(k, &f))
+		cost = k->best.coefs ? HUGE_VAL : DIVERGED;
+	if (!ret && cost < k->cost) {
 		order_keep(k, &f, intervals, cost);
 		ret = 1;
 	}

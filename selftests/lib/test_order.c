@@ -67,6 +67,21 @@ static void test_others(void **state)
 	}
 }
 
+/* Of fits all of which are further from the messages than a line, one is kept nevertheless. */
+static void test_strayed(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	staged_init(&k, &s, constant);
+	for (size_t i = 0; i < k.obs.num; i++)
+		k.obs.obs[i].y = 0;
+	assert_int_equal(order_choose(&k), 0);
+	assert_true(k.best.coefs > 0);
+	staged_end(&k, &s);
+}
+
 /* A number that is settled stays, and wrong messages are rejected nevertheless. */
 static void test_settled(void **state)
 {
@@ -133,6 +148,7 @@ int main(void)
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_bending),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_strayed),
 		cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_settled_first),
 		cmocka_unit_test(test_cost),
