@@ -10,9 +10,8 @@
 /*
  * Limits of all envelopes together, some 40 MB, and of one envelope, which gets an equal
  * share. A clock that bends is not seen in fewer than FEW_BINS_OF_CLOUD, so that where
- * there are many pairs more memory is taken, up to MOST_BINS (a bin has 48 bytes). With
- * half of these, the errors of 1,000 hosts that have eight neighbours each (make
- * bench-scale) are milliseconds. Chosen.
+ * there are many pairs more memory is taken, up to MOST_BINS (a bin has 48 bytes).
+ * Chosen: 1,000 hosts that have eight neighbours each have as many.
  */
 #define MAX_BINS ((size_t)1 << 17)
 #define MOST_BINS ((size_t)1 << 18)
