@@ -645,9 +645,6 @@ struct netsync_io_knot {
 	int64_t new_ns;
 };
 
-/* Called for the time of an event, as in the original. Return 0: the copy is not to have it. */
-typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
-
 /**
  * netsync_io_copy_tracedat() - copy a trace.dat file with other times
  * @io: for errors; nothing is added to it
@@ -660,13 +657,10 @@ typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
  * @num: how many these are, 2 at least
  * @knot_size: of one of them, sizeof(struct netsync_io_knot): a later version may
  *	know more of each
- * @keep: which events the copy is to have; NULL: all. Those of a page that lie between two
- *	that it has stay, too, though.
  * @progress: called now and then while it is copied, or NULL
- * @data: given to both
+ * @data: given to @progress
  *
- * Where events are left out, the copy has holes, as a sparse file, and those that were
- * compressed are not. All else stays as it is: what readers have to add is told by the option
+ * All else stays as it is: what readers have to add is told by the option
  * TIME_SHIFT, for all processors. They compute with 64 bits: from each knot to
  * the next one, the time that passes multiplied by the change of what is to be
  * added has to fit into these. New times must not be negative.
@@ -679,8 +673,28 @@ typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
 int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 			     const char *to, const struct netsync_io_knot *knots,
 			     uint32_t num, uint32_t knot_size,
-			     netsync_io_keep_func keep,
 			     netsync_io_progress_func progress, void *data);
+
+/* Called for the time of an event, as in the original. Return 0: the copy is not to have it. */
+typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
+
+/**
+ * netsync_io_copy_tracedat_part() - copy some events of a trace.dat file
+ * @keep: which events the copy is to have; NULL: all. Those of a page that lie between two
+ *	that it has stay, too, though.
+ * @data: given to @keep and @progress
+ *
+ * The others as of netsync_io_copy_tracedat(), which this does besides. Where events are
+ * left out, the copy has holes, as a sparse file, and those that were compressed are not.
+ *
+ * Return: as netsync_io_copy_tracedat().
+ */
+int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
+				  const char *to,
+				  const struct netsync_io_knot *knots,
+				  uint32_t num, uint32_t knot_size,
+				  netsync_io_keep_func keep,
+				  netsync_io_progress_func progress, void *data);
 
 /* What a netsync_io_time_func returns for a packet that the copy is not to have. */
 #define NETSYNC_IO_LEFT_OUT 1

@@ -130,6 +130,14 @@ class Reader:
             return int(bool(guard.raised or (progress and progress(done, total))))
         return s.progress_func(guard.told(step, otherwise=1))
 
+    def _keep(self, keep: Optional[Callable[[int], Any]]) -> Any:
+        """Without one, a null pointer: all are kept."""
+        def is_kept(_: Any, time_ns: int) -> int:
+            return int(bool(keep and keep(time_ns)))
+        if not keep:
+            return ctypes.cast(0, s.keep_func)
+        return s.keep_func(self._handle.guard.told(is_kept, otherwise=0))
+
     def add_live(self, url: str) -> None:
         """Follow live sessions of an LTTng relay daemon: "net://HOST[:PORT]..."."""
         self._handle.call(self._io.netsync_io_add_live, encode(url))
@@ -201,13 +209,9 @@ class Reader:
         event: the copy has those for which it returns anything true."""
         pairs = [s.netsync_io_knot(int64(time), int64(new)) for time, new in knots]
         array = (s.netsync_io_knot * max(1, len(pairs)))(*pairs)
-        kept = s.keep_func()
-        if keep:
-            kept = s.keep_func(self._handle.guard.told(
-                lambda _, time_ns: int(bool(keep(time_ns))), otherwise=0))
-        self._handle.call(self._io.netsync_io_copy_tracedat, encode(source), encode(to), array,
-                          len(pairs), ctypes.sizeof(s.netsync_io_knot),
-                          kept, self._progress(progress), None)
+        self._handle.call(self._io.netsync_io_copy_tracedat_part, encode(source), encode(to),
+                          array, len(pairs), ctypes.sizeof(s.netsync_io_knot),
+                          self._keep(keep), self._progress(progress), None)
 
     def copy_capture(self, source: Text, to: Text,
                      time: Callable[[int], Optional[SupportsIndex]]) -> None:

@@ -49,9 +49,10 @@ static void copy_tracedat(struct netsync_io *io)
 		{ 0, 1000 }, { INT64_MAX / 2, INT64_MAX / 2 },
 	};
 
-	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), NULL, NULL, NULL);
+	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), NULL, NULL);
 	unlink(copy);
-	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), is_odd, NULL, NULL);
+	netsync_io_copy_tracedat_part(io, path, copy, knots, 2, sizeof(*knots), is_odd, NULL,
+				      NULL);
 	unlink(copy);
 }
 

@@ -131,9 +131,10 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 	struct knots knots = { .trace = trace };
 	bool ok = make_knots(&knots);
 
-	if (ok && netsync_io_copy_tracedat(trace->io, trace->path, to, knots.knot,
-					   knots.num, sizeof(*knots.knot),
-					   is_part ? keep : NULL, stop, (void *)trace)) {
+	if (ok && netsync_io_copy_tracedat_part(trace->io, trace->path, to, knots.knot,
+						knots.num, sizeof(*knots.knot),
+						is_part ? keep : NULL, stop,
+						(void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));
 		ok = false;

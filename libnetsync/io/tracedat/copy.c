@@ -476,11 +476,12 @@ static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
 	return ret;
 }
 
-int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
-			     const char *to, const struct netsync_io_knot *knots,
-			     uint32_t num, uint32_t knot_size,
-			     netsync_io_keep_func keep,
-			     netsync_io_progress_func progress, void *data)
+int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
+				  const char *to,
+				  const struct netsync_io_knot *knots,
+				  uint32_t num, uint32_t knot_size,
+				  netsync_io_keep_func keep,
+				  netsync_io_progress_func progress, void *data)
 {
 	struct copy copy = { .io = io, .from = from, .to = to,
 			     .keep = keep, .progress = progress, .data = data };
@@ -500,4 +501,13 @@ int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
 	free(copy.option);
 	dat_close(&copy.file);
 	return ret;
+}
+
+int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
+			     const char *to, const struct netsync_io_knot *knots,
+			     uint32_t num, uint32_t knot_size,
+			     netsync_io_progress_func progress, void *data)
+{
+	return netsync_io_copy_tracedat_part(io, from, to, knots, num, knot_size,
+					     NULL, progress, data);
 }
