@@ -97,30 +97,27 @@ static size_t window_of(const struct observations *p, size_t num, double t)
 	return (size_t)fmin(fmax(w, 0), (double)(num - 1));
 }
 
-static void clear(struct window *window, size_t num)
+static void fill(struct window *window, size_t num,
+		 const struct observations *p, size_t link)
 {
 	for (size_t w = 0; w < num; w++)
 		window[w] = (struct window){ .low = { HUGE_VAL, HUGE_VAL } };
-}
+	for (int d = 0; d < 2; d++) {
+		const struct obs_direction *dir =
+			&p->direction[2 * link + (size_t)d];
 
-/* What a direction says. */
-static void fill(struct window *window, size_t num,
-		 const struct observations *p, size_t direction)
-{
-	const struct obs_direction *dir = &p->direction[direction];
-	int d = direction & 1;
+		for (size_t i = 0; i < dir->bins; i++) {
+			const struct obs_bin *h = &dir->bin[i];
+			struct window *w = &window[window_of(p, num, h->t)];
+			double t;
 
-	for (size_t i = 0; i < dir->bins; i++) {
-		const struct obs_bin *h = &dir->bin[i];
-		struct window *w = &window[window_of(p, num, h->t)];
-		double t;
-
-		if (!h->num)
-			continue;
-		w->low[d] = fmin(w->low[d],
-				 observations_innermost(p, h, d, &t));
-		w->messages[d] += h->messages;
-		w->rate[d] += h->messages / dir->mean;
+			if (!h->num)
+				continue;
+			w->low[d] = fmin(w->low[d],
+					 observations_innermost(p, h, d, &t));
+			w->messages[d] += h->messages;
+			w->rate[d] += h->messages / dir->mean;
+		}
 	}
 }
 
@@ -225,9 +222,7 @@ static bool find(struct observations *p, size_t link, struct window *window,
 	double dispersed;
 	bool lifted;
 
-	clear(window, num);
-	fill(window, num, p, 2 * link + ABOVE);
-	fill(window, num, p, 2 * link + BELOW);
+	fill(window, num, p, link);
 	lifted = lift_windows(window, num, smallest(window, num, buffer)) *
 			 MIN_SHARE >
 		 num;
@@ -311,9 +306,7 @@ int delays_soften(struct observations *p, size_t intervals)
 	double *buffer = malloc(num * sizeof(*buffer)), soft = 1;
 
 	if (window && buffer && rarer / MESSAGES >= num) {
-		clear(window, num);
-		fill(window, num, p, ABOVE);
-		fill(window, num, p, BELOW);
+		fill(window, num, p, 0);
 		soft = softness(window, num, buffer);
 	}
 	p->softness = soft > BY_CHANCE ? soft : 1;

@@ -341,9 +341,8 @@ static void reject_diverged(struct host_fit *k)
 {
 	struct correction *c = k->correction;
 
-	host_fit_set_residuals(k, &k->best);
 	if (k->best.coefs && spline_is_flat(&k->best, STEEPEST) &&
-	    !observations_strayed(&k->obs))
+	    !host_fit_strayed(k, &k->best))
 		return;
 	spline_free(&k->best);
 	correction_release(c);

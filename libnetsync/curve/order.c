@@ -278,16 +278,6 @@ void order_keep(struct host_fit *k, struct fit *f, size_t intervals,
 	memcpy(k->margin, f->margin, k->obs.links * sizeof(*k->margin));
 }
 
-/*
- * Has a fit diverged? Scores are linear: where messages press more than constraints hold,
- * likelihood has no limit, so that it cannot tell.
- */
-static bool has_diverged(struct host_fit *k, const struct fit *f)
-{
-	host_fit_set_residuals(k, &f->curve);
-	return observations_strayed(&k->obs);
-}
-
 /* Fit, and order_keep() what is better than all before: 1, else 0. */
 static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 {
@@ -301,7 +291,7 @@ static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 		(intervals ? BEND_COST + (double)f.curve.coefs
 			   : 2.0 + (double)k->correction->num_changes *
 					     (k->one_sided ? 2 : 1));
-	if (!ret && cost < k->cost && has_diverged(k, &f))
+	if (!ret && cost < k->cost && host_fit_strayed(k, &f.curve))
 		cost = k->best.coefs ? HUGE_VAL : DIVERGED;
 	if (!ret && cost < k->cost) {
 		order_keep(k, &f, intervals, cost);

@@ -27,6 +27,12 @@ void host_fit_set_residuals(struct host_fit *k, const struct spline *s)
 	}
 }
 
+bool host_fit_strayed(struct host_fit *k, const struct spline *s)
+{
+	host_fit_set_residuals(k, s);
+	return observations_strayed(&k->obs);
+}
+
 size_t host_fit_fewest_bins(const struct host_fit *k)
 {
 	size_t bins[2] = { 1, 1 };

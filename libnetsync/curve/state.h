@@ -45,6 +45,13 @@ double host_fit_at(void *host_fit, double t);
 void host_fit_set_residuals(struct host_fit *k, const struct spline *s);
 
 /*
+ * The same, and is the curve so far from the observations that its fit has diverged? Scores
+ * are linear: where messages press more than constraints hold, likelihood has no limit, so
+ * that it cannot tell.
+ */
+bool host_fit_strayed(struct host_fit *k, const struct spline *s);
+
+/*
  * Set the mean delays beyond the best curve, or the initial fit, and what
  * delays_find_minima() does; return what that returns.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/number.h"
 #include "message/message.h"
 
 /*
@@ -13,13 +14,13 @@
  * there are many pairs more memory is taken, up to MOST_BINS (a bin has 48 bytes).
  * Chosen: 1,000 hosts that have eight neighbours each have as many.
  */
-#define MAX_BINS ((size_t)1 << 17)
-#define MOST_BINS ((size_t)1 << 18)
-#define MAX_CORNERS ((size_t)5 << 18)
-#define MAX_BINS_OF_CLOUD ((size_t)1 << 15)
-#define FEW_BINS_OF_CLOUD ((size_t)1 << 5)
-#define MIN_BINS_OF_CLOUD ((size_t)1 << 2)
-#define MIN_CORNERS_OF_CLOUD ((size_t)1 << 5)
+#define MAX_BINS ((int64_t)1 << 17)
+#define MOST_BINS ((int64_t)1 << 18)
+#define MAX_CORNERS ((int64_t)5 << 18)
+#define MAX_BINS_OF_CLOUD ((int64_t)1 << 15)
+#define FEW_BINS_OF_CLOUD ((int64_t)1 << 5)
+#define MIN_BINS_OF_CLOUD ((int64_t)1 << 2)
+#define MIN_CORNERS_OF_CLOUD ((int64_t)1 << 5)
 
 /* Messages of a direction that are added at once. Chosen, for speed. */
 #define FRESH 32
@@ -27,25 +28,16 @@
 /* Until it is divided. */
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-static size_t largest(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Of more pairs, no envelope gets more: what it lost before does not come back. */
 static struct budget share(size_t pairs)
 {
-	const size_t few = least(FEW_BINS_OF_CLOUD, MOST_BINS / (2 * pairs));
-	const size_t bins = largest(MAX_BINS / (2 * pairs), few);
+	const int64_t envelopes = 2 * (int64_t)pairs;
+	const int64_t few = min64(FEW_BINS_OF_CLOUD, MOST_BINS / envelopes);
+	const int64_t bins = min64(max64(MAX_BINS / envelopes, few), MAX_BINS_OF_CLOUD);
 
 	return (struct budget){
-		.bins = largest(least(bins, MAX_BINS_OF_CLOUD), MIN_BINS_OF_CLOUD),
-		.corners = largest(MAX_CORNERS / (2 * pairs), MIN_CORNERS_OF_CLOUD),
+		.bins = (size_t)max64(bins, MIN_BINS_OF_CLOUD),
+		.corners = (size_t)max64(MAX_CORNERS / envelopes, MIN_CORNERS_OF_CLOUD),
 	};
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Copies of CTF traces: source.ctf.fs reads, filter.netsync.correct corrects, and
- * sink.ctf.fs writes; of a part of the time, filter.utils.trimmer cuts it out. All run in a child process, since libbabeltrace2 2.0 calls abort()
- * for damaged streams, and corrupts its memory on a full disk.
+ * sink.ctf.fs writes; of a part of the time, filter.utils.trimmer cuts it out. All run in
+ * a child process, since libbabeltrace2 2.0 calls abort() for damaged streams, and
+ * corrupts its memory on a full disk.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
