@@ -3,8 +3,15 @@
  * usage: pingpong udp|tcp COUNT
  *
  * Print how many ticks of the time stamp counter a message over the loopback
- * device and its answer take: median and mean of COUNT. In a guest that counts
- * instructions, ticks are instructions.
+ * device and its answer take: the median of COUNT (at least 64). In a guest
+ * that counts instructions, ticks are instructions.
+ *
+ * Some kernels take a branch more or less depending on where in its slab a
+ * buffer lies: 6.12 in __check_object_size() and kfree(), 14,978 instructions or
+ * 14,984. UDP's buffers are freed as soon as they are read, so that all messages
+ * of a run take the same few. UDP is therefore measured in parts, and after each
+ * part one more message is left unread, which shifts the buffers by one: the
+ * smallest median of the parts is of the best place.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +25,8 @@
 
 #define WARM_UP 200
 #define SIZE 64
+/* A slab of buffers has 11 in a guest of one processor; 20 to 100 work as well. */
+#define PARTS 64
 
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static socklen_t address_len = sizeof(address);
@@ -79,32 +88,60 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static uint64_t round_trip(const int pair[2])
+{
+	uint64_t start = __rdtsc();
+
+	pass(pair[0], pair[1]);
+	pass(pair[1], pair[0]);
+	return __rdtsc() - start;
+}
+
+static uint64_t median(const int pair[2], uint64_t *ticks, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		ticks[i] = round_trip(pair);
+	qsort(ticks, count, sizeof(*ticks), compare);
+	return ticks[count / 2];
+}
+
+static uint64_t least_of_parts(const int pair[2], uint64_t *ticks, int count)
+{
+	char message[SIZE] = "";
+	uint64_t least = UINT64_MAX, ticks_of_part;
+	int unread[2], part;
+
+	connect_udp(unread);
+	for (part = 0; part < PARTS; part++) {
+		ticks_of_part = median(pair, ticks, count / PARTS);
+		if (ticks_of_part < least)
+			least = ticks_of_part;
+		check(send(unread[0], message, SIZE, 0) != SIZE, "send");
+	}
+	return least;
+}
+
 int main(int argc, char **argv)
 {
 	int pair[2], i, count = argc == 3 ? atoi(argv[2]) : 0;
-	uint64_t *ticks, sum = 0;
+	int udp = argc == 3 && !strcmp(argv[1], "udp");
+	uint64_t *ticks;
 
-	if (count < 1) {
+	if (count < PARTS) {
 		fputs("usage: pingpong udp|tcp COUNT\n", stderr);
 		return 2;
 	}
-	if (strcmp(argv[1], "udp"))
-		connect_tcp(pair);
-	else
+	if (udp)
 		connect_udp(pair);
+	else
+		connect_tcp(pair);
 	ticks = calloc(count, sizeof(*ticks));
 	mlockall(MCL_CURRENT | MCL_FUTURE);
-	for (i = -WARM_UP; i < count; i++) {
-		uint64_t start = __rdtsc();
-
-		pass(pair[0], pair[1]);
-		pass(pair[1], pair[0]);
-		if (i < 0)
-			continue;
-		ticks[i] = __rdtsc() - start;
-		sum += ticks[i];
-	}
-	qsort(ticks, count, sizeof(*ticks), compare);
-	printf("%lu %lu\n", ticks[count / 2], sum / count);
+	for (i = 0; i < WARM_UP; i++)
+		round_trip(pair);
+	printf("%lu\n", udp ? least_of_parts(pair, ticks, count)
+			    : median(pair, ticks, count));
 	return 0;
 }
