@@ -135,7 +135,8 @@ all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(TOOL) $(PLUGIN) $(COMPLETION)
 # Files of the libraries name each other by their folders.
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(BT2_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(BT2_CFLAGS) $(JSON_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) \
+		-c -o $@ $<
 
 $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	@mkdir -p $(@D)
@@ -211,7 +212,8 @@ $(STATIC_A): $(CORE_OBJ) libnetsync/netsync.map
 $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	$(CC) -shared -Wl,-soname,libnetsync-io.so.$(SOVERSION) \
 		-Wl,--version-script=libnetsync/io/netsync-io.map -Wl,--no-undefined \
-		$(LDFLAGS) -o $@.$(VERSION) $(IO_OBJ) -L$(BUILD) -lnetsync $(BT2_LIBS) $(ZIP_LIBS)
+		$(LDFLAGS) -o $@.$(VERSION) $(IO_OBJ) -L$(BUILD) -lnetsync $(BT2_LIBS) \
+		$(JSON_LIBS) $(ZIP_LIBS)
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 

@@ -58,11 +58,13 @@ $(PARSE_TEST): selftests/parse/test_parse.c
 
 # Events of CTF files as they are read directly.
 WALK_SRC := libnetsync/io/ctf/uuid.c $(filter-out %/direct.c %/agree.c,$(wildcard \
-	libnetsync/io/ctf/direct/*.c))
+	libnetsync/io/ctf/direct/*.c libnetsync/io/ctf/ctf2/*.c))
 DIRECT_WALK := $(BUILD)/selftests/direct/walk
-$(DIRECT_WALK): selftests/direct/walk.c $(WALK_SRC) $(wildcard libnetsync/io/ctf/direct/*.h)
+$(DIRECT_WALK): selftests/direct/walk.c $(WALK_SRC) $(wildcard libnetsync/io/ctf/direct/*.h \
+		libnetsync/io/ctf/ctf2/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(SANITIZERS) $(LDFLAGS) -o $@ $(filter %.c,$^)
+	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(JSON_CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $(filter %.c,$^) \
+		$(JSON_LIBS)
 
 # Prints all events of traces, by the public API.
 ALL_EVENTS := $(BUILD)/selftests/direct/events
@@ -73,12 +75,13 @@ $(ALL_EVENTS): selftests/direct/events.c $(CORE_SO) $(IO_SO)
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader ctf walk tsdl json answers requests served saved
+FUZZERS := reader ctf walk ctf2 tsdl json answers requests served saved
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_served := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_saved := $(CORE_SRC)
 FUZZ_SRC_walk := $(WALK_SRC)
+FUZZ_SRC_ctf2 := $(WALK_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
@@ -92,6 +95,7 @@ FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/chan
 	common/value.c remote/protocol.c)
 FUZZ_SAMPLES_ctf := ctf
 FUZZ_SAMPLES_walk := walk ctf
+FUZZ_SAMPLES_ctf2 := ctf2
 FUZZ_SAMPLES_tsdl := tsdl
 FUZZ_SAMPLES_json := json
 FUZZ_SAMPLES_answers := answers

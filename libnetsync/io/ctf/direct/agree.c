@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Do types that were parsed here agree with field classes of libbabeltrace2? */
+#include <ctype.h>
 #include <string.h>
 
 #include "io/ctf/direct/agree.h"
 
 static bool agree(const struct type *type, const bt_field_class *class);
 
-/* libbabeltrace2 removes a leading underscore of names. */
+/*
+ * libbabeltrace2 removes a leading underscore of names in CTF 1.8, and of those in CTF 2
+ * io/ctf/ctf2/ has made words.
+ */
 static bool same_name(const char *ours, const char *theirs)
 {
-	return theirs && !strcmp(ours + (*ours == '_'), theirs);
+	if (!theirs)
+		return false;
+	for (ours += *ours == '_'; *ours && *theirs; ours++, theirs++)
+		if (*ours != (isalnum((unsigned char)*theirs) ? *theirs : '_'))
+			return false;
+	return *ours == *theirs;
 }
 
 static bool agree_on_integer(const struct type *type,
@@ -58,9 +67,10 @@ static bool agree_on_variant(const struct type *type,
 		const bt_field_class_variant_option *option =
 			bt_field_class_variant_borrow_option_by_index_const(
 				class, i);
+		const char *name = bt_field_class_variant_option_get_name(option);
 
-		if (!same_name(type->members[i].name,
-			       bt_field_class_variant_option_get_name(option)) ||
+		/* In CTF 2 an option may have no name. */
+		if ((name && !same_name(type->members[i].name, name)) ||
 		    !agree(type->members[i].type,
 			   bt_field_class_variant_option_borrow_field_class_const(
 				   option)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metadata of CTF 1.8 (TSDL), as LTTng writes them -> types. */
+/* Metadata of CTF 1.8 (TSDL) or CTF 2, as LTTng writes them -> types. */
 #ifndef NETSYNC_CTF_METADATA_H
 #define NETSYNC_CTF_METADATA_H
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/ctf/ctf2/ctf2.h"
 #include "io/ctf/direct/tsdl.h"
 #include "io/ctf/uuid.h"
 #include "util/array.h"
@@ -264,17 +265,31 @@ static bool index_all(struct parser *p)
 	return true;
 }
 
-int metadata_parse(struct metadata *metadata, const char *text)
+static int parse(struct metadata *metadata, const char *text)
 {
 	struct parser p = { .out = metadata };
 
-	memset(metadata, 0, sizeof(*metadata));
 	if (!find_order(&p, text))
 		return -ENOTSUP;
 	p.at = text;
 	if (parse_all(&p) && metadata->packet_header && index_all(&p))
 		return 0;
 	return p.no_memory ? -ENOMEM : -ENOTSUP;
+}
+
+int metadata_parse(struct metadata *metadata, const char *text)
+{
+	char why[CTF2_WHY_SIZE], *tsdl;
+	int ret;
+
+	memset(metadata, 0, sizeof(*metadata));
+	if (*text != CTF2_BEGIN)
+		return parse(metadata, text);
+	ret = ctf2_translate(text, &tsdl, why);
+	if (!ret)
+		ret = parse(metadata, tsdl);
+	free(tsdl);
+	return ret == -EILSEQ ? -ENOTSUP : ret;
 }
 
 static void free_type(struct type *type)

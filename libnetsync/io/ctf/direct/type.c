@@ -178,7 +178,8 @@ ptrdiff_t type_option(const struct type *variant, const uint64_t *slots)
 					   : label->lo <= value &&
 						     value <= label->hi;
 
-		if (is_in)
+		/* Other labels may have the same values. */
+		if (is_in && variant->options[i] >= 0)
 			return variant->options[i];
 	}
 	return -1;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Functions that the files of the translation share. False: see ctf2_refuse(). */
+#ifndef NETSYNC_CTF2_INTERNAL_H
+#define NETSYNC_CTF2_INTERNAL_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/ctf/ctf2/ctf2.h"
+
+/*
+ * Limits; what exceeds them is refused. All are chosen, many times what LTTng 2.16 and
+ * sink.ctf.fs of Babeltrace 2.1 write.
+ */
+#define MAX_DEPTH 32		    /* field classes in field classes */
+#define MAX_ALIGN 4096		    /* bits */
+#define MAX_MEMBERS 256		    /* of a structure, options of a variant */
+#define MAX_ALIASES 256		    /* names of field classes, */
+#define MAX_ALIASES_SIZE (1 << 20)  /* and bytes of their texts */
+#define MAX_FRAGMENT_SIZE (1 << 20) /* bytes of a JSON text */
+#define MAX_WRITTEN \
+	(UINT64_C(64) << 20) /* bytes, with parts of parts each time */
+
+/* A text that grows; all zero: empty. */
+struct text {
+	char *bytes; /* NULL, or with a 0 behind */
+	size_t used, room;
+};
+
+/* A field class in TSDL. */
+struct made {
+	struct text type;
+	struct text suffix; /* behind the name: an array's length */
+	struct text labels; /* of an integer, which they make an enumeration, */
+	struct json_object *mappings; /* and those of them that were given */
+	struct json_object *options;  /* keys: names of a variant's options */
+	const char *name; /* that TSDL has for the integer's role; NULL: none */
+	uint32_t align;	  /* bits */
+	bool is_integer;
+	bool is_signed;
+	bool is_selector; /* of a variant */
+};
+
+struct member {
+	char *given; /* name in the metadata */
+	char *name;  /* in TSDL */
+	struct made made;
+};
+
+/* A structure of which not all members were made. */
+struct structure {
+	struct member *members;
+	size_t num;
+	const char *current; /* name in the metadata of the member that is made */
+};
+
+struct clock {
+	char *id;
+	char *name;
+};
+
+struct ctf2 {
+	struct json_object *aliases; /* name -> field class */
+	size_t aliases_size;
+	struct clock *clocks;
+	size_t num_clocks;
+	struct text trace, streams; /* the result: this, and then that */
+	bool has_preamble, has_trace, has_stream;
+	char uuid[37]; /* of the metadata stream; "": none */
+	bool has_uuid; /* packets have it */
+
+	/* Of the root structure that is made. */
+	const char *origin; /* as in field locations */
+	const char *clock;  /* in TSDL, of its data stream class; NULL: none */
+	bool is_trace_big_endian;
+	struct structure open[MAX_DEPTH];
+	int num_open;
+	int depth;
+
+	uint64_t written; /* bytes of all texts */
+	int error;	  /* of the first failure */
+	char *why;
+};
+
+/* ---- text.c -------------------------------------------------------------- */
+
+/* Fail, as there is something that is not translated. Always false. */
+__attribute__((format(printf, 2, 3))) bool ctf2_refuse(struct ctf2 *p,
+						       const char *format, ...);
+/* Fail, as the specification does not allow it. */
+__attribute__((format(printf, 2, 3))) bool
+ctf2_damaged(struct ctf2 *p, const char *format, ...);
+bool ctf2_no_memory(struct ctf2 *p);
+
+__attribute__((format(printf, 3, 4))) bool
+ctf2_add(struct ctf2 *p, struct text *text, const char *format, ...);
+/* Add a string in quotation marks. */
+bool ctf2_add_quoted(struct ctf2 *p, struct text *text, const char *string);
+/* What TSDL has in place of a name, each other character of which becomes "_". */
+char *ctf2_name(struct ctf2 *p, const char *before, const char *name);
+/* Is it a name in TSDL as it is? */
+bool ctf2_is_name(const char *text);
+
+/* ---- json.c -------------------------------------------------------------- */
+
+/* Have objects these properties only, of those that others have? @known: by spaces. */
+bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known);
+/* These set @value to a property, or leave it as it is: without one. */
+bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key,
+		 const char **value);
+bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key,
+		uint64_t most, uint64_t *value);
+bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key,
+		 int64_t *value);
+bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key,
+		enum json_type type, struct json_object **value);
+/* The ends of a range of integers as TSDL has them: "lo ... hi". */
+bool ctf2_add_range(struct ctf2 *p, struct text *text, bool is_signed,
+		    struct json_object *range);
+
+/* ---- class.c ------------------------------------------------------------- */
+
+/* Make a field class; made_release() is needed in any case. */
+bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made);
+/* The object of a field class, which may be a name for it; NULL: see ctf2_refuse(). */
+struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class);
+void ctf2_made_release(struct made *made);
+/* Add "before TYPE name;" with all labels. */
+bool ctf2_add_declaration(struct ctf2 *p, struct text *text,
+			  const struct made *made, const char *name);
+
+/* ---- structure.c --------------------------------------------------------- */
+
+bool ctf2_structure(struct ctf2 *p, struct json_object *class,
+		    struct made *made);
+bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made);
+/* The earlier member that a field location leads to; NULL: see ctf2_refuse(). */
+struct member *ctf2_locate(struct ctf2 *p, struct json_object *class,
+			   const char *key);
+
+/* ---- role.c -------------------------------------------------------------- */
+
+/* Set made->name to what TSDL calls a field of this class by its role, if it has one. */
+bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
+	       bool *is_clock);
+/* Has this name a meaning in TSDL where the current root structure is? */
+bool ctf2_means(const struct ctf2 *p, const char *name);
+
+#endif
