@@ -511,8 +511,9 @@ struct netsync_io_trace {
 
 	/*
 	 * Path of the readable part of a damaged trace, until netsync_io_read(): for CTF
-	 * a folder with a trace, for a capture the file itself. NULL: the trace is not
-	 * damaged.
+	 * a folder with a trace, for a capture the file itself. Also of a trace in CTF 2
+	 * where libbabeltrace2 knows CTF 1.8 only: a folder with the same in CTF 1.8.
+	 * NULL: neither.
 	 */
 	const char *readable;
 };

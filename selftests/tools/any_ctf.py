@@ -349,3 +349,19 @@ class Trace:
             lost += self.rng.choice((0, 0, 5))
         (path / "stream").write_bytes(data)
         return path
+
+
+def mutate(rng, data):
+    """A file, damaged at random."""
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        at = rng.randrange(len(data))
+        if rng.randrange(8) == 0:
+            del data[at:]
+        elif rng.randrange(4) == 0:
+            data[at:at] = bytes(rng.randrange(9))
+        else:
+            data[at] = rng.choice((0, 0xff, rng.randrange(256), data[at] ^ 1 << rng.randrange(8)))
+        if not data:
+            return b"\0"
+    return bytes(data)

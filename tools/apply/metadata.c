@@ -309,7 +309,7 @@ static bool copy_with(const struct apply_trace *trace, const char *to,
 
 bool apply_metadata(const struct apply_trace *trace, const char *to)
 {
-	char *text = read_metadata(trace->path), *changed = NULL;
+	char *text = read_metadata(trace->readable), *changed = NULL;
 	struct tsdl_clock clock;
 	const char *why;
 	bool ok = false;

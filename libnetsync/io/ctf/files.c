@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/ctf/ctf2/ctf2.h"
 #include "io/ctf/files.h"
 #include "util/hash.h"
 
@@ -36,8 +37,8 @@ struct metadata_packet {
 #define SECONDS 3			/* processor time between signs of life, */
 #define BYTES_PER_SECOND (16 << 20)	/* and a second for so many bytes of trace */
 
-/* CTF 2 metadata is a sequence of JSON texts, each after this character. */
-#define JSON_RECORD_SEPARATOR 0x1e
+/* Metadata in CTF 2, as text. */
+#define TEXT_OF_CTF_2 2
 
 /* The length of a message without paths, an appended ": name=value, ...", and full stops. */
 static size_t sentence_length(const char *message)
@@ -193,14 +194,17 @@ static bool is_packet(uint32_t magic)
 	       magic == __builtin_bswap32(METADATA_MAGIC);
 }
 
-/* 1: packets of metadata, or text; 0: cut off or damaged; negative: of no known version. */
+/*
+ * 1: packets of metadata, or text; TEXT_OF_CTF_2; 0: cut off or damaged; negative: of no
+ * known version.
+ */
 static int check_format(const uint8_t *data, uint64_t size)
 {
 	struct metadata_packet packet;
 	bool first = true;
 
-	if (data[0] == JSON_RECORD_SEPARATOR)
-		return MAX_MIP ? 1 : -EPROTONOSUPPORT;
+	if (data[0] == CTF2_BEGIN)
+		return TEXT_OF_CTF_2;
 	/* source.ctf.fs never returns from packets of metadata that are cut off. */
 	for (; size; first = false) {
 		if (size < sizeof(packet))
@@ -291,15 +295,17 @@ static int check_all_links(struct trace *trace)
 	return ret;
 }
 
-static int check_start(struct trace *trace)
+/* 1: the metadata are to be translated; else as ctf_files_open(). */
+static int check_start(const struct ctf_files *files)
 {
-	char *path = io_format("%s/metadata", trace->path);
-	int ret = path ? check_file(path) : -ENOMEM;
+	struct trace *trace = files->trace;
+	int ret = check_file(files->metadata);
 
-	free(path);
 	switch (ret) {
 	case 1:
 		return 0;
+	case TEXT_OF_CTF_2:
+		return !MAX_MIP;
 	case 0:
 		return ctf_damaged_metadata(trace);
 	case -ENODATA:
@@ -307,9 +313,7 @@ static int check_start(struct trace *trace)
 			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and all of it copied?",
 			trace->path);
 	case -EPROTONOSUPPORT:
-		return io_fail(trace->io, ret,
-			"%s: this is a CTF 2 trace, which can be read where netsync was built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
-			trace->path);
+		return ctf_too_new(trace, "its metadata in packets");
 	default:
 		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
 			       strerror(-ret));
@@ -412,13 +416,25 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace)
 	int ret = check_all_links(trace);
 
 	files->trace = trace;
-	if (!ret)
-		ret = check_start(trace);
+	files->metadata = io_format("%s/metadata", trace->real_path);
+	if (!ret && (!files->metadata || ctf_set_folder(files, trace->path) < 0))
+		ret = io_no_memory(trace->io);
 	if (!ret)
 		ret = set_limits(files);
 	if (!ret)
 		ret = find_source(files, trace);
-	if (!ret && ctf_set_folder(files, trace->path) < 0)
-		ret = io_no_memory(trace->io);
+	if (!ret)
+		ret = check_start(files);
+	if (ret > 0)
+		ret = ctf_translate(files);
 	return ret ? ret : ctf_check_metadata(files);
+}
+
+void ctf_files_close(struct ctf_files *files)
+{
+	bt_value_put_ref(files->params);
+	bt_plugin_put_ref(files->plugin);
+	ctf_scratch_remove(files);
+	free(files->metadata);
+	free(files->folder);
 }

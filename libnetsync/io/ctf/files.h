@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A folder -> a CTF trace that source.ctf.fs can open, whole or salvaged. */
+/* A folder -> a CTF trace that source.ctf.fs can open, whole, translated or salvaged. */
 #ifndef NETSYNC_CTF_FILES_H
 #define NETSYNC_CTF_FILES_H
 
 #include <babeltrace2/babeltrace.h>
+#include <dirent.h>
 
 #include "io/io.h"
 #include "io/worker/worker.h"
@@ -14,7 +15,10 @@ struct ctf_files {
 	const bt_plugin *plugin;
 	const bt_component_class_source *class;	/* source.ctf.fs */
 	char *folder;		/* to open: the trace's, or one in scratch */
-	char *scratch;		/* folder with a salvaged trace; NULL: none */
+	char *metadata;		/* path of the file to read, or to link to */
+	bool is_translated;	/* these are CTF 1.8, but the trace is CTF 2 */
+	bool is_salvaged;	/* the folder has what is good of a damaged trace */
+	char *scratch;		/* scratch folder; NULL: none */
 	struct worker guard;	/* removes scratch if this process is killed */
 	bt_value *params;	/* of a source component for folder */
 	bool has_ranges;	/* the trace answers babeltrace.trace-infos */
@@ -29,6 +33,31 @@ void ctf_files_close(struct ctf_files *files);
 
 /* Call io_fail(): the metadata is damaged. Returns -EILSEQ. */
 int ctf_damaged_metadata(struct trace *trace);
+
+/* ---- translate.c ------------------------------------------------------- */
+
+/*
+ * Make a scratch folder with the streams of a trace in CTF 2, and with metadata in CTF 1.8
+ * that describe them, and set @files to it. 0, or negative: io_fail() was called.
+ */
+int ctf_translate(struct ctf_files *files);
+
+/* Call io_fail(): the trace is in CTF 2, with @what. Returns -EPROTONOSUPPORT. */
+int ctf_too_new(struct trace *trace, const char *what);
+
+/* ---- scratch.c: 0, or a negative errno --------------------------------- */
+
+/* Make the scratch folder, if there is none. */
+int ctf_scratch_make(struct ctf_files *files);
+/* Make a folder in there, empty or with a link to the metadata. @path: to be freed. */
+int ctf_scratch_folder(struct ctf_files *files, const char *name,
+		       bool has_metadata, char **path);
+/* Make a link to a file of the same name in another folder. */
+int ctf_scratch_link(const char *folder, const char *from, const char *name);
+void ctf_scratch_remove(struct ctf_files *files);
+
+/* Is a file in a trace's folder a stream? For scandir(). */
+int ctf_is_stream_file(const struct dirent *entry);
 
 /* ---- try.c ------------------------------------------------------------- */
 

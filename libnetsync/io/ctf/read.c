@@ -427,7 +427,7 @@ static struct direct *find_direct(const struct ctf_files *files)
 	const char *text;
 	const bt_value *info;
 
-	if (files->scratch)
+	if (files->is_salvaged)
 		return NULL;
 	info = ctf_read_metadata(files, &text);
 	if (info)

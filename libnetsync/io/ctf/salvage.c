@@ -14,19 +14,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "io/ctf/files.h"
 #include "util/array.h"
-#include "util/scratch.h"
 
 /* Packets begin with a magic number and, mostly, the UUID of the trace (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
@@ -34,9 +30,6 @@
 
 /* Bytes that a packet's header and context can fill; chosen: LTTng's are below 100. */
 #define HEAD_BYTES 4096
-
-/* Bytes of memory to remove a folder; chosen: nftw() holds 8 open folders. */
-#define GUARD_MEMORY (16 << 20)
 
 /* A stream file in memory, and the bytes at which a packet may begin. */
 struct pieces {
@@ -61,106 +54,6 @@ static int write_all(int fd, const uint8_t *data, uint64_t size, uint64_t at)
 		at += done;
 	}
 	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type,
-			struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/*
- * Task of a worker: make a folder from a name for mkdtemp(), send its path or an errno,
- * and remove it when the caller is gone. Signals that end the caller are ignored, as they
- * may be sent to all processes of the terminal.
- */
-static void guard_folder(const void *data)
-{
-	static const int signals[] = { SIGTERM, SIGHUP, SIGPIPE };
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], SIG_IGN);
-	snprintf(path, sizeof(path), "%s", (const char *)data);
-	if (!mkdtemp(path)) {
-		worker_put_text(0, errno, path);
-		return;
-	}
-	worker_put_text(0, 0, path);
-	worker_flush();
-	while (!worker_is_alone(-1))
-		;
-	remove_folder(path);
-}
-
-static const struct worker_task guard_task = {
-	.run = guard_folder,
-	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
-};
-
-static int take_folder(void *data, const struct worker_head *head,
-		       const void *payload)
-{
-	struct ctf_files *files = data;
-
-	if (head->number)
-		return -head->number;
-	files->scratch = strdup(payload);
-	return files->scratch ? 0 : -ENOMEM;
-}
-
-/* Make a folder that is removed with this process, even if SIGKILL ends it. */
-static int make_guarded_folder(struct ctf_files *files)
-{
-	char *name = io_format("%s/netsync-XXXXXX", scratch_folder(false));
-	int ret;
-
-	if (!name)
-		return -ENOMEM;
-	ret = worker_start(&files->guard, &guard_task, name);
-	free(name);
-	if (ret < 0)
-		return ret;
-	while ((ret = worker_receive(&files->guard, take_folder, files)) > 0 &&
-	       !files->scratch)
-		worker_wait(&files->guard);
-	if (files->scratch)
-		return 0;
-	worker_stop(&files->guard);
-	return ret < 0 ? ret : -EIO;
-}
-
-void ctf_files_close(struct ctf_files *files)
-{
-	bt_value_put_ref(files->params);
-	bt_plugin_put_ref(files->plugin);
-	if (files->scratch) {
-		remove_folder(files->scratch);
-		worker_stop(&files->guard);
-	}
-	free(files->scratch);
-	free(files->folder);
-}
-
-static int link_file(const char *folder, const char *from, const char *name)
-{
-	char *target = io_format("%s/%s", from, name);
-	char *link = io_format("%s/%s", folder, name);
-	int ret = -ENOMEM;
-
-	if (target && link)
-		ret = symlink(target, link) ? -errno : 0;
-	free(target);
-	free(link);
-	return ret;
 }
 
 /* ---- packets ----------------------------------------------------------- */
@@ -343,7 +236,7 @@ static int salvage_damaged(struct salvage *salvage, const char *name,
 static int salvage_file(struct salvage *salvage, const char *name)
 {
 	const char *from = salvage->trace->real_path;
-	int ret = link_file(salvage->probe, from, name);
+	int ret = ctf_scratch_link(salvage->probe, from, name);
 	char *probe, *reason;
 
 	if (ret < 0)
@@ -359,23 +252,14 @@ static int salvage_file(struct salvage *salvage, const char *name)
 		return -ENOMEM;
 	unlink(probe);
 	free(probe);
-	return link_file(salvage->result, from, name);
-}
-
-/* Files that netsync puts beside traces may lie among the streams, but are none. */
-static int is_stream_file(const struct dirent *entry)
-{
-	for (int i = 0; i < NUM_BESIDE; i++)
-		if (!strcmp(entry->d_name, io_beside_names[i]))
-			return false;
-	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
+	return ctf_scratch_link(salvage->result, from, name);
 }
 
 static int salvage_files(struct salvage *salvage)
 {
 	const char *folder = salvage->trace->real_path;
 	struct dirent **entries;
-	int num = scandir(folder, &entries, is_stream_file, alphasort);
+	int num = scandir(folder, &entries, ctf_is_stream_file, alphasort);
 	int ret = 0;
 
 	if (num < 0)
@@ -395,28 +279,15 @@ static int salvage_files(struct salvage *salvage)
 	return ret;
 }
 
-static int make_folder(char **path, const char *parent, const char *name,
-		       const struct trace *trace)
-{
-	*path = io_format("%s/%s", parent, name);
-	if (!*path)
-		return -ENOMEM;
-	if (mkdir(*path, 0700))
-		return -errno;
-	return link_file(*path, trace->real_path, "metadata");
-}
-
 static int make_scratch(struct salvage *salvage)
 {
 	struct ctf_files *files = salvage->files;
-	int ret = make_guarded_folder(files);
+	int ret = ctf_scratch_make(files);
 
 	if (!ret)
-		ret = make_folder(&salvage->probe, files->scratch, "probe",
-				  salvage->trace);
+		ret = ctf_scratch_folder(files, "probe", true, &salvage->probe);
 	if (!ret)
-		ret = make_folder(&salvage->result, files->scratch, "trace",
-				  salvage->trace);
+		ret = ctf_scratch_folder(files, "trace", true, &salvage->result);
 	if (!ret)
 		ret = ctf_set_folder(files, salvage->probe);
 	return ret;
@@ -449,6 +320,7 @@ int ctf_salvage(struct ctf_files *files)
 	struct salvage salvage = { .trace = trace, .files = files };
 	int ret;
 
+	files->is_salvaged = true;
 	ret = make_scratch(&salvage);
 	if (ret < 0)
 		io_fail(trace->io, ret, "%s: it is damaged, and a folder for its good part could not be made below $TMPDIR: %s.",

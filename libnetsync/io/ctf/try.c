@@ -130,5 +130,7 @@ int ctf_check_metadata(struct ctf_files *files)
 		return io_fail(trace->io, -EILSEQ,
 			"%s: this trace has no clock, so nothing can be said of its times.",
 			trace->path);
-	return ctf_damaged_metadata(trace);
+	return files->is_translated ?
+	       ctf_too_new(trace, "something that Babeltrace 2.0 does not read") :
+	       ctf_damaged_metadata(trace);
 }

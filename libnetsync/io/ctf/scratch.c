@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The scratch folder of a trace: folders in which links, copies and changed files are what
+ * source.ctf.fs opens in place of the trace's.
+ *
+ *	$TMPDIR/netsync-XXXXXX/whole	its metadata translated
+ *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
+ *	$TMPDIR/netsync-XXXXXX/trace	what can be read of a damaged one
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "io/ctf/files.h"
+#include "util/scratch.h"
+
+/* Bytes of memory to remove a folder; chosen: nftw() holds 8 open folders. */
+#define GUARD_MEMORY (16 << 20)
+
+static int remove_entry(const char *path, const struct stat *st, int type,
+			struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void remove_folder(const char *path)
+{
+	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/*
+ * Task of a worker: make a folder from a name for mkdtemp(), send its path or an errno,
+ * and remove it when the caller is gone. Signals that end the caller are ignored, as they
+ * may be sent to all processes of the terminal.
+ */
+static void guard_folder(const void *data)
+{
+	static const int signals[] = { SIGTERM, SIGHUP, SIGPIPE };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+	snprintf(path, sizeof(path), "%s", (const char *)data);
+	if (!mkdtemp(path)) {
+		worker_put_text(0, errno, path);
+		return;
+	}
+	worker_put_text(0, 0, path);
+	worker_flush();
+	while (!worker_is_alone(-1))
+		;
+	remove_folder(path);
+}
+
+static const struct worker_task guard_task = {
+	.run = guard_folder,
+	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
+};
+
+static int take_folder(void *data, const struct worker_head *head,
+		       const void *payload)
+{
+	struct ctf_files *files = data;
+
+	if (head->number)
+		return -head->number;
+	files->scratch = strdup(payload);
+	return files->scratch ? 0 : -ENOMEM;
+}
+
+/* The folder is removed with this process, even if SIGKILL ends it. */
+int ctf_scratch_make(struct ctf_files *files)
+{
+	char *name;
+	int ret;
+
+	if (files->scratch)
+		return 0;
+	name = io_format("%s/netsync-XXXXXX", scratch_folder(false));
+	if (!name)
+		return -ENOMEM;
+	ret = worker_start(&files->guard, &guard_task, name);
+	free(name);
+	if (ret < 0)
+		return ret;
+	while ((ret = worker_receive(&files->guard, take_folder, files)) > 0 &&
+	       !files->scratch)
+		worker_wait(&files->guard);
+	if (files->scratch)
+		return 0;
+	worker_stop(&files->guard);
+	return ret < 0 ? ret : -EIO;
+}
+
+void ctf_scratch_remove(struct ctf_files *files)
+{
+	if (files->scratch) {
+		remove_folder(files->scratch);
+		worker_stop(&files->guard);
+	}
+	free(files->scratch);
+}
+
+int ctf_scratch_link(const char *folder, const char *from, const char *name)
+{
+	char *target = io_format("%s/%s", from, name);
+	char *link = io_format("%s/%s", folder, name);
+	int ret = -ENOMEM;
+
+	if (target && link)
+		ret = symlink(target, link) ? -errno : 0;
+	free(target);
+	free(link);
+	return ret;
+}
+
+int ctf_scratch_folder(struct ctf_files *files, const char *name,
+		       bool has_metadata, char **path)
+{
+	char *link;
+	int ret = 0;
+
+	*path = io_format("%s/%s", files->scratch, name);
+	if (!*path)
+		return -ENOMEM;
+	if (mkdir(*path, 0700))
+		return -errno;
+	if (!has_metadata)
+		return 0;
+	link = io_format("%s/metadata", *path);
+	if (!link)
+		return -ENOMEM;
+	if (symlink(files->metadata, link))
+		ret = -errno;
+	free(link);
+	return ret;
+}
+
+/* Files that netsync puts beside traces may lie among the streams, but are none. */
+int ctf_is_stream_file(const struct dirent *entry)
+{
+	for (int i = 0; i < NUM_BESIDE; i++)
+		if (!strcmp(entry->d_name, io_beside_names[i]))
+			return false;
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
+}

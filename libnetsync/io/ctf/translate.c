@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A trace in CTF 2, for a libbabeltrace2 that does not know it -> a scratch folder with
+ * metadata in CTF 1.8 (ctf2/) and links to the streams, of which not a bit is different.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/ctf/ctf2/ctf2.h"
+#include "io/ctf/files.h"
+
+/* Bytes of metadata. Chosen: many times what describes all events of a kernel. */
+#define MAX_METADATA (64 << 20)
+
+int ctf_too_new(struct trace *trace, const char *what)
+{
+	return io_fail(trace->io, -EPROTONOSUPPORT,
+		"%s: this is a CTF 2 trace with %s, which can be read where netsync was built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
+		trace->path, what);
+}
+
+static int cannot_write(const struct ctf_files *files, int ret)
+{
+	return io_fail(files->trace->io, ret,
+		       "%s: it is a CTF 2 trace, and a folder for its metadata in CTF 1.8 could not be made below $TMPDIR: %s.",
+		       files->trace->path, strerror(-ret));
+}
+
+/* ---- metadata ---------------------------------------------------------- */
+
+/* Read the metadata, without a 0 in them. 0, or negative: io_fail() was called. */
+static int read_metadata(const struct ctf_files *files, char **text)
+{
+	struct trace *trace = files->trace;
+	FILE *file = fopen(files->metadata, "re");
+	size_t size = 0;
+
+	*text = malloc(MAX_METADATA + 1);
+	if (file && *text)
+		size = fread(*text, 1, MAX_METADATA + 1, file);
+	if (file)
+		fclose(file);
+	if (!*text)
+		return io_no_memory(trace->io);
+	if (size > MAX_METADATA)
+		return ctf_too_new(trace, "metadata that are longer than all known");
+	(*text)[size] = '\0';
+	return size && !memchr(*text, 0, size) ? 0 : ctf_damaged_metadata(trace);
+}
+
+static int translate(const struct ctf_files *files, char **tsdl)
+{
+	char why[CTF2_WHY_SIZE], *text;
+	int ret = read_metadata(files, &text);
+
+	if (!ret) {
+		ret = ctf2_translate(text, tsdl, why);
+		if (ret == -ENOTSUP)
+			ret = ctf_too_new(files->trace, why);
+		else if (ret == -EILSEQ)
+			ret = ctf_damaged_metadata(files->trace);
+		else if (ret)
+			ret = io_no_memory(files->trace->io);
+	}
+	free(text);
+	return ret;
+}
+
+/* ---- the folder -------------------------------------------------------- */
+
+static int write_metadata(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "wex");
+	bool ok = file && fputs(text, file) >= 0;
+
+	if (file && fclose(file))
+		ok = false;
+	return ok ? 0 : -errno;
+}
+
+/* 0, or a negative errno. */
+static int link_streams(const char *to, const char *from)
+{
+	struct dirent **entries;
+	int num = scandir(from, &entries, ctf_is_stream_file, alphasort);
+	int ret = 0;
+
+	if (num < 0)
+		return -errno;
+	for (int i = 0; i < num; i++) {
+		char *path = io_format("%s/%s", from, entries[i]->d_name);
+		struct stat st;
+
+		if (!path)
+			ret = -ENOMEM;
+		else if (!ret && !lstat(path, &st) && S_ISREG(st.st_mode))
+			ret = ctf_scratch_link(to, from, entries[i]->d_name);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return ret;
+}
+
+static int make_folder(struct ctf_files *files, const char *tsdl)
+{
+	char *folder = NULL, *metadata = NULL;
+	int ret = ctf_scratch_make(files);
+
+	if (!ret)
+		ret = ctf_scratch_folder(files, "whole", false, &folder);
+	if (!ret) {
+		metadata = io_format("%s/metadata", folder);
+		ret = metadata ? write_metadata(metadata, tsdl) : -ENOMEM;
+	}
+	if (!ret)
+		ret = link_streams(folder, files->trace->real_path);
+	if (!ret)
+		ret = ctf_set_folder(files, folder);
+	free(folder);
+	if (ret) {
+		free(metadata);
+		return cannot_write(files, ret);
+	}
+	free(files->metadata);
+	files->metadata = metadata;
+	files->is_translated = true;
+	return 0;
+}
+
+int ctf_translate(struct ctf_files *files)
+{
+	char *tsdl;
+	int ret = translate(files, &tsdl);
+
+	if (ret)
+		return ret;
+	ret = make_folder(files, tsdl);
+	free(tsdl);
+	return ret;
+}
