@@ -28,6 +28,8 @@
 /* Messages of an interval, in the rarer direction, and intervals at most. Chosen. */
 #define MESSAGES 8
 #define MAX_INTERVALS 8192
+/* So many times finer the grid may be, where that is likelier. Chosen. */
+#define FINER 4
 /*
  * Intervals at most in which a direction is silent: in a longer silence the bends at its
  * ends are hardly known, and lead anywhere between. Chosen: even traffic never has four.
@@ -43,14 +45,14 @@
 /* The same at first: whatever daemons do. Chosen. */
 #define FIRST_WALK 2e-5
 /* Weight of the oscillator, in observations of each bend. Chosen. */
-#define BELIEF 0.3
+#define BELIEF 0.03
 /* Rounds, and Newton steps of each. Chosen: later ones change little. */
 #define ROUNDS 12
 #define STEPS 12
 /* Scale of constraints in the first round, in those of order.c. Chosen. */
 #define FIRST_SCALE 4
 /* Scale of constraints, in standard deviations of the curve. Chosen. */
-#define SCALE 0.5
+#define SCALE 0.7
 /* Smallest scale, ns: resolution of times. */
 #define MIN_SCALE 1.0
 /* Cost of a degree of freedom, in log likelihood: as in order.c. */
@@ -280,10 +282,11 @@ static size_t keep_sets(struct change_point *to,
 }
 
 /* 0 or -ENOMEM. */
-static int set_intervals(const struct host_fit *k, size_t *intervals)
+static int set_intervals(const struct host_fit *k, size_t finer,
+			 size_t *intervals)
 {
 	const uint64_t *m = k->obs.messages;
-	size_t most = (size_t)(m[0] < m[1] ? m[0] : m[1]) / MESSAGES;
+	size_t most = (size_t)(m[0] < m[1] ? m[0] : m[1]) / (MESSAGES / finer);
 	size_t bins = host_fit_fewest_bins(k);
 	struct silences s;
 	int ret = silences_find(&s, &k->obs);
@@ -292,7 +295,8 @@ static int set_intervals(const struct host_fit *k, size_t *intervals)
 	most = most < bins ? most : bins;
 	if ((double)most * longest > SILENT * k->obs.span)
 		most = (size_t)(SILENT * k->obs.span / longest);
-	*intervals = most < MAX_INTERVALS ? most : MAX_INTERVALS;
+	*intervals = most < finer * MAX_INTERVALS ? most
+						  : finer * MAX_INTERVALS;
 	silences_release(&s);
 	return ret;
 }
@@ -368,17 +372,14 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 	return ret;
 }
 
-int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
-		     double *freedom)
+static int try_grid(struct host_fit *k, const struct smooth_fit *smooth,
+		    size_t intervals, double *freedom)
 {
 	struct correction *c = k->correction;
 	struct change_point *all = c->change;
-	size_t num_all = c->num_changes, intervals, sets = 0;
-	int ret = set_intervals(k, &intervals);
+	size_t num_all = c->num_changes, sets = 0;
+	int ret = 0;
 
-	if (ret || !k->best.coefs || intervals < MIN_INTERVALS ||
-	    intervals < 2 * k->intervals)
-		return ret;
 	c->change = malloc((num_all + 1) * sizeof(*all));
 	if (!c->change)
 		ret = -ENOMEM;
@@ -392,5 +393,23 @@ int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
 	free(c->change);
 	c->change = all;
 	c->num_changes = num_all;
+	return ret;
+}
+
+int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
+		     double *freedom)
+{
+	size_t coarse, fine;
+	int ret = set_intervals(k, 1, &coarse);
+
+	if (ret || !k->best.coefs || coarse < MIN_INTERVALS ||
+	    coarse < 2 * k->intervals)
+		return ret;
+	ret = try_grid(k, smooth, coarse, freedom);
+	/* Where a coarse grid explains nothing, there are no changes of rate. */
+	if (!ret && *freedom > 0)
+		ret = set_intervals(k, FINER, &fine);
+	if (!ret && *freedom > 0 && fine > coarse)
+		ret = try_grid(k, smooth, fine, freedom);
 	return ret;
 }
