@@ -13,6 +13,7 @@
 #include "bound/left-out.h"
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
+#include "bound/reach.h"
 #include "bound/windows.h"
 
 /*
@@ -128,10 +129,13 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	*r = (struct pair_bound){ 0 };
 	for (int h = 0; h < 2 && correction && !ret; h++)
 		ret = windows_add(&w, correction[h], correction[0]);
-	for (int way = 0; way < 2 && !ret; way++) {
+	for (int way = 0; way < 2 && !ret; way++)
 		ret = left_out_find(&l[way], &pair->direction[way], way,
 				    correction, all);
-		if (!ret && !all)
+	if (!ret && !all)
+		reach_phase_steps(&w, l);
+	for (int way = 0; way < 2 && !ret; way++) {
+		if (!all)
 			ret = left_out_windows(&l[way], limits->slope, &w);
 		if (!ret)
 			ret = pick(&point[way], &num[way], &l[way]);

@@ -41,6 +41,7 @@ struct change_window {
 	int64_t to;
 	bool phase_step; /* f itself is discontinuous */
 	double gap;	 /* between the curves on either side, ns; 0: not known */
+	double offset;	 /* by which f grows at the phase step, ns; 0: not known */
 };
 
 /* An upper limit of f, or of -f, and of its slope there. */

@@ -36,11 +36,14 @@ int windows_add_one(struct windows *to, const struct change_window *w)
 static int add_step(struct windows *to, struct clock_step s,
 		    const struct correction *of, const struct correction *on)
 {
+	/* f is the correction of the first host less that of the second. */
+	double grows = on == of ? s.offset : -s.offset;
 	int64_t by;
 
 	if (s.stood_still) {
 		struct change_window w = { s.t - s.uncertainty,
-					   s.t + s.uncertainty, true, s.gap };
+					   s.t + s.uncertainty, true, s.gap,
+					   grows };
 
 		/* Meanwhile others went on. */
 		if (on != of) {
@@ -55,9 +58,9 @@ static int add_step(struct windows *to, struct clock_step s,
 		s.offset *= 2;
 	}
 	by = s.uncertainty + (int64_t)ceil(fabs(s.offset));
-	return windows_add_one(to,
-			       &(struct change_window){ s.t - by, s.t + by,
-							s.offset != 0, s.gap });
+	return windows_add_one(to, &(struct change_window){ s.t - by, s.t + by,
+							    s.offset != 0,
+							    s.gap, grows });
 }
 
 /*
@@ -76,9 +79,9 @@ static int add_jump(struct windows *to, const struct correction *of,
 		correction_between(of, b.t, on, &b.t);
 	}
 	far = b.t - a.t + 4 * max64(a.uncertainty, b.uncertainty);
-	return windows_add_one(to,
-			       &(struct change_window){ a.t - far, b.t + far,
-							true, a.gap + b.gap });
+	return windows_add_one(to, &(struct change_window){ a.t - far,
+							    b.t + far, true,
+							    a.gap + b.gap, 0 });
 }
 
 static int add_doubt(struct windows *to, const struct doubt *d,
@@ -86,7 +89,7 @@ static int add_doubt(struct windows *to, const struct doubt *d,
 {
 	struct change_window w = { of->from + (int64_t)floor(d->from),
 				   of->from + (int64_t)ceil(d->to),
-				   d->phase_step, 0 };
+				   d->phase_step, 0, 0 };
 
 	if (on != of) {
 		correction_between(of, w.from, on, &w.from);

@@ -52,7 +52,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 			from = from > to ? from : to + 1;
 		set = sets || (set && from <= to);
 		to = from + width > to ? from + width : to;
-		c->window[i] = (struct change_window){ from, from + width, sets, 0 };
+		c->window[i] = (struct change_window){ from, from + width, sets, 0, 0 };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The window of a phase step reaches to the messages that tell on which side of it they
+ * are, where curves invert messages in it; and no farther where they do not.
+ */
+#include <string.h>
+
+#include "bound/reach.h"
+#include "test.h"
+
+#define NUM 100
+#define APART 1000000 /* of messages, ns */
+#define STEP 50e3     /* ns */
+#define QUICK 20e3    /* ns, below the step */
+#define SLOW 80e3     /* ns, above it */
+#define FROM (50 * APART)
+#define TO (52 * APART)
+
+struct world {
+	struct limit limit[2][NUM];
+	struct limits_of_way way[2];
+	struct change_window window;
+	struct windows windows;
+};
+
+/* All are slow; one in the window is left out, as it is inverted. */
+static void make(struct world *w, double offset)
+{
+	memset(w, 0, sizeof(*w));
+	for (int way = 0; way < 2; way++) {
+		w->way[way] = (struct limits_of_way){ .limit = w->limit[way],
+						      .num = NUM };
+		for (size_t i = 0; i < NUM; i++)
+			w->limit[way][i] = (struct limit){
+				.point.x = (int64_t)i * APART, .delay = SLOW
+			};
+	}
+	w->limit[0][51].left_out = true;
+	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset };
+	w->windows = (struct windows){ &w->window, 1, 1 };
+}
+
+static void reaches(struct world *w, int64_t from, int64_t to)
+{
+	reach_phase_steps(&w->windows, w->way);
+	assert_int_equal(w->window.from, from);
+	assert_int_equal(w->window.to, to);
+}
+
+/*
+ * A message of one way tells before, one of the other after: to the wrong side of the
+ * step that one is quicker.
+ */
+static void test_to_those_that_tell(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (int down = 0; down < 2; down++) {
+		make(&w, down ? -STEP : STEP);
+		w.limit[down][40].delay = QUICK;
+		w.limit[!down][45].delay = QUICK;
+		w.limit[down][55].delay = QUICK;
+		w.limit[!down][60].delay = QUICK;
+		reaches(&w, 40 * APART, 60 * APART);
+	}
+}
+
+/* What is left out tells nothing; nor do those that are slow, up to the last. */
+static void test_to_the_ends(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w, STEP);
+	w.limit[0][40].delay = QUICK;
+	w.limit[0][40].left_out = true;
+	reaches(&w, 0, (NUM - 1) * APART);
+}
+
+/* Where nothing contradicts the curves, and where no step is known. */
+static void test_as_it_was(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w, STEP);
+	w.limit[0][51].left_out = false;
+	w.limit[1][80].left_out = true;
+	reaches(&w, FROM, TO);
+	make(&w, 0);
+	reaches(&w, FROM, TO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_to_those_that_tell),
+		cmocka_unit_test(test_to_the_ends),
+		cmocka_unit_test(test_as_it_was),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
