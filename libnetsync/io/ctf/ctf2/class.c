@@ -44,8 +44,8 @@ static bool take_bits(struct ctf2 *p, struct json_object *class, uint64_t most,
 	return true;
 }
 
-static bool add_ranges(struct ctf2 *p, struct made *made, const char *label,
-		       struct json_object *ranges)
+bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
+		     struct json_object *ranges)
 {
 	if (!json_object_is_type(ranges, json_type_array))
 		return ctf2_damaged(p, "a wrong mapping \"%.40s\"", label);
@@ -71,9 +71,10 @@ static bool add_mappings(struct ctf2 *p, struct json_object *class,
 	made->mappings = mappings;
 	if (!mappings)
 		return true;
-	json_object_object_foreachC(mappings,
-				    it) if (!add_ranges(p, made, it.key,
-							it.val)) return false;
+	json_object_object_foreachC(mappings, it) {
+		if (!ctf2_add_ranges(p, made, it.key, it.val))
+			return false;
+	}
 	return true;
 }
 
@@ -295,6 +296,8 @@ static const struct {
 	{ "variant", ctf2_variant },
 };
 
+#define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
 struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class)
 {
 	struct json_object *found = class;
@@ -312,7 +315,8 @@ struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class)
 bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	const char *type = NULL;
-	bool ok = false;
+	size_t i = 0;
+	bool ok;
 
 	*made = (struct made){ .align = 1 };
 	class = ctf2_find_class(p, class);
@@ -323,15 +327,14 @@ bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made)
 	if (p->depth == MAX_DEPTH)
 		return ctf2_refuse(p, "field classes in more than %d others",
 				   MAX_DEPTH);
+	while (i < NUM_KINDS && strcmp(type, kinds[i].type))
+		i++;
+	if (i == NUM_KINDS)
+		return ctf2_refuse(p, "a field class of type \"%.60s\"", type);
 	p->depth++;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(type, kinds[i].type)) {
-			ok = kinds[i].make(p, class, made);
-			p->depth--;
-			return ok;
-		}
+	ok = kinds[i].make(p, class, made);
 	p->depth--;
-	return ctf2_refuse(p, "a field class of type \"%.60s\"", type);
+	return ok;
 }
 
 void ctf2_made_release(struct made *made)

@@ -40,8 +40,7 @@ static bool add_root(struct ctf2 *p, struct text *text,
 	return ok;
 }
 
-static bool take_alias(struct ctf2 *p, struct json_object *fragment,
-		       size_t size)
+static bool take_alias(struct ctf2 *p, struct json_object *fragment)
 {
 	struct json_object *class = NULL, *found;
 	const char *name = NULL;
@@ -57,7 +56,7 @@ static bool take_alias(struct ctf2 *p, struct json_object *fragment,
 		return false;
 	if (json_object_object_get_ex(p->aliases, name, &found))
 		return ctf2_damaged(p, "two aliases \"%.40s\"", name);
-	p->aliases_size += size;
+	p->aliases_size += p->fragment_size;
 	if (p->aliases_size > MAX_ALIASES_SIZE ||
 	    json_object_object_length(p->aliases) == MAX_ALIASES)
 		return ctf2_refuse(p, "more aliases than are translated");
@@ -89,13 +88,11 @@ static bool take_uuid(struct ctf2 *p, struct json_object *bytes)
 	return true;
 }
 
-static bool take_preamble(struct ctf2 *p, struct json_object *fragment,
-			  size_t size)
+static bool take_preamble(struct ctf2 *p, struct json_object *fragment)
 {
 	struct json_object *uuid = NULL;
 	uint64_t version = 0;
 
-	(void)size;
 	if (!ctf2_only(p, fragment, "version uuid") ||
 	    !ctf2_count(p, fragment, "version", INT64_MAX, &version) ||
 	    !ctf2_typed(p, fragment, "uuid", json_type_array, &uuid))
@@ -146,10 +143,10 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 		return true;
 	if (!ctf2_add(p, text, "env {\n"))
 		return false;
-	json_object_object_foreachC(environment,
-				    it) if (ctf2_is_name(it.key) &&
-					    !add_entry(p, text, it.key,
-						       it.val)) return false;
+	json_object_object_foreachC(environment, it) {
+		if (ctf2_is_name(it.key) && !add_entry(p, text, it.key, it.val))
+			return false;
+	}
 	return ctf2_add(p, text, "};\n");
 }
 
@@ -174,14 +171,12 @@ static bool add_trace(struct ctf2 *p, const char *uid,
 			header->used ? header->bytes : "");
 }
 
-static bool take_trace(struct ctf2 *p, struct json_object *fragment,
-		       size_t size)
+static bool take_trace(struct ctf2 *p, struct json_object *fragment)
 {
 	struct text header = { 0 };
 	const char *uid = NULL;
 	bool ok;
 
-	(void)size;
 	if (p->has_trace)
 		return ctf2_damaged(p, "two trace classes");
 	p->has_trace = true;
@@ -274,12 +269,10 @@ static bool write_clock(struct ctf2 *p, const struct clock_values *v)
 			v->is_unix ? "true" : "false");
 }
 
-static bool take_clock(struct ctf2 *p, struct json_object *fragment,
-		       size_t size)
+static bool take_clock(struct ctf2 *p, struct json_object *fragment)
 {
 	struct clock_values v = { .description = "" };
 
-	(void)size;
 	if (!ctf2_only(
 		    p, fragment,
 		    "id namespace name uid description frequency precision accuracy origin offset-from-origin") ||
@@ -303,14 +296,12 @@ static bool take_clock(struct ctf2 *p, struct json_object *fragment,
 
 /* ---- streams and events -------------------------------------------------- */
 
-static bool take_stream(struct ctf2 *p, struct json_object *fragment,
-			size_t size)
+static bool take_stream(struct ctf2 *p, struct json_object *fragment)
 {
 	struct text *text = &p->streams;
 	const char *clock = NULL;
 	uint64_t id = 0;
 
-	(void)size;
 	if (!ctf2_only(
 		    p, fragment,
 		    "id namespace name uid default-clock-class-id packet-context-field-class event-record-header-field-class event-record-common-context-field-class") ||
@@ -333,14 +324,12 @@ static bool take_stream(struct ctf2 *p, struct json_object *fragment,
 	       ctf2_add(p, text, "};\n");
 }
 
-static bool take_event(struct ctf2 *p, struct json_object *fragment,
-		       size_t size)
+static bool take_event(struct ctf2 *p, struct json_object *fragment)
 {
 	struct text *text = &p->streams;
 	uint64_t id = 0, stream = 0;
 	const char *name = NULL;
 
-	(void)size;
 	if (!ctf2_only(
 		    p, fragment,
 		    "id data-stream-class-id namespace name uid specific-context-field-class payload-field-class") ||
@@ -366,10 +355,11 @@ static bool take_event(struct ctf2 *p, struct json_object *fragment,
 
 /* ---- fragments ----------------------------------------------------------- */
 
+static const char begin[] = { CTF2_BEGIN, '\0' };
+
 static const struct {
 	const char *type;
-	/* @size: bytes of the JSON text. */
-	bool (*take)(struct ctf2 *p, struct json_object *fragment, size_t size);
+	bool (*take)(struct ctf2 *p, struct json_object *fragment);
 } kinds[] = {
 	{ "field-class-alias", take_alias },
 	{ "trace-class", take_trace },
@@ -378,8 +368,7 @@ static const struct {
 	{ "event-record-class", take_event },
 };
 
-static bool take_object(struct ctf2 *p, struct json_object *fragment,
-			size_t size)
+static bool take_object(struct ctf2 *p, struct json_object *fragment)
 {
 	const char *type = NULL;
 
@@ -390,12 +379,12 @@ static bool take_object(struct ctf2 *p, struct json_object *fragment,
 	if (!type)
 		return ctf2_damaged(p, "a fragment of no type");
 	if (!strcmp(type, "preamble"))
-		return take_preamble(p, fragment, size);
+		return take_preamble(p, fragment);
 	if (!p->has_preamble)
 		return ctf2_damaged(p, "no preamble");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(type, kinds[i].type))
-			return kinds[i].take(p, fragment, size);
+			return kinds[i].take(p, fragment);
 	return ctf2_refuse(p, "a fragment of type \"%.40s\"", type);
 }
 
@@ -408,6 +397,7 @@ static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
 
 	if (size > MAX_FRAGMENT_SIZE)
 		return ctf2_refuse(p, "a fragment of %zu bytes", size);
+	p->fragment_size = size;
 	tokener = json_tokener_new_ex(JSON_DEPTH);
 	if (!tokener)
 		return ctf2_no_memory(p);
@@ -418,10 +408,10 @@ static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
 	json_tokener_free(tokener);
 	if (error == json_tokener_error_depth)
 		ok = ctf2_refuse(p, "JSON of more than %d levels", JSON_DEPTH);
-	else if (error || strspn(text, " \t\r\n") < strcspn(text, "\x1e"))
+	else if (error || strspn(text, " \t\r\n") < strcspn(text, begin))
 		ok = ctf2_damaged(p, "a text that is no JSON");
 	else
-		ok = take_object(p, fragment, size);
+		ok = take_object(p, fragment);
 	json_object_put(fragment);
 	return ok;
 }
@@ -433,7 +423,7 @@ static bool take_all(struct ctf2 *p, const char *text)
 
 		if (*text++ != CTF2_BEGIN)
 			return ctf2_damaged(p, "no JSON text sequence");
-		size = strcspn(text, "\x1e");
+		size = strcspn(text, begin);
 		if (!take_fragment(p, text, size))
 			return false;
 		text += size;

@@ -79,8 +79,9 @@ struct ctf2 {
 	int num_open;
 	int depth;
 
-	uint64_t written; /* bytes of all texts */
-	int error;	  /* of the first failure */
+	size_t fragment_size; /* bytes of the JSON text that is taken */
+	uint64_t written;     /* bytes of all texts */
+	int error;	      /* of the first failure */
 	char *why;
 };
 
@@ -127,7 +128,10 @@ bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made);
 /* The object of a field class, which may be a name for it; NULL: see ctf2_refuse(). */
 struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class);
 void ctf2_made_release(struct made *made);
-/* Add "before TYPE name;" with all labels. */
+/* Add a label for these ranges to an integer. */
+bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
+		     struct json_object *ranges);
+/* Add "TYPE name;" with all labels. */
 bool ctf2_add_declaration(struct ctf2 *p, struct text *text,
 			  const struct made *made, const char *name);
 

@@ -30,15 +30,11 @@ bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known)
 
 	if (!json_object_is_type(object, json_type_object))
 		return ctf2_damaged(p, "something that is not an object");
-	json_object_object_foreachC(
-		object,
-		it) if (strcmp(it.key, "type") &&
-			strcmp(it.key, "attributes") &&
-			!is_among(
-				known,
-				it.key)) return ctf2_refuse(p,
-							    "a property \"%.40s\"",
-							    it.key);
+	json_object_object_foreachC(object, it) {
+		if (strcmp(it.key, "type") && strcmp(it.key, "attributes") &&
+		    !is_among(known, it.key))
+			return ctf2_refuse(p, "a property \"%.40s\"", it.key);
+	}
 	return true;
 }
 

@@ -240,7 +240,6 @@ static bool has_label(const struct text *labels, const char *name)
 static bool add_labels(struct ctf2 *p, struct member *selector,
 		       const char *name, struct json_object *option)
 {
-	struct text *labels = &selector->made.labels;
 	struct json_object *ranges = NULL, *mapped;
 
 	if (!ctf2_typed(p, option, "selector-field-ranges", json_type_array,
@@ -251,17 +250,11 @@ static bool add_labels(struct ctf2 *p, struct member *selector,
 	if (json_object_object_get_ex(selector->made.mappings, name, &mapped) &&
 	    json_object_equal(mapped, ranges))
 		return true;
-	if (has_label(labels, name))
+	if (has_label(&selector->made.labels, name))
 		return ctf2_refuse(p,
 				   "a label like an option's name, \"%.40s\"",
 				   name);
-	for (size_t i = 0; i < json_object_array_length(ranges); i++)
-		if (!ctf2_add(p, labels,
-			      "%s\"%s\" = ", labels->used ? ", " : "", name) ||
-		    !ctf2_add_range(p, labels, selector->made.is_signed,
-				    json_object_array_get_idx(ranges, i)))
-			return false;
-	return true;
+	return ctf2_add_ranges(p, &selector->made, name, ranges);
 }
 
 static bool note_option(struct ctf2 *p, struct made *made, const char *name)
