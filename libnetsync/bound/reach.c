@@ -29,34 +29,34 @@ static bool inverts_any(const struct limits_of_way *l,
 	return false;
 }
 
-/* On the other side of a step by which delays grow by @longer it would be inverted. */
-static bool tells(const struct limit *m, double longer)
+/* On the other side of a step by so much it would be inverted. */
+static bool tells(const struct limit *m, double by)
 {
-	return !m->left_out && m->delay + longer < 0;
+	return !m->left_out && m->delay < by;
 }
 
 /* The last before the window that tells; the first of all, if none does. */
 static int64_t earliest(const struct limits_of_way *l,
-			const struct change_window *w, double longer)
+			const struct change_window *w, double by)
 {
 	size_t i = limit_from(l, w->from);
 
 	if (!i)
 		return w->from;
-	while (--i > 0 && !tells(&l->limit[i], longer))
+	while (--i > 0 && !tells(&l->limit[i], by))
 		;
 	return l->limit[i].point.x;
 }
 
 /* The first after it that tells; the last of all, if none does. */
 static int64_t latest(const struct limits_of_way *l,
-		      const struct change_window *w, double longer)
+		      const struct change_window *w, double by)
 {
 	size_t i = limit_from(l, w->to);
 
 	if (i == l->num)
 		return w->to;
-	while (i + 1 < l->num && !tells(&l->limit[i], longer))
+	while (i + 1 < l->num && !tells(&l->limit[i], by))
 		i++;
 	return l->limit[i].point.x;
 }
@@ -72,7 +72,7 @@ void reach_phase_steps(struct windows *w, const struct limits_of_way l[2])
 		if (!(by > 0) ||
 		    (!inverts_any(&l[0], c) && !inverts_any(&l[1], c)))
 			continue;
-		c->from = earliest(&l[quicker], c, -by);
-		c->to = latest(&l[!quicker], c, -by);
+		c->from = earliest(&l[quicker], c, by);
+		c->to = latest(&l[!quicker], c, by);
 	}
 }
