@@ -45,12 +45,12 @@ class Synchronization:
         self._handle.call(core.netsync_extend_span, uint(host), int64(time_ns))
 
     def push_packet(self, packet: Packet) -> None:
-        self._handle.call(core.netsync_push_packet, packet._struct())
+        self._handle.within(core.netsync_push_packet, packet._struct())
 
     def advance(self, host: SupportsIndex, time_ns: Optional[SupportsIndex]) -> None:
         """All the host's packets of before this time were pushed; None: all of them."""
-        self._handle.call(core.netsync_advance, uint(host),
-                          s.UNKNOWN if time_ns is None else int64(time_ns))
+        self._handle.within(core.netsync_advance, uint(host),
+                            s.UNKNOWN if time_ns is None else int64(time_ns))
 
     def limit_packets(self, num: SupportsIndex) -> None:
         """So many packets at most wait for their counterparts."""
@@ -66,23 +66,17 @@ class Synchronization:
 
     def push_message(self, from_host: SupportsIndex, to_host: SupportsIndex,
                      send_ns: SupportsIndex, recv_ns: SupportsIndex) -> None:
-        self._handle.call(core.netsync_push_message, uint(from_host), uint(to_host),
-                          int64(send_ns), int64(recv_ns))
+        self._handle.within(core.netsync_push_message, uint(from_host), uint(to_host),
+                            int64(send_ns), int64(recv_ns))
 
     def push_clock(self, point: ClockPoint) -> None:
-        self._handle.call(core.netsync_push_clock, point._struct())
+        self._handle.within(core.netsync_push_clock, point._struct())
 
     # ---- parts that others matched
 
     def save_messages(self) -> bytes:
         """What is known of all messages, for another synchronization, anywhere."""
-        parts: List[bytes] = []
-
-        def write(_: Any, data: int, size: int) -> int:
-            parts.append(ctypes.string_at(data, size))
-            return 0
-        self._handle.call(core.netsync_save_messages, s.write_func(write), None)
-        return b"".join(parts)
+        return self._handle.written(core.netsync_save_messages)
 
     def merge_messages(self, saved: bytes) -> None:
         """Add what another synchronization saved."""

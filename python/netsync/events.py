@@ -181,3 +181,8 @@ class ClockPoint:
             size=ctypes.sizeof(s.netsync_clock_point), host=uint(self.host),
             time_ns=int64(self.time_ns), raw_ns=int64(self.raw_ns),
             within_ns=int64(self.within_ns), rate=self.rate, was_set=self.was_set)
+
+    @classmethod
+    def _from(cls, struct: Any) -> "ClockPoint":
+        return cls(struct.host, struct.time_ns, struct.raw_ns, struct.within_ns, struct.rate,
+                   bool(struct.was_set))

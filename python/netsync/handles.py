@@ -3,15 +3,25 @@
 values that fit into the libraries' types, or are refused."""
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import errno
 import operator
 import os
 import threading
-from typing import Any, Callable, Optional, SupportsIndex, Union
+from typing import Any, Callable, Iterable, Iterator, List, Optional, SupportsIndex, Union
 
+from . import structs as s
 from .errors import Error, fail, no_memory
 
 Text = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+def as_list(inputs: Union[Text, Iterable[Text]]) -> List[Text]:
+    """One, or several."""
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        return [inputs]
+    return list(inputs)
 
 
 def int64(value: SupportsIndex) -> int:
@@ -48,6 +58,7 @@ class Guard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._owner = 0
+        self._may_push = False
         self.raised: Optional[BaseException] = None
 
     def __enter__(self) -> None:
@@ -61,14 +72,27 @@ class Guard:
         self._owner = 0
         self._lock.release()
 
-    def told(self, function: Callable[..., Optional[int]], otherwise: int = 0) -> Callable[..., int]:
+    @contextlib.contextmanager
+    def within(self) -> Iterator[None]:
+        """Of what a function that may push can do, too, which has the lock already."""
+        if self._may_push and self._owner == threading.get_ident():
+            yield
+        else:
+            with self:
+                yield
+
+    def told(self, function: Callable[..., Optional[int]], otherwise: int = 0,
+             may_push: bool = False) -> Callable[..., int]:
         """The same function for the library: what it raises is kept."""
         def call(*arguments: Any) -> int:
+            outer, self._may_push = self._may_push, may_push
             try:
                 return function(*arguments) or 0
             except BaseException as error:  # raised again by Handle.call()
                 self.raised = self.raised or error
                 return otherwise
+            finally:
+                self._may_push = outer
         return call
 
 
@@ -98,11 +122,29 @@ class Handle:
     def number(self, function: Callable[..., Optional[int]], *arguments: Any) -> int:
         """The same, for the result that is not negative."""
         with self.guard:
-            result = function(self.pointer, *arguments)
-            raised, self.guard.raised = self.guard.raised, None
-            if raised:
-                raise raised
-            if result is not None and result < 0:
-                assert self.pointer
-                raise fail(result, decode(self._error(self.pointer)) if self._error else "")
+            return self._result(function, *arguments)
+
+    def within(self, function: Callable[..., Optional[int]], *arguments: Any) -> None:
+        """Call it; functions that may push can do that, too."""
+        with self.guard.within():
+            self._result(function, *arguments)
+
+    def written(self, function: Callable[..., Optional[int]]) -> bytes:
+        """What the library writes by a netsync_write_func, for functions that may push, too."""
+        parts: List[bytes] = []
+
+        def write(_: Any, data: int, size: int) -> int:
+            parts.append(ctypes.string_at(data, size))
+            return 0
+        self.within(function, s.write_func(write), None)
+        return b"".join(parts)
+
+    def _result(self, function: Callable[..., Optional[int]], *arguments: Any) -> int:
+        result = function(self.pointer, *arguments)
+        raised, self.guard.raised = self.guard.raised, None
+        if raised:
+            raise raised
+        if result is not None and result < 0:
+            assert self.pointer
+            raise fail(result, decode(self._error(self.pointer)) if self._error else "")
         return result or 0

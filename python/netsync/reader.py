@@ -6,13 +6,14 @@ import ctypes
 import errno
 import os
 import uuid
-from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional,
+from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Protocol,
                     SupportsIndex, Tuple, Union)
 
 from . import structs as s
 from .clock import known
 from .estimate import Synchronization
-from .handles import Handle, Text, decode, encode, int64, uint
+from .events import ClockPoint, Packet
+from .handles import Handle, Text, as_list, decode, encode, int64, uint
 from .libraries import io
 from .names import Limit, ValueKind
 from .result import Identity, Trace
@@ -22,6 +23,29 @@ CORRECTED_CLOCK = "netsync"
 
 Progress = Callable[[int, int], Any]
 Value = Union[int, float, bool, str, bytes]
+
+
+class HasDescriptor(Protocol):
+    """A file, a socket, or a process's pipe."""
+    def fileno(self) -> int: ...
+
+
+def _descriptor(file: Union[int, HasDescriptor]) -> int:
+    return uint(file if isinstance(file, int) else file.fileno(), 31)
+
+
+def _texts(what: Union[Text, Iterable[Text]]) -> Any:
+    texts = [encode(text) for text in as_list(what)]
+    return (ctypes.c_char_p * len(texts))(*texts)
+
+
+class Served(NamedTuple):
+    """struct netsync_io_served: a process that serves traces."""
+    label: str
+    traces: int
+    stored_bytes: int
+    received_bytes: int
+    ended: bool                 # the connection did, before all was read
 
 
 class Event(NamedTuple):
@@ -77,6 +101,7 @@ class Reader:
                 call(data, sentence)
             self._warn = s.warn_func(tell)
             self._handle.call(library.netsync_io_set_warn, self._warn, None)
+        self._files: List[Any] = []
         synchronization._traces.append(lambda: self.traces)
 
     def add(self, what: Text) -> int:
@@ -116,6 +141,84 @@ class Reader:
             end_is=Limit.NO_LIMIT if end_ns is None else kind,
             begin_ns=int64(begin_ns or 0), end_ns=int64(end_ns or 0))
         self._handle.call(self._io.netsync_io_set_window, part)
+
+    # ---- traces that are served, and parts of them
+
+    def serve(self, what: Union[Text, Iterable[Text]], source: Union[int, HasDescriptor],
+              to: Union[int, HasDescriptor]) -> None:
+        """Read traces for a reader elsewhere, which add_served() of these descriptors' other
+        ends, until that one has all. This reader is a new one, for nothing else."""
+        array = _texts(what)
+        self._handle.call(self._io.netsync_io_serve, array, len(array), _descriptor(source),
+                          _descriptor(to))
+
+    def describe(self, what: Union[Text, Iterable[Text]],
+                 to: Union[int, HasDescriptor]) -> None:
+        """Write which traces these are, for add_served() where others read them; see part().
+        This reader is a new one, for nothing else."""
+        array = _texts(what)
+        self._handle.call(self._io.netsync_io_describe, array, len(array), _descriptor(to))
+
+    def add_served(self, label: str, source: Union[int, HasDescriptor],
+                   to: Union[int, HasDescriptor], name: Optional[str] = None) -> int:
+        """Add the traces of a process that serves them, as those of a machine @label, and of
+        host @name if not of the hosts that they name. Return: how many."""
+        for file in source, to:
+            os.set_blocking(_descriptor(file), False)
+        # They have to stay open until all is read.
+        self._files += [source, to]
+        return self._handle.number(self._io.netsync_io_add_served, encode(label),
+                                   None if name is None else encode(name),
+                                   _descriptor(source), _descriptor(to))
+
+    @property
+    def served(self) -> Tuple[Served, ...]:
+        """What is known of those that were added."""
+        found: List[Served] = []
+
+        def collect(pointer: int) -> None:
+            for i in range(self._io.netsync_io_num_served(pointer)):
+                info = s.netsync_io_served(size=ctypes.sizeof(s.netsync_io_served))
+                self._io.netsync_io_get_served(pointer, i, info)
+                found.append(Served(decode(info.label), info.num_traces, info.stored_bytes,
+                                    info.received_bytes, bool(info.ended)))
+        self._handle.within(collect)
+        return tuple(found)
+
+    def part(self, part: SupportsIndex, parts: SupportsIndex, *,
+             packet: Callable[[Packet], Any], clock: Callable[[ClockPoint], Any],
+             slice: Callable[[int, int], SupportsIndex], end: Callable[[], Any]) -> None:
+        """Read only this one of so many parts: readers in other processes read the others.
+        These functions are told what is found. They may push to this synchronization,
+        and @end, when all was read, may save and merge counts; see netsync_io_set_part(3)."""
+        def told(function: Callable[..., Optional[int]]) -> Callable[..., int]:
+            return self._handle.guard.told(lambda _, *given: function(*given),
+                                           otherwise=-errno.ECANCELED, may_push=True)
+
+        def of_packet(pointer: Any) -> None:
+            packet(Packet._from(pointer[0]))
+
+        def of_clock(pointer: Any) -> None:
+            clock(ClockPoint._from(pointer[0]))
+
+        def of_end() -> None:
+            end()
+        self._part = s.netsync_io_part(
+            size=ctypes.sizeof(s.netsync_io_part), part=uint(part), parts=uint(parts),
+            packet=s.part_func(told(of_packet)), clock=s.clock_func(told(of_clock)),
+            slice=s.slice_func(told(lambda done, slices: uint(slice(done, slices), 31))),
+            end=s.end_func(told(of_end)))
+        self._handle.call(self._io.netsync_io_set_part, self._part)
+
+    def save_counts(self) -> bytes:
+        """What was counted of the traces of this part, at its end."""
+        return self._handle.written(self._io.netsync_io_save_counts)
+
+    def merge_counts(self, saved: bytes) -> None:
+        """Add what the reader of another part saved, at the end of this one."""
+        self._handle.within(self._io.netsync_io_merge_counts, bytes(saved), len(saved))
+
+    # ---- reading
 
     def read(self, progress: Optional[Progress] = None) -> None:
         """Read all that was added. @progress is called with how much is done, of how much;
@@ -159,7 +262,7 @@ class Reader:
                 info = s.netsync_io_trace(size=ctypes.sizeof(s.netsync_io_trace))
                 self._io.netsync_io_get_trace(pointer, i, info)
                 found.append(_trace(info))
-        self._handle.call(collect)
+        self._handle.within(collect)
         return tuple(found)
 
     # ---- all events

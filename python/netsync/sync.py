@@ -7,17 +7,10 @@ import warnings
 from typing import Any, Callable, Iterable, List, Optional, Union
 
 from .estimate import Synchronization, method_of
-from .handles import Text
+from .handles import Text, as_list
 from .names import Method
 from .reader import Progress, Reader
 from .result import Result
-
-
-def each(inputs: Union[Text, Iterable[Text]]) -> List[Text]:
-    """One, or several."""
-    if isinstance(inputs, (str, bytes, os.PathLike)):
-        return [inputs]
-    return list(inputs)
 
 
 def sync(inputs: Union[Text, Iterable[Text]] = (), *,
@@ -38,11 +31,11 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
     synchronization = Synchronization()
     reader = Reader(synchronization, warn or said.append)
     try:
-        for what in each(inputs):
+        for what in as_list(inputs):
             reader.add(what)
         for add, paths in ((reader.add_messages, messages), (reader.add_packets, packets),
                            (reader.add_clocks, clocks)):
-            for path in each(paths):
+            for path in as_list(paths):
                 add(path, strict)
         for address in [addresses] if isinstance(addresses, str) else addresses:
             reader.add_address(address)

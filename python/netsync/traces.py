@@ -8,10 +8,9 @@ from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from .errors import Error
 from .estimate import Synchronization
-from .handles import Text
+from .handles import Text, as_list
 from .reader import Reader
 from .result import Host, Result
-from .sync import each
 
 
 class Corrected(NamedTuple):
@@ -63,7 +62,7 @@ def messages(result: Result, inputs: Union[Text, Iterable[Text]], *,
     bt2 = _bt2()
     # It finds traces and tells whose they are, and keeps what is readable of damaged ones.
     reader = Reader(Synchronization())
-    for what in each(inputs):
+    for what in as_list(inputs):
         reader.add(what)
     corrected = []
     for trace in reader.traces:
