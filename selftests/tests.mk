@@ -231,20 +231,22 @@ check-kernels:
 
 # Built for s390x, and emulated, one program at a time; the kernel is this machine's.
 BIG_ENDIAN := $(BUILD)/s390x
-# ThreadSanitizer is for other processors.
+# ThreadSanitizer is for other processors, and that root has no sanitizer's library.
 BIG_ENDIAN_TESTS := $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%,$(filter-out %/sanitized/test_threads,$(LIB_TESTS)))
 # Not those that look at memory, or have babeltrace2 load the plug-in.
-BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert endian hosts input jobs \
-	layouts netns pcap result spans states steered text timeline tracedat)
+BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert ctf2 direct endian hosts \
+	input jobs layouts netns pcap result spans states steered text timeline tracedat)
+BIG_ENDIAN_PROGRAMS := $(BIG_ENDIAN_TESTS) $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%, \
+	$(BUILD)/netsync $(DIRECT_WALK) $(ALL_EVENTS))
 
 .PHONY: check-big-endian
 check-big-endian: export NETSYNC_SLOWER := 20
 check-big-endian: export NETSYNC := $(abspath $(BIG_ENDIAN))/emulated/netsync
 check-big-endian:
 	selftests/rig/setup build check kernels foreign
-	selftests/kernels/cross bookworm-s390x $(BIG_ENDIAN)/netsync $(BIG_ENDIAN_TESTS)
-	selftests/kernels/emulated bookworm-s390x $(BIG_ENDIAN)/netsync $(BIG_ENDIAN_TESTS)
-	selftests/run $(addprefix $(BIG_ENDIAN)/emulated/,$(notdir $(BIG_ENDIAN_TESTS))) \
+	selftests/kernels/cross bookworm-s390x SANITIZERS= $(BIG_ENDIAN_PROGRAMS)
+	selftests/kernels/emulated bookworm-s390x $(BIG_ENDIAN_PROGRAMS)
+	selftests/run $(patsubst $(BIG_ENDIAN)/%,$(BIG_ENDIAN)/emulated/%,$(BIG_ENDIAN_TESTS)) \
 		$(BIG_ENDIAN_TOOL_TESTS)
 
 # With a kernel that looks for faults, built once. test_cost counts instructions,
