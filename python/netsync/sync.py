@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, List, Optional, Union
 
 from .estimate import Synchronization, method_of
 from .handles import Text, as_list
-from .names import Method
+from .names import Limit, Method
 from .reader import Progress, Reader
 from .result import Result
 
@@ -19,12 +19,13 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
          clocks: Union[Text, Iterable[Text]] = (),
          addresses: Union[str, Iterable[str]] = (),
          split_netns: bool = False, strict: bool = False, jobs: int = 0,
+         begin_ns: Optional[int] = None, end_ns: Optional[int] = None, limit: Limit = Limit.AT,
          method: Union[str, Method] = Method.AUTO, reference: Optional[str] = None,
          max_skew_ppm: float = 0.0, max_drift_ppm_s: float = 0.0,
          warn: Optional[Callable[[str], Any]] = None,
          progress: Optional[Progress] = None) -> Result:
-    """Read traces (@inputs, each "PATH" or "NAME=PATH"), captures and texts, and estimate
-    the clocks of their hosts. Python's lock is released meanwhile. Without @warn, what went
+    """Read traces (@inputs, each "PATH" or "NAME=PATH"), captures and texts, or a part of
+    the time, see Reader.window(), and estimate the clocks of their hosts. Python's lock is released meanwhile. Without @warn, what went
     less than well becomes a RuntimeWarning."""
     found = method_of(method)
     said: List[str] = []
@@ -41,6 +42,7 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
             reader.add_address(address)
         reader.split_netns(split_netns)
         reader.jobs(jobs)
+        reader.window(begin_ns, end_ns, kind=limit)
         reader.read(progress)
     finally:
         for sentence in said:
