@@ -43,6 +43,10 @@ struct instant {
 	double side[2]; /* how far the truth can be below and above */
 	double raise[2];
 	bool kept;
+	/* Of the stretch whose middle it is; see is_straight(). */
+	double tolerance;
+	size_t looked_until;
+	size_t needed; /* instants, with the least tolerance; SIZE_MAX: not counted yet */
 };
 
 struct samples {
@@ -62,7 +66,9 @@ static int by_time(const void *a, const void *b)
 static void add(const struct knots *k, struct samples *to, int64_t t)
 {
 	if (t >= k->first && t <= k->last)
-		to->s[to->num++] = (struct instant){ .t = t };
+		to->s[to->num++] = (struct instant){ .t = t,
+						     .tolerance = 1,
+						     .needed = SIZE_MAX };
 }
 
 static void spread(const struct knots *k, struct samples *to, int64_t from,
@@ -213,53 +219,79 @@ static double above_line(const struct samples *in, size_t a, size_t i, size_t b,
 	       part * (q->side[side] - p->side[side]);
 }
 
-static bool is_straight(const struct samples *in, size_t a, size_t b)
+/*
+ * Stretches are halved, so that each has a middle of its own, which remembers the tolerance
+ * that the stretch needs, as far as it was looked at: each is looked at once, however often
+ * it is asked with another tolerance, a power of two.
+ */
+static bool is_straight(struct samples *in, size_t a, size_t b)
 {
-	for (size_t i = a + 1; i < b; i++)
-		for (int side = BELOW; side <= ABOVE; side++)
-			if (fabs(above_line(in, a, i, b, side)) >
-			    in->tolerance * (TOLERANCE * in->s[i].side[side] +
-					     TOLERANCE_NS))
-				return false;
-	return true;
+	struct instant *m = &in->s[a + (b - a) / 2];
+	size_t i = m->looked_until > a ? m->looked_until : a + 1;
+
+	for (; i < b && m->tolerance <= in->tolerance; i++) {
+		for (int side = BELOW; side <= ABOVE; side++) {
+			double off = fabs(above_line(in, a, i, b, side));
+			double part = TOLERANCE * in->s[i].side[side] +
+				      TOLERANCE_NS;
+
+			while (off > m->tolerance * part)
+				m->tolerance *= 2;
+		}
+	}
+	m->looked_until = i;
+	return m->tolerance <= in->tolerance;
 }
 
-/* Keep what is needed between a and b, which are kept. Return: how many. */
-static size_t keep(struct samples *in, size_t a, size_t b)
+/* How many instants are needed between a and b. */
+static size_t count(struct samples *in, size_t a, size_t b)
+{
+	size_t middle = a + (b - a) / 2, n = 0;
+	struct instant *m = &in->s[middle];
+
+	if (b - a < 2)
+		return 0;
+	if (in->tolerance == 1 && m->needed != SIZE_MAX)
+		return m->needed;
+	if (!is_straight(in, a, b))
+		n = 1 + count(in, a, middle) + count(in, middle, b);
+	if (in->tolerance == 1)
+		m->needed = n;
+	return n;
+}
+
+/* Keep these. */
+static void keep(struct samples *in, size_t a, size_t b)
 {
 	size_t middle = a + (b - a) / 2;
 
-	for (size_t i = a + 1; i < b; i++)
-		in->s[i].kept = false;
-	if (is_straight(in, a, b))
-		return 0;
+	if (b - a < 2 || is_straight(in, a, b))
+		return;
 	in->s[middle].kept = true;
-	return 1 + keep(in, a, middle) + keep(in, middle, b);
+	keep(in, a, middle);
+	keep(in, middle, b);
 }
 
 /*
  * The same, but @most: where more are needed, less is asked of short stretches, each by
  * itself. A half that needs few leaves its share to the other one, and one in which
- * nothing is straight takes none from the other.
+ * nothing is straight takes none from the other. Return: how many.
  */
 static size_t keep_most(struct samples *in, size_t a, size_t b, size_t most)
 {
 	size_t middle = a + (b - a) / 2, n, half;
 
 	in->tolerance = 1;
-	n = keep(in, a, b);
-	if (n <= most)
-		return n;
-	if (!most || b - a <= STRETCH) {
-		while (n > most) {
+	n = count(in, a, b);
+	if (n <= most || !most || b - a <= STRETCH) {
+		for (; n > most; n = count(in, a, b))
 			in->tolerance *= 2;
-			n = keep(in, a, b);
-		}
+		keep(in, a, b);
 		return n;
 	}
 	in->s[middle].kept = true;
 	half = --most / 2;
-	n = keep(in, middle, b);
+	n = count(in, middle, b);
 	if (n < most - half)
 		half = most - n;
 	n = keep_most(in, a, middle, half);
