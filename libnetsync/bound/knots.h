@@ -23,6 +23,7 @@ struct knots {
 	struct range (*at)(void *arg, int64_t t);
 	void *arg;
 	size_t instants;
+	double width; /* of the range, about, ns; 0: not known */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 	/* The result; to be freed. */

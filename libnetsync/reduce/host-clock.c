@@ -189,6 +189,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		.at = range_of_host,
 		.arg = &near,
 		.instants = count_instants(r, h),
+		.width = 2 * r->by_bound.dist[h],
 		.parallel = r->task->parallel,
 		.threads = r->task->threads,
 	};

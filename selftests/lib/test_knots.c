@@ -213,12 +213,71 @@ static void test_apart(void **state)
 	free(k.knot);
 }
 
+/* Limits that rise and fall as fast as clocks can, a truth that is at one of them. */
+struct zigzag {
+	const struct truth *c;
+	int64_t period;
+	int side;	/* the truth is at the upper limit, or at the lower one */
+};
+
+static int64_t zigzag_at(const struct zigzag *z, int64_t t)
+{
+	const int64_t part = t % z->period;
+
+	return EPOCH + t +
+	       (int64_t)(z->c->limits.slope *
+			 (double)(part < z->period / 2 ? part : z->period - part));
+}
+
+static struct range zigzag(void *arg, int64_t t)
+{
+	const struct zigzag *z = arg;
+	const int64_t at = zigzag_at(z, t);
+
+	return (struct range){ at - (z->side ? 1000 : 0), at + (z->side ? 0 : 1000) };
+}
+
+/* In a window nothing but the largest slope is assumed. */
+static void test_zigzag(void **state)
+{
+	const struct truth c = { .limits = { .slope = 0.2 } };
+	const struct change_window windows[] = {
+		{ .from = -SPAN, .to = SPAN / 2 },
+		{ .from = SPAN / 4, .to = SPAN / 3 },
+		{ .from = SPAN / 3, .to = 2 * SPAN },
+	};
+
+	(void)state;
+	for (int64_t period = 2; period < SPAN; period += period / 7 + 1) {
+		struct zigzag z = { .c = &c, .period = period, .side = period & 1 };
+		struct netsync_clock *clock = correction(&c, NULL, 0);
+		struct knots k = {
+			.clock = clock, .last = SPAN, .limits = c.limits,
+			.windows = windows, .num_windows = 3, .at = zigzag, .arg = &z,
+			.instants = 33, .width = 1000,
+		};
+
+		assert_int_equal(knots_make(&k), 0);
+		netsync_clock_free(clock);
+		clock = correction(&c, k.knot, k.num);
+		for (int64_t t = 0; t <= SPAN; t++) {
+			int64_t lo, hi, truth = zigzag_at(&z, t);
+
+			assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
+			assert_true(lo <= truth && truth <= hi);
+		}
+		netsync_clock_free(clock);
+		free(k.knot);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holds),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_zigzag),
 	};
 
 	return cmocka_run_group_tests_name("knots", tests, NULL, NULL);
