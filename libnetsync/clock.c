@@ -150,15 +150,24 @@ const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
 			      (size_t)index * model->knot_size);
 }
 
+/* Near @near, which is set; NULL: anywhere. */
 static const struct netsync_segment *find_segment(const struct netsync_clock *c,
-						  int64_t t)
+						  int64_t t, struct clock_place *near)
 {
-	return &c->segments[LAST_UNTIL(c->segments, c->num_segments, from_ns, t)];
+	if (!near)
+		return &c->segments[LAST_UNTIL(c->segments, c->num_segments, from_ns,
+					       t)];
+	near->segment = (uint32_t)LAST_NEAR(c->segments, c->num_segments, from_ns, t,
+					    near->segment);
+	return &c->segments[near->segment];
 }
 
 static double distance(int64_t from, int64_t to)
 {
-	return (double)((__int128)to - from);
+	int64_t d;
+
+	return __builtin_sub_overflow(to, from, &d) ? (double)((__int128)to - from)
+						    : (double)d;
 }
 
 /* Distances (ns) of the truth from the corrected time, at most; NETSYNC_UNKNOWN. */
@@ -168,9 +177,14 @@ struct sides {
 };
 
 /* The index of the last knot at or before t; 0 if there is none. */
-static uint32_t find_knot(const struct netsync_clock *c, int64_t t)
+static uint32_t find_knot(const struct netsync_clock *c, int64_t t,
+			  struct clock_place *near)
 {
-	return (uint32_t)LAST_UNTIL(c->knots, c->num_knots, time_ns, t);
+	if (!near)
+		return (uint32_t)LAST_UNTIL(c->knots, c->num_knots, time_ns, t);
+	near->knot = (uint32_t)LAST_NEAR(c->knots, c->num_knots, time_ns, t,
+					 near->knot);
+	return near->knot;
 }
 
 /* a + part * (b - a) + more, rounded up; NETSYNC_UNKNOWN if it does not fit. */
@@ -184,7 +198,8 @@ static int64_t between(int64_t a, int64_t b, double part, double more)
 	return (double)a + v < 0x1p62 ? a + (int64_t)ceil(v) : NETSYNC_UNKNOWN;
 }
 
-static struct sides find_sides(const struct netsync_clock *c, int64_t t)
+static struct sides find_sides(const struct netsync_clock *c, int64_t t,
+			       struct clock_place *near)
 {
 	struct sides s = { NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
 	const struct netsync_knot *k, *next;
@@ -193,7 +208,7 @@ static struct sides find_sides(const struct netsync_clock *c, int64_t t)
 
 	if (!c->num_knots)
 		return s;
-	i = find_knot(c, t);
+	i = find_knot(c, t, near);
 	k = next = &c->knots[i];
 	if (t < k->time_ns) {
 		more = c->growth_ppm[0] * 1e-6 * distance(t, k->time_ns);
@@ -209,10 +224,10 @@ static struct sides find_sides(const struct netsync_clock *c, int64_t t)
 	return s;
 }
 
-int netsync_convert(const struct netsync_clock *clock, int64_t t,
-		    int64_t *t_ref, int64_t *bound)
+static int convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref,
+		   struct clock_place *near)
 {
-	const struct netsync_segment *s = find_segment(clock, t);
+	const struct netsync_segment *s = find_segment(clock, t, near);
 	double skewed = (s->rate - 1) * distance(s->from_ns, t);
 	__int128 r = (__int128)t + s->offset_ns;
 
@@ -222,12 +237,20 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t,
 	if (r != (int64_t)r)
 		return -ERANGE;
 	*t_ref = (int64_t)r;
-	if (bound) {
-		struct sides w = find_sides(clock, t);
+	return 0;
+}
+
+int netsync_convert(const struct netsync_clock *clock, int64_t t,
+		    int64_t *t_ref, int64_t *bound)
+{
+	int ret = convert(clock, t, t_ref, NULL);
+
+	if (!ret && bound) {
+		struct sides w = find_sides(clock, t, NULL);
 
 		*bound = max64(w.below, w.above);
 	}
-	return 0;
+	return ret;
 }
 
 int netsync_convert_many(const struct netsync_clock *clock, size_t num,
@@ -243,12 +266,12 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num,
 	return 0;
 }
 
-int netsync_interval(const struct netsync_clock *clock, int64_t t,
-		     int64_t *lo, int64_t *hi)
+static int interval(const struct netsync_clock *clock, int64_t t, int64_t *lo,
+		    int64_t *hi, struct clock_place *near)
 {
-	struct sides w = find_sides(clock, t);
+	struct sides w = find_sides(clock, t, near);
 	int64_t at;
-	int ret = netsync_convert(clock, t, &at, NULL);
+	int ret = convert(clock, t, &at, near);
 
 	if (ret)
 		return ret;
@@ -261,43 +284,54 @@ int netsync_interval(const struct netsync_clock *clock, int64_t t,
 	return 0;
 }
 
+int netsync_interval(const struct netsync_clock *clock, int64_t t,
+		     int64_t *lo, int64_t *hi)
+{
+	return interval(clock, t, lo, hi, NULL);
+}
+
 /* ---- ranges ------------------------------------------------------------ */
 
-static void include(const struct netsync_clock *c, int64_t t, struct range *r)
+static void include(const struct netsync_clock *c, int64_t t, struct range *r,
+		    struct clock_place *near)
 {
 	int64_t lo = INT64_MIN, hi = INT64_MAX;
 
-	netsync_interval(c, t, &lo, &hi);
+	interval(c, t, &lo, &hi, near);
 	r->lo = min64(r->lo, lo);
 	r->hi = max64(r->hi, hi);
 }
 
-struct range clock_range(const struct netsync_clock *c, struct range t)
+struct range clock_range(const struct netsync_clock *c, struct range t,
+			 struct clock_place *near)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
-	const struct netsync_segment *s;
+	struct clock_place from;
 
 	if (t.lo == INT64_MIN || t.hi == INT64_MAX) {
+		const struct range lo = { t.lo, t.lo }, hi = { t.hi, t.hi };
+
 		/* A clock goes forward: a finite end of t bounds that end of r. */
 		r = (struct range){ INT64_MIN, INT64_MAX };
 		if (t.lo > INT64_MIN)
-			r.lo = clock_range(c, (struct range){ t.lo, t.lo }).lo;
+			r.lo = clock_range(c, lo, near).lo;
 		if (t.hi < INT64_MAX)
-			r.hi = clock_range(c, (struct range){ t.hi, t.hi }).hi;
+			r.hi = clock_range(c, hi, near).hi;
 		return r;
 	}
 	/* Both bounds are linear between knots and ends of segments: these are enough. */
-	include(c, t.lo, &r);
-	include(c, t.hi, &r);
-	for (uint32_t i = find_knot(c, t.lo); i < c->num_knots &&
+	include(c, t.lo, &r, near);
+	from = *near;
+	for (uint32_t i = from.knot; i < c->num_knots &&
 	     c->knots[i].time_ns < t.hi; i++)
 		if (c->knots[i].time_ns > t.lo)
-			include(c, c->knots[i].time_ns, &r);
-	for (s = find_segment(c, t.lo) + 1;
-	     s < c->segments + c->num_segments && s->from_ns <= t.hi; s++) {
-		include(c, s->from_ns - 1, &r);
-		include(c, s->from_ns, &r);
+			include(c, c->knots[i].time_ns, &r, near);
+	for (uint32_t i = from.segment + 1; i < c->num_segments &&
+	     c->segments[i].from_ns <= t.hi; i++) {
+		include(c, c->segments[i].from_ns - 1, &r, near);
+		include(c, c->segments[i].from_ns, &r, near);
 	}
+	include(c, t.hi, &r, near);
 	return r;
 }
 
@@ -307,8 +341,8 @@ void clock_set_bounds(struct netsync_clock *c)
 
 	for (uint32_t i = 0; i < c->num_segments; i++) {
 		struct netsync_segment *s = &c->segments[i];
-		struct sides from = find_sides(c, s->from_ns);
-		struct sides to = find_sides(c, s->to_ns);
+		struct sides from = find_sides(c, s->from_ns, NULL);
+		struct sides to = find_sides(c, s->to_ns, NULL);
 
 		s->bound_ns = max64(max64(from.below, from.above),
 				    max64(to.below, to.above));

@@ -15,11 +15,18 @@
  */
 int copy_out(void *to, const void *from, uint32_t size);
 
+/* Where in a model a time was found; the next one is looked for near it. */
+struct clock_place {
+	uint32_t segment;
+	uint32_t knot;
+};
+
 /*
  * The range of possible times on the reference clock, by the error bounds, of a range of
  * times on the host's clock; ns of either clock.
  */
-struct range clock_range(const struct netsync_clock *c, struct range t);
+struct range clock_range(const struct netsync_clock *c, struct range t,
+			 struct clock_place *near);
 
 /* Compute netsync_segment.bound_ns of all segments from the knots. */
 void clock_set_bounds(struct netsync_clock *c);

@@ -156,10 +156,8 @@ static void set_instants(const struct knots *k, struct samples *to,
 	to->num = n;
 }
 
-static void look(const struct knots *k, struct instant *s)
+static void look(const struct knots *k, struct instant *s, struct range r)
 {
-	struct range r = k->at(k->arg, s->t);
-
 	netsync_convert(k->clock, s->t, &s->ref, NULL);
 	s->side[BELOW] = s->side[ABOVE] = FAR;
 	if (r.lo > INT64_MIN)
@@ -171,10 +169,17 @@ static void look(const struct knots *k, struct instant *s)
 static int look_at_some(void *arg, size_t part)
 {
 	const struct samples *all = arg;
-	size_t i = part * TOGETHER, end = i + TOGETHER;
+	struct instant *s = &all->s[part * TOGETHER];
+	size_t num = all->num - part * TOGETHER;
+	struct range range[TOGETHER];
+	int64_t t[TOGETHER] = { 0 };
 
-	for (; i < end && i < all->num; i++)
-		look(all->k, &all->s[i]);
+	num = num < TOGETHER ? num : TOGETHER;
+	for (size_t i = 0; i < num; i++)
+		t[i] = s[i].t;
+	all->k->at(all->k->arg, t, num, range);
+	for (size_t i = 0; i < num; i++)
+		look(all->k, &s[i], range[i]);
 	return 0;
 }
 

@@ -19,11 +19,12 @@ struct knots {
 	struct limits limits;
 	const struct change_window *windows;
 	size_t num_windows;
-	/* The range of the corrected time of t, at about @instants of them. */
-	struct range (*at)(void *arg, int64_t t);
+	/* The ranges of the corrected times of t, which rise, at about @instants of them. */
+	void (*at)(void *arg, const int64_t *t, size_t num,
+		   struct range *range);
 	void *arg;
 	size_t instants;
-	double width; /* of the range, about, ns; 0: not known */
+	double width;		   /* of the range, about, ns; 0: not known */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 	/* The result; to be freed. */

@@ -191,7 +191,8 @@ static void set_slopes(const struct rate_bound *b, struct bound_segment *z,
 
 /* The upper limit of f (or of -f) at x, which may be outside of the segment. */
 static int64_t limit_in(const struct rate_bound *b,
-			const struct bound_segment *z, int side, int64_t x)
+			const struct bound_segment *z, int side, int64_t x,
+			struct bound_place *near)
 {
 	const struct bound_vertex *s = z->vertex[side];
 	size_t n = z->num_vertices[side], i;
@@ -200,7 +201,7 @@ static int64_t limit_in(const struct rate_bound *b,
 
 	if (!n)
 		return INT64_MAX;
-	i = find_vertex(s, n, x);
+	i = near->vertex[side] = LAST_NEAR(s, n, x, x, near->vertex[side]);
 	from = s[i].y;
 	if (fabs((double)x - (double)s[i].x) > FAR)
 		return INT64_MAX;
@@ -220,17 +221,13 @@ static int64_t limit_in(const struct rate_bound *b,
 
 /* ---- segments together ---------------------------------------------------- */
 
-/* The segment of a part that holds x, or is nearest to it. */
-static const struct bound_segment *segment_at(const struct bound_part *p,
-					      int64_t x)
-{
-	return &p->segment[LAST_UNTIL(p->segment, p->num_segments, from, x)];
-}
-
+/* By the segment of a part that holds x, or is nearest to it. */
 static int64_t limit_at(const struct rate_bound *b, const struct bound_part *p,
-			int side, int64_t x)
+			int side, int64_t x, struct bound_place *near)
 {
-	return limit_in(b, segment_at(p, x), side, x);
+	near->segment = LAST_NEAR(p->segment, p->num_segments, from, x,
+				  near->segment);
+	return limit_in(b, &p->segment[near->segment], side, x, near);
 }
 
 /* A limit at its border holds in the next segment, too. */
@@ -238,8 +235,10 @@ static void propagate(const struct rate_bound *b,
 		      const struct bound_segment *from,
 		      struct bound_segment *to, int64_t border)
 {
+	struct bound_place near = { 0 };
+
 	for (int side = UPPER; side <= LOWER; side++) {
-		int64_t y = limit_in(b, from, side, border);
+		int64_t y = limit_in(b, from, side, border, &near);
 
 		if (y < INT64_MAX)
 			append(to, side, border, y);
@@ -311,13 +310,15 @@ static void make_part(struct rate_bound *b, struct bound_part *p,
 static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
 			     const struct bound_segment *z)
 {
+	struct bound_place near = { 0 };
+
 	for (int side = UPPER; side <= LOWER; side++) {
 		b->vertices += z->num_vertices[side];
 		for (size_t i = 0; i < z->num_vertices[side]; i++) {
 			int64_t x = z->vertex[side][i].x, u, l;
 
-			u = limit_at(b, p, UPPER, x);
-			l = limit_at(b, p, LOWER, x);
+			u = limit_at(b, p, UPPER, x, &near);
+			l = limit_at(b, p, LOWER, x, &near);
 			b->infeasible += u != INT64_MAX && l != INT64_MAX &&
 					 u + l < 0;
 		}
@@ -378,8 +379,9 @@ static void make_segments(struct rate_bound *b,
 /* Which times of host[1] can a part be about? */
 static void set_other(const struct rate_bound *b, struct bound_part *p)
 {
-	int64_t lo = limit_at(b, p, LOWER, p->x.lo);
-	int64_t hi = limit_at(b, p, UPPER, p->x.hi);
+	struct bound_place near = { 0 };
+	int64_t lo = limit_at(b, p, LOWER, p->x.lo, &near);
+	int64_t hi = limit_at(b, p, UPPER, p->x.hi, &near);
 
 	p->other.lo = p->x.lo == INT64_MIN || lo == INT64_MAX ? INT64_MIN
 							      : p->x.lo - lo;
@@ -460,6 +462,7 @@ struct range rate_bound_at(const struct rate_bound *b, int64_t x)
 {
 	const struct range here = { x, x };
 	struct range r = { INT64_MAX, INT64_MIN };
+	struct bound_place near = { 0 };
 
 	for (size_t i = 0; i < b->parts; i++) {
 		const struct bound_part *p = &b->part[i];
@@ -467,14 +470,15 @@ struct range rate_bound_at(const struct rate_bound *b, int64_t x)
 
 		if (!meet(&p->x, &here))
 			continue;
-		lo = limit_at(b, p, LOWER, x);
-		hi = limit_at(b, p, UPPER, x);
+		lo = limit_at(b, p, LOWER, x, &near);
+		hi = limit_at(b, p, UPPER, x, &near);
 		widen(&r, lo == INT64_MAX ? INT64_MIN : -lo, hi);
 	}
 	return r;
 }
 
-struct range rate_bound_to_second(const struct rate_bound *b, struct range x)
+struct range rate_bound_to_second(const struct rate_bound *b, struct range x,
+				  struct bound_place *near)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 
@@ -485,8 +489,10 @@ struct range rate_bound_to_second(const struct rate_bound *b, struct range x)
 
 		if (lo > hi)
 			continue;
-		below = lo == INT64_MIN ? INT64_MAX : limit_at(b, p, LOWER, lo);
-		above = hi == INT64_MAX ? INT64_MAX : limit_at(b, p, UPPER, hi);
+		below = lo == INT64_MIN ? INT64_MAX
+					   : limit_at(b, p, LOWER, lo, near);
+		above = hi == INT64_MAX ? INT64_MAX
+					   : limit_at(b, p, UPPER, hi, near);
 		/* t + f(t) rises with t, as clocks go forward. */
 		widen(&r, below == INT64_MAX ? INT64_MIN : lo - below,
 		      above == INT64_MAX ? INT64_MAX : hi + above);
@@ -499,7 +505,7 @@ struct range rate_bound_to_second(const struct rate_bound *b, struct range x)
  * LOWER, else the first. Each step is closer by the largest skew.
  */
 static int64_t solve(const struct rate_bound *b, const struct bound_part *p,
-		     int side, int64_t t)
+		     int side, int64_t t, struct bound_place *near)
 {
 	int64_t unknown = side == UPPER ? INT64_MIN : INT64_MAX;
 	double q = b->limits.slope + b->limits.slew;
@@ -514,7 +520,7 @@ static int64_t solve(const struct rate_bound *b, const struct bound_part *p,
 	x = p->segment[i].vertex[side]->y;
 	x = side == UPPER ? t - x : t + x;
 	for (int step = 0; step < 200; step++) {
-		int64_t y = limit_at(b, p, side, x), next;
+		int64_t y = limit_at(b, p, side, x, near), next;
 
 		if (y == INT64_MAX)
 			return unknown;
@@ -530,7 +536,8 @@ static int64_t solve(const struct rate_bound *b, const struct bound_part *p,
 	return unknown;
 }
 
-struct range rate_bound_to_first(const struct rate_bound *b, struct range t)
+struct range rate_bound_to_first(const struct rate_bound *b, struct range t,
+				 struct bound_place *near)
 {
 	struct range r = { INT64_MAX, INT64_MIN }, all = r;
 
@@ -540,8 +547,8 @@ struct range rate_bound_to_first(const struct rate_bound *b, struct range t)
 
 		if (!meet(&p->other, &t))
 			continue;
-		x.lo = solve(b, p, UPPER, t.lo);
-		x.hi = solve(b, p, LOWER, t.hi);
+		x.lo = solve(b, p, UPPER, t.lo, near);
+		x.hi = solve(b, p, LOWER, t.hi, near);
 		widen(&all, x.lo, x.hi);
 		if (meet(&p->x, &x))
 			widen(&r, max64(x.lo, p->x.lo), min64(x.hi, p->x.hi));

@@ -104,9 +104,17 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 /* The interval that f(x) lies in. */
 struct range rate_bound_at(const struct rate_bound *b, int64_t x);
 
+/* Where in a bound a time was found; the next one is looked for near it. */
+struct bound_place {
+	size_t segment;
+	size_t vertex[2];
+};
+
 /* Times on one host -> those that they can be on the other. */
-struct range rate_bound_to_second(const struct rate_bound *b, struct range x);
-struct range rate_bound_to_first(const struct rate_bound *b, struct range t);
+struct range rate_bound_to_second(const struct rate_bound *b, struct range x,
+				  struct bound_place *near);
+struct range rate_bound_to_first(const struct rate_bound *b, struct range t,
+				 struct bound_place *near);
 
 void rate_bound_release(struct rate_bound *b);
 

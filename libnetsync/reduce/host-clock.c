@@ -86,57 +86,66 @@ static int64_t time_error(const struct host *a, const struct host *b)
 	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
 }
 
-/* The interval of a host's time on the reference, over one neighbour. */
-static struct range range_over(const struct reduction *r, uint32_t host,
-			       uint32_t via, int64_t t)
+/* Narrow the intervals of a host's times on the reference, by those over one neighbour. */
+static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via,
+			const int64_t *t, size_t num, struct range *range)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	uint32_t next = graph_other(&r->graph, via, host);
 	const struct host *h = &r->host[next];
-	struct range at = { t - r->host[host].origin,
-			    t - r->host[host].origin };
-	int64_t off;
+	bool is_first = r->est[via].pair->host[0] == host;
+	/* Times of the messages that limit it may be off at both hosts. */
+	int64_t off = time_error(h, &r->host[host]);
+	struct bound_place in_bound = { 0 };
+	struct clock_place in_clock = { 0 };
 
 	if (!r->pair_bound[via].usable)
-		return UNKNOWN;
-	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at)
-					       : rate_bound_to_first(b, at);
-	/* Times of the messages that limit it may be off at both hosts. */
-	off = time_error(h, &r->host[host]);
-	if (at.lo > INT64_MIN)
-		at.lo += h->origin - off;
-	if (at.hi < INT64_MAX)
-		at.hi += h->origin + off;
-	return next == r->reference ? at : clock_range(h->clock, at);
-}
+		return;
+	for (size_t i = 0; i < num; i++) {
+		int64_t x = t[i] - r->host[host].origin;
+		struct range at = { x, x };
 
-/*
- * The intersection of the intervals over all neighbours, which contains the truth. If
- * they contradict each other, one of them does not, and none may be relied on.
- */
-static struct range range_of_host(void *arg, int64_t t)
-{
-	struct neighbours *a = arg;
-	struct range all = UNKNOWN;
-
-	for (uint32_t i = 0; i < a->num; i++) {
-		struct range other = range_over(a->r, a->host, a->via[i], t);
-
-		all.lo = max64(all.lo, other.lo);
-		all.hi = min64(all.hi, other.hi);
+		at = is_first ? rate_bound_to_second(b, at, &in_bound)
+			      : rate_bound_to_first(b, at, &in_bound);
+		if (at.lo > INT64_MIN)
+			at.lo += h->origin - off;
+		if (at.hi < INT64_MAX)
+			at.hi += h->origin + off;
+		if (next != r->reference)
+			at = clock_range(h->clock, at, &in_clock);
+		range[i].lo = max64(range[i].lo, at.lo);
+		range[i].hi = min64(range[i].hi, at.hi);
 	}
-	if (all.lo <= all.hi)
-		return all;
-	/* Several threads may find that. */
-	__atomic_store_n(&a->contradict, true, __ATOMIC_RELAXED);
-	return UNKNOWN;
 }
 
-static struct range unknown_range(void *arg, int64_t t)
+static void unknown_ranges(void *arg, const int64_t *t, size_t num,
+			   struct range *range)
 {
 	(void)arg;
 	(void)t;
-	return UNKNOWN;
+	for (size_t i = 0; i < num; i++)
+		range[i] = UNKNOWN;
+}
+
+/*
+ * The intersections of the intervals over all neighbours, which contain the truth. If
+ * they contradict each other, one of them does not, and none may be relied on.
+ */
+static void ranges_of_host(void *arg, const int64_t *t, size_t num,
+			   struct range *range)
+{
+	struct neighbours *a = arg;
+
+	unknown_ranges(arg, t, num, range);
+	for (uint32_t i = 0; i < a->num; i++)
+		narrow_over(a->r, a->host, a->via[i], t, num, range);
+	for (size_t i = 0; i < num; i++) {
+		if (range[i].lo <= range[i].hi)
+			continue;
+		/* Several threads may find that. */
+		__atomic_store_n(&a->contradict, true, __ATOMIC_RELAXED);
+		range[i] = UNKNOWN;
+	}
 }
 
 /*
@@ -186,7 +195,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		.first = host->origin + host->span.lo,
 		.last = host->origin + host->span.hi,
 		.limits = r->task->limits,
-		.at = range_of_host,
+		.at = ranges_of_host,
 		.arg = &near,
 		.instants = count_instants(r, h),
 		.width = 2 * r->by_bound.dist[h],
@@ -215,12 +224,12 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	k.windows = w.window;
 	k.num_windows = w.num;
 	if (!ret && !*sound)
-		k.at = unknown_range;
+		k.at = unknown_ranges;
 	if (!ret)
 		ret = knots_make(&k);
 	if (!ret && near.contradict) {
 		*sound = false;
-		k.at = unknown_range;
+		k.at = unknown_ranges;
 		free(k.knot);
 		ret = knots_make(&k);
 	}

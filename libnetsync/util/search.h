@@ -48,4 +48,37 @@ static inline size_t search_last(size_t num_until)
 #define LAST_UNTIL(array, num, member, t) \
 	search_last(SEARCH(array, num, member, t, true))
 
+/*
+ * The same, for times of which each is near the one before: it is looked for on either side
+ * of @near, in steps that grow.
+ */
+static inline size_t search_near(const void *array, size_t num, size_t size,
+				 size_t member, int64_t t, size_t near)
+{
+	const char *keys = (const char *)array + member;
+	size_t lo = near < num ? near : 0, hi, step = 1;
+
+#define KEY(i) (*(const int64_t *)(const void *)(keys + (i)*size))
+	if (num && KEY(lo) <= t) {
+		while (step < num - lo && KEY(lo + step) <= t) {
+			lo += step;
+			step *= 2;
+		}
+		hi = step < num - lo ? lo + step : num;
+	} else {
+		hi = lo;
+		while (step <= hi && KEY(hi - step) > t) {
+			hi -= step;
+			step *= 2;
+		}
+		lo = step <= hi ? hi - step : 0;
+	}
+#undef KEY
+	return lo + search_last(search_int64(keys + lo * size, hi - lo, size, 0,
+					     t, true));
+}
+#define LAST_NEAR(array, num, member, t, near) \
+	search_near(array, num, sizeof(*(array)), \
+		    offsetof(typeof(*(array)), member), t, near)
+
 #endif

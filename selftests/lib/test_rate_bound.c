@@ -208,11 +208,13 @@ static void test_holds(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
+		struct bound_place near = { 0 };
 		struct observation c;
 
 		draw(&c, &seed);
 		assert_int_equal(c.bound.infeasible, 0);
 		for (int i = 0; i < 40; i++) {
+			struct bound_place anywhere = { 0 };
 			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
 			double y = truth_at(&c.truth, (double)x);
 			double t = (double)x + y;
@@ -222,12 +224,15 @@ static void test_holds(void **state)
 			/* Any range around an instant gives one around it. */
 			in.lo = x - below(&seed, 1000);
 			in.hi = x + below(&seed, 1000);
-			out = rate_bound_to_second(&c.bound, in);
+			out = rate_bound_to_second(&c.bound, in, &near);
 			assert_true(holds(&out, t));
 			in.lo = (int64_t)floor(t) - below(&seed, 1000);
 			in.hi = (int64_t)ceil(t) + below(&seed, 1000);
-			out = rate_bound_to_first(&c.bound, in);
+			out = rate_bound_to_first(&c.bound, in, &near);
 			assert_true(holds(&out, (double)x));
+			/* Where it was looked for does not matter. */
+			in = rate_bound_to_first(&c.bound, in, &anywhere);
+			assert_memory_equal(&in, &out, sizeof(in));
 		}
 		rate_bound_release(&c.bound);
 	}
@@ -356,6 +361,7 @@ static void test_far(void **state)
 	const int64_t far = NETSYNC_MAX_SPAN;
 	const struct point up[] = { { -far, far }, { 0, far }, { far, far } };
 	const struct point low[] = { { -far, -far + 1 }, { far, -far + 1 } };
+	struct bound_place near = { 0 };
 	struct range r;
 	struct rate_bound b;
 
@@ -364,13 +370,13 @@ static void test_far(void **state)
 	assert_int_equal(b.infeasible, 0);
 	r = rate_bound_at(&b, 0);
 	assert_true(r.lo < far && r.hi >= far && r.hi <= far + 1);
-	r = rate_bound_to_second(&b, (struct range){ 7, 7 });
+	r = rate_bound_to_second(&b, (struct range){ 7, 7 }, &near);
 	assert_true(r.lo < far + 7 && r.hi >= far + 7);
-	r = rate_bound_to_first(&b, (struct range){ far + 7, far + 7 });
+	r = rate_bound_to_first(&b, (struct range){ far + 7, far + 7 }, &near);
 	assert_true(r.lo <= 7 && r.hi >= 7);
 	r = rate_bound_at(&b, INT64_MAX);
 	assert_int_equal(r.hi, INT64_MAX);
-	r = rate_bound_to_second(&b, (struct range){ INT64_MIN, 7 });
+	r = rate_bound_to_second(&b, (struct range){ INT64_MIN, 7 }, &near);
 	assert_true(r.lo == INT64_MIN && r.hi >= far + 7);
 	rate_bound_release(&b);
 }
