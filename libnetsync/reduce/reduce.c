@@ -158,6 +158,20 @@ void host_clear(struct host *h)
  */
 #define MAX_CONTRADICTED 8
 
+/*
+ * A pair's bound is needed until both clocks are made: at last, when these take most of the
+ * memory, few are left.
+ */
+static void release_bounds(struct reduction *r, uint32_t h)
+{
+	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
+		uint32_t pair = r->graph.edge[i];
+
+		if (r->host[graph_other(&r->graph, pair, h)].clock)
+			pair_bound_release(&r->pair_bound[pair]);
+	}
+}
+
 static int make_clocks(struct reduction *r)
 {
 	uint32_t contradicted = 0;
@@ -174,6 +188,7 @@ static int make_clocks(struct reduction *r)
 	for (uint32_t i = 1; i < r->by_bound.num && ret >= 0; i++) {
 		ret = reduction_make_clock(r, r->by_bound.order[i]);
 		contradicted += ret > 0;
+		release_bounds(r, r->by_bound.order[i]);
 	}
 	if (ret < 0 || r->distrusted || contradicted <= 1 ||
 	    contradicted * MAX_CONTRADICTED <= r->by_bound.num)
