@@ -143,7 +143,8 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(CFLAGS) -c -o $@ $<
 
 # Its inner loops are over all neighbours of a host.
-$(BUILD)/libnetsync/curve/fit.o: LIB_CFLAGS += -ftree-vectorize -fvect-cost-model=dynamic
+$(BUILD)/libnetsync/curve/fit.o $(BUILD)/libnetsync/joint/objective.o: \
+	LIB_CFLAGS += -ftree-vectorize -fvect-cost-model=dynamic
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)

@@ -22,12 +22,6 @@
  * third of the distance of the lowest message from the true edge. Chosen.
  */
 #define SCALE 0.3
-/*
- * The score of a subinterval is at most this part of what its constraints hold,
- * 1 / scale each: with more than all of it the objective has no minimum. Without
- * excess it is a hundredth. Chosen.
- */
-#define HOLD 0.5
 /* Smallest scale, ns: a tenth of the resolution of times. */
 #define MIN_SCALE 0.1
 /*
@@ -133,9 +127,8 @@ static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 	return any;
 }
 
-/* By how much a bin's messages drive the curve away from it, 1 / ns. */
-static double score_of(const struct fit *f, const struct host_fit *k,
-		       size_t dir, const struct obs_bin *h)
+double constraints_score(const struct fit *f, const struct host_fit *k,
+			 size_t dir, const struct obs_bin *h)
 {
 	return bin_ambiguous(k, h)
 		       ? 0
@@ -166,7 +159,7 @@ static void set_full_scores(struct fit *f, const struct host_fit *k)
 
 		for (size_t j = 0; j < dir->bins; j++) {
 			const struct obs_bin *h = &dir->bin[j];
-			double score = score_of(f, k, i, h);
+			double score = constraints_score(f, k, i, h);
 			struct place p;
 
 			if (!(score > 0))
@@ -237,11 +230,7 @@ static void look_at_bin(struct subinterval *sub, const struct host_fit *k,
 	}
 }
 
-/*
- * The score is larger in an interval with more messages than others (bulk
- * traffic): its constraints have a scale that is as much smaller.
- */
-static double scale_of(const struct fit *f, size_t link, size_t interval)
+double constraints_scale(const struct fit *f, size_t link, size_t interval)
 {
 	return f->scale[link] /
 	       fmax(f->density[link * f->curve.coefs + interval], 1);
@@ -267,7 +256,7 @@ static double add_constraints(struct fit *f, size_t dir,
 		w->y = dir & 1 ? y + excess : y - excess;
 		w->link = (uint32_t)(dir / 2) & INT32_MAX;
 		w->side = dir & 1;
-		w->sharp = 1 / fmax(scale_of(f, dir / 2, w->interval),
+		w->sharp = 1 / fmax(constraints_scale(f, dir / 2, w->interval),
 				    SCALE * excess);
 		hold += w->sharp;
 	}
@@ -281,7 +270,7 @@ static void cut_score(struct fit *f, const struct host_fit *k, size_t i,
 	double sum = 0;
 
 	for (size_t j = 0; j < bins; j++)
-		sum += score_of(f, k, i, &bin[j]);
+		sum += constraints_score(f, k, i, &bin[j]);
 	if (sum <= hold)
 		return;
 	f->cut = true;
@@ -289,7 +278,8 @@ static void cut_score(struct fit *f, const struct host_fit *k, size_t i,
 		struct place p = spline_place(&f->curve, bin[j].t);
 
 		add_score(f, i, &p,
-			  (hold / sum - 1) * score_of(f, k, i, &bin[j]));
+			  (hold / sum - 1) *
+				  constraints_score(f, k, i, &bin[j]));
 	}
 }
 
@@ -298,7 +288,7 @@ static void add_subinterval(struct fit *f, const struct host_fit *k, size_t i,
 			    const struct subinterval *sub,
 			    const struct obs_bin *bin, size_t bins)
 {
-	double hold = HOLD * add_constraints(f, i, sub);
+	double hold = CONSTRAINT_HOLD * add_constraints(f, i, sub);
 	bool lifted = !sub->kept;
 
 	for (int n = 0; n < sub->kept; n++)

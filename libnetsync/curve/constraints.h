@@ -11,6 +11,13 @@
 /* Parts of a spline interval that have constraints of their own. Chosen. */
 #define CONSTRAINT_SUBINTERVALS 16
 
+/*
+ * The score of a subinterval is at most this part of what its constraints hold,
+ * 1 / scale each: with more than all of it the objective has no minimum. Without
+ * excess it is a hundredth. Chosen.
+ */
+#define CONSTRAINT_HOLD 0.5
+
 /* Intervals of the spline, with those that change points make. */
 size_t constraints_spans(const struct host_fit *k, size_t intervals);
 
@@ -22,6 +29,16 @@ void constraints_fit_free(struct fit *f);
 /* Set scores, scales and densities, from the bins that are left. */
 void constraints_set_scores(struct fit *f, const struct host_fit *k,
 			    size_t intervals);
+
+/* By how much a bin's messages, of a direction, drive the curve away from it, 1 / ns. */
+double constraints_score(const struct fit *f, const struct host_fit *k,
+			 size_t dir, const struct obs_bin *h);
+
+/*
+ * The score is larger in an interval with more messages than others (bulk
+ * traffic): its constraints have a scale that is as much smaller, ns.
+ */
+double constraints_scale(const struct fit *f, size_t link, size_t interval);
 
 /*
  * The observations of the smallest residuals become the constraints; the score

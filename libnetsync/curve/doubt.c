@@ -333,10 +333,10 @@ static int reach_quick(struct host_fit *k, size_t *room, const struct seen *s,
 			last++;
 		if (first < from || last > to)
 			ret = add(c, room,
-				  &(struct doubt){
-					  first ? s[first - 1].t : 0,
-					  last < n ? s[last].t : k->obs.span,
-					  true });
+				  &(struct doubt){ first ? s[first - 1].t : 0,
+						   last < n ? s[last].t
+							    : k->obs.span,
+						   true });
 	}
 	return ret;
 }
@@ -383,7 +383,8 @@ static int find_quick(struct host_fit *k, const struct link *links,
 			}
 			qsort(s + begin, n - begin, sizeof(*s), by_time);
 			if (!ret)
-				ret = reach_quick(k, room, s + begin, n - begin);
+				ret = reach_quick(k, room, s + begin,
+						  n - begin);
 		}
 		qsort(s, n, sizeof(*s), by_time);
 		if (!ret)
@@ -621,4 +622,14 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 		ret = add(c, &room, &(struct doubt){ 0, k->obs.span, false });
 	c->num_doubts = merge(c->doubt, c->num_doubts);
 	return ret;
+}
+
+void doubts_keep_set(struct correction *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->num_doubts; i++)
+		if (c->doubt[i].phase_step)
+			c->doubt[n++] = c->doubt[i];
+	c->num_doubts = n;
 }

@@ -15,4 +15,10 @@
  */
 int doubts_find(struct host_fit *k, const struct link *links, size_t num_links);
 
+/*
+ * Before doubts are found of another curve: that the clock was set it may hide, so that such
+ * doubts are kept; all others are asked of it anew.
+ */
+void doubts_keep_set(struct correction *c);
+
 #endif

@@ -39,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/band.h"
 #include "curve/fit.h"
 #include "util/number.h"
 
@@ -61,18 +62,12 @@
  */
 #define SMALLER 0.125
 /*
- * A pivot below this part of its diagonal element is rounding, of a coefficient
- * that nothing determines; the element itself takes its place, and the step is
- * still one downhill (P. E. Gill, W. Murray, "Newton-type methods for
- * unconstrained and linearly constrained optimization", Mathematical Programming
- * 7, 1974). Chosen by the precision of doubles, 1e-16.
- */
-#define LEAST_PIVOT 1e-13
-/*
  * The last step is one that gains less than this, in log likelihood: a
  * hundredth of what tells two models apart (3 for a coefficient, see order.c).
  */
 #define ENOUGH 0.01
+/* Steps to a margin at most; halving alone takes as many to 1e-12 of where it begins. */
+#define MARGIN_STEPS 40
 
 static double dot(const double *a, const double *b, size_t n)
 {
@@ -201,44 +196,9 @@ static void system_add(struct system *s, const struct spline *c, size_t m,
 	s->corner[w->link * m + w->link] += r->weight[0];
 }
 
-/* From the sums of each interval to the coefficients that act in it. */
-static void system_sum_up(struct system *s, const struct spline *c)
+double fit_prior(double length, double skew_walk)
 {
-	for (size_t first = 0; first + 3 < c->coefs; first++) {
-		const double *moment = s->moment[first];
-		const double *force = s->force[first];
-
-		for (size_t k = 0; k < 4; k++) {
-			const double *b = c->basis[first][k];
-			double part[4], *band = &s->band[(first + k) * BAND];
-
-			for (size_t i = 0; i < 4; i++)
-				part[i] = b[0] * moment[i] +
-					  b[1] * moment[i + 1] +
-					  b[2] * moment[i + 2] +
-					  b[3] * moment[i + 3];
-			for (size_t l = 0; l <= k; l++)
-				band[k - l] += dot(part, c->basis[first][l], 4);
-			s->rhs[first + k] += dot(force, b, 4);
-		}
-	}
-}
-
-struct bend bend_at(const struct spline *c, size_t i)
-{
-	double at = spline_abscissa(c, i + 1);
-	double left = at - spline_abscissa(c, i),
-	       right = spline_abscissa(c, i + 2) - at;
-	struct bend b = { .length = (left + right) / 2 };
-
-	if (left <= 0 || right <= 0 || c->knot[i + 2] == c->knot[i + 4])
-		return (struct bend){ 0 };
-	b.d[0] = b.length / left;
-	b.d[2] = b.length / right;
-	b.d[1] = -b.d[0] - b.d[2];
-	for (size_t k = 0; k < 3; k++)
-		b.size += b.d[k] * c->coef[i + k];
-	return b;
+	return SECOND / (length * length * length * skew_walk * skew_walk);
 }
 
 /* The prior's weight of the square of bend @i, doubled. */
@@ -248,7 +208,7 @@ static double prior(const struct fit *f, const struct bend *b, size_t i)
 
 	if (f->change_variance)
 		return 1 / (h * h * f->change_variance[i]);
-	return SECOND / (h * h * h * f->skew_walk * f->skew_walk);
+	return fit_prior(h, f->skew_walk);
 }
 
 /* Add the prior, which says nothing of change points. */
@@ -280,57 +240,6 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 		s->band[i * BAND] += LOOSE * mean;
 }
 
-static double pivot(double left, double diagonal)
-{
-	if (left > LEAST_PIVOT * diagonal)
-		return sqrt(left);
-	return diagonal > 0 ? sqrt(diagonal) : 1;
-}
-
-/* Cholesky factors in place, of a band and of a full matrix. */
-static void factor_band(double *a, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = i < BAND - 1 ? i : BAND - 1; k + 1 > 0; k--) {
-			double *x = &a[i * BAND + k], v = *x, all = v;
-			size_t j = i - k;
-
-			for (size_t l = 1; l < BAND && l <= j && k + l < BAND;
-			     l++)
-				v -= a[i * BAND + k + l] * a[j * BAND + l];
-			*x = k ? v / a[j * BAND] : pivot(v, all);
-		}
-	}
-}
-
-/* Substitution by a factor L of a band: L x = x, and for @m columns of x. */
-static void forward_band(const double *a, double *x, size_t n, size_t m)
-{
-	for (size_t i = 0; i < n; i++) {
-		double *row = &x[i * m], inverse = 1 / a[i * BAND];
-
-		for (size_t k = 1; k < BAND && k <= i; k++) {
-			const double *before = &x[(i - k) * m];
-			double factor = a[i * BAND + k];
-
-			for (size_t p = 0; p < m; p++)
-				row[p] -= factor * before[p];
-		}
-		for (size_t p = 0; p < m; p++)
-			row[p] *= inverse;
-	}
-}
-
-/* L' x = x */
-static void backward_band(const double *a, double *x, size_t n)
-{
-	for (size_t i = n; i-- > 0;) {
-		for (size_t k = 1; k < BAND && i + k < n; k++)
-			x[i] -= a[(i + k) * BAND + k] * x[i + k];
-		x[i] /= a[i * BAND];
-	}
-}
-
 /*
  * Solve a x = x by Cholesky's factors of a, whose lower half is given. @column,
  * @diagonal: room for m.
@@ -343,7 +252,7 @@ static void solve_full(double *a, double *x, size_t m, double *column,
 	for (size_t k = 0; k < m; k++) {
 		double *last = &a[k * m + k];
 
-		*last = pivot(*last, diagonal[k]);
+		*last = band_pivot(*last, diagonal[k]);
 		for (size_t i = k + 1; i < m; i++)
 			column[i] = a[i * m + k] /= *last;
 		for (size_t i = k + 1; i < m; i++)
@@ -398,10 +307,10 @@ static void subtract_square(double *corner, const double *border, size_t n,
  */
 static double system_solve(struct system *s, size_t n, size_t m)
 {
-	factor_band(s->band, n);
+	band_factor(s->band, n);
 	memcpy(s->step, s->rhs, n * sizeof(double));
-	forward_band(s->band, s->step, n, 1);
-	forward_band(s->band, s->border, n, m);
+	band_forward(s->band, s->step, n, 1);
+	band_forward(s->band, s->border, n, m);
 	for (size_t p = 0; p < m; p++) {
 		s->diagonal[p] = s->corner[p * m + p];
 		s->step_margin[p] = -s->rhs_margin[p];
@@ -420,7 +329,7 @@ static double system_solve(struct system *s, size_t n, size_t m)
 	/* curve: -(A^-1 g + A^-1 B dm), where A = L L' */
 	for (size_t i = 0; i < n; i++)
 		s->step[i] += dot(&s->border[i * m], s->step_margin, m);
-	backward_band(s->band, s->step, n);
+	band_backward(s->band, s->step, n);
 	for (size_t i = 0; i < n; i++)
 		s->step[i] = -s->step[i];
 	return -dot(s->rhs, s->step, n) - dot(s->rhs_margin, s->step_margin, m);
@@ -587,7 +496,8 @@ static void build(const struct fit *f, struct solver *s)
 	for (size_t i = 0; i < s->runs; i++)
 		if (s->run[i].near > s->run[i].first)
 			run_build(y, f, &s->run[i], s->stretch, s->cautious);
-	system_sum_up(y, &f->curve);
+	spline_sum_moments(&f->curve, y->moment, y->band);
+	spline_sum_forces(&f->curve, y->force, y->rhs);
 	system_stiffen(y, f, 1);
 }
 
@@ -724,7 +634,7 @@ int fit_factor(struct fit *f, double (*factor)[BAND])
 		forget_near(f, &s);
 		cost_of(f, &s, true);
 		build(f, &s);
-		factor_band(s.system.band, n);
+		band_factor(s.system.band, n);
 		memcpy(factor, s.system.band, n * sizeof(*factor));
 	}
 	solver_free(&s);
@@ -756,7 +666,8 @@ int fit_start(struct fit *f, double *residual)
 				w->side == ABOVE ? -w->y : w->y);
 		system_add(&s, &f->curve, m, r.first, &sums);
 	}
-	system_sum_up(&s, &f->curve);
+	spline_sum_moments(&f->curve, s.moment, s.band);
+	spline_sum_forces(&f->curve, s.force, s.rhs);
 	system_stiffen(&s, f, soft * soft);
 	system_solve(&s, n, m);
 	memcpy(f->curve.coef, s.step, n * sizeof(double));
@@ -767,4 +678,69 @@ int fit_start(struct fit *f, double *residual)
 		sum += fabs(slack(f, w));
 	*residual = sum / (double)(f->num_constraints ? f->num_constraints : 1);
 	return 0;
+}
+
+/*
+ * The margin that a @score of 1 / ns drives against constraints, whose z is the slack
+ * without it, ns: Newton's method between two limits.
+ */
+static double most_likely_margin(const struct soft_constraint *first,
+				 const struct soft_constraint *end,
+				 double score)
+{
+	double lo = HUGE_VAL, hi = -HUGE_VAL, margin = HUGE_VAL,
+	       step = HUGE_VAL;
+	const double enough = 0.01; /* of the smallest scale; chosen */
+	double sharpest = 0;
+
+	for (const struct soft_constraint *w = first; w < end; w++) {
+		margin = fmin(margin, w->z);
+		lo = fmin(lo, w->z - NEGLIGIBLE / w->sharp);
+		hi = fmax(hi, w->z + NEGLIGIBLE / w->sharp);
+		sharpest = fmax(sharpest, w->sharp);
+	}
+	for (int i = 0; i < MARGIN_STEPS && step * sharpest > enough; i++) {
+		double press = -score, slope = 0, next;
+
+		for (const struct soft_constraint *w = first; w < end; w++) {
+			double z = (margin - w->z) * w->sharp, p;
+
+			if (z < -NEGLIGIBLE)
+				continue;
+			p = 1 / (1 + exp(-z));
+			press += p * w->sharp;
+			slope += p * (1 - p) * w->sharp * w->sharp;
+		}
+		if (press > 0)
+			hi = margin;
+		else
+			lo = margin;
+		next = margin - press / slope;
+		if (!(next > lo && next < hi))
+			next = lo + (hi - lo) / 2;
+		step = fabs(next - margin);
+		margin = next;
+	}
+	return margin;
+}
+
+void fit_margins(struct fit *f)
+{
+	struct soft_constraint *w = f->constraint,
+			       *end = w + f->num_constraints;
+
+	memset(f->margin, 0, f->links * sizeof(*f->margin));
+	while (w < end) {
+		struct soft_constraint *first = w;
+
+		for (; w < end && w->link == first->link; w++) {
+			double v = cubic_at(&f->curve.cubic[w->interval],
+					    w->u) -
+				   w->y;
+
+			w->z = w->side == ABOVE ? -v : v;
+		}
+		f->margin[first->link] = most_likely_margin(
+			first, w, f->margin_score[first->link]);
+	}
 }

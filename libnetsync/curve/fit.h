@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "curve/band.h"
 #include "curve/observations.h"
 #include "curve/spline.h"
 
@@ -32,9 +33,6 @@ struct soft_constraint {
 	uint32_t link : 31;
 	uint32_t side : 1; /* ABOVE or BELOW */
 };
-
-/* Diagonals of a cubic spline's normal equations, on and below the main one. */
-#define BAND 4
 
 struct fit {
 	struct spline curve;
@@ -69,15 +67,11 @@ struct fit {
 	const double *change_variance;
 };
 
-/* Second difference of three coefficients, over their abscissae. */
-struct bend {
-	double d[3];
-	double size;
-	double length; /* of time it stands for, ns; 0: a change point */
-};
-
-/* Of the coefficients from @i on. */
-struct bend bend_at(const struct spline *c, size_t i);
+/*
+ * The weight that the prior gives to half of the square of a bend, which stands for
+ * @length ns. @skew_walk: see above.
+ */
+double fit_prior(double length, double skew_walk);
 
 /*
  * Start at the least-squares middle of all constraints: 0 or -ENOMEM.
@@ -90,6 +84,9 @@ int fit_start(struct fit *f, double *residual);
  * they shall be: 0 or -ENOMEM. *cost: the negative logarithm of the likelihood.
  */
 int fit_solve(struct fit *f, double stretch, int max_steps, double *cost);
+
+/* Set the most likely margins of a curve that stays as it is. */
+void fit_margins(struct fit *f);
 
 /*
  * Cholesky's factor of the curvature of the objective at a curve, of each row the

@@ -341,24 +341,13 @@ static void reject_diverged(struct host_fit *k)
 {
 	struct correction *c = k->correction;
 
-	if (k->best.coefs && spline_is_flat(&k->best, STEEPEST) &&
+	if (k->best.coefs && spline_steepest(&k->best) <= STEEPEST &&
 	    !host_fit_strayed(k, &k->best))
 		return;
 	spline_free(&k->best);
 	correction_release(c);
 	c->no_margin = true;
 	k->intervals = 0;
-}
-
-/* That the clock was set another curve may hide; all else is asked of that anew. */
-static void keep_set_doubts(struct correction *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->num_doubts; i++)
-		if (c->doubt[i].phase_step)
-			c->doubt[n++] = c->doubt[i];
-	c->num_doubts = n;
 }
 
 /* Where the curve is not to be relied on, the clock may be steered. */
@@ -385,7 +374,7 @@ static int doubt_curve(struct host_fit *k, const struct link *links,
 		return ret;
 	c->expected_error = placement_expected_error(k, &k->best) * freedom /
 			    (double)k->best.coefs;
-	keep_set_doubts(c);
+	doubts_keep_set(c);
 	return doubts_find(k, links, num_links);
 }
 

@@ -75,15 +75,17 @@ static void share_out(struct observations *p, struct obs_direction *dir,
 			.messages = share,
 			.from = h->from + n,
 			.num = 1,
+			.link = h->link,
 		};
 		left -= share;
 	}
 }
 
 static void gather_side(struct observations *p, const struct correction *c,
-			const struct link *l, int cloud,
+			const struct link *links, size_t link, int cloud,
 			struct obs_direction *dir)
 {
+	const struct link *l = &links[link];
 	const struct envelope *e = &l->pair->direction[cloud].envelope;
 	const struct correction *first = l->first ? c : l->other;
 
@@ -101,6 +103,7 @@ static void gather_side(struct observations *p, const struct correction *c,
 		y = cloud ? -y : y;
 		h = (struct obs_bin){ .messages = (uint32_t)b->messages,
 				      .from = (uint32_t)p->num,
+				      .link = (uint32_t)link,
 				      .t = (double)(mean + y - c->from) };
 		h.num = gather_corners(p, c, l, cloud, b);
 		dir->messages += b->messages;
@@ -129,7 +132,7 @@ static void gather_direction(struct observations *p, const struct correction *c,
 		/* What host[0] sent is above the clock of host[0] .. */
 		int cloud = links[i].first ? side : !side;
 
-		gather_side(p, c, &links[i], cloud, dir);
+		gather_side(p, c, links, i, cloud, dir);
 	}
 	if (dir->bins && (to > from + 1 || links[from].few_bins))
 		qsort(dir->bin, dir->bins, sizeof(*dir->bin), by_bin_time);

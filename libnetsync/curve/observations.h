@@ -57,6 +57,7 @@ struct obs_bin {
 	uint32_t messages;
 	uint32_t from; /* its first observation */
 	uint32_t num;  /* observations; 0: all were rejected */
+	uint32_t link; /* of those that were gathered: whose messages they are */
 	/* Where the minimum delay is larger than elsewhere (delays.h): */
 	double excess;	     /* by how much, ns */
 	double excess_error; /* standard deviation of that, ns a message */

@@ -371,7 +371,7 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 	if (excess < 0)
 		ret = (int)excess;
 	if (!ret && excess <= LIFTED * w.fit.margin[0] &&
-	    spline_is_flat(&w.fit.curve, STEEPEST) &&
+	    spline_steepest(&w.fit.curve) <= STEEPEST &&
 	    explains(&k->obs, smooth) &&
 	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then <
 		    cost_of(&w, k, &k->best, margin) + FREEDOM_COST * now) {

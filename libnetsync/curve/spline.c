@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/band.h"
 #include "curve/spline.h"
 
 /* Cubic */
@@ -178,7 +179,8 @@ void spline_follow(struct spline *s, const struct spline *other)
 		s->coef[i] = 0;
 		if (acts[k] == acts[k + 1])
 			continue;
-		interval = spline_interval_near(other, (acts[k] + acts[k + 1]) / 2,
+		interval = spline_interval_near(other,
+						(acts[k] + acts[k + 1]) / 2,
 						interval);
 		p = &other->cubic[interval];
 		s->coef[i] = blossom(p, cubic_place(p, knot[0]),
@@ -255,16 +257,71 @@ double spline_at(const struct spline *s, double t)
 	return cubic_at(p, cubic_place(p, t));
 }
 
-bool spline_is_flat(const struct spline *s, double slope)
+struct bend bend_at(const struct spline *c, size_t i)
 {
+	double at = spline_abscissa(c, i + 1);
+	double left = at - spline_abscissa(c, i),
+	       right = spline_abscissa(c, i + 2) - at;
+	struct bend b = { .length = (left + right) / 2 };
+
+	if (left <= 0 || right <= 0 || c->knot[i + 2] == c->knot[i + 4])
+		return (struct bend){ 0 };
+	b.d[0] = b.length / left;
+	b.d[2] = b.length / right;
+	b.d[1] = -b.d[0] - b.d[2];
+	for (size_t k = 0; k < 3; k++)
+		b.size += b.d[k] * c->coef[i + k];
+	return b;
+}
+
+static double dot4(const double *a, const double *b)
+{
+	double v = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		v += a[i] * b[i];
+	return v;
+}
+
+void spline_sum_forces(const struct spline *s, double (*force)[4],
+		       double *gradient)
+{
+	for (size_t first = 0; first + 3 < s->coefs; first++)
+		for (size_t k = 0; k < 4; k++)
+			gradient[first + k] += dot4(force[first],
+						    s->basis[first][k]);
+}
+
+void spline_sum_moments(const struct spline *s, double (*moment)[7],
+			double *band)
+{
+	for (size_t first = 0; first + 3 < s->coefs; first++) {
+		for (size_t k = 0; k < 4; k++) {
+			const double *b = s->basis[first][k];
+			double part[4], *row = &band[(first + k) * BAND];
+
+			for (size_t i = 0; i < 4; i++)
+				part[i] = dot4(b, &moment[first][i]);
+			for (size_t l = 0; l <= k; l++)
+				row[k - l] += dot4(part, s->basis[first][l]);
+		}
+	}
+}
+
+double spline_steepest(const struct spline *s)
+{
+	double most = 0;
+
 	for (size_t i = 0; i + DEGREE < s->coefs; i++) {
 		const struct cubic *p = &s->cubic[i];
 		double begin = p->c[1] * p->rate;
 		double end = begin + (2 * p->c[2] + 3 * p->c[3]) * p->rate;
 
-		if (p->rate && !(isfinite(p->c[0]) && fabs(begin) <= slope &&
-				 fabs(end) <= slope))
-			return false;
+		if (!p->rate)
+			continue;
+		if (!isfinite(p->c[0]) || !isfinite(begin) || !isfinite(end))
+			return HUGE_VAL;
+		most = fmax(most, fmax(fabs(begin), fabs(end)));
 	}
-	return true;
+	return most;
 }

@@ -93,11 +93,28 @@ static inline size_t spline_interval_near(const struct spline *s, double t,
 	return spline_interval(s, t);
 }
 
+/* Second difference of three coefficients, over their abscissae. */
+struct bend {
+	double d[3];
+	double size;
+	double length; /* of time it stands for, ns; 0: a change point */
+};
+
+/* Of the coefficients from @i on. */
+struct bend bend_at(const struct spline *c, size_t i);
+
 /*
- * Is its slope at most so much wherever it is smooth? False, too, where it is no
- * number.
+ * What is summed up in each interval, by powers of u, acts on the four coefficients there:
+ * add derivatives * u^0 .. u^3 to a gradient by all coefficients, and weights * u^0 .. u^6 to
+ * the @band (band.h) of a matrix of second derivatives.
  */
-bool spline_is_flat(const struct spline *s, double slope);
+void spline_sum_forces(const struct spline *s, double (*force)[4],
+		       double *gradient);
+void spline_sum_moments(const struct spline *s, double (*moment)[7],
+			double *band);
+
+/* The largest slope at the ends of intervals; HUGE_VAL where the curve is no number. */
+double spline_steepest(const struct spline *s);
 
 static inline double cubic_place(const struct cubic *p, double t)
 {

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The fit of one host (constraints.h) is set up at its curve, but not solved: its
+ * constraints and scores become terms.
+ *
+ * In all links, observations are bins of their own, as the curves of a hundred hosts have
+ * more intervals than a pair has bins: a score must be where something holds it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curve/constraints.h"
+#include "curve/delays.h"
+#include "curve/doubt.h"
+#include "curve/outliers.h"
+#include "curve/pair-terms.h"
+
+/* The observations of a host beyond a curve that is there, and their fit. */
+struct setup {
+	struct host_fit host;
+	struct fit fit;
+};
+
+static void setup_release(struct setup *s)
+{
+	constraints_fit_free(&s->fit);
+	observations_release(&s->host.obs);
+	free(s->host.margin);
+}
+
+/* Fit a spline of @intervals to the curve of the correction. */
+static int setup_curve(struct setup *s, const struct spline *curve,
+		       size_t intervals)
+{
+	int ret = constraints_fit_new(&s->fit, &s->host,
+				      intervals ? intervals : 1);
+
+	if (ret)
+		return ret;
+	if (curve->coefs)
+		spline_follow(&s->fit.curve, curve);
+	else
+		memset(s->fit.curve.coef, 0,
+		       s->fit.curve.coefs * sizeof(*s->fit.curve.coef));
+	spline_set_cubics(&s->fit.curve);
+	return 0;
+}
+
+/* 0 or -ENOMEM; release it in any case. */
+static int setup_make(struct setup *s, struct correction *c,
+		      const struct link *links, size_t num_links, double drift,
+		      size_t intervals)
+{
+	struct link *apart = malloc((num_links + 1) * sizeof(*apart));
+	struct host_fit *k = &s->host;
+	size_t rejected;
+	int ret = -ENOMEM;
+
+	*s = (struct setup){ .host = { .correction = c,
+				       .drift = drift,
+				       .intervals = intervals } };
+	k->margin = calloc(num_links + 1, sizeof(*k->margin));
+	if (apart && k->margin) {
+		for (size_t i = 0; i < num_links; i++) {
+			apart[i] = links[i];
+			apart[i].few_bins = true;
+		}
+		ret = observations_gather(&k->obs, c, apart, num_links);
+	}
+	free(apart);
+	if (!ret)
+		ret = setup_curve(s, &c->curve, intervals);
+	if (!ret) {
+		host_fit_set_residuals(k, &s->fit.curve);
+		ret = outliers_reject(&k->obs, c, 0, &rejected);
+	}
+	if (!ret)
+		ret = delays_set_means(&k->obs);
+	if (!ret)
+		ret = delays_find_minima(&k->obs, drift);
+	if (ret < 0)
+		return ret;
+	constraints_set_scores(&s->fit, k, intervals ? intervals : 1);
+	constraints_set(&s->fit, k);
+	return 0;
+}
+
+/* ---- constraints ------------------------------------------------------- */
+
+/* A time on host[0], at the place @u of an interval -> the same on host[1]. */
+static double time_on_other(const struct correction *c, double t,
+			    const struct correction *other)
+{
+	int64_t at;
+	double rest = correction_between(c, c->from + (int64_t)t, other, &at);
+
+	return (double)(at - other->from) + rest;
+}
+
+/*
+ * Is it unknown on which side of a phase step of the other host a time is? Constraints of
+ * the host itself have none of its own steps.
+ */
+static bool other_side(const struct correction *other, double t)
+{
+	for (size_t i = 0; i < other->num_changes; i++) {
+		const struct change_point *b = &other->change[i];
+
+		if (b->phase_step && fabs(b->t - t) < b->uncertainty)
+			return true;
+	}
+	return false;
+}
+
+static void add_constraint(struct pair_terms *p, const struct setup *s,
+			   const struct link *l,
+			   const struct soft_constraint *w)
+{
+	const struct cubic *cubic = &s->fit.curve.cubic[w->interval];
+	double v = cubic_at(cubic, w->u) - w->y;
+	double t[2] = { cubic->from + w->u / cubic->rate };
+
+	/* The other host has those of its own pairs. */
+	if (!l->first)
+		return;
+	t[1] = time_on_other(s->host.correction, t[0], l->other);
+	if (other_side(l->other, t[1]))
+		return;
+	p->constraint[p->num_constraints++] = (struct pair_constraint){
+		.room = w->side == ABOVE ? -v : v,
+		.sharp = w->sharp,
+		.u = { t[0], t[1] },
+		.other = l->pair->host[1],
+		.margin = w->link & INT32_MAX,
+		.side = w->side,
+	};
+}
+
+/* Where pairs have so few messages that they are one link, all are constraints. */
+static void add_pooled(struct pair_terms *p, const struct setup *s,
+		       const struct link *links, size_t direction)
+{
+	const struct observations *obs = &s->host.obs;
+	const struct obs_direction *dir = &obs->direction[direction];
+	struct soft_constraint w = { .link = (uint32_t)(direction / 2) &
+					     INT32_MAX,
+				     .side = direction & 1 };
+
+	for (size_t i = 0; i < dir->bins; i++) {
+		const struct obs_bin *b = &dir->bin[i];
+
+		if (!(constraints_score(&s->fit, &s->host, direction, b) > 0))
+			continue;
+		for (uint32_t n = 0; n < b->num; n++) {
+			const struct observation *o = &obs->obs[b->from + n];
+
+			w.interval = (uint32_t)spline_interval(&s->fit.curve,
+							       o->t);
+			w.u = cubic_place(&s->fit.curve.cubic[w.interval],
+					  o->t);
+			w.y = o->y + (w.side == ABOVE ? -b->excess : b->excess);
+			w.sharp = 1 / constraints_scale(&s->fit, w.link,
+							w.interval);
+			add_constraint(p, s, &links[b->link], &w);
+		}
+	}
+}
+
+static int add_constraints(struct pair_terms *p, const struct setup *s,
+			   const struct link *links)
+{
+	const struct fit *f = &s->fit;
+	const struct observations *obs = &s->host.obs;
+	size_t last = obs->links - 1;
+
+	p->constraint = malloc(
+		(f->num_constraints + (obs->pooled ? obs->num : 0) + 1) *
+		sizeof(*p->constraint));
+	if (!p->constraint)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->num_constraints; i++) {
+		const struct soft_constraint *w = &f->constraint[i];
+
+		if (!obs->pooled || w->link != last)
+			add_constraint(p, s, &links[w->link], w);
+	}
+	for (size_t side = 0; obs->pooled && side < 2; side++)
+		add_pooled(p, s, links, 2 * last + side);
+	return 0;
+}
+
+/* ---- scores ------------------------------------------------------------ */
+
+/* Of one direction of a link, the sums in each interval of the curve, 1 / ns. */
+struct balance {
+	double hold;  /* of what constraints hold at most */
+	double press; /* of the scores */
+};
+
+static struct balance *balance_of(struct balance *b, const struct setup *s,
+				  uint32_t margin, uint32_t side, double t)
+{
+	const struct spline *curve = &s->fit.curve;
+
+	return &b[(2 * margin + side) * curve->coefs +
+		  spline_interval(curve, t)];
+}
+
+static void add_scores(struct pair_terms *p, const struct setup *s,
+		       const struct link *links, size_t direction,
+		       struct balance *balance)
+{
+	const struct obs_direction *dir = &s->host.obs.direction[direction];
+
+	for (size_t i = 0; i < dir->bins; i++) {
+		const struct obs_bin *b = &dir->bin[i];
+		const struct link *l = &links[b->link];
+		struct pair_score score = {
+			.score = constraints_score(&s->fit, &s->host, direction,
+						   b),
+			.other = l->pair->host[1],
+			.margin = (uint32_t)(direction / 2) & INT32_MAX,
+			.side = direction & 1,
+		};
+
+		if (!l->first || !(score.score > 0))
+			continue;
+		score.t[0] = b->t;
+		score.t[1] = time_on_other(s->host.correction, b->t, l->other);
+		if (other_side(l->other, score.t[1]))
+			continue;
+		balance_of(balance, s, score.margin, score.side, b->t)->press +=
+			score.score;
+		p->score[p->num_scores++] = score;
+	}
+}
+
+/* Scores of all messages, and no more in an interval than is held there. */
+static int set_scores(struct pair_terms *p, const struct setup *s,
+		      const struct link *links)
+{
+	const struct observations *obs = &s->host.obs;
+	struct balance *balance = calloc(2 * obs->links * s->fit.curve.coefs,
+					 sizeof(*balance));
+	size_t bins = 0;
+
+	for (size_t i = 0; i < 2 * obs->links; i++)
+		bins += obs->direction[i].bins;
+	p->score = malloc((bins + 1) * sizeof(*p->score));
+	if (!balance || !p->score) {
+		free(balance);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < p->num_constraints; i++) {
+		const struct pair_constraint *w = &p->constraint[i];
+
+		balance_of(balance, s, w->margin, w->side, w->u[0])->hold +=
+			CONSTRAINT_HOLD * w->sharp;
+	}
+	for (size_t i = 0; i < 2 * obs->links; i++)
+		add_scores(p, s, links, i, balance);
+	for (size_t i = 0; i < p->num_scores; i++) {
+		struct pair_score *w = &p->score[i];
+		const struct balance *b = balance_of(balance, s, w->margin,
+						     w->side, w->t[0]);
+
+		w->score *= fmin(b->hold / b->press, 1);
+	}
+	free(balance);
+	return 0;
+}
+
+int pair_terms_make(struct pair_terms *p, const struct correction *c,
+		    const struct link *links, size_t num_links, double drift,
+		    size_t intervals)
+{
+	struct correction own = *c;
+	struct setup s;
+	int ret = setup_make(&s, &own, links, num_links, drift, intervals);
+
+	*p = (struct pair_terms){ .straight = !intervals };
+	if (!ret)
+		ret = add_constraints(p, &s, links);
+	if (!ret)
+		ret = set_scores(p, &s, links);
+	if (!ret) {
+		p->skew_walk = s.fit.skew_walk;
+		p->margins = s.host.obs.links;
+		p->curve = s.fit.curve;
+		s.fit.curve = (struct spline){ 0 };
+	}
+	setup_release(&s);
+	return ret;
+}
+
+void pair_terms_release(struct pair_terms *p)
+{
+	spline_free(&p->curve);
+	free(p->constraint);
+	free(p->score);
+	*p = (struct pair_terms){ 0 };
+}
+
+double pair_terms_prior(const struct pair_terms *p, const struct bend *b)
+{
+	return fit_prior(b->length, p->skew_walk);
+}
+
+/* ---- doubts ------------------------------------------------------------ */
+
+int pair_terms_doubt(struct correction *c, const struct link *links,
+		     size_t num_links, double drift)
+{
+	/* Neighbours ask theirs of the curve at the same time. */
+	struct correction own = *c;
+	struct setup s;
+	struct host_fit *k = &s.host;
+	int ret = setup_make(&s, &own, links, num_links, drift, c->intervals);
+
+	if (!ret) {
+		k->best = own.curve;
+		own.curve = (struct spline){ 0 };
+		own.no_margin = spline_steepest(&k->best) > STEEPEST ||
+				host_fit_strayed(k, &k->best);
+		fit_margins(&s.fit);
+		memcpy(k->margin, s.fit.margin,
+		       k->obs.links * sizeof(*k->margin));
+		doubts_keep_set(&own);
+		ret = doubts_find(k, links, num_links);
+		c->no_margin = own.no_margin;
+		c->doubt = own.doubt;
+		c->num_doubts = own.num_doubts;
+	}
+	setup_release(&s);
+	return ret;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Functions that the files of the joint fit share:
+ *
+ *	joint.c		from corrections to an objective, and back
+ *	newton.c	its minimum, by Newton's method
+ *	objective.c	its value, its derivatives, and products of the second ones
+ */
+#ifndef NETSYNC_JOINT_INTERNAL_H
+#define NETSYNC_JOINT_INTERNAL_H
+
+#include "curve/band.h"
+#include "curve/pair-terms.h"
+#include "joint/joint.h"
+
+struct member {
+	bool in;
+	struct pair_terms terms;
+	size_t coef;   /* its first coefficient among the unknowns */
+	size_t margin; /* its first margin among them */
+	size_t near;   /* of its constraints, how many come first that matter */
+	double stiff; /* mean diagonal element of its messages' second derivatives */
+	/* Of each interval: */
+	struct cubic *
+		change; /* of the curve, by the unknowns that were given last */
+	double (*force)[4];   /* derivatives * u^0 .. u^3 */
+	double (*moment)[7];  /* second ones * u^0 .. u^6 */
+	double (*rest)[BAND]; /* second derivatives but for near constraints */
+	double (*factor)[BAND]; /* of the host's part of the second derivatives */
+};
+
+/*
+ * The unknowns are the changes of all coefficients, and the margins. Vectors have an
+ * element for each of them.
+ */
+struct objective {
+	struct member *member; /* by host */
+	uint32_t num;
+	uint32_t in; /* members that take part */
+	size_t coefs;
+	size_t unknowns;
+	double stretch;	 /* of all scales */
+	double *score;	 /* the linear part: what drives curves and margins */
+	double *margins; /* diagonal of the second derivatives by margins */
+	double *far;	 /* of these, what far constraints make */
+};
+
+/* The objective, but for what does not depend on the unknowns. */
+double objective_at(struct objective *o, const double *x);
+
+/*
+ * By the same curves: how far a host's messages are from them, in the sum of all constraints,
+ * whatever the margins are, ns.
+ */
+double objective_slacks(const struct objective *o, uint32_t host);
+
+/* The gradient, and second derivatives for what follows, where it was computed last. */
+void objective_differentiate(struct objective *o, const double *x,
+			     double *gradient);
+
+/* Second derivatives times a vector. */
+void objective_product(struct objective *o, const double *x, double *product);
+
+/* An approximate inverse of them times a vector: each host's curve by itself. */
+void objective_precondition(const struct objective *o, const double *x,
+			    double *product);
+
+/* Move from 0 to the minimum, *x. 0 or -ENOMEM. */
+int newton_minimize(struct objective *o, double *x);
+
+#endif

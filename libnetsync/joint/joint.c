@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The joint fit: each host's terms are made by itself, numbered together, and the curves of
+ * the minimum taken.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joint/internal.h"
+
+/*
+ * Messages on the other host may be before its first or behind its last interval by so many
+ * lengths of one: there a cubic is at most a hundred times as large. Chosen.
+ */
+#define BEYOND 1.0
+
+/*
+ * A curve that is steeper than the one before by this factor has diverged, unless it is no steeper
+ * than clocks that daemons steer (RFC 5905: 500 ppm). Chosen.
+ */
+#define STEEPER 2.0
+#define MAX_SLOPE 500e-6
+
+struct joint {
+	const struct joint_host *host;
+	size_t intervals;
+	double drift;
+	struct objective objective;
+};
+
+/*
+ * Intervals of a host: those that its curve has; of a straight one as many as others have, as
+ * it may only have seemed so beside them. A curve of host_fit_start() has some that none were
+ * counted for.
+ */
+static size_t intervals_of(const struct joint *j, const struct correction *c)
+{
+	if (c->intervals)
+		return c->intervals;
+	if (c->curve.coefs > 4 && !c->num_changes)
+		return c->curve.coefs - 3;
+	return j->intervals;
+}
+
+/*
+ * Has a curve the knots of a clock that a daemon steers (rate-changes.h)? With fewer ones it is
+ * another curve, and with a prior for oscillators none of that clock.
+ */
+static bool is_steered(const struct correction *c)
+{
+	return c->intervals &&
+	       c->curve.coefs > c->intervals + 3 + 4 * c->num_changes;
+}
+
+/* A call for each host. */
+static int make_terms(void *joint, size_t i)
+{
+	struct joint *j = joint;
+	const struct joint_host *h = &j->host[i];
+	struct member *m = &j->objective.member[i];
+	const struct correction *c = h->correction;
+	int ret;
+
+	if (!c || !h->num_links || c->to <= c->from || is_steered(c))
+		return 0;
+	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, j->drift,
+			      intervals_of(j, c));
+	m->in = !ret;
+	return ret;
+}
+
+/* ---- places ------------------------------------------------------------ */
+
+static double value_of(const struct spline *s, double t)
+{
+	return s->coefs ? spline_at(s, t) : 0;
+}
+
+/*
+ * Where messages are on either host's curve. Their slack is by the other host's curve as it
+ * was: what follows it may differ.
+ */
+static int place_constraints(void *joint, size_t host)
+{
+	struct joint *j = joint;
+	struct pair_terms *p = &j->objective.member[host].terms;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->num_constraints; i++) {
+		struct pair_constraint w = p->constraint[i];
+		const struct member *m[2] = { &j->objective.member[host],
+					      &j->objective.member[w.other] };
+		double differs;
+
+		if (!m[1]->in)
+			continue;
+		differs = spline_at(&m[1]->terms.curve, w.u[1]) -
+			  value_of(&j->host[w.other].correction->curve, w.u[1]);
+		w.room += w.side == ABOVE ? differs : -differs;
+		for (int k = 0; k < 2; k++) {
+			const struct spline *s = &m[k]->terms.curve;
+			size_t at = spline_interval(s, w.u[k]);
+			double u = cubic_place(&s->cubic[at], w.u[k]);
+
+			w.interval[k] = (uint32_t)at;
+			w.u[k] = fmin(fmax(u, -BEYOND), 1 + BEYOND);
+		}
+		p->constraint[n++] = w;
+	}
+	p->num_constraints = n;
+	return 0;
+}
+
+static void add_score(struct objective *o, const struct member *m, double t,
+		      double score)
+{
+	struct place p = spline_place(&m->terms.curve, t);
+
+	for (size_t b = 0; b < 4; b++)
+		o->score[m->coef + p.first + b] += score * p.basis[b];
+}
+
+static void set_scores(struct joint *j, uint32_t host)
+{
+	struct objective *o = &j->objective;
+	const struct member *m = &o->member[host];
+
+	for (size_t i = 0; i < m->terms.num_scores; i++) {
+		const struct pair_score *w = &m->terms.score[i];
+		const struct member *other = &o->member[w->other];
+		double score = w->side == ABOVE ? w->score : -w->score;
+
+		if (!other->in)
+			continue;
+		add_score(o, m, w->t[0], score);
+		add_score(o, other, w->t[1], -score);
+		o->score[m->margin + w->margin] += w->score;
+	}
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+static int member_new(struct member *m)
+{
+	size_t n = m->terms.curve.coefs;
+
+	m->change = calloc(n, sizeof(*m->change));
+	m->force = calloc(n, sizeof(*m->force));
+	m->moment = calloc(n, sizeof(*m->moment));
+	m->rest = calloc(n, sizeof(*m->rest));
+	m->factor = calloc(n, sizeof(*m->factor));
+	return m->change && m->force && m->moment && m->rest && m->factor
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* Number the unknowns, and make room for them. 0 or -ENOMEM. */
+static int number_unknowns(struct objective *o)
+{
+	size_t margins = 0;
+	int ret = 0;
+
+	for (uint32_t h = 0; h < o->num; h++) {
+		struct member *m = &o->member[h];
+
+		m->coef = o->coefs;
+		o->coefs += m->terms.curve.coefs;
+		o->in += m->in;
+	}
+	for (uint32_t h = 0; !ret && h < o->num; h++) {
+		struct member *m = &o->member[h];
+
+		m->margin = o->coefs + margins;
+		margins += m->terms.margins;
+		if (m->in)
+			ret = member_new(m);
+	}
+	o->unknowns = o->coefs + margins;
+	o->score = calloc(o->unknowns + 1, sizeof(*o->score));
+	o->margins = calloc(2 * margins + 1, sizeof(*o->margins));
+	if (ret || !o->score || !o->margins)
+		return -ENOMEM;
+	o->far = o->margins + margins;
+	return 0;
+}
+
+static void objective_release(struct objective *o)
+{
+	for (uint32_t h = 0; o->member && h < o->num; h++) {
+		struct member *m = &o->member[h];
+
+		pair_terms_release(&m->terms);
+		free(m->change);
+		free(m->force);
+		free(m->moment);
+		free(m->rest);
+		free(m->factor);
+	}
+	free(o->member);
+	free(o->score);
+	free(o->margins);
+}
+
+/*
+ * Where to begin: at the curves that are there, and of margins at the least slack. Then the
+ * constraints that are near are those that will be.
+ */
+static void set_start(const struct objective *o, double *x)
+{
+	memset(x, 0, o->coefs * sizeof(*x));
+	for (size_t i = o->coefs; i < o->unknowns; i++)
+		x[i] = HUGE_VAL;
+	for (uint32_t h = 0; h < o->num; h++) {
+		const struct member *m = &o->member[h];
+
+		for (size_t i = 0; i < m->terms.num_constraints; i++) {
+			const struct pair_constraint *w =
+				&m->terms.constraint[i];
+			double *margin = &x[m->margin + w->margin];
+
+			*margin = fmin(*margin, w->room);
+		}
+	}
+	for (size_t i = o->coefs; i < o->unknowns; i++)
+		x[i] = isfinite(x[i]) ? x[i] : 0;
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+	while (n && isfinite(x[n - 1]))
+		n--;
+	return !n;
+}
+
+/*
+ * Minimize from a start. False: the curves of a host are further from its messages than before
+ * by STRAYED: they have diverged, as scores are linear.
+ */
+static int minimize(struct objective *o, double *x, bool *sound)
+{
+	double *before = malloc((o->num + 1) * sizeof(*before));
+	int ret = -ENOMEM;
+
+	if (before) {
+		set_start(o, x);
+		objective_at(o, x);
+		for (uint32_t h = 0; h < o->num; h++)
+			before[h] = objective_slacks(o, h);
+		ret = newton_minimize(o, x);
+	}
+	*sound = !ret && all_finite(x, o->unknowns);
+	if (*sound)
+		objective_at(o, x);
+	for (uint32_t h = 0; *sound && h < o->num; h++)
+		*sound = objective_slacks(o, h) <= STRAYED * before[h];
+	free(before);
+	return ret;
+}
+
+/*
+ * Is a curve no steeper than the one before by STEEPER? Between change points that are near each
+ * other there may be scores, and nothing that holds them.
+ */
+static bool is_sound(const struct spline *s, const struct spline *before)
+{
+	return spline_steepest(s) <=
+	       fmax(STEEPER * spline_steepest(before), MAX_SLOPE);
+}
+
+static void take_curves(struct joint *j, const double *x)
+{
+	for (uint32_t h = 0; h < j->objective.num; h++) {
+		struct member *m = &j->objective.member[h];
+		struct spline *s = &m->terms.curve;
+		struct correction *c = j->host[h].correction;
+
+		if (!m->in)
+			continue;
+		for (size_t i = 0; i < s->coefs; i++)
+			s->coef[i] += x[m->coef + i];
+		spline_set_cubics(s);
+		if (!is_sound(s, &c->curve))
+			continue;
+		spline_compact(s);
+		spline_free(&c->curve);
+		c->curve = *s;
+		*s = (struct spline){ 0 };
+		/* What follows, a fit of each or a joint one, may bend as others do. */
+		if (c->intervals < j->intervals)
+			c->intervals = j->intervals;
+	}
+}
+
+int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
+	      double drift, struct parallel *parallel, uint32_t threads)
+{
+	struct joint j = {
+		.host = host,
+		.intervals = intervals,
+		.drift = drift,
+		.objective = { .member = calloc(num + 1, sizeof(struct member)),
+			       .num = num },
+	};
+	struct objective *o = &j.objective;
+	double *x = NULL;
+	bool sound;
+	int ret = o->member ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = parallel_run(parallel, threads, num, make_terms, &j);
+	if (!ret)
+		ret = number_unknowns(o);
+	if (!ret)
+		ret = parallel_run(parallel, threads, num, place_constraints,
+				   &j);
+	for (uint32_t h = 0; !ret && h < num; h++)
+		set_scores(&j, h);
+	if (!ret) {
+		x = malloc((o->unknowns + 1) * sizeof(*x));
+		ret = x ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = minimize(o, x, &sound);
+	if (!ret && sound)
+		take_curves(&j, x);
+	free(x);
+	objective_release(o);
+	return ret;
+}

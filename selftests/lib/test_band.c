@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Symmetric band matrices, against a product written out. */
+#include <string.h>
+
+#include "curve/band.h"
+#include "test.h"
+
+#define ROWS 9
+
+/* An element of a symmetric matrix whose lower band is stored. */
+static double element(double (*a)[BAND], size_t i, size_t k)
+{
+	const size_t row = i > k ? i : k, left = i > k ? i - k : k - i;
+
+	return left < BAND ? a[row][left] : 0;
+}
+
+/* Solve for a product. */
+static void test_solve(void **state)
+{
+	double a[ROWS][BAND], factor[ROWS][BAND], x[ROWS], y[ROWS] = { 0 };
+	uint64_t seed = 5;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		x[i] = (double)below(&seed, 1000);
+		for (size_t k = 0; k < BAND; k++)
+			a[i][k] = k > i ? 0 : (double)below(&seed, 100);
+		/* Larger than all others of its row. */
+		a[i][0] += 600;
+	}
+	memcpy(factor, a, sizeof(a));
+	band_factor(*factor, ROWS);
+	band_multiply(*a, x, y, ROWS);
+	for (size_t i = 0; i < ROWS; i++) {
+		double all = 0;
+
+		for (size_t k = 0; k < ROWS; k++)
+			all += element(a, i, k) * x[k];
+		assert_true(fabs(y[i] - all) < 1e-9 * 1e6);
+	}
+	band_forward(*factor, y, ROWS, 1);
+	band_backward(*factor, y, ROWS);
+	for (size_t i = 0; i < ROWS; i++)
+		assert_true(fabs(y[i] - x[i]) < 1e-9 * 1000);
+}
+
+/* Columns beside each other are solved like one by itself. */
+static void test_columns(void **state)
+{
+	double a[ROWS][BAND] = { { 0 } }, one[ROWS], two[ROWS][2];
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		a[i][0] = 4;
+		a[i][1] = i ? -1 : 0;
+		one[i] = two[i][0] = (double)i;
+		two[i][1] = 2 * (double)i;
+	}
+	band_factor(*a, ROWS);
+	band_forward(*a, one, ROWS, 1);
+	band_forward(*a, *two, ROWS, 2);
+	for (size_t i = 0; i < ROWS; i++) {
+		assert_true(two[i][0] == one[i]);
+		assert_true(fabs(two[i][1] - 2 * one[i]) < 1e-12);
+	}
+}
+
+/* What nothing determines does not become infinite. */
+static void test_singular(void **state)
+{
+	double a[ROWS][BAND] = { { 0 } }, x[ROWS];
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		a[i][0] = i == 3 ? 0 : 1;
+		a[i][1] = i == 5 ? 1 : 0;
+		x[i] = 1;
+	}
+	band_factor(*a, ROWS);
+	band_forward(*a, x, ROWS, 1);
+	band_backward(*a, x, ROWS);
+	for (size_t i = 0; i < ROWS; i++)
+		assert_true(isfinite(x[i]));
+	assert_true(band_pivot(4, 5) == 2);
+	assert_true(band_pivot(-1e-3, 9) == 3);
+	assert_true(band_pivot(0, 0) == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_solve),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_singular),
+	};
+
+	return cmocka_run_group_tests_name("band", tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The curves of all hosts at once, in a ring of them. */
+#include <string.h>
+
+#include "curve/pair-terms.h"
+#include "joint/internal.h"
+#include "messages.h"
+
+#define HOSTS 6
+#define SECONDS 600
+#define DELAY (100 * US)
+/* Largest drift of an oscillator, 1 / ns. */
+#define DRIFT 1e-16
+/* What corrections have wrong at first, of host h: h times as much. */
+#define WRONG (10.0 * US)
+#define INTERVALS 4
+
+struct ring {
+	struct pairs ps;
+	struct correction c[HOSTS];
+	struct link link[HOSTS][2];
+	struct joint_host host[HOSTS];
+};
+
+/* All clocks are right; messages take DELAY, and up to as much again. */
+static void make(struct ring *r)
+{
+	uint64_t seed = 11;
+
+	memset(r, 0, sizeof(*r));
+	for (int i = 0; i < SECONDS * 4; i++) {
+		for (uint32_t h = 0; h < HOSTS; h++) {
+			uint32_t to = (h + (i & 1 ? 1 : HOSTS - 1)) % HOSTS;
+			int64_t t = i * SEC / 4 + below(&seed, SEC / 8);
+
+			add_message(&r->ps, h, to, t,
+				    t + DELAY + below(&seed, DELAY));
+		}
+	}
+	assert_int_equal(pairs_settle(&r->ps), 0);
+	assert_int_equal(r->ps.num, HOSTS);
+	for (uint32_t h = 0; h < HOSTS; h++) {
+		r->c[h] = (struct correction){ .known = true,
+					       .to = SECONDS * SEC,
+					       .frac = h * WRONG };
+		r->host[h].correction = &r->c[h];
+		r->host[h].link = r->link[h];
+	}
+	for (size_t i = 0; i < r->ps.num; i++) {
+		const struct pair *p = r->ps.pair[i];
+
+		for (int k = 0; k < 2; k++) {
+			struct joint_host *own = &r->host[p->host[k]];
+
+			own->link[own->num_links++] = (struct link){
+				.pair = p,
+				.other = &r->c[p->host[!k]],
+				.first = !k,
+			};
+		}
+	}
+}
+
+static void release(struct ring *r)
+{
+	for (int h = 0; h < HOSTS; h++)
+		correction_release(&r->c[h]);
+	pairs_release(&r->ps);
+}
+
+/* How far hosts are from each other's time, at most, ns. */
+static double apart(const struct ring *r)
+{
+	double most = 0;
+
+	for (int64_t t = 10 * SEC; t < (SECONDS - 10) * SEC; t += SEC) {
+		for (int h = 1; h < HOSTS; h++) {
+			int64_t ref[2];
+			double rest = correction_at(&r->c[h], t, &ref[0]) -
+				      correction_at(&r->c[0], t, &ref[1]);
+
+			most = fmax(most, fabs((double)(ref[0] - ref[1]) + rest));
+		}
+	}
+	return most;
+}
+
+static void test_ring(void **state)
+{
+	struct ring r;
+
+	(void)state;
+	for (size_t intervals = 0; intervals <= INTERVALS; intervals += INTERVALS) {
+		make(&r);
+		assert_true(apart(&r) > 4 * WRONG);
+		assert_int_equal(joint_fit(r.host, HOSTS, intervals, DRIFT, NULL, 1),
+				 0);
+		assert_true(apart(&r) < 0.05 * DELAY);
+		for (int h = 0; h < HOSTS; h++) {
+			assert_int_equal(r.c[h].intervals, intervals);
+			assert_int_equal(r.c[h].curve.coefs,
+					 (intervals ? intervals : 1) + 3);
+		}
+		/* Once more, from there. */
+		assert_int_equal(joint_fit(r.host, HOSTS, intervals, DRIFT, NULL, 1),
+				 0);
+		assert_true(apart(&r) < 0.05 * DELAY);
+		release(&r);
+	}
+}
+
+/* One that takes no part stays as it is, and says nothing. */
+static void test_apart(void **state)
+{
+	struct ring r;
+
+	(void)state;
+	make(&r);
+	r.c[3].frac = 1e6;
+	r.host[3].correction = NULL;
+	assert_int_equal(joint_fit(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_int_equal(r.c[3].curve.coefs, 0);
+	for (int h = 0; h < HOSTS; h++)
+		assert_true(h == 3 || r.c[h].curve.coefs);
+	r.c[3].frac = 0;
+	/* The others are right among themselves. */
+	for (int h = 0; h < HOSTS; h++)
+		r.c[3].frac += h == 3 ? 0 : r.c[h].frac / (HOSTS - 1);
+	for (int h = 1; h < HOSTS; h++) {
+		double rest[2];
+		int64_t ref[2];
+
+		rest[0] = correction_at(&r.c[h], 300 * SEC, &ref[0]);
+		rest[1] = correction_at(&r.c[0], 300 * SEC, &ref[1]);
+		assert_true(h == 3 || fabs((double)(ref[0] - ref[1]) + rest[0] -
+					   rest[1]) < 0.05 * DELAY);
+	}
+	release(&r);
+}
+
+/* The same bits by any number of threads. */
+static void test_threads(void **state)
+{
+	static struct parallel parallel;
+	struct ring one, four;
+
+	(void)state;
+	parallel_init(&parallel);
+	make(&one);
+	make(&four);
+	assert_int_equal(joint_fit(one.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_int_equal(joint_fit(four.host, HOSTS, INTERVALS, DRIFT, &parallel, 4),
+			 0);
+	for (int h = 0; h < HOSTS; h++)
+		assert_memory_equal(one.c[h].curve.coef, four.c[h].curve.coef,
+				    one.c[h].curve.coefs * sizeof(double));
+	release(&one);
+	release(&four);
+	parallel_release(&parallel);
+}
+
+/* Nobody, and hosts that have no message or no time. */
+static void test_nothing(void **state)
+{
+	struct ring r;
+
+	(void)state;
+	assert_int_equal(joint_fit(NULL, 0, INTERVALS, DRIFT, NULL, 1), 0);
+	make(&r);
+	for (int h = 0; h < HOSTS; h++) {
+		if (h & 1)
+			r.host[h].num_links = 0;
+		else
+			r.c[h].to = r.c[h].from;
+	}
+	assert_int_equal(joint_fit(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	for (int h = 0; h < HOSTS; h++)
+		assert_int_equal(r.c[h].curve.coefs, 0);
+	release(&r);
+}
+
+/* The derivatives are those of the objective: by differences. */
+static void test_derivatives(void **state)
+{
+	const double small = 1e-3;
+	struct member member[2] = { { .in = true }, { .in = true } };
+	struct pair_constraint w[] = {
+		{ .room = 3, .sharp = 0.5, .u = { 0.3, 0.6 }, .other = 1 },
+		{ .room = -1, .sharp = 1, .u = { 0.9, 0.1 }, .other = 1, .side = 1 },
+	};
+	double score[9] = { 0.1, 0.2, 0, 0, -0.1, 0, 0, 0, 0.3 };
+	double x[9] = { 1, -1, 2, 0.5, 0, 1, 2, -2, 0.7 };
+	double gradient[9], other[9], direction[9] = { 0 }, product[9];
+	struct objective o = {
+		.member = member, .num = 2, .in = 2, .coefs = 8, .unknowns = 9,
+		.stretch = 1, .score = score, .margins = &(double){ 0 },
+		.far = &(double){ 0 },
+	};
+	struct cubic change[2][4];
+	double force[2][4][4], moment[2][4][7], rest[2][4][BAND];
+	double factor[2][4][BAND];
+
+	(void)state;
+	for (int h = 0; h < 2; h++) {
+		struct member *m = &member[h];
+
+		assert_int_equal(spline_new(&m->terms.curve, 0, 1e9, 1, NULL, 0), 0);
+		memset(m->terms.curve.coef, 0, 4 * sizeof(double));
+		m->terms.skew_walk = 1e-9;
+		m->coef = 4 * (size_t)h;
+		m->margin = 8;
+		m->change = change[h];
+		m->force = force[h];
+		m->moment = moment[h];
+		m->rest = rest[h];
+		m->factor = factor[h];
+	}
+	member[0].terms.constraint = w;
+	member[0].terms.num_constraints = 2;
+	for (int i = 0; i < 9; i++) {
+		double cost[2];
+
+		for (int k = 0; k < 2; k++) {
+			x[i] += k ? small : -small;
+			cost[k] = objective_at(&o, x);
+			x[i] -= k ? small : -small;
+		}
+		objective_at(&o, x);
+		objective_differentiate(&o, x, gradient);
+		assert_true(fabs((cost[1] - cost[0]) / (2 * small) -
+				 gradient[i]) < 1e-4);
+	}
+	/* Products are differences of gradients, but for caution: not larger. */
+	direction[2] = 1;
+	objective_product(&o, direction, product);
+	x[2] += small;
+	objective_at(&o, x);
+	objective_differentiate(&o, x, other);
+	assert_true(product[2] >= (other[2] - gradient[2]) / small - 1e-3);
+	assert_true(product[2] <= 4 * (other[2] - gradient[2]) / small);
+	for (int h = 0; h < 2; h++)
+		spline_free(&member[h].terms.curve);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_derivatives),
+	};
+
+	return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the messages of a host say of it and its neighbours together. */
+#include <string.h>
+
+#include "curve/constraints.h"
+#include "curve/pair-terms.h"
+#include "sample.h"
+
+/* Largest drift of an oscillator, 1 / ns. */
+#define DRIFT 1e-16
+#define INTERVALS 4
+
+static const struct correction host_of_sample = {
+	.known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC, .offset = -AHEAD,
+};
+
+/* Of host 0, whose only neighbour is host 1. */
+static void make(struct sample *s, struct pair_terms *p,
+		 const struct correction *other)
+{
+	sample_gather(s);
+	s->link.other = other;
+	s->link.first = true;
+	assert_int_equal(pair_terms_make(p, &sample_reference, &s->link, 1, DRIFT,
+					 INTERVALS), 0);
+}
+
+static void test_terms(void **state)
+{
+	double hold[2] = { 0, 0 }, press[2] = { 0, 0 };
+	struct pair_terms p;
+	struct sample s;
+
+	(void)state;
+	make(&s, &p, &host_of_sample);
+	assert_int_equal(p.margins, 1);
+	assert_int_equal(p.curve.coefs, INTERVALS + 3);
+	assert_false(p.straight);
+	assert_true(p.num_constraints > 2 * INTERVALS);
+	for (size_t i = 0; i < p.num_constraints; i++) {
+		const struct pair_constraint *w = &p.constraint[i];
+
+		/* Either clock is right, so that slack is what a message took. */
+		assert_true(w->room >= 0.99 * DELAY && w->room <= 2.01 * DELAY);
+		assert_int_equal(w->other, 1);
+		assert_true(fabs(w->u[1] - w->u[0]) < 3 * DELAY);
+		hold[w->side] += w->sharp;
+	}
+	for (size_t i = 0; i < p.num_scores; i++)
+		press[p.score[i].side] += p.score[i].score;
+	for (int side = 0; side < 2; side++) {
+		assert_true(press[side] > 0);
+		assert_true(press[side] <= CONSTRAINT_HOLD * hold[side]);
+	}
+	pair_terms_release(&p);
+	sample_release(&s);
+}
+
+/* A pair's terms are those of one of its hosts. */
+static void test_other_host(void **state)
+{
+	struct pair_terms p;
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	assert_int_equal(pair_terms_make(&p, &s.c, &s.link, 1, DRIFT, 0), 0);
+	assert_true(p.straight);
+	assert_int_equal(p.num_constraints, 0);
+	assert_int_equal(p.num_scores, 0);
+	assert_int_equal(p.margins, 1);
+	assert_int_equal(p.curve.coefs, 4);
+	pair_terms_release(&p);
+	sample_release(&s);
+}
+
+/* Where it is not known whether the other clock was set already, nothing is. */
+static void test_step(void **state)
+{
+	struct change_point step = {
+		.t = SECONDS / 2 * 1e9, .uncertainty = 20e9, .phase_step = true,
+	};
+	struct correction other = host_of_sample;
+	struct pair_terms p;
+	struct sample s;
+
+	(void)state;
+	other.change = &step;
+	other.num_changes = 1;
+	make(&s, &p, &other);
+	assert_true(p.num_constraints > 2 * INTERVALS);
+	for (size_t i = 0; i < p.num_constraints; i++)
+		assert_true(fabs(p.constraint[i].u[1] - step.t) >=
+			    step.uncertainty);
+	for (size_t i = 0; i < p.num_scores; i++)
+		assert_true(fabs(p.score[i].t[1] - step.t) >= step.uncertainty);
+	pair_terms_release(&p);
+	sample_release(&s);
+}
+
+/* A bend is the less likely the longer it has been straight, and the larger the walk is. */
+static void test_prior(void **state)
+{
+	const struct bend bend = { .length = 1e9 }, twice = { .length = 2e9 };
+	struct pair_terms p;
+	struct sample s;
+
+	(void)state;
+	make(&s, &p, &host_of_sample);
+	assert_true(fabs(pair_terms_prior(&p, &bend) /
+			 pair_terms_prior(&p, &twice) - 8) < 1e-9);
+	pair_terms_release(&p);
+	sample_release(&s);
+}
+
+/* A straight curve in the middle of the messages, @off ns beside it. */
+static void set_curve(struct correction *c, double off)
+{
+	assert_int_equal(spline_new(&c->curve, 0, (double)(c->to - c->from), 1,
+				    NULL, 0), 0);
+	for (size_t i = 0; i < c->curve.coefs; i++)
+		c->curve.coef[i] = off;
+	spline_set_cubics(&c->curve);
+}
+
+static void test_doubt(void **state)
+{
+	/* Which the curve of none of them explains. */
+	const struct doubt set = { 1e9, 2e9, true }, other = { 5e9, 6e9, false };
+
+	(void)state;
+	for (int off = 0; off < 2; off++) {
+		struct correction c = host_of_sample;
+		struct sample s;
+
+		sample_gather(&s);
+		set_curve(&c, off * 3.0 * DELAY);
+		c.doubt = malloc(2 * sizeof(*c.doubt));
+		assert_non_null(c.doubt);
+		c.doubt[0] = set;
+		c.doubt[1] = other;
+		c.num_doubts = 2;
+		assert_int_equal(pair_terms_doubt(&c, &s.link, 1, DRIFT), 0);
+		assert_int_equal(c.no_margin, off);
+		assert_true(c.num_doubts >= 1);
+		assert_true(c.doubt[0].phase_step);
+		/* Without a margin, it is in doubt all the time. */
+		assert_true(off ? c.doubt[0].to == (double)(c.to - c.from)
+				: c.num_doubts == 1 && c.doubt[0].to == set.to);
+		assert_true(c.curve.coefs == 4);
+		correction_release(&c);
+		sample_release(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_terms),
+		cmocka_unit_test(test_other_host),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_prior),
+		cmocka_unit_test(test_doubt),
+	};
+
+	return cmocka_run_group_tests_name("pair_terms", tests, NULL, NULL);
+}
