@@ -184,6 +184,37 @@ static bool is_contradicted(const struct reduction *r, uint32_t h)
 	return bad > 1 && 4 * bad > end - first;
 }
 
+static int add_edge(struct windows *to, const struct range *span, int64_t t)
+{
+	const struct change_window w = { .from = t, .to = t, .phase_step = true };
+
+	return t < span->lo || t > span->hi ? 0 : windows_add_one(to, &w);
+}
+
+/*
+ * Where a pair's bound leaps, from the limits on one side of a phase step to those on both:
+ * its windows may reach further than those of the corrections, and between instants on
+ * either side of such an end a truth that steps there would be off the line.
+ */
+static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
+		     uint32_t via)
+{
+	const struct rate_bound *b = &r->pair_bound[via].bound;
+	bool is_first = r->est[via].pair->host[0] == h;
+	const struct range *span = &r->host[h].span;
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < b->parts; i++) {
+		const struct bound_part *after = &b->part[i], *before = after - 1;
+
+		ret = add_edge(to, span, is_first ? after->x.lo : after->other.lo);
+		if (!ret)
+			ret = add_edge(to, span,
+				       is_first ? before->x.hi : before->other.hi);
+	}
+	return ret;
+}
+
 /* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
 static int set_knots(const struct reduction *r, uint32_t h,
 		     struct netsync_model *m, bool *sound)
@@ -215,6 +246,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		if (at == r->reference)
 			break;
 	}
+	for (uint32_t i = 0; !ret && i < near.num; i++)
+		ret = add_edges(&w, r, h, near.via[i]);
 	for (size_t i = 0; i < w.num; i++) {
 		w.window[i].from += host->origin;
 		w.window[i].to += host->origin;

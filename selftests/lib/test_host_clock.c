@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The clock that a host gets: segments, bound, quality. */
-#include "reduced.h"
+#include "reduction.h"
 
 static struct netsync_model model_of(const struct host *h)
 {
@@ -206,6 +206,68 @@ static void test_most_contradict(void **state)
 	reduced_release(&r);
 }
 
+/* Is there a knot at a time of the host? */
+static bool has_knot(const struct netsync_model *m, int64_t t)
+{
+	for (uint32_t i = 0; i < m->num_knots; i++)
+		if (netsync_model_knot(m, i)->time_ns == t)
+			return true;
+	return false;
+}
+
+/*
+ * A pair's bound may have windows that no correction knows of. It leaps where they end, and
+ * there the host's leaps, too, and not on a line to the next instant.
+ */
+static void test_leap(void **state)
+{
+	struct change_point step = {
+		.t = 50e9, .uncertainty = 4e9, .phase_step = true, .offset = 1e6,
+	};
+	const struct correction *known[2];
+	struct correction set;
+	struct pair_bound bound;
+	struct netsync_model m;
+	struct reduced hosts;
+	struct reduction r;
+
+	(void)state;
+	reduced_init(&hosts, NETSYNC_METHOD_HULL);
+	hosts.task.reference = 0;
+	reduced_talk(&hosts, 0, 1, 100, 1000);
+	reduced_run(&hosts);
+	reduction_init(&r, &hosts);
+	tree_grow(&r.by_bound, &r.graph, r.bound_cost, 0);
+	tree_grow(&r.by_noise, &r.graph, r.bound_cost, 0);
+	assert_int_equal(reduction_fit_hosts(&r), 0);
+	set = r.correction[1];
+	set.change = &step;
+	set.num_changes = 1;
+	known[0] = &r.correction[0];
+	known[1] = &set;
+	assert_int_equal(pair_bound_make(&bound, hosts.est[0].pair, known,
+					 &hosts.task.limits), 0);
+	assert_true(bound.usable);
+	assert_true(bound.bound.parts > 1);
+	r.pair_bound = &bound;
+	netsync_clock_free(hosts.host[1].clock);
+	hosts.host[1].clock = NULL;
+	assert_int_equal(reduction_make_clock(&r, 1), 0);
+	m = model_of(&hosts.host[1]);
+	for (size_t i = 1; i < bound.bound.parts; i++) {
+		const struct bound_part *after = &bound.bound.part[i];
+		bool first = hosts.est[0].pair->host[0] == 1;
+
+		assert_true(has_knot(&m, EPOCH + (first ? after->x.lo
+							: after->other.lo)));
+		assert_true(has_knot(&m, EPOCH + (first ? after[-1].x.hi
+							: after[-1].other.hi)));
+	}
+	pair_bound_release(&bound);
+	reduction_end(&r);
+	reduced_release(&hosts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_ways_contradict),
 		cmocka_unit_test(test_many_contradict),
 		cmocka_unit_test(test_most_contradict),
+		cmocka_unit_test(test_leap),
 	};
 
 	return cmocka_run_group_tests_name("host_clock", tests, NULL, NULL);
