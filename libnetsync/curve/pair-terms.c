@@ -247,7 +247,8 @@ static int set_scores(struct pair_terms *p, const struct setup *s,
 	size_t bins = 0;
 
 	for (size_t i = 0; i < 2 * obs->links; i++)
-		bins += obs->direction[i].bins;
+		for (size_t j = 0; j < obs->direction[i].bins; j++)
+			bins += links[obs->direction[i].bin[j].link].first;
 	p->score = malloc((bins + 1) * sizeof(*p->score));
 	if (!balance || !p->score) {
 		free(balance);
@@ -293,6 +294,13 @@ int pair_terms_make(struct pair_terms *p, const struct correction *c,
 	}
 	setup_release(&s);
 	return ret;
+}
+
+void pair_terms_forget_scores(struct pair_terms *p)
+{
+	free(p->score);
+	p->score = NULL;
+	p->num_scores = 0;
 }
 
 void pair_terms_release(struct pair_terms *p)

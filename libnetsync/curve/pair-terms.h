@@ -61,6 +61,9 @@ int pair_terms_make(struct pair_terms *p, const struct correction *c,
 		    size_t intervals);
 void pair_terms_release(struct pair_terms *p);
 
+/* Free what is no longer needed once scores are summed up. */
+void pair_terms_forget_scores(struct pair_terms *p);
+
 /* The prior's weight of half of the square of a bend, but of a straight curve. */
 double pair_terms_prior(const struct pair_terms *p, const struct bend *b);
 

@@ -125,7 +125,7 @@ static void add_score(struct objective *o, const struct member *m, double t,
 static void set_scores(struct joint *j, uint32_t host)
 {
 	struct objective *o = &j->objective;
-	const struct member *m = &o->member[host];
+	struct member *m = &o->member[host];
 
 	for (size_t i = 0; i < m->terms.num_scores; i++) {
 		const struct pair_score *w = &m->terms.score[i];
@@ -138,6 +138,7 @@ static void set_scores(struct joint *j, uint32_t host)
 		add_score(o, other, w->t[1], -score);
 		o->score[m->margin + w->margin] += w->score;
 	}
+	pair_terms_forget_scores(&m->terms);
 }
 
 /* ---- all together ------------------------------------------------------ */

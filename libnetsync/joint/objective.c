@@ -291,8 +291,9 @@ void objective_differentiate(struct objective *o, const double *x,
 				  &gradient[m->coef]);
 		spline_sum_moments(&m->terms.curve, m->moment, *m->factor);
 		stiffen(m, x, gradient);
-		for (size_t i = 0; i < n * BAND; i++)
-			(*m->factor)[i] += (*m->rest)[i];
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < BAND; k++)
+				m->factor[i][k] += m->rest[i][k];
 		band_factor(*m->factor, n);
 	}
 }
