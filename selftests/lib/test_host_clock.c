@@ -250,8 +250,7 @@ static void test_leap(void **state)
 	assert_true(bound.usable);
 	assert_true(bound.bound.parts > 1);
 	r.pair_bound = &bound;
-	netsync_clock_free(hosts.host[1].clock);
-	hosts.host[1].clock = NULL;
+	host_clear(&hosts.host[1]);
 	assert_int_equal(reduction_make_clock(&r, 1), 0);
 	m = model_of(&hosts.host[1]);
 	for (size_t i = 1; i < bound.bound.parts; i++) {
