@@ -15,6 +15,14 @@
 void band_multiply(const double *a, const double *x, double *product, size_t n);
 
 /*
+ * Weight of the second differences of coefficients, relative to the mean
+ * diagonal element: for a straight line; and to keep the matrix regular where
+ * no constraint holds a coefficient. Chosen by the precision of doubles, 1e-16.
+ */
+#define STRAIGHT 1e8
+#define LOOSE 1e-10
+
+/*
  * The square root of what is left of a diagonal element. What is rounding, of a
  * coefficient that nothing determines, is replaced by the element itself: then the
  * solution is still a step downhill.

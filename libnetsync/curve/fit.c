@@ -41,19 +41,9 @@
 
 #include "curve/band.h"
 #include "curve/fit.h"
+#include "curve/softplus.h"
 #include "util/number.h"
 
-/*
- * Weight of the second differences of coefficients, relative to the mean
- * diagonal element: for a straight line; and to keep the matrix regular where
- * no constraint holds a coefficient. Chosen by the precision of doubles, 1e-16.
- */
-#define STRAIGHT 1e8
-#define LOOSE 1e-10
-/* Least part of the upper bound's curvature that a Newton step uses. Chosen. */
-#define CAUTION 0.02
-/* A |z| beyond which exp(-|z|) is below 1e-8, and taken as 0. */
-#define NEGLIGIBLE 20
 /* Constraints at most of which the penalties are multiplied: 2^n is a double. */
 #define MAX_RUN 512
 /*
@@ -68,15 +58,6 @@
 #define ENOUGH 0.01
 /* Steps to a margin at most; halving alone takes as many to 1e-12 of where it begins. */
 #define MARGIN_STEPS 40
-
-static double dot(const double *a, const double *b, size_t n)
-{
-	double v = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v += a[i] * b[i];
-	return v;
-}
 
 /*
  * The normal equations of n coefficients and m margins. What constraints add is
@@ -227,13 +208,7 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 		if (!b.length)
 			continue;
 		stiff = f->straight ? STRAIGHT * mean : scale * prior(f, &b, i);
-		for (size_t k = 0; k < 3; k++) {
-			s->rhs[i + k] += stiff * b.d[k] * b.size;
-			for (size_t l = 0; l <= k; l++)
-				s->band[(i + k) * BAND + k - l] += stiff *
-								   b.d[k] *
-								   b.d[l];
-		}
+		bend_stiffen(&b, stiff, &s->rhs[i], &s->band[i * BAND]);
 	}
 
 	for (size_t i = 0; i < c->coefs; i++)
@@ -449,15 +424,11 @@ static void run_build(struct system *s, const struct fit *f,
 	double narrow = 1 / stretch;
 
 	for (const struct soft_constraint *w = r->first; w < r->near; w++) {
-		double sharp = narrow * w->sharp, inverse = 1 / (1 + w->tail);
-		double x = w->z, ax = fabs(x), e = w->tail;
-		double safe = ax < 1e-3 ? 0.25 : (1 - e) * inverse / (2 * ax);
-		double p = (x > 0 ? 1 : e) * inverse;
-		double weight = cautious || x > 0
-					? safe
-					: fmax(p * (1 - p), CAUTION * safe);
+		struct softplus_slopes d = softplus_slopes(w->z, w->tail,
+							   cautious);
+		double sharp = narrow * w->sharp;
 
-		run_add(&sums, w->u, weight * sharp * sharp, p * sharp);
+		run_add(&sums, w->u, d.second * sharp * sharp, d.first * sharp);
 	}
 	system_add(s, &f->curve, f->links, r->first, &sums);
 }

@@ -4,6 +4,12 @@
 #define NETSYNC_CURVE_SOFTPLUS_H
 
 #include <math.h>
+#include <stdbool.h>
+
+/* A |x| beyond which exp(-|x|) is below 1e-8, and taken as 0 in fits. */
+#define NEGLIGIBLE 20
+/* Least part of the upper bound's curvature that a Newton step uses. Chosen. */
+#define CAUTION 0.02
 
 /* @x: how far beyond its limit a curve is, in scales of the constraint. */
 static inline double softplus(double x)
@@ -12,6 +18,27 @@ static inline double softplus(double x)
 	const double negligible = 30;
 
 	return x > negligible ? x : x < -negligible ? 0 : log1p(exp(x));
+}
+
+/* Derivatives of the cost by x. */
+struct softplus_slopes {
+	double first;
+	double second; /* as Newton's method is to use it, see fit.c */
+};
+
+/* @tail: exp(-|x|); @cautious: by the quadratic upper bound. */
+static inline struct softplus_slopes softplus_slopes(double x, double tail,
+						     bool cautious)
+{
+	double inverse = 1 / (1 + tail), size = fabs(x);
+	double safe = size < 1e-3 ? 0.25 : (1 - tail) * inverse / (2 * size);
+	double p = (x > 0 ? 1 : tail) * inverse;
+
+	return (struct softplus_slopes){
+		.first = p,
+		.second = cautious || x > 0 ? safe
+					    : fmax(p * (1 - p), CAUTION * safe),
+	};
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "curve/band.h"
 #include "curve/spline.h"
+#include "util/number.h"
 
 /* Cubic */
 #define DEGREE 3
@@ -143,17 +144,20 @@ void spline_free(struct spline *s)
 	memset(s, 0, sizeof(*s));
 }
 
+void spline_cubics(const struct spline *s, const double *coef,
+		   struct cubic *cubic)
+{
+	for (size_t i = 0; i + DEGREE < s->coefs; i++, coef++)
+		for (size_t k = 0; k < 4; k++)
+			cubic[i].c[k] = coef[0] * s->basis[i][0][k] +
+					coef[1] * s->basis[i][1][k] +
+					coef[2] * s->basis[i][2][k] +
+					coef[3] * s->basis[i][3][k];
+}
+
 void spline_set_cubics(struct spline *s)
 {
-	for (size_t i = 0; i + DEGREE < s->coefs; i++) {
-		const double *coef = s->coef + i;
-
-		for (size_t k = 0; k < 4; k++)
-			s->cubic[i].c[k] = coef[0] * s->basis[i][0][k] +
-					   coef[1] * s->basis[i][1][k] +
-					   coef[2] * s->basis[i][2][k] +
-					   coef[3] * s->basis[i][3][k];
-	}
+	spline_cubics(s, s->coef, s->cubic);
 }
 
 /* The blossom of a cubic at three places: it is the cubic's value where they are one. */
@@ -274,13 +278,14 @@ struct bend bend_at(const struct spline *c, size_t i)
 	return b;
 }
 
-static double dot4(const double *a, const double *b)
+void bend_stiffen(const struct bend *b, double stiff, double *gradient,
+		  double *band)
 {
-	double v = 0;
-
-	for (size_t i = 0; i < 4; i++)
-		v += a[i] * b[i];
-	return v;
+	for (size_t k = 0; k < 3; k++) {
+		gradient[k] += stiff * b->d[k] * b->size;
+		for (size_t l = 0; l <= k; l++)
+			band[k * BAND + k - l] += stiff * b->d[k] * b->d[l];
+	}
 }
 
 void spline_sum_forces(const struct spline *s, double (*force)[4],
@@ -288,8 +293,8 @@ void spline_sum_forces(const struct spline *s, double (*force)[4],
 {
 	for (size_t first = 0; first + 3 < s->coefs; first++)
 		for (size_t k = 0; k < 4; k++)
-			gradient[first + k] += dot4(force[first],
-						    s->basis[first][k]);
+			gradient[first + k] += dot(force[first],
+						   s->basis[first][k], 4);
 }
 
 void spline_sum_moments(const struct spline *s, double (*moment)[7],
@@ -301,9 +306,9 @@ void spline_sum_moments(const struct spline *s, double (*moment)[7],
 			double part[4], *row = &band[(first + k) * BAND];
 
 			for (size_t i = 0; i < 4; i++)
-				part[i] = dot4(b, &moment[first][i]);
+				part[i] = dot(b, &moment[first][i], 4);
 			for (size_t l = 0; l <= k; l++)
-				row[k - l] += dot4(part, s->basis[first][l]);
+				row[k - l] += dot(part, s->basis[first][l], 4);
 		}
 	}
 }

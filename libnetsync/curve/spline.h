@@ -52,6 +52,10 @@ void spline_free(struct spline *s);
 /* To be called when coefficients were changed, before a value is asked for. */
 void spline_set_cubics(struct spline *s);
 
+/* The same of other coefficients, which may be a change of its own: c[] of each @cubic. */
+void spline_cubics(const struct spline *s, const double *coef,
+		   struct cubic *cubic);
+
 /*
  * Set the coefficients so that a spline over the same span follows another one: to the
  * same curve where that has no knots besides those of @s (knot insertion by blossoms; L.
@@ -102,6 +106,13 @@ struct bend {
 
 /* Of the coefficients from @i on. */
 struct bend bend_at(const struct spline *c, size_t i);
+
+/*
+ * Add half of the square of a bend, @stiff times, to a gradient and to the band of a matrix of
+ * second derivatives: both from the bend's first coefficient on.
+ */
+void bend_stiffen(const struct bend *b, double stiff, double *gradient,
+		  double *band);
 
 /*
  * What is summed up in each interval, by powers of u, acts on the four coefficients there:

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "joint/internal.h"
+#include "util/number.h"
 
 /*
  * Wide scales at first lead from curves that are far off to near the minimum in fewer steps
@@ -41,15 +42,6 @@ struct newton {
 	double *product;
 	double *before; /* conditioned residual; unknowns before a step */
 };
-
-static double dot(const double *a, const double *b, size_t n)
-{
-	double v = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v += a[i] * b[i];
-	return v;
-}
 
 /* Solve for the step by conjugate gradients. */
 static void find_step(struct objective *o, struct newton *s)

@@ -7,31 +7,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "curve/softplus.h"
 #include "joint/internal.h"
-
-/* As in curve/fit.c. */
-#define STRAIGHT 1e8
-#define LOOSE 1e-10
-#define CAUTION 0.02
-#define NEGLIGIBLE 20
+#include "util/number.h"
 
 /* Set what the curves change by, in each interval. */
 static void set_changes(struct objective *o, const double *x)
 {
 	for (uint32_t h = 0; h < o->num; h++) {
 		const struct member *m = &o->member[h];
-		const struct spline *s = &m->terms.curve;
-		const double *coef = &x[m->coef];
 
-		for (size_t i = 0; m->in && i + 3 < s->coefs; i++) {
-			double(*b)[4] = s->basis[i];
-
-			for (size_t n = 0; n < 4; n++)
-				m->change[i].c[n] = coef[i] * b[0][n] +
-						    coef[i + 1] * b[1][n] +
-						    coef[i + 2] * b[2][n] +
-						    coef[i + 3] * b[3][n];
-		}
+		if (m->in)
+			spline_cubics(&m->terms.curve, &x[m->coef], m->change);
 	}
 }
 
@@ -45,15 +32,12 @@ static inline double closer(const struct member *m, const struct member *other,
 	return (w->side == ABOVE ? v : -v) + margin;
 }
 
-/* Bend @i of a curve, and of its change. */
-static struct bend bend_of(const struct member *m, const double *x, size_t i,
-			   double *change)
+/* Bend @i of a curve that has changed. */
+static struct bend bend_of(const struct member *m, const double *x, size_t i)
 {
 	struct bend b = bend_at(&m->terms.curve, i);
 
-	*change = 0;
-	for (size_t k = 0; b.length && k < 3; k++)
-		*change += b.d[k] * x[m->coef + i + k];
+	b.size += dot(b.d, &x[m->coef + i], 3);
 	return b;
 }
 
@@ -68,12 +52,11 @@ static double cost_of_bends(const struct member *m, const double *x)
 	double cost = 0;
 
 	for (size_t i = 0; i + 2 < m->terms.curve.coefs; i++) {
-		double change;
-		struct bend b = bend_of(m, x, i, &change);
+		struct bend b = bend_of(m, x, i);
 
 		if (b.length)
-			cost += pair_terms_prior(&m->terms, &b) *
-				(b.size + change) * (b.size + change) / 2;
+			cost += pair_terms_prior(&m->terms, &b) * b.size *
+				b.size / 2;
 	}
 	return cost;
 }
@@ -184,14 +167,11 @@ static void add_far(const struct objective *o, struct member *m)
 /* Set the weight of a constraint. Return: the first derivative of its penalty, 1 / ns. */
 static double derive(struct pair_constraint *w, double narrow)
 {
-	double sharp = narrow * w->sharp, size = fabs(w->z), e = w->tail;
-	double inverse = 1 / (1 + e);
-	double safe = size < 1e-3 ? 0.25 : (1 - e) * inverse / (2 * size);
-	double p = (w->z > 0 ? 1 : e) * inverse;
+	struct softplus_slopes d = softplus_slopes(w->z, w->tail, false);
+	double sharp = narrow * w->sharp;
 
-	w->weight = (w->z > 0 ? safe : fmax(p * (1 - p), CAUTION * safe)) *
-		    sharp * sharp;
-	return p * sharp;
+	w->weight = d.second * sharp * sharp;
+	return d.first * sharp;
 }
 
 static void add_near(const struct objective *o, struct member *m,
@@ -224,19 +204,11 @@ static void stiffen(struct member *m, const double *x, double *gradient)
 	for (size_t i = 0; i < n; i++)
 		m->stiff += (m->factor[i][0] + m->rest[i][0]) / (double)n;
 	for (size_t i = 0; i + 2 < n; i++) {
-		double change, stiff;
-		struct bend b = bend_of(m, x, i, &change);
+		struct bend b = bend_of(m, x, i);
 
-		if (!b.length)
-			continue;
-		stiff = stiffness(m, &b);
-		for (size_t k = 0; k < 3; k++) {
-			gradient[m->coef + i + k] += stiff * b.d[k] *
-						     (b.size + change);
-			for (size_t l = 0; l <= k; l++)
-				m->rest[i + k][k - l] += stiff * b.d[k] *
-							 b.d[l];
-		}
+		if (b.length)
+			bend_stiffen(&b, stiffness(m, &b),
+				     &gradient[m->coef + i], m->rest[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		m->rest[i][0] += LOOSE * m->stiff;

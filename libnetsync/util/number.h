@@ -3,6 +3,7 @@
 #ifndef NETSYNC_UTIL_NUMBER_H
 #define NETSYNC_UTIL_NUMBER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifndef __SIZEOF_INT128__
@@ -25,6 +26,16 @@ struct range {
 static inline int64_t clamp64(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
+}
+
+/* The scalar product of two vectors. */
+static inline double dot(const double *a, const double *b, size_t n)
+{
+	double v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v += a[i] * b[i];
+	return v;
 }
 
 static inline int64_t max64(int64_t a, int64_t b)
