@@ -132,7 +132,8 @@ static void gather_direction(struct observations *p, const struct correction *c,
 		/* What host[0] sent is above the clock of host[0] .. */
 		int cloud = links[i].first ? side : !side;
 
-		gather_side(p, c, links, i, cloud, dir);
+		if (!links[i].idle)
+			gather_side(p, c, links, i, cloud, dir);
 	}
 	if (dir->bins && (to > from + 1 || links[from].few_bins))
 		qsort(dir->bin, dir->bins, sizeof(*dir->bin), by_bin_time);
@@ -167,7 +168,7 @@ int observations_gather(struct observations *p, const struct correction *c,
 			p->resolution = fmax(
 				p->resolution,
 				(double)links[i].pair->direction[d].raised);
-			for (size_t b = 0; b < e->num; b++) {
+			for (size_t b = 0; b < e->num && !links[i].idle; b++) {
 				samples += e->bin[b].corners;
 				bins += links[i].thin || links[i].few_bins
 						? e->bin[b].corners

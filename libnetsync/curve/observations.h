@@ -43,6 +43,7 @@ struct link {
 	 * for each: observations are bins of their own.
 	 */
 	bool few_bins;
+	bool idle; /* it is one of the links, but its messages are not looked at */
 };
 
 struct observation {

@@ -48,10 +48,13 @@ static int setup_curve(struct setup *s, const struct spline *curve,
 	return 0;
 }
 
-/* 0 or -ENOMEM; release it in any case. */
+/*
+ * @own: the other host of a link that this one is not the first of makes the terms of that.
+ * 0 or -ENOMEM; release it in any case.
+ */
 static int setup_make(struct setup *s, struct correction *c,
 		      const struct link *links, size_t num_links, double drift,
-		      size_t intervals)
+		      size_t intervals, bool own)
 {
 	struct link *apart = malloc((num_links + 1) * sizeof(*apart));
 	struct host_fit *k = &s->host;
@@ -66,6 +69,8 @@ static int setup_make(struct setup *s, struct correction *c,
 		for (size_t i = 0; i < num_links; i++) {
 			apart[i] = links[i];
 			apart[i].few_bins = true;
+			apart[i].idle = own && !links[i].first &&
+					!links[i].thin;
 		}
 		ret = observations_gather(&k->obs, c, apart, num_links);
 	}
@@ -279,7 +284,8 @@ int pair_terms_make(struct pair_terms *p, const struct correction *c,
 {
 	struct correction own = *c;
 	struct setup s;
-	int ret = setup_make(&s, &own, links, num_links, drift, intervals);
+	int ret = setup_make(&s, &own, links, num_links, drift, intervals,
+			     true);
 
 	*p = (struct pair_terms){ .straight = !intervals };
 	if (!ret)
@@ -325,7 +331,8 @@ int pair_terms_doubt(struct correction *c, const struct link *links,
 	struct correction own = *c;
 	struct setup s;
 	struct host_fit *k = &s.host;
-	int ret = setup_make(&s, &own, links, num_links, drift, c->intervals);
+	int ret = setup_make(&s, &own, links, num_links, drift, c->intervals,
+			     false);
 
 	if (!ret) {
 		k->best = own.curve;
