@@ -43,6 +43,16 @@
 #define FEW_BINS 640
 #define WIDE (1.0 / 128)
 
+/*
+ * In the last sweep a host is fitted if it moved by more than OWN_MOVE times its expected error
+ * when it was last, or if what its neighbours have moved by since moves it by more than
+ * NEIGHBOURS_MOVE times that. Chosen, by make bench-truth and bench-worlds.
+ */
+#define OWN_MOVE 16.0
+#define NEIGHBOURS_MOVE 1.0
+/* Instants that a move is known by. Chosen. */
+#define MOVE_INSTANTS 256
+
 struct carried reduction_carry(const struct reduction *r, uint32_t host,
 			       int64_t t)
 {
@@ -231,11 +241,13 @@ struct group {
 	size_t num;
 	enum stage stage;
 	bool fit;
+	bool may_settle;	 /* stale[] of all is known */
 	size_t others;		 /* intervals of most hosts, see below */
 	struct correction *next; /* of each */
 	/* Of every host: */
 	uint32_t *known;  /* neighbours whose corrections are known */
 	uint32_t *beside; /* neighbours in the group */
+	double *stale; /* moves of neighbours since it was fitted: squares, ns^2 */
 	bool *member;
 };
 
@@ -244,6 +256,7 @@ static void group_free(struct group *g)
 	free(g->next);
 	free(g->known);
 	free(g->beside);
+	free(g->stale);
 	free(g->member);
 }
 
@@ -254,9 +267,12 @@ static int group_new(struct group *g, struct reduction *r)
 		.next = calloc(r->num_hosts + 1, sizeof(*g->next)),
 		.known = calloc(r->num_hosts + 1, sizeof(*g->known)),
 		.beside = calloc(r->num_hosts + 1, sizeof(*g->beside)),
+		.stale = calloc(r->num_hosts + 1, sizeof(*g->stale)),
 		.member = calloc(r->num_hosts + 1, sizeof(*g->member)),
 	};
-	return g->next && g->known && g->beside && g->member ? 0 : -ENOMEM;
+	return g->next && g->known && g->beside && g->stale && g->member
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* Would it, or one that is in the group, miss too many of its neighbours? */
@@ -306,15 +322,69 @@ static void group_choose(struct group *g, size_t first)
 		g->member[g->host[i]] = false;
 }
 
+/*
+ * By how much a correction has moved, ns: the root mean square. Infinite where one has other
+ * change points, or leaves no margin, and the other one not.
+ */
+static double move(const struct correction *from, const struct correction *to)
+{
+	const double length = (double)(to->to - to->from);
+	double sum = 0;
+
+	if (!from->known || from->num_changes != to->num_changes ||
+	    from->no_margin != to->no_margin)
+		return HUGE_VAL;
+	for (int i = 0; i <= MOVE_INSTANTS; i++) {
+		int64_t t = to->from + (int64_t)(length * i / MOVE_INSTANTS);
+		int64_t before, now;
+		double rest = correction_at(to, t, &now);
+		double by;
+
+		rest -= correction_at(from, t, &before);
+		by = (double)(now - before) + rest;
+		sum += by * by / (MOVE_INSTANTS + 1);
+	}
+	return sqrt(sum);
+}
+
+/* Would a fit of a host find what the last one found? */
+static bool is_settled(const struct group *g, uint32_t h)
+{
+	const struct graph *graph = &g->r->graph;
+	const struct correction *c = &g->r->correction[h];
+	double links = graph->start[h + 1] - graph->start[h];
+
+	return sqrt(g->stale[h]) / links <= NEIGHBOURS_MOVE * c->expected_error;
+}
+
 static int fit_member(void *arg, size_t i)
 {
 	struct group *g = arg;
 	uint32_t h = g->host[i];
 	int ret = correction_copy(&g->next[i], &g->r->correction[h]);
 
-	if (!ret && g->fit)
+	if (!ret && g->fit && !(g->may_settle && is_settled(g, h)))
 		ret = fit_host(g->r, h, g->stage, &g->next[i]);
 	return ret;
+}
+
+/* What the neighbours of hosts that were fitted should know of how far these have moved. */
+static void group_note_moves(struct group *g)
+{
+	const struct graph *graph = &g->r->graph;
+
+	for (size_t k = 0; k < g->num; k++)
+		g->stale[g->host[k]] = 0;
+	for (size_t k = 0; k < g->num; k++) {
+		uint32_t h = g->host[k];
+		double by = move(&g->r->correction[h], &g->next[k]);
+
+		if (by > OWN_MOVE * g->next[k].expected_error)
+			g->stale[h] = HUGE_VAL;
+		for (uint32_t i = graph->start[h]; i < graph->start[h + 1]; i++)
+			g->stale[graph_other(graph, graph->edge[i], h)] += by *
+									   by;
+	}
 }
 
 /* From now on, others are fitted against these. */
@@ -326,7 +396,6 @@ static void group_publish(struct group *g)
 		uint32_t h = g->host[k];
 		struct correction *c = &g->r->correction[h];
 		bool known = c->known;
-
 		correction_release(c);
 		*c = g->next[k];
 		c->known = true;
@@ -365,6 +434,8 @@ static int group_fit(struct group *g, int sweep)
 		 (g->stage != ALONG_TREE || g->host[0] != r->reference);
 	ret = parallel_run(r->task->parallel, r->task->threads,
 			   (uint32_t)g->num, fit_member, g);
+	if (!ret && g->stage == FIT)
+		group_note_moves(g);
 	if (!ret)
 		group_publish(g);
 	for (size_t i = 0; i < g->num; i++)
@@ -472,6 +543,7 @@ static int fit_all(struct group *g)
 		/* What was fitted by few messages has much wrong together. */
 		if (pooled)
 			ret = fit_jointly(r);
+		g->may_settle = i && !pooled;
 		if (!ret)
 			ret = sweep(g, FIT, i);
 	}
