@@ -55,6 +55,9 @@
  */
 #define FAST 400e-6
 
+/* Links, of which half may be with one host whose clock is false. */
+#define FEW 4
+
 /* Messages in either direction from which a curve is known well. Chosen. */
 #define DENSE 128
 
@@ -194,17 +197,20 @@ static int set_margins(struct host_fit *k)
 }
 
 /*
- * The margin of half of the links at least, ns; 0: none. Of many hosts one may have a
- * false clock, whose links have none.
+ * The margin of more than half of the links, ns; 0: none. Of many hosts one may have a
+ * false clock, whose links have none. Of less than four links half may be its.
  */
 static int middle_margin(const struct host_fit *k, double *margin)
 {
 	double *all = malloc(k->obs.links * sizeof(*all));
+	size_t n;
 
 	if (!all)
 		return -ENOMEM;
 	memcpy(all, k->margin, k->obs.links * sizeof(*all));
-	*margin = fmax(median(all, k->obs.links), 0);
+	n = k->obs.links;
+	*margin = fmax(order_statistic(all, n, n < FEW ? n / 2 : (n - 1) / 2),
+		       0);
 	free(all);
 	return 0;
 }
@@ -448,7 +454,7 @@ static int add_bent(struct host_fit *k, size_t *room,
 	while (!ret && next_bent(s, k->drift, &i, s->coefs - 3, &b)) {
 		double length = b.to - b.from;
 		struct doubt d = { b.from - length / 2, b.to + length / 2,
-				   false };
+				   fabs(b.turn) > FAST };
 
 		if (fabs(b.turn) * (length + fabs(b.turn) / k->drift) / 8 <=
 		    most)
@@ -505,12 +511,15 @@ static int add_silences(struct host_fit *k, size_t *room,
 		for (size_t i = 1; !ret && i < s->num[side]; i++) {
 			struct doubt d = { s->t[side][i - 1], s->t[side][i],
 					   false };
-			double length = d.to - d.from;
+			double length = d.to - d.from, about;
 
-			if (!may_hide(turn, k->drift, length, most) ||
-			    !may_hide(turn_about(&k->best, d.from, d.to),
-				      k->drift, length, most))
+			if (!may_hide(turn, k->drift, length, most))
 				continue;
+			about = turn_about(&k->best, d.from, d.to);
+			if (!may_hide(about, k->drift, length, most))
+				continue;
+			/* By so much it was rather set. */
+			d.phase_step = about > FAST;
 			ret = add(k->correction, room, &d);
 		}
 	}

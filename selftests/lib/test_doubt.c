@@ -148,10 +148,12 @@ static void test_bent(void **state)
 	end(&f);
 }
 
-/* It turns by 6 ppm at once, in the middle. */
+/* It turns at once, in the middle, by so much. */
+static double turn;
+
 static double turned(double t)
 {
-	return 6e-6 * fmax(t - SECONDS / 2 * 1e9, 0);
+	return turn * fmax(t - SECONDS / 2 * 1e9, 0);
 }
 
 /* As add_talk(), but a clock that turns, and silence @about the middle, s. */
@@ -175,9 +177,9 @@ static void talk(struct pairs *ps, int about)
  * Its curve turns within 80 s, as much as oscillators drift. Where messages tell that it
  * does it may be an oscillator; else it may be at once.
  */
-static void test_silent(void **state)
+static void check_silent(double by)
 {
-	(void)state;
+	turn = by;
 	for (int about = 0; about <= 40; about += 40) {
 		struct fixture f;
 
@@ -190,11 +192,59 @@ static void test_silent(void **state)
 			f.k.best.coef[i] = turned(spline_abscissa(&f.k.best, i));
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
-		assert_int_equal(f.s.c.num_doubts, !!about);
-		if (about) {
+		assert_int_equal(f.s.c.num_doubts, about || by > 400e-6);
+		if (f.s.c.num_doubts)
+			assert_int_equal(f.s.c.doubt[0].phase_step, by > 400e-6);
+		if (about && by < 400e-6) {
 			assert_true(fabs(f.s.c.doubt[0].from - 159.5e9) < 1e6);
 			assert_true(fabs(f.s.c.doubt[0].to - 240.5e9) < 1e6);
 		}
+		end(&f);
+	}
+}
+
+/* By more than clocks are slewed by: it was rather set. */
+static void test_silent(void **state)
+{
+	(void)state;
+	check_silent(6e-6);
+	check_silent(600e-6);
+}
+
+/*
+ * Of few messages, a link's margin is what the fit says. One of several without a margin may
+ * have a neighbour that is false; half of four say that it is this host.
+ */
+static void test_without_margin(void **state)
+{
+	static const struct {
+		size_t links, without;
+		bool wrong;
+	} cases[] = { { 2, 1, false }, { 3, 1, false }, { 4, 1, false }, { 4, 2, true },
+		      { 5, 2, false }, { 5, 3, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double margin[5];
+		struct link link[5];
+		struct fixture f;
+
+		begin(&f, 1);
+		pairs_release(&f.s.ps);
+		f.s.ps = (struct pairs){ 0 };
+		add_talk(&f.s.ps, 40, AHEAD, DELAY);
+		f.s.link.pair = f.s.ps.pair[0];
+		for (size_t n = 0; n < cases[i].links; n++) {
+			link[n] = f.s.link;
+			margin[n] = n < cases[i].without ? 0 : DELAY / 2;
+		}
+		observations_release(&f.k.obs);
+		assert_int_equal(observations_gather(&f.k.obs, &f.s.c, link,
+						     cases[i].links),
+				 0);
+		f.k.margin = margin;
+		assert_int_equal(doubts_find(&f.k, link, cases[i].links), 0);
+		assert_int_equal(f.s.c.no_margin, cases[i].wrong);
 		end(&f);
 	}
 }
@@ -266,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_beside_step),
 		cmocka_unit_test(test_bent),
 		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_without_margin),
 		cmocka_unit_test(test_steered),
 		cmocka_unit_test(test_slewed),
 		cmocka_unit_test(test_no_margin),
