@@ -2,21 +2,12 @@
 #include <math.h>
 
 #include "bound/reach.h"
+#include "util/search.h"
 
 /* The first limit at @x or later. */
 static size_t limit_from(const struct limits_of_way *l, int64_t x)
 {
-	size_t lo = 0, hi = l->num;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->limit[mid].point.x < x)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return NUM_BEFORE(l->limit, l->num, point.x, x);
 }
 
 static bool inverts_any(const struct limits_of_way *l,

@@ -11,6 +11,7 @@
 
 #include "steer/steering.h"
 #include "util/array.h"
+#include "util/search.h"
 
 /* The kernel's limit of steering is 10 % (adjtimex(2), ADJ_TICK). */
 #define MAX_STEERING 0.1
@@ -362,18 +363,9 @@ void steering_set_end(struct steering *s, int64_t t)
 
 const struct doubt *steering_doubt(const struct steering *s, int64_t t)
 {
-	size_t lo = 0, hi = s->num_doubts;
+	size_t i = NUM_BEFORE(s->doubt, s->num_doubts, at.hi, t);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->doubt[mid].at.hi < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->num_doubts && s->doubt[lo].at.lo <= t ? &s->doubt[lo]
-							     : NULL;
+	return i < s->num_doubts && s->doubt[i].at.lo <= t ? &s->doubt[i] : NULL;
 }
 
 /* ---- description -------------------------------------------------------- */

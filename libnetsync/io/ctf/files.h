@@ -4,7 +4,6 @@
 #define NETSYNC_CTF_FILES_H
 
 #include <babeltrace2/babeltrace.h>
-#include <dirent.h>
 
 #include "io/io.h"
 #include "io/worker/worker.h"
@@ -56,8 +55,12 @@ int ctf_scratch_folder(struct ctf_files *files, const char *name,
 int ctf_scratch_link(const char *folder, const char *from, const char *name);
 void ctf_scratch_remove(struct ctf_files *files);
 
-/* Is a file in a trace's folder a stream? For scandir(). */
-int ctf_is_stream_file(const struct dirent *entry);
+/*
+ * Call a function with the name of each stream file in a trace's folder, by name, until it
+ * fails: what it returned, or a negative errno.
+ */
+int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name),
+		    void *arg);
 
 /* ---- try.c ------------------------------------------------------------- */
 

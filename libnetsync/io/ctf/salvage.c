@@ -11,7 +11,6 @@
  *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
  *	$TMPDIR/netsync-XXXXXX/trace	the result
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -233,8 +232,9 @@ static int salvage_damaged(struct salvage *salvage, const char *name,
 	return 0;
 }
 
-static int salvage_file(struct salvage *salvage, const char *name)
+static int salvage_file(void *arg, const char *name)
 {
+	struct salvage *salvage = arg;
 	const char *from = salvage->trace->real_path;
 	int ret = ctf_scratch_link(salvage->probe, from, name);
 	char *probe, *reason;
@@ -255,30 +255,6 @@ static int salvage_file(struct salvage *salvage, const char *name)
 	return ctf_scratch_link(salvage->result, from, name);
 }
 
-static int salvage_files(struct salvage *salvage)
-{
-	const char *folder = salvage->trace->real_path;
-	struct dirent **entries;
-	int num = scandir(folder, &entries, ctf_is_stream_file, alphasort);
-	int ret = 0;
-
-	if (num < 0)
-		return -errno;
-	for (int i = 0; i < num; i++) {
-		char *path = io_format("%s/%s", folder, entries[i]->d_name);
-		struct stat st;
-
-		if (!path)
-			ret = -ENOMEM;
-		else if (!ret && !stat(path, &st) && S_ISREG(st.st_mode))
-			ret = salvage_file(salvage, entries[i]->d_name);
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
-	return ret;
-}
-
 static int make_scratch(struct salvage *salvage)
 {
 	struct ctf_files *files = salvage->files;
@@ -296,7 +272,7 @@ static int make_scratch(struct salvage *salvage)
 static int salvage_streams(struct salvage *salvage)
 {
 	struct trace *trace = salvage->trace;
-	int ret = salvage_files(salvage);
+	int ret = ctf_each_stream(trace->real_path, salvage_file, salvage);
 	char *reason;
 
 	if (!ret)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -147,10 +148,34 @@ int ctf_scratch_folder(struct ctf_files *files, const char *name,
 }
 
 /* Files that netsync puts beside traces may lie among the streams, but are none. */
-int ctf_is_stream_file(const struct dirent *entry)
+static int is_stream(const struct dirent *entry)
 {
 	for (int i = 0; i < NUM_BESIDE; i++)
 		if (!strcmp(entry->d_name, io_beside_names[i]))
 			return false;
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
+}
+
+int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name),
+		    void *arg)
+{
+	struct dirent **entries;
+	int num = scandir(folder, &entries, is_stream, alphasort);
+	int ret = 0;
+
+	if (num < 0)
+		return -errno;
+	for (int i = 0; i < num; i++) {
+		char *path = io_format("%s/%s", folder, entries[i]->d_name);
+		struct stat st;
+
+		if (!path)
+			ret = -ENOMEM;
+		else if (!ret && !stat(path, &st) && S_ISREG(st.st_mode))
+			ret = call(arg, entries[i]->d_name);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return ret;
 }

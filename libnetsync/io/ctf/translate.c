@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/ctf/ctf2/ctf2.h"
@@ -83,27 +82,17 @@ static int write_metadata(const char *path, const char *text)
 }
 
 /* 0, or a negative errno. */
-static int link_streams(const char *to, const char *from)
+/* From which folder into which one. */
+struct folders {
+	const char *from;
+	const char *to;
+};
+
+static int link_stream(void *folders, const char *name)
 {
-	struct dirent **entries;
-	int num = scandir(from, &entries, ctf_is_stream_file, alphasort);
-	int ret = 0;
+	const struct folders *f = folders;
 
-	if (num < 0)
-		return -errno;
-	for (int i = 0; i < num; i++) {
-		char *path = io_format("%s/%s", from, entries[i]->d_name);
-		struct stat st;
-
-		if (!path)
-			ret = -ENOMEM;
-		else if (!ret && !lstat(path, &st) && S_ISREG(st.st_mode))
-			ret = ctf_scratch_link(to, from, entries[i]->d_name);
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
-	return ret;
+	return ctf_scratch_link(f->to, f->from, name);
 }
 
 static int make_folder(struct ctf_files *files, const char *tsdl)
@@ -118,7 +107,9 @@ static int make_folder(struct ctf_files *files, const char *tsdl)
 		ret = metadata ? write_metadata(metadata, tsdl) : -ENOMEM;
 	}
 	if (!ret)
-		ret = link_streams(folder, files->trace->real_path);
+		ret = ctf_each_stream(files->trace->real_path, link_stream,
+				      &(struct folders){
+					      files->trace->real_path, folder });
 	if (!ret)
 		ret = ctf_set_folder(files, folder);
 	free(folder);
