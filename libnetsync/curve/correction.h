@@ -57,14 +57,16 @@ struct correction {
 	size_t num_changes;
 	struct doubt *doubt; /* in order of time, apart from each other */
 	size_t num_doubts;
-	bool no_margin;	       /* the curve is nowhere to be relied on */
-	size_t intervals;      /* of the curve, besides change points */
-	size_t others;	       /* those of other hosts: so many are tried, too */
-	size_t tried;	       /* the most that were tried of it */
-	bool many;	       /* it is of one of more than two hosts */
-	bool pooled;	       /* it was fitted by thin links, see struct link */
-	bool settled;	       /* intervals are those that are wanted */
+	bool no_margin;	  /* the curve is nowhere to be relied on */
+	size_t intervals; /* of the curve, besides change points */
+	size_t others;	  /* those of other hosts: so many are tried, too */
+	size_t tried;	  /* the most that were tried of it */
+	bool many;	  /* it is of one of more than two hosts */
+	bool pooled;	  /* it was fitted by thin links, see struct link */
+	bool steered;	  /* its rate may change at once */
+	bool settled;	  /* intervals are those that are wanted */
 	double expected_error; /* of the curve, ns */
+	double mean_delay; /* beyond the smallest, all links' together, ns */
 };
 
 /*

@@ -350,25 +350,27 @@ static void reject_diverged(struct host_fit *k)
 	k->intervals = 0;
 }
 
-/* Where the curve is not to be relied on, the clock may be steered. */
-static int doubt_curve(struct host_fit *k, const struct link *links,
-		       size_t num_links)
+/* @margin: room for that of each link, as it is before. */
+static int doubt_curve_with(struct host_fit *k, const struct link *links,
+			    size_t num_links, double *margin)
 {
 	struct correction *c = k->correction;
 	struct smooth_fit smooth = {
-		.margin = k->margin[0],
+		.margin = margin,
 		.rejected = observations_rejected(&k->obs),
 	};
 	double freedom = 0;
 	int ret;
 
+	memcpy(margin, k->margin, k->obs.links * sizeof(*margin));
 	host_fit_set_residuals(k, &k->best);
 	ret = delays_set_means(&k->obs);
 	smooth.delay = host_fit_mean_delay(k);
 	if (!ret)
 		ret = doubts_find(k, links, num_links);
 	/* Of many hosts the others' curves are what is wrong, at first. */
-	if (!ret && num_links == 1 && (c->num_doubts || c->no_margin))
+	if (!ret && (num_links == 1 || c->steered) &&
+	    (c->num_doubts || c->no_margin))
 		ret = rate_changes_fit(k, &smooth, &freedom);
 	if (ret || !(freedom > 0))
 		return ret;
@@ -376,6 +378,19 @@ static int doubt_curve(struct host_fit *k, const struct link *links,
 			    (double)k->best.coefs;
 	doubts_keep_set(c);
 	return doubts_find(k, links, num_links);
+}
+
+/* Where the curve is not to be relied on, the clock may be steered. */
+static int doubt_curve(struct host_fit *k, const struct link *links,
+		       size_t num_links)
+{
+	double *margin = malloc((k->obs.links + 1) * sizeof(*margin));
+	int ret = -ENOMEM;
+
+	if (margin)
+		ret = doubt_curve_with(k, links, num_links, margin);
+	free(margin);
+	return ret;
 }
 
 int host_fit(struct correction *c, const struct link *links, size_t num_links,
@@ -426,6 +441,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	if (!ret && k.best.coefs)
 		ret = doubt_curve(&k, links, num_links);
 	if (!ret) {
+		c->mean_delay = host_fit_mean_delay(&k);
 		c->curve = k.best;
 		spline_compact(&c->curve);
 		c->intervals = k.intervals;

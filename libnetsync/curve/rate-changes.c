@@ -340,20 +340,27 @@ static double most_excess(struct host_fit *k)
 }
 
 /* Is it the clock that a smooth curve misses, and not messages that are wrong? */
-static bool explains(const struct observations *p,
-		     const struct smooth_fit *smooth)
+static bool explains(const struct host_fit *k, const struct smooth_fit *smooth)
 {
-	double delay = p->direction[ABOVE].mean + p->direction[BELOW].mean;
-
-	return delay <= WORSE * smooth->delay &&
-	       (double)observations_rejected(p) <=
+	return host_fit_mean_delay(k) <= WORSE * smooth->delay &&
+	       (double)observations_rejected(&k->obs) <=
 		       EXPLAINED * (double)smooth->rejected;
+}
+
+/* The largest margin, ns. */
+static double largest(const double *v, size_t n)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, v[i]);
+	return most;
 }
 
 static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 		       size_t intervals, double *freedom)
 {
-	const double *margin = *freedom > 0 ? k->margin : &smooth->margin;
+	const double *margin = *freedom > 0 ? k->margin : smooth->margin;
 	double excess = 0,
 	       now = *freedom > 0 ? *freedom : (double)k->best.coefs, then = 0;
 	struct workspace w;
@@ -370,9 +377,8 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 		excess = most_excess(k);
 	if (excess < 0)
 		ret = (int)excess;
-	if (!ret && excess <= LIFTED * w.fit.margin[0] &&
-	    spline_steepest(&w.fit.curve) <= STEEPEST &&
-	    explains(&k->obs, smooth) &&
+	if (!ret && excess <= LIFTED * largest(w.fit.margin, k->obs.links) &&
+	    spline_steepest(&w.fit.curve) <= STEEPEST && explains(k, smooth) &&
 	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then <
 		    cost_of(&w, k, &k->best, margin) + FREEDOM_COST * now) {
 		keep(k, &w);
@@ -416,8 +422,11 @@ int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
 	    coarse < 2 * k->intervals)
 		return ret;
 	ret = try_grid(k, smooth, coarse, freedom);
-	/* Where a coarse grid explains nothing, there are no changes of rate. */
-	if (!ret && *freedom > 0 && fine > coarse)
+	/*
+	 * Where a coarse grid explains nothing, there are no changes of rate; beside several
+	 * hosts whose curves err as well a finer one would follow these.
+	 */
+	if (!ret && *freedom > 0 && fine > coarse && k->obs.links == 1)
 		ret = try_grid(k, smooth, fine, freedom);
 	return ret;
 }

@@ -7,17 +7,27 @@
 
 /* What is known of the best curve so far. */
 struct smooth_fit {
-	double margin; /* of the link, ns */
+	const double *margin; /* of each link, ns */
 	double delay; /* mean beyond the margin, of both directions together, ns */
 	size_t rejected; /* observations */
 };
 
 /*
- * Fit a curve whose rate may change at once anywhere to all observations of one link, and
+ * Fit a curve whose rate may change at once anywhere to all observations, and
  * keep it as the best if it explains more of them than the best so far, and is likelier.
  * *freedom: effective degrees of freedom of that; stays as it is otherwise. 0 or -ENOMEM.
  */
 int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
 		     double *freedom);
+
+/*
+ * Has a curve the knots of such a clock? With fewer ones it is another curve, and with a prior
+ * for oscillators none of that clock.
+ */
+static inline bool rate_changes_in(const struct correction *c)
+{
+	return c->intervals &&
+	       c->curve.coefs > c->intervals + 3 + 4 * c->num_changes;
+}
 
 #endif

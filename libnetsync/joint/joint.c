@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/rate-changes.h"
 #include "joint/internal.h"
 
 /*
@@ -44,16 +45,6 @@ static size_t intervals_of(const struct joint *j, const struct correction *c)
 	return j->intervals;
 }
 
-/*
- * Has a curve the knots of a clock that a daemon steers (rate-changes.h)? With fewer ones it is
- * another curve, and with a prior for oscillators none of that clock.
- */
-static bool is_steered(const struct correction *c)
-{
-	return c->intervals &&
-	       c->curve.coefs > c->intervals + 3 + 4 * c->num_changes;
-}
-
 /* A call for each host. */
 static int make_terms(void *joint, size_t i)
 {
@@ -63,7 +54,7 @@ static int make_terms(void *joint, size_t i)
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!c || !h->num_links || c->to <= c->from || is_steered(c))
+	if (!c || !h->num_links || c->to <= c->from || rate_changes_in(c))
 		return 0;
 	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, j->drift,
 			      intervals_of(j, c));

@@ -33,6 +33,7 @@ struct fixture {
 	struct sample s;
 	struct host_fit k;
 	struct smooth_fit smooth;
+	double margin;
 	truth_fn truth;
 };
 
@@ -41,7 +42,8 @@ static void begin(struct fixture *f, truth_fn truth)
 {
 	uint64_t seed = 7;
 
-	*f = (struct fixture){ .truth = truth, .smooth.margin = DELAY };
+	*f = (struct fixture){ .truth = truth, .margin = DELAY };
+	f->smooth.margin = &f->margin;
 	f->s.c = (struct correction){
 		.known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC,
 		.offset = -AHEAD - 250 * US,
@@ -57,7 +59,7 @@ static void begin(struct fixture *f, truth_fn truth)
 	f->s.link = (struct link){ .pair = f->s.ps.pair[0],
 				   .other = &sample_reference };
 	f->k = (struct host_fit){ .correction = &f->s.c, .drift = 1e-16,
-				  .margin = &f->smooth.margin };
+				  .margin = &f->margin };
 	assert_int_equal(observations_gather(&f->k.obs, &f->s.c, &f->s.link, 1), 0);
 	for (size_t i = 0; i < f->k.obs.num; i++)
 		f->k.obs.obs[i].y += truth(f->k.obs.obs[i].t);
@@ -73,11 +75,11 @@ static void begin(struct fixture *f, truth_fn truth)
 
 static double fit(struct fixture *f)
 {
-	double freedom = 0, margin = f->smooth.margin;
+	double freedom = 0, margin = f->margin;
 
 	f->k.margin = &margin;
 	assert_int_equal(rate_changes_fit(&f->k, &f->smooth, &freedom), 0);
-	f->k.margin = &f->smooth.margin;
+	f->k.margin = &f->margin;
 	return freedom;
 }
 
@@ -158,7 +160,8 @@ static void test_set(void **state)
 static void test_few(void **state)
 {
 	double freedom = 0;
-	struct smooth_fit smooth = { .margin = DELAY, .delay = 1e9 };
+	const double margin = DELAY;
+	struct smooth_fit smooth = { .margin = &margin, .delay = 1e9 };
 	struct sample s;
 	struct host_fit k;
 
