@@ -369,7 +369,7 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links,
 	if (!ret)
 		ret = doubts_find(k, links, num_links);
 	/* Of many hosts the others' curves are what is wrong, at first. */
-	if (!ret && (num_links == 1 || c->steered) &&
+	if (!ret && (num_links == 1 || c->may_be_steered) &&
 	    (c->num_doubts || c->no_margin))
 		ret = rate_changes_fit(k, &smooth, &freedom);
 	if (ret || !(freedom > 0))

@@ -20,14 +20,4 @@ struct smooth_fit {
 int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
 		     double *freedom);
 
-/*
- * Has a curve the knots of such a clock? With fewer ones it is another curve, and with a prior
- * for oscillators none of that clock.
- */
-static inline bool rate_changes_in(const struct correction *c)
-{
-	return c->intervals &&
-	       c->curve.coefs > c->intervals + 3 + 4 * c->num_changes;
-}
-
 #endif

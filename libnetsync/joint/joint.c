@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/rate-changes.h"
 #include "joint/internal.h"
 
 /*
@@ -54,7 +53,7 @@ static int make_terms(void *joint, size_t i)
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!c || !h->num_links || c->to <= c->from || rate_changes_in(c))
+	if (!c || !h->num_links || c->to <= c->from || correction_is_steered(c))
 		return 0;
 	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, j->drift,
 			      intervals_of(j, c));

@@ -8,7 +8,6 @@
 
 #include "curve/host-fit.h"
 #include "curve/pair-terms.h"
-#include "curve/rate-changes.h"
 #include "joint/joint.h"
 #include "reduce/internal.h"
 #include "util/parallel.h"
@@ -512,7 +511,7 @@ static int doubt_host(void *reduction, size_t i)
 	int ret;
 
 	/* Of a steered one all is known already. */
-	if (!c->curve.coefs || rate_changes_in(c))
+	if (!c->curve.coefs || correction_is_steered(c))
 		return 0;
 	ret = find_links(r, h, &link, &n);
 	if (!ret && n)
@@ -605,8 +604,9 @@ static int fit_steered(struct group *g)
 	int ret = copy_all(&before, r->correction, r->num_hosts);
 
 	for (uint32_t h = 0; h < r->num_hosts; h++) {
-		r->correction[h].steered = is_doubtful(&r->correction[h]);
-		if (r->correction[h].steered)
+		r->correction[h].may_be_steered = is_doubtful(
+			&r->correction[h]);
+		if (r->correction[h].may_be_steered)
 			g->stale[h] = HUGE_VAL;
 	}
 	g->may_settle = true;
