@@ -156,22 +156,28 @@ static bool was_set(const struct correction *c)
 	return false;
 }
 
+/* Has a fit lost what the one before found? */
+static bool is_worse(const struct correction *c,
+		     const struct correction *before)
+{
+	return (c->no_margin && !before->no_margin && was_set(before)) ||
+	       (correction_is_steered(before) && !correction_is_steered(c));
+}
+
 /*
  * A fit is led astray that leaves no margin, where one before left one and said that the clock
- * was set: that one stays. 0 or -ENOMEM.
+ * was set, or that is smooth where one before said that it is steered: that one stays. 0 or
+ * -ENOMEM.
  */
 static int fit_by_all(struct correction *c, const struct link *link, size_t num,
 		      double drift)
 {
 	struct correction before = { 0 };
-	int ret = 0;
+	int ret = correction_copy(&before, c);
 
-	if (!was_set(c) || c->no_margin)
-		return host_fit(c, link, num, drift);
-	ret = correction_copy(&before, c);
 	if (!ret)
 		ret = host_fit(c, link, num, drift);
-	if (!ret && c->no_margin) {
+	if (!ret && is_worse(c, &before)) {
 		correction_release(c);
 		*c = before;
 	} else {
