@@ -156,12 +156,16 @@ static bool was_set(const struct correction *c)
 	return false;
 }
 
-/* Has a fit lost what the one before found? */
+/*
+ * Has a fit lost what the one before found? Along the tree, that a clock is steered is found by
+ * one neighbour, and may be wrong.
+ */
 static bool is_worse(const struct correction *c,
 		     const struct correction *before)
 {
 	return (c->no_margin && !before->no_margin && was_set(before)) ||
-	       (correction_is_steered(before) && !correction_is_steered(c));
+	       (before->may_be_steered && correction_is_steered(before) &&
+		!correction_is_steered(c));
 }
 
 /*
