@@ -63,10 +63,11 @@ struct correction {
 	size_t tried;	     /* the most that were tried of it */
 	bool many;	     /* it is of one of more than two hosts */
 	bool pooled;	     /* it was fitted by thin links, see struct link */
-	bool may_be_steered; /* its rate may change at once */
-	bool settled;	     /* intervals are those that are wanted */
+	bool may_be_steered; /* its rate may change at once .. */
+	bool steered; /* .. and does: the curve is one of rate-changes.h */
+	bool settled; /* intervals are those that are wanted */
 	double expected_error; /* of the curve, ns */
-	double mean_delay; /* beyond the smallest, all links' together, ns */
+	double mean_delay; /* beyond the smallest, of a link's directions together, ns */
 };
 
 /*
@@ -74,16 +75,6 @@ struct correction {
  * ns: with the wrong one of them, messages seem to be quicker by as much.
  */
 double change_point_gap(const struct change_point *b);
-
-/*
- * Has it the knots of a clock that a daemon steers (rate-changes.h)? With fewer ones it is
- * another curve, and with a prior for oscillators none of that clock.
- */
-static inline bool correction_is_steered(const struct correction *c)
-{
-	return c->intervals &&
-	       c->curve.coefs > c->intervals + 3 + 4 * c->num_changes;
-}
 
 /* How many change points lie before a time since @from. */
 size_t correction_changes_before(const struct correction *c, double t);

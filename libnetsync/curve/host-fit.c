@@ -374,6 +374,7 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links,
 		ret = rate_changes_fit(k, &smooth, &freedom);
 	if (ret || !(freedom > 0))
 		return ret;
+	c->steered = true;
 	c->expected_error = placement_expected_error(k, &k->best) * freedom /
 			    (double)k->best.coefs;
 	doubts_keep_set(c);
@@ -414,6 +415,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	    !count_inverted(c, links, num_links))
 		return 0;
 	c->curve = (struct spline){ 0 };
+	c->steered = false;
 	correction_release(c);
 	if (!had_curve) {
 		/* One wrong message spoils a hull: begin anew. */
@@ -441,7 +443,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	if (!ret && k.best.coefs)
 		ret = doubt_curve(&k, links, num_links);
 	if (!ret) {
-		c->mean_delay = host_fit_mean_delay(&k);
+		c->mean_delay = host_fit_mean_delay(&k) / (double)k.obs.links;
 		c->curve = k.best;
 		spline_compact(&c->curve);
 		c->intervals = k.intervals;
@@ -482,6 +484,7 @@ int host_fit_start(struct correction *c, const struct link *links,
 
 	if (c->to <= c->from || !num_links)
 		return 0;
+	c->steered = false;
 	correction_release(c);
 	ret = observations_gather(&obs, c, links, num_links);
 	if (!ret)

@@ -44,6 +44,19 @@ static size_t intervals_of(const struct joint *j, const struct correction *c)
 	return j->intervals;
 }
 
+/*
+ * Are most links of a host with steered ones, which take no part? By what is left of its messages
+ * it would go where the prior leads it.
+ */
+static bool is_among_steered(const struct joint_host *h)
+{
+	size_t steered = 0;
+
+	for (size_t i = 0; i < h->num_links; i++)
+		steered += h->link[i].other->steered;
+	return 2 * steered > h->num_links;
+}
+
 /* A call for each host. */
 static int make_terms(void *joint, size_t i)
 {
@@ -53,7 +66,8 @@ static int make_terms(void *joint, size_t i)
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!c || !h->num_links || c->to <= c->from || correction_is_steered(c))
+	if (!c || !h->num_links || c->to <= c->from || c->steered ||
+	    is_among_steered(h))
 		return 0;
 	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, j->drift,
 			      intervals_of(j, c));

@@ -53,14 +53,13 @@
 /*
  * Sweeps in which rates may change at once, and which part of the mean delays of before is left
  * after each of these at most: what a curve this pliant explains else is not the clock's. Chosen,
- * by make bench-truth and bench-worlds: of ten steered clocks 0.4 are, and 0.07; of others,
+ * by make bench-truth and bench-worlds: of ten steered clocks 0.5 are, and 0.08; of others,
  * whose errors are then larger, 0.5 at least.
  */
 #define STEERED_FITS 3
-#define STEERED_LEAVES       \
-	{                    \
-		0.6, 0.25, 1 \
-	}
+static const double steered_leaves[STEERED_FITS] = { 0.6, 0.25, 1 };
+/* Beyond a smooth curve, messages are further from each other by this factor at least. Chosen. */
+#define FURTHER 2.0
 /* Instants that a move is known by. Chosen. */
 #define MOVE_INSTANTS 256
 
@@ -157,21 +156,21 @@ static bool was_set(const struct correction *c)
 }
 
 /*
- * Has a fit lost what the one before found? Along the tree, that a clock is steered is found by
- * one neighbour, and may be wrong.
+ * Has a fit of so many links lost what the one before found? A clock that is steered beside one
+ * of its neighbours may not be beside all, unless messages are further from each other then.
  */
 static bool is_worse(const struct correction *c,
-		     const struct correction *before)
+		     const struct correction *before, size_t links)
 {
 	return (c->no_margin && !before->no_margin && was_set(before)) ||
-	       (before->may_be_steered && correction_is_steered(before) &&
-		!correction_is_steered(c));
+	       (before->steered && !c->steered &&
+		(before->may_be_steered || links == 1 ||
+		 c->mean_delay > FURTHER * before->mean_delay));
 }
 
 /*
  * A fit is led astray that leaves no margin, where one before left one and said that the clock
- * was set, or that is smooth where one before said that it is steered: that one stays. 0 or
- * -ENOMEM.
+ * was set: that one stays. So does one that said that the clock is steered. 0 or -ENOMEM.
  */
 static int fit_by_all(struct correction *c, const struct link *link, size_t num,
 		      double drift)
@@ -181,7 +180,7 @@ static int fit_by_all(struct correction *c, const struct link *link, size_t num,
 
 	if (!ret)
 		ret = host_fit(c, link, num, drift);
-	if (!ret && is_worse(c, &before)) {
+	if (!ret && is_worse(c, &before, num)) {
 		correction_release(c);
 		*c = before;
 	} else {
@@ -521,7 +520,7 @@ static int doubt_host(void *reduction, size_t i)
 	int ret;
 
 	/* Of a steered one all is known already. */
-	if (!c->curve.coefs || correction_is_steered(c))
+	if (!c->curve.coefs || c->steered)
 		return 0;
 	ret = find_links(r, h, &link, &n);
 	if (!ret && n)
@@ -607,7 +606,6 @@ static double delays_left(const struct reduction *r,
 /* If clocks seem to be steered, which sweeps before did not allow: once more, so that they are. */
 static int fit_steered(struct group *g)
 {
-	const double leaves[STEERED_FITS] = STEERED_LEAVES;
 	struct reduction *r = g->r;
 	struct correction *before;
 	bool explains = true;
@@ -622,7 +620,7 @@ static int fit_steered(struct group *g)
 	g->may_settle = true;
 	for (int i = 0; !ret && explains && i < STEERED_FITS; i++) {
 		ret = sweep(g, FIT, FITS + i);
-		explains = delays_left(r, before) <= leaves[i];
+		explains = delays_left(r, before) <= steered_leaves[i];
 	}
 	if (!ret && !explains) {
 		struct correction *after = r->correction;
