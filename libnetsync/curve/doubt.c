@@ -55,7 +55,7 @@
  */
 #define FAST 400e-6
 
-/* Links, of which half may be with one host whose clock is false. */
+/* Links of a host, below which half may be with one whose clock is false. Chosen. */
 #define FEW 4
 
 /* Messages in either direction from which a curve is known well. Chosen. */

@@ -44,21 +44,24 @@
 #define WIDE (1.0 / 128)
 
 /*
- * In the last sweep a host is fitted if it moved by more than OWN_MOVE times its expected error
- * when it was last, or if what its neighbours have moved by since moves it by more than
- * NEIGHBOURS_MOVE times that. Chosen, by make bench-truth and bench-worlds.
+ * In the last sweep a host is fitted if it moved far when it was last, in expected errors of its
+ * curve. Chosen, by make bench-truth and bench-worlds.
  */
 #define OWN_MOVE 16.0
+/* Or if what its neighbours have moved by since moves it by so many of these. Chosen alike. */
 #define NEIGHBOURS_MOVE 1.0
-/*
- * Sweeps in which rates may change at once, and which part of the mean delays of before is left
- * after each of these at most: what a curve this pliant explains else is not the clock's. Chosen,
- * by make bench-truth and bench-worlds: of ten steered clocks 0.5 are, and 0.08; of others,
- * whose errors are then larger, 0.5 at least.
- */
+/* Sweeps in which rates may change at once. Chosen: later ones change little. */
 #define STEERED_FITS 3
+/*
+ * Part of the mean delays of before that each of these leaves at most: what a curve this pliant
+ * explains else is not the clock's. Chosen, by make bench-truth and bench-worlds: of ten steered
+ * clocks 0.5 are left, and 0.08; of others, whose errors are then larger, 0.5 at least.
+ */
 static const double steered_leaves[STEERED_FITS] = { 0.6, 0.25, 1 };
-/* Beyond a smooth curve, messages are further from each other by this factor at least. Chosen. */
+/*
+ * Factor by which messages are further from each other beyond a smooth curve than beyond a
+ * steered one before, for that to stay. Chosen.
+ */
 #define FURTHER 2.0
 /* Instants that a move is known by. Chosen. */
 #define MOVE_INSTANTS 256
@@ -169,26 +172,24 @@ static bool is_worse(const struct correction *c,
 }
 
 /*
- * A fit is led astray that leaves no margin, where one before left one and said that the clock
+ * A fit is led astray that leaves no margin, where one @before left one and said that the clock
  * was set: that one stays. So does one that said that the clock is steered. 0 or -ENOMEM.
  */
-static int fit_by_all(struct correction *c, const struct link *link, size_t num,
-		      double drift)
+static int fit_by_all(struct correction *c, const struct correction *before,
+		      const struct link *link, size_t num, double drift)
 {
-	struct correction before = { 0 };
-	int ret = correction_copy(&before, c);
+	const bool pooled = c->pooled;
+	int ret = host_fit(c, link, num, drift);
 
-	if (!ret)
-		ret = host_fit(c, link, num, drift);
-	if (!ret && is_worse(c, &before, num)) {
-		correction_release(c);
-		*c = before;
-	} else {
-		correction_release(&before);
-	}
+	if (ret || !is_worse(c, before, num))
+		return ret;
+	correction_release(c);
+	ret = correction_copy(c, before);
+	c->pooled = pooled;
 	return ret;
 }
 
+/* *c: a copy of the host's correction, to be fitted. */
 static int fit_host(const struct reduction *r, uint32_t h, enum stage stage,
 		    struct correction *c)
 {
@@ -200,7 +201,7 @@ static int fit_host(const struct reduction *r, uint32_t h, enum stage stage,
 		return ret;
 	c->pooled = n && link[n - 1].thin;
 	if (stage != START)
-		ret = fit_by_all(c, link, n, r->task->drift);
+		ret = fit_by_all(c, &r->correction[h], link, n, r->task->drift);
 	else if (c->pooled)
 		ret = host_fit_start(c, link, n);
 	free(link);
@@ -416,6 +417,7 @@ static void group_publish(struct group *g)
 		uint32_t h = g->host[k];
 		struct correction *c = &g->r->correction[h];
 		bool known = c->known;
+
 		correction_release(c);
 		*c = g->next[k];
 		c->known = true;

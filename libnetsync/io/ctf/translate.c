@@ -81,7 +81,6 @@ static int write_metadata(const char *path, const char *text)
 	return ok ? 0 : -errno;
 }
 
-/* 0, or a negative errno. */
 /* From which folder into which one. */
 struct folders {
 	const char *from;
