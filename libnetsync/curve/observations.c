@@ -75,6 +75,7 @@ static void share_out(struct observations *p, struct obs_direction *dir,
 			.messages = share,
 			.from = h->from + n,
 			.num = 1,
+			.gathered = 1,
 			.link = h->link,
 		};
 		left -= share;
@@ -106,6 +107,7 @@ static void gather_side(struct observations *p, const struct correction *c,
 				      .link = (uint32_t)link,
 				      .t = (double)(mean + y - c->from) };
 		h.num = gather_corners(p, c, l, cloud, b);
+		h.gathered = h.num;
 		dir->messages += b->messages;
 		if (l->thin || l->few_bins)
 			share_out(p, dir, &h);

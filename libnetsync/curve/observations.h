@@ -56,8 +56,9 @@ struct observation {
 struct obs_bin {
 	double t; /* mean time of its messages, ns */
 	uint32_t messages;
-	uint32_t from; /* its first observation */
-	uint32_t num;  /* observations; 0: all were rejected */
+	uint32_t from;	   /* its first observation */
+	uint32_t num;	   /* observations; 0: all were rejected */
+	uint32_t gathered; /* the same, before any was rejected */
 	uint32_t link; /* of those that were gathered: whose messages they are */
 	/* Where the minimum delay is larger than elsewhere (delays.h): */
 	double excess;	     /* by how much, ns */

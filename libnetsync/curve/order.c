@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "curve/constraints.h"
+#include "curve/contamination.h"
 #include "curve/delays.h"
 #include "curve/order.h"
 #include "curve/outliers.h"
@@ -88,6 +89,11 @@ static int reject_outliers(struct host_fit *k, size_t intervals)
 		k->rejected += rejected;
 		n /= 8;
 	} while (!ret && n >= least);
+	if (!ret)
+		ret = contamination_reject_lone(&k->obs, k->correction,
+						constraints_spans(k, intervals),
+						&rejected);
+	k->rejected += rejected;
 	return ret;
 }
 
@@ -169,6 +175,32 @@ static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals,
 	return anneal(f, cost);
 }
 
+/*
+ * Once more, with the observations that are lowest beyond that curve: again, as long as such
+ * are rejected.
+ */
+static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals,
+			 bool rejecting, double *cost)
+{
+	size_t rejected = 1;
+	int ret = 0;
+
+	for (int i = 0; !ret && rejected && i < REJECTIONS; i++) {
+		host_fit_set_residuals(k, &f->curve);
+		rejected = 0;
+		if (rejecting)
+			ret = contamination_reject_inverted(
+				&k->obs, k->correction,
+				constraints_spans(k, intervals ? intervals : 1),
+				f->margin, f->scale, &rejected);
+		k->rejected += rejected;
+		constraints_set(f, k);
+		if (!ret)
+			ret = fit_solve(f, 1, STEPS_LAST, cost);
+	}
+	return ret;
+}
+
 /* Fit, and perhaps reject outliers first. */
 static int fit(struct host_fit *k, struct fit *f, size_t intervals,
 	       bool rejecting, double *cost)
@@ -184,12 +216,7 @@ static int fit(struct host_fit *k, struct fit *f, size_t intervals,
 		if (!ret)
 			ret = fit_solve(f, 1, STEPS_LAST, cost);
 	}
-	if (ret)
-		return ret;
-	/* Once more, with the observations that are lowest beyond that curve. */
-	host_fit_set_residuals(k, &f->curve);
-	constraints_set(f, k);
-	return fit_solve(f, 1, STEPS_LAST, cost);
+	return ret ? ret : fit_by_lowest(k, f, intervals, rejecting, cost);
 }
 
 int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost)

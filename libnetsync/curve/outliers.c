@@ -83,42 +83,34 @@ static double predict(const struct bin_group *g, size_t n, double t,
 	return median(v, n);
 }
 
-/*
- * Reject the observations of a group whose residuals are below a limit. They stay behind
- * those that are kept: to keep as many as before brings them back.
- */
-static size_t reject_below(struct observations *p, struct obs_direction *dir,
-			   int side, const struct bin_group *g, double limit)
+/* They stay behind those that are kept: to keep as many as before brings them back. */
+static size_t reject_below(struct observations *p, struct obs_bin *h, int side,
+			   double limit)
 {
 	size_t rejected = 0;
 
-	for (size_t i = g->from; i < g->to; i++) {
-		struct obs_bin *h = &dir->bin[i];
+	for (uint32_t i = 0; i < h->num;) {
+		struct observation *s = &p->obs[h->from + i], *last;
+		struct observation out = *s;
 
-		for (uint32_t j = 0; j < h->num;) {
-			struct observation *s = &p->obs[h->from + j], *last;
-			struct observation out = *s;
-
-			if ((side == ABOVE ? s->residual : -s->residual) >=
-			    limit) {
-				j++;
-				continue;
-			}
-			last = &p->obs[h->from + --h->num];
-			*s = *last;
-			*last = out;
-			rejected++;
+		if ((side == ABOVE ? s->residual : -s->residual) >= limit) {
+			i++;
+			continue;
 		}
+		last = &p->obs[h->from + --h->num];
+		*s = *last;
+		*last = out;
+		rejected++;
 	}
 	return rejected;
 }
 
-/* Does it lie in the window of a change point, where no curve is known? */
+/* Do bins lie in the window of a change point, where no curve is known? */
 static bool near_change(const struct correction *c,
-			const struct obs_direction *dir,
-			const struct bin_group *g)
+			const struct obs_direction *dir, size_t first,
+			size_t last)
 {
-	double from = dir->bin[g->from].t, to = dir->bin[g->to - 1].t;
+	double from = dir->bin[first].t, to = dir->bin[last].t;
 
 	for (size_t i = 0; i < c->num_changes; i++)
 		if (c->change[i].t + c->change[i].uncertainty >
@@ -126,6 +118,16 @@ static bool near_change(const struct correction *c,
 		    c->change[i].t - c->change[i].uncertainty < to + dir->width)
 			return true;
 	return false;
+}
+
+size_t outliers_reject_below(struct observations *p, const struct correction *c,
+			     size_t direction, size_t bin, double limit)
+{
+	struct obs_direction *dir = &p->direction[direction];
+
+	if (near_change(c, dir, bin, bin))
+		return 0;
+	return reject_below(p, &dir->bin[bin], (int)(direction & 1), limit);
 }
 
 /*
@@ -237,10 +239,15 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	for (size_t i = 0; i < n; i++)
 		wrong += d->inward[i] > most;
 	/* So many inward groups are no outliers. */
-	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++)
-		if (d->inward[i] > most && !near_change(c, dir, &g[i]))
-			rejected += reject_below(p, dir, side, &g[i],
-						 g[i].y + d->inward[i] - most);
+	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++) {
+		double limit = g[i].y + d->inward[i] - most;
+
+		if (d->inward[i] <= most ||
+		    near_change(c, dir, g[i].from, g[i].to - 1))
+			continue;
+		for (size_t j = g[i].from; j < g[i].to; j++)
+			rejected += reject_below(p, &dir->bin[j], side, limit);
+	}
 	return rejected;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "curve/constraints.h"
+#include "curve/contamination.h"
 #include "curve/delays.h"
 #include "curve/doubt.h"
 #include "curve/outliers.h"
@@ -34,8 +35,7 @@ static void setup_release(struct setup *s)
 static int setup_curve(struct setup *s, const struct spline *curve,
 		       size_t intervals)
 {
-	int ret = constraints_fit_new(&s->fit, &s->host,
-				      intervals ? intervals : 1);
+	int ret = constraints_fit_new(&s->fit, &s->host, intervals);
 
 	if (ret)
 		return ret;
@@ -49,6 +49,24 @@ static int setup_curve(struct setup *s, const struct spline *curve,
 }
 
 /*
+ * Where messages are wrong, what is wrong by little counts in each pair: beyond the curve, which
+ * all pairs of the host made, it is seen. 0 or -ENOMEM.
+ */
+static int reject_inverted(struct host_fit *k, struct fit *f, size_t intervals)
+{
+	size_t rejected;
+	int ret;
+
+	fit_margins(f);
+	ret = contamination_reject_inverted(&k->obs, k->correction,
+					    constraints_spans(k, intervals),
+					    f->margin, f->scale, &rejected);
+	if (!ret && rejected)
+		constraints_set(f, k);
+	return ret;
+}
+
+/*
  * @own: the other host of a link that this one is not the first of makes the terms of that.
  * 0 or -ENOMEM; release it in any case.
  */
@@ -58,7 +76,8 @@ static int setup_make(struct setup *s, struct correction *c,
 {
 	struct link *apart = malloc((num_links + 1) * sizeof(*apart));
 	struct host_fit *k = &s->host;
-	size_t rejected;
+	size_t spans = intervals ? intervals : 1;
+	size_t rejected, lone;
 	int ret = -ENOMEM;
 
 	*s = (struct setup){ .host = { .correction = c,
@@ -76,20 +95,26 @@ static int setup_make(struct setup *s, struct correction *c,
 	}
 	free(apart);
 	if (!ret)
-		ret = setup_curve(s, &c->curve, intervals);
+		ret = setup_curve(s, &c->curve, spans);
 	if (!ret) {
 		host_fit_set_residuals(k, &s->fit.curve);
 		ret = outliers_reject(&k->obs, c, 0, &rejected);
 	}
 	if (!ret)
 		ret = delays_set_means(&k->obs);
+	if (!ret && rejected)
+		ret = contamination_reject_lone(&k->obs, c,
+						constraints_spans(k, spans),
+						&lone);
+	if (!ret && rejected)
+		ret = delays_set_means(&k->obs);
 	if (!ret)
 		ret = delays_find_minima(&k->obs, drift);
 	if (ret < 0)
 		return ret;
-	constraints_set_scores(&s->fit, k, intervals ? intervals : 1);
+	constraints_set_scores(&s->fit, k, spans);
 	constraints_set(&s->fit, k);
-	return 0;
+	return rejected ? reject_inverted(k, &s->fit, spans) : 0;
 }
 
 /* ---- constraints ------------------------------------------------------- */

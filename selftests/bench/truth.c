@@ -157,6 +157,8 @@ static const struct test_case cases[] = {
 	  .max = 2e3, .rms = 300 },
 	{ .name = "bend-near-5%", PAIR(BEND, HOUR, 100000, .near = 0.05),
 	  .max = 20e3, .rms = 3e3 },
+	{ .name = "all10-bend-near-1%", SPEC(10, ALL_PAIRS, BEND, HOUR, 1000000, .near = 0.01),
+	  .max = 2e3, .rms = 300 },
 	/* Half of 100 us nobody can know, and messages may be wrong by that. */
 	{ .name = "uneven-near-1%",
 	  PAIR(BEND, HOUR, 100000, .min_delay_ns = { 30e3, 130e3 }, .near = 0.01),

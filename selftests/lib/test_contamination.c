@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where wrong messages are all over a trace, which observations go beside those that are far off. */
+#include <math.h>
+
+#include "curve/contamination.h"
+#include "messages.h"
+
+enum { BINS = 400, OF_BIN = 10, WINDOWS = 40, OF_WINDOW = BINS / WINDOWS };
+
+#define MEAN 100e3 /* delay beyond the least, ns */
+#define FAR (-200e3)
+/* Of 100 messages of a window the lowest is about 1 us above the edge: 40 of these are between. */
+#define NEAR (-40e3)
+
+static const struct correction clock_at = { .known = true, .to = BINS * SEC };
+
+struct sample {
+	struct observations p;
+	struct obs_direction direction[2];
+	struct obs_bin bin[2][BINS];
+	struct observation obs[2][BINS][OF_BIN];
+};
+
+/* Exponential delays; the last observation of a bin is far off, and was rejected, every @every windows. */
+static void draw(struct sample *s, uint64_t seed, size_t every)
+{
+	*s = (struct sample){ 0 };
+	s->p = (struct observations){
+		.span = BINS * 1e9, .links = 1, .direction = s->direction,
+		.obs = s->obs[0][0], .num = 2 * BINS * OF_BIN,
+		.messages = { BINS * OF_BIN, BINS * OF_BIN }, .softness = 1,
+	};
+	for (int side = 0; side < 2; side++) {
+		s->direction[side] = (struct obs_direction){
+			.bin = s->bin[side], .bins = BINS, .messages = BINS * OF_BIN,
+			.width = 1e9, .mean = MEAN,
+		};
+		for (uint32_t b = 0; b < BINS; b++) {
+			bool wrong = !(b % (OF_WINDOW * every));
+			struct obs_bin *h = &s->bin[side][b];
+
+			*h = (struct obs_bin){
+				.t = (b + 0.5) * 1e9, .messages = OF_BIN,
+				.from = ((uint32_t)side * BINS + b) * OF_BIN,
+				.gathered = OF_BIN, .num = OF_BIN - wrong,
+			};
+			for (size_t i = 0; i < OF_BIN; i++) {
+				double y = -MEAN * log(1 - uniform(&seed));
+
+				if (i == OF_BIN - 1 && wrong)
+					y = FAR;
+				s->obs[side][b][i] = (struct observation){
+					.t = h->t, .residual = side == ABOVE ? y : -y,
+				};
+			}
+		}
+	}
+}
+
+/* The observation that is wrong by little. */
+static void add_near(struct sample *s)
+{
+	s->obs[BELOW][BINS / 2 + 3][4].residual = -NEAR;
+}
+
+static size_t kept(const struct sample *s)
+{
+	return s->p.num - observations_rejected(&s->p);
+}
+
+static void test_lone(void **state)
+{
+	static struct sample s;
+	size_t rejected, before;
+
+	(void)state;
+	draw(&s, 1, 1);
+	before = kept(&s);
+	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
+	assert_int_equal(rejected, 0);
+	add_near(&s);
+	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
+	assert_int_equal(rejected, 1);
+	assert_int_equal(kept(&s), before - 1);
+	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
+}
+
+/* Two that are alike hide each other from a look at the lowest alone. */
+static void test_two(void **state)
+{
+	static struct sample s;
+	size_t rejected;
+
+	(void)state;
+	draw(&s, 2, 1);
+	add_near(&s);
+	s.obs[BELOW][BINS / 2 + 5][2].residual = -NEAR + 1;
+	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
+	assert_int_equal(rejected, 2);
+}
+
+static void test_inverted(void **state)
+{
+	static struct sample s;
+	const double margin = 0, scale = 500;
+	size_t rejected;
+
+	(void)state;
+	draw(&s, 3, 1);
+	add_near(&s);
+	s.obs[ABOVE][7][0].residual = -scale;
+	assert_int_equal(contamination_reject_inverted(&s.p, &clock_at, WINDOWS, &margin, &scale,
+						       &rejected), 0);
+	assert_int_equal(rejected, 1);
+	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
+	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
+}
+
+/* What is wrong here and there may be the clock. */
+static void test_not_all_over(void **state)
+{
+	static struct sample s;
+	const double margin = 0, scale = 500;
+	size_t rejected;
+
+	(void)state;
+	draw(&s, 4, 3);
+	add_near(&s);
+	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
+	assert_int_equal(rejected, 0);
+	assert_int_equal(contamination_reject_inverted(&s.p, &clock_at, WINDOWS, &margin, &scale,
+						       &rejected), 0);
+	assert_int_equal(rejected, 0);
+}
+
+/* In the window of a change point no curve is known. */
+static void test_near_change(void **state)
+{
+	struct change_point change = { .t = BINS / 2 * 1e9, .uncertainty = 10e9 };
+	struct correction c = clock_at;
+	static struct sample s;
+	size_t rejected;
+
+	(void)state;
+	c.change = &change;
+	c.num_changes = 1;
+	draw(&s, 5, 1);
+	add_near(&s);
+	assert_int_equal(contamination_reject_lone(&s.p, &c, WINDOWS, &rejected), 0);
+	assert_int_equal(rejected, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lone),
+		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_inverted),
+		cmocka_unit_test(test_not_all_over),
+		cmocka_unit_test(test_near_change),
+	};
+
+	return cmocka_run_group_tests_name("contamination", tests, NULL, NULL);
+}
