@@ -69,6 +69,13 @@ static int find_cost(const struct observations *p, size_t windows, double *cost)
 	return 0;
 }
 
+/* Coarse stamps scatter as delays do, ns. */
+static double scatter(const struct observations *p,
+		      const struct obs_direction *dir)
+{
+	return dir->mean + p->resolution;
+}
+
 /* ---- lone ones --------------------------------------------------------- */
 
 /* The lowest observations of a window. */
@@ -131,7 +138,7 @@ static size_t reject_lone_in(struct observations *p, const struct correction *c,
 		for (to = from; to < dir->bins && l.messages < first; to++)
 			lowest_add(&l, p, (int)(direction & 1), &dir->bin[to]);
 		first = messages;
-		n = count_lone(&l, dir->mean * p->softness, cost);
+		n = count_lone(&l, scatter(p, dir) * p->softness, cost);
 		for (size_t i = from; n && i < to; i++)
 			rejected += outliers_reject_below(
 				p, c, direction, i,
@@ -154,8 +161,6 @@ int contamination_reject_lone(struct observations *p,
 		double messages = (double)p->direction[i].messages /
 				  (double)windows;
 
-		if (!(p->direction[i].mean > 0))
-			continue;
 		/* Twice, as windows share what is wrong at their border. */
 		for (int part = 1; part <= 2; part++)
 			*rejected += reject_lone_in(p, c, i, cost,
@@ -179,7 +184,9 @@ int contamination_reject_inverted(struct observations *p,
 		return ret;
 	for (size_t i = 0; i < 2 * p->links; i++) {
 		const struct obs_direction *dir = &p->direction[i];
-		double least = margin[i / 2] - cost * scale[i / 2];
+		double least = margin[i / 2] - cost * scale[i / 2] *
+						       scatter(p, dir) /
+						       dir->mean;
 
 		for (size_t j = 0; j < dir->bins; j++)
 			*rejected += outliers_reject_below(

@@ -2,7 +2,7 @@
 /*
  * Rejection where a share of all messages is wrong: what outliers.h leaves, as it is too
  * near to right messages. Where messages are wrong only here and there, nothing is rejected,
- * since that may be the clock.
+ * since that may be the clock. Means of delays are known (delays.h).
  */
 #ifndef NETSYNC_CURVE_CONTAMINATION_H
 #define NETSYNC_CURVE_CONTAMINATION_H

@@ -116,6 +116,24 @@ static void test_inverted(void **state)
 	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
 }
 
+/* Coarse stamps scatter: what is wrong by less cannot be told. */
+static void test_resolution(void **state)
+{
+	static struct sample s;
+	const double margin = 0, scale = 500;
+	size_t rejected;
+
+	(void)state;
+	draw(&s, 6, 1);
+	add_near(&s);
+	s.p.resolution = 10 * MEAN;
+	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
+	assert_int_equal(rejected, 0);
+	assert_int_equal(contamination_reject_inverted(&s.p, &clock_at, WINDOWS, &margin, &scale,
+						       &rejected), 0);
+	assert_int_equal(rejected, 0);
+}
+
 /* What is wrong here and there may be the clock. */
 static void test_not_all_over(void **state)
 {
@@ -156,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_lone),
 		cmocka_unit_test(test_two),
 		cmocka_unit_test(test_inverted),
+		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_not_all_over),
 		cmocka_unit_test(test_near_change),
 	};
