@@ -14,15 +14,16 @@
 #include "curve/contamination.h"
 #include "curve/outliers.h"
 
-/* Lowest observations of a window that may be wrong together, at most. Chosen. */
+/* Observations of a window, the lowest, that may be wrong together, at most. Chosen. */
 #define MAX_LONE 2
 /* What speaks for a message beyond its share, in log likelihood. Chosen: 2 to 7 are alike. */
 #define REAL 4.0
 /*
- * One window in so many, and so many of them, have wrong messages at least: what is rejected
- * in fewer may be where a clock stepped. Chosen, by make bench-truth and bench-worlds.
+ * One window in so many has wrong messages, at least: what is rejected in fewer may be where a
+ * clock stepped. Chosen, by make bench-truth and bench-worlds.
  */
 #define MAX_EVERY 2
+/* So many windows have some, at least. Chosen alike. */
 #define MIN_WINDOWS 16
 
 enum { HAS_MESSAGES = 1, HAS_REJECTED = 2 };
@@ -42,15 +43,15 @@ static void look_at_direction(const struct observations *p,
 }
 
 /*
- * *cost: in log likelihood, of the rejection of a message; infinite if wrong messages are not
- * all over the trace. 0 or -ENOMEM.
+ * Are wrong messages all over the trace? *cost: in log likelihood, of the rejection of one. 1, 0
+ * or -ENOMEM.
  */
-static int find_cost(const struct observations *p, size_t windows, double *cost)
+static int is_contaminated(const struct observations *p, size_t windows,
+			   double *cost)
 {
 	size_t rejected = observations_rejected(p), any = 0, wrong = 0;
 	unsigned char *window;
 
-	*cost = HUGE_VAL;
 	if (rejected < MIN_WINDOWS)
 		return 0;
 	window = calloc(windows, sizeof(*window));
@@ -63,10 +64,9 @@ static int find_cost(const struct observations *p, size_t windows, double *cost)
 		wrong += (window[i] & HAS_REJECTED) != 0;
 	}
 	free(window);
-	if (wrong >= MIN_WINDOWS && wrong * MAX_EVERY >= any)
-		*cost = REAL + log((double)(p->messages[0] + p->messages[1]) /
-				   (double)rejected);
-	return 0;
+	*cost = REAL + log((double)(p->messages[0] + p->messages[1]) /
+			   (double)rejected);
+	return wrong >= MIN_WINDOWS && wrong * MAX_EVERY >= any;
 }
 
 /* Coarse stamps scatter as delays do, ns. */
@@ -152,10 +152,10 @@ int contamination_reject_lone(struct observations *p,
 			      size_t *rejected)
 {
 	double cost;
-	int ret = find_cost(p, windows, &cost);
+	int ret = is_contaminated(p, windows, &cost);
 
 	*rejected = 0;
-	if (ret || isinf(cost))
+	if (ret <= 0)
 		return ret;
 	for (size_t i = 0; i < 2 * p->links; i++) {
 		double messages = (double)p->direction[i].messages /
@@ -177,10 +177,10 @@ int contamination_reject_inverted(struct observations *p,
 				  size_t *rejected)
 {
 	double cost;
-	int ret = find_cost(p, windows, &cost);
+	int ret = is_contaminated(p, windows, &cost);
 
 	*rejected = 0;
-	if (ret || isinf(cost))
+	if (ret <= 0)
 		return ret;
 	for (size_t i = 0; i < 2 * p->links; i++) {
 		const struct obs_direction *dir = &p->direction[i];

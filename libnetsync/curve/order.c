@@ -89,10 +89,11 @@ static int reject_outliers(struct host_fit *k, size_t intervals)
 		k->rejected += rejected;
 		n /= 8;
 	} while (!ret && n >= least);
-	if (!ret)
-		ret = contamination_reject_lone(&k->obs, k->correction,
-						constraints_spans(k, intervals),
-						&rejected);
+	if (ret)
+		return ret;
+	ret = contamination_reject_lone(&k->obs, k->correction,
+					constraints_spans(k, intervals),
+					&rejected);
 	k->rejected += rejected;
 	return ret;
 }

@@ -83,7 +83,10 @@ static double predict(const struct bin_group *g, size_t n, double t,
 	return median(v, n);
 }
 
-/* They stay behind those that are kept: to keep as many as before brings them back. */
+/*
+ * Reject the observations of a bin whose residuals are below a limit. They stay behind those
+ * that are kept: to keep as many as before brings them back.
+ */
 static size_t reject_below(struct observations *p, struct obs_bin *h, int side,
 			   double limit)
 {

@@ -52,14 +52,13 @@ static int setup_curve(struct setup *s, const struct spline *curve,
  * Where messages are wrong, what is wrong by little counts in each pair: beyond the curve, which
  * all pairs of the host made, it is seen. 0 or -ENOMEM.
  */
-static int reject_inverted(struct host_fit *k, struct fit *f, size_t intervals)
+static int reject_inverted(struct host_fit *k, struct fit *f, size_t windows)
 {
 	size_t rejected;
 	int ret;
 
 	fit_margins(f);
-	ret = contamination_reject_inverted(&k->obs, k->correction,
-					    constraints_spans(k, intervals),
+	ret = contamination_reject_inverted(&k->obs, k->correction, windows,
 					    f->margin, f->scale, &rejected);
 	if (!ret && rejected)
 		constraints_set(f, k);
@@ -76,13 +75,14 @@ static int setup_make(struct setup *s, struct correction *c,
 {
 	struct link *apart = malloc((num_links + 1) * sizeof(*apart));
 	struct host_fit *k = &s->host;
-	size_t spans = intervals ? intervals : 1;
-	size_t rejected, lone;
+	size_t n = intervals ? intervals : 1;
+	size_t windows, rejected, lone = 0;
 	int ret = -ENOMEM;
 
 	*s = (struct setup){ .host = { .correction = c,
 				       .drift = drift,
 				       .intervals = intervals } };
+	windows = constraints_spans(k, n);
 	k->margin = calloc(num_links + 1, sizeof(*k->margin));
 	if (apart && k->margin) {
 		for (size_t i = 0; i < num_links; i++) {
@@ -95,7 +95,7 @@ static int setup_make(struct setup *s, struct correction *c,
 	}
 	free(apart);
 	if (!ret)
-		ret = setup_curve(s, &c->curve, spans);
+		ret = setup_curve(s, &c->curve, n);
 	if (!ret) {
 		host_fit_set_residuals(k, &s->fit.curve);
 		ret = outliers_reject(&k->obs, c, 0, &rejected);
@@ -103,18 +103,16 @@ static int setup_make(struct setup *s, struct correction *c,
 	if (!ret)
 		ret = delays_set_means(&k->obs);
 	if (!ret && rejected)
-		ret = contamination_reject_lone(&k->obs, c,
-						constraints_spans(k, spans),
-						&lone);
-	if (!ret && rejected)
+		ret = contamination_reject_lone(&k->obs, c, windows, &lone);
+	if (!ret && lone)
 		ret = delays_set_means(&k->obs);
 	if (!ret)
 		ret = delays_find_minima(&k->obs, drift);
 	if (ret < 0)
 		return ret;
-	constraints_set_scores(&s->fit, k, spans);
+	constraints_set_scores(&s->fit, k, n);
 	constraints_set(&s->fit, k);
-	return rejected ? reject_inverted(k, &s->fit, spans) : 0;
+	return rejected ? reject_inverted(k, &s->fit, windows) : 0;
 }
 
 /* ---- constraints ------------------------------------------------------- */

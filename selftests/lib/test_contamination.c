@@ -11,6 +11,7 @@ enum { BINS = 400, OF_BIN = 10, WINDOWS = 40, OF_WINDOW = BINS / WINDOWS };
 #define FAR (-200e3)
 /* Of 100 messages of a window the lowest is about 1 us above the edge: 40 of these are between. */
 #define NEAR (-40e3)
+#define SCALE 500.0 /* by which a message may be below the edge, ns */
 
 static const struct correction clock_at = { .known = true, .to = BINS * SEC };
 
@@ -68,19 +69,37 @@ static size_t kept(const struct sample *s)
 	return s->p.num - observations_rejected(&s->p);
 }
 
+/* Return: how many. */
+static size_t reject_lone(struct sample *s, const struct correction *c)
+{
+	size_t rejected;
+
+	assert_int_equal(contamination_reject_lone(&s->p, c, WINDOWS, &rejected), 0);
+	return rejected;
+}
+
+/* The same, of the edge that draw() makes. */
+static size_t reject_inverted(struct sample *s)
+{
+	const double margin = 0, scale = SCALE;
+	size_t rejected;
+
+	assert_int_equal(contamination_reject_inverted(&s->p, &clock_at, WINDOWS, &margin, &scale,
+						       &rejected), 0);
+	return rejected;
+}
+
 static void test_lone(void **state)
 {
 	static struct sample s;
-	size_t rejected, before;
+	size_t before;
 
 	(void)state;
 	draw(&s, 1, 1);
 	before = kept(&s);
-	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
-	assert_int_equal(rejected, 0);
+	assert_int_equal(reject_lone(&s, &clock_at), 0);
 	add_near(&s);
-	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
-	assert_int_equal(rejected, 1);
+	assert_int_equal(reject_lone(&s, &clock_at), 1);
 	assert_int_equal(kept(&s), before - 1);
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 }
@@ -89,29 +108,23 @@ static void test_lone(void **state)
 static void test_two(void **state)
 {
 	static struct sample s;
-	size_t rejected;
 
 	(void)state;
 	draw(&s, 2, 1);
 	add_near(&s);
 	s.obs[BELOW][BINS / 2 + 5][2].residual = -NEAR + 1;
-	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
-	assert_int_equal(rejected, 2);
+	assert_int_equal(reject_lone(&s, &clock_at), 2);
 }
 
 static void test_inverted(void **state)
 {
 	static struct sample s;
-	const double margin = 0, scale = 500;
-	size_t rejected;
 
 	(void)state;
 	draw(&s, 3, 1);
 	add_near(&s);
-	s.obs[ABOVE][7][0].residual = -scale;
-	assert_int_equal(contamination_reject_inverted(&s.p, &clock_at, WINDOWS, &margin, &scale,
-						       &rejected), 0);
-	assert_int_equal(rejected, 1);
+	s.obs[ABOVE][7][0].residual = -SCALE;
+	assert_int_equal(reject_inverted(&s), 1);
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
 }
@@ -120,35 +133,25 @@ static void test_inverted(void **state)
 static void test_resolution(void **state)
 {
 	static struct sample s;
-	const double margin = 0, scale = 500;
-	size_t rejected;
 
 	(void)state;
 	draw(&s, 6, 1);
 	add_near(&s);
 	s.p.resolution = 10 * MEAN;
-	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
-	assert_int_equal(rejected, 0);
-	assert_int_equal(contamination_reject_inverted(&s.p, &clock_at, WINDOWS, &margin, &scale,
-						       &rejected), 0);
-	assert_int_equal(rejected, 0);
+	assert_int_equal(reject_lone(&s, &clock_at), 0);
+	assert_int_equal(reject_inverted(&s), 0);
 }
 
 /* What is wrong here and there may be the clock. */
 static void test_not_all_over(void **state)
 {
 	static struct sample s;
-	const double margin = 0, scale = 500;
-	size_t rejected;
 
 	(void)state;
 	draw(&s, 4, 3);
 	add_near(&s);
-	assert_int_equal(contamination_reject_lone(&s.p, &clock_at, WINDOWS, &rejected), 0);
-	assert_int_equal(rejected, 0);
-	assert_int_equal(contamination_reject_inverted(&s.p, &clock_at, WINDOWS, &margin, &scale,
-						       &rejected), 0);
-	assert_int_equal(rejected, 0);
+	assert_int_equal(reject_lone(&s, &clock_at), 0);
+	assert_int_equal(reject_inverted(&s), 0);
 }
 
 /* In the window of a change point no curve is known. */
@@ -157,15 +160,13 @@ static void test_near_change(void **state)
 	struct change_point change = { .t = BINS / 2 * 1e9, .uncertainty = 10e9 };
 	struct correction c = clock_at;
 	static struct sample s;
-	size_t rejected;
 
 	(void)state;
 	c.change = &change;
 	c.num_changes = 1;
 	draw(&s, 5, 1);
 	add_near(&s);
-	assert_int_equal(contamination_reject_lone(&s.p, &c, WINDOWS, &rejected), 0);
-	assert_int_equal(rejected, 0);
+	assert_int_equal(reject_lone(&s, &c), 0);
 }
 
 int main(void)
