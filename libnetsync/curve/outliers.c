@@ -19,6 +19,11 @@
 /* Fewer groups on one side do not predict by a line of their own. Chosen. */
 #define FEW (NEIGHBOURS / 2)
 /*
+ * Of fewer groups, but the smallest ones, none of the first and the last FEW is rejected: they
+ * are so long that a curve that bends too little can be far off there. Chosen.
+ */
+#define FEW_GROUPS 100
+/*
  * At most one group in so many is rejected: more are the clock's. Of groups of
  * 16, a third hold a wrong message where 1 in 40 is wrong. 16 fails at 1 in 200.
  */
@@ -228,6 +233,13 @@ double outliers_judge(const struct bin_group *g, size_t n, double resolution,
 	return most;
 }
 
+static void spare_ends(double *inward, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (i < FEW || n - 1 - i < FEW)
+			inward[i] = 0;
+}
+
 static size_t reject_in(struct observations *p, const struct correction *c,
 			struct obs_direction *dir, int side, double messages,
 			struct workspace *d)
@@ -239,6 +251,8 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 
 	if (isinf(most))
 		return 0;
+	if (messages > GROUP_MESSAGES && n < FEW_GROUPS)
+		spare_ends(d->inward, n);
 	for (size_t i = 0; i < n; i++)
 		wrong += d->inward[i] > most;
 	/* So many inward groups are no outliers. */

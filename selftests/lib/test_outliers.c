@@ -150,6 +150,31 @@ static void test_undone(void **state)
 	sample_release(&s);
 }
 
+/*
+ * At the ends a curve that bends too little is further from right messages than anywhere; one
+ * wrong message among few others is nevertheless told.
+ */
+static void test_ends(void **state)
+{
+	for (int wrong = 0; wrong < 2; wrong++) {
+		const struct obs_direction *above;
+		size_t rejected;
+		struct sample s;
+
+		(void)state;
+		sample_gather(&s);
+		above = &s.p.direction[ABOVE];
+		for (size_t i = above->bins - (wrong ? 3 : 30); i < above->bins; i++)
+			if (!wrong || i + 3 == above->bins)
+				s.p.obs[above->bin[i].from].y -= 1e6;
+		observations_set_residuals(&s.p, NULL, NULL);
+		assert_int_equal(outliers_reject(&s.p, &s.c, wrong ? 0 : 12, &rejected),
+				 0);
+		assert_int_equal(rejected, wrong);
+		sample_release(&s);
+	}
+}
+
 /* In the window of a change point no curve is known, and nothing goes. */
 static void test_near_change(void **state)
 {
@@ -177,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_step_near_end),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_undone),
+		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_near_change),
 	};
 
