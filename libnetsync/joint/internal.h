@@ -19,14 +19,29 @@ struct member {
 	size_t coef;   /* its first coefficient among the unknowns */
 	size_t margin; /* its first margin among them */
 	size_t near;   /* of its constraints, how many come first that matter */
+	double cost;   /* of its terms, where it was computed last */
 	double stiff; /* mean diagonal element of its messages' second derivatives */
 	/* Of each interval: */
 	struct cubic *
 		change; /* of the curve, by the unknowns that were given last */
-	double (*force)[4];   /* derivatives * u^0 .. u^3 */
-	double (*moment)[7];  /* second ones * u^0 .. u^6 */
 	double (*rest)[BAND]; /* second derivatives but for near constraints */
 	double (*factor)[BAND]; /* of the host's part of the second derivatives */
+};
+
+/*
+ * The pairs of some hosts (of which each is host[0]), which are summed up by one thread. Their
+ * number does not depend on that of threads, lest sums do: so many, and with many curves fewer,
+ * as each has a place for all of these. Chosen.
+ */
+#define BLOCKS 8
+#define BLOCK_BYTES ((size_t)64 << 20) /* of all blocks */
+
+struct block {
+	uint32_t first; /* host */
+	uint32_t end;
+	/* Of each interval of all curves: */
+	double (*force)[4];  /* derivatives * u^0 .. u^3 */
+	double (*moment)[7]; /* second ones * u^0 .. u^6 */
 };
 
 /*
@@ -39,13 +54,28 @@ struct objective {
 	uint32_t in; /* members that take part */
 	size_t coefs;
 	size_t unknowns;
+	size_t constraints;
+	struct block block[BLOCKS];
+	size_t blocks;	 /* that there are */
 	double stretch;	 /* of all scales */
 	double *score;	 /* the linear part: what drives curves and margins */
 	double *margins; /* diagonal of the second derivatives by margins */
 	double *far;	 /* of these, what far constraints make */
+	/* Threads that work on it; NULL: the caller's. */
+	struct parallel *parallel;
+	uint32_t threads;
 };
 
-/* The objective, but for what does not depend on the unknowns. */
+/* Share out the constraints of all members among blocks, with room for sums. 0 or -ENOMEM. */
+int objective_divide(struct objective *o);
+
+/* Free what that made. */
+void objective_free_blocks(struct objective *o);
+
+/*
+ * The objective, but for what does not depend on the unknowns. This and what follows are the same
+ * to the last bit by any number of threads.
+ */
 double objective_at(struct objective *o, const double *x);
 
 /*
@@ -62,7 +92,7 @@ void objective_differentiate(struct objective *o, const double *x,
 void objective_product(struct objective *o, const double *x, double *product);
 
 /* An approximate inverse of them times a vector: each host's curve by itself. */
-void objective_precondition(const struct objective *o, const double *x,
+void objective_precondition(struct objective *o, const double *x,
 			    double *product);
 
 /* Move from 0 to the minimum, *x. 0 or -ENOMEM. */

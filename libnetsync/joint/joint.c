@@ -152,13 +152,9 @@ static int member_new(struct member *m)
 	size_t n = m->terms.curve.coefs;
 
 	m->change = calloc(n, sizeof(*m->change));
-	m->force = calloc(n, sizeof(*m->force));
-	m->moment = calloc(n, sizeof(*m->moment));
 	m->rest = calloc(n, sizeof(*m->rest));
 	m->factor = calloc(n, sizeof(*m->factor));
-	return m->change && m->force && m->moment && m->rest && m->factor
-		       ? 0
-		       : -ENOMEM;
+	return m->change && m->rest && m->factor ? 0 : -ENOMEM;
 }
 
 /* Number the unknowns, and make room for them. 0 or -ENOMEM. */
@@ -193,13 +189,12 @@ static int number_unknowns(struct objective *o)
 
 static void objective_release(struct objective *o)
 {
+	objective_free_blocks(o);
 	for (uint32_t h = 0; o->member && h < o->num; h++) {
 		struct member *m = &o->member[h];
 
 		pair_terms_release(&m->terms);
 		free(m->change);
-		free(m->force);
-		free(m->moment);
 		free(m->rest);
 		free(m->factor);
 	}
@@ -306,7 +301,9 @@ int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
 		.intervals = intervals,
 		.drift = drift,
 		.objective = { .member = calloc(num + 1, sizeof(struct member)),
-			       .num = num },
+			       .num = num,
+			       .parallel = parallel,
+			       .threads = threads },
 	};
 	struct objective *o = &j.objective;
 	double *x = NULL;
@@ -320,6 +317,8 @@ int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
 	if (!ret)
 		ret = parallel_run(parallel, threads, num, place_constraints,
 				   &j);
+	if (!ret)
+		ret = objective_divide(o);
 	for (uint32_t h = 0; !ret && h < num; h++)
 		set_scores(&j, h);
 	if (!ret) {

@@ -4,22 +4,106 @@
  * scores, and what bends cost. A term of a pair depends on the difference between the
  * changes of its hosts' curves at the times of a message, and on one margin.
  */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "curve/softplus.h"
 #include "joint/internal.h"
 #include "util/number.h"
 
-/* Set what the curves change by, in each interval. */
-static void set_changes(struct objective *o, const double *x)
-{
-	for (uint32_t h = 0; h < o->num; h++) {
-		const struct member *m = &o->member[h];
+/* Constraints from which on other threads are worth being woken up. Chosen. */
+#define MANY 20000
 
-		if (m->in)
-			spline_cubics(&m->terms.curve, &x[m->coef], m->change);
+/* What calls of one block or one host each work on. */
+struct work {
+	struct objective *o;
+	const double *x;
+	double *result; /* gradient, or product */
+};
+
+/* ---- side by side ------------------------------------------------------ */
+
+int objective_divide(struct objective *o)
+{
+	const size_t bytes = sizeof(*o->block->force) +
+			     sizeof(*o->block->moment);
+	size_t most = BLOCK_BYTES / bytes / (o->coefs + 1), sum = 0;
+	uint32_t h = 0;
+
+	o->blocks = most < 1 ? 1 : most < BLOCKS ? most : BLOCKS;
+	for (uint32_t i = 0; i < o->num; i++)
+		o->constraints += o->member[i].terms.num_constraints;
+	for (size_t i = 0; i < o->blocks; i++) {
+		struct block *b = &o->block[i];
+		size_t end = o->constraints * (i + 1) / o->blocks;
+
+		b->first = h;
+		while (h < o->num && (sum < end || i + 1 == o->blocks))
+			sum += o->member[h++].terms.num_constraints;
+		b->end = h;
+		b->force = calloc(o->coefs + 1, sizeof(*b->force));
+		b->moment = calloc(o->coefs + 1, sizeof(*b->moment));
+		if (!b->force || !b->moment)
+			return -ENOMEM;
 	}
+	return 0;
+}
+
+void objective_free_blocks(struct objective *o)
+{
+	for (size_t i = 0; i < o->blocks; i++) {
+		free(o->block[i].force);
+		free(o->block[i].moment);
+	}
+}
+
+static void for_each(struct work *w, uint32_t num,
+		     int (*call)(void *work, size_t i))
+{
+	struct objective *o = w->o;
+
+	parallel_run(o->constraints < MANY ? NULL : o->parallel, o->threads,
+		     num, call, w);
+}
+
+/* The sums of all blocks become those of the first one, of one curve. */
+static void sum_forces(const struct objective *o, const struct member *m)
+{
+	double *sum = *(o->block[0].force + m->coef);
+
+	for (size_t b = 1; b < o->blocks; b++) {
+		const double *add = *(o->block[b].force + m->coef);
+
+		for (size_t i = 0; i < 4 * m->terms.curve.coefs; i++)
+			sum[i] += add[i];
+	}
+}
+
+static void sum_moments(const struct objective *o, const struct member *m)
+{
+	double *sum = *(o->block[0].moment + m->coef);
+
+	for (size_t b = 1; b < o->blocks; b++) {
+		const double *add = *(o->block[b].moment + m->coef);
+
+		for (size_t i = 0; i < 7 * m->terms.curve.coefs; i++)
+			sum[i] += add[i];
+	}
+}
+
+/* ---- the objective ------------------------------------------------------- */
+
+/* Set what a curve changes by, in each interval. */
+static int set_change(void *work, size_t host)
+{
+	struct work *w = work;
+	const struct member *m = &w->o->member[host];
+
+	if (m->in)
+		spline_cubics(&m->terms.curve, &w->x[m->coef], m->change);
+	return 0;
 }
 
 /* By how much less slack a message has, ns. */
@@ -87,20 +171,28 @@ static double penalties(const struct objective *o, const struct member *m,
 	return sum + log(product);
 }
 
+static int set_cost(void *work, size_t host)
+{
+	struct work *w = work;
+	struct member *m = &w->o->member[host];
+
+	if (!m->in)
+		return 0;
+	m->cost = penalties(w->o, m, w->x);
+	if (!m->terms.straight)
+		m->cost += cost_of_bends(m, w->x);
+	return 0;
+}
+
 double objective_at(struct objective *o, const double *x)
 {
+	struct work w = { .o = o, .x = x };
 	double cost = 0;
 
-	set_changes(o, x);
-	for (uint32_t h = 0; h < o->num; h++) {
-		const struct member *m = &o->member[h];
-
-		if (!m->in)
-			continue;
-		cost += penalties(o, m, x);
-		if (!m->terms.straight)
-			cost += cost_of_bends(m, x);
-	}
+	for_each(&w, o->num, set_change);
+	for_each(&w, o->num, set_cost);
+	for (uint32_t h = 0; h < o->num; h++)
+		cost += o->member[h].cost;
 	for (size_t i = 0; i < o->unknowns; i++)
 		cost -= o->score[i] * x[i];
 	return cost;
@@ -149,17 +241,20 @@ static void choose_near(struct member *m)
  * Far constraints are there for caution only: as if what they say of either curve and of the
  * margin were not of all three.
  */
-static void add_far(const struct objective *o, struct member *m)
+static void add_far(const struct objective *o, const struct block *b,
+		    const struct member *m)
 {
 	double narrow = CAUTION / 2 / (o->stretch * o->stretch);
 
 	for (size_t i = m->near; i < m->terms.num_constraints; i++) {
 		const struct pair_constraint *w = &m->terms.constraint[i];
-		struct member *other = &o->member[w->other];
+		const struct member *other = &o->member[w->other];
 		double weight = narrow * w->sharp * w->sharp / -w->z;
 
-		add_powers(m->moment[w->interval[0]], 7, w->u[0], weight);
-		add_powers(other->moment[w->interval[1]], 7, w->u[1], weight);
+		add_powers(b->moment[m->coef + w->interval[0]], 7, w->u[0],
+			   weight);
+		add_powers(b->moment[other->coef + w->interval[1]], 7, w->u[1],
+			   weight);
 		o->far[m->margin + w->margin - o->coefs] += weight;
 	}
 }
@@ -174,22 +269,23 @@ static double derive(struct pair_constraint *w, double narrow)
 	return d.first * sharp;
 }
 
-static void add_near(const struct objective *o, struct member *m,
-		     double *gradient)
+static void add_near(const struct objective *o, const struct block *b,
+		     const struct member *m, double *gradient)
 {
 	double narrow = 1 / o->stretch;
 
 	for (size_t i = 0; i < m->near; i++) {
 		struct pair_constraint *w = &m->terms.constraint[i];
-		struct member *other = &o->member[w->other];
+		const struct member *other = &o->member[w->other];
+		const size_t at[2] = { m->coef + w->interval[0],
+				       other->coef + w->interval[1] };
 		double pull = derive(w, narrow);
 		double force = w->side == ABOVE ? pull : -pull;
 
-		add_powers(m->force[w->interval[0]], 4, w->u[0], force);
-		add_powers(other->force[w->interval[1]], 4, w->u[1], -force);
-		add_powers(m->moment[w->interval[0]], 7, w->u[0], w->weight);
-		add_powers(other->moment[w->interval[1]], 7, w->u[1],
-			   w->weight);
+		add_powers(b->force[at[0]], 4, w->u[0], force);
+		add_powers(b->force[at[1]], 4, w->u[1], -force);
+		add_powers(b->moment[at[0]], 7, w->u[0], w->weight);
+		add_powers(b->moment[at[1]], 7, w->u[1], w->weight);
 		gradient[m->margin + w->margin] += pull;
 		o->margins[m->margin + w->margin - o->coefs] += w->weight;
 	}
@@ -214,117 +310,176 @@ static void stiffen(struct member *m, const double *x, double *gradient)
 		m->rest[i][0] += LOOSE * m->stiff;
 }
 
-/* What far constraints make, and room for what near ones do. */
-static void begin(struct objective *o)
+/* Of the pairs of a block: which constraints are near, and what far ones make. */
+static int sum_far(void *work, size_t block)
 {
-	size_t margins = o->unknowns - o->coefs;
+	struct work *w = work;
+	const struct objective *o = w->o;
+	const struct block *b = &o->block[block];
 
-	memset(o->far, 0, margins * sizeof(*o->far));
-	for (uint32_t h = 0; h < o->num; h++) {
+	memset(b->moment, 0, o->coefs * sizeof(*b->moment));
+	for (uint32_t h = b->first; h < b->end; h++) {
 		struct member *m = &o->member[h];
-		size_t n = m->terms.curve.coefs;
 
-		if (!m->in)
-			continue;
 		choose_near(m);
-		memset(m->force, 0, n * sizeof(*m->force));
-		memset(m->moment, 0, n * sizeof(*m->moment));
-		memset(m->rest, 0, n * sizeof(*m->rest));
-		memset(m->factor, 0, n * sizeof(*m->factor));
+		memset(&o->far[m->margin - o->coefs], 0,
+		       m->terms.margins * sizeof(*o->far));
+		add_far(o, b, m);
 	}
-	for (uint32_t h = 0; h < o->num; h++)
-		add_far(o, &o->member[h]);
-	for (uint32_t h = 0; h < o->num; h++) {
-		struct member *m = &o->member[h];
+	return 0;
+}
 
-		if (!m->in)
-			continue;
-		spline_sum_moments(&m->terms.curve, m->moment, *m->rest);
-		memset(m->moment, 0, m->terms.curve.coefs * sizeof(*m->moment));
+static int begin_rest(void *work, size_t host)
+{
+	struct work *w = work;
+	const struct member *m = &w->o->member[host];
+
+	if (!m->in)
+		return 0;
+	memset(m->rest, 0, m->terms.curve.coefs * sizeof(*m->rest));
+	sum_moments(w->o, m);
+	spline_sum_moments(&m->terms.curve, w->o->block[0].moment + m->coef,
+			   *m->rest);
+	return 0;
+}
+
+/* Of the pairs of a block: what near constraints make. */
+static int sum_near(void *work, size_t block)
+{
+	struct work *w = work;
+	const struct objective *o = w->o;
+	const struct block *b = &o->block[block];
+
+	memset(b->force, 0, o->coefs * sizeof(*b->force));
+	memset(b->moment, 0, o->coefs * sizeof(*b->moment));
+	for (uint32_t h = b->first; h < b->end; h++) {
+		const struct member *m = &o->member[h];
+
+		memcpy(&o->margins[m->margin - o->coefs],
+		       &o->far[m->margin - o->coefs],
+		       m->terms.margins * sizeof(*o->margins));
+		add_near(o, b, m, w->result);
 	}
-	memcpy(o->margins, o->far, margins * sizeof(*o->margins));
+	return 0;
+}
+
+static int finish_factor(void *work, size_t host)
+{
+	struct work *w = work;
+	const struct objective *o = w->o;
+	struct member *m = &o->member[host];
+	size_t n = m->terms.curve.coefs;
+
+	if (!m->in)
+		return 0;
+	sum_forces(o, m);
+	sum_moments(o, m);
+	memset(m->factor, 0, n * sizeof(*m->factor));
+	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef,
+			  &w->result[m->coef]);
+	spline_sum_moments(&m->terms.curve, o->block[0].moment + m->coef,
+			   *m->factor);
+	stiffen(m, w->x, w->result);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < BAND; k++)
+			m->factor[i][k] += m->rest[i][k];
+	band_factor(*m->factor, n);
+	return 0;
 }
 
 void objective_differentiate(struct objective *o, const double *x,
 			     double *gradient)
 {
+	struct work w = { .o = o, .x = x, .result = gradient };
+
 	for (size_t i = 0; i < o->unknowns; i++)
 		gradient[i] = -o->score[i];
-	begin(o);
-	for (uint32_t h = 0; h < o->num; h++)
-		add_near(o, &o->member[h], gradient);
-	for (uint32_t h = 0; h < o->num; h++) {
-		struct member *m = &o->member[h];
-		size_t n = m->terms.curve.coefs;
+	for_each(&w, (uint32_t)o->blocks, sum_far);
+	for_each(&w, o->num, begin_rest);
+	for_each(&w, (uint32_t)o->blocks, sum_near);
+	for_each(&w, o->num, finish_factor);
+}
 
-		if (!m->in)
-			continue;
-		spline_sum_forces(&m->terms.curve, m->force,
-				  &gradient[m->coef]);
-		spline_sum_moments(&m->terms.curve, m->moment, *m->factor);
-		stiffen(m, x, gradient);
-		for (size_t i = 0; i < n; i++)
-			for (size_t k = 0; k < BAND; k++)
-				m->factor[i][k] += m->rest[i][k];
-		band_factor(*m->factor, n);
+/* ---- products ------------------------------------------------------------ */
+
+/* Of the pairs of a block: what a vector makes of the near constraints. */
+static int multiply_block(void *work, size_t block)
+{
+	struct work *w = work;
+	const struct objective *o = w->o;
+	const struct block *b = &o->block[block];
+
+	memset(b->force, 0, o->coefs * sizeof(*b->force));
+	for (uint32_t h = b->first; h < b->end; h++) {
+		const struct member *m = &o->member[h];
+
+		for (size_t i = 0; i < m->near; i++) {
+			const struct pair_constraint *c =
+				&m->terms.constraint[i];
+			const struct member *other = &o->member[c->other];
+			size_t margin = m->margin + c->margin;
+			double pull = c->weight *
+				      closer(m, other, c, w->x[margin]);
+			double force = c->side == ABOVE ? pull : -pull;
+
+			add_powers(b->force[m->coef + c->interval[0]], 4,
+				   c->u[0], force);
+			add_powers(b->force[other->coef + c->interval[1]], 4,
+				   c->u[1], -force);
+			w->result[margin] += pull;
+		}
 	}
+	return 0;
+}
+
+static int multiply_rest(void *work, size_t host)
+{
+	struct work *w = work;
+	const struct objective *o = w->o;
+	const struct member *m = &o->member[host];
+
+	if (!m->in)
+		return 0;
+	sum_forces(o, m);
+	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef,
+			  &w->result[m->coef]);
+	band_multiply(*m->rest, &w->x[m->coef], &w->result[m->coef],
+		      m->terms.curve.coefs);
+	return 0;
 }
 
 void objective_product(struct objective *o, const double *x, double *product)
 {
+	struct work w = { .o = o, .x = x, .result = product };
+
 	memset(product, 0, o->unknowns * sizeof(*product));
-	set_changes(o, x);
-	for (uint32_t h = 0; h < o->num; h++) {
-		const struct member *m = &o->member[h];
-
-		if (m->in)
-			memset(m->force, 0,
-			       m->terms.curve.coefs * sizeof(*m->force));
-	}
-	for (uint32_t h = 0; h < o->num; h++) {
-		const struct member *m = &o->member[h];
-
-		for (size_t i = 0; i < m->near; i++) {
-			const struct pair_constraint *w =
-				&m->terms.constraint[i];
-			const struct member *other = &o->member[w->other];
-			size_t margin = m->margin + w->margin;
-			double pull = w->weight *
-				      closer(m, other, w, x[margin]);
-			double force = w->side == ABOVE ? pull : -pull;
-
-			add_powers(m->force[w->interval[0]], 4, w->u[0], force);
-			add_powers(other->force[w->interval[1]], 4, w->u[1],
-				   -force);
-			product[margin] += pull;
-		}
-	}
-	for (uint32_t h = 0; h < o->num; h++) {
-		const struct member *m = &o->member[h];
-
-		if (!m->in)
-			continue;
-		spline_sum_forces(&m->terms.curve, m->force, &product[m->coef]);
-		band_multiply(*m->rest, &x[m->coef], &product[m->coef],
-			      m->terms.curve.coefs);
-	}
+	for_each(&w, o->num, set_change);
+	for_each(&w, (uint32_t)o->blocks, multiply_block);
+	for_each(&w, o->num, multiply_rest);
 	for (size_t i = o->coefs; i < o->unknowns; i++)
 		product[i] += o->far[i - o->coefs] * x[i];
 }
 
-void objective_precondition(const struct objective *o, const double *x,
+static int precondition(void *work, size_t host)
+{
+	struct work *w = work;
+	const struct member *m = &w->o->member[host];
+	double *part = &w->result[m->coef];
+
+	if (!m->in)
+		return 0;
+	band_forward(*m->factor, part, m->terms.curve.coefs, 1);
+	band_backward(*m->factor, part, m->terms.curve.coefs);
+	return 0;
+}
+
+void objective_precondition(struct objective *o, const double *x,
 			    double *product)
 {
-	memcpy(product, x, o->unknowns * sizeof(*product));
-	for (uint32_t h = 0; h < o->num; h++) {
-		const struct member *m = &o->member[h];
-		size_t n = m->terms.curve.coefs;
+	struct work w = { .o = o, .x = x, .result = product };
 
-		if (!m->in)
-			continue;
-		band_forward(*m->factor, &product[m->coef], n, 1);
-		band_backward(*m->factor, &product[m->coef], n);
-	}
+	memcpy(product, x, o->unknowns * sizeof(*product));
+	for_each(&w, o->num, precondition);
 	for (size_t i = o->coefs; i < o->unknowns; i++)
 		if (o->margins[i - o->coefs] > 0)
 			product[i] /= o->margins[i - o->coefs];

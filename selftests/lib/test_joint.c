@@ -190,15 +190,15 @@ static void test_derivatives(void **state)
 	};
 	double score[9] = { 0.1, 0.2, 0, 0, -0.1, 0, 0, 0, 0.3 };
 	double x[9] = { 1, -1, 2, 0.5, 0, 1, 2, -2, 0.7 };
-	double gradient[9], other[9], direction[9] = { 0 }, product[9];
+	double gradient[9], other[9], direction[9] = { 0 }, product[9], cost;
+	static struct parallel parallel;
 	struct objective o = {
 		.member = member, .num = 2, .in = 2, .coefs = 8, .unknowns = 9,
 		.stretch = 1, .score = score, .margins = &(double){ 0 },
 		.far = &(double){ 0 },
 	};
 	struct cubic change[2][4];
-	double force[2][4][4], moment[2][4][7], rest[2][4][BAND];
-	double factor[2][4][BAND];
+	double rest[2][4][BAND], factor[2][4][BAND];
 
 	(void)state;
 	for (int h = 0; h < 2; h++) {
@@ -210,34 +210,45 @@ static void test_derivatives(void **state)
 		m->coef = 4 * (size_t)h;
 		m->margin = 8;
 		m->change = change[h];
-		m->force = force[h];
-		m->moment = moment[h];
 		m->rest = rest[h];
 		m->factor = factor[h];
 	}
 	member[0].terms.constraint = w;
 	member[0].terms.num_constraints = 2;
+	member[0].terms.margins = 1;
+	assert_int_equal(objective_divide(&o), 0);
+	assert_int_equal(o.constraints, 2);
 	for (int i = 0; i < 9; i++) {
-		double cost[2];
+		double beside[2];
 
 		for (int k = 0; k < 2; k++) {
 			x[i] += k ? small : -small;
-			cost[k] = objective_at(&o, x);
+			beside[k] = objective_at(&o, x);
 			x[i] -= k ? small : -small;
 		}
 		objective_at(&o, x);
 		objective_differentiate(&o, x, gradient);
-		assert_true(fabs((cost[1] - cost[0]) / (2 * small) -
+		assert_true(fabs((beside[1] - beside[0]) / (2 * small) -
 				 gradient[i]) < 1e-4);
 	}
 	/* Products are differences of gradients, but for caution: not larger. */
 	direction[2] = 1;
 	objective_product(&o, direction, product);
 	x[2] += small;
-	objective_at(&o, x);
+	cost = objective_at(&o, x);
 	objective_differentiate(&o, x, other);
 	assert_true(product[2] >= (other[2] - gradient[2]) / small - 1e-3);
 	assert_true(product[2] <= 4 * (other[2] - gradient[2]) / small);
+	/* Enough constraints for threads, which find the same. */
+	o.constraints = 1000000;
+	o.parallel = &parallel;
+	o.threads = 2;
+	parallel_init(&parallel);
+	assert_true(objective_at(&o, x) == cost);
+	objective_differentiate(&o, x, gradient);
+	assert_memory_equal(gradient, other, sizeof(other));
+	parallel_release(&parallel);
+	objective_free_blocks(&o);
 	for (int h = 0; h < 2; h++)
 		spline_free(&member[h].terms.curve);
 }
