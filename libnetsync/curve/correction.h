@@ -67,6 +67,7 @@ struct correction {
 	bool steered; /* .. and does: the curve is one of rate-changes.h */
 	bool settled; /* intervals are those that are wanted */
 	double expected_error; /* of the curve, ns */
+	double skew_walk; /* of its oscillator, see struct fit; 0: not known */
 	double mean_delay; /* beyond the smallest, of a link's directions together, ns */
 };
 

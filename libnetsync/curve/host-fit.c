@@ -19,6 +19,7 @@
 #include "curve/outliers.h"
 #include "curve/placement.h"
 #include "curve/rate-changes.h"
+#include "curve/refine.h"
 
 /* Rounds at most. Chosen: a fourth one rarely finds anything. */
 #define ROUNDS 4
@@ -433,6 +434,8 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 		ret = check_change_points(&k, links, num_links);
 	if (!ret)
 		reject_diverged(&k);
+	if (!ret)
+		ret = refine(&k);
 	if (!ret) {
 		c->expected_error = k.best.coefs
 					    ? placement_expected_error(&k,

@@ -86,16 +86,12 @@ static int reject_outliers(struct host_fit *k, size_t intervals)
 	/* Large outliers first, as they hide smaller ones. */
 	do {
 		ret = outliers_reject(&k->obs, k->correction, n, &rejected);
-		k->rejected += rejected;
 		n /= 8;
 	} while (!ret && n >= least);
-	if (ret)
-		return ret;
-	ret = contamination_reject_lone(&k->obs, k->correction,
-					constraints_spans(k, intervals),
-					&rejected);
-	k->rejected += rejected;
-	return ret;
+	return ret ? ret
+		   : contamination_reject_lone(&k->obs, k->correction,
+					       constraints_spans(k, intervals),
+					       &rejected);
 }
 
 /*
@@ -108,14 +104,14 @@ static int fit_and_reject(struct host_fit *k, struct fit *f, size_t intervals)
 	int ret;
 
 	for (int i = 0; i < REJECTIONS; i++) {
-		size_t before = k->rejected;
+		size_t before = observations_rejected(&k->obs);
 
 		ret = fit_solve(f, WIDEST_SCALE, STEPS_WIDE, &cost);
 		if (ret)
 			return ret;
 		host_fit_set_residuals(k, &f->curve);
 		ret = reject_outliers(k, intervals);
-		if (ret || k->rejected == before)
+		if (ret || observations_rejected(&k->obs) == before)
 			break;
 		constraints_set_scores(f, k, intervals);
 		constraints_set(f, k);
@@ -146,9 +142,8 @@ static int start(const struct host_fit *k, struct fit *f, size_t intervals,
 	return ret ? ret : fit_start(f, residual);
 }
 
-/* Begin where the best curve is: constraints as they are wanted move it little. */
-static int set_up_at_best(const struct host_fit *k, struct fit *f,
-			  size_t intervals)
+int order_begin_at_best(const struct host_fit *k, struct fit *f,
+			size_t intervals)
 {
 	int ret = set_up(k, f, intervals);
 
@@ -194,7 +189,6 @@ static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals,
 				&k->obs, k->correction,
 				constraints_spans(k, intervals ? intervals : 1),
 				f->margin, f->scale, &rejected);
-		k->rejected += rejected;
 		constraints_set(f, k);
 		if (!ret)
 			ret = fit_solve(f, 1, STEPS_LAST, cost);
@@ -208,12 +202,11 @@ static int fit(struct host_fit *k, struct fit *f, size_t intervals,
 {
 	int ret;
 
-	k->rejected = 0;
 	host_fit_set_residuals(k, &k->best);
 	if (!k->best.coefs || !intervals || rejecting) {
 		ret = fit_from_start(k, f, intervals, rejecting, cost);
 	} else {
-		ret = set_up_at_best(k, f, intervals);
+		ret = order_begin_at_best(k, f, intervals);
 		if (!ret)
 			ret = fit_solve(f, 1, STEPS_LAST, cost);
 	}

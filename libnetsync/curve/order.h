@@ -18,6 +18,13 @@
 int order_fit(struct host_fit *k, struct fit *f, size_t intervals,
 	      double *cost);
 
+/*
+ * Set a fit up where the best curve is, which constraints as they are wanted move little.
+ * Residuals are beyond that curve. As order_fit().
+ */
+int order_begin_at_best(const struct host_fit *k, struct fit *f,
+			size_t intervals);
+
 /* The curve of a fit becomes the best. */
 void order_keep(struct host_fit *k, struct fit *f, size_t intervals,
 		double cost);

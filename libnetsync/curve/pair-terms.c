@@ -316,7 +316,8 @@ int pair_terms_make(struct pair_terms *p, const struct correction *c,
 	if (!ret)
 		ret = set_scores(p, &s, links);
 	if (!ret) {
-		p->skew_walk = s.fit.skew_walk;
+		p->skew_walk = c->skew_walk > 0 ? c->skew_walk
+						: s.fit.skew_walk;
 		p->margins = s.host.obs.links;
 		p->curve = s.fit.curve;
 		s.fit.curve = (struct spline){ 0 };

@@ -32,7 +32,6 @@ struct host_fit {
 	double delay;	    /* mean delays that it was fitted with, ns */
 	double cost;	    /* of that curve, in log likelihood */
 	size_t intervals;   /* of that curve */
-	size_t rejected;    /* outliers, by the last fit */
 	/* Curves on either side of a change point are independent. */
 	bool one_sided;
 	bool improved; /* delays became shorter in the last round */

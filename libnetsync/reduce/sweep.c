@@ -11,6 +11,7 @@
 #include "joint/joint.h"
 #include "reduce/internal.h"
 #include "util/parallel.h"
+#include "util/statistics.h"
 
 /*
  * Fits of each host against all neighbours: in all, and of these with any number of
@@ -486,6 +487,25 @@ static int sweep(struct group *g, enum stage stage, int number)
 
 /* ---- all at once ------------------------------------------------------- */
 
+/*
+ * The oscillator of the reference: as those of most others. By itself it cannot be told: all the
+ * others' curves have the bends of its time, and its own has none.
+ */
+static int set_walk_of_reference(struct reduction *r)
+{
+	double *walk = malloc((r->num_hosts + 1) * sizeof(*walk));
+	size_t n = 0;
+
+	if (!walk)
+		return -ENOMEM;
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		if (h != r->reference && r->correction[h].skew_walk > 0)
+			walk[n++] = r->correction[h].skew_walk;
+	r->correction[r->reference].skew_walk = n ? median(walk, n) : 0;
+	free(walk);
+	return 0;
+}
+
 /* The joint fit of all hosts. 0 or -ENOMEM. */
 static int fit_jointly(struct reduction *r)
 {
@@ -502,6 +522,8 @@ static int fit_jointly(struct reduction *r)
 		host[h].correction = c;
 		ret = find_links(r, h, &host[h].link, &host[h].num_links);
 	}
+	if (!ret)
+		ret = set_walk_of_reference(r);
 	if (!ret)
 		ret = joint_fit(host, r->num_hosts, intervals, r->task->drift,
 				r->task->parallel, r->task->threads);

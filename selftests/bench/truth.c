@@ -118,6 +118,8 @@ static const struct test_case cases[] = {
 	{ .name = "walk-1e5", PAIR(WALK, HOUR, 100000), .floor = 81 },
 	{ .name = "walk-1e6", PAIR(WALK, HOUR, 1000000), .floor = 21 },
 	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000), .floor = 56 },
+	{ .name = "all10-quartz-1e5", SPEC(10, ALL_PAIRS, QUARTZ, HOUR, 100000) },
+	{ .name = "all64-quartz-1e5", SPEC(64, ALL_PAIRS, QUARTZ, HOUR, 100000) },
 	{ .name = "chrony-1e5", PAIR(QUARTZ | CHRONY, HOUR, 100000),
 	  .max = 50e3, .rms = 5e3, .with_events = true },
 	{ .name = "chrony-1e6", PAIR(QUARTZ | CHRONY, HOUR, 1000000),

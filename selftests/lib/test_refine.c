@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A curve whose form is decided is fitted again by its own oscillator and uncertainty. */
+#include "curve/constraints.h"
+#include "curve/order.h"
+#include "curve/refine.h"
+#include "staged.h"
+
+/* Largest drift of an oscillator, 1 / ns. */
+#define DRIFT 2e-15
+
+static double constant(double t)
+{
+	(void)t;
+	return 0;
+}
+
+/* As fast as a clock can bend whose drift is this. */
+static double bending(double t)
+{
+	return 2e6 * sin(2 * M_PI * t / 200e9);
+}
+
+/* A fortieth as fast. */
+static double calm(double t)
+{
+	return 200e3 * sin(2 * M_PI * t / 400e9);
+}
+
+static void decide(struct host_fit *k, struct sample *s, truth_fn truth)
+{
+	staged_init(k, s, truth);
+	k->drift = DRIFT;
+	assert_int_equal(order_choose(k), 0);
+}
+
+/* The prior of clocks that bend as fast as is assumed. */
+static double usual_walk(const struct host_fit *k)
+{
+	double walk;
+	struct fit f;
+
+	assert_int_equal(constraints_fit_new(&f, k, 4), 0);
+	walk = f.skew_walk;
+	constraints_fit_free(&f);
+	return walk;
+}
+
+static void test_straight(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	decide(&k, &s, constant);
+	assert_int_equal(k.intervals, 0);
+	assert_int_equal(refine(&k), 0);
+	assert_true(s.c.skew_walk == 0);
+	staged_end(&k, &s);
+}
+
+static void test_bending(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+
+	(void)state;
+	decide(&k, &s, bending);
+	assert_int_equal(refine(&k), 0);
+	assert_true(s.c.skew_walk == usual_walk(&k));
+	assert_true(staged_worst(&k, bending, -1e18) < 0.5 * DELAY);
+	staged_end(&k, &s);
+}
+
+/* A calm oscillator is told by its messages, which then say more. */
+static void test_calm(void **state)
+{
+	struct sample s;
+	struct host_fit k;
+	double before;
+
+	(void)state;
+	decide(&k, &s, calm);
+	before = staged_worst(&k, calm, -1e18);
+	assert_int_equal(refine(&k), 0);
+	assert_true(s.c.skew_walk > 0 && s.c.skew_walk <= usual_walk(&k) / 4);
+	print_message("# %g -> %g\n", before, staged_worst(&k, calm, -1e18));
+	assert_true(staged_worst(&k, calm, -1e18) < before);
+	staged_end(&k, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_bending),
+		cmocka_unit_test(test_calm),
+	};
+
+	return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
+}
