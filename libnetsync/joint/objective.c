@@ -68,29 +68,25 @@ static void for_each(struct work *w, uint32_t num,
 		     num, call, w);
 }
 
+static void add_to(double *sum, const double *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] += v[i];
+}
+
 /* The sums of all blocks become those of the first one, of one curve. */
 static void sum_forces(const struct objective *o, const struct member *m)
 {
-	double *sum = *(o->block[0].force + m->coef);
-
-	for (size_t b = 1; b < o->blocks; b++) {
-		const double *add = *(o->block[b].force + m->coef);
-
-		for (size_t i = 0; i < 4 * m->terms.curve.coefs; i++)
-			sum[i] += add[i];
-	}
+	for (size_t b = 1; b < o->blocks; b++)
+		add_to(o->block[0].force[m->coef], o->block[b].force[m->coef],
+		       4 * m->terms.curve.coefs);
 }
 
 static void sum_moments(const struct objective *o, const struct member *m)
 {
-	double *sum = *(o->block[0].moment + m->coef);
-
-	for (size_t b = 1; b < o->blocks; b++) {
-		const double *add = *(o->block[b].moment + m->coef);
-
-		for (size_t i = 0; i < 7 * m->terms.curve.coefs; i++)
-			sum[i] += add[i];
-	}
+	for (size_t b = 1; b < o->blocks; b++)
+		add_to(o->block[0].moment[m->coef], o->block[b].moment[m->coef],
+		       7 * m->terms.curve.coefs);
 }
 
 /* ---- the objective ------------------------------------------------------- */
