@@ -17,16 +17,17 @@
 /* The logistic penalty of a message, as in fit.c, by changes of both curves. */
 struct pair_constraint {
 	double room; /* slack by the curves as they are, without a margin, ns */
-	double sharp; /* 1 / scale of the penalty, 1 / ns */
 	double u[2]; /* its time on either host, ns; once placed, see struct cubic */
 	uint32_t interval[2];
 	uint32_t other;	      /* number of host[1] */
 	uint32_t margin : 31; /* which of host[0] */
 	uint32_t side : 1;    /* ABOVE or BELOW host[0]'s curve */
+	/* There are so many constraints that what need not be precise is short. */
+	float sharp; /* 1 / scale of the penalty, 1 / ns */
 	/* At the changes whose cost was computed last: */
-	double z;      /* -slack / scale */
-	double tail;   /* exp(-|z|) */
-	double weight; /* the penalty's second derivative, 1 / ns^2 */
+	float z;      /* -slack / scale */
+	float tail;   /* exp(-|z|) */
+	float weight; /* the penalty's second derivative, 1 / ns^2 */
 };
 
 /* By how much the messages of a bin drive both curves apart, 1 / ns. */
