@@ -29,12 +29,13 @@ struct member {
 };
 
 /*
- * The pairs of some hosts (of which each is host[0]), which are summed up by one thread. Their
- * number does not depend on that of threads, lest sums do: so many, and with many curves fewer,
- * as each has a place for all of these. Chosen.
+ * The pairs of some hosts (of which each is host[0]), which are summed up by one thread. How many
+ * blocks there are does not depend on the number of threads, lest sums do: at most so many, as
+ * each has a place for all curves, to be cleared and added up; fewer with so many coefficients
+ * that it is not worth it. Chosen.
  */
 #define BLOCKS 8
-#define BLOCK_BYTES ((size_t)64 << 20) /* of all blocks */
+#define BLOCK_CONSTRAINTS 16 /* of each at least, for each coefficient */
 
 struct block {
 	uint32_t first; /* host */

@@ -27,21 +27,20 @@ struct work {
 
 int objective_divide(struct objective *o)
 {
-	const size_t bytes = sizeof(*o->block->force) +
-			     sizeof(*o->block->moment);
-	size_t most = BLOCK_BYTES / bytes / (o->coefs + 1), sum = 0;
-	uint32_t h = 0;
+	size_t most, sum = 0;
 
-	o->blocks = most < 1 ? 1 : most < BLOCKS ? most : BLOCKS;
-	for (uint32_t i = 0; i < o->num; i++)
-		o->constraints += o->member[i].terms.num_constraints;
-	for (size_t i = 0; i < o->blocks; i++) {
-		struct block *b = &o->block[i];
-		size_t end = o->constraints * (i + 1) / o->blocks;
+	for (uint32_t h = 0; h < o->num; h++)
+		o->constraints += o->member[h].terms.num_constraints;
+	most = o->constraints / BLOCK_CONSTRAINTS / (o->coefs + 1);
+	most = most < 1 ? 1 : most < BLOCKS ? most : BLOCKS;
+	for (uint32_t h = 0; h < o->num;) {
+		struct block *b = &o->block[o->blocks++];
 
 		b->first = h;
-		while (h < o->num && (sum < end || i + 1 == o->blocks))
+		do
 			sum += o->member[h++].terms.num_constraints;
+		while (h < o->num && (o->blocks == most ||
+				      sum * most < o->constraints * o->blocks));
 		b->end = h;
 		b->force = calloc(o->coefs + 1, sizeof(*b->force));
 		b->moment = calloc(o->coefs + 1, sizeof(*b->moment));
