@@ -20,7 +20,8 @@
 #define FEW (NEIGHBOURS / 2)
 /*
  * Of fewer groups, but the smallest ones, none of the first and the last FEW is rejected: they
- * are so long that a curve that bends too little can be far off there. Chosen.
+ * are so long that a curve that bends too little can be far off there. Chosen, by bench-truth's
+ * quartz: 100 and 400 are alike.
  */
 #define FEW_GROUPS 100
 /*

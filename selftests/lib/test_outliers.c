@@ -156,12 +156,12 @@ static void test_undone(void **state)
  */
 static void test_ends(void **state)
 {
+	(void)state;
 	for (int wrong = 0; wrong < 2; wrong++) {
 		const struct obs_direction *above;
 		size_t rejected;
 		struct sample s;
 
-		(void)state;
 		sample_gather(&s);
 		above = &s.p.direction[ABOVE];
 		for (size_t i = above->bins - (wrong ? 3 : 30); i < above->bins; i++)

@@ -83,7 +83,6 @@ static void test_calm(void **state)
 	before = staged_worst(&k, calm, -1e18);
 	assert_int_equal(refine(&k), 0);
 	assert_true(s.c.skew_walk > 0 && s.c.skew_walk <= usual_walk(&k) / 4);
-	print_message("# %g -> %g\n", before, staged_worst(&k, calm, -1e18));
 	assert_true(staged_worst(&k, calm, -1e18) < before);
 	staged_end(&k, &s);
 }
