@@ -63,12 +63,11 @@ struct correction {
 	size_t tried;	     /* the most that were tried of it */
 	bool many;	     /* it is of one of more than two hosts */
 	bool pooled;	     /* it was fitted by thin links, see struct link */
-	bool may_be_steered; /* its rate may change at once .. */
-	bool steered; /* .. and does: the curve is one of rate-changes.h */
+	bool steered; /* the curve is one whose rate may change at once anywhere */
 	bool settled; /* intervals are those that are wanted */
 	double expected_error; /* of the curve, ns */
 	double skew_walk; /* of its oscillator, see struct fit; 0: not known */
-	double mean_delay; /* beyond the smallest, of a link's directions together, ns */
+	double mean_delay; /* see host_fit_mean_delay_beyond(), ns */
 };
 
 /*

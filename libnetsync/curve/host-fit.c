@@ -351,16 +351,19 @@ static void reject_diverged(struct host_fit *k)
 	k->intervals = 0;
 }
 
-/* @margin: room for that of each link, as it is before. */
+/*
+ * @margin: room for that of each link, as it is before. *freedom: effective degrees of freedom of
+ * the curve, if it becomes one of a steered clock.
+ */
 static int doubt_curve_with(struct host_fit *k, const struct link *links,
-			    size_t num_links, double *margin)
+			    size_t num_links, double *margin, double *freedom)
 {
 	struct correction *c = k->correction;
 	struct smooth_fit smooth = {
 		.margin = margin,
 		.rejected = observations_rejected(&k->obs),
 	};
-	double freedom = 0;
+	double found = 0;
 	int ret;
 
 	memcpy(margin, k->margin, k->obs.links * sizeof(*margin));
@@ -369,14 +372,14 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links,
 	smooth.delay = host_fit_mean_delay(k);
 	if (!ret)
 		ret = doubts_find(k, links, num_links);
-	/* Of many hosts the others' curves are what is wrong, at first. */
-	if (!ret && (num_links == 1 || c->may_be_steered) &&
-	    (c->num_doubts || c->no_margin))
-		ret = rate_changes_fit(k, &smooth, &freedom);
-	if (ret || !(freedom > 0))
+	/* Of several, the others' curves are what is wrong; see the joint fit. */
+	if (!ret && num_links == 1 && (c->num_doubts || c->no_margin))
+		ret = rate_changes_fit(k, &smooth, &found);
+	if (ret || !(found > 0))
 		return ret;
+	*freedom = found;
 	c->steered = true;
-	c->expected_error = placement_expected_error(k, &k->best) * freedom /
+	c->expected_error = placement_expected_error(k, &k->best) * found /
 			    (double)k->best.coefs;
 	doubts_keep_set(c);
 	return doubts_find(k, links, num_links);
@@ -384,13 +387,13 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links,
 
 /* Where the curve is not to be relied on, the clock may be steered. */
 static int doubt_curve(struct host_fit *k, const struct link *links,
-		       size_t num_links)
+		       size_t num_links, double *freedom)
 {
 	double *margin = malloc((k->obs.links + 1) * sizeof(*margin));
 	int ret = -ENOMEM;
 
 	if (margin)
-		ret = doubt_curve_with(k, links, num_links, margin);
+		ret = doubt_curve_with(k, links, num_links, margin, freedom);
 	free(margin);
 	return ret;
 }
@@ -407,6 +410,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	struct correction line = *c;
 	double span = (double)(c->to - c->from);
 	bool had_curve = c->curve.coefs;
+	double freedom;
 	int ret;
 
 	if (c->to <= c->from || !num_links)
@@ -443,10 +447,11 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 					    : k.obs.direction[0].mean;
 		widen_to_messages(c, &k.obs);
 	}
+	freedom = (double)k.best.coefs;
 	if (!ret && k.best.coefs)
-		ret = doubt_curve(&k, links, num_links);
+		ret = doubt_curve(&k, links, num_links, &freedom);
 	if (!ret) {
-		c->mean_delay = host_fit_mean_delay(&k) / (double)k.obs.links;
+		c->mean_delay = host_fit_mean_delay_beyond(&k, freedom);
 		c->curve = k.best;
 		spline_compact(&c->curve);
 		c->intervals = k.intervals;

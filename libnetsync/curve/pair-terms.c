@@ -17,6 +17,8 @@
 #include "curve/doubt.h"
 #include "curve/outliers.h"
 #include "curve/pair-terms.h"
+#include "curve/placement.h"
+#include "curve/rate-changes.h"
 
 /* The observations of a host beyond a curve that is there, and their fit. */
 struct setup {
@@ -67,11 +69,12 @@ static int reject_inverted(struct host_fit *k, struct fit *f, size_t windows)
 
 /*
  * @own: the other host of a link that this one is not the first of makes the terms of that.
+ * @steered: as in pair_terms_make().
  * 0 or -ENOMEM; release it in any case.
  */
 static int setup_make(struct setup *s, struct correction *c,
 		      const struct link *links, size_t num_links, double drift,
-		      size_t intervals, bool own)
+		      size_t intervals, bool own, bool steered)
 {
 	struct link *apart = malloc((num_links + 1) * sizeof(*apart));
 	struct host_fit *k = &s->host;
@@ -102,11 +105,12 @@ static int setup_make(struct setup *s, struct correction *c,
 	}
 	if (!ret)
 		ret = delays_set_means(&k->obs);
+	rejected = steered ? 0 : rejected;
 	if (!ret && rejected)
 		ret = contamination_reject_lone(&k->obs, c, windows, &lone);
 	if (!ret && lone)
 		ret = delays_set_means(&k->obs);
-	if (!ret)
+	if (!ret && !steered)
 		ret = delays_find_minima(&k->obs, drift);
 	if (ret < 0)
 		return ret;
@@ -303,12 +307,12 @@ static int set_scores(struct pair_terms *p, const struct setup *s,
 
 int pair_terms_make(struct pair_terms *p, const struct correction *c,
 		    const struct link *links, size_t num_links, double drift,
-		    size_t intervals)
+		    size_t intervals, bool steered)
 {
 	struct correction own = *c;
 	struct setup s;
-	int ret = setup_make(&s, &own, links, num_links, drift, intervals,
-			     true);
+	int ret = setup_make(&s, &own, links, num_links, drift, intervals, true,
+			     steered);
 
 	*p = (struct pair_terms){ .straight = !intervals };
 	if (!ret)
@@ -341,27 +345,70 @@ void pair_terms_release(struct pair_terms *p)
 	*p = (struct pair_terms){ 0 };
 }
 
-double pair_terms_prior(const struct pair_terms *p, const struct bend *b)
+double pair_terms_prior(const struct pair_terms *p, const struct bend *b,
+			size_t i)
 {
+	if (p->variance)
+		return 1 / (b->length * b->length * p->variance[i]);
 	return fit_prior(b->length, p->skew_walk);
 }
 
-/* ---- doubts ------------------------------------------------------------ */
+/* ---- curves that others made ------------------------------------------- */
+
+int pair_terms_count_intervals(const struct correction *c,
+			       const struct link *links, size_t num_links,
+			       size_t *intervals)
+{
+	struct correction own = *c;
+	struct host_fit k = { .correction = &own };
+	size_t finest;
+	int ret = observations_gather(&k.obs, c, links, num_links);
+
+	if (!ret)
+		ret = rate_changes_intervals(&k, intervals, &finest);
+	observations_release(&k.obs);
+	return ret;
+}
+
+int pair_terms_judge(const struct correction *c, const struct link *links,
+		     size_t num_links, double freedom, double *mean_delay,
+		     double *expected_error)
+{
+	struct correction own = *c;
+	struct host_fit k = { .correction = &own };
+	size_t rejected;
+	int ret = observations_gather(&k.obs, c, links, num_links);
+
+	if (!ret) {
+		host_fit_set_residuals(&k, &c->curve);
+		ret = outliers_reject(&k.obs, c, 0, &rejected);
+	}
+	if (!ret)
+		ret = delays_set_means(&k.obs);
+	if (!ret) {
+		*mean_delay = host_fit_mean_delay_beyond(&k, freedom);
+		*expected_error = placement_expected_error(&k, &c->curve) *
+				  freedom / (double)c->curve.coefs;
+	}
+	observations_release(&k.obs);
+	return ret < 0 ? ret : 0;
+}
 
 int pair_terms_doubt(struct correction *c, const struct link *links,
-		     size_t num_links, double drift)
+		     size_t num_links, double drift, size_t intervals)
 {
 	/* Neighbours ask theirs of the curve at the same time. */
 	struct correction own = *c;
 	struct setup s;
 	struct host_fit *k = &s.host;
-	int ret = setup_make(&s, &own, links, num_links, drift, c->intervals,
-			     false);
+	int ret = setup_make(&s, &own, links, num_links, drift, intervals,
+			     false, c->steered);
 
 	if (!ret) {
 		k->best = own.curve;
 		own.curve = (struct spline){ 0 };
-		own.no_margin = spline_steepest(&k->best) > STEEPEST ||
+		own.no_margin = (c->steered && c->no_margin) ||
+				spline_steepest(&k->best) > STEEPEST ||
 				host_fit_strayed(k, &k->best);
 		fit_margins(&s.fit);
 		memcpy(k->margin, s.fit.margin,

@@ -44,7 +44,9 @@ struct pair_terms {
 	struct spline curve; /* follows that of the host's correction */
 	bool straight;	     /* it is to remain a line */
 	double skew_walk;    /* see struct fit */
-	size_t margins;	     /* of the links of its observations */
+	/* Of each bend, if it is that of a clock whose rate may change at once; or NULL. */
+	const double *variance;
+	size_t margins; /* of the links of its observations */
 	/* Of the pairs whose host[0] it is: */
 	struct pair_constraint *constraint;
 	size_t num_constraints;
@@ -54,25 +56,44 @@ struct pair_terms {
 
 /*
  * Make the terms of a host, whose curve is to have @intervals besides its change points;
- * 0: to be straight. Links are those of host_fit(). @drift: as there. 0 or -ENOMEM; release
- * them in any case.
+ * 0: to be straight. Links are those of host_fit(). @drift: as there. @steered: of this host or
+ * of others rates may change at once, so that what is wrong by the curves of before says
+ * nothing. 0 or -ENOMEM; release them in any case.
  */
 int pair_terms_make(struct pair_terms *p, const struct correction *c,
 		    const struct link *links, size_t num_links, double drift,
-		    size_t intervals);
+		    size_t intervals, bool steered);
 void pair_terms_release(struct pair_terms *p);
 
 /* Free what is no longer needed once scores are summed up. */
 void pair_terms_forget_scores(struct pair_terms *p);
 
-/* The prior's weight of half of the square of a bend, but of a straight curve. */
-double pair_terms_prior(const struct pair_terms *p, const struct bend *b);
+/* The prior's weight of half of the square of bend @i, but of a straight curve. */
+double pair_terms_prior(const struct pair_terms *p, const struct bend *b,
+			size_t i);
 
 /*
- * Ask of a curve that others than host_fit() made when it is not to be relied on: anew, but
- * for where the clock may have been set. 0 or -ENOMEM.
+ * Intervals of a host's curve if its rate may change at once; 0: there are too few messages.
+ * 0 or -ENOMEM.
+ */
+int pair_terms_count_intervals(const struct correction *c,
+			       const struct link *links, size_t num_links,
+			       size_t *intervals);
+
+/*
+ * What a curve with so many degrees of @freedom leaves: *mean_delay of a link's directions
+ * together, beside what it explains by chance, and *expected_error, ns. 0 or -ENOMEM.
+ */
+int pair_terms_judge(const struct correction *c, const struct link *links,
+		     size_t num_links, double freedom, double *mean_delay,
+		     double *expected_error);
+
+/*
+ * Ask of a curve of @intervals that others than host_fit() made when it is not to be relied on:
+ * anew, but for where the clock may have been set, and, if it is steered, where no bound could
+ * be claimed before. 0 or -ENOMEM.
  */
 int pair_terms_doubt(struct correction *c, const struct link *links,
-		     size_t num_links, double drift);
+		     size_t num_links, double drift, size_t intervals);
 
 #endif

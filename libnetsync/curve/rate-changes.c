@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sparse Bayesian learning (M. E. Tipping, "Sparse Bayesian learning and the relevance
- * vector machine", JMLR 1, 2001): on a fine grid of knots, each bend of the curve has a
- * variance of its own, found with D. J. C. MacKay's fixed point ("Bayesian interpolation",
- * Neural Computation 4(3), 1992) from the bend and from how well that is known:
- *
- *	v = (b^2 + nu s^2) / (1 - var(b) / v + nu)
- *
- * where s^2 is what an oscillator does by itself, and nu says how strongly that is
- * believed. Most variances fall to s^2, and the curve is stiff there; where a daemon
- * changed the rate they stay large, and it bends at once. Scales of constraints follow
- * how well the curve is known, so that messages count over all of a stiff stretch.
+ * On a fine grid of knots, each bend of the curve has a variance of its own
+ * (bend-variance.h). Most variances fall to what an oscillator does by itself, and the curve is
+ * stiff there; where a daemon changed the rate they stay large, and it bends at once. Scales of
+ * constraints follow how well the curve is known, so that messages count over all of a stiff
+ * stretch.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/bend-variance.h"
 #include "curve/constraints.h"
 #include "curve/delays.h"
 #include "curve/outliers.h"
 #include "curve/rate-changes.h"
 #include "curve/silences.h"
 #include "curve/softplus.h"
-#include "curve/uncertainty.h"
 
 /* Messages of an interval, in the rarer direction, and intervals at most. Chosen. */
 #define MESSAGES 8
@@ -40,26 +34,14 @@
 #define SILENT 4
 /* Fewer intervals say nothing that a smooth curve does not. Chosen. */
 #define MIN_INTERVALS 64
-/*
- * Standard deviation of the change of an oscillator's skew within a second: an Allan
- * deviation of about 1e-9 at 1,000 s, and a room's temperature (IEEE Std 1139).
- */
-#define QUARTZ_WALK 5e-10
-/* The same at first: whatever daemons do. Chosen. */
-#define FIRST_WALK 2e-5
-/* Weight of the oscillator, in observations of each bend. Chosen. */
-#define BELIEF 0.03
-/* Rounds, and Newton steps of each. Chosen: later ones change little. */
-#define ROUNDS 12
+/* Newton steps of a round. Chosen: later ones change little. */
 #define STEPS 12
 /* Scale of constraints in the first round, in those of order.c. Chosen. */
 #define FIRST_SCALE 4
-/* Scale of constraints, in standard deviations of the curve. Chosen. */
-#define SCALE 0.7
-/* Smallest scale, ns: resolution of times. */
-#define MIN_SCALE 1.0
 /* Cost of a degree of freedom, in log likelihood: as in order.c. */
 #define FREEDOM_COST 3.0
+/* And of a clock to be steered: as of not being straight there. */
+#define STEERED_COST 24.0
 /* Mean delay, and rejected observations, of what they were at most. Chosen. */
 #define WORSE 1.1
 #define EXPLAINED 0.75
@@ -102,12 +84,6 @@ static int workspace_new(struct workspace *w, const struct host_fit *k,
 
 /* ---- the fit ------------------------------------------------------------ */
 
-/* What a walk of so much in a second makes of a slope in @length (ns). */
-static double walked(double walk, double length)
-{
-	return walk * walk * length / SECOND;
-}
-
 static void sharpen(struct workspace *w)
 {
 	struct fit *f = &w->fit;
@@ -115,22 +91,7 @@ static void sharpen(struct workspace *w)
 	for (size_t i = 0; i < f->num_constraints; i++) {
 		struct soft_constraint *c = &f->constraint[i];
 
-		c->sharp = 1 /
-			   fmax(SCALE * w->deviation[c->interval], MIN_SCALE);
-	}
-}
-
-static void learn(struct workspace *w)
-{
-	for (size_t i = 0; i + 2 < w->fit.curve.coefs; i++) {
-		const struct slope_change *c = &w->change[i];
-		double usual = walked(QUARTZ_WALK, c->length);
-		double known = 1 - c->variance / w->variance[i];
-		double square = c->slope * c->slope + BELIEF * usual;
-
-		/* Of what is not known at all, the variance itself only shrinks. */
-		w->variance[i] = fmin(square / (fmax(known, 0) + BELIEF),
-				      (square + c->variance) / (1 + BELIEF));
+		c->sharp = 1 / bend_variances_scale(w->deviation[c->interval]);
 	}
 }
 
@@ -168,8 +129,7 @@ static int start(struct workspace *w, struct host_fit *k, size_t intervals)
 		ret = look_again(w, k, &f->curve, intervals);
 	if (!ret)
 		ret = uncertainty_find(f, w->deviation, w->change);
-	for (size_t i = 0; i + 2 < f->curve.coefs; i++)
-		w->variance[i] = walked(FIRST_WALK, w->change[i].length);
+	bend_variances_begin(w->variance, &f->curve);
 	f->change_variance = w->variance;
 	return ret;
 }
@@ -180,7 +140,7 @@ static int fit(struct workspace *w, struct host_fit *k, size_t intervals)
 	int ret = start(w, k, intervals);
 	double cost;
 
-	for (int round = 0; !ret && round < ROUNDS; round++) {
+	for (int round = 0; !ret && round < BEND_VARIANCE_ROUNDS; round++) {
 		if (round) {
 			ret = look_again(w, k, &f->curve, intervals);
 			sharpen(w);
@@ -190,8 +150,9 @@ static int fit(struct workspace *w, struct host_fit *k, size_t intervals)
 					&cost);
 		if (!ret)
 			ret = uncertainty_find(f, w->deviation, w->change);
-		if (!ret && round + 1 < ROUNDS)
-			learn(w);
+		if (!ret && round + 1 < BEND_VARIANCE_ROUNDS)
+			bend_variances_learn(w->variance, w->change,
+					     f->curve.coefs - 2);
 	}
 	return ret;
 }
@@ -228,26 +189,13 @@ static double cost_of(const struct workspace *w, const struct host_fit *k,
 						       spline_at(s, o->t)) -
 					       m;
 
-				cost += softplus(-slack /
-						 fmax(SCALE * w->deviation[at],
-						      MIN_SCALE));
+				cost += softplus(
+					-slack /
+					bend_variances_scale(w->deviation[at]));
 			}
 		}
 	}
 	return cost;
-}
-
-static double freedom_of(const struct workspace *w)
-{
-	double sum = 2;
-
-	for (size_t i = 0; i + 2 < w->fit.curve.coefs; i++) {
-		const struct slope_change *c = &w->change[i];
-
-		sum += c->length ? fmax(1 - c->variance / w->variance[i], 0)
-				 : 1;
-	}
-	return sum;
 }
 
 /* What was set by more than this (ns) is no change of rate. Chosen. */
@@ -267,13 +215,9 @@ static bool near_set(const struct change_point *change, size_t num,
 	return false;
 }
 
-/*
- * Of the change points of a smooth curve those at which the clock was set: by little, too,
- * or only where no change of rate is an explanation. All else is found anew. How many.
- */
-static size_t keep_sets(struct change_point *to,
-			const struct change_point *change, size_t num,
-			bool small)
+size_t rate_changes_keep_sets(struct change_point *to,
+			      const struct change_point *change, size_t num,
+			      bool small)
 {
 	size_t n = 0;
 
@@ -298,8 +242,8 @@ static size_t intervals_of(const struct host_fit *k, size_t finer,
 	return most < limit ? most : limit;
 }
 
-/* 0 or -ENOMEM. */
-static int set_intervals(const struct host_fit *k, size_t *coarse, size_t *fine)
+int rate_changes_intervals(const struct host_fit *k, size_t *coarse,
+			   size_t *fine)
 {
 	struct silences s;
 	int ret = silences_find(&s, &k->obs);
@@ -307,6 +251,8 @@ static int set_intervals(const struct host_fit *k, size_t *coarse, size_t *fine)
 
 	*coarse = intervals_of(k, 1, longest);
 	*fine = intervals_of(k, FINER, longest);
+	if (*coarse < MIN_INTERVALS)
+		*coarse = 0;
 	silences_release(&s);
 	return ret;
 }
@@ -361,8 +307,8 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 		       size_t intervals, double *freedom)
 {
 	const double *margin = *freedom > 0 ? k->margin : smooth->margin;
-	double excess = 0,
-	       now = *freedom > 0 ? *freedom : (double)k->best.coefs, then = 0;
+	const double now = *freedom > 0 ? *freedom : (double)k->best.coefs;
+	double more = *freedom > 0 ? 0 : STEERED_COST, then = 0, excess = 0;
 	struct workspace w;
 	int ret = workspace_new(&w, k, intervals);
 
@@ -371,7 +317,8 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 	if (!ret) {
 		host_fit_set_residuals(k, &w.fit.curve);
 		ret = delays_set_means(&k->obs);
-		then = freedom_of(&w);
+		then = bend_variances_freedom(w.variance, w.change,
+					      w.fit.curve.coefs - 2);
 	}
 	if (!ret)
 		excess = most_excess(k);
@@ -379,7 +326,8 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 		ret = (int)excess;
 	if (!ret && excess <= LIFTED * largest(w.fit.margin, k->obs.links) &&
 	    spline_steepest(&w.fit.curve) <= STEEPEST && explains(k, smooth) &&
-	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then <
+	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then +
+			    more <
 		    cost_of(&w, k, &k->best, margin) + FREEDOM_COST * now) {
 		keep(k, &w);
 		*freedom = then;
@@ -400,7 +348,8 @@ static int try_grid(struct host_fit *k, const struct smooth_fit *smooth,
 	if (!c->change)
 		ret = -ENOMEM;
 	for (int small = 0; !ret && small < 2; small++) {
-		c->num_changes = keep_sets(c->change, all, num_all, small);
+		c->num_changes = rate_changes_keep_sets(c->change, all, num_all,
+							small);
 		/* The same once more? */
 		if (!small || c->num_changes > sets)
 			ret = try_changes(k, smooth, intervals, freedom);
@@ -416,10 +365,9 @@ int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
 		     double *freedom)
 {
 	size_t coarse, fine;
-	int ret = set_intervals(k, &coarse, &fine);
+	int ret = rate_changes_intervals(k, &coarse, &fine);
 
-	if (ret || !k->best.coefs || coarse < MIN_INTERVALS ||
-	    coarse < 2 * k->intervals)
+	if (ret || !k->best.coefs || !coarse || coarse < 2 * k->intervals)
 		return ret;
 	ret = try_grid(k, smooth, coarse, freedom);
 	/*

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <math.h>
+
 #include "curve/delays.h"
 #include "curve/state.h"
+
+/* Of what chance leaves to a curve, the least: with still fewer groups nobody knows. Chosen. */
+#define LEAST_LEFT 0.25
 
 double host_fit_at(void *host_fit, double t)
 {
@@ -31,6 +36,15 @@ bool host_fit_strayed(struct host_fit *k, const struct spline *s)
 {
 	host_fit_set_residuals(k, s);
 	return observations_strayed(&k->obs);
+}
+
+double host_fit_mean_delay_beyond(const struct host_fit *k, double freedom)
+{
+	double messages = (double)(k->obs.messages[0] + k->obs.messages[1]);
+	double left = 1 - freedom * GROUP_MESSAGES / messages;
+
+	return host_fit_mean_delay(k) / (double)k->obs.links /
+	       fmax(left, LEAST_LEFT);
 }
 
 size_t host_fit_fewest_bins(const struct host_fit *k)

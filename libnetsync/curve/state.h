@@ -59,6 +59,12 @@ int host_fit_update_delays(struct host_fit *k);
 /* Mean delays of all directions together, beyond the smallest, ns. */
 double host_fit_mean_delay(const struct host_fit *k);
 
+/*
+ * The same of a link, ns, beside what a curve with so many degrees of freedom explains by chance
+ * alone: delays are told by groups of messages.
+ */
+double host_fit_mean_delay_beyond(const struct host_fit *k, double freedom);
+
 /* Bins of the direction that has fewer. */
 size_t host_fit_fewest_bins(const struct host_fit *k);
 

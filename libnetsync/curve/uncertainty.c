@@ -78,18 +78,29 @@ static void set_changes(const struct spline *c, double (*z)[BAND],
 	}
 }
 
+int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND],
+			  double *deviation, struct slope_change *change)
+{
+	double(*z)[BAND] = malloc(s->coefs * sizeof(*z));
+
+	if (!z)
+		return -ENOMEM;
+	invert(factor, z, s->coefs);
+	set_deviations(s, z, deviation);
+	set_changes(s, z, change);
+	free(z);
+	return 0;
+}
+
 int uncertainty_find(struct fit *f, double *deviation,
 		     struct slope_change *change)
 {
-	size_t n = f->curve.coefs;
-	double(*factor)[BAND] = malloc(2 * n * sizeof(*factor));
+	double(*factor)[BAND] = malloc(f->curve.coefs * sizeof(*factor));
 	int ret = factor ? fit_factor(f, factor) : -ENOMEM;
 
-	if (!ret) {
-		invert(factor, factor + n, n);
-		set_deviations(&f->curve, factor + n, deviation);
-		set_changes(&f->curve, factor + n, change);
-	}
+	if (!ret)
+		ret = uncertainty_of_factor(&f->curve, factor, deviation,
+					    change);
 	free(factor);
 	return ret;
 }

@@ -19,4 +19,8 @@ struct slope_change {
 int uncertainty_find(struct fit *f, double *deviation,
 		     struct slope_change *change);
 
+/* The same of a curve, the Cholesky factor of whose curvature is known. */
+int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND],
+			  double *deviation, struct slope_change *change);
+
 #endif

@@ -3,6 +3,7 @@
  * Functions that the files of the joint fit share:
  *
  *	joint.c		from corrections to an objective, and back
+ *	steered.c	the same in rounds, of clocks whose rates change at once
  *	newton.c	its minimum, by Newton's method
  *	objective.c	its value, its derivatives, and products of the second ones
  */
@@ -15,6 +16,7 @@
 
 struct member {
 	bool in;
+	struct bends *bends; /* NULL: its curve is smooth */
 	struct pair_terms terms;
 	size_t coef;   /* its first coefficient among the unknowns */
 	size_t margin; /* its first margin among them */
@@ -96,7 +98,64 @@ void objective_product(struct objective *o, const double *x, double *product);
 void objective_precondition(struct objective *o, const double *x,
 			    double *product);
 
+/* How far a minimum is sought. */
+struct effort {
+	/*
+	 * Scales are stretched by so much at first: wide ones lead from curves that are far off
+	 * to near the minimum in fewer steps than those that are wanted.
+	 */
+	double widest;
+	/*
+	 * The last step with a scale is one that gains less than this for each host, in log
+	 * likelihood; with a wide one, which only leads there.
+	 */
+	double enough;
+	double enough_wide;
+	double precision; /* of a step: the part of the gradient that may be left */
+};
+
 /* Move from 0 to the minimum, *x. 0 or -ENOMEM. */
-int newton_minimize(struct objective *o, double *x);
+int newton_minimize(struct objective *o, double *x,
+		    const struct effort *effort);
+
+/* The curve of a host whose rate may change at once, as it is learned in rounds. */
+struct bends {
+	size_t intervals;
+	double *variance;  /* of each bend; NULL before the first round */
+	double *deviation; /* of the curve in each interval, ns; the same */
+	double freedom;	   /* effective degrees of freedom */
+	/* What the curve leaves, see pair_terms_judge(), ns: */
+	double mean_delay;
+	double expected_error;
+};
+
+/*
+ * Of the first round: room, and what is assumed of the bends of a curve. 0 or -ENOMEM; free it
+ * in any case.
+ */
+int bends_begin(struct bends *b, const struct spline *s);
+
+/* Of each: what is assumed in the next one. @factor: see struct member. 0 or -ENOMEM. */
+int bends_learn(struct bends *b, const struct spline *s,
+		double (*factor)[BAND]);
+
+/* What a joint fit is made of, see joint_fit(). */
+struct joint_task {
+	const struct joint_host *host;
+	uint32_t num;
+	size_t intervals;
+	double drift;
+	struct parallel *parallel;
+	uint32_t threads;
+	struct bends *bends; /* of each host; NULL: all curves are smooth */
+	bool early; /* curves are not settled: they explain much by chance */
+};
+
+/*
+ * Fit all curves once, and learn what bends there are. *sound: they have not diverged; if they
+ * have, none is taken. 0 or -ENOMEM.
+ */
+int joint_solve(const struct joint_task *t, const struct effort *effort,
+		bool *sound);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/bend-variance.h"
 #include "joint/internal.h"
 
 /*
@@ -23,10 +24,16 @@
 #define STEEPER 2.0
 #define MAX_SLOPE 500e-6
 
+/* Until when to go on. Chosen: with a fifth of ENOUGH, errors are the same. */
+static const struct effort usual_effort = {
+	.widest = 16,
+	.enough = 0.05,
+	.enough_wide = 1,
+	.precision = 0.05,
+};
+
 struct joint {
-	const struct joint_host *host;
-	size_t intervals;
-	double drift;
+	const struct joint_task *task;
 	struct objective objective;
 };
 
@@ -41,7 +48,7 @@ static size_t intervals_of(const struct joint *j, const struct correction *c)
 		return c->intervals;
 	if (c->curve.coefs > 4 && !c->num_changes)
 		return c->curve.coefs - 3;
-	return j->intervals;
+	return j->task->intervals;
 }
 
 /*
@@ -61,16 +68,25 @@ static bool is_among_steered(const struct joint_host *h)
 static int make_terms(void *joint, size_t i)
 {
 	struct joint *j = joint;
-	const struct joint_host *h = &j->host[i];
+	const struct joint_task *t = j->task;
+	const struct joint_host *h = &t->host[i];
 	struct member *m = &j->objective.member[i];
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!c || !h->num_links || c->to <= c->from || c->steered ||
-	    is_among_steered(h))
+	if (!c || !h->num_links || c->to <= c->from ||
+	    (!t->bends && (c->steered || is_among_steered(h))))
 		return 0;
-	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, j->drift,
-			      intervals_of(j, c));
+	if (t->bends && t->bends[i].intervals)
+		m->bends = &t->bends[i];
+	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, t->drift,
+			      m->bends ? m->bends->intervals
+				       : intervals_of(j, c),
+			      t->bends);
+	if (!ret && m->bends) {
+		ret = bends_begin(m->bends, &m->terms.curve);
+		m->terms.variance = m->bends->variance;
+	}
 	m->in = !ret;
 	return ret;
 }
@@ -80,6 +96,22 @@ static int make_terms(void *joint, size_t i)
 static double value_of(const struct spline *s, double t)
 {
 	return s->coefs ? spline_at(s, t) : 0;
+}
+
+/* Where curves are learned, constraints are as soft as these are uncertain. */
+static void set_scale(const struct member *m[2], struct pair_constraint *w)
+{
+	double variance = 0;
+
+	for (int k = 0; k < 2; k++) {
+		const struct bends *b = m[k]->bends;
+
+		if (b && b->deviation)
+			variance += b->deviation[w->interval[k]] *
+				    b->deviation[w->interval[k]];
+	}
+	if (variance > 0)
+		w->sharp = (float)(1 / bend_variances_scale(sqrt(variance)));
 }
 
 /*
@@ -101,7 +133,8 @@ static int place_constraints(void *joint, size_t host)
 		if (!m[1]->in)
 			continue;
 		differs = spline_at(&m[1]->terms.curve, w.u[1]) -
-			  value_of(&j->host[w.other].correction->curve, w.u[1]);
+			  value_of(&j->task->host[w.other].correction->curve,
+				   w.u[1]);
 		w.room += w.side == ABOVE ? differs : -differs;
 		for (int k = 0; k < 2; k++) {
 			const struct spline *s = &m[k]->terms.curve;
@@ -111,6 +144,7 @@ static int place_constraints(void *joint, size_t host)
 			w.interval[k] = (uint32_t)at;
 			w.u[k] = fmin(fmax(u, -BEYOND), 1 + BEYOND);
 		}
+		set_scale(m, &w);
 		p->constraint[n++] = w;
 	}
 	p->num_constraints = n;
@@ -238,7 +272,8 @@ static bool all_finite(const double *x, size_t n)
  * Minimize from a start. False: the curves of a host are further from its messages than before
  * by STRAYED: they have diverged, as scores are linear.
  */
-static int minimize(struct objective *o, double *x, bool *sound)
+static int minimize(struct objective *o, double *x, const struct effort *effort,
+		    bool *sound)
 {
 	double *before = malloc((o->num + 1) * sizeof(*before));
 	int ret = -ENOMEM;
@@ -248,7 +283,7 @@ static int minimize(struct objective *o, double *x, bool *sound)
 		objective_at(o, x);
 		for (uint32_t h = 0; h < o->num; h++)
 			before[h] = objective_slacks(o, h);
-		ret = newton_minimize(o, x);
+		ret = newton_minimize(o, x, effort);
 	}
 	*sound = !ret && all_finite(x, o->unknowns);
 	if (*sound)
@@ -269,67 +304,126 @@ static bool is_sound(const struct spline *s, const struct spline *before)
 	       fmax(STEEPER * spline_steepest(before), MAX_SLOPE);
 }
 
-static void take_curves(struct joint *j, const double *x)
+/* The curves of the minimum become those of the terms. */
+static void change_curves(struct objective *o, const double *x)
 {
-	for (uint32_t h = 0; h < j->objective.num; h++) {
-		struct member *m = &j->objective.member[h];
+	for (uint32_t h = 0; h < o->num; h++) {
+		struct member *m = &o->member[h];
 		struct spline *s = &m->terms.curve;
-		struct correction *c = j->host[h].correction;
 
 		if (!m->in)
 			continue;
 		for (size_t i = 0; i < s->coefs; i++)
 			s->coef[i] += x[m->coef + i];
 		spline_set_cubics(s);
-		if (!is_sound(s, &c->curve))
+	}
+}
+
+static void take_curves(struct joint *j)
+{
+	for (uint32_t h = 0; h < j->objective.num; h++) {
+		struct member *m = &j->objective.member[h];
+		struct spline *s = &m->terms.curve;
+		struct correction *c = j->task->host[h].correction;
+
+		if (!m->in)
+			continue;
+		if (!m->bends && !is_sound(s, &c->curve))
 			continue;
 		spline_compact(s);
 		spline_free(&c->curve);
 		c->curve = *s;
 		*s = (struct spline){ 0 };
 		/* What follows, a fit of each or a joint one, may bend as others do. */
-		if (c->intervals < j->intervals)
-			c->intervals = j->intervals;
+		if (c->intervals < j->task->intervals)
+			c->intervals = j->task->intervals;
 	}
 }
 
-int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
-	      double drift, struct parallel *parallel, uint32_t threads)
+/* Second derivatives at the minimum: how well curves are known. 0 or -ENOMEM. */
+static int differentiate(struct objective *o, const double *x)
+{
+	double *gradient = malloc((o->unknowns + 1) * sizeof(*gradient));
+
+	if (!gradient)
+		return -ENOMEM;
+	objective_differentiate(o, x, gradient);
+	free(gradient);
+	return 0;
+}
+
+/* A call for each host: what the messages say of the bends of its curve. */
+static int learn(void *joint, size_t host)
+{
+	struct joint *j = joint;
+	struct member *m = &j->objective.member[host];
+
+	return m->in && m->bends
+		       ? bends_learn(m->bends, &m->terms.curve, m->factor)
+		       : 0;
+}
+
+int joint_solve(const struct joint_task *t, const struct effort *effort,
+		bool *sound)
 {
 	struct joint j = {
-		.host = host,
-		.intervals = intervals,
-		.drift = drift,
-		.objective = { .member = calloc(num + 1, sizeof(struct member)),
-			       .num = num,
-			       .parallel = parallel,
-			       .threads = threads },
+		.task = t,
+		.objective = { .member = calloc(t->num + 1,
+						sizeof(struct member)),
+			       .num = t->num,
+			       .parallel = t->parallel,
+			       .threads = t->threads },
 	};
 	struct objective *o = &j.objective;
 	double *x = NULL;
-	bool sound;
 	int ret = o->member ? 0 : -ENOMEM;
 
+	*sound = false;
 	if (!ret)
-		ret = parallel_run(parallel, threads, num, make_terms, &j);
+		ret = parallel_run(t->parallel, t->threads, t->num, make_terms,
+				   &j);
 	if (!ret)
 		ret = number_unknowns(o);
 	if (!ret)
-		ret = parallel_run(parallel, threads, num, place_constraints,
-				   &j);
+		ret = parallel_run(t->parallel, t->threads, t->num,
+				   place_constraints, &j);
 	if (!ret)
 		ret = objective_divide(o);
-	for (uint32_t h = 0; !ret && h < num; h++)
+	for (uint32_t h = 0; !ret && h < t->num; h++)
 		set_scores(&j, h);
 	if (!ret) {
 		x = malloc((o->unknowns + 1) * sizeof(*x));
 		ret = x ? 0 : -ENOMEM;
 	}
 	if (!ret)
-		ret = minimize(o, x, &sound);
-	if (!ret && sound)
-		take_curves(&j, x);
+		ret = minimize(o, x, effort, sound);
+	if (!ret && *sound && t->bends)
+		ret = differentiate(o, x);
+	if (!ret && *sound) {
+		change_curves(o, x);
+		ret = t->bends ? parallel_run(t->parallel, t->threads, t->num,
+					      learn, &j)
+			       : 0;
+	}
+	if (!ret && *sound)
+		take_curves(&j);
 	free(x);
 	objective_release(o);
 	return ret;
+}
+
+int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
+	      double drift, struct parallel *parallel, uint32_t threads)
+{
+	const struct joint_task t = {
+		.host = host,
+		.num = num,
+		.intervals = intervals,
+		.drift = drift,
+		.parallel = parallel,
+		.threads = threads,
+	};
+	bool sound;
+
+	return joint_solve(&t, &usual_effort, &sound);
 }

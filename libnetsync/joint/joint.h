@@ -7,6 +7,7 @@
 #ifndef NETSYNC_JOINT_JOINT_H
 #define NETSYNC_JOINT_JOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,12 +15,13 @@
 #include "curve/observations.h"
 #include "util/parallel.h"
 
-/* A host of the fit; of the links, those whose pair's host[0] it is are fitted by. */
+/* A host of a fit; of the links, those whose pair's host[0] it is are fitted by. */
 struct joint_host {
 	struct correction
 		*correction; /* its curve is changed; NULL: it takes no part */
 	struct link *link;
 	size_t num_links;
+	bool may_be_steered; /* see joint_fit_steered() */
 };
 
 /*
@@ -31,5 +33,15 @@ struct joint_host {
  */
 int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
 	      double drift, struct parallel *parallel, uint32_t threads);
+
+/*
+ * The same of clocks that daemons steer, where no events say so: the curves of hosts that
+ * may_be_steered can bend anywhere, and become those of steered clocks. Of
+ * their change points only phase steps stay, and bounds are doubted anew. *explains: mean delays
+ * are much shorter then. If not, or where this fails, corrections must be given up.
+ */
+int joint_fit_steered(const struct joint_host *host, uint32_t num,
+		      size_t intervals, double drift, struct parallel *parallel,
+		      uint32_t threads, bool *explains);
 
 #endif

@@ -12,24 +12,12 @@
 #include "joint/internal.h"
 #include "util/number.h"
 
-/*
- * Wide scales at first lead from curves that are far off to near the minimum in fewer steps
- * than the scales that are wanted. Chosen.
- */
-#define WIDEST 16.0
+/* Factor between two scales in turn. Chosen. */
 #define NARROWER 4.0
 /* Steps at most with one scale. Chosen. */
 #define STEPS 30
-/*
- * The last step with a scale is one that gains less than this for each host, in log
- * likelihood; with a wide one, which only leads there. Chosen: with a fifth, errors are the
- * same.
- */
-#define ENOUGH 0.05
-#define ENOUGH_WIDE 1.0
 /* Products for a step at most, and to which part of the gradient. Chosen. */
 #define PRODUCTS 30
-#define PRECISION 0.05
 /* Halvings of a step until it gains (Armijo's rule). */
 #define HALVINGS 12
 
@@ -44,7 +32,7 @@ struct newton {
 };
 
 /* Solve for the step by conjugate gradients. */
-static void find_step(struct objective *o, struct newton *s)
+static void find_step(struct objective *o, struct newton *s, double precision)
 {
 	size_t n = o->unknowns;
 	double square, least;
@@ -54,7 +42,7 @@ static void find_step(struct objective *o, struct newton *s)
 		s->residual[i] = -s->gradient[i];
 	objective_precondition(o, s->residual, s->direction);
 	square = dot(s->residual, s->direction, n);
-	least = PRECISION * PRECISION * square;
+	least = precision * precision * square;
 	for (int k = 0; k < PRODUCTS && square > least; k++) {
 		double curvature, length, next;
 
@@ -96,19 +84,20 @@ static double take_step(struct objective *o, struct newton *s, double cost)
 	return 0;
 }
 
-static void minimize(struct objective *o, struct newton *s, double enough)
+static void minimize(struct objective *o, struct newton *s,
+		     const struct effort *effort, double enough)
 {
 	double cost = objective_at(o, s->x), gain = HUGE_VAL;
 
 	for (int i = 0; i < STEPS && gain > enough * o->in; i++) {
 		objective_differentiate(o, s->x, s->gradient);
-		find_step(o, s);
+		find_step(o, s, effort->precision);
 		gain = take_step(o, s, cost);
 		cost -= gain;
 	}
 }
 
-int newton_minimize(struct objective *o, double *x)
+int newton_minimize(struct objective *o, double *x, const struct effort *effort)
 {
 	size_t n = o->unknowns;
 	double *room = malloc((6 * n + 1) * sizeof(*room));
@@ -122,10 +111,11 @@ int newton_minimize(struct objective *o, double *x)
 	s.direction = s.residual + n;
 	s.product = s.direction + n;
 	s.before = s.product + n;
-	for (o->stretch = WIDEST; o->stretch > 1; o->stretch /= NARROWER)
-		minimize(o, &s, ENOUGH_WIDE);
+	for (o->stretch = effort->widest; o->stretch > 1;
+	     o->stretch /= NARROWER)
+		minimize(o, &s, effort, effort->enough_wide);
 	o->stretch = 1;
-	minimize(o, &s, ENOUGH);
+	minimize(o, &s, effort, effort->enough);
 	free(room);
 	return 0;
 }

@@ -120,10 +120,10 @@ static struct bend bend_of(const struct member *m, const double *x, size_t i)
 	return b;
 }
 
-static double stiffness(const struct member *m, const struct bend *b)
+static double stiffness(const struct member *m, const struct bend *b, size_t i)
 {
 	return m->terms.straight ? STRAIGHT * m->stiff
-				 : pair_terms_prior(&m->terms, b);
+				 : pair_terms_prior(&m->terms, b, i);
 }
 
 static double cost_of_bends(const struct member *m, const double *x)
@@ -134,7 +134,7 @@ static double cost_of_bends(const struct member *m, const double *x)
 		struct bend b = bend_of(m, x, i);
 
 		if (b.length)
-			cost += pair_terms_prior(&m->terms, &b) * b.size *
+			cost += pair_terms_prior(&m->terms, &b, i) * b.size *
 				b.size / 2;
 	}
 	return cost;
@@ -298,7 +298,7 @@ static void stiffen(struct member *m, const double *x, double *gradient)
 		struct bend b = bend_of(m, x, i);
 
 		if (b.length)
-			bend_stiffen(&b, stiffness(m, &b),
+			bend_stiffen(&b, stiffness(m, &b, i),
 				     &gradient[m->coef + i], m->rest[i]);
 	}
 	for (size_t i = 0; i < n; i++)

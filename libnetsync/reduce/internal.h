@@ -5,6 +5,8 @@
  *	reduce.c	the steps in order; costs of pairs in both trees
  *	reference.c	islands, and the reference host
  *	sweep.c		straight corrections along the tree, then curves
+ *	links.c		what a host is fitted by
+ *	all-hosts.c	fits of all hosts at once
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
  *	graph.c		the graph of pairs, and its trees of shortest paths
  *	span.c		the time in which hosts were traced
@@ -15,6 +17,7 @@
 
 #include "bound/pair-bound.h"
 #include "curve/correction.h"
+#include "curve/observations.h"
 #include "reduce/graph.h"
 #include "reduce/reduce.h"
 
@@ -50,6 +53,28 @@ struct carried reduction_carry(const struct reduction *r, uint32_t host,
 
 /* Set the islands of all hosts, and the reference, unless it is given. */
 void reduction_find_islands(struct reduction *r);
+
+/* The links to neighbours whose corrections are known: *link, to be freed. 0 or -ENOMEM. */
+int reduction_find_links(const struct reduction *r, uint32_t h,
+			 struct link **link, size_t *num);
+
+/*
+ * The number of spline intervals that three of four of the first @num hosts, other than the
+ * reference, have at most: if the reference bends, all others seem to; intervals of a few
+ * hosts, perhaps by mistake, do not count. And if others bend, a host that seemed straight
+ * beside the few known at first may bend, too. 0 or -ENOMEM.
+ */
+int reduction_intervals_of_others(const struct reduction *r, size_t num,
+				  size_t *intervals);
+
+/* Fit the curves of all hosts at once, but those of steered clocks. 0 or -ENOMEM. */
+int reduction_fit_jointly(struct reduction *r);
+
+/*
+ * Where curves are in doubt, fit them as those of clocks that a daemon steers, with all others.
+ * *explains: messages agree much better then; if not, all stays as it is. 0 or -ENOMEM.
+ */
+int reduction_fit_steered(struct reduction *r, bool *explains);
 
 /* Estimate the corrections of all connected hosts: 0 or -ENOMEM. */
 int reduction_fit_hosts(struct reduction *r);

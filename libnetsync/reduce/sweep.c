@@ -37,28 +37,12 @@
  */
 #define BESIDE 16
 /*
- * Bins of all pairs of a host below which they are few, and the part of its span that they are
- * wide at least, as room was short. Chosen, by make bench-scale, where a host has up to 512:
- * without, errors are hundreds of times as large.
- */
-#define FEW_BINS 640
-#define WIDE (1.0 / 128)
-
-/*
  * In the last sweep a host is fitted if it moved far when it was last, in expected errors of its
  * curve. Chosen, by make bench-truth and bench-worlds.
  */
 #define OWN_MOVE 16.0
 /* Or if what its neighbours have moved by since moves it by so many of these. Chosen alike. */
 #define NEIGHBOURS_MOVE 1.0
-/* Sweeps in which rates may change at once. Chosen: later ones change little. */
-#define STEERED_FITS 3
-/*
- * Part of the mean delays of before that each of these leaves at most: what a curve this pliant
- * explains else is not the clock's. Chosen, by make bench-truth and bench-worlds: of ten steered
- * clocks 0.5 to 0.7 are left, and 0.1; of others, whose errors are then larger, 0.5 at least.
- */
-static const double steered_leaves[STEERED_FITS] = { 0.8, 0.25, 1 };
 /*
  * Factor by which messages are further from each other beyond a smooth curve than beyond a
  * steered one before, for that to stay. Chosen.
@@ -92,63 +76,8 @@ struct carried reduction_carry(const struct reduction *r, uint32_t host,
 	return c;
 }
 
-/*
- * Has a host so few bins, of both directions of all pairs and so wide, that a curve may have an
- * interval for each of them? Whether its neighbours are known does not matter.
- */
-static bool has_few_bins(const struct reduction *r, uint32_t h)
-{
-	const struct range *span = &r->host[h].span;
-	size_t bins = 0;
-	int shift = 0;
-
-	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
-		const struct pair *p = r->est[r->graph.edge[i]].pair;
-
-		for (int d = 0; d < 2; d++) {
-			const struct envelope *e = &p->direction[d].envelope;
-
-			bins += e->num;
-			shift = e->shift > shift ? e->shift : shift;
-		}
-	}
-	return bins < FEW_BINS &&
-	       ldexp(1, shift) >= WIDE * ((double)span->hi - (double)span->lo);
-}
-
 /* What is done with a host in a sweep. */
 enum stage { ALONG_TREE, START, FIT };
-
-/* The links to neighbours whose corrections are known: *link, to be freed. 0 or -ENOMEM. */
-static int find_links(const struct reduction *r, uint32_t h, struct link **link,
-		      size_t *num)
-{
-	size_t n = 0, most = r->graph.start[h + 1] - r->graph.start[h];
-	const bool few_bins = has_few_bins(r, h);
-
-	*link = calloc(most + 1, sizeof(**link));
-	if (!*link)
-		return -ENOMEM;
-	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
-		uint32_t pair = r->graph.edge[i];
-		uint32_t other = graph_other(&r->graph, pair, h);
-		const struct pair *p = r->est[pair].pair;
-
-		if (!r->correction[other].known || !p->direction[0].num ||
-		    !p->direction[1].num)
-			continue;
-		(*link)[n++] = (struct link){
-			.pair = p,
-			.other = &r->correction[other],
-			.first = p->host[0] == h,
-			.straight = !r->est[pair].relaxation,
-			.thin = !host_fit_useful(p),
-			.few_bins = few_bins,
-		};
-	}
-	*num = host_fit_choose(*link, n);
-	return 0;
-}
 
 /* Was the clock set, as far as is known? */
 static bool was_set(const struct correction *c)
@@ -168,8 +97,7 @@ static bool is_worse(const struct correction *c,
 {
 	return (c->no_margin && !before->no_margin && was_set(before)) ||
 	       (before->steered && !c->steered &&
-		(before->may_be_steered || links == 1 ||
-		 c->mean_delay > FURTHER * before->mean_delay));
+		(links == 1 || c->mean_delay > FURTHER * before->mean_delay));
 }
 
 /*
@@ -196,7 +124,7 @@ static int fit_host(const struct reduction *r, uint32_t h, enum stage stage,
 {
 	struct link *link;
 	size_t n = 0;
-	int ret = find_links(r, h, &link, &n);
+	int ret = reduction_find_links(r, h, &link, &n);
 
 	if (ret)
 		return ret;
@@ -223,37 +151,6 @@ static void set_straight_correction(struct reduction *r, uint32_t h)
 	};
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const size_t *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
-}
-
-/*
- * The number of spline intervals that three of four of the first @num hosts, other than the
- * reference, have at most: if the reference bends, all others seem to; intervals of a few
- * hosts, perhaps by mistake, do not count. And if others bend, a host that seemed straight
- * beside the few known at first may bend, too.
- */
-static int intervals_of_others(const struct reduction *r, size_t num,
-			       size_t *intervals)
-{
-	size_t *all = malloc((num + 1) * sizeof(*all)), n = 0;
-
-	*intervals = 0;
-	if (!all)
-		return -ENOMEM;
-	for (; n + 1 < num; n++)
-		all[n] = r->correction[r->by_noise.order[n + 1]].intervals;
-	if (n) {
-		qsort(all, n, sizeof(*all), by_number);
-		*intervals = all[n * 3 / 4];
-	}
-	free(all);
-	return 0;
-}
-
 /* ---- side by side ------------------------------------------------------ */
 
 /* Hosts that are fitted at the same time, by the corrections from before. */
@@ -264,6 +161,7 @@ struct group {
 	enum stage stage;
 	bool fit;
 	bool may_settle;	 /* stale[] of all is known */
+	bool steered;		 /* curves of steered clocks stay */
 	size_t others;		 /* intervals of most hosts, see below */
 	struct correction *next; /* of each */
 	/* Of every host: */
@@ -376,6 +274,8 @@ static bool is_settled(const struct group *g, uint32_t h)
 	const struct correction *c = &g->r->correction[h];
 	double links = graph->start[h + 1] - graph->start[h];
 
+	if (g->steered && c->steered)
+		return true;
 	return sqrt(g->stale[h]) / links <= NEIGHBOURS_MOVE * c->expected_error;
 }
 
@@ -474,10 +374,11 @@ static int sweep(struct group *g, enum stage stage, int number)
 
 	g->stage = stage;
 	if (stage == FIT)
-		ret = intervals_of_others(g->r, num, &g->others);
+		ret = reduction_intervals_of_others(g->r, num, &g->others);
 	for (size_t first = 0; !ret && first < num; first += g->num) {
 		if (stage == ALONG_TREE)
-			ret = intervals_of_others(g->r, first, &g->others);
+			ret = reduction_intervals_of_others(g->r, first,
+							    &g->others);
 		group_choose(g, first);
 		if (!ret)
 			ret = group_fit(g, number);
@@ -485,53 +386,7 @@ static int sweep(struct group *g, enum stage stage, int number)
 	return ret;
 }
 
-/* ---- all at once ------------------------------------------------------- */
-
-/*
- * The oscillator of the reference: as those of most others. By itself it cannot be told: all the
- * others' curves have the bends of its time, and its own has none.
- */
-static int set_walk_of_reference(struct reduction *r)
-{
-	double *walk = malloc((r->num_hosts + 1) * sizeof(*walk));
-	size_t n = 0;
-
-	if (!walk)
-		return -ENOMEM;
-	for (uint32_t h = 0; h < r->num_hosts; h++)
-		if (h != r->reference && r->correction[h].skew_walk > 0)
-			walk[n++] = r->correction[h].skew_walk;
-	r->correction[r->reference].skew_walk = n ? median(walk, n) : 0;
-	free(walk);
-	return 0;
-}
-
-/* The joint fit of all hosts. 0 or -ENOMEM. */
-static int fit_jointly(struct reduction *r)
-{
-	struct joint_host *host = calloc(r->num_hosts + 1, sizeof(*host));
-	size_t intervals = 0;
-	int ret = host ? intervals_of_others(r, r->by_noise.num, &intervals)
-		       : -ENOMEM;
-
-	for (uint32_t h = 0; !ret && h < r->num_hosts; h++) {
-		struct correction *c = &r->correction[h];
-
-		if (!c->known)
-			continue;
-		host[h].correction = c;
-		ret = find_links(r, h, &host[h].link, &host[h].num_links);
-	}
-	if (!ret)
-		ret = set_walk_of_reference(r);
-	if (!ret)
-		ret = joint_fit(host, r->num_hosts, intervals, r->task->drift,
-				r->task->parallel, r->task->threads);
-	for (uint32_t h = 0; host && h < r->num_hosts; h++)
-		free(host[h].link);
-	free(host);
-	return ret;
-}
+/* ---- all stages --------------------------------------------------------- */
 
 /* A call for each host of the tree. */
 static int doubt_host(void *reduction, size_t i)
@@ -546,9 +401,10 @@ static int doubt_host(void *reduction, size_t i)
 	/* Of a steered one all is known already. */
 	if (!c->curve.coefs || c->steered)
 		return 0;
-	ret = find_links(r, h, &link, &n);
+	ret = reduction_find_links(r, h, &link, &n);
 	if (!ret && n)
-		ret = pair_terms_doubt(c, link, n, r->task->drift);
+		ret = pair_terms_doubt(c, link, n, r->task->drift,
+				       c->intervals);
 	free(link);
 	return ret;
 }
@@ -570,89 +426,60 @@ static void look_at_pooled(const struct reduction *r, bool *pooled,
 	*no_margin = *pooled && 2 * without >= thin;
 }
 
-/* ---- steered clocks ------------------------------------------------------ */
-
-static bool is_doubtful(const struct correction *c)
-{
-	return c->num_doubts || c->no_margin;
-}
-
-/* Of so many doubts others are no explanation. */
-static bool most_are_doubtful(const struct reduction *r)
-{
-	uint32_t num = r->by_noise.num, doubtful = 0;
-
-	for (uint32_t i = 0; i < num; i++)
-		doubtful += is_doubtful(&r->correction[r->by_noise.order[i]]);
-	return 2 * doubtful >= num;
-}
-
-static void release_all(struct correction *c, uint32_t num)
-{
-	for (uint32_t h = 0; c && h < num; h++)
-		correction_release(&c[h]);
-	free(c);
-}
-
-/* 0 or -ENOMEM; *copy: to be given to release_all(). */
-static int copy_all(struct correction **copy, const struct correction *c,
-		    uint32_t num)
-{
-	int ret = 0;
-
-	*copy = calloc(num + 1, sizeof(**copy));
-	if (!*copy)
-		return -ENOMEM;
-	for (uint32_t h = 0; !ret && h < num; h++)
-		ret = correction_copy(&(*copy)[h], &c[h]);
-	return ret;
-}
-
-/* What is left of the mean delays of before: the geometric mean of all hosts. */
-static double delays_left(const struct reduction *r,
-			  const struct correction *before)
-{
-	double sum = 0;
-	uint32_t n = 0;
-
-	for (uint32_t h = 0; h < r->num_hosts; h++) {
-		double was = before[h].mean_delay;
-		double is = r->correction[h].mean_delay;
-
-		if (!(was > 0 && is > 0))
-			continue;
-		sum += log(is / was);
-		n++;
-	}
-	return n ? exp(sum / n) : 1;
-}
-
-/* If clocks seem to be steered, which sweeps before did not allow: once more, so that they are. */
+/*
+ * Those that daemons steer, if that explains what smooth curves do not; then the others once more,
+ * which were fitted beside wrong ones.
+ */
 static int fit_steered(struct group *g)
 {
 	struct reduction *r = g->r;
-	struct correction *before;
-	bool explains = true;
-	int ret = copy_all(&before, r->correction, r->num_hosts);
+	bool explains;
+	int ret = reduction_fit_steered(r, &explains);
 
-	for (uint32_t h = 0; h < r->num_hosts; h++) {
-		r->correction[h].may_be_steered = is_doubtful(
-			&r->correction[h]);
-		if (r->correction[h].may_be_steered)
-			g->stale[h] = HUGE_VAL;
-	}
+	if (ret || !explains)
+		return ret;
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		g->stale[h] = r->correction[h].steered ? 0 : HUGE_VAL;
 	g->may_settle = true;
-	for (int i = 0; !ret && explains && i < STEERED_FITS; i++) {
-		ret = sweep(g, FIT, FITS + i);
-		explains = delays_left(r, before) <= steered_leaves[i];
-	}
-	if (!ret && !explains) {
-		struct correction *after = r->correction;
+	g->steered = true;
+	return sweep(g, FIT, FITS);
+}
 
-		r->correction = before;
-		before = after;
+/* Has a host a neighbour whose curve the joint fit changes? */
+static bool is_beside_smooth(const struct reduction *r, uint32_t h)
+{
+	const struct graph *graph = &r->graph;
+
+	for (uint32_t i = graph->start[h]; i < graph->start[h + 1]; i++)
+		if (!r->correction[graph_other(graph, graph->edge[i], h)]
+			     .steered)
+			return true;
+	return false;
+}
+
+/*
+ * Those that seem to be steered beside one neighbour were fitted beside curves that the joint fit
+ * has changed since: once more. What all together say stays.
+ */
+static int fit_beside_joint(struct group *g)
+{
+	struct reduction *r = g->r;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && !g->steered && i < r->by_noise.num; i++) {
+		uint32_t h = r->by_noise.order[i];
+		struct correction next;
+
+		if (!r->correction[h].steered || !is_beside_smooth(r, h))
+			continue;
+		/* Whether it is steered is asked anew. */
+		r->correction[h].steered = false;
+		ret = correction_copy(&next, &r->correction[h]);
+		if (!ret)
+			ret = fit_host(r, h, FIT, &next);
+		correction_release(&r->correction[h]);
+		r->correction[h] = next;
 	}
-	release_all(before, r->num_hosts);
 	return ret;
 }
 
@@ -673,15 +500,17 @@ static int fit_all(struct group *g)
 	for (int i = 0; !ret && i < FITS; i++) {
 		/* What was fitted by few messages has much wrong together. */
 		if (pooled)
-			ret = fit_jointly(r);
+			ret = reduction_fit_jointly(r);
 		g->may_settle = i && !pooled;
 		if (!ret)
 			ret = sweep(g, FIT, i);
 	}
-	if (!ret && !pooled && most_are_doubtful(r))
+	if (!ret && !pooled)
 		ret = fit_steered(g);
 	for (int i = 0; !ret && i < JOINT_FITS; i++)
-		ret = fit_jointly(r);
+		ret = reduction_fit_jointly(r);
+	if (!ret)
+		ret = fit_beside_joint(g);
 	if (!ret)
 		ret = parallel_run(r->task->parallel, r->task->threads,
 				   r->by_noise.num, doubt_host, r);

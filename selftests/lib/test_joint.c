@@ -22,8 +22,21 @@ struct ring {
 	struct joint_host host[HOSTS];
 };
 
-/* All clocks are right; messages take DELAY, and up to as much again. */
-static void make(struct ring *r)
+/* By how much a daemon slews the clock of a host for SLEW_S of 60 s, and back, ns. */
+#define SLEW 50e-6
+#define SLEW_S 4.0
+
+/* How far the clock of host h is ahead; other hosts are slewed at other times. */
+static double slewed(uint32_t h, int64_t t)
+{
+	double at = fmod((double)t / SEC + 9.0 * h, 60);
+
+	return SLEW * SEC *
+	       (fmin(at, SLEW_S) - fmin(fmax(at - 30, 0), SLEW_S));
+}
+
+/* Clocks are right, but for what daemons do; messages take DELAY, and up to as much again. */
+static void make_clocks(struct ring *r, bool are_steered)
 {
 	uint64_t seed = 11;
 
@@ -33,8 +46,13 @@ static void make(struct ring *r)
 			uint32_t to = (h + (i & 1 ? 1 : HOSTS - 1)) % HOSTS;
 			int64_t t = i * SEC / 4 + below(&seed, SEC / 8);
 
-			add_message(&r->ps, h, to, t,
-				    t + DELAY + below(&seed, DELAY));
+			int64_t at = t + DELAY + below(&seed, DELAY);
+
+			if (are_steered) {
+				t += (int64_t)slewed(h, t);
+				at += (int64_t)slewed(to, at);
+			}
+			add_message(&r->ps, h, to, t, at);
 		}
 	}
 	assert_int_equal(pairs_settle(&r->ps), 0);
@@ -59,6 +77,11 @@ static void make(struct ring *r)
 			};
 		}
 	}
+}
+
+static void make(struct ring *r)
+{
+	make_clocks(r, false);
 }
 
 static void release(struct ring *r)
@@ -105,6 +128,105 @@ static void test_ring(void **state)
 		assert_int_equal(joint_fit(r.host, HOSTS, intervals, DRIFT, NULL, 1),
 				 0);
 		assert_true(apart(&r) < 0.05 * DELAY);
+		release(&r);
+	}
+}
+
+/* How far hosts are from each other's time, at most, whose clocks are steered, ns. */
+static double apart_if_steered(const struct ring *r)
+{
+	double most = 0;
+
+	for (int64_t t = 10 * SEC; t < (SECONDS - 10) * SEC; t += SEC / 2) {
+		for (uint32_t h = 1; h < HOSTS; h++) {
+			int64_t ref[2];
+			double rest =
+				correction_at(&r->c[h], t + (int64_t)slewed(h, t),
+					      &ref[0]) -
+				correction_at(&r->c[0], t + (int64_t)slewed(0, t),
+					      &ref[1]);
+
+			most = fmax(most, fabs((double)(ref[0] - ref[1]) + rest));
+		}
+	}
+	return most;
+}
+
+/* Smooth curves miss what daemons do, by 200 us; these are found of all at once. */
+static void test_steered(void **state)
+{
+	struct ring r;
+	bool explains;
+
+	(void)state;
+	make_clocks(&r, true);
+	for (int h = 0; h < HOSTS; h++) {
+		r.host[h].may_be_steered = true;
+		r.c[h].mean_delay = 4 * DELAY;
+	}
+	assert_int_equal(joint_fit(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_true(apart_if_steered(&r) > 1.5 * DELAY);
+	assert_int_equal(joint_fit_steered(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1,
+					   &explains), 0);
+	assert_true(explains);
+	assert_true(apart_if_steered(&r) < 0.5 * DELAY);
+	for (int h = 0; h < HOSTS; h++) {
+		assert_true(r.c[h].steered);
+		assert_true(r.c[h].mean_delay < 3 * DELAY);
+		assert_true(r.c[h].expected_error > 0);
+		assert_true(r.c[h].expected_error < DELAY);
+	}
+	release(&r);
+}
+
+/* The same bits by any number of threads. */
+static void test_steered_threads(void **state)
+{
+	static struct parallel parallel;
+	struct ring one, four;
+	bool explains;
+
+	(void)state;
+	parallel_init(&parallel);
+	make_clocks(&one, true);
+	make_clocks(&four, true);
+	for (int h = 0; h < HOSTS; h++) {
+		one.host[h].may_be_steered = four.host[h].may_be_steered = true;
+		one.c[h].mean_delay = four.c[h].mean_delay = 4 * DELAY;
+	}
+	assert_int_equal(joint_fit_steered(one.host, HOSTS, INTERVALS, DRIFT, NULL, 1,
+					   &explains), 0);
+	assert_int_equal(joint_fit_steered(four.host, HOSTS, INTERVALS, DRIFT,
+					   &parallel, 4, &explains), 0);
+	for (int h = 0; h < HOSTS; h++) {
+		assert_int_equal(one.c[h].curve.coefs, four.c[h].curve.coefs);
+		assert_memory_equal(one.c[h].curve.coef, four.c[h].curve.coef,
+				    one.c[h].curve.coefs * sizeof(double));
+		assert_int_equal(one.c[h].num_doubts, four.c[h].num_doubts);
+	}
+	release(&one);
+	release(&four);
+	parallel_release(&parallel);
+}
+
+/* Where nobody steers, or nobody may be steered, messages do not agree any better. */
+static void test_not_steered(void **state)
+{
+	struct ring r;
+	bool explains;
+
+	(void)state;
+	for (int may = 0; may < 2; may++) {
+		make(&r);
+		for (int h = 0; h < HOSTS; h++) {
+			r.host[h].may_be_steered = may;
+			r.c[h].mean_delay = DELAY;
+		}
+		assert_int_equal(joint_fit_steered(r.host, HOSTS, INTERVALS, DRIFT,
+						   NULL, 1, &explains), 0);
+		assert_false(explains);
+		for (int h = 0; h < HOSTS; h++)
+			assert_false(r.c[h].steered);
 		release(&r);
 	}
 }
@@ -259,6 +381,9 @@ int main(void)
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_steered_threads),
+		cmocka_unit_test(test_not_steered),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_derivatives),
 	};

@@ -22,7 +22,7 @@ static void make(struct sample *s, struct pair_terms *p,
 	s->link.other = other;
 	s->link.first = true;
 	assert_int_equal(pair_terms_make(p, &sample_reference, &s->link, 1, DRIFT,
-					 INTERVALS), 0);
+					 INTERVALS, false), 0);
 }
 
 static void test_terms(void **state)
@@ -64,7 +64,8 @@ static void test_other_host(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	assert_int_equal(pair_terms_make(&p, &s.c, &s.link, 1, DRIFT, 0), 0);
+	assert_int_equal(pair_terms_make(&p, &s.c, &s.link, 1, DRIFT, 0,
+					 false), 0);
 	assert_true(p.straight);
 	assert_int_equal(p.num_constraints, 0);
 	assert_int_equal(p.num_scores, 0);
@@ -107,8 +108,14 @@ static void test_prior(void **state)
 
 	(void)state;
 	make(&s, &p, &host_of_sample);
-	assert_true(fabs(pair_terms_prior(&p, &bend) /
-			 pair_terms_prior(&p, &twice) - 8) < 1e-9);
+	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
+			 pair_terms_prior(&p, &twice, 0) - 8) < 1e-9);
+	/* Of a clock whose rate may change at once, each has its own. */
+	p.variance = (double[]){ 1e-10, 4e-10 };
+	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
+			 pair_terms_prior(&p, &bend, 1) - 4) < 1e-9);
+	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
+			 pair_terms_prior(&p, &twice, 0) - 4) < 1e-9);
 	pair_terms_release(&p);
 	sample_release(&s);
 }
@@ -140,7 +147,7 @@ static void test_doubt(void **state)
 		c.doubt[0] = set;
 		c.doubt[1] = other;
 		c.num_doubts = 2;
-		assert_int_equal(pair_terms_doubt(&c, &s.link, 1, DRIFT), 0);
+		assert_int_equal(pair_terms_doubt(&c, &s.link, 1, DRIFT, 1), 0);
 		assert_int_equal(c.no_margin, off);
 		assert_true(c.num_doubts >= 1);
 		assert_true(c.doubt[0].phase_step);
@@ -153,6 +160,49 @@ static void test_doubt(void **state)
 	}
 }
 
+/* Where no bound of a steered clock could be claimed, none is; other clocks are asked anew. */
+static void test_doubt_steered(void **state)
+{
+	(void)state;
+	for (int is_steered = 0; is_steered < 2; is_steered++) {
+		struct correction c = host_of_sample;
+		struct sample s;
+
+		sample_gather(&s);
+		set_curve(&c, 0);
+		c.steered = is_steered;
+		c.no_margin = true;
+		assert_int_equal(pair_terms_doubt(&c, &s.link, 1, DRIFT, 1), 0);
+		assert_int_equal(c.no_margin, is_steered);
+		correction_release(&c);
+		sample_release(&s);
+	}
+}
+
+/* The mean delay is that beyond the smallest, of both directions, and not how far a curve is. */
+static void test_judge(void **state)
+{
+	double mean_delay, twice, expected_error;
+	struct correction c = host_of_sample;
+	size_t intervals;
+	struct sample s;
+
+	(void)state;
+	sample_gather(&s);
+	set_curve(&c, 0);
+	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 4, &mean_delay,
+					  &expected_error), 0);
+	assert_true(mean_delay > 0.5 * DELAY && mean_delay < 2 * DELAY);
+	assert_true(expected_error > 0 && expected_error < 0.1 * DELAY);
+	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 8, &mean_delay, &twice), 0);
+	assert_true(fabs(twice / expected_error - 2) < 1e-9);
+	/* With an interval for each eight messages of a direction, there are too few. */
+	assert_int_equal(pair_terms_count_intervals(&c, &s.link, 1, &intervals), 0);
+	assert_int_equal(intervals, 0);
+	correction_release(&c);
+	sample_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +211,8 @@ int main(void)
 		cmocka_unit_test(test_step),
 		cmocka_unit_test(test_prior),
 		cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_doubt_steered),
+		cmocka_unit_test(test_judge),
 	};
 
 	return cmocka_run_group_tests_name("pair_terms", tests, NULL, NULL);

@@ -59,12 +59,30 @@ static void test_fewest_bins(void **state)
 	assert_int_equal(host_fit_fewest_bins(&k), 26);
 }
 
+/* A link's; of 64 groups of messages a curve with 32 degrees of freedom explains half by chance. */
+static void test_mean_delay(void **state)
+{
+	struct obs_direction dir[] = { { .mean = 100 }, { .mean = 300 },
+				       { .mean = 200 }, { .mean = 200 } };
+	struct host_fit k = { .obs = { .direction = dir, .links = 2,
+				       .messages = { 512, 512 } } };
+
+	(void)state;
+	assert_true(host_fit_mean_delay(&k) == 800);
+	assert_true(host_fit_mean_delay_beyond(&k, 0) == 400);
+	assert_true(host_fit_mean_delay_beyond(&k, 32) == 800);
+	/* With more there is nothing to tell it by. */
+	assert_true(host_fit_mean_delay_beyond(&k, 60) <= 1600);
+	assert_true(host_fit_mean_delay_beyond(&k, 600) <= 1600);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_curve),
 		cmocka_unit_test(test_residuals),
 		cmocka_unit_test(test_fewest_bins),
+		cmocka_unit_test(test_mean_delay),
 	};
 
 	return cmocka_run_group_tests_name("state", tests, NULL, NULL);

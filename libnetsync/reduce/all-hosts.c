@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Fits of all hosts at once: of smooth curves, and of clocks that daemons steer.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "joint/joint.h"
+#include "reduce/internal.h"
+#include "util/statistics.h"
+
+/* What a joint fit is of. */
+struct all_hosts {
+	struct joint_host *host;
+	size_t intervals;
+};
+
+static void all_hosts_release(struct all_hosts *a, uint32_t num)
+{
+	for (uint32_t h = 0; a->host && h < num; h++)
+		free(a->host[h].link);
+	free(a->host);
+}
+
+/* 0 or -ENOMEM; release it in any case. */
+static int all_hosts_find(struct all_hosts *a, struct reduction *r)
+{
+	int ret;
+
+	*a = (struct all_hosts){
+		.host = calloc(r->num_hosts + 1, sizeof(*a->host)),
+	};
+	ret = a->host ? reduction_intervals_of_others(r, r->by_noise.num,
+						      &a->intervals)
+		      : -ENOMEM;
+	for (uint32_t h = 0; !ret && h < r->num_hosts; h++) {
+		struct correction *c = &r->correction[h];
+
+		if (!c->known)
+			continue;
+		a->host[h].correction = c;
+		ret = reduction_find_links(r, h, &a->host[h].link,
+					   &a->host[h].num_links);
+	}
+	return ret;
+}
+
+/*
+ * The oscillator of the reference: as those of most others. By itself it cannot be told: all the
+ * others' curves have the bends of its time, and its own has none.
+ */
+static int set_walk_of_reference(struct reduction *r)
+{
+	double *walk = malloc((r->num_hosts + 1) * sizeof(*walk));
+	size_t n = 0;
+
+	if (!walk)
+		return -ENOMEM;
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		if (h != r->reference && r->correction[h].skew_walk > 0)
+			walk[n++] = r->correction[h].skew_walk;
+	r->correction[r->reference].skew_walk = n ? median(walk, n) : 0;
+	free(walk);
+	return 0;
+}
+
+int reduction_fit_jointly(struct reduction *r)
+{
+	struct all_hosts a;
+	int ret = all_hosts_find(&a, r);
+
+	if (!ret)
+		ret = set_walk_of_reference(r);
+	if (!ret)
+		ret = joint_fit(a.host, r->num_hosts, a.intervals,
+				r->task->drift, r->task->parallel,
+				r->task->threads);
+	all_hosts_release(&a, r->num_hosts);
+	return ret;
+}
+
+/* ---- steered clocks ------------------------------------------------------ */
+
+static bool can_bend(const struct joint_host *h)
+{
+	return h->correction && h->num_links &&
+	       h->correction->to > h->correction->from;
+}
+
+/*
+ * Those whose curves are in doubt may be steered; and the reference, if half of all others are:
+ * what its clock does, all their curves do. Are there any?
+ */
+static bool find_steered(struct all_hosts *a, const struct reduction *r)
+{
+	uint32_t num = 0;
+
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
+		const struct correction *c = &r->correction[h];
+
+		a->host[h].may_be_steered = can_bend(&a->host[h]) &&
+					    (c->num_doubts || c->no_margin ||
+					     c->steered);
+		num += a->host[h].may_be_steered;
+	}
+	if (2 * (num + 1) >= r->by_noise.num)
+		a->host[r->reference].may_be_steered = can_bend(
+			&a->host[r->reference]);
+	return num;
+}
+
+static void release_all(struct correction *c, uint32_t num)
+{
+	for (uint32_t h = 0; c && h < num; h++)
+		correction_release(&c[h]);
+	free(c);
+}
+
+/* 0 or -ENOMEM; *copy: to be given to release_all(). */
+static int copy_all(struct correction **copy, const struct correction *c,
+		    uint32_t num)
+{
+	int ret = 0;
+
+	*copy = calloc(num + 1, sizeof(**copy));
+	if (!*copy)
+		return -ENOMEM;
+	for (uint32_t h = 0; !ret && h < num; h++)
+		ret = correction_copy(&(*copy)[h], &c[h]);
+	return ret;
+}
+
+int reduction_fit_steered(struct reduction *r, bool *explains)
+{
+	struct correction *before = NULL;
+	struct all_hosts a;
+	int ret;
+
+	*explains = false;
+	ret = all_hosts_find(&a, r);
+	if (ret || !find_steered(&a, r)) {
+		all_hosts_release(&a, r->num_hosts);
+		return ret;
+	}
+	ret = copy_all(&before, r->correction, r->num_hosts);
+	if (!ret)
+		ret = joint_fit_steered(a.host, r->num_hosts, a.intervals,
+					r->task->drift, r->task->parallel,
+					r->task->threads, explains);
+	all_hosts_release(&a, r->num_hosts);
+	if (!ret && !*explains) {
+		struct correction *after = r->correction;
+
+		r->correction = before;
+		before = after;
+	}
+	release_all(before, r->num_hosts);
+	return ret;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is learned of bends: those that messages show stay, others vanish. */
+#include <math.h>
+
+#include "curve/bend-variance.h"
+#include "test.h"
+
+#define INTERVALS 8
+#define BENDS (INTERVALS + 1)
+#define ROUNDS 200
+
+/* What a daemon does to a slope, and how well it is known. */
+#define SLEW 50e-6
+#define KNOWN 1e-6
+
+static double square(double v)
+{
+	return v * v;
+}
+
+/* At first bends may be larger the longer the time is that they stand for. */
+static void test_begin(void **state)
+{
+	const struct spline_knot change = { .t = 6e9, .times = 3 };
+	double variance[BENDS + 8];
+	struct spline s;
+
+	(void)state;
+	assert_int_equal(spline_new(&s, 0, 8e9, INTERVALS, &change, 1), 0);
+	assert_true(s.coefs - 2 <= BENDS + 8);
+	bend_variances_begin(variance, &s);
+	for (size_t i = 0; i + 2 < s.coefs; i++) {
+		double length = bend_at(&s, i).length;
+
+		/* By 20 ppm in a second, in the root of time. */
+		assert_true(fabs(variance[i] - square(20e-6) * length / 1e9) <
+			    1e-6 * square(20e-6));
+	}
+	spline_free(&s);
+}
+
+/* What is learned in the end of a bend that was observed so. */
+static double learned(double slope, double deviation, double begin)
+{
+	const struct slope_change change = { slope, square(deviation), 1e9 };
+	double variance = begin;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct slope_change c = change;
+
+		/* A fit draws it to 0 as strongly as is assumed. */
+		c.variance = 1 / (1 / change.variance + 1 / variance);
+		c.slope = slope * c.variance / change.variance;
+		bend_variances_learn(&variance, &c, 1);
+	}
+	return variance;
+}
+
+static void test_learn(void **state)
+{
+	(void)state;
+	/* The likeliest variance of what is known is its square, less what that errs by. */
+	assert_true(fabs(sqrt(learned(SLEW, KNOWN, 1e-8)) / SLEW - 1) < 0.1);
+	assert_true(fabs(sqrt(learned(SLEW, KNOWN, 1e-11)) / SLEW - 1) < 0.1);
+	/* Of what is as large as its error nothing stays. */
+	assert_true(sqrt(learned(KNOWN, KNOWN, 1e-10)) < KNOWN);
+	assert_true(sqrt(learned(0, KNOWN, 1e-10)) < KNOWN / 2);
+	/* But what an oscillator does by itself. */
+	assert_true(sqrt(learned(0, KNOWN, 1e-10)) > 1e-11);
+}
+
+/* Of what no message says anything, it falls to the oscillator's; a change point's stays. */
+static void test_unknown(void **state)
+{
+	const struct slope_change change[] = {
+		{ .slope = 0, .variance = 4e-10, .length = 1e9 },
+		{ .slope = 0, .variance = 0, .length = 0 },
+	};
+	double variance[] = { 4e-10, 3 };
+
+	(void)state;
+	bend_variances_learn(variance, change, 2);
+	assert_true(variance[0] < 4e-10);
+	for (int i = 0; i < ROUNDS; i++)
+		bend_variances_learn(variance, &(struct slope_change){
+				0, variance[0], 1e9 }, 1);
+	assert_true(fabs(sqrt(variance[0]) / 5e-10 - 1) < 0.1);
+	assert_true(variance[1] == 3);
+}
+
+static void test_freedom(void **state)
+{
+	const struct slope_change change[] = {
+		{ .slope = SLEW, .variance = 0, .length = 1e9 },     /* known: 1 */
+		{ .slope = 0, .variance = 1e-10, .length = 1e9 },    /* not at all: 0 */
+		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 },  /* half */
+		{ .slope = 1, .variance = 0, .length = 0 },	     /* a change point: 1 */
+	};
+	const double variance[] = { 1e-10, 1e-10, 1e-10, 0 };
+
+	(void)state;
+	assert_true(fabs(bend_variances_freedom(variance, change, 4) - 4.5) < 1e-9);
+}
+
+/* Constraints are as soft as the curve is uncertain, and no sharper than stamps. */
+static void test_scale(void **state)
+{
+	(void)state;
+	assert_true(bend_variances_scale(0) == 1);
+	assert_true(bend_variances_scale(2000) > bend_variances_scale(1000));
+	assert_true(bend_variances_scale(1000) > 100);
+	assert_true(bend_variances_scale(1000) < 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_freedom),
+		cmocka_unit_test(test_scale),
+	};
+
+	return cmocka_run_group_tests_name("bend variance", tests, NULL, NULL);
+}
