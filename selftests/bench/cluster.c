@@ -324,6 +324,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 	struct cluster_clock *k = &c->clock[host];
 	unsigned int clocks = c->spec.clocks;
 	bool steady = !host && (clocks & STEADY_FIRST);
+	bool left_alone = c->spec.steered && host < c->spec.hosts - c->spec.steered;
 
 	k->offset = EPOCH + (int64_t)between(s, -10 * SEC, 10 * SEC);
 	k->skew = between(s, -50e-6, 50e-6);
@@ -350,7 +351,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 	}
 	if (host == c->spec.hosts - 1 && (clocks & SET_LAST))
 		make_settings(k, 3, 0, c->span_ns, s);
-	if (!steady && !make_steering(k, clocks, c->span_ns, s))
+	if (!steady && !left_alone && !make_steering(k, clocks, c->span_ns, s))
 		return false;
 	if (clocks & WALK)
 		return make_walk(k, c->span_ns, s);

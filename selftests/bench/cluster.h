@@ -70,6 +70,7 @@ struct cluster_spec {
 	unsigned int clocks;	/* enum cluster_clocks */
 	double span_s;
 	long messages;		/* before losses and repetitions */
+	int steered;		/* hosts, the last ones, whose clocks daemons steer; 0: all */
 
 	/* Of two values, [1] is for messages to a smaller host number. */
 	double min_delay_ns[2];	/* 0: 30 us */
