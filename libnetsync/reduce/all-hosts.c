@@ -3,6 +3,7 @@
  * Fits of all hosts at once: of smooth curves, and of clocks that daemons steer.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "joint/joint.h"
@@ -81,15 +82,40 @@ int reduction_fit_jointly(struct reduction *r)
 
 /* ---- steered clocks ------------------------------------------------------ */
 
+/*
+ * Factor by which the mean delays of a few hosts are longer than those of all others, for it to be
+ * worth asking whether these are steered: a smooth curve misses what daemons do. Chosen: it is 2 to
+ * 50 if they are, and 1.1 of hosts whose doubts are chance.
+ */
+#define LONGER 1.4
+
 static bool can_bend(const struct joint_host *h)
 {
 	return h->correction && h->num_links &&
 	       h->correction->to > h->correction->from;
 }
 
+/* Are the mean delays of those in question longer than the others', by their geometric means? */
+static bool stand_out(const struct all_hosts *a, uint32_t num)
+{
+	double sum[2] = { 0, 0 };
+	size_t n[2] = { 0, 0 };
+
+	for (uint32_t h = 0; h < num; h++) {
+		const struct joint_host *j = &a->host[h];
+
+		if (!j->correction || !(j->correction->mean_delay > 0))
+			continue;
+		sum[j->may_be_steered] += log(j->correction->mean_delay);
+		n[j->may_be_steered]++;
+	}
+	return n[0] && n[1] &&
+	       sum[1] / (double)n[1] > sum[0] / (double)n[0] + log(LONGER);
+}
+
 /*
  * Those whose curves are in doubt may be steered; and the reference, if half of all others are:
- * what its clock does, all their curves do. Are there any?
+ * what its clock does, all their curves do. Is it worth asking?
  */
 static bool find_steered(struct all_hosts *a, const struct reduction *r)
 {
@@ -103,10 +129,10 @@ static bool find_steered(struct all_hosts *a, const struct reduction *r)
 					     c->steered);
 		num += a->host[h].may_be_steered;
 	}
-	if (2 * (num + 1) >= r->by_noise.num)
-		a->host[r->reference].may_be_steered = can_bend(
-			&a->host[r->reference]);
-	return num;
+	if (!num || 2 * (num + 1) < r->by_noise.num)
+		return num && stand_out(a, r->num_hosts);
+	a->host[r->reference].may_be_steered = can_bend(&a->host[r->reference]);
+	return true;
 }
 
 static void release_all(struct correction *c, uint32_t num)
