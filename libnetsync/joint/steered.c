@@ -131,7 +131,6 @@ static int explain(struct joint_task *t, bool early, bool *explains)
 
 	t->early = early;
 	ret = parallel_run(t->parallel, t->threads, t->num, judge, t);
-
 	for (uint32_t h = 0; h < t->num; h++) {
 		double now = t->bends[h].mean_delay;
 		double before = now > 0 ? t->host[h].correction->mean_delay : 0;
@@ -191,15 +190,15 @@ int joint_fit_steered(const struct joint_host *host, uint32_t num,
 	};
 	int ret = t.bends ? 0 : -ENOMEM;
 
+	if (!ret)
+		ret = parallel_run(parallel, threads, num, begin, &t);
 	for (uint32_t h = 0; !ret && h < num; h++) {
 		struct correction *c = host[h].correction;
 
-		if (host[h].may_be_steered)
+		if (t.bends[h].intervals)
 			c->num_changes = rate_changes_keep_sets(
 				c->change, c->change, c->num_changes, false);
 	}
-	if (!ret)
-		ret = parallel_run(parallel, threads, num, begin, &t);
 	if (!ret)
 		ret = fit_in_rounds(&t, explains);
 	if (!ret && *explains)
