@@ -445,21 +445,19 @@ static int fit_steered(struct group *g)
 	return sweep(g, FIT, FITS);
 }
 
-/* Has a host a neighbour whose curve the joint fit changes? */
+/* Has a host one neighbour only, whose curve the joint fit changes? */
 static bool is_beside_smooth(const struct reduction *r, uint32_t h)
 {
 	const struct graph *graph = &r->graph;
+	const uint32_t first = graph->start[h];
 
-	for (uint32_t i = graph->start[h]; i < graph->start[h + 1]; i++)
-		if (!r->correction[graph_other(graph, graph->edge[i], h)]
-			     .steered)
-			return true;
-	return false;
+	return graph->start[h + 1] == first + 1 &&
+	       !r->correction[graph_other(graph, graph->edge[first], h)].steered;
 }
 
 /*
- * Those that seem to be steered beside one neighbour were fitted beside curves that the joint fit
- * has changed since: once more. What all together say stays.
+ * Those that seem to be steered beside their only neighbour were fitted beside a curve that the
+ * joint fit has changed since: once more. What several neighbours, or all together, say stays.
  */
 static int fit_beside_joint(struct group *g)
 {
