@@ -105,7 +105,9 @@ static int setup_make(struct setup *s, struct correction *c,
 	}
 	if (!ret)
 		ret = delays_set_means(&k->obs);
-	rejected = steered ? 0 : rejected;
+	/* Beside steered clocks those may be right. */
+	if (steered)
+		rejected = 0;
 	if (!ret && rejected)
 		ret = contamination_reject_lone(&k->obs, c, windows, &lone);
 	if (!ret && lone)

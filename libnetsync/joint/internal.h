@@ -120,7 +120,7 @@ int newton_minimize(struct objective *o, double *x,
 
 /* The curve of a host whose rate may change at once, as it is learned in rounds. */
 struct bends {
-	size_t intervals;
+	size_t intervals;  /* of the curve; 0: it is smooth */
 	double *variance;  /* of each bend; NULL before the first round */
 	double *deviation; /* of the curve in each interval, ns; the same */
 	double freedom;	   /* effective degrees of freedom */
@@ -139,23 +139,11 @@ int bends_begin(struct bends *b, const struct spline *s);
 int bends_learn(struct bends *b, const struct spline *s,
 		double (*factor)[BAND]);
 
-/* What a joint fit is made of, see joint_fit(). */
-struct joint_task {
-	const struct joint_host *host;
-	uint32_t num;
-	size_t intervals;
-	double drift;
-	struct parallel *parallel;
-	uint32_t threads;
-	struct bends *bends; /* of each host; NULL: all curves are smooth */
-	bool early; /* curves are not settled: they explain much by chance */
-};
-
 /*
- * Fit all curves once, and learn what bends there are. *sound: they have not diverged; if they
- * have, none is taken. 0 or -ENOMEM.
+ * Fit all curves once. @bends: of each host, which are learned; NULL: all curves are smooth.
+ * *sound: they have not diverged; if they have, none is taken. 0 or -ENOMEM.
  */
-int joint_solve(const struct joint_task *t, const struct effort *effort,
-		bool *sound);
+int joint_solve(const struct joint_task *t, struct bends *bends,
+		const struct effort *effort, bool *sound);
 
 #endif

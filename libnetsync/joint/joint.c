@@ -24,7 +24,7 @@
 #define STEEPER 2.0
 #define MAX_SLOPE 500e-6
 
-/* Until when to go on. Chosen: with a fifth of ENOUGH, errors are the same. */
+/* Of smooth curves. Chosen: with a fifth of what is enough, errors are the same. */
 static const struct effort usual_effort = {
 	.widest = 16,
 	.enough = 0.05,
@@ -34,6 +34,7 @@ static const struct effort usual_effort = {
 
 struct joint {
 	const struct joint_task *task;
+	struct bends *bends; /* of each host; NULL: all curves are smooth */
 	struct objective objective;
 };
 
@@ -74,15 +75,15 @@ static int make_terms(void *joint, size_t i)
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!c || !h->num_links || c->to <= c->from ||
-	    (!t->bends && (c->steered || is_among_steered(h))))
+	if (!joint_host_takes_part(h) ||
+	    (!j->bends && (c->steered || is_among_steered(h))))
 		return 0;
-	if (t->bends && t->bends[i].intervals)
-		m->bends = &t->bends[i];
+	if (j->bends && j->bends[i].intervals)
+		m->bends = &j->bends[i];
 	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, t->drift,
 			      m->bends ? m->bends->intervals
 				       : intervals_of(j, c),
-			      t->bends);
+			      j->bends);
 	if (!ret && m->bends) {
 		ret = bends_begin(m->bends, &m->terms.curve);
 		m->terms.variance = m->bends->variance;
@@ -363,11 +364,12 @@ static int learn(void *joint, size_t host)
 		       : 0;
 }
 
-int joint_solve(const struct joint_task *t, const struct effort *effort,
-		bool *sound)
+int joint_solve(const struct joint_task *t, struct bends *bends,
+		const struct effort *effort, bool *sound)
 {
 	struct joint j = {
 		.task = t,
+		.bends = bends,
 		.objective = { .member = calloc(t->num + 1,
 						sizeof(struct member)),
 			       .num = t->num,
@@ -397,13 +399,13 @@ int joint_solve(const struct joint_task *t, const struct effort *effort,
 	}
 	if (!ret)
 		ret = minimize(o, x, effort, sound);
-	if (!ret && *sound && t->bends)
+	if (!ret && *sound && bends)
 		ret = differentiate(o, x);
 	if (!ret && *sound) {
 		change_curves(o, x);
-		ret = t->bends ? parallel_run(t->parallel, t->threads, t->num,
-					      learn, &j)
-			       : 0;
+		ret = bends ? parallel_run(t->parallel, t->threads, t->num,
+					   learn, &j)
+			    : 0;
 	}
 	if (!ret && *sound)
 		take_curves(&j);
@@ -412,18 +414,9 @@ int joint_solve(const struct joint_task *t, const struct effort *effort,
 	return ret;
 }
 
-int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
-	      double drift, struct parallel *parallel, uint32_t threads)
+int joint_fit(const struct joint_task *t)
 {
-	const struct joint_task t = {
-		.host = host,
-		.num = num,
-		.intervals = intervals,
-		.drift = drift,
-		.parallel = parallel,
-		.threads = threads,
-	};
 	bool sound;
 
-	return joint_solve(&t, &usual_effort, &sound);
+	return joint_solve(t, NULL, &usual_effort, &sound);
 }

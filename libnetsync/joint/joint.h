@@ -24,24 +24,36 @@ struct joint_host {
 	bool may_be_steered; /* see joint_fit_steered() */
 };
 
+/* Does it take part? */
+static inline bool joint_host_takes_part(const struct joint_host *h)
+{
+	return h->correction && h->num_links &&
+	       h->correction->to > h->correction->from;
+}
+
+/* What a joint fit is of, and by whom; the result does not depend on the threads. */
+struct joint_task {
+	struct joint_host *host; /* at their numbers */
+	uint32_t num;		 /* of hosts */
+	size_t intervals;	 /* that straight curves have from now on */
+	double drift; /* how fast the rate of an oscillator changes at most, 1 / ns */
+	struct parallel *parallel; /* NULL: the caller's thread alone */
+	uint32_t threads;
+};
+
 /*
- * Make the curves of @num hosts, which stand at their numbers, the most likely ones; of
- * their corrections all else stays, but that straight curves have @intervals from now on, and
- * what follows may give all others so many. @drift: how fast
- * the rate of an oscillator changes at most, 1 / ns. The result does not depend on @threads.
- * 0 or -ENOMEM, with which nothing is changed; nor is it where the curves diverge.
+ * Make the curves of all hosts the most likely ones; of their corrections all else stays, but
+ * that straight curves have @intervals from now on, and what follows may give all others so
+ * many. 0 or -ENOMEM, with which nothing is changed; nor is it where the curves diverge.
  */
-int joint_fit(const struct joint_host *host, uint32_t num, size_t intervals,
-	      double drift, struct parallel *parallel, uint32_t threads);
+int joint_fit(const struct joint_task *t);
 
 /*
  * The same of clocks that daemons steer, where no events say so: the curves of hosts that
- * may_be_steered can bend anywhere, and become those of steered clocks. Of
- * their change points only phase steps stay, and bounds are doubted anew. *explains: mean delays
- * are much shorter then. If not, or where this fails, corrections must be given up.
+ * may_be_steered can bend anywhere, and become those of steered clocks. Of their change points
+ * only phase steps stay, and bounds are doubted anew. *explains: mean delays are much shorter
+ * then. If not, or where this fails, corrections must be given up. 0 or -ENOMEM.
  */
-int joint_fit_steered(const struct joint_host *host, uint32_t num,
-		      size_t intervals, double drift, struct parallel *parallel,
-		      uint32_t threads, bool *explains);
+int joint_fit_steered(const struct joint_task *t, bool *explains);
 
 #endif

@@ -35,8 +35,8 @@ static const struct effort first_effort = {
 /*
  * Part of the mean delays of before (the geometric mean of all hosts in question) that is left at
  * most: what a curve this pliant explains else is not the clock's. Chosen, by make bench-truth and
- * bench-worlds: of steered clocks 0.7 at most are left, mostly 0.1; of others 0.85 at
- * least, 0.77 at EARLY.
+ * bench-worlds: of steered clocks 0.7 at most are left, mostly 0.1; of others 0.85 at least, 0.77
+ * at EARLY.
  */
 #define LEFT 0.75
 /* Rounds after which that is asked first: later curves explain less by chance. Chosen. */
@@ -81,40 +81,54 @@ int bends_learn(struct bends *b, const struct spline *s, double (*factor)[BAND])
 
 /* ---- calls for each host ------------------------------------------------ */
 
-static int begin(void *task, size_t i)
+struct steered {
+	const struct joint_task *task;
+	struct bends *bends; /* of each host */
+	bool early; /* curves are not settled: they explain much by chance */
+};
+
+static int begin(void *steered, size_t i)
 {
-	const struct joint_task *t = task;
-	const struct joint_host *h = &t->host[i];
+	struct steered *s = steered;
+	const struct joint_host *h = &s->task->host[i];
 
 	if (!h->may_be_steered)
 		return 0;
 	return pair_terms_count_intervals(h->correction, h->link, h->num_links,
-					  &t->bends[i].intervals);
+					  &s->bends[i].intervals);
 }
 
 /* Others are judged at the same time: corrections stay as they are. */
-static int judge(void *task, size_t i)
+static int judge(void *steered, size_t i)
 {
-	const struct joint_task *t = task;
-	const struct joint_host *h = &t->host[i];
-	struct bends *b = &t->bends[i];
+	struct steered *s = steered;
+	const struct joint_host *h = &s->task->host[i];
+	struct bends *b = &s->bends[i];
 
 	return b->intervals
 		       ? pair_terms_judge(h->correction, h->link, h->num_links,
-					  t->early ? 0 : b->freedom,
+					  s->early ? 0 : b->freedom,
 					  &b->mean_delay, &b->expected_error)
 		       : 0;
 }
 
-static int doubt(void *task, size_t i)
+static int doubt(void *steered, size_t i)
 {
-	const struct joint_task *t = task;
-	const struct joint_host *h = &t->host[i];
+	struct steered *s = steered;
+	const struct joint_host *h = &s->task->host[i];
 
-	if (!t->bends[i].intervals)
+	if (!s->bends[i].intervals)
 		return 0;
-	return pair_terms_doubt(h->correction, h->link, h->num_links, t->drift,
-				t->bends[i].intervals);
+	return pair_terms_doubt(h->correction, h->link, h->num_links,
+				s->task->drift, s->bends[i].intervals);
+}
+
+static int for_each_host(struct steered *s,
+			 int (*call)(void *steered, size_t i))
+{
+	const struct joint_task *t = s->task;
+
+	return parallel_run(t->parallel, t->threads, t->num, call, s);
 }
 
 /* ---- all together -------------------------------------------------------- */
@@ -123,18 +137,20 @@ static int doubt(void *task, size_t i)
  * Do the new curves explain what those of before, whose mean delays stand there, do not? Chance
  * counts only in the end: at first they have many more degrees of freedom.
  */
-static int explain(struct joint_task *t, bool early, bool *explains)
+static int explain(struct steered *s, bool early, bool *explains)
 {
 	double sum = 0;
 	size_t n = 0;
 	int ret;
 
-	t->early = early;
-	ret = parallel_run(t->parallel, t->threads, t->num, judge, t);
-	for (uint32_t h = 0; h < t->num; h++) {
-		double now = t->bends[h].mean_delay;
-		double before = now > 0 ? t->host[h].correction->mean_delay : 0;
+	s->early = early;
+	ret = for_each_host(s, judge);
+	for (uint32_t h = 0; h < s->task->num; h++) {
+		double now = s->bends[h].mean_delay, before;
 
+		if (!(now > 0))
+			continue;
+		before = s->task->host[h].correction->mean_delay;
 		if (!(before > 0))
 			continue;
 		sum += log(now / before);
@@ -144,67 +160,58 @@ static int explain(struct joint_task *t, bool early, bool *explains)
 	return ret;
 }
 
-static int fit_in_rounds(struct joint_task *t, bool *explains)
+static int fit_in_rounds(struct steered *s, bool *explains)
 {
 	int ret = 0;
 
 	*explains = true;
 	for (int i = 0; !ret && *explains && i < BEND_VARIANCE_ROUNDS; i++) {
-		ret = joint_solve(t, i ? &next_effort : &first_effort,
-				  explains);
+		ret = joint_solve(s->task, s->bends,
+				  i ? &next_effort : &first_effort, explains);
 		if (!ret && *explains && i + 1 == EARLY)
-			ret = explain(t, true, explains);
+			ret = explain(s, true, explains);
 	}
 	if (!ret && *explains)
-		ret = explain(t, false, explains);
+		ret = explain(s, false, explains);
 	return ret;
 }
 
 /* 0 or -ENOMEM. */
-static int finish(struct joint_task *t)
+static int finish(struct steered *s)
 {
-	for (uint32_t h = 0; h < t->num; h++) {
-		struct correction *c = t->host[h].correction;
+	for (uint32_t h = 0; h < s->task->num; h++) {
+		struct correction *c = s->task->host[h].correction;
 
-		if (!t->bends[h].intervals)
+		if (!s->bends[h].intervals)
 			continue;
 		c->steered = true;
-		c->mean_delay = t->bends[h].mean_delay;
-		c->expected_error = t->bends[h].expected_error;
+		c->mean_delay = s->bends[h].mean_delay;
+		c->expected_error = s->bends[h].expected_error;
 	}
-	return parallel_run(t->parallel, t->threads, t->num, doubt, t);
+	return for_each_host(s, doubt);
 }
 
-int joint_fit_steered(const struct joint_host *host, uint32_t num,
-		      size_t intervals, double drift, struct parallel *parallel,
-		      uint32_t threads, bool *explains)
+int joint_fit_steered(const struct joint_task *t, bool *explains)
 {
-	struct joint_task t = {
-		.host = host,
-		.num = num,
-		.intervals = intervals,
-		.drift = drift,
-		.parallel = parallel,
-		.threads = threads,
-		.bends = calloc(num + 1, sizeof(*t.bends)),
+	struct steered s = {
+		.task = t,
+		.bends = calloc(t->num + 1, sizeof(*s.bends)),
 	};
-	int ret = t.bends ? 0 : -ENOMEM;
+	int ret = s.bends ? for_each_host(&s, begin) : -ENOMEM;
 
-	if (!ret)
-		ret = parallel_run(parallel, threads, num, begin, &t);
-	for (uint32_t h = 0; !ret && h < num; h++) {
-		struct correction *c = host[h].correction;
+	for (uint32_t h = 0; !ret && h < t->num; h++) {
+		struct correction *c = t->host[h].correction;
 
-		if (t.bends[h].intervals)
+		if (s.bends[h].intervals)
 			c->num_changes = rate_changes_keep_sets(
 				c->change, c->change, c->num_changes, false);
 	}
 	if (!ret)
-		ret = fit_in_rounds(&t, explains);
+		ret = fit_in_rounds(&s, explains);
 	if (!ret && *explains)
-		ret = finish(&t);
-	for (uint32_t h = 0; t.bends && h < num; h++)
-		bends_release(&t.bends[h]);
-	free(t.bends);
+		ret = finish(&s);
+	for (uint32_t h = 0; s.bends && h < t->num; h++)
+		bends_release(&s.bends[h]);
+	free(s.bends);
 	return ret;
 }

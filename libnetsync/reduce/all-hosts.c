@@ -10,38 +10,36 @@
 #include "reduce/internal.h"
 #include "util/statistics.h"
 
-/* What a joint fit is of. */
-struct all_hosts {
-	struct joint_host *host;
-	size_t intervals;
-};
-
-static void all_hosts_release(struct all_hosts *a, uint32_t num)
+static void release_task(struct joint_task *t)
 {
-	for (uint32_t h = 0; a->host && h < num; h++)
-		free(a->host[h].link);
-	free(a->host);
+	for (uint32_t h = 0; t->host && h < t->num; h++)
+		free(t->host[h].link);
+	free(t->host);
 }
 
 /* 0 or -ENOMEM; release it in any case. */
-static int all_hosts_find(struct all_hosts *a, struct reduction *r)
+static int make_task(struct joint_task *t, struct reduction *r)
 {
 	int ret;
 
-	*a = (struct all_hosts){
-		.host = calloc(r->num_hosts + 1, sizeof(*a->host)),
+	*t = (struct joint_task){
+		.host = calloc(r->num_hosts + 1, sizeof(*t->host)),
+		.num = r->num_hosts,
+		.drift = r->task->drift,
+		.parallel = r->task->parallel,
+		.threads = r->task->threads,
 	};
-	ret = a->host ? reduction_intervals_of_others(r, r->by_noise.num,
-						      &a->intervals)
+	ret = t->host ? reduction_intervals_of_others(r, r->by_noise.num,
+						      &t->intervals)
 		      : -ENOMEM;
 	for (uint32_t h = 0; !ret && h < r->num_hosts; h++) {
 		struct correction *c = &r->correction[h];
 
 		if (!c->known)
 			continue;
-		a->host[h].correction = c;
-		ret = reduction_find_links(r, h, &a->host[h].link,
-					   &a->host[h].num_links);
+		t->host[h].correction = c;
+		ret = reduction_find_links(r, h, &t->host[h].link,
+					   &t->host[h].num_links);
 	}
 	return ret;
 }
@@ -67,16 +65,14 @@ static int set_walk_of_reference(struct reduction *r)
 
 int reduction_fit_jointly(struct reduction *r)
 {
-	struct all_hosts a;
-	int ret = all_hosts_find(&a, r);
+	struct joint_task t;
+	int ret = make_task(&t, r);
 
 	if (!ret)
 		ret = set_walk_of_reference(r);
 	if (!ret)
-		ret = joint_fit(a.host, r->num_hosts, a.intervals,
-				r->task->drift, r->task->parallel,
-				r->task->threads);
-	all_hosts_release(&a, r->num_hosts);
+		ret = joint_fit(&t);
+	release_task(&t);
 	return ret;
 }
 
@@ -89,20 +85,14 @@ int reduction_fit_jointly(struct reduction *r)
  */
 #define LONGER 1.4
 
-static bool can_bend(const struct joint_host *h)
-{
-	return h->correction && h->num_links &&
-	       h->correction->to > h->correction->from;
-}
-
 /* Are the mean delays of those in question longer than the others', by their geometric means? */
-static bool stand_out(const struct all_hosts *a, uint32_t num)
+static bool stand_out(const struct joint_task *t)
 {
 	double sum[2] = { 0, 0 };
 	size_t n[2] = { 0, 0 };
 
-	for (uint32_t h = 0; h < num; h++) {
-		const struct joint_host *j = &a->host[h];
+	for (uint32_t h = 0; h < t->num; h++) {
+		const struct joint_host *j = &t->host[h];
 
 		if (!j->correction || !(j->correction->mean_delay > 0))
 			continue;
@@ -117,21 +107,23 @@ static bool stand_out(const struct all_hosts *a, uint32_t num)
  * Those whose curves are in doubt may be steered; and the reference, if half of all others are:
  * what its clock does, all their curves do. Is it worth asking?
  */
-static bool find_steered(struct all_hosts *a, const struct reduction *r)
+static bool find_steered(struct joint_task *t, const struct reduction *r)
 {
+	struct joint_host *reference = &t->host[r->reference];
 	uint32_t num = 0;
 
-	for (uint32_t h = 0; h < r->num_hosts; h++) {
+	for (uint32_t h = 0; h < t->num; h++) {
+		struct joint_host *j = &t->host[h];
 		const struct correction *c = &r->correction[h];
 
-		a->host[h].may_be_steered = can_bend(&a->host[h]) &&
-					    (c->num_doubts || c->no_margin ||
-					     c->steered);
-		num += a->host[h].may_be_steered;
+		j->may_be_steered = joint_host_takes_part(j) &&
+				    (c->num_doubts || c->no_margin ||
+				     c->steered);
+		num += j->may_be_steered;
 	}
 	if (!num || 2 * (num + 1) < r->by_noise.num)
-		return num && stand_out(a, r->num_hosts);
-	a->host[r->reference].may_be_steered = can_bend(&a->host[r->reference]);
+		return num && stand_out(t);
+	reference->may_be_steered = joint_host_takes_part(reference);
 	return true;
 }
 
@@ -159,22 +151,17 @@ static int copy_all(struct correction **copy, const struct correction *c,
 int reduction_fit_steered(struct reduction *r, bool *explains)
 {
 	struct correction *before = NULL;
-	struct all_hosts a;
-	int ret;
+	struct joint_task t;
+	int ret = make_task(&t, r);
+	bool ask = !ret && find_steered(&t, r);
 
 	*explains = false;
-	ret = all_hosts_find(&a, r);
-	if (ret || !find_steered(&a, r)) {
-		all_hosts_release(&a, r->num_hosts);
-		return ret;
-	}
-	ret = copy_all(&before, r->correction, r->num_hosts);
-	if (!ret)
-		ret = joint_fit_steered(a.host, r->num_hosts, a.intervals,
-					r->task->drift, r->task->parallel,
-					r->task->threads, explains);
-	all_hosts_release(&a, r->num_hosts);
-	if (!ret && !*explains) {
+	if (ask)
+		ret = copy_all(&before, r->correction, r->num_hosts);
+	if (ask && !ret)
+		ret = joint_fit_steered(&t, explains);
+	release_task(&t);
+	if (ask && !ret && !*explains) {
 		struct correction *after = r->correction;
 
 		r->correction = before;

@@ -20,9 +20,10 @@ struct ring {
 	struct correction c[HOSTS];
 	struct link link[HOSTS][2];
 	struct joint_host host[HOSTS];
+	struct joint_task task;
 };
 
-/* By how much a daemon slews the clock of a host for SLEW_S of 60 s, and back, ns. */
+/* The rate by which a daemon slews a host's clock for so many s of each 60 s, and back. */
 #define SLEW 50e-6
 #define SLEW_S 4.0
 
@@ -41,11 +42,13 @@ static void make_clocks(struct ring *r, bool are_steered)
 	uint64_t seed = 11;
 
 	memset(r, 0, sizeof(*r));
+	r->task = (struct joint_task){ .host = r->host, .num = HOSTS,
+				       .intervals = INTERVALS, .drift = DRIFT,
+				       .threads = 1 };
 	for (int i = 0; i < SECONDS * 4; i++) {
 		for (uint32_t h = 0; h < HOSTS; h++) {
 			uint32_t to = (h + (i & 1 ? 1 : HOSTS - 1)) % HOSTS;
 			int64_t t = i * SEC / 4 + below(&seed, SEC / 8);
-
 			int64_t at = t + DELAY + below(&seed, DELAY);
 
 			if (are_steered) {
@@ -115,9 +118,9 @@ static void test_ring(void **state)
 	(void)state;
 	for (size_t intervals = 0; intervals <= INTERVALS; intervals += INTERVALS) {
 		make(&r);
+		r.task.intervals = intervals;
 		assert_true(apart(&r) > 4 * WRONG);
-		assert_int_equal(joint_fit(r.host, HOSTS, intervals, DRIFT, NULL, 1),
-				 0);
+		assert_int_equal(joint_fit(&r.task), 0);
 		assert_true(apart(&r) < 0.05 * DELAY);
 		for (int h = 0; h < HOSTS; h++) {
 			assert_int_equal(r.c[h].intervals, intervals);
@@ -125,8 +128,7 @@ static void test_ring(void **state)
 					 (intervals ? intervals : 1) + 3);
 		}
 		/* Once more, from there. */
-		assert_int_equal(joint_fit(r.host, HOSTS, intervals, DRIFT, NULL, 1),
-				 0);
+		assert_int_equal(joint_fit(&r.task), 0);
 		assert_true(apart(&r) < 0.05 * DELAY);
 		release(&r);
 	}
@@ -164,10 +166,9 @@ static void test_steered(void **state)
 		r.host[h].may_be_steered = true;
 		r.c[h].mean_delay = 4 * DELAY;
 	}
-	assert_int_equal(joint_fit(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_int_equal(joint_fit(&r.task), 0);
 	assert_true(apart_if_steered(&r) > 1.5 * DELAY);
-	assert_int_equal(joint_fit_steered(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1,
-					   &explains), 0);
+	assert_int_equal(joint_fit_steered(&r.task, &explains), 0);
 	assert_true(explains);
 	assert_true(apart_if_steered(&r) < 0.5 * DELAY);
 	for (int h = 0; h < HOSTS; h++) {
@@ -190,14 +191,14 @@ static void test_steered_threads(void **state)
 	parallel_init(&parallel);
 	make_clocks(&one, true);
 	make_clocks(&four, true);
+	four.task.parallel = &parallel;
+	four.task.threads = 4;
 	for (int h = 0; h < HOSTS; h++) {
 		one.host[h].may_be_steered = four.host[h].may_be_steered = true;
 		one.c[h].mean_delay = four.c[h].mean_delay = 4 * DELAY;
 	}
-	assert_int_equal(joint_fit_steered(one.host, HOSTS, INTERVALS, DRIFT, NULL, 1,
-					   &explains), 0);
-	assert_int_equal(joint_fit_steered(four.host, HOSTS, INTERVALS, DRIFT,
-					   &parallel, 4, &explains), 0);
+	assert_int_equal(joint_fit_steered(&one.task, &explains), 0);
+	assert_int_equal(joint_fit_steered(&four.task, &explains), 0);
 	for (int h = 0; h < HOSTS; h++) {
 		assert_int_equal(one.c[h].curve.coefs, four.c[h].curve.coefs);
 		assert_memory_equal(one.c[h].curve.coef, four.c[h].curve.coef,
@@ -222,8 +223,7 @@ static void test_not_steered(void **state)
 			r.host[h].may_be_steered = may;
 			r.c[h].mean_delay = DELAY;
 		}
-		assert_int_equal(joint_fit_steered(r.host, HOSTS, INTERVALS, DRIFT,
-						   NULL, 1, &explains), 0);
+		assert_int_equal(joint_fit_steered(&r.task, &explains), 0);
 		assert_false(explains);
 		for (int h = 0; h < HOSTS; h++)
 			assert_false(r.c[h].steered);
@@ -240,7 +240,7 @@ static void test_apart(void **state)
 	make(&r);
 	r.c[3].frac = 1e6;
 	r.host[3].correction = NULL;
-	assert_int_equal(joint_fit(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_int_equal(joint_fit(&r.task), 0);
 	assert_int_equal(r.c[3].curve.coefs, 0);
 	for (int h = 0; h < HOSTS; h++)
 		assert_true(h == 3 || r.c[h].curve.coefs);
@@ -270,9 +270,10 @@ static void test_threads(void **state)
 	parallel_init(&parallel);
 	make(&one);
 	make(&four);
-	assert_int_equal(joint_fit(one.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
-	assert_int_equal(joint_fit(four.host, HOSTS, INTERVALS, DRIFT, &parallel, 4),
-			 0);
+	four.task.parallel = &parallel;
+	four.task.threads = 4;
+	assert_int_equal(joint_fit(&one.task), 0);
+	assert_int_equal(joint_fit(&four.task), 0);
 	for (int h = 0; h < HOSTS; h++)
 		assert_memory_equal(one.c[h].curve.coef, four.c[h].curve.coef,
 				    one.c[h].curve.coefs * sizeof(double));
@@ -287,7 +288,9 @@ static void test_nothing(void **state)
 	struct ring r;
 
 	(void)state;
-	assert_int_equal(joint_fit(NULL, 0, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_int_equal(joint_fit(&(struct joint_task){ .intervals = INTERVALS,
+							 .drift = DRIFT,
+							 .threads = 1 }), 0);
 	make(&r);
 	for (int h = 0; h < HOSTS; h++) {
 		if (h & 1)
@@ -295,7 +298,7 @@ static void test_nothing(void **state)
 		else
 			r.c[h].to = r.c[h].from;
 	}
-	assert_int_equal(joint_fit(r.host, HOSTS, INTERVALS, DRIFT, NULL, 1), 0);
+	assert_int_equal(joint_fit(&r.task), 0);
 	for (int h = 0; h < HOSTS; h++)
 		assert_int_equal(r.c[h].curve.coefs, 0);
 	release(&r);
