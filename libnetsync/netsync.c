@@ -719,6 +719,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	 * oscillators the bends of a clock would be taken for change points,
 	 * and a bound be claimed where the assumption does not hold.
 	 */
+	task->left_alone = opt->max_drift_ppm_s;
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	task->limits = limits_of_clocks(skew * 1e-6, drift,

@@ -14,6 +14,7 @@
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
 #include "bound/reach.h"
+#include "bound/silent.h"
 #include "bound/windows.h"
 
 /*
@@ -86,30 +87,40 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 			     : NETSYNC_ACCURATE;
 }
 
+/* Windows where the bound is not to be relied on: their number, or -ENOMEM. */
+static int add_windows(struct windows *w, const struct rate_bound *bound,
+		       const struct correction *correction[2], double least)
+{
+	int narrow = 0, silent = silent_windows(w, bound, correction);
+
+	if (silent >= 0 && least > 0)
+		narrow = narrow_windows(w, bound, correction, least);
+	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
+}
+
 /*
- * The rate bound, with windows where it contradicts the curves. *blind: still it does,
- * and tells nothing.
+ * The rate bound, with windows where it contradicts the curves, or rests on drift that may not
+ * be assumed. *blind: still it does, and tells nothing.
  */
 static int make_bound(struct pair_bound *r, const struct limits *limits,
 		      struct point *const point[2], const size_t num[2],
 		      struct windows *w, const struct correction *correction[2],
 		      double least, bool *blind)
 {
-	int ret = 0, narrow = 1;
+	int ret = 0, found = 1;
 
-	for (int look = 0; !ret && narrow > 0 && look < LOOKS; look++) {
+	for (int look = 0; !ret && found > 0 && look < LOOKS; look++) {
 		rate_bound_release(&r->bound);
-		windows_sort(w);
+		windows_join(w);
 		ret = rate_bound_make(&r->bound, limits, point[0], num[0],
 				      point[1], num[1], w->window, w->num);
 		/* Where no clocks at all are possible, the largest drift is wrong. */
-		narrow = ret || !(least > 0) || (!look && r->bound.infeasible)
-				 ? 0
-				 : narrow_windows(w, &r->bound, correction,
-						  least);
+		if (ret || !correction || (!look && r->bound.infeasible))
+			return ret;
+		found = add_windows(w, &r->bound, correction, least);
 	}
-	*blind |= narrow > 0;
-	return narrow < 0 ? narrow : ret;
+	*blind |= found > 0 || silent_was_set(&r->bound);
+	return found < 0 ? found : ret;
 }
 
 /* @all: no message is left out but those of false times. */

@@ -119,10 +119,27 @@ static int by_beginning(const void *a, const void *b)
 	return p->from < q->from ? -1 : p->from > q->from;
 }
 
-void windows_sort(struct windows *w)
+void windows_join(struct windows *w)
 {
+	size_t last = 0, n = 0;
+	bool any = false;
+
 	if (w->num)
 		qsort(w->window, w->num, sizeof(*w->window), by_beginning);
+	for (size_t i = 0; i < w->num; i++) {
+		struct change_window *to = &w->window[last];
+
+		if (w->window[i].phase_step) {
+			w->window[n++] = w->window[i];
+		} else if (any && w->window[i].from <= to->to) {
+			to->to = max64(to->to, w->window[i].to);
+		} else {
+			any = true;
+			last = n;
+			w->window[n++] = w->window[i];
+		}
+	}
+	w->num = n;
 }
 
 void windows_release(struct windows *w)

@@ -33,8 +33,11 @@ int windows_add(struct windows *to, const struct correction *of,
 
 int windows_add_one(struct windows *to, const struct change_window *w);
 
-/* By their beginnings, as others expect them. */
-void windows_sort(struct windows *w);
+/*
+ * Put them in order of their beginnings, as others expect them; those without a phase step
+ * that overlap become one.
+ */
+void windows_join(struct windows *w);
 
 void windows_release(struct windows *w);
 

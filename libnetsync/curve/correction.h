@@ -14,6 +14,8 @@
 #include "message/message.h"
 #include "netsync.h"
 
+struct wander;
+
 /*
  * A change point: an instant at which the clock did what no oscillator does by
  * itself. Its rate changed at once (a rate step), or it was set or stood still
@@ -68,6 +70,7 @@ struct correction {
 	double expected_error; /* of the curve, ns */
 	double skew_walk; /* of its oscillator, see struct fit; 0: not known */
 	double mean_delay; /* see host_fit_mean_delay_beyond(), ns */
+	const struct wander *wander; /* NULL: not known */
 };
 
 /*

@@ -215,6 +215,35 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 	return ret;
 }
 
+/* Where a pair's bound assumes no drift; about change points, and where others found that. */
+static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
+		     uint32_t via)
+{
+	const struct rate_bound *b = &r->pair_bound[via].bound;
+	const struct correction *first =
+		&r->correction[r->est[via].pair->host[0]];
+	const struct correction *own = &r->correction[h];
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < b->parts; i++) {
+		const struct bound_part *p = &b->part[i];
+
+		for (size_t j = 0; !ret && j < p->num_segments; j++) {
+			struct change_window w = { .from = p->segment[j].from,
+						   .to = p->segment[j].to };
+
+			if (!isinf(p->segment[j].bend))
+				continue;
+			if (own != first) {
+				correction_between(first, w.from, own, &w.from);
+				correction_between(first, w.to, own, &w.to);
+			}
+			ret = windows_add_one(to, &w);
+		}
+	}
+	return ret;
+}
+
 /* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
 static int set_knots(const struct reduction *r, uint32_t h,
 		     struct netsync_model *m, bool *sound)
@@ -245,14 +274,18 @@ static int set_knots(const struct reduction *r, uint32_t h,
 			ret = windows_add(&w, &r->correction[at], c);
 		if (at == r->reference)
 			break;
+		if (!ret)
+			ret = add_steep(&w, r, h, r->by_bound.via[at]);
 	}
 	for (uint32_t i = 0; !ret && i < near.num; i++)
 		ret = add_edges(&w, r, h, near.via[i]);
+	for (uint32_t i = 0; !ret && i < near.num; i++)
+		ret = add_steep(&w, r, h, near.via[i]);
 	for (size_t i = 0; i < w.num; i++) {
 		w.window[i].from += host->origin;
 		w.window[i].to += host->origin;
 	}
-	windows_sort(&w);
+	windows_join(&w);
 	k.clock = bare;
 	k.windows = w.window;
 	k.num_windows = w.num;

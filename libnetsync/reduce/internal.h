@@ -18,6 +18,7 @@
 #include "bound/pair-bound.h"
 #include "curve/correction.h"
 #include "curve/observations.h"
+#include "curve/wander.h"
 #include "reduce/graph.h"
 #include "reduce/reduce.h"
 
@@ -36,6 +37,7 @@ struct reduction {
 	double *noise_cost;
 	struct pair_bound *pair_bound; /* by pair */
 	struct correction *correction; /* by host */
+	struct wander *wander;	       /* by host; zero: not measured */
 	bool distrusted;	       /* no bound is to be claimed */
 };
 

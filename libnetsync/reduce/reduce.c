@@ -212,7 +212,7 @@ static int run(struct reduction *r)
 
 	if (ret || tree_make(&r->by_bound, &r->graph) ||
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
-	    !r->noise_cost || !r->pair_bound || !r->correction)
+	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -242,6 +242,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.noise_cost = calloc(num_pairs + 1, sizeof(double)),
 		.pair_bound = calloc(num_pairs + 1, sizeof(struct pair_bound)),
 		.correction = calloc(num_hosts + 1, sizeof(struct correction)),
+		.wander = calloc(num_hosts + 1, sizeof(struct wander)),
 	};
 	int ret = run(&r);
 
@@ -250,10 +251,13 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		pair_bound_release(&r.pair_bound[i]);
 	for (uint32_t h = 0; r.correction && h < num_hosts; h++)
 		correction_release(&r.correction[h]);
+	for (uint32_t h = 0; r.wander && h < num_hosts; h++)
+		wander_release(&r.wander[h]);
 	free(r.bound_cost);
 	free(r.noise_cost);
 	free(r.pair_bound);
 	free(r.correction);
+	free(r.wander);
 	tree_release(&r.by_bound);
 	tree_release(&r.by_noise);
 	graph_release(&r.graph);

@@ -21,6 +21,7 @@ struct host {
 	int64_t last_used; /* of messages in non-raw time */
 	struct range span; /* of the clock; see span.h */
 	int64_t time_error; /* limit of errors of its messages' times, ns */
+	bool raw; /* these are of a clock that nobody steers */
 	struct resolution resolution; /* of the stamps of messages */
 	/* results */
 	enum netsync_quality quality;
@@ -45,6 +46,7 @@ struct task {
 	const struct method *method;
 	struct limits limits; /* of bounds */
 	double drift;	      /* the largest of an oscillator, 1 / ns */
+	bool left_alone;      /* nobody steers clocks, even if no message shows it */
 	uint32_t reference; /* NO_HOST: choose one, and set it */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;

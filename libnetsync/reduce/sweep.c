@@ -8,6 +8,7 @@
 
 #include "curve/host-fit.h"
 #include "curve/pair-terms.h"
+#include "curve/wander.h"
 #include "joint/joint.h"
 #include "reduce/internal.h"
 #include "util/parallel.h"
@@ -409,6 +410,39 @@ static int doubt_host(void *reduction, size_t i)
 	return ret;
 }
 
+/* Is it known how its clock was steered, and those of all neighbours? */
+static bool is_raw(const struct reduction *r, uint32_t h)
+{
+	const struct graph *g = &r->graph;
+	bool raw = r->host[h].raw;
+
+	for (uint32_t i = g->start[h]; raw && i < g->start[h + 1]; i++)
+		raw = r->host[graph_other(g, g->edge[i], h)].raw;
+	return raw;
+}
+
+/* A call for each host of the tree, when all curves are final. */
+static int measure_wander(void *reduction, size_t i)
+{
+	struct reduction *r = reduction;
+	uint32_t h = r->by_noise.order[i];
+	struct wander *w = &r->wander[h];
+	struct link *link;
+	size_t n;
+	int ret;
+
+	r->correction[h].wander = w;
+	w->left_alone = r->task->left_alone || is_raw(r, h);
+	if (w->left_alone)
+		return 0;
+	ret = reduction_find_links(r, h, &link, &n);
+	if (!ret && n)
+		ret = wander_measure(w, &r->correction[h], link, n,
+				     r->task->drift);
+	free(link);
+	return ret;
+}
+
 /* Are half of the hosts fitted by thin links; have half of these no margin? */
 static void look_at_pooled(const struct reduction *r, bool *pooled,
 			   bool *no_margin)
@@ -536,6 +570,9 @@ int reduction_fit_hosts(struct reduction *r)
 		ret = sweep(&g, ALONG_TREE, 0);
 	if (!ret && r->task->method->curves && num > 2)
 		ret = fit_all(&g);
+	if (!ret && r->task->method->curves)
+		ret = parallel_run(r->task->parallel, r->task->threads,
+				   r->by_noise.num, measure_wander, r);
 	group_free(&g);
 	return ret;
 }

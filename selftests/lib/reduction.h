@@ -15,6 +15,7 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.reference = from->task.reference,
 		.bound_cost = calloc(from->ps.num + 1, sizeof(double)),
 		.correction = calloc(REDUCED_HOSTS, sizeof(struct correction)),
+		.wander = calloc(REDUCED_HOSTS, sizeof(struct wander)),
 	};
 	for (size_t i = 0; i < from->ps.num; i++)
 		r->bound_cost[i] = 1;
@@ -25,10 +26,13 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 
 static inline void reduction_end(struct reduction *r)
 {
-	for (uint32_t h = 0; h < r->num_hosts; h++)
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
 		correction_release(&r->correction[h]);
+		wander_release(&r->wander[h]);
+	}
 	free(r->bound_cost);
 	free(r->correction);
+	free(r->wander);
 	tree_release(&r->by_bound);
 	tree_release(&r->by_noise);
 	graph_release(&r->graph);

@@ -2,6 +2,7 @@
 /* A rate step that curves missed, and few messages would show, is not bounded by drift. */
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
+#include "curve/wander.h"
 #include "test.h"
 
 #define SPAN 600e9
@@ -41,8 +42,10 @@ static void talk(struct pairs *ps, double (*clock)(double t), uint64_t seed)
 	assert_int_equal(pairs_settle(ps), 0);
 }
 
+static const struct wander left_alone = { .left_alone = true };
 static const struct correction flat = {
 	.known = true, .from = -(int64_t)1e9, .to = (int64_t)SPAN + (int64_t)1e9,
+	.wander = &left_alone,
 };
 
 /*

@@ -32,7 +32,7 @@ static void test_windows(void **state)
 
 	(void)state;
 	assert_int_equal(windows_add(&w, &steps, &steps), 0);
-	windows_sort(&w);
+	windows_join(&w);
 	assert_int_equal(w.num, 3);
 	assert_true(w.window[0].phase_step);
 	assert_false(w.window[1].phase_step);
@@ -55,7 +55,7 @@ static void test_elsewhere(void **state)
 
 	(void)state;
 	assert_int_equal(windows_add(&w, &steps, &on), 0);
-	windows_sort(&w);
+	windows_join(&w);
 	assert_int_equal(w.num, 3);
 	assert_in_range(20 * SEC, w.window[1].from, w.window[1].to);
 	assert_int_equal(w.window[2].from, 21 * SEC);
@@ -74,10 +74,32 @@ static void test_may_jump(void **state)
 
 	(void)state;
 	assert_int_equal(windows_add(&w, &c, &c), 0);
-	windows_sort(&w);
+	windows_join(&w);
 	assert_true(w.window[0].phase_step);
 	assert_true(w.window[0].from < 2 * SEC - SEC / 10);
 	assert_true(w.window[0].to > 3 * SEC + SEC / 10);
+	windows_release(&w);
+}
+
+/* Those that overlap are one, but for phase steps, of which each is of one host. */
+static void test_join(void **state)
+{
+	const struct change_window some[] = {
+		{ 7 * SEC, 8 * SEC, false, 0, 0 }, { SEC, 3 * SEC, false, 0, 0 },
+		{ 2 * SEC, 4 * SEC, true, 0, 0 },  { 3 * SEC, 5 * SEC, false, 0, 0 },
+	};
+	struct windows w = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
+		assert_int_equal(windows_add_one(&w, &some[i]), 0);
+	windows_join(&w);
+	assert_int_equal(w.num, 3);
+	assert_int_equal(w.window[0].from, SEC);
+	assert_int_equal(w.window[0].to, 5 * SEC);
+	assert_true(w.window[1].phase_step);
+	assert_int_equal(w.window[1].to, 4 * SEC);
+	assert_int_equal(w.window[2].from, 7 * SEC);
 	windows_release(&w);
 }
 
@@ -88,6 +110,7 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_may_jump),
+		cmocka_unit_test(test_join),
 	};
 
 	return cmocka_run_group_tests_name("windows", tests, NULL, NULL);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Between two vertices of a limit nothing holds it but the largest drift. A clock that is
+ * steered there leaves the line by the slope of that, times half of the length. If that is little
+ * beside the width of the bound, messages hold it, whoever steers the clocks.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "bound/silent.h"
+#include "curve/wander.h"
+
+/*
+ * It is little by this part of the half-width: the truth is not at the limit, as each
+ * message takes time. As in curve/doubt.c. Who moves a clock by twice as much takes it off the
+ * line by that.
+ */
+#define PART 0.25
+/*
+ * For so long, ns, a clock goes no further than by the largest skew. What slews it by 500 ppm
+ * besides does so for seconds. Chosen.
+ */
+#define LONG 16e9
+
+static bool is_known(struct range y)
+{
+	return y.lo > INT64_MIN && y.hi < INT64_MAX;
+}
+
+static double half_width(const struct rate_bound *b, int64_t x)
+{
+	struct range y = rate_bound_at(b, x);
+
+	return is_known(y) ? fmax((double)(y.hi - y.lo), 0) / 2 : HUGE_VAL;
+}
+
+/* Of one host of the pair: does what was seen of its clock say that nobody steers it? */
+static bool is_left_alone(const struct correction *first,
+			  const struct correction *of,
+			  const struct change_window *w, double room)
+{
+	int64_t from = w->from, to = w->to;
+
+	if (!of->wander)
+		return false;
+	if (of != first) {
+		correction_between(first, from, of, &from);
+		correction_between(first, to, of, &to);
+	}
+	return wander_is_small(of->wander, from - of->from, to - of->from,
+			       room);
+}
+
+/* Does the bound rest on a drift that may not be assumed? @x: a vertex next to the window. */
+static bool is_doubtful(const struct rate_bound *b,
+			const struct correction *correction[2],
+			const struct change_window *w, int64_t x)
+{
+	double length = (double)(w->to - w->from), width = half_width(b, x);
+	double room = 2 * PART * width;
+	double slewed = (b->limits.slope + b->limits.slew) * length / 2;
+
+	return slewed > PART * width &&
+	       !(is_left_alone(correction[0], correction[0], w, room) &&
+		 is_left_alone(correction[0], correction[1], w, room));
+}
+
+/* Those of one side of a segment, with the times before its first vertex and after the last. */
+static int add_side(struct windows *add, const struct rate_bound *b,
+		    const struct bound_segment *z, int side,
+		    const struct correction *correction[2])
+{
+	const struct bound_vertex *v = z->vertex[side];
+	size_t n = z->num_vertices[side];
+	int found = 0;
+
+	for (size_t i = 0; n && i <= n; i++) {
+		struct change_window w = {
+			.from = i ? v[i - 1].x
+				  : max64(correction[0]->from, z->from),
+			.to = i < n ? v[i].x : min64(correction[0]->to, z->to),
+		};
+
+		if (w.from >= w.to ||
+		    !is_doubtful(b, correction, &w, v[i ? i - 1 : 0].x))
+			continue;
+		if (windows_add_one(add, &w))
+			return -ENOMEM;
+		found++;
+	}
+	return found;
+}
+
+int silent_windows(struct windows *add, const struct rate_bound *b,
+		   const struct correction *correction[2])
+{
+	int found = 0;
+
+	for (size_t p = 0; p < b->parts; p++) {
+		for (size_t i = 0; i < b->part[p].num_segments; i++) {
+			const struct bound_segment *z = &b->part[p].segment[i];
+
+			for (int side = 0; side < 2 && !isinf(z->bend);
+			     side++) {
+				int n = add_side(add, b, z, side, correction);
+
+				if (n < 0)
+					return n;
+				found += n;
+			}
+		}
+	}
+	return found;
+}
+
+/* Does f go further than clocks do, whatever it is within the limits? */
+static bool goes_far(const struct rate_bound *b, const struct bound_segment *z,
+		     int side)
+{
+	const struct bound_vertex *v = z->vertex[side];
+
+	for (size_t i = 1; i < z->num_vertices[side]; i++) {
+		double length = (double)(v[i].x - v[i - 1].x), least;
+		struct range from, to;
+
+		if (length < LONG)
+			continue;
+		from = rate_bound_at(b, v[i - 1].x);
+		to = rate_bound_at(b, v[i].x);
+		if (!is_known(from) || !is_known(to))
+			continue;
+		least = fmax((double)(to.lo - from.hi),
+			     (double)(from.lo - to.hi));
+		if (least > b->limits.slope * length)
+			return true;
+	}
+	return false;
+}
+
+bool silent_was_set(const struct rate_bound *b)
+{
+	for (size_t p = 0; p < b->parts; p++) {
+		for (size_t i = 0; i < b->part[p].num_segments; i++) {
+			const struct bound_segment *z = &b->part[p].segment[i];
+
+			if (isinf(z->bend) && !z->divided &&
+			    (goes_far(b, z, 0) || goes_far(b, z, 1)))
+				return true;
+		}
+	}
+	return false;
+}

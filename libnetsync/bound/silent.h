@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where only the largest drift holds a pair's bound, as no message does, and a daemon may have
+ * steered one of the clocks.
+ */
+#ifndef NETSYNC_BOUND_SILENT_H
+#define NETSYNC_BOUND_SILENT_H
+
+#include "bound/rate-bound.h"
+#include "bound/windows.h"
+
+/*
+ * Add windows between the vertices where that matters, and what was seen of the clocks
+ * (curve/wander.h) does not say that nobody steers them: their number, or -ENOMEM.
+ */
+int silent_windows(struct windows *add, const struct rate_bound *bound,
+		   const struct correction *correction[2]);
+
+/*
+ * Does one of the clocks go further in a long silence than any does by itself? Then it was
+ * rather set, when nobody knows.
+ */
+bool silent_was_set(const struct rate_bound *bound);
+
+#endif

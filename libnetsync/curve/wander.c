@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Second differences of a clock f, as the Allan deviation is made of (IEEE Std 1139):
+ *
+ *	f(t + L) - 2 f(t) + f(t - L)
+ *
+ * An oscillator whose largest drift is k makes k L^2 at most. Who moves a clock by A makes A,
+ * with this length and with longer ones, unless it comes back meanwhile. They are taken of
+ * the curve, which shows what lasts; and of the looks at the clock beyond it. A look is what the
+ * lowest messages of both directions say in a cell of time: half-way between. Where
+ * these leave less to the curve than usual, the clock moved to and fro in the cell.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "curve/contamination.h"
+#include "curve/delays.h"
+#include "curve/observations.h"
+#include "curve/outliers.h"
+#include "curve/wander.h"
+#include "util/array.h"
+#include "util/search.h"
+#include "util/statistics.h"
+
+/*
+ * Of the largest drift, what a curve has that no daemon makes. Quartz in a machine that
+ * warms up drifts by 0.02 ppm/s, a fifth of the 0.1 that bounds assume. Chosen.
+ */
+#define PART_OF_DRIFT 0.25
+/*
+ * So many times a clock must have been seen. What happens in each stretch of time by a chance,
+ * happens in the one that nobody saw and in none of n others in 1 of e n cases at most,
+ * whatever the chance is. Chosen.
+ */
+#define LOOKS 8
+/*
+ * Of so many second differences one may be larger: now and then all messages of a cell are late. What a
+ * daemon does, it does more often. Chosen.
+ */
+#define LATE 64
+/* Looks are at most so many cells apart. Chosen. */
+#define NEAR 2
+/* A cell is at least this part of what it is to tell of. Chosen. */
+#define PART_OF_LENGTH 0.25
+/* Cells of the longest length: LOOKS, and more. Chosen. */
+#define FEWEST_CELLS 16
+/* No cell needs to be shorter, ns: a drift of 0.1 ppm/s moves a clock by 13 ns. */
+#define SHORTEST 1e9
+/*
+ * Where the curve inverts more than one observation of a link in so many, it is wrong.
+ * Of messages no bound is claimed beyond one in 128 (bound/pair-bound.c), but observations
+ * are the lowest of them. Chosen.
+ */
+#define WRONG 64
+/* Windows in half of which there are wrong messages, if these are to be rejected. Chosen. */
+#define WINDOWS 128
+/* Cells for each interval of the curve, at most, in which its bends are looked at. Chosen. */
+#define FINE 4
+/* Messages of a group whose lowest says what delay there is: of many, of few. Chosen. */
+static const double group_of[] = { 16, 1 };
+#define SIZES (sizeof(group_of) / sizeof(*group_of))
+/* One in so many groups is lower. Chosen. */
+#define QUARTER 4
+
+/* How far the clock may be beyond the curve in a cell, at most and at least, ns. */
+struct cell {
+	double side[2]; /* ABOVE; BELOW, negated; HUGE_VAL: no message */
+};
+
+struct look {
+	double t; /* of the middle of the cell, ns */
+	double f; /* ns */
+};
+
+static double curve_at(void *correction, double t)
+{
+	const struct correction *c = correction;
+
+	return c->curve.coefs ? spline_at(&c->curve, t) : 0;
+}
+
+/* What a direction is beyond the curve usually, ns; *group: room for its bins. */
+static double usual_delay(const struct observations *p, size_t direction,
+			  struct bin_group *group, double *buffer)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; !n && i < SIZES; i++)
+		n = observations_group(p, &p->direction[direction],
+				       (int)direction & 1, group_of[i], group);
+	for (size_t i = 0; i < n; i++)
+		buffer[i] = group[i].y;
+	return n ? order_statistic(buffer, n, n / QUARTER) : 0;
+}
+
+static double outward(const struct observation *o, int side)
+{
+	return side == BELOW ? -o->residual : o->residual;
+}
+
+/* How many observations of a link are inverted by the curve? *all: of so many. */
+static size_t count_inverted(const struct observations *p, size_t link,
+			     size_t *all)
+{
+	size_t inverted = 0;
+
+	*all = 0;
+	for (size_t i = 2 * link; i < 2 * link + 2; i++) {
+		for (size_t j = 0; j < p->direction[i].bins; j++) {
+			const struct obs_bin *h = &p->direction[i].bin[j];
+
+			*all += h->num;
+			for (uint32_t n = 0; n < h->num; n++)
+				inverted += outward(&p->obs[h->from + n],
+						    (int)i & 1) < 0;
+		}
+	}
+	return inverted;
+}
+
+static void fill_direction(struct cell *cell, size_t num,
+			   const struct observations *p, size_t direction,
+			   double delay)
+{
+	const struct obs_direction *dir = &p->direction[direction];
+	int side = (int)direction & 1;
+
+	for (size_t i = 0; i < dir->bins; i++) {
+		for (uint32_t j = 0; j < dir->bin[i].num; j++) {
+			const struct observation *o =
+				&p->obs[dir->bin[i].from + j];
+			double y = outward(o, side);
+			size_t at = (size_t)(o->t / p->span * (double)num);
+			struct cell *to = &cell[at < num ? at : num - 1];
+
+			/* What is inverted is wrong. */
+			if (y >= 0)
+				to->side[side] = fmin(to->side[side],
+						      y - delay);
+		}
+	}
+}
+
+static int fill(struct cell *cell, size_t num, const struct observations *p)
+{
+	size_t most = observations_most_bins(p) + 1;
+	struct bin_group *group = malloc(most * sizeof(*group));
+	double *buffer = malloc(most * sizeof(*buffer));
+	int ret = group && buffer ? 0 : -ENOMEM;
+	size_t wrong = 0, all;
+
+	for (size_t i = 0; i < num; i++)
+		cell[i] = (struct cell){ { HUGE_VAL, HUGE_VAL } };
+	for (size_t i = 0; !ret && i < p->links; i++) {
+		if (count_inverted(p, i, &all) * WRONG > all) {
+			wrong++;
+			continue;
+		}
+		for (size_t d = 2 * i; d < 2 * i + 2; d++)
+			fill_direction(cell, num, p, d,
+				       usual_delay(p, d, group, buffer));
+	}
+	/* A neighbour's clock may be false; but not half of them. */
+	for (size_t i = 0; 2 * wrong > p->links && i < num; i++)
+		cell[i] = (struct cell){ { HUGE_VAL, HUGE_VAL } };
+	free(group);
+	free(buffer);
+	return ret;
+}
+
+static bool is_seen(const struct cell *c)
+{
+	return !isinf(c->side[ABOVE]) && !isinf(c->side[BELOW]);
+}
+
+/* Twice as long ones. */
+static void join(struct cell *cell, size_t num)
+{
+	for (size_t i = 0; i < num / 2; i++)
+		for (int side = ABOVE; side <= BELOW; side++)
+			cell[i].side[side] = fmin(cell[2 * i].side[side],
+						  cell[2 * i + 1].side[side]);
+}
+
+/* The second difference of three looks, as if they were equally far apart, ns. */
+static double second_difference(const struct look *a, const struct look *b,
+				const struct look *c)
+{
+	double s = b->t - a->t, r = c->t - b->t;
+
+	return 2 * fabs(b->f - (r * a->f + s * c->f) / (s + r));
+}
+
+/*
+ * Is there a change point within a length of a stretch, or is the curve in doubt? Bounds know of
+ * these.
+ */
+static bool has_change(const struct correction *c, double from, double to,
+		     double length)
+{
+	size_t i = NUM_BEFORE(c->doubt, c->num_doubts, to, from - length);
+
+	return correction_changes_before(c, from - length) !=
+		       correction_changes_before(c, to + length) ||
+	       (i < c->num_doubts && c->doubt[i].from < to + length);
+}
+
+/*
+ * *difference: room for as many as there are cells. @rounding: what coarse stamps make, which is
+ * taken from them.
+ */
+static void look_at_cells(struct wander *w, size_t which,
+			  const struct correction *c, const struct cell *cell,
+			  size_t num, double length, double rounding,
+			  double *difference)
+{
+	struct look l[3] = { { -HUGE_VAL, 0 }, { -HUGE_VAL, 0 } };
+	const double reach = (NEAR + 0.5) * length;
+	size_t n = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		double t = ((double)i + 0.5) * length;
+
+		if (!is_seen(&cell[i]))
+			continue;
+		l[2] = (struct look){
+			t, (cell[i].side[ABOVE] - cell[i].side[BELOW]) / 2
+		};
+		if (t - l[1].t < reach && l[1].t - l[0].t < reach &&
+		    !has_change(c, l[0].t, t, length))
+			difference[n++] = fmax(
+				second_difference(&l[0], &l[1], &l[2]),
+				-cell[i].side[ABOVE] - cell[i].side[BELOW]);
+		l[0] = l[1];
+		l[1] = l[2];
+	}
+	w->looks[which] = (uint32_t)n;
+	w->beyond[which] = order_statistic(difference, n, n - 1 - n / LATE) -
+			   rounding;
+}
+
+/* By how much more than an oscillator the curve turns in twice the length, at most, ns. */
+static double beyond_drift(const struct correction *c, size_t num,
+			   double length, double drift)
+{
+	struct look l[3] = { { 0 } };
+	double most = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		double t = ((double)i + 0.5) * length;
+
+		l[2] = (struct look){ t, spline_at(&c->curve, t) };
+		if (i > 1 && !has_change(c, l[0].t, t, length))
+			most = fmax(most,
+				    second_difference(&l[0], &l[1], &l[2]));
+		l[0] = l[1];
+		l[1] = l[2];
+	}
+	return most - PART_OF_DRIFT * drift * length * length;
+}
+
+static int find_silences(struct wander *w, const struct cell *cell, size_t num,
+			 double length)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		size_t first = i;
+
+		while (i < num && !is_seen(&cell[i]))
+			i++;
+		if (i == first)
+			continue;
+		if (array_grow(&w->silence, &room, w->num_silences,
+			       sizeof(*w->silence)))
+			return -ENOMEM;
+		w->silence[w->num_silences++] = (struct range){
+			(int64_t)((double)first * length),
+			(int64_t)((double)i * length),
+		};
+	}
+	return 0;
+}
+
+/*
+ * Where a share of all messages is wrong, reject those that are likelier to be; elsewhere it is
+ * rather the clock.
+ */
+static int reject_wrong(struct observations *p, const struct correction *c)
+{
+	size_t outliers, lone = 0, inverted = 0, all;
+	int ret;
+
+	for (size_t i = 0; i < p->links; i++)
+		inverted += count_inverted(p, i, &all);
+	if (!inverted)
+		return 0;
+	ret = delays_set_means(p);
+	if (!ret)
+		ret = outliers_reject(p, c, 0, &outliers);
+	if (!ret && outliers)
+		ret = contamination_reject_lone(p, c, WINDOWS, &lone);
+	for (size_t i = 0; !lone && i < 2 * p->links; i++)
+		for (size_t j = 0; j < p->direction[i].bins; j++)
+			p->direction[i].bin[j].num =
+				p->direction[i].bin[j].gathered;
+	return ret;
+}
+
+/* Of all lengths, from the shortest on. */
+static int look(struct wander *w, const struct correction *c,
+		const struct observations *p, double drift)
+{
+	size_t which = 0, num = FEWEST_CELLS;
+	struct cell *cell;
+	double *buffer;
+	int ret = -ENOMEM;
+
+	while (which + 1 < WANDER_LENGTHS && num < p->num &&
+	       p->span / (double)num > SHORTEST) {
+		which++;
+		num *= 2;
+	}
+	cell = malloc(num * sizeof(*cell));
+	buffer = malloc(num * sizeof(*buffer));
+	if (cell && buffer)
+		ret = fill(cell, num, p);
+	if (!ret)
+		ret = find_silences(w, cell, num, p->span / (double)num);
+	for (bool last = false; !ret && !last; which--, num /= 2) {
+		double length = p->span / (double)num;
+
+		look_at_cells(w, which, c, cell, num, length, p->resolution,
+			      buffer);
+		/* Within an interval it bends evenly: the shorter, the less. */
+		if (num <= FINE * c->curve.coefs)
+			w->bend[which] = beyond_drift(c, num, length, drift);
+		join(cell, num);
+		last = !which;
+	}
+	free(cell);
+	free(buffer);
+	return ret;
+}
+
+int wander_measure(struct wander *w, const struct correction *c,
+		   const struct link *links, size_t num_links, double drift)
+{
+	struct observations obs;
+	int ret = observations_gather(&obs, c, links, num_links);
+
+	*w = (struct wander){ .longest = obs.span / FEWEST_CELLS };
+	if (!ret) {
+		observations_set_residuals(&obs, curve_at, (void *)c);
+		ret = reject_wrong(&obs, c);
+	}
+	if (!ret && obs.span > 0)
+		ret = look(w, c, &obs, drift);
+	observations_release(&obs);
+	return ret;
+}
+
+void wander_release(struct wander *w)
+{
+	free(w->silence);
+	*w = (struct wander){ 0 };
+}
+
+/* Between two instants, ns. */
+static int64_t longest_silence(const struct wander *w, int64_t from, int64_t to)
+{
+	size_t i = NUM_BEFORE(w->silence, w->num_silences, hi, from);
+	int64_t longest = 0;
+
+	for (; i < w->num_silences && w->silence[i].lo < to; i++)
+		longest = max64(longest, min64(w->silence[i].hi, to) -
+						 max64(w->silence[i].lo, from));
+	return longest;
+}
+
+bool wander_is_small(const struct wander *w, int64_t from, int64_t to,
+		     double room)
+{
+	double length = (double)(to - from), cell = w->longest, least;
+	bool seen = false;
+
+	if (w->left_alone)
+		return true;
+	least = fmax((double)longest_silence(w, from, to) / NEAR,
+		     fmin(PART_OF_LENGTH * length, cell));
+	for (size_t i = 0; i < WANDER_LENGTHS; i++, cell /= 2) {
+		if (cell <= length && w->bend[i] > room)
+			return false;
+		seen |= cell >= least && w->looks[i] >= LOOKS &&
+			w->beyond[i] <= room;
+	}
+	return seen;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* In silences bounds assume no drift, unless it is known that nobody steers the clocks. */
+#include "bound/pair-bound.h"
+#include "bound/silent.h"
+#include "curve/wander.h"
+#include "messages.h"
+
+#define DELAY (100 * US)
+
+static const struct limits limits = {
+	.slope = 500e-6, .slew = 1000e-6, .bend = 0.2e-6 / 1e9,
+};
+static const struct wander told = { .left_alone = true };
+
+/* An hour with a minute's talk at the beginning and one at the end, @ahead and @later. */
+static void make(struct pair_bound *b, int64_t ahead, int64_t later,
+		 const struct wander *wander)
+{
+	const struct correction c[2] = {
+		{ .known = true, .to = 3600 * SEC, .wander = wander },
+		{ .known = true, .to = 3601 * SEC, .offset = -ahead, .wander = wander },
+	};
+	const struct correction *both[2] = { &c[0], &c[1] };
+	struct pairs ps = { 0 };
+
+	for (int i = 0; i < 120; i++) {
+		int64_t t = (i < 60 ? i : 3480 + i) * SEC;
+		int64_t now = i < 60 ? ahead : later;
+
+		add_message(&ps, 0, 1, t, t + now + DELAY);
+		add_message(&ps, 1, 0, t + now + SEC / 2, t + SEC / 2 + DELAY);
+	}
+	assert_int_equal(pairs_settle(&ps), 0);
+	assert_int_equal(pair_bound_make(b, ps.pair[0], both, &limits), 0);
+	pairs_release(&ps);
+}
+
+static int64_t half_width(const struct pair_bound *b, int64_t x)
+{
+	struct range y = rate_bound_at(&b->bound, x);
+
+	return (y.hi - y.lo) / 2;
+}
+
+static void test_silence(void **state)
+{
+	struct pair_bound b;
+
+	(void)state;
+	make(&b, SEC, SEC, &told);
+	assert_true(b.usable);
+	/* 0.2 ppm/s of an hour squared, by 8. */
+	assert_in_range(half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
+	pair_bound_release(&b);
+
+	make(&b, SEC, SEC, NULL);
+	assert_true(b.usable);
+	/* 1500 ppm of half an hour. */
+	assert_in_range(half_width(&b, 1800 * SEC), 2500 * 1000 * US, 2700 * 1000 * US);
+	pair_bound_release(&b);
+}
+
+/* Where messages are near each other it does not matter. */
+static void test_messages(void **state)
+{
+	struct pair_bound b;
+
+	(void)state;
+	make(&b, SEC, SEC, NULL);
+	assert_in_range(half_width(&b, 30 * SEC), DELAY / 2, 10 * DELAY);
+	pair_bound_release(&b);
+}
+
+/* What went on by more than the largest skew was set: when, nobody knows. */
+static void test_set(void **state)
+{
+	struct pair_bound b;
+
+	(void)state;
+	make(&b, SEC, SEC + 3 * SEC, NULL);
+	assert_false(b.usable);
+	pair_bound_release(&b);
+	make(&b, SEC, SEC + SEC / 2, NULL);
+	assert_true(b.usable);
+	assert_false(silent_was_set(&b.bound));
+	pair_bound_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_set),
+	};
+
+	return cmocka_run_group_tests_name("silent", tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Does what was seen of a clock say that nobody steered it when it was not? */
+#include "curve/observations.h"
+#include "curve/wander.h"
+#include "messages.h"
+
+#define DRIFT (0.1e-6 / 1e9)
+#define DELAY (30 * US)
+
+/* Host 1 is ahead by that at a time, ns. */
+typedef int64_t (*ahead_fn)(int64_t t);
+
+static int64_t runs_on(int64_t t)
+{
+	return 3 * SEC + t / 50000;
+}
+
+/* Moved to and fro once in 20 s. */
+static int64_t moved(int64_t t, int64_t by)
+{
+	return runs_on(t) + (t / SEC / 20 * 7919 % 3 - 1) * by;
+}
+
+static int64_t moved_little(int64_t t)
+{
+	return moved(t, 20 * US);
+}
+
+static int64_t moved_far(int64_t t)
+{
+	return moved(t, 200 * US);
+}
+
+static const struct correction reference = { .known = true, .to = 10000 * SEC };
+
+/* Of host 1, when it talks with host 0 in bursts of 50 messages each way, @apart each time. */
+static void measure(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
+{
+	const int64_t span = apart * bursts;
+	struct correction c = {
+		.known = true, .from = 3 * SEC, .to = 3 * SEC + span + span / 50000,
+		.offset = -3 * SEC, .skew = -1.0 / 50001,
+	};
+	struct link link = { .other = &reference, .straight = true };
+	struct pairs ps = { 0 };
+	uint64_t seed = 11;
+
+	for (int i = 0; i < bursts * 50; i++) {
+		int64_t t = i / 50 * apart + apart / 2 + i % 50 * (SEC / 200);
+		int64_t delay = DELAY + llround(exponential(&seed, 100e3));
+
+		add_message(&ps, 0, 1, t, t + delay + ahead(t + delay));
+		delay = DELAY + llround(exponential(&seed, 100e3));
+		add_message(&ps, 1, 0, t + ahead(t), t + delay);
+	}
+	assert_int_equal(pairs_settle(&ps), 0);
+	link.pair = ps.pair[0];
+	assert_int_equal(wander_measure(w, &c, &link, 1, DRIFT), 0);
+	pairs_release(&ps);
+}
+
+static void test_left_alone(void **state)
+{
+	struct wander w;
+
+	(void)state;
+	measure(&w, runs_on, 20 * SEC, 100);
+	/* Between two bursts, half-way along. */
+	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
+	/* Delays are not that even. */
+	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100));
+	wander_release(&w);
+}
+
+static void test_steered(void **state)
+{
+	struct wander w;
+
+	(void)state;
+	measure(&w, moved_little, 20 * SEC, 100);
+	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 10e3));
+	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100e3));
+	wander_release(&w);
+	/* The curve inverts messages, and says nothing. */
+	measure(&w, moved_far, 20 * SEC, 100);
+	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 1e9));
+	wander_release(&w);
+}
+
+/* Of a silence that is a good part of the trace, the rest says little. */
+static void test_few_looks(void **state)
+{
+	struct wander w;
+
+	(void)state;
+	measure(&w, runs_on, 150 * SEC, 4);
+	assert_false(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
+	wander_release(&w);
+	/* The same silence among many. */
+	measure(&w, runs_on, 150 * SEC, 40);
+	assert_true(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
+	wander_release(&w);
+}
+
+static void test_known(void **state)
+{
+	const struct wander never = { 0 }, told = { .left_alone = true };
+
+	(void)state;
+	assert_false(wander_is_small(&never, 0, SEC, 1e9));
+	assert_true(wander_is_small(&told, 0, 1000 * SEC, 0));
+}
+
+/* A curve that bends as no oscillator does is that of a steered clock. */
+static void test_bend(void **state)
+{
+	struct wander w = { .longest = 100e9, .looks = { 14, 30, 60 } };
+
+	(void)state;
+	w.looks[3] = 120;
+	assert_true(wander_is_small(&w, 0, 30 * SEC, 10e3));
+	/* Within 25 s. */
+	w.bend[2] = 20e3;
+	assert_false(wander_is_small(&w, 0, 30 * SEC, 10e3));
+	assert_true(wander_is_small(&w, 0, 20 * SEC, 10e3));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_left_alone),
+		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_few_looks),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_bend),
+	};
+
+	return cmocka_run_group_tests_name("wander", tests, NULL, NULL);
+}
