@@ -197,7 +197,7 @@ static double second_difference(const struct look *a, const struct look *b,
  * these.
  */
 static bool has_change(const struct correction *c, double from, double to,
-		     double length)
+		       double length)
 {
 	size_t i = NUM_BEFORE(c->doubt, c->num_doubts, to, from - length);
 
