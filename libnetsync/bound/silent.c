@@ -34,35 +34,59 @@ static double half_width(const struct rate_bound *b, int64_t x)
 	return is_known(y) ? fmax((double)(y.hi - y.lo), 0) / 2 : HUGE_VAL;
 }
 
-/* Of one host of the pair: does what was seen of its clock say that nobody steers it? */
-static bool is_left_alone(const struct correction *first,
-			  const struct correction *of,
-			  const struct change_window *w, double room)
-{
-	int64_t from = w->from, to = w->to;
+/* A time between two vertices, as one of the two hosts knows it. */
+struct silence {
+	const struct wander *wander;
+	int64_t from; /* since the start of its span, ns */
+	int64_t to;
+};
 
-	if (!of->wander)
-		return false;
+static struct silence silence_of(const struct correction *first,
+				 const struct correction *of,
+				 const struct change_window *w)
+{
+	struct silence s = { of->wander, w->from, w->to };
+
 	if (of != first) {
-		correction_between(first, from, of, &from);
-		correction_between(first, to, of, &to);
+		correction_between(first, s.from, of, &s.from);
+		correction_between(first, s.to, of, &s.to);
 	}
-	return wander_is_small(of->wander, from - of->from, to - of->from,
-			       room);
+	s.from -= of->from;
+	s.to -= of->from;
+	return s;
 }
 
-/* Does the bound rest on a drift that may not be assumed? @x: a vertex next to the window. */
+static bool is_left_alone(const struct silence *s, double room)
+{
+	return s->wander && wander_is_small(s->wander, s->from, s->to, room);
+}
+
+/* How long the host was not seen, ns. */
+static double unseen(const struct silence *s)
+{
+	return s->wander ? wander_silence(s->wander, s->from, s->to)
+			 : (double)(s->to - s->from);
+}
+
+/*
+ * Does the bound rest on a drift that may not be assumed? @x: a vertex next to the window. While
+ * messages pass they contradict what moves a clock, unless drift may do it as well.
+ */
 static bool is_doubtful(const struct rate_bound *b,
 			const struct correction *correction[2],
 			const struct change_window *w, int64_t x)
 {
 	double length = (double)(w->to - w->from), width = half_width(b, x);
-	double room = 2 * PART * width;
-	double slewed = (b->limits.slope + b->limits.slew) * length / 2;
+	double bent = b->limits.bend * length * length / 8, slewed;
+	struct silence s[2];
 
-	return slewed > PART * width &&
-	       !(is_left_alone(correction[0], correction[0], w, room) &&
-		 is_left_alone(correction[0], correction[1], w, room));
+	for (int i = 0; i < 2; i++)
+		s[i] = silence_of(correction[0], correction[i], w);
+	slewed = (b->limits.slope + b->limits.slew) / 2 *
+		 fmax(unseen(&s[0]), unseen(&s[1]));
+	return fmax(bent, slewed) > PART * width &&
+	       !(is_left_alone(&s[0], 2 * PART * width) &&
+		 is_left_alone(&s[1], 2 * PART * width));
 }
 
 /* Those of one side of a segment, with the times before its first vertex and after the last. */

@@ -367,16 +367,17 @@ void wander_release(struct wander *w)
 	*w = (struct wander){ 0 };
 }
 
-/* Between two instants, ns. */
-static int64_t longest_silence(const struct wander *w, int64_t from, int64_t to)
+double wander_silence(const struct wander *w, int64_t from, int64_t to)
 {
 	size_t i = NUM_BEFORE(w->silence, w->num_silences, hi, from);
 	int64_t longest = 0;
 
+	if (!w->left_alone && !w->longest)
+		return (double)(to - from);
 	for (; i < w->num_silences && w->silence[i].lo < to; i++)
 		longest = max64(longest, min64(w->silence[i].hi, to) -
 						 max64(w->silence[i].lo, from));
-	return longest;
+	return (double)longest;
 }
 
 bool wander_is_small(const struct wander *w, int64_t from, int64_t to,
@@ -387,7 +388,7 @@ bool wander_is_small(const struct wander *w, int64_t from, int64_t to,
 
 	if (w->left_alone)
 		return true;
-	least = fmax((double)longest_silence(w, from, to) / NEAR,
+	least = fmax(wander_silence(w, from, to) / NEAR,
 		     fmin(PART_OF_LENGTH * length, cell));
 	for (size_t i = 0; i < WANDER_LENGTHS; i++, cell /= 2) {
 		if (cell <= length && w->bend[i] > room)

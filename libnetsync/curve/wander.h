@@ -41,6 +41,12 @@ int wander_measure(struct wander *w, const struct correction *c,
 void wander_release(struct wander *w);
 
 /*
+ * The longest time that it was not seen from one instant to another (since the start of
+ * its span), ns; 0 if it is known that nobody steers it.
+ */
+double wander_silence(const struct wander *w, int64_t from, int64_t to);
+
+/*
  * Do messages say that the clock went on by itself from one instant to another (since the
  * start of its span, ns), but for @room, ns? If it was not seen there, then those of other times.
  */

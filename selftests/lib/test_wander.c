@@ -67,6 +67,7 @@ static void test_left_alone(void **state)
 	measure(&w, runs_on, 20 * SEC, 100);
 	/* Between two bursts, half-way along. */
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
+	assert_float_equal(wander_silence(&w, 1005 * SEC, 1035 * SEC), 18e9, 3e9);
 	/* Delays are not that even. */
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100));
 	wander_release(&w);
@@ -108,7 +109,9 @@ static void test_known(void **state)
 
 	(void)state;
 	assert_false(wander_is_small(&never, 0, SEC, 1e9));
+	assert_true(wander_silence(&never, 0, SEC) == 1e9);
 	assert_true(wander_is_small(&told, 0, 1000 * SEC, 0));
+	assert_true(wander_silence(&told, 0, SEC) == 0);
 }
 
 /* A curve that bends as no oscillator does is that of a steered clock. */
