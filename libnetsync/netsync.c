@@ -714,12 +714,13 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 		return fail(ns, -EINVAL,
 			    "the largest drift is between 0 and 1000000 ppm/s, not %g",
 			    drift);
+	/* Who says how much clocks drift says that nobody steers them. */
+	task->left_alone = opt->max_drift_ppm_s != 0;
 	/*
 	 * ppm per second are 1e-6 per 1e9 ns. With a smaller drift than that of
 	 * oscillators the bends of a clock would be taken for change points,
 	 * and a bound be claimed where the assumption does not hold.
 	 */
-	task->left_alone = opt->max_drift_ppm_s;
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	task->limits = limits_of_clocks(skew * 1e-6, drift,

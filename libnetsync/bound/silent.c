@@ -17,8 +17,8 @@
  */
 #define PART 0.25
 /*
- * For so long, ns, a clock goes no further than by the largest skew. What slews it by 500 ppm
- * besides does so for seconds. Chosen.
+ * In so long, ns, a clock goes no further than by the largest skew. What goes further was rather set
+ * than slewed by adjtime(3) all the time. Chosen.
  */
 #define LONG 16e9
 
@@ -69,24 +69,37 @@ static double unseen(const struct silence *s)
 }
 
 /*
- * Does the bound rest on a drift that may not be assumed? @x: a vertex next to the window. While
+ * Does the bound rest on a drift that may not be assumed? @width: its half-width. While
  * messages pass they contradict what moves a clock, unless drift may do it as well.
  */
 static bool is_doubtful(const struct rate_bound *b,
 			const struct correction *correction[2],
-			const struct change_window *w, int64_t x)
+			const struct change_window *w, double width)
 {
-	double length = (double)(w->to - w->from), width = half_width(b, x);
-	double bent = b->limits.bend * length * length / 8, slewed;
+	double length = (double)(w->to - w->from);
+	double bent = b->limits.bend * length * length / 8;
+	double slope = (b->limits.slope + b->limits.slew) / 2;
 	struct silence s[2];
 
+	if (fmax(bent, slope * length) <= PART * width)
+		return false;
 	for (int i = 0; i < 2; i++)
 		s[i] = silence_of(correction[0], correction[i], w);
-	slewed = (b->limits.slope + b->limits.slew) / 2 *
-		 fmax(unseen(&s[0]), unseen(&s[1]));
-	return fmax(bent, slewed) > PART * width &&
+	return fmax(bent, slope * fmax(unseen(&s[0]), unseen(&s[1]))) >
+		       PART * width &&
 	       !(is_left_alone(&s[0], 2 * PART * width) &&
 		 is_left_alone(&s[1], 2 * PART * width));
+}
+
+/* When either host was seen, on the first one's clock. */
+static struct range span_of_both(const struct correction *correction[2])
+{
+	struct range s = { correction[1]->from, correction[1]->to };
+
+	correction_between(correction[1], s.lo, correction[0], &s.lo);
+	correction_between(correction[1], s.hi, correction[0], &s.hi);
+	return (struct range){ min64(s.lo, correction[0]->from),
+			       max64(s.hi, correction[0]->to) };
 }
 
 /* Those of one side of a segment, with the times before its first vertex and after the last. */
@@ -95,18 +108,21 @@ static int add_side(struct windows *add, const struct rate_bound *b,
 		    const struct correction *correction[2])
 {
 	const struct bound_vertex *v = z->vertex[side];
+	const struct range span = span_of_both(correction);
 	size_t n = z->num_vertices[side];
+	double before = HUGE_VAL;
 	int found = 0;
 
 	for (size_t i = 0; n && i <= n; i++) {
-		struct change_window w = {
-			.from = i ? v[i - 1].x
-				  : max64(correction[0]->from, z->from),
-			.to = i < n ? v[i].x : min64(correction[0]->to, z->to),
+		const struct change_window w = {
+			.from = i ? v[i - 1].x : max64(span.lo, z->from),
+			.to = i < n ? v[i].x : min64(span.hi, z->to),
 		};
+		double next = i < n ? half_width(b, v[i].x) : HUGE_VAL;
+		double width = fmin(before, next);
 
-		if (w.from >= w.to ||
-		    !is_doubtful(b, correction, &w, v[i ? i - 1 : 0].x))
+		before = next;
+		if (w.from >= w.to || !is_doubtful(b, correction, &w, width))
 			continue;
 		if (windows_add_one(add, &w))
 			return -ENOMEM;

@@ -25,7 +25,7 @@
 
 /*
  * Of the largest drift, what a curve has that no daemon makes. Quartz in a machine that
- * warms up drifts by 0.02 ppm/s, a fifth of the 0.1 that bounds assume. Chosen.
+ * warms up drifts by 0.02 ppm/s, where bounds assume 0.1: a fifth, and some. Chosen.
  */
 #define PART_OF_DRIFT 0.25
 /*
@@ -35,8 +35,8 @@
  */
 #define LOOKS 8
 /*
- * Of so many second differences one may be larger: now and then all messages of a cell are late. What a
- * daemon does, it does more often. Chosen.
+ * Of so many second differences one may be larger: now and then all messages of a cell are
+ * late. What a daemon does, it does more often. Chosen.
  */
 #define LATE 64
 /* Looks are at most so many cells apart. Chosen. */
@@ -55,7 +55,10 @@
 #define WRONG 64
 /* Windows in half of which there are wrong messages, if these are to be rejected. Chosen. */
 #define WINDOWS 128
-/* Cells for each interval of the curve, at most, in which its bends are looked at. Chosen. */
+/*
+ * Cells for each observation, at most; and for each interval of the curve, in which its bends are
+ * looked at. Chosen.
+ */
 #define FINE 4
 /* Messages of a group whose lowest says what delay there is: of many, of few. Chosen. */
 static const double group_of[] = { 16, 1 };
@@ -161,7 +164,7 @@ static int fill(struct cell *cell, size_t num, const struct observations *p)
 			fill_direction(cell, num, p, d,
 				       usual_delay(p, d, group, buffer));
 	}
-	/* A neighbour's clock may be false; but not half of them. */
+	/* A neighbour's clock may be false; but not those of most. */
 	for (size_t i = 0; 2 * wrong > p->links && i < num; i++)
 		cell[i] = (struct cell){ { HUGE_VAL, HUGE_VAL } };
 	free(group);
@@ -192,10 +195,7 @@ static double second_difference(const struct look *a, const struct look *b,
 	return 2 * fabs(b->f - (r * a->f + s * c->f) / (s + r));
 }
 
-/*
- * Is there a change point within a length of a stretch, or is the curve in doubt? Bounds know of
- * these.
- */
+/* Is there a change point within a length of a stretch, or a doubt? Bounds know of these. */
 static bool has_change(const struct correction *c, double from, double to,
 		       double length)
 {
@@ -275,9 +275,10 @@ static int find_silences(struct wander *w, const struct cell *cell, size_t num,
 		if (array_grow(&w->silence, &room, w->num_silences,
 			       sizeof(*w->silence)))
 			return -ENOMEM;
+		/* Messages may be at the far ends of the cells beside it. */
 		w->silence[w->num_silences++] = (struct range){
-			(int64_t)((double)first * length),
-			(int64_t)((double)i * length),
+			(int64_t)(((double)first - 1) * length),
+			(int64_t)(((double)i + 1) * length),
 		};
 	}
 	return 0;
@@ -317,7 +318,7 @@ static int look(struct wander *w, const struct correction *c,
 	double *buffer;
 	int ret = -ENOMEM;
 
-	while (which + 1 < WANDER_LENGTHS && num < p->num &&
+	while (which + 1 < WANDER_LENGTHS && num < FINE * p->num &&
 	       p->span / (double)num > SHORTEST) {
 		which++;
 		num *= 2;
@@ -369,15 +370,21 @@ void wander_release(struct wander *w)
 
 double wander_silence(const struct wander *w, int64_t from, int64_t to)
 {
+	const int64_t span = (int64_t)(w->longest * FEWEST_CELLS);
 	size_t i = NUM_BEFORE(w->silence, w->num_silences, hi, from);
-	int64_t longest = 0;
+	/* Nobody saw it before its span, and after. */
+	int64_t longest = max64(min64(to, 0) - from, to - max64(from, span));
 
-	if (!w->left_alone && !w->longest)
-		return (double)(to - from);
-	for (; i < w->num_silences && w->silence[i].lo < to; i++)
-		longest = max64(longest, min64(w->silence[i].hi, to) -
-						 max64(w->silence[i].lo, from));
-	return (double)longest;
+	if (w->left_alone)
+		return 0;
+	for (; i < w->num_silences && w->silence[i].lo < to; i++) {
+		const struct range *s = &w->silence[i];
+		int64_t lo = s->lo <= 0 ? from : max64(s->lo, from);
+		int64_t hi = s->hi >= span ? to : min64(s->hi, to);
+
+		longest = max64(longest, hi - lo);
+	}
+	return (double)max64(longest, 0);
 }
 
 bool wander_is_small(const struct wander *w, int64_t from, int64_t to,

@@ -539,9 +539,11 @@ struct netsync_options {
 	 * which is much for a quartz in a machine that warms up. The method
 	 * hull takes clocks to be straight, and ignores this.
 	 *
-	 * 0 also says that daemons may steer the clocks: where no messages tell
-	 * that they do not, nor netsync_push_clock() how, bounds in silences are
-	 * those of the largest skew alone. With a value, nobody steers them there.
+	 * 0 also says that daemons may steer the clocks: in silences, where no
+	 * messages before and after tell that they do not, nor
+	 * netsync_push_clock() how (of both hosts), bounds assume no drift, but the
+	 * largest skew, and of each clock 500 ppm more if max_skew_ppm is 0. With
+	 * a value, nobody steers them there.
 	 *
 	 * Bounds are guaranteed if max_skew_ppm and max_drift_ppm_s hold. Delays
 	 * need not be equal in both directions.

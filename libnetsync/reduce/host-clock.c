@@ -215,7 +215,7 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 	return ret;
 }
 
-/* Where a pair's bound assumes no drift; about change points, and where others found that. */
+/* When a pair's bound assumes no drift, in the host's time. */
 static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 		     uint32_t via)
 {
@@ -241,6 +241,36 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 			ret = windows_add_one(to, &w);
 		}
 	}
+	return ret;
+}
+
+/* The same of the next pair on the way from @at to the reference, whose bound is gone by now. */
+static int add_kept(struct windows *to, const struct reduction *r, uint32_t h,
+		    uint32_t at)
+{
+	const struct windows *kept = &r->steep[at];
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < kept->num; i++) {
+		struct change_window w = kept->window[i];
+
+		correction_between(&r->correction[at], w.from,
+				   &r->correction[h], &w.from);
+		correction_between(&r->correction[at], w.to, &r->correction[h],
+				   &w.to);
+		ret = windows_add_one(to, &w);
+	}
+	return ret;
+}
+
+static int keep_steep(const struct reduction *r, uint32_t h)
+{
+	struct windows *to = &r->steep[h];
+	int ret;
+
+	to->num = 0;
+	ret = add_steep(to, r, h, r->by_bound.via[h]);
+	windows_join(to);
 	return ret;
 }
 
@@ -274,8 +304,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 			ret = windows_add(&w, &r->correction[at], c);
 		if (at == r->reference)
 			break;
-		if (!ret)
-			ret = add_steep(&w, r, h, r->by_bound.via[at]);
+		if (!ret && at != h)
+			ret = add_kept(&w, r, h, at);
 	}
 	for (uint32_t i = 0; !ret && i < near.num; i++)
 		ret = add_edges(&w, r, h, near.via[i]);
@@ -285,6 +315,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		w.window[i].from += host->origin;
 		w.window[i].to += host->origin;
 	}
+	if (!ret)
+		ret = keep_steep(r, h);
 	windows_join(&w);
 	k.clock = bare;
 	k.windows = w.window;

@@ -16,6 +16,7 @@
 #define NETSYNC_REDUCE_INTERNAL_H
 
 #include "bound/pair-bound.h"
+#include "bound/windows.h"
 #include "curve/correction.h"
 #include "curve/observations.h"
 #include "curve/wander.h"
@@ -38,6 +39,11 @@ struct reduction {
 	struct pair_bound *pair_bound; /* by pair */
 	struct correction *correction; /* by host */
 	struct wander *wander;	       /* by host; zero: not measured */
+	/*
+	 * By host whose clock is made: when the bound of the pair to the next one on its way to
+	 * the reference assumes no drift, in the host's time.
+	 */
+	struct windows *steep;
 	bool distrusted;	       /* no bound is to be claimed */
 };
 

@@ -212,7 +212,8 @@ static int run(struct reduction *r)
 
 	if (ret || tree_make(&r->by_bound, &r->graph) ||
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
-	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander)
+	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
+	    !r->steep)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -243,6 +244,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.pair_bound = calloc(num_pairs + 1, sizeof(struct pair_bound)),
 		.correction = calloc(num_hosts + 1, sizeof(struct correction)),
 		.wander = calloc(num_hosts + 1, sizeof(struct wander)),
+		.steep = calloc(num_hosts + 1, sizeof(struct windows)),
 	};
 	int ret = run(&r);
 
@@ -253,11 +255,14 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		correction_release(&r.correction[h]);
 	for (uint32_t h = 0; r.wander && h < num_hosts; h++)
 		wander_release(&r.wander[h]);
+	for (uint32_t h = 0; r.steep && h < num_hosts; h++)
+		windows_release(&r.steep[h]);
 	free(r.bound_cost);
 	free(r.noise_cost);
 	free(r.pair_bound);
 	free(r.correction);
 	free(r.wander);
+	free(r.steep);
 	tree_release(&r.by_bound);
 	tree_release(&r.by_noise);
 	graph_release(&r.graph);

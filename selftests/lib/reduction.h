@@ -16,6 +16,7 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.bound_cost = calloc(from->ps.num + 1, sizeof(double)),
 		.correction = calloc(REDUCED_HOSTS, sizeof(struct correction)),
 		.wander = calloc(REDUCED_HOSTS, sizeof(struct wander)),
+		.steep = calloc(REDUCED_HOSTS, sizeof(struct windows)),
 	};
 	for (size_t i = 0; i < from->ps.num; i++)
 		r->bound_cost[i] = 1;
@@ -29,10 +30,12 @@ static inline void reduction_end(struct reduction *r)
 	for (uint32_t h = 0; h < r->num_hosts; h++) {
 		correction_release(&r->correction[h]);
 		wander_release(&r->wander[h]);
+		windows_release(&r->steep[h]);
 	}
 	free(r->bound_cost);
 	free(r->correction);
 	free(r->wander);
+	free(r->steep);
 	tree_release(&r->by_bound);
 	tree_release(&r->by_noise);
 	graph_release(&r->graph);

@@ -68,6 +68,10 @@ static void test_left_alone(void **state)
 	/* Between two bursts, half-way along. */
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
 	assert_float_equal(wander_silence(&w, 1005 * SEC, 1035 * SEC), 18e9, 3e9);
+	/* Beyond its span nobody saw it. */
+	assert_true(wander_silence(&w, 1500 * SEC, 5000 * SEC) >= 3000e9);
+	assert_true(wander_silence(&w, -3000 * SEC, 500 * SEC) >= 3000e9);
+	assert_false(wander_is_small(&w, 1500 * SEC, 5000 * SEC, 20e3));
 	/* Delays are not that even. */
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100));
 	wander_release(&w);
