@@ -105,18 +105,18 @@ static struct range span_of_both(const struct correction *correction[2])
 /* Those of one side of a segment, with the times before its first vertex and after the last. */
 static int add_side(struct windows *add, const struct rate_bound *b,
 		    const struct bound_segment *z, int side,
-		    const struct correction *correction[2])
+		    const struct correction *correction[2],
+		    const struct range *span)
 {
 	const struct bound_vertex *v = z->vertex[side];
-	const struct range span = span_of_both(correction);
 	size_t n = z->num_vertices[side];
 	double before = HUGE_VAL;
 	int found = 0;
 
 	for (size_t i = 0; n && i <= n; i++) {
 		const struct change_window w = {
-			.from = i ? v[i - 1].x : max64(span.lo, z->from),
-			.to = i < n ? v[i].x : min64(span.hi, z->to),
+			.from = i ? v[i - 1].x : max64(span->lo, z->from),
+			.to = i < n ? v[i].x : min64(span->hi, z->to),
 		};
 		double next = i < n ? half_width(b, v[i].x) : HUGE_VAL;
 		double width = fmin(before, next);
@@ -134,6 +134,7 @@ static int add_side(struct windows *add, const struct rate_bound *b,
 int silent_windows(struct windows *add, const struct rate_bound *b,
 		   const struct correction *correction[2])
 {
+	const struct range span = span_of_both(correction);
 	int found = 0;
 
 	for (size_t p = 0; p < b->parts; p++) {
@@ -142,7 +143,8 @@ int silent_windows(struct windows *add, const struct rate_bound *b,
 
 			for (int side = 0; side < 2 && !isinf(z->bend);
 			     side++) {
-				int n = add_side(add, b, z, side, correction);
+				int n = add_side(add, b, z, side, correction,
+						 &span);
 
 				if (n < 0)
 					return n;

@@ -215,6 +215,18 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 	return ret;
 }
 
+/* A window in time of one host, in that of another. */
+static int add_in_time_of(struct windows *to, struct change_window w,
+			  const struct correction *of,
+			  const struct correction *on)
+{
+	if (of != on) {
+		correction_between(of, w.from, on, &w.from);
+		correction_between(of, w.to, on, &w.to);
+	}
+	return windows_add_one(to, &w);
+}
+
 /* When a pair's bound assumes no drift, in the host's time. */
 static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 		     uint32_t via)
@@ -229,16 +241,13 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 		const struct bound_part *p = &b->part[i];
 
 		for (size_t j = 0; !ret && j < p->num_segments; j++) {
-			struct change_window w = { .from = p->segment[j].from,
-						   .to = p->segment[j].to };
+			const struct change_window w = {
+				.from = p->segment[j].from,
+				.to = p->segment[j].to,
+			};
 
-			if (!isinf(p->segment[j].bend))
-				continue;
-			if (own != first) {
-				correction_between(first, w.from, own, &w.from);
-				correction_between(first, w.to, own, &w.to);
-			}
-			ret = windows_add_one(to, &w);
+			if (isinf(p->segment[j].bend))
+				ret = add_in_time_of(to, w, first, own);
 		}
 	}
 	return ret;
@@ -251,15 +260,9 @@ static int add_kept(struct windows *to, const struct reduction *r, uint32_t h,
 	const struct windows *kept = &r->steep[at];
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < kept->num; i++) {
-		struct change_window w = kept->window[i];
-
-		correction_between(&r->correction[at], w.from,
-				   &r->correction[h], &w.from);
-		correction_between(&r->correction[at], w.to, &r->correction[h],
-				   &w.to);
-		ret = windows_add_one(to, &w);
-	}
+	for (size_t i = 0; !ret && i < kept->num; i++)
+		ret = add_in_time_of(to, kept->window[i], &r->correction[at],
+				     &r->correction[h]);
 	return ret;
 }
 
@@ -308,9 +311,10 @@ static int set_knots(const struct reduction *r, uint32_t h,
 			ret = add_kept(&w, r, h, at);
 	}
 	for (uint32_t i = 0; !ret && i < near.num; i++)
-		ret = add_edges(&w, r, h, near.via[i]);
-	for (uint32_t i = 0; !ret && i < near.num; i++)
-		ret = add_steep(&w, r, h, near.via[i]);
+		ret = add_edges(&w, r, h, near.via[i]) ||
+				      add_steep(&w, r, h, near.via[i])
+			      ? -ENOMEM
+			      : 0;
 	for (size_t i = 0; i < w.num; i++) {
 		w.window[i].from += host->origin;
 		w.window[i].to += host->origin;
