@@ -161,6 +161,8 @@ static int make(struct pair_bound *r, const struct pair *pair,
 				(double)max64(pair->direction[0].raised,
 					      pair->direction[1].raised),
 			&blind);
+	if (!ret && correction)
+		r->silence = silent_longest(point, num, correction);
 	if (!ret)
 		judge(r, pair, l, blind);
 	windows_release(&w);

@@ -20,6 +20,8 @@ struct pair_bound {
 	/* INCOMPLETE, APPROXIMATE or ACCURATE. */
 	enum netsync_quality quality;
 	bool usable; /* the bound may be claimed */
+	/* In which a clock that is set is not seen to be, ns; 0 without corrections. */
+	int64_t silence;
 };
 
 /**

@@ -192,3 +192,21 @@ bool silent_was_set(const struct rate_bound *b)
 	}
 	return false;
 }
+
+int64_t silent_longest(struct point *const point[2], const size_t num[2],
+		       const struct correction *correction[2])
+{
+	const struct range span = span_of_both(correction);
+	int64_t longest = 0;
+
+	for (int way = 0; way < 2; way++) {
+		int64_t last = span.lo;
+
+		for (size_t i = 0; i < num[way]; i++) {
+			longest = max64(longest, point[way][i].x - last);
+			last = point[way][i].x;
+		}
+		longest = max64(longest, span.hi - last);
+	}
+	return longest;
+}

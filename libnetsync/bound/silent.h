@@ -22,4 +22,11 @@ int silent_windows(struct windows *add, const struct rate_bound *bound,
  */
 bool silent_was_set(const struct rate_bound *bound);
 
+/*
+ * The longest time, ns, in which one of the directions has no message: a clock that is set
+ * there is not seen to be. @point: those of each, in order of time.
+ */
+int64_t silent_longest(struct point *const point[2], const size_t num[2],
+		       const struct correction *correction[2]);
+
 #endif

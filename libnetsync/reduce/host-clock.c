@@ -25,6 +25,8 @@
 #define SAG_OF_WIDTH (1.0 / 8192)
 #define LEAST_SAG 2.0
 #define MOST_SAG 1000.0
+/* A clock that is set by more than half a millisecond in a shorter one, ns, is seen to be. Chosen. */
+#define LONG_SILENCE 1e9
 /* Instants whose bounds the median is of. Chosen. */
 #define MEDIAN_OF 1025
 
@@ -169,24 +171,68 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	return FEW_INSTANTS + (size_t)fmin(n, MOST_INSTANTS);
 }
 
+/* What the pairs of a host say of it. */
+struct verdict {
+	uint32_t pairs;
+	uint32_t bad;	 /* their bounds cannot be claimed */
+	int64_t silence; /* the longest one of the others, ns */
+};
+
+static struct verdict verdict_of(const struct reduction *r, uint32_t h)
+{
+	uint32_t first = r->graph.start[h], end = r->graph.start[h + 1];
+	struct verdict v = { .pairs = end - first };
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct pair_bound *b = &r->pair_bound[r->graph.edge[i]];
+
+		if (b->usable)
+			v.silence = max64(v.silence, b->silence);
+		else
+			v.bad++;
+	}
+	return v;
+}
+
+/*
+ * A single bad host is one of the many that the others talk with. Of few, it may be either one
+ * that was set, unless most others say which; and those that did not look at it all the
+ * time would not know. Chosen.
+ */
+static bool was_perhaps_set(const struct reduction *r, uint32_t h)
+{
+	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
+		uint32_t pair = r->graph.edge[i];
+		struct verdict other;
+
+		if (r->pair_bound[pair].usable)
+			continue;
+		other = verdict_of(r, graph_other(&r->graph, pair, h));
+		if (other.bad == 1 || 2 * other.bad <= other.pairs)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Is a host in doubt as a whole: can many of its bounds with others not be claimed? Then
  * it is rather this one that is wrong, or what is assumed of all, and that no message
- * contradicts the rest of them is chance. A single bad host is one of the many that
- * the others talk with. Chosen.
+ * contradicts the rest of them is chance. Chosen.
  */
 static bool is_contradicted(const struct reduction *r, uint32_t h)
 {
-	uint32_t first = r->graph.start[h], end = r->graph.start[h + 1], bad = 0;
+	const struct verdict v = verdict_of(r, h);
 
-	for (uint32_t i = first; i < end; i++)
-		bad += !r->pair_bound[r->graph.edge[i]].usable;
-	return bad > 1 && 4 * bad > end - first;
+	return 4 * v.bad > v.pairs &&
+	       (v.bad > 1 ||
+		((double)v.silence > LONG_SILENCE && was_perhaps_set(r, h)));
 }
 
 static int add_edge(struct windows *to, const struct range *span, int64_t t)
 {
-	const struct change_window w = { .from = t, .to = t, .phase_step = true };
+	const struct change_window w = { .from = t,
+					 .to = t,
+					 .phase_step = true };
 
 	return t < span->lo || t > span->hi ? 0 : windows_add_one(to, &w);
 }
@@ -205,12 +251,15 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 	int ret = 0;
 
 	for (size_t i = 1; !ret && i < b->parts; i++) {
-		const struct bound_part *after = &b->part[i], *before = after - 1;
+		const struct bound_part *after = &b->part[i],
+					*before = after - 1;
 
-		ret = add_edge(to, span, is_first ? after->x.lo : after->other.lo);
+		ret = add_edge(to, span,
+			       is_first ? after->x.lo : after->other.lo);
 		if (!ret)
 			ret = add_edge(to, span,
-				       is_first ? before->x.hi : before->other.hi);
+				       is_first ? before->x.hi
+						: before->other.hi);
 	}
 	return ret;
 }

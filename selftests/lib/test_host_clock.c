@@ -206,6 +206,48 @@ static void test_most_contradict(void **state)
 	reduced_release(&r);
 }
 
+/*
+ * Of three hosts, one pair contradicts itself: one of its hosts was set. The third one
+ * would have seen it of the one that it talks with all the time, but not of the other.
+ */
+static void test_set_in_silence(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 1;
+	for (int i = 0; i < 1000; i++) {
+		const int64_t t = i * SEC / 10;
+
+		add_message(&r.ps, 0, 1, t, t + SEC + 1000);
+		add_message(&r.ps, 1, 0, t + SEC, t + 1000);
+	}
+	reduced_talk(&r, 0, 2, 100, -1000000);
+	reduced_talk(&r, 1, 2, 50, 1000);
+	reduced_run(&r);
+	check_claim(&r.host[0], true);
+	check_claim(&r.host[2], false);
+	reduced_release(&r);
+}
+
+/* A bad host is one whose pairs with all others contradict themselves: it spoils none. */
+static void test_bad_one(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 1;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 0, 2, 100, -1000000);
+	reduced_talk(&r, 1, 2, 100, -1000000);
+	reduced_run(&r);
+	check_claim(&r.host[0], true);
+	assert_int_equal(r.host[2].bound_max, NETSYNC_UNKNOWN);
+	reduced_release(&r);
+}
+
 /* Is there a knot at a time of the host? */
 static bool has_knot(const struct netsync_model *m, int64_t t)
 {
@@ -280,6 +322,8 @@ int main(void)
 		cmocka_unit_test(test_ways_contradict),
 		cmocka_unit_test(test_many_contradict),
 		cmocka_unit_test(test_most_contradict),
+		cmocka_unit_test(test_set_in_silence),
+		cmocka_unit_test(test_bad_one),
 		cmocka_unit_test(test_leap),
 	};
 

@@ -71,6 +71,21 @@ static void test_messages(void **state)
 	pair_bound_release(&b);
 }
 
+/* From the hosts' first message to their last, in either direction. */
+static void test_longest(void **state)
+{
+	const struct correction c = { .known = true, .from = 0, .to = 100 * SEC };
+	const struct correction *both[2] = { &c, &c };
+	struct point to[] = { { 0, 0 }, { 30 * SEC, 0 }, { 99 * SEC, 0 } };
+	struct point back[] = { { 20 * SEC, 0 }, { 25 * SEC, 0 } };
+	struct point *const point[2] = { to, back };
+
+	(void)state;
+	assert_int_equal(silent_longest(point, (size_t[]){ 3, 2 }, both), 75 * SEC);
+	assert_int_equal(silent_longest(point, (size_t[]){ 3, 0 }, both), 100 * SEC);
+	assert_int_equal(silent_longest(point, (size_t[]){ 2, 2 }, both), 75 * SEC);
+}
+
 /* What went on by more than the largest skew was set: when, nobody knows. */
 static void test_set(void **state)
 {
@@ -91,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_longest),
 		cmocka_unit_test(test_set),
 	};
 
