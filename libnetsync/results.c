@@ -56,6 +56,7 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 		.bound_max_ns = h->bound_max,
 		.island = h->island,
 		.num_steps = h->num_steps,
+		.silent_ns = h->silent,
 	};
 	if (h->first <= h->last) {
 		i.first_ns = h->origin + (ns->solved ? h->span.lo : h->first);

@@ -88,13 +88,16 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 }
 
 /* Windows where the bound is not to be relied on: their number, or -ENOMEM. */
-static int add_windows(struct windows *w, const struct rate_bound *bound,
+static int add_windows(struct windows *w, struct pair_bound *r,
 		       const struct correction *correction[2], double least)
 {
-	int narrow = 0, silent = silent_windows(w, bound, correction);
+	size_t known = w->num;
+	int narrow = 0, silent = silent_windows(w, &r->bound, correction);
 
+	for (size_t i = known; i < w->num; i++)
+		r->silent += w->window[i].to - w->window[i].from;
 	if (silent >= 0 && least > 0)
-		narrow = narrow_windows(w, bound, correction, least);
+		narrow = narrow_windows(w, &r->bound, correction, least);
 	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
 }
 
@@ -117,7 +120,7 @@ static int make_bound(struct pair_bound *r, const struct limits *limits,
 		/* Where no clocks at all are possible, the largest drift is wrong. */
 		if (ret || !correction || (!look && r->bound.infeasible))
 			return ret;
-		found = add_windows(w, &r->bound, correction, least);
+		found = add_windows(w, r, correction, least);
 	}
 	*blind |= found > 0 || silent_was_set(&r->bound);
 	return found < 0 ? found : ret;

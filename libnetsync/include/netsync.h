@@ -614,6 +614,12 @@ struct netsync_host_info {
 	 */
 	uint32_t island;
 	uint32_t num_steps;	/* of its clock; see netsync_get_step() */
+	/*
+	 * Of its span, for how long, ns, at least, its bound is wider as a daemon may have
+	 * steered the clocks: no packets passed, and neither clock events nor options say that
+	 * none did (see max_drift_ppm_s).
+	 */
+	int64_t silent_ns;
 };
 
 /*

@@ -487,6 +487,17 @@ static void set_growth(const struct reduction *r, uint32_t h,
 	}
 }
 
+/* How long a daemon may have steered it or the next host, at least, ns. */
+static int64_t silence_of(const struct reduction *r, uint32_t h)
+{
+	const struct range *span = &r->host[h].span;
+	uint32_t via = r->by_bound.via[h];
+	int64_t of_next = r->host[graph_other(&r->graph, via, h)].silent;
+
+	return min64(max64(r->pair_bound[via].silent, of_next),
+		     span->hi - span->lo);
+}
+
 int reduction_make_clock(const struct reduction *r, uint32_t h)
 {
 	struct host *host = &r->host[h];
@@ -511,6 +522,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		return (int)n;
 	set_growth(r, h, &m);
 	host->quality = quality_of(r, h);
+	host->silent = silence_of(r, h);
 	ret = set_knots(r, h, &m, &sound);
 	if (!sound && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;

@@ -139,6 +139,7 @@ static int make_reference(const struct reduction *r)
 
 	host->quality = NETSYNC_ACCURATE;
 	host->bound_median = host->bound_max = 0;
+	host->silent = 0;
 	return netsync_clock_new(&m, &host->clock);
 }
 
@@ -183,6 +184,7 @@ static int make_clocks(struct reduction *r)
 		r->host[h].quality = NETSYNC_ABSENT;
 		r->host[h].bound_median = NETSYNC_UNKNOWN;
 		r->host[h].bound_max = NETSYNC_UNKNOWN;
+		r->host[h].silent = 0;
 	}
 	/* Nearer hosts first: a host's bound needs its neighbour's. */
 	for (uint32_t i = 1; i < r->by_bound.num && ret >= 0; i++) {

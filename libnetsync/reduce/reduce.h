@@ -28,6 +28,7 @@ struct host {
 	uint32_t island;
 	int64_t bound_median;
 	int64_t bound_max;
+	int64_t silent; /* in which a daemon may have steered clocks, ns */
 	struct netsync_clock *clock;
 	struct netsync_step *step;
 	uint32_t num_steps;

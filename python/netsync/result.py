@@ -97,6 +97,7 @@ class Host:
     identity: Optional[Identity] = None     # None: it has no traces
     traces: Tuple[Trace, ...] = ()
     steering: Optional[Steering] = None     # None: nothing tells of it
+    silent_ns: int = 0      # how long a daemon may have steered it, and none knows
 
     @property
     def clock(self) -> Clock:

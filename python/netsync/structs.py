@@ -78,6 +78,7 @@ class netsync_host_info(Structure):
         ("size", c_uint32), ("quality", c_int), ("name", c_char_p), ("packets", c_uint64),
         ("first_ns", c_int64), ("last_ns", c_int64), ("bound_median_ns", c_int64),
         ("bound_max_ns", c_int64), ("island", c_uint32), ("num_steps", c_uint32),
+        ("silent_ns", c_int64),
     ]
 
 

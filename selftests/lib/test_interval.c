@@ -199,6 +199,26 @@ static void test_one_direction(void **state)
 	}
 }
 
+/* Few messages, and nothing that says whether a daemon steers the clocks. */
+static void test_silences(void **state)
+{
+	struct netsync *ns = talk(steady, 2, 40, 3);
+
+	(void)state;
+	solve(ns, NETSYNC_METHOD_AUTO, 0);
+	assert_true(info(ns, 1).silent_ns > SPAN / 2);
+	assert_true(info(ns, 1).silent_ns <= SPAN + SPAN / 1000);
+	assert_int_equal(info(ns, 0).silent_ns, 0);
+	solve(ns, NETSYNC_METHOD_AUTO, 0.1);
+	assert_int_equal(info(ns, 1).silent_ns, 0);
+	netsync_free(ns);
+
+	ns = talk(steady, 2, 100000, 3);
+	solve(ns, NETSYNC_METHOD_AUTO, 0);
+	assert_int_equal(info(ns, 1).silent_ns, 0);
+	netsync_free(ns);
+}
+
 static void test_order(void **state)
 {
 	struct netsync *ns = talk(bending, 3, 100000, 3);
@@ -234,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_assumptions),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_silences),
 		cmocka_unit_test(test_order),
 	};
 

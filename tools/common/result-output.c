@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A result -> a file in the wanted format, and warnings about its hosts, with advice. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "output.h"
@@ -217,6 +218,35 @@ static bool explain_host(const struct outcome *outcome, const struct netsync *ns
 	return false;
 }
 
+/*
+ * Is most of a host's bound, and thus its median, wider only as nobody says that no daemon
+ * steered the clocks?
+ */
+static bool is_silent(const struct netsync_host_info *info)
+{
+	return info->bound_max_ns != NETSYNC_UNKNOWN &&
+	       info->silent_ns > (info->last_ns - info->first_ns) / 2;
+}
+
+static void explain_silences(const struct netsync *ns)
+{
+	char others[sizeof(" and 4294967295 more")] = "";
+	const char *first = NULL;
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		const struct netsync_host_info info = host_info(ns, i);
+
+		if (is_silent(&info) && !num++)
+			first = info.name;
+	}
+	if (num > 1)
+		snprintf(others, sizeof(others), " and %" PRIu32 " more", num - 1);
+	if (num)
+		complain("note: %s%s: the error bound is wide, as for long times no packet passed, and a daemon may have steered the clocks then. Record netsync_clock events, too, or let netsync clock-log run beside a capture; where no daemon runs, --max-drift 0.1 says so.",
+			 first, others);
+}
+
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 {
 	int status = EXIT_DONE;
@@ -228,5 +258,6 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
 		if (!explain_host(outcome, ns, i))
 			status = EXIT_PARTIAL;
+	explain_silences(ns);
 	return status;
 }
