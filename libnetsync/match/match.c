@@ -14,6 +14,8 @@
 #define UPDATE_AFTER 1024
 #define UPDATE_AFTER_EACH 4
 
+static const struct pace no_pace = { .host = NO_PEER };
+
 void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 		  struct parallel *parallel)
 {
@@ -30,6 +32,7 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 	m->limit = RING_MAX;
 	m->kept = ALL_SHARDS;
 	m->threads = 1;
+	m->pace = no_pace;
 }
 
 bool matcher_is_lost(const struct matcher *m)
@@ -233,14 +236,21 @@ int matcher_wait(struct matcher *m)
 
 /* ---- batches ----------------------------------------------------------- */
 
+/* Records over which the cost of an update is spread. */
+static size_t update_cost(const struct matcher *m)
+{
+	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_pairs(&m->peers));
+}
+
 /* Bring limits up to date, now and then, and look for clock offsets if there are none. */
 static int update(struct matcher *m, struct batch *b)
 {
-	const size_t each = m->peers.hosts + peers_pairs(&m->peers);
+	const size_t least = update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);
 	int ret;
 
 	b->sample = false;
-	if (m->promised && m->since >= UPDATE_AFTER + UPDATE_AFTER_EACH * each) {
+	m->since += b->all;
+	if (m->promised && m->since >= least) {
 		b->sample = !m->peers.connected;
 		ret = peers_update(&m->peers);
 		if (ret)
@@ -248,7 +258,7 @@ static int update(struct matcher *m, struct batch *b)
 		m->since = 0;
 		m->promised = false;
 	}
-	m->since += b->all;
+	m->pace = no_pace;
 	return 0;
 }
 
@@ -386,6 +396,16 @@ static void file_copies(struct matcher *m, struct batch *b, struct packet_record
 	}
 }
 
+/*
+ * Is it complete? Records are decided and dropped a few lifetimes later at most, however
+ * rare they are: keys of datagrams that little tells apart come again.
+ */
+static bool is_complete(const struct matcher *m, const struct batch *b)
+{
+	return b->full || b->all + BATCH_OF_EVENT > room_of_batch(m) ||
+	       (m->pace.over && b->all >= update_cost(m));
+}
+
 int matcher_add(struct matcher *m, const struct netsync_packet *p)
 {
 	struct batch *b = &m->batch[m->filling];
@@ -393,7 +413,7 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 	struct shards to;
 	int ret = 0;
 
-	if (b->full || b->all + BATCH_OF_EVENT > room_of_batch(m)) {
+	if (is_complete(m, b)) {
 		ret = match_batch(m);
 		b = &m->batch[m->filling];
 	}
@@ -415,6 +435,14 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 	return 0;
 }
 
+static void set_pace(struct pace *pace, uint32_t host, int64_t time)
+{
+	if (host == pace->host)
+		pace->over |= time >= pace->end;
+	else if (pace->host == NO_PEER && time < INT64_MAX - PEER_LIFETIME)
+		*pace = (struct pace){ .host = host, .end = time + PEER_LIFETIME };
+}
+
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
 	int64_t *until = &m->peers.host[host].until;
@@ -423,6 +451,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 	if (time > *until || *until == INT64_MAX)
 		*until = time;
 	m->promised = true;
+	set_pace(&m->pace, host, time);
 }
 
 void matcher_watch(struct matcher *m, bool watched)

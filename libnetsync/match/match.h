@@ -52,6 +52,12 @@ struct matcher {
 	uint32_t oldest;   /* settling: number of a record */
 	uint32_t since;	   /* records since limits were updated */
 	bool promised;	   /* something, since then */
+	/* A batch holds a lifetime of one host's events at most. */
+	struct pace {
+		uint32_t host; /* NO_PEER: none was promised yet */
+		int64_t end;   /* of that time, ns */
+		bool over;
+	} pace;
 	/* Owners of addresses that are to be learned with the batch. */
 	struct owned_address {
 		uint32_t host;
