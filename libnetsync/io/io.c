@@ -272,7 +272,7 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 		io_warn(io, "%s: %llu packet events do not say in which network namespace they were seen and were not used; record only inet_sock_local_in and inet_sock_local_out to split a host.",
 			trace->path, (unsigned long long)trace->without_netns);
 	if (trace->out_of_range)
-		io_warn(io, "%s: %llu packet events are outside of the years 1824 to 2116, or 36 years away from the others, and were not used; is the clock of %s set?",
+		io_warn(io, "%s: %llu packet events are outside of the years 1824 to 2116, or 36 years away from the others, or from the points that say how the clock was steered, and were not used; is the clock of %s set, and are the points of that clock?",
 			trace->path, (unsigned long long)trace->out_of_range,
 			trace->host_name);
 }

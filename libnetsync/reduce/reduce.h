@@ -21,7 +21,7 @@ struct host {
 	int64_t last_used; /* of messages in non-raw time */
 	struct range span; /* of the clock; see span.h */
 	int64_t time_error; /* limit of errors of its messages' times, ns */
-	bool raw; /* these are raw: clock events say how it was steered */
+	bool raw; /* these are raw: clock events say how it was steered all the time */
 	struct resolution resolution; /* of the stamps of messages */
 	/* results */
 	enum netsync_quality quality;

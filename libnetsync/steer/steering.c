@@ -30,10 +30,16 @@
  */
 #define MAX_ERROR 200.0
 /*
- * In gaps longer than this, ns, the clock is taken as not steered, and messages as if no
- * points were known. Chosen.
+ * In gaps longer than this, ns, messages are taken as if no points were known. Chosen.
  */
 #define LONG_GAP 10e9
+/* What steering and a daemon's frequency amount to in these; what is more was set. */
+#define GAP_STEERING (2 * USUAL_STEERING)
+/*
+ * A point with a rate follows a second after another one, or where the rate changed or the clock
+ * was set (netsync-events(5)). Where none did for longer, ns, some may be lost. Chosen.
+ */
+#define SOON 2.5e9
 
 int steering_add(struct steering *s, const struct clock_point *p)
 {
@@ -85,8 +91,10 @@ static double reading_error(const struct clock_point *a,
 /* Can steering lead from a to b? Else the clock was set, or a point is wrong. */
 static bool possible(const struct clock_point *a, const struct clock_point *b)
 {
-	return fabs(miss(a, b, 1)) <=
-	       MAX_STEERING * raw_distance(a, b) + reading_error(a, b);
+	double length = raw_distance(a, b);
+	double most = length > LONG_GAP ? GAP_STEERING : MAX_STEERING;
+
+	return fabs(miss(a, b, 1)) <= most * length + reading_error(a, b);
 }
 
 /* Does the rate that a tells lead to b? */
@@ -138,14 +146,16 @@ static size_t sort_out(struct clock_point *p, size_t num)
 
 static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 {
-	struct doubt *last = s->num_doubts ? &s->doubt[s->num_doubts - 1]
-					   : NULL;
 	int64_t e = (int64_t)ceil(fmin(error, 0x1p61));
 
-	if (last && from <= last->at.hi + 1) {
-		last->at.hi = max64(last->at.hi, to);
-		last->error = max64(last->error, e);
-		return 0;
+	for (; s->num_doubts; s->num_doubts--) {
+		const struct doubt *last = &s->doubt[s->num_doubts - 1];
+
+		if (from > last->at.hi + 1)
+			break;
+		from = min64(from, last->at.lo);
+		to = max64(to, last->at.hi);
+		e = max64(e, last->error);
 	}
 	if (array_grow(&s->doubt, &s->doubt_room, s->num_doubts,
 		       sizeof(*s->doubt)))
@@ -165,16 +175,19 @@ static double line_error(const struct clock_point *p, size_t before,
 	if (agrees(p, next))
 		return base + fabs(miss(p, next, p->rate));
 	if (!p->rate && (before || after > 1)) {
-		/* A change of rate in between shows in rates of neighbouring lines. */
+		/*
+		 * A change of rate in between shows in rates of neighbouring lines, and so
+		 * does a setting, which may be at either end of the line.
+		 */
 		if (before && possible(p - 1, p))
 			differs = fabs(skew(p - 1, p) - own);
 		if (after > 1 && possible(next, next + 1))
 			differs = fmax(differs,
 				       fabs(skew(next, next + 1) - own));
-		return base + differs * length / 2;
+		return base + differs * length;
 	}
-	/* The worst case: one limit of steering first, then the opposite one. */
-	return base + fmax(USUAL_STEERING, 2 * fabs(own)) * length / 2;
+	/* The worst case: it was set by what makes up for the limit of steering. */
+	return base + (USUAL_STEERING + fabs(own)) * length;
 }
 
 /* Add a line from the map's last corner to the next point: note its error. */
@@ -188,9 +201,10 @@ static int add_line(struct steering *s, const struct clock_point *p,
 		s->error = max64(s->error, (int64_t)ceil(error));
 		return 0;
 	}
-	if (raw_distance(p, next) > LONG_GAP)
-		return 0;
-	return add_doubt(s, p->t, next->t, error);
+	if (raw_distance(p, next) <= LONG_GAP)
+		return add_doubt(s, p->t, next->t, error);
+	s->has_gap = true;
+	return 0;
 }
 
 static int add_step(struct steering *s, int64_t t, int64_t by, int64_t within)
@@ -221,8 +235,8 @@ static void cut(struct polyline *l, int64_t t)
 }
 
 /*
- * The clock was set between two points: at the second one, if the first one tells a rate;
- * else at any instant.
+ * The clock was set between two points: at the second one, if the first one tells a rate, and none
+ * is missing; else at any instant.
  *
  *	forward:  times were skipped, in no raw time
  *	back:     times were shown twice: the map is half-way between both
@@ -231,14 +245,15 @@ static int add_setting(struct steering *s, const struct clock_point *p)
 {
 	const struct clock_point *next = p + 1;
 	double length = raw_distance(p, next);
+	bool at_next = p->rate > 0 && length <= SOON;
 	int64_t until = p->t + llround(length * (p->rate > 0 ? p->rate : 1));
 	int64_t raw = counted(s, next->raw), by = next->t - until, from;
-	int ret = add_step(s, until, by, p->rate > 0 ? 0 : (int64_t)length);
+	int ret = add_step(s, until, by, at_next ? 0 : (int64_t)length);
 
 	if (ret || !by)
 		return ret;
 	if (by > 0) {
-		if (p->rate <= 0)
+		if (!at_next)
 			ret = add_doubt(s, p->t, next->t, length);
 		return ret ? ret : polyline_add(&s->map, until, raw - 1);
 	}
@@ -247,8 +262,8 @@ static int add_setting(struct steering *s, const struct clock_point *p)
 	cut(&s->map, next->t);
 	ret = polyline_add(&s->map, next->t, from);
 	if (!ret)
-		ret = add_doubt(s, next->t, until,
-				(double)-by + (p->rate > 0 ? 0 : length));
+		ret = add_doubt(s, at_next ? next->t : min64(p->t + by, next->t),
+				until, (double)-by + (at_next ? 0 : length));
 	return ret;
 }
 
@@ -328,6 +343,7 @@ int steering_settle(struct steering *s)
 		s->anchor = s->point[0];
 	s->anchored = true;
 	s->map.num = s->num_doubts = s->num_steps = 0;
+	s->has_gap = false;
 	s->error = s->point[0].within + 2;
 	ret = make_map(s);
 	s->settled = !ret;
@@ -344,6 +360,18 @@ bool steering_is_final(const struct steering *s, int64_t t)
 {
 	return !steering_known(s) || !s->has_promise || t <= s->promised ||
 	       t <= s->point[s->num - 1].t;
+}
+
+bool steering_covers(const struct steering *s, struct range span)
+{
+	const struct clock_point *last;
+
+	if (!steering_known(s) || s->has_gap)
+		return false;
+	last = &s->point[s->num - 1];
+	return (double)((__int128)s->point[0].t - span.lo) <= LONG_GAP &&
+	       (last->rate > 0 ||
+		(double)((__int128)span.hi - last->t) <= LONG_GAP);
 }
 
 void steering_promise(struct steering *s, int64_t t)

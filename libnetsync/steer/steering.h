@@ -52,6 +52,7 @@ struct steering {
 	bool settled;
 	struct polyline map; /* host's time -> raw time, absolute, ns */
 	int64_t error;	     /* limit of the map's error outside of doubts, ns */
+	bool has_gap;	     /* for long, in which messages count as if nothing were told */
 	struct doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
@@ -78,6 +79,9 @@ int64_t steering_known_until(const struct steering *s);
 
 /* Does no point that is still to come change the map at a time, by what was promised? */
 bool steering_is_final(const struct steering *s, int64_t t);
+
+/* Is it told of all of a span of the host's time, but for short gaps? */
+bool steering_covers(const struct steering *s, struct range span);
 
 /* All points before a time have come; INT64_MAX: all points. */
 void steering_promise(struct steering *s, int64_t t);

@@ -422,6 +422,30 @@ static void lost_ones_cost_their_time(void **state)
 	}
 }
 
+/* Where points were lost, nobody knows when the clock was set: short gaps, and long ones. */
+static void set_when_points_were_lost(void **state)
+{
+	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
+	const int64_t lost[] = { 5 * SEC, 20 * SEC };
+	uint64_t s = 9;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		const int64_t half = lost[i & 1] / 2;
+		struct world w;
+
+		make_world(&w, 71 + i);
+		chrony(&w.m[0], &s);
+		steer(&w.m[1], raw_time(&w.m[1], SPAN / 2), 1 + 9 * PPM, by[i / 2]);
+		tell(&w, 0, 0, SPAN);
+		tell_but(&w, 1, SPAN / 2 - half, SPAN / 2 + half);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(errors_at(&w, SEC / 50, -SPAN, 0).outside, 0);
+		netsync_free(w.ns);
+	}
+}
+
 static void wrong_ones_are_left_out(void **state)
 {
 	const int64_t off[] = { 10 * US, -SEC, 3600 * SEC, 90 * US };
@@ -461,6 +485,26 @@ static void sample(struct world *w, int64_t from, int64_t to, uint64_t *s)
 			p.raw_ns += below(s, 61) - 30;
 			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 		}
+}
+
+/* A setting at one end of what is read ten times a second. */
+static void set_between_samples(void **state)
+{
+	const int64_t by[] = { 100 * US, -300 * US, 5000 * US, SEC };
+	uint64_t s = 17;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct world w;
+
+		make_world(&w, 91 + i);
+		steer(&w.m[1], raw_time(&w.m[1], SPAN / 2) + SEC / 1000, 1, by[i]);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(errors_at(&w, SEC / 100, -SPAN, 0).outside, 0);
+		netsync_free(w.ns);
+	}
 }
 
 static void sampled_ones_do(void **state)
@@ -643,7 +687,9 @@ int main(void)
 		cmocka_unit_test(told_on_the_way),
 		cmocka_unit_test(set_clocks_are_told),
 		cmocka_unit_test(lost_ones_cost_their_time),
+		cmocka_unit_test(set_when_points_were_lost),
 		cmocka_unit_test(wrong_ones_are_left_out),
+		cmocka_unit_test(set_between_samples),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
