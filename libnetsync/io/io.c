@@ -424,7 +424,7 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 			"Live sessions are read by netsync_io_poll()." :
 			"The traces were read already.");
 	if (!io->num_traces && !io->num_texts)
-		return io_fail(io, -ENODATA, "No trace was given.");
+		return io_fail(io, -ENODATA, "No trace was given, or none could be opened.");
 	if (io->part && io->split_netns)
 		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces are read by one reader.");
 	io->was_read = true;

@@ -274,7 +274,7 @@ static bool is_elsewhere(const char *trace)
 
 	if (!is_remote_trace(trace) || !access(trace + (name ? name + 1 : 0), F_OK))
 		return false;
-	complain("%s: only netsync sync, export and report read traces of other hosts there; copy it to this one.",
+	complain("%s: only netsync sync, export and report read traces of other hosts there, and apply corrects them; copy it to this one.",
 		 trace);
 	return true;
 }

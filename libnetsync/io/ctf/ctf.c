@@ -4,6 +4,7 @@
  * trace ends libbabeltrace2 2.0 and its process.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,16 +116,19 @@ static int gave_up(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 	const struct range *packets = &ctf->packets;
-	const char *why = ctf_why_ended(worker_stop(&ctf->worker));
+	const int status = worker_stop(&ctf->worker);
+	const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	const char *damaged = killed ? "" : "it is damaged and ";
+	const char *why = ctf_why_ended(status);
 
 	trace->info.damaged++;
 	if (packets->hi < packets->lo) {
-		io_warn(trace->io, "%s: it is damaged and was not read at all (%s).",
-			trace->path, why);
+		io_warn(trace->io, "%s: %swas not read at all (%s).",
+			trace->path, damaged, why);
 		return 0;
 	}
-	io_warn(trace->io, "%s: it is damaged and was read up to its packet event at %lld ns (%s).",
-		trace->path, (long long)packets->hi, why);
+	io_warn(trace->io, "%s: %swas read up to its packet event at %lld ns only (%s).",
+		trace->path, damaged, (long long)packets->hi, why);
 	return io_span(trace, packets->lo, packets->hi);
 }
 
