@@ -232,6 +232,24 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d,
 	}
 }
 
+/*
+ * Each second the frequency is set so that 0.7 of the offset that was read is gone a second
+ * later (ptp4l(8), pi_proportional_const); readings err by 100 ns, as those by software do.
+ */
+static bool make_ptp(struct cluster_clock *k, double span, uint64_t *s)
+{
+	double ahead = 0;
+
+	for (double t = 0; t < span; t += SEC) {
+		double skew = -0.7 * (ahead + 100 * normal(s)) / SEC;
+
+		if (!add_piece(&k->steps, t, skew))
+			return false;
+		ahead += skew * SEC;
+	}
+	return true;
+}
+
 static bool make_adjtime(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double t = 0;
@@ -316,6 +334,8 @@ static bool make_steering(struct cluster_clock *k, unsigned int clocks,
 		return make_rate_steps(k, span, s);
 	if (clocks & (CHRONY | CHRONY_CALM))
 		return make_daemon(k, clocks & CHRONY ? &busy : &calm, span, s);
+	if (clocks & PTP)
+		return make_ptp(k, span, s);
 	return !(clocks & ADJTIME) || make_adjtime(k, span, s);
 }
 

@@ -62,6 +62,8 @@ enum cluster_clocks {
 	FALSE_LAST = 1 << 13,
 	/* Random-walk frequency modulation alone, three times that of QUARTZ. */
 	WALK = 1 << 14,
+	/* ptp4l: each second it takes 0.7 of the offset away, as it reads it. */
+	PTP = 1 << 15,
 };
 
 struct cluster_spec {
