@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bound/windows.h"
+#include "curve/wander.h"
 #include "util/array.h"
 
 /* Least uncertainty of the time of a change point, ns. Chosen. */
@@ -84,12 +85,10 @@ static int add_jump(struct windows *to, const struct correction *of,
 							    a.gap + b.gap, 0 });
 }
 
-static int add_doubt(struct windows *to, const struct doubt *d,
+static int add_range(struct windows *to, const struct change_window *range,
 		     const struct correction *of, const struct correction *on)
 {
-	struct change_window w = { of->from + (int64_t)floor(d->from),
-				   of->from + (int64_t)ceil(d->to),
-				   d->phase_step, 0, 0 };
+	struct change_window w = *range;
 
 	if (on != of) {
 		correction_between(of, w.from, on, &w.from);
@@ -108,7 +107,18 @@ int windows_add(struct windows *to, const struct correction *of,
 			      ? add_jump(to, of, i, on)
 			      : add_step(to, correction_step(of, i), of, on);
 	for (size_t i = 0; !ret && i < of->num_doubts; i++)
-		ret = add_doubt(to, &of->doubt[i], of, on);
+		ret = add_range(to,
+				&(struct change_window){
+					of->from + (int64_t)floor(of->doubt[i].from),
+					of->from + (int64_t)ceil(of->doubt[i].to),
+					of->doubt[i].phase_step, 0, 0 },
+				of, on);
+	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold; i++)
+		ret = add_range(to,
+				&(struct change_window){
+					.from = of->wander->untold[i].lo,
+					.to = of->wander->untold[i].hi },
+				of, on);
 	return ret;
 }
 

@@ -365,6 +365,7 @@ int wander_measure(struct wander *w, const struct correction *c,
 void wander_release(struct wander *w)
 {
 	free(w->silence);
+	free(w->untold);
 	*w = (struct wander){ 0 };
 }
 

@@ -21,7 +21,10 @@ struct link;
 
 /* Zero: the clock was never seen. */
 struct wander {
-	bool left_alone; /* it is known that nobody steers it */
+	bool left_alone; /* it is known that nobody steers it, */
+	/* but for these times, of which that is not told; since the origin of its host, ns */
+	struct range *untold;
+	size_t num_untold;
 	double longest;	 /* length, ns */
 	/* By length: */
 	uint32_t looks[WANDER_LENGTHS]; /* second differences that there are */

@@ -365,10 +365,11 @@ struct netsync_clock_point {
  * leads to the second; or else if the rates before and after differ so little that
  * the error is at most 200 ns (and what within_ns allows). Elsewhere messages are
  * left out, and bounds are as wide as steering by 500 ppm and what was seen, by
- * steering or by a setting at either end, make them. Gaps of more than 10 seconds, and
- * times before the first and after the last point, are as without points, but if the
- * clock must have been set in a gap, as it went on by more than 1000 ppm. Points that contradict their neighbours are
- * left out.
+ * steering or by a setting at either end, make them. Gaps of more than 10 seconds (30,
+ * where points follow closely before and after), and times before the first and after
+ * the last point, are as without points, but if the clock must have been set in a gap,
+ * as it went on by more than 1000 ppm. Points that contradict their neighbours are left
+ * out.
  *
  * Messages are held (32 MB of them at most) until points of a later time have
  * come, or netsync_solve() is called. Points are to be pushed, therefore, before

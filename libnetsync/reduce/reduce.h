@@ -21,7 +21,9 @@ struct host {
 	int64_t last_used; /* of messages in non-raw time */
 	struct range span; /* of the clock; see span.h */
 	int64_t time_error; /* limit of errors of its messages' times, ns */
-	bool raw; /* these are raw: clock events say how it was steered all the time */
+	bool raw; /* these are raw: clock events say how it was steered, */
+	const struct range *untold; /* but for these raw times, absolute, ns */
+	size_t num_untold;
 	struct resolution resolution; /* of the stamps of messages */
 	/* results */
 	enum netsync_quality quality;

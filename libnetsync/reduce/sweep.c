@@ -421,6 +421,26 @@ static bool is_raw(const struct reduction *r, uint32_t h)
 	return raw;
 }
 
+/* When it is not. */
+static int set_untold(struct wander *w, const struct host *host)
+{
+	w->untold = malloc((host->num_untold + 1) * sizeof(*w->untold));
+	if (!w->untold)
+		return -ENOMEM;
+	for (size_t i = 0; i < host->num_untold; i++) {
+		const struct range *all = &host->untold[i];
+		struct range u = host->span;
+
+		if (all->lo > host->origin + u.lo)
+			u.lo = all->lo - host->origin;
+		if (all->hi < host->origin + u.hi)
+			u.hi = all->hi - host->origin;
+		if (u.lo < u.hi)
+			w->untold[w->num_untold++] = u;
+	}
+	return 0;
+}
+
 /* A call for each host of the tree, when all curves are final. */
 static int measure_wander(void *reduction, size_t i)
 {
@@ -434,7 +454,7 @@ static int measure_wander(void *reduction, size_t i)
 	r->correction[h].wander = w;
 	w->left_alone = r->task->left_alone || is_raw(r, h);
 	if (w->left_alone)
-		return 0;
+		return r->task->left_alone ? 0 : set_untold(w, &r->host[h]);
 	ret = reduction_find_links(r, h, &link, &n);
 	if (!ret && n)
 		ret = wander_measure(w, &r->correction[h], link, n,

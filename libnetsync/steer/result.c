@@ -320,11 +320,11 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
 		struct host *h = &host[i];
 
 		was[i] = (struct traced){ h->first, h->last, h->said };
-		h->raw = steering_covers(
-			s, (struct range){ h->origin + h->first,
-					   h->origin + h->last });
-		h->time_error = steering_known(s) ? s->error : 0;
-		if (!steering_known(s) || h->first > h->last)
+		h->raw = steering_known(s);
+		h->untold = s->untold;
+		h->num_untold = s->num_untold;
+		h->time_error = h->raw ? s->error : 0;
+		if (!h->raw || h->first > h->last)
 			continue;
 		h->first = raw_of(h, s, h->first);
 		h->last = raw_of(h, s, h->last);

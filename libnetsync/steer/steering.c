@@ -30,9 +30,11 @@
  */
 #define MAX_ERROR 200.0
 /*
- * In gaps longer than this, ns, messages are taken as if no points were known. Chosen.
+ * In gaps longer than this, ns, messages are taken as if no points were known; but in a gap of up to
+ * MOST_LOST between points that follow closely, some were lost. Chosen.
  */
 #define LONG_GAP 10e9
+#define MOST_LOST 30e9
 /* What steering and a daemon's frequency amount to in these; what is more was set. */
 #define GAP_STEERING (2 * USUAL_STEERING)
 /*
@@ -174,7 +176,7 @@ static double line_error(const struct clock_point *p, size_t before,
 
 	if (agrees(p, next))
 		return base + fabs(miss(p, next, p->rate));
-	if (!p->rate && (before || after > 1)) {
+	if (!p->rate && length <= LONG_GAP && (before || after > 1)) {
 		/*
 		 * A change of rate in between shows in rates of neighbouring lines, and so
 		 * does a setting, which may be at either end of the line.
@@ -190,6 +192,31 @@ static double line_error(const struct clock_point *p, size_t before,
 	return base + (USUAL_STEERING + fabs(own)) * length;
 }
 
+/* Raw time, counted from the anchor on. */
+static int64_t counted(const struct steering *s, int64_t raw)
+{
+	return raw - s->anchor.raw + s->anchor.t;
+}
+
+static int add_untold(struct steering *s, int64_t from, int64_t to)
+{
+	if (array_grow(&s->untold, &s->untold_room, s->num_untold,
+		       sizeof(*s->untold)))
+		return -ENOMEM;
+	s->untold[s->num_untold++] = (struct range){ from, to };
+	return 0;
+}
+
+static bool some_were_lost(const struct clock_point *p, size_t before,
+			   size_t after)
+{
+	const struct clock_point *next = p + 1;
+
+	return raw_distance(p, next) <= MOST_LOST && before && after > 1 &&
+	       raw_distance(p - 1, p) <= SOON &&
+	       raw_distance(next, next + 1) <= SOON;
+}
+
 /* Add a line from the map's last corner to the next point: note its error. */
 static int add_line(struct steering *s, const struct clock_point *p,
 		    size_t before, size_t after)
@@ -201,10 +228,10 @@ static int add_line(struct steering *s, const struct clock_point *p,
 		s->error = max64(s->error, (int64_t)ceil(error));
 		return 0;
 	}
-	if (raw_distance(p, next) <= LONG_GAP)
+	if (raw_distance(p, next) <= LONG_GAP ||
+	    some_were_lost(p, before, after))
 		return add_doubt(s, p->t, next->t, error);
-	s->has_gap = true;
-	return 0;
+	return add_untold(s, counted(s, p->raw), counted(s, next->raw));
 }
 
 static int add_step(struct steering *s, int64_t t, int64_t by, int64_t within)
@@ -219,12 +246,6 @@ static int add_step(struct steering *s, int64_t t, int64_t by, int64_t within)
 		.offset_ns = by,
 	};
 	return 0;
-}
-
-/* Raw time, counted from the anchor on. */
-static int64_t counted(const struct steering *s, int64_t raw)
-{
-	return raw - s->anchor.raw + s->anchor.t;
 }
 
 /* Remove corners from a time on. */
@@ -308,6 +329,9 @@ static int make_map(struct steering *s)
 	int ret = polyline_add(&s->map, p->t, counted(s, p->raw));
 	size_t n = s->num;
 
+	if (!ret)
+		ret = add_untold(s, INT64_MIN, counted(s, p->raw));
+
 	for (size_t i = 0; !ret && i + 1 < n; i++) {
 		bool set = p[i + 1].set || !possible(&p[i], &p[i + 1]);
 
@@ -322,6 +346,8 @@ static int make_map(struct steering *s)
 			ret = polyline_add(&s->map, p[i + 1].t,
 					   counted(s, p[i + 1].raw));
 	}
+	if (!ret && p[n - 1].rate <= 0)
+		ret = add_untold(s, counted(s, p[n - 1].raw), INT64_MAX);
 	if (!ret)
 		ret = add_end(s);
 	s->map.slope_before = 1;
@@ -343,7 +369,7 @@ int steering_settle(struct steering *s)
 		s->anchor = s->point[0];
 	s->anchored = true;
 	s->map.num = s->num_doubts = s->num_steps = 0;
-	s->has_gap = false;
+	s->num_untold = 0;
 	s->error = s->point[0].within + 2;
 	ret = make_map(s);
 	s->settled = !ret;
@@ -360,18 +386,6 @@ bool steering_is_final(const struct steering *s, int64_t t)
 {
 	return !steering_known(s) || !s->has_promise || t <= s->promised ||
 	       t <= s->point[s->num - 1].t;
-}
-
-bool steering_covers(const struct steering *s, struct range span)
-{
-	const struct clock_point *last;
-
-	if (!steering_known(s) || s->has_gap)
-		return false;
-	last = &s->point[s->num - 1];
-	return (double)((__int128)s->point[0].t - span.lo) <= LONG_GAP &&
-	       (last->rate > 0 ||
-		(double)((__int128)span.hi - last->t) <= LONG_GAP);
 }
 
 void steering_promise(struct steering *s, int64_t t)
@@ -478,6 +492,7 @@ void steering_release(struct steering *s)
 	polyline_release(&s->map);
 	free(s->point);
 	free(s->doubt);
+	free(s->untold);
 	free(s->step);
 	memset(s, 0, sizeof(*s));
 }

@@ -52,7 +52,13 @@ struct steering {
 	bool settled;
 	struct polyline map; /* host's time -> raw time, absolute, ns */
 	int64_t error;	     /* limit of the map's error outside of doubts, ns */
-	bool has_gap;	     /* for long, in which messages count as if nothing were told */
+	/*
+	 * When messages count as if nothing were told: before the first point, after the last
+	 * one, and in long gaps; raw time, absolute, in order.
+	 */
+	struct range *untold;
+	size_t num_untold;
+	size_t untold_room;
 	struct doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
@@ -79,9 +85,6 @@ int64_t steering_known_until(const struct steering *s);
 
 /* Does no point that is still to come change the map at a time, by what was promised? */
 bool steering_is_final(const struct steering *s, int64_t t);
-
-/* Is it told of all of a span of the host's time, but for short gaps? */
-bool steering_covers(const struct steering *s, struct range span);
 
 /* All points before a time have come; INT64_MAX: all points. */
 void steering_promise(struct steering *s, int64_t t);

@@ -398,11 +398,11 @@ static void tell_but(struct world *w, uint32_t host, int64_t from, int64_t to)
 
 static void lost_ones_cost_their_time(void **state)
 {
-	const int64_t lost = 5 * SEC;
 	uint64_t seeds = 21;
 
 	(void)state;
 	for (int k = 0; k < 4; k++) {
+		const int64_t lost = k & 1 ? 20 * SEC : 5 * SEC;
 		uint64_t s = random64(&seeds);
 		struct errors free_running = alone(s), e;
 		struct world w;
