@@ -71,15 +71,6 @@ static char *island_names(const struct netsync *ns, uint32_t island,
 	return names;
 }
 
-/* Is nothing known of a host but how its clock was steered? */
-static bool is_clock_only(const struct netsync *ns, uint32_t host)
-{
-	const struct netsync_host_info info = host_info(ns, host);
-
-	return !info.packets && info.first_ns > info.last_ns &&
-	       steering_info(ns, host).points;
-}
-
 static bool has_packets(const struct netsync *ns, uint32_t island)
 {
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
@@ -176,11 +167,6 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 
 		if (host_info(ns, i).island != i || i == main)
 			continue;
-		if (is_clock_only(ns, i)) {
-			complain("warning: %s: there are points of its clock, but it has no trace. If a trace is of this host, name both alike.",
-				 host_info(ns, i).name);
-			continue;
-		}
 		names = island_names(ns, i, &num);
 		apart = span_of(ns, i);
 		if (at_other_times(&span, &apart)) {
