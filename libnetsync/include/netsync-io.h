@@ -180,10 +180,12 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * netsync_io_set_jobs() - say how many traces are read at a time
  * @io: the reader
  * @jobs: 0, as at first: as many as there are processors that this process may use;
- *	1: one after the other. Of the formats that this process reads itself (trace.dat,
- *	captures, texts) it is always one.
+ *	1: one after the other. Where these are more than traces, the streams of a CTF
+ *	trace are shared out among several of them. Of the formats that this process
+ *	reads itself (trace.dat, captures, texts) it is always one.
  *
- * Packets are pushed in the same order whatever @jobs is. To be called before
+ * Results are the same whatever @jobs is; but of a trace so damaged that its reading
+ * ends early, the streams that others read are read on. To be called before
  * netsync_io_read(). Live sessions are always read side by side.
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);

@@ -157,13 +157,30 @@ static unsigned int num_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
+static unsigned int num_jobs(const struct netsync_io *io)
+{
+	return io->jobs ? io->jobs : num_processors();
+}
+
+void io_divide(struct netsync_io *io, size_t ours)
+{
+	const size_t each = ours ? num_jobs(io) / ours : 0;
+
+	for (size_t i = 0; i < io->num_traces && each > 1; i++) {
+		struct trace *trace = io->traces[i];
+
+		if (trace->reader->divide && io_reads_trace(io, trace))
+			trace->reader->divide(trace, (uint32_t)each);
+	}
+}
+
 /*
  * Turns to read ahead: of fewer jobs than traces that are read here, each has one of the
  * next turns.
  */
 static uint64_t turns_ahead(const struct netsync_io *io, size_t ours)
 {
-	const unsigned int jobs = io->jobs ? io->jobs : num_processors();
+	const unsigned int jobs = num_jobs(io);
 
 	if (jobs < ours)
 		return (jobs - 1) * (uint64_t)io->num_traces / ours;
@@ -239,6 +256,7 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 		ours += turns.more[i];
 	}
 	turns.ahead = turns_ahead(io, ours);
+	io_divide(io, ours);
 	ret = io_end_slice(io, 0, slices.num, &everywhere);
 	for (uint64_t turn = 0; turn < num * slices.num && !ret; turn++) {
 		const unsigned int slice = turn / num + 1;

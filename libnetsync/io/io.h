@@ -241,6 +241,11 @@ struct trace_reader {
 	 */
 	int (*prepare)(struct netsync_io *io);
 	/*
+	 * Called once, before ahead() and read(): up to so many processes may read this
+	 * trace at a time. NULL: only one can.
+	 */
+	void (*divide)(struct trace *trace, uint32_t most);
+	/*
 	 * Read on until all streams are past @until_ns (as printed) or ended.
 	 * 1: there is more; 0: all was read; negative: io_fail() was called.
 	 */
@@ -360,6 +365,9 @@ bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
+
+/* Where there are more jobs than traces that are read here, divide these among them. */
+void io_divide(struct netsync_io *io, size_t ours);
 
 /*
  * Replace a name by utf8_escape() of it: terminals obey control characters, and traces

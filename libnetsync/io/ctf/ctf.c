@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A CTF trace -> packet events, read by a worker (read.c): much in a damaged or hostile
- * trace ends libbabeltrace2 2.0 and its process.
+ * A CTF trace -> packet events, read by workers (read.c): much in a damaged or hostile
+ * trace ends libbabeltrace2 2.0 and its process. One opens the trace; where there are more
+ * jobs than traces, others join it, and each reads a share of the streams.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,16 +12,25 @@
 
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
+#include "util/array.h"
 
-struct ctf {
-	struct ctf_files files;
+/* A worker, and how far it has read its share of the streams. */
+struct reading {
+	struct trace *trace;
 	struct worker worker;
 	struct ctf_opened opened;
+	bool is_joining;	/* what it says when it opens the trace was said before */
 	bool waiting;		/* for CTF_OPENED, or until read_ns > until_ns */
 	int64_t until_ns;	/* end of the slice that is read now, as printed */
 	int64_t told_ns;	/* the last time that the worker was told */
 	int64_t read_ns;	/* the worker has sent all packets before */
 	struct range packets;	/* times of packets that came, ns; hi < lo: none */
+};
+
+struct ctf {
+	struct ctf_files files;
+	struct reading **readings;
+	uint32_t num_readings;
 };
 
 static bool ctf_claims(const struct found *found)
@@ -39,13 +49,11 @@ static bool ctf_claims(const struct found *found)
 
 /* ---- what the worker sends --------------------------------------------- */
 
-static int use_event(struct trace *trace, const struct event_seen *seen)
+static int use_event(struct reading *in, const struct event_seen *seen)
 {
-	struct ctf *ctf = trace->state;
-
 	if (!seen->is_clock)
-		range_extend(&ctf->packets, seen->pkt.time_ns, seen->pkt.time_ns);
-	return io_event(trace, seen);
+		range_extend(&in->packets, seen->pkt.time_ns, seen->pkt.time_ns);
+	return io_event(in->trace, seen);
 }
 
 static int use_state(struct trace *trace, const struct ctf_state *state)
@@ -60,34 +68,36 @@ static int use_state(struct trace *trace, const struct ctf_state *state)
 	return io_span(trace, state->span.lo, state->span.hi);
 }
 
-static bool is_read(const struct ctf *ctf, int64_t until_ns)
+static bool is_read(const struct reading *in, int64_t until_ns)
 {
-	return ctf->read_ns > until_ns || ctf->read_ns == INT64_MAX;
+	return in->read_ns > until_ns || in->read_ns == INT64_MAX;
 }
 
 static int use_record(void *data, const struct worker_head *head,
 		      const void *payload)
 {
-	struct trace *trace = data;
-	struct ctf *ctf = trace->state;
+	struct reading *in = data;
+	struct trace *trace = in->trace;
 
 	switch (head->what) {
 	case CTF_WARNING:
-		io_warn(trace->io, "%s", (const char *)payload);
+		if (!in->is_joining)
+			io_warn(trace->io, "%s", (const char *)payload);
 		return 0;
 	case CTF_EVENT:
-		return trace->host ? use_event(trace, payload) : 0;
+		return trace->host ? use_event(in, payload) : 0;
 	case CTF_STATE:
-		return use_state(trace, payload);
+		return in->is_joining ? 0 : use_state(trace, payload);
 	case CTF_OPENED:
-		memcpy(&ctf->opened, payload, sizeof(ctf->opened));
-		ctf->waiting = false;
+		memcpy(&in->opened, payload, sizeof(in->opened));
+		in->is_joining = false;
+		in->waiting = false;
 		return 0;
 	case CTF_READ:
-		memcpy(&ctf->read_ns, payload, sizeof(ctf->read_ns));
-		ctf->waiting = !is_read(ctf, ctf->until_ns);
+		memcpy(&in->read_ns, payload, sizeof(in->read_ns));
+		in->waiting = !is_read(in, in->until_ns);
 		/* Records that were read ahead stay in the socket until their turn. */
-		return !ctf->waiting;
+		return !in->waiting;
 	case CTF_FAILED:
 		return io_fail(trace->io, head->number ? -head->number : -EIO,
 			       "%s", (const char *)payload);
@@ -97,43 +107,46 @@ static int use_record(void *data, const struct worker_head *head,
 }
 
 /* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
-static int wait_for_worker(struct trace *trace)
+static int wait_for_worker(struct reading *in)
 {
-	struct ctf *ctf = trace->state;
 	int ret;
 
-	ctf->waiting = true;
-	while ((ret = worker_receive(&ctf->worker, use_record, trace)) > 0) {
-		if (!ctf->waiting)
+	in->waiting = true;
+	while ((ret = worker_receive(&in->worker, use_record, in)) > 0) {
+		if (!in->waiting)
 			return 1;
-		worker_wait(&ctf->worker);
+		worker_wait(&in->worker);
 	}
 	return ret;
 }
 
-/* The worker has ended before the trace: warn about the rest, which is lost. */
-static int gave_up(struct trace *trace)
+/* The worker has ended before its streams: warn about the rest, which is lost. */
+static int gave_up(struct reading *in)
 {
-	struct ctf *ctf = trace->state;
-	const struct range *packets = &ctf->packets;
-	const int status = worker_stop(&ctf->worker);
+	struct trace *trace = in->trace;
+	const struct ctf *ctf = trace->state;
+	const struct range *packets = &in->packets;
+	const int status = worker_stop(&in->worker);
 	const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 	const char *damaged = killed ? "" : "it is damaged and ";
+	const char *which = ctf->num_readings > 1 ? "a part of its streams " : "";
 	const char *why = ctf_why_ended(status);
 
+	in->read_ns = INT64_MAX;
 	trace->info.damaged++;
 	if (packets->hi < packets->lo) {
-		io_warn(trace->io, "%s: %swas not read at all (%s).",
-			trace->path, damaged, why);
+		io_warn(trace->io, "%s: %s%swas not read at all (%s).",
+			trace->path, damaged, which, why);
 		return 0;
 	}
-	io_warn(trace->io, "%s: %swas read up to its packet event at %lld ns only (%s).",
-		trace->path, damaged, (long long)packets->hi, why);
+	io_warn(trace->io, "%s: %s%swas read up to its packet event at %lld ns only (%s).",
+		trace->path, damaged, which, (long long)packets->hi, why);
 	return io_span(trace, packets->lo, packets->hi);
 }
 
-/* ---- the reader -------------------------------------------------------- */
+/* ---- workers ----------------------------------------------------------- */
 
+/* Start a worker, which opens the trace. 0 or a negative errno. */
 static int start(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
@@ -141,20 +154,79 @@ static int start(struct trace *trace)
 		.run = ctf_read_trace,
 		.limits = ctf->files.limits,
 	};
-	int ret = worker_start(&ctf->worker, &task, &ctf->files);
+	struct reading *in = calloc(1, sizeof(*in)), **last;
+	int ret = -ENOMEM;
+
+	last = array_add(&ctf->readings, ctf->num_readings, sizeof(*last));
+	if (in && last)
+		ret = worker_start(&in->worker, &task, &ctf->files);
+	if (ret < 0) {
+		free(in);
+		return ret;
+	}
+	in->trace = trace;
+	in->is_joining = ctf->num_readings > 0;
+	in->packets.hi = -1;
+	in->told_ns = INT64_MIN;
+	in->read_ns = INT64_MIN;
+	*last = in;
+	ctf->num_readings++;
+	return 0;
+}
+
+/* Stop the worker that was started last. */
+static void stop_last(struct ctf *ctf)
+{
+	struct reading *in = ctf->readings[--ctf->num_readings];
+
+	worker_stop(&in->worker);
+	free(in);
+}
+
+/* Does a worker see the streams of the first one? Else nobody could share them. */
+static bool sees_the_same(const struct ctf *ctf, struct reading *in)
+{
+	const struct ctf_opened *first = &ctf->readings[0]->opened;
+
+	return wait_for_worker(in) > 0 && in->opened.streams == first->streams &&
+	       in->opened.streams_hash == first->streams_hash;
+}
+
+/* Read by the first worker alone where others cannot join it. */
+static void ctf_divide(struct trace *trace, uint32_t most)
+{
+	struct ctf *ctf = trace->state;
+	const uint64_t streams = ctf->readings[0]->opened.streams;
+	bool same = true;
+
+	if (most > streams)
+		most = (uint32_t)streams;
+	while (ctf->num_readings < most && !start(trace))
+		;
+	for (uint32_t i = 1; i < ctf->num_readings && same; i++)
+		same = sees_the_same(ctf, ctf->readings[i]);
+	while (!same && ctf->num_readings > 1)
+		stop_last(ctf);
+}
+
+/* ---- the reader -------------------------------------------------------- */
+
+static int open_by_worker(struct trace *trace)
+{
+	const struct ctf *ctf = trace->state;
+	int ret = start(trace);
 
 	if (ret < 0)
 		return io_fail(trace->io, ret, "%s: no process can be started to read it: %s.",
 			       trace->path, strerror(-ret));
-	return wait_for_worker(trace);
+	return wait_for_worker(ctf->readings[0]);
 }
 
 /* Fill in the trace. 1; 0: nothing can be read; negative: io_fail() was called. */
 static int use_opened(struct trace *trace)
 {
-	struct ctf *ctf = trace->state;
-
-	const struct ctf_opened *opened = &ctf->opened;
+	const struct ctf *ctf = trace->state;
+	const struct ctf_opened *opened = &ctf->readings[0]->opened;
 	int ret;
 
 	if (!opened->is.has_clock) {
@@ -180,10 +252,6 @@ static int ctf_open(struct trace *trace)
 	if (!ctf)
 		return io_no_memory(trace->io);
 	trace->state = ctf;
-	ctf->worker.fd = -1;
-	ctf->packets.hi = -1;
-	ctf->told_ns = INT64_MIN;
-	ctf->read_ns = INT64_MIN;
 	ret = ctf_files_open(&ctf->files, trace);
 	if (ret < 0)
 		return ret;
@@ -191,34 +259,51 @@ static int ctf_open(struct trace *trace)
 	ret = reason ? ctf_salvage(&ctf->files) : 0;
 	free(reason);
 	if (!ret)
-		ret = start(trace);
-	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : gave_up(trace);
+		ret = open_by_worker(trace);
+	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : gave_up(ctf->readings[0]);
 }
 
 static void ctf_ahead(struct trace *trace, int64_t until_ns)
 {
 	struct ctf *ctf = trace->state;
-	const struct ctf_wanted wanted = { until_ns, trace->window };
 
-	if (until_ns <= ctf->told_ns || is_read(ctf, until_ns))
-		return;
-	worker_tell(&ctf->worker, &wanted, sizeof(wanted));
-	ctf->told_ns = until_ns;
+	for (uint32_t i = 0; i < ctf->num_readings; i++) {
+		struct reading *in = ctf->readings[i];
+		const struct ctf_wanted wanted = {
+			until_ns, trace->window, { i, ctf->num_readings },
+		};
+
+		if (until_ns <= in->told_ns || is_read(in, until_ns))
+			continue;
+		worker_tell(&in->worker, &wanted, sizeof(wanted));
+		in->told_ns = until_ns;
+	}
+}
+
+/* Take what a worker has read up to the end of a slice. 0, or negative. */
+static int take_slice(struct reading *in, int64_t until_ns)
+{
+	int ret;
+
+	if (is_read(in, until_ns))
+		return 0;
+	in->until_ns = until_ns;
+	ret = wait_for_worker(in);
+	return ret > 0 ? 0 : ret < 0 ? ret : gave_up(in);
 }
 
 static int ctf_read(struct trace *trace, int64_t until_ns)
 {
 	struct ctf *ctf = trace->state;
-	int ret;
+	int ret = 0;
+	bool more = false;
 
 	ctf_ahead(trace, until_ns);
-	if (is_read(ctf, until_ns))
-		return ctf->read_ns < INT64_MAX;
-	ctf->until_ns = until_ns;
-	ret = wait_for_worker(trace);
-	if (!ret)
-		return gave_up(trace);
-	return ret < 0 ? ret : ctf->read_ns < INT64_MAX;
+	for (uint32_t i = 0; i < ctf->num_readings && !ret; i++) {
+		ret = take_slice(ctf->readings[i], until_ns);
+		more |= ctf->readings[i]->read_ns < INT64_MAX;
+	}
+	return ret < 0 ? ret : more;
 }
 
 static void ctf_close(struct trace *trace)
@@ -227,7 +312,9 @@ static void ctf_close(struct trace *trace)
 
 	if (!ctf)
 		return;
-	worker_stop(&ctf->worker);
+	while (ctf->num_readings)
+		stop_last(ctf);
+	free(ctf->readings);
 	ctf_files_close(&ctf->files);
 	free(ctf);
 }
@@ -238,6 +325,7 @@ const struct trace_reader ctf_reader = {
 	.to_record = "record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb",
 	.claims = ctf_claims,
 	.open = ctf_open,
+	.divide = ctf_divide,
 	.read = ctf_read,
 	.ahead = ctf_ahead,
 	.close = ctf_close,

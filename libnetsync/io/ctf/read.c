@@ -10,7 +10,8 @@
  * use, so that the rest is not read; and, with a warning, when its stream is damaged, so
  * that the other streams go on.
  *
- * A stream as LTTng writes it is walked. Its sink asks libbabeltrace2 for messages only
+ * Where several workers read a trace, each opens all streams, and ends those of others
+ * before it reads. A stream as LTTng writes it is walked. Its sink asks libbabeltrace2 for messages only
  * from where the walk meets something unknown.
  */
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "io/ctf/direct/direct.h"
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
+#include "util/hash.h"
 
 /* Events that are walked between two calls of worker_is_alive(). Chosen. */
 #define WALKED_AT_ONCE 64
@@ -55,6 +57,7 @@ struct reading {
 	uint64_t num_streams;
 	struct direct *direct;	/* NULL: no stream can be walked */
 	bool opened;		/* CTF_OPENED was sent */
+	bool begun;		/* and the first struct ctf_wanted came */
 	struct ctf_wanted wanted;	/* the slice */
 	int error;		/* of a sink; the graph must not be run any more */
 };
@@ -392,14 +395,26 @@ static void put_state(struct reading *in)
 	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }
 
+static uint64_t hash_name(uint64_t hash, const char *name)
+{
+	for (; *name; name++)
+		hash = hash_mix(hash ^ (unsigned char)*name);
+	return hash_mix(hash ^ 0x100);
+}
+
 static void put_opened(struct reading *in)
 {
-	const struct ctf_opened opened = {
+	struct ctf_opened opened = {
 		.is = in->all.is,
 		.range = in->trace->range,
 		.range_hash = in->trace->range_hash,
 	};
 
+	for (uint64_t i = 0; i < in->num_streams; i++) {
+		opened.streams_hash = hash_name(opened.streams_hash,
+						in->streams[i].s.name);
+		opened.streams += !in->streams[i].ended;
+	}
 	put_state(in);
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
 }
@@ -458,6 +473,33 @@ static void use_window(struct reading *in)
 						 window->lo - AFTER_PACKET));
 }
 
+/* Leave the streams of other shares to those who read these. */
+static void use_share(struct reading *in)
+{
+	const struct ctf_share *share = &in->wanted.share;
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < in->num_streams; i++) {
+		struct stream *stream = &in->streams[i];
+
+		if (stream->ended || n++ % share->of == share->first)
+			continue;
+		walk_free(stream->walk);
+		stream->walk = NULL;
+		end_stream(stream);
+	}
+}
+
+/* A slice is wanted. */
+static void hear(struct reading *in)
+{
+	worker_hear(&in->wanted, sizeof(in->wanted));
+	use_window(in);
+	if (!in->begun)
+		use_share(in);
+	in->begun = true;
+}
+
 static int open_trace(struct reading *in, const struct ctf_files *files)
 {
 	struct trace *trace = in->trace;
@@ -496,8 +538,7 @@ void ctf_read_trace(const void *data)
 		put_opened(&in);
 	in.opened = true;
 	while (ret >= 0) {
-		worker_hear(&in.wanted, sizeof(in.wanted));
-		use_window(&in);
+		hear(&in);
 		ret = run(&in);
 		put_state(&in);
 		if (ret >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records between the reader of CTF traces (ctf.c) and its worker (read.c):
+ * Records between the reader of CTF traces (ctf.c) and each of its workers (read.c):
  *
  *	reader				worker
  *			<-- CTF_OPENED		after CTF_WARNING, CTF_STATE
@@ -24,16 +24,24 @@ enum ctf_what {
 	CTF_FAILED,		/* text; its number is the errno */
 };
 
+/* Of the streams that did not end when the trace was opened, each @of-th from @first on. */
+struct ctf_share {
+	uint32_t first, of;
+};
+
 /* What is to be read next. */
 struct ctf_wanted {
 	int64_t until_ns;	/* up to this time, as printed */
 	struct range window;	/* only what is within; the same each time */
+	struct ctf_share share;	/* the same each time */
 };
 
 struct ctf_opened {
 	struct ctf_identity is;
 	struct range range;	/* as struct trace */
 	uint64_t range_hash;
+	uint64_t streams_hash;	/* hash of the names of streams, in their order */
+	uint64_t streams;	/* number of those that did not end */
 };
 
 struct ctf_state {

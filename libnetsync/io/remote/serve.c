@@ -223,6 +223,8 @@ static int open_traces(const struct serving *serving, struct host **hosts, size_
 	if (!found.codes || !found.more)
 		return io_no_memory(io);
 	memset(found.more, true, io->num_traces * sizeof(*found.more));
+	if (!serving->only_described)
+		io_divide(io, io->num_traces);
 	tell_traces(io);
 	return 0;
 }

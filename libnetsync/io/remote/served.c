@@ -237,6 +237,7 @@ static struct served_trace *new_state(struct served *s, const struct trace_reade
 		return NULL;
 	t->reader = *known;
 	t->reader.read = served_read;
+	t->reader.divide = NULL;
 	t->reader.ahead = tell_turn;
 	t->reader.limit = tell_window;
 	t->reader.close = served_close;
