@@ -165,7 +165,7 @@ static int make(struct pair_bound *r, const struct pair *pair,
 					      pair->direction[1].raised),
 			&blind);
 	if (!ret && correction)
-		r->silence = silent_longest(point, num, correction);
+		r->longest_silence = silent_longest(point, num, correction);
 	if (!ret)
 		judge(r, pair, l, blind);
 	windows_release(&w);

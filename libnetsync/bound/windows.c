@@ -34,6 +34,18 @@ int windows_add_one(struct windows *to, const struct change_window *w)
 	return 0;
 }
 
+int windows_add_range(struct windows *to, const struct change_window *range,
+		      const struct correction *of, const struct correction *on)
+{
+	struct change_window w = *range;
+
+	if (on != of) {
+		correction_between(of, w.from, on, &w.from);
+		correction_between(of, w.to, on, &w.to);
+	}
+	return w.from < w.to ? windows_add_one(to, &w) : 0;
+}
+
 static int add_step(struct windows *to, struct clock_step s,
 		    const struct correction *of, const struct correction *on)
 {
@@ -47,11 +59,7 @@ static int add_step(struct windows *to, struct clock_step s,
 					   grows };
 
 		/* Meanwhile others went on. */
-		if (on != of) {
-			correction_between(of, w.from, on, &w.from);
-			correction_between(of, w.to, on, &w.to);
-		}
-		return windows_add_one(to, &w);
+		return windows_add_range(to, &w, of, on);
 	}
 	if (on != of) {
 		/* On either side of a phase step it is elsewhere. */
@@ -85,18 +93,6 @@ static int add_jump(struct windows *to, const struct correction *of,
 							    a.gap + b.gap, 0 });
 }
 
-static int add_range(struct windows *to, const struct change_window *range,
-		     const struct correction *of, const struct correction *on)
-{
-	struct change_window w = *range;
-
-	if (on != of) {
-		correction_between(of, w.from, on, &w.from);
-		correction_between(of, w.to, on, &w.to);
-	}
-	return w.from < w.to ? windows_add_one(to, &w) : 0;
-}
-
 int windows_add(struct windows *to, const struct correction *of,
 		const struct correction *on)
 {
@@ -107,18 +103,21 @@ int windows_add(struct windows *to, const struct correction *of,
 			      ? add_jump(to, of, i, on)
 			      : add_step(to, correction_step(of, i), of, on);
 	for (size_t i = 0; !ret && i < of->num_doubts; i++)
-		ret = add_range(to,
-				&(struct change_window){
-					of->from + (int64_t)floor(of->doubt[i].from),
-					of->from + (int64_t)ceil(of->doubt[i].to),
-					of->doubt[i].phase_step, 0, 0 },
-				of, on);
-	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold; i++)
-		ret = add_range(to,
-				&(struct change_window){
-					.from = of->wander->untold[i].lo,
-					.to = of->wander->untold[i].hi },
-				of, on);
+		ret = windows_add_range(
+			to,
+			&(struct change_window){
+				of->from + (int64_t)floor(of->doubt[i].from),
+				of->from + (int64_t)ceil(of->doubt[i].to),
+				of->doubt[i].phase_step, 0, 0 },
+			of, on);
+	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold;
+	     i++)
+		ret = windows_add_range(
+			to,
+			&(struct change_window){
+				.from = of->wander->untold[i].lo,
+				.to = of->wander->untold[i].hi },
+			of, on);
 	return ret;
 }
 

@@ -32,6 +32,9 @@ int windows_add(struct windows *to, const struct correction *of,
 		const struct correction *on);
 
 int windows_add_one(struct windows *to, const struct change_window *w);
+/* Add a window in time of one host, in that of another, unless it is empty. */
+int windows_add_range(struct windows *to, const struct change_window *range,
+		      const struct correction *of, const struct correction *on);
 
 /*
  * Put them in order of their beginnings, as others expect them; those without a phase step

@@ -187,7 +187,7 @@ static struct verdict verdict_of(const struct reduction *r, uint32_t h)
 		const struct pair_bound *b = &r->pair_bound[r->graph.edge[i]];
 
 		if (b->usable)
-			v.silence = max64(v.silence, b->silence);
+			v.silence = max64(v.silence, b->longest_silence);
 		else
 			v.bad++;
 	}
@@ -264,18 +264,6 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 	return ret;
 }
 
-/* A window in time of one host, in that of another. */
-static int add_in_time_of(struct windows *to, struct change_window w,
-			  const struct correction *of,
-			  const struct correction *on)
-{
-	if (of != on) {
-		correction_between(of, w.from, on, &w.from);
-		correction_between(of, w.to, on, &w.to);
-	}
-	return windows_add_one(to, &w);
-}
-
 /* When a pair's bound assumes no drift, in the host's time. */
 static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 		     uint32_t via)
@@ -296,7 +284,7 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 			};
 
 			if (isinf(p->segment[j].bend))
-				ret = add_in_time_of(to, w, first, own);
+				ret = windows_add_range(to, &w, first, own);
 		}
 	}
 	return ret;
@@ -310,8 +298,8 @@ static int add_kept(struct windows *to, const struct reduction *r, uint32_t h,
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < kept->num; i++)
-		ret = add_in_time_of(to, kept->window[i], &r->correction[at],
-				     &r->correction[h]);
+		ret = windows_add_range(to, &kept->window[i], &r->correction[at],
+					&r->correction[h]);
 	return ret;
 }
 

@@ -5,7 +5,6 @@
  * jobs than traces, others join it, and each reads a share of the streams.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +126,7 @@ static int gave_up(struct reading *in)
 	const struct ctf *ctf = trace->state;
 	const struct range *packets = &in->packets;
 	const int status = worker_stop(&in->worker);
-	const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-	const char *damaged = killed ? "" : "it is damaged and ";
+	const char *damaged = worker_was_killed(status) ? "" : "it is damaged and ";
 	const char *which = ctf->num_readings > 1 ? "a part of its streams " : "";
 	const char *why = ctf_why_ended(status);
 

@@ -136,6 +136,11 @@ int worker_stop(struct worker *worker)
 	return status;
 }
 
+bool worker_was_killed(int status)
+{
+	return status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
 static int use_buffer(struct worker *worker, worker_use use, void *data)
 {
 	union {

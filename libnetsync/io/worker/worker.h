@@ -55,6 +55,8 @@ int worker_start(struct worker *worker, const struct worker_task *task,
 		 const void *data);
 /* Kill a worker, if it has not ended. Returns its status, as by waitpid(). */
 int worker_stop(struct worker *worker);
+/* Does such a status say that someone else killed it, as for want of memory? */
+bool worker_was_killed(int status);
 
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
 typedef int (*worker_use)(void *data, const struct worker_head *head,
