@@ -512,11 +512,29 @@ struct link {
 	int b;			/* > a */
 };
 
+const int cluster_eight[CLUSTER_EIGHT] = { 1, 10, 100, 317 };
+
+/* The links of host @b with those of smaller numbers in the ring. Return: how many. */
+static long link_eight(struct link *l, int b, int hosts)
+{
+	long num = 0;
+
+	for (int i = 0; i < CLUSTER_EIGHT; i++) {
+		const int near = cluster_eight[i], far = hosts - near;
+
+		if (b >= near)
+			l[num++] = (struct link){ b - near, b };
+		if (b >= far)
+			l[num++] = (struct link){ b - far, b };
+	}
+	return num;
+}
+
 static struct link *make_links(const struct cluster_spec *spec, uint64_t *s,
 			       long *num)
 {
 	long n = spec->hosts, room = spec->topology == ALL_PAIRS ?
-		n * (n - 1) / 2 : 2 * n;
+		n * (n - 1) / 2 : CLUSTER_EIGHT * n;
 	struct link *l = malloc((size_t)room * sizeof(*l));
 
 	*num = 0;
@@ -537,6 +555,9 @@ static struct link *make_links(const struct cluster_spec *spec, uint64_t *s,
 		case SPARSE:
 			l[(*num)++] = (struct link){ (int)below(s, b), b };
 			l[(*num)++] = (struct link){ (int)below(s, b), b };
+			break;
+		case EIGHT:
+			*num += link_eight(l + *num, b, spec->hosts);
 			break;
 		}
 	}

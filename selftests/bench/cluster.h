@@ -18,7 +18,16 @@ enum cluster_topology {
 	CHAIN,
 	STAR,		/* host 0 is the middle */
 	SPARSE,		/* a random tree, and as many random links again */
+	EIGHT,		/* each host with eight others, see cluster_eight */
 };
+
+/*
+ * How far further the hosts are that a host talks with in a ring, numbers of hosts; as many
+ * are as far back. Chosen: near ones and far ones. There are to be more than twice as many
+ * hosts as the last one, lest two links be of the same hosts.
+ */
+#define CLUSTER_EIGHT 4
+extern const int cluster_eight[CLUSTER_EIGHT];
 
 /* What the clocks do besides a random offset (+-10 s) and skew (+-50 ppm). */
 enum cluster_clocks {

@@ -20,7 +20,7 @@
 #include "random.h"
 
 #define HOSTS 1000
-#define LINKS (4 * HOSTS)	/* each host begins four */
+#define LINKS (CLUSTER_EIGHT * HOSTS)
 #define SPAN_S 3600.0
 #define MIN_DELAY_NS 30e3
 #define MEAN_DELAY_NS 100e3	/* beyond that, exponential */
@@ -48,12 +48,12 @@ static void die(const char *what)
 
 static void make(struct scale *s, long first, long num)
 {
-	static const uint32_t distance[] = { 1, 10, 100, 317 };
-
 	for (long i = 0; i < num; i++) {
 		const uint64_t r = random64(&s->seed);
 		const uint32_t link = (uint32_t)((r >> 32) % LINKS);
-		const uint32_t a = link / 4, b = (a + distance[link % 4]) % HOSTS;
+		const uint32_t a = link / CLUSTER_EIGHT;
+		const uint32_t b = (a + (uint32_t)cluster_eight[link % CLUSTER_EIGHT]) %
+				   HOSTS;
 		const uint32_t from = r & 1 ? a : b, to = r & 1 ? b : a;
 		const double t = ((double)(first + i) + uniform(&s->seed)) * s->apart_ns;
 		const double delay = MIN_DELAY_NS - MEAN_DELAY_NS * log(uniform(&s->seed));
