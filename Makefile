@@ -20,13 +20,13 @@
 #   make check-packages    packages of distributions, in clean ones
 #   make fuzz              readers and agents, with what nobody wrote  [FUZZ_SECONDS=]
 #   make bench             speed, as ratios against a reference
+#   make bench-text        its first part: from a text of messages to coefficients, by stages
+#   make bench-readers     its last part: reading each format, beside its usual tool
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
 #   make bench-worlds      the same in random worlds, by their seeds  [WORLDS=]
-#   make bench-readers     its second part: reading each format, beside its usual tool
 #   make bench-scale       more jobs, ranks, and traces on other machines
-#   make bench-text        reading a text of messages, beside md5sum
 #   make install           [DESTDIR= PREFIX=]
 #   make uninstall         exactly that  [DESTDIR= PREFIX=]
 #   make mpi-install       netsync-mpi, and mpi-uninstall  [MPICC= DESTDIR= PREFIX=]

@@ -323,6 +323,7 @@ demo:
 
 .PHONY: bench
 bench: $(BUILD)/selftests/bench/bench
+	$(MAKE) --no-print-directory bench-text
 	$<
 	$(MAKE) --no-print-directory bench-readers
 
@@ -372,3 +373,21 @@ BENCH_HDR := $(BENCH_SRC:.c=.h)
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm -pthread
+
+# The command with its libraries in one program, where calls between files pass through
+# stages.c. Names of the command's own are not for the libraries, which have some of them, too.
+STAGE_CALLS := netsync_io_read netsync_io_free netsync_push_message netsync_solve \
+	matcher_settle pairs_raise pairs_settle reduce reduction_find_islands \
+	reduction_fit_hosts reduction_fit_jointly reduction_fit_steered reduction_make_clock
+
+$(BUILD)/selftests/bench/tool.o: $(TOOL_OBJ)
+	@mkdir -p $(@D)
+	$(LD) -r -o $@ $^
+	$(OBJCOPY) --keep-global-symbol=cmd_sync $@
+
+$(BUILD)/selftests/bench/text: selftests/bench/text.c selftests/bench/stages.c \
+		selftests/bench/stages.h $(BENCH_SRC) $(BENCH_HDR) \
+		$(BUILD)/selftests/bench/tool.o $(IO_OBJ) $(CORE_A)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync -Itools $(CFLAGS) $(LDFLAGS) \
+		$(STAGE_CALLS:%=-Wl,--wrap=%) -o $@ $(filter-out %.h %.a,$^) $(CORE_A) \
+		$(filter-out -lnetsync-io -lnetsync,$(TOOL_LIBS))

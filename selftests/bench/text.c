@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What "netsync sync --messages" costs from start to end, beside md5sum on the
- * same file: any program that reads a file does at least as much.
+ * What "netsync sync --messages" costs from a text of messages to coefficients as JSON, few
+ * hosts and many: seconds of processors, of all threads, beside md5sum on the same file, as
+ * any program that reads a file does at least as much; memory; and the goals that both are
+ * measured against, where there are some. Then where the time goes: the same sources run in
+ * this program, which measures their stages. Of several runs the fastest counts, as other
+ * programs may run, too. Goals are shown, not asserted.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +17,78 @@
 #include <unistd.h>
 
 #include "cluster.h"
+#include "common/tool.h"
 #include "measure.h"
+#include "stages.h"
 
-#define MESSAGES 10000000
+struct job {
+	int hosts;
+	enum cluster_topology topology;
+	unsigned int clocks; /* enum cluster_clocks */
+	long messages;
+	int runs; /* of which the fastest counts. Chosen: what takes long is run once. */
+	/* Time of processors, s, and memory, MiB, that it is to take; 0: nobody said. */
+	double goal_s;
+	double goal_mib;
+};
+
+struct text {
+	const struct job *job;
+	char path[4096];
+};
+
+/* Of a program that was run. */
+struct cost {
+	double seconds; /* of processors */
+	double mib;	/* of memory at most */
+};
+
+static const char *const topologies[] = {
+	[ALL_PAIRS] = "all", [CHAIN] = "chain", [EIGHT] = "8 each",
+};
+
+/* Columns: sums of stages. */
+static const struct {
+	enum stage first;
+	enum stage last;
+	const char *head;
+	const char *meaning;
+} columns[] = {
+	{ STAGE_READ, STAGE_READ, "read", "the text, once for names of hosts, once for messages" },
+	{ STAGE_PUSH, STAGE_PUSH, "push", "messages into bins and hulls of their pairs" },
+	{ STAGE_LINES, STAGE_HOST_BOUNDS, "solve", "all that makes clocks of these, which is:" },
+	{ STAGE_LINES, STAGE_LINES, "lines", "  a line for each pair, and spans of hosts" },
+	{ STAGE_PAIR_BOUNDS, STAGE_PAIR_BOUNDS, "pairs", "  bounds of pairs, before and after curves" },
+	{ STAGE_REFERENCE, STAGE_REFERENCE, "ref", "  the reference" },
+	{ STAGE_HOST_FITS, STAGE_HOST_FITS, "fits", "  curves of one host after another" },
+	{ STAGE_JOINT_FIT, STAGE_JOINT_FIT, "joint", "  curves of all hosts at once" },
+	{ STAGE_HOST_BOUNDS, STAGE_HOST_BOUNDS, "bounds", "  clocks with the bounds of hosts" },
+	{ STAGE_WRITE, STAGE_WRITE, "write", "coefficients as JSON, and warnings" },
+	{ STAGE_REST, STAGE_REST, "rest", "arguments, and freeing all at the end" },
+};
+
+#define NUM_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 static void die(const char *what)
 {
-	perror(what);
+	fprintf(stderr, "text: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static void write_messages(const char *path, int hosts)
+/* In a process of its own, whose memory ends with it. */
+static void write_messages(const void *arg, void *result)
 {
-	const struct cluster_spec spec = { .hosts = hosts, .span_s = 3600,
-					   .messages = MESSAGES };
-	FILE *f = fopen(path, "w");
+	const struct text *text = arg;
+	const struct job *job = text->job;
+	const struct cluster_spec spec = {
+		.hosts = job->hosts, .topology = job->topology,
+		.clocks = job->clocks, .messages = job->messages, .span_s = 3600,
+	};
+	FILE *f = fopen(text->path, "w");
 	struct cluster c;
 
 	if (!f || !cluster_make(&c, &spec, 1))
-		die(path);
+		die(text->path);
 	for (long i = 0; i < c.num; i++) {
 		const struct cluster_message *m = &c.msg[i];
 
@@ -39,68 +97,175 @@ static void write_messages(const char *path, int hosts)
 	}
 	cluster_free(&c);
 	if (fclose(f))
-		die(path);
+		die(text->path);
+	*(bool *)result = true;
 }
 
-/* In ns, the least of three: others may use the machine, too. */
-static double run(char *const argv[], long *peak_kib)
+/* The result, and what the command says of clocks that are not known well. */
+static void forget_output(void)
 {
-	double least = 0;
+	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		die("/dev/null");
+}
 
-	for (int i = 0; i < 3; i++) {
-		double start = measure_time();
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static struct cost run(char *const argv[], int runs)
+{
+	struct cost least = { 0 };
+
+	for (int i = 0; i < runs; i++) {
 		struct rusage usage;
+		struct cost cost;
 		pid_t child;
 		int status;
 
 		fflush(stdout);
 		child = fork();
 		if (!child) {
-			if (freopen("/dev/null", "w", stdout))
-				execvp(argv[0], argv);
+			forget_output();
+			execvp(argv[0], argv);
 			die(argv[0]);
 		}
-		if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status)
+		if (child < 0 || wait4(child, &status, 0, &usage) < 0)
 			die(argv[0]);
-		start = measure_time() - start;
-		if (!i || start < least)
-			least = start;
-		*peak_kib = usage.ru_maxrss;
+		if (status) {
+			fprintf(stderr, "text: %s failed\n", argv[0]);
+			exit(1);
+		}
+		cost.seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+		cost.mib = (double)usage.ru_maxrss / 1024;
+		if (!i || cost.seconds < least.seconds)
+			least = cost;
 	}
 	return least;
+}
+
+/* In a process of its own: the same command line as that of the netsync command. */
+static void run_here(const void *arg, void *result)
+{
+	char *const *argv = arg;
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	forget_output();
+	stages_begin();
+	if (cmd_sync(argc, (char **)argv) != EXIT_DONE)
+		exit(1);
+	stages_end(result);
+}
+
+/* Of some stages, ns. */
+static double sum(const double stages[NUM_STAGES], enum stage first, enum stage last)
+{
+	double all = 0;
+
+	for (enum stage i = first; i <= last; i++)
+		all += stages[i];
+	return all;
+}
+
+static void run_stages(char *const argv[], int runs, double stages[NUM_STAGES])
+{
+	double next[NUM_STAGES];
+
+	for (int i = 0; i < runs; i++) {
+		if (!measure_apart(run_here, argv, next, sizeof(next))) {
+			fprintf(stderr, "text: a run by stages failed\n");
+			exit(1);
+		}
+		if (!i || sum(next, 0, NUM_STAGES - 1) <
+				  sum(stages, 0, NUM_STAGES - 1))
+			memcpy(stages, next, sizeof(next));
+	}
+}
+
+static void print_goal(int width, int digits, double goal)
+{
+	if (goal)
+		printf(" %*.*f", width, digits, goal);
+	else
+		printf(" %*s", width, "-");
+}
+
+static void print_job(const struct text *text, char *netsync)
+{
+	const struct job *job = text->job;
+	char *const path = (char *)text->path;
+	char *const md5sum[] = { "md5sum", path, NULL };
+	char *const sync[] = { netsync, "sync", "--format", "json", "--messages",
+			       path, NULL };
+	double stages[NUM_STAGES];
+	const struct cost reference = run(md5sum, job->runs);
+	const struct cost ours = run(sync, job->runs);
+
+	run_stages(sync + 1, job->runs, stages);
+	printf("%5d %-6s %-8s %8ld %7.2f %7.2f", job->hosts,
+	       topologies[job->topology], job->clocks ? "bending" : "straight",
+	       job->messages, reference.seconds, ours.seconds);
+	print_goal(5, 1, job->goal_s);
+	printf(" %6.1f %5.0f", ours.seconds / reference.seconds, ours.mib);
+	print_goal(4, 0, job->goal_mib);
+	printf(" |");
+	for (size_t i = 0; i < NUM_COLUMNS; i++)
+		printf(" %6.2f", sum(stages, columns[i].first, columns[i].last) / 1e9);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void print_heads(void)
+{
+	printf("From a text to coefficients, s of processors, and MiB at most; then the stages, s:\n");
+	for (size_t i = 0; i < NUM_COLUMNS; i++)
+		printf("  %-6s  %s\n", columns[i].head, columns[i].meaning);
+	printf("%5s %-6s %-8s %8s %7s %7s %5s %6s %5s %4s |", "hosts", "pairs",
+	       "clocks", "messages", "md5sum", "netsync", "goal", "ratio", "MiB",
+	       "goal");
+	for (size_t i = 0; i < NUM_COLUMNS; i++)
+		printf(" %6s", columns[i].head);
+	printf("\n");
+	fflush(stdout);
 }
 
 /* The argument is the netsync command. */
 int main(int argc, char **argv)
 {
-	static const int hosts[] = { 2, 10 };
+	/* Goals are chosen, for a machine of 2 processors. */
+	static const struct job jobs[] = {
+		{ 2, ALL_PAIRS, BEND, 1000000, 3, 0, 0 },
+		{ 10, ALL_PAIRS, BEND, 1000000, 3, 0.8, 0 },
+		{ 10, CHAIN, 0, 1000000, 3, 0, 0 },
+		{ 64, ALL_PAIRS, 0, 1000000, 3, 1.5, 64 },
+		{ 64, ALL_PAIRS, BEND, 1000000, 3, 1.5, 64 },
+		{ 1000, EIGHT, BEND, 10000000, 1, 15, 256 },
+	};
 	const char *folder = getenv("TMPDIR");
-	char path[4096];
+	struct text text;
 	int fd;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s NETSYNC\n", argv[0]);
 		return 1;
 	}
-	snprintf(path, sizeof(path), "%s/netsync-bench-XXXXXX",
+	snprintf(text.path, sizeof(text.path), "%s/netsync-bench-XXXXXX",
 		 folder ? folder : "/tmp");
-	fd = mkstemp(path);
+	fd = mkstemp(text.path);
 	if (fd < 0)
-		die(path);
+		die(text.path);
 	close(fd);
-	for (int i = 0; i < 2; i++) {
-		char *md5sum[] = { "md5sum", path, NULL };
-		char *sync[] = { argv[1], "sync", "--messages", path, NULL };
-		double reference, ours;
-		long peak;
+	print_heads();
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		bool written = false;
 
-		write_messages(path, hosts[i]);
-		reference = run(md5sum, &peak);
-		ours = run(sync, &peak);
-		printf("%d lines, %2d hosts: md5sum %.2f s, netsync %.2f s (%.2f x), %ld MiB peak\n",
-		       MESSAGES, hosts[i], reference * 1e-9, ours * 1e-9,
-		       ours / reference, peak / 1024);
+		text.job = &jobs[i];
+		if (!measure_apart(write_messages, &text, &written, sizeof(written)))
+			die(text.path);
+		print_job(&text, argv[1]);
 	}
-	unlink(path);
+	unlink(text.path);
 	return 0;
 }
