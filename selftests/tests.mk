@@ -139,29 +139,38 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
-# The example of BPF, where there is what it needs.
-BPF_EXAMPLE := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modversion libbpf \
-	2> /dev/null)),$(addprefix $(BUILD)/examples/,packets packets.bpf.o))
+# What uses BPF, where there is what that needs: the example, and a test of netsync_clock.
+BPF_PROGS := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modversion libbpf \
+	2> /dev/null)),$(addprefix $(BUILD)/,examples/packets examples/packets.bpf.o \
+	selftests/bpf/clock selftests/bpf/clock.bpf.o))
 
 # Of the order of bytes that $(CC) compiles for.
 BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
 	grep -w __BYTE_ORDER__)),eb,el)
+BPF_CC = clang -O2 -g -Wall -target $(BPF_TARGET) \
+	-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch)
 
 $(BUILD)/examples/%.bpf.o: examples/%.bpf.c examples/%.h
 	@mkdir -p $(@D)
-	clang -O2 -g -Wall -target $(BPF_TARGET) \
-		-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+	$(BPF_CC) -c -o $@ $<
 
 $(BUILD)/examples/packets: examples/packets.c examples/packets.h $(CORE_SO)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< \
 		-L$(BUILD) -lnetsync $(shell $(PKG_CONFIG) --cflags --libs libbpf)
 
+$(BUILD)/selftests/bpf/%.bpf.o: selftests/module/bpf/%.bpf.c module/%.h
+	@mkdir -p $(@D)
+	$(BPF_CC) -c -o $@ $<
+
+$(BUILD)/selftests/bpf/clock: LDLIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+$(BUILD)/selftests/bpf/clock: module/clock.h
+
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
 tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
-guest-programs: $(GUEST_PROGS) $(BPF_EXAMPLE)
+guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
 .PHONY: check
 check:

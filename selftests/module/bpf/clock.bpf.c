@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events netsync_clock -> their records, into a ring: one program that is attached to the
+ * raw tracepoint, one to the trace event. clock.c attaches one of them.
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+
+/* The module's own table of fields. */
+typedef __s64 s64;
+typedef __u32 u32;
+typedef __u64 u64;
+#include "../../../module/clock.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} records SEC(".maps");
+
+/* The argument of the tracepoint is the module's record. */
+SEC("raw_tp/netsync_clock")
+int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct netsync_clock rec;
+
+	if (!bpf_probe_read_kernel(&rec, sizeof(rec), (const void *)ctx->args[0]))
+		bpf_ringbuf_output(&records, &rec, sizeof(rec), 0);
+	return 0;
+}
+
+/* As events/netsync/netsync_clock/format describes it; it has no padding in the end. */
+struct trace_event {
+	u64 common;
+	struct netsync_clock rec;
+};
+
+#define COPY(type, format, name) rec.name = ctx->rec.name;
+
+SEC("tp/netsync/netsync_clock")
+int trace_event(struct trace_event *ctx)
+{
+	struct netsync_clock rec = {};
+
+	NETSYNC_CLOCK_FIELDS(COPY)
+	__builtin_memcpy(rec.clocksource, ctx->rec.clocksource, sizeof(rec.clocksource));
+	bpf_ringbuf_output(&records, &rec, sizeof(rec), 0);
+	return 0;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * usage: clock clock.bpf.o raw_tracepoint|trace_event
+ *
+ * Attach one program of clock.bpf.c, say "ready", and print each record that it puts into
+ * the ring, as ftrace prints the event, until terminated.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef __s64 s64;
+typedef __u32 u32;
+typedef __u64 u64;
+#include "../../../module/clock.h"
+
+#define FORMAT_u32 "%u"
+#define FORMAT_u64 "%llu"
+#define FORMAT_s64 "%lld"
+#define PRINT(type, format, name) printf(#name "=" FORMAT_##type " ", rec->name);
+
+static volatile sig_atomic_t terminated;
+
+static void terminate(int signal)
+{
+	(void)signal;
+	terminated = 1;
+}
+
+static int print(void *data, void *at, size_t size)
+{
+	const struct netsync_clock *rec = at;
+
+	(void)data;
+	if (size < sizeof(*rec))
+		return -EINVAL;
+	printf("netsync_clock: ");
+	NETSYNC_CLOCK_FIELDS(PRINT)
+	printf("clocksource=%s\n", rec->clocksource);
+	return 0;
+}
+
+/* Return: the ring; NULL: an error, of which libbpf has told. */
+static struct ring_buffer *start(struct bpf_object *object, const char *name)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object)
+		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
+	program = bpf_object__find_program_by_name(object, name);
+	if (!program || bpf_object__load(object) || !bpf_program__attach(program))
+		return NULL;
+	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "records"), print, NULL,
+				NULL);
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object;
+	struct ring_buffer *ring;
+	int ret = 0;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: clock clock.bpf.o raw_tracepoint|trace_event\n");
+		return 1;
+	}
+	signal(SIGTERM, terminate);
+	object = bpf_object__open_file(argv[1], NULL);
+	ring = object ? start(object, argv[2]) : NULL;
+	if (!ring) {
+		fprintf(stderr, "clock: %s of %s: %s\n", argv[2], argv[1], strerror(errno));
+		return 1;
+	}
+	fprintf(stderr, "ready\n");
+	while (!terminated && (ret >= 0 || ret == -EINTR))
+		ret = ring_buffer__poll(ring, 100);
+	ret = ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+	return ret < 0;
+}
