@@ -72,8 +72,9 @@ fails() {
 
 # Every module from outside the kernel's tree makes the first two of these, a busy
 # machine that holds the guest up those of time, and the next counts complaints
-# about packets, of which the first would be here. The last is LTTng's own, where its
-# statedump finds no list of disks, as on arm64 and 686.
+# about packets, of which the first would be here. Then one of LTTng's own, where its
+# statedump finds no list of disks, as on arm64 and 686, and one of who looks for events
+# below debugfs, as libbpf does, in later kernels than 6.12.
 quiet() {
 	! dmesg --notime --level=emerg,alert,crit,err,warn | grep -v \
 		-e 'loading out-of-tree module taints kernel' \
@@ -81,7 +82,8 @@ quiet() {
 		-e 'hrtimer: interrupt took' \
 		-e 'clocksource: ' -e 'TSC found unstable after boot' \
 		-e 'net_ratelimit: [0-9]* callbacks suppressed' \
-		-e 'LTTng: block device enumeration is not supported by kernel'
+		-e 'LTTng: block device enumeration is not supported by kernel' \
+		-e 'Automounting of tracing to debugfs is deprecated'
 }
 
 # The command succeeds within a minute: slow kernels on busy machines need that.
