@@ -40,6 +40,8 @@ static void set_timer(unsigned int seconds)
 {
 	const struct itimerval time = { .it_value.tv_sec = seconds };
 
+	if (!out.limits.seconds)
+		return;
 	setitimer(out.limits.timer, &time, NULL);
 	out.set_s = now_s();
 }

@@ -55,12 +55,37 @@ static void prefer_oom_kill(void)
 	close(fd);
 }
 
+static bool is_kept(int file, int fd, const struct worker_task *task)
+{
+	for (size_t i = 0; i < task->num_keep; i++)
+		if (task->keep[i] == file)
+			return true;
+	return file == fd;
+}
+
+/* Close sockets of other workers, or the caller would not see these end. */
+static void close_others(int fd, const struct worker_task *task)
+{
+	const int null = open("/dev/null", O_RDWR);
+	int last = fd > STDERR_FILENO ? fd : STDERR_FILENO;
+
+	for (size_t i = 0; i < task->num_keep; i++)
+		if (task->keep[i] > last)
+			last = task->keep[i];
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+		if (!is_kept(i, fd, task))
+			dup2(null, i);
+	for (int i = STDERR_FILENO + 1; i < last; i++)
+		if (!is_kept(i, fd, task))
+			close(i);
+	close_range(last + 1, ~0U, 0);
+}
+
 /* In the child: let go of the caller's files and signal handlers, and set limits. */
-static void become_worker(int fd, const struct worker_limits *limits)
+static void become_worker(int fd, const struct worker_task *task)
 {
 	static const int signals[] = { SIGPIPE, SIGTERM, SIGHUP };
 	const struct rlimit no_core = { 0 };
-	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
 	/* The keyboard's signals go to all processes; the caller decides for its workers. */
@@ -71,16 +96,9 @@ static void become_worker(int fd, const struct worker_limits *limits)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CORE, &no_core);
-	limit_memory(limits->memory);
+	limit_memory(task->limits.memory);
 	prefer_oom_kill();
-	/* Close sockets of other workers, or the caller would not see these end. */
-	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-		if (i != fd)
-			dup2(null, i);
-	for (int i = STDERR_FILENO + 1; i < fd; i++)
-		close(i);
-	if (fd > STDERR_FILENO)
-		close_range(fd + 1, ~0U, 0);
+	close_others(fd, task);
 }
 
 int worker_start(struct worker *worker, const struct worker_task *task,
@@ -100,7 +118,7 @@ int worker_start(struct worker *worker, const struct worker_task *task,
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	worker->pid = fork();
 	if (!worker->pid) {
-		become_worker(fds[1], &task->limits);
+		become_worker(fds[1], task);
 		worker_begin(fds[1], &task->limits);
 		task->run(data);
 		worker_flush();

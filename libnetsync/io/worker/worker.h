@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Child processes for libraries that may abort(), take all memory, or never return. A
- * worker writes records to the process that started it, over a socket; here only their
- * sizes are known. It ends when nobody reads, and when it exceeds its limits.
+ * Child processes for libraries that may abort(), take all memory, or never return, and
+ * for what is done beside the caller. A worker writes records to the process that
+ * started it, over a socket; here only their sizes are known. It ends when nobody reads,
+ * and when it exceeds its limits.
  *
  *	caller (worker.c)		worker (send.c)
  *	worker_start() ---- fork() ---->  run()
@@ -13,6 +14,7 @@
 #define NETSYNC_IO_WORKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -48,6 +50,8 @@ struct worker_limits {
 struct worker_task {
 	void (*run)(const void *data);
 	struct worker_limits limits;
+	const int *keep;	/* the caller's files that run() reads; others are closed */
+	size_t num_keep;
 };
 
 /* Start a worker. 0, or negative errno: @worker is as after worker_stop(). */
