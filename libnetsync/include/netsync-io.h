@@ -180,9 +180,9 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * netsync_io_set_jobs() - say how many traces are read at a time
  * @io: the reader
  * @jobs: 0, as at first: as many as there are processors that this process may use;
- *	1: one after the other. Where these are more than traces, the streams of a CTF
- *	trace are shared out among several of them. Of the formats that this process
- *	reads itself (trace.dat, captures, texts) it is always one.
+ *	1: one after the other, and captures and trace.dat files by this process, which
+ *	others read else. Where these are more than traces, the streams of a CTF trace are
+ *	shared out among several of them. Of texts it is always one.
  *
  * Results are the same whatever @jobs is; but of a trace so damaged that its reading
  * ends early, the streams that others read are read on. To be called before

@@ -33,9 +33,10 @@
 #define MAX_STEP_SLICES 64		   /* slices in a step of progress */
 /*
  * Slices that a trace may be read ahead of its turn, so that no process waits while
- * another one has a long slice. Chosen.
+ * another one has a long slice; half of them are begun at a time. Chosen: what is in them
+ * is as much as sockets take, whatever their number.
  */
-#define SLICES_AHEAD 16
+#define SLICES_AHEAD 64
 
 /* ---- messages ---------------------------------------------------------- */
 
@@ -142,9 +143,13 @@ static int advance_hosts(struct netsync_io *io, const struct host *hosts,
 struct turns {
 	struct netsync_io *io;
 	const struct slices *slices;
+	unsigned int jobs;
 	uint64_t ahead;		/* turns that may be read ahead of the current one */
 	uint64_t begun;		/* number of the first turn that no worker was told of */
 	bool *more;		/* by trace: it was not read to its end */
+	/* By trace that has a worker of its own: turns that were begun, and not taken. */
+	unsigned int *told;
+	unsigned int reading;	/* traces with such turns: as many as there are jobs */
 };
 
 /* The number of processors that this process may use. */
@@ -157,14 +162,14 @@ static unsigned int num_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
-static unsigned int num_jobs(const struct netsync_io *io)
+unsigned int io_jobs(const struct netsync_io *io)
 {
 	return io->jobs ? io->jobs : num_processors();
 }
 
 void io_divide(struct netsync_io *io, size_t ours)
 {
-	const size_t each = ours ? num_jobs(io) / ours : 0;
+	const size_t each = ours ? io_jobs(io) / ours : 0;
 
 	for (size_t i = 0; i < io->num_traces && each > 1; i++) {
 		struct trace *trace = io->traces[i];
@@ -172,19 +177,6 @@ void io_divide(struct netsync_io *io, size_t ours)
 		if (trace->reader->divide && io_reads_trace(io, trace))
 			trace->reader->divide(trace, (uint32_t)each);
 	}
-}
-
-/*
- * Turns to read ahead: of fewer jobs than traces that are read here, each has one of the
- * next turns.
- */
-static uint64_t turns_ahead(const struct netsync_io *io, size_t ours)
-{
-	const unsigned int jobs = num_jobs(io);
-
-	if (jobs < ours)
-		return (jobs - 1) * (uint64_t)io->num_traces / ours;
-	return jobs > 1 ? SLICES_AHEAD * (uint64_t)io->num_traces : 0;
 }
 
 static int64_t turn_end(const struct turns *turns, uint64_t turn)
@@ -196,33 +188,65 @@ static int64_t turn_end(const struct turns *turns, uint64_t turn)
 			 turns->slices);
 }
 
+/* Count a turn that its trace's own worker is told of. False: not yet, all jobs read. */
+static bool count_told(struct turns *turns, size_t i, bool is_next)
+{
+	if (!turns->io->traces[i]->reader->ahead)
+		return true;
+	if (!is_next && !turns->told[i] && turns->reading >= turns->jobs)
+		return false;
+	turns->reading += !turns->told[i]++;
+	return true;
+}
+
+static void count_taken(struct turns *turns, size_t i)
+{
+	if (!turns->told[i])
+		return;
+	turns->told[i] = turns->more[i] ? turns->told[i] - 1 : 0;
+	turns->reading -= !turns->told[i];
+}
+
 static void read_ahead(struct turns *turns, uint64_t turn)
 {
 	const size_t num = turns->io->num_traces;
 
+	if (turns->begun > turn + turns->ahead / 2)
+		return;
 	for (; turns->begun <= turn + turns->ahead &&
 	       turns->begun < num * turns->slices->num; turns->begun++) {
 		const size_t i = turns->begun % num;
 		struct trace *trace = turns->io->traces[i];
+		const int64_t end_ns = turns->more[i] ? turn_end(turns, turns->begun) : 0;
 
-		if (turns->more[i] && trace->reader->ahead)
-			trace->reader->ahead(trace, turn_end(turns, turns->begun));
+		if (!turns->more[i] || io_is_idle(trace, end_ns))
+			continue;
+		if (!count_told(turns, i, turns->begun == turn))
+			break;
+		io_read_ahead(trace, end_ns);
 	}
+	io_begin_reading(turns->io);
 }
 
 static int take_turn(struct turns *turns, uint64_t turn)
 {
 	const size_t i = turn % turns->io->num_traces;
 	struct trace *trace = turns->io->traces[i];
+	int64_t end_ns;
 	int ret;
 
 	read_ahead(turns, turn);
 	if (!turns->more[i])
 		return 0;
-	ret = trace->reader->read(trace, turn_end(turns, turn));
-	if (ret >= 0)
-		turns->more[i] = ret;
-	return ret < 0 ? ret : 0;
+	end_ns = turn_end(turns, turn);
+	if (io_is_idle(trace, end_ns))
+		return 0;
+	ret = io_read_slice(trace, end_ns);
+	if (ret < 0)
+		return ret;
+	turns->more[i] = ret;
+	count_taken(turns, i);
+	return 0;
 }
 
 /* Slices in a step of progress. */
@@ -245,19 +269,22 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	struct turns turns = {
 		.io = io,
 		.slices = &slices,
+		.jobs = io_jobs(io),
 		.more = malloc(num * sizeof(*turns.more)),
+		.told = calloc(num, sizeof(*turns.told)),
 	};
-	int ret = 0;
+	int ret = turns.more && turns.told ? 0 : io_no_memory(io);
 
-	if (!turns.more)
-		return io_no_memory(io);
-	for (size_t i = 0; i < num; i++) {
+	for (size_t i = 0; i < num && !ret; i++) {
 		turns.more[i] = io_reads_trace(io, io->traces[i]);
 		ours += turns.more[i];
 	}
-	turns.ahead = turns_ahead(io, ours);
-	io_divide(io, ours);
-	ret = io_end_slice(io, 0, slices.num, &everywhere);
+	if (turns.jobs > 1)
+		turns.ahead = SLICES_AHEAD * (uint64_t)num;
+	if (!ret)
+		io_divide(io, ours);
+	if (!ret)
+		ret = io_end_slice(io, 0, slices.num, &everywhere);
 	for (uint64_t turn = 0; turn < num * slices.num && !ret; turn++) {
 		const unsigned int slice = turn / num + 1;
 
@@ -270,7 +297,9 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 		if (!ret && everywhere)
 			ret = advance_hosts(io, hosts, num_hosts, everywhere, &slices);
 	}
+	io_stop_asides(io);
 	free(turns.more);
+	free(turns.told);
 	return ret;
 }
 

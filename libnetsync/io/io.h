@@ -30,6 +30,7 @@
 struct trace_reader;
 struct text;
 struct live;
+struct aside;
 struct owns;
 struct served;
 struct numbered_point;
@@ -66,6 +67,8 @@ struct netsync_io {
 	const struct io_sink *sink;
 	struct netsync_io_part *part;	/* others read the rest; NULL: all is read here */
 	bool part_ended;	/* netsync_io_part.end() is being called */
+	struct aside **asides;	/* workers that read traces: aside.c */
+	size_t num_asides;
 	struct served **served;	/* traces that other processes read: remote/ */
 	size_t num_served;
 	void *points;		/* tsearch() tree of struct numbered_point */
@@ -162,6 +165,16 @@ struct copied {
 	size_t size, room;	/* bytes used and allocated */
 };
 
+/* How a worker of aside.c reads a trace, if one does. */
+struct aside_trace {
+	bool is_chosen;
+	struct aside *by;	/* that worker; NULL: this process reads the trace */
+	unsigned int told;	/* slices that it was told to read, and that had no turn */
+	bool is_awaited;	/* the slice whose turn it is */
+	bool has_ended;
+	struct range packets;	/* times of packets that came, ns as printed; hi < lo: none */
+};
+
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
@@ -210,6 +223,7 @@ struct trace {
 	uint64_t out_of_range;	/* packets whose time netsync_push_packet() refused */
 	uint64_t unused;	/* packets that the reader could not use, and warned about */
 	bool clock_is_late;	/* the warning about clock events after packets was given */
+	struct aside_trace aside;
 };
 
 /* A file or folder that may be a trace. */
@@ -253,9 +267,16 @@ struct trace_reader {
 	/*
 	 * Announce a call of read() with this time, so that a process that reads for the
 	 * reader can begin; only a few announced calls are outstanding. NULL: the reader
-	 * reads in this process.
+	 * has no such process, and aside.c may call read() in one, from the first call on.
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
+	/*
+	 * Has the trace nothing up to this time, so that read() need not be called with
+	 * it? NULL: it is always called.
+	 */
+	bool (*is_idle)(const struct trace *trace, int64_t until_ns);
+	/* The file that open() has opened and read() reads. NULL: read() opens it. */
+	int (*file)(const struct trace *trace);
 	/*
 	 * Called once before all calls of ahead() and read(), if only trace->window is
 	 * wanted: what is outside is dropped by io_packet() and the like. NULL: the reader
@@ -362,6 +383,21 @@ uint64_t io_set_starts(struct host *hosts, size_t num);
 int io_set_windows(struct netsync_io *io, struct host *hosts, size_t num);
 /* Does a time of a host, by its number, lie in its window? */
 bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
+
+/*
+ * aside.c: io_read_slice() is trace_reader.read(), in a worker if there is one for the
+ * trace; io_read_ahead() announces it, which alone starts workers; these begin to read
+ * when io_begin_reading() is called. The first two are called with the same times in the
+ * same order.
+ */
+void io_read_ahead(struct trace *trace, int64_t until_ns);
+void io_begin_reading(struct netsync_io *io);
+int io_read_slice(struct trace *trace, int64_t until_ns);
+/* Has a trace nothing to be read up to this time? */
+bool io_is_idle(const struct trace *trace, int64_t until_ns);
+void io_stop_asides(struct netsync_io *io);
+/* Traces that are read at a time: those given, or one for each processor. */
+unsigned int io_jobs(const struct netsync_io *io);
 
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);

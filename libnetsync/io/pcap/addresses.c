@@ -104,6 +104,7 @@ static int observe_by(struct netsync_io *io, const struct trace *trace,
 
 	io->observe = observe;
 	io->observe_data = to;
+	io->jobs = trace->io->jobs;
 	if (!ret)
 		ret = netsync_io_add(io, what);
 	if (ret >= 0)

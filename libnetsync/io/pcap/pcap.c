@@ -323,6 +323,17 @@ static int begin(struct trace *trace)
 	return ret;
 }
 
+/* Up to where it is read, so that what is before @until_ns was seen. */
+static int64_t with_disorder(int64_t until_ns)
+{
+	return until_ns < INT64_MAX - DISORDER ? until_ns + DISORDER : until_ns;
+}
+
+static bool pcap_is_idle(const struct trace *trace, int64_t until_ns)
+{
+	return trace->range.lo > with_disorder(until_ns);
+}
+
 static int pcap_read(struct trace *trace, int64_t until_ns)
 {
 	struct pcap *pcap = trace->state;
@@ -330,13 +341,9 @@ static int pcap_read(struct trace *trace, int64_t until_ns)
 	struct seen seen;
 	int ret = 0;
 
-	if (until_ns < INT64_MAX - DISORDER)
-		until_ns += DISORDER;
-	if (!pcap->is_open) {
-		if (trace->range.lo > until_ns)
-			return 1;
+	until_ns = with_disorder(until_ns);
+	if (!pcap->is_open)
 		ret = begin(trace);
-	}
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
 		ret = push(trace, &seen);
 		if (!ret && seen.time_ns > until_ns &&
@@ -372,6 +379,7 @@ const struct trace_reader pcap_reader = {
 	.claims = pcap_claims,
 	.open = pcap_open,
 	.prepare = pcap_prepare,
+	.is_idle = pcap_is_idle,
 	.read = pcap_read,
 	.close = pcap_close,
 };

@@ -261,8 +261,7 @@ static void take_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZ
 	if (turn.trace >= io->num_traces || !found.more[turn.trace])
 		return;
 	trace = io->traces[turn.trace];
-	if (trace->reader->ahead)
-		trace->reader->ahead(trace, turn.until_ns);
+	io_read_ahead(trace, turn.until_ns);
 	found.turns[found.num_turns++] = turn;
 }
 
@@ -276,6 +275,7 @@ static void take_turns(struct netsync_io *io)
 		worker_hear(bytes, sizeof(bytes));
 		take_turn(io, bytes);
 	}
+	io_begin_reading(io);
 }
 
 static int do_turn(struct netsync_io *io)
@@ -291,7 +291,7 @@ static int do_turn(struct netsync_io *io)
 	if (!found.more[turn.trace])
 		return 0;
 	found.trace = turn.trace;
-	ret = trace->reader->read(trace, turn.until_ns);
+	ret = io_read_slice(trace, turn.until_ns);
 	flush_events();
 	if (ret < 0)
 		return ret;

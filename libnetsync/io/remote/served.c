@@ -239,6 +239,8 @@ static struct served_trace *new_state(struct served *s, const struct trace_reade
 	t->reader.read = served_read;
 	t->reader.divide = NULL;
 	t->reader.ahead = tell_turn;
+	t->reader.is_idle = NULL;
+	t->reader.file = NULL;
 	t->reader.limit = tell_window;
 	t->reader.close = served_close;
 	t->served = s;

@@ -431,6 +431,11 @@ static int dat_reader_read(struct trace *trace, int64_t until_ns)
 	return ret < 0 ? ret : more;
 }
 
+static int dat_reader_file(const struct trace *trace)
+{
+	return ((const struct tracedat *)trace->state)->file.fd;
+}
+
 struct before {
 	const struct tracedat *dat;
 	const struct stream *stream;
@@ -477,6 +482,7 @@ const struct trace_reader tracedat_reader = {
 	.to_record = "record ours: trace-cmd record -C mono -e netsync",
 	.claims = dat_claims,
 	.open = dat_reader_open,
+	.file = dat_reader_file,
 	.read = dat_reader_read,
 	.limit = dat_reader_limit,
 	.close = dat_reader_close,

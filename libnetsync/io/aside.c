@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Slices of traces whose reader has no worker of its own (captures, trace.dat files) ->
+ * what is in them, read by workers beside this process, as many as there are jobs.
+ *
+ *	this process			worker
+ *	struct turns -->			slices of traces
+ *			<-- ASIDE_FOUND ...	what trace_reader.read() finds in one
+ *			<-- ASIDE_READ		and so on, for each
+ *	struct turns -->			ASIDE_FAILED is the last record
+ *
+ * When a worker is started, as a copy of this process, all traces are open, and none of
+ * those that it will read was begun: so it can read any. One worker reads a trace from
+ * its first slice to its end, and then another one: of a host's thousands of captures,
+ * few are of the same time. Slices come in the order in which they were asked for; those
+ * that were read ahead stay in the socket until their turn.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "io/io.h"
+#include "io/worker/worker.h"
+#include "util/array.h"
+
+/*
+ * Slices that a worker knows at a time, so that its socket takes them at once; further
+ * ones are told when it has read half of them. Chosen, as SLICES_AHEAD: where slices have
+ * some twenty events (row trace.dat of selftests/bench/readers), 16 took longer to tell
+ * than to read.
+ */
+#define MAX_SENT 64
+
+enum aside_what {
+	ASIDE_WARNING,		/* text */
+	ASIDE_FOUND,		/* struct item, as many as there are */
+	ASIDE_READ,		/* struct slice_read */
+	ASIDE_FAILED,		/* text; its number is the errno */
+};
+
+struct turn {
+	struct trace *trace;	/* at the same address in both processes */
+	int64_t until_ns;	/* as printed */
+};
+
+struct turns {
+	uint32_t num;
+	struct turn turn[MAX_SENT];
+};
+
+struct item {
+	bool is_span;
+	union {
+		struct event_seen seen;
+		struct range span;
+	};
+};
+
+#define MAX_ITEMS (WORKER_MAX_SIZE / sizeof(struct item))
+
+/* What readers count in struct trace. */
+struct counts {
+	uint64_t lost_events;
+	uint64_t lost_packets;
+	uint64_t out_of_range;
+	uint64_t unused;
+	uint32_t damaged;
+};
+
+struct slice_read {
+	const struct trace *trace;
+	bool more;
+	struct counts counts;	/* since its last slice */
+};
+
+struct aside {
+	struct worker worker;
+	int status;		/* how it ended, where worker.fd < 0 */
+	size_t traces;		/* that it reads, and did not end */
+	unsigned int sent;	/* turns that it was told, and did not answer */
+	/* Turns that it is to be told. */
+	struct turn *turns;
+	size_t num_turns;
+	size_t turn_room;	/* turns allocated */
+};
+
+/* ---- in the worker ------------------------------------------------------- */
+
+static struct {
+	struct item items[MAX_ITEMS];
+	size_t num;
+} found;
+
+static void put_items(void)
+{
+	if (found.num)
+		worker_put(ASIDE_FOUND, 0, found.items,
+			   found.num * sizeof(found.items[0]));
+	found.num = 0;
+}
+
+static struct item *next_item(void)
+{
+	if (found.num == MAX_ITEMS)
+		put_items();
+	return &found.items[found.num++];
+}
+
+static int put_packet(struct trace *trace, const struct netsync_packet *pkt,
+		      const struct point *at)
+{
+	struct item *item = next_item();
+
+	(void)trace;
+	item->is_span = false;
+	item->seen.is_clock = false;
+	item->seen.pkt = *pkt;
+	item->seen.at = *at;
+	return 0;
+}
+
+static int put_clock(struct trace *trace, const struct clock_event *clock)
+{
+	struct item *item = next_item();
+
+	(void)trace;
+	item->is_span = false;
+	item->seen.is_clock = true;
+	item->seen.clock = *clock;
+	return 0;
+}
+
+static int put_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+{
+	struct item *item = next_item();
+
+	(void)trace;
+	item->is_span = true;
+	item->span = (struct range){ first_ns, last_ns };
+	return 0;
+}
+
+static void put_warning(void *data, const char *sentence)
+{
+	(void)data;
+	put_items();
+	worker_put_text(ASIDE_WARNING, 0, sentence);
+}
+
+static struct counts counts_of(const struct trace *trace)
+{
+	return (struct counts){
+		.lost_events = trace->info.lost_events,
+		.lost_packets = trace->info.lost_packets,
+		.out_of_range = trace->out_of_range,
+		.unused = trace->unused,
+		.damaged = trace->info.damaged,
+	};
+}
+
+static int read_turn(const struct turn *turn)
+{
+	struct trace *trace = turn->trace;
+	const struct counts before = counts_of(trace);
+	struct slice_read read = { .trace = trace };
+	int ret = 0;
+
+	/* Slices may have been asked for before the trace was known to have ended. */
+	if (!trace->aside.has_ended)
+		ret = trace->reader->read(trace, turn->until_ns);
+	put_items();
+	if (ret < 0)
+		return ret;
+	trace->aside.has_ended = !ret;
+	read.more = ret;
+	read.counts = counts_of(trace);
+	read.counts.lost_events -= before.lost_events;
+	read.counts.lost_packets -= before.lost_packets;
+	read.counts.out_of_range -= before.out_of_range;
+	read.counts.unused -= before.unused;
+	read.counts.damaged -= before.damaged;
+	worker_put(ASIDE_READ, 0, &read, sizeof(read));
+	return 0;
+}
+
+/* The worker ends in worker_hear(), when this process is gone. */
+static void read_turns(const void *data)
+{
+	static const struct io_sink sink = { put_packet, put_clock, put_span };
+	struct netsync_io *io = *(struct netsync_io *const *)data;
+	struct turns turns;
+	int ret = 0;
+
+	found.num = 0;
+	netsync_io_set_warn(io, put_warning, NULL);
+	io->observe = NULL;
+	io->sink = &sink;
+	while (!ret) {
+		worker_hear(&turns, sizeof(turns));
+		for (uint32_t i = 0; i < turns.num && !ret; i++)
+			ret = read_turn(&turns.turn[i]);
+	}
+	worker_put_text(ASIDE_FAILED, -ret, netsync_io_error(io));
+}
+
+/* ---- workers ------------------------------------------------------------- */
+
+/* Files that readers have opened, for @keep, which has room for one of each trace. */
+static size_t find_files(const struct netsync_io *io, int *keep)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const struct trace *trace = io->traces[i];
+
+		if (trace->reader && trace->reader->file)
+			keep[num++] = trace->reader->file(trace);
+	}
+	return num;
+}
+
+static int start(struct netsync_io *io, struct aside *aside)
+{
+	int *keep = malloc((io->num_traces + 1) * sizeof(*keep));
+	struct worker_task task = {
+		.run = read_turns,
+		/* The readers limit themselves: they are those of this process. */
+		.limits = { .memory = UINT64_MAX / 2 },
+		.keep = keep,
+	};
+	int ret;
+
+	if (!keep)
+		return -ENOMEM;
+	task.num_keep = find_files(io, keep);
+	ret = worker_start(&aside->worker, &task, &io);
+	free(keep);
+	return ret;
+}
+
+/* Start a worker. NULL: that is not possible now. */
+static struct aside *add_worker(struct netsync_io *io)
+{
+	struct aside **last = array_add(&io->asides, io->num_asides, sizeof(*last));
+	struct aside *aside = last ? calloc(1, sizeof(*aside)) : NULL;
+
+	if (!aside)
+		return NULL;
+	if (start(io, aside) < 0) {
+		free(aside);
+		return NULL;
+	}
+	*last = aside;
+	io->num_asides++;
+	return aside;
+}
+
+/* A worker that has nothing to do, or a new one, or the one with the fewest traces. */
+static struct aside *find_worker(struct netsync_io *io)
+{
+	const unsigned int jobs = io_jobs(io);
+	struct aside *best = NULL, *new;
+	unsigned int running = 0;
+
+	if (jobs < 2)
+		return NULL;
+	for (size_t i = 0; i < io->num_asides; i++) {
+		struct aside *aside = io->asides[i];
+
+		if (aside->worker.fd < 0)
+			continue;
+		running++;
+		if (!best || aside->traces < best->traces)
+			best = aside;
+	}
+	if (running >= jobs || (best && !best->traces))
+		return best;
+	new = add_worker(io);
+	return new ? new : best;
+}
+
+void io_stop_asides(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_asides; i++) {
+		worker_stop(&io->asides[i]->worker);
+		free(io->asides[i]->turns);
+		free(io->asides[i]);
+	}
+	free(io->asides);
+	io->asides = NULL;
+	io->num_asides = 0;
+}
+
+/* ---- what workers send --------------------------------------------------- */
+
+static void send_turns(struct aside *aside)
+{
+	const size_t room = MAX_SENT - aside->sent;
+	const size_t num = aside->num_turns < room ? aside->num_turns : room;
+	struct turns turns = { .num = num };
+
+	if (!num || aside->sent > MAX_SENT / 2)
+		return;
+	memcpy(turns.turn, aside->turns, num * sizeof(turns.turn[0]));
+	worker_tell(&aside->worker, &turns, sizeof(turns));
+	aside->sent += num;
+	aside->num_turns -= num;
+	memmove(aside->turns, aside->turns + num,
+		aside->num_turns * sizeof(aside->turns[0]));
+}
+
+/* Note what a worker is to read. */
+static void tell(struct aside *aside, const struct turn *turn)
+{
+	/* There is no memory: its traces end here. */
+	if (array_grow(&aside->turns, &aside->turn_room, aside->num_turns,
+		       sizeof(*turn))) {
+		aside->status = worker_stop(&aside->worker);
+		return;
+	}
+	aside->turns[aside->num_turns++] = *turn;
+}
+
+static int use_items(struct trace *trace, const struct item *items, size_t num)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < num && !ret; i++) {
+		const struct item *item = &items[i];
+
+		if (item->is_span) {
+			ret = io_span(trace, item->span.lo, item->span.hi);
+			continue;
+		}
+		if (!item->seen.is_clock)
+			range_extend(&trace->aside.packets, item->seen.pkt.time_ns,
+				     item->seen.pkt.time_ns);
+		ret = io_event(trace, &item->seen);
+	}
+	return ret;
+}
+
+static void add_counts(struct trace *trace, const struct counts *counts)
+{
+	trace->info.lost_events += counts->lost_events;
+	trace->info.lost_packets += counts->lost_packets;
+	trace->info.damaged += counts->damaged;
+	trace->out_of_range += counts->out_of_range;
+	trace->unused += counts->unused;
+}
+
+static void end_trace(struct trace *trace)
+{
+	trace->aside.told = 0;
+	trace->aside.has_ended = true;
+	trace->aside.by->traces--;
+}
+
+/* Return: as worker_use. */
+static int use_read(struct trace *trace, const struct slice_read *read)
+{
+	struct aside *aside = trace->aside.by;
+
+	aside->sent--;
+	send_turns(aside);
+	/* A slice of a trace that had ended before. */
+	if (read->trace != trace)
+		return 0;
+	add_counts(trace, &read->counts);
+	trace->aside.told--;
+	trace->aside.is_awaited = false;
+	if (!read->more)
+		end_trace(trace);
+	return 1;
+}
+
+static int use_record(void *data, const struct worker_head *head, const void *payload)
+{
+	struct trace *trace = data;
+
+	switch (head->what) {
+	case ASIDE_WARNING:
+		io_warn(trace->io, "%s", (const char *)payload);
+		return 0;
+	case ASIDE_FOUND:
+		return use_items(trace, payload, head->size / sizeof(struct item));
+	case ASIDE_READ:
+		return use_read(trace, payload);
+	case ASIDE_FAILED:
+		return io_fail(trace->io, head->number ? -head->number : -EIO,
+			       "%s", (const char *)payload);
+	default:
+		return 0;
+	}
+}
+
+/* A worker has ended before its trace: warn about the rest, which is lost. */
+static int gave_up(struct trace *trace)
+{
+	const struct range *packets = &trace->aside.packets;
+	struct aside *aside = trace->aside.by;
+	const char *why = "the process that read it broke off, which is a fault of netsync";
+
+	if (aside->worker.fd >= 0)
+		aside->status = worker_stop(&aside->worker);
+	if (WIFSIGNALED(aside->status) && WTERMSIG(aside->status) == SIGKILL)
+		why = "the process that read it was killed; was there too little memory?";
+	end_trace(trace);
+	trace->info.damaged++;
+	if (packets->hi < packets->lo) {
+		io_warn(trace->io, "%s: was not read at all (%s).", trace->path, why);
+		return 0;
+	}
+	io_warn(trace->io, "%s: was read up to its packet event at %lld ns only (%s).",
+		trace->path, (long long)packets->hi, why);
+	return io_span(trace, packets->lo, packets->hi);
+}
+
+/* Use the next slice that a worker was told to read. As trace_reader.read(). */
+static int take_slice(struct trace *trace)
+{
+	struct worker *worker = &trace->aside.by->worker;
+	int ret = worker->fd < 0 ? 0 : 1;
+
+	trace->aside.is_awaited = true;
+	while (ret > 0 && (ret = worker_receive(worker, use_record, trace)) > 0) {
+		if (!trace->aside.is_awaited)
+			return !trace->aside.has_ended;
+		worker_wait(worker);
+	}
+	return ret < 0 ? ret : gave_up(trace);
+}
+
+/* ---- slices -------------------------------------------------------------- */
+
+bool io_is_idle(const struct trace *trace, int64_t until_ns)
+{
+	return trace->reader->is_idle && trace->reader->is_idle(trace, until_ns);
+}
+
+/* Find a worker for a trace at its first slice. */
+static void choose_worker(struct trace *trace)
+{
+	if (trace->aside.is_chosen)
+		return;
+	trace->aside.is_chosen = true;
+	trace->aside.packets.hi = -1;
+	trace->aside.by = find_worker(trace->io);
+	if (trace->aside.by)
+		trace->aside.by->traces++;
+}
+
+void io_begin_reading(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_asides; i++)
+		if (io->asides[i]->worker.fd >= 0)
+			send_turns(io->asides[i]);
+}
+
+void io_read_ahead(struct trace *trace, int64_t until_ns)
+{
+	struct aside *aside;
+
+	if (trace->reader->ahead) {
+		trace->reader->ahead(trace, until_ns);
+		return;
+	}
+	if (io_is_idle(trace, until_ns))
+		return;
+	choose_worker(trace);
+	aside = trace->aside.by;
+	if (!aside)
+		return;
+	/* Where its worker has ended, that is noticed in the slice's turn. */
+	trace->aside.told++;
+	if (aside->worker.fd >= 0)
+		tell(aside, &(struct turn){ trace, until_ns });
+}
+
+int io_read_slice(struct trace *trace, int64_t until_ns)
+{
+	if (io_is_idle(trace, until_ns))
+		return 1;
+	return trace->aside.told ? take_slice(trace) :
+				   trace->reader->read(trace, until_ns);
+}
