@@ -474,6 +474,11 @@ int capture_next(struct capture *capture, struct capture_block *block)
 
 /* ---- times ------------------------------------------------------------- */
 
+/* Ticks of 10^-i s, ns: each packet has one, and divisions took as long as its headers. */
+static const int64_t decimal_ns[RESOLUTION_NS + 1] = {
+	1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1,
+};
+
 bool capture_time(const struct capture_interface *interface, uint64_t ticks,
 		  int64_t *time_ns)
 {
@@ -484,8 +489,8 @@ bool capture_time(const struct capture_interface *interface, uint64_t ticks,
 	if (interface->resolution & 0x80) {
 		ns = ns * 1000000000 >> exponent;
 	} else {
-		for (unsigned int i = exponent; i < RESOLUTION_NS; i++)
-			ns *= 10;
+		if (exponent < RESOLUTION_NS)
+			ns *= (uint64_t)decimal_ns[exponent];
 		for (unsigned int i = RESOLUTION_NS; i < exponent && ns; i++)
 			ns /= 10;
 	}
@@ -497,11 +502,8 @@ bool capture_time(const struct capture_interface *interface, uint64_t ticks,
 int64_t capture_tick_ns(const struct capture_interface *interface)
 {
 	const unsigned int exponent = interface->resolution & 0x7f;
-	int64_t tick = 1000000000;
 
 	if (interface->resolution & 0x80)
-		return exponent < 30 ? ((tick - 1) >> exponent) + 1 : 1;
-	for (unsigned int i = 0; i < exponent && tick > 1; i++)
-		tick /= 10;
-	return tick;
+		return exponent < 30 ? ((decimal_ns[0] - 1) >> exponent) + 1 : 1;
+	return exponent < RESOLUTION_NS ? decimal_ns[exponent] : 1;
 }
