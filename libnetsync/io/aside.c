@@ -421,16 +421,14 @@ static int gave_up(struct trace *trace)
 /* Use the next slice that a worker was told to read. As trace_reader.read(). */
 static int take_slice(struct trace *trace)
 {
-	struct worker *worker = &trace->aside.by->worker;
-	int ret = worker->fd < 0 ? 0 : 1;
+	int ret;
 
 	trace->aside.is_awaited = true;
-	while (ret > 0 && (ret = worker_receive(worker, use_record, trace)) > 0) {
-		if (!trace->aside.is_awaited)
-			return !trace->aside.has_ended;
-		worker_wait(worker);
-	}
-	return ret < 0 ? ret : gave_up(trace);
+	ret = worker_receive_while(&trace->aside.by->worker, &trace->aside.is_awaited,
+				   use_record, trace);
+	if (!ret)
+		return gave_up(trace);
+	return ret < 0 ? ret : !trace->aside.has_ended;
 }
 
 /* ---- slices -------------------------------------------------------------- */

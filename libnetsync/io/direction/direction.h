@@ -96,6 +96,9 @@ struct sampling {
 int sampling_add(struct sampling *sampling, struct samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
 		 enum direction dir);
+/* The same of a sample that another process has taken. */
+int sampling_put(struct sampling *sampling, struct samples *samples,
+		 const struct sighted *sample);
 void samples_sort(struct samples *samples);
 
 /* A host, or rather one of its clocks, with samples of all its traces. */

@@ -43,27 +43,34 @@ static void thin_out(struct sampling *sampling)
 	}
 }
 
+int sampling_put(struct sampling *sampling, struct samples *samples,
+		 const struct sighted *sample)
+{
+	if (sample->key & sampling->mask)
+		return 0;
+	if (array_grow(&samples->of, &samples->room, samples->num, sizeof(*sample)))
+		return -ENOMEM;
+	samples->of[samples->num++] = *sample;
+	sampling->num++;
+	/* So often that what is left does not depend on the order of samples. */
+	while (sampling->num > MAX_SAMPLES && sampling->mask < UINT64_MAX)
+		thin_out(sampling);
+	return 0;
+}
+
 int sampling_add(struct sampling *sampling, struct samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
 		 enum direction dir)
 {
 	const bool back = memcmp(pkt->saddr, pkt->daddr, 16) > 0;
-	struct sighted *new;
+	struct sighted sample = { .key = key, .time_ns = time_ns, .back = back,
+				  .dir = dir };
 
 	if (key & sampling->mask)
 		return 0;
-	if (array_grow(&samples->of, &samples->room, samples->num, sizeof(*new)))
-		return -ENOMEM;
-	new = &samples->of[samples->num++];
-	new->key = key;
-	new->time_ns = time_ns;
-	new->back = back;
-	new->dir = dir;
-	memcpy(new->addr[back], pkt->saddr, 16);
-	memcpy(new->addr[!back], pkt->daddr, 16);
-	if (++sampling->num > MAX_SAMPLES)
-		thin_out(sampling);
-	return 0;
+	memcpy(sample.addr[back], pkt->saddr, 16);
+	memcpy(sample.addr[!back], pkt->daddr, 16);
+	return sampling_put(sampling, samples, &sample);
 }
 
 static int by_key(const void *a, const void *b)

@@ -7,64 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/packet/key.h"
 #include "io/pcap/pcap.h"
-
-/* How samples of each kind of key are chosen. */
-struct samplings {
-	struct sampling whole;
-	struct sampling inside;	/* by packet_key_inside(); directed ones, too */
-};
-
-static enum direction marked(const struct frame_link *link)
-{
-	return direction_of(NULL, link, NULL);
-}
-
-static int add_inside(struct sampling *sampling, struct samples *samples,
-		      int64_t time_ns, const struct netsync_packet *pkt,
-		      enum direction dir)
-{
-	uint64_t key = packet_key_inside(pkt);
-
-	return key ? sampling_add(sampling, samples, key, time_ns, pkt, dir) : 0;
-}
-
-static int take_packet(struct trace *trace, struct samplings *samplings,
-		       const struct seen *seen)
-{
-	struct pcap *pcap = trace->state;
-	const enum direction dir = marked(&seen->link);
-	int ret = sampling_add(&samplings->whole, &pcap->samples,
-			       packet_key(&seen->pkt), seen->time_ns,
-			       &seen->pkt, dir);
-
-	if (!ret)
-		ret = add_inside(&samplings->inside,
-				 dir == DIRECTION_UNKNOWN ? &pcap->inside :
-							    &pcap->directed,
-				 seen->time_ns, &seen->pkt, dir);
-	return ret ? io_no_memory(trace->io) : 0;
-}
-
-/* Take a file's samples, and the hardware addresses that its frames have in common. */
-static int take_samples(struct trace *trace, struct samplings *samplings)
-{
-	struct pcap *pcap = trace->state;
-	struct seen seen;
-	int ret = pcap_open_capture(trace);
-
-	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
-		if (seen.link.mark == FRAME_UNMARKED)
-			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES],
-				       &seen.link);
-		ret = 0;
-		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
-			ret = take_packet(trace, samplings, &seen);
-	}
-	pcap_close_capture(pcap);
-	return ret;
-}
 
 /* ---- traces with known directions --------------------------------------- */
 
@@ -77,8 +20,9 @@ static int observe(struct netsync_io *io, const struct netsync_packet *pkt)
 {
 	const struct observed *to = io->observe_data;
 
-	return add_inside(to->sampling, &to->samples[pkt->host], pkt->time_ns, pkt,
-			  pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
+	return sampling_add_inside(to->sampling, &to->samples[pkt->host], pkt->time_ns,
+				   pkt, pkt->dir == NETSYNC_OUT ? DIRECTION_OUT :
+								  DIRECTION_IN) ?
 	       io_no_memory(io) : 0;
 }
 
@@ -265,7 +209,7 @@ static int take_from_all(struct netsync_io *io, struct samplings *samplings,
 			 struct samples *others)
 {
 	struct samples *texts = &others[io->num_traces];
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		struct pcap *pcap = io->traces[i]->state;
@@ -280,10 +224,10 @@ static int take_from_all(struct netsync_io *io, struct samplings *samplings,
 	}
 	for (size_t i = 0; i < io->hosts.num; i++)
 		add_samples(&samplings->inside, &texts[io->hosts.name[i]->number]);
+	ret = pcap_take_samples(io, samplings);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		ret = is_pcap(io->traces[i]) ?
-		      take_samples(io->traces[i], samplings) :
-		      take_directed(io->traces[i], &samplings->inside, &others[i]);
+		if (!is_pcap(io->traces[i]))
+			ret = take_directed(io->traces[i], &samplings->inside, &others[i]);
 	return ret ? ret : take_texts(io, &samplings->inside, texts);
 }
 

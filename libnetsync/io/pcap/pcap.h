@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The reader of captures (pcap.c), and directions of their packets (addresses.c). */
+/* The reader of captures (pcap.c), and directions of their packets (addresses.c, samples.c). */
 #ifndef NETSYNC_IO_PCAP_H
 #define NETSYNC_IO_PCAP_H
 
@@ -48,5 +48,18 @@ void pcap_close_capture(struct pcap *pcap);
 int pcap_next_packet(struct trace *trace, struct seen *seen);
 
 int pcap_prepare(struct netsync_io *io);
+
+/* How samples of each kind of key are chosen. */
+struct samplings {
+	struct sampling whole;
+	struct sampling inside;	/* by packet_key_inside(); directed ones, too */
+};
+
+/* samples.c: add a sample by packet_key_inside(). 0 or -ENOMEM. */
+int sampling_add_inside(struct sampling *sampling, struct samples *samples,
+			int64_t time_ns, const struct netsync_packet *pkt,
+			enum direction dir);
+/* Take samples of all captures, whose arrays are in @samplings. 0, or io_fail(). */
+int pcap_take_samples(struct netsync_io *io, struct samplings *samplings);
 
 #endif

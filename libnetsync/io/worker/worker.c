@@ -232,6 +232,19 @@ void worker_wait(const struct worker *worker)
 	poll(&fd, 1, -1);
 }
 
+int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use,
+			 void *data)
+{
+	int ret = worker->fd < 0 ? 0 : 1;
+
+	while (ret > 0 && (ret = worker_receive(worker, use, data)) > 0) {
+		if (!*waiting)
+			return 1;
+		worker_wait(worker);
+	}
+	return ret;
+}
+
 int worker_run(const struct worker_task *task, const void *data, worker_use use,
 	       void *use_data)
 {

@@ -82,6 +82,12 @@ bool worker_has_more(const struct worker *worker);
 
 /* Wait until worker_receive() would find something, or a signal comes. */
 void worker_wait(const struct worker *worker);
+/*
+ * Receive until @use, which returns 1 then, has set *@waiting to false. 1; 0: the worker
+ * has ended before, or there is none; negative: from @use.
+ */
+int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use,
+			 void *data);
 
 /*
  * Start a worker, use all its records, and stop it. 0, or the worker's status (positive);

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Captures -> samples of their packets, and the hardware addresses that their frames have
+ * in common, taken by workers side by side:
+ *
+ *	capture 0   worker 0		Which packets are samples depends on all together,
+ *	capture 1   worker 1		but not on their order: a worker sends those that
+ *	capture 2   worker 0		may be among them, and what is left of them in this
+ *	...				process is what is left without workers.
+ *
+ * This process takes what a worker could not.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/packet/key.h"
+#include "io/pcap/pcap.h"
+#include "io/worker/worker.h"
+
+enum samples_what {
+	SAMPLES_WHOLE,		/* struct sighted, as many as there are; of struct pcap: */
+	SAMPLES_INSIDE,		/* inside */
+	SAMPLES_DIRECTED,	/* directed */
+	SAMPLES_MACS,		/* pcap.macs; the capture's last record */
+	SAMPLES_FAILED,		/* text; its number is the errno */
+};
+
+#define MAX_IN_RECORD (WORKER_MAX_SIZE / sizeof(struct sighted))
+
+_Static_assert(sizeof(((struct pcap *)0)->macs) <= WORKER_MAX_SIZE, "one record");
+
+/* ---- one capture --------------------------------------------------------- */
+
+int sampling_add_inside(struct sampling *sampling, struct samples *samples,
+			int64_t time_ns, const struct netsync_packet *pkt,
+			enum direction dir)
+{
+	uint64_t key = packet_key_inside(pkt);
+
+	return key ? sampling_add(sampling, samples, key, time_ns, pkt, dir) : 0;
+}
+
+static int take_packet(struct trace *trace, struct samplings *samplings,
+		       const struct seen *seen)
+{
+	struct pcap *pcap = trace->state;
+	const enum direction dir = direction_of(NULL, &seen->link, NULL);
+	int ret = sampling_add(&samplings->whole, &pcap->samples,
+			       packet_key(&seen->pkt), seen->time_ns,
+			       &seen->pkt, dir);
+
+	if (!ret)
+		ret = sampling_add_inside(&samplings->inside,
+					  dir == DIRECTION_UNKNOWN ? &pcap->inside :
+								     &pcap->directed,
+					  seen->time_ns, &seen->pkt, dir);
+	return ret ? io_no_memory(trace->io) : 0;
+}
+
+static int take_samples(struct trace *trace, struct samplings *samplings)
+{
+	struct pcap *pcap = trace->state;
+	struct seen seen;
+	int ret = pcap_open_capture(trace);
+
+	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
+		if (seen.link.mark == FRAME_UNMARKED)
+			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES],
+				       &seen.link);
+		ret = 0;
+		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
+			ret = take_packet(trace, samplings, &seen);
+	}
+	pcap_close_capture(pcap);
+	return ret;
+}
+
+/* ---- in a worker --------------------------------------------------------- */
+
+/* All captures, of which a worker takes one of every num_workers. */
+struct captures {
+	struct netsync_io *io;
+	struct samplings *samplings;
+	struct trace **trace;
+	size_t num;
+	size_t num_workers;
+	size_t worker;		/* the one that is started */
+};
+
+static void put_samples(enum samples_what what, const struct samples *samples)
+{
+	for (size_t i = 0; i < samples->num; i += MAX_IN_RECORD) {
+		const size_t left = samples->num - i;
+		const size_t num = left < MAX_IN_RECORD ? left : MAX_IN_RECORD;
+
+		worker_put(what, 0, &samples->of[i], num * sizeof(samples->of[0]));
+	}
+}
+
+static void take_share(const void *data)
+{
+	const struct captures *all = data;
+	int ret = 0;
+
+	netsync_io_set_warn(all->io, NULL, NULL);
+	for (size_t i = all->worker; i < all->num && !ret; i += all->num_workers) {
+		const struct pcap *pcap = all->trace[i]->state;
+
+		ret = take_samples(all->trace[i], all->samplings);
+		if (ret)
+			break;
+		put_samples(SAMPLES_WHOLE, &pcap->samples);
+		put_samples(SAMPLES_INSIDE, &pcap->inside);
+		put_samples(SAMPLES_DIRECTED, &pcap->directed);
+		worker_put(SAMPLES_MACS, 0, pcap->macs, sizeof(pcap->macs));
+	}
+	if (ret)
+		worker_put_text(SAMPLES_FAILED, -ret, netsync_io_error(all->io));
+}
+
+/* ---- what workers send --------------------------------------------------- */
+
+struct taking {
+	struct trace *trace;
+	struct samplings *samplings;
+	bool waiting;
+};
+
+static int use_samples(struct trace *trace, struct sampling *sampling,
+		       struct samples *samples, const struct sighted *taken, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (sampling_put(sampling, samples, &taken[i]))
+			return io_no_memory(trace->io);
+	return 0;
+}
+
+static int use_record(void *data, const struct worker_head *head, const void *payload)
+{
+	struct taking *taking = data;
+	struct samplings *samplings = taking->samplings;
+	struct trace *trace = taking->trace;
+	struct pcap *pcap = trace->state;
+	const size_t num = head->size / sizeof(struct sighted);
+
+	switch (head->what) {
+	case SAMPLES_WHOLE:
+		return use_samples(trace, &samplings->whole, &pcap->samples, payload, num);
+	case SAMPLES_INSIDE:
+		return use_samples(trace, &samplings->inside, &pcap->inside, payload, num);
+	case SAMPLES_DIRECTED:
+		return use_samples(trace, &samplings->inside, &pcap->directed, payload, num);
+	case SAMPLES_MACS:
+		memcpy(pcap->macs, payload, sizeof(pcap->macs));
+		taking->waiting = false;
+		return 1;
+	case SAMPLES_FAILED:
+		return io_fail(trace->io, head->number ? -head->number : -EIO,
+			       "%s", (const char *)payload);
+	default:
+		return 0;
+	}
+}
+
+/* Forget what a worker has taken of a capture that it did not come to the end of. */
+static void drop(struct sampling *sampling, struct samples *samples)
+{
+	sampling->num -= samples->num;
+	samples->num = 0;
+}
+
+static int take_here(struct trace *trace, struct samplings *samplings)
+{
+	struct pcap *pcap = trace->state;
+
+	drop(&samplings->whole, &pcap->samples);
+	drop(&samplings->inside, &pcap->inside);
+	drop(&samplings->inside, &pcap->directed);
+	return take_samples(trace, samplings);
+}
+
+static int take_from(struct worker *worker, struct trace *trace,
+		     struct samplings *samplings)
+{
+	struct taking taking = { trace, samplings, .waiting = true };
+	int ret = worker_receive_while(worker, &taking.waiting, use_record, &taking);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	/* It has ended, as for want of memory, or was never started. */
+	worker_stop(worker);
+	return take_here(trace, samplings);
+}
+
+static int take_by_workers(struct captures *all)
+{
+	struct worker *workers = calloc(all->num_workers, sizeof(*workers));
+	const struct worker_task task = {
+		.run = take_share,
+		/* The reader limits itself: it is that of this process. */
+		.limits = { .memory = UINT64_MAX / 2 },
+	};
+	int ret = 0;
+
+	if (!workers)
+		return io_no_memory(all->io);
+	for (all->worker = 0; all->worker < all->num_workers; all->worker++)
+		worker_start(&workers[all->worker], &task, all);
+	for (size_t i = 0; i < all->num && !ret; i++)
+		ret = take_from(&workers[i % all->num_workers], all->trace[i],
+				all->samplings);
+	for (size_t i = 0; i < all->num_workers; i++)
+		worker_stop(&workers[i]);
+	free(workers);
+	return ret;
+}
+
+int pcap_take_samples(struct netsync_io *io, struct samplings *samplings)
+{
+	struct captures all = {
+		.io = io,
+		.samplings = samplings,
+		.trace = malloc((io->num_traces + 1) * sizeof(struct trace *)),
+		.num_workers = io_jobs(io),
+	};
+	int ret = 0;
+
+	if (!all.trace)
+		return io_no_memory(io);
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (is_pcap(io->traces[i]))
+			all.trace[all.num++] = io->traces[i];
+	if (all.num_workers > all.num)
+		all.num_workers = all.num;
+	if (all.num_workers > 1)
+		ret = take_by_workers(&all);
+	for (size_t i = 0; i < all.num && all.num_workers == 1 && !ret; i++)
+		ret = take_samples(all.trace[i], samplings);
+	free(all.trace);
+	return ret;
+}
