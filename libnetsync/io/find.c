@@ -92,7 +92,7 @@ static bool same_contents(const char *path_a, const char *path_b)
 /*
  * Is one trace the other one, or a copy? Copies have the same UUID and ranges of times;
  * chunks of a rotated trace have the same UUID and other ranges. Captures have no UUID:
- * their bytes are compared, which differ early, if at all.
+ * the bytes of those with the same ranges are compared, which differ early, if at all.
  */
 static bool same_trace(const struct trace *a, const struct trace *b)
 {
@@ -100,7 +100,8 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 		return true;
 	if (!a->has_uuid && !b->has_uuid && !a->is_remote && !b->is_remote &&
 	    a->reader == b->reader)
-		return same_contents(a->real_path, b->real_path);
+		return a->range.lo == b->range.lo && a->range.hi == b->range.hi &&
+		       same_contents(a->real_path, b->real_path);
 	return a->range.lo <= a->range.hi && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
 	       a->range_hash == b->range_hash;
