@@ -207,6 +207,7 @@ static void count_taken(struct turns *turns, size_t i)
 	turns->reading -= !turns->told[i];
 }
 
+/* Begin turns, half of those that may be at a time: to tell workers takes time, too. */
 static void read_ahead(struct turns *turns, uint64_t turn)
 {
 	const size_t num = turns->io->num_traces;
