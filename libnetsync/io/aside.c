@@ -16,10 +16,8 @@
  * that were read ahead stay in the socket until their turn.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "io/io.h"
 #include "io/worker/worker.h"
@@ -399,23 +397,14 @@ static int use_record(void *data, const struct worker_head *head, const void *pa
 /* A worker has ended before its trace: warn about the rest, which is lost. */
 static int gave_up(struct trace *trace)
 {
-	const struct range *packets = &trace->aside.packets;
 	struct aside *aside = trace->aside.by;
-	const char *why = "the process that read it broke off, which is a fault of netsync";
 
 	if (aside->worker.fd >= 0)
 		aside->status = worker_stop(&aside->worker);
-	if (WIFSIGNALED(aside->status) && WTERMSIG(aside->status) == SIGKILL)
-		why = "the process that read it was killed; was there too little memory?";
 	end_trace(trace);
-	trace->info.damaged++;
-	if (packets->hi < packets->lo) {
-		io_warn(trace->io, "%s: was not read at all (%s).", trace->path, why);
-		return 0;
-	}
-	io_warn(trace->io, "%s: was read up to its packet event at %lld ns only (%s).",
-		trace->path, (long long)packets->hi, why);
-	return io_span(trace, packets->lo, packets->hi);
+	return io_broke_off(trace, &trace->aside.packets, "",
+			    worker_was_killed(aside->status) ? WORKER_WAS_KILLED :
+			    "the process that read it broke off, which is a fault of netsync");
 }
 
 /* Use the next slice that a worker was told to read. As trace_reader.read(). */

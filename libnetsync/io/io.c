@@ -304,6 +304,20 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	return ret;
 }
 
+int io_broke_off(struct trace *trace, const struct range *packets, const char *which,
+		 const char *why)
+{
+	trace->info.damaged++;
+	if (packets->hi < packets->lo) {
+		io_warn(trace->io, "%s: %swas not read at all (%s).", trace->path, which,
+			why);
+		return 0;
+	}
+	io_warn(trace->io, "%s: %swas read up to its packet event at %lld ns only (%s).",
+		trace->path, which, (long long)packets->hi, why);
+	return io_span(trace, packets->lo, packets->hi);
+}
+
 static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 {
 	const struct netsync_io_trace *info = &trace->info;

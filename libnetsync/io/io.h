@@ -414,6 +414,13 @@ int io_make_printable(char **name);
 /* Fill netsync_io.infos after reading. 0 or -ENOMEM. */
 int io_make_infos(struct netsync_io *io);
 
+/*
+ * Whoever reads a trace has ended before it: warn that @which (the trace, if empty) was read
+ * up to the last of @packets only (hi < lo: there is none), and @why. Returns as io_span().
+ */
+int io_broke_off(struct trace *trace, const struct range *packets, const char *which,
+		 const char *why);
+
 /* Report progress, steps done of all. 0, or negative to stop. */
 int io_progress(struct netsync_io *io, uint64_t done);
 

@@ -108,38 +108,23 @@ static int use_record(void *data, const struct worker_head *head,
 /* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
 static int wait_for_worker(struct reading *in)
 {
-	int ret;
-
 	in->waiting = true;
-	while ((ret = worker_receive(&in->worker, use_record, in)) > 0) {
-		if (!in->waiting)
-			return 1;
-		worker_wait(&in->worker);
-	}
-	return ret;
+	return worker_receive_while(&in->worker, &in->waiting, use_record, in);
 }
 
 /* The worker has ended before its streams: warn about the rest, which is lost. */
 static int gave_up(struct reading *in)
 {
-	struct trace *trace = in->trace;
-	const struct ctf *ctf = trace->state;
-	const struct range *packets = &in->packets;
+	const struct ctf *ctf = in->trace->state;
 	const int status = worker_stop(&in->worker);
-	const char *damaged = worker_was_killed(status) ? "" : "it is damaged and ";
-	const char *which = ctf->num_readings > 1 ? "a part of its streams " : "";
-	const char *why = ctf_why_ended(status);
+	const bool all = ctf->num_readings == 1;
 
 	in->read_ns = INT64_MAX;
-	trace->info.damaged++;
-	if (packets->hi < packets->lo) {
-		io_warn(trace->io, "%s: %s%swas not read at all (%s).",
-			trace->path, damaged, which, why);
-		return 0;
-	}
-	io_warn(trace->io, "%s: %s%swas read up to its packet event at %lld ns only (%s).",
-		trace->path, damaged, which, (long long)packets->hi, why);
-	return io_span(trace, packets->lo, packets->hi);
+	return io_broke_off(in->trace, &in->packets, worker_was_killed(status) ?
+			    (all ? "" : "a part of its streams ") :
+			    (all ? "it is damaged and " :
+				   "it is damaged and a part of its streams "),
+			    ctf_why_ended(status));
 }
 
 /* ---- workers ----------------------------------------------------------- */

@@ -83,7 +83,7 @@ const char *ctf_why_ended(int status)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_NO_MEMORY)
 		return "Babeltrace 2 gave up on it: it takes more memory than it may";
 	if (worker_was_killed(status))
-		return "the process that read it was killed; was there too little memory?";
+		return WORKER_WAS_KILLED;
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
 	       "Babeltrace 2 does not come to an end with it" :
 	       "Babeltrace 2 gave up on it";

@@ -61,6 +61,8 @@ int worker_start(struct worker *worker, const struct worker_task *task,
 int worker_stop(struct worker *worker);
 /* Does such a status say that someone else killed it, as for want of memory? */
 bool worker_was_killed(int status);
+/* Words for that, as a part of a sentence. */
+#define WORKER_WAS_KILLED "the process that read it was killed; was there too little memory?"
 
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
 typedef int (*worker_use)(void *data, const struct worker_head *head,
