@@ -376,7 +376,7 @@ bench-text: $(BUILD)/selftests/bench/text $(TOOL)
 	$< $(TOOL)
 
 # What the benchmarks share.
-BENCH_SRC := selftests/bench/cluster.c selftests/bench/measure.c selftests/bench/floor.c
+BENCH_SRC := $(addprefix selftests/bench/,cluster.c digest.c floor.c measure.c prior.c)
 BENCH_HDR := $(BENCH_SRC:.c=.h)
 
 $(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "digest.h"
 #include "measure.h"
 #include "netsync.h"
 
@@ -149,24 +150,6 @@ static void push_packets(struct netsync *ns, const struct cluster *c)
 	free(sent);
 }
 
-/* FNV-1a. */
-static uint64_t digest(const struct netsync *ns)
-{
-	uint64_t d = UINT64_C(0xcbf29ce484222325);
-
-	for (uint32_t h = 0; h < netsync_num_hosts(ns); h++) {
-		struct netsync_model m = { .size = sizeof(m) };
-		const uint8_t *byte;
-
-		if (netsync_clock_model(netsync_host_clock(ns, h), &m))
-			die("a host has no clock");
-		byte = (const uint8_t *)m.segments;
-		for (size_t i = 0; i < m.num_segments * sizeof(*m.segments); i++)
-			d = (d ^ byte[i]) * UINT64_C(0x100000001b3);
-	}
-	return d;
-}
-
 static void run_job(const void *arg, void *result)
 {
 	const struct job *job = arg;
@@ -197,7 +180,7 @@ static void run_job(const void *arg, void *result)
 	cost->memory = measure_memory();
 	netsync_get_stats(ns, &stats);
 	cost->matched = (double)stats.matched / (double)stats.packets;
-	cost->clocks = digest(ns);
+	cost->clocks = digest_clocks(ns);
 }
 
 static void print_costs(const struct job *job, double reference)

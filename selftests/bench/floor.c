@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The mean of the posterior. A clock, against host 0, is a sum of functions of time with
- * normal weights w (a Gaussian process), whose variances make its covariance that of the
- * simulation: an offset and a skew that nothing is known of; sines and cosines of the
- * frequencies that are drawn; a ramp; and for frequency modulation the sines of a
- * Karhunen-Loeve series, by its spectral density. A pair has a smallest delay, one for both
- * directions, that nothing is known of, and is a weight, too; delays beyond it are
- * exponential of mean mu. So a message i, whose clocks and smallest delay add up to
- * z = phi_i' w, says
+ * normal weights w (prior.h). A pair has a smallest delay, one for both directions, that
+ * nothing is known of, and is a weight, too; delays beyond it are exponential of mean mu. So
+ * a message i, whose clocks and smallest delay add up to z = phi_i' w, says
  *
  *	exp(z / mu) if z <= u_i, else 0	(u_i: what was seen)
  *
  * The first factor is linear in w, and is summed over all messages; the second cuts off
- * a half-space. Normal with some half-spaces cut off: expectation propagation finds its
- * mean (T. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001;
- * for half-spaces J. Cunningham, P. Hennig, S. Lacoste-Julien, "Gaussian probabilities and
- * expectation propagation", 2011). Only messages near the truth can matter, and these are
- * looked at: more of them, until the furthest are FAR_DEVIATIONS away.
+ * a half-space, softly if stamps are rounded. Normal with some half-spaces cut off:
+ * expectation propagation finds its mean (T. Minka, "Expectation propagation for
+ * approximate Bayesian inference", UAI 2001; for half-spaces J. Cunningham, P. Hennig, S.
+ * Lacoste-Julien, "Gaussian probabilities and expectation propagation", 2011), all factors
+ * in parallel. Only messages near the truth can matter, and these are looked at: more of
+ * them, until the furthest are FAR_DEVIATIONS away.
+ *
+ * A message concerns two clocks and one smallest delay. So delays are eliminated pair by
+ * pair, and what is left has the size of the clocks, however many pairs there are. Where
+ * pairs have so few messages (FEW) that what is learned of one is of use to others, all
+ * have one smallest delay, as they have in the simulation: the last weight.
  *
  * What makes it a floor for each estimator with a normal prior, and not for all: of a
  * single sinusoid one could know more, than its covariance says.
@@ -26,34 +28,29 @@
 #include <string.h>
 
 #include "floor.h"
+#include "prior.h"
 
-#define SEC 1e9
 /* What cluster.c takes if nothing is said, ns. */
 #define LEAST_DELAY 30e3
 #define MEAN_DELAY 100e3
 #define INSTANTS 500		/* of each host */
-/*
- * Frequencies of a sinusoid, by Gauss' quadrature: over an hour their range is 8 turns, of
- * which each half takes one, and 8 more make the rest small.
- */
-#define FREQUENCIES 24
-/* Frequency modulation: terms of the series, which is this much longer than the span. */
-#define TERMS 160
-#define LONGER 1.25
 /* Messages that cut off, at first, and how far the furthest has to be, chosen. */
 #define CUTTING 1000
 #define FAR_DEVIATIONS 6
-#define SWEEPS 100
+#define SWEEPS 1000
+#define DAMPED 0.2		/* of what a factor changes by, or they swing. Chosen */
 #define CONVERGED 0.01		/* of its deviation: by how much a mean moves */
-/* Deviation of an offset that nothing is known of, ns: more than clocks bend by. */
-#define UNKNOWN 1e7
+/* Messages of a pair, on average, below which all pairs have one smallest delay. Chosen. */
+#define FEW 64
 /* Times that messages of a direction are summed up in. */
 #define BINS 2048
+/* Of stamps that are rounded by more the delays' distribution is another one. */
+#define MOST_RESOLUTION (MEAN_DELAY / 10)
 
-/* A message, or many neighbouring ones: ns. */
+/* A message; delays in ns. */
 struct said {
 	double t;
-	double excess;	/* delay beyond the smallest */
+	double excess;		/* delay beyond the smallest */
 	int from;
 	int to;
 };
@@ -65,153 +62,55 @@ struct cut {
 	double nu;
 };
 
+/* What the factors of a pair's messages say together; b is the second host. */
+struct pair_sum {
+	double *m;		/* functions x functions: tau f f' */
+	double *b;		/* functions: tau s f, s = -1 from b to a */
+	double *n;		/* functions: nu s f */
+	double d, e;		/* tau and nu of the smallest delay */
+};
+
+struct pair {
+	int a, b;
+	struct pair_sum sum;
+	/* The posterior of the second clock less the first. */
+	double *g;		/* functions x functions: its covariance */
+	double *mean;		/* functions */
+	double *with_delay;	/* functions: their covariance with the one smallest delay */
+	double *slope;		/* functions: of the linear factors, s f / mu */
+	double messages;	/* over mu */
+};
+
 struct oracle {
 	const struct cluster *c;
-	int sinusoids;
-	double omega[FREQUENCIES];	/* 1 / ns */
-	double variance[FREQUENCIES];	/* of its sine and its cosine, ns^2 */
 	int first;		/* clock with functions of its own */
+	struct prior prior;
 	int functions;		/* of each clock */
-	int dim;
-	double *precision;	/* dim: of the prior */
-	double *h;		/* dim: sum of phi / mu */
-	double *a;		/* dim x dim: the precision, then its factor */
+	bool one_delay;		/* the last weight is the smallest delay of all pairs */
+	int dim;		/* of all clocks, and of that */
+	double *a;		/* dim x dim: the precision, then its inverse */
 	double *mean;		/* dim */
-	double *solved;		/* dim */
+	double *room;		/* dim */
+	struct pair *pair;
+	int *pair_of;		/* hosts x hosts, from the smaller number: place, or -1 */
+	int num_pairs;
+	double *of_pairs;	/* all their numbers */
 	struct said *said;	/* by excess */
 	long num;
 	struct cut *cut;
-	double *phi;		/* cuts x dim */
 	long cuts;
+	double blur;		/* variance of what stamps are rounded by, ns^2 */
 	double deviation;	/* the largest of a cut's z, ns */
 };
 
 bool floor_is_known(const struct cluster_spec *s)
 {
-	unsigned int known = BEND | QUARTZ | WALK;
+	unsigned int known = BEND | QUARTZ | WALK | STEADY_FIRST;
 
 	return !(s->clocks & ~known) && !s->min_delay_ns[0] && !s->min_delay_ns[1] &&
 	       !s->mean_delay_ns[0] && !s->mean_delay_ns[1] && !s->late && !s->wrong &&
-	       !s->near && !s->repeated && !s->resolution_ns && !s->processors_ns &&
-	       (!s->clocks || s->span_s <= 3600) && s->hosts <= 10 &&
-	       s->messages >= 10000;
-}
-
-/* ---- the prior ---------------------------------------------------------- */
-
-/* Of frequency modulation, per radian of frequency, two-sided, at w (1 / s); s. */
-static double spectrum(unsigned int clocks, double w)
-{
-	double sum = 0, tau = 10;
-
-	if (clocks & WALK)
-		return 1e-18 / (w * w);
-	if (!(clocks & QUARTZ))
-		return 0;
-	sum = 3.5e-10 * 3.5e-10 / (w * w);
-	for (int i = 0; i < 4; i++, tau *= 10)
-		sum += 2 * 5e-10 * 5e-10 * tau / (1 + w * w * tau * tau);
-	return sum;
-}
-
-/* The @i-th node of Gauss and Legendre's quadrature between -1 and 1, and its weight. */
-static double node(int i, double *weight)
-{
-	double x = cos(M_PI * (i + 0.75) / (FREQUENCIES + 0.5)), slope = 1;
-
-	for (int step = 0; step < 20; step++) {
-		double p = 1, last = 0;
-
-		for (int k = 0; k < FREQUENCIES; k++) {
-			double next = ((2 * k + 1) * x * p - k * last) / (k + 1);
-
-			last = p;
-			p = next;
-		}
-		slope = FREQUENCIES * (x * p - last) / (x * x - 1);
-		x -= p / slope;
-	}
-	*weight = 2 / ((1 - x * x) * slope * slope);
-	return x;
-}
-
-/* Periods are drawn evenly between two, of which one is three times the other. */
-static void set_sinusoids(struct oracle *o)
-{
-	bool bend = o->c->spec.clocks & BEND, quartz = o->c->spec.clocks & QUARTZ;
-
-	o->sinusoids = bend || quartz ? FREQUENCIES : 0;
-	for (int i = 0; i < o->sinusoids; i++) {
-		/* Over that of the longest period; the density falls with its square. */
-		double weight, f = 2 + node(i, &weight), amplitude;
-
-		o->omega[i] = 2 * M_PI * f / ((bend ? 900 : 1800) * SEC);
-		amplitude = bend ? 50e3 : 0.1e-6 / o->omega[i];
-		o->variance[i] = 1.5 / (f * f) * weight * amplitude * amplitude / 2;
-	}
-}
-
-#define MOST_FUNCTIONS (3 + 2 * FREQUENCIES + TERMS)
-
-/* All functions of a clock at @t, and the variances of their weights. */
-static int functions_at(const struct oracle *o, double t, double *value, double *variance)
-{
-	const struct cluster *c = o->c;
-	double length = LONGER * c->span_ns, x = t / c->span_ns - 0.5;
-	double at = t + (length - c->span_ns) / 2;
-	int terms = c->spec.clocks & (QUARTZ | WALK) ? TERMS : 0, n = 0;
-	/* Of two clocks only the difference is seen. */
-	double both = c->spec.hosts == 2 && !(c->spec.clocks & STEADY_FIRST) ? 2 : 1;
-
-	variance[n] = UNKNOWN * UNKNOWN;
-	value[n++] = 1;
-	variance[n] = UNKNOWN * UNKNOWN;
-	value[n++] = x;
-	/* Only the clocks after the first have a ramp, too. */
-	variance[n] = pow(20e-6 / (3600 * SEC) / 2 * c->span_ns * c->span_ns, 2);
-	value[n++] = c->spec.clocks & BEND ? x * x : 0;
-	for (int i = 0; i < o->sinusoids; i++) {
-		variance[n] = variance[n + 1] = both * o->variance[i];
-		value[n++] = sin(o->omega[i] * t);
-		value[n++] = cos(o->omega[i] * t);
-	}
-	for (int k = 1; k <= terms; k++) {
-		double w = k * M_PI / length;
-
-		variance[n] = both * 2 / (length / SEC) *
-			      spectrum(c->spec.clocks, w * SEC) / (w * w);
-		value[n++] = sin(w * at);
-	}
-	return n;
-}
-
-/* Add the functions of @host, @sign of them, at @t. */
-static void add_functions(const struct oracle *o, int host, double t, double sign,
-			  double *phi)
-{
-	double value[MOST_FUNCTIONS], variance[MOST_FUNCTIONS];
-	int n = functions_at(o, t, value, variance);
-
-	/* The line and the ramp of host 0 are nothing. */
-	for (int i = host ? 0 : 3; i < n && host >= o->first; i++)
-		phi[(host - o->first) * n + i] += sign * value[i];
-}
-
-/* Where the smallest delay of a pair is among the weights. */
-static int place_of_delay(const struct oracle *o, int a, int b)
-{
-	int hosts = o->c->spec.hosts;
-
-	return (hosts - o->first) * o->functions +
-	       (a < b ? a * hosts + b : b * hosts + a);
-}
-
-static void set_phi(const struct oracle *o, const struct said *s, double *phi)
-{
-	memset(phi, 0, (size_t)o->dim * sizeof(*phi));
-	add_functions(o, s->to, s->t, 1, phi);
-	add_functions(o, s->from, s->t, -1, phi);
-	phi[place_of_delay(o, s->from, s->to)] = 1;
+	       !s->near && !s->repeated && !s->processors_ns &&
+	       s->resolution_ns <= MOST_RESOLUTION;
 }
 
 /* ---- the messages ------------------------------------------------------- */
@@ -263,238 +162,376 @@ static bool set_said(struct oracle *o)
 	return o->said;
 }
 
+/* The pair of a message, and on which side of it the second clock is. */
+static struct pair *pair_of(const struct oracle *o, const struct said *s, double *sign)
+{
+	const int low = s->from < s->to ? s->from : s->to;
+	const int high = s->from < s->to ? s->to : s->from;
+
+	*sign = s->to == high ? 1 : -1;
+	return &o->pair[o->pair_of[low * o->c->spec.hosts + high]];
+}
+
+static bool set_pairs(struct oracle *o)
+{
+	const int hosts = o->c->spec.hosts, n = o->functions;
+	const size_t each = 2 * (size_t)n * (size_t)n + 5 * (size_t)n;
+	double *at;
+
+	o->pair_of = malloc((size_t)hosts * (size_t)hosts * sizeof(*o->pair_of));
+	for (int i = 0; o->pair_of && i < hosts * hosts; i++)
+		o->pair_of[i] = -1;
+	for (long i = 0; o->pair_of && i < o->num; i++) {
+		const struct said *s = &o->said[i];
+		int *place = &o->pair_of[s->from < s->to ? s->from * hosts + s->to :
+							   s->to * hosts + s->from];
+
+		if (*place < 0)
+			*place = o->num_pairs++;
+	}
+	o->pair = calloc((size_t)o->num_pairs, sizeof(*o->pair));
+	o->of_pairs = calloc((size_t)o->num_pairs * each, sizeof(*o->of_pairs));
+	if (!o->pair_of || !o->pair || !o->of_pairs)
+		return false;
+	at = o->of_pairs;
+	for (int i = 0; i < hosts * hosts; i++) {
+		struct pair *p = o->pair + o->pair_of[i];
+
+		if (o->pair_of[i] < 0)
+			continue;
+		*p = (struct pair){ .a = i / hosts, .b = i % hosts };
+		p->sum.m = at;
+		p->g = at + n * n;
+		p->sum.b = at + 2 * n * n;
+		p->sum.n = p->sum.b + n;
+		p->mean = p->sum.n + n;
+		p->with_delay = p->mean + n;
+		p->slope = p->with_delay + n;
+		at += each;
+	}
+	return true;
+}
+
 /* The first factors of all messages, summed up by times. */
 static bool set_slope(struct oracle *o)
 {
-	int hosts = o->c->spec.hosts;
-	size_t bins = (size_t)hosts * (size_t)hosts * BINS;
-	double *number = calloc(2 * bins, sizeof(*number)), *sum = number + bins;
+	double f[PRIOR_FUNCTIONS], *number, *sum, sign;
+	const size_t bins = 2 * (size_t)o->num_pairs * BINS;
 
+	number = calloc(2 * bins, sizeof(*number));
+	sum = number + bins;
 	for (long i = 0; number && i < o->num; i++) {
 		const struct said *s = &o->said[i];
-		size_t at = (size_t)(s->from * hosts + s->to) * BINS +
+		const struct pair *p = pair_of(o, s, &sign);
+		size_t at = (size_t)(2 * (p - o->pair) + (sign > 0)) * BINS +
 			    (size_t)fmin(s->t / o->c->span_ns * BINS, BINS - 1);
 
 		number[at]++;
 		sum[at] += s->t;
 	}
 	for (size_t at = 0; number && at < bins; at++) {
-		int pair = (int)(at / BINS);
+		struct pair *p = &o->pair[at / BINS / 2];
+		double much = number[at] / MEAN_DELAY;
 
 		if (!number[at])
 			continue;
-		o->h[place_of_delay(o, pair / hosts, pair % hosts)] +=
-			number[at] / MEAN_DELAY;
-		add_functions(o, pair % hosts, sum[at] / number[at],
-			      number[at] / MEAN_DELAY, o->h);
-		add_functions(o, pair / hosts, sum[at] / number[at],
-			      -number[at] / MEAN_DELAY, o->h);
+		p->messages += much;
+		prior_at(&o->prior, sum[at] / number[at], f);
+		for (int i = 0; i < o->functions; i++)
+			p->slope[i] += (at / BINS % 2 ? much : -much) * f[i];
 	}
 	free(number);
 	return number;
 }
 
-/* ---- expectation propagation ------------------------------------------- */
+/* ---- linear algebra ----------------------------------------------------- */
+
+/* In four sums, which a processor adds to at the same time. */
+static double dot(const double *a, const double *b, int n)
+{
+	double sum[4] = { 0 };
+	int i = 0;
+
+	for (; i + 4 <= n; i += 4)
+		for (int k = 0; k < 4; k++)
+			sum[k] += a[i + k] * b[i + k];
+	for (; i < n; i++)
+		sum[0] += a[i] * b[i];
+	return sum[0] + sum[1] + sum[2] + sum[3];
+}
 
 /* Cholesky's factor in place, of the lower half. */
 static void factor(double *a, int n)
 {
 	for (int i = 0; i < n; i++) {
-		double *row = &a[i * n];
+		double *row = &a[(size_t)i * (size_t)n];
 
 		for (int j = 0; j <= i; j++) {
-			const double *other = &a[j * n];
-			double v = row[j];
+			const double *other = &a[(size_t)j * (size_t)n];
+			double v = row[j] - dot(row, other, j);
 
-			for (int k = 0; k < j; k++)
-				v -= row[k] * other[k];
 			row[j] = i == j ? sqrt(fmax(v, 1e-300)) : v / other[j];
 		}
 	}
 }
 
-/* L x = x; return: the square of it. */
-static double forward(const double *l, double *x, int n)
-{
-	double sum = 0;
-
-	for (int i = 0; i < n; i++) {
-		for (int k = 0; k < i; k++)
-			x[i] -= l[i * n + k] * x[k];
-		x[i] /= l[i * n + i];
-		sum += x[i] * x[i];
-	}
-	return sum;
-}
-
-static void backward(const double *l, double *x, int n)
-{
-	for (int i = n; i-- > 0;) {
-		x[i] /= l[i * n + i];
-		for (int k = 0; k < i; k++)
-			x[k] -= l[i * n + k] * x[i];
-	}
-}
-
-static double dot(const double *a, const double *b, int n)
-{
-	double sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-/* The posterior, as the cuts are now: the factor of its precision, and its mean. */
-static void set_posterior(struct oracle *o)
-{
-	int n = o->dim;
-
-	memset(o->a, 0, (size_t)n * (size_t)n * sizeof(*o->a));
-	for (int i = 0; i < n; i++)
-		o->a[i * n + i] = o->precision[i];
-	memcpy(o->mean, o->h, (size_t)n * sizeof(*o->mean));
-	for (long k = 0; k < o->cuts; k++) {
-		const double *phi = &o->phi[k * n];
-
-		for (int i = 0; i < n; i++) {
-			double weight = o->cut[k].tau * phi[i];
-
-			o->mean[i] += o->cut[k].nu * phi[i];
-			for (int j = 0; j <= i && weight; j++)
-				o->a[i * n + j] += weight * phi[j];
-		}
-	}
-	factor(o->a, n);
-	forward(o->a, o->mean, n);
-	backward(o->a, o->mean, n);
-}
-
-/* The inverse of a matrix in place of its factor. @x: room. */
+/* The inverse of a matrix, both halves, in place of its factor. @x: room. */
 static void invert(double *l, double *x, int n)
 {
-	/* The factor's inverse, its columns where rows were, above the diagonal. */
-	for (int j = 0; j < n; j++) {
-		for (int i = j; i < n; i++) {
-			double v = i == j;
+	const size_t size = (size_t)n;
 
-			for (int k = j; k < i; k++)
-				v -= l[i * n + k] * x[k];
-			x[i] = v / l[i * n + i];
-		}
-		for (int i = j + 1; i < n; i++)
-			l[j * n + i] = x[i];
-		l[j * n + j] = 1 / l[j * n + j];
+	/* The factor's inverse, its columns where rows were, above the diagonal. */
+	for (size_t j = 0; j < size; j++) {
+		for (size_t i = j; i < size; i++)
+			x[i] = ((i == j) - dot(&l[i * size + j], &x[j], (int)(i - j))) /
+			       l[i * size + i];
+		for (size_t i = j + 1; i < size; i++)
+			l[j * size + i] = x[i];
+		l[j * size + j] = 1 / l[j * size + j];
 	}
 	/* Its transpose times itself. */
-	for (int i = 0; i < n; i++) {
-		for (int j = 0; j <= i; j++) {
-			double v = 0;
+	for (size_t i = 0; i < size; i++) {
+		for (size_t j = 0; j <= i; j++)
+			x[j] = dot(&l[i * size + i], &l[j * size + i], (int)(size - i));
+		for (size_t j = 0; j <= i; j++)
+			l[i * size + j] = x[j];
+	}
+	for (size_t i = 0; i < size; i++)
+		for (size_t j = i + 1; j < size; j++)
+			l[i * size + j] = l[j * size + i];
+}
 
-			for (int k = i; k < n; k++)
-				v += l[i * n + k] * l[j * n + k];
-			x[j] = v;
+/* x' A x of a symmetric one. */
+static double square_of(const double *a, const double *x, int n)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += x[i] * dot(&a[i * n], x, n);
+	return sum;
+}
+
+/* ---- expectation propagation ------------------------------------------- */
+
+/* Where a clock's weights are; -1: it has none. */
+static int place_of(const struct oracle *o, int host)
+{
+	return host < o->first ? -1 : (host - o->first) * o->functions;
+}
+
+/* What the factors say, as they are now. */
+static void sum_up(struct oracle *o)
+{
+	double f[PRIOR_FUNCTIONS], sign;
+	const int n = o->functions;
+
+	for (int i = 0; i < o->num_pairs; i++) {
+		struct pair *p = &o->pair[i];
+
+		memset(p->sum.m, 0, (size_t)n * (size_t)n * sizeof(*p->sum.m));
+		memset(p->sum.b, 0, (size_t)n * sizeof(*p->sum.b));
+		memcpy(p->sum.n, p->slope, (size_t)n * sizeof(*p->slope));
+		p->sum.d = o->one_delay ? 0 : 1 / (PRIOR_UNKNOWN * PRIOR_UNKNOWN);
+		p->sum.e = p->messages;
+	}
+	for (long k = 0; k < o->cuts; k++) {
+		const struct cut *cut = &o->cut[k];
+		struct pair *p = pair_of(o, &o->said[k], &sign);
+
+		prior_at(&o->prior, o->said[k].t, f);
+		for (int i = 0; i < n; i++) {
+			double weight = cut->tau * f[i], *row = &p->sum.m[i * n];
+
+			for (int j = 0; j <= i; j++)
+				row[j] += weight * f[j];
+			p->sum.b[i] += sign * weight;
+			p->sum.n[i] += sign * cut->nu * f[i];
 		}
-		for (int j = 0; j <= i; j++)
-			l[i * n + j] = x[j];
+		p->sum.d += cut->tau;
+		p->sum.e += cut->nu;
+	}
+}
+
+/* Add what a pair says of the one smallest delay, and of that and its clocks. */
+static void add_delay(struct oracle *o, const struct pair *p)
+{
+	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
+	double *row = &o->a[(size_t)(o->dim - 1) * (size_t)o->dim];
+
+	for (int i = 0; i < n; i++) {
+		row[b + i] += p->sum.b[i];
+		if (a >= 0)
+			row[a + i] -= p->sum.b[i];
+	}
+	row[o->dim - 1] += p->sum.d;
+	o->mean[o->dim - 1] += p->sum.e;
+}
+
+/* Add what a pair says of its clocks, its own smallest delay being eliminated. */
+static void add_pair(struct oracle *o, struct pair *p)
+{
+	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
+	const size_t dim = (size_t)o->dim;
+	const struct pair_sum *sum = &p->sum;
+	const double by_delay = o->one_delay ? 0 : 1 / sum->d;
+
+	if (o->one_delay)
+		add_delay(o, p);
+	for (int i = 0; i < n; i++) {
+		double says = sum->n[i] - sum->b[i] * sum->e * by_delay;
+
+		o->mean[b + i] += says;
+		if (a >= 0)
+			o->mean[a + i] -= says;
+		for (int j = 0; j < n; j++) {
+			double v = (j <= i ? sum->m[i * n + j] : sum->m[j * n + i]) -
+				   sum->b[i] * sum->b[j] * by_delay;
+
+			o->a[(size_t)(b + i) * dim + (size_t)(b + j)] += v;
+			if (a < 0)
+				continue;
+			o->a[(size_t)(a + i) * dim + (size_t)(a + j)] += v;
+			o->a[(size_t)(b + i) * dim + (size_t)(a + j)] -= v;
+		}
+	}
+}
+
+/* The line of host 0 is nothing: all others' are against it. */
+static double prior_of(const struct oracle *o, int host, int i)
+{
+	return host || i >= PRIOR_LINE ? o->prior.precision[i] : 1e30;
+}
+
+/* Difference of the clocks of a pair. */
+static void look_at_pair(const struct oracle *o, struct pair *p)
+{
+	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
+	const size_t dim = (size_t)o->dim;
+
+	for (int i = 0; i < n; i++) {
+		p->mean[i] = o->mean[b + i] - (a < 0 ? 0 : o->mean[a + i]);
+		p->with_delay[i] = o->a[(dim - 1) * dim + (size_t)(b + i)];
+		if (a >= 0)
+			p->with_delay[i] -= o->a[(dim - 1) * dim + (size_t)(a + i)];
+		for (int j = 0; j < n; j++) {
+			double v = o->a[(size_t)(b + i) * dim + (size_t)(b + j)];
+
+			if (a >= 0)
+				v += o->a[(size_t)(a + i) * dim + (size_t)(a + j)] -
+				     o->a[(size_t)(a + i) * dim + (size_t)(b + j)] -
+				     o->a[(size_t)(b + i) * dim + (size_t)(a + j)];
+			p->g[i * n + j] = v;
+		}
+	}
+}
+
+/* The posterior, as the factors are now: of each clock, and of each pair's. */
+static void set_posterior(struct oracle *o)
+{
+	const size_t dim = (size_t)o->dim;
+
+	sum_up(o);
+	memset(o->a, 0, dim * dim * sizeof(*o->a));
+	memset(o->mean, 0, dim * sizeof(*o->mean));
+	for (int h = o->first; h < o->c->spec.hosts; h++)
+		for (int i = 0; i < o->functions; i++) {
+			const size_t at = (size_t)(place_of(o, h) + i);
+
+			o->a[at * dim + at] = prior_of(o, h, i);
+		}
+	if (o->one_delay)
+		o->a[dim * dim - 1] = 1 / (PRIOR_UNKNOWN * PRIOR_UNKNOWN);
+	for (int i = 0; i < o->num_pairs; i++)
+		add_pair(o, &o->pair[i]);
+	factor(o->a, o->dim);
+	invert(o->a, o->room, o->dim);
+	memcpy(o->room, o->mean, dim * sizeof(*o->mean));
+	for (size_t i = 0; i < dim; i++)
+		o->mean[i] = dot(&o->a[i * dim], o->room, o->dim);
+	for (int i = 0; i < o->num_pairs; i++)
+		look_at_pair(o, &o->pair[i]);
+}
+
+/*
+ * Mean and variance of a normal distribution, of which what is above @u is cut off, @u
+ * being off by a normal error of variance @blur.
+ */
+static void cut_off(double u, double blur, double *mean, double *variance)
+{
+	double all = *variance + blur, deviation = sqrt(all), x = (u - *mean) / deviation;
+	double part = *variance / all, hazard;
+
+	/* Mills' ratio, by its asymptotic series. */
+	hazard = x < -20 ? -x - 1 / x + 2 / (x * x * x) :
+			   sqrt(2 / M_PI) * exp(-x * x / 2) / erfc(-x * M_SQRT1_2);
+	*mean -= part * deviation * hazard;
+	*variance *= x < -20 ? 1 - part * (1 - 1 / (x * x) * (1 - 6 / (x * x))) :
+			       1 - part * hazard * (hazard + x);
+}
+
+/* The factor of a cut, if without it z were normal of @mean and @variance. */
+static struct cut factor_of(const struct oracle *o, double u, double mean, double variance)
+{
+	double m = mean, v = variance;
+
+	cut_off(u, o->blur, &m, &v);
+	return (struct cut){ u, 1 / v - 1 / variance, m / v - mean / variance };
+}
+
+/* The z of a message: its mean, and its variance, *@variance. */
+static double z_of(const struct oracle *o, const struct said *s, double *variance)
+{
+	double f[PRIOR_FUNCTIONS], sign, mean;
+	const struct pair *p = pair_of(o, s, &sign);
+	const int n = o->functions;
+
+	prior_at(&o->prior, s->t, f);
+	mean = sign * dot(f, p->mean, n);
+	if (o->one_delay) {
+		*variance = square_of(p->g, f, n) + 2 * sign * dot(f, p->with_delay, n) +
+			    o->a[(size_t)o->dim * (size_t)o->dim - 1];
+		return mean + o->mean[o->dim - 1];
 	}
 	for (int i = 0; i < n; i++)
-		for (int j = i + 1; j < n; j++)
-			l[i * n + j] = l[j * n + i];
+		f[i] = sign * f[i] - p->sum.b[i] / p->sum.d;
+	*variance = square_of(p->g, f, n) + 1 / p->sum.d;
+	return mean + (p->sum.e - dot(p->sum.b, p->mean, n)) / p->sum.d;
 }
 
-/* Mean and variance of a normal distribution, of which what is above @u is cut off. */
-static void cut_off(double u, double *mean, double *variance)
+/* One cut: by how much its mean is to move, in deviations. */
+static double refine(struct oracle *o, long k)
 {
-	double deviation = sqrt(*variance), x = (u - *mean) / deviation, hazard;
+	struct cut *cut = &o->cut[k], next;
+	double v, rest, moved, damped;
+	const double z = z_of(o, &o->said[k], &v);
 
-	if (x < -20) {
-		*mean = u + deviation / x * (1 - 2 / (x * x));
-		*variance /= x * x * (1 + 6 / (x * x));
-		return;
-	}
-	hazard = sqrt(2 / M_PI) * exp(-x * x / 2) / erfc(-x * M_SQRT1_2);
-	*mean -= deviation * hazard;
-	*variance *= 1 - hazard * (hazard + x);
-}
-
-/* What the posterior becomes as the factor of a cut changes (Sherman, Morrison). */
-static void update(struct oracle *o, const double *solved, double z, double v, double tau,
-		   double nu)
-{
-	double part = 1 / (1 + tau * v), weight;
-	int n = o->dim;
-
-	for (int i = 0; i < n; i++) {
-		double *row = &o->a[i * n];
-
-		o->mean[i] += solved[i] * (nu - tau * z) * part;
-		weight = tau * part * solved[i];
-		for (int j = 0; j < n; j++)
-			row[j] -= weight * solved[j];
-	}
-}
-
-/* One cut after another. Return: by how much a mean moved, in deviations. */
-static double sweep(struct oracle *o)
-{
-	double moved = 0;
-	int n = o->dim;
-
-	set_posterior(o);
-	invert(o->a, o->solved, n);
-	o->deviation = 0;
-	for (long k = 0; k < o->cuts; k++) {
-		struct cut *cut = &o->cut[k];
-		const double *phi = &o->phi[k * n];
-		double z = dot(phi, o->mean, n), v, rest, mean, variance, tau, nu;
-
-		memset(o->solved, 0, (size_t)n * sizeof(*o->solved));
-		for (int i = 0; i < n; i++)
-			for (int j = 0; j < n && phi[i]; j++)
-				o->solved[j] += phi[i] * o->a[i * n + j];
-		v = dot(phi, o->solved, n);
-		o->deviation = fmax(o->deviation, sqrt(v));
-		/* Without this cut; and with what it says indeed. */
-		rest = 1 / v - cut->tau;
-		if (!(rest > 0))
-			continue;
-		variance = 1 / rest;
-		mean = variance * (z / v - cut->nu);
-		cut_off(cut->u, &mean, &variance);
-		moved = fmax(moved, fabs(mean - z) / sqrt(variance));
-		tau = fmax(1 / variance - rest, 0) - cut->tau;
-		nu = mean / variance - (z / v - cut->nu) - cut->nu;
-		update(o, o->solved, z, v, tau, nu);
-		cut->tau += tau;
-		cut->nu += nu;
-	}
+	o->deviation = fmax(o->deviation, sqrt(v));
+	/* Without this cut; and with what it says indeed. */
+	rest = 1 / v - cut->tau;
+	if (!(rest > 0))
+		return 0;
+	next = factor_of(o, cut->u, (z / v - cut->nu) / rest, 1 / rest);
+	moved = fabs((next.nu - cut->nu) - (next.tau - cut->tau) * z) * sqrt(v);
+	damped = fmin(DAMPED, 0.3 / moved);
+	cut->tau += damped * (next.tau - cut->tau);
+	cut->nu += damped * (next.nu - cut->nu);
 	return moved;
 }
 
-/* More of them, and those that there are. */
+/* Begin near the truth, where the factors do not swing. */
 static bool set_cuts(struct oracle *o, long cuts)
 {
-	double far = o->said[cuts - 1].excess;
+	double far = fmax(o->said[cuts - 1].excess, 1) / FAR_DEVIATIONS;
 	struct cut *cut = realloc(o->cut, (size_t)cuts * sizeof(*cut));
-	double *phi;
 
 	if (!cut)
 		return false;
 	o->cut = cut;
-	phi = realloc(o->phi, (size_t)cuts * (size_t)o->dim * sizeof(*phi));
-	if (!phi)
-		return false;
-	o->phi = phi;
 	for (long k = o->cuts; k < cuts; k++) {
 		const struct said *s = &o->said[k];
-		double u = s->excess + ahead(o->c, s->to, s->t) -
-			   ahead(o->c, s->from, s->t);
-		/* About where it will be; those that came later hardly cut. */
-		double tau = o->cuts ? 0 : 1 / (far * far);
+		double z = ahead(o->c, s->to, s->t) - ahead(o->c, s->from, s->t);
 
-		o->cut[k] = (struct cut){ u, tau, tau * (u - s->excess) };
-		set_phi(o, s, &o->phi[k * o->dim]);
+		o->cut[k] = factor_of(o, z + s->excess, z, far * far);
 	}
 	o->cuts = cuts;
 	return true;
@@ -510,8 +547,12 @@ static bool propagate(struct oracle *o)
 			cuts = o->num;
 		if (!set_cuts(o, cuts))
 			return false;
-		for (int i = 0; i < SWEEPS && moved > CONVERGED; i++)
-			moved = sweep(o);
+		for (int i = 0; i < SWEEPS && moved > CONVERGED; i++) {
+			set_posterior(o);
+			o->deviation = moved = 0;
+			for (long k = 0; k < cuts; k++)
+				moved = fmax(moved, refine(o, k));
+		}
 		if (!(moved <= CONVERGED))
 			return false;
 		if (cuts == o->num ||
@@ -524,55 +565,54 @@ static bool propagate(struct oracle *o)
 
 static bool oracle_new(struct oracle *o, const struct cluster *c)
 {
-	double value[MOST_FUNCTIONS], variance[MOST_FUNCTIONS];
+	const struct cluster_spec *spec = &c->spec;
 	size_t dim;
-	int n;
 
 	*o = (struct oracle){ .c = c };
-	set_sinusoids(o);
-	n = functions_at(o, 0, value, variance);
-	o->functions = n;
-	o->first = c->spec.hosts == 2 || (c->spec.clocks & STEADY_FIRST) ||
-		   !c->spec.clocks;
-	o->dim = n * (c->spec.hosts - o->first) + c->spec.hosts * c->spec.hosts;
+	/* Rounding of both stamps, each evenly by up to a tick. */
+	o->blur = spec->resolution_ns * spec->resolution_ns / 6;
+	if (!prior_make(&o->prior, c))
+		return false;
+	o->functions = o->prior.functions;
+	if (!set_said(o) || !set_pairs(o))
+		return false;
+	o->first = spec->hosts == 2 || (spec->clocks & STEADY_FIRST) || !spec->clocks;
+	o->one_delay = o->num < (long)FEW * o->num_pairs;
+	o->dim = o->functions * (spec->hosts - o->first) + o->one_delay;
 	dim = (size_t)o->dim;
-	o->precision = calloc(dim * (dim + 4), sizeof(*o->precision));
-	if (!o->precision || !set_said(o))
+	o->a = calloc(dim * (dim + 2), sizeof(*o->a));
+	if (!o->a || !set_slope(o))
 		return false;
-	o->h = o->precision + dim;
-	o->mean = o->h + dim;
-	o->solved = o->mean + dim;
-	o->a = o->solved + dim;
-	for (int i = 0; i < o->dim; i++)
-		o->precision[i] = i < n * (c->spec.hosts - o->first)
-					  ? 1 / variance[i % n]
-					  : 1 / (UNKNOWN * UNKNOWN);
-	if (!set_slope(o))
-		return false;
+	o->mean = o->a + dim * dim;
+	o->room = o->mean + dim;
 	qsort(o->said, (size_t)o->num, sizeof(*o->said), by_excess);
 	return true;
 }
 
 static void oracle_free(struct oracle *o)
 {
-	free(o->precision);
+	prior_release(&o->prior);
+	free(o->a);
+	free(o->pair);
+	free(o->pair_of);
+	free(o->of_pairs);
 	free(o->said);
 	free(o->cut);
-	free(o->phi);
 }
 
-static double error_of(const struct oracle *o, double *phi)
+static double error_of(const struct oracle *o)
 {
-	double squares = 0;
+	double f[PRIOR_FUNCTIONS], squares = 0;
 
 	for (int host = 1; host < o->c->spec.hosts; host++) {
 		for (int i = 0; i <= INSTANTS; i++) {
 			double t = o->c->span_ns * i / INSTANTS, error;
 
-			memset(phi, 0, (size_t)o->dim * sizeof(*phi));
-			add_functions(o, host, t, 1, phi);
-			add_functions(o, 0, t, -1, phi);
-			error = dot(phi, o->mean, o->dim) - ahead(o->c, host, t);
+			prior_at(&o->prior, t, f);
+			error = dot(f, &o->mean[place_of(o, host)], o->functions) -
+				ahead(o->c, host, t);
+			if (!o->first)
+				error -= dot(f, o->mean, o->functions);
 			squares += error * error;
 		}
 	}
@@ -587,7 +627,7 @@ double floor_rms(const struct cluster *c)
 
 	if (oracle_new(&o, c) && propagate(&o)) {
 		set_posterior(&o);
-		rms = error_of(&o, o.solved);
+		rms = error_of(&o);
 	}
 	oracle_free(&o);
 	return rms;

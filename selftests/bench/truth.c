@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "digest.h"
 #include "floor.h"
 #include "measure.h"
 #include "netsync.h"
@@ -229,6 +230,7 @@ struct outcome {
 	double claimed;		/* share of instants with a bound */
 	double bound;		/* median half-width less the least delay */
 	double jump_error;	/* ns: how late or early a jump is seen */
+	bool other_bits;	/* by two threads, of the first seed */
 	double floor;		/* ns, RMS; 0: not known */
 	double cost;		/* ns for each message */
 	double memory;		/* bytes at most */
@@ -412,15 +414,21 @@ static bool push_events(const struct cluster *c, struct netsync *ns)
 	return true;
 }
 
-static bool solve(const struct cluster *c, struct netsync *ns, bool told)
+static bool solve(const struct cluster *c, struct netsync *ns, uint32_t threads)
 {
 	/* An end of a chain: the hardest choice. */
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
 		.method = method,
 		.reference = c->spec.clocks & FALSE_LAST ? NULL : "h0",
+		.threads = threads,
 	};
 
+	return !netsync_solve(ns, &opt);
+}
+
+static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool told)
+{
 	if (told && !push_events(c, ns))
 		return false;
 	for (long i = 0; i < c->num; i++) {
@@ -430,7 +438,15 @@ static bool solve(const struct cluster *c, struct netsync *ns, bool told)
 					 m->recv_ns))
 			return false;
 	}
-	return !netsync_solve(ns, &opt);
+	return solve(c, ns, 1);
+}
+
+/* Do two threads give other bits than one did? */
+static bool differs(const struct cluster *c, struct netsync *ns)
+{
+	const uint64_t bits = digest_clocks(ns);
+
+	return !solve(c, ns, 2) || digest_clocks(ns) != bits;
 }
 
 struct seed {
@@ -455,13 +471,14 @@ static void run_seed(const void *arg, void *result)
 	if (ns && add_hosts(&c, ns)) {
 		measure_memory_start();
 		start = measure_time();
-		o->done = solve(&c, ns, seed->told);
+		o->done = push_and_solve(&c, ns, seed->told);
 		o->cost = (measure_time() - start) / (double)c.num;
 		o->memory = measure_memory();
 		if (o->done)
 			o->done = judge_all(&c, ns, o);
 		else
 			fprintf(stderr, "truth: %s\n", netsync_error(ns));
+		o->other_bits = o->done && seed->number == 1 && differs(&c, ns);
 	}
 	netsync_free(ns);
 	if (seed->floor && floor_is_known(seed->spec))
@@ -544,14 +561,16 @@ static void print_targets(const struct summary *s, const struct test_case *t)
 	bool jump = s->mid.jump_error <= 20e6;
 	double least = s->mid.floor ? s->mid.floor : t->floor;
 	bool near = !least || s->mid.rms <= NEAR_FLOOR * least;
+	bool same = !s->mid.other_bits;
 
 	printf(" %6s %6s %6s  ", number(text[0], t->max ? t->max : NAN),
 	       number(text[1], t->rms ? t->rms : NAN),
 	       ratio(text[2], s->mid.rms / least));
-	if (inside && max && rms && bound && jump && near)
+	if (inside && max && rms && bound && jump && near && same)
 		printf("%s\n", t->max || t->rms || least ? "yes" : "-");
 	else
-		printf("NO:%s%s%s%s%s%s\n", max ? "" : " max",
+		printf("NO:%s%s%s%s%s%s%s\n", max ? "" : " max",
+		       same ? "" : " other bits by two threads",
 		       rms ? "" : " RMS", inside ? "" : " truth outside",
 		       bound ? "" : " bound too wide",
 		       jump ? "" : " step found late",
@@ -583,6 +602,7 @@ static void summarize(struct summary *s, const struct outcome *o, int n)
 #undef MEDIAN
 	for (int i = 0; i < n; i++) {
 		s->mid.inside = fmin(s->mid.inside, o[i].inside);
+		s->mid.other_bits |= o[i].other_bits;
 		if (o[i].quality < s->mid.quality)
 			s->mid.quality = o[i].quality;
 	}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One number of all clocks, to compare results bit by bit. */
+#ifndef DIGEST_H
+#define DIGEST_H
+
+#include <stdint.h>
+
+#include "netsync.h"
+
+/* Of the corrections and bounds of all hosts that have a clock. */
+uint64_t digest_clocks(const struct netsync *ns);
+
+#endif
