@@ -21,6 +21,12 @@
  */
 #define BATCH_OF_SHARD 1024
 
+/*
+ * Records of a batch that threads are worth: to hand over one of 160, as of rare packets,
+ * takes longer than to match it. Chosen.
+ */
+#define BATCH_OF_THREADS 2048
+
 /* Records of a batch, at most. */
 #define BATCH_RECORDS (NETSYNC_SHARDS * BATCH_OF_SHARD)
 

@@ -152,8 +152,10 @@ static int work(void *arg, size_t i)
 
 static void begin(struct matcher *m)
 {
+	const bool is_small = !m->settling && m->batch[!m->filling].all < BATCH_OF_THREADS;
+
 	m->round += m->work != MATCH_FAILED;
-	parallel_begin(m->parallel, m->threads, NETSYNC_SHARDS,
+	parallel_begin(m->parallel, is_small ? 1 : m->threads, NETSYNC_SHARDS,
 		       NETSYNC_SHARDS + (m->one_thread ? 1 : PAIR_PARTS), work, m);
 	m->work = MATCH_BUSY;
 }
