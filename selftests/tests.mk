@@ -2,6 +2,7 @@
 # What builds and runs the tests and benchmarks; a part of the Makefile.
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
+	$(BUILD)/selftests/io/test_worker \
 	$(BUILD)/selftests/sanitized/test_threads
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
@@ -37,7 +38,11 @@ $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
 		-lcmocka -lm -pthread
 
-# The same with a sanitizer that sees what two threads do at once.
+$(BUILD)/selftests/io/test_worker: selftests/io/test_worker.c $(wildcard libnetsync/io/worker/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka
+
+# Tests of the core with a sanitizer that sees what two threads do at once.
 $(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_SRC) $(wildcard libnetsync/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync -O1 -g -fsanitize=thread $(LDFLAGS) -o $@ \

@@ -69,6 +69,12 @@ int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	return err;
 }
 
+void io_forget_error(struct netsync_io *io)
+{
+	free(io->error);
+	io->error = NULL;
+}
+
 int io_no_memory(struct netsync_io *io)
 {
 	return io_fail(io, -ENOMEM, "There is not enough memory.");

@@ -431,6 +431,7 @@ int io_check_new(struct netsync_io *io, const char *what);
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int io_no_memory(struct netsync_io *io);
+void io_forget_error(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

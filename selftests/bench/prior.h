@@ -12,8 +12,8 @@
 
 /* Offset, slope and ramp of a clock; host 0 has none. */
 #define PRIOR_LINE 3
-/* Functions of a clock at most: a day takes some 150. */
-#define PRIOR_FUNCTIONS 400
+/* Functions of a clock at most: of sinusoids a day takes some 430. */
+#define PRIOR_FUNCTIONS 500
 /* Frequencies of a sinusoid at most, and terms of the series of frequency modulation. */
 #define PRIOR_FREQUENCIES 600
 #define PRIOR_TERMS 160

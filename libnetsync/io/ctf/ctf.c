@@ -175,21 +175,29 @@ static bool sees_the_same(const struct ctf *ctf, struct reading *in)
 	       in->opened.streams_hash == first->streams_hash;
 }
 
-/* Read by the first worker alone where others cannot join it. */
+/*
+ * Read by the first worker alone where others cannot join it, or events of streams do not
+ * come stream by stream: network namespaces get their numbers as they come.
+ */
 static void ctf_divide(struct trace *trace, uint32_t most)
 {
 	struct ctf *ctf = trace->state;
-	const uint64_t streams = ctf->readings[0]->opened.streams;
+	const struct ctf_opened *opened = &ctf->readings[0]->opened;
 	bool same = true;
 
-	if (most > streams)
-		most = (uint32_t)streams;
+	if (!opened->all_walked)
+		return;
+	if (most > opened->streams)
+		most = (uint32_t)opened->streams;
 	while (ctf->num_readings < most && !start(trace))
 		;
 	for (uint32_t i = 1; i < ctf->num_readings && same; i++)
 		same = sees_the_same(ctf, ctf->readings[i]);
 	while (!same && ctf->num_readings > 1)
 		stop_last(ctf);
+	/* One that could not join has failed for itself alone. */
+	if (!same)
+		io_forget_error(trace->io);
 }
 
 /* ---- the reader -------------------------------------------------------- */

@@ -11,8 +11,8 @@
  * that the other streams go on.
  *
  * Where several workers read a trace, each opens all streams, and ends those of others
- * before it reads. A stream as LTTng writes it is walked. Its sink asks libbabeltrace2 for messages only
- * from where the walk meets something unknown.
+ * before it reads. A stream as LTTng writes it is walked. Its sink asks libbabeltrace2 for
+ * messages only from where the walk meets something unknown.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -395,11 +395,12 @@ static void put_state(struct reading *in)
 	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }
 
-static uint64_t hash_name(uint64_t hash, const char *name)
+static uint64_t hash_stream(uint64_t hash, const struct stream *stream)
 {
-	for (; *name; name++)
+	for (const char *name = stream->s.name; *name; name++)
 		hash = hash_mix(hash ^ (unsigned char)*name);
-	return hash_mix(hash ^ 0x100);
+	/* Beyond all bytes: where a name ends. */
+	return hash_mix(hash ^ (stream->ended ? 0x100 : 0x200));
 }
 
 static void put_opened(struct reading *in)
@@ -408,12 +409,15 @@ static void put_opened(struct reading *in)
 		.is = in->all.is,
 		.range = in->trace->range,
 		.range_hash = in->trace->range_hash,
+		.all_walked = true,
 	};
 
 	for (uint64_t i = 0; i < in->num_streams; i++) {
-		opened.streams_hash = hash_name(opened.streams_hash,
-						in->streams[i].s.name);
-		opened.streams += !in->streams[i].ended;
+		const struct stream *stream = &in->streams[i];
+
+		opened.streams_hash = hash_stream(opened.streams_hash, stream);
+		opened.streams += !stream->ended;
+		opened.all_walked &= stream->ended || stream->walk;
 	}
 	put_state(in);
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
@@ -477,12 +481,14 @@ static void use_window(struct reading *in)
 static void use_share(struct reading *in)
 {
 	const struct ctf_share *share = &in->wanted.share;
-	uint64_t n = 0;
+	uint64_t n = 0, live = 0;
 
+	for (uint64_t i = 0; i < in->num_streams; i++)
+		live += !in->streams[i].ended;
 	for (uint64_t i = 0; i < in->num_streams; i++) {
 		struct stream *stream = &in->streams[i];
 
-		if (stream->ended || n++ % share->of == share->first)
+		if (stream->ended || n++ * share->of / live == share->number)
 			continue;
 		walk_free(stream->walk);
 		stream->walk = NULL;

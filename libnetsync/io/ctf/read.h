@@ -24,9 +24,12 @@ enum ctf_what {
 	CTF_FAILED,		/* text; its number is the errno */
 };
 
-/* Of the streams that did not end when the trace was opened, each @of-th from @first on. */
+/*
+ * One of so many shares of the streams that did not end when the trace was opened: such as
+ * follow each other, so that what all find, one after the other, is in the order of streams.
+ */
 struct ctf_share {
-	uint32_t first, of;
+	uint32_t number, of;
 };
 
 /* What is to be read next. */
@@ -40,8 +43,10 @@ struct ctf_opened {
 	struct ctf_identity is;
 	struct range range;	/* as struct trace */
 	uint64_t range_hash;
-	uint64_t streams_hash;	/* hash of the names of streams, in their order */
-	uint64_t streams;	/* number of those that did not end */
+	/* Hash of the names of streams, in their order, and of which of them did not end. */
+	uint64_t streams_hash;
+	uint64_t streams;	/* number of those that did not end, */
+	bool all_walked;	/* which are all read directly, stream by stream */
 };
 
 struct ctf_state {

@@ -108,6 +108,8 @@ int worker_start(struct worker *worker, const struct worker_task *task,
 
 	worker->fd = -1;
 	worker->used = 0;
+	worker->unsent = NULL;
+	worker->num_unsent = 0;
 	worker->buffer = malloc(BUFFER_SIZE);
 	if (!worker->buffer)
 		return -ENOMEM;
@@ -150,7 +152,9 @@ int worker_stop(struct worker *worker)
 	while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	free(worker->buffer);
+	free(worker->unsent);
 	worker->buffer = NULL;
+	worker->unsent = NULL;
 	return status;
 }
 
@@ -187,6 +191,40 @@ static int use_buffer(struct worker *worker, worker_use use, void *data)
 	return ret;
 }
 
+size_t worker_offer(struct worker *worker, const void *data, size_t size)
+{
+	const ssize_t num = send(worker->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	return num < 0 ? 0 : (size_t)num;
+}
+
+/* Send commands that are left, as far as the socket takes them. */
+static void send_rest(struct worker *worker)
+{
+	const size_t sent = worker_offer(worker, worker->unsent, worker->num_unsent);
+
+	worker->num_unsent -= sent;
+	memmove(worker->unsent, worker->unsent + sent, worker->num_unsent);
+}
+
+/*
+ * Never waits: the worker may wait for this process, before it hears. Where there is no
+ * memory, it ends.
+ */
+void worker_tell(struct worker *worker, const void *data, size_t size)
+{
+	char *unsent = realloc(worker->unsent, worker->num_unsent + size);
+
+	if (!unsent) {
+		shutdown(worker->fd, SHUT_RDWR);
+		return;
+	}
+	worker->unsent = unsent;
+	memcpy(unsent + worker->num_unsent, data, size);
+	worker->num_unsent += size;
+	send_rest(worker);
+}
+
 int worker_receive(struct worker *worker, worker_use use, void *data)
 {
 	int ret = use_buffer(worker, use, data);
@@ -194,6 +232,8 @@ int worker_receive(struct worker *worker, worker_use use, void *data)
 
 	if (ret)
 		return ret == -EPROTO ? 0 : ret;
+	if (worker->num_unsent)
+		send_rest(worker);
 	num = read(worker->fd, worker->buffer + worker->used,
 		   BUFFER_SIZE - worker->used);
 	if (num < 0)
@@ -205,19 +245,6 @@ int worker_receive(struct worker *worker, worker_use use, void *data)
 	return ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
 }
 
-void worker_tell(struct worker *worker, const void *data, size_t size)
-{
-	while (send(worker->fd, data, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
-		;
-}
-
-size_t worker_offer(struct worker *worker, const void *data, size_t size)
-{
-	const ssize_t num = send(worker->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-	return num < 0 ? 0 : (size_t)num;
-}
-
 bool worker_has_more(const struct worker *worker)
 {
 	struct pollfd fd = { .fd = worker->fd, .events = POLLIN };
@@ -227,7 +254,10 @@ bool worker_has_more(const struct worker *worker)
 
 void worker_wait(const struct worker *worker)
 {
-	struct pollfd fd = { .fd = worker->fd, .events = POLLIN };
+	struct pollfd fd = {
+		.fd = worker->fd,
+		.events = POLLIN | (worker->num_unsent ? POLLOUT : 0),
+	};
 
 	poll(&fd, 1, -1);
 }

@@ -38,6 +38,8 @@ struct worker {
 	int fd;			/* socket to the worker; -1: there is no worker */
 	size_t used;		/* bytes in the buffer */
 	char *buffer;		/* received, of which a part of a record may be left */
+	char *unsent;		/* commands that the socket did not take yet */
+	size_t num_unsent;	/* bytes */
 };
 
 struct worker_limits {
@@ -74,7 +76,10 @@ typedef int (*worker_use)(void *data, const struct worker_head *head,
  */
 int worker_receive(struct worker *worker, worker_use use, void *data);
 
-/* Send a command for worker_hear(). If the worker has ended, worker_receive() tells. */
+/*
+ * Send a command for worker_hear(); what the socket does not take now goes when something is
+ * received, or waited for. If the worker has ended, worker_receive() tells.
+ */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 
 /* Send what the socket takes without waiting. Returns the bytes sent. */
