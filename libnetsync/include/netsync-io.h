@@ -180,12 +180,12 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * netsync_io_set_jobs() - say how many traces are read at a time
  * @io: the reader
  * @jobs: 0, as at first: as many as there are processors that this process may use;
- *	1: one after the other, and captures and trace.dat files by this process, which
- *	others read else. Where these are more than traces, the streams of a CTF trace are
- *	shared out among several of them. Of texts it is always one.
+ *	1: one after the other, and captures and trace.dat files by this process, else by
+ *	others. Where there are more jobs than traces, the streams of a CTF trace are shared
+ *	out among several processes. Texts are read one after the other.
  *
- * Results are the same whatever @jobs is; but of a trace so damaged that its reading
- * ends early, the streams that others read are read on. To be called before
+ * Packets are pushed in the same order whatever @jobs is, but of a trace so damaged that a
+ * process which reads it ends: streams that others read are read on. To be called before
  * netsync_io_read(). Live sessions are always read side by side.
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
