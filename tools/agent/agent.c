@@ -224,6 +224,9 @@ static struct json_object *next_request(void)
 	char *end = NULL;
 	size_t len;
 
+	/* What came before that was known could not be answered. */
+	if (agent.ended)
+		return NULL;
 	while (!agent.len || !(end = memchr(agent.line, '\n', agent.len))) {
 		const size_t had = agent.len;
 
