@@ -619,8 +619,9 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 		ret = middle_margin(k, &margin);
 	if (!ret) {
 		ret = find_quick(k, links, num_links, &room);
-		c->num_doubts = first +
-				merge(c->doubt + first, c->num_doubts - first);
+		if (c->num_doubts > first)
+			c->num_doubts = first + merge(c->doubt + first,
+						      c->num_doubts - first);
 		widen(c, first);
 	}
 	if (!ret)
