@@ -422,7 +422,8 @@ static int take_slice(struct trace *trace)
 
 /* ---- slices -------------------------------------------------------------- */
 
-bool io_is_idle(const struct trace *trace, int64_t until_ns)
+/* Has it nothing to be read up to this time? */
+static bool is_idle(const struct trace *trace, int64_t until_ns)
 {
 	return trace->reader->is_idle && trace->reader->is_idle(trace, until_ns);
 }
@@ -454,7 +455,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 		trace->reader->ahead(trace, until_ns);
 		return;
 	}
-	if (io_is_idle(trace, until_ns))
+	if (is_idle(trace, until_ns))
 		return;
 	choose_worker(trace);
 	aside = trace->aside.by;
@@ -468,7 +469,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 
 int io_read_slice(struct trace *trace, int64_t until_ns)
 {
-	if (io_is_idle(trace, until_ns))
+	if (is_idle(trace, until_ns))
 		return 1;
 	return trace->aside.told ? take_slice(trace) :
 				   trace->reader->read(trace, until_ns);

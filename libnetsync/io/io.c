@@ -223,14 +223,12 @@ static void read_ahead(struct turns *turns, uint64_t turn)
 	for (; turns->begun <= turn + turns->ahead &&
 	       turns->begun < num * turns->slices->num; turns->begun++) {
 		const size_t i = turns->begun % num;
-		struct trace *trace = turns->io->traces[i];
-		const int64_t end_ns = turns->more[i] ? turn_end(turns, turns->begun) : 0;
 
-		if (!turns->more[i] || io_is_idle(trace, end_ns))
+		if (!turns->more[i])
 			continue;
 		if (!count_told(turns, i, turns->begun == turn))
 			break;
-		io_read_ahead(trace, end_ns);
+		io_read_ahead(turns->io->traces[i], turn_end(turns, turns->begun));
 	}
 	io_begin_reading(turns->io);
 }
@@ -238,17 +236,12 @@ static void read_ahead(struct turns *turns, uint64_t turn)
 static int take_turn(struct turns *turns, uint64_t turn)
 {
 	const size_t i = turn % turns->io->num_traces;
-	struct trace *trace = turns->io->traces[i];
-	int64_t end_ns;
 	int ret;
 
 	read_ahead(turns, turn);
 	if (!turns->more[i])
 		return 0;
-	end_ns = turn_end(turns, turn);
-	if (io_is_idle(trace, end_ns))
-		return 0;
-	ret = io_read_slice(trace, end_ns);
+	ret = io_read_slice(turns->io->traces[i], turn_end(turns, turn));
 	if (ret < 0)
 		return ret;
 	turns->more[i] = ret;

@@ -393,8 +393,6 @@ bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 void io_read_ahead(struct trace *trace, int64_t until_ns);
 void io_begin_reading(struct netsync_io *io);
 int io_read_slice(struct trace *trace, int64_t until_ns);
-/* Has a trace nothing to be read up to this time? */
-bool io_is_idle(const struct trace *trace, int64_t until_ns);
 void io_stop_asides(struct netsync_io *io);
 /* Traces that are read at a time: those given, or one for each processor. */
 unsigned int io_jobs(const struct netsync_io *io);

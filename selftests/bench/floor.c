@@ -37,7 +37,7 @@
 /* Messages that cut off, at first, and how far the furthest has to be, chosen. */
 #define CUTTING 1000
 #define FAR_DEVIATIONS 6
-#define SWEEPS 1000
+#define SWEEPS 1000		/* over all factors, at most. Chosen */
 #define DAMPED 0.2		/* of what a factor changes by, or they swing. Chosen */
 #define CONVERGED 0.01		/* of its deviation: by how much a mean moves */
 /* Messages of a pair, on average, below which all pairs have one smallest delay. Chosen. */

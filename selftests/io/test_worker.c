@@ -63,19 +63,26 @@ static void write_and_hear(const void *data)
 	worker_put(ALL, 0, NULL, 0);
 }
 
+/* Start a worker, and tell it all commands, which are numbered. */
+static void tell_all(struct worker *worker, void (*run)(const void *data))
+{
+	char command[COMMAND] = { 0 };
+
+	task.run = run;
+	assert_int_equal(worker_start(worker, &task, NULL), 0);
+	for (uint32_t i = 0; i < COMMANDS; i++) {
+		memcpy(command, &i, sizeof(i));
+		worker_tell(worker, command, sizeof(command));
+	}
+}
+
 static void test_commands(void **state)
 {
 	struct came came = { .waiting = true };
-	char command[COMMAND] = { 0 };
 	struct worker worker;
 
 	(void)state;
-	task.run = write_and_hear;
-	assert_int_equal(worker_start(&worker, &task, NULL), 0);
-	for (uint32_t i = 0; i < COMMANDS; i++) {
-		memcpy(command, &i, sizeof(i));
-		worker_tell(&worker, command, sizeof(command));
-	}
+	tell_all(&worker, write_and_hear);
 	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came), 1);
 	assert_int_equal(came.filler, MUCH);
 	assert_int_equal(came.heard, COMMANDS);
@@ -95,14 +102,10 @@ static void hear_one(const void *data)
 static void test_killed(void **state)
 {
 	struct came came = { .waiting = true };
-	char command[COMMAND] = { 0 };
 	struct worker worker;
 
 	(void)state;
-	task.run = hear_one;
-	assert_int_equal(worker_start(&worker, &task, NULL), 0);
-	for (uint32_t i = 0; i < COMMANDS; i++)
-		worker_tell(&worker, command, sizeof(command));
+	tell_all(&worker, hear_one);
 	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came), 0);
 	assert_true(worker_was_killed(worker_stop(&worker)));
 	/* There is none any more. */
