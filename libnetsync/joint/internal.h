@@ -112,11 +112,16 @@ struct effort {
 	double enough;
 	double enough_wide;
 	double precision; /* of a step: the part of the gradient that may be left */
+	int steps;	  /* with one scale, at most */
+	bool required; /* where these do not find the minimum of a scale, there is none */
 };
 
-/* Move from 0 to the minimum, *x. 0 or -ENOMEM. */
-int newton_minimize(struct objective *o, double *x,
-		    const struct effort *effort);
+/*
+ * Move from 0 to the minimum, *x. *found: there is one, as far as was required. 0 or
+ * -ENOMEM.
+ */
+int newton_minimize(struct objective *o, double *x, const struct effort *effort,
+		    bool *found);
 
 /* The curve of a host whose rate may change at once, as it is learned in rounds. */
 struct bends {

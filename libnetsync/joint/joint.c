@@ -30,6 +30,7 @@ static const struct effort usual_effort = {
 	.enough = 0.05,
 	.enough_wide = 1,
 	.precision = 0.05,
+	.steps = 30,
 };
 
 struct joint {
@@ -270,13 +271,15 @@ static bool all_finite(const double *x, size_t n)
 }
 
 /*
- * Minimize from a start. False: the curves of a host are further from its messages than before
- * by STRAYED: they have diverged, as scores are linear.
+ * Minimize from a start. *sound: a minimum that is required was found, and the curves of no host
+ * are further from its messages than before by STRAYED: they would have diverged, as scores are
+ * linear.
  */
 static int minimize(struct objective *o, double *x, const struct effort *effort,
 		    bool *sound)
 {
 	double *before = malloc((o->num + 1) * sizeof(*before));
+	bool found = false;
 	int ret = -ENOMEM;
 
 	if (before) {
@@ -284,9 +287,9 @@ static int minimize(struct objective *o, double *x, const struct effort *effort,
 		objective_at(o, x);
 		for (uint32_t h = 0; h < o->num; h++)
 			before[h] = objective_slacks(o, h);
-		ret = newton_minimize(o, x, effort);
+		ret = newton_minimize(o, x, effort, &found);
 	}
-	*sound = !ret && all_finite(x, o->unknowns);
+	*sound = !ret && found && all_finite(x, o->unknowns);
 	if (*sound)
 		objective_at(o, x);
 	for (uint32_t h = 0; *sound && h < o->num; h++)

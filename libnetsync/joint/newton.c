@@ -14,8 +14,6 @@
 
 /* Factor between two scales in turn. Chosen. */
 #define NARROWER 4.0
-/* Steps at most with one scale. Chosen. */
-#define STEPS 30
 /* Products for a step at most, and to which part of the gradient. Chosen. */
 #define PRODUCTS 30
 /* Halvings of a step until it gains (Armijo's rule). */
@@ -84,20 +82,24 @@ static double take_step(struct objective *o, struct newton *s, double cost)
 	return 0;
 }
 
-static void minimize(struct objective *o, struct newton *s,
-		     const struct effort *effort, double enough)
+/* With one scale. Return: whether what is required was found. */
+static bool minimize(struct objective *o, struct newton *s,
+		     const struct effort *effort)
 {
 	double cost = objective_at(o, s->x), gain = HUGE_VAL;
+	double enough = o->stretch > 1 ? effort->enough_wide : effort->enough;
 
-	for (int i = 0; i < STEPS && gain > enough * o->in; i++) {
+	for (int i = 0; i < effort->steps && gain > enough * o->in; i++) {
 		objective_differentiate(o, s->x, s->gradient);
 		find_step(o, s, effort->precision);
 		gain = take_step(o, s, cost);
 		cost -= gain;
 	}
+	return gain <= enough * o->in || !effort->required;
 }
 
-int newton_minimize(struct objective *o, double *x, const struct effort *effort)
+int newton_minimize(struct objective *o, double *x, const struct effort *effort,
+		    bool *found)
 {
 	size_t n = o->unknowns;
 	double *room = malloc((6 * n + 1) * sizeof(*room));
@@ -111,11 +113,12 @@ int newton_minimize(struct objective *o, double *x, const struct effort *effort)
 	s.direction = s.residual + n;
 	s.product = s.direction + n;
 	s.before = s.product + n;
-	for (o->stretch = effort->widest; o->stretch > 1;
+	*found = true;
+	for (o->stretch = effort->widest; *found && o->stretch > 1;
 	     o->stretch /= NARROWER)
-		minimize(o, &s, effort, effort->enough_wide);
+		*found = minimize(o, &s, effort);
 	o->stretch = 1;
-	minimize(o, &s, effort, effort->enough);
+	*found = *found && minimize(o, &s, effort);
 	free(room);
 	return 0;
 }

@@ -17,6 +17,11 @@
 #include "joint/internal.h"
 
 /*
+ * Steps with one scale, at most. Of clocks that are steered 13 are most that were seen; curves that
+ * take more follow what is not the clocks', without end where messages hold too little.
+ */
+#define STEPS 20
+/*
  * Of the first round, and of all others, which begin near their minimum, and do not end far from
  * where the next one begins. Chosen: with a twentieth of what is enough, errors are the same.
  */
@@ -25,11 +30,15 @@ static const struct effort first_effort = {
 	.enough = 1,
 	.enough_wide = 1,
 	.precision = 0.2,
+	.steps = STEPS,
+	.required = true,
 }, next_effort = {
 	.widest = 1,
 	.enough = 1,
 	.enough_wide = 1,
 	.precision = 0.2,
+	.steps = STEPS,
+	.required = true,
 };
 
 /*
