@@ -75,7 +75,10 @@ static void set_noise_cost(struct reduction *r, size_t i)
 					r->bound_cost[i]);
 }
 
-/* Compute costs of a pair by its bound without clocks. */
+/*
+ * Compute costs of a pair by its bound without clocks. While curves are found, these take most of
+ * the memory: bounds are made again then.
+ */
 static int first_costs(void *arg, size_t i)
 {
 	struct reduction *r = arg;
@@ -85,6 +88,8 @@ static int first_costs(void *arg, size_t i)
 		return -ENOMEM;
 	set_bound_cost(r, i);
 	set_noise_cost(r, i);
+	if (r->task->method->curves)
+		pair_bound_release(&r->pair_bound[i]);
 	return 0;
 }
 
@@ -96,14 +101,15 @@ static int final_costs(void *arg, size_t i)
 	const struct correction *correction[] = { &r->correction[h[0]],
 						  &r->correction[h[1]] };
 	struct pair_bound *reach = &r->pair_bound[i];
-	bool curves = r->task->method->curves;
+	bool known = correction[0]->known && correction[1]->known;
 
-	if (curves && correction[0]->known && correction[1]->known) {
-		pair_bound_release(reach);
-		if (pair_bound_make(reach, r->est[i].pair, correction,
+	if (r->task->method->curves) {
+		if (pair_bound_make(reach, r->est[i].pair,
+				    known ? correction : NULL,
 				    &r->task->limits))
 			return -ENOMEM;
-		set_bound_cost(r, i);
+		if (known)
+			set_bound_cost(r, i);
 	}
 	/* Feasibility of lines matters only to methods of straight clocks. */
 	if (!r->task->method->straight || reach->quality < r->est[i].quality)
