@@ -4,6 +4,7 @@
  * all network devices.
  */
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,20 @@
 #include "agent.h"
 #include "connections.h"
 
-static struct traffic begin;
+/* A network device, and the bytes that it received and sent. */
+struct device {
+	char name[IF_NAMESIZE];
+	uint64_t bytes;
+};
+
+struct devices {
+	struct device *list;
+	size_t num;
+};
+
+/* When the trace began. */
+static struct devices devices_before;
+static uint64_t stream_before;
 
 /* A connection as sshd describes it: client, and this machine. */
 struct connection {
@@ -19,20 +33,51 @@ struct connection {
 	unsigned int far_port, near_port;
 };
 
-/* Bytes received and sent by all devices except lo. */
-static uint64_t device_bytes(void)
+/* All devices except lo; without memory for all, those that there is memory for. */
+static struct devices devices_find(void)
 {
-	FILE *devices = fopen("/proc/net/dev", "r");
+	FILE *file = fopen("/proc/net/dev", "r");
+	struct devices found = { .num = 0 };
 	unsigned long long in, out;
-	uint64_t sum = 0;
 	char line[512], name[64];
 
-	while (devices && fgets(line, sizeof(line), devices))
+	while (file && fgets(line, sizeof(line), file)) {
+		struct device *list;
+
 		if (sscanf(line, " %63[^:]: %llu %*u %*u %*u %*u %*u %*u %*u %llu",
-			   name, &in, &out) == 3 && strcmp(name, "lo"))
-			sum += in + out;
-	if (devices)
-		fclose(devices);
+			   name, &in, &out) != 3 || !strcmp(name, "lo"))
+			continue;
+		list = reallocarray(found.list, found.num + 1, sizeof(*list));
+		if (!list)
+			break;
+		found.list = list;
+		list[found.num].bytes = in + out;
+		snprintf(list[found.num++].name, sizeof(list->name), "%.*s",
+			 IF_NAMESIZE - 1, name);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * Bytes since then. One that came since, or came again, has counted from 0; of one that is gone
+ * nobody knows.
+ */
+static uint64_t device_bytes(const struct devices *before,
+			     const struct devices *now)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < now->num; i++) {
+		const struct device *device = &now->list[i];
+		uint64_t from = 0;
+
+		for (size_t k = 0; k < before->num; k++)
+			if (!strcmp(before->list[k].name, device->name))
+				from = before->list[k].bytes;
+		sum += device->bytes - (from <= device->bytes ? from : 0);
+	}
 	return sum;
 }
 
@@ -80,14 +125,21 @@ static uint64_t stream_bytes(void)
 
 void traffic_start(void)
 {
-	begin.all = device_bytes();
-	begin.trace = stream_bytes();
+	free(devices_before.list);
+	devices_before = devices_find();
+	stream_before = stream_bytes();
 }
 
 struct traffic traffic_since(void)
 {
-	return (struct traffic){
-		.all = device_bytes() - begin.all,
-		.trace = stream_bytes() - begin.trace,
+	struct devices now = devices_find();
+	const uint64_t stream = stream_bytes();
+	const struct traffic traffic = {
+		.all = device_bytes(&devices_before, &now),
+		/* Of a connection that is gone nobody knows either. */
+		.trace = stream < stream_before ? 0 : stream - stream_before,
 	};
+
+	free(now.list);
+	return traffic;
 }
