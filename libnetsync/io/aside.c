@@ -351,7 +351,7 @@ static void add_counts(struct trace *trace, const struct counts *counts)
 
 static void end_trace(struct trace *trace)
 {
-	trace->aside.told = 0;
+	trace->aside.pending = 0;
 	trace->aside.has_ended = true;
 	trace->aside.by->traces--;
 }
@@ -367,7 +367,7 @@ static int use_read(struct trace *trace, const struct slice_read *read)
 	if (read->trace != trace)
 		return 0;
 	add_counts(trace, &read->counts);
-	trace->aside.told--;
+	trace->aside.pending--;
 	trace->aside.is_awaited = false;
 	if (!read->more)
 		end_trace(trace);
@@ -462,7 +462,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 	if (!aside)
 		return;
 	/* Where its worker has ended, that is noticed in the slice's turn. */
-	trace->aside.told++;
+	trace->aside.pending++;
 	if (aside->worker.fd >= 0)
 		tell(aside, &(struct turn){ trace, until_ns });
 }
@@ -471,6 +471,6 @@ int io_read_slice(struct trace *trace, int64_t until_ns)
 {
 	if (is_idle(trace, until_ns))
 		return 1;
-	return trace->aside.told ? take_slice(trace) :
-				   trace->reader->read(trace, until_ns);
+	return trace->aside.pending ? take_slice(trace) :
+				      trace->reader->read(trace, until_ns);
 }

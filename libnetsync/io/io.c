@@ -154,7 +154,7 @@ struct turns {
 	uint64_t begun;		/* number of the first turn that no worker was told of */
 	bool *more;		/* by trace: it was not read to its end */
 	/* By trace that has a worker of its own: turns that were begun, and not taken. */
-	unsigned int *told;
+	unsigned int *pending;
 	unsigned int reading;	/* traces with such turns: as many as there are jobs */
 };
 
@@ -194,23 +194,23 @@ static int64_t turn_end(const struct turns *turns, uint64_t turn)
 			 turns->slices);
 }
 
-/* Count a turn that its trace's own worker is told of. False: not yet, all jobs read. */
-static bool count_told(struct turns *turns, size_t i, bool is_next)
+/* Count a turn that its trace's own worker begins. False: not yet, all jobs read. */
+static bool count_begun(struct turns *turns, size_t i, bool is_next)
 {
 	if (!turns->io->traces[i]->reader->ahead)
 		return true;
-	if (!is_next && !turns->told[i] && turns->reading >= turns->jobs)
+	if (!is_next && !turns->pending[i] && turns->reading >= turns->jobs)
 		return false;
-	turns->reading += !turns->told[i]++;
+	turns->reading += !turns->pending[i]++;
 	return true;
 }
 
 static void count_taken(struct turns *turns, size_t i)
 {
-	if (!turns->told[i])
+	if (!turns->pending[i])
 		return;
-	turns->told[i] = turns->more[i] ? turns->told[i] - 1 : 0;
-	turns->reading -= !turns->told[i];
+	turns->pending[i] = turns->more[i] ? turns->pending[i] - 1 : 0;
+	turns->reading -= !turns->pending[i];
 }
 
 /* Begin turns, half of those that may be at a time: to tell workers takes time, too. */
@@ -226,7 +226,7 @@ static void read_ahead(struct turns *turns, uint64_t turn)
 
 		if (!turns->more[i])
 			continue;
-		if (!count_told(turns, i, turns->begun == turn))
+		if (!count_begun(turns, i, turns->begun == turn))
 			break;
 		io_read_ahead(turns->io->traces[i], turn_end(turns, turns->begun));
 	}
@@ -271,9 +271,9 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 		.slices = &slices,
 		.jobs = io_jobs(io),
 		.more = malloc(num * sizeof(*turns.more)),
-		.told = calloc(num, sizeof(*turns.told)),
+		.pending = calloc(num, sizeof(*turns.pending)),
 	};
-	int ret = turns.more && turns.told ? 0 : io_no_memory(io);
+	int ret = turns.more && turns.pending ? 0 : io_no_memory(io);
 
 	for (size_t i = 0; i < num && !ret; i++) {
 		turns.more[i] = io_reads_trace(io, io->traces[i]);
@@ -299,7 +299,7 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	}
 	io_stop_asides(io);
 	free(turns.more);
-	free(turns.told);
+	free(turns.pending);
 	return ret;
 }
 

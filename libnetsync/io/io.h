@@ -169,7 +169,7 @@ struct copied {
 struct aside_trace {
 	bool is_chosen;
 	struct aside *by;	/* that worker; NULL: this process reads the trace */
-	unsigned int told;	/* slices that it was told to read, and that had no turn */
+	unsigned int pending;	/* slices that it is to read, and that had no turn */
 	bool is_awaited;	/* the slice whose turn it is */
 	bool has_ended;
 	struct range packets;	/* times of packets that came, ns as printed; hi < lo: none */

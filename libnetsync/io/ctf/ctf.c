@@ -21,7 +21,7 @@ struct reading {
 	bool is_joining;	/* what it says when it opens the trace was said before */
 	bool waiting;		/* for CTF_OPENED, or until read_ns > until_ns */
 	int64_t until_ns;	/* end of the slice that is read now, as printed */
-	int64_t told_ns;	/* the last time that the worker was told */
+	int64_t asked_ns;	/* it was asked for all up to this */
 	int64_t read_ns;	/* the worker has sent all packets before */
 	struct range packets;	/* times of packets that came, ns; hi < lo: none */
 };
@@ -150,7 +150,7 @@ static int start(struct trace *trace)
 	in->trace = trace;
 	in->is_joining = ctf->num_readings > 0;
 	in->packets.hi = -1;
-	in->told_ns = INT64_MIN;
+	in->asked_ns = INT64_MIN;
 	in->read_ns = INT64_MIN;
 	*last = in;
 	ctf->num_readings++;
@@ -264,10 +264,10 @@ static void ctf_ahead(struct trace *trace, int64_t until_ns)
 			until_ns, trace->window, { i, ctf->num_readings },
 		};
 
-		if (until_ns <= in->told_ns || is_read(in, until_ns))
+		if (until_ns <= in->asked_ns || is_read(in, until_ns))
 			continue;
 		worker_tell(&in->worker, &wanted, sizeof(wanted));
-		in->told_ns = until_ns;
+		in->asked_ns = until_ns;
 	}
 }
 

@@ -30,9 +30,9 @@ struct receiver {
 	uint8_t plain[PLAIN_SIZE];
 	size_t plain_at, plain_num;
 	char payload[WORKER_MAX_SIZE + 1];
-	/* What is to be told, when it can be. */
-	uint8_t *told;
-	size_t num_told, told_room;
+	/* What is to be sent, when it can be. */
+	uint8_t *unsent;
+	size_t num_unsent, unsent_room;
 };
 
 static int64_t now_ms(void)
@@ -65,7 +65,7 @@ void receiver_free(struct receiver *r)
 	if (!r)
 		return;
 	ZSTD_freeDCtx(r->zstd);
-	free(r->told);
+	free(r->unsent);
 	free(r);
 }
 
@@ -91,29 +91,29 @@ static bool end(struct receiver *r, const char *why)
 
 static void write_told(struct receiver *r)
 {
-	const ssize_t num = write(r->out, r->told, r->num_told);
+	const ssize_t num = write(r->out, r->unsent, r->num_unsent);
 
 	if (num < 0 && errno != EAGAIN && errno != EINTR)
 		end(r, "the connection ended");
 	if (num <= 0)
 		return;
-	r->num_told -= num;
-	memmove(r->told, r->told + num, r->num_told);
+	r->num_unsent -= num;
+	memmove(r->unsent, r->unsent + num, r->num_unsent);
 }
 
 bool receiver_tell(struct receiver *r, const void *data, size_t size)
 {
-	if (r->told_room - r->num_told < size) {
-		const size_t room = 2 * r->told_room + size;
-		uint8_t *told = realloc(r->told, room);
+	if (r->unsent_room - r->num_unsent < size) {
+		const size_t room = 2 * r->unsent_room + size;
+		uint8_t *unsent = realloc(r->unsent, room);
 
-		if (!told)
+		if (!unsent)
 			return end(r, "there is not enough memory");
-		r->told = told;
-		r->told_room = room;
+		r->unsent = unsent;
+		r->unsent_room = room;
 	}
-	memcpy(r->told + r->num_told, data, size);
-	r->num_told += size;
+	memcpy(r->unsent + r->num_unsent, data, size);
+	r->num_unsent += size;
 	write_told(r);
 	return !r->why;
 }
@@ -138,12 +138,12 @@ static bool read_more(struct receiver *r)
 	return true;
 }
 
-/* Something comes, or can be told; false: neither will be. */
+/* Something comes, or can be sent; false: neither will be. */
 static bool wait_for_more(struct receiver *r)
 {
 	struct pollfd fds[] = {
 		{ .fd = r->in, .events = POLLIN },
-		{ .fd = r->num_told ? r->out : -1, .events = POLLOUT },
+		{ .fd = r->num_unsent ? r->out : -1, .events = POLLOUT },
 	};
 	const int64_t left_ms = r->heard_ms + REMOTE_SILENT_MS - now_ms();
 	const int num = poll(fds, 2, left_ms > 0 ? (int)left_ms : 0);

@@ -99,10 +99,10 @@ static const struct io_sink sink = { give_packet, give_clock, give_span };
 /* Traces that are told one after the other most often have the same one. */
 static void tell_beside(const struct trace *trace, enum beside which)
 {
-	static char *told[NUM_BESIDE];
+	static char *last[NUM_BESIDE];
 	char bytes[WORKER_MAX_SIZE], *path;
 	const int fd = io_open_beside(trace, which, &path);
-	const bool is_known = path && told[which] && !strcmp(path, told[which]);
+	const bool is_known = path && last[which] && !strcmp(path, last[which]);
 	struct stat st;
 	ssize_t num;
 
@@ -123,8 +123,8 @@ static void tell_beside(const struct trace *trace, enum beside which)
 		worker_put(REMOTE_BESIDE_BYTES, which, bytes, num);
 	}
 	close(fd);
-	free(told[which]);
-	told[which] = path;
+	free(last[which]);
+	last[which] = path;
 }
 
 static void tell_trace(const struct trace *trace, size_t number)
@@ -335,9 +335,9 @@ struct sending {
 	int in, out;
 	int error;		/* of writing */
 	bool failed;		/* as the other side was told */
-	/* What came, and the worker was not told yet. */
-	uint8_t told[REMOTE_MAX_FRAME];
-	size_t num_told;
+	/* What came, and was not sent to the worker yet. */
+	uint8_t unsent[REMOTE_MAX_FRAME];
+	size_t num_unsent;
 	/* The number of bytes of a frame, and these. */
 	uint8_t frame[4 + REMOTE_MAX_FRAME];
 	size_t used;
@@ -417,20 +417,20 @@ static void tell_end(struct sending *s)
 /* Whatever of it is taken now. */
 static void tell_worker(struct sending *s)
 {
-	const size_t taken = worker_offer(&s->worker, s->told, s->num_told);
+	const size_t taken = worker_offer(&s->worker, s->unsent, s->num_unsent);
 
-	s->num_told -= taken;
-	memmove(s->told, s->told + taken, s->num_told);
+	s->num_unsent -= taken;
+	memmove(s->unsent, s->unsent + taken, s->num_unsent);
 }
 
 /* False: there is nobody any more. */
 static bool take_told(struct sending *s)
 {
-	const ssize_t num = read(s->in, s->told + s->num_told,
-				 sizeof(s->told) - s->num_told);
+	const ssize_t num = read(s->in, s->unsent + s->num_unsent,
+				 sizeof(s->unsent) - s->num_unsent);
 
 	if (num > 0)
-		s->num_told += num;
+		s->num_unsent += num;
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
@@ -438,8 +438,8 @@ static bool take_told(struct sending *s)
 static bool relay(struct sending *s)
 {
 	struct pollfd fds[] = {
-		{ .fd = s->in, .events = s->num_told < sizeof(s->told) ? POLLIN : 0 },
-		{ .fd = s->worker.fd, .events = POLLIN | (s->num_told ? POLLOUT : 0) },
+		{ .fd = s->in, .events = s->num_unsent < sizeof(s->unsent) ? POLLIN : 0 },
+		{ .fd = s->worker.fd, .events = POLLIN | (s->num_unsent ? POLLOUT : 0) },
 	};
 	const int num = poll(fds, 2, REMOTE_ALIVE_MS);
 	int ret = 1;
@@ -450,7 +450,7 @@ static bool relay(struct sending *s)
 		return !send_frame(s);
 	if (fds[0].revents && !take_told(s))
 		return false;
-	if (s->num_told)
+	if (s->num_unsent)
 		tell_worker(s);
 	if (fds[1].revents & ~POLLOUT)
 		ret = worker_receive(&s->worker, send_record, s);

@@ -39,7 +39,7 @@ struct served_trace {
 	struct trace_reader reader;
 	struct served *served;
 	uint32_t number;
-	int64_t told_ns;	/* it is to be read up to this */
+	int64_t asked_ns;	/* it is to be read up to this */
 	int64_t read_ns;	/* and was */
 	bool more;
 	uint64_t out_of_range;	/* packets, as it said so far */
@@ -79,9 +79,9 @@ static void tell_turn(struct trace *trace, int64_t until_ns)
 {
 	struct served_trace *t = trace->state;
 
-	if (until_ns <= t->told_ns || t->served->ended || !t->more)
+	if (until_ns <= t->asked_ns || t->served->ended || !t->more)
 		return;
-	t->told_ns = until_ns;
+	t->asked_ns = until_ns;
 	tell(t, 0, until_ns);
 }
 
@@ -245,7 +245,7 @@ static struct served_trace *new_state(struct served *s, const struct trace_reade
 	t->reader.close = served_close;
 	t->served = s;
 	t->number = s->num;
-	t->told_ns = INT64_MIN;
+	t->asked_ns = INT64_MIN;
 	t->read_ns = INT64_MIN;
 	t->more = true;
 	return t;
@@ -342,7 +342,7 @@ static int use_turn(struct trace *trace, struct code_take *take)
 	trace->out_of_range += out_of_range - t->out_of_range;
 	t->out_of_range = out_of_range;
 	trace->unused = code_take_up_to(take, most);
-	return take->bad || t->read_ns > t->told_ns ? refuse() : 1;
+	return take->bad || t->read_ns > t->asked_ns ? refuse() : 1;
 }
 
 /* Of the trace that is waited for, and of no other one. */
