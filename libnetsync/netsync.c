@@ -528,13 +528,12 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 	s = &ns->steering[p->host];
 	if (!s->num)
 		gather(ns, p->host);
-	if (p->within_ns < 0 ||
+	if (p->within_ns < 0 || p->within_ns >= NETSYNC_MAX_SPAN ||
 	    !(p->rate == 0 || (p->rate > 0.5 && p->rate < 2)))
 		return fail(ns, -EINVAL,
 			    "no clock has a rate of %g, or an error of %lld ns",
 			    p->rate, (long long)p->within_ns);
 	if (!is_time(p->time_ns) || !is_time(p->raw_ns) ||
-	    p->within_ns >= NETSYNC_MAX_SPAN ||
 	    (h->first <= h->last && is_far(p->time_ns, h->origin)) ||
 	    (s->num && (is_far(p->raw_ns, s->point[0].raw) ||
 			is_far(p->time_ns, s->point[0].t))))

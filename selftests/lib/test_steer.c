@@ -644,6 +644,8 @@ static void senseless_ones_are_refused(void **state)
 	q = p;
 	q.within_ns = -1;
 	assert_int_equal(netsync_push_clock(ns, &q), -EINVAL);
+	q.within_ns = NETSYNC_MAX_SPAN;
+	assert_int_equal(netsync_push_clock(ns, &q), -EINVAL);
 	q = p;
 	q.time_ns = INT64_MIN;
 	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
