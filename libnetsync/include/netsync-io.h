@@ -518,6 +518,9 @@ struct netsync_io_trace {
 	 * NULL: neither.
 	 */
 	const char *readable;
+
+	/* Of those that are damaged: they may not be, but the process that read them was killed. */
+	uint32_t killed;
 };
 
 /* netsync_io_trace.host of a trace that was not read yet. */

@@ -402,6 +402,7 @@ static int gave_up(struct trace *trace)
 	if (aside->worker.fd >= 0)
 		aside->status = worker_stop(&aside->worker);
 	end_trace(trace);
+	trace->info.killed += worker_was_killed(aside->status);
 	return io_broke_off(trace, &trace->aside.packets, "",
 			    worker_was_killed(aside->status) ? WORKER_WAS_KILLED :
 			    "the process that read it broke off, which is a fault of netsync");

@@ -349,7 +349,8 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 
 		/* A warning has said already why packets were not used. */
 		if (part->info.packets || part->unused ||
-		    part->without_netns || part->out_of_range)
+		    part->without_netns || part->out_of_range ||
+		    part->info.killed)
 			return;
 		has_network |= io->traces[i]->has_network;
 	}

@@ -300,9 +300,16 @@ static int add_all(const struct input *input, struct netsync_io *io, unsigned in
 	return ret < 0 ? ret : 0;
 }
 
-int input_lost(const struct input *input)
+int input_lost(const struct input *input, const struct netsync_io *io)
 {
-	return input->remote && input->remote->lost ? EXIT_PARTIAL : EXIT_DONE;
+	bool lost = input->remote && input->remote->lost;
+
+	for (uint32_t i = 0; !lost && i < netsync_io_num_traces(io); i++) {
+		struct netsync_io_trace trace = { .size = sizeof(trace) };
+
+		lost = !netsync_io_get_trace(io, i, &trace) && trace.killed;
+	}
+	return lost ? EXIT_PARTIAL : EXIT_DONE;
 }
 
 /* ssh may ask for a password, so that no bar is drawn. */

@@ -108,9 +108,9 @@ struct input_share {
 
 /*
  * After input_solve(): EXIT_DONE, or EXIT_PARTIAL where a machine could not be read
- * wholly, as was said.
+ * wholly, or a process that read was killed, as was said.
  */
-int input_lost(const struct input *input);
+int input_lost(const struct input *input, const struct netsync_io *io);
 
 struct model;
 struct model_host;

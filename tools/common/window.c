@@ -25,6 +25,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 	struct tm tm = { 0 };
 	const char *at = strptime(text, "%Y-%m-%d", &tm);
 	const bool has_date = at && (*at == ' ' || *at == 'T');
+	const int day = tm.tm_mday;
 	int64_t fraction;
 
 	at = strptime(has_date ? at + 1 : text, "%H:%M:%S", &tm);
@@ -32,7 +33,8 @@ static bool parse_clock(const char *text, struct moment *moment)
 		return false;
 	moment->kind = has_date ? MOMENT_ABSOLUTE : MOMENT_OF_DAY;
 	if (has_date)
-		return local_time(&tm, &moment->ns) &&
+		/* 31 February is none, but mktime() takes it for 3 March. */
+		return local_time(&tm, &moment->ns) && tm.tm_mday == day &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
 	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S +
 		     fraction;

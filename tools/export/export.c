@@ -174,7 +174,7 @@ static int run(struct job *job)
 	    !output_write(&set->output, write_export, job))
 		return EXIT_BAD;
 	status = timebase_explain(&job->base, &set->input, status);
-	return status == EXIT_DONE ? input_lost(&set->input) : status;
+	return status == EXIT_DONE ? input_lost(&set->input, job->base.io) : status;
 }
 
 static int export(const struct settings *set)

@@ -231,6 +231,8 @@ static void explain_end(struct remote *remote, int status)
 		remote_say(remote, "its agent ended.");
 	else if (remote->hello)
 		remote_say(remote, "the connection ended.");
+	else if (WIFSIGNALED(status))
+		remote_say(remote, "ssh was killed by signal %d.", WTERMSIG(status));
 	else
 		remote_say(remote, "ssh could not start netsync there (exit status %d).",
 		       code);

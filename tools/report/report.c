@@ -246,7 +246,7 @@ static int run(const struct settings *set, struct shown *s)
 		status = outcome_explain(&outcome, s->ns);
 	else
 		status = s->in_part ? EXIT_PARTIAL : EXIT_DONE;
-	return status == EXIT_DONE ? input_lost(&set->input) : status;
+	return status == EXIT_DONE ? input_lost(&set->input, s->io) : status;
 }
 
 static void release(struct shown *s)

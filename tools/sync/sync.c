@@ -89,6 +89,10 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		complain("Give the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
 		return EXIT_BAD;
 	}
+	if (set->outcome.format == FORMAT_BT2_ARGS && set->input.remote) {
+		complain("--format bt2-args: Babeltrace reads no traces on other hosts; copy them.");
+		return EXIT_BAD;
+	}
 	if (set->plot && set->outcome.format != FORMAT_TABLE &&
 	    !set->outcome.output.path) {
 		complain("--plot: a picture on standard output would spoil the result there; write that to a file with -o.");
@@ -123,7 +127,7 @@ static int run(const struct settings *set, struct netsync *ns,
 	if (set->outcome.format == FORMAT_BT2_ARGS &&
 	    explain_bt2_args(ns, io) != EXIT_DONE)
 		status = EXIT_PARTIAL;
-	return status == EXIT_DONE ? input_lost(&set->input) : status;
+	return status == EXIT_DONE ? input_lost(&set->input, io) : status;
 }
 
 static int synchronize(const struct settings *set)

@@ -98,12 +98,13 @@ static size_t pack(TracePacket *packet, uint8_t *to)
 		    perfetto__protos__trace__get_packed_size(&trace);
 }
 
+/* False: there is not enough memory. */
 static bool put_compressed(struct timeline *timeline, const struct sequence *seq)
 {
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	uLongf size = compressBound(seq->num_packed);
 	uint8_t *bytes = malloc(size), *packed = NULL;
-	bool written = false;
+	bool has_memory;
 	/* Better levels take far longer than all the rest, and save little. */
 	bool ok = bytes && compress2(bytes, &size, seq->packed, seq->num_packed,
 				     Z_BEST_SPEED) == Z_OK;
@@ -112,11 +113,13 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	packet.compressed_packets = (ProtobufCBinaryData){ size, bytes };
 	if (ok)
 		packed = malloc(pack(&packet, NULL));
+	has_memory = packed;
+	/* What is not written is noticed when the file is closed. */
 	if (packed)
-		written = fwrite(packed, pack(&packet, packed), 1, timeline->out);
+		fwrite(packed, pack(&packet, packed), 1, timeline->out);
 	free(bytes);
 	free(packed);
-	return written;
+	return has_memory;
 }
 
 /* Write the packets that wait to be compressed. */

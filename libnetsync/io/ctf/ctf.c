@@ -118,9 +118,11 @@ static int gave_up(struct reading *in)
 	const struct ctf *ctf = in->trace->state;
 	const int status = worker_stop(&in->worker);
 	const bool all = ctf->num_readings == 1;
+	const bool killed = worker_was_killed(status);
 
 	in->read_ns = INT64_MAX;
-	return io_broke_off(in->trace, &in->packets, worker_was_killed(status) ?
+	in->trace->info.killed += killed;
+	return io_broke_off(in->trace, &in->packets, killed ?
 			    (all ? "" : "a part of its streams ") :
 			    (all ? "it is damaged and " :
 				   "it is damaged and a part of its streams "),
