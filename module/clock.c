@@ -44,7 +44,10 @@ static DEFINE_RAW_SPINLOCK(out_lock);
 /* The last record, protected by the timekeeper's lock; mult 0: none yet. */
 static struct netsync_clock last;
 static const struct clocksource *last_source;
-/* Number of the next record since the module was loaded. */
+/*
+ * Number of the next record since the module was loaded. One is left out whenever records
+ * end, as nobody knows what changes until they begin again.
+ */
 static u32 seq;
 
 static void drain_ring(struct irq_work *work)
@@ -160,6 +163,7 @@ static int attach_clock(void)
 static void detach_clock(void)
 {
 	pvclock_gtod_unregister_notifier(&updates);
+	seq++;
 	irq_work_sync(&drain_work);
 	/* irq_work_sync() waits for the last processor that ran the work; this for all. */
 	raw_spin_lock_irq(&out_lock);

@@ -185,7 +185,7 @@
  *  steps     how often CLOCK_REALTIME was set since the machine was started,
  *            leap seconds included
  *  seq       number of the event since the module is loaded: where one is
- *            missing, it was lost
+ *            missing, it was lost, or nobody traced for a while
  *  clocksource  its name, up to 31 characters
  *
  * Sampling records the same packets on all hosts, whatever segmentation and
