@@ -557,6 +557,7 @@ int netsync_push_clock(struct netsync *ns,
 		.within = point->within_ns,
 		.rate = point->rate,
 		.set = point->was_set,
+		.number = point->number,
 	};
 	int ret;
 

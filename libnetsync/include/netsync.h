@@ -347,7 +347,11 @@ struct netsync_clock_point {
 	 */
 	double rate;
 	uint32_t was_set;	/* 1: the host's clock was set at this instant */
-	uint32_t reserved;
+	/*
+	 * Of the host's points, one more than the number of the point before; others show
+	 * that points in between were lost. 0: not numbered.
+	 */
+	uint32_t number;
 };
 
 /**
@@ -359,7 +363,9 @@ struct netsync_clock_point {
  * oscillator does. A host with points is estimated on its raw clock, for which the
  * assumptions in struct netsync_options have to hold then; results are on the
  * host's own clock all the same. Rates and skews of pairs and steps are those of
- * raw clocks. Where the clock was set is then known, and not estimated.
+ * raw clocks. That the clock was set is then known, and not estimated: at a point, if
+ * that has was_set, or number shows that none was lost before it; else at any time since
+ * the point before.
  *
  * Between two points the clock is taken to be straight, if the rate of the first
  * leads to the second; or else if the rates before and after differ so little that

@@ -58,7 +58,10 @@ static int by_raw(const void *a, const void *b)
 
 	if (p->raw != q->raw)
 		return p->raw < q->raw ? -1 : 1;
-	return (p->t > q->t) - (p->t < q->t);
+	if (p->t != q->t)
+		return p->t < q->t ? -1 : 1;
+	/* Of duplicates, the first is kept: one that is numbered. */
+	return (p->number < q->number) - (p->number > q->number);
 }
 
 /* How far the host's clock is ahead at b of the line from a by a rate, ns. */
@@ -256,8 +259,20 @@ static void cut(struct polyline *l, int64_t t)
 }
 
 /*
- * The clock was set between two points: at the second one, if the first one tells a rate, and none
- * is missing; else at any instant.
+ * The clock was set between two points: was it at the second one? A point that comes at its
+ * time, a second after the first one, looks alike where that of the setting was lost.
+ */
+static bool is_set_at_next(const struct clock_point *p)
+{
+	const struct clock_point *next = p + 1;
+	bool is_told = p->number && next->number ? next->number == p->number + 1 :
+						   next->set;
+
+	return is_told && p->rate > 0 && raw_distance(p, next) <= SOON;
+}
+
+/*
+ * The clock was set between two points: at the second one, or at any instant.
  *
  *	forward:  times were skipped, in no raw time
  *	back:     times were shown twice: the map is half-way between both
@@ -266,7 +281,7 @@ static int add_setting(struct steering *s, const struct clock_point *p)
 {
 	const struct clock_point *next = p + 1;
 	double length = raw_distance(p, next);
-	bool at_next = p->rate > 0 && length <= SOON;
+	bool at_next = is_set_at_next(p);
 	int64_t until = p->t + llround(length * (p->rate > 0 ? p->rate : 1));
 	int64_t raw = counted(s, next->raw), by = next->t - until, from;
 	int ret = add_step(s, until, by, at_next ? 0 : (int64_t)length);
@@ -448,7 +463,7 @@ static bool line_is_known(const struct steering *s, size_t i)
 	const struct clock_point *p = &s->point[i];
 
 	if (sets(p))
-		return p->rate > 0;
+		return is_set_at_next(p);
 	return line_error(p, i, s->num - 1 - i) <=
 	       MAX_ERROR + 2 * reading_error(p, p + 1);
 }

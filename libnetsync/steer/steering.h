@@ -29,6 +29,7 @@ struct clock_point {
 	int64_t within; /* limit of the error of raw, ns */
 	double rate;	/* d t / d raw up to the next point; 0: unknown */
 	bool set;	/* the host's clock was set here */
+	uint32_t number; /* one more than that of the point before; 0: none */
 };
 
 /* An interval in which the error of raw time is larger than elsewhere. */

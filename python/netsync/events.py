@@ -175,14 +175,16 @@ class ClockPoint:
     within_ns: int = 0
     rate: float = 0.0               # 0: unknown
     was_set: bool = False
+    number: int = 0                 # 0: not numbered
 
     def _struct(self) -> s.netsync_clock_point:
         return s.netsync_clock_point(
             size=ctypes.sizeof(s.netsync_clock_point), host=uint(self.host),
             time_ns=int64(self.time_ns), raw_ns=int64(self.raw_ns),
-            within_ns=int64(self.within_ns), rate=self.rate, was_set=self.was_set)
+            within_ns=int64(self.within_ns), rate=self.rate, was_set=self.was_set,
+            number=uint(self.number))
 
     @classmethod
     def _from(cls, struct: Any) -> "ClockPoint":
         return cls(struct.host, struct.time_ns, struct.raw_ns, struct.within_ns, struct.rate,
-                   bool(struct.was_set))
+                   bool(struct.was_set), struct.number)

@@ -52,7 +52,7 @@ class netsync_clock_point(Structure):
     _fields_ = [
         ("size", c_uint32), ("host", c_uint32), ("time_ns", c_int64), ("raw_ns", c_int64),
         ("within_ns", c_int64), ("rate", c_double), ("was_set", c_uint32),
-        ("reserved", c_uint32),
+        ("number", c_uint32),
     ]
 
 

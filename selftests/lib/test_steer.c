@@ -446,6 +446,65 @@ static void set_when_points_were_lost(void **state)
 	}
 }
 
+/* How points are told where the one of a setting may be lost. */
+enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
+
+/*
+ * Once a second, in no order, each twice, and at a setting, unless that one was lost. Who
+ * numbers points began anew some time.
+ */
+static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lost)
+{
+	const struct machine *m = &w->m[1];
+	const int64_t num = SPAN / SEC + 2, anew = SPAN / SEC / 3 * 2;
+
+	for (int64_t i = 0; i < 2 * num; i++) {
+		const int64_t k = i * 7 % num, at = k * SEC;
+		const bool is_setting = k == num - 1;
+		struct netsync_clock_point p = point_at(m, 1,
+				raw_time(m, is_setting ? set : at));
+
+		if (is_setting && is_lost)
+			continue;
+		p.was_set = is_setting && how == BY_WAS_SET;
+		if (how == NUMBERED)
+			p.number = is_setting ? (uint32_t)(set / SEC) + 2 :
+				(uint32_t)(k % anew) + 1 + (at > set && k < anew);
+		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+	}
+}
+
+/* A setting is known to a point's instant only where no point can have been lost. */
+static void a_setting_may_be_lost(void **state)
+{
+	const int64_t by[] = { 5 * SEC, -5 * SEC, SEC / 2, -SEC / 2 };
+	const int64_t set = SPAN / 2 + SEC / 3;
+
+	(void)state;
+	for (int i = 0; i < 4 * 3 * 2; i++) {
+		const enum told how = (enum told)(i / 4 % 3);
+		const bool is_lost = i / 12, is_known = !is_lost && how != NOT_NUMBERED;
+		struct netsync_step step = { .size = sizeof(step) };
+		struct world w;
+		int64_t at;
+
+		make_world(&w, 101 + (uint64_t)i);
+		steer(&w.m[1], raw_time(&w.m[1], set), 1, by[i % 4]);
+		tell_setting(&w, how, set, is_lost);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(errors_at(&w, SEC / 50, -SPAN, 0).outside, 0);
+		check_accurate(&w);
+		assert_int_equal(netsync_get_step(w.ns, 1, 0, &step), 0);
+		assert_int_equal(step.known, 1);
+		assert_in_range(llabs(step.offset_ns - by[i % 4]), 0, 5);
+		at = reading(&w.m[1], set) - by[i % 4];
+		assert_true(llabs(step.time_ns - at) <= step.within_ns + 5);
+		assert_int_equal(step.within_ns <= 5, is_known);
+		netsync_free(w.ns);
+	}
+}
+
 static void wrong_ones_are_left_out(void **state)
 {
 	const int64_t off[] = { 10 * US, -SEC, 3600 * SEC, 90 * US };
@@ -690,6 +749,7 @@ int main(void)
 		cmocka_unit_test(set_clocks_are_told),
 		cmocka_unit_test(lost_ones_cost_their_time),
 		cmocka_unit_test(set_when_points_were_lost),
+		cmocka_unit_test(a_setting_may_be_lost),
 		cmocka_unit_test(wrong_ones_are_left_out),
 		cmocka_unit_test(set_between_samples),
 		cmocka_unit_test(sampled_ones_do),
