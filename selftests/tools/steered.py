@@ -29,6 +29,13 @@ class Clock:
             self.at.append(self.at[-1] + length)
             self.mult.append(MULT + chance.randrange(-2000, 2000))
 
+    def set(self, time, by):
+        """It is set at a time after the last change."""
+        shown = self.show(time) + by
+        self.at.append(time)
+        self.shown.append(shown)
+        self.mult.append(self.mult[-1])
+
     def piece(self, time):
         return bisect.bisect_right(self.at, time) - 1
 

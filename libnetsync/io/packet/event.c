@@ -117,6 +117,8 @@ static bool read_clock(const struct event_values *v, struct event_seen *seen)
 			      mono + (int64_t)value_of(v, OFFS_TAI) },
 		.raw_ns = (int64_t)value_of(v, RAW),
 		.rate = (double)value_of(v, MULT) / (double)value_of(v, RAW_MULT),
+		/* The module counts from 0 on. */
+		.number = values_have(v, BIT(SEQ)) ? (uint32_t)value_of(v, SEQ) + 1 : 0,
 	};
 	return value_of(v, RAW_MULT) && seen->clock.rate < 2;
 }

@@ -372,6 +372,7 @@ void code_put_clock(struct code *code, struct code_put *put,
 	memcpy(&rate, &clock->rate, sizeof(rate));
 	rate = htole64(rate);
 	code_put_bytes(put, &rate, sizeof(rate));
+	code_put_number(put, clock->number);
 }
 
 static bool take_clock(struct code *code, struct code_take *take,
@@ -385,6 +386,7 @@ static bool take_clock(struct code *code, struct code_take *take,
 	code_take_bytes(take, &rate, sizeof(rate));
 	rate = le64toh(rate);
 	memcpy(&clock->rate, &rate, sizeof(rate));
+	clock->number = (uint32_t)code_take_up_to(take, UINT32_MAX);
 	/* As netsync_push_clock() wants them. */
 	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 &&
 	       clock->rate < 2;
