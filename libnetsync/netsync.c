@@ -745,8 +745,12 @@ static int settle_pairs(struct netsync *ns, double slope)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
 		gather(ns, i);
-	for (size_t i = 0; i < ns->num_hosts; i++)
-		resolution[i] = resolution_of(&ns->host[i].resolution);
+	for (size_t i = 0; i < ns->num_hosts; i++) {
+		struct host *h = &ns->host[i];
+
+		h->resolution_ns = resolution_of(&h->resolution, h->origin);
+		resolution[i] = h->resolution_ns;
+	}
 	pairs_raise(&ns->pairs, resolution, slope);
 	free(resolution);
 	return pairs_settle(&ns->pairs);

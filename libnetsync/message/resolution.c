@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdbool.h>
+
 #include "message/resolution.h"
 
 /*
- * Stamps after the earliest time that it takes: of so many that are of 1 ns, one in
- * 2^16 have a divisor by chance, mostly of 2 ns. Chosen.
+ * A divisor is believed where, of stamps of 1 ns, one host in so many has it by chance:
+ * one whose stamps after the earliest time are n has a divisor of g in one of g^n cases.
+ * Chosen: a wrong belief costs nothing but width of bounds.
  */
-#define ENOUGH 16
-/* The longest that is believed, ns: the tick of the slowest timer, 100 Hz. */
-#define LONGEST 10000000
+#define RARE (1 << 16)
+/*
+ * The longest that is believed, ns: logs of applications are in s. Where stamps are
+ * farther apart, as a few of some ms are by chance, it is what also divides a second.
+ */
+#define LONGEST 1000000000
+/*
+ * Others that divide no second (a tick of 30 us, say) are believed of stamps enough for
+ * a factor of 2 to be rare, and up to this, ns: the tick of the slowest timer, 100 Hz.
+ * Of fewer stamps such a factor is most likely that of their distances by chance.
+ */
+#define LONGEST_TICK 10000000
 
 /* By Euclid's algorithm. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -66,10 +78,41 @@ void resolution_merge(struct resolution *r, const struct resolution *other,
 	r->divisor = common_divisor(r->divisor, other->divisor);
 }
 
-int64_t resolution_of(const struct resolution *r)
+/* Whether so many stamps of 1 ns hardly ever have a divisor by chance. */
+static bool is_rare(uint64_t divisor, uint64_t stamps)
 {
-	return r->stamps - r->same >= ENOUGH && r->divisor <= LONGEST &&
-			       r->divisor
-		       ? (int64_t)r->divisor
-		       : 1;
+	uint64_t cases = 1;
+
+	for (; stamps && divisor > 1 && cases < RARE; stamps--)
+		cases *= divisor;
+	return cases >= RARE;
+}
+
+/* What divides a second and all stamps, as they count from 1970: also of a single one. */
+static uint64_t of_all(const struct resolution *r, int64_t origin)
+{
+	const int64_t first = origin + r->first;
+	const uint64_t since = first < 0 ? -(uint64_t)first : (uint64_t)first;
+
+	/* Times of a simulation, which begin with 0, have no such epoch. */
+	return since ? common_divisor(since, common_divisor(r->divisor, LONGEST)) : 1;
+}
+
+int64_t resolution_of(const struct resolution *r, int64_t origin)
+{
+	/*
+	 * Equal stamps count as often as they are: of packets in parts they are no proof,
+	 * but what divides a second is small then; of others only coarse clocks have them.
+	 */
+	const uint64_t stamps = r->stamps - r->same;
+	const uint64_t of_second = common_divisor(r->divisor, LONGEST);
+
+	if (!r->stamps)
+		return 1;
+	if (r->divisor && r->divisor <= LONGEST_TICK && is_rare(2, stamps))
+		return (int64_t)r->divisor;
+	if (is_rare(of_second, stamps))
+		return (int64_t)of_second;
+	return is_rare(of_all(r, origin), stamps + 1) ?
+		       (int64_t)of_all(r, origin) : 1;
 }

@@ -25,7 +25,10 @@ void resolution_add(struct resolution *r, int64_t t);
 void resolution_merge(struct resolution *r, const struct resolution *other,
 		      int64_t shift);
 
-/* How far apart stamps are at least, ns: 1 where there are too few to say. */
-int64_t resolution_of(const struct resolution *r);
+/*
+ * How far apart stamps are at least, ns: 1 where there are too few to say. They count
+ * from @origin, ns since 1970.
+ */
+int64_t resolution_of(const struct resolution *r, int64_t origin);
 
 #endif

@@ -82,8 +82,7 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r,
  */
 static int64_t time_error(const struct host *a, const struct host *b)
 {
-	int64_t coarser = resolution_of(&a->resolution) -
-			  resolution_of(&b->resolution);
+	int64_t coarser = a->resolution_ns - b->resolution_ns;
 
 	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
 }

@@ -25,6 +25,7 @@ struct host {
 	const struct range *untold; /* but for these raw times, absolute, ns */
 	size_t num_untold;
 	struct resolution resolution; /* of the stamps of messages */
+	int64_t resolution_ns; /* what they are taken to have, ns */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;

@@ -9,7 +9,7 @@ static int64_t find(const int64_t *t, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		resolution_add(&r, t[i]);
-	return resolution_of(&r);
+	return resolution_of(&r, 1);
 }
 
 static void test_found(void **state)
@@ -42,6 +42,10 @@ static void test_unknown(void **state)
 		t[i] = (i + i % 3) * 10 * US;
 	assert_int_equal(find(t, 64), 10 * US);
 	/* Too few, or mostly the same. */
+	assert_int_equal(find(t, 2), 1);
+	for (int i = 0; i < 64; i++)
+		t[i] = (i + i % 3) * 2;
+	assert_int_equal(find(t, 64), 2);
 	assert_int_equal(find(t, 12), 1);
 	for (int i = 0; i < 64; i++)
 		t[i] = i % 2 * US;
@@ -51,8 +55,66 @@ static void test_unknown(void **state)
 	assert_int_equal(find(t, 64), 1);
 	/* No clock ticks so seldom. */
 	for (int i = 0; i < 64; i++)
-		t[i] = i * SEC;
-	assert_int_equal(find(t, 64), 1);
+		t[i] = (i + i % 3) * 60 * SEC;
+	assert_int_equal(find(t, 64), SEC);
+}
+
+/* The longer it is, the fewer stamps show it. */
+static void test_few(void **state)
+{
+	static const struct {
+		int64_t resolution;
+		int stamps;
+	} row[] = { { 2, 17 }, { 10, 6 }, { US, 3 }, { 10 * US, 3 },
+		    { 4000 * US, 2 }, { SEC, 2 } };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
+		const int64_t by = row[k].resolution;
+		/* Multiples of it by primes, which have nothing in common. */
+		const int64_t prime[] = { 13, 3, 7, 11, 17, 19, 23, 29, 31,
+					  37, 41, 43, 47, 53, 59, 61, 67 };
+		int64_t t[17];
+
+		for (int i = 0; i < row[k].stamps; i++)
+			t[i] = 6 + (i ? prime[i] : 0) * by;
+		assert_int_equal(find(t, (size_t)row[k].stamps), by);
+		assert_int_equal(find(t, (size_t)row[k].stamps - 1), 1);
+	}
+}
+
+/* A stamp that counts from 1970 is far from it, also if it is the only one. */
+static void test_from_epoch(void **state)
+{
+	struct resolution r = { 0 };
+
+	(void)state;
+	assert_int_equal(resolution_of(&r, EPOCH), 1);
+	resolution_add(&r, 3 * SEC);
+	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC), SEC);
+	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 5000 * US), 5000 * US);
+	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 5 * US), 1);
+	assert_int_equal(resolution_of(&r, -3 * SEC), 1);
+	resolution_add(&r, 3 * SEC);
+	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC), SEC);
+	resolution_add(&r, 3 * SEC + 20 * US);
+	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 10 * US), 10 * US);
+}
+
+/* Of few stamps what distances have in common by chance is not taken for it. */
+static void test_multiples(void **state)
+{
+	static const int64_t t[] = { 0, 21 * SEC, 84 * SEC, 105 * SEC };
+	static const int64_t ms[] = { 0, 21000 * US, 63000 * US, 105000 * US };
+	int64_t many[20];
+
+	(void)state;
+	assert_int_equal(find(t, 4), SEC);
+	assert_int_equal(find(ms, 4), 1000 * US);
+	for (int i = 0; i < 20; i++)
+		many[i] = (i + i % 3) * 30 * US;
+	assert_int_equal(find(many, 8), 10 * US);
+	assert_int_equal(find(many, 20), 30 * US);
 }
 
 /* Parts, with times that count from elsewhere, are the whole, even of few stamps. */
@@ -73,7 +135,8 @@ static void test_merged(void **state)
 		}
 		for (int k = 2; k >= 0; k--)
 			resolution_merge(&sum, &part[k], k * SEC);
-		assert_int_equal(resolution_of(&sum), resolution_of(&all));
+		assert_int_equal(resolution_of(&sum, 1),
+				 resolution_of(&all, 1));
 		assert_int_equal(sum.stamps - sum.same, all.stamps - all.same);
 		assert_int_equal(sum.divisor, all.divisor);
 	}
@@ -193,6 +256,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_from_epoch),
+		cmocka_unit_test(test_multiples),
 		cmocka_unit_test(test_merged),
 		cmocka_unit_test(test_raised),
 		cmocka_unit_test(test_solved),
