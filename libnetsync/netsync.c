@@ -714,6 +714,12 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 		return fail(ns, -EINVAL,
 			    "the largest drift is between 0 and 1000000 ppm/s, not %g",
 			    drift);
+	if (opt->resolution_ns < 0 ||
+	    opt->resolution_ns > NETSYNC_MAX_RESOLUTION)
+		return fail(ns, -EINVAL,
+			    "the resolution of times is between 0 and %lld ns, not %lld",
+			    (long long)NETSYNC_MAX_RESOLUTION,
+			    (long long)opt->resolution_ns);
 	/* Who says how much clocks drift says that nobody steers them. */
 	task->left_alone = opt->max_drift_ppm_s != 0;
 	/*
@@ -736,8 +742,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	return 0;
 }
 
-/* By now the resolution of stamps is known as well as it can be. */
-static int settle_pairs(struct netsync *ns, double slope)
+/* By now the resolution of stamps is known as well as it can be; @least: by the user. */
+static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 {
 	int64_t *resolution = calloc(ns->num_hosts, sizeof(*resolution));
 
@@ -748,7 +754,8 @@ static int settle_pairs(struct netsync *ns, double slope)
 	for (size_t i = 0; i < ns->num_hosts; i++) {
 		struct host *h = &ns->host[i];
 
-		h->resolution_ns = resolution_of(&h->resolution, h->origin);
+		h->resolution_ns = max64(resolution_of(&h->resolution, h->origin),
+					 least);
 		resolution[i] = h->resolution_ns;
 	}
 	pairs_raise(&ns->pairs, resolution, slope);
@@ -783,7 +790,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 		ret = held_settle(&ns->held, &ns->pairs, &hosts);
 	}
 	if (!ret)
-		ret = settle_pairs(ns, task.limits.slope);
+		ret = settle_pairs(ns, task.limits.slope, known.resolution_ns);
 	if (!ret)
 		ret = solve_pairs(ns, &task);
 	if (ret) {

@@ -60,6 +60,9 @@ const char *netsync_version(void);
 #define NETSYNC_MAX_TIME (INT64_C(1) << 62)
 #define NETSYNC_MAX_SPAN (INT64_C(1) << 60)
 
+/* The coarsest time stamps that can be told of, ns: minutes, as some logs have. */
+#define NETSYNC_MAX_RESOLUTION INT64_C(60000000000)
+
 struct netsync;
 struct netsync_clock;
 
@@ -563,6 +566,13 @@ struct netsync_options {
 	 */
 	uint32_t threads;
 	uint32_t reserved;
+	/*
+	 * Times of all hosts are cut off to multiples of this, ns, or of more: one of t was
+	 * read before t + resolution_ns. At most NETSYNC_MAX_RESOLUTION. 0: as the times
+	 * themselves show, by what divides those of a host; which is not seen where a clock
+	 * goes on with a timer's tick, and its ticks are not whole multiples of one.
+	 */
+	int64_t resolution_ns;
 };
 
 /**

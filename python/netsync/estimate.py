@@ -109,13 +109,15 @@ class Synchronization:
 
     def solve(self, *, method: Union[str, Method] = Method.AUTO,
               reference: Optional[str] = None, max_skew_ppm: float = 0.0,
-              max_drift_ppm_s: float = 0.0, threads: int = 0) -> Result:
+              max_drift_ppm_s: float = 0.0, threads: int = 0,
+              resolution_ns: SupportsIndex = 0) -> Result:
         """Match what is not matched yet, and estimate every clock, by so many threads.
         Python's lock is released meanwhile."""
         options = s.netsync_options(
             size=ctypes.sizeof(s.netsync_options), method=method_of(method),
             reference=None if reference is None else encode(reference),
-            max_skew_ppm=max_skew_ppm, max_drift_ppm_s=max_drift_ppm_s, threads=threads)
+            max_skew_ppm=max_skew_ppm, max_drift_ppm_s=max_drift_ppm_s, threads=threads,
+            resolution_ns=int64(resolution_ns))
         solved: List[Result] = []
 
         def solve(pointer: int) -> int:

@@ -69,7 +69,7 @@ class netsync_options(Structure):
     _fields_ = [
         ("size", c_uint32), ("method", c_uint32), ("reference", c_char_p),
         ("max_skew_ppm", c_double), ("max_drift_ppm_s", c_double),
-        ("threads", c_uint32), ("reserved", c_uint32),
+        ("threads", c_uint32), ("reserved", c_uint32), ("resolution_ns", c_int64),
     ]
 
 

@@ -22,6 +22,7 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
          begin_ns: Optional[int] = None, end_ns: Optional[int] = None, limit: Limit = Limit.AT,
          method: Union[str, Method] = Method.AUTO, reference: Optional[str] = None,
          max_skew_ppm: float = 0.0, max_drift_ppm_s: float = 0.0,
+         resolution_ns: int = 0,
          warn: Optional[Callable[[str], Any]] = None,
          progress: Optional[Progress] = None) -> Result:
     """Read traces (@inputs, each "PATH" or "NAME=PATH"), captures and texts, or a part of
@@ -48,5 +49,5 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
         for sentence in said:
             warnings.warn(sentence, RuntimeWarning, stacklevel=2)
     return synchronization.solve(method=found, reference=reference, max_skew_ppm=max_skew_ppm,
-                                 max_drift_ppm_s=max_drift_ppm_s,
+                                 max_drift_ppm_s=max_drift_ppm_s, resolution_ns=resolution_ns,
                                  threads=jobs or len(os.sched_getaffinity(0)))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Stamps that are cut off: how far, and that they contradict nothing. */
+#include <errno.h>
+#include <string.h>
+
 #include "message/resolution.h"
 #include "messages.h"
 
@@ -251,6 +254,50 @@ static void test_solved(void **state)
 	solve((int64_t[]){ 100 * US, 1 }, true, 100e3);
 }
 
+/* Two clocks, 300 ms apart, of ticks of 40 ms that are seen some ns late. */
+static void test_given(void **state)
+{
+	struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
+	struct netsync_host_info info = { .size = sizeof(info) };
+	struct netsync *ns = netsync_new();
+	const int64_t tick = 40000037;
+
+	(void)state;
+	assert_int_equal(netsync_add_host(ns, "a"), 0);
+	assert_int_equal(netsync_add_host(ns, "b"), 1);
+	for (int i = 0; i < 40; i++) {
+		const int64_t t = i * (SEC + 234567891), at = t + 20000 * US;
+		const int64_t offset = 300000 * US;
+		const uint32_t from = i & 1;
+		const int64_t send = EPOCH + (t + from * offset) / tick * tick;
+		const int64_t recv = EPOCH + (at + !from * offset) / tick * tick;
+
+		assert_int_equal(netsync_push_message(ns, from, !from, send + i % 3,
+						      recv + i % 5), 0);
+	}
+	opt.resolution_ns = -1;
+	assert_int_equal(netsync_solve(ns, &opt), -EINVAL);
+	assert_non_null(strstr(netsync_error(ns), "resolution"));
+	opt.resolution_ns = NETSYNC_MAX_RESOLUTION + 1;
+	assert_int_equal(netsync_solve(ns, &opt), -EINVAL);
+	/* Callers of before do not know of it. */
+	opt.size = offsetof(struct netsync_options, resolution_ns);
+	assert_int_equal(netsync_solve(ns, &opt), 0);
+	opt.size = sizeof(opt);
+	for (opt.resolution_ns = tick + 5; opt.resolution_ns < 10 * SEC;
+	     opt.resolution_ns *= 10) {
+		int64_t lo, hi;
+
+		assert_int_equal(netsync_solve(ns, &opt), 0);
+		assert_int_equal(netsync_get_host(ns, 1, &info), 0);
+		assert_int_equal(info.quality, NETSYNC_ACCURATE);
+		netsync_interval(netsync_host_clock(ns, 1), EPOCH + 20 * SEC, &lo, &hi);
+		assert_in_range(EPOCH + 20 * SEC - 300000 * US, lo, hi);
+		assert_true(hi - lo < 3 * opt.resolution_ns);
+	}
+	netsync_free(ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_merged),
 		cmocka_unit_test(test_raised),
 		cmocka_unit_test(test_solved),
+		cmocka_unit_test(test_given),
 	};
 
 	return cmocka_run_group_tests_name("resolution", tests, NULL, NULL);

@@ -72,6 +72,18 @@ static bool take_address(void *at, const struct option_row *row,
 	return true;
 }
 
+static bool take_resolution(void *at, const struct option_row *row,
+			    const char *value)
+{
+	if (!take_positive_duration(at, row, value))
+		return false;
+	if (*(int64_t *)at <= NETSYNC_MAX_RESOLUTION)
+		return true;
+	complain("--%s %s: give a time of at most %lld s.", row->name, value,
+		 (long long)(NETSYNC_MAX_RESOLUTION / NS_PER_S));
+	return false;
+}
+
 const struct option_row solve_options[] = {
 	OPTION("reference", 'r', "HOST", "the host whose clock is the time base",
 	       take_text, .at = offsetof(struct netsync_options, reference)),
@@ -82,6 +94,11 @@ const struct option_row solve_options[] = {
 	       "the rate of no clock changes faster, per second (0.1)",
 	       take_ppm, .at = offsetof(struct netsync_options, max_drift_ppm_s),
 	       .example = "0.5"),
+	OPTION("resolution", 0, "TIME",
+	       "times are cut off to multiples of this, such as 1s in a log\n"
+	       "(as they show themselves)",
+	       take_resolution, .at = offsetof(struct netsync_options, resolution_ns),
+	       .example = "1us, 4ms or 1s"),
 	OPTIONS_END
 };
 
@@ -192,10 +209,10 @@ bool input_check_model(const struct input *input)
 	}
 	if (!input->model ||
 	    !(input->solve.reference || input->solve.max_skew_ppm ||
-	      input->solve.max_drift_ppm_s ||
+	      input->solve.max_drift_ppm_s || input->solve.resolution_ns ||
 	      input->method != METHOD_NOT_GIVEN))
 		return true;
-	complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew and --max-drift have no meaning.");
+	complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew, --max-drift and --resolution have no meaning.");
 	return false;
 }
 

@@ -109,7 +109,7 @@ bool take_bytes(void *at, const struct option_row *row, const char *value)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Options of a command at most; netsync export has 25. */
+/* Options of a command at most; netsync states has 27. */
 #define MAX_OPTIONS 40
 
 struct options {
