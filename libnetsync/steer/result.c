@@ -10,11 +10,14 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "clock.h"
 #include "steer/result.h"
+#include "steer/shown.h"
 #include "util/array.h"
+#include "util/search.h"
 
 /* Corners are dropped if others pass them within this, ns. Chosen. */
 #define TOLERANCE 2.0
@@ -30,6 +33,7 @@ struct translation {
 	const struct steering *reference;
 	struct range span;     /* on the host's own clock */
 	struct polyline whole; /* own -> own: the result */
+	struct shown shown;    /* by the reference's clock */
 	int64_t *instant;      /* of corners, or of the bound's knots */
 	size_t num;
 	size_t room;
@@ -148,20 +152,19 @@ static struct netsync_segment *make_segments(const struct translation *t,
 
 /* ---- bounds ------------------------------------------------------------- */
 
-static int add_doubts(struct translation *t, const struct steering *s, bool own)
+/* The bound changes within 1 ns where a doubt of the host's begins or ends. */
+static int add_doubts(struct translation *t)
 {
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < s->num_doubts; i++) {
-		const struct range *at = &s->doubt[i].at;
-		int64_t lo = own ? at->lo : when(t, at->lo);
-		int64_t hi = own ? at->hi : when(t, at->hi);
+	for (size_t i = 0; !ret && i < t->host->num_doubts; i++) {
+		const struct range *at = &t->host->doubt[i].at;
 
-		ret = add_instant(t, lo - 1);
+		ret = add_instant(t, at->lo - 1);
 		for (int k = 0; !ret && k < 2; k++)
-			ret = add_instant(t, lo + k);
+			ret = add_instant(t, at->lo + k);
 		for (int k = -1; !ret && k < 2; k++)
-			ret = add_instant(t, hi + k);
+			ret = add_instant(t, at->hi + k);
 	}
 	return ret;
 }
@@ -173,31 +176,105 @@ static int64_t doubt_at(const struct steering *s, int64_t t)
 	return max64(s->error, d ? d->error : 0);
 }
 
-static int64_t widened(int64_t distance, int64_t by)
+static int64_t widened(int64_t distance)
 {
-	if (distance >= NETSYNC_MAX_SPAN || by >= NETSYNC_MAX_SPAN)
+	if (distance >= NETSYNC_MAX_SPAN)
 		return NETSYNC_UNKNOWN;
-	return max64(distance, 0) + max64(distance, 0) / STRETCH + by +
-	       PRECISION;
+	return max64(distance, 0) + max64(distance, 0) / STRETCH + PRECISION;
+}
+
+/* In which raw times of the reference may a time of the host have been? */
+static struct range raw_range(const struct translation *t, int64_t own)
+{
+	struct range r = { INT64_MIN, INT64_MAX };
+	int64_t doubt = doubt_at(t->host, own);
+
+	if (netsync_interval(t->clock, polyline_at(&t->host->map, own), &r.lo,
+			     &r.hi))
+		return (struct range){ INT64_MIN, INT64_MAX };
+	if (r.lo > INT64_MIN)
+		r.lo = clamp64((__int128)r.lo - doubt);
+	if (r.hi < INT64_MAX)
+		r.hi = clamp64((__int128)r.hi + doubt);
+	return r;
 }
 
 static struct netsync_knot make_knot(const struct translation *t, int64_t own)
 {
 	struct netsync_knot k = { own, NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
-	const struct polyline *ref = &t->reference->map;
-	int64_t at = polyline_at(&t->whole, own), lo, hi;
-	int64_t doubt = doubt_at(t->host, own) + doubt_at(t->reference, at);
+	int64_t at = polyline_at(&t->whole, own);
+	struct range r;
 
 	if (t->host == t->reference)
 		return (struct netsync_knot){ own, 0, 0 };
-	if (netsync_interval(t->clock, polyline_at(&t->host->map, own), &lo,
-			     &hi))
-		return k;
-	if (lo > INT64_MIN)
-		k.below_ns = widened(at - polyline_inverse(ref, lo), doubt);
-	if (hi < INT64_MAX)
-		k.above_ns = widened(polyline_inverse(ref, hi) - at, doubt);
+	r = shown_range(&t->shown, raw_range(t, own));
+	if (r.lo > INT64_MIN)
+		k.below_ns = widened(clamp64((__int128)at - r.lo));
+	if (r.hi < INT64_MAX)
+		k.above_ns = widened(clamp64((__int128)r.hi - at));
 	return k;
+}
+
+static int64_t end_of(struct range r, bool upper)
+{
+	return upper ? r.hi : r.lo;
+}
+
+/*
+ * Add the instants in (from, to] at which an end of raw_range(), a straight line there, gets
+ * across a break, and those 1 ns before.
+ */
+static int add_crossings(struct translation *t, bool upper, int64_t from,
+			 int64_t to)
+{
+	const struct breaks *b = upper ? &t->shown.hi : &t->shown.lo;
+	const int64_t first = end_of(raw_range(t, from), upper);
+	const int64_t last = end_of(raw_range(t, to), upper);
+	size_t i = NUM_BEFORE(b->at, b->num, ns, min64(first, last) + 1);
+	int ret = 0;
+
+	if (first == INT64_MIN || first == INT64_MAX || last == INT64_MIN ||
+	    last == INT64_MAX)
+		return 0;
+	for (; !ret && i < b->num && b->at[i].ns <= max64(first, last); i++) {
+		int64_t lo = from, hi = to;
+
+		while (hi - lo > 1) {
+			int64_t mid = lo + (hi - lo) / 2;
+			int64_t raw = end_of(raw_range(t, mid), upper);
+
+			if ((raw < b->at[i].ns) == (first < b->at[i].ns))
+				lo = mid;
+			else
+				hi = mid;
+		}
+		ret = add_instant(t, lo);
+		if (!ret)
+			ret = add_instant(t, hi);
+	}
+	return ret;
+}
+
+/* Between instants, bounds are to be straight lines also where the reference was set. */
+static int add_breaks(struct translation *t)
+{
+	size_t num = t->num;
+	int ret = 0;
+
+	if (t->host == t->reference || (!t->shown.lo.num && !t->shown.hi.num))
+		return 0;
+	for (size_t i = 0; !ret && i + 1 < num; i++) {
+		/* More instants may move the array. */
+		int64_t from = t->instant[i], to = t->instant[i + 1];
+
+		if (to - from < 2)
+			continue;
+		ret = add_crossings(t, false, from, to);
+		if (!ret)
+			ret = add_crossings(t, true, from, to);
+	}
+	sort_instants(t);
+	return ret;
 }
 
 /* Replace the knots of a clock by translated ones, which are to be freed. */
@@ -220,13 +297,14 @@ static int make_knots(struct translation *t, struct netsync_model *m,
 	for (size_t i = 0; !ret && i < t->whole.num; i++)
 		ret = add_instant(t, t->whole.corner[i].x);
 	if (!ret)
-		ret = add_doubts(t, t->host, true);
-	if (!ret)
-		ret = add_doubts(t, t->reference, false);
+		ret = add_doubts(t);
+	if (!ret) {
+		sort_instants(t);
+		ret = add_breaks(t);
+	}
 	knot = ret ? NULL : calloc(t->num + 1, sizeof(*knot));
 	if (!knot)
 		return -ENOMEM;
-	sort_instants(t);
 	for (size_t i = 0; i < t->num; i++)
 		knot[i] = make_knot(t, t->instant[i]);
 	m->knots = *knots = knot;
@@ -252,7 +330,9 @@ static int translate(struct host *h, const struct steering *own,
 	int ret;
 
 	netsync_clock_model(h->clock, &m);
-	ret = make_whole(&t, &m);
+	ret = shown_prepare(&t.shown, reference);
+	if (!ret)
+		ret = make_whole(&t, &m);
 	if (!ret) {
 		segments = make_segments(&t, &m.num_segments);
 		m.segments = segments;
@@ -263,6 +343,7 @@ static int translate(struct host *h, const struct steering *own,
 	free(knots);
 	free(segments);
 	free(t.instant);
+	shown_release(&t.shown);
 	polyline_release(&t.whole);
 	if (ret)
 		return ret;

@@ -566,6 +566,56 @@ static void set_between_samples(void **state)
 	}
 }
 
+/* How many times, from one on, are converted to intervals without the truth? */
+static int outside_from(const struct world *w, int64_t from, int64_t to,
+			int64_t apart)
+{
+	uint32_t reference = (uint32_t)netsync_reference(w->ns);
+	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
+	int outside = 0;
+
+	assert_non_null(c);
+	for (int64_t t = from; t <= to; t += apart) {
+		int64_t truth = reading(&w->m[reference], t), lo, hi;
+
+		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t),
+						  &lo, &hi), 0);
+		outside += truth < lo || truth > hi;
+	}
+	return outside;
+}
+
+/*
+ * A reference that is set by more than the time between two samples: at an instant of which
+ * only these are known, an inverse of its map errs by all that the clock was set by.
+ */
+static void set_reference_between_samples(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by[] = { SEC / 2, 5 * SEC, 3600 * SEC, -SEC / 2, -5 * SEC };
+	const int64_t late[] = { SEC / 1000, SEC / 20, SEC / 10 - SEC / 1000 };
+	uint64_t s = 19;
+
+	(void)state;
+	for (size_t i = 0; i < 15; i++) {
+		const int64_t at = SPAN / 2 + late[i / 5];
+		struct world w;
+
+		make_world(&w, 111 + i);
+		steer(&w.m[0], raw_time(&w.m[0], at), 1, by[i % 5]);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
+		assert_int_equal(outside_from(&w, at - SEC / 5, at + SEC / 5,
+					      10 * US), 0);
+		assert_int_equal(outside_from(&w, at - 100 * US, at + 100 * US,
+					      7), 0);
+		netsync_free(w.ns);
+	}
+}
+
 static void sampled_ones_do(void **state)
 {
 	struct errors free_running = alone(41), e;
@@ -752,6 +802,7 @@ int main(void)
 		cmocka_unit_test(a_setting_may_be_lost),
 		cmocka_unit_test(wrong_ones_are_left_out),
 		cmocka_unit_test(set_between_samples),
+		cmocka_unit_test(set_reference_between_samples),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
