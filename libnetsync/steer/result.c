@@ -25,6 +25,11 @@
 #define PRECISION 4
 /* Bounds are widened by 1 / STRETCH: the reference is steered by up to 0.1 %. Chosen. */
 #define STRETCH 1024
+/*
+ * A doubt of the host's raw time is widened by 1 / DRIFT for the reference's raw time: both raw
+ * clocks may differ by 500 ppm, and bounds grow as fast. Chosen.
+ */
+#define DRIFT 512
 
 /* A clock that is translated from raw time. */
 struct translation {
@@ -192,6 +197,7 @@ static struct range raw_range(const struct translation *t, int64_t own)
 	if (netsync_interval(t->clock, polyline_at(&t->host->map, own), &r.lo,
 			     &r.hi))
 		return (struct range){ INT64_MIN, INT64_MAX };
+	doubt += doubt / DRIFT;
 	if (r.lo > INT64_MIN)
 		r.lo = clamp64((__int128)r.lo - doubt);
 	if (r.hi < INT64_MAX)

@@ -258,6 +258,38 @@ static void cut(struct polyline *l, int64_t t)
 		l->num--;
 }
 
+/* How far from 1 is the rate of the clock from a point to the next one? */
+static double deviation(const struct clock_point *p)
+{
+	double told = p->rate > 0 ? fabs(p->rate - 1) : 0;
+
+	return fmax(told, possible(p, p + 1) ? fabs(skew(p, p + 1)) : 0);
+}
+
+/*
+ * The raw time in which the clock, set back between two points, shows the times again that it
+ * had shown: it was steered in these, by rates of points, and by what no point tells.
+ */
+static double shown_again(const struct steering *s, const struct clock_point *p,
+			  int64_t until)
+{
+	const struct clock_point *next = p + 1, *q;
+	const struct clock_point *last = s->point + s->num - 1;
+	double by = (double)((__int128)until - next->t);
+	double most = p->rate > 0 ? fabs(p->rate - 1) : 0;
+
+	for (q = p;
+	     q > s->point && q->t > next->t && !q->set && possible(q - 1, q);
+	     q--)
+		most = fmax(most, deviation(q - 1));
+	for (q = next;
+	     q < last && q->t < until && !q[1].set && possible(q, q + 1); q++)
+		most = fmax(most, deviation(q));
+	if (last->rate > 0 && last->t <= until)
+		most = fmax(most, fabs(last->rate - 1));
+	return by / (1 - fmin(most + USUAL_STEERING, 0.5));
+}
+
 /*
  * The clock was set between two points: was it at the second one? A point that comes at its
  * time, a second after the first one, looks alike where that of the setting was lost.
@@ -298,8 +330,9 @@ static int add_setting(struct steering *s, const struct clock_point *p)
 	cut(&s->map, next->t);
 	ret = polyline_add(&s->map, next->t, from);
 	if (!ret)
-		ret = add_doubt(s, at_next ? next->t : min64(p->t + by, next->t),
-				until, (double)-by + (at_next ? 0 : length));
+		ret = add_doubt(
+			s, at_next ? next->t : min64(p->t + by, next->t), until,
+			shown_again(s, p, until) + (at_next ? 0 : length));
 	return ret;
 }
 

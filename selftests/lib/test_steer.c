@@ -616,6 +616,40 @@ static void set_reference_between_samples(void **state)
 	}
 }
 
+/*
+ * Times that were shown twice are apart by more on the reference than the clock was set by, if
+ * the oscillator is slow, or the clock slewed at once.
+ */
+static void set_back_and_slow(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by = -60 * SEC;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		const int64_t at = SPAN / 2 + SEC / 3;
+		struct world w;
+
+		make_world(&w, 131);
+		w.m[0].skew = -w.m[0].skew;
+		w.m[1].skew = -90 * PPM;
+		w.m[1].num = 0;
+		steer(&w.m[1], raw_time(&w.m[1], -SEC), 1, 0);
+		steer(&w.m[1], raw_time(&w.m[1], at), 1, by);
+		if (i)
+			steer(&w.m[1], raw_time(&w.m[1], at) + SEC / 2,
+			      i == 1 ? 0.97 : 1.03, 0);
+		tell(&w, 1, 0, SPAN);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
+		assert_int_equal(outside_from(&w, at + by - SEC / 10, at + SEC / 10,
+					      SEC / 300), 0);
+		netsync_free(w.ns);
+	}
+}
+
 static void sampled_ones_do(void **state)
 {
 	struct errors free_running = alone(41), e;
@@ -803,6 +837,7 @@ int main(void)
 		cmocka_unit_test(wrong_ones_are_left_out),
 		cmocka_unit_test(set_between_samples),
 		cmocka_unit_test(set_reference_between_samples),
+		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
