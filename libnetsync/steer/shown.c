@@ -55,9 +55,17 @@ static int add_doubts(struct shown *s)
 		int64_t from = polyline_at(&c->map, d->at.lo);
 		int64_t until = polyline_at(&c->map, d->at.hi);
 
-		s->doubtful[i].from = add(from, -d->error);
-		s->doubtful[i].until = add(until, d->error);
-		ret = add_breaks(s, from, d->error);
+		/*
+		 * Other raw times show other times, outside of doubts: the error within
+		 * does not reach beyond the doubt's own.
+		 */
+		s->doubtful[i].from = add(from, -c->error);
+		s->doubtful[i].until = add(until, c->error);
+		ret = add_breaks(s, from, c->error);
+		if (!ret)
+			ret = add_breaks(s, until, c->error);
+		if (!ret)
+			ret = add_breaks(s, from, d->error);
 		if (!ret)
 			ret = add_breaks(s, until, d->error);
 	}
