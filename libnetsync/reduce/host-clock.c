@@ -388,7 +388,7 @@ static int compare_bounds(const void *a, const void *b)
 void host_summarize(struct host *host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
-	int64_t sorted[MEDIAN_OF], first = host->span.lo, t;
+	int64_t sorted[MEDIAN_OF], ends[2], first = host->span.lo, t;
 
 	netsync_clock_model(host->clock, &m);
 	for (int i = 0; i < MEDIAN_OF; i++) {
@@ -398,12 +398,21 @@ void host_summarize(struct host *host)
 
 		netsync_convert(host->clock, at, &t, &sorted[i]);
 	}
+	ends[0] = sorted[0];
+	ends[1] = sorted[MEDIAN_OF - 1];
 	qsort(sorted, MEDIAN_OF, sizeof(*sorted), compare_bounds);
 	host->bound_median = sorted[MEDIAN_OF / 2];
-	host->bound_max = 0;
-	for (uint32_t i = 0; i < m.num_segments; i++)
-		host->bound_max = max64(host->bound_max,
-					m.segments[i].bound_ns);
+	/* Bounds are straight lines between knots, which may also lie outside of the span. */
+	host->bound_max = max64(ends[0], ends[1]);
+	for (uint32_t i = 0; i < m.num_knots; i++) {
+		const struct netsync_knot *k = &m.knots[i];
+		int64_t at = k->time_ns - host->origin;
+
+		if (at >= first && at <= host->span.hi)
+			host->bound_max = max64(host->bound_max,
+						max64(k->below_ns,
+						      k->above_ns));
+	}
 }
 
 /* ---- the clock ---------------------------------------------------------- */

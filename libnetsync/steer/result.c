@@ -107,6 +107,41 @@ static void sort_instants(struct translation *t)
 	t->num = n;
 }
 
+static int64_t away(int64_t t, double by)
+{
+	return clamp64((__int128)t + (__int128)fmin(fmax(by, -0x1p62), 0x1p62));
+}
+
+/*
+ * Widen the span by all that points tell of both clocks, and by a second on either side, in
+ * which the outermost lines go on as they do for ever: the clocks may be set before the first
+ * message, and after the last.
+ */
+static void widen_span(struct translation *t)
+{
+	const struct range host = steering_span(t->host);
+	const struct range ref = steering_span(t->reference);
+	struct range r = t->span;
+
+	if (host.lo <= host.hi)
+		r = (struct range){ min64(r.lo, host.lo),
+				    max64(r.hi, host.hi) };
+	if (ref.lo <= ref.hi) {
+		/* Far enough, as clocks are steered by up to 10 %. */
+		double before = (double)((__int128)convert(t, r.lo) - ref.lo);
+		double after = (double)((__int128)ref.hi - convert(t, r.hi));
+
+		t->span.lo = away(r.lo, -2 * fmax(before, 0));
+		t->span.hi = away(r.hi, 2 * fmax(after, 0));
+		if (before > 0)
+			r.lo = min64(r.lo, when(t, ref.lo));
+		if (after > 0)
+			r.hi = max64(r.hi, when(t, ref.hi));
+	}
+	t->span.lo = away(r.lo, -SECOND);
+	t->span.hi = away(r.hi, SECOND);
+}
+
 /* Compose: instants are the corners of all three, and the ends of the span. */
 static int make_whole(struct translation *t, const struct netsync_model *m)
 {
@@ -178,6 +213,8 @@ static int64_t doubt_at(const struct steering *s, int64_t t)
 {
 	const struct doubt *d = steering_doubt(s, t);
 
+	if (s->open && t > s->doubt[s->num_doubts - 1].at.hi)
+		d = &s->doubt[s->num_doubts - 1];
 	return max64(s->error, d ? d->error : 0);
 }
 
@@ -336,6 +373,8 @@ static int translate(struct host *h, const struct steering *own,
 	int ret;
 
 	netsync_clock_model(h->clock, &m);
+	if (own != reference)
+		widen_span(&t);
 	ret = shown_prepare(&t.shown, reference);
 	if (!ret)
 		ret = make_whole(&t, &m);

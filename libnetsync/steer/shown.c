@@ -41,6 +41,11 @@ static int add_breaks(struct shown *s, int64_t raw, int64_t error)
 	return ret ? ret : add_break(&s->lo, add(raw, error + 1));
 }
 
+static bool goes_on(const struct steering *c, const struct doubt *d)
+{
+	return c->open && d == &c->doubt[c->num_doubts - 1];
+}
+
 static int add_doubts(struct shown *s)
 {
 	const struct steering *c = s->clock;
@@ -60,7 +65,8 @@ static int add_doubts(struct shown *s)
 		 * does not reach beyond the doubt's own.
 		 */
 		s->doubtful[i].from = add(from, -c->error);
-		s->doubtful[i].until = add(until, c->error);
+		s->doubtful[i].until = goes_on(c, d) ? INT64_MAX
+						     : add(until, c->error);
 		ret = add_breaks(s, from, c->error);
 		if (!ret)
 			ret = add_breaks(s, until, c->error);
@@ -146,10 +152,10 @@ static int64_t last_shown(const struct shown *s, int64_t raw)
 
 	if (reached) {
 		const struct doubt *d = &c->doubt[reached - 1];
+		int64_t most = goes_on(c, d) ? INT64_MAX : d->at.hi;
 
-		x = max64(x,
-			  min64(d->at.hi,
-				polyline_inverse(&c->map, add(raw, d->error))));
+		x = max64(x, min64(most, polyline_inverse(&c->map,
+							  add(raw, d->error))));
 	}
 	return x;
 }

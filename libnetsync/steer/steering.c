@@ -351,6 +351,19 @@ static int leave_doubt(struct steering *s, const struct clock_point *p)
 		counted(s, p->raw + llround(part * raw_distance(p, next))));
 }
 
+/* The same if no point follows: the clock goes on as the last one tells. */
+static int leave_last_doubt(struct steering *s, const struct clock_point *last)
+{
+	int64_t until = s->doubt[s->num_doubts - 1].at.hi;
+	double rate = last->rate > 0 ? last->rate : 1;
+
+	if (last->t > until)
+		return 0;
+	return polyline_add(&s->map, until,
+			    counted(s, last->raw) +
+				    llround((double)(until - last->t) / rate));
+}
+
 /*
  * Messages that wait for points to come tell nothing yet of the time after the last one:
  * unless that tells a rate, it may be steered in silence there.
@@ -365,6 +378,7 @@ static int add_end(struct steering *s)
 		return 0;
 	if (s->num > 1 && possible(p - 1, p))
 		own = skew(p - 1, p);
+	s->open = true;
 	return add_doubt(s, from + 1, s->end,
 			 reading_error(p, p) +
 				 fmax(USUAL_STEERING, 2 * fabs(own)) *
@@ -394,6 +408,8 @@ static int make_map(struct steering *s)
 			ret = polyline_add(&s->map, p[i + 1].t,
 					   counted(s, p[i + 1].raw));
 	}
+	if (!ret && s->num_doubts)
+		ret = leave_last_doubt(s, &p[n - 1]);
 	if (!ret && p[n - 1].rate <= 0)
 		ret = add_untold(s, counted(s, p[n - 1].raw), INT64_MAX);
 	if (!ret)
@@ -418,6 +434,7 @@ int steering_settle(struct steering *s)
 	s->anchored = true;
 	s->map.num = s->num_doubts = s->num_steps = 0;
 	s->num_untold = 0;
+	s->open = false;
 	s->error = s->point[0].within + 2;
 	ret = make_map(s);
 	s->settled = !ret;
@@ -456,6 +473,21 @@ const struct doubt *steering_doubt(const struct steering *s, int64_t t)
 	size_t i = NUM_BEFORE(s->doubt, s->num_doubts, at.hi, t);
 
 	return i < s->num_doubts && s->doubt[i].at.lo <= t ? &s->doubt[i] : NULL;
+}
+
+struct range steering_span(const struct steering *s)
+{
+	const struct polyline *map = &s->map;
+	struct range r = { INT64_MAX, INT64_MIN };
+
+	if (map->num)
+		r = (struct range){ map->corner[0].x,
+				    map->corner[map->num - 1].x };
+	if (s->num_doubts) {
+		r.lo = min64(r.lo, s->doubt[0].at.lo);
+		r.hi = max64(r.hi, s->doubt[s->num_doubts - 1].at.hi);
+	}
+	return r;
 }
 
 /* ---- description -------------------------------------------------------- */

@@ -63,6 +63,7 @@ struct steering {
 	struct doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
+	bool open; /* the last doubt goes on behind the host's last time */
 	struct netsync_step *step; /* settings of the clock, absolute times */
 	size_t num_steps;
 	size_t step_room;
@@ -95,6 +96,9 @@ void steering_set_end(struct steering *s, int64_t t);
 
 /* The doubt that contains a time, or NULL. */
 const struct doubt *steering_doubt(const struct steering *s, int64_t t);
+
+/* The times that points and doubts are of; empty if there are none. */
+struct range steering_span(const struct steering *s);
 
 /* Set .told, the description of the clock within a span, which may be empty. */
 void steering_describe(struct steering *s, struct range span);

@@ -650,6 +650,55 @@ static void set_back_and_slow(void **state)
 	}
 }
 
+/*
+ * Points tell more than messages do: of settings before the first message, and after the last.
+ */
+static void set_without_messages(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by[] = { 60 * SEC, -60 * SEC };
+	uint64_t s = 23;
+
+	(void)state;
+	for (int i = 0; i < 16; i++) {
+		/* Just before the end of messages, or long before their begin. */
+		const int64_t at = i & 4 ? SPAN / 2 : SPAN / 4;
+		const int64_t from = at - 10 * SEC - SEC / 3;
+		const int64_t until = at + 100 * SEC;
+		struct world w;
+		struct machine *m;
+
+		make_world(&w, 151 + i);
+		m = &w.m[i & 1];
+		steer(m, raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
+		if (i & 8)
+			sample(&w, 0, SPAN, &s);
+		for (uint32_t host = 0; host < 2 && !(i & 8); host++)
+			tell(&w, host, 0, SPAN);
+		if (i & 4)
+			talk(&w, 0, at + SEC / 2);
+		else
+			talk(&w, until, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
+		assert_int_equal(outside_from(&w, from, until, SEC / 50), 0);
+		netsync_free(w.ns);
+
+		if (!(i & 4))
+			continue;
+		make_world(&w, 171 + i);
+		m = &w.m[i & 1];
+		steer(m, raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
+		for (uint32_t host = 0; host < 2; host++)
+			tell(&w, host, 0, i & 8 ? SPAN : at + SEC);
+		talk(&w, 0, from);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
+		netsync_free(w.ns);
+	}
+}
+
 static void sampled_ones_do(void **state)
 {
 	struct errors free_running = alone(41), e;
@@ -838,6 +887,7 @@ int main(void)
 		cmocka_unit_test(set_between_samples),
 		cmocka_unit_test(set_reference_between_samples),
 		cmocka_unit_test(set_back_and_slow),
+		cmocka_unit_test(set_without_messages),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
