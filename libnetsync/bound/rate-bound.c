@@ -336,6 +336,14 @@ static void add_window(struct bound_part *p, struct bound_segment **z,
 	p->num_segments++;
 }
 
+/* The most that f steps by in a window. */
+static double step_in(const struct change_window *w)
+{
+	if (!w->phase_step)
+		return 0;
+	return w->largest > 0 ? w->largest : HUGE_VAL;
+}
+
 /* Divide time at the windows; windows that overlap become one. */
 static void make_segments(struct rate_bound *b,
 			  const struct change_window *windows, size_t n)
@@ -351,10 +359,12 @@ static void make_segments(struct rate_bound *b,
 	for (size_t i = 0; i < n;) {
 		struct change_window w = windows[i++];
 		bool rate_step = !w.phase_step;
+		double step = step_in(&w);
 
 		for (; i < n && windows[i].from <= w.to; i++) {
 			w.to = max64(w.to, windows[i].to);
 			w.phase_step |= windows[i].phase_step;
+			step += step_in(&windows[i]);
 			rate_step |= !windows[i].phase_step;
 		}
 		z->to = w.from;
@@ -362,6 +372,7 @@ static void make_segments(struct rate_bound *b,
 			add_window(p, &z, &w);
 		if (w.phase_step) {
 			p->x.hi = w.to;
+			p->step = step;
 			*++p = (struct bound_part){
 				.segment = z + 1, .x = { w.from, INT64_MAX }
 			};
@@ -376,17 +387,50 @@ static void make_segments(struct rate_bound *b,
 	b->parts = (size_t)(p - b->part) + 1;
 }
 
-/* Which times of host[1] can a part be about? */
-static void set_other(const struct rate_bound *b, struct bound_part *p)
+/*
+ * The end of a part as time t = x + f(x) on host[1]: an upper limit of t if @side is UPPER,
+ * of -t if it is LOWER, given that of the next part on this side, @beyond. Without messages
+ * of its own, the part ends where the next one begins, but for the phase step between.
+ */
+static int64_t end_of(const struct rate_bound *b, const struct bound_part *p,
+		      int side, int64_t beyond)
 {
+	const struct bound_part *next = side == UPPER ? p + 1 : p - 1;
+	double step = side == UPPER ? p->step : next->step;
+	int64_t x = side == UPPER ? p->x.hi : p->x.lo;
+	int64_t signed_x = side == UPPER ? x : -x;
 	struct bound_place near = { 0 };
-	int64_t lo = limit_at(b, p, LOWER, p->x.lo, &near);
-	int64_t hi = limit_at(b, p, UPPER, p->x.hi, &near);
+	int64_t y = limit_at(b, p, side, x, &near);
 
-	p->other.lo = p->x.lo == INT64_MIN || lo == INT64_MAX ? INT64_MIN
-							      : p->x.lo - lo;
-	p->other.hi = p->x.hi == INT64_MAX || hi == INT64_MAX ? INT64_MAX
-							      : p->x.hi + hi;
+	if (y != INT64_MAX)
+		return signed_x + y;
+	y = limit_at(b, next, side, x, &near);
+	if (y != INT64_MAX)
+		beyond = signed_x + y;
+	return beyond != INT64_MAX && (double)beyond + step < FAR
+		       ? beyond + up(step)
+		       : INT64_MAX;
+}
+
+/*
+ * Which times of host[1] can each part be about? Were it any, as of a part without
+ * messages, nothing would be known of any time of host[1].
+ */
+static void set_others(struct rate_bound *b)
+{
+	int64_t end = INT64_MAX;
+
+	for (size_t i = b->parts; i-- > 0;) {
+		if (i + 1 < b->parts)
+			end = end_of(b, &b->part[i], UPPER, end);
+		b->part[i].other.hi = end;
+	}
+	end = INT64_MAX;
+	for (size_t i = 0; i < b->parts; i++) {
+		if (i)
+			end = end_of(b, &b->part[i], LOWER, end);
+		b->part[i].other.lo = end == INT64_MAX ? INT64_MIN : -end;
+	}
 }
 
 /*
@@ -432,8 +476,8 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 		make_part(b, p, &in);
 		for (size_t j = 0; j < p->num_segments; j++)
 			count_infeasible(b, p, &p->segment[j]);
-		set_other(b, p);
 	}
+	set_others(b);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ struct change_window {
 	bool phase_step; /* f itself is discontinuous */
 	double gap;	 /* between the curves on either side, ns; 0: not known */
 	double offset;	 /* by which f grows at the phase step, ns; 0: not known */
+	double largest;	 /* the phase step is at most that, ns; 0: not known */
 };
 
 /* An upper limit of f, or of -f, and of its slope there. */
@@ -68,6 +69,7 @@ struct bound_part {
 	size_t num_segments;
 	struct range x;	    /* with the windows at both ends */
 	struct range other; /* the same as time on host[1] */
+	double step; /* f's to the next part is at most that, ns; HUGE_VAL: not known */
 };
 
 struct rate_bound {

@@ -46,17 +46,29 @@ int windows_add_range(struct windows *to, const struct change_window *range,
 	return w.from < w.to ? windows_add_one(to, &w) : 0;
 }
 
+/*
+ * With the most that its phase step can be: the offset, and besides what the curve went over
+ * in the window without one. That is less than the window is long, as no clock runs at twice
+ * its rate.
+ */
+static struct change_window sized(struct change_window w)
+{
+	w.largest = (double)(w.to - w.from) + fabs(w.offset);
+	return w;
+}
+
 static int add_step(struct windows *to, struct clock_step s,
 		    const struct correction *of, const struct correction *on)
 {
 	/* f is the correction of the first host less that of the second. */
 	double grows = on == of ? s.offset : -s.offset;
+	struct change_window w;
 	int64_t by;
 
 	if (s.stood_still) {
-		struct change_window w = { s.t - s.uncertainty,
-					   s.t + s.uncertainty, true, s.gap,
-					   grows };
+		w = sized((struct change_window){
+			s.t - s.uncertainty, s.t + s.uncertainty, true, s.gap,
+			grows, 0 });
 
 		/* Meanwhile others went on. */
 		return windows_add_range(to, &w, of, on);
@@ -67,9 +79,9 @@ static int add_step(struct windows *to, struct clock_step s,
 		s.offset *= 2;
 	}
 	by = s.uncertainty + (int64_t)ceil(fabs(s.offset));
-	return windows_add_one(to, &(struct change_window){ s.t - by, s.t + by,
-							    s.offset != 0,
-							    s.gap, grows });
+	w = sized((struct change_window){ s.t - by, s.t + by, s.offset != 0,
+					  s.gap, grows, 0 });
+	return windows_add_one(to, &w);
 }
 
 /*
@@ -81,6 +93,7 @@ static int add_jump(struct windows *to, const struct correction *of,
 {
 	struct clock_step a = correction_step(of, index);
 	struct clock_step b = correction_step(of, index + 1);
+	struct change_window w;
 	int64_t far;
 
 	if (on != of) {
@@ -88,9 +101,9 @@ static int add_jump(struct windows *to, const struct correction *of,
 		correction_between(of, b.t, on, &b.t);
 	}
 	far = b.t - a.t + 4 * max64(a.uncertainty, b.uncertainty);
-	return windows_add_one(to, &(struct change_window){ a.t - far,
-							    b.t + far, true,
-							    a.gap + b.gap, 0 });
+	w = sized((struct change_window){ a.t - far, b.t + far, true,
+					  a.gap + b.gap, 0, 0 });
+	return windows_add_one(to, &w);
 }
 
 int windows_add(struct windows *to, const struct correction *of,
@@ -102,14 +115,14 @@ int windows_add(struct windows *to, const struct correction *of,
 		ret = of->change[i].may_jump && i + 1 < of->num_changes
 			      ? add_jump(to, of, i, on)
 			      : add_step(to, correction_step(of, i), of, on);
-	for (size_t i = 0; !ret && i < of->num_doubts; i++)
-		ret = windows_add_range(
-			to,
-			&(struct change_window){
-				of->from + (int64_t)floor(of->doubt[i].from),
-				of->from + (int64_t)ceil(of->doubt[i].to),
-				of->doubt[i].phase_step, 0, 0 },
-			of, on);
+	for (size_t i = 0; !ret && i < of->num_doubts; i++) {
+		const struct change_window w = sized((struct change_window){
+			of->from + (int64_t)floor(of->doubt[i].from),
+			of->from + (int64_t)ceil(of->doubt[i].to),
+			of->doubt[i].phase_step, 0, 0, 0 });
+
+		ret = windows_add_range(to, &w, of, on);
+	}
 	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold;
 	     i++)
 		ret = windows_add_range(

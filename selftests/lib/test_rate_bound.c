@@ -36,6 +36,9 @@ static double truth_at(const struct truth *c, double x)
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
 }
 
+/* By how much a phase step changes a clock at most, ns. */
+#define LARGEST_STEP 10000
+
 /* By their beginnings; those that set a clock are apart from each other. */
 static void draw_jolts(struct truth *c, uint64_t *seed)
 {
@@ -52,7 +55,9 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 			from = from > to ? from : to + 1;
 		set = sets || (set && from <= to);
 		to = from + width > to ? from + width : to;
-		c->window[i] = (struct change_window){ from, from + width, sets, 0, 0 };
+		c->window[i] = (struct change_window){
+			.from = from, .to = from + width, .phase_step = sets,
+			.largest = i == 1 ? 0 : LARGEST_STEP };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
@@ -140,7 +145,7 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 				continue;
 			}
 			next++;
-			y += 2e4 * (uniform(seed) - 0.5);
+			y += 2 * LARGEST_STEP * (uniform(seed) - 0.5);
 		}
 		if (window || calm)
 			slope = s * (2 * uniform(seed) - 1);
@@ -381,6 +386,48 @@ static void test_far(void **state)
 	rate_bound_release(&b);
 }
 
+/*
+ * Before the first message, or after the last, a clock that may have been set shows any
+ * time; but those that it cannot have shown then are known all the same.
+ */
+static void test_no_message_beyond(void **state)
+{
+	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
+	const struct change_window windows[] = {
+		{ .from = -9 * SEC, .to = -7 * SEC, .phase_step = true, .largest = 1e6 },
+		{ .from = -5 * SEC, .to = 5 * SEC, .phase_step = true, .largest = 1e6 },
+		{ .from = 195 * SEC, .to = 205 * SEC, .phase_step = true, .largest = 1e6 },
+	};
+	struct bound_place near = { 0 };
+	struct point up[200], low[200];
+	struct rate_bound b;
+	struct range r;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		up[i].x = i * SEC;
+		low[i].x = i * SEC + SEC / 2;
+		up[i].y = low[i].y = 30000;
+	}
+	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, windows, 3), 0);
+	assert_int_equal(b.infeasible, 0);
+	r = rate_bound_to_first(&b, (struct range){ 100 * SEC, 100 * SEC }, &near);
+	assert_in_range(100 * SEC - r.lo, 0, 31000);
+	assert_in_range(r.hi - 100 * SEC, 0, 31000);
+	/* Of either side of the window. */
+	r = rate_bound_to_first(&b, (struct range){ 5 * SEC, 5 * SEC }, &near);
+	assert_true(r.lo == INT64_MIN && r.hi >= 5 * SEC);
+	r = rate_bound_to_first(&b, (struct range){ 195 * SEC, 195 * SEC }, &near);
+	assert_true(r.lo <= 195 * SEC && r.hi == INT64_MAX);
+	/* Set twice by a millisecond it was not past more than that. */
+	r = rate_bound_to_first(&b, (struct range){ 5 * SEC + 3000000, 5 * SEC + 3000000 },
+				&near);
+	assert_true(r.lo > 5 * SEC && r.lo <= 5 * SEC + 3000000);
+	r = rate_bound_to_second(&b, (struct range){ 4 * SEC, 4 * SEC }, &near);
+	assert_true(r.lo == INT64_MIN && r.hi == INT64_MAX);
+	rate_bound_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_clashes),
 		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_no_message_beyond),
 	};
 
 	return cmocka_run_group_tests_name("rate_bound", tests, NULL, NULL);

@@ -78,6 +78,8 @@ static void test_may_jump(void **state)
 	assert_true(w.window[0].phase_step);
 	assert_true(w.window[0].from < 2 * SEC - SEC / 10);
 	assert_true(w.window[0].to > 3 * SEC + SEC / 10);
+	/* The curve went over it: it is smaller than that is long. */
+	assert_true(w.window[0].largest > 0 && w.window[0].largest < 9e9);
 	windows_release(&w);
 }
 
