@@ -532,5 +532,9 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		return ret;
 	clock_set_bounds(host->clock);
 	host_summarize(host);
+	/* Accurate is one whose bound holds: it has one, at least half of the time. */
+	if (host->bound_median == NETSYNC_UNKNOWN &&
+	    host->quality == NETSYNC_ACCURATE)
+		host->quality = NETSYNC_APPROXIMATE;
 	return trusted && !sound;
 }
