@@ -111,8 +111,11 @@ static void host_cell(const void *data, uint32_t row, unsigned int column,
 	case 3:
 		if (is_reference)
 			snprintf(cell, CELL_SIZE, "-");
-		else if (info.bound_max_ns == NETSYNC_UNKNOWN)
+		else if (info.bound_median_ns == NETSYNC_UNKNOWN)
 			snprintf(cell, CELL_SIZE, "unknown");
+		else if (info.bound_max_ns == NETSYNC_UNKNOWN)
+			snprintf(cell, CELL_SIZE, "%s / unknown",
+				 format_duration(median, info.bound_median_ns));
 		else
 			snprintf(cell, CELL_SIZE, "%s / %s",
 				 format_duration(median, info.bound_median_ns),
