@@ -32,6 +32,12 @@
 
 enum { UPPER, LOWER };
 
+/*
+ * No clock's rate is off by so much: even a timer that was calibrated badly is not by more
+ * than some percent. Chosen.
+ */
+#define STEEPEST 0.1
+
 static const struct hull *chain(const struct estimate *e, int side)
 {
 	return &e->pair->direction[side].hull;
@@ -149,9 +155,15 @@ static void limit_slopes(struct estimate *e, double max_slope)
 	double min = flat.found ? crossing_slope(e, flat) : -HUGE_VAL;
 
 	if (min > max_slope || max < -max_slope) {
-		/* The clocks differ by more than was thought possible. */
+		double least = fmax(min, -max);
+
 		e->quality = NETSYNC_APPROXIMATE;
-		max_slope = 2 * fmax(min, -max);
+		if (least > STEEPEST)
+			/* Messages contradict each other, and tell no slope. */
+			min = -HUGE_VAL, max = HUGE_VAL;
+		else
+			/* The clocks differ by more than was thought possible. */
+			max_slope = 2 * least;
 	}
 	e->slope_max = fmin(max, max_slope);
 	e->slope_min = fmax(min, -max_slope);
