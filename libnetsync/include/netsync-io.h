@@ -321,7 +321,8 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
  *
  * The traces are read by child processes as netsync_io_read() would; packet events are
  * what is sent, compressed, some ten bytes each. It is over when the other side closes
- * the connection, or was told why there is no more. SIGPIPE has to be ignored.
+ * the connection, or was told why there is no more. SIGPIPE has to be ignored. Captures
+ * are left out, and what of @what cannot be opened; the other side is warned of that.
  *
  * Return: 0; -EBUSY if the reader was used; -ENOMEM, or what the system said where no
  * process can be started, or the connection ended at once.
@@ -376,6 +377,7 @@ struct netsync_io_served {
 	uint64_t stored_bytes;	/* size of its traces' files, as it says */
 	uint64_t received_bytes;	/* sent by it until now */
 	uint32_t ended;		/* 1: the connection ended before all was read */
+	uint32_t left_out;	/* paths and captures that it did not open, as it says */
 };
 
 /* The number of servers that were added. */

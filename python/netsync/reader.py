@@ -46,6 +46,7 @@ class Served(NamedTuple):
     stored_bytes: int
     received_bytes: int
     ended: bool                 # the connection did, before all was read
+    left_out: int               # paths and captures that it did not open
 
 
 class Event(NamedTuple):
@@ -181,7 +182,7 @@ class Reader:
                 info = s.netsync_io_served(size=ctypes.sizeof(s.netsync_io_served))
                 self._io.netsync_io_get_served(pointer, i, info)
                 found.append(Served(decode(info.label), info.num_traces, info.stored_bytes,
-                                    info.received_bytes, bool(info.ended)))
+                                    info.received_bytes, bool(info.ended), info.left_out))
         self._handle.within(collect)
         return tuple(found)
 

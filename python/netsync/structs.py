@@ -160,6 +160,7 @@ class netsync_io_served(Structure):
     _fields_ = [
         ("size", c_uint32), ("num_traces", c_uint32), ("label", c_char_p),
         ("stored_bytes", c_uint64), ("received_bytes", c_uint64), ("ended", c_uint32),
+        ("left_out", c_uint32),
     ]
 
 

@@ -222,6 +222,13 @@ static bool add_traces(struct local *local, int which, const char *label, int fi
 	return done;
 }
 
+static bool is_whole(const struct netsync_io *io, int which)
+{
+	struct netsync_io_served info = { .size = sizeof(info) };
+
+	return !netsync_io_get_served(io, (uint32_t)which, &info) && !info.left_out;
+}
+
 static bool open_server(struct local *local, int which, const struct input *input,
 			unsigned int jobs, struct netsync_io *io)
 {
@@ -243,7 +250,10 @@ static bool open_server(struct local *local, int which, const struct input *inpu
 	/* Who serves them says why there are none, before any rank ends the job. */
 	if (is_own && is_told && !is_added)
 		complain("%s", netsync_io_error(io));
-	was_added = is_added;
+	/* A job of many machines is not begun for a part of the traces. */
+	if (is_own && is_added && !is_whole(io, which))
+		complain("Not all that was given can be read on this machine.");
+	was_added = is_added && is_whole(io, which);
 	MPI_Bcast(&was_added, 1, MPI_INT, from, MPI_COMM_WORLD);
 	if (was_added && is_told && !is_added)
 		complain("%s", netsync_io_error(io));

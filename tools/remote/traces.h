@@ -18,7 +18,7 @@ struct remote_traces {
 	struct remotes all;
 	struct remote_group *groups;	/* each is of one of these machines */
 	unsigned int num;
-	unsigned int lost;	/* machines that could not be read at all */
+	unsigned int lost;	/* machines that could not be read wholly */
 };
 
 /* Is it one of another machine? A file with a colon in its name begins with "./". */
@@ -42,7 +42,7 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
  * is lost, which was said.
  */
 void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
-/* They were read: say what travelled. Return: how many machines were lost. */
+/* They were read: say what travelled. Return: how many machines were not read wholly. */
 unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io);
 void remote_traces_free(struct remote_traces *traces);
 

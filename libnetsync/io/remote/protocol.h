@@ -40,7 +40,11 @@ enum remote_what {
 	REMOTE_BESIDE,
 	REMOTE_BESIDE_BYTES,
 	REMOTE_TRACE,		/* and its numbers; the record's number is the trace's */
-	REMOTE_OPENED,		/* all are told: how many bytes their files have */
+	/*
+	 * All are told: how many bytes their files have; the record's number is how many
+	 * paths and captures were left out, of which warnings told.
+	 */
+	REMOTE_OPENED,
 	/* Of the trace with the record's number: */
 	REMOTE_EVENTS,		/* some, as in code.h, one behind the other */
 	REMOTE_SPAN,		/* from and to a time */

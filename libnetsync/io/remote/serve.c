@@ -32,6 +32,7 @@ struct serving {
 static struct {
 	struct code *codes;	/* of each trace */
 	bool *more;
+	size_t left_out;	/* paths and captures, of what was given */
 	size_t trace;		/* whose turn it is */
 	struct code_put put;	/* behind what is there of REMOTE_EVENTS */
 	uint8_t events[WORKER_MAX_SIZE];
@@ -183,20 +184,77 @@ static void tell_traces(const struct netsync_io *io)
 		size += size_of(io->traces[i]);
 	}
 	code_put_number(&put, size);
-	worker_put(REMOTE_OPENED, 0, bytes, put.at - bytes);
+	worker_put(REMOTE_OPENED, found.left_out < UINT16_MAX ? found.left_out : UINT16_MAX,
+		   bytes, put.at - bytes);
+}
+
+/*
+ * What the paths hold is kept in any case, so that one wrong path does not cost the traces
+ * of the others; where none holds any, the reason is that of the only path, or was said.
+ */
+static int add_paths(const struct serving *serving)
+{
+	struct netsync_io *io = serving->io;
+
+	for (uint32_t i = 0; i < serving->num; i++) {
+		const size_t before = io->num_traces;
+		const int ret = netsync_io_add(io, serving->what[i]);
+
+		if (ret >= 0)
+			continue;
+		if (ret == -ENOMEM || (serving->num == 1 && !io->num_traces))
+			return ret;
+		if (io->num_traces > before)
+			io_warn(io, "%s What else is in %s was left out.",
+				netsync_io_error(io), serving->what[i]);
+		else
+			io_warn(io, "%s It was left out.", netsync_io_error(io));
+		found.left_out++;
+	}
+	return io->num_traces ? 0 :
+	       io_fail(io, -ENODATA, "None of the paths holds a trace that can be opened.");
 }
 
 /*
  * Which packets a captured machine sent is found out of all captures together, which
  * are not all here.
  */
-static int check_formats(struct netsync_io *io)
+static int leave_out_captures(struct netsync_io *io)
 {
-	for (size_t i = 0; i < io->num_traces; i++)
-		if (io->traces[i]->reader == &pcap_reader)
-			return io_fail(io, -EOPNOTSUPP,
-				"%s: captures cannot be read from afar; copy it.",
-				io->traces[i]->path);
+	struct trace *first = NULL;
+	size_t kept = 0, num;
+	int ret = 0;
+
+	for (size_t i = 0; i < io->num_traces; i++) {
+		struct trace *trace = io->traces[i];
+
+		if (trace->reader != &pcap_reader)
+			io->traces[kept++] = trace;
+		else if (!first)
+			first = trace;
+		else
+			io_free_trace(trace);
+	}
+	if (!first)
+		return 0;
+	num = io->num_traces - kept;
+	io->num_traces = kept;
+	found.left_out += num;
+	if (!kept)
+		ret = io_fail(io, -EOPNOTSUPP,
+			      "%s: captures cannot be read from afar; copy it.", first->path);
+	else if (num == 1)
+		io_warn(io, "%s: captures cannot be read from afar, so that it was left out; copy it.",
+			first->path);
+	else
+		io_warn(io, "%s: captures cannot be read from afar, so that %zu of them, such as this one, were left out; copy them.",
+			first->path, num);
+	io_free_trace(first);
+	return ret;
+}
+
+static int check_number(struct netsync_io *io)
+{
 	return io->num_traces <= REMOTE_MAX_TRACES ? 0 :
 	       io_fail(io, -E2BIG, "There are more than %d traces; give less of them at a time.",
 		       REMOTE_MAX_TRACES);
@@ -205,12 +263,12 @@ static int check_formats(struct netsync_io *io)
 static int open_traces(const struct serving *serving, struct host **hosts, size_t *num)
 {
 	struct netsync_io *io = serving->io;
-	int ret = 0;
+	int ret = add_paths(serving);
 
-	for (uint32_t i = 0; i < serving->num && ret >= 0; i++)
-		ret = netsync_io_add(io, serving->what[i]);
 	if (ret >= 0)
-		ret = check_formats(io);
+		ret = leave_out_captures(io);
+	if (ret >= 0)
+		ret = check_number(io);
 	if (ret >= 0)
 		ret = io_make_hosts(io, hosts, num);
 	if (ret >= 0)

@@ -21,6 +21,7 @@ struct served {
 	bool opened;		/* all traces are known */
 	bool ended;		/* nothing more is to be had */
 	uint64_t stored;	/* bytes of the files of its traces */
+	uint32_t left_out;	/* of what was to be read, as it says */
 	unsigned int warnings;
 	struct trace **traces;
 	size_t num;
@@ -298,6 +299,7 @@ static int finish_opening(struct served *s, const struct worker_head *head,
 	s->stored = code_take_number(&take);
 	if (take.bad || !s->num)
 		return refuse();
+	s->left_out = head->number;
 	s->opened = true;
 	return 1;
 }
@@ -553,6 +555,7 @@ int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
 		.stored_bytes = s->stored,
 		.received_bytes = receiver_bytes(s->receiver),
 		.ended = s->ended,
+		.left_out = s->left_out,
 	};
 	memset(info, 0, size);
 	memcpy(info, &full, size < sizeof(full) ? size : sizeof(full));
