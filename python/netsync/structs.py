@@ -152,7 +152,7 @@ class netsync_io_trace(Structure):
         ("netns", c_uint32), ("running", c_uint32), ("late", c_uint32),
         ("format", c_char_p), ("host_name", c_char_p), ("clock_name", c_char_p),
         ("epoch_ns", c_int64), ("has_clock_uuid", c_uint32), ("clock_uuid", Address),
-        ("readable", c_char_p),
+        ("readable", c_char_p), ("killed", c_uint32),
     ]
 
 

@@ -36,7 +36,8 @@ static void make(struct world *w, double offset)
 			};
 	}
 	w->limit[0][51].left_out = true;
-	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset };
+	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset,
+					   0 };
 	w->windows = (struct windows){ &w->window, 1, 1 };
 }
 

@@ -87,8 +87,10 @@ static void test_may_jump(void **state)
 static void test_join(void **state)
 {
 	const struct change_window some[] = {
-		{ 7 * SEC, 8 * SEC, false, 0, 0 }, { SEC, 3 * SEC, false, 0, 0 },
-		{ 2 * SEC, 4 * SEC, true, 0, 0 },  { 3 * SEC, 5 * SEC, false, 0, 0 },
+		{ 7 * SEC, 8 * SEC, false, 0, 0, 0 },
+		{ SEC, 3 * SEC, false, 0, 0, 0 },
+		{ 2 * SEC, 4 * SEC, true, 0, 0, 0 },
+		{ 3 * SEC, 5 * SEC, false, 0, 0, 0 },
 	};
 	struct windows w = { 0 };
 
