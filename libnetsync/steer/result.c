@@ -30,6 +30,12 @@
  * clocks may differ by 500 ppm, and bounds grow as fast. Chosen.
  */
 #define DRIFT 512
+/*
+ * Results reach as far beyond the messages as points do, but by the time of all messages, or
+ * this, ns, at most: a log of weeks would make millions of segments for a trace of a minute.
+ * Farther away nothing is known. Chosen.
+ */
+#define REACH (60.0 * SECOND)
 
 /* A clock that is translated from raw time. */
 struct translation {
@@ -37,6 +43,7 @@ struct translation {
 	const struct steering *host;
 	const struct steering *reference;
 	struct range span;     /* on the host's own clock */
+	struct range reach;    /* the same, at most */
 	struct polyline whole; /* own -> own: the result */
 	struct shown shown;    /* by the reference's clock */
 	int64_t *instant;      /* of corners, or of the bound's knots */
@@ -122,7 +129,9 @@ static void widen_span(struct translation *t)
 	const struct range host = steering_span(t->host);
 	const struct range ref = steering_span(t->reference);
 	struct range r = t->span;
+	double most = fmax((double)((__int128)r.hi - r.lo), REACH);
 
+	t->reach = (struct range){ away(r.lo, -most), away(r.hi, most) };
 	if (host.lo <= host.hi)
 		r = (struct range){ min64(r.lo, host.lo),
 				    max64(r.hi, host.hi) };
@@ -138,8 +147,8 @@ static void widen_span(struct translation *t)
 		if (after > 0)
 			r.hi = max64(r.hi, when(t, ref.hi));
 	}
-	t->span.lo = away(r.lo, -SECOND);
-	t->span.hi = away(r.hi, SECOND);
+	t->span.lo = max64(away(r.lo, -SECOND), t->reach.lo);
+	t->span.hi = min64(away(r.hi, SECOND), t->reach.hi);
 }
 
 /* Compose: instants are the corners of all three, and the ends of the span. */
@@ -341,6 +350,11 @@ static int make_knots(struct translation *t, struct netsync_model *m,
 		ret = add_instant(t, t->whole.corner[i].x);
 	if (!ret)
 		ret = add_doubts(t);
+	/* Where it is cut off, it is known up to there. */
+	if (!ret && t->span.lo == t->reach.lo)
+		ret = add_instant(t, t->span.lo + 1);
+	if (!ret && t->span.hi == t->reach.hi)
+		ret = add_instant(t, t->span.hi - 1);
 	if (!ret) {
 		sort_instants(t);
 		ret = add_breaks(t);
@@ -349,7 +363,12 @@ static int make_knots(struct translation *t, struct netsync_model *m,
 	if (!knot)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->num; i++)
-		knot[i] = make_knot(t, t->instant[i]);
+		knot[i] = t->instant[i] == t->reach.lo ||
+					  t->instant[i] == t->reach.hi
+				  ? (struct netsync_knot){ t->instant[i],
+							   NETSYNC_UNKNOWN,
+							   NETSYNC_UNKNOWN }
+				  : make_knot(t, t->instant[i]);
 	m->knots = *knots = knot;
 	m->num_knots = (uint32_t)t->num;
 	return 0;
@@ -365,6 +384,7 @@ static int translate(struct host *h, const struct steering *own,
 		.host = own,
 		.reference = reference,
 		.span = { h->origin + h->span.lo, h->origin + h->span.hi },
+		.reach = { INT64_MIN, INT64_MAX },
 	};
 	struct netsync_model m = { .size = sizeof(m) };
 	struct netsync_segment *segments = NULL;

@@ -699,6 +699,45 @@ static void set_without_messages(void **state)
 	}
 }
 
+/* Readings of a much longer time than messages are of: results are of this, and some more. */
+static void results_reach_so_far(void **state)
+{
+	struct netsync_model all = { .size = sizeof(all) },
+			     some = { .size = sizeof(some) };
+	int64_t ref, bound, middle = SPAN / 2;
+	uint64_t s = 29;
+	struct world w;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct netsync_model *m = i ? &some : &all;
+
+		make_world(&w, 61);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, i ? middle : 0, i ? middle + 10 * SEC : SPAN);
+		solve(&w);
+		assert_int_equal(netsync_clock_model(netsync_host_clock(w.ns, 1),
+						     m), 0);
+		if (!i) {
+			netsync_free(w.ns);
+			continue;
+		}
+		assert_in_range(m->num_segments, 1, all.num_segments / 2);
+		for (int k = 0; k < 2; k++) {
+			const int64_t t = k ? m->segments[m->num_segments - 1].to_ns
+					    : m->segments[0].from_ns;
+
+			netsync_convert(netsync_host_clock(w.ns, 1),
+					t + (k ? -SEC : SEC), &ref, &bound);
+			assert_int_not_equal(bound, NETSYNC_UNKNOWN);
+			netsync_convert(netsync_host_clock(w.ns, 1),
+					t + (k ? SEC : -SEC), &ref, &bound);
+			assert_int_equal(bound, NETSYNC_UNKNOWN);
+		}
+		netsync_free(w.ns);
+	}
+}
+
 static void sampled_ones_do(void **state)
 {
 	struct errors free_running = alone(41), e;
@@ -888,6 +927,7 @@ int main(void)
 		cmocka_unit_test(set_reference_between_samples),
 		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(set_without_messages),
+		cmocka_unit_test(results_reach_so_far),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
