@@ -366,13 +366,18 @@ static int leave_last_doubt(struct steering *s, const struct clock_point *last)
 
 /*
  * Messages that wait for points to come tell nothing yet of the time after the last one:
- * unless that tells a rate, it may be steered in silence there.
+ * unless that tells a rate, it may be steered in silence there. So it may where no more come,
+ * as a log ended a little before the messages did: they would contradict those before.
  */
 static int add_end(struct steering *s)
 {
 	const struct clock_point *p = &s->point[s->num - 1];
 	int64_t from = s->has_promise ? max64(p->t, s->promised) : s->end;
 	double own = 0;
+
+	if (!s->has_promise &&
+	    (double)((__int128)s->end - p->t) <= MOST_LOST)
+		from = p->t;
 
 	if (p->rate > 0 || from >= s->end)
 		return 0;

@@ -738,6 +738,30 @@ static void results_reach_so_far(void **state)
 	}
 }
 
+/* Readings that end some seconds before messages do, while a slew begins or goes on. */
+static void readings_end_before(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		const int64_t end = SPAN - (2 + (int64_t)i) * SEC;
+		uint64_t s = 37 + i;
+		struct world w;
+		struct errors e;
+
+		make_world(&w, 81 + i);
+		steer(&w.m[i & 1], raw_time(&w.m[i & 1], end + SEC / 2), 1 + 500e-6, 0);
+		sample(&w, 0, end, &s);
+		talk(&w, 0, SPAN);
+		e = solve(&w);
+		assert_int_equal(e.outside + e.unknown, 0);
+		check_accurate(&w);
+		/* Only the end is wide. */
+		e = errors_at(&w, SEC / 10, SPAN, SPAN - end + SEC);
+		assert_true(e.rms < 100);
+		netsync_free(w.ns);
+	}
+}
+
 static void sampled_ones_do(void **state)
 {
 	struct errors free_running = alone(41), e;
@@ -928,6 +952,7 @@ int main(void)
 		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(set_without_messages),
 		cmocka_unit_test(results_reach_so_far),
+		cmocka_unit_test(readings_end_before),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
