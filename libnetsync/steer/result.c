@@ -259,6 +259,9 @@ static struct netsync_knot make_knot(const struct translation *t, int64_t own)
 
 	if (t->host == t->reference)
 		return (struct netsync_knot){ own, 0, 0 };
+	/* Farther away nothing is known. */
+	if (own == t->reach.lo || own == t->reach.hi)
+		return k;
 	r = shown_range(&t->shown, raw_range(t, own));
 	if (r.lo > INT64_MIN)
 		k.below_ns = widened(clamp64((__int128)at - r.lo));
@@ -363,12 +366,7 @@ static int make_knots(struct translation *t, struct netsync_model *m,
 	if (!knot)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->num; i++)
-		knot[i] = t->instant[i] == t->reach.lo ||
-					  t->instant[i] == t->reach.hi
-				  ? (struct netsync_knot){ t->instant[i],
-							   NETSYNC_UNKNOWN,
-							   NETSYNC_UNKNOWN }
-				  : make_knot(t, t->instant[i]);
+		knot[i] = make_knot(t, t->instant[i]);
 	m->knots = *knots = knot;
 	m->num_knots = (uint32_t)t->num;
 	return 0;

@@ -31,7 +31,8 @@
 #define MAX_ERROR 200.0
 /*
  * In gaps longer than this, ns, messages are taken as if no points were known; but in a gap of up to
- * MOST_LOST between points that follow closely, some were lost. Chosen.
+ * MOST_LOST between points that follow closely, some were lost; as in one of so much after the
+ * last point, up to the end of messages. Chosen.
  */
 #define LONG_GAP 10e9
 #define MOST_LOST 30e9

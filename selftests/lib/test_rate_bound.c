@@ -337,6 +337,16 @@ static void test_narrow(void **state)
 	}
 }
 
+/* A message each second and way, which leaves 60 us. */
+static void exchange(struct point *up, struct point *low, int num)
+{
+	for (int i = 0; i < num; i++) {
+		up[i].x = i * SEC;
+		low[i].x = i * SEC + SEC / 2;
+		up[i].y = low[i].y = 30000;
+	}
+}
+
 /* What contradicts the assumptions is said. */
 static void test_clashes(void **state)
 {
@@ -345,11 +355,7 @@ static void test_clashes(void **state)
 	struct rate_bound b;
 
 	(void)state;
-	for (int i = 0; i < 200; i++) {
-		up[i].x = i * SEC;
-		low[i].x = i * SEC + SEC / 2;
-		up[i].y = low[i].y = 30000;
-	}
+	exchange(up, low, 200);
 	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
 	assert_int_equal(b.infeasible, 0);
 	rate_bound_release(&b);
@@ -404,11 +410,7 @@ static void test_no_message_beyond(void **state)
 	struct range r;
 
 	(void)state;
-	for (int i = 0; i < 200; i++) {
-		up[i].x = i * SEC;
-		low[i].x = i * SEC + SEC / 2;
-		up[i].y = low[i].y = 30000;
-	}
+	exchange(up, low, 200);
 	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, windows, 3), 0);
 	assert_int_equal(b.infeasible, 0);
 	r = rate_bound_to_first(&b, (struct range){ 100 * SEC, 100 * SEC }, &near);

@@ -89,7 +89,7 @@ static bool end(struct receiver *r, const char *why)
 
 /* ---- what comes and goes ------------------------------------------------------- */
 
-static void write_told(struct receiver *r)
+static void write_unsent(struct receiver *r)
 {
 	const ssize_t num = write(r->out, r->unsent, r->num_unsent);
 
@@ -114,7 +114,7 @@ bool receiver_tell(struct receiver *r, const void *data, size_t size)
 	}
 	memcpy(r->unsent + r->num_unsent, data, size);
 	r->num_unsent += size;
-	write_told(r);
+	write_unsent(r);
 	return !r->why;
 }
 
@@ -153,7 +153,7 @@ static bool wait_for_more(struct receiver *r)
 	if (!num)
 		return end(r, "it does not answer any more");
 	if (fds[1].revents)
-		write_told(r);
+		write_unsent(r);
 	return fds[0].revents ? read_more(r) : !r->why;
 }
 
