@@ -377,8 +377,9 @@ struct netsync_clock_point {
  * steering or by a setting at either end, make them. Gaps of more than 10 seconds (30,
  * where points follow closely before and after), and times before the first and after
  * the last point, are as without points, but if the clock must have been set in a gap,
- * as it went on by more than 1000 ppm, or if messages end within 30 seconds after the
- * last one, which are left out likewise. Points that contradict their neighbours are left
+ * as it went on by more than 1000 ppm, or if messages begin within 30 seconds before
+ * the first one, or end within 30 seconds after the last one, and points tell of a longer
+ * time: these are left out likewise. Points that contradict their neighbours are left
  * out.
  *
  * Messages are held (32 MB of them at most) until points of a later time have

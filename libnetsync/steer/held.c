@@ -52,8 +52,14 @@ static int settle_maps(const struct steered_hosts *hosts)
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; !ret && i < hosts->num; i++)
+	for (uint32_t i = 0; !ret && i < hosts->num; i++) {
+		const struct host *h = &hosts->host[i];
+
+		if (h->first <= h->last)
+			steering_set_begin(&hosts->steering[i],
+					   h->origin + h->first);
 		ret = steering_settle(&hosts->steering[i]);
+	}
 	return ret;
 }
 

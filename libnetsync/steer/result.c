@@ -222,7 +222,9 @@ static int64_t doubt_at(const struct steering *s, int64_t t)
 {
 	const struct doubt *d = steering_doubt(s, t);
 
-	if (s->open && t > s->doubt[s->num_doubts - 1].at.hi)
+	if (s->open_before && t < s->doubt->at.lo)
+		d = s->doubt;
+	if (s->open_after && t > s->doubt[s->num_doubts - 1].at.hi)
 		d = &s->doubt[s->num_doubts - 1];
 	return max64(s->error, d ? d->error : 0);
 }

@@ -41,11 +41,6 @@ static int add_breaks(struct shown *s, int64_t raw, int64_t error)
 	return ret ? ret : add_break(&s->lo, add(raw, error + 1));
 }
 
-static bool goes_on(const struct steering *c, const struct doubt *d)
-{
-	return c->open && d == &c->doubt[c->num_doubts - 1];
-}
-
 static int add_doubts(struct shown *s)
 {
 	const struct steering *c = s->clock;
@@ -64,9 +59,12 @@ static int add_doubts(struct shown *s)
 		 * Other raw times show other times, outside of doubts: the error within
 		 * does not reach beyond the doubt's own.
 		 */
-		s->doubtful[i].from = add(from, -c->error);
-		s->doubtful[i].until = goes_on(c, d) ? INT64_MAX
-						     : add(until, c->error);
+		s->doubtful[i].from = steering_goes_on_before(c, d)
+					      ? INT64_MIN
+					      : add(from, -c->error);
+		s->doubtful[i].until = steering_goes_on_after(c, d)
+					       ? INT64_MAX
+					       : add(until, c->error);
 		ret = add_breaks(s, from, c->error);
 		if (!ret)
 			ret = add_breaks(s, until, c->error);
@@ -152,7 +150,8 @@ static int64_t last_shown(const struct shown *s, int64_t raw)
 
 	if (reached) {
 		const struct doubt *d = &c->doubt[reached - 1];
-		int64_t most = goes_on(c, d) ? INT64_MAX : d->at.hi;
+		int64_t most = steering_goes_on_after(c, d) ? INT64_MAX
+							     : d->at.hi;
 
 		x = max64(x, min64(most, polyline_inverse(&c->map,
 							  add(raw, d->error))));
@@ -168,8 +167,10 @@ static int64_t first_shown(const struct shown *s, int64_t raw)
 
 	if (passed < c->num_doubts) {
 		const struct doubt *d = &c->doubt[passed];
+		int64_t least = steering_goes_on_before(c, d) ? INT64_MIN
+							      : d->at.lo;
 
-		x = min64(x, max64(d->at.lo,
+		x = min64(x, max64(least,
 				   polyline_inverse(&c->map,
 						    add(raw, -d->error))));
 	}

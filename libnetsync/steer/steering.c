@@ -31,8 +31,8 @@
 #define MAX_ERROR 200.0
 /*
  * In gaps longer than this, ns, messages are taken as if no points were known; but in a gap of up to
- * MOST_LOST between points that follow closely, some were lost; as in one of so much after the
- * last point, up to the end of messages. Chosen.
+ * MOST_LOST between points that follow closely, some were lost; as in one of so much, and of no
+ * more than points tell, before the first point or after the last one. Chosen.
  */
 #define LONG_GAP 10e9
 #define MOST_LOST 30e9
@@ -365,30 +365,57 @@ static int leave_last_doubt(struct steering *s, const struct clock_point *last)
 				    llround((double)(until - last->t) / rate));
 }
 
+/* How long times without points may be, on either side, for messages in them to be left out. */
+static double most_left_out(const struct steering *s)
+{
+	const struct clock_point *p = s->point;
+
+	return fmin((double)((__int128)p[s->num - 1].t - p->t), MOST_LOST);
+}
+
 /*
- * Messages that wait for points to come tell nothing yet of the time after the last one:
- * unless that tells a rate, it may be steered in silence there. So it may where no more come,
- * as a log ended a little before the messages did: they would contradict those before.
+ * Messages before the first point, or after the last one, would contradict the others, if a
+ * slew goes on there that no point tells: a log began a little after the messages, or ended a
+ * little before them. @near: the outermost points, the two at the end that is looked at.
+ */
+static int add_silence(struct steering *s, const struct clock_point *near,
+		       int64_t from, int64_t until, double length)
+{
+	double own = 0;
+
+	if (s->num > 1 && possible(near, near + 1))
+		own = skew(near, near + 1);
+	return add_doubt(s, from, until,
+			 reading_error(near, near) +
+				 fmax(USUAL_STEERING, 2 * fabs(own)) * length);
+}
+
+static int add_begin(struct steering *s)
+{
+	const struct clock_point *p = s->point;
+	double length = (double)((__int128)p->t - s->begin);
+
+	if (length <= 0 || length > most_left_out(s))
+		return 0;
+	s->open_before = true;
+	return add_silence(s, p, s->begin, p->t - 1, length);
+}
+
+/*
+ * Where messages wait for points to come, these tell nothing yet of the time after the last one
+ * promised; a point with a rate tells more.
  */
 static int add_end(struct steering *s)
 {
 	const struct clock_point *p = &s->point[s->num - 1];
-	int64_t from = s->has_promise ? max64(p->t, s->promised) : s->end;
-	double own = 0;
+	double length = (double)((__int128)s->end - p->t);
+	int64_t from = s->has_promise ? max64(p->t, s->promised) : p->t;
 
-	if (!s->has_promise &&
-	    (double)((__int128)s->end - p->t) <= MOST_LOST)
-		from = p->t;
-
-	if (p->rate > 0 || from >= s->end)
+	if (p->rate > 0 || from >= s->end ||
+	    (!s->has_promise && length > most_left_out(s)))
 		return 0;
-	if (s->num > 1 && possible(p - 1, p))
-		own = skew(p - 1, p);
-	s->open = true;
-	return add_doubt(s, from + 1, s->end,
-			 reading_error(p, p) +
-				 fmax(USUAL_STEERING, 2 * fabs(own)) *
-					 (double)((__int128)s->end - p->t));
+	s->open_after = true;
+	return add_silence(s, s->num > 1 ? p - 1 : p, from + 1, s->end, length);
 }
 
 static int make_map(struct steering *s)
@@ -399,6 +426,8 @@ static int make_map(struct steering *s)
 
 	if (!ret)
 		ret = add_untold(s, INT64_MIN, counted(s, p->raw));
+	if (!ret)
+		ret = add_begin(s);
 
 	for (size_t i = 0; !ret && i + 1 < n; i++) {
 		bool set = p[i + 1].set || !possible(&p[i], &p[i + 1]);
@@ -440,7 +469,7 @@ int steering_settle(struct steering *s)
 	s->anchored = true;
 	s->map.num = s->num_doubts = s->num_steps = 0;
 	s->num_untold = 0;
-	s->open = false;
+	s->open_before = s->open_after = false;
 	s->error = s->point[0].within + 2;
 	ret = make_map(s);
 	s->settled = !ret;
@@ -467,11 +496,27 @@ void steering_promise(struct steering *s, int64_t t)
 	s->has_promise = true;
 }
 
+void steering_set_begin(struct steering *s, int64_t t)
+{
+	s->settled = s->settled && s->begin == t;
+	s->begin = t;
+}
+
 void steering_set_end(struct steering *s, int64_t t)
 {
 	/* What waits may be less than the last time. */
 	s->settled = s->settled && s->end == t && !s->has_promise;
 	s->end = t;
+}
+
+bool steering_goes_on_before(const struct steering *s, const struct doubt *d)
+{
+	return s->open_before && d == s->doubt;
+}
+
+bool steering_goes_on_after(const struct steering *s, const struct doubt *d)
+{
+	return s->open_after && d == &s->doubt[s->num_doubts - 1];
 }
 
 const struct doubt *steering_doubt(const struct steering *s, int64_t t)

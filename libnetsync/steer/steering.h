@@ -45,7 +45,8 @@ struct steering {
 	/* All points before this time have come, if that was promised. */
 	int64_t promised;
 	bool has_promise;
-	/* The host's last time; before steering_settle(). */
+	/* The host's first and last time; before steering_settle(). */
+	int64_t begin;
 	int64_t end;
 	bool anchored;
 	struct clock_point anchor;
@@ -63,7 +64,9 @@ struct steering {
 	struct doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
-	bool open; /* the last doubt goes on behind the host's last time */
+	/* Does the first doubt go on before the host's times, and the last one after them? */
+	bool open_before;
+	bool open_after;
 	struct netsync_step *step; /* settings of the clock, absolute times */
 	size_t num_steps;
 	size_t step_room;
@@ -91,11 +94,18 @@ bool steering_is_final(const struct steering *s, int64_t t);
 /* All points before a time have come; INT64_MAX: all points. */
 void steering_promise(struct steering *s, int64_t t);
 
+/* Set the host's first time. */
+void steering_set_begin(struct steering *s, int64_t t);
+
 /* Set the host's last time. */
 void steering_set_end(struct steering *s, int64_t t);
 
 /* The doubt that contains a time, or NULL. */
 const struct doubt *steering_doubt(const struct steering *s, int64_t t);
+
+/* Do other raw times than a doubt's show times before it, or after it, with its error? */
+bool steering_goes_on_before(const struct steering *s, const struct doubt *d);
+bool steering_goes_on_after(const struct steering *s, const struct doubt *d);
 
 /* The times that points and doubts are of; empty if there are none. */
 struct range steering_span(const struct steering *s);

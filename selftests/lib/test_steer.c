@@ -738,25 +738,35 @@ static void results_reach_so_far(void **state)
 	}
 }
 
-/* Readings that end some seconds before messages do, while a slew begins or goes on. */
-static void readings_end_before(void **state)
+/*
+ * Readings that begin some seconds after messages do, or end before them, while a slew goes on
+ * in the time that is not read: only that time is wide.
+ */
+static void readings_are_fewer(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < 8; i++) {
-		const int64_t end = SPAN - (2 + (int64_t)i) * SEC;
+	for (uint32_t i = 0; i < 16; i++) {
+		const int64_t less = (2 + (int64_t)(i >> 1)) * SEC;
+		const int64_t begin = i & 1 ? less : 0;
+		const int64_t end = i & 1 ? SPAN : SPAN - less;
+		const int64_t slew = i & 1 ? -SEC : end + SEC / 2;
 		uint64_t s = 37 + i;
 		struct world w;
+		struct machine *m;
 		struct errors e;
 
 		make_world(&w, 81 + i);
-		steer(&w.m[i & 1], raw_time(&w.m[i & 1], end + SEC / 2), 1 + 500e-6, 0);
-		sample(&w, 0, end, &s);
+		m = &w.m[i >> 1 & 1];
+		steer(m, raw_time(m, slew), 1 + 500e-6, 0);
+		if (i & 1)
+			steer(m, raw_time(m, begin - SEC / 2), 1, 0);
+		sample(&w, begin, end, &s);
 		talk(&w, 0, SPAN);
 		e = solve(&w);
 		assert_int_equal(e.outside + e.unknown, 0);
 		check_accurate(&w);
-		/* Only the end is wide. */
-		e = errors_at(&w, SEC / 10, SPAN, SPAN - end + SEC);
+		e = i & 1 ? errors_at(&w, SEC / 10, 0, begin + SEC)
+			  : errors_at(&w, SEC / 10, SPAN, less + SEC);
 		assert_true(e.rms < 100);
 		netsync_free(w.ns);
 	}
@@ -952,7 +962,7 @@ int main(void)
 		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(set_without_messages),
 		cmocka_unit_test(results_reach_so_far),
-		cmocka_unit_test(readings_end_before),
+		cmocka_unit_test(readings_are_fewer),
 		cmocka_unit_test(sampled_ones_do),
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
