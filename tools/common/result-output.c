@@ -152,6 +152,39 @@ static const char *advice_for(const struct outcome *outcome,
 	return advice[any ? MISSING_SHARED : MISSING_ALL][outcome->source];
 }
 
+/*
+ * By how much was a clock set back, as events or a log tell, ns? Where that is more than was
+ * traced, any of its times may have been before or after it, and no message is of use.
+ */
+static int64_t set_back_by(const struct netsync *ns, uint32_t host)
+{
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < host_info(ns, host).num_steps; i++) {
+		const struct netsync_step step = step_info(ns, host, i);
+
+		if (step.known && -step.offset_ns > most)
+			most = -step.offset_ns;
+	}
+	return most;
+}
+
+/* Say it of a host that shares no message with others: true if that is why. */
+static bool explain_set_back(const struct netsync *ns, uint32_t host)
+{
+	const struct netsync_host_info info = host_info(ns, host);
+	const int64_t by = set_back_by(ns, host);
+	char back[VALUE_SIZE];
+
+	/* A clock set back by less leaves times that it showed once. */
+	if (info.last_ns < info.first_ns ||
+	    by <= (info.last_ns - info.first_ns) / 2)
+		return false;
+	complain("warning: %s: its clock was set back by %s and showed the same times twice, so no message is left of which it is known at which of both it passed: record again, and do not set the clock meanwhile.",
+		 info.name, format_duration(back, by));
+	return true;
+}
+
 /* Warn of every island but the reference's, whose hosts cannot be corrected. */
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
@@ -168,6 +201,12 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		if (host_info(ns, i).island != i || i == main)
 			continue;
 		names = island_names(ns, i, &num);
+		if ((num == 1 && explain_set_back(ns, i)) ||
+		    (num_reached == 1 &&
+		     explain_set_back(ns, netsync_reference(ns)))) {
+			free(names);
+			continue;
+		}
 		apart = span_of(ns, i);
 		if (at_other_times(&span, &apart)) {
 			complain("warning: %s %s traced from %s on, %s %s from %s on: nothing can be shared by traces of different times.",
