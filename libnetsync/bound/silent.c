@@ -16,11 +16,6 @@
  * line by that.
  */
 #define PART 0.25
-/*
- * In so long, ns, a clock goes no further than by the largest skew. What goes further was rather set
- * than slewed by adjtime(3) all the time. Chosen.
- */
-#define LONG 16e9
 
 static bool is_known(struct range y)
 {
@@ -155,7 +150,10 @@ int silent_windows(struct windows *add, const struct rate_bound *b,
 	return found;
 }
 
-/* Does f go further than clocks do, whatever it is within the limits? */
+/*
+ * Does f go further than clocks do, whatever it is within the limits? Two that adjtime(3) slews
+ * against each other would; they do it rarely, and one that was set does it at once.
+ */
 static bool goes_far(const struct rate_bound *b, const struct bound_segment *z,
 		     int side)
 {
@@ -165,8 +163,6 @@ static bool goes_far(const struct rate_bound *b, const struct bound_segment *z,
 		double length = (double)(v[i].x - v[i - 1].x), least;
 		struct range from, to;
 
-		if (length < LONG)
-			continue;
 		from = rate_bound_at(b, v[i - 1].x);
 		to = rate_bound_at(b, v[i].x);
 		if (!is_known(from) || !is_known(to))

@@ -17,8 +17,8 @@ int silent_windows(struct windows *add, const struct rate_bound *bound,
 		   const struct correction *correction[2]);
 
 /*
- * Does one of the clocks go further in a long silence than any does by itself? Then it was
- * rather set, when nobody knows.
+ * Does one of the clocks go further in a silence than any does by itself? Then it was rather
+ * set, when nobody knows.
  */
 bool silent_was_set(const struct rate_bound *bound);
 

@@ -101,6 +101,47 @@ static void test_set(void **state)
 	pair_bound_release(&b);
 }
 
+/* So it was in a short silence, as that is too far for one that is slewed. */
+static void test_set_soon(void **state)
+{
+	struct doubt doubt = { .from = 29e9, .to = 33e9 };
+	struct correction c[2] = {
+		{ .known = true, .to = 60 * SEC },
+		{ .known = true, .to = 60 * SEC, .offset = -SEC, .doubt = &doubt,
+		  .num_doubts = 1 },
+	};
+	const struct correction *both[2] = { &c[0], &c[1] };
+	const int64_t by[] = { 500 * US, 2000 * US };
+
+	(void)state;
+	for (int n = 0; n < 2; n++) {
+		struct pairs ps = { 0 };
+		struct pair_bound b;
+
+		assert_int_equal(spline_new(&c[1].curve, 0, 60e9, 240, NULL, 0), 0);
+		/* In the middle, which is 31 s on the second host's clock. */
+		for (size_t i = 0; i < c[1].curve.coefs; i++)
+			c[1].curve.coef[i] = (double)-by[n] *
+					     (i < 125 ? 0 : i > 125 ? 1 : 0.5);
+		spline_set_cubics(&c[1].curve);
+		for (int i = 0; i < 600; i++) {
+			int64_t t = i * (SEC / 10), now = SEC + (i > 300) * by[n];
+
+			if (i > 290 && i < 310)
+				continue;
+			add_message(&ps, 0, 1, t, t + now + DELAY);
+			add_message(&ps, 1, 0, t + now, t + DELAY);
+		}
+		assert_int_equal(pairs_settle(&ps), 0);
+		assert_int_equal(pair_bound_make(&b, ps.pair[0], both, &limits), 0);
+		/* The largest skew makes 1 ms of 2 s. */
+		assert_int_equal(b.usable, !n);
+		pair_bound_release(&b);
+		spline_free(&c[1].curve);
+		pairs_release(&ps);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_longest),
 		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_set_soon),
 	};
 
 	return cmocka_run_group_tests_name("silent", tests, NULL, NULL);
