@@ -20,6 +20,9 @@ static const double group_of[] = { 64, 16 };
  */
 #define PART 4
 
+/* What is left on one side at least, for each ns on the other one. Chosen. */
+#define BALANCED 0.75
+
 /* ---- the margin --------------------------------------------------------- */
 
 int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
@@ -53,16 +56,24 @@ int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
 
 /* ---- vertices ----------------------------------------------------------- */
 
-/* What the vertex of an upper limit of f (@side 0), or of -f, leaves to the curve, ns. */
-static double room_at(const struct bound_vertex *v, int side,
-		      const struct correction *correction[2])
+/* Does the vertex of an upper limit of f (@side 0), or of -f, leave too little to the curve? */
+static bool is_narrow(const struct rate_bound *bound,
+		      const struct bound_vertex *v, int side,
+		      const struct correction *correction[2], double least)
 {
 	int64_t at;
 	double rest = correction_between(correction[0], v->x, correction[1],
 					 &at);
-	double f = (double)(at - v->x) + rest;
+	double f = (double)(at - v->x) + rest, room, other;
+	struct range all;
 
-	return (double)v->y + (side ? f : -f);
+	room = (double)v->y + (side ? f : -f);
+	if (room >= least)
+		return false;
+	/* As little on the other side: then messages were quicker there, in both directions. */
+	all = rate_bound_at(bound, v->x);
+	other = side ? (double)all.hi - f : f - (double)all.lo;
+	return room <= 0 || room < BALANCED * other;
 }
 
 /* About vertex @i, from the one before to the one after. */
@@ -100,8 +111,8 @@ int narrow_windows(struct windows *add, const struct rate_bound *bound,
 			     side++) {
 				for (size_t i = 0; i < z->num_vertices[side];
 				     i++) {
-					if (room_at(&z->vertex[side][i], side,
-						    correction) >= least)
+					if (!is_narrow(bound, &z->vertex[side][i],
+						       side, correction, least))
 						continue;
 					if (add_window(add, z, side, i))
 						return -ENOMEM;

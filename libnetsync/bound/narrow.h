@@ -2,7 +2,7 @@
 /*
  * Where a pair's bound contradicts its curve: were both clocks within the largest drift,
  * and the curve right, the bound would leave the margin on either side of it, as all
- * messages do. Where it leaves less, a rate step was missed.
+ * messages do. Where it leaves less, and not as little on both sides, a rate step was missed.
  */
 #ifndef NETSYNC_BOUND_NARROW_H
 #define NETSYNC_BOUND_NARROW_H
@@ -18,8 +18,8 @@ int narrow_margin(const struct limits_of_way limits[2], const struct pair *pair,
 		  double *margin);
 
 /*
- * Add windows about the vertices that are closer to the curve than @least, ns: their
- * number, or -ENOMEM.
+ * Add windows about the vertices that are closer to the curve than @least, ns, and than the
+ * other side is: their number, or -ENOMEM.
  */
 int narrow_windows(struct windows *add, const struct rate_bound *bound,
 		   const struct correction *correction[2], double least);

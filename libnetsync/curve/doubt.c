@@ -6,7 +6,7 @@
  * fails, a rate step was missed:
  *
  * - many of a few neighbouring messages are quicker than the margin by a good part of
- *   it: the curve is off by as much;
+ *   it, and not so in both directions: the curve is off by as much;
  * - the curve itself bends more than the largest drift, by a good part of the margin;
  * - or it does not, but all at once in a silence the clock may have.
  *
@@ -39,6 +39,13 @@
  */
 #define TOO_QUICK 3
 #define RUN 32
+/*
+ * Where messages of both directions are quicker at a time, that is how long they took, and no
+ * error of the curve: how many of the other direction count, before and after, and which of
+ * these, by how quick they are: one may be wrong. Chosen.
+ */
+#define NEXT 8
+#define NTH 2
 /* Messages of a group whose lowest says what margin there is. Chosen. */
 #define MESSAGES 64
 
@@ -67,7 +74,15 @@
 /* An observation; time since the beginning, ns. */
 struct seen {
 	double t;
-	double quicker; /* than what is too quick, ns; or 0 */
+	double distance; /* of the curve, ns */
+	double quicker;	 /* than what is too quick, ns; or 0 */
+};
+
+/* Observations of one direction of all links; those of the link in question are the last. */
+struct seen_way {
+	struct seen *seen;
+	size_t begin; /* of the link in question */
+	size_t num;
 };
 
 static int by_time(const void *a, const void *b)
@@ -154,6 +169,15 @@ static int add_runs(struct correction *c, size_t *room, const struct seen *s,
 	return ret;
 }
 
+/* Of observation @m of a bin to the curve, whose residuals are set, ns; outward positive. */
+static double distance(const struct observations *p, const struct obs_bin *bin,
+		       uint32_t m, int side)
+{
+	const double residual = p->obs[bin->from + m].residual;
+
+	return side == BELOW ? -residual : residual;
+}
+
 /*
  * The margin that a link has usually, ns: half of what is between the lowest of both
  * directions, less what these exceed the minimum by. Where a phase step was missed
@@ -194,6 +218,30 @@ static int set_margins(struct host_fit *k)
 	free(group[1]);
 	free(buffer);
 	return ret;
+}
+
+/*
+ * Half of what all messages of a link leave between the curve and both of its directions, if it
+ * inverts none: its margin at least, were it moved a little. The fit, which keeps to the bulk of
+ * the messages, may leave none where a few of them were much quicker than others.
+ */
+static double link_room(const struct observations *p, size_t link)
+{
+	double room = 0;
+
+	for (int side = ABOVE; side <= BELOW; side++) {
+		const struct obs_direction *dir = &p->direction[2 * link + side];
+		double least = HUGE_VAL;
+
+		for (size_t j = 0; j < dir->bins; j++)
+			for (uint32_t m = 0; m < dir->bin[j].num; m++)
+				least = fmin(least,
+					     distance(p, &dir->bin[j], m, side));
+		if (least <= 0)
+			return 0;
+		room += least;
+	}
+	return isfinite(room) ? room / 2 - p->resolution : 0;
 }
 
 /*
@@ -347,57 +395,109 @@ static int reach_quick(struct host_fit *k, size_t *room, const struct seen *s,
 	return ret;
 }
 
+/* Add those of the next link, in order of time. */
+static void see_link(struct seen_way *way, const struct observations *p,
+		     size_t link, int side)
+{
+	const struct obs_direction *dir = &p->direction[2 * link + side];
+
+	way->begin = way->num;
+	for (size_t j = 0; j < dir->bins; j++)
+		for (uint32_t m = 0; m < dir->bin[j].num; m++)
+			way->seen[way->num++] = (struct seen){
+				.t = p->obs[dir->bin[j].from + m].t,
+				.distance = distance(p, &dir->bin[j], m, side),
+			};
+	qsort(way->seen + way->begin, way->num - way->begin, sizeof(*way->seen),
+	      by_time);
+}
+
+/* The distance of a link's quick observations about a time, ns; HUGE_VAL: there are none. */
+static double distance_about(const struct seen_way *way, double t)
+{
+	const struct seen *s = way->seen + way->begin;
+	size_t n = way->num - way->begin, next = NUM_BEFORE(s, n, t, t);
+	size_t to = n - next < NEXT ? n : next + NEXT;
+	double lowest[NTH];
+
+	for (size_t i = 0; i < NTH; i++)
+		lowest[i] = HUGE_VAL;
+	for (size_t i = next < NEXT ? 0 : next - NEXT; i < to; i++) {
+		double d = s[i].distance;
+
+		for (size_t j = 0; j < NTH; j++) {
+			double larger = fmax(d, lowest[j]);
+
+			lowest[j] = fmin(d, lowest[j]);
+			d = larger;
+		}
+	}
+	return lowest[NTH - 1];
+}
+
+/* Which of a link's are quicker than its margin allows, and than those of the other direction? */
+static void mark_quick(struct seen_way *way, const struct seen_way *other,
+		       const struct unknown *u, double margin, double error)
+{
+	for (size_t i = way->begin; i < way->num; i++) {
+		struct seen *s = &way->seen[i];
+		double beyond = s->distance + error + gap_at(u, s->t);
+		double least = margin - PART * margin;
+
+		if (beyond < least)
+			least = fmin(least, (1 - PART) * distance_about(other, s->t));
+		s->quicker = fmax(least - beyond, 0);
+	}
+}
+
+static int find_quick_of_link(struct host_fit *k, const struct link *links,
+			      size_t num_links, size_t link,
+			      struct seen_way way[2], struct unknown *u,
+			      size_t *room)
+{
+	const double error = DEVIATIONS * k->correction->expected_error +
+			     k->obs.resolution;
+	int ret;
+
+	if (k->margin[link] <= 0)
+		return 0;
+	ret = find_unknown(u, k, links, num_links, link);
+	for (int side = ABOVE; !ret && side <= BELOW; side++)
+		see_link(&way[side], &k->obs, link, side);
+	for (int side = ABOVE; !ret && side <= BELOW; side++) {
+		struct seen_way *w = &way[side];
+
+		mark_quick(w, &way[!side], u, k->margin[link], error);
+		ret = reach_quick(k, room, w->seen + w->begin, w->num - w->begin);
+	}
+	return ret;
+}
+
 /* Those of both directions by themselves, but of all links together. */
 static int find_quick(struct host_fit *k, const struct link *links,
 		      size_t num_links, size_t *room)
 {
-	const struct observations *p = &k->obs;
-	double error = DEVIATIONS * k->correction->expected_error;
-	struct seen *s = malloc((p->num + 1) * sizeof(*s));
+	struct seen_way way[2] = { { 0 }, { 0 } };
 	struct unknown u = { 0 };
-	int ret = s ? 0 : -ENOMEM;
+	int ret = 0;
 
 	for (int side = ABOVE; !ret && side <= BELOW; side++) {
-		size_t n = 0;
-
-		for (size_t i = (size_t)side; !ret && i < 2 * p->links;
-		     i += 2) {
-			const struct obs_direction *dir = &p->direction[i];
-			double margin = k->margin[i / 2];
-			double least = margin - PART * margin - error -
-				       p->resolution;
-			size_t begin = n;
-
-			ret = find_unknown(&u, k, links, num_links, i / 2);
-			for (size_t j = 0; !ret && margin > 0 && j < dir->bins;
-			     j++) {
-				const struct obs_bin *h = &dir->bin[j];
-
-				for (uint32_t m = 0; m < h->num; m++) {
-					const struct observation *o =
-						&p->obs[h->from + m];
-					double y = side == BELOW ? -o->residual
-								 : o->residual;
-
-					s[n++] = (struct seen){
-						o->t,
-						fmax(least - y -
-							     gap_at(&u, o->t),
-						     0)
-					};
-				}
-			}
-			qsort(s + begin, n - begin, sizeof(*s), by_time);
-			if (!ret)
-				ret = reach_quick(k, room, s + begin,
-						  n - begin);
+		way[side].seen = malloc((k->obs.num + 1) *
+					sizeof(*way[side].seen));
+		ret = way[side].seen ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; !ret && i < k->obs.links; i++)
+		ret = find_quick_of_link(k, links, num_links, i, way, &u, room);
+	for (int side = ABOVE; side <= BELOW; side++) {
+		if (!ret) {
+			qsort(way[side].seen, way[side].num,
+			      sizeof(*way[side].seen), by_time);
+			ret = add_runs(k->correction, room, way[side].seen,
+				       way[side].num);
 		}
-		qsort(s, n, sizeof(*s), by_time);
-		if (!ret)
-			ret = add_runs(k->correction, room, s, n);
+		free(way[side].seen);
 	}
 	free(u.window);
-	free(s);
 	return ret;
 }
 
@@ -604,15 +704,17 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	bool fast, steered;
 	int ret;
 
-	ret = middle_margin(k, &margin);
-	c->no_margin |= !ret && !margin;
 	/* Also those that were rejected: rather the curve may be wrong. */
-	if (!ret) {
-		observations_release(&k->obs);
-		ret = observations_gather(&k->obs, c, links, num_links);
-	}
+	observations_release(&k->obs);
+	ret = observations_gather(&k->obs, c, links, num_links);
 	if (!ret) {
 		host_fit_set_residuals(k, &k->best);
+		for (size_t i = 0; i < k->obs.links; i++)
+			k->margin[i] = fmax(k->margin[i], link_room(&k->obs, i));
+		ret = middle_margin(k, &margin);
+	}
+	if (!ret) {
+		c->no_margin |= !margin;
 		ret = set_margins(k);
 	}
 	if (!ret)

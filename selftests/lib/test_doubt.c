@@ -72,6 +72,39 @@ static void test_contradicted(void **state)
 	}
 }
 
+/*
+ * For 40 s of 400 messages of one direction, or of both, are quicker than all others by half of
+ * the smallest delay. Of one, the clock may be wrong; of both, it is not.
+ */
+static void test_quicker(void **state)
+{
+	(void)state;
+	for (int ways = 1; ways <= 2; ways++) {
+		uint64_t seed = 7;
+		struct fixture f;
+
+		begin(&f, 10);
+		pairs_release(&f.s.ps);
+		f.s.ps = (struct pairs){ 0 };
+		for (int64_t i = 0; i < SECONDS; i++) {
+			const int64_t t = i * SEC + SEC / 2, own = t + AHEAD;
+			const bool quick = i >= 180 && i < 220;
+			const int64_t forth = DELAY + below(&seed, DELAY);
+			const int64_t back = DELAY + below(&seed, DELAY);
+
+			add_message(&f.s.ps, 0, 1, t,
+				    own + (quick ? forth / 2 : forth));
+			add_message(&f.s.ps, 1, 0, own,
+				    t + (quick && ways == 2 ? back / 2 : back));
+		}
+		assert_int_equal(pairs_settle(&f.s.ps), 0);
+		f.s.link.pair = f.s.ps.pair[0];
+		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
+		assert_int_equal(f.s.c.num_doubts, ways == 1);
+		end(&f);
+	}
+}
+
 /* About a change point, of either host, a bound assumes nothing, and need not doubt. */
 static void test_at_change(void **state)
 {
@@ -212,8 +245,8 @@ static void test_silent(void **state)
 }
 
 /*
- * Of few messages, a link's margin is what the fit says. One of several without a margin may
- * have a neighbour that is false; half of four say that it is this host.
+ * Of few messages, a link's margin is what the fit says, or what messages leave. One of several
+ * without a margin may have a neighbour that is false; half of four say that it is this host.
  */
 static void test_without_margin(void **state)
 {
@@ -227,8 +260,11 @@ static void test_without_margin(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		double margin[5];
 		struct link link[5];
+		struct pairs wrong = { 0 };
 		struct fixture f;
 
+		add_talk(&wrong, 40, AHEAD, DELAY);
+		add_talk(&wrong, 40, AHEAD + 3 * DELAY, DELAY);
 		begin(&f, 1);
 		pairs_release(&f.s.ps);
 		f.s.ps = (struct pairs){ 0 };
@@ -236,6 +272,8 @@ static void test_without_margin(void **state)
 		f.s.link.pair = f.s.ps.pair[0];
 		for (size_t n = 0; n < cases[i].links; n++) {
 			link[n] = f.s.link;
+			if (n < cases[i].without)
+				link[n].pair = wrong.pair[0];
 			margin[n] = n < cases[i].without ? 0 : DELAY / 2;
 		}
 		observations_release(&f.k.obs);
@@ -246,6 +284,7 @@ static void test_without_margin(void **state)
 		assert_int_equal(doubts_find(&f.k, link, cases[i].links), 0);
 		assert_int_equal(f.s.c.no_margin, cases[i].wrong);
 		end(&f);
+		pairs_release(&wrong);
 	}
 }
 
@@ -296,8 +335,19 @@ static void test_no_margin(void **state)
 	struct fixture f;
 
 	(void)state;
+	/* Not where it is only a little too high, and messages leave room on both sides. */
 	begin(&f, 1);
 	f.margin = -5;
+	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
+	assert_false(f.s.c.no_margin);
+	assert_int_equal(f.s.c.num_doubts, 0);
+	end(&f);
+
+	begin(&f, 2);
+	f.margin = -5;
+	for (size_t i = 0; i < f.k.best.coefs; i++)
+		f.k.best.coef[i] = (i < f.k.best.coefs / 2 ? 3 : -3) * DELAY;
+	spline_set_cubics(&f.k.best);
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.no_margin);
 	/* Messages are so many that it would have one, did the clock drift as assumed. */
@@ -312,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_contradicted),
+		cmocka_unit_test(test_quicker),
 		cmocka_unit_test(test_at_change),
 		cmocka_unit_test(test_beside_step),
 		cmocka_unit_test(test_bent),

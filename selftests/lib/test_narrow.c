@@ -114,6 +114,38 @@ static void test_steady(void **state)
 	}
 }
 
+/*
+ * Nor where messages are quicker for a while: the bound leaves less, but as much on one side as
+ * on the other.
+ */
+static void test_quicker(void **state)
+{
+	(void)state;
+	for (int ways = 1; ways <= 2; ways++) {
+		const struct correction *both[2] = { &flat, &flat };
+		struct pairs ps = { 0 };
+		struct pair_bound b;
+
+		talk(&ps, steady, 3);
+		for (int64_t t = 300; t < 310; t++) {
+			for (uint32_t way = 0; way < (uint32_t)ways; way++) {
+				struct endpoint from = { way, 0, t * (int64_t)1e9 };
+				struct endpoint to = from;
+
+				to.host = !way;
+				to.t += llround(DELAY / 3);
+				assert_int_equal(pairs_add(&ps, &from, &to), 0);
+			}
+		}
+		assert_int_equal(pairs_settle(&ps), 0);
+		assert_int_equal(pair_bound_make(&b, ps.pair[0], both, &limits), 0);
+		assert_true(b.usable);
+		assert_int_equal(b.bound.part[0].num_segments > 1, ways == 1);
+		pair_bound_release(&b);
+		pairs_release(&ps);
+	}
+}
+
 static void test_margin(void **state)
 {
 	const struct correction *both[2] = { &flat, &flat };
@@ -138,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_steady),
+		cmocka_unit_test(test_quicker),
 		cmocka_unit_test(test_margin),
 	};
 
