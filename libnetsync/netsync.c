@@ -67,15 +67,6 @@ static void forget_error(struct netsync *ns)
 	*ns->error = '\0';
 }
 
-/* What was seen of the hosts last is where steering is of interest. */
-static void set_ends(struct netsync *ns)
-{
-	for (size_t i = 0; i < ns->num_hosts; i++)
-		if (ns->host[i].first <= ns->host[i].last)
-			steering_set_end(&ns->steering[i], ns->host[i].origin +
-							   ns->host[i].last);
-}
-
 static struct steered_hosts steered_hosts(const struct netsync *ns)
 {
 	return (struct steered_hosts){ ns->host, ns->steering,
@@ -786,7 +777,6 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (!ret && ns->steered) {
 		const struct steered_hosts hosts = steered_hosts(ns);
 
-		set_ends(ns);
 		ret = held_settle(&ns->held, &ns->pairs, &hosts);
 	}
 	if (!ret)

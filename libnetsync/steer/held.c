@@ -107,6 +107,14 @@ int held_add(struct held *held, const struct held_message *m,
 int held_settle(struct held *held, struct pairs *pairs,
 		const struct steered_hosts *hosts)
 {
+	/* What was seen of a host last is where steering is of interest. */
+	for (uint32_t i = 0; i < hosts->num; i++) {
+		const struct host *h = &hosts->host[i];
+
+		if (h->first <= h->last)
+			steering_set_end(&hosts->steering[i],
+					 h->origin + h->last);
+	}
 	return pass(held, pairs, hosts, steering_is_final);
 }
 

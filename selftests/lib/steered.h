@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Two hosts whose clocks are steered and set, and talk: for tests of netsync_push_clock(). */
+#ifndef SELFTESTS_STEERED_H
+#define SELFTESTS_STEERED_H
+
+#include <string.h>
+
+#include "test.h"
+
+#define SPAN (900 * SEC)
+#define RATE 40		/* messages a second, each way */
+#define DELAY 30000
+#define MEAN 100e3
+#define MOST_CHANGES 4096
+#define PPM 1e-6
+
+/* An oscillator, and what a daemon does to the clock that is made of it. */
+struct machine {
+	double skew;			/* of the oscillator */
+	int64_t offset;
+	/* The rate of the clock per raw time, from raw times on. */
+	int64_t change[MOST_CHANGES];
+	double rate[MOST_CHANGES];
+	int64_t shown[MOST_CHANGES];	/* the clock at that time */
+	bool set[MOST_CHANGES];
+	size_t num;
+};
+
+static inline int64_t raw_time(const struct machine *m, int64_t t)
+{
+	return 77 * SEC + t + llround(m->skew * (double)t);
+}
+
+/* What the clock shows at a raw time. */
+static inline int64_t shown(const struct machine *m, int64_t raw)
+{
+	size_t i = m->num - 1;
+
+	while (i > 0 && m->change[i] > raw)
+		i--;
+	return m->shown[i] + (raw - m->change[i]) +
+	       llround((m->rate[i] - 1) * (double)(raw - m->change[i]));
+}
+
+static inline int64_t reading(const struct machine *m, int64_t t)
+{
+	return shown(m, raw_time(m, t));
+}
+
+static inline void steer(struct machine *m, int64_t raw, double rate, int64_t set_by)
+{
+	int64_t at = m->num ? shown(m, raw) : EPOCH + m->offset;
+
+	assert_true(m->num < MOST_CHANGES);
+	m->change[m->num] = raw;
+	m->rate[m->num] = rate;
+	m->shown[m->num] = at + set_by;
+	m->set[m->num++] = set_by;
+}
+
+/* Slews as chrony makes them: each some seconds, back to a rate of its own. */
+static inline void chrony(struct machine *m, uint64_t *s)
+{
+	for (int64_t raw = raw_time(m, 0); raw < raw_time(m, SPAN);) {
+		double own = 1 + (uniform(s) - 0.5) * 10 * PPM;
+
+		steer(m, raw, own + (uniform(s) - 0.5) * 200 * PPM, 0);
+		raw += SEC / 2 + below(s, 7 * SEC);
+		steer(m, raw, own, 0);
+		raw += 8 * SEC + below(s, 48 * SEC);
+	}
+}
+
+struct world {
+	struct netsync *ns;
+	struct machine m[2];
+	uint64_t seed;
+};
+
+static inline void make_world(struct world *w, uint64_t seed)
+{
+	memset(w, 0, sizeof(*w));
+	w->seed = seed;
+	w->ns = netsync_new();
+	for (int i = 0; i < 2; i++) {
+		struct machine *m = &w->m[i];
+
+		m->skew = (i ? 30 : -20) * PPM;
+		m->offset = i * 3 * SEC;
+		steer(m, raw_time(m, -SEC), 1, 0);
+		assert_int_equal(netsync_add_host(w->ns, i ? "b" : "a"), i);
+	}
+}
+
+static inline struct netsync_clock_point point_at(const struct machine *m, uint32_t host,
+					   int64_t raw)
+{
+	struct netsync_clock_point p = {
+		.size = sizeof(p), .host = host, .raw_ns = raw,
+		.time_ns = shown(m, raw),
+	};
+
+	for (size_t i = 0; i < m->num; i++)
+		if (m->change[i] <= raw) {
+			p.rate = m->rate[i];
+			p.was_set = m->change[i] == raw && m->set[i];
+		}
+	return p;
+}
+
+/* Each change, and once a second, as the kernel module does. */
+static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to)
+{
+	const struct machine *m = &w->m[host];
+
+	for (int64_t raw = raw_time(m, from); raw < raw_time(m, to); raw += SEC) {
+		const struct netsync_clock_point p = point_at(m, host, raw);
+
+		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+	}
+	for (size_t i = 0; i < m->num; i++) {
+		const struct netsync_clock_point p =
+			point_at(m, host, m->change[i]);
+
+		if (m->change[i] >= raw_time(m, from) &&
+		    m->change[i] < raw_time(m, to))
+			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+	}
+}
+
+/* All points of a host's steering, less those in a time. */
+static inline void tell_but(struct world *w, uint32_t host, int64_t from, int64_t to)
+{
+	tell(w, host, 0, from);
+	tell(w, host, to, SPAN);
+}
+
+/* Read ten times a second, to 30 ns, with no rates: steps of 100 ppm are bends. */
+static inline void sample(struct world *w, int64_t from, int64_t to, uint64_t *s)
+{
+	for (uint32_t host = 0; host < 2; host++)
+		for (int64_t t = from; t < to; t += SEC / 10) {
+			struct netsync_clock_point p = point_at(&w->m[host], host,
+						raw_time(&w->m[host], t));
+
+			p.rate = 0;
+			p.within_ns = 30;
+			p.raw_ns += below(s, 61) - 30;
+			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+		}
+}
+
+static inline void talk(struct world *w, int64_t from, int64_t to)
+{
+	for (int64_t t = from; t < to; t += SEC / RATE) {
+		int64_t at = t + below(&w->seed, SEC / RATE);
+		int64_t late = at + DELAY + (int64_t)exponential(&w->seed, MEAN);
+		int way = (int)(random64(&w->seed) & 1);
+
+		for (int i = 0; i < 2; i++, way = !way)
+			assert_int_equal(netsync_push_message(w->ns, way, !way,
+					reading(&w->m[way], at),
+					reading(&w->m[!way], late)), 0);
+	}
+}
+
+struct errors {
+	double rms;
+	int64_t max;
+	int outside;
+	int unknown;
+};
+
+/* Errors of b on a's clock, but for times within @margin of one. */
+static inline struct errors errors_at(const struct world *w, int64_t apart,
+			       int64_t except, int64_t margin)
+{
+	uint32_t reference = (uint32_t)netsync_reference(w->ns);
+	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
+	struct errors e = { 0 };
+	int n = 0;
+
+	assert_non_null(c);
+	for (int64_t t = 0; t <= SPAN - SEC; t += apart) {
+		int64_t truth = reading(&w->m[reference], t), got, bound;
+
+		if (llabs(t - except) < margin)
+			continue;
+		assert_int_equal(netsync_convert(c, reading(&w->m[!reference], t),
+						 &got, &bound), 0);
+		e.rms += (double)(got - truth) * (double)(got - truth);
+		n++;
+		if (llabs(got - truth) > e.max)
+			e.max = llabs(got - truth);
+		e.outside += llabs(got - truth) > bound;
+		e.unknown += bound == NETSYNC_UNKNOWN;
+	}
+	e.rms = sqrt(e.rms / n);
+	return e;
+}
+
+static inline struct errors solve(struct world *w)
+{
+	assert_int_equal(netsync_solve(w->ns, NULL), 0);
+	return errors_at(w, SEC / 10, -SPAN, 0);
+}
+
+static inline void check_accurate(const struct world *w)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct netsync_host_info info = { .size = sizeof(info) };
+
+		assert_int_equal(netsync_get_host(w->ns, i, &info), 0);
+		assert_int_equal(info.quality, NETSYNC_ACCURATE);
+	}
+}
+
+/* What the result says of how a host was steered. */
+static inline void check_steering(const struct world *w, uint32_t host, int64_t unknown)
+{
+	struct netsync_steering info = { .size = sizeof(info) };
+	const struct machine *m = &w->m[host];
+	double lo = INFINITY, hi = -INFINITY;
+
+	for (size_t i = 0; i < m->num; i++) {
+		if (m->change[i] > raw_time(m, SPAN - 2 * SEC))
+			break;
+		lo = fmin(lo, (m->rate[i] - 1) / PPM);
+		hi = fmax(hi, (m->rate[i] - 1) / PPM);
+	}
+	assert_int_equal(netsync_get_steering(w->ns, host, &info), 0);
+	assert_true(info.points > 0);
+	/* The first line begins before anything was seen. */
+	assert_true(info.min_ppm >= lo - 1e-6 && info.min_ppm <= lo + 20);
+	assert_true(info.max_ppm <= hi + 1e-6 && info.max_ppm >= hi - 20);
+	assert_in_range(llabs(info.unknown_ns - unknown), 0, 3 * SEC);
+}
+
+#endif

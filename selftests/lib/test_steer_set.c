@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Clocks that are set, and netsync_push_clock(), which tells when, or between which readings:
+ * the truth is in the bound at every instant, on either side of a setting.
+ */
+#include <errno.h>
+
+#include "steered.h"
+
+static void set_clocks_are_told(void **state)
+{
+	struct netsync_host_info info = { .size = sizeof(info) };
+	struct netsync_step step = { .size = sizeof(step) };
+	struct netsync_steering told = { .size = sizeof(told) };
+	const int64_t by[] = { 2 * SEC, -3 * SEC, 50 * US, -70 * US };
+	struct world w;
+	struct errors e;
+
+	(void)state;
+	make_world(&w, 9);
+	for (int i = 0; i < 4; i++)
+		steer(&w.m[1], raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77), 1,
+		      by[i]);
+	tell(&w, 1, 0, SPAN);
+	talk(&w, 0, SPAN);
+	assert_int_equal(netsync_solve(w.ns, NULL), 0);
+	assert_int_equal(netsync_get_host(w.ns, 1, &info), 0);
+	assert_int_equal(info.num_steps, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(netsync_get_step(w.ns, 1, i, &step), 0);
+		assert_int_equal(step.known, 1);
+		assert_in_range(llabs(step.offset_ns - by[i]), 0, 5);
+		assert_in_range(llabs(step.time_ns + step.offset_ns -
+				      reading(&w.m[1], SPAN / 5 * (i + 1) +
+							SEC / 77)), 0, 5);
+	}
+	check_steering(&w, 1, 0);
+	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
+	assert_int_equal(told.points, 0);
+	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
+	/* The 3 s that were shown twice cannot be told apart. */
+	e = errors_at(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
+	assert_int_equal(e.outside, 0);
+	assert_in_range(e.max, 0, 5000);
+	e = errors_at(&w, SEC / 10, -SPAN, 0);
+	assert_int_equal(e.outside, 0);
+	check_accurate(&w);
+	netsync_free(w.ns);
+}
+
+/* Where points were lost, nobody knows when the clock was set: short gaps, and long ones. */
+static void set_when_points_were_lost(void **state)
+{
+	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
+	const int64_t lost[] = { 5 * SEC, 20 * SEC };
+	uint64_t s = 9;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		const int64_t half = lost[i & 1] / 2;
+		struct world w;
+
+		make_world(&w, 71 + i);
+		chrony(&w.m[0], &s);
+		steer(&w.m[1], raw_time(&w.m[1], SPAN / 2), 1 + 9 * PPM, by[i / 2]);
+		tell(&w, 0, 0, SPAN);
+		tell_but(&w, 1, SPAN / 2 - half, SPAN / 2 + half);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(errors_at(&w, SEC / 50, -SPAN, 0).outside, 0);
+		netsync_free(w.ns);
+	}
+}
+
+/* How points are told where the one of a setting may be lost. */
+enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
+
+/*
+ * Once a second, in no order, each twice, and at a setting, unless that one was lost. Who
+ * numbers points began anew some time.
+ */
+static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lost)
+{
+	const struct machine *m = &w->m[1];
+	const int64_t num = SPAN / SEC + 2, anew = SPAN / SEC / 3 * 2;
+
+	for (int64_t i = 0; i < 2 * num; i++) {
+		const int64_t k = i * 7 % num, at = k * SEC;
+		const bool is_setting = k == num - 1;
+		struct netsync_clock_point p = point_at(m, 1,
+				raw_time(m, is_setting ? set : at));
+
+		if (is_setting && is_lost)
+			continue;
+		p.was_set = is_setting && how == BY_WAS_SET;
+		if (how == NUMBERED)
+			p.number = is_setting ? (uint32_t)(set / SEC) + 2 :
+				(uint32_t)(k % anew) + 1 + (at > set && k < anew);
+		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+	}
+}
+
+/* A setting is known to a point's instant only where no point can have been lost. */
+static void a_setting_may_be_lost(void **state)
+{
+	const int64_t by[] = { 5 * SEC, -5 * SEC, SEC / 2, -SEC / 2 };
+	const int64_t set = SPAN / 2 + SEC / 3;
+
+	(void)state;
+	for (int i = 0; i < 4 * 3 * 2; i++) {
+		const enum told how = (enum told)(i / 4 % 3);
+		const bool is_lost = i / 12, is_known = !is_lost && how != NOT_NUMBERED;
+		struct netsync_step step = { .size = sizeof(step) };
+		struct world w;
+		int64_t at;
+
+		make_world(&w, 101 + (uint64_t)i);
+		steer(&w.m[1], raw_time(&w.m[1], set), 1, by[i % 4]);
+		tell_setting(&w, how, set, is_lost);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(errors_at(&w, SEC / 50, -SPAN, 0).outside, 0);
+		check_accurate(&w);
+		assert_int_equal(netsync_get_step(w.ns, 1, 0, &step), 0);
+		assert_int_equal(step.known, 1);
+		assert_in_range(llabs(step.offset_ns - by[i % 4]), 0, 5);
+		at = reading(&w.m[1], set) - by[i % 4];
+		assert_true(llabs(step.time_ns - at) <= step.within_ns + 5);
+		assert_int_equal(step.within_ns <= 5, is_known);
+		netsync_free(w.ns);
+	}
+}
+
+/* A setting at one end of what is read ten times a second. */
+static void set_between_samples(void **state)
+{
+	const int64_t by[] = { 100 * US, -300 * US, 5000 * US, SEC };
+	uint64_t s = 17;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct world w;
+
+		make_world(&w, 91 + i);
+		steer(&w.m[1], raw_time(&w.m[1], SPAN / 2) + SEC / 1000, 1, by[i]);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(errors_at(&w, SEC / 100, -SPAN, 0).outside, 0);
+		netsync_free(w.ns);
+	}
+}
+
+/* How many times, from one on, are converted to intervals without the truth? */
+static int outside_from(const struct world *w, int64_t from, int64_t to,
+			int64_t apart)
+{
+	uint32_t reference = (uint32_t)netsync_reference(w->ns);
+	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
+	int outside = 0;
+
+	assert_non_null(c);
+	for (int64_t t = from; t <= to; t += apart) {
+		int64_t truth = reading(&w->m[reference], t), lo, hi;
+
+		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t),
+						  &lo, &hi), 0);
+		outside += truth < lo || truth > hi;
+	}
+	return outside;
+}
+
+/*
+ * A reference that is set by more than the time between two samples: at an instant of which
+ * only these are known, an inverse of its map errs by all that the clock was set by.
+ */
+static void set_reference_between_samples(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by[] = { SEC / 2, 5 * SEC, 3600 * SEC, -SEC / 2, -5 * SEC };
+	const int64_t late[] = { SEC / 1000, SEC / 20, SEC / 10 - SEC / 1000 };
+	uint64_t s = 19;
+
+	(void)state;
+	for (size_t i = 0; i < 15; i++) {
+		const int64_t at = SPAN / 2 + late[i / 5];
+		struct world w;
+
+		make_world(&w, 111 + i);
+		steer(&w.m[0], raw_time(&w.m[0], at), 1, by[i % 5]);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
+		assert_int_equal(outside_from(&w, at - SEC / 5, at + SEC / 5,
+					      10 * US), 0);
+		assert_int_equal(outside_from(&w, at - 100 * US, at + 100 * US,
+					      7), 0);
+		netsync_free(w.ns);
+	}
+}
+
+/*
+ * Times that were shown twice are apart by more on the reference than the clock was set by, if
+ * the oscillator is slow, or the clock slewed at once.
+ */
+static void set_back_and_slow(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by = -60 * SEC;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		const int64_t at = SPAN / 2 + SEC / 3;
+		struct world w;
+
+		make_world(&w, 131);
+		w.m[0].skew = -w.m[0].skew;
+		w.m[1].skew = -90 * PPM;
+		w.m[1].num = 0;
+		steer(&w.m[1], raw_time(&w.m[1], -SEC), 1, 0);
+		steer(&w.m[1], raw_time(&w.m[1], at), 1, by);
+		if (i)
+			steer(&w.m[1], raw_time(&w.m[1], at) + SEC / 2,
+			      i == 1 ? 0.97 : 1.03, 0);
+		tell(&w, 1, 0, SPAN);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
+		assert_int_equal(outside_from(&w, at + by - SEC / 10, at + SEC / 10,
+					      SEC / 300), 0);
+		netsync_free(w.ns);
+	}
+}
+
+/*
+ * Points tell more than messages do: of settings before the first message, and after the last.
+ */
+static void set_without_messages(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by[] = { 60 * SEC, -60 * SEC };
+	uint64_t s = 23;
+
+	(void)state;
+	for (int i = 0; i < 16; i++) {
+		/* Just before the end of messages, or long before their begin. */
+		const int64_t at = i & 4 ? SPAN / 2 : SPAN / 4;
+		const int64_t from = at - 10 * SEC - SEC / 3;
+		const int64_t until = at + 100 * SEC;
+		struct world w;
+		struct machine *m;
+
+		make_world(&w, 151 + i);
+		m = &w.m[i & 1];
+		steer(m, raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
+		if (i & 8)
+			sample(&w, 0, SPAN, &s);
+		for (uint32_t host = 0; host < 2 && !(i & 8); host++)
+			tell(&w, host, 0, SPAN);
+		if (i & 4)
+			talk(&w, 0, at + SEC / 2);
+		else
+			talk(&w, until, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
+		assert_int_equal(outside_from(&w, from, until, SEC / 50), 0);
+		netsync_free(w.ns);
+
+		if (!(i & 4))
+			continue;
+		make_world(&w, 171 + i);
+		m = &w.m[i & 1];
+		steer(m, raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
+		for (uint32_t host = 0; host < 2; host++)
+			tell(&w, host, 0, i & 8 ? SPAN : at + SEC);
+		talk(&w, 0, from);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
+		netsync_free(w.ns);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(set_clocks_are_told),
+		cmocka_unit_test(set_when_points_were_lost),
+		cmocka_unit_test(a_setting_may_be_lost),
+		cmocka_unit_test(set_between_samples),
+		cmocka_unit_test(set_reference_between_samples),
+		cmocka_unit_test(set_back_and_slow),
+		cmocka_unit_test(set_without_messages),
+	};
+
+	return cmocka_run_group_tests_name("steer_set", tests, NULL, NULL);
+}
