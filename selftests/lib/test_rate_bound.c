@@ -59,8 +59,11 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 			.from = from, .to = from + width, .phase_step = sets,
 			.largest = i == 1 ? 0 : LARGEST_STEP };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
+		/* Those that overlap are one, and change the clock in this order. */
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
+		if (c->window[i].to < (int64_t)ceil(c->at[i]))
+			c->window[i].to = (int64_t)ceil(c->at[i]);
 	}
 }
 
