@@ -680,7 +680,8 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 	if (traced)
 		steered_from_raw(ns->host, hosts.num, traced);
 	if (!ret)
-		ret = steered_results(ns->host, &hosts, ns->reference);
+		ret = steered_results(ns->host, &hosts, &ns->held,
+				      ns->reference);
 	free(traced);
 	return ret;
 }

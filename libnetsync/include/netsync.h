@@ -379,7 +379,8 @@ struct netsync_clock_point {
  * the last point, are as without points, but if the clock must have been set in a gap,
  * as it went on by more than 1000 ppm, or if messages begin within 30 seconds before
  * the first one, or end within 30 seconds after the last one, and points tell of a longer
- * time: these are left out likewise. Points that contradict their neighbours are left
+ * time: these are left out likewise, and say no more than whether the clock was set
+ * there, when nothing is known. Points that contradict their neighbours are left
  * out.
  *
  * Messages are held (32 MB of them at most) until points of a later time have

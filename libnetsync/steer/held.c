@@ -12,6 +12,9 @@
 /* Messages that are held at most, 32 MB; then maps are extrapolated. Chosen. */
 #define MOST ((size_t)1 << 20)
 
+/* Messages beside points that are kept at most, 2 MB. Chosen. */
+#define MOST_BESIDE ((size_t)1 << 16)
+
 /* Is a message ready, as far as one of its hosts is concerned? */
 typedef bool (*ready_func)(const struct steering *s, int64_t t);
 
@@ -36,16 +39,43 @@ static struct endpoint endpoint(const struct steered_hosts *hosts,
 	return (struct endpoint){ number, origin, raw - origin };
 }
 
-static int pass_on(struct pairs *pairs, const struct steered_hosts *hosts,
-		   const struct held_message *m)
+/* Keep one that is left out beside points; of many, half as many as before: 0 or -ENOMEM. */
+static int keep_beside(struct held *held, const struct held_message *m)
 {
+	if (held->num_beside == MOST_BESIDE) {
+		for (size_t i = 0; i < MOST_BESIDE / 2; i++)
+			held->beside[i] = held->beside[2 * i];
+		held->num_beside /= 2;
+		held->apart *= 2;
+	}
+	if (!held->apart)
+		held->apart = 1;
+	if (held->seen++ % held->apart)
+		return 0;
+	if (array_grow(&held->beside, &held->room_beside, held->num_beside,
+		       sizeof(*held->beside)))
+		return -ENOMEM;
+	held->beside[held->num_beside++] = *m;
+	return 0;
+}
+
+static int pass_on(struct held *held, struct pairs *pairs,
+		   const struct steered_hosts *hosts, const struct held_message *m)
+{
+	const struct steering *s[2] = { &hosts->steering[m->from],
+					&hosts->steering[m->to] };
+	const struct doubt *d[2] = { steering_doubt(s[0], m->send),
+				     steering_doubt(s[1], m->recv) };
 	const struct endpoint from = endpoint(hosts, m->from, m->send);
 	const struct endpoint to = endpoint(hosts, m->to, m->recv);
 
-	if (steering_doubt(&hosts->steering[m->from], m->send) ||
-	    steering_doubt(&hosts->steering[m->to], m->recv))
-		return 0;
-	return pairs_add(pairs, &from, &to);
+	if (!d[0] && !d[1])
+		return pairs_add(pairs, &from, &to);
+	for (int i = 0; i < 2; i++)
+		if (d[i] && (steering_goes_on_before(s[i], d[i]) ||
+			     steering_goes_on_after(s[i], d[i])))
+			return keep_beside(held, m);
+	return 0;
 }
 
 static int settle_maps(const struct steered_hosts *hosts)
@@ -76,7 +106,7 @@ static int pass(struct held *held, struct pairs *pairs,
 			     is_ready(&hosts->steering[m.to], m.recv);
 
 		if (ready)
-			ret = pass_on(pairs, hosts, &m);
+			ret = pass_on(held, pairs, hosts, &m);
 		/* A message for which there was no memory is tried again later. */
 		if (!ready || ret)
 			held->message[kept++] = m;
@@ -121,5 +151,6 @@ int held_settle(struct held *held, struct pairs *pairs,
 void held_release(struct held *held)
 {
 	free(held->message);
+	free(held->beside);
 	memset(held, 0, sizeof(*held));
 }

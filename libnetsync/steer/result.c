@@ -236,14 +236,14 @@ static int64_t widened(int64_t distance)
 	return max64(distance, 0) + max64(distance, 0) / STRETCH + PRECISION;
 }
 
-/* In which raw times of the reference may a time of the host have been? */
-static struct range raw_range(const struct translation *t, int64_t own)
+/* In which raw times of the reference may a time of a host have been? */
+static struct range raw_range_of(const struct netsync_clock *clock,
+				 const struct steering *host, int64_t own)
 {
 	struct range r = { INT64_MIN, INT64_MAX };
-	int64_t doubt = doubt_at(t->host, own);
+	int64_t doubt = doubt_at(host, own);
 
-	if (netsync_interval(t->clock, polyline_at(&t->host->map, own), &r.lo,
-			     &r.hi))
+	if (netsync_interval(clock, polyline_at(&host->map, own), &r.lo, &r.hi))
 		return (struct range){ INT64_MIN, INT64_MAX };
 	doubt += doubt / DRIFT;
 	if (r.lo > INT64_MIN)
@@ -251,6 +251,11 @@ static struct range raw_range(const struct translation *t, int64_t own)
 	if (r.hi < INT64_MAX)
 		r.hi = clamp64((__int128)r.hi + doubt);
 	return r;
+}
+
+static struct range raw_range(const struct translation *t, int64_t own)
+{
+	return raw_range_of(t->clock, t->host, own);
 }
 
 static struct netsync_knot make_knot(const struct translation *t, int64_t own)
@@ -492,12 +497,53 @@ void steered_from_raw(struct host *host, uint32_t num,
 	}
 }
 
+/* Nothing is known of a time beside points: by no message, and by no steering. */
+static void give_up_beside(struct steering *s, int64_t t)
+{
+	struct doubt *first = s->doubt, *last = first + s->num_doubts - 1;
+	const struct doubt *d = steering_doubt(s, t);
+
+	if (!d)
+		return;
+	if (steering_goes_on_before(s, d))
+		first->error = NETSYNC_MAX_SPAN;
+	if (steering_goes_on_after(s, d))
+		last->error = NETSYNC_MAX_SPAN;
+}
+
+/*
+ * Where a message was left out beside points, and received before it was sent, whatever steering
+ * may have done to either clock, one of them was set.
+ */
+static void check_beside(const struct host *host,
+			 const struct steered_hosts *hosts,
+			 const struct held *held)
+{
+	for (size_t i = 0; i < held->num_beside; i++) {
+		const struct held_message *m = &held->beside[i];
+		struct steering *from = &hosts->steering[m->from];
+		struct steering *to = &hosts->steering[m->to];
+		struct range send, recv;
+
+		if (!host[m->from].clock || !host[m->to].clock)
+			continue;
+		send = raw_range_of(host[m->from].clock, from, m->send);
+		recv = raw_range_of(host[m->to].clock, to, m->recv);
+		if (send.lo == INT64_MIN || recv.hi == INT64_MAX ||
+		    recv.hi >= send.lo)
+			continue;
+		give_up_beside(from, m->send);
+		give_up_beside(to, m->recv);
+	}
+}
+
 int steered_results(struct host *host, const struct steered_hosts *hosts,
-		    uint32_t reference)
+		    const struct held *held, uint32_t reference)
 {
 	const struct steering *ref = &hosts->steering[reference];
 	int ret = 0;
 
+	check_beside(host, hosts, held);
 	for (uint32_t i = 0; !ret && i < hosts->num; i++) {
 		struct steering *s = &hosts->steering[i];
 		struct host *h = &host[i];

@@ -24,8 +24,11 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
 void steered_from_raw(struct host *host, uint32_t num,
 		      const struct traced *traced);
 
-/* Convert the clocks, steps and spans of all hosts from raw time: 0 or -ENOMEM. */
+/*
+ * Convert the clocks, steps and spans of all hosts from raw time: 0 or -ENOMEM. Where messages
+ * beside points, @held, say that a clock was set, nothing is known.
+ */
 int steered_results(struct host *host, const struct steered_hosts *hosts,
-		    uint32_t reference);
+		    const struct held *held, uint32_t reference);
 
 #endif

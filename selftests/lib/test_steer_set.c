@@ -284,6 +284,40 @@ static void set_without_messages(void **state)
 	}
 }
 
+/*
+ * Set in the time before the first reading, or after the last one: messages of that time are left
+ * out, and say that its bound cannot be claimed; all other times are as if it had not happened.
+ */
+static void set_where_nothing_is_read(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	const int64_t by[] = { 20000 * US, 5 * SEC, -20000 * US };
+	uint64_t s = 29;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		const int64_t less = 6 * SEC, set = i & 1 ? 2 * SEC : SPAN - 3 * SEC;
+		const int64_t begin = i & 1 ? less : 0;
+		const int64_t end = i & 1 ? SPAN : SPAN - less;
+		struct world w;
+		struct machine *m;
+		struct errors e;
+
+		make_world(&w, 191 + i);
+		m = &w.m[i >> 1 & 1];
+		steer(m, raw_time(m, set), 1, by[i / 4]);
+		sample(&w, begin, end, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		check_accurate(&w);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
+		e = errors_at(&w, SEC / 10, i & 1 ? 0 : SPAN, less + 6 * SEC);
+		assert_int_equal(e.unknown, 0);
+		netsync_free(w.ns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +328,7 @@ int main(void)
 		cmocka_unit_test(set_reference_between_samples),
 		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(set_without_messages),
+		cmocka_unit_test(set_where_nothing_is_read),
 	};
 
 	return cmocka_run_group_tests_name("steer_set", tests, NULL, NULL);
