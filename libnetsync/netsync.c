@@ -531,8 +531,8 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 		return fail(ns, -ERANGE,
 			    "times %lld and %lld of a point of host %s are beyond 36 years",
 			    (long long)p->time_ns, (long long)p->raw_ns, h->name);
-	if (!s->num && h->last_used > INT64_MIN &&
-	    h->origin + h->last_used > p->time_ns + (int64_t)SECOND)
+	if (h->last_used > INT64_MIN &&
+	    steering_is_late(s, p->time_ns, p->raw_ns, h->origin + h->last_used))
 		return fail(ns, -EALREADY,
 			    "messages of host %s were used already: push how its clock was steered before",
 			    h->name);

@@ -53,6 +53,15 @@ int steering_add(struct steering *s, const struct clock_point *p)
 	return 0;
 }
 
+bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
+		      int64_t used)
+{
+	/* A clock that is set back shows later times that are less: but for the first point, raw. */
+	if (!s->num)
+		return used > t + (int64_t)SECOND;
+	return s->point[0].raw + (used - s->point[0].t) > raw + (int64_t)SECOND;
+}
+
 static int by_raw(const void *a, const void *b)
 {
 	const struct clock_point *p = a, *q = b;

@@ -77,6 +77,13 @@ struct steering {
 /* Add a point, in any order. 0 or -ENOMEM. */
 int steering_add(struct steering *s, const struct clock_point *p);
 
+/*
+ * Would a point, at a time of the host's and a raw one, tell of times of which messages were used
+ * without any, up to @used? They may be a second older, as traces are read in turn.
+ */
+bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
+		      int64_t used);
+
 /* Make the map from all points: 0 or -ENOMEM. */
 int steering_settle(struct steering *s);
 

@@ -434,6 +434,16 @@ static void senseless_ones_are_refused(void **state)
 					      EPOCH + 5 * SEC + US), 0);
 	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
 	assert_string_not_equal(netsync_error(ns), "");
+	/* Nor is it after one that was not late; a clock that is set back shows it later. */
+	q = p;
+	q.time_ns += 9 * SEC / 2;
+	q.raw_ns += 9 * SEC / 2;
+	assert_int_equal(netsync_push_clock(ns, &q), 0);
+	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
+	q.time_ns = EPOCH;
+	q.raw_ns += 3 * SEC;
+	q.was_set = 1;
+	assert_int_equal(netsync_push_clock(ns, &q), 0);
 	netsync_free(ns);
 }
 
