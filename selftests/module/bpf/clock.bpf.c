@@ -31,21 +31,16 @@ int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* As events/netsync/netsync_clock/format describes it; it has no padding in the end. */
-struct trace_event {
-	u64 common;
-	struct netsync_clock rec;
-};
+/* Where the fields of the trace event begin, which kernels put some of their own before. */
+const volatile u32 first_field = 8;
 
-#define COPY(type, format, name) rec.name = ctx->rec.name;
-
+/* They are laid out as the record is. */
 SEC("tp/netsync/netsync_clock")
-int trace_event(struct trace_event *ctx)
+int trace_event(const char *ctx)
 {
-	struct netsync_clock rec = {};
+	struct netsync_clock rec;
 
-	NETSYNC_CLOCK_FIELDS(COPY)
-	__builtin_memcpy(rec.clocksource, ctx->rec.clocksource, sizeof(rec.clocksource));
-	bpf_ringbuf_output(&records, &rec, sizeof(rec), 0);
+	if (!bpf_probe_read_kernel(&rec, sizeof(rec), ctx + first_field))
+		bpf_ringbuf_output(&records, &rec, sizeof(rec), 0);
 	return 0;
 }

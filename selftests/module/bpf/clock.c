@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef __s64 s64;
@@ -17,6 +18,7 @@ typedef __u32 u32;
 typedef __u64 u64;
 #include "../../../module/clock.h"
 
+#define FORMAT_FILE "/sys/kernel/tracing/events/netsync/netsync_clock/format"
 #define FORMAT_u32 "%u"
 #define FORMAT_u64 "%llu"
 #define FORMAT_s64 "%lld"
@@ -43,6 +45,38 @@ static int print(void *data, void *at, size_t size)
 	return 0;
 }
 
+/* Where the kernel says that the first field is which is not of all events; or -1. */
+static int first_field(void)
+{
+	FILE *format = fopen(FORMAT_FILE, "r");
+	char line[256];
+	int offset = -1;
+
+	while (format && offset < 0 && fgets(line, sizeof(line), format)) {
+		const char *at = strstr(line, "offset:");
+
+		if (at && !strstr(line, " common_"))
+			offset = atoi(at + strlen("offset:"));
+	}
+	if (format)
+		fclose(format);
+	return offset;
+}
+
+/* Tell the program, by its only constant. 0 or -errno. */
+static int set_first_field(struct bpf_object *object)
+{
+	struct bpf_map *map;
+	const int offset = first_field();
+
+	if (offset < 0)
+		return -ENOENT;
+	bpf_object__for_each_map(map, object)
+		if (strstr(bpf_map__name(map), ".rodata"))
+			return bpf_map__set_initial_value(map, &offset, sizeof(offset));
+	return -ENOENT;
+}
+
 /* Return: the ring; NULL: an error, of which libbpf has told. */
 static struct ring_buffer *start(struct bpf_object *object, const char *name)
 {
@@ -51,7 +85,7 @@ static struct ring_buffer *start(struct bpf_object *object, const char *name)
 	bpf_object__for_each_program(program, object)
 		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
 	program = bpf_object__find_program_by_name(object, name);
-	if (!program || bpf_object__load(object) || !bpf_program__attach(program))
+	if (!program || set_first_field(object) || bpf_object__load(object) || !bpf_program__attach(program))
 		return NULL;
 	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "records"), print, NULL,
 				NULL);
