@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "bound/narrow.h"
+#include "util/search.h"
 #include "util/statistics.h"
 
 /* Messages of a group whose lowest says what margin there is: of many, of few. Chosen. */
@@ -22,6 +23,8 @@ static const double group_of[] = { 64, 16 };
 
 /* What is left on one side at least, for each ns on the other one. Chosen. */
 #define BALANCED 0.75
+/* A daemon slews a clock by less than that. */
+#define SLEW 1e-3
 
 /* ---- the margin --------------------------------------------------------- */
 
@@ -56,24 +59,36 @@ int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
 
 /* ---- vertices ----------------------------------------------------------- */
 
-/* Does the vertex of an upper limit of f (@side 0), or of -f, leave too little to the curve? */
-static bool is_narrow(const struct rate_bound *bound,
-		      const struct bound_vertex *v, int side,
-		      const struct correction *correction[2], double least)
+/* What the vertex of an upper limit of f (@side 0), or of -f, leaves to the curve, ns. */
+static double room_at(const struct bound_vertex *v, int side,
+		      const struct correction *correction[2])
 {
 	int64_t at;
 	double rest = correction_between(correction[0], v->x, correction[1],
 					 &at);
-	double f = (double)(at - v->x) + rest, room, other;
-	struct range all;
+	double f = (double)(at - v->x) + rest;
 
-	room = (double)v->y + (side ? f : -f);
-	if (room >= least)
-		return false;
-	/* As little on the other side: then messages were quicker there, in both directions. */
-	all = rate_bound_at(bound, v->x);
-	other = side ? (double)all.hi - f : f - (double)all.lo;
-	return room <= 0 || room < BALANCED * other;
+	return (double)v->y + (side ? f : -f);
+}
+
+/*
+ * Does one of the other side leave as little, so near that no daemon slews the clock in between?
+ * Then messages were quicker there, in both directions, and the curve is in the middle.
+ */
+static bool is_balanced(const struct bound_segment *z, int side, int64_t x,
+			double room, const struct correction *correction[2])
+{
+	const struct bound_vertex *v = z->vertex[!side];
+	size_t n = z->num_vertices[!side], next = NUM_BEFORE(v, n, x, x);
+
+	for (size_t i = next ? next - 1 : 0; i < n && i <= next; i++) {
+		double other = room_at(&v[i], !side, correction);
+
+		if (room >= BALANCED * other &&
+		    SLEW * fabs((double)(v[i].x - x)) <= (1 - BALANCED) * other)
+			return true;
+	}
+	return false;
 }
 
 /* About vertex @i, from the one before to the one after. */
@@ -111,8 +126,13 @@ int narrow_windows(struct windows *add, const struct rate_bound *bound,
 			     side++) {
 				for (size_t i = 0; i < z->num_vertices[side];
 				     i++) {
-					if (!is_narrow(bound, &z->vertex[side][i],
-						       side, correction, least))
+					const struct bound_vertex *v =
+						&z->vertex[side][i];
+					double room = room_at(v, side, correction);
+
+					if (room >= least ||
+					    is_balanced(z, side, v->x, room,
+							correction))
 						continue;
 					if (add_window(add, z, side, i))
 						return -ENOMEM;

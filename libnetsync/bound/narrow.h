@@ -18,8 +18,8 @@ int narrow_margin(const struct limits_of_way limits[2], const struct pair *pair,
 		  double *margin);
 
 /*
- * Add windows about the vertices that are closer to the curve than @least, ns, and than the
- * other side is: their number, or -ENOMEM.
+ * Add windows about the vertices that are closer to the curve than @least, ns, and than those of
+ * the other side beside them are: their number, or -ENOMEM.
  */
 int narrow_windows(struct windows *add, const struct rate_bound *bound,
 		   const struct correction *correction[2], double least);

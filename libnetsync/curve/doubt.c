@@ -41,11 +41,13 @@
 #define RUN 32
 /*
  * Where messages of both directions are quicker at a time, that is how long they took, and no
- * error of the curve: how many of the other direction count, before and after, and which of
- * these, by how quick they are: one may be wrong. Chosen.
+ * error of the curve: how many of the other direction are looked at, before and after. Chosen.
  */
 #define NEXT 8
-#define NTH 2
+/* A daemon slews a clock by less than that: no error comes and goes sooner. */
+#define SLEW 1e-3
+/* What messages leave to a curve tells of it if it is so many expected errors. Chosen. */
+#define ERRORS 2
 /* Messages of a group whose lowest says what margin there is. Chosen. */
 #define MESSAGES 64
 
@@ -223,9 +225,10 @@ static int set_margins(struct host_fit *k)
 /*
  * Half of what all messages of a link leave between the curve and both of its directions, if it
  * inverts none: its margin at least, were it moved a little. The fit, which keeps to the bulk of
- * the messages, may leave none where a few of them were much quicker than others.
+ * the messages, may leave none where a few of them were much quicker than others. What is no more
+ * than the expected error of the curve, ns, tells nothing.
  */
-static double link_room(const struct observations *p, size_t link)
+static double link_room(const struct observations *p, size_t link, double error)
 {
 	double room = 0;
 
@@ -241,7 +244,8 @@ static double link_room(const struct observations *p, size_t link)
 			return 0;
 		room += least;
 	}
-	return isfinite(room) ? room / 2 - p->resolution : 0;
+	room = room / 2 - p->resolution;
+	return isfinite(room) && room > ERRORS * error ? room : 0;
 }
 
 /*
@@ -412,27 +416,21 @@ static void see_link(struct seen_way *way, const struct observations *p,
 	      by_time);
 }
 
-/* The distance of a link's quick observations about a time, ns; HUGE_VAL: there are none. */
+/*
+ * The least distance of a link's observations that are so near to a time that the curve cannot
+ * be off by much more, or less, than then; HUGE_VAL: there are none.
+ */
 static double distance_about(const struct seen_way *way, double t)
 {
 	const struct seen *s = way->seen + way->begin;
 	size_t n = way->num - way->begin, next = NUM_BEFORE(s, n, t, t);
 	size_t to = n - next < NEXT ? n : next + NEXT;
-	double lowest[NTH];
+	double least = HUGE_VAL;
 
-	for (size_t i = 0; i < NTH; i++)
-		lowest[i] = HUGE_VAL;
-	for (size_t i = next < NEXT ? 0 : next - NEXT; i < to; i++) {
-		double d = s[i].distance;
-
-		for (size_t j = 0; j < NTH; j++) {
-			double larger = fmax(d, lowest[j]);
-
-			lowest[j] = fmin(d, lowest[j]);
-			d = larger;
-		}
-	}
-	return lowest[NTH - 1];
+	for (size_t i = next < NEXT ? 0 : next - NEXT; i < to; i++)
+		if (SLEW * fabs(s[i].t - t) <= PART * s[i].distance)
+			least = fmin(least, s[i].distance);
+	return least;
 }
 
 /* Which of a link's are quicker than its margin allows, and than those of the other direction? */
@@ -710,7 +708,8 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	if (!ret) {
 		host_fit_set_residuals(k, &k->best);
 		for (size_t i = 0; i < k->obs.links; i++)
-			k->margin[i] = fmax(k->margin[i], link_room(&k->obs, i));
+			k->margin[i] = fmax(k->margin[i],
+					    link_room(&k->obs, i, c->expected_error));
 		ret = middle_margin(k, &margin);
 	}
 	if (!ret) {
