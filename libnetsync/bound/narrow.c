@@ -23,8 +23,6 @@ static const double group_of[] = { 64, 16 };
 
 /* What is left on one side at least, for each ns on the other one. Chosen. */
 #define BALANCED 0.75
-/* A daemon slews a clock by less than that. */
-#define SLEW 1e-3
 
 /* ---- the margin --------------------------------------------------------- */
 
@@ -76,16 +74,17 @@ static double room_at(const struct bound_vertex *v, int side,
  * Then messages were quicker there, in both directions, and the curve is in the middle.
  */
 static bool is_balanced(const struct bound_segment *z, int side, int64_t x,
-			double room, const struct correction *correction[2])
+			double room, const struct correction *correction[2],
+			double slope)
 {
 	const struct bound_vertex *v = z->vertex[!side];
 	size_t n = z->num_vertices[!side], next = NUM_BEFORE(v, n, x, x);
 
 	for (size_t i = next ? next - 1 : 0; i < n && i <= next; i++) {
 		double other = room_at(&v[i], !side, correction);
+		double slewed = slope * fabs((double)(v[i].x - x));
 
-		if (room >= BALANCED * other &&
-		    SLEW * fabs((double)(v[i].x - x)) <= (1 - BALANCED) * other)
+		if (room >= BALANCED * other && slewed <= (1 - BALANCED) * other)
 			return true;
 	}
 	return false;
@@ -132,7 +131,8 @@ int narrow_windows(struct windows *add, const struct rate_bound *bound,
 
 					if (room >= least ||
 					    is_balanced(z, side, v->x, room,
-							correction))
+							correction,
+							bound->limits.slope))
 						continue;
 					if (add_window(add, z, side, i))
 						return -ENOMEM;

@@ -44,7 +44,7 @@
  * error of the curve: how many of the other direction are looked at, before and after. Chosen.
  */
 #define NEXT 8
-/* A daemon slews a clock by less than that: no error comes and goes sooner. */
+/* So fast two clocks run apart at most that adjtime(3) slews against each other, ns a ns. */
 #define SLEW 1e-3
 /* What messages leave to a curve tells of it if it is so many expected errors. Chosen. */
 #define ERRORS 2
