@@ -171,15 +171,6 @@ static int add_runs(struct correction *c, size_t *room, const struct seen *s,
 	return ret;
 }
 
-/* Of observation @m of a bin to the curve, whose residuals are set, ns; outward positive. */
-static double distance(const struct observations *p, const struct obs_bin *bin,
-		       uint32_t m, int side)
-{
-	const double residual = p->obs[bin->from + m].residual;
-
-	return side == BELOW ? -residual : residual;
-}
-
 /*
  * The margin that a link has usually, ns: half of what is between the lowest of both
  * directions, less what these exceed the minimum by. Where a phase step was missed
@@ -230,16 +221,15 @@ static int set_margins(struct host_fit *k)
  */
 static double link_room(const struct observations *p, size_t link, double error)
 {
-	double room = 0;
+	double room = 0, t;
 
 	for (int side = ABOVE; side <= BELOW; side++) {
 		const struct obs_direction *dir = &p->direction[2 * link + side];
 		double least = HUGE_VAL;
 
 		for (size_t j = 0; j < dir->bins; j++)
-			for (uint32_t m = 0; m < dir->bin[j].num; m++)
-				least = fmin(least,
-					     distance(p, &dir->bin[j], m, side));
+			least = fmin(least, observations_innermost(
+						    p, &dir->bin[j], side, &t));
 		if (least <= 0)
 			return 0;
 		room += least;
@@ -406,12 +396,18 @@ static void see_link(struct seen_way *way, const struct observations *p,
 	const struct obs_direction *dir = &p->direction[2 * link + side];
 
 	way->begin = way->num;
-	for (size_t j = 0; j < dir->bins; j++)
-		for (uint32_t m = 0; m < dir->bin[j].num; m++)
+	for (size_t j = 0; j < dir->bins; j++) {
+		const struct obs_bin *h = &dir->bin[j];
+
+		for (uint32_t m = 0; m < h->num; m++) {
+			const struct observation *o = &p->obs[h->from + m];
+
 			way->seen[way->num++] = (struct seen){
-				.t = p->obs[dir->bin[j].from + m].t,
-				.distance = distance(p, &dir->bin[j], m, side),
+				.t = o->t,
+				.distance = observation_outward(o, side),
 			};
+		}
+	}
 	qsort(way->seen + way->begin, way->num - way->begin, sizeof(*way->seen),
 	      by_time);
 }

@@ -253,7 +253,7 @@ double observations_innermost(const struct observations *p,
 
 	for (uint32_t i = 0; i < h->num; i++) {
 		const struct observation *s = &p->obs[h->from + i];
-		double y = dir == BELOW ? -s->residual : s->residual;
+		double y = observation_outward(s, dir);
 
 		if (y < least) {
 			least = y;

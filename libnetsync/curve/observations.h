@@ -52,6 +52,12 @@ struct observation {
 	double residual; /* y - the curve last given, ns */
 };
 
+/* The residual, outward positive: what the observation leaves to the curve, ns. */
+static inline double observation_outward(const struct observation *o, int side)
+{
+	return side == BELOW ? -o->residual : o->residual;
+}
+
 /* A bin of time of one direction. */
 struct obs_bin {
 	double t; /* mean time of its messages, ns */

@@ -97,11 +97,6 @@ static double usual_delay(const struct observations *p, size_t direction,
 	return n ? order_statistic(buffer, n, n / QUARTER) : 0;
 }
 
-static double outward(const struct observation *o, int side)
-{
-	return side == BELOW ? -o->residual : o->residual;
-}
-
 /* How many observations of a link are inverted by the curve? *all: of so many. */
 static size_t count_inverted(const struct observations *p, size_t link,
 			     size_t *all)
@@ -115,7 +110,8 @@ static size_t count_inverted(const struct observations *p, size_t link,
 
 			*all += h->num;
 			for (uint32_t n = 0; n < h->num; n++)
-				inverted += outward(&p->obs[h->from + n],
+				inverted += observation_outward(
+						    &p->obs[h->from + n],
 						    (int)i & 1) < 0;
 		}
 	}
@@ -133,7 +129,7 @@ static void fill_direction(struct cell *cell, size_t num,
 		for (uint32_t j = 0; j < dir->bin[i].num; j++) {
 			const struct observation *o =
 				&p->obs[dir->bin[i].from + j];
-			double y = outward(o, side);
+			double y = observation_outward(o, side);
 			size_t at = (size_t)(o->t / p->span * (double)num);
 			struct cell *to = &cell[at < num ? at : num - 1];
 

@@ -72,8 +72,7 @@ static int pass_on(struct held *held, struct pairs *pairs,
 	if (!d[0] && !d[1])
 		return pairs_add(pairs, &from, &to);
 	for (int i = 0; i < 2; i++)
-		if (d[i] && (steering_goes_on_before(s[i], d[i]) ||
-			     steering_goes_on_after(s[i], d[i])))
+		if (d[i] && steering_goes_on(s[i], d[i]))
 			return keep_beside(held, m);
 	return 0;
 }

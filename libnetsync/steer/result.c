@@ -500,15 +500,10 @@ void steered_from_raw(struct host *host, uint32_t num,
 /* Nothing is known of a time beside points: by no message, and by no steering. */
 static void give_up_beside(struct steering *s, int64_t t)
 {
-	struct doubt *first = s->doubt, *last = first + s->num_doubts - 1;
 	const struct doubt *d = steering_doubt(s, t);
 
-	if (!d)
-		return;
-	if (steering_goes_on_before(s, d))
-		first->error = NETSYNC_MAX_SPAN;
-	if (steering_goes_on_after(s, d))
-		last->error = NETSYNC_MAX_SPAN;
+	if (d && steering_goes_on(s, d))
+		s->doubt[d - s->doubt].error = NETSYNC_MAX_SPAN;
 }
 
 /*

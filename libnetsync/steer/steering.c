@@ -528,6 +528,11 @@ bool steering_goes_on_after(const struct steering *s, const struct doubt *d)
 	return s->open_after && d == &s->doubt[s->num_doubts - 1];
 }
 
+bool steering_goes_on(const struct steering *s, const struct doubt *d)
+{
+	return steering_goes_on_before(s, d) || steering_goes_on_after(s, d);
+}
+
 const struct doubt *steering_doubt(const struct steering *s, int64_t t)
 {
 	size_t i = NUM_BEFORE(s->doubt, s->num_doubts, at.hi, t);

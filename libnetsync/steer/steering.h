@@ -114,6 +114,9 @@ const struct doubt *steering_doubt(const struct steering *s, int64_t t);
 bool steering_goes_on_before(const struct steering *s, const struct doubt *d);
 bool steering_goes_on_after(const struct steering *s, const struct doubt *d);
 
+/* Either: messages in it are before all points, or after them. */
+bool steering_goes_on(const struct steering *s, const struct doubt *d);
+
 /* The times that points and doubts are of; empty if there are none. */
 struct range steering_span(const struct steering *s);
 

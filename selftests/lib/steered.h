@@ -7,10 +7,13 @@
 
 #include "test.h"
 
+/* Messages pass for so long, so many a second each way. Chosen. */
 #define SPAN (900 * SEC)
-#define RATE 40		/* messages a second, each way */
+#define RATE 40
+/* Their smallest delay, ns, and the mean of what comes on top, as of a LAN. Chosen. */
 #define DELAY 30000
 #define MEAN 100e3
+/* Changes of a clock at most: chronyd's, of all of the time. */
 #define MOST_CHANGES 4096
 #define PPM 1e-6
 
