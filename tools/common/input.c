@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
-#include "argument.h"
 #include "input.h"
 #include "remote/traces.h"
 #include "result-file.h"
@@ -287,9 +286,7 @@ static bool find_jobs(const struct input *input, unsigned int *jobs)
 /* What is no file here is meant to be read elsewhere, which only some can. */
 static bool is_elsewhere(const char *trace)
 {
-	const size_t name = argument_name_length(trace);
-
-	if (!is_remote_trace(trace) || !access(trace + (name ? name + 1 : 0), F_OK))
+	if (!is_remote_trace(trace))
 		return false;
 	complain("%s: only netsync sync, export and report read traces of other hosts there, and apply corrects them; copy it to this one.",
 		 trace);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
 #include "common/argument.h"
@@ -43,7 +44,9 @@ static const char *skip_name(const char *argument)
 
 bool is_remote_trace(const char *argument)
 {
-	return end_of_host(skip_name(argument));
+	const char *path = skip_name(argument);
+
+	return end_of_host(path) && access(path, F_OK);
 }
 
 static bool same_text(const char *a, const char *b)

@@ -21,7 +21,10 @@ struct remote_traces {
 	unsigned int lost;	/* machines that could not be read wholly */
 };
 
-/* Is it one of another machine? A file with a colon in its name begins with "./". */
+/*
+ * Is it one of another machine? What exists on this machine is not, whatever colons its
+ * name has; "./" says so of what does not exist yet.
+ */
 bool is_remote_trace(const char *argument);
 
 /*
