@@ -124,11 +124,18 @@ class Browser:
         self.wait_for("document.readyState == 'complete'")
 
     def box(self, selector):
-        """Where an element is in the window, which is scrolled there."""
-        return self.js(f"""(() => {{
+        """Where an element is in the window, which is scrolled there, and has come to rest: a
+        scroll that began before, as smooth ones do, goes on meanwhile."""
+        return self.js(f"""(async () => {{
             const element = document.querySelector({json.dumps(selector)});
-            element.scrollIntoView({{ block: "center", behavior: "instant" }});
-            const box = element.getBoundingClientRect();
+            let box, before, still = 0;
+            while (still < 5) {{
+                element.scrollIntoView({{ block: "center", behavior: "instant" }});
+                await new Promise(requestAnimationFrame);
+                box = element.getBoundingClientRect();
+                still = before && before.y === box.y ? still + 1 : 0;
+                before = box;
+            }}
             return [box.x, box.y, box.width, box.height];
         }})()""")
 

@@ -149,6 +149,16 @@ function formatMinutes(seconds) {
 		(hours && rest ? " " : "") + (rest || !hours ? rest + " min" : "");
 }
 
+/* How long something took, in the units of a clock beyond two minutes. */
+function formatLength(seconds) {
+	const whole = Math.round(seconds);
+	const parts = [[Math.floor(whole / 86400), "d"], [Math.floor(whole / 3600) % 24, "h"],
+		[Math.floor(whole / 60) % 60, "min"], [whole % 60, "s"]];
+
+	return seconds < 120 ? formatDuration(seconds * 1e9) :
+		parts.filter(([number]) => number).map(([number, unit]) => number + " " + unit).join(" ");
+}
+
 function timeTicks(min, max, number) {
 	const step = LONG_STEPS.find((s) => (max - min) / s <= number);
 

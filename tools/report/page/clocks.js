@@ -71,6 +71,14 @@ function showOffset(host, curve) {
 		"Less the straight line from the beginning to the end, so that bends and the bound show.";
 }
 
+/* From the beginning to the end, in ppm. */
+function meanSkew(curve) {
+	const first = curve[0], last = curve[curve.length - 1];
+
+	return last.time > first.time ?
+		(last.offset - first.offset) / (last.time - first.time) / 1e3 : 0;
+}
+
 function showSkew(host, curve) {
 	/* A rate holds from one border of segments to the next. */
 	const rows = curve.map((p) => [p.time, p.skew]);
@@ -78,16 +86,28 @@ function showSkew(host, curve) {
 	const least = (curve[curve.length - 1].time - curve[0].time) / 1000;
 	const lasting = curve.filter((p, i) => i + 1 < curve.length && curve[i + 1].time - p.time > least);
 	const skews = (lasting.length ? lasting : curve).map((p) => p.skew);
-	const room = Math.max(0.02, (Math.max(...skews) - Math.min(...skews)) * 0.1);
+	const mean = meanSkew(curve), within = host.skewWithin;
+	const band = isFinite(within) && within > 0 ? [mean - within, mean + within] : [];
+	const low = Math.min(...skews, ...band), high = Math.max(...skews, ...band);
+	const room = Math.max(0.02, (high - low) * 0.1);
+
+	legend("skew-legend", [["skew", swatch("line", "curve")],
+		...(band.length ? [["bound of the mean skew", swatch("band", "band")]] : [])]);
+	byId("skew-say").textContent = host.isReference ? "" :
+		`On average ${formatPpm(mean, within)}.` +
+		(band.length ? " Drag up or down in the plot to look closer." : "");
 
 	plot("skew-chart", {
 		labels: ["time", "skew"], rows,
 		series: { skew: { ...line("curve", 2), stepPlot: true } },
-		range: [Math.min(...skews) - room, Math.max(...skews) + room],
+		range: [low - room, high + room],
 		ticks: ppmTicks,
-		say: `Skew of the clock of ${host.name} against the reference over time`,
+		say: `Skew of the clock of ${host.name} against the reference over time, with the bound of its mean`,
 		describe: (row) => `${formatSeconds(row[0], 1e-6)} s: ${formatPpm(row[1])}`,
 		under: (context, area, graph) => {
+			if (band.length)
+				fillBand(context, graph, [curve[0], curve[curve.length - 1]]
+					.map((p) => [p.time, ...band]));
 			drawSteps(context, area, graph, host);
 			drawKnots(context, area, graph,
 				  curve.filter((p) => p.isEdge).map((p) => [p.time, p.skew]));
@@ -100,7 +120,7 @@ function showClock() {
 	const curve = curveOf(host) || [];
 
 	legend("clocks-legend", [
-		["offset, skew", swatch("line", "curve")], ["error bound", swatch("band", "band")],
+		["offset", swatch("line", "curve")], ["error bound", swatch("band", "band")],
 		...(curve.some((p) => p.isEdge) ? [["knot", swatch("dot", "curve")]] : []),
 		...(host.steps.length ? [["step", swatch("dash", "back")]] : []),
 	]);
@@ -109,6 +129,8 @@ function showClock() {
 		showSkew(host, curve);
 	} else {
 		byId("clocks-say").textContent = `The clock of ${host.name} could not be corrected.`;
+		legend("skew-legend", []);
+		byId("skew-say").textContent = "";
 		for (const id of ["offset-chart", "skew-chart"])
 			plot(id, { rows: [], say: "nothing" });
 	}

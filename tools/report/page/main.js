@@ -38,10 +38,25 @@ function showTop() {
 			formatDuration(Math.max(0, ...bounds)), "largest error bound"),
 		tile(bad.length ? `${formatCount(others.length - bad.length)} of ${formatCount(others.length)}` :
 			"all", "hosts corrected accurately"));
+	showRecording();
 	byId("epoch").textContent = "Times on axes are of the clock of " + RESULT.reference +
 		", from " + formatInstant(BASE) + ".";
-	byId("made").textContent = `Made by netsync ${DATA.version}` +
-		(RESULT.method ? `, method ${RESULT.method}.` : ".");
+}
+
+/* When it was recorded, on the clock of the reference, for how long, where, and by what. */
+function showRecording() {
+	const curves = HOSTS.map(curveOf).filter((curve) => curve && curve.length);
+	const facts = [
+		["Recorded", curves.length ? formatInstant(BASE).replace(/\.\d+ UTC$/, " UTC") :
+			"at an unknown time"],
+		["Duration", curves.length ? formatLength(WHOLE[1] - WHOLE[0]) : "unknown"],
+		["Hosts", HOSTS.map((host) => host.name).join(", ")],
+		["Made by", `netsync ${DATA.version}` +
+			(RESULT.method ? `, method ${RESULT.method}` : "")],
+	];
+
+	byId("recording").replaceChildren(...facts.flatMap(([term, text]) =>
+		[make("dt", {}, term), make("dd", {}, text)]));
 }
 
 function choosePair(pair, scrolls) {
@@ -127,6 +142,7 @@ function showAll() {
 	}
 	setUpClocks();
 	setUpPath();
+	watchEdges(document.querySelector(".tabs"));
 	readAddress();
 	redrawOnColours(() => {
 		showClock();

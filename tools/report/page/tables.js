@@ -53,10 +53,13 @@ function makeTable(columns, rows, options) {
 		});
 	});
 	show(rows);
-	return make("div", { class: "scroll", tabindex: 0, role: "region",
+	const box = make("div", { class: "scroll", tabindex: 0, role: "region",
 		"aria-label": options.caption },
 		make("table", {}, options.visible ? make("caption", {}, options.caption) : null,
 		     make("thead", {}, make("tr", {}, ...heads)), body));
+
+	watchEdges(box);
+	return make("div", { class: "edges" }, box);
 }
 
 /* ---- hosts ------------------------------------------------------------- */
