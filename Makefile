@@ -18,6 +18,7 @@
 #   make check-style       what can be said of the source without running it
 #   make check-dkms        dkms-install and dkms-remove, in clean Debian releases
 #   make check-packages    packages of distributions, in clean ones
+#   make check-readme      the commands of README.md, typed in clean releases and guests
 #   make fuzz              readers and agents, with what nobody wrote  [FUZZ_SECONDS=]
 #   make bench             speed, as ratios against a reference
 #   make bench-text        its first part: from a text of messages to coefficients, by stages

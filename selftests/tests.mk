@@ -8,6 +8,8 @@ TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Which file is in which package.
 PACKAGE_LISTS := selftests/packaging/test_files
+# Commands of README.md that need no other machine; check-readme types the others.
+README_COMMANDS := selftests/readme/test_commands
 # What can be said of the source in no time.
 SOURCE_TESTS := $(filter-out %/test_style,$(wildcard selftests/style/test_*))
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
@@ -182,7 +184,7 @@ check:
 	selftests/rig/setup build check guest field mpi
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 # Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:
@@ -290,6 +292,13 @@ check-style:
 check-dkms:
 	selftests/rig/setup kernels
 	selftests/run selftests/dkms/test_dkms
+
+# RELEASES=bookworm: one of the two alone.
+.PHONY: check-readme
+check-readme:
+	selftests/rig/setup build check guest kernels
+	$(MAKE) --no-print-directory -s all
+	selftests/run $(README_COMMANDS) selftests/readme/test_typed
 
 .PHONY: check-packages
 check-packages:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where each command of README.md is typed by tests, in the order of README.md, and what has
+to come of it. A command that is not here, or no longer there, fails test_commands."""
+import re
+from dataclasses import dataclass
+from typing import Optional
+
+from readme import read_commands
+
+# Places. Each is a session of its own, from the first of its commands to the last.
+SAMPLE = "sample"	# on sample traces: test_commands
+RELEASE = "release"	# in a clean release of Debian, which gets what guests boot with
+SOURCE = "source"	# in another one, where netsync is built and installed from source
+ARCHIVE = "archive"	# in a third one, which gets the archive for hosts without compiler
+WEB = "web"		# on the guest web
+EACH = "each"		# on both, web and db; "web" in names of files is each one's own name
+ELSEWHERE = "elsewhere"	# not typed: @reason says what tests it, or why nothing can
+
+
+@dataclass(frozen=True)
+class Row:
+    begin: str		# of the command
+    place: str
+    says: str = ""	# regular expression of what it prints
+    until: bool = False	# runs until ^C
+    beside: str = ""	# typed at the same time: the begin of another row
+    stays: bool = False	# runs on, in the background
+    fetch: bool = False	# what it writes on db is brought to web
+    may_fail: bool = False	# README.md says so, and what to do
+    reason: str = ""
+
+
+ACCURATE = r"web +.*(accurate|approximate)"
+
+PLAN = [
+    Row("netsync sync web/ db/", SAMPLE),
+    Row("apt-get update && apt-get install -y make && make demo", RELEASE, ACCURATE),
+    Row("apt-get update && apt-get install -y make && make check", ELSEWHERE,
+        reason="this is the command that runs the tests"),
+    Row("make deb", RELEASE, r"netsync_.*\.deb"),
+    Row("cd build/deb && apt-get install", RELEASE),
+    Row("make && make modules && make install modules_install", SOURCE),
+    Row("netsync doctor --host web --host db", WEB, "db"),
+    Row("netsync record -o fetch", WEB, ACCURATE),
+    Row("netsync report -m fetch/sync.json", WEB, "sync.html"),
+    Row("babeltrace2 fetch/web fetch/db", WEB, "inet_"),
+    Row("time=$(babeltrace2", WEB),
+    Row("netsync convert", WEB, r"\d+\.\d{9} \d+\.\d{9}"),
+    Row("netsync apply -m fetch/sync.json", WEB),
+    Row("babeltrace2 corrected", WEB, "inet_"),
+    Row("babeltrace2 -c source.netsync.fs", WEB, "inet_"),
+    Row("netsync record --preset critical-path", WEB, ACCURATE),
+    Row("netsync path -m slow/sync.json", WEB, "curl"),
+    Row("netsync states -m slow/sync.json", WEB),
+    Row("modprobe netsync-probes", EACH),
+    Row("lttng create --output", EACH),
+    Row("lttng enable-event", EACH, "netsync_clock"),
+    Row("lttng start", EACH),
+    Row("lttng destroy", EACH),
+    Row("netsync sync web:/var/trace", WEB, ACCURATE),
+    Row("netsync sync --format json", WEB),
+    Row("netsync apply -m sync.json web:/var/trace", WEB),
+    Row("scp ", WEB),
+    Row("netsync sync web/ db/", WEB, ACCURATE),
+    Row("netsync sync --plot web/ db/", WEB, ACCURATE),
+    Row("mpirun", SOURCE, ACCURATE),
+    Row("trace-cmd record", EACH, until=True, fetch=True),
+    Row("netsync sync web.dat db.dat", WEB, ACCURATE),
+    Row("netsync record --live", WEB, stays=True),
+    Row("netsync live now", WEB, "web", until=True),
+    Row("netsync live net://HOST", ELSEWHERE, reason="test_live and test_relay do, with HOST"),
+    Row("lttng create --live", ELSEWHERE, reason="test_live and test_relay do"),
+    Row("tcpdump", EACH, until=True, beside="netsync clock-log", fetch=True),
+    Row("netsync sync web.pcap db.pcap", WEB, ACCURATE),
+    Row("netsync clock-log", EACH, until=True, fetch=True),
+    Row("netsync sync --clocks", WEB, ACCURATE),
+    Row("netsync sync --messages FILE", SAMPLE, ACCURATE),
+    Row("perf record", EACH, until=True, fetch=True),
+    Row("bpftrace", EACH, r"\d+ \d+", until=True),
+    Row("modprobe -r lttng-probe-netsync", EACH),
+    Row("modprobe -r netsync-probes", ELSEWHERE,
+        reason="where LTTng is not installed; the row before does the same beside it"),
+    Row("import netsync", WEB, r"\d{19}"),
+    Row("apt-get install gcc", RELEASE),
+    Row("apt-get install lttng-tools lttng-modules-dkms", RELEASE, may_fail=True),
+    Row("apt-get install lttng-tools babeltrace2", RELEASE, may_fail=True),
+    Row("make host-archive", SOURCE, r"netsync-.*\.tar\.gz"),
+    Row("ssh root@web apt-get install", ARCHIVE),
+    Row("ssh root@web 'tar", ARCHIVE),
+    Row("tac ", ARCHIVE),
+    Row("cd /usr/src/lttng-modules", RELEASE),
+    Row("sed -i '/lttng-probe-timer\\.o", RELEASE),
+    Row("sed -i '/lttng-probe-timer/,/^i=", RELEASE),
+    Row("dpkg --configure -a", RELEASE),
+    Row("mokutil --import", ELSEWHERE, reason="it needs firmware with Secure Boot"),
+    Row("modinfo -F signer", ELSEWHERE, reason="it needs a module that was signed"),
+]
+
+# What is named in the text, without arguments: that it is there is tested.
+MENTIONED = re.compile(r"(make .*|netsync [a-z-]+( --[a-z-]+)?)$")
+
+
+@dataclass(frozen=True)
+class Step:
+    number: int
+    line: int
+    text: str
+    kind: str
+    row: Row
+
+
+def mentioned(path=None):
+    """Commands of the text that are names rather than something to type."""
+    return [c for c in read_commands(*([path] if path else []))
+            if c.kind == "text" and MENTIONED.match(c.text)]
+
+
+def steps(path=None):
+    """All commands of README.md with their rows. A difference is an AssertionError."""
+    rows, found = list(PLAN), []
+    for command in read_commands(*([path] if path else [])):
+        if command.kind == "text" and MENTIONED.match(command.text):
+            continue
+        assert rows, f"README.md:{command.line} is not in plan.py: {command.text}"
+        row = rows.pop(0)
+        assert command.text.startswith(row.begin), \
+            f"README.md:{command.line} is {command.text!r}, plan.py has {row.begin!r}"
+        found.append(Step(len(found) + 1, command.line, command.text, command.kind, row))
+    assert not rows, f"README.md has no more {rows[0].begin!r}"
+    return found
+
+
+def at(place, path=None):
+    return [step for step in steps(path) if step.row.place == place]
+
+
+def find(begin, path=None) -> Optional[Step]:
+    return next((step for step in steps(path) if step.row.begin == begin), None)
