@@ -37,6 +37,17 @@ struct netsync_probe {
 };
 
 /*
+ * Initialize a probe of a tracepoint whose declaration is included. The build fails if the
+ * kernel calls the tracepoint with other arguments than the function takes: dkms builds
+ * for kernels that nobody tried. Nothing is called; sizeof has the compiler check the call.
+ */
+#define NETSYNC_TRACEPOINT(_name, _function)                                   \
+	.name = #_name,                                                        \
+	.tracepoint = __builtin_choose_expr(                                   \
+		sizeof((check_trace_callback_type_##_name(_function), 1)),     \
+		_function, NULL)
+
+/*
  * Attach all probes of an array, or none. Return: 0; -ENOENT: the kernel does not have
  * one that is not optional, and *missing is its name; or another negative errno.
  */

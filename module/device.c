@@ -9,6 +9,7 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
+#include <trace/events/net.h>
 
 #include "address.h"
 #include "attach.h"
@@ -187,20 +188,19 @@ static void at_xmit(void *data, const struct sk_buff *skb,
 }
 
 static struct netsync_probe xmit[] = {
-	{ .name = "net_dev_start_xmit", .tracepoint = at_xmit },
+	{ NETSYNC_TRACEPOINT(net_dev_start_xmit, at_xmit) },
 };
 
 /* A received packet passes one of these tracepoints for each device. */
 static struct netsync_probe receive[] = {
-	{ .name = "napi_gro_receive_entry", .tracepoint = at_receive },
-	{ .name = "napi_gro_frags_entry", .tracepoint = at_receive },
-	{ .name = "netif_receive_skb_entry", .tracepoint = at_receive },
-	{ .name = "netif_receive_skb_list_entry",
-	  .tracepoint = at_receive },
-	{ .name = "netif_rx_entry", .tracepoint = at_receive },
-	/* Since 5.18, netif_rx_entry takes the place of this one, too. */
-	{ .name = "netif_rx_ni_entry", .tracepoint = at_receive,
-	  .optional = true },
+	{ NETSYNC_TRACEPOINT(napi_gro_receive_entry, at_receive) },
+	{ NETSYNC_TRACEPOINT(napi_gro_frags_entry, at_receive) },
+	{ NETSYNC_TRACEPOINT(netif_receive_skb_entry, at_receive) },
+	{ NETSYNC_TRACEPOINT(netif_receive_skb_list_entry, at_receive) },
+	{ NETSYNC_TRACEPOINT(netif_rx_entry, at_receive) },
+#ifdef NETSYNC_HAS_NETIF_RX_NI
+	{ NETSYNC_TRACEPOINT(netif_rx_ni_entry, at_receive) },
+#endif
 };
 
 NETSYNC_SOURCE(dev_xmit, xmit);

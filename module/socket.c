@@ -9,6 +9,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <net/tcp_states.h>
+#include <trace/events/sock.h>
 
 #include "address.h"
 #include "attach.h"
@@ -199,7 +200,7 @@ static struct netsync_probe connect[] = {
 };
 
 static struct netsync_probe accept[] = {
-	{ .name = "inet_sock_set_state", .tracepoint = at_set_state },
+	{ NETSYNC_TRACEPOINT(inet_sock_set_state, at_set_state) },
 };
 
 NETSYNC_SOURCE(sock_create, create);
