@@ -5,7 +5,7 @@
 #   make                   library and tool, into build/
 #   make modules [KDIR=]   kernel modules, into build/modules/RELEASE/
 #   make mpi               netsync-mpi, for clusters; needs Open MPI or MPICH  [MPICC=]
-#   make demo              synchronize the sample traces
+#   make demo              synchronize the sample traces  [SETUP=1: install what is missing]
 #   make check             all tests
 #   make check-lib         of the library alone: no root, no guests  [SANITIZE=1]
 #   make check-field       recording, and live: every test, of which check runs the short ones
@@ -37,8 +37,8 @@
 #   make dkms-remove
 #   make host-archive      all of it for hosts without a compiler  [KDIR=]
 #   make dist              the source in one file, from which packages are built
-#   make deb               Debian packages, into build/deb/
-#   make rpm               RPM packages, into build/rpm/
+#   make deb               Debian packages, into build/deb/  [SETUP=1]
+#   make rpm               RPM packages, into build/rpm/  [SETUP=1]
 
 # The one place of the version is the public header.
 VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
@@ -526,11 +526,15 @@ DIST = $(BUILD)/netsync-$(VERSION).tar.xz
 dist:
 	packaging/dist netsync-$(VERSION) $(DIST)
 	@echo "$(DIST)"
+# Packages that are missing are installed only if SETUP=1 asks for it.
+SETUP ?=
+SETUP_PACKAGES = @selftests/rig/setup $(if $(filter-out 0,$(SETUP)),,-n)
+
 
 # Of Debian, of that.
 .PHONY: deb
 deb:
-	selftests/rig/setup build deb
+	$(SETUP_PACKAGES) build deb
 	$(MAKE) --no-print-directory -s dist
 	packaging/deb $(DIST) $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
@@ -538,7 +542,7 @@ deb:
 # Of RPM, of that.
 .PHONY: rpm
 rpm:
-	selftests/rig/setup build rpm
+	$(SETUP_PACKAGES) build rpm
 	$(MAKE) --no-print-directory -s dist
 	packaging/rpm $(DIST) $(BUILD)/rpm
 	@ls $(BUILD)/rpm/*.rpm

@@ -340,7 +340,7 @@ fuzz:
 
 .PHONY: demo
 demo:
-	selftests/rig/setup build
+	$(SETUP_PACKAGES) build
 	$(MAKE) --no-print-directory -s all
 	$(TOOL) sync selftests/data/web-db/web selftests/data/web-db/db
 
