@@ -376,9 +376,8 @@ elif [ -n "$(DKMS_LTTNG)" ]; then \
 	false; \
 elif [ -n "$(LTTNG_KNOWN)" ]; then \
 	echo "netsync-probes is installed for $(KREL), but LTTng does not know the netsync" \
-		"events: dkms has not built $(LTTNG_KNOWN) for this kernel, see" \
-		"/var/lib/dkms/lttng-modules/*/build/make.log, and \"Kernels and LTTng\" in" \
-		"README.md. Then: make dkms-install" >&2; \
+		"events: dkms has not built $(LTTNG_KNOWN) for this kernel. As root:" \
+		"netsync doctor --fix lttng" >&2; \
 else \
 	echo "netsync-probes is installed for $(KREL), for ftrace, perf, trace-cmd and BPF." \
 		"For LTTng install lttng-modules-dkms, and again: make dkms-install" >&2; \
@@ -526,10 +525,10 @@ DIST = $(BUILD)/netsync-$(VERSION).tar.xz
 dist:
 	packaging/dist netsync-$(VERSION) $(DIST)
 	@echo "$(DIST)"
+
 # Packages that are missing are installed only if SETUP=1 asks for it.
 SETUP ?=
 SETUP_PACKAGES = @selftests/rig/setup $(if $(filter-out 0,$(SETUP)),,-n)
-
 
 # Of Debian, of that.
 .PHONY: deb

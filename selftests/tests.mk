@@ -21,7 +21,7 @@ FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*)) \
 	selftests/newest/test_newest
 FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
-	test_folders test_relay test_relay_hostile test_record test_hostile test_stay \
+	test_doctor_fix test_folders test_relay test_relay_hostile test_record test_hostile test_stay \
 	test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
@@ -95,7 +95,7 @@ FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.
 FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,agent/buffers.c \
 	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c options.c \
 	progress.c signal.c spool.c value.c) \
-	$(addprefix doctor/,checks.c clock.c look.c machine.c tracing.c) \
+	$(addprefix doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
 	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
 FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
 	agent/events.c common/complain.c common/json-value.c common/progress.c \

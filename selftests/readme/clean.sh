@@ -21,9 +21,16 @@ prepare() {
 	mkdir /root/netsync && tar -C /root/netsync --strip-components=1 -xf "$source" || return
 	cd /root/netsync || return
 	# The kernel of that machine is not the one that runs this.
-	kernel=$(ls /lib/modules)
-	# shellcheck disable=SC2016 # for that shell
-	printf '#!/bin/sh\n[ "$*" = -r ] && exec echo %s\nexec /usr/bin/uname "$@"\n' "$kernel" \
-		> /usr/local/bin/uname
-	chmod +x /usr/local/bin/uname
+	RELEASE=$(ls /lib/modules)
+	LD_PRELOAD=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../../build/readme/release.so")
+	export RELEASE LD_PRELOAD
+}
+
+# Who types agrees.
+netsync() {
+	if [ "${1:-} ${2:-}" = "doctor --fix" ]; then
+		command netsync "$@" --yes
+	else
+		command netsync "$@"
+	fi
 }

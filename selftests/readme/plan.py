@@ -88,10 +88,7 @@ PLAN = [
     Row("ssh root@web apt-get install", ARCHIVE),
     Row("ssh root@web 'tar", ARCHIVE),
     Row("tac ", ARCHIVE),
-    Row("cd /usr/src/lttng-modules", RELEASE),
-    Row("sed -i '/lttng-probe-timer\\.o", RELEASE),
-    Row("sed -i '/lttng-probe-timer/,/^i=", RELEASE),
-    Row("dpkg --configure -a", RELEASE),
+    Row("netsync doctor --fix lttng", RELEASE, "and lttng-probe-netsync"),
     Row("mokutil --import", ELSEWHERE, reason="it needs firmware with Secure Boot"),
     Row("modinfo -F signer", ELSEWHERE, reason="it needs a module that was signed"),
 ]

@@ -73,8 +73,7 @@ bool take_name(void *at, const struct option_row *row, const char *value)
 			row->names[i]);
 	if (out)
 		fclose(out);
-	complain("--%s %s: the %ss are %s.", row->name, value, row->name,
-		 list ? list : "");
+	complain("--%s %s: give one of %s.", row->name, value, list ? list : "");
 	free(list);
 	return false;
 }

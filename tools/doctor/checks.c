@@ -154,8 +154,9 @@ static void read_finding(struct diagnosis *diag, json_object *object)
 			continue;
 		diag->check = checks[i].name;
 		found(diag, verdict, "%s", member_text(object, "finding"));
+		/* What to do has to be done there. */
 		if (*advice)
-			advise(diag, "%s", advice);
+			advise(diag, "On %s: %s", diag->host, advice);
 	}
 }
 

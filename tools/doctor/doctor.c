@@ -10,6 +10,7 @@
 #include "common/options.h"
 #include "common/tool.h"
 #include "doctor.h"
+#include "fix.h"
 #include "remote/beacon.h"
 
 #define FORMAT_NAME "netsync-doctor-1"
@@ -19,6 +20,8 @@ struct settings {
 	unsigned int beacon_port;
 	bool local;
 	unsigned int format;	/* index in formats[] */
+	unsigned int fix;	/* index in fixes[] */
+	bool yes;
 	struct remotes all;
 };
 
@@ -88,6 +91,9 @@ static bool is_wrong(const struct diagnosis *diag)
 static const char *const formats[] = { "table", "json", NULL };
 enum { DOCTOR_TABLE, DOCTOR_JSON };
 
+static const char *const fixes[] = { "lttng", NULL };
+enum { FIX_LTTNG, FIX_NOTHING };
+
 static const struct option_row options[] = {
 	{ .table = remote_options, .at = offsetof(struct settings, all) },
 	OPTION("local", 0, NULL, "this machine is to be traced, too; alone if there is\n"
@@ -99,6 +105,11 @@ static const struct option_row options[] = {
 	       .least = 0, .most = UINT16_MAX),
 	OPTION("format", 'f', "FORMAT", "table or json (table)",
 	       take_name, .at = offsetof(struct settings, format), .names = formats),
+	OPTION("fix", 0, "WHAT", "mend this machine: lttng brings what recording with LTTng\n"
+	       "needs; its commands are shown, and run if you agree", take_name,
+	       .at = offsetof(struct settings, fix), .names = fixes),
+	OPTION("yes", 0, NULL, "with --fix, do not ask", take_flag,
+	       .at = offsetof(struct settings, yes)),
 	OPTIONS_END
 };
 
@@ -106,8 +117,8 @@ static const struct usage usage = {
 	.begin = "Usage: netsync doctor [OPTION...]\n\n"
 	"Look at what recording and synchronizing need of this machine, or of others, and\n"
 	"of what lies between them; say what is good, what is worth knowing, and what is\n"
-	"wrong, with what to do. Nothing is changed. Without root it says what it could\n"
-	"not see.\n\n",
+	"wrong, with what to do. Nothing is changed without --fix. Without root it says\n"
+	"what it could not see.\n\n",
 	.end = "\nExit status: 0 recording would work, 1 it would fail, or bad usage.\n",
 	.options = options,
 };
@@ -119,9 +130,14 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
-	if (first == argc)
+	if (set->yes && set->fix == FIX_NOTHING)
+		complain("--yes is for --fix only.");
+	else if (set->fix != FIX_NOTHING && (set->all.num || set->local))
+		complain("--fix changes this machine only: run it on each host that needs it, without --host and --local.");
+	else if (first == argc)
 		return -1;
-	complain("\"%s\": netsync doctor takes options only.", argv[first]);
+	else
+		complain("\"%s\": netsync doctor takes options only.", argv[first]);
 	return EXIT_BAD;
 }
 
@@ -168,7 +184,9 @@ static int run(struct settings *set, struct diagnosis *diags)
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct settings set = { .folder = ".", .beacon_port = BEACON_PORT };
+	struct settings set = {
+		.folder = ".", .beacon_port = BEACON_PORT, .fix = FIX_NOTHING,
+	};
 	int status = parse_arguments(&set, argc, argv);
 	struct diagnosis *diags;
 
@@ -176,6 +194,10 @@ int cmd_doctor(int argc, char **argv)
 		catch_signal(SIGINT);
 		catch_signal(SIGTERM);
 		set.all.stop = &interrupted;
+	}
+	if (status < 0 && set.fix == FIX_LTTNG) {
+		status = fix_lttng(!set.yes);
+	} else if (status < 0) {
 		diags = calloc(set.all.num + 1, sizeof(*diags));
 		status = diags ? run(&set, diags) : EXIT_BAD;
 		if (!diags)

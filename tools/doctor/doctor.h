@@ -81,6 +81,8 @@ int64_t look_value(const char *path, const char *key);
  * status; -1: none, and errno says why. Return: NULL if there is no output.
  */
 char *look_program(char *const argv[], int *status);
+/* Append the folders of root's programs to this process's PATH. */
+void look_use_root_path(void);
 /* The first word that begins with a digit, cut out in place; "": there is none. */
 char *look_version(char *text);
 

@@ -87,16 +87,23 @@ static char *read_output(int fd, bool *ended)
 	return text;
 }
 
-/* Run a program in the child; if that fails, errno is written to @error. */
-static void become(char *const argv[], int output, int error)
+void look_use_root_path(void)
 {
 	const char *path = getenv("PATH");
 	char *longer;
 
 	/* Users' paths may lack the folders of modinfo and others. */
 	if (asprintf(&longer, "%s:/usr/sbin:/sbin",
-		     path ? path : "/usr/bin:/bin") > 0)
-		setenv("PATH", longer, 1);
+		     path ? path : "/usr/bin:/bin") < 0)
+		return;
+	setenv("PATH", longer, 1);
+	free(longer);
+}
+
+/* Run a program in the child; if that fails, errno is written to @error. */
+static void become(char *const argv[], int output, int error)
+{
+	look_use_root_path();
 	setenv("LC_ALL", "C", 1);
 	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync doctor: kernel modules, LTTng, and permissions to use them. */
 #include <errno.h>
-#include <glob.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -9,131 +8,15 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <lttng/lttng.h>
 
 #include "doctor.h"
+#include "lttng-setup.h"
+#include "module.h"
 
 /* ---- kernel modules -------------------------------------------------------- */
-
-enum presence { ABSENT, FOR_OTHERS, LOADABLE, LOADED };
-
-struct module {
-	const char *name;	/* as modprobe knows it */
-	enum presence presence;
-	char others[64];	/* FOR_OTHERS: a kernel that has the module */
-	char version[32];	/* empty: unknown */
-};
-
-static bool is_loaded(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
-	for (char *at = path; *at; at++)
-		if (*at == '-')
-			*at = '_';
-	return !access(path, F_OK);
-}
-
-/* Does a modules.dep list the module? */
-static bool is_listed(const char *list, const char *name)
-{
-	FILE *file = fopen(list, "re");
-	char *line = NULL, wanted[64];
-	size_t size = 0;
-	bool listed = false;
-
-	if (!file)
-		return false;
-	snprintf(wanted, sizeof(wanted), "/%s.ko", name);
-	while (!listed && getline(&line, &size, file) > 0) {
-		line[strcspn(line, ":")] = '\0';
-		listed = strstr(line, wanted);
-	}
-	free(line);
-	fclose(file);
-	return listed;
-}
-
-/* Find another kernel than the running one that has the module. */
-static void find_elsewhere(struct module *module)
-{
-	glob_t lists;
-
-	if (glob("/lib/modules/*/modules.dep", 0, NULL, &lists))
-		return;
-	for (size_t i = 0; i < lists.gl_pathc; i++) {
-		const char *kernel = lists.gl_pathv[i] + strlen("/lib/modules/");
-
-		if (!is_listed(lists.gl_pathv[i], module->name))
-			continue;
-		module->presence = FOR_OTHERS;
-		snprintf(module->others, sizeof(module->others), "%.*s",
-			 (int)strcspn(kernel, "/"), kernel);
-	}
-	globfree(&lists);
-}
-
-/* A field of modinfo, to be freed; NULL: unknown. */
-static char *module_info(const char *name, char *field)
-{
-	char *const argv[] = { "modinfo", "-F", field, (char *)name, NULL };
-	int status;
-	char *text = look_program(argv, &status);
-
-	if (!status)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static struct module find_module(const char *name)
-{
-	struct module module = { .name = name };
-	struct utsname system;
-	char list[256], *version;
-
-	uname(&system);
-	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep",
-		 system.release);
-	if (is_loaded(name))
-		module.presence = LOADED;
-	else if (is_listed(list, name))
-		module.presence = LOADABLE;
-	else
-		find_elsewhere(&module);
-	version = module.presence >= LOADABLE ?
-		module_info(name, "version") : NULL;
-	snprintf(module.version, sizeof(module.version), "%s",
-		 version ? look_version(version) : "");
-	free(version);
-	return module;
-}
-
-/* Would the kernel refuse the module, for lack of a signature? */
-static bool is_refused(const struct module *module)
-{
-	char line[128], *signer;
-	bool refused;
-
-	if (module->presence != LOADABLE)
-		return false;
-	look_line("/sys/module/module/parameters/sig_enforce", line,
-		  sizeof(line));
-	if (*line != 'Y') {
-		look_line("/sys/kernel/security/lockdown", line, sizeof(line));
-		if (!strstr(line, "[integrity]") &&
-		    !strstr(line, "[confidentiality]"))
-			return false;
-	}
-	signer = module_info(module->name, "signer");
-	refused = signer && !*signer;
-	free(signer);
-	return refused;
-}
 
 static const char *presence_name(const struct module *module)
 {
@@ -147,7 +30,9 @@ static const char *presence_name(const struct module *module)
 	return names[module->presence];
 }
 
-/* Advice for a module that the running kernel lacks. */
+#define FIX_LTTNG "As root: netsync doctor --fix lttng"
+
+/* Advice for a module of netsync that the running kernel lacks. */
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
@@ -155,6 +40,21 @@ static void advise_to_build(struct diagnosis *diag, const struct module *module)
 		       module->others);
 	else
 		advise(diag, "Install the package netsync-dkms and the headers of this kernel; or \"make dkms-install\" in netsync's source, or \"make modules modules_install\" there.");
+}
+
+/* Advice where netsync-probes is there for ftrace, but no probe of it for LTTng. */
+static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
+{
+	struct lttng_setup setup;
+
+	lttng_setup_find(&setup);
+	if (!*setup.netsync)
+		advise_to_build(diag, probe);
+	else if (lttng_setup_is_mendable(&setup))
+		advise(diag, FIX_LTTNG);
+	else
+		advise(diag, "dkms builds it, too, once it has built LTTng's modules for this kernel; then: dkms unbuild netsync/%s; dkms install netsync/%s",
+		       setup.netsync, setup.netsync);
 }
 
 #define FALL_BACK "LTTng's own network events serve, with larger error bounds"
@@ -173,8 +73,8 @@ void check_modules(struct diagnosis *diag)
 		      "netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: "
 		      FALL_BACK ".", probes.presence == LOADED ? "loaded" :
 		      "there", presence_name(&lttng));
-		advise_to_build(diag, &lttng);
-	} else if (is_refused(&probes) || is_refused(&lttng)) {
+		advise_to_probe(diag, &lttng);
+	} else if (is_module_refused(&probes) || is_module_refused(&lttng)) {
 		found(diag, VERDICT_NOTE,
 		      "netsync-probes and lttng-probe-netsync are not signed, and this kernel takes signed modules only: "
 		      FALL_BACK ".");
@@ -186,11 +86,34 @@ void check_modules(struct diagnosis *diag)
 	}
 }
 
+static void explain_missing_tracer(struct diagnosis *diag,
+				   const struct module *tracer)
+{
+	struct lttng_setup setup;
+
+	lttng_setup_find(&setup);
+	if (*setup.error)
+		found(diag, VERDICT_WRONG,
+		      "The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile with it (%s).",
+		      presence_name(tracer), setup.source, setup.error);
+	else
+		found(diag, VERDICT_WRONG, "The kernel tracer (lttng-tracer) is %s%s%s%s.",
+		      presence_name(tracer), *tracer->others ? ", but for " : "",
+		      tracer->others, setup.is_unconfigured ?
+		      "; dpkg could not configure lttng-modules-dkms" : "");
+	if (!setup.has_apt)
+		advise(diag, "Install LTTng's modules (Debian: lttng-modules-dkms) and the headers of this kernel.");
+	else if (*setup.source)
+		advise(diag, FIX_LTTNG);
+	else
+		advise(diag, FIX_LTTNG ", which installs lttng-modules-dkms and the headers of this kernel.");
+}
+
 void check_lttng_modules(struct diagnosis *diag)
 {
 	const struct module tracer = find_module("lttng-tracer");
 
-	if (is_refused(&tracer)) {
+	if (is_module_refused(&tracer)) {
 		found(diag, VERDICT_WRONG,
 		      "The kernel tracer (lttng-tracer) is not signed, and this kernel takes signed modules only.");
 		advise(diag, "Sign LTTng's modules: dkms does with its key, once \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
@@ -199,11 +122,7 @@ void check_lttng_modules(struct diagnosis *diag)
 		      *tracer.version ? " " : "", tracer.version,
 		      presence_name(&tracer));
 	} else {
-		found(diag, VERDICT_WRONG,
-		      "The kernel tracer (lttng-tracer) is %s%s%s.",
-		      presence_name(&tracer),
-		      *tracer.others ? ", but for " : "", tracer.others);
-		advise(diag, "Install lttng-modules-dkms and the headers of this kernel (Debian: linux-headers-amd64).");
+		explain_missing_tracer(diag, &tracer);
 	}
 }
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * netsync doctor --fix lttng: plans the next step to LTTng's kernel tracer, shows its
+ * commands, asks, runs them, and looks again, until nothing is missing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/tool.h"
+#include "doctor.h"
+#include "fix.h"
+#include "lttng-setup.h"
+
+/* Packages, probes that fail one after the other, netsync's own: more than that hangs. */
+#define MAX_ROUNDS 8
+
+static void show_plan(const struct plan *plan)
+{
+	printf("%s To be run as root:\n\n", plan->reason);
+	for (unsigned int i = 0; i < plan->num; i++)
+		printf("    %s\n", plan->commands[i]);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* Ask on the terminal, or whatever stdin is. */
+static bool is_agreed(void)
+{
+	char line[16];
+
+	fputs("Run them? [y/N] ", stdout);
+	fflush(stdout);
+	return fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y');
+}
+
+/* Run all commands: what one failed to do is seen afterwards, or the next one mends it. */
+static void run_plan(const struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->num && !interrupted; i++) {
+		int status;
+
+		printf("+ %s\n", plan->commands[i]);
+		fflush(stdout);
+		status = system(plan->commands[i]);
+		if (status)
+			printf("This command failed%s.\n", WIFEXITED(status) ? "" :
+			       " to run to its end");
+	}
+}
+
+static bool is_same_plan(const struct plan *a, const struct plan *b)
+{
+	if (a->num != b->num)
+		return false;
+	for (unsigned int i = 0; i < a->num; i++)
+		if (strcmp(a->commands[i], b->commands[i]))
+			return false;
+	return true;
+}
+
+/* Nothing is left to do, or nothing that doctor knows. Return: exit status. */
+static int conclude_fix(const struct lttng_setup *setup)
+{
+	if (setup->tracer.presence < LOADABLE) {
+		complain("Only Debian's packages are known here, and there is no apt-get: build or install LTTng's modules for kernel %s.",
+			 setup->kernel);
+		return EXIT_BAD;
+	}
+	if (!setup->has_daemon) {
+		complain("Install lttng-tools; there is no apt-get.");
+		return EXIT_BAD;
+	}
+	printf("LTTng's kernel tracer is there for kernel %s", setup->kernel);
+	if (setup->probe.presence >= LOADABLE)
+		puts(", and lttng-probe-netsync.");
+	else
+		puts(", with LTTng's own network events. For smaller error bounds install netsync-dkms, or run \"make dkms-install\" in netsync's source.");
+	if (setup->tracer.presence != LOADED)
+		puts("If lttng-sessiond was started before, start it again: systemctl restart lttng-sessiond");
+	return EXIT_DONE;
+}
+
+/* The commands of the last round changed nothing. */
+static void explain_failure(const struct lttng_setup *setup)
+{
+	char path[256];
+
+	lttng_setup_log_path(setup, path, sizeof(path));
+	if (setup->tracer.presence < LOADABLE && *setup->error)
+		complain("LTTng's modules do not compile with kernel %s: %s. All messages are in %s.",
+			 setup->kernel, setup->error, path);
+	else if (setup->tracer.presence < LOADABLE && !setup->has_headers)
+		complain("There are no headers of the running kernel, %s. If apt-get has those of a newer one only, install that kernel, and start it.",
+			 setup->kernel);
+	else if (setup->tracer.presence < LOADABLE)
+		complain("LTTng's modules are still not there for kernel %s; what the commands printed says why.",
+			 setup->kernel);
+	else
+		complain("lttng-probe-netsync is still not there for kernel %s: \"make modules KDIR=/lib/modules/%s/build\" in /usr/src/netsync-%s shows why.",
+			 setup->kernel, setup->kernel, setup->netsync);
+}
+
+int fix_lttng(bool asks)
+{
+	struct plan plan = { .num = 0 }, before;
+	struct lttng_setup setup;
+
+	if (!geteuid())
+		look_use_root_path();
+	for (int round = 0; round < MAX_ROUNDS; round++) {
+		before = plan;
+		lttng_setup_find(&setup);
+		lttng_setup_plan(&setup, &plan);
+		if (!plan.num)
+			return conclude_fix(&setup);
+		if (is_same_plan(&plan, &before))
+			break;
+		show_plan(&plan);
+		if (geteuid()) {
+			complain("Nothing was done: only root can. Run \"netsync doctor --fix lttng\" as root.");
+			return EXIT_BAD;
+		}
+		if (asks && !is_agreed()) {
+			complain("Nothing was done%s.", round ? " any more" : "");
+			return EXIT_BAD;
+		}
+		run_plan(&plan);
+		if (interrupted)
+			return EXIT_BAD;
+	}
+	explain_failure(&setup);
+	return EXIT_BAD;
+}

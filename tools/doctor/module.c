@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync doctor: the name of a kernel module -> whether the running kernel can load it. */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "doctor.h"
+#include "module.h"
+
+static bool is_loaded(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	for (char *at = path; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return !access(path, F_OK);
+}
+
+/* Does a modules.dep list the module? */
+static bool is_listed(const char *list, const char *name)
+{
+	FILE *file = fopen(list, "re");
+	char *line = NULL, wanted[64];
+	size_t size = 0;
+	bool listed = false;
+
+	if (!file)
+		return false;
+	snprintf(wanted, sizeof(wanted), "/%s.ko", name);
+	while (!listed && getline(&line, &size, file) > 0) {
+		line[strcspn(line, ":")] = '\0';
+		listed = strstr(line, wanted);
+	}
+	free(line);
+	fclose(file);
+	return listed;
+}
+
+/* Find another kernel than the running one that has the module. */
+static void find_elsewhere(struct module *module)
+{
+	glob_t lists;
+
+	if (glob("/lib/modules/*/modules.dep", 0, NULL, &lists))
+		return;
+	for (size_t i = 0; i < lists.gl_pathc; i++) {
+		const char *kernel = lists.gl_pathv[i] + strlen("/lib/modules/");
+
+		if (!is_listed(lists.gl_pathv[i], module->name))
+			continue;
+		module->presence = FOR_OTHERS;
+		snprintf(module->others, sizeof(module->others), "%.*s",
+			 (int)strcspn(kernel, "/"), kernel);
+	}
+	globfree(&lists);
+}
+
+/* A field of modinfo, to be freed; NULL: unknown. */
+static char *module_info(const char *name, char *field)
+{
+	char *const argv[] = { "modinfo", "-F", field, (char *)name, NULL };
+	int status;
+	char *text = look_program(argv, &status);
+
+	if (!status)
+		return text;
+	free(text);
+	return NULL;
+}
+
+struct module find_module(const char *name)
+{
+	struct module module = { .name = name };
+	struct utsname system;
+	char list[256], *version;
+
+	uname(&system);
+	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep",
+		 system.release);
+	if (is_loaded(name))
+		module.presence = LOADED;
+	else if (is_listed(list, name))
+		module.presence = LOADABLE;
+	else
+		find_elsewhere(&module);
+	version = module.presence >= LOADABLE ?
+		module_info(name, "version") : NULL;
+	snprintf(module.version, sizeof(module.version), "%s",
+		 version ? look_version(version) : "");
+	free(version);
+	return module;
+}
+
+bool is_module_refused(const struct module *module)
+{
+	char line[128], *signer;
+	bool refused;
+
+	if (module->presence != LOADABLE)
+		return false;
+	look_line("/sys/module/module/parameters/sig_enforce", line,
+		  sizeof(line));
+	if (*line != 'Y') {
+		look_line("/sys/kernel/security/lockdown", line, sizeof(line));
+		if (!strstr(line, "[integrity]") &&
+		    !strstr(line, "[confidentiality]"))
+			return false;
+	}
+	signer = module_info(module->name, "signer");
+	refused = signer && !*signer;
+	free(signer);
+	return refused;
+}
