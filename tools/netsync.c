@@ -25,7 +25,7 @@ static const struct command {
 	{ "path", cmd_path, "show what a thread waited for, across hosts" },
 	{ "report", cmd_report, "show the clocks and all messages in a web page" },
 	{ "clock-log", cmd_clock_log, "write down how this machine's clock is steered" },
-	{ "doctor", cmd_doctor, "tell why recording would not work" },
+	{ "doctor", cmd_doctor, "tell what a machine lacks" },
 	{ "agent", cmd_agent, NULL },
 };
 

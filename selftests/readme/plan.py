@@ -94,7 +94,7 @@ PLAN = [
 ]
 
 # What is named in the text, without arguments: that it is there is tested.
-MENTIONED = re.compile(r"(make .*|netsync [a-z-]+( --[a-z-]+)?)$")
+MENTIONED = re.compile(r"(make .*|netsync [a-z-]+( --[a-z-]+( [a-z]+)?)?)$")
 
 
 @dataclass(frozen=True)

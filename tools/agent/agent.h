@@ -174,7 +174,7 @@ void lttng_undo_session(const char *name);
 
 /* ---- checks (doctor/hosts.c) -------------------------------------------- */
 
-/* {"do":"doctor"} -> {"checks":[...]}, as netsync doctor --json has them. */
+/* {"do":"doctor","for":"lttng"} -> {"checks":[...]}, as netsync doctor --json has them. */
 struct json_object *agent_doctor(struct json_object *request);
 
 /* ---- beacons (agent/beacon.c) -------------------------------------------- */

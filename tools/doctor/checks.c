@@ -10,26 +10,44 @@
 #include "common/json-writer.h"
 #include "doctor.h"
 
+const char *const job_names[NUM_JOBS + 1] = {
+	[JOB_CAPTURES] = "captures",
+	[JOB_TRACE_CMD] = "trace-cmd",
+	[JOB_LTTNG] = "lttng",
+};
+
+/* Jobs that a check is for, one bit each. */
+enum {
+	CAPTURES = 1 << JOB_CAPTURES,
+	TRACE_CMD = 1 << JOB_TRACE_CMD,
+	LTTNG = 1 << JOB_LTTNG,
+	RECORDING = TRACE_CMD | LTTNG,
+	ALL_JOBS = CAPTURES | RECORDING,
+};
+
 /* A check is a function and a row of this table. */
 static const struct {
 	const char *name;
 	void (*run)(struct diagnosis *diag);
 	unsigned int roles;
+	unsigned int jobs;
 } checks[] = {
-	{ "kernel", check_kernel, ROLE_TRACED },
-	{ "machine", check_machine, ROLE_TRACED },
-	{ "clock source", check_clock_source, ROLE_TRACED },
-	{ "clock discipline", check_discipline, ROLE_TRACED },
-	{ "netsync modules", check_modules, ROLE_TRACED },
-	{ "LTTng tools", check_lttng_tools, ROLE_TRACED },
-	{ "LTTng modules", check_lttng_modules, ROLE_TRACED },
-	{ "session daemon", check_session_daemon, ROLE_TRACED },
-	{ "tracing group", check_group, ROLE_TRACED },
-	{ "events", check_events, ROLE_TRACED },
-	{ "offloads", check_offloads, ROLE_TRACED },
-	{ "memory", check_memory, ROLE_TRACED },
-	{ "relay daemon", check_relay_daemon, ROLE_COLLECTS },
-	{ "disk", check_disk, ROLE_TRACED | ROLE_COLLECTS },
+	{ "captures", check_captures, ROLE_TRACED, CAPTURES },
+	{ "kernel", check_kernel, ROLE_TRACED, RECORDING },
+	{ "machine", check_machine, ROLE_TRACED, ALL_JOBS },
+	{ "clock source", check_clock_source, ROLE_TRACED, ALL_JOBS },
+	{ "clock discipline", check_discipline, ROLE_TRACED, ALL_JOBS },
+	{ "netsync modules", check_modules, ROLE_TRACED, RECORDING },
+	{ "trace-cmd", check_trace_cmd, ROLE_TRACED, TRACE_CMD },
+	{ "LTTng tools", check_lttng_tools, ROLE_TRACED, LTTNG },
+	{ "LTTng modules", check_lttng_modules, ROLE_TRACED, LTTNG },
+	{ "session daemon", check_session_daemon, ROLE_TRACED, LTTNG },
+	{ "tracing group", check_group, ROLE_TRACED, LTTNG },
+	{ "events", check_events, ROLE_TRACED, RECORDING },
+	{ "offloads", check_offloads, ROLE_TRACED, ALL_JOBS },
+	{ "memory", check_memory, ROLE_TRACED, LTTNG },
+	{ "relay daemon", check_relay_daemon, ROLE_COLLECTS, LTTNG },
+	{ "disk", check_disk, ROLE_TRACED | ROLE_COLLECTS, ALL_JOBS },
 };
 
 #define NUM_CHECKS (sizeof(checks) / sizeof(checks[0]))
@@ -99,11 +117,56 @@ void advise(struct diagnosis *diag, const char *format, ...)
 void examine(struct diagnosis *diag)
 {
 	for (size_t i = 0; i < NUM_CHECKS; i++) {
-		if (!(checks[i].roles & diag->roles))
+		if (!(checks[i].roles & diag->roles) ||
+		    !(checks[i].jobs >> diag->job & 1))
 			continue;
 		diag->check = checks[i].name;
 		checks[i].run(diag);
 	}
+}
+
+/* List the checks that found something wrong, each once. */
+static void print_wrong_checks(FILE *out, const struct diagnosis *diag)
+{
+	const char *last = NULL;
+
+	for (size_t i = 0; i < diag->num; i++) {
+		const struct finding *finding = &diag->findings[i];
+
+		if (finding->verdict != VERDICT_WRONG || finding->check == last)
+			continue;
+		fprintf(out, "%s%s", last ? ", " : "", finding->check);
+		last = finding->check;
+	}
+}
+
+void examine_briefly(struct diagnosis *diag, enum job job)
+{
+	struct diagnosis all = {
+		.roles = diag->roles, .folder = diag->folder, .job = job,
+	};
+	char *wrong = NULL;
+	size_t size;
+	FILE *out = open_memstream(&wrong, &size);
+
+	examine(&all);
+	if (out)
+		print_wrong_checks(out, &all);
+	if (!out || fclose(out) || all.failed) {
+		diag->failed = true;
+	} else {
+		diag->check = job_names[job];
+		if (*wrong)
+			found(diag, VERDICT_NOTE,
+			      "Recording here with this tracer would fail, because of: %s.",
+			      wrong);
+		else
+			found(diag, VERDICT_GOOD,
+			      "Recording here with this tracer would work.");
+		advise(diag, "Details: netsync doctor --for %s", job_names[job]);
+	}
+	free(wrong);
+	diagnosis_free(&all);
 }
 
 void diagnosis_free(struct diagnosis *diag)

@@ -20,6 +20,7 @@ struct settings {
 	unsigned int beacon_port;
 	bool local;
 	unsigned int format;	/* index in formats[] */
+	unsigned int job;	/* enum job; NUM_JOBS: not given */
 	unsigned int fix;	/* index in fixes[] */
 	bool yes;
 	struct remotes all;
@@ -105,6 +106,10 @@ static const struct option_row options[] = {
 	       .least = 0, .most = UINT16_MAX),
 	OPTION("format", 'f', "FORMAT", "table or json (table)",
 	       take_name, .at = offsetof(struct settings, format), .names = formats),
+	OPTION("for", 0, "JOB", "captures, trace-cmd or lttng: what is to be done here, or on\n"
+	       "the hosts (on these lttng; without hosts captures, and in\n"
+	       "short whether the others would work)", take_name,
+	       .at = offsetof(struct settings, job), .names = job_names),
 	OPTION("fix", 0, "WHAT", "mend this machine: lttng brings what recording with LTTng\n"
 	       "needs; its commands are shown, and run if you agree", take_name,
 	       .at = offsetof(struct settings, fix), .names = fixes),
@@ -115,11 +120,11 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync doctor [OPTION...]\n\n"
-	"Look at what recording and synchronizing need of this machine, or of others, and\n"
-	"of what lies between them; say what is good, what is worth knowing, and what is\n"
-	"wrong, with what to do. Nothing is changed without --fix. Without root it says\n"
-	"what it could not see.\n\n",
-	.end = "\nExit status: 0 recording would work, 1 it would fail, or bad usage.\n",
+	"Look at what synchronizing captures, or recording, needs of this machine, or of\n"
+	"others, and of what lies between them; say what is good, what is worth knowing,\n"
+	"and what is wrong, with what to do. Nothing is changed without --fix. Without\n"
+	"root it says what it could not see.\n\n",
+	.end = "\nExit status: 0 the job can be done, 1 it would fail, or bad usage.\n",
 	.options = options,
 };
 
@@ -161,6 +166,7 @@ static int write_all(const struct settings *set, const struct diagnosis *diags,
 static int run(struct settings *set, struct diagnosis *diags)
 {
 	const unsigned int num = set->all.num;
+	const bool is_general = !num && !set->local && set->job == NUM_JOBS;
 	struct diagnosis between = { 0 };
 	struct utsname name;
 	int status = EXIT_BAD;
@@ -169,7 +175,15 @@ static int run(struct settings *set, struct diagnosis *diags)
 	diags[0].folder = set->folder;
 	diags[0].roles = ROLE_COLLECTS |
 			 (!num || set->local ? ROLE_TRACED : 0);
+	if (set->job == NUM_JOBS)
+		set->job = is_general ? JOB_CAPTURES : JOB_LTTNG;
+	for (unsigned int i = 0; i <= num; i++)
+		diags[i].job = set->job;
 	examine(&diags[0]);
+	if (is_general) {
+		examine_briefly(&diags[0], JOB_TRACE_CMD);
+		examine_briefly(&diags[0], JOB_LTTNG);
+	}
 	for (unsigned int i = 0; i < num; i++)
 		diags[i + 1].host = set->all.list[i]->name;
 	if (num && (!set->local || remotes_add(&set->all, NULL)))
@@ -185,7 +199,8 @@ static int run(struct settings *set, struct diagnosis *diags)
 int cmd_doctor(int argc, char **argv)
 {
 	struct settings set = {
-		.folder = ".", .beacon_port = BEACON_PORT, .fix = FIX_NOTHING,
+		.folder = ".", .beacon_port = BEACON_PORT, .job = NUM_JOBS,
+		.fix = FIX_NOTHING,
 	};
 	int status = parse_arguments(&set, argc, argv);
 	struct diagnosis *diags;

@@ -11,8 +11,8 @@
 
 enum verdict {
 	VERDICT_GOOD,
-	VERDICT_NOTE,		/* worth knowing; recording works */
-	VERDICT_WRONG,		/* recording would fail */
+	VERDICT_NOTE,		/* worth knowing; the job can be done */
+	VERDICT_WRONG,		/* the job would fail */
 };
 
 /* A finding; texts are ASCII without control characters, whatever the source. */
@@ -26,9 +26,16 @@ struct finding {
 /* Roles of a machine: it is traced, or traces are collected there. */
 enum { ROLE_TRACED = 1, ROLE_COLLECTS = 2 };
 
+/* What the machine is to do: synchronize captures, or record in one of two ways. */
+enum job { JOB_CAPTURES, JOB_TRACE_CMD, JOB_LTTNG, NUM_JOBS };
+
+/* As --for and agents know them: "captures", "trace-cmd", "lttng"; NULL after the last. */
+extern const char *const job_names[NUM_JOBS + 1];
+
 struct diagnosis {
 	const char *host;	/* its name, for messages */
 	unsigned int roles;
+	enum job job;
 	const char *folder;	/* the folder of a recording */
 	const char *check;	/* name of the check that runs */
 	struct finding *findings;
@@ -37,10 +44,12 @@ struct diagnosis {
 };
 
 /*
- * Check this machine, by roles and folder in @diag. Findings are added, and given back
- * with diagnosis_free().
+ * Check this machine, by roles, job and folder in @diag. Findings are added, and given
+ * back with diagnosis_free().
  */
 void examine(struct diagnosis *diag);
+/* Check it for @job, and add one finding: whether that job can be done here. */
+void examine_briefly(struct diagnosis *diag, enum job job);
 void diagnosis_free(struct diagnosis *diag);
 
 /* Findings as a JSON array; and adding those of an array, which may be NULL. */
@@ -53,8 +62,9 @@ const char *verdict_name(enum verdict verdict);
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
 /*
- * Have each other machine of @all check itself, into @diags in the same order, and check
- * connections between all of them, into @between. Unreachable machines are found wrong.
+ * Have each other machine of @all check itself, into @diags in the same order, for the
+ * job that is set there, and check connections between all of them, into @between.
+ * Unreachable machines are found wrong.
  */
 void examine_hosts(struct remotes *all, struct diagnosis *diags,
 		   struct diagnosis *between, unsigned int beacon_port);
@@ -97,6 +107,8 @@ void check_offloads(struct diagnosis *diag);
 void check_clock_source(struct diagnosis *diag);
 void check_discipline(struct diagnosis *diag);
 
+void check_captures(struct diagnosis *diag);
+void check_trace_cmd(struct diagnosis *diag);
 void check_modules(struct diagnosis *diag);
 void check_lttng_tools(struct diagnosis *diag);
 void check_relay_daemon(struct diagnosis *diag);

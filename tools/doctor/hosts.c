@@ -6,6 +6,7 @@
 #include "../../libnetsync/util/scratch.h"
 #include "agent/agent.h"
 #include "common/json-value.h"
+#include "common/json-writer.h"
 #include "common/tool.h"
 #include "doctor.h"
 #include "remote/beacons.h"
@@ -20,11 +21,14 @@ struct json_object *agent_doctor(struct json_object *request)
 {
 	struct diagnosis diag = {
 		.roles = ROLE_TRACED,
+		.job = JOB_LTTNG,
 		.folder = scratch_folder(true),
 	};
 	struct json_object *answer;
 
-	(void)request;
+	for (enum job job = 0; job < NUM_JOBS; job++)
+		if (!strcmp(member_text(request, "for"), job_names[job]))
+			diag.job = job;
 	examine(&diag);
 	answer = json_object_new_object();
 	json_object_object_add(answer, "checks", diagnosis_json(&diag));
@@ -40,9 +44,16 @@ static bool is_other(const struct remote *remote)
 
 static void ask_all(struct remotes *all, struct diagnosis *diags)
 {
-	for (unsigned int i = 0; i < all->num; i++)
-		if (is_other(all->list[i]) && all->list[i]->ready)
-			remote_ask(all->list[i], request_new("doctor"));
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct json_object *request;
+
+		if (!is_other(all->list[i]) || !all->list[i]->ready)
+			continue;
+		request = request_new("doctor");
+		json_object_object_add(request, "for",
+				       new_string(job_names[diags[i].job]));
+		remote_ask(all->list[i], request);
+	}
 	remotes_wait(all, STEP_NS);
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct json_object *answer = all->list[i]->answer;

@@ -203,9 +203,10 @@ static char *existing_folder(const char *path)
 static void check_folder(struct diagnosis *diag, const char *folder)
 {
 	/* Other machines need space only for --pull. */
-	const bool needed = diag->roles & ROLE_COLLECTS;
+	const bool needed = diag->roles & ROLE_COLLECTS && diag->job != JOB_CAPTURES;
 	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
-	const char *advice = needed ? "Give another folder with --output." :
+	const char *advice = diag->job == JOB_CAPTURES || needed ?
+		"Give another folder with --output." :
 		"This is for --pull: give another one in TMPDIR, or leave it out.";
 	char inside[PATH_MAX];
 	struct statvfs disk;

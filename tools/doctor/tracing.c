@@ -12,6 +12,7 @@
 
 #include <lttng/lttng.h>
 
+#include "common/tool.h"
 #include "doctor.h"
 #include "lttng-setup.h"
 #include "module.h"
@@ -59,11 +60,34 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 
 #define FALL_BACK "LTTng's own network events serve, with larger error bounds"
 
+/* What ftrace has itself tells no addresses, so that netsync cannot use it. */
+static void check_probes_alone(struct diagnosis *diag, const struct module *probes)
+{
+	if (probes->presence < LOADABLE) {
+		found(diag, VERDICT_WRONG,
+		      "netsync-probes is %s: ftrace's own network events cannot be used.",
+		      presence_name(probes));
+		advise_to_build(diag, probes);
+	} else if (is_module_refused(probes)) {
+		found(diag, VERDICT_WRONG,
+		      "netsync-probes is not signed, and this kernel takes signed modules only.");
+		advise(diag, "Sign it; netsync's README has a part on Secure Boot.");
+	} else {
+		found(diag, VERDICT_GOOD, "netsync-probes: %s.", presence_name(probes));
+		if (probes->presence == LOADABLE)
+			advise(diag, "Before recording, as root: modprobe netsync-probes");
+	}
+}
+
 void check_modules(struct diagnosis *diag)
 {
 	const struct module probes = find_module("netsync-probes");
 	const struct module lttng = find_module("lttng-probe-netsync");
 
+	if (diag->job == JOB_TRACE_CMD) {
+		check_probes_alone(diag, &probes);
+		return;
+	}
 	if (probes.presence < LOADABLE) {
 		found(diag, VERDICT_NOTE, "netsync-probes is %s: "
 		      FALL_BACK ".", presence_name(&probes));
@@ -154,6 +178,41 @@ void check_relay_daemon(struct diagnosis *diag)
 {
 	check_program(diag, "lttng-relayd",
 		      "Install lttng-tools, or record with --pull.");
+}
+
+/* ---- other programs ------------------------------------------------------------ */
+
+/* Does the program print its version? Its exit status may be any, as that of trace-cmd. */
+static bool find_version(struct diagnosis *diag, char *name, const char *does)
+{
+	char *const argv[] = { name, "--version", NULL };
+	int status;
+	char *text = look_program(argv, &status);
+	bool has_version = text && strstr(text, "version");
+
+	if (has_version)
+		found(diag, VERDICT_GOOD, "%s %s %s.", name, look_version(text), does);
+	free(text);
+	return has_version;
+}
+
+void check_captures(struct diagnosis *diag)
+{
+	found(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures, and other traces that are there; nothing else is needed.");
+	if (find_version(diag, "tcpdump", "can capture here"))
+		return;
+	found(diag, VERDICT_NOTE, "There is no tcpdump, so that packets cannot be captured here with it.");
+	advise(diag, "Install tcpdump, if this machine's packets are to be captured.");
+}
+
+void check_trace_cmd(struct diagnosis *diag)
+{
+	if (!find_version(diag, "trace-cmd", "is there")) {
+		found(diag, VERDICT_WRONG, "There is no trace-cmd.");
+		advise(diag, "Install trace-cmd.");
+	}
+	if (geteuid())
+		found(diag, VERDICT_NOTE, "This is not root, who alone can record with it.");
 }
 
 /* ---- the session daemon ---------------------------------------------------- */
@@ -331,6 +390,8 @@ void check_events(struct diagnosis *diag)
 	int status;
 
 	check_ftrace(diag);
+	if (diag->job != JOB_LTTNG)
+		return;
 	if (connect_daemon()) {
 		found(diag, VERDICT_NOTE,
 		      "Could not see what LTTng has: that takes a session daemon that answers.");

@@ -179,6 +179,7 @@ static const struct protocol_member apply[] = {
 	END,
 };
 
+static const struct protocol_member doctor[] = { TEXT("for", NAME), END };
 static const struct protocol_member status[] = { FLAG("events"), END };
 static const struct protocol_member finish[] = { FLAG("lost"), END };
 static const struct protocol_member open_beacon[] = { INT("port", 0, PORT), END };
@@ -217,7 +218,7 @@ static const struct protocol_request requests[] = {
 	{ "finish", 150, false, finish },
 	{ "pull", 120, true, nothing },
 	{ "keep", 60, false, nothing },
-	{ "doctor", 180, false, nothing },
+	{ "doctor", 180, false, doctor },
 	{ "serve", 60, false, serve },
 	{ "stream", 60, false, nothing },
 	{ "result", 60, false, result },
