@@ -8,7 +8,7 @@
 # prepare SOURCE PACKAGE...: with packages that README.md takes for granted, and the source of
 # netsync in /root/netsync, which becomes the current folder.
 prepare() {
-	local source=$1 kernel
+	local source=$1
 	shift
 
 	# Nobody is asked, nothing is served, and nobody boots from an initramfs.
