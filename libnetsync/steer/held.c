@@ -39,8 +39,8 @@ static struct endpoint endpoint(const struct steered_hosts *hosts,
 	return (struct endpoint){ number, origin, raw - origin };
 }
 
-/* Keep one that is left out beside points; of many, half as many as before: 0 or -ENOMEM. */
-static int keep_beside(struct held *held, const struct held_message *m)
+/* Of many, half as many as before. */
+int held_keep_beside(struct held *held, const struct held_message *m)
 {
 	if (held->num_beside == MOST_BESIDE) {
 		for (size_t i = 0; i < MOST_BESIDE / 2; i++)
@@ -59,22 +59,71 @@ static int keep_beside(struct held *held, const struct held_message *m)
 	return 0;
 }
 
-static int pass_on(struct held *held, struct pairs *pairs,
-		   const struct steered_hosts *hosts, const struct held_message *m)
+/* Points may report a rate by which raw times are farther apart than the host's. */
+static bool is_near(const struct endpoint *e)
+{
+	return e->t <= NETSYNC_MAX_SPAN && e->t >= -NETSYNC_MAX_SPAN;
+}
+
+enum fate { IS_USED, IS_BESIDE, IS_REJECTED };
+
+static enum fate fate_of(const struct steered_hosts *hosts, const struct held_message *m)
 {
 	const struct steering *s[2] = { &hosts->steering[m->from],
 					&hosts->steering[m->to] };
 	const struct doubt *d[2] = { steering_doubt(s[0], m->send),
 				     steering_doubt(s[1], m->recv) };
+
+	if (!d[0] && !d[1])
+		return IS_USED;
+	for (int i = 0; i < 2; i++)
+		if (d[i] && steering_goes_on(s[i], d[i]))
+			return IS_BESIDE;
+	return IS_REJECTED;
+}
+
+static int use_message(struct pairs *pairs, const struct steered_hosts *hosts,
+		       const struct held_message *m)
+{
 	const struct endpoint from = endpoint(hosts, m->from, m->send);
 	const struct endpoint to = endpoint(hosts, m->to, m->recv);
 
-	if (!d[0] && !d[1])
-		return pairs_add(pairs, &from, &to);
-	for (int i = 0; i < 2; i++)
-		if (d[i] && steering_goes_on(s[i], d[i]))
-			return keep_beside(held, m);
+	return is_near(&from) && is_near(&to) ? pairs_add(pairs, &from, &to) : 0;
+}
+
+static int pass_on(struct held *held, struct pairs *pairs,
+		   const struct steered_hosts *hosts, const struct held_message *m)
+{
+	switch (fate_of(hosts, m)) {
+	case IS_USED:
+		return use_message(pairs, hosts, m);
+	case IS_BESIDE:
+		return held_keep_beside(held, m);
+	case IS_REJECTED:
+		break;
+	}
 	return 0;
+}
+
+/* Points that came since may report times that had none: decide again. */
+static int pass_beside(struct held *held, struct pairs *pairs,
+		       const struct steered_hosts *hosts)
+{
+	size_t kept = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < held->num_beside; i++) {
+		const struct held_message m = held->beside[i];
+		const enum fate fate = ret ? IS_BESIDE : fate_of(hosts, &m);
+
+		if (fate == IS_USED)
+			ret = use_message(pairs, hosts, &m);
+		/* A message for which there was no memory is tried again later. */
+		if (fate == IS_BESIDE || ret)
+			held->beside[kept++] = m;
+	}
+	held->num_beside = kept;
+	return ret;
 }
 
 static int settle_maps(const struct steered_hosts *hosts)
@@ -136,6 +185,8 @@ int held_add(struct held *held, const struct held_message *m,
 int held_settle(struct held *held, struct pairs *pairs,
 		const struct steered_hosts *hosts)
 {
+	int ret;
+
 	/* What was seen of a host last is where steering is of interest. */
 	for (uint32_t i = 0; i < hosts->num; i++) {
 		const struct host *h = &hosts->host[i];
@@ -144,7 +195,8 @@ int held_settle(struct held *held, struct pairs *pairs,
 			steering_set_end(&hosts->steering[i],
 					 h->origin + h->last);
 	}
-	return pass(held, pairs, hosts, steering_is_final);
+	ret = pass(held, pairs, hosts, steering_is_final);
+	return ret ? ret : pass_beside(held, pairs, hosts);
 }
 
 void held_release(struct held *held)

@@ -54,6 +54,9 @@ int held_add(struct held *held, const struct held_message *m,
 int held_settle(struct held *held, struct pairs *pairs,
 		const struct steered_hosts *hosts);
 
+/* Keep a message that is left out beside points: 0 or -ENOMEM. */
+int held_keep_beside(struct held *held, const struct held_message *m);
+
 void held_release(struct held *held);
 
 #endif

@@ -76,7 +76,7 @@ static int64_t when(const struct translation *t, int64_t reference)
 	int64_t lo = t->span.lo, hi = t->span.hi;
 
 	while (lo < hi) {
-		int64_t mid = lo + (hi - lo) / 2;
+		int64_t mid = lo + (int64_t)(((__int128)hi - lo) / 2);
 
 		if (convert(t, mid) < reference)
 			lo = mid + 1;
@@ -209,24 +209,22 @@ static int add_doubts(struct translation *t)
 	for (size_t i = 0; !ret && i < t->host->num_doubts; i++) {
 		const struct range *at = &t->host->doubt[i].at;
 
-		ret = add_instant(t, at->lo - 1);
-		for (int k = 0; !ret && k < 2; k++)
-			ret = add_instant(t, at->lo + k);
 		for (int k = -1; !ret && k < 2; k++)
-			ret = add_instant(t, at->hi + k);
+			ret = add_instant(t, clamp64((__int128)at->lo + k));
+		for (int k = -1; !ret && k < 2; k++)
+			ret = add_instant(t, clamp64((__int128)at->hi + k));
 	}
 	return ret;
 }
 
-static int64_t doubt_at(const struct steering *s, int64_t t)
+/* The doubt that contains a time, or goes on there; NULL: none. */
+static const struct doubt *doubt_near(const struct steering *s, int64_t t)
 {
-	const struct doubt *d = steering_doubt(s, t);
-
-	if (s->open_before && t < s->doubt->at.lo)
-		d = s->doubt;
 	if (s->open_after && t > s->doubt[s->num_doubts - 1].at.hi)
-		d = &s->doubt[s->num_doubts - 1];
-	return max64(s->error, d ? d->error : 0);
+		return &s->doubt[s->num_doubts - 1];
+	if (s->open_before && t < s->doubt->at.lo)
+		return s->doubt;
+	return steering_doubt(s, t);
 }
 
 static int64_t widened(int64_t distance)
@@ -236,26 +234,32 @@ static int64_t widened(int64_t distance)
 	return max64(distance, 0) + max64(distance, 0) / STRETCH + PRECISION;
 }
 
-/* In which raw times of the reference may a time of a host have been? */
-static struct range raw_range_of(const struct netsync_clock *clock,
-				 const struct steering *host, int64_t own)
+/*
+ * In which raw times of the reference may a time of a host have been? @error: limit of the error
+ * of the host's raw time.
+ */
+static struct range raw_range_within(const struct netsync_clock *clock,
+				     const struct steering *host, int64_t own,
+				     int64_t error)
 {
 	struct range r = { INT64_MIN, INT64_MAX };
-	int64_t doubt = doubt_at(host, own);
 
 	if (netsync_interval(clock, polyline_at(&host->map, own), &r.lo, &r.hi))
 		return (struct range){ INT64_MIN, INT64_MAX };
-	doubt += doubt / DRIFT;
+	error += error / DRIFT;
 	if (r.lo > INT64_MIN)
-		r.lo = clamp64((__int128)r.lo - doubt);
+		r.lo = clamp64((__int128)r.lo - error);
 	if (r.hi < INT64_MAX)
-		r.hi = clamp64((__int128)r.hi + doubt);
+		r.hi = clamp64((__int128)r.hi + error);
 	return r;
 }
 
 static struct range raw_range(const struct translation *t, int64_t own)
 {
-	return raw_range_of(t->clock, t->host, own);
+	const struct doubt *d = doubt_near(t->host, own);
+
+	return raw_range_within(t->clock, t->host, own,
+				max64(t->host->error, d ? doubt_error(d) : 0));
 }
 
 static struct netsync_knot make_knot(const struct translation *t, int64_t own)
@@ -292,17 +296,18 @@ static int add_crossings(struct translation *t, bool upper, int64_t from,
 	const struct breaks *b = upper ? &t->shown.hi : &t->shown.lo;
 	const int64_t first = end_of(raw_range(t, from), upper);
 	const int64_t last = end_of(raw_range(t, to), upper);
-	size_t i = NUM_BEFORE(b->at, b->num, ns, min64(first, last) + 1);
+	size_t i;
 	int ret = 0;
 
 	if (first == INT64_MIN || first == INT64_MAX || last == INT64_MIN ||
 	    last == INT64_MAX)
 		return 0;
+	i = NUM_BEFORE(b->at, b->num, ns, min64(first, last) + 1);
 	for (; !ret && i < b->num && b->at[i].ns <= max64(first, last); i++) {
 		int64_t lo = from, hi = to;
 
-		while (hi - lo > 1) {
-			int64_t mid = lo + (hi - lo) / 2;
+		while (lo < hi - 1) {
+			int64_t mid = lo + (int64_t)(((__int128)hi - lo) / 2);
 			int64_t raw = end_of(raw_range(t, mid), upper);
 
 			if ((raw < b->at[i].ns) == (first < b->at[i].ns))
@@ -329,7 +334,7 @@ static int add_breaks(struct translation *t)
 		/* More instants may move the array. */
 		int64_t from = t->instant[i], to = t->instant[i + 1];
 
-		if (to - from < 2)
+		if (from >= to - 1)
 			continue;
 		ret = add_crossings(t, false, from, to);
 		if (!ret)
@@ -503,7 +508,16 @@ static void give_up_beside(struct steering *s, int64_t t)
 	const struct doubt *d = steering_doubt(s, t);
 
 	if (d && steering_goes_on(s, d))
-		s->doubt[d - s->doubt].error = NETSYNC_MAX_SPAN;
+		s->doubt[d - s->doubt].given_up = true;
+}
+
+/* The same, by what points tell alone: what messages tell is asked. */
+static struct range told_range(const struct host *h, const struct steering *s,
+			       int64_t own)
+{
+	const struct doubt *d = doubt_near(s, own);
+
+	return raw_range_within(h->clock, s, own, max64(s->error, d ? d->error : 0));
 }
 
 /*
@@ -514,6 +528,10 @@ static void check_beside(const struct host *host,
 			 const struct steered_hosts *hosts,
 			 const struct held *held)
 {
+	/* Results of before are of other messages. */
+	for (uint32_t i = 0; i < hosts->num; i++)
+		for (size_t k = 0; k < hosts->steering[i].num_doubts; k++)
+			hosts->steering[i].doubt[k].given_up = false;
 	for (size_t i = 0; i < held->num_beside; i++) {
 		const struct held_message *m = &held->beside[i];
 		struct steering *from = &hosts->steering[m->from];
@@ -522,14 +540,20 @@ static void check_beside(const struct host *host,
 
 		if (!host[m->from].clock || !host[m->to].clock)
 			continue;
-		send = raw_range_of(host[m->from].clock, from, m->send);
-		recv = raw_range_of(host[m->to].clock, to, m->recv);
+		send = told_range(&host[m->from], from, m->send);
+		recv = told_range(&host[m->to], to, m->recv);
 		if (send.lo == INT64_MIN || recv.hi == INT64_MAX ||
 		    recv.hi >= send.lo)
 			continue;
 		give_up_beside(from, m->send);
 		give_up_beside(to, m->recv);
 	}
+}
+
+static void span_from_raw(struct host *h, const struct steering *s)
+{
+	h->span.lo = polyline_inverse(&s->map, h->origin + h->span.lo) - h->origin;
+	h->span.hi = polyline_inverse(&s->map, h->origin + h->span.hi) - h->origin;
 }
 
 int steered_results(struct host *host, const struct steered_hosts *hosts,
@@ -542,22 +566,19 @@ int steered_results(struct host *host, const struct steered_hosts *hosts,
 	for (uint32_t i = 0; !ret && i < hosts->num; i++) {
 		struct steering *s = &hosts->steering[i];
 		struct host *h = &host[i];
+		bool is_seen;
 
 		if (!steering_known(s) && !steering_known(ref))
 			continue;
-		if (h->span.lo <= h->span.hi) {
-			h->span.lo = polyline_inverse(&s->map,
-						      h->origin + h->span.lo) -
-				     h->origin;
-			h->span.hi = polyline_inverse(&s->map,
-						      h->origin + h->span.hi) -
-				     h->origin;
-		}
-		steering_describe(s, (struct range){ h->origin + h->span.lo,
-						     h->origin + h->span.hi });
+		is_seen = h->span.lo <= h->span.hi;
+		if (is_seen)
+			span_from_raw(h, s);
+		steering_describe(s, is_seen ? (struct range){ h->origin + h->span.lo,
+							       h->origin + h->span.hi } :
+					       (struct range){ INT64_MAX, INT64_MIN });
 		ret = merge_steps(h, s);
 		/* Of a reference of which nothing was seen, the clock is its own already. */
-		if (!ret && h->clock && h->span.lo <= h->span.hi)
+		if (!ret && h->clock && is_seen)
 			ret = translate(h, s, ref);
 	}
 	return ret;

@@ -69,9 +69,9 @@ static int add_doubts(struct shown *s)
 		if (!ret)
 			ret = add_breaks(s, until, c->error);
 		if (!ret)
-			ret = add_breaks(s, from, d->error);
+			ret = add_breaks(s, from, doubt_error(d));
 		if (!ret)
-			ret = add_breaks(s, until, d->error);
+			ret = add_breaks(s, until, doubt_error(d));
 	}
 	for (size_t i = 1; i < n; i++)
 		s->doubtful[i].until = max64(s->doubtful[i].until,
@@ -86,7 +86,7 @@ static int add_corner(struct shown *s, const struct corner *c)
 {
 	const struct doubt *d = steering_doubt(s->clock, c->x);
 
-	return add_breaks(s, c->y, max64(s->clock->error, d ? d->error : 0));
+	return add_breaks(s, c->y, max64(s->clock->error, d ? doubt_error(d) : 0));
 }
 
 static int add_steep_lines(struct shown *s)
@@ -154,7 +154,7 @@ static int64_t last_shown(const struct shown *s, int64_t raw)
 							     : d->at.hi;
 
 		x = max64(x, min64(most, polyline_inverse(&c->map,
-							  add(raw, d->error))));
+							  add(raw, doubt_error(d)))));
 	}
 	return x;
 }
@@ -172,7 +172,7 @@ static int64_t first_shown(const struct shown *s, int64_t raw)
 
 		x = min64(x, max64(least,
 				   polyline_inverse(&c->map,
-						    add(raw, -d->error))));
+						    add(raw, -doubt_error(d)))));
 	}
 	return x;
 }

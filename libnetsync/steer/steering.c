@@ -53,6 +53,41 @@ int steering_add(struct steering *s, const struct clock_point *p)
 	return 0;
 }
 
+static int by_raw(const void *a, const void *b)
+{
+	const struct clock_point *p = a, *q = b;
+
+	if (p->raw != q->raw)
+		return p->raw < q->raw ? -1 : 1;
+	if (p->t != q->t)
+		return p->t < q->t ? -1 : 1;
+	/* Of duplicates, the first is kept: one that tells most, whatever the order was. */
+	if (p->number != q->number)
+		return p->number > q->number ? -1 : 1;
+	if (p->set != q->set)
+		return p->set ? -1 : 1;
+	if (p->within != q->within)
+		return p->within < q->within ? -1 : 1;
+	return (p->rate < q->rate) - (p->rate > q->rate);
+}
+
+int steering_merge(struct steering *s, const struct clock_point *p, size_t num)
+{
+	const size_t before = s->num;
+	struct clock_point *known = malloc((before + 1) * sizeof(*known));
+	int ret = known ? 0 : -ENOMEM;
+
+	if (known && before)
+		memcpy(known, s->point, before * sizeof(*known));
+	if (known)
+		qsort(known, before, sizeof(*known), by_raw);
+	for (size_t i = 0; i < num && !ret; i++)
+		if (!bsearch(&p[i], known, before, sizeof(*known), by_raw))
+			ret = steering_add(s, &p[i]);
+	free(known);
+	return ret;
+}
+
 bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
 		      int64_t used)
 {
@@ -62,16 +97,12 @@ bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
 	return s->point[0].raw + (used - s->point[0].t) > raw + (int64_t)SECOND;
 }
 
-static int by_raw(const void *a, const void *b)
+bool steering_is_long_before(const struct steering *s, int64_t t)
 {
-	const struct clock_point *p = a, *q = b;
-
-	if (p->raw != q->raw)
-		return p->raw < q->raw ? -1 : 1;
-	if (p->t != q->t)
-		return p->t < q->t ? -1 : 1;
-	/* Of duplicates, the first is kept: one that is numbered. */
-	return (p->number < q->number) - (p->number > q->number);
+	for (size_t i = 0; i < s->num; i++)
+		if ((double)((__int128)s->point[i].t - t) <= MOST_LOST)
+			return false;
+	return true;
 }
 
 /* How far the host's clock is ahead at b of the line from a by a rate, ns. */
@@ -175,7 +206,7 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 	if (array_grow(&s->doubt, &s->doubt_room, s->num_doubts,
 		       sizeof(*s->doubt)))
 		return -ENOMEM;
-	s->doubt[s->num_doubts++] = (struct doubt){ { from, to }, e };
+	s->doubt[s->num_doubts++] = (struct doubt){ { from, to }, e, false };
 	return 0;
 }
 
@@ -284,12 +315,12 @@ static double shown_again(const struct steering *s, const struct clock_point *p,
 			  int64_t until)
 {
 	const struct clock_point *next = p + 1, *q;
-	const struct clock_point *last = s->point + s->num - 1;
+	const struct clock_point *last = s->used + s->num_used - 1;
 	double by = (double)((__int128)until - next->t);
 	double most = p->rate > 0 ? fabs(p->rate - 1) : 0;
 
 	for (q = p;
-	     q > s->point && q->t > next->t && !q->set && possible(q - 1, q);
+	     q > s->used && q->t > next->t && !q->set && possible(q - 1, q);
 	     q--)
 		most = fmax(most, deviation(q - 1));
 	for (q = next;
@@ -377,9 +408,9 @@ static int leave_last_doubt(struct steering *s, const struct clock_point *last)
 /* How long times without points may be, on either side, for messages in them to be left out. */
 static double most_left_out(const struct steering *s)
 {
-	const struct clock_point *p = s->point;
+	const struct clock_point *p = s->used;
 
-	return fmin((double)((__int128)p[s->num - 1].t - p->t), MOST_LOST);
+	return fmin((double)((__int128)p[s->num_used - 1].t - p->t), MOST_LOST);
 }
 
 /*
@@ -392,7 +423,7 @@ static int add_silence(struct steering *s, const struct clock_point *near,
 {
 	double own = 0;
 
-	if (s->num > 1 && possible(near, near + 1))
+	if (s->num_used > 1 && possible(near, near + 1))
 		own = skew(near, near + 1);
 	return add_doubt(s, from, until,
 			 reading_error(near, near) +
@@ -401,7 +432,7 @@ static int add_silence(struct steering *s, const struct clock_point *near,
 
 static int add_begin(struct steering *s)
 {
-	const struct clock_point *p = s->point;
+	const struct clock_point *p = s->used;
 	double length = (double)((__int128)p->t - s->begin);
 
 	if (length <= 0 || length > most_left_out(s))
@@ -416,7 +447,7 @@ static int add_begin(struct steering *s)
  */
 static int add_end(struct steering *s)
 {
-	const struct clock_point *p = &s->point[s->num - 1];
+	const struct clock_point *p = &s->used[s->num_used - 1];
 	double length = (double)((__int128)s->end - p->t);
 	int64_t from = s->has_promise ? max64(p->t, s->promised) : p->t;
 
@@ -424,15 +455,36 @@ static int add_end(struct steering *s)
 	    (!s->has_promise && length > most_left_out(s)))
 		return 0;
 	s->open_after = true;
-	return add_silence(s, s->num > 1 ? p - 1 : p, from + 1, s->end, length);
+	return add_silence(s, s->num_used > 1 ? p - 1 : p, from + 1, s->end, length);
+}
+
+/*
+ * Raw time per time of the clock beyond the last point: by its rate, or else the mean over a
+ * second or more, unless readings err by more than steering may amount to in that time.
+ */
+static double slope_beyond(const struct steering *s)
+{
+	const struct clock_point *last = &s->used[s->num_used - 1], *p = last;
+
+	if (last->rate > 0)
+		return 1 / last->rate;
+	while (p > s->used && raw_distance(p, last) < SECOND && !p->set && possible(p - 1, p))
+		p--;
+	if (raw_distance(p, last) < SECOND ||
+	    reading_error(p, last) > USUAL_STEERING * raw_distance(p, last))
+		return 1;
+	return 1 / (1 + skew(p, last));
 }
 
 static int make_map(struct steering *s)
 {
-	const struct clock_point *p = s->point;
-	int ret = polyline_add(&s->map, p->t, counted(s, p->raw));
-	size_t n = s->num;
+	const struct clock_point *p = s->used;
+	size_t n = s->num_used;
+	int ret;
 
+	/* A setting looks beyond the corners before all are there. */
+	s->map.slope_before = s->map.slope_after = 1;
+	ret = polyline_add(&s->map, p->t, counted(s, p->raw));
 	if (!ret)
 		ret = add_untold(s, INT64_MIN, counted(s, p->raw));
 	if (!ret)
@@ -458,12 +510,24 @@ static int make_map(struct steering *s)
 		ret = add_untold(s, counted(s, p[n - 1].raw), INT64_MAX);
 	if (!ret)
 		ret = add_end(s);
-	s->map.slope_before = 1;
-	s->map.slope_after = p[n - 1].rate > 0 ? 1 / p[n - 1].rate
-			     : n > 1 && possible(&p[n - 2], &p[n - 1])
-				     ? 1 / (1 + skew(&p[n - 2], &p[n - 1]))
-				     : 1;
+	s->map.slope_after = slope_beyond(s);
 	return ret;
+}
+
+/* Choose anew from all points: those that came last may show which ones are wrong. */
+static int choose_points(struct steering *s)
+{
+	if (s->used_room < s->num) {
+		struct clock_point *more = realloc(s->used, s->room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->used = more;
+		s->used_room = s->room;
+	}
+	memcpy(s->used, s->point, s->num * sizeof(*s->used));
+	s->num_used = sort_out(s->used, s->num);
+	return 0;
 }
 
 int steering_settle(struct steering *s)
@@ -472,14 +536,16 @@ int steering_settle(struct steering *s)
 
 	if (s->settled || !s->num)
 		return 0;
-	s->num = sort_out(s->point, s->num);
+	ret = choose_points(s);
+	if (ret)
+		return ret;
 	if (!s->anchored)
-		s->anchor = s->point[0];
+		s->anchor = s->used[0];
 	s->anchored = true;
 	s->map.num = s->num_doubts = s->num_steps = 0;
 	s->num_untold = 0;
 	s->open_before = s->open_after = false;
-	s->error = s->point[0].within + 2;
+	s->error = s->used[0].within + 2;
 	ret = make_map(s);
 	s->settled = !ret;
 	return ret;
@@ -494,7 +560,7 @@ int64_t steering_known_until(const struct steering *s)
 bool steering_is_final(const struct steering *s, int64_t t)
 {
 	return !steering_known(s) || !s->has_promise || t <= s->promised ||
-	       t <= s->point[s->num - 1].t;
+	       t <= s->used[s->num_used - 1].t;
 }
 
 void steering_promise(struct steering *s, int64_t t)
@@ -590,26 +656,26 @@ static double mean_skew(const struct clock_point *p, size_t *from, size_t to)
 
 static bool line_is_known(const struct steering *s, size_t i)
 {
-	const struct clock_point *p = &s->point[i];
+	const struct clock_point *p = &s->used[i];
 
 	if (sets(p))
 		return is_set_at_next(p);
-	return line_error(p, i, s->num - 1 - i) <=
+	return line_error(p, i, s->num_used - 1 - i) <=
 	       MAX_ERROR + 2 * reading_error(p, p + 1);
 }
 
 void steering_describe(struct steering *s, struct range span)
 {
 	double unknown = (double)((__int128)span.hi - span.lo);
-	const struct clock_point *p = s->point;
+	const struct clock_point *p = s->used;
 	size_t from = 0;
 
 	s->told = (struct netsync_steering){
-		.points = s->num,
+		.points = s->num_used,
 		.min_ppm = INFINITY,
 		.max_ppm = -INFINITY,
 	};
-	for (size_t i = 0; i + 1 < s->num; i++) {
+	for (size_t i = 0; i + 1 < s->num_used; i++) {
 		double common = overlap(&span, p[i].t, p[i + 1].t);
 		double mean = mean_skew(p, &from, i + 1);
 
@@ -620,14 +686,14 @@ void steering_describe(struct steering *s, struct range span)
 		if (line_is_known(s, i))
 			unknown -= common;
 	}
-	if (s->num && p[s->num - 1].rate > 0 && p[s->num - 1].t < span.hi)
-		include_skew(&s->told, p[s->num - 1].rate - 1);
+	if (s->num && p[s->num_used - 1].rate > 0 && p[s->num_used - 1].t < span.hi)
+		include_skew(&s->told, p[s->num_used - 1].rate - 1);
 	if (s->told.min_ppm > s->told.max_ppm)
 		s->told.min_ppm = s->told.max_ppm = (double)NAN;
 	if (s->num)
-		s->told.until_ns = p[s->num - 1].rate > 0 ?
-					   max64(p[s->num - 1].t, s->end) :
-					   p[s->num - 1].t;
+		s->told.until_ns = p[s->num_used - 1].rate > 0 ?
+					   max64(p[s->num_used - 1].t, s->end) :
+					   p[s->num_used - 1].t;
 	if (s->num && unknown > 0)
 		s->told.unknown_ns = (int64_t)unknown;
 }
@@ -636,6 +702,7 @@ void steering_release(struct steering *s)
 {
 	polyline_release(&s->map);
 	free(s->point);
+	free(s->used);
 	free(s->doubt);
 	free(s->untold);
 	free(s->step);

@@ -35,11 +35,18 @@ struct clock_point {
 /* An interval in which the error of raw time is larger than elsewhere. */
 struct doubt {
 	struct range at; /* on the host's clock */
-	int64_t error;	 /* limit of the error, ns */
+	int64_t error;	 /* limit of the error, ns, */
+	bool given_up;	 /* unless messages contradict it: made by steered_results() */
 };
 
+/* Limit of the error of raw time in a doubt, ns. */
+static inline int64_t doubt_error(const struct doubt *d)
+{
+	return d->given_up ? NETSYNC_MAX_SPAN : d->error;
+}
+
 struct steering {
-	struct clock_point *point;
+	struct clock_point *point; /* as they came */
 	size_t num;
 	size_t room;
 	/* All points before this time have come, if that was promised. */
@@ -52,6 +59,9 @@ struct steering {
 	struct clock_point anchor;
 	/* Made from points by steering_settle(): */
 	bool settled;
+	struct clock_point *used; /* by raw time; neither duplicates nor wrong ones */
+	size_t num_used;
+	size_t used_room;
 	struct polyline map; /* host's time -> raw time, absolute, ns */
 	int64_t error;	     /* limit of the map's error outside of doubts, ns */
 	/*
@@ -77,12 +87,18 @@ struct steering {
 /* Add a point, in any order. 0 or -ENOMEM. */
 int steering_add(struct steering *s, const struct clock_point *p);
 
+/* Add the points of another part that are not among those that came before: 0 or -ENOMEM. */
+int steering_merge(struct steering *s, const struct clock_point *p, size_t num);
+
 /*
  * Would a point, at a time of the host's and a raw one, tell of times of which messages were used
  * without any, up to @used? They may be a second older, as traces are read in turn.
  */
 bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
 		      int64_t used);
+
+/* Is a time so long before all points that messages count as if nothing were told? */
+bool steering_is_long_before(const struct steering *s, int64_t t);
 
 /* Make the map from all points: 0 or -ENOMEM. */
 int steering_settle(struct steering *s);

@@ -4,6 +4,7 @@
  * the truth is in the bound at every instant, on either side of a setting.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "steered.h"
 
@@ -318,6 +319,97 @@ static void set_where_nothing_is_read(void **state)
 	}
 }
 
+static int append(void *data, const void *bytes, size_t size)
+{
+	FILE *file = data;
+
+	return fwrite(bytes, 1, size, file) == size ? 0 : -EIO;
+}
+
+/* Another object that knows what this one does. */
+static struct netsync *copy_of(struct netsync *ns)
+{
+	struct netsync *copy = netsync_new();
+	char *bytes = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&bytes, &size);
+
+	assert_non_null(file);
+	assert_int_equal(netsync_save_messages(ns, append, file), 0);
+	fclose(file);
+	assert_int_equal(netsync_merge_messages(copy, bytes, size), 0);
+	free(bytes);
+	return copy;
+}
+
+/*
+ * Once messages have shown that a clock was set where nothing is read, each later result knows
+ * that, also one of another object, and if a host was traced for longer meanwhile.
+ */
+static void set_is_not_forgotten(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	uint64_t s = 31;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		const int64_t less = 6 * SEC, set = SPAN - 3 * SEC;
+		struct netsync *first;
+		struct world w;
+		struct machine *m;
+
+		make_world(&w, 211 + i);
+		m = &w.m[i & 1];
+		steer(m, raw_time(m, set), 1, i & 2 ? SEC : -SEC);
+		sample(&w, 0, SPAN - less, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
+		assert_int_equal(netsync_extend_span(w.ns, i >> 2, reading(&w.m[i >> 2], SPAN) +
+								    SEC), 0);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
+		first = w.ns;
+		w.ns = copy_of(first);
+		netsync_free(first);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
+		netsync_free(w.ns);
+	}
+}
+
+/* What is saved of points is what was pushed: how far they may be off, and their numbers. */
+static void points_are_saved_whole(void **state)
+{
+	const int64_t set = SPAN / 2 + SEC / 3;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct netsync_step step = { .size = sizeof(step) };
+		struct netsync_host_info info[2] = { { .size = sizeof(*info) },
+						     { .size = sizeof(*info) } };
+		struct netsync *first;
+		struct world w;
+
+		make_world(&w, 231 + (uint64_t)i);
+		steer(&w.m[1], raw_time(&w.m[1], set), 1, i & 1 ? SEC : -SEC);
+		tell_setting(&w, (enum told)(i % 3), set, false);
+		talk(&w, 0, SPAN);
+		first = w.ns;
+		w.ns = copy_of(first);
+		assert_int_equal(netsync_solve(first, NULL), 0);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(netsync_get_host(k ? first : w.ns, 1, &info[k]), 0);
+		assert_int_equal(info[0].bound_max_ns, info[1].bound_max_ns);
+		assert_int_equal(netsync_get_step(w.ns, 1, 0, &step), 0);
+		assert_int_equal(step.within_ns <= 5, i % 3 != NOT_NUMBERED);
+		netsync_free(first);
+		netsync_free(w.ns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +421,8 @@ int main(void)
 		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(set_without_messages),
 		cmocka_unit_test(set_where_nothing_is_read),
+		cmocka_unit_test(set_is_not_forgotten),
+		cmocka_unit_test(points_are_saved_whole),
 	};
 
 	return cmocka_run_group_tests_name("steer_set", tests, NULL, NULL);
