@@ -381,7 +381,8 @@ struct netsync_clock_point {
  * the first one, or end within 30 seconds after the last one, and points tell of a longer
  * time: these are left out likewise, and say no more than whether the clock was set
  * there, when nothing is known. Points that contradict their neighbours are left
- * out.
+ * out. So are messages whose raw time is more than NETSYNC_MAX_SPAN from the host's first
+ * time.
  *
  * Messages are held (32 MB of them at most) until points of a later time have
  * come, or netsync_solve() is called. Points are to be pushed, therefore, before
@@ -408,7 +409,8 @@ typedef int (*netsync_write_func)(void *data, const void *bytes, size_t size);
  * @data: given to @write
  *
  * What is written is all that netsync_solve() needs: of each pair what it keeps of its
- * messages, and of each host its name, span, counts and points of its clock. Packets that
+ * messages, and of each host its name, span, counts, points of its clock, and how far
+ * netsync_advance() promised them. Packets that
  * found no counterpart are counted, but not written: nothing that is pushed later may
  * belong to them. The size does not grow with the number of messages: 40 MB at most for
  * some hosts, and a few kB more for each further host or pair.

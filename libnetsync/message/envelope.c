@@ -477,7 +477,7 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 {
 	size_t done = 0;
 
-	if (!e->shift)
+	if (n && !e->shift)
 		e->shift = FIRST_SHIFT;
 	while (done < n && !find_bin(e, p[done].x, room->bins)) {
 		size_t run = find_run(e, &p[done], n - done);

@@ -8,16 +8,16 @@
 
 #define SAVED_MAGIC "netsync messages"
 /* To be raised where anything of save.c changes. */
-#define SAVED_VERSION 1
+#define SAVED_VERSION 2
 
 /*
  * Limits of numbers, so that sums of all parts fit: packets and messages of a part; the
- * magnitude of y, which is a difference of two hosts' times, ns; of raised, ns: beyond
- * the resolution of any stamp.
+ * magnitude of raised, ns: beyond the resolution of any stamp; of y, ns, which is a difference
+ * of two hosts' times, and raised.
  */
 #define SAVED_MAX_COUNT (UINT64_C(1) << 56)
-#define SAVED_MAX_Y (2 * NETSYNC_MAX_SPAN)
 #define SAVED_MAX_RAISED (INT64_C(1) << 40)
+#define SAVED_MAX_Y (2 * NETSYNC_MAX_SPAN + SAVED_MAX_RAISED)
 
 /* What was read, of as many hosts as were saved, by their numbers there. */
 struct saved {
@@ -32,6 +32,8 @@ struct saved {
 	size_t num_counts;
 	struct held_message *held;
 	size_t num_held;
+	struct held_message *beside; /* of struct held */
+	size_t num_beside;
 };
 
 /* Read all bytes: 0; -ENOMEM; -EPROTO: they are of another version; -EBADMSG. */

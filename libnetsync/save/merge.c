@@ -94,16 +94,12 @@ static int check_times(struct merging *m, size_t i)
 	return 0;
 }
 
-/* Were messages used as if one side's points were not known? */
+/* Were messages used that would have been rejected, had one side's points been known? */
 static bool used_before(const struct host *h, const struct steering *own,
 			const struct steering *other)
 {
-	int64_t first = INT64_MAX;
-
-	for (size_t i = 0; i < other->num; i++)
-		first = min64(first, other->point[i].t);
 	return !own->num && other->num && h->last_used > INT64_MIN &&
-	       (__int128)h->origin + h->last_used > (__int128)first + (int64_t)SECOND;
+	       !steering_is_long_before(other, h->origin + h->last_used);
 }
 
 static bool same_point(const struct clock_point *a, const struct clock_point *b)
@@ -126,9 +122,11 @@ static int check_steering(struct merging *m, size_t i)
 	for (size_t k = 0; k < s->num; k++)
 		if (is_far(s->point[k].t, first->t) ||
 		    is_far(s->point[k].raw, first->raw) ||
-		    (is_seen(host) && is_far(s->point[k].t, host->origin)))
+		    (here && is_seen(here) && is_far(s->point[k].t, here->origin)))
 			return refuse(m, -ERANGE, "points of a clock are more than 36 years apart");
-	if (own->num && is_seen(host) && is_far(own->point[0].t, host->origin))
+	/* Others may be beyond that, if they were pushed before any other time of the host. */
+	if ((s->num && is_seen(host) && is_far(s->point[0].t, host->origin)) ||
+	    (own->num && is_seen(host) && is_far(own->point[0].t, host->origin)))
 		return refuse(m, -ERANGE, "points of a clock are more than 36 years apart");
 	if (used_before(host, s, own) || (here && used_before(here, own, s)))
 		return refuse(m, -EALREADY,
@@ -180,8 +178,13 @@ static int check_pairs(struct merging *m)
 		    !can_move(&p->direction[1], x, -y))
 			return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
 	}
-	for (size_t i = 0; i < m->saved.num_held; i++) {
-		const struct held_message *h = &m->saved.held[i];
+	return 0;
+}
+
+static int check_messages(struct merging *m, const struct held_message *message, size_t num)
+{
+	for (size_t i = 0; i < num; i++) {
+		const struct held_message *h = &message[i];
 
 		if (is_far(h->send, m->saved.host[h->from].origin) ||
 		    is_far(h->recv, m->saved.host[h->to].origin))
@@ -205,7 +208,11 @@ static int check(struct merging *m)
 		if (!ret)
 			ret = check_steering(m, i);
 	}
-	return ret ? ret : check_pairs(m);
+	if (!ret)
+		ret = check_pairs(m);
+	if (!ret)
+		ret = check_messages(m, m->saved.held, m->saved.num_held);
+	return ret ? ret : check_messages(m, m->saved.beside, m->saved.num_beside);
 }
 
 /* ---- adding ---------------------------------------------------------------- */
@@ -245,14 +252,14 @@ static void add_times(struct host *h, const struct host *other, int64_t shift)
 
 static int add_steering(struct steering *s, const struct steering *other)
 {
-	int ret = 0;
+	int ret = other->num ? steering_merge(s, other->point, other->num) : 0;
 
-	for (size_t i = 0; i < other->num && !ret; i++)
-		ret = steering_add(s, &other->point[i]);
 	if (!ret && other->anchored && !s->anchored) {
 		s->anchored = true;
 		s->anchor = other->anchor;
 	}
+	if (!ret && other->has_promise)
+		steering_promise(s, other->promised);
 	return ret;
 }
 
@@ -327,6 +334,12 @@ static int add_peers(struct merging *m)
 	return ret;
 }
 
+static struct held_message placed(const struct merging *m, const struct held_message *h)
+{
+	return (struct held_message){ m->place[h->from].number, m->place[h->to].number,
+				      h->send, h->recv };
+}
+
 static int add_held(struct merging *m)
 {
 	const struct steered_hosts hosts = {
@@ -335,11 +348,14 @@ static int add_held(struct merging *m)
 	int ret = 0;
 
 	for (size_t i = 0; i < m->saved.num_held && !ret; i++) {
-		struct held_message h = m->saved.held[i];
+		const struct held_message h = placed(m, &m->saved.held[i]);
 
-		h.from = m->place[h.from].number;
-		h.to = m->place[h.to].number;
 		ret = held_add(&m->ns->held, &h, &m->ns->pairs, &hosts);
+	}
+	for (size_t i = 0; i < m->saved.num_beside && !ret; i++) {
+		const struct held_message h = placed(m, &m->saved.beside[i]);
+
+		ret = held_keep_beside(&m->ns->held, &h);
 	}
 	return ret;
 }

@@ -11,8 +11,8 @@ static void put_histogram(struct bytes_put *p, const struct histogram *h)
 	if (!h)
 		return;
 	put_number(p, h->num);
-	put_signed(p, h->min);
-	put_signed(p, h->max);
+	put_number(p, (uint64_t)h->min);
+	put_number(p, (uint64_t)h->max);
 	for (size_t i = 0; i < sizeof(h->count) / sizeof(*h->count); i++)
 		put_number(p, h->count[i]);
 }
@@ -21,9 +21,10 @@ static void put_point(struct bytes_put *p, const struct clock_point *c)
 {
 	put_signed(p, c->t);
 	put_signed(p, c->raw);
-	put_signed(p, c->within);
+	put_number(p, (uint64_t)c->within);
 	put_double(p, c->rate);
 	put_number(p, c->set);
+	put_number(p, c->number);
 }
 
 static void put_steering(struct bytes_put *p, const struct steering *s)
@@ -34,6 +35,9 @@ static void put_steering(struct bytes_put *p, const struct steering *s)
 	put_number(p, s->anchored);
 	if (s->anchored)
 		put_point(p, &s->anchor);
+	put_number(p, s->has_promise);
+	if (s->has_promise)
+		put_signed(p, max64(s->promised, -INT64_MAX));
 }
 
 static void put_resolution(struct bytes_put *p, const struct resolution *r)
@@ -160,11 +164,12 @@ static void put_peers(struct bytes_put *p, const struct peers *peers)
 			put_peer(p, &peers->part[k].pair[i]);
 }
 
-static void put_held(struct bytes_put *p, const struct held *held)
+static void put_messages(struct bytes_put *p, const struct held_message *message,
+			 size_t num)
 {
-	put_number(p, held->num);
-	for (size_t i = 0; i < held->num; i++) {
-		const struct held_message *m = &held->message[i];
+	put_number(p, num);
+	for (size_t i = 0; i < num; i++) {
+		const struct held_message *m = &message[i];
 
 		put_number(p, m->from);
 		put_number(p, m->to);
@@ -187,6 +192,7 @@ int save(struct netsync *ns, netsync_write_func write, void *data)
 	put_hosts(&p, ns);
 	put_pairs(&p, &ns->pairs);
 	put_peers(&p, &ns->matcher.peers);
-	put_held(&p, &ns->held);
+	put_messages(&p, ns->held.message, ns->held.num);
+	put_messages(&p, ns->held.beside, ns->held.num_beside);
 	return put_rest(&p);
 }

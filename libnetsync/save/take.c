@@ -12,8 +12,8 @@
 #include "util/array.h"
 
 /* The least that each thing takes, bytes: so many of them can there be. */
-#define HOST_BYTES 8
-#define POINT_BYTES 12
+#define HOST_BYTES 9
+#define POINT_BYTES 13
 #define PAIR_BYTES 2
 #define COUNTS_BYTES 6
 #define BIN_BYTES 19
@@ -73,6 +73,7 @@ static void take_point(struct bytes_take *t, struct clock_point *c)
 	c->within = (int64_t)take_upto(t, NETSYNC_MAX_SPAN - 1);
 	c->rate = take_double(t);
 	c->set = take_flag(t);
+	c->number = (uint32_t)take_upto(t, UINT32_MAX);
 	t->bad |= !(c->rate == 0 || (c->rate > 0.5 && c->rate < 2));
 }
 
@@ -85,6 +86,9 @@ static void take_steering(struct bytes_take *t, struct steering *s)
 	s->anchored = take_flag(t);
 	if (s->anchored)
 		take_point(t, &s->anchor);
+	s->has_promise = take_flag(t);
+	if (s->has_promise)
+		s->promised = take_signed(t, INT64_MAX);
 }
 
 static void take_resolution(struct bytes_take *t, struct resolution *r)
@@ -295,13 +299,14 @@ static void take_peers(struct bytes_take *t, struct saved *s)
 	}
 }
 
-static void take_held(struct bytes_take *t, struct saved *s)
+static void take_messages(struct bytes_take *t, const struct saved *s,
+			  struct held_message **message, size_t *done)
 {
 	const size_t num = take_count(t, HELD_BYTES);
 
-	s->held = take_room(t, num, sizeof(*s->held));
-	for (; s->num_held < num && !t->bad; s->num_held++) {
-		struct held_message *m = &s->held[s->num_held];
+	*message = take_room(t, num, sizeof(**message));
+	for (; *done < num && !t->bad; ++*done) {
+		struct held_message *m = &(*message)[*done];
 		uint32_t host[2] = { 0 };
 
 		take_ends(t, s, host);
@@ -342,7 +347,8 @@ int take_saved(struct saved *s, const void *bytes, size_t size)
 	take_hosts(&t, s);
 	take_pairs(&t, s);
 	take_peers(&t, s);
-	take_held(&t, s);
+	take_messages(&t, s, &s->held, &s->num_held);
+	take_messages(&t, s, &s->beside, &s->num_beside);
 	return t.bad || t.at != t.end ? -EBADMSG : 0;
 }
 
@@ -359,5 +365,6 @@ void saved_release(struct saved *s)
 	free(s->steering);
 	free(s->counts);
 	free(s->held);
+	free(s->beside);
 	pairs_release(&s->pairs);
 }
