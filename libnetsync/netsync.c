@@ -275,32 +275,37 @@ static bool is_far(int64_t a, int64_t b)
 	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
 }
 
-/* Make a time relative to the host's origin, its first time: 0 or -errno. */
-static int relative(struct netsync *ns, uint32_t host, int64_t *t)
+/* Can a host have a time? 0 or -errno. */
+static int check_time(struct netsync *ns, uint32_t host, int64_t t)
 {
 	const struct steering *s;
-	struct host *h;
+	const struct host *h;
 
 	if (host >= ns->num_hosts)
 		return fail(ns, -EINVAL, "there is no host number %u", host);
 	h = &ns->host[host];
 	s = &ns->steering[host];
-	if (!is_time(*t))
+	if (!is_time(t))
 		return fail(ns, -ERANGE,
 			    "time %lld of host %s is not between the years 1824 and 2116",
-			    (long long)*t, h->name);
-	if (s->num && is_far(*t, s->point[0].t))
+			    (long long)t, h->name);
+	if (s->num && is_far(t, s->point[0].t))
 		return fail(ns, -ERANGE,
 			    "time %lld of host %s is more than 36 years from %lld, when it is told how its clock was steered",
-			    (long long)*t, h->name, (long long)s->point[0].t);
-	if (h->first > h->last)
-		h->origin = *t;
-	if (is_far(*t, h->origin))
+			    (long long)t, h->name, (long long)s->point[0].t);
+	if (h->first <= h->last && is_far(t, h->origin))
 		return fail(ns, -ERANGE,
 			    "time %lld of host %s is more than 36 years from its first one, %lld",
-			    (long long)*t, h->name, (long long)h->origin);
-	*t -= h->origin;
+			    (long long)t, h->name, (long long)h->origin);
 	return 0;
+}
+
+/* A time that was checked, relative to the host's origin, its first time. */
+static int64_t relative(struct host *h, int64_t t)
+{
+	if (h->first > h->last)
+		h->origin = t;
+	return t - h->origin;
 }
 
 static void extend(struct host *h, int64_t t)
@@ -317,10 +322,11 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
 	int ret;
 
 	forget_error(ns);
-	ret = relative(ns, host, &time_ns);
+	ret = check_time(ns, host, time_ns);
 	if (ret)
 		return ret;
 	h = &ns->host[host];
+	time_ns = relative(h, time_ns);
 	h->said.lo = min64(h->said.lo, time_ns);
 	h->said.hi = max64(h->said.hi, time_ns);
 	extend(h, time_ns);
@@ -435,7 +441,7 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 {
 	struct netsync_packet room;
 	const struct netsync_packet *p = whole_packet(pkt, &room);
-	int64_t t = pkt->time_ns;
+	int64_t t;
 	int ret;
 
 	forget_error(ns);
@@ -445,9 +451,10 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	if (p->dir != NETSYNC_OUT && p->dir != NETSYNC_IN)
 		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
 			    p->dir);
-	ret = relative(ns, p->host, &t);
+	ret = check_time(ns, p->host, p->time_ns);
 	if (ret)
 		return ret;
+	t = relative(&ns->host[p->host], p->time_ns);
 	return ns->matcher.kept == ALL_SHARDS ? add_packet(ns, p, t) :
 						add_shared(ns, p, t);
 }
@@ -472,7 +479,7 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num)
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 			 int64_t send_ns, int64_t recv_ns)
 {
-	int64_t send = send_ns, recv = recv_ns;
+	int64_t send, recv;
 	size_t pairs;
 	int ret;
 
@@ -480,15 +487,17 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	if (from == to)
 		return fail(ns, -EINVAL,
 			    "a message goes from one host to another");
-	ret = relative(ns, from, &send);
+	ret = check_time(ns, from, send_ns);
 	if (!ret)
-		ret = relative(ns, to, &recv);
+		ret = check_time(ns, to, recv_ns);
 	if (ret)
 		return ret;
 	/* Threads that match packets add pairs, too. */
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
 		return cannot_match(ns, ret);
+	send = relative(&ns->host[from], send_ns);
+	recv = relative(&ns->host[to], recv_ns);
 	pairs = ns->pairs.part[pair_part(from, to)].num;
 	if (add_message(ns, from, to, send, recv))
 		return no_memory(ns);
