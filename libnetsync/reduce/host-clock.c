@@ -396,7 +396,8 @@ void host_summarize(struct host *host)
 			     (int64_t)((__int128)(host->span.hi - first) * i /
 				       (MEDIAN_OF - 1));
 
-		netsync_convert(host->clock, at, &t, &sorted[i]);
+		if (netsync_convert(host->clock, at, &t, &sorted[i]))
+			sorted[i] = NETSYNC_UNKNOWN;
 	}
 	ends[0] = sorted[0];
 	ends[1] = sorted[MEDIAN_OF - 1];
@@ -413,6 +414,10 @@ void host_summarize(struct host *host)
 						max64(k->below_ns,
 						      k->above_ns));
 	}
+	/* A clock is accurate if its bound holds: it has one, at least half of the time. */
+	if (host->bound_median == NETSYNC_UNKNOWN &&
+	    host->quality == NETSYNC_ACCURATE)
+		host->quality = NETSYNC_APPROXIMATE;
 }
 
 /* ---- the clock ---------------------------------------------------------- */
@@ -532,9 +537,5 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		return ret;
 	clock_set_bounds(host->clock);
 	host_summarize(host);
-	/* Accurate is one whose bound holds: it has one, at least half of the time. */
-	if (host->bound_median == NETSYNC_UNKNOWN &&
-	    host->quality == NETSYNC_ACCURATE)
-		host->quality = NETSYNC_APPROXIMATE;
 	return trusted && !sound;
 }

@@ -69,7 +69,10 @@ struct task {
 int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	   uint32_t num_pairs, struct task *task);
 
-/* Set the median and the largest bound of a host's clock over its span. */
+/*
+ * Set the median and the largest bound of a host's clock over its span. Without a bound most of
+ * the time it is not accurate.
+ */
 void host_summarize(struct host *host);
 
 /* Release the results of a host. */
