@@ -95,7 +95,7 @@ static int add_windows(struct windows *w, struct pair_bound *r,
 	int narrow = 0, silent = silent_windows(w, &r->bound, correction);
 
 	for (size_t i = known; i < w->num; i++)
-		r->silent += w->window[i].to - w->window[i].from;
+		r->silent = clamp64((__int128)r->silent + w->window[i].to - w->window[i].from);
 	if (silent >= 0 && least > 0)
 		narrow = narrow_windows(w, &r->bound, correction, least);
 	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
