@@ -3,7 +3,8 @@
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 	$(BUILD)/selftests/io/test_worker \
-	$(BUILD)/selftests/sanitized/test_threads
+	$(BUILD)/selftests/sanitized/test_threads \
+	$(BUILD)/selftests/fuzz/random_api
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Which file is in which package.
@@ -82,11 +83,12 @@ $(ALL_EVENTS): selftests/direct/events.c $(CORE_SO) $(IO_SO)
 
 # What the fuzzers try, and with which folders of samples: a program is a file and
 # a row here.
-FUZZERS := reader ctf walk ctf2 tsdl json answers requests served saved
+FUZZERS := reader ctf walk ctf2 tsdl json answers requests served saved api
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_served := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_saved := $(CORE_SRC)
+FUZZ_SRC_api := $(CORE_SRC) $(wildcard selftests/fuzz/calls/*.c)
 FUZZ_SRC_walk := $(WALK_SRC)
 FUZZ_SRC_ctf2 := $(WALK_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
@@ -109,6 +111,7 @@ FUZZ_SAMPLES_answers := answers
 FUZZ_SAMPLES_requests := requests
 FUZZ_SAMPLES_served := served
 FUZZ_SAMPLES_saved := saved
+FUZZ_SAMPLES_api := api
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
 FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
 	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g -O1
@@ -131,6 +134,13 @@ $(BUILD)/selftests/fuzz/test_$(1): selftests/fuzz/test_samples.c \
 -include $(patsubst %.c,$(BUILD)/sanitized/%.d,selftests/fuzz/$(1).c $(FUZZ_SRC_$(1)))
 endef
 $(foreach name,$(FUZZERS),$(eval $(call samples_test,$(name))))
+
+# The public calls in some hundred random orders, always the same ones.
+API_SCRIPTS := 300
+$(BUILD)/selftests/fuzz/random_api: selftests/fuzz/random_scripts.c \
+		$(patsubst %.c,$(BUILD)/sanitized/%.o,selftests/fuzz/api.c $(FUZZ_SRC_api))
+	@mkdir -p $(@D)
+	$(CC) $(FUZZ_CFLAGS) $(SANITIZERS) -DSCRIPTS=$(API_SCRIPTS) $(LDFLAGS) -o $@ $^ -lm -pthread
 
 # Programs that guest tests use.
 GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \

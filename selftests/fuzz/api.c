@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The public calls in any order: no call crashes, or refuses what is documented to work; bounds
+ * hold, and contain the truth where times are those of clocks that run as is assumed. One and
+ * the same script leads to one result, whether it is solved once or twice, by one thread or
+ * several, by one object or by several that save their messages for another one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct saved {
+	uint8_t *bytes;
+	size_t size;
+};
+
+static int append(void *data, const void *bytes, size_t size)
+{
+	struct saved *s = data;
+	uint8_t *more = realloc(s->bytes, s->size + size);
+
+	if (!more)
+		return -ENOMEM;
+	s->bytes = more;
+	memcpy(s->bytes + s->size, bytes, size);
+	s->size += size;
+	return 0;
+}
+
+static struct saved save(struct netsync *ns)
+{
+	struct saved s = { 0 };
+	const int ret = netsync_save_messages(ns, append, &s);
+
+	if (ret)
+		play_fail("messages are not saved: %d, %s", ret, netsync_error(ns));
+	return s;
+}
+
+/* Threads that match, too: the same result, also when it is asked for again. */
+static void check_again(const struct script *s, const struct netsync *all)
+{
+	struct player p;
+
+	play_begin(&p, s);
+	netsync_use_threads(p.ns, 3);
+	play_all(&p);
+	play_solve(&p);
+	check_same(all, p.ns, "with threads");
+	play_solve(&p);
+	check_same(all, p.ns, "solved twice");
+	netsync_free(p.ns);
+}
+
+/* Results in between change nothing, unless what comes later changes what was known before. */
+static void check_between(const struct script *s, const struct netsync *all)
+{
+	struct player p;
+
+	play_begin(&p, s);
+	p.solves = true;
+	play_all(&p);
+	play_solve(&p);
+	check_result(p.ns);
+	if (!s->has_readings)
+		check_same(all, p.ns, "solved in between");
+	netsync_free(p.ns);
+}
+
+/* All that was solved, in another object. */
+static void check_saved(const struct script *s, struct netsync *all)
+{
+	struct saved saved = save(all);
+	struct player p = { .script = s, .ns = netsync_new() };
+	const int ret = netsync_merge_messages(p.ns, saved.bytes, saved.size);
+
+	if (ret)
+		play_fail("what was saved is refused: %d, %s", ret, netsync_error(p.ns));
+	play_solve(&p);
+	check_same(all, p.ns, "saved");
+	netsync_free(p.ns);
+	free(saved.bytes);
+}
+
+/* Save what one part is told. */
+static struct saved save_part(const struct script *s, uint32_t part, uint64_t *refused)
+{
+	struct player p;
+	struct saved saved;
+
+	play_begin(&p, s);
+	p.refused = *refused;
+	play_part(&p, part);
+	*refused = p.refused;
+	if (s->solves_parts)
+		play_solve(&p);
+	saved = save(p.ns);
+	netsync_free(p.ns);
+	return saved;
+}
+
+/* Parts, put together, are all; or they do not belong together, and that is said. */
+static void check_parts(const struct player *all)
+{
+	const struct script *s = all->script;
+	struct player sum = { .script = s, .ns = netsync_new() };
+	uint64_t refused = 0;
+	bool merged = true;
+
+	for (uint32_t i = 0; i < SCRIPT_PARTS; i++) {
+		struct saved saved = save_part(s, i, &refused);
+		const int ret = netsync_merge_messages(sum.ns, saved.bytes, saved.size);
+
+		free(saved.bytes);
+		if (ret && ret != -EALREADY && ret != -ERANGE && ret != -EINVAL)
+			play_fail("a part is refused: %d, %s", ret, netsync_error(sum.ns));
+		merged &= !ret;
+	}
+	play_solve(&sum);
+	check_result(sum.ns);
+	if (merged && refused == all->refused && script_reads_first(s) &&
+	    !(s->solves_parts && s->has_readings)) {
+		check_same(all->ns, sum.ns, "parts");
+		check_truth(all, sum.ns);
+	}
+	netsync_free(sum.ns);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct script s;
+	struct player all;
+
+	script_make(&s, data, size);
+	play_begin(&all, &s);
+	play_all(&all);
+	play_solve(&all);
+	check_result(all.ns);
+	check_truth(&all, all.ns);
+	check_again(&s, all.ns);
+	check_between(&s, all.ns);
+	check_parts(&all);
+	check_saved(&s, all.ns);
+	netsync_free(all.ns);
+	return 0;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "play.h"
+
+/* What messages take at least, and on top: as in a LAN. */
+#define LEAST_DELAY (30 * US)
+#define MORE_DELAY (200 * US)
+
+/* Flags of messages and packets, */
+#define BOTH_DIRECTIONS 1
+#define ONE_IS_SLOW 2
+/* of readings, */
+#define TELLS_RATE 1
+#define IS_NUMBERED 2
+#define TELLS_SETTING 4
+#define IS_COARSE 8
+#define FORGETS_SOME 16
+/* and of promises. */
+#define PROMISES_ALL 1
+
+void play_fail(const char *what, ...)
+{
+	va_list ap;
+
+	va_start(ap, what);
+	vfprintf(stderr, what, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	abort();
+}
+
+static void note_refused(struct player *p, const struct call *c, uint32_t i, int error)
+{
+	uint64_t state = p->refused + (uint64_t)(c - p->script->call) * 64 + i;
+
+	p->refused = script_random(&state) + (uint64_t)-error;
+}
+
+/* Only what is documented may be refused, with a sentence. */
+static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret)
+{
+	const char *why = netsync_error(p->ns);
+
+	if ((ret < 0) != (*why != 0))
+		play_fail("error %d says \"%s\"", ret, why);
+	if (!ret)
+		return true;
+	if (ret != -ERANGE && ret != -EINVAL && ret != -EALREADY)
+		play_fail("refused: %d, %s", ret, why);
+	note_refused(p, c, i, ret);
+	return false;
+}
+
+/* Times at which something overflows, if anything does. */
+static int64_t wild_time(uint64_t *state)
+{
+	static const int64_t times[] = {
+		0, INT64_MIN, INT64_MAX, NETSYNC_MAX_TIME, -NETSYNC_MAX_TIME, EPOCH, -EPOCH,
+		NETSYNC_MAX_TIME - NETSYNC_MAX_SPAN, NETSYNC_MAX_SPAN, -NETSYNC_MAX_SPAN,
+		EPOCH + NETSYNC_MAX_SPAN, EPOCH - NETSYNC_MAX_SPAN,
+	};
+	const uint64_t bits = script_random(state);
+	const int64_t by = (int64_t)(bits >> 8 & 0xffff) << (bits & 31);
+	int64_t t = times[(bits >> 24) % (sizeof(times) / sizeof(*times))];
+
+	if (bits & 0x40000000)
+		t = t < 0 ? t + by : t - by;
+	return t;
+}
+
+static int64_t time_of(const struct player *p, uint32_t host, int64_t t, uint64_t *state)
+{
+	return p->script->is_wild && script_random(state) % 4 == 0 ?
+		wild_time(state) : script_shown(&p->script->clock[host], t);
+}
+
+/* The number of a host, which is added when it is first used. */
+static uint32_t number_of(struct player *p, uint32_t host)
+{
+	char name[8];
+	int number;
+
+	if (p->added[host])
+		return p->added[host] - 1;
+	snprintf(name, sizeof(name), "h%u", host);
+	number = netsync_add_host(p->ns, name);
+	if (number < 0)
+		play_fail("a host is refused: %d", number);
+	p->added[host] = (uint32_t)number + 1;
+	return (uint32_t)number;
+}
+
+static int64_t delay(const struct call *c, uint32_t i, uint64_t *state)
+{
+	const int64_t slow = c->flags & ONE_IS_SLOW && i == c->num / 2 ? 300 * MS : 0;
+
+	return LEAST_DELAY + slow + (int64_t)(script_random(state) % MORE_DELAY);
+}
+
+/* Ends of the i-th message of a call, and when: by hosts of the script. */
+struct trip {
+	uint32_t from;
+	uint32_t to;
+	int64_t send;
+	int64_t recv;
+};
+
+static struct trip trip_of(const struct player *p, const struct call *c, uint32_t i,
+			   uint64_t *state)
+{
+	const bool back = c->flags & BOTH_DIRECTIONS && i & 1;
+	const int64_t at = c->at + i * c->apart;
+	struct trip t = { .from = c->host[back], .to = c->host[!back] };
+
+	t.send = time_of(p, t.from, at, state);
+	t.recv = time_of(p, t.to, at + delay(c, i, state), state);
+	return t;
+}
+
+static void push_messages(struct player *p, const struct call *c, uint64_t *state)
+{
+	for (uint32_t i = 0; i < c->num; i++) {
+		const struct trip t = trip_of(p, c, i, state);
+		const uint32_t from = number_of(p, t.from), to = number_of(p, t.to);
+
+		is_taken(p, c, i, netsync_push_message(p->ns, from, to, t.send, t.recv));
+	}
+}
+
+static struct netsync_packet a_packet(const struct trip *t, uint64_t digest)
+{
+	struct netsync_packet pkt = {
+		.size = sizeof(pkt),
+		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN |
+			  NETSYNC_HAS_DIGEST,
+		.protocol = 17,
+		.sport = 1000,
+		.dport = 2000,
+		.len = 100,
+		.udp = { .digest = digest },
+	};
+	uint8_t from[16] = { [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)t->from };
+	uint8_t to[16] = { [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)t->to };
+
+	memcpy(pkt.saddr, from, sizeof(from));
+	memcpy(pkt.daddr, to, sizeof(to));
+	return pkt;
+}
+
+static void push_packets(struct player *p, const struct call *c, uint64_t *state)
+{
+	for (uint32_t i = 0; i < c->num; i++) {
+		const struct trip t = trip_of(p, c, i, state);
+		struct netsync_packet pkt = a_packet(&t, script_random(state));
+
+		pkt.dir = NETSYNC_OUT;
+		pkt.host = number_of(p, t.from);
+		pkt.time_ns = t.send;
+		is_taken(p, c, 2 * i, netsync_push_packet(p->ns, &pkt));
+		/* Some are lost. */
+		if (script_random(state) % 8 == 0)
+			continue;
+		pkt.dir = NETSYNC_IN;
+		pkt.host = number_of(p, t.to);
+		pkt.time_ns = t.recv;
+		is_taken(p, c, 2 * i + 1, netsync_push_packet(p->ns, &pkt));
+	}
+}
+
+static void push_reading(struct player *p, const struct call *c, uint32_t i,
+			 const struct netsync_clock_point *point, int64_t at)
+{
+	const uint32_t h = c->host[0];
+
+	if (!is_taken(p, c, i, netsync_push_clock(p->ns, point)))
+		return;
+	p->readings[h][at >= p->script->clock[h].set_at]++;
+}
+
+/* Readings of a clock one after the other, and one when it is set. */
+static void push_readings(struct player *p, const struct call *c, uint64_t *state)
+{
+	const struct true_clock *clock = &p->script->clock[c->host[0]];
+	const int64_t within = c->flags & IS_COARSE ? 10 * US : 100;
+	const uint32_t number = 1 + (uint32_t)(c - p->script->call) * 1000;
+	bool was_set = c->at >= clock->set_at;
+	uint32_t passed = 0;
+
+	for (uint32_t i = 0; i < c->num; i++) {
+		int64_t at = c->at + i * c->apart;
+		const bool sets = !was_set && at >= clock->set_at && clock->set_by;
+		struct netsync_clock_point point = {
+			.size = sizeof(point),
+			.host = number_of(p, c->host[0]),
+			.within_ns = within,
+			.rate = c->flags & TELLS_RATE ? 1 + clock->steering : 0,
+			.number = c->flags & IS_NUMBERED ? number + passed : 0,
+		};
+
+		passed++;
+		if (sets) {
+			was_set = true;
+			at = clock->set_at;
+			point.was_set = c->flags & TELLS_SETTING ? 1 : 0;
+		}
+		/* A gap, of which numbers tell; but not where the clock is set. */
+		if (c->flags & FORGETS_SOME && i % 5 == 4 && !sets)
+			continue;
+		point.time_ns = time_of(p, c->host[0], at, state);
+		point.raw_ns = script_raw(clock, at) +
+			       (int64_t)(script_random(state) % (2 * (uint64_t)within + 1)) -
+			       within;
+		push_reading(p, c, i, &point, at);
+	}
+}
+
+static void see_packet(void *data, const struct netsync_packet *pkt)
+{
+	struct player *p = data;
+
+	p->seen_packets += pkt->size == sizeof(*pkt);
+}
+
+static void see_message(void *data, const struct netsync_message *msg)
+{
+	struct player *p = data;
+
+	p->seen_messages += msg->from != msg->to;
+}
+
+static void extend_span(struct player *p, const struct call *c, uint64_t *state)
+{
+	const uint32_t host = number_of(p, c->host[0]);
+	const int64_t t = time_of(p, c->host[0], c->at, state);
+
+	is_taken(p, c, 0, netsync_extend_span(p->ns, host, t));
+}
+
+static void promise(struct player *p, const struct call *c, uint64_t *state)
+{
+	const uint32_t host = number_of(p, c->host[0]);
+	const int64_t t = c->flags & PROMISES_ALL ?
+		INT64_MAX : time_of(p, c->host[0], c->at, state);
+
+	is_taken(p, c, 0, netsync_advance(p->ns, host, t));
+}
+
+/* Any result, also of what was not pushed yet. */
+static void solve_between(struct player *p)
+{
+	if (p->solves)
+		play_solve(p);
+}
+
+static void make_call(struct player *p, const struct call *c)
+{
+	/* Each call draws numbers of its own: which parts are played changes none. */
+	uint64_t state = (uint64_t)(c - p->script->call) * 977 + c->flags;
+
+	switch (c->kind) {
+	case CALL_MESSAGES:
+		push_messages(p, c, &state);
+		break;
+	case CALL_PACKETS:
+		push_packets(p, c, &state);
+		break;
+	case CALL_READINGS:
+		push_readings(p, c, &state);
+		break;
+	case CALL_SPAN:
+		extend_span(p, c, &state);
+		break;
+	case CALL_ADVANCE:
+		promise(p, c, &state);
+		break;
+	case CALL_SOLVE:
+		solve_between(p);
+		break;
+	case CALL_WATCH:
+		netsync_watch_packets(p->ns, c->flags & 1 ? see_packet : NULL, p);
+		netsync_watch_messages(p->ns, c->flags & 2 ? see_message : NULL, p);
+		break;
+	case CALL_LIMIT:
+		netsync_limit_packets(p->ns, c->flags << 8);
+		break;
+	}
+}
+
+void play_begin(struct player *p, const struct script *s)
+{
+	*p = (struct player){ .script = s, .ns = netsync_new() };
+	if (!p->ns)
+		play_fail("there is no memory");
+	for (uint32_t i = 0; i < SCRIPT_HOSTS && !s->adds_hosts_late; i++)
+		number_of(p, i);
+}
+
+void play_part(struct player *p, uint32_t part)
+{
+	for (uint32_t i = 0; i < p->script->num; i++)
+		if (p->script->call[i].part == part)
+			make_call(p, &p->script->call[i]);
+}
+
+void play_all(struct player *p)
+{
+	for (uint32_t i = 0; i < SCRIPT_PARTS; i++)
+		play_part(p, i);
+}
+
+void play_solve(struct player *p)
+{
+	const int ret = netsync_solve(p->ns, &p->script->options);
+
+	/* A script adds hosts late, or names one that is not there. */
+	if (ret && ret != -ENOENT)
+		play_fail("not solved: %d, %s", ret, netsync_error(p->ns));
+}

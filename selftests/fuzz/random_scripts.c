@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A fuzzer's program (SCRIPTS: how many inputs) with random bytes instead of a fuzzer: the same
+ * ones each time. An argument: that one alone; two: from one to another.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calls/script.h"
+
+/* The longest input: as many bytes as the longest script has (script.c). */
+#define MOST_BYTES 336
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_script(uint64_t number)
+{
+	uint64_t state = number * 0x10001;
+	const size_t size = 24 + (size_t)(script_random(&state) % (MOST_BYTES - 24));
+	uint8_t data[MOST_BYTES];
+
+	for (size_t i = 0; i < size; i++)
+		data[i] = (uint8_t)script_random(&state);
+	LLVMFuzzerTestOneInput(data, size);
+}
+
+int main(int argc, char **argv)
+{
+	const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+	const uint64_t last = argc > 2 ? strtoull(argv[2], NULL, 10) :
+			      argc > 1 ? first : SCRIPTS - 1;
+
+	printf("TAP version 13\n1..1\n");
+	for (uint64_t i = first; i <= last; i++) {
+		/* What fails ends the program: the number is on the last line. */
+		printf("# script %llu\n", (unsigned long long)i);
+		fflush(stdout);
+		try_script(i);
+	}
+	printf("ok 1 - scripts\n");
+	return 0;
+}
