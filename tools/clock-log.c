@@ -3,10 +3,11 @@
  * netsync clock-log - write down how a daemon steers this machine's clock: what
  * CLOCK_REALTIME (or CLOCK_MONOTONIC) and CLOCK_MONOTONIC_RAW show at the same
  * instants, as in netsync-clocks(5). Each instant is read several times, and the
- * fastest reading is kept.
+ * fastest reading is kept. The kernel reports when CLOCK_REALTIME was set, by a timer.
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "common/clock-reading.h"
@@ -29,33 +30,72 @@ static const struct {
 	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC" },
 };
 
-static bool write_reading(const struct log *log)
+/*
+ * Start a timer that never expires, and is cancelled each time the clock is set. -1: this clock
+ * cannot be set, or the kernel has no such timers.
+ */
+static int start_watch(clockid_t clock)
 {
+	/* Beyond the times that CLOCK_REALTIME can have (ns in 64 bits), s. */
+	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX / NS_PER_S } };
+	const int watch = clock == CLOCK_REALTIME ?
+		timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC) : -1;
+
+	if (watch >= 0)
+		timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+	return watch;
+}
+
+/* Was the clock set since the last call? */
+static bool was_set(int watch)
+{
+	uint64_t expired;
+
+	return watch >= 0 && read(watch, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
+}
+
+/* *@is_set: the clock was set since the last reading that was written. */
+static bool write_reading(const struct log *log, int watch, bool *is_set)
+{
+	bool is_read, is_set_meanwhile;
 	struct clock_reading r;
 
-	if (!clock_read(clocks[log->clock].id, CLOCK_TRIES, &r))
+	do {
+		*is_set |= was_set(watch);
+		is_read = clock_read(clocks[log->clock].id, CLOCK_TRIES, &r);
+		is_set_meanwhile = was_set(watch);
+		*is_set |= is_set_meanwhile;
+	} while (is_set_meanwhile);
+	if (!is_read)
 		return true;
+	r.was_set = *is_set;
+	*is_set = false;
 	return clock_reading_write(stdout, log->host, &r) && !fflush(stdout);
 }
 
 static int write_log(const struct log *log)
 {
+	const int watch = start_watch(clocks[log->clock].id);
 	const int64_t begin = now_ns();
+	int status = EXIT_DONE;
 	int64_t next = begin;
+	bool is_set = false;
 
 	printf("# netsync-clocks(5): %s of %s, and CLOCK_MONOTONIC_RAW\n"
-	       "# host time_ns raw_ns within_ns\n",
+	       "# host time_ns raw_ns within_ns rate was_set\n",
 	       clocks[log->clock].name, log->host);
-	while (!interrupted &&
+	while (!interrupted && !status &&
 	       (!log->duration_ns || next - begin <= log->duration_ns)) {
 		if (!clock_read_wait(&next))
 			continue;
-		if (!write_reading(log)) {
+		if (!write_reading(log, watch, &is_set)) {
 			complain_of_standard_output();
-			return EXIT_BAD;
+			status = EXIT_BAD;
 		}
 	}
-	return EXIT_DONE;
+	if (watch >= 0)
+		close(watch);
+	return status;
 }
 
 /* What can be in a column. */

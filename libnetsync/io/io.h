@@ -119,6 +119,7 @@ struct clock_event {
 	int64_t within_ns;	/* bound on the error of raw_ns at time_ns */
 	double rate;		/* trace's clock per raw time, from then on; 0: not known */
 	uint32_t number;	/* one more than that of the event before; 0: none */
+	bool was_set;		/* trace's clock, at this instant */
 };
 
 /*

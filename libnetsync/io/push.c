@@ -80,7 +80,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 	struct netsync_clock_point point = {
 		.size = sizeof(point), .host = host, .raw_ns = clock->raw_ns,
 		.within_ns = clock->within_ns, .rate = clock->rate,
-		.number = clock->number,
+		.number = clock->number, .was_set = clock->was_set,
 	};
 	int ret;
 

@@ -48,6 +48,8 @@ bool clock_read_wait(int64_t *next_ns)
 bool clock_reading_write(FILE *file, const char *host,
 			 const struct clock_reading *reading)
 {
-	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "\n", host,
-		       reading->time_ns, reading->raw_ns, reading->within_ns) > 0;
+	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", host,
+		       reading->time_ns, reading->raw_ns, reading->within_ns,
+		       /* The rate is not known. */
+		       reading->was_set ? " 0 1" : "") > 0;
 }

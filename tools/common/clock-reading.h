@@ -21,6 +21,7 @@ struct clock_reading {
 	int64_t time_ns;	/* on the clock, in the middle of the reading */
 	int64_t raw_ns;
 	int64_t within_ns;	/* how far off raw_ns can be: half the reading's time */
+	bool was_set;		/* the clock, since the reading before, by whoever knows */
 };
 
 /*

@@ -130,6 +130,7 @@ static int use_line(struct live *live, struct clocks_file *file, const char *p)
 	clock = (struct clock_event){
 		.time_ns = point.time_ns, .raw_ns = point.raw_ns,
 		.within_ns = point.within_ns, .rate = point.rate,
+		.was_set = point.was_set,
 	};
 	if (told->host)
 		return push_event(told, clock);

@@ -12,6 +12,8 @@
 
 /* The lowest bits of an event's first number: what it is. */
 #define IS_CLOCK 1
+/* Of a clock event: the clock was set at that instant. */
+#define CLOCK_WAS_SET 2
 #define IS_NEW 2
 #define SLOT_SHIFT 2
 
@@ -365,7 +367,7 @@ void code_put_clock(struct code *code, struct code_put *put,
 {
 	uint64_t rate;
 
-	code_put_number(put, IS_CLOCK);
+	code_put_number(put, IS_CLOCK | (clock->was_set ? CLOCK_WAS_SET : 0));
 	put_time(code, put, clock->time_ns);
 	code_put_signed(put, clock->raw_ns);
 	code_put_signed(put, clock->within_ns);
@@ -402,5 +404,6 @@ bool code_take_event(struct code *code, struct code_take *take, struct event_see
 		return false;
 	if (!seen->is_clock)
 		return take_packet(code, take, first, seen);
-	return first == IS_CLOCK && take_clock(code, take, &seen->clock);
+	seen->clock.was_set = first & CLOCK_WAS_SET;
+	return first <= (IS_CLOCK | CLOCK_WAS_SET) && take_clock(code, take, &seen->clock);
 }

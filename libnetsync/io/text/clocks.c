@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text format of clock steering: host time_ns raw_ns [within_ns [rate]] */
+/* The text format of clock steering: host time_ns raw_ns [within_ns [rate [was_set]]] */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* Columns of a line; see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
-#define MOST_COLUMNS 5
+#define MOST_COLUMNS 6
 /* Characters of a rate at most: more digits do not fit into a double. */
 #define NUMBER_SIZE 32
 
@@ -29,6 +29,18 @@ static const char *take_rate(const char *p, double *value)
 	return *end ? NULL : p;
 }
 
+/* Take whether the clock was set; NULL: it is neither 0 nor 1. */
+static const char *take_was_set(const char *p, uint32_t *was_set)
+{
+	int64_t value;
+
+	p = take_integer(p, &value);
+	if (!p || value < 0 || value > 1)
+		return NULL;
+	*was_set = (uint32_t)value;
+	return p;
+}
+
 /* Find what is wrong with the line at @p, and say it. */
 static int bad_line(struct lines *l, const char *p)
 {
@@ -36,21 +48,28 @@ static int bad_line(struct lines *l, const char *p)
 	int n = count_words(p), ret;
 	char quote[QUOTE_SIZE];
 	struct word word;
+	double rate;
 
 	if (n == INT_MAX)
 		return lines_bad(l, p, "it holds a control character");
 	if (n < LEAST_COLUMNS || n > MOST_COLUMNS)
 		return lines_bad(l, p,
-			"it has %d columns, not 3 to 5: host time_ns raw_ns within_ns rate",
+			"it has %d columns, not 3 to 6: host time_ns raw_ns within_ns rate was_set",
 			n);
 	p = take_word(p, &word);
 	ret = find_bad_integer(l, &p, columns, 3);
 	if (ret < 1)
 		return ret;
 	if (!is_line_end(p)) {
-		take_word(p, &word);
-		return lines_bad(l, p, "the rate is %s, which is no number such as 1.000012",
-				 quote_word(quote, &word));
+		const char *rest = take_rate(p, &rate);
+
+		take_word(rest ? rest : p, &word);
+		if (!rest)
+			return lines_bad(l, p, "the rate is %s, which is no number such as 1.000012",
+					 quote_word(quote, &word));
+		if (!is_line_end(rest))
+			return lines_bad(l, p, "was_set is %s, not 0 or 1",
+					 quote_word(quote, &word));
 	}
 	return lines_bad(l, p, "its name cannot be used: it is no UTF-8, or has control characters");
 }
@@ -71,7 +90,7 @@ static int push_beside(struct text *text, const char *p,
 {
 	struct clock_event clock = {
 		.raw_ns = point->raw_ns, .within_ns = point->within_ns,
-		.rate = point->rate,
+		.rate = point->rate, .was_set = point->was_set,
 	};
 	int ret;
 
@@ -94,6 +113,8 @@ const char *take_clock_line(const char *p, struct word *host,
 		p = take_integer(p, &point->within_ns);
 	if (p && !is_line_end(p))
 		p = take_rate(p, &point->rate);
+	if (p && !is_line_end(p))
+		p = take_was_set(p, &point->was_set);
 	return p && is_line_end(p) ? p : NULL;
 }
 
