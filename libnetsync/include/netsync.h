@@ -889,6 +889,12 @@ int netsync_clock_model(const struct netsync_clock *clock,
  * @bound: NULL, or where to put how far @t_ref can be from the truth;
  *	NETSYNC_UNKNOWN where nothing is known
  *
+ * A time outside of the host's span, first_ns to last_ns of struct netsync_host_info, is
+ * extrapolated: @bound grows with the distance, and holds as long as the assumptions in struct
+ * netsync_options do. The command "netsync convert" and the package for Python refuse times
+ * that are farther away than the span is long, but 60 s at least and an hour at most: callers
+ * that correct traces should do the same.
+ *
  * Return: 0; -ERANGE if the result does not fit into 64 bits.
  */
 int netsync_convert(const struct netsync_clock *clock, int64_t t,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import datetime
 import errno
 import sys
 from ctypes import POINTER, c_int64, c_void_p
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     import numpy
 
 _Times = POINTER(c_int64)
+
+# So far outside of its span a result holds, if that is as long: netsync-sync.json(5).
+_MIN_SLACK = 60 * 10**9         # ns
+_MAX_SLACK = 3600 * 10**9       # ns
+_HOUR = 3600 * 10**9            # ns
+_DAY = 24 * _HOUR
 
 
 class Segment(NamedTuple):
@@ -47,6 +54,46 @@ class Interval(NamedTuple):
     hi_ns: Optional[int]
 
 
+class Span(NamedTuple):
+    """When a host was traced, on its clock; of is the result that says so."""
+    of: str
+    host: str
+    first_ns: int
+    last_ns: int
+
+    def holds(self, time_ns: int) -> bool:
+        """Is this time within what was traced, or near enough?"""
+        slack = min(max(self.last_ns - self.first_ns, _MIN_SLACK), _MAX_SLACK)
+        return self.first_ns - slack <= time_ns <= self.last_ns + slack
+
+    def refuse(self, time_ns: int, bound_ns: Optional[int]) -> Error:
+        """What netsync convert says of a time that is too far outside."""
+        is_early = time_ns < self.first_ns
+        far = self.first_ns - time_ns if is_early else time_ns - self.last_ns
+        return Error(errno.ERANGE,
+                     f"{time_ns}: {self.of} is of {_date(self.first_ns)} to "
+                     f"{_date(self.last_ns)} on the clock of {self.host}, and these times reach "
+                     f"to {_distance(far)} {'before' if is_early else 'after'} that: the error "
+                     f"bound there is {'not known' if bound_ns is None else _distance(bound_ns)}"
+                     ". extrapolate=True goes on all the same.")
+
+
+def _date(time_ns: int) -> str:
+    date = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=time_ns // 10**9)
+    return f"{date:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _distance(ns: int) -> str:
+    if ns >= 2 * _DAY:
+        return f"{ns // _DAY} days"
+    if ns >= 2 * _HOUR:
+        return f"{ns // _HOUR} h"
+    for unit, name in (10**9, "s"), (10**6, "ms"), (10**3, "us"):
+        if ns >= unit:
+            return f"{ns // unit}.{ns % unit // (unit // 1000):03} {name}"
+    return f"{ns} ns"
+
+
 def known(value: int) -> Optional[int]:
     return None if value == s.UNKNOWN else value
 
@@ -60,7 +107,11 @@ def _does_not_fit(ret: int) -> Error:
 
 
 class Clock:
-    """A host's clock against the reference. It does not change, and threads share it."""
+    """A host's clock against the reference. It does not change, and threads share it.
+    Times far outside of what a result was made of are an error, but with extrapolate."""
+
+    # Of a result; the reference's own clock holds at any time, as one of given numbers does.
+    _span: Optional[Span] = None
 
     def __init__(self, segments: Iterable[Segment], knots: Iterable[Knot] = (),
                  growth_ppm: Tuple[float, float] = (0.0, 0.0)) -> None:
@@ -121,41 +172,61 @@ class Clock:
         before, after = self._model().growth_ppm
         return before, after
 
-    def convert(self, time_ns: SupportsIndex) -> Converted:
+    def _check(self, *times: int) -> None:
+        for time_ns in times:
+            if self._span is not None and not self._span.holds(time_ns):
+                try:
+                    bound = self.convert(time_ns, extrapolate=True).bound_ns
+                except Error:
+                    bound = None
+                raise self._span.refuse(time_ns, bound)
+
+    def convert(self, time_ns: SupportsIndex, *, extrapolate: bool = False) -> Converted:
         """The same instant on the reference clock, and how far off that can be."""
         t_ref, bound = c_int64(), c_int64()
+        if not extrapolate:
+            self._check(int64(time_ns))
         ret = core.netsync_convert(self._handle.pointer, int64(time_ns), t_ref, bound)
         if ret:
             raise _does_not_fit(ret)
         return Converted(t_ref.value, known(bound.value))
 
-    def interval(self, time_ns: SupportsIndex) -> Interval:
+    def interval(self, time_ns: SupportsIndex, *, extrapolate: bool = False) -> Interval:
         """Between which times on the reference clock an event was, guaranteed."""
         lo, hi = c_int64(), c_int64()
+        if not extrapolate:
+            self._check(int64(time_ns))
         ret = core.netsync_interval(self._handle.pointer, int64(time_ns), lo, hi)
         if ret:
             raise _does_not_fit(ret)
         return Interval(None if lo.value == -2**63 else lo.value, known(hi.value))
 
-    def order(self, time_ns: SupportsIndex, other: "Clock", other_ns: SupportsIndex) -> Sequence:
+    def order(self, time_ns: SupportsIndex, other: "Clock", other_ns: SupportsIndex, *,
+              extrapolate: bool = False) -> Sequence:
         """Whether an event at this clock's time was before one at the other's."""
+        if not extrapolate:
+            self._check(int64(time_ns))
+            other._check(int64(other_ns))
         return Sequence(core.netsync_order(self._handle.pointer, int64(time_ns),
                                            other._handle.pointer, int64(other_ns)))
 
-    def convert_many(self, times: Union["numpy.ndarray[Any, Any]", Iterable[int]]) -> Any:
+    def convert_many(self, times: Union["numpy.ndarray[Any, Any]", Iterable[int]], *,
+                     extrapolate: bool = False) -> Any:
         """Corrected times and their bounds, as numpy arrays of the same shape for a numpy
         array (of integers, or datetime64[ns]), else as array.array("q"). A bound that
         is not known is 2**63 - 1."""
         numpy = sys.modules.get("numpy")
         if numpy is not None and isinstance(times, numpy.ndarray):
-            return self._convert_numpy(numpy, times)
+            return self._convert_numpy(numpy, times, extrapolate)
         given = times if isinstance(times, array.array) and times.typecode == "q" else \
             array.array("q", map(int64, times))
+        if given and not extrapolate:
+            self._check(min(given), max(given))
         t_ref, bound = (array.array("q", bytes(8 * len(given))) for _ in range(2))
         self._convert(len(given), *(a.buffer_info()[0] for a in (given, t_ref, bound)))
         return t_ref, bound
 
-    def _convert_numpy(self, numpy: Any, times: Any) -> Any:
+    def _convert_numpy(self, numpy: Any, times: Any, extrapolate: bool) -> Any:
         is_date = times.dtype == numpy.dtype("datetime64[ns]")
         if not is_date and (times.dtype.kind not in "iu" or
                             not numpy.can_cast(times.dtype, numpy.int64)):
@@ -163,6 +234,8 @@ class Clock:
                             "holds no time exactly")
         given = numpy.ascontiguousarray(times.view("int64") if is_date else times,
                                         dtype=numpy.int64)
+        if given.size and not extrapolate:
+            self._check(int(given.min()), int(given.max()))
         t_ref, bound = numpy.empty(times.shape, "int64"), numpy.empty(times.shape, "int64")
         self._convert(given.size, given.ctypes.data, t_ref.ctypes.data, bound.ctypes.data)
         return (t_ref.view("datetime64[ns]") if is_date else t_ref), bound

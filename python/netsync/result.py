@@ -7,17 +7,13 @@ import errno
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple, Union
 from uuid import UUID
 
-from .clock import Clock
+from .clock import Clock, Span
 from .errors import Error
 from .handles import Text
 from .names import Quality
 
 if TYPE_CHECKING:
     from .traces import Corrected
-
-# So far outside of its span a result holds, if that is as long: netsync-sync.json(5).
-_MIN_SLACK = 60 * 10**9         # ns
-_MAX_SLACK = 3600 * 10**9       # ns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,8 +107,7 @@ class Host:
         """Is this time within what was traced, or near enough?"""
         if self.first_ns is None or self.last_ns is None:
             return True
-        slack = min(max(self.last_ns - self.first_ns, _MIN_SLACK), _MAX_SLACK)
-        return self.first_ns - slack <= time_ns <= self.last_ns + slack
+        return Span("", self.name, self.first_ns, self.last_ns).holds(time_ns)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,6 +149,15 @@ class Result:
     hosts: Dict[str, Host]
     pairs: Tuple[Pair, ...]
     stats: Stats
+    path: Optional[str] = None      # None: no file has it
+
+    def __post_init__(self) -> None:
+        for host in self.hosts.values():
+            if host.corrected is None or host.first_ns is None or host.last_ns is None or \
+                    host.name == self.reference:
+                continue
+            host.corrected._span = Span(self.path or "the result", host.name, host.first_ns,
+                                        host.last_ns)
 
     def host_of(self, trace: Trace) -> Tuple[Host, int]:
         """The host whose trace it is, by its clock, and what is to be added to times in

@@ -102,14 +102,14 @@ def _pair(pair: Dict[str, Any]) -> Pair:
         *(_int(events[key]) for key in ("matched", "nat", "ambiguous", "unmatched")))
 
 
-def _result(root: Dict[str, Any]) -> Result:
+def _result(root: Dict[str, Any], path: str) -> Result:
     hosts: List[Host] = [_host(host) for host in root["hosts"]]
     return Result(
         _text(root["reference"]), {host.name: host for host in hosts},
         tuple(_pair(pair) for pair in root["pairs"]),
         Stats(*(_int(root["stats"][key]) for key in (
             "packets", "matched", "unmatched", "ambiguous", "loopback", "unsupported", "nat",
-            "evicted"))))
+            "evicted"))), path)
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Result:
@@ -125,7 +125,7 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Result:
     if not isinstance(root, dict) or root.get("format") != FORMAT:
         raise Error(errno.EINVAL, f"{name}: this is not a result of netsync (format {FORMAT}).")
     try:
-        return _result(root)
+        return _result(root, os.fsdecode(name))
     except (KeyError, TypeError, ValueError, AttributeError, Error) as error:
         raise Error(errno.EINVAL, f"{name}: it is damaged ({error}); let netsync sync write it "
                     "again.") from error

@@ -52,7 +52,7 @@ def _correct(messages: Iterable[Any], path: str, host: Host, shift_ns: int,
             raise Error(errno.ERANGE, f"{path}: it has times that are far outside of what the "
                         f"result for {host.name} was made of; take the result of this "
                         "recording, or say extrapolate=True.")
-        yield Corrected(*clock.convert(time_ns), host.name, msg)
+        yield Corrected(*clock.convert(time_ns, extrapolate=True), host.name, msg)
 
 
 def messages(result: Result, inputs: Union[Text, Iterable[Text]], *,
