@@ -670,8 +670,10 @@ struct netsync_pair_info {
 	int64_t min_delay_ns[2];/* after correction; NETSYNC_UNKNOWN: none */
 	/*
 	 * Messages that are received before they are sent, by uncorrected and by
-	 * corrected times. The latter are counted among those with the smallest
-	 * delays only: 0 is exact, more means at least so many.
+	 * corrected times, as stamps are, whatever their resolution. The latter are
+	 * counted among those with the smallest delays only: 0 is exact, more means at
+	 * least so many. Where messages pass in one direction only, there are none, if
+	 * any correction leaves none.
 	 */
 	uint64_t inversions_before;
 	uint64_t inversions_after;

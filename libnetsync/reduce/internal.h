@@ -7,6 +7,7 @@
  *	sweep.c		straight corrections along the tree, then curves
  *	links.c		what a host is fitted by
  *	all-hosts.c	fits of all hosts at once
+ *	feasible.c	shifts where messages pass in one direction only
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
  *	graph.c		the graph of pairs, and its trees of shortest paths
  *	span.c		the time in which hosts were traced
@@ -86,6 +87,12 @@ int reduction_fit_steered(struct reduction *r, bool *explains);
 
 /* Estimate the corrections of all connected hosts: 0 or -ENOMEM. */
 int reduction_fit_hosts(struct reduction *r);
+
+/*
+ * Shift hosts between which messages pass in one direction only so that none is received before
+ * it is sent, if that is possible. 0 or -ENOMEM.
+ */
+int reduction_make_feasible(struct reduction *r);
 
 /*
  * Make the clock of a host other than the reference; clocks of hosts nearer to the

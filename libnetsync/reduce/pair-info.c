@@ -33,8 +33,9 @@ static void fill_delays(struct netsync_pair_info *info, int way,
 
 		for (uint32_t k = 0; k < bin->corners; k++) {
 			/* As the stamps say, whatever their resolution. */
-			int64_t d = delay(a, b, way, &bin->corner[k]) -
-				    dir->raised;
+			const struct point p = { bin->corner[k].x,
+						 bin->corner[k].y - dir->raised };
+			int64_t d = delay(a, b, way, &p);
 
 			info->inversions_after += d < 0;
 			info->min_delay_ns[way] = min64(info->min_delay_ns[way], d);

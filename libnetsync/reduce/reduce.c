@@ -229,6 +229,9 @@ static int run(struct reduction *r)
 	reduction_find_islands(r);
 	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
 	ret = reduction_fit_hosts(r);
+	/* Other methods do not ask whether messages are inverted. */
+	if (!ret && (r->task->method->curves || r->task->method->straight))
+		ret = reduction_make_feasible(r);
 	if (!ret)
 		ret = run_for_pairs(r, final_costs);
 	if (ret)

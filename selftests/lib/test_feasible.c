@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A correction puts no message before its sending where another one puts none: hosts between
+ * which messages pass in one direction only. Whatever the estimator, each message that was
+ * pushed is converted by the clocks that were published.
+ */
+#include <string.h>
+
+#include "test.h"
+
+enum { MOST_HOSTS = 5, MOST_MESSAGES = 4000 };
+
+struct sent {
+	uint32_t from;
+	uint32_t to;
+	int64_t send_ns;
+	int64_t recv_ns;
+};
+
+struct oneway {
+	struct netsync *ns;
+	uint32_t hosts;
+	int64_t offset[MOST_HOSTS];
+	double skew[MOST_HOSTS];
+	int64_t resolution;
+	struct sent sent[MOST_MESSAGES];
+	size_t num;
+	uint64_t seed;
+};
+
+static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution,
+		       uint64_t seed)
+{
+	memset(w, 0, sizeof(*w));
+	w->ns = netsync_new();
+	w->hosts = hosts;
+	w->resolution = resolution;
+	w->seed = seed;
+	for (uint32_t h = 0; h < hosts; h++) {
+		const char name[] = { (char)('a' + h), '\0' };
+
+		assert_int_equal(netsync_add_host(w->ns, name), (int)h);
+		w->offset[h] = (int64_t)below(&w->seed, 20 * SEC) - 10 * SEC;
+		w->skew[h] = (uniform(&w->seed) - 0.5) * 200e-6;
+	}
+}
+
+/* What a host's clock shows at a true time, cut off to the resolution. */
+static int64_t show(const struct oneway *w, uint32_t host, int64_t t)
+{
+	const int64_t own = EPOCH + t + w->offset[host] +
+			    llround(w->skew[host] * (double)t);
+
+	return own - own % w->resolution;
+}
+
+static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t,
+		     int64_t delay)
+{
+	const struct sent s = { from, to, show(w, from, t),
+				show(w, to, t + delay) };
+
+	assert_true(w->num < MOST_MESSAGES);
+	w->sent[w->num++] = s;
+	assert_int_equal(netsync_push_message(w->ns, from, to, s.send_ns,
+					      s.recv_ns), 0);
+}
+
+/* 200 packets pass all hosts in order, each of which sees each packet. */
+static void pass_along(struct oneway *w)
+{
+	for (int i = 0; i < 200; i++) {
+		const int64_t t = i * SEC / 2;
+		int64_t passed[MOST_HOSTS] = { 0 };
+
+		for (uint32_t h = 1; h < w->hosts; h++)
+			passed[h] = passed[h - 1] + 20 * US +
+				    (int64_t)exponential(&w->seed, 50e3);
+		for (uint32_t a = 0; a < w->hosts; a++)
+			for (uint32_t b = a + 1; b < w->hosts; b++)
+				send_one(w, a, b, t + passed[a],
+					 passed[b] - passed[a]);
+	}
+}
+
+static void check_order(struct oneway *w, const char *reference,
+			enum netsync_method method)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = reference,
+					     .method = method };
+
+	assert_int_equal(netsync_solve(w->ns, &opt), 0);
+	for (size_t i = 0; i < w->num; i++) {
+		const struct sent *s = &w->sent[i];
+		int64_t send, recv;
+
+		assert_int_equal(netsync_convert(netsync_host_clock(w->ns, s->from),
+						 s->send_ns, &send, NULL), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w->ns, s->to),
+						 s->recv_ns, &recv, NULL), 0);
+		assert_true(recv >= send);
+	}
+	for (uint32_t i = 0; i < netsync_num_pairs(w->ns); i++) {
+		struct netsync_pair_info info = { .size = sizeof(info) };
+
+		assert_int_equal(netsync_get_pair(w->ns, i, &info), 0);
+		assert_int_equal(info.inversions_after, 0);
+	}
+}
+
+/* Datagrams through a router, captured at three places: whatever the reference. */
+static void test_router(void **state)
+{
+	static const char *const reference[] = { NULL, "a", "b", "c" };
+	static const int64_t resolution[] = { 1, 1000 };
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < 4; i++) {
+			struct oneway w;
+
+			make_hosts(&w, 3, resolution[k], i + 1);
+			pass_along(&w);
+			check_order(&w, reference[i], NETSYNC_METHOD_AUTO);
+			check_order(&w, reference[i], NETSYNC_METHOD_HULL);
+			netsync_free(w.ns);
+		}
+}
+
+/* Two captures in us, or ms: no message is received before its sending, as the stamps say. */
+static void test_coarse(void **state)
+{
+	static const int64_t resolution[] = { 1000, 1000000 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct oneway w;
+
+		make_hosts(&w, 2, resolution[seed % 2], seed);
+		for (int i = 0; i < 500; i++)
+			send_one(&w, 0, 1, i * SEC / 10,
+				 3 * US + (int64_t)exponential(&w.seed, 20e3));
+		check_order(&w, NULL, NETSYNC_METHOD_AUTO);
+		netsync_free(w.ns);
+	}
+}
+
+/* Hosts that talk both ways stay as far apart as they are; others move around them. */
+static void test_mixed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 30; seed++) {
+		struct netsync_host_info info = { .size = sizeof(info) };
+		struct oneway w;
+		int64_t t, bound;
+
+		make_hosts(&w, 5, 1, seed);
+		for (int i = 0; i < 300; i++) {
+			const int64_t at = i * SEC / 5;
+			const int64_t late = 30 * US +
+				(int64_t)exponential(&w.seed, 50e3);
+
+			/* a and b talk; from both, messages go to others, by all ways. */
+			send_one(&w, 0, 1, at, 30 * US +
+				 (int64_t)exponential(&w.seed, 50e3));
+			send_one(&w, 1, 0, at + SEC / 10, late);
+			send_one(&w, seed % 2, 2, at, late);
+			send_one(&w, 1, 3, at + SEC / 7, late);
+			send_one(&w, 2, 4, at + SEC / 8, late);
+			send_one(&w, 0, 4, at + SEC / 9, late);
+			if (seed % 3)
+				send_one(&w, 3, 4, at + SEC / 6, late);
+		}
+		check_order(&w, seed % 2 ? NULL : "a", NETSYNC_METHOD_AUTO);
+		assert_int_equal(netsync_get_host(w.ns, 1, &info), 0);
+		assert_int_equal(info.quality, NETSYNC_ACCURATE);
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
+						 show(&w, 1, 30 * SEC), &t, &bound), 0);
+		assert_in_range(bound, 0, 100 * US);
+		netsync_free(w.ns);
+	}
+}
+
+/* Where wrong messages leave no correction without inversions, the estimate stays. */
+static void test_impossible(void **state)
+{
+	struct oneway w;
+
+	(void)state;
+	make_hosts(&w, 3, 1, 3);
+	for (int i = 0; i < 100; i++) {
+		send_one(&w, 0, 1, i * SEC, 50 * US);
+		send_one(&w, 1, 2, i * SEC + SEC / 3, 50 * US);
+		send_one(&w, 2, 0, i * SEC + SEC / 2, -SEC);
+	}
+	assert_int_equal(netsync_solve(w.ns, NULL), 0);
+	for (uint32_t h = 0; h < 3; h++)
+		assert_non_null(netsync_host_clock(w.ns, h));
+	netsync_free(w.ns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_router),
+		cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_impossible),
+	};
+
+	return cmocka_run_group_tests_name("feasible", tests, NULL, NULL);
+}
