@@ -10,10 +10,39 @@
 #include <zstd.h>
 
 #include "io/io.h"
-#include "io/tracedat/cursor.h"
+#include "io/tracedat/section.h"
 
 /* Bytes of a decompressed section at most. Chosen. */
 #define MAX_SECTION (64 << 20)
+
+int dat_problem(struct dat_file *file, const char *words)
+{
+	file->problem = words;
+	return -EILSEQ;
+}
+
+uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes,
+		    unsigned int size)
+{
+	return number_of_bytes(bytes, size, file->big_endian);
+}
+
+uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
+			uint64_t number, unsigned int size)
+{
+	return put_number_in_bytes(bytes, number, size, file->big_endian);
+}
+
+/* A place in the file; version 7 knows the size of each section. */
+static struct cursor cursor_at(const struct dat_file *file, uint64_t at)
+{
+	return (struct cursor){
+		.fd = file->fd,
+		.big_endian = file->big_endian,
+		.at = at,
+		.end = file->size,
+	};
+}
 
 /* ---- sections ---------------------------------------------------------- */
 
@@ -31,7 +60,7 @@ bool dat_decompress(const struct dat_file *file, void *to, size_t to_size,
 
 static int decompress_section(struct dat_file *file, struct cursor *cursor)
 {
-	size_t from_size = dat_get_number(cursor, 4), to_size = dat_get_number(cursor, 4);
+	size_t from_size = cursor_number(cursor, 4), to_size = cursor_number(cursor, 4);
 	void *from;
 	int ret = 0;
 
@@ -45,7 +74,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 		free(from);
 		return -ENOMEM;
 	}
-	if (dat_pread(file, from, from_size, cursor->at) < from_size ||
+	if (read_bytes_at(file->fd, from, from_size, cursor->at) < from_size ||
 	    !dat_decompress(file, cursor->memory, to_size, from, from_size))
 		ret = dat_problem(file, "a section of it cannot be decompressed");
 	free(from);
@@ -62,13 +91,13 @@ static int open_section(struct dat_file *file, struct cursor *cursor,
 	unsigned int found, flags;
 	uint64_t size;
 
-	*cursor = (struct cursor){ .file = file, .at = at, .end = file->size };
+	*cursor = cursor_at(file, at);
 	if (at > file->size)
 		return dat_problem(file, CUT_SHORT);
-	found = dat_get_number(cursor, 2);
-	flags = dat_get_number(cursor, 2);
-	dat_get(cursor, description, sizeof(description));
-	size = dat_get_number(cursor, 8);
+	found = cursor_number(cursor, 2);
+	flags = cursor_number(cursor, 2);
+	cursor_get(cursor, description, sizeof(description));
+	size = cursor_number(cursor, 8);
 	if (cursor->bad || size > file->size - cursor->at)
 		return dat_problem(file, CUT_SHORT);
 	if (found != id)
@@ -88,8 +117,8 @@ static int read_header_info(struct dat_file *file, struct cursor *cursor)
 	unsigned int size = 8;
 	char *text;
 
-	dat_skip(cursor, sizeof("header_page"));
-	text = dat_get_text(cursor, dat_get_number(cursor, 8));
+	cursor_skip(cursor, sizeof("header_page"));
+	text = cursor_text(cursor, cursor_number(cursor, 8));
 	if (!text)
 		return cursor->bad ? dat_problem(file, CUT_SHORT) : -ENOMEM;
 	commit = strstr(text, " commit;");
@@ -99,28 +128,19 @@ static int read_header_info(struct dat_file *file, struct cursor *cursor)
 	if (size != 4 && size != 8)
 		return dat_problem(file, "the layout of its pages is not known");
 	file->long_size = size;
-	dat_skip(cursor, sizeof("header_event"));
-	dat_skip(cursor, dat_get_number(cursor, 8));
+	cursor_skip(cursor, sizeof("header_event"));
+	cursor_skip(cursor, cursor_number(cursor, 8));
 	return cursor->bad ? dat_problem(file, CUT_SHORT) : 0;
-}
-
-/* Skip formats, each of which follows its size. */
-static void skip_formats(struct cursor *cursor)
-{
-	uint32_t num = dat_get_number(cursor, 4);
-
-	while (num-- && !cursor->bad)
-		dat_skip(cursor, dat_get_number(cursor, 8));
 }
 
 static void skip_systems(struct cursor *cursor)
 {
-	uint32_t num = dat_get_number(cursor, 4);
+	uint32_t num = cursor_number(cursor, 4);
 	char system[256];
 
 	while (num-- && !cursor->bad) {
-		dat_get_word(cursor, system, sizeof(system));
-		skip_formats(cursor);
+		cursor_word(cursor, system, sizeof(system));
+		tracefs_skip_formats(cursor);
 	}
 }
 
@@ -130,10 +150,10 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor,
 	char word[10];
 	int ret;
 
-	dat_get(cursor, word, sizeof(word));
+	cursor_get(cursor, word, sizeof(word));
 	if (!cursor->bad && memcmp(word, "flyrecord", sizeof(word)))
 		return dat_problem(file, "it holds no events, but a text");
-	ret = dat_read_cpus(cursor, buffer, num_cpus);
+	ret = dat_read_cpus(file, cursor, buffer, num_cpus);
 	return ret == -EILSEQ ? dat_problem(file, CUT_SHORT) : ret;
 }
 
@@ -149,14 +169,14 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
 	ret = read_header_info(file, cursor);
 	if (ret < 0)
 		return ret;
-	skip_formats(cursor);
+	tracefs_skip_formats(cursor);
 	file->formats_at = cursor->at;
 	skip_systems(cursor);
-	dat_skip(cursor, dat_get_number(cursor, 4));	/* symbols */
-	dat_skip(cursor, dat_get_number(cursor, 4));	/* formats of printk() */
-	dat_skip(cursor, dat_get_number(cursor, 8));	/* names of tasks */
-	num_cpus = dat_get_number(cursor, 4);
-	dat_get(cursor, word, sizeof(word));
+	cursor_skip(cursor, cursor_number(cursor, 4));	/* symbols */
+	cursor_skip(cursor, cursor_number(cursor, 4));	/* formats of printk() */
+	cursor_skip(cursor, cursor_number(cursor, 8));	/* names of tasks */
+	num_cpus = cursor_number(cursor, 4);
+	cursor_get(cursor, word, sizeof(word));
 	file->no_options = memcmp(word, "options  ", sizeof(word));
 	if (!file->no_options)
 		ret = dat_read_options(file, cursor, &none, &none);
@@ -167,8 +187,7 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
 	if (file->cpu_count)
 		num_cpus = file->cpu_count;
 	for (size_t i = 0; i < file->num_buffers && !ret; i++) {
-		struct cursor there = { .file = file, .end = file->size,
-					.at = file->buffers[i].cpus->at };
+		struct cursor there = cursor_at(file, file->buffers[i].cpus->at);
 
 		free(file->buffers[i].cpus);
 		file->buffers[i].cpus = NULL;
@@ -187,7 +206,7 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
  */
 static int read_7(struct dat_file *file, struct cursor *cursor)
 {
-	uint64_t at = dat_get_number(cursor, 8), header_info = 0;
+	uint64_t at = cursor_number(cursor, 8), header_info = 0;
 	struct cursor section;
 	int ret = 0;
 
@@ -217,8 +236,8 @@ static int read_compression(struct dat_file *file, struct cursor *cursor)
 {
 	char name[32], version[32];
 
-	dat_get_word(cursor, name, sizeof(name));
-	dat_get_word(cursor, version, sizeof(version));
+	cursor_word(cursor, name, sizeof(name));
+	cursor_word(cursor, version, sizeof(version));
 	if (cursor->bad)
 		return dat_problem(file, CUT_SHORT);
 	if (!strcmp(name, "zstd"))
@@ -234,16 +253,16 @@ static int read_compression(struct dat_file *file, struct cursor *cursor)
 
 static int read_header(struct dat_file *file)
 {
-	struct cursor cursor = { .file = file, .end = file->size };
+	struct cursor cursor = cursor_at(file, 0);
 	char version[8];
 	int ret = 0;
 
-	dat_skip(&cursor, DAT_MAGIC_SIZE);
-	dat_get_word(&cursor, version, sizeof(version));
+	cursor_skip(&cursor, DAT_MAGIC_SIZE);
+	cursor_word(&cursor, version, sizeof(version));
 	file->version = strtoul(version, NULL, 10);
-	file->big_endian = dat_get_number(&cursor, 1);
-	dat_skip(&cursor, 1);	/* the size of a long of trace-cmd */
-	file->page_size = dat_get_number(&cursor, 4);
+	file->big_endian = cursor.big_endian = cursor_number(&cursor, 1);
+	cursor_skip(&cursor, 1);	/* the size of a long of trace-cmd */
+	file->page_size = cursor_number(&cursor, 4);
 	if (cursor.bad)
 		return dat_problem(file, CUT_SHORT);
 	if (file->version != 6 && file->version != 7) {
@@ -343,33 +362,9 @@ void dat_close(struct dat_file *file)
 
 /* ---- formats of events ------------------------------------------------- */
 
-static int use_formats(struct cursor *cursor, dat_use_format use, void *data)
+int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data)
 {
-	uint32_t systems = dat_get_number(cursor, 4);
-	char system[256];
-
-	while (systems-- && !cursor->bad) {
-		uint32_t num;
-
-		dat_get_word(cursor, system, sizeof(system));
-		num = dat_get_number(cursor, 4);
-		while (num-- && !cursor->bad) {
-			char *text = dat_get_text(cursor, dat_get_number(cursor, 8));
-
-			if (!text && !cursor->bad)
-				return -ENOMEM;
-			if (text && !cursor->bad)
-				use(data, system, text);
-			free(text);
-		}
-	}
-	return 0;
-}
-
-int dat_read_formats(struct dat_file *file, dat_use_format use, void *data)
-{
-	struct cursor cursor = { .file = file, .at = file->formats_at,
-				 .end = file->size };
+	struct cursor cursor = cursor_at(file, file->formats_at);
 	int ret = 0;
 
 	if (!file->formats_at)
@@ -378,7 +373,7 @@ int dat_read_formats(struct dat_file *file, dat_use_format use, void *data)
 		ret = open_section(file, &cursor, file->formats_at,
 				   OPTION_EVENT_FORMATS);
 	if (!ret)
-		ret = use_formats(&cursor, use, data);
+		ret = tracefs_read_systems(&cursor, use, data);
 	free(cursor.memory);
 	if (!ret && cursor.bad)
 		ret = dat_problem(file, CUT_SHORT);

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct netsync_io;
+#include "io/tracefs/format.h"
 
 /* The beginning of a file: 3 bytes, then a word. */
 #define DAT_MAGIC "\x17\x08\x44tracing"
@@ -109,16 +109,11 @@ int dat_fail(const struct dat_file *file, struct netsync_io *io,
 	     const char *path, int err);
 
 /* Call @use for the format of each event. 0, or as dat_open(). */
-typedef void (*dat_use_format)(void *data, const char *system, char *text);
-int dat_read_formats(struct dat_file *file, dat_use_format use, void *data);
+int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data);
 
 /* The number in @size bytes: 1, 2, 4 or 8. */
 uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes,
 		    unsigned int size);
-
-/* Read up to @size bytes from @at on. Return: how many were read. */
-size_t dat_pread(const struct dat_file *file, void *to, size_t size,
-		 uint64_t at);
 
 /* Decompress. False: the result is not exactly @to_size bytes. */
 bool dat_decompress(const struct dat_file *file, void *to, size_t to_size,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/tracedat/cursor.h"
+#include "io/tracedat/section.h"
 #include "util/array.h"
 
 /* Buffers (instances of ftrace) that a file may have. Chosen. */
@@ -27,7 +27,7 @@ static int by_time(const void *a, const void *b)
 
 static int read_samples(struct cursor *cursor, struct dat_shift *shift)
 {
-	shift->num = dat_get_number(cursor, 4);
+	shift->num = cursor_number(cursor, 4);
 	if (cursor->bad || shift->num > (cursor->end - cursor->at) / 24) {
 		shift->num = 0;
 		return -EILSEQ;
@@ -36,11 +36,11 @@ static int read_samples(struct cursor *cursor, struct dat_shift *shift)
 	if (!shift->samples)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < shift->num; i++)
-		shift->samples[i].time = dat_get_number(cursor, 8);
+		shift->samples[i].time = cursor_number(cursor, 8);
 	for (uint32_t i = 0; i < shift->num; i++)
-		shift->samples[i].offset = dat_get_number(cursor, 8);
+		shift->samples[i].offset = cursor_number(cursor, 8);
 	for (uint32_t i = 0; i < shift->num; i++)
-		shift->samples[i].scaling = dat_get_number(cursor, 8);
+		shift->samples[i].scaling = cursor_number(cursor, 8);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static void read_fractions(struct cursor *cursor, struct dat_file *file)
 		return;
 	for (uint32_t cpu = 0; cpu < file->num_shifts; cpu++)
 		for (uint32_t i = 0; i < file->shifts[cpu].num; i++) {
-			uint64_t bits = dat_get_number(cursor, 8);
+			uint64_t bits = cursor_number(cursor, 8);
 
 			cursor->bad |= bits > 63;
 			file->shifts[cpu].samples[i].fraction = bits;
@@ -85,9 +85,9 @@ static int read_shifts(struct dat_file *file, struct cursor *cursor)
 	int ret = 0;
 
 	dat_free_shifts(file);
-	dat_skip(cursor, 8);
-	file->interpolate = dat_get_number(cursor, 4) & SHIFT_INTERPOLATES;
-	num = dat_get_number(cursor, 4);
+	cursor_skip(cursor, 8);
+	file->interpolate = cursor_number(cursor, 4) & SHIFT_INTERPOLATES;
+	num = cursor_number(cursor, 4);
 	if (cursor->bad || num > (cursor->end - cursor->at) / 4)
 		return dat_problem(file, "its option TIME_SHIFT is damaged");
 	file->shifts = calloc(num + 1, sizeof(*file->shifts));
@@ -118,7 +118,7 @@ struct dat_buffer *dat_add_buffer(struct dat_file *file)
 }
 
 /* Read the places of @num processors' data. */
-int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
+int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
 		     uint32_t num)
 {
 	if (num > DAT_MAX_CPUS || num > (cursor->end - cursor->at) / 16)
@@ -132,9 +132,9 @@ int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
 	for (uint32_t i = 0; i < num; i++) {
 		struct dat_cpu *cpu = &buffer->cpus[i];
 
-		cpu->number = cursor->file->version < 7 ? i : dat_get_number(cursor, 4);
-		cpu->at = dat_get_number(cursor, 8);
-		cpu->size = dat_get_number(cursor, 8);
+		cpu->number = file->version < 7 ? i : cursor_number(cursor, 4);
+		cpu->at = cursor_number(cursor, 8);
+		cpu->size = cursor_number(cursor, 8);
 		cursor->bad |= cpu->number >= DAT_MAX_CPUS;
 	}
 	if (cursor->bad)
@@ -156,19 +156,19 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 
 	if (!buffer)
 		return -ENOMEM;
-	at = dat_get_number(cursor, 8);
-	dat_get_word(cursor, name, sizeof(name));
-	dat_get_word(cursor, clock, sizeof(clock));
+	at = cursor_number(cursor, 8);
+	cursor_word(cursor, name, sizeof(name));
+	cursor_word(cursor, clock, sizeof(clock));
 	buffer->name = strdup(name);
 	buffer->clock = strdup(clock);
 	if (!buffer->name || !buffer->clock)
 		return -ENOMEM;
-	buffer->page_size = dat_get_number(cursor, 4);
+	buffer->page_size = cursor_number(cursor, 4);
 	buffer->section_at = at;
-	if (dat_pread(file, section, sizeof(section), at) < sizeof(section))
+	if (read_bytes_at(file->fd, section, sizeof(section), at) < sizeof(section))
 		return dat_problem(file, CUT_SHORT);
 	buffer->compressed = dat_number(file, section + 2, 2) & SECTION_COMPRESSED;
-	return dat_read_cpus(cursor, buffer, dat_get_number(cursor, 4));
+	return dat_read_cpus(file, cursor, buffer, cursor_number(cursor, 4));
 }
 
 /* A buffer of version 6: the option has the place of its list, which is read later. */
@@ -183,8 +183,8 @@ static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 	if (!buffer->cpus)
 		return -ENOMEM;
 	buffer->told_at = cursor->at;
-	buffer->cpus->at = dat_get_number(cursor, 8);
-	dat_get_word(cursor, name, sizeof(name));
+	buffer->cpus->at = cursor_number(cursor, 8);
+	cursor_word(cursor, name, sizeof(name));
 	buffer->name = strdup(name);
 	return buffer->name ? 0 : -ENOMEM;
 }
@@ -192,7 +192,7 @@ static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 static int read_text_option(struct cursor *cursor, char **text)
 {
 	free(*text);
-	*text = dat_get_text(cursor, cursor->end - cursor->at);
+	*text = cursor_text(cursor, cursor->end - cursor->at);
 	return *text || cursor->bad ? 0 : -ENOMEM;
 }
 
@@ -221,17 +221,17 @@ static int read_option(struct dat_file *file, unsigned int id,
 	case OPTION_UNAME:
 		return read_text_option(cursor, &file->uname);
 	case OPTION_CPUCOUNT:
-		file->cpu_count = dat_get_number(cursor, 4);
+		file->cpu_count = cursor_number(cursor, 4);
 		break;
 	case OPTION_TRACEID:
-		file->id = dat_get_number(cursor, 8);
+		file->id = cursor_number(cursor, 8);
 		file->has_id = !cursor->bad;
 		break;
 	case OPTION_TIME_SHIFT:
 		return read_shifts(file, cursor);
 	case OPTION_TSC2NSEC:
-		file->tsc_mult = dat_get_number(cursor, 4);
-		file->tsc_shift = dat_get_number(cursor, 4);
+		file->tsc_mult = cursor_number(cursor, 4);
+		file->tsc_shift = cursor_number(cursor, 4);
 		if (file->tsc_shift > 63)
 			return dat_problem(file, "its option TSC2NSEC is damaged");
 		break;
@@ -253,7 +253,7 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 	int ret = 0;
 
 	while (!ret) {
-		unsigned int id = dat_get_number(cursor, 2);
+		unsigned int id = cursor_number(cursor, 2);
 		struct cursor option = *cursor;
 		uint32_t size;
 
@@ -261,23 +261,23 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 			file->options_end = option.at - 2;
 			return 0;
 		}
-		size = dat_get_number(cursor, 4);
+		size = cursor_number(cursor, 4);
 		option.at = cursor->at;
 		option.end = cursor->at + size;
-		dat_skip(cursor, size);
+		cursor_skip(cursor, size);
 		if (cursor->bad)
 			return dat_problem(file, CUT_SHORT);
 		if (id == OPTION_HEADER_INFO)
-			*header_info = dat_get_number(&option, 8);
+			*header_info = cursor_number(&option, 8);
 		else if (id == OPTION_EVENT_FORMATS)
-			file->formats_at = dat_get_number(&option, 8);
+			file->formats_at = cursor_number(&option, 8);
 		else if (id != OPTION_DONE)
 			ret = read_option(file, id, &option);
 		if (option.bad && !ret)
 			ret = -EILSEQ;
 		if (id == OPTION_DONE) {
 			file->next_at = cursor->memory ? 0 : option.at;
-			*next = dat_get_number(&option, 8);
+			*next = cursor_number(&option, 8);
 			break;
 		}
 	}

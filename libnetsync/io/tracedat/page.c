@@ -44,7 +44,7 @@ static int read_plain(struct dat_pages *pages)
 	pages->chunk = malloc(size);
 	if (!pages->chunk)
 		return -ENOMEM;
-	pages->chunk_size = dat_pread(pages->file, pages->chunk, size, pages->at);
+	pages->chunk_size = read_bytes_at(pages->file->fd, pages->chunk, size, pages->at);
 	pages->at += size;
 	return pages->chunk_size ? 1 : -EILSEQ;
 }
@@ -56,7 +56,7 @@ static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
 	uint8_t sizes[8];
 
 	if (pages->end - pages->at < sizeof(sizes) ||
-	    dat_pread(pages->file, sizes, sizeof(sizes), pages->at) < sizeof(sizes))
+	    read_bytes_at(pages->file->fd, sizes, sizeof(sizes), pages->at) < sizeof(sizes))
 		return false;
 	*from = dat_number(pages->file, sizes, 4);
 	*to = dat_number(pages->file, sizes + 4, 4);
@@ -76,7 +76,7 @@ static int read_compressed(struct dat_pages *pages)
 	pages->chunk = malloc(to_size + 1);
 	if (!from || !pages->chunk)
 		ret = -ENOMEM;
-	else if (dat_pread(pages->file, from, from_size, pages->at + 8) < from_size ||
+	else if (read_bytes_at(pages->file->fd, from, from_size, pages->at + 8) < from_size ||
 		 !dat_decompress(pages->file, pages->chunk, to_size, from,
 				 from_size))
 		ret = -EILSEQ;
@@ -292,7 +292,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 		pages->end += sizeof(chunks) + cpu->size;
 	else
 		pages->end = file->size;
-	if (dat_pread(file, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
+	if (read_bytes_at(file->fd, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
 		return -EILSEQ;
 	pages->at += sizeof(chunks);
 	pages->chunks = dat_number(file, chunks, sizeof(chunks));
@@ -347,7 +347,7 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 	while (to - from > 1 && from < to) {
 		const uint64_t middle = from + (to - from) / 2;
 
-		if (dat_pread(pages->file, time, sizeof(time),
+		if (read_bytes_at(pages->file->fd, time, sizeof(time),
 			      pages->at + middle * page_size) == sizeof(time) &&
 		    is_before(data, dat_number(pages->file, time, sizeof(time))))
 			from = middle;

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/tracedat/event.h"
-#include "util/array.h"
+#include "io/tracedat/page.h"
+#include "io/tracefs/format.h"
 #include "util/hash.h"
+
+#define RECORD_COMMAND "trace-cmd record -C mono -e netsync"
 
 /* The 64-bit prime of the hash by Fowler, Noll and Vo. */
 #define FNV_PRIME UINT64_C(0x100000001b3)
@@ -27,13 +29,8 @@ struct stream {
 };
 
 struct tracedat {
-	struct trace *trace;
 	struct dat_file file;
-	struct dat_format *formats;
-	size_t num_formats;
-	size_t format_room;
-	bool has_net;		/* has the kernel's own network events */
-	bool no_memory;
+	struct tracefs_formats formats;
 	struct stream *streams;
 	size_t num_streams;
 };
@@ -69,56 +66,16 @@ static int fail(struct trace *trace, int err)
 	return dat_fail(&dat->file, trace->io, trace->path, err);
 }
 
-/* ---- formats of events -------------------------------------------------- */
-
-static bool has_format(const struct tracedat *dat, const struct event_kind *kind)
-{
-	for (size_t i = 0; i < dat->num_formats; i++)
-		if (dat->formats[i].kind == kind)
-			return true;
-	return false;
-}
-
-static void use_format(void *data, const char *system, char *text)
-{
-	struct tracedat *dat = data;
-	struct dat_format format;
-	const char *name;
-	bool whole;
-
-	if (strcmp(system, DAT_SYSTEM)) {
-		dat->has_net |= !strcmp(system, DAT_NET_SYSTEM);
-		return;
-	}
-	whole = dat_parse_format(&format, text, &name);
-	if (!whole && event_kind(name))
-		io_warn(dat->trace->io,
-			"%s: the events %s have not the fields of any known version and are not used.",
-			dat->trace->path, name);
-	if (!whole || has_format(dat, format.kind))
-		return;
-	if (array_grow(&dat->formats, &dat->format_room, dat->num_formats,
-		       sizeof(*dat->formats)))
-		dat->no_memory = true;
-	else
-		dat->formats[dat->num_formats++] = format;
-}
-
 static int read_formats(struct trace *trace)
 {
 	struct tracedat *dat = trace->state;
-	int ret = dat_read_formats(&dat->file, use_format, dat);
+	int ret = dat_read_formats(&dat->file, tracefs_keep_format, &dat->formats);
 
-	if (!ret && dat->no_memory)
+	if (!ret && dat->formats.no_memory)
 		ret = -ENOMEM;
 	if (ret < 0)
 		return fail(trace, ret);
-	trace->has_network = dat->num_formats;
-	for (size_t i = 0; i < dat->num_formats; i++)
-		trace->has_netns |= !!(dat->formats[i].has & BIT(NETNS));
-	if (!dat->num_formats && dat->has_net)
-		io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) tell no addresses to ftrace and cannot be used; record ours: trace-cmd record -C mono -e netsync.",
-			trace->path);
+	tracefs_end_formats(&dat->formats, RECORD_COMMAND);
 	return 0;
 }
 
@@ -234,15 +191,9 @@ static int add_streams(struct trace *trace)
 static char *host_name(const struct trace *trace, const struct dat_file *file)
 {
 	const char *from = file->uname ? strchr(file->uname, ' ') : NULL;
-	size_t len = from ? strcspn(from + 1, " \n") : 0;
-	const char *dot;
+	const size_t len = from ? strcspn(from + 1, " \n") : 0;
 
-	if (len)
-		return strndup(from + 1, len);
-	from = strrchr(trace->real_path, '/') + 1;
-	dot = strrchr(from, '.');
-	len = dot && dot > from ? (size_t)(dot - from) : strlen(from);
-	return strndup(from, len);
+	return len ? strndup(from + 1, len) : tracefs_host_of_file(trace->real_path);
 }
 
 static uint64_t add_to_hash(uint64_t hash, uint64_t value)
@@ -326,7 +277,7 @@ static int dat_reader_open(struct trace *trace)
 	if (!dat)
 		return io_no_memory(trace->io);
 	trace->state = dat;
-	dat->trace = trace;
+	dat->formats.trace = trace;
 	trace->range.hi = -1;
 	ret = dat_open(&dat->file, trace->path);
 	if (ret < 0)
@@ -350,26 +301,13 @@ static int dat_reader_open(struct trace *trace)
 	return 1;
 }
 
-/* The format of an event, by its first bytes; NULL: no packet event. */
-static const struct dat_format *find_format(const struct tracedat *dat,
-					    const struct dat_event *event)
-{
-	uint16_t id;
-
-	if (event->size < sizeof(id))
-		return NULL;
-	id = dat_number(&dat->file, event->data, sizeof(id));
-	for (size_t i = 0; i < dat->num_formats; i++)
-		if (dat->formats[i].id == id)
-			return &dat->formats[i];
-	return NULL;
-}
-
 static int use_event(struct trace *trace, struct stream *stream,
 		     const struct dat_event *event)
 {
 	const struct tracedat *dat = trace->state;
-	const struct dat_format *format = find_format(dat, event);
+	const bool big_endian = dat->file.big_endian;
+	const struct tracefs_format *format =
+		tracefs_find_format(&dat->formats, big_endian, event->data, event->size);
 	struct event_seen seen;
 
 	stream->last_ns = time_of(dat, stream, event->ts);
@@ -381,7 +319,7 @@ static int use_event(struct trace *trace, struct stream *stream,
 		return 0;
 	}
 	range_extend(&stream->span, stream->last_ns, stream->last_ns);
-	if (!format || !dat_decode(&dat->file, format, event, &seen) ||
+	if (!format || !tracefs_decode(format, big_endian, event->data, event->size, &seen) ||
 	    !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
 		return 0;
 	/* Shifted or converted times are not those of the kernel's clock. */
@@ -471,7 +409,7 @@ static void dat_reader_close(struct trace *trace)
 	for (size_t i = 0; i < dat->num_streams; i++)
 		dat_release(&dat->streams[i].pages);
 	free(dat->streams);
-	free(dat->formats);
+	free(dat->formats.list);
 	dat_close(&dat->file);
 	free(dat);
 }
@@ -479,7 +417,7 @@ static void dat_reader_close(struct trace *trace)
 const struct trace_reader tracedat_reader = {
 	.format = "trace.dat",
 	.avoids_loss = "larger buffers (trace-cmd record -b) avoid that",
-	.to_record = "record ours: trace-cmd record -C mono -e netsync",
+	.to_record = "record ours: " RECORD_COMMAND,
 	.claims = dat_claims,
 	.open = dat_reader_open,
 	.file = dat_reader_file,

@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading through a trace.dat file, whose contents are not trusted. */
-#ifndef NETSYNC_TRACEDAT_CURSOR_H
-#define NETSYNC_TRACEDAT_CURSOR_H
+/* What the files that read the sections and options of a trace.dat share. */
+#ifndef NETSYNC_TRACEDAT_SECTION_H
+#define NETSYNC_TRACEDAT_SECTION_H
 
 #include "io/tracedat/file.h"
-
-/*
- * A place in a file, or in a decompressed section. Reading beyond the end gives 0, and
- * sets bad.
- */
-struct cursor {
-	const struct dat_file *file;
-	uint8_t *memory;	/* NULL: in the file */
-	uint64_t at;
-	uint64_t end;
-	bool bad;
-};
-
-/* Read @size bytes, or skip them. */
-void dat_get(struct cursor *cursor, void *to, size_t size);
-void dat_skip(struct cursor *cursor, uint64_t size);
-/* A number of 1, 2, 4 or 8 bytes. */
-uint64_t dat_get_number(struct cursor *cursor, unsigned int size);
-/* A text of @size bytes, with a 0 added; NULL: no memory, or bad. */
-char *dat_get_text(struct cursor *cursor, uint64_t size);
-/* A word that ends with a 0, which must fit into @room bytes. */
-void dat_get_word(struct cursor *cursor, char *word, size_t room);
 
 /* Set file->problem, why the file cannot be read. Return: -EILSEQ. */
 int dat_problem(struct dat_file *file, const char *words);
@@ -59,8 +37,8 @@ enum {
 int dat_read_options(struct dat_file *file, struct cursor *cursor,
 		     uint64_t *header_info, uint64_t *next);
 /* Read the list of a buffer's processors; version 6 numbers them from 0. */
-int dat_read_cpus(struct cursor *cursor, struct dat_buffer *buffer,
-		  uint32_t num);
+int dat_read_cpus(const struct dat_file *file, struct cursor *cursor,
+		  struct dat_buffer *buffer, uint32_t num);
 /* Add an empty buffer. NULL: no memory. */
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
 void dat_free_shifts(struct dat_file *file);

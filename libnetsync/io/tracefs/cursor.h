@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading through the bytes of a file, or of memory, whose contents are not trusted. */
+#ifndef NETSYNC_TRACEFS_CURSOR_H
+#define NETSYNC_TRACEFS_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A place in a file, or in memory. Reading beyond the end gives 0, and sets bad.
+ */
+struct cursor {
+	int fd;
+	bool big_endian;
+	uint8_t *memory;	/* NULL: in the file */
+	uint64_t at;
+	uint64_t end;
+	bool bad;
+};
+
+/* Read @size bytes, or skip them. */
+void cursor_get(struct cursor *cursor, void *to, size_t size);
+void cursor_skip(struct cursor *cursor, uint64_t size);
+/* A number of 1, 2, 4 or 8 bytes. */
+uint64_t cursor_number(struct cursor *cursor, unsigned int size);
+/* A text of @size bytes, with a 0 added; NULL: no memory, or bad. */
+char *cursor_text(struct cursor *cursor, uint64_t size);
+/* A word that ends with a 0, which must fit into @room bytes. */
+void cursor_word(struct cursor *cursor, char *word, size_t room);
+
+/* The number in @size bytes, at most 8. */
+uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endian);
+/* Write a number in @size bytes. Return: the place behind them. */
+uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size,
+			     bool big_endian);
+
+/* Read up to @size bytes of a file from @at on. Return: how many were read. */
+size_t read_bytes_at(int fd, void *to, size_t size, uint64_t at);
+
+#endif

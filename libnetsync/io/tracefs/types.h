@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Descriptions of the kernel's trace events -> types of events of any kind, and their raw
+ * bytes -> struct netsync_io_event. Values of fields are plain (numbers, texts, arrays);
+ * how libtraceevent would print them is not needed.
+ */
+#ifndef NETSYNC_TRACEFS_TYPES_H
+#define NETSYNC_TRACEFS_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/events.h"
+
+struct tracefs_type;
+
+/* All types of a file. */
+struct tracefs_types {
+	struct tracefs_type *list;
+	size_t num;
+	uint32_t *by_id;	/* index of the type + 1 */
+	bool no_memory;
+};
+
+/* A raw event, and what netsync_io_event_value() reads from. */
+struct tracefs_raw {
+	struct event_raw raw;
+	const struct tracefs_type *type;
+	const uint8_t *data;
+	uint32_t size;
+	bool big_endian;
+};
+
+/* False: there is no memory. */
+bool tracefs_begin_types(struct tracefs_types *types);
+/* A tracefs_use_format, of a struct tracefs_types: add a type. */
+void tracefs_add_type(void *types, const char *system, char *text);
+/* Free what is needed while events come; tracefs_free_types() all else. */
+void tracefs_end_types(struct tracefs_types *types);
+void tracefs_free_types(struct tracefs_types *types);
+
+/*
+ * Fill in @event, but for its time and processor, from @raw, of which data, size and
+ * big_endian are set and which has to stay. False: the file does not describe it.
+ */
+bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *raw,
+			struct netsync_io_event *event);
+
+#endif
