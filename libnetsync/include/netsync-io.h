@@ -180,8 +180,8 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * netsync_io_set_jobs() - say how many traces are read at a time
  * @io: the reader
  * @jobs: 0, as at first: as many as there are processors that this process may use;
- *	1: one after the other, and captures and trace.dat files by this process, else by
- *	others. Where there are more jobs than traces, the streams of a CTF trace are shared
+ *	1: one after the other, and captures, trace.dat and perf.data files by this process,
+ *	else by others. Where there are more jobs than traces, the streams of a CTF trace are shared
  *	out among several processes. Texts are read one after the other.
  *
  * Packets are pushed in the same order whatever @jobs is, but of a trace so damaged that a
@@ -502,7 +502,7 @@ struct netsync_io_trace {
 	uint32_t late;		/* 1: a live session that began before first_ns */
 
 	/* Host and clock. */
-	const char *format;	/* "ctf", "trace.dat", "pcap"; owned by the reader */
+	const char *format;	/* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
 	const char *host_name;	/* by NAME=PATH, or by the trace; owned by the reader */
 	/*
 	 * Name of the clock among those of the machine; NULL: it has none.
@@ -610,23 +610,24 @@ struct netsync_io_source {
 /**
  * netsync_io_read_events() - read all events of the traces of a host
  * @io: for errors; nothing is added to it
- * @sources: CTF traces, each the folder that holds its metadata, or trace.dat files
+ * @sources: CTF traces, each the folder that holds its metadata, or trace.dat or
+ *	perf.data files
  * @num: how many these are
  * @source_size: of one of them, sizeof(struct netsync_io_source): a later version may
  *	have more in it
  * @each: called for every event; those of all processors and, of CTF, all traces in the
- *	order of time; trace.dat files are read one after the other
+ *	order of time; trace.dat and perf.data files are read one after the other
  * @data: given to @each
  *
  * Only what netsync_io_event_value() is asked for is decoded, where streams are as LTTng
  * writes them (CTF 1.8); libbabeltrace2 reads others. For some damaged CTF traces it ends
  * the process, so that traces of which netsync_io_add() tells damage are for a process of
  * their own. If a processor's events in a trace.dat file are damaged, those before the
- * damage are shown. netsync_io_add() and netsync_io_read() warn about that, and tell the
+ * damage are shown, and so are those of a perf.data file. netsync_io_add() and netsync_io_read() warn about that, and tell the
  * host.
  *
  * Return: 0; -ECANCELED if @each said to stop; -EILSEQ or -EPROTONOSUPPORT for a trace
- * that cannot be read; -EINVAL for traces of both formats; -ENOMEM, or what the system
+ * that cannot be read; -EINVAL for traces of several formats; -ENOMEM, or what the system
  * said.
  */
 int netsync_io_read_events(struct netsync_io *io,
@@ -736,6 +737,30 @@ typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
 int netsync_io_copy_capture(struct netsync_io *io, const char *from,
 			    const char *to, netsync_io_time_func time,
 			    void *data);
+
+/**
+ * netsync_io_copy_perf() - copy a perf.data file of perf record with other times
+ * @io: for errors and warnings; nothing is added to it
+ * @from: the file
+ * @to: the copy, a file that does not exist; what is there after an error is
+ *	of no use
+ * @time: called for each event, and for each other record that has a time, whose own one
+ *	it is, or the nearest one of an event
+ * @data: given to @time
+ *
+ * Events are left out for which @time says so; records of threads and their memory are
+ * not, and those before the first event or behind the last one move as these do. All else
+ * stays as it is, the order too; but what was compressed is not any more. Of a damaged file
+ * what is before the damage is copied, with a warning.
+ *
+ * Return: 0; -ERANGE for a time that cannot be changed, or is negative then; what @time
+ * returned; -ENODATA if no event has a time; -ENOTSUP for a file with AUX areas, whose
+ * times have another clock, or one that perf did not end;
+ * -EILSEQ or -EPROTONOSUPPORT for a file that cannot be read; -ENOMEM, or what the system
+ * said.
+ */
+int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to,
+			 netsync_io_time_func time, void *data);
 
 #ifdef __cplusplus
 }

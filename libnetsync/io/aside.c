@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slices of traces whose reader has no worker of its own (captures, trace.dat files) ->
- * what is in them, read by workers beside this process, as many as there are jobs.
+ * Slices of traces whose reader has no worker of its own (captures, trace.dat and
+ * perf.data files) -> what is in them, read by workers beside this process, as many as there are jobs.
  *
  *	this process			worker
  *	struct turns -->			slices of traces

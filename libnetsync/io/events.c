@@ -27,24 +27,44 @@ int event_stopped(const struct event_reading *reading)
 	return io_fail(reading->io, -ECANCELED, "Reading was stopped.");
 }
 
-/* 1: all are folders (of CTF); 0: none is; or negative: io_fail() was called. */
-static int are_folders(const struct event_reading *reading)
+/* The reader of one trace. NULL: io_fail() was called with *@ret. */
+static const struct trace_reader *reader_of(const struct event_reading *reading,
+					    uint32_t number, int *ret)
 {
-	uint32_t num = 0;
+	const char *path = reading->sources[number].path;
+	const struct trace_reader *reader = NULL;
+	struct stat st;
+	struct found found = { .path = path, .st = &st };
+
+	*ret = stat(path, &st) ? -errno : 0;
+	if (!*ret)
+		reader = io_find_reader(&found, ret);
+	if (*ret)
+		io_fail(reading->io, *ret, "%s: %s.", path, strerror(-*ret));
+	else if (!reader || !reader->read_events)
+		*ret = io_fail(reading->io, -EPROTONOSUPPORT,
+			       "%s: this is no trace with events of any kind.", path);
+	return *ret ? NULL : reader;
+}
+
+/* The reader of all of them. NULL: io_fail() was called with *@ret. */
+static const struct trace_reader *reader_of_all(const struct event_reading *reading, int *ret)
+{
+	const struct trace_reader *all = NULL;
 
 	for (uint32_t i = 0; i < reading->num; i++) {
-		const char *path = reading->sources[i].path;
-		struct stat st;
+		const struct trace_reader *reader = reader_of(reading, i, ret);
 
-		if (stat(path, &st))
-			return io_fail(reading->io, -errno, "%s: %s.", path,
-				       strerror(errno));
-		num += S_ISDIR(st.st_mode);
+		if (!reader)
+			return NULL;
+		if (all && reader != all) {
+			*ret = io_fail(reading->io, -EINVAL,
+				       "Traces of one host are of one format, CTF, trace.dat or perf.data; read each format by itself.");
+			return NULL;
+		}
+		all = reader;
 	}
-	if (num && num < reading->num)
-		return io_fail(reading->io, -EINVAL,
-			       "Traces of one host are of one format, CTF or trace.dat; read each format by itself.");
-	return num > 0;
+	return all;
 }
 
 int netsync_io_read_events(struct netsync_io *io,
@@ -53,8 +73,9 @@ int netsync_io_read_events(struct netsync_io *io,
 			   void *data)
 {
 	struct netsync_io_source *copies;
+	const struct trace_reader *reader;
 	struct event_reading reading;
-	int ret;
+	int ret = 0;
 
 	if (source_size < MIN_SOURCE_SIZE)
 		return io_fail(io, -EINVAL, "A source has no such size.");
@@ -65,9 +86,9 @@ int netsync_io_read_events(struct netsync_io *io,
 		memcpy(&copies[i], (const char *)sources + i * source_size,
 		       sizeof(*copies));
 	reading = (struct event_reading){ io, copies, num, each, data };
-	ret = are_folders(&reading);
-	if (ret >= 0)
-		ret = ret ? ctf_read_events(&reading) : dat_read_events(&reading);
+	reader = reader_of_all(&reading, &ret);
+	if (reader)
+		ret = reader->read_events(&reading);
 	free(copies);
 	return ret;
 }

@@ -24,6 +24,7 @@ struct event_reading {
 /* As netsync_io_read_events(), of traces of one format. */
 int ctf_read_events(const struct event_reading *reading);
 int dat_read_events(const struct event_reading *reading);
+int perf_read_events(const struct event_reading *reading);
 
 /* io_fail() where @each said to stop. */
 int event_stopped(const struct event_reading *reading);

@@ -16,6 +16,7 @@
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
 	&tracedat_reader,
+	&perf_reader,
 	&pcap_reader,
 };
 
@@ -199,8 +200,7 @@ static int read_head(struct found *found)
 	return err;
 }
 
-/* The first reader that claims a file or folder. NULL: none, or *@err < 0. */
-static const struct trace_reader *find_reader(struct found *found, int *err)
+const struct trace_reader *io_find_reader(struct found *found, int *err)
 {
 	*err = S_ISREG(found->st->st_mode) ? read_head(found) : 0;
 	for (size_t i = 0; i < NUM_READERS && !*err; i++)
@@ -235,7 +235,7 @@ static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
 	}
 	if (entry->fts_level > 0)
 		search->entries++;
-	reader = find_reader(&found, &ret);
+	reader = io_find_reader(&found, &ret);
 	if (ret < 0 && !entry->fts_level)
 		return io_fail(io, ret, "%s: %s.", found.path, strerror(-ret));
 	if (ret < 0)
@@ -314,7 +314,7 @@ static int add_path(struct netsync_io *io, const char *path, const char *name)
 			path);
 	if (search.entries)
 		return io_fail(io, -ENODATA,
-			"%s: there is no trace in this folder or below it: no CTF metadata, no capture and no trace.dat was found.",
+			"%s: there is no trace in this folder or below it: no CTF metadata, no capture, no trace.dat and no perf.data was found.",
 			path);
 	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
 }

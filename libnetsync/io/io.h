@@ -28,6 +28,7 @@
 #define IO_RECENT_POINTS 64
 
 struct trace_reader;
+struct event_reading;
 struct text;
 struct live;
 struct aside;
@@ -286,10 +287,16 @@ struct trace_reader {
 	 */
 	void (*limit)(struct trace *trace);
 	void (*close)(struct trace *trace);
+	/* netsync_io_read_events() of traces of this format. NULL: it has packets only. */
+	int (*read_events)(const struct event_reading *reading);
 };
+
+/* find.c: the first reader that claims a file or folder. NULL: none does, or *@err < 0. */
+const struct trace_reader *io_find_reader(struct found *found, int *err);
 
 extern const struct trace_reader ctf_reader;
 extern const struct trace_reader tracedat_reader;
+extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
 
 /* One clock. The traces of a host lie beside each other in netsync_io.traces. */

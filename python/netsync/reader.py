@@ -56,7 +56,7 @@ class Event(NamedTuple):
     system: str
     name: str
     fields: Dict[str, Value]
-    context: Dict[str, Value]   # of trace.dat: the fields that all events have
+    context: Dict[str, Value]   # of trace.dat and perf.data: the fields that all events have
     labels: Dict[str, str]      # of fields that are numbers with names
     lost: Optional[int]         # at least so many; None: nobody knows how many; 0: none
 
@@ -270,9 +270,9 @@ class Reader:
 
     def read_events(self, sources: Union[Text, Iterable[Tuple[Text, SupportsIndex]]],
                     each: Callable[[Event], Any]) -> None:
-        """Read all events of a trace of CTF or trace.dat, or of several of a host, each with
-        a shift (ns) of its times; @each is told of every one, in the order of time, and
-        stops reading by returning anything true."""
+        """Read all events of a trace of CTF, trace.dat or perf.data, or of several of a host,
+        each with a shift (ns) of its times; @each is told of every one, in the order of
+        time, and stops reading by returning anything true."""
         guard = self._handle.guard
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [(sources, 0)]
@@ -321,6 +321,15 @@ class Reader:
                      time: Callable[[int], Optional[SupportsIndex]]) -> None:
         """Copy a capture with other times: each is given to @time, which returns what it is
         to be; None: it cannot be changed. The copy has all packets."""
+        self._copy(self._io.netsync_io_copy_capture, source, to, time)
+
+    def copy_perf(self, source: Text, to: Text,
+                  time: Callable[[int], Optional[SupportsIndex]]) -> None:
+        """Copy a perf.data file of perf record with other times, as copy_capture() does."""
+        self._copy(self._io.netsync_io_copy_perf, source, to, time)
+
+    def _copy(self, function: Any, source: Text, to: Text,
+              time: Callable[[int], Optional[SupportsIndex]]) -> None:
         def change(_: Any, time_ns: int, new_ns: Any) -> int:
             new = time(time_ns)
             if new is None:
@@ -328,5 +337,4 @@ class Reader:
             new_ns[0] = int64(new)
             return 0
         callback = s.time_func(self._handle.guard.told(change, otherwise=-errno.ECANCELED))
-        self._handle.call(self._io.netsync_io_copy_capture, encode(source), encode(to),
-                          callback, None)
+        self._handle.call(function, encode(source), encode(to), callback, None)

@@ -99,6 +99,21 @@ static void read_capture(struct netsync_io *io, size_t size)
 		netsync_io_add_address(io, "host=10.0.0.1");
 }
 
+static int later_or_out(void *data, int64_t time_ns, int64_t *new_ns)
+{
+	const int ret = later(data, time_ns, new_ns);
+
+	return ret || is_odd(data, time_ns) ? ret : NETSYNC_IO_LEFT_OUT;
+}
+
+static void copy_perf(struct netsync_io *io)
+{
+	netsync_io_copy_perf(io, path, copy, later, NULL);
+	unlink(copy);
+	netsync_io_copy_perf(io, path, copy, later_or_out, NULL);
+	unlink(copy);
+}
+
 static void read_text(struct netsync *ns,
 		      int (*add)(struct netsync_io *, const char *, int))
 {
@@ -134,6 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	read_events(io);
 	copy_tracedat(io);
+	copy_perf(io);
 	netsync_io_free(io);
 	netsync_free(ns);
 	return 0;

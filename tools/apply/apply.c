@@ -27,6 +27,7 @@ static const struct format {
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },
 	{ "pcap", apply_pcap, NULL },
+	{ "perf.data", apply_perf, NULL },
 	{ "trace.dat", apply_tracedat, NULL },
 };
 

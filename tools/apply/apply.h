@@ -88,6 +88,7 @@ typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
 
 bool apply_ctf(const struct apply_trace *trace, const char *to);
 bool apply_pcap(const struct apply_trace *trace, const char *to);
+bool apply_perf(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
 /* Copy CTF traces by linking stream files, with another clock in the metadata. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of captures, pcap and pcapng, by libnetsync-io. */
+/* Copies of captures (pcap and pcapng) and of perf.data files, by libnetsync-io. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,15 +45,27 @@ static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
 	return fits ? 0 : -ERANGE;
 }
 
-bool apply_pcap(const struct apply_trace *trace, const char *to)
+typedef int (*copy_file)(struct netsync_io *io, const char *from, const char *to,
+			 netsync_io_time_func time, void *data);
+
+static bool apply_by(copy_file copy, const struct apply_trace *trace, const char *to)
 {
 	struct capture capture = { .trace = trace, .to = to };
-	int ret = netsync_io_copy_capture(trace->io, trace->path, to, correct,
-					  &capture);
+	int ret = copy(trace->io, trace->path, to, correct, &capture);
 
 	if (ret && ret != -EDOM)
 		complain("%s", netsync_io_error(trace->io));
 	if (!ret && capture.leaves_out && trace->seen->last_ns < trace->seen->first_ns)
 		trace->seen->is_outside = !unlink(to);
 	return !ret;
+}
+
+bool apply_pcap(const struct apply_trace *trace, const char *to)
+{
+	return apply_by(netsync_io_copy_capture, trace, to);
+}
+
+bool apply_perf(const struct apply_trace *trace, const char *to)
+{
+	return apply_by(netsync_io_copy_perf, trace, to);
 }

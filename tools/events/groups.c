@@ -118,8 +118,8 @@ static bool leave_out(struct groups *groups, struct group *group)
 {
 	uint32_t num = 0;
 
-	/* Of trace.dat files what can be read is read. */
-	for (uint32_t i = 0; i < group->num && !group->is_tracedat; i++) {
+	/* Of trace.dat and perf.data files what can be read is read. */
+	for (uint32_t i = 0; i < group->num && !group->is_tracefs; i++) {
 		if (can_read(groups, &group->sources[i])) {
 			group->sources[num++] = group->sources[i];
 			continue;
@@ -127,7 +127,7 @@ static bool leave_out(struct groups *groups, struct group *group)
 		complain("warning: %s: Babeltrace 2 cannot read its other events, which are left out.",
 			 group->sources[i].path);
 	}
-	if (num == group->num || group->is_tracedat)
+	if (num == group->num || group->is_tracefs)
 		return false;
 	group->num = num;
 	return true;
@@ -211,7 +211,7 @@ static void add_trace(struct groups *groups, struct group *group,
 	int64_t t;
 
 	/* Of these libbabeltrace2 may end this process. */
-	if (trace->damaged && !group->is_tracedat) {
+	if (trace->damaged && !group->is_tracefs) {
 		complain("warning: %s: it is damaged, so that its other events are left out.",
 			 trace->path);
 		return;
@@ -250,8 +250,9 @@ static void find_groups(struct groups *groups)
 			if (trace.host != host)
 				continue;
 			/* A host's are of one format, as its clock is. */
-			group->is_tracedat = !strcmp(trace.format, "trace.dat");
-			if (group->is_tracedat || !strcmp(trace.format, "ctf"))
+			group->is_tracefs = !strcmp(trace.format, "trace.dat") ||
+					    !strcmp(trace.format, "perf.data");
+			if (group->is_tracefs || !strcmp(trace.format, "ctf"))
 				add_trace(groups, group, &trace);
 		}
 		sources += group->num;

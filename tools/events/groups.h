@@ -11,7 +11,7 @@
 /* The traces of a host. */
 struct group {
 	uint32_t host;
-	bool is_tracedat;	/* else they are CTF */
+	bool is_tracefs;	/* trace.dat or perf.data; else they are CTF */
 	struct netsync_io_source *sources;
 	uint32_t num;
 	uint64_t bytes;	  /* of their files */

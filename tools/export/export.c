@@ -78,8 +78,8 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
 	OPTION("events", 0, NULL,
-	       "with --perfetto: also all events of CTF traces and of\n"
-	       "trace.dat files, threads and system calls",
+	       "with --perfetto: also all events of CTF traces, trace.dat\n"
+	       "and perf.data files, threads and system calls",
 	       take_flag, .at = offsetof(struct settings, events)),
 	OPTION("event", 'e', "GLOB,...",
 	       "the same, but only events of these names; may repeat", take_globs),

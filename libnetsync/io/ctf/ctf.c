@@ -11,6 +11,7 @@
 
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
+#include "io/events.h"
 #include "util/array.h"
 
 /* A worker, and how far it has read its share of the streams. */
@@ -322,4 +323,5 @@ const struct trace_reader ctf_reader = {
 	.read = ctf_read,
 	.ahead = ctf_ahead,
 	.close = ctf_close,
+	.read_events = ctf_read_events,
 };

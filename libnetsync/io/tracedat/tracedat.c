@@ -12,6 +12,7 @@
 
 #include "io/tracedat/page.h"
 #include "io/tracefs/format.h"
+#include "io/events.h"
 #include "util/hash.h"
 
 #define RECORD_COMMAND "trace-cmd record -C mono -e netsync"
@@ -424,4 +425,5 @@ const struct trace_reader tracedat_reader = {
 	.read = dat_reader_read,
 	.limit = dat_reader_limit,
 	.close = dat_reader_close,
+	.read_events = dat_read_events,
 };

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A copy of a perf.data file with other times. Records are copied one by one; those that
+ * were compressed are not any more. What the file says behind them moves accordingly.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/perf/record.h"
+
+/* Bytes that are copied at a time. Chosen. */
+#define BLOCK_SIZE 65536
+
+/* Places of numbers of 64 bits in a file's header: the size of records. */
+#define DATA_SIZE_AT 48
+/* Of a place in the table of features, and of an entry. */
+#define SECTION_SIZE 16
+
+struct copy {
+	struct netsync_io *io;
+	const char *from;
+	const char *to;
+	netsync_io_time_func time;
+	void *data;
+	struct perf_file file;
+	FILE *out;
+	uint64_t written;
+	struct range events;	/* times of events in the original; hi < lo: none has one */
+	uint8_t record[PERF_MAX_RECORD];
+};
+
+/* ---- writing -------------------------------------------------------------- */
+
+static int failed(struct copy *copy, const char *path, int err)
+{
+	return io_fail(copy->io, -err, "%s: %s.", path, strerror(err));
+}
+
+static int put_bytes(struct copy *copy, const void *bytes, size_t size)
+{
+	copy->written += size;
+	return fwrite(bytes, 1, size, copy->out) == size ? 0 :
+	       failed(copy, copy->to, errno);
+}
+
+/* Write a number at a place that was written. */
+static int put_number_at(struct copy *copy, uint64_t at, uint64_t number)
+{
+	uint8_t bytes[8];
+
+	put_number_in_bytes(bytes, number, sizeof(bytes), copy->file.big_endian);
+	return !fseeko(copy->out, (off_t)at, SEEK_SET) &&
+	       fwrite(bytes, 1, sizeof(bytes), copy->out) == sizeof(bytes) ? 0 :
+	       failed(copy, copy->to, errno);
+}
+
+/* Copy bytes @from to @to of the original. */
+static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
+{
+	uint8_t block[BLOCK_SIZE];
+	int ret = 0;
+
+	while (from < to && !ret) {
+		const size_t size = to - from < sizeof(block) ? to - from : sizeof(block);
+
+		if (read_bytes_at(copy->file.fd, block, size, from) < size)
+			ret = failed(copy, copy->from, EIO);
+		else
+			ret = put_bytes(copy, block, size);
+		from += size;
+	}
+	return ret;
+}
+
+/* ---- times ---------------------------------------------------------------- */
+
+/*
+ * The new time of any record. Those that are no events, as of threads and their memory, may be
+ * where no correction is known: they move by as much as the nearest event. 0,
+ * NETSYNC_IO_LEFT_OUT, or negative: io_fail() was called.
+ */
+static int find_time(struct copy *copy, int64_t time_ns, int64_t *new_ns)
+{
+	const int64_t event_ns = min64(max64(time_ns, copy->events.lo), copy->events.hi);
+	int ret;
+
+	*new_ns = 0;
+	ret = copy->time(copy->data, event_ns, new_ns);
+	if (ret < 0 || __builtin_add_overflow(*new_ns, time_ns - event_ns, new_ns))
+		return io_fail(copy->io, ret < 0 ? ret : -ERANGE,
+			       "%s: the time %lld ns cannot be changed.", copy->from,
+			       (long long)time_ns);
+	if (*new_ns >= 0)
+		return ret;
+	return io_fail(copy->io, -ERANGE, "%s: some new times are negative, which perf does not know; take a reference whose clock shows a later time.",
+		       copy->from);
+}
+
+static void set_number(struct copy *copy, uint32_t at, uint64_t number)
+{
+	put_number_in_bytes(copy->record + at, number, 8, copy->file.big_endian);
+}
+
+/* Change a time in a record's data, copy->record. As find_time(). */
+static int change_time(struct copy *copy, uint32_t at, int64_t time_ns)
+{
+	int64_t new_ns;
+	int ret = find_time(copy, time_ns, &new_ns);
+
+	if (ret >= 0)
+		set_number(copy, at, new_ns);
+	return ret;
+}
+
+/* The place of a time in the data of a record of the kernel, besides that at its end. */
+static bool find_own_time(const struct perf_record *record, uint32_t *at)
+{
+	switch (record->type) {
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_FORK:
+		*at = 16;
+		break;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		*at = 0;
+		break;
+	default:
+		return false;
+	}
+	return record->size >= *at + 8;
+}
+
+/*
+ * Change all times of a record of the kernel; copy->record is its data. perf has recorded
+ * some without times, which are 0. As find_time().
+ */
+static int change_times(struct copy *copy, const struct perf_record *record)
+{
+	struct perf_sample sample;
+	uint32_t at;
+	int ret;
+
+	if (!perf_read_sample(&copy->file, record, &sample) || !sample.has_time ||
+	    !sample.time_ns)
+		return 0;
+	ret = change_time(copy, sample.time_at, sample.time_ns);
+	if (ret >= 0 && find_own_time(record, &at) &&
+	    perf_number(&copy->file, record->data + at, 8) == (uint64_t)sample.time_ns)
+		memcpy(copy->record + at, copy->record + sample.time_at, 8);
+	/* Which threads there were is needed, whatever is left out. */
+	return ret == NETSYNC_IO_LEFT_OUT && record->type != PERF_RECORD_SAMPLE &&
+	       record->type != PERF_RECORD_LOST ? 0 : ret;
+}
+
+/* The pipe format has features in records: change those with times. As find_time(). */
+static int change_feature(struct copy *copy, const struct perf_record *record)
+{
+	const struct perf_file *file = &copy->file;
+	int ret;
+
+	/* Behind the number of the feature. */
+	if (record->size < 8)
+		return 0;
+	switch (perf_number(file, record->data, 8)) {
+	case PERF_HEADER_CLOCK_DATA:
+		return file->has_wall && record->size >= 32 ?
+		       change_time(copy, 24, (int64_t)file->clock_ns) : 0;
+	case PERF_HEADER_SAMPLE_TIME:
+		if (record->size < 24 || !perf_number(file, record->data + 16, 8))
+			return 0;
+		ret = change_time(copy, 8, copy->events.lo);
+		return ret < 0 ? ret : change_time(copy, 16, copy->events.hi);
+	default:
+		return 0;
+	}
+}
+
+/* ---- records -------------------------------------------------------------- */
+
+static int put_record(struct copy *copy, const struct perf_record *record)
+{
+	const bool big_endian = copy->file.big_endian;
+	uint8_t head[PERF_HEAD_SIZE], *at = head;
+	int ret;
+
+	at = put_number_in_bytes(at, record->type, 4, big_endian);
+	at = put_number_in_bytes(at, record->misc, 2, big_endian);
+	put_number_in_bytes(at, PERF_HEAD_SIZE + record->size, 2, big_endian);
+	ret = put_bytes(copy, head, sizeof(head));
+	if (!ret)
+		ret = put_bytes(copy, copy->record, record->size);
+	if (!ret && record->at)
+		ret = copy_bytes(copy, record->at,
+				 record->at + perf_payload(&copy->file, record));
+	return ret;
+}
+
+static int copy_record(struct copy *copy, const struct perf_record *record)
+{
+	int ret = 0;
+
+	if (record->type == PERF_RECORD_AUXTRACE)
+		return io_fail(copy->io, -ENOTSUP, "%s: it has data of a processor's own tracer (AUX area), whose times cannot be changed; record without that.",
+			       copy->from);
+	memcpy(copy->record, record->data, record->size);
+	if (record->type == PERF_RECORD_HEADER_FEATURE)
+		ret = min64(change_feature(copy, record), 0);
+	else if (record->type < PERF_RECORD_USER_BEGIN)
+		ret = change_times(copy, record);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return put_record(copy, record);
+}
+
+static int copy_records(struct copy *copy)
+{
+	struct perf_records records;
+	struct perf_record record;
+	int ret = 0, next;
+
+	perf_first(&records, &copy->file);
+	while (!ret && (next = perf_next(&records, &record)) > 0)
+		ret = copy_record(copy, &record);
+	if (!ret && next == -ENOMEM)
+		ret = io_no_memory(copy->io);
+	if (!ret && next == -EILSEQ)
+		io_warn(copy->io, "%s: it is damaged; what is before its byte %llu was copied.",
+			copy->from, (unsigned long long)records.at);
+	perf_release(&records);
+	return ret;
+}
+
+/* ---- what is behind them ---------------------------------------------------- */
+
+/* Write a new time at a place of the original that has moved. 0, or negative. */
+static int put_time(struct copy *copy, uint64_t at, int64_t time_ns)
+{
+	int64_t new_ns;
+	int ret = find_time(copy, time_ns, &new_ns);
+
+	return ret < 0 ? ret : put_number_at(copy, at, (uint64_t)new_ns);
+}
+
+static int change_features(struct copy *copy, uint64_t moved)
+{
+	const struct perf_file *file = &copy->file;
+	int ret = 0;
+
+	if (file->has_wall)
+		ret = put_time(copy, file->clock_ns_at + moved, (int64_t)file->clock_ns);
+	if (!ret && file->span_at)
+		ret = put_time(copy, file->span_at + moved, copy->events.lo);
+	if (!ret && file->span_at)
+		ret = put_time(copy, file->span_at + moved + 8, copy->events.hi);
+	return ret;
+}
+
+/* Write the features, of which each place moves, and how many bytes records have. */
+static int copy_features(struct copy *copy)
+{
+	const struct perf_file *file = &copy->file;
+	const uint64_t end = copy->written, moved = end - file->data_end;
+	int ret = copy_bytes(copy, file->data_end, file->size);
+
+	for (uint32_t i = 0; i < file->num_features && !ret; i++) {
+		uint8_t place[8];
+		uint64_t at;
+
+		if (read_bytes_at(file->fd, place, sizeof(place),
+				  file->data_end + i * SECTION_SIZE) < sizeof(place))
+			return failed(copy, copy->from, EIO);
+		at = perf_number(file, place, sizeof(place));
+		if (at >= file->data_end)
+			ret = put_number_at(copy, end + i * SECTION_SIZE, at + moved);
+	}
+	if (!ret)
+		ret = change_features(copy, moved);
+	return ret ? ret : put_number_at(copy, DATA_SIZE_AT, end - file->data_at);
+}
+
+/* Find from when to when there are events. */
+static int find_events(struct copy *copy)
+{
+	struct perf_records records;
+	struct perf_record record;
+	struct perf_sample sample;
+	int ret;
+
+	copy->events.hi = -1;
+	perf_first(&records, &copy->file);
+	while ((ret = perf_next(&records, &record)) > 0)
+		if (record.type == PERF_RECORD_SAMPLE &&
+		    perf_read_sample(&copy->file, &record, &sample) && sample.has_time)
+			range_extend(&copy->events, sample.time_ns, sample.time_ns);
+	perf_release(&records);
+	if (ret == -ENOMEM)
+		return io_no_memory(copy->io);
+	return copy->events.lo <= copy->events.hi ? 0 :
+	       io_fail(copy->io, -ENODATA, "%s: it has no events whose times could be changed.",
+		       copy->from);
+}
+
+/* ---- the function of the library ------------------------------------------ */
+
+static int check_file(struct copy *copy)
+{
+	const struct perf_file *file = &copy->file;
+
+	if (file->was_cut || file->has_folder)
+		return io_fail(copy->io, -ENOTSUP, "%s: perf did not end by itself, or has left the events in files beside it; nothing can be copied.",
+			       copy->from);
+	if (file->attrs_end > file->data_at)
+		return io_fail(copy->io, -EILSEQ, "%s: this perf.data is not laid out as perf does it.",
+			       copy->from);
+	return 0;
+}
+
+static int copy_all(struct copy *copy)
+{
+	int ret = copy_bytes(copy, 0, copy->file.data_at);
+
+	if (!ret)
+		ret = find_events(copy);
+	if (!ret)
+		ret = copy_records(copy);
+	return ret || copy->file.is_pipe ? ret : copy_features(copy);
+}
+
+static int write_copy(struct copy *copy)
+{
+	struct stat st;
+	int ret, fd;
+
+	if (fstat(copy->file.fd, &st))
+		return failed(copy, copy->from, errno);
+	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0666);
+	if (fd < 0)
+		return failed(copy, copy->to, errno);
+	copy->out = fdopen(fd, "w");
+	if (!copy->out) {
+		close(fd);
+		return io_no_memory(copy->io);
+	}
+	ret = copy_all(copy);
+	if (fclose(copy->out) && !ret)
+		ret = failed(copy, copy->to, errno);
+	return ret;
+}
+
+int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to,
+			 netsync_io_time_func time, void *data)
+{
+	struct copy *copy = calloc(1, sizeof(*copy));
+	int ret;
+
+	if (!copy)
+		return io_no_memory(io);
+	*copy = (struct copy){ .io = io, .from = from, .to = to, .time = time, .data = data };
+	ret = perf_open(&copy->file, from);
+	if (!ret)
+		ret = perf_learn(&copy->file);
+	if (ret)
+		ret = perf_fail(&copy->file, io, from, ret);
+	else
+		ret = check_file(copy);
+	if (!ret)
+		ret = write_copy(copy);
+	perf_close(&copy->file);
+	free(copy);
+	return ret;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * All tracepoint events of a perf.data file, of all processors, in the order of time, with
+ * fields as the kernel's descriptions in the file declare them. perf writes in rounds what
+ * it finds in the buffers of the processors: events wait until none that comes later can be
+ * earlier than they are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/events.h"
+#include "io/perf/record.h"
+#include "io/tracefs/types.h"
+#include "util/array.h"
+
+/* Bytes of events that wait, at most. Chosen: a file is not trusted. */
+#define MAX_WAITING (UINT64_C(1) << 30)
+
+/* An event, or how many were lost, that waits for its turn. */
+struct waiting {
+	int64_t time_ns;
+	uint64_t number;	/* in the file: the order of what has one time */
+	uint64_t lost;		/* not 0: so many were lost, and there is no event */
+	uint32_t cpu;
+	uint32_t size;
+	uint8_t data[];		/* as the kernel's descriptions say */
+};
+
+struct events {
+	const struct event_reading *reading;
+	int64_t shift_ns;
+	struct perf_file file;
+	struct tracefs_types types;
+	struct perf_records records;
+	bool has_begun;		/* there was a sample, */
+	int32_t clock;		/* of this clock */
+	struct waiting **waiting;
+	size_t num, room;	/* waiting, and allocated */
+	uint64_t bytes;		/* of what is waiting */
+	uint64_t number;
+	int64_t latest_ns;	/* the latest time until now, */
+	int64_t round_ns;	/* when the last round ended, */
+	int64_t past_ns;	/* and when the one before ended: what comes is later */
+};
+
+/* ---- what waits ----------------------------------------------------------- */
+
+static int compare_waiting(const void *a, const void *b)
+{
+	const struct waiting *p = *(struct waiting *const *)a;
+	const struct waiting *q = *(struct waiting *const *)b;
+
+	if (p->time_ns != q->time_ns)
+		return p->time_ns < q->time_ns ? -1 : 1;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+static int tell_waiting(const struct events *events, const struct waiting *waiting)
+{
+	struct tracefs_raw raw = {
+		.data = waiting->data,
+		.size = waiting->size,
+		.big_endian = events->file.big_endian,
+	};
+	struct netsync_io_event event = {
+		.size = sizeof(event),
+		.cpu = waiting->cpu,
+		.lost = waiting->lost,
+		.system = "",
+		.name = "",
+	};
+
+	if (__builtin_add_overflow(waiting->time_ns, events->shift_ns, &event.time_ns) ||
+	    (!waiting->lost && !tracefs_fill_event(&events->types, &raw, &event)))
+		return 0;
+	return events->reading->each(events->reading->data, &event) ?
+	       event_stopped(events->reading) : 0;
+}
+
+/* Tell what is not later than @until_ns. 0, or negative to stop. */
+static int end_waiting(struct events *events, int64_t until_ns)
+{
+	size_t told = 0;
+	int ret = 0;
+
+	if (!events->num)
+		return 0;
+	qsort(events->waiting, events->num, sizeof(*events->waiting), compare_waiting);
+	while (told < events->num && events->waiting[told]->time_ns <= until_ns && !ret) {
+		struct waiting *waiting = events->waiting[told++];
+
+		ret = tell_waiting(events, waiting);
+		events->bytes -= sizeof(*waiting) + waiting->size;
+		free(waiting);
+	}
+	events->num -= told;
+	memmove(events->waiting, events->waiting + told,
+		events->num * sizeof(*events->waiting));
+	return ret;
+}
+
+static int wait_for_turn(struct events *events, const struct perf_sample *sample,
+			 uint64_t lost)
+{
+	const uint32_t size = lost ? 0 : sample->raw_size;
+	struct waiting *waiting;
+
+	events->bytes += sizeof(*waiting) + size;
+	if (events->bytes > MAX_WAITING)
+		return perf_problem(&events->file, "more than 1 GiB of events are in no order; record with smaller buffers (perf record -m)");
+	if (array_grow(&events->waiting, &events->room, events->num,
+		       sizeof(*events->waiting)))
+		return -ENOMEM;
+	waiting = malloc(sizeof(*waiting) + size);
+	if (!waiting)
+		return -ENOMEM;
+	*waiting = (struct waiting){
+		.time_ns = sample->has_time ? sample->time_ns : events->latest_ns,
+		.number = events->number++,
+		.lost = lost,
+		.cpu = sample->cpu,
+		.size = size,
+	};
+	if (size)
+		memcpy(waiting->data, sample->raw, size);
+	events->waiting[events->num++] = waiting;
+	return 0;
+}
+
+/* ---- records -------------------------------------------------------------- */
+
+static int use_sample(struct events *events, const struct perf_record *record)
+{
+	struct perf_sample sample;
+
+	if (!perf_read_sample(&events->file, record, &sample) || !sample.has_time)
+		return 0;
+	if (!events->has_begun)
+		events->clock = sample.attr->clock;
+	events->has_begun = true;
+	if (sample.attr->clock != events->clock)
+		return 0;
+	events->latest_ns = max64(events->latest_ns, sample.time_ns);
+	return sample.attr->is_tracepoint && sample.raw ? wait_for_turn(events, &sample, 0) : 0;
+}
+
+/* The sums in the end of a file tell of the same losses, and not when they were. */
+static int use_loss(struct events *events, const struct perf_record *record)
+{
+	struct perf_sample sample;
+	uint64_t lost;
+
+	if (record->size < 16)
+		return 0;
+	lost = perf_number(&events->file, record->data + 8, 8);
+	perf_read_sample(&events->file, record, &sample);
+	sample.has_time = sample.has_time && sample.time_ns;
+	return lost && events->has_begun ? wait_for_turn(events, &sample, lost) : 0;
+}
+
+static int end_round(struct events *events)
+{
+	events->past_ns = events->round_ns;
+	events->round_ns = events->latest_ns;
+	return events->past_ns == INT64_MIN ? 0 : end_waiting(events, events->past_ns);
+}
+
+static int use_record(struct events *events, const struct perf_record *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		return use_sample(events, record);
+	case PERF_RECORD_LOST:
+		return use_loss(events, record);
+	case PERF_RECORD_FINISHED_ROUND:
+		return end_round(events);
+	default:
+		return 0;
+	}
+}
+
+/* ---- reading a file ----------------------------------------------------- */
+
+static int read_records(struct events *events)
+{
+	struct perf_record record;
+	int ret = 0;
+
+	perf_first(&events->records, &events->file);
+	while (!ret && (ret = perf_next(&events->records, &record)) > 0)
+		ret = use_record(events, &record);
+	/* What is before damage is told, as netsync_io_add() warns of that. */
+	if (ret == -EILSEQ && !events->file.problem)
+		ret = 0;
+	return ret ? ret : end_waiting(events, INT64_MAX);
+}
+
+static int read_events(struct events *events)
+{
+	int ret = perf_learn(&events->file);
+
+	if (!ret)
+		ret = perf_read_formats(&events->file, tracefs_add_type, &events->types);
+	if (!ret && events->types.no_memory)
+		ret = -ENOMEM;
+	return ret ? ret : read_records(events);
+}
+
+static void release_events(struct events *events)
+{
+	for (size_t i = 0; i < events->num; i++)
+		free(events->waiting[i]);
+	free(events->waiting);
+	tracefs_end_types(&events->types);
+	perf_release(&events->records);
+	perf_close(&events->file);
+}
+
+/* The types are released later: those of different files have different pointers. */
+static int read_file(struct events *events, const struct event_reading *reading,
+		     uint32_t number)
+{
+	const struct netsync_io_source *source = &reading->sources[number];
+	int ret;
+
+	*events = (struct events){
+		.reading = reading,
+		.shift_ns = source->shift_ns,
+		.latest_ns = INT64_MIN,
+		.round_ns = INT64_MIN,
+		.past_ns = INT64_MIN,
+	};
+	if (!tracefs_begin_types(&events->types))
+		return io_no_memory(reading->io);
+	ret = perf_open(&events->file, source->path);
+	if (!ret)
+		ret = read_events(events);
+	if (ret && ret != -ECANCELED)
+		ret = perf_fail(&events->file, reading->io, source->path, ret);
+	release_events(events);
+	return ret;
+}
+
+int perf_read_events(const struct event_reading *reading)
+{
+	struct events *files = calloc(reading->num + (size_t)1, sizeof(*files));
+	int ret = files ? 0 : io_no_memory(reading->io);
+
+	/* Several are parts of one recording, one after the other. */
+	for (uint32_t i = 0; i < reading->num && !ret; i++)
+		ret = read_file(&files[i], reading, i);
+	for (uint32_t i = 0; i < reading->num && files; i++)
+		tracefs_free_types(&files[i].types);
+	free(files);
+	return ret;
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A perf.data file -> attributes of events, features, and the place of its records. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/perf/file.h"
+#include "util/array.h"
+
+/* Bytes of the header of the pipe format, and of that of files. */
+#define PIPE_HEADER_SIZE 16
+#define FILE_HEADER_SIZE 104
+
+/* A struct perf_file_section: where something is, and how many bytes it has. */
+#define SECTION_SIZE 16
+
+struct section {
+	uint64_t at;
+	uint64_t size;
+};
+
+/* PERF_TYPE_TRACEPOINT, and flags of struct perf_event_attr, by their numbers. */
+#define TYPE_TRACEPOINT 2
+#define FLAG_SAMPLE_ID_ALL 18
+#define FLAG_USE_CLOCKID 25
+
+/* Bytes of a struct perf_event_attr: with and without its clockid, and at most. */
+#define ATTR_MIN_SIZE 64
+#define ATTR_CLOCK_AT 92
+#define ATTR_MAX_SIZE 4096 /* chosen: it has 136 in Linux 6.12 */
+
+/* Attributes of a file at most. Chosen: Linux has some 3,000 tracepoints. */
+#define MAX_ATTRS 8192
+
+/* Bytes of a host's name with the 0 at most; the kernel's have 65. Chosen. */
+#define MAX_HOSTNAME 4096
+
+int perf_problem(struct perf_file *file, const char *words)
+{
+	file->problem = words;
+	return -EILSEQ;
+}
+
+uint64_t perf_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size)
+{
+	return number_of_bytes(bytes, size, file->big_endian);
+}
+
+/* ---- sections ---------------------------------------------------------- */
+
+static struct cursor cursor_at(const struct perf_file *file, uint64_t at, uint64_t size)
+{
+	return (struct cursor){
+		.fd = file->fd,
+		.big_endian = file->big_endian,
+		.at = at,
+		.end = at + size,
+	};
+}
+
+static struct section read_section(struct cursor *cursor)
+{
+	const uint64_t at = cursor_number(cursor, 8);
+
+	return (struct section){ at, cursor_number(cursor, 8) };
+}
+
+/* A cursor at the begin of a section. False: the file ends before. */
+static bool open_section(const struct perf_file *file, struct cursor *cursor,
+			 const struct section *section)
+{
+	if (section->at > file->size || section->size > file->size - section->at)
+		return false;
+	*cursor = cursor_at(file, section->at, section->size);
+	return true;
+}
+
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- attributes -------------------------------------------------------- */
+
+static bool has_flag(const struct perf_file *file, uint64_t flags, unsigned int number)
+{
+	/* Compilers put the first bit-field into the lowest bit, or the highest one. */
+	return flags >> (file->big_endian ? 63 - number : number) & 1;
+}
+
+/* Read a struct perf_event_attr, at whose end the cursor is then. NULL: no memory, or bad. */
+static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
+{
+	const uint64_t begin = cursor->at;
+	struct perf_attr *attr;
+	uint64_t flags;
+	uint32_t size;
+
+	if (file->num_attrs >= MAX_ATTRS)
+		cursor->bad = true;
+	if (cursor->bad || array_grow(&file->attrs, &file->attr_room, file->num_attrs,
+				      sizeof(*file->attrs)))
+		return NULL;
+	attr = &file->attrs[file->num_attrs];
+	attr->copy = 0;
+	attr->is_tracepoint = cursor_number(cursor, 4) == TYPE_TRACEPOINT;
+	size = cursor_number(cursor, 4);
+	attr->config = cursor_number(cursor, 8);
+	cursor_skip(cursor, 8);		/* the period */
+	attr->sample_type = cursor_number(cursor, 8);
+	attr->read_format = cursor_number(cursor, 8);
+	flags = cursor_number(cursor, 8);
+	attr->has_trailer = has_flag(file, flags, FLAG_SAMPLE_ID_ALL);
+	attr->clock = PERF_OWN_CLOCK;
+	if (size < ATTR_MIN_SIZE || size > ATTR_MAX_SIZE ||
+	    size > cursor->end - begin)
+		cursor->bad = true;
+	if (has_flag(file, flags, FLAG_USE_CLOCKID) && size >= ATTR_CLOCK_AT + 4) {
+		cursor->at = begin + ATTR_CLOCK_AT;
+		attr->clock = (int32_t)cursor_number(cursor, 4);
+	}
+	if (cursor->bad)
+		return NULL;
+	cursor->at = begin + size;
+	file->num_attrs++;
+	return attr;
+}
+
+/* Read the ids of the last attribute. 0, cursor->bad being set, or -ENOMEM. */
+static int add_ids(struct perf_file *file, struct cursor *cursor)
+{
+	while (!cursor->bad && cursor->end - cursor->at >= 8) {
+		if (array_grow(&file->ids, &file->id_room, file->num_ids,
+			       sizeof(*file->ids)))
+			return -ENOMEM;
+		file->ids[file->num_ids++] = (struct perf_id){
+			cursor_number(cursor, 8), file->num_attrs - 1,
+		};
+	}
+	return 0;
+}
+
+int perf_read_attr(struct perf_file *file, struct cursor *cursor)
+{
+	int ret = 0;
+
+	if (!add_attr(file, cursor) && !cursor->bad)
+		return -ENOMEM;
+	if (!cursor->bad)
+		ret = add_ids(file, cursor);
+	if (!ret && cursor->bad)
+		ret = perf_problem(file, "the attributes of its events are damaged");
+	return ret;
+}
+
+/* A struct perf_file_attr: an attribute, then where its ids are. */
+static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
+{
+	struct cursor cursor = cursor_at(file, at, size - SECTION_SIZE), ids;
+	struct section section;
+	int ret;
+
+	if (!add_attr(file, &cursor))
+		return cursor.bad ? perf_problem(file, PERF_CUT_SHORT) : -ENOMEM;
+	cursor = cursor_at(file, at + size - SECTION_SIZE, SECTION_SIZE);
+	section = read_section(&cursor);
+	if (cursor.bad || !open_section(file, &ids, &section))
+		return perf_problem(file, PERF_CUT_SHORT);
+	/* A small file could have the same ids for all attributes. */
+	if (file->num_ids + section.size / 8 > file->size / 8)
+		return perf_problem(file, "it says of several events that they have the same ids");
+	file->attrs_end = max_of(file->attrs_end, ids.end);
+	ret = add_ids(file, &ids);
+	return ret ? ret : ids.bad ? perf_problem(file, PERF_CUT_SHORT) : 0;
+}
+
+static int read_file_attrs(struct perf_file *file, const struct section *attrs, uint64_t size)
+{
+	int ret = 0;
+
+	if (size < ATTR_MIN_SIZE + SECTION_SIZE || size > ATTR_MAX_SIZE ||
+	    attrs->at > file->size || attrs->size > file->size - attrs->at)
+		return perf_problem(file, PERF_CUT_SHORT);
+	file->attrs_end = max_of(file->attrs_end, attrs->at + attrs->size);
+	for (uint64_t at = 0; attrs->size - at >= size && !ret; at += size)
+		ret = read_file_attr(file, attrs->at + at, size);
+	return ret;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct perf_id *p = a, *q = b;
+
+	return p->id < q->id ? -1 : p->id > q->id;
+}
+
+void perf_end_attrs(struct perf_file *file)
+{
+	for (size_t i = 0; i < file->num_attrs; i++)
+		for (size_t j = 0; j < i; j++)
+			file->attrs[i].copy += file->attrs[i].is_tracepoint &&
+					       file->attrs[j].is_tracepoint &&
+					       file->attrs[i].config == file->attrs[j].config;
+	if (file->num_ids)
+		qsort(file->ids, file->num_ids, sizeof(*file->ids), compare_ids);
+}
+
+const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id)
+{
+	const struct perf_id key = { .id = id };
+	const struct perf_id *found = file->num_ids ?
+		bsearch(&key, file->ids, file->num_ids, sizeof(key), compare_ids) : NULL;
+
+	return found ? &file->attrs[found->attr] : NULL;
+}
+
+/* ---- features ---------------------------------------------------------- */
+
+static int read_hostname(struct perf_file *file, struct cursor *cursor)
+{
+	const uint32_t size = cursor_number(cursor, 4);
+
+	if (size > MAX_HOSTNAME)
+		return perf_problem(file, "the name of its host is damaged");
+	free(file->hostname);
+	file->hostname = cursor_text(cursor, size);
+	if (!file->hostname)
+		return cursor->bad ? perf_problem(file, PERF_CUT_SHORT) : -ENOMEM;
+	return 0;
+}
+
+static int read_clock_data(struct perf_file *file, struct cursor *cursor)
+{
+	cursor_skip(cursor, 4);		/* version, 1 */
+	file->wall_clock = (int32_t)cursor_number(cursor, 4);
+	file->wall_ns = cursor_number(cursor, 8);
+	file->clock_ns_at = cursor->at;
+	file->clock_ns = cursor_number(cursor, 8);
+	file->has_wall = !cursor->bad && file->wall_ns && file->wall_ns <= INT64_MAX &&
+			 file->clock_ns <= INT64_MAX;
+	return 0;
+}
+
+int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature)
+{
+	uint64_t begin;
+
+	switch (feature) {
+	case PERF_HEADER_TRACING_DATA:
+		file->formats_at = cursor->at;
+		file->formats_size = cursor->end - cursor->at;
+		return 0;
+	case PERF_HEADER_HOSTNAME:
+		return read_hostname(file, cursor);
+	case PERF_HEADER_SAMPLE_TIME:
+		/* perf has written 0 where it did not look at the events. */
+		begin = cursor->at;
+		cursor_skip(cursor, 8);
+		file->span_at = cursor_number(cursor, 8) ? begin : 0;
+		return 0;
+	case PERF_HEADER_DIR_FORMAT:
+		file->has_folder = true;
+		return 0;
+	case PERF_HEADER_CLOCK_DATA:
+		return read_clock_data(file, cursor);
+	default:
+		return 0;
+	}
+}
+
+/* The places of features follow the records, in the order of their numbers. */
+static int read_features(struct perf_file *file, const uint8_t *bits)
+{
+	struct cursor places = cursor_at(file, file->data_end, file->size - file->data_end);
+	int ret = 0;
+
+	for (unsigned int i = 0; i < PERF_HEADER_BITS && !ret; i++) {
+		struct section section;
+		struct cursor cursor;
+
+		/* The bits are in words of 64; a big-endian machine begins with the last byte. */
+		if (!(bits[file->big_endian ? (i / 8) ^ 7 : i / 8] >> i % 8 & 1))
+			continue;
+		section = read_section(&places);
+		if (places.bad || !open_section(file, &cursor, &section))
+			return perf_problem(file, PERF_CUT_SHORT);
+		ret = perf_read_feature(file, &cursor, i);
+		file->num_features++;
+	}
+	return ret;
+}
+
+/* ---- formats of events ------------------------------------------------- */
+
+/* As the begin of a trace.dat of trace-cmd: its header, then formats of ftrace's own. */
+static void skip_to_systems(struct cursor *cursor)
+{
+	char version[8];
+
+	cursor_skip(cursor, 3 + sizeof("tracing") - 1);
+	cursor_word(cursor, version, sizeof(version));
+	cursor->big_endian = cursor_number(cursor, 1);
+	cursor_skip(cursor, 1 + 4);	/* sizes of a long, and of a page */
+	cursor_skip(cursor, sizeof("header_page"));
+	cursor_skip(cursor, cursor_number(cursor, 8));
+	cursor_skip(cursor, sizeof("header_event"));
+	cursor_skip(cursor, cursor_number(cursor, 8));
+	tracefs_skip_formats(cursor);
+}
+
+int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data)
+{
+	struct cursor cursor = cursor_at(file, file->formats_at, file->formats_size);
+	int ret;
+
+	if (!file->formats_at)
+		return 0;
+	skip_to_systems(&cursor);
+	ret = tracefs_read_systems(&cursor, use, data);
+	return ret ? ret : cursor.bad ?
+	       perf_problem(file, "its descriptions of events are damaged") : 0;
+}
+
+/* ---- the header -------------------------------------------------------- */
+
+/* The format of files: places of attributes, records and features. */
+static int read_file_header(struct perf_file *file, struct cursor *cursor)
+{
+	const uint64_t attr_size = cursor_number(cursor, 8);
+	const struct section attrs = read_section(cursor), data = read_section(cursor);
+	uint8_t bits[PERF_HEADER_BITS / 8];
+	int ret;
+
+	cursor_skip(cursor, SECTION_SIZE);	/* types of events, of old files */
+	cursor_get(cursor, bits, sizeof(bits));
+	if (cursor->bad || data.at > file->size)
+		return perf_problem(file, PERF_CUT_SHORT);
+	file->data_at = data.at;
+	/* perf writes the size, and all features, when it ends. */
+	file->was_cut = !data.size || data.size > file->size - data.at;
+	file->data_end = file->was_cut ? file->size : data.at + data.size;
+	ret = read_file_attrs(file, &attrs, attr_size);
+	if (!ret && !file->was_cut)
+		ret = read_features(file, bits);
+	return ret;
+}
+
+static int read_header(struct perf_file *file)
+{
+	struct cursor cursor = cursor_at(file, 0, file->size);
+	char magic[PERF_MAGIC_SIZE];
+	uint64_t size;
+
+	cursor_get(&cursor, magic, sizeof(magic));
+	file->big_endian = cursor.big_endian = !memcmp(magic, PERF_MAGIC_SWAPPED, sizeof(magic));
+	size = cursor_number(&cursor, 8);
+	if (cursor.bad)
+		return perf_problem(file, PERF_CUT_SHORT);
+	if (size == PIPE_HEADER_SIZE) {
+		file->is_pipe = true;
+		file->data_at = size;
+		file->data_end = file->size;
+		return 0;
+	}
+	if (size < FILE_HEADER_SIZE) {
+		file->problem = "it is of a version of perf that is not known";
+		return -EPROTONOSUPPORT;
+	}
+	return read_file_header(file, &cursor);
+}
+
+int perf_open(struct perf_file *file, const char *path)
+{
+	off_t size;
+
+	*file = (struct perf_file){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	if (file->fd < 0)
+		return -errno;
+	size = lseek(file->fd, 0, SEEK_END);
+	if (size < 0)
+		return -errno;
+	file->size = size;
+	return read_header(file);
+}
+
+int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err)
+{
+	if (err == -ENOMEM)
+		return io_no_memory(io);
+	if (file->problem)
+		return io_fail(io, err, "%s: this perf.data cannot be read: %s.", path,
+			       file->problem);
+	return io_fail(io, err, "%s: %s.", path, strerror(-err));
+}
+
+void perf_close(struct perf_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->attrs);
+	free(file->ids);
+	free(file->hostname);
+}

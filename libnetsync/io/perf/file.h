@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The contents of a perf.data file of perf record, in the format of the kernel's
+ * tools/perf/Documentation/perf.data-file-format.txt: attributes of events, features of the
+ * file, and where its records are. "perf record -o -" writes the pipe format, where
+ * attributes and features are records as well.
+ */
+#ifndef NETSYNC_PERF_FILE_H
+#define NETSYNC_PERF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/tracefs/format.h"
+
+/* The beginning of a file: this word, in the byte order of the machine. */
+#define PERF_MAGIC "PERFILE2"
+#define PERF_MAGIC_SWAPPED "2ELIFREP"
+#define PERF_MAGIC_SIZE 8
+
+/* sample_type: what samples have, in the order of enum perf_event_sample_format. */
+enum {
+	PERF_SAMPLE_IP = 1 << 0,
+	PERF_SAMPLE_TID = 1 << 1,
+	PERF_SAMPLE_TIME = 1 << 2,
+	PERF_SAMPLE_ADDR = 1 << 3,
+	PERF_SAMPLE_READ = 1 << 4,
+	PERF_SAMPLE_CALLCHAIN = 1 << 5,
+	PERF_SAMPLE_ID = 1 << 6,
+	PERF_SAMPLE_CPU = 1 << 7,
+	PERF_SAMPLE_PERIOD = 1 << 8,
+	PERF_SAMPLE_STREAM_ID = 1 << 9,
+	PERF_SAMPLE_RAW = 1 << 10,
+	PERF_SAMPLE_IDENTIFIER = 1 << 16,
+};
+
+/* read_format: what PERF_SAMPLE_READ has. */
+enum {
+	PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
+	PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
+	PERF_FORMAT_ID = 1 << 2,
+	PERF_FORMAT_GROUP = 1 << 3,
+	PERF_FORMAT_LOST = 1 << 4,
+};
+
+/* What we need of a struct perf_event_attr. */
+struct perf_attr {
+	uint64_t config;	/* of a tracepoint: the number of its events */
+	uint64_t sample_type;
+	uint64_t read_format;
+	uint32_t copy;		/* how many before it are of the same tracepoint */
+	int32_t clock;		/* clockid_t; PERF_OWN_CLOCK */
+	bool is_tracepoint;
+	bool has_trailer;	/* records other than samples end with time and processor */
+};
+
+/* Without option -k, perf's times are of the clock of the kernel's scheduler. */
+#define PERF_OWN_CLOCK (-1)
+
+/* An id that samples have, and whose it is. */
+struct perf_id {
+	uint64_t id;
+	uint32_t attr;
+};
+
+struct perf_file {
+	int fd;
+	uint64_t size;
+	bool big_endian;
+	bool is_pipe;
+	bool was_cut;		/* perf record did not end properly */
+	bool has_folder;	/* other files have the records ("perf record --threads") */
+	uint64_t data_at;	/* of records */
+	uint64_t data_end;
+	uint64_t attrs_end;	/* of attributes and ids, wherever they are */
+	uint32_t num_features;	/* whose places begin at data_end */
+	/* Where features have times, in a file; 0: there are none. */
+	uint64_t clock_ns_at;
+	uint64_t span_at;
+
+	struct perf_attr *attrs;
+	size_t num_attrs;
+	size_t attr_room;	/* attributes allocated */
+	struct perf_id *ids;	/* in their order, once perf_end_attrs() was called */
+	size_t num_ids;
+	size_t id_room;		/* ids allocated */
+
+	/* Contents of features. */
+	char *hostname;		/* NULL: unknown */
+	uint64_t formats_at;	/* what tracefs says of events; 0: it is not there */
+	uint64_t formats_size;
+	/* HEADER_CLOCK_DATA: two clocks at one instant, ns. */
+	bool has_wall;
+	int32_t wall_clock;	/* the clockid_t of clock_ns */
+	uint64_t wall_ns;	/* CLOCK_REALTIME */
+	uint64_t clock_ns;
+
+	const char *problem;	/* why the file cannot be read; a clause */
+};
+
+/*
+ * Read what is in the file, but for its records. 0; -EILSEQ or -EPROTONOSUPPORT with
+ * file->problem; -ENOMEM; or an errno of the system. perf_close() is to be called in
+ * every case.
+ */
+int perf_open(struct perf_file *file, const char *path);
+void perf_close(struct perf_file *file);
+
+/* Set the error sentence of a file that failed. Return: @err. */
+int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err);
+/* Set file->problem. Return: -EILSEQ. */
+int perf_problem(struct perf_file *file, const char *words);
+#define PERF_CUT_SHORT "it ends before what it says that it holds"
+
+/* Numbers of features. */
+enum {
+	PERF_HEADER_TRACING_DATA = 1,
+	PERF_HEADER_HOSTNAME = 3,
+	PERF_HEADER_SAMPLE_TIME = 21,
+	PERF_HEADER_DIR_FORMAT = 24,
+	PERF_HEADER_CLOCK_DATA = 29,
+	PERF_HEADER_BITS = 256,
+};
+
+/* In the pipe format records have these: read one from @cursor on. 0, or as perf_open(). */
+int perf_read_attr(struct perf_file *file, struct cursor *cursor);
+int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature);
+
+/* All attributes were read, before the first record of an event is. */
+void perf_end_attrs(struct perf_file *file);
+/* The attribute of an id; NULL: there is none. */
+const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id);
+
+/* Call @use for what the file says of each type of events. 0, or as perf_open(). */
+int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data);
+
+/* The number in @size bytes. */
+uint64_t perf_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size);
+
+#endif

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The reader of perf.data, the files of perf record with samples of tracepoints.
+ *
+ * A file is read twice: for its span, then to push packets. perf writes what it finds in the buffers of all processors in
+ * rounds: records of one round are in no order, but none is earlier than all of the round
+ * before the last one. The library sorts packets; up to when it has all of them follows
+ * from the rounds.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "io/events.h"
+#include "io/perf/record.h"
+#include "util/hash.h"
+
+#define RECORD_COMMAND "perf record -a -k mono -e 'netsync:*'"
+
+struct perf {
+	struct perf_file file;
+	struct tracefs_formats formats;
+	uint64_t num_records;	/* that can be read */
+	struct perf_records records;
+	uint64_t num_read;	/* of them; 0: reading did not begin */
+	int64_t latest_ns;	/* the latest time until now, */
+	int64_t round_ns;	/* when the last round ended, */
+	int64_t past_ns;	/* and when the one before ended: what comes is later */
+	struct range span;	/* of events that are wanted; hi < lo: none */
+	/* Events that records say were lost; two kinds of records say so of the same. */
+	uint64_t lost, lost_in_sum;
+};
+
+/* Clocks of option -k, as trace-cmd calls them. */
+static const struct clock {
+	int32_t id;
+	const char *name;
+} clocks[] = {
+	{ CLOCK_REALTIME, "realtime" },
+	{ CLOCK_MONOTONIC, "mono" },
+	{ CLOCK_MONOTONIC_RAW, "mono_raw" },
+	{ CLOCK_BOOTTIME, "boot" },
+	{ CLOCK_TAI, "tai" },
+	{ PERF_OWN_CLOCK, "perf" },
+};
+
+static bool perf_claims(const struct found *found)
+{
+	return found->head_len >= PERF_MAGIC_SIZE &&
+	       (!memcmp(found->head, PERF_MAGIC, PERF_MAGIC_SIZE) ||
+		!memcmp(found->head, PERF_MAGIC_SWAPPED, PERF_MAGIC_SIZE));
+}
+
+static int fail(struct trace *trace, int err)
+{
+	const struct perf *perf = trace->state;
+
+	return perf_fail(&perf->file, trace->io, trace->path, err);
+}
+
+/* ---- what is in a file -------------------------------------------------- */
+
+/* What was found while looking through a file. */
+struct look {
+	uint64_t samples;
+	uint64_t timeless;	/* samples without a time */
+	int32_t clock;		/* of the first sample that has a time */
+};
+
+static void look_at_sample(struct trace *trace, struct look *look,
+			   const struct perf_record *record)
+{
+	const struct perf *perf = trace->state;
+	struct perf_sample sample;
+
+	look->samples++;
+	if (!perf_read_sample(&perf->file, record, &sample))
+		return;
+	if (!sample.has_time) {
+		look->timeless++;
+		return;
+	}
+	if (trace->range.hi < trace->range.lo)
+		look->clock = sample.attr->clock;
+	if (sample.attr->clock != look->clock)
+		return;
+	range_extend(&trace->range, sample.time_ns, sample.time_ns);
+	trace->range_hash = (trace->range_hash ^ (uint64_t)sample.time_ns) * HASH_MULTIPLIER;
+}
+
+static void warn_of_damage(struct trace *trace, uint64_t at)
+{
+	trace->info.damaged++;
+	trace->readable = trace->path;
+	io_warn(trace->io, "%s: it is damaged, and was read up to its byte %llu only.",
+		trace->path, (unsigned long long)at);
+}
+
+/* Read the whole file: find its span. */
+static int look_through(struct trace *trace, struct look *look)
+{
+	struct perf *perf = trace->state;
+	struct perf_records records;
+	struct perf_record record;
+	int ret;
+
+	perf_first(&records, &perf->file);
+	while ((ret = perf_next(&records, &record)) > 0) {
+		perf->num_records++;
+		if (record.type == PERF_RECORD_SAMPLE)
+			look_at_sample(trace, look, &record);
+	}
+	if (ret == -EILSEQ) {
+		warn_of_damage(trace, records.at);
+		ret = 0;
+	}
+	perf_release(&records);
+	return ret;
+}
+
+/* Is there anything that can be used? False: a warning has said why not. */
+static bool check_contents(struct trace *trace, const struct look *look)
+{
+	const struct perf_file *file = &((const struct perf *)trace->state)->file;
+	const char *why = NULL;
+
+	if (file->has_folder)
+		why = "with --threads, which leaves the events in files beside it; record without that";
+	else if (file->was_cut)
+		why = "but perf did not end by itself, and so has not written what the events are; stop it by SIGINT (^C), and let it end";
+	else if (look->timeless && trace->range.hi < trace->range.lo)
+		why = "without times; record with " RECORD_COMMAND;
+	else if (!look->samples)
+		why = "but has no events; record with " RECORD_COMMAND;
+	else if (trace->range.hi < trace->range.lo)
+		why = "but none of its events can be read";
+	if (why)
+		io_warn(trace->io, "%s: it was recorded %s. The trace was not used.",
+			trace->path, why);
+	return !why;
+}
+
+static int read_formats(struct trace *trace)
+{
+	struct perf *perf = trace->state;
+	int ret = perf_read_formats(&perf->file, tracefs_keep_format, &perf->formats);
+
+	if (!ret && perf->formats.no_memory)
+		ret = -ENOMEM;
+	if (ret < 0)
+		return fail(trace, ret);
+	tracefs_end_formats(&perf->formats, RECORD_COMMAND);
+	return 0;
+}
+
+/* ---- host and clock ----------------------------------------------------- */
+
+/* Find the trace's clock. False: it is none that can be corrected, as a warning says. */
+static bool find_clock(struct trace *trace, int32_t id)
+{
+	const struct clock *clock = clocks, *end = clocks + sizeof(clocks) / sizeof(*clocks);
+
+	while (clock < end && clock->id != id)
+		clock++;
+	if (clock == end) {
+		io_warn(trace->io, "%s: its clock has the number %d, which is not known; the trace was not used. Record with " RECORD_COMMAND ".",
+			trace->path, (int)id);
+		return false;
+	}
+	if (id == PERF_OWN_CLOCK)
+		io_warn(trace->io, "%s: it was recorded without -k mono: each processor has a clock of its own, which agree only roughly; error bounds do not tell by how much, and clock events are of no use. Record with " RECORD_COMMAND ".",
+			trace->path);
+	trace->clock_name = strdup(clock->name);
+	return true;
+}
+
+static uint64_t add_to_hash(uint64_t hash, uint64_t value)
+{
+	return (hash ^ value) * HASH_MULTIPLIER;
+}
+
+/*
+ * Identify the clock, machine and boot: when the recording began stands for them, which
+ * all files of one "perf record --switch-output" say alike; else the file's path. Everybody
+ * has the same real-time clock.
+ */
+static int identify(struct trace *trace)
+{
+	const struct perf_file *file = &((const struct perf *)trace->state)->file;
+	uint64_t id[2] = { 1, 2 };
+
+	trace->host_name = file->hostname && *file->hostname ?
+		strdup(file->hostname) : tracefs_host_of_file(trace->real_path);
+	if (!trace->host_name || !trace->clock_name)
+		return -ENOMEM;
+	if (file->has_wall) {
+		id[0] = add_to_hash(add_to_hash(id[0], file->wall_ns), file->clock_ns);
+		id[1] = add_to_hash(add_to_hash(id[1], file->clock_ns), file->wall_ns);
+	}
+	for (const char *c = trace->real_path; *c && !file->has_wall; c++)
+		id[0] = add_to_hash(id[0], *c);
+	memcpy(trace->uuid, id, UUID_SIZE);
+	memcpy(trace->clock_uuid, id, UUID_SIZE);
+	trace->has_uuid = true;
+	trace->has_clock_uuid = strcmp(trace->clock_name, "realtime");
+	if (!trace->has_clock_uuid)
+		memset(trace->clock_uuid, 0, UUID_SIZE);
+	return 0;
+}
+
+/* ---- the reader -------------------------------------------------------- */
+
+static int perf_reader_open(struct trace *trace)
+{
+	struct perf *perf = calloc(1, sizeof(*perf));
+	struct look look = { .clock = PERF_OWN_CLOCK };
+	int ret;
+
+	if (!perf)
+		return io_no_memory(trace->io);
+	trace->state = perf;
+	perf->formats.trace = trace;
+	perf->span.hi = -1;
+	perf->latest_ns = perf->round_ns = perf->past_ns = INT64_MIN;
+	trace->range.hi = -1;
+	ret = perf_open(&perf->file, trace->path);
+	if (!ret)
+		ret = perf_learn(&perf->file);
+	if (!ret && !perf->file.was_cut && !perf->file.has_folder)
+		ret = look_through(trace, &look);
+	if (ret < 0)
+		return fail(trace, ret);
+	if (!check_contents(trace, &look) || !find_clock(trace, look.clock))
+		return 0;
+	ret = identify(trace);
+	if (ret < 0)
+		return fail(trace, ret);
+	ret = read_formats(trace);
+	return ret < 0 ? ret : 1;
+}
+
+/* What a tracepoint's sample tells; false: nothing that is of use. */
+static bool decode(const struct perf *perf, const struct perf_sample *sample,
+		   struct event_seen *seen)
+{
+	const bool big_endian = perf->file.big_endian;
+	const struct tracefs_format *format;
+
+	if (!sample->attr->is_tracepoint || !sample->raw)
+		return false;
+	format = tracefs_find_format(&perf->formats, big_endian, sample->raw,
+				     sample->raw_size);
+	return format && format->id == sample->attr->config &&
+	       tracefs_decode(format, big_endian, sample->raw, sample->raw_size, seen) &&
+	       event_set_time(seen, sample->time_ns, sample->time_ns);
+}
+
+static int use_sample(struct trace *trace, const struct perf_record *record)
+{
+	struct perf *perf = trace->state;
+	struct perf_sample sample;
+	struct event_seen seen;
+
+	if (!perf_read_sample(&perf->file, record, &sample) || !sample.has_time)
+		return 0;
+	perf->latest_ns = max64(perf->latest_ns, sample.time_ns);
+	if (!range_has(&trace->window, sample.time_ns))
+		return 0;
+	range_extend(&perf->span, sample.time_ns, sample.time_ns);
+	if (!decode(perf, &sample, &seen))
+		return 0;
+	if (!seen.is_clock)
+		seen.at.buffer = sample.attr->copy;
+	return io_event(trace, &seen);
+}
+
+/* What was lost outside of the window counts as little as what was not. */
+static void use_loss(struct trace *trace, const struct perf_record *record)
+{
+	struct perf *perf = trace->state;
+	const bool is_sum = record->type == PERF_RECORD_LOST_SAMPLES;
+	const uint32_t at = is_sum ? 0 : 8;
+	struct perf_sample when;
+	uint64_t num;
+
+	if (record->size < at + 8 || (is_sum && (record->misc & PERF_MISC_FILTERED)) ||
+	    (perf_read_sample(&perf->file, record, &when) && when.has_time && when.time_ns &&
+	     !range_has(&trace->window, when.time_ns)))
+		return;
+	num = perf_number(&perf->file, record->data + at, 8);
+	if (is_sum)
+		perf->lost_in_sum += num;
+	else
+		perf->lost += num;
+}
+
+static int use_record(struct trace *trace, const struct perf_record *record)
+{
+	struct perf *perf = trace->state;
+
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		return use_sample(trace, record);
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		use_loss(trace, record);
+		return 0;
+	case PERF_RECORD_FINISHED_ROUND:
+		perf->past_ns = perf->round_ns;
+		perf->round_ns = perf->latest_ns;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Is there anything left? Negative: io_fail() was called. */
+static int read_record(struct trace *trace)
+{
+	struct perf *perf = trace->state;
+	struct perf_record record;
+	int ret;
+
+	if (perf->num_read == perf->num_records)
+		return 0;
+	if (!perf->num_read++)
+		perf_first(&perf->records, &perf->file);
+	ret = perf_next(&perf->records, &record);
+	/* The file has changed since it was looked through. */
+	if (ret == -EILSEQ)
+		warn_of_damage(trace, perf->records.at);
+	if (ret == -ENOMEM)
+		return io_no_memory(trace->io);
+	if (ret <= 0)
+		return 0;
+	ret = use_record(trace, &record);
+	return ret < 0 ? ret : 1;
+}
+
+static void end_reading(struct trace *trace)
+{
+	struct perf *perf = trace->state;
+
+	perf_release(&perf->records);
+	trace->info.lost_events += perf->lost > perf->lost_in_sum ? perf->lost :
+								    perf->lost_in_sum;
+	perf->lost = perf->lost_in_sum = 0;
+}
+
+static int perf_reader_read(struct trace *trace, int64_t until_ns)
+{
+	struct perf *perf = trace->state;
+	int ret = 1, spanned = 0;
+
+	while (ret > 0 && perf->past_ns <= until_ns)
+		ret = read_record(trace);
+	if (!ret)
+		end_reading(trace);
+	if (ret >= 0 && perf->span.lo <= perf->span.hi)
+		spanned = io_span(trace, perf->span.lo, perf->span.hi);
+	return spanned < 0 ? spanned : ret;
+}
+
+static int perf_reader_file(const struct trace *trace)
+{
+	return ((const struct perf *)trace->state)->file.fd;
+}
+
+static void perf_reader_close(struct trace *trace)
+{
+	struct perf *perf = trace->state;
+
+	if (!perf)
+		return;
+	perf_release(&perf->records);
+	free(perf->formats.list);
+	perf_close(&perf->file);
+	free(perf);
+}
+
+const struct trace_reader perf_reader = {
+	.format = "perf.data",
+	.avoids_loss = "larger buffers (perf record -m) avoid that",
+	.to_record = "record ours: " RECORD_COMMAND,
+	.claims = perf_claims,
+	.open = perf_reader_open,
+	.file = perf_reader_file,
+	.read = perf_reader_read,
+	.close = perf_reader_close,
+	.read_events = perf_read_events,
+};

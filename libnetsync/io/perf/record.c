@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A perf.data file -> its records, which can be in a stream of zstd. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "io/perf/record.h"
+
+/* Bytes that are read at once. Chosen: four records of the largest size, at least. */
+#define CHUNK_SIZE 262144
+
+/* Records that were compressed. */
+struct perf_unpacked {
+	ZSTD_DStream *stream;	/* one for the whole file */
+	uint8_t packed[PERF_MAX_RECORD]; /* of one record of the file */
+	ZSTD_inBuffer in;	/* of that what was not decompressed yet */
+	uint8_t plain[2 * (PERF_MAX_RECORD + 1)];
+	size_t at;		/* of the next record in plain */
+	size_t size;		/* of plain */
+};
+
+void perf_first(struct perf_records *records, const struct perf_file *file)
+{
+	*records = (struct perf_records){ .file = file, .at = file->data_at };
+}
+
+void perf_release(struct perf_records *records)
+{
+	if (records->unpacked) {
+		ZSTD_freeDStream(records->unpacked->stream);
+		free(records->unpacked);
+	}
+	free(records->chunk);
+	records->unpacked = NULL;
+	records->chunk = NULL;
+}
+
+/* ---- records in the file ------------------------------------------------ */
+
+/* Have @size bytes at records->at in memory. 1; 0: the file ends before; -ENOMEM. */
+static int have_bytes(struct perf_records *records, size_t size)
+{
+	const uint64_t left = records->file->data_end - records->at;
+	const uint64_t from = records->at - records->chunk_at;
+
+	if (size > left)
+		return 0;
+	if (records->chunk && records->at >= records->chunk_at &&
+	    from <= records->chunk_size && size <= records->chunk_size - from)
+		return 1;
+	if (!records->chunk)
+		records->chunk = malloc(CHUNK_SIZE);
+	if (!records->chunk)
+		return -ENOMEM;
+	records->chunk_at = records->at;
+	records->chunk_size = read_bytes_at(records->file->fd, records->chunk,
+					    left < CHUNK_SIZE ? left : CHUNK_SIZE, records->at);
+	return size <= records->chunk_size;
+}
+
+/* Take a record apart, of which at least the head is there. False: it has no such size. */
+static bool read_head(const struct perf_file *file, const uint8_t *bytes,
+		      struct perf_record *record)
+{
+	const uint32_t size = perf_number(file, bytes + 6, 2);
+
+	record->type = perf_number(file, bytes, 4);
+	record->misc = perf_number(file, bytes + 4, 2);
+	record->data = bytes + PERF_HEAD_SIZE;
+	record->size = size - PERF_HEAD_SIZE;
+	record->at = 0;
+	return size >= PERF_HEAD_SIZE;
+}
+
+uint64_t perf_payload(const struct perf_file *file, const struct perf_record *record)
+{
+	if (record->type == PERF_RECORD_TRACING_DATA && record->size >= 4)
+		return perf_number(file, record->data, 4);
+	if (record->type == PERF_RECORD_AUXTRACE && record->size >= 8)
+		return perf_number(file, record->data, 8);
+	return 0;
+}
+
+/* As perf_next(), with those that hold others. */
+static int next_in_file(struct perf_records *records, struct perf_record *record)
+{
+	const struct perf_file *file = records->file;
+	uint64_t payload;
+	int ret;
+
+	if (records->at >= file->data_end)
+		return 0;
+	ret = have_bytes(records, PERF_HEAD_SIZE);
+	if (ret > 0 && !read_head(file, records->chunk + (records->at - records->chunk_at),
+				  record))
+		return -EILSEQ;
+	if (ret > 0)
+		ret = have_bytes(records, PERF_HEAD_SIZE + record->size);
+	if (ret <= 0)
+		return ret ? ret : -EILSEQ;
+	/* The bytes may have been read anew. */
+	read_head(file, records->chunk + (records->at - records->chunk_at), record);
+	records->at += PERF_HEAD_SIZE + record->size;
+	record->at = records->at;
+	payload = perf_payload(file, record);
+	if (payload > file->data_end - records->at)
+		return -EILSEQ;
+	records->at += payload;
+	return 1;
+}
+
+/* ---- compressed records ------------------------------------------------- */
+
+static struct perf_unpacked *new_unpacked(void)
+{
+	struct perf_unpacked *unpacked = calloc(1, sizeof(*unpacked));
+
+	if (!unpacked)
+		return NULL;
+	unpacked->stream = ZSTD_createDStream();
+	if (unpacked->stream)
+		return unpacked;
+	free(unpacked);
+	return NULL;
+}
+
+/* Take what a record has compressed. 0, or as perf_next(). */
+static int take_packed(struct perf_records *records, const struct perf_record *record)
+{
+	struct perf_unpacked *unpacked = records->unpacked;
+	const uint8_t *from = record->data;
+	uint64_t size = record->size;
+
+	if (!unpacked)
+		unpacked = records->unpacked = new_unpacked();
+	if (!unpacked)
+		return -ENOMEM;
+	/* The newer type tells the size, as it is padded. */
+	if (record->type == PERF_RECORD_COMPRESSED2) {
+		if (size < 8 || perf_number(records->file, from, 8) > size - 8)
+			return -EILSEQ;
+		size = perf_number(records->file, from, 8);
+		from += 8;
+	}
+	memcpy(unpacked->packed, from, size);
+	unpacked->in = (ZSTD_inBuffer){ unpacked->packed, size, 0 };
+	return 0;
+}
+
+/* Decompress more, as much as there is capacity for. 1; 0: there is no more; -EILSEQ. */
+static int unpack(struct perf_unpacked *unpacked)
+{
+	ZSTD_outBuffer out = { unpacked->plain, sizeof(unpacked->plain), 0 };
+	const size_t taken = unpacked->in.pos;
+
+	/* Up to a record is left. */
+	unpacked->size -= unpacked->at;
+	memmove(unpacked->plain, unpacked->plain + unpacked->at, unpacked->size);
+	unpacked->at = 0;
+	out.pos = unpacked->size;
+	if (ZSTD_isError(ZSTD_decompressStream(unpacked->stream, &out, &unpacked->in)))
+		return -EILSEQ;
+	if (out.pos == unpacked->size && unpacked->in.pos == taken)
+		return 0;
+	unpacked->size = out.pos;
+	return 1;
+}
+
+/* The next record of those that were compressed. As perf_next(). */
+static int next_unpacked(struct perf_records *records, struct perf_record *record)
+{
+	struct perf_unpacked *unpacked = records->unpacked;
+	int ret = 1;
+
+	while (ret > 0) {
+		const size_t left = unpacked->size - unpacked->at;
+
+		if (left >= PERF_HEAD_SIZE) {
+			if (!read_head(records->file, unpacked->plain + unpacked->at, record))
+				return -EILSEQ;
+			if (left - PERF_HEAD_SIZE >= record->size) {
+				unpacked->at += PERF_HEAD_SIZE + record->size;
+				return 1;
+			}
+		}
+		ret = unpack(unpacked);
+	}
+	return ret;
+}
+
+int perf_next(struct perf_records *records, struct perf_record *record)
+{
+	for (;;) {
+		int ret = records->unpacked ? next_unpacked(records, record) : 0;
+
+		if (!ret)
+			ret = next_in_file(records, record);
+		if (ret <= 0 || (record->type != PERF_RECORD_COMPRESSED &&
+				 record->type != PERF_RECORD_COMPRESSED2))
+			return ret;
+		/* None is within another one. */
+		if (!record->at)
+			return -EILSEQ;
+		ret = take_packed(records, record);
+		if (ret < 0)
+			return ret;
+	}
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A record of the kernel -> its time, processor, and the raw event of a sample. */
+#include <netsync-io.h>
+
+#include "io/perf/record.h"
+
+/* A walk through a record's data. */
+struct walk {
+	const struct perf_file *file;
+	const uint8_t *data;
+	uint32_t size;
+	uint32_t at;
+	bool bad;
+};
+
+static uint64_t take_number(struct walk *walk, uint32_t size)
+{
+	uint64_t number;
+
+	if (walk->bad || size > walk->size - walk->at) {
+		walk->bad = true;
+		return 0;
+	}
+	number = perf_number(walk->file, walk->data + walk->at, size);
+	walk->at += size;
+	return number;
+}
+
+static void pass_words(struct walk *walk, uint64_t words)
+{
+	if (walk->bad || words > (walk->size - walk->at) / 8)
+		walk->bad = true;
+	else
+		walk->at += words * 8;
+}
+
+/* ---- whose a record is -------------------------------------------------- */
+
+/* What all samples have before their id, if they have that, and PERF_SAMPLE_IDENTIFIER not. */
+#define BEFORE_ID (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
+/* What trailers have behind it. */
+#define BEHIND_ID (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
+/* What trailers have at all. */
+#define IN_TRAILER (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
+		    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* Each has 8 bytes. */
+static uint32_t size_of_fields(uint64_t fields)
+{
+	return 8 * (uint32_t)__builtin_popcountll(fields);
+}
+
+/* The attribute of a record. NULL: unknown. */
+static const struct perf_attr *attr_of(const struct perf_file *file,
+				       const struct perf_record *record)
+{
+	const bool is_sample = record->type == PERF_RECORD_SAMPLE;
+	const struct perf_attr *first = file->attrs;
+	uint32_t at = 0;
+	uint64_t id;
+
+	if (file->num_attrs < 2 || !file->num_ids)
+		return file->num_attrs ? first : NULL;
+	if (!is_sample && !first->has_trailer)
+		return first;
+	/* perf takes care that the id is at one place in the records of all. */
+	if (!(first->sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
+		return first;
+	if (!(first->sample_type & PERF_SAMPLE_IDENTIFIER))
+		at = size_of_fields(first->sample_type & (is_sample ? BEFORE_ID : BEHIND_ID));
+	if (!is_sample)
+		at += 8;
+	if (at > record->size || (is_sample && record->size - at < 8))
+		return NULL;
+	if (!is_sample)
+		at = record->size - at;
+	id = perf_number(file, record->data + at, 8);
+	/* What perf itself has recorded of threads that ran before has no id. */
+	return id ? perf_find_attr(file, id) : first;
+}
+
+/* ---- samples ------------------------------------------------------------ */
+
+static void take_time(struct walk *walk, struct perf_sample *sample)
+{
+	uint64_t time;
+
+	sample->time_at = walk->at;
+	time = take_number(walk, 8);
+	sample->has_time = !walk->bad && time <= INT64_MAX;
+	sample->time_ns = (int64_t)time;
+}
+
+static void take_thread(struct walk *walk, struct perf_sample *sample)
+{
+	sample->pid = take_number(walk, 4);
+	sample->tid = take_number(walk, 4);
+}
+
+static void take_cpu(struct walk *walk, struct perf_sample *sample)
+{
+	sample->cpu = take_number(walk, 4);
+	take_number(walk, 4);
+}
+
+/* Pass what counters showed. */
+static void pass_counts(struct walk *walk, uint64_t format)
+{
+	const uint64_t times = format & (PERF_FORMAT_TOTAL_TIME_ENABLED |
+					 PERF_FORMAT_TOTAL_TIME_RUNNING);
+	const uint64_t each = format & (PERF_FORMAT_ID | PERF_FORMAT_LOST);
+	uint64_t num = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		num = take_number(walk, 8);
+	pass_words(walk, (uint64_t)__builtin_popcountll(times));
+	if (num > walk->size)
+		walk->bad = true;
+	else
+		pass_words(walk, num * (1 + (uint64_t)__builtin_popcountll(each)));
+}
+
+static void take_raw(struct walk *walk, struct perf_sample *sample)
+{
+	const uint32_t size = take_number(walk, 4);
+
+	if (walk->bad || size > walk->size - walk->at) {
+		walk->bad = true;
+		return;
+	}
+	sample->raw = walk->data + walk->at;
+	sample->raw_size = size;
+}
+
+/* In the order in which the kernel writes them, perf_output_sample(). */
+static void walk_sample(struct walk *walk, struct perf_sample *sample)
+{
+	const uint64_t has = sample->attr->sample_type;
+
+	pass_words(walk, !!(has & PERF_SAMPLE_IDENTIFIER) + !!(has & PERF_SAMPLE_IP));
+	if (has & PERF_SAMPLE_TID)
+		take_thread(walk, sample);
+	if (has & PERF_SAMPLE_TIME)
+		take_time(walk, sample);
+	pass_words(walk, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
+			 !!(has & PERF_SAMPLE_STREAM_ID));
+	if (has & PERF_SAMPLE_CPU)
+		take_cpu(walk, sample);
+	pass_words(walk, !!(has & PERF_SAMPLE_PERIOD));
+	if (has & PERF_SAMPLE_READ)
+		pass_counts(walk, sample->attr->read_format);
+	if (has & PERF_SAMPLE_CALLCHAIN)
+		pass_words(walk, take_number(walk, 8));
+	if (has & PERF_SAMPLE_RAW)
+		take_raw(walk, sample);
+}
+
+/* What __perf_event__output_id_sample() of the kernel appends to a record. */
+static void walk_trailer(struct walk *walk, struct perf_sample *sample)
+{
+	const uint64_t has = sample->attr->sample_type & IN_TRAILER;
+	const uint32_t size = size_of_fields(has);
+
+	if (!sample->attr->has_trailer)
+		return;
+	if (size > walk->size) {
+		walk->bad = true;
+		return;
+	}
+	walk->at = walk->size - size;
+	if (has & PERF_SAMPLE_TID)
+		take_thread(walk, sample);
+	if (has & PERF_SAMPLE_TIME)
+		take_time(walk, sample);
+	pass_words(walk, !!(has & PERF_SAMPLE_ID) + !!(has & PERF_SAMPLE_STREAM_ID));
+	if (has & PERF_SAMPLE_CPU)
+		take_cpu(walk, sample);
+}
+
+bool perf_read_sample(const struct perf_file *file, const struct perf_record *record,
+		      struct perf_sample *sample)
+{
+	struct walk walk = { .file = file, .data = record->data, .size = record->size };
+
+	*sample = (struct perf_sample){
+		.attr = attr_of(file, record),
+		.pid = UINT32_MAX,
+		.tid = UINT32_MAX,
+		.cpu = NETSYNC_IO_NO_CPU,
+	};
+	if (!sample->attr)
+		return false;
+	if (record->type == PERF_RECORD_SAMPLE)
+		walk_sample(&walk, sample);
+	else
+		walk_trailer(&walk, sample);
+	return !walk.bad;
+}
