@@ -111,7 +111,8 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
  *	-EBUSY	netsync_io_read() was called already, or live sessions were added
  *	-ENOSYS	Babeltrace 2 is not installed in full
  *	-ENOMEM, or what the system said of a file that cannot be read
- * After an error, only netsync_io_error() and netsync_io_free() make sense.
+ * After -ENODATA other traces may be added; after another error, only netsync_io_error()
+ * and netsync_io_free() make sense.
  */
 int netsync_io_add(struct netsync_io *io, const char *what);
 
@@ -503,7 +504,11 @@ struct netsync_io_trace {
 
 	/* Host and clock. */
 	const char *format;	/* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
-	const char *host_name;	/* by NAME=PATH, or by the trace; owned by the reader */
+	/*
+	 * By NAME=PATH, or by the trace; owned by the reader. That of a capture is found by
+	 * all captures together, and valid until another trace is added.
+	 */
+	const char *host_name;
 	/*
 	 * Name of the clock among those of the machine; NULL: it has none.
 	 * NETSYNC_IO_CORRECTED_CLOCK: the trace has corrected times already.

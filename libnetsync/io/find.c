@@ -43,6 +43,20 @@ int io_prepare(struct netsync_io *io)
 	return ret;
 }
 
+int io_group(const struct netsync_io *io)
+{
+	int ret = 0;
+
+	if (!io->num_traces || io->traces[io->num_traces - 1]->is_grouped)
+		return 0;
+	for (size_t i = 0; i < NUM_READERS && !ret; i++)
+		if (readers[i]->group)
+			ret = readers[i]->group(io);
+	for (size_t i = 0; i < io->num_traces; i++)
+		io->traces[i]->is_grouped = true;
+	return ret;
+}
+
 /* ---- one trace --------------------------------------------------------- */
 
 void io_close_trace(struct trace *trace)

@@ -449,7 +449,11 @@ static int read_all(struct netsync_io *io)
 	uint64_t done = 0;
 	int ret;
 
-	ret = io_find_hosts_in_texts(io, &done);
+	ret = io_group(io);
+	if (ret == -ENOMEM)
+		ret = io_no_memory(io);
+	if (!ret)
+		ret = io_find_hosts_in_texts(io, &done);
 	if (!ret)
 		ret = io_make_hosts(io, &hosts, &num_hosts);
 	if (!ret)
@@ -584,9 +588,12 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 {
 	struct netsync_io_trace full;
 	uint32_t size = info->size;
+	int ret;
 
 	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
 		return -EINVAL;
+	if (!is_read(io) && (ret = io_group(io)))
+		return ret;
 	full = is_read(io) ? io->infos[index] : found_info(io->traces[index]);
 	if (size > sizeof(full)) {
 		memset((char *)info + sizeof(full), 0, size - sizeof(full));

@@ -203,6 +203,7 @@ struct trace {
 	uint64_t range_hash;	/* hash of the ranges of the single streams */
 	struct range window;	/* what is wanted, as printed; RANGE_ALL: everything */
 	const char *readable;	/* netsync_io_trace.readable */
+	bool is_grouped;	/* group() was called since it was added */
 	bool is_remote;		/* read by another process, the server of this number, */
 	size_t server;
 	/* which sent these copies; NULL: there is no such file. */
@@ -251,6 +252,12 @@ struct trace_reader {
 	 * every case.
 	 */
 	int (*open)(struct trace *trace);
+	/*
+	 * Called when traces were added, before anybody asks for their hosts: name the
+	 * hosts of traces that do not hold a name, by what all of them hold. NULL: each
+	 * holds one. 0, -ENOMEM, or negative after io_fail().
+	 */
+	int (*group)(const struct netsync_io *io);
 	/*
 	 * Called once, when all traces are open and none was read: find out what takes
 	 * all traces together, as which host has which address. NULL: nothing does. 0,
@@ -406,6 +413,8 @@ void io_stop_asides(struct netsync_io *io);
 /* Traces that are read at a time: those given, or one for each processor. */
 unsigned int io_jobs(const struct netsync_io *io);
 
+/* Call group() of all readers, if traces were added. 0, or negative. */
+int io_group(const struct netsync_io *io);
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 

@@ -115,9 +115,12 @@ static void take_apart(struct source *source, const char *argument)
 static bool find_traces(struct apply *apply, struct source *source,
 			const char *argument)
 {
+	int ret;
+
 	take_apart(source, argument);
 	source->first = netsync_io_num_traces(apply->io);
-	if (netsync_io_add(apply->io, argument) < 0) {
+	ret = netsync_io_add(apply->io, argument);
+	if (ret < 0 && (apply->set->num_traces == 1 || !argument_is_empty(argument, ret))) {
 		complain("%s", netsync_io_error(apply->io));
 		return false;
 	}
@@ -190,6 +193,8 @@ static int find_host(struct apply *apply, const struct source *source,
 	char *name;
 	int ret;
 
+	if (!source->name && model_find_file(&apply->model, clock, path, host))
+		return 0;
 	if (!source->name)
 		return model_find_clock(&apply->model, clock, host);
 	name = strndup(source->name, source->name_len);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
+#include "argument.h"
 #include "input.h"
 #include "remote/traces.h"
 #include "result-file.h"
@@ -293,6 +294,14 @@ static bool is_elsewhere(const char *trace)
 	return true;
 }
 
+static int add_trace(const struct input *input, struct netsync_io *io,
+		     const char *argument)
+{
+	const int ret = netsync_io_add(io, argument);
+
+	return input->num_traces > 1 && argument_is_empty(argument, ret) ? 0 : ret;
+}
+
 /* 0 or negative, which was said. */
 static int add_all(const struct input *input, struct netsync_io *io, unsigned int jobs)
 {
@@ -304,7 +313,7 @@ static int add_all(const struct input *input, struct netsync_io *io, unsigned in
 		if (!input->takes_remote && is_elsewhere(input->traces[i]))
 			return -ENOENT;
 		else if (!input->takes_remote || !is_remote_trace(input->traces[i]))
-			ret = netsync_io_add(io, input->traces[i]);
+			ret = add_trace(input, io, input->traces[i]);
 	for (int i = 0; i < input->num_texts && ret >= 0; i++)
 		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
 	for (int i = 0; i < input->num_addresses && ret >= 0; i++)

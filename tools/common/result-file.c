@@ -381,6 +381,22 @@ static bool has_file(const struct model_host *host, const struct stat *file)
 	return false;
 }
 
+bool model_find_file(const struct model *model, const struct model_clock *clock,
+		     const char *path, const struct model_host **host)
+{
+	struct stat file;
+
+	if (clock->has_uuid || stat(path, &file))
+		return false;
+	for (size_t i = 0; i < model->num_hosts; i++)
+		if (model_same_kind(&model->hosts[i].clock, clock) &&
+		    has_file(&model->hosts[i], &file)) {
+			*host = &model->hosts[i];
+			return true;
+		}
+	return false;
+}
+
 int model_check_file(struct model *model, const struct model_host *host,
 		     const char *path)
 {

@@ -83,6 +83,12 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 int model_check_clock(struct model *model, const struct model_clock *clock,
 		      const struct model_host **host);
 /*
+ * Find the host that this file was of in the result. A clock without uuid is known by that
+ * alone where names were found for several files together. False: no host had it.
+ */
+bool model_find_file(const struct model *model, const struct model_clock *clock,
+		     const char *path, const struct model_host **host);
+/*
  * Fail if this file was another host's in the result: the check for clocks without uuid.
  */
 int model_check_file(struct model *model, const struct model_host *host,

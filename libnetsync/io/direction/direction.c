@@ -115,14 +115,6 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 
 /* ---- directions --------------------------------------------------------- */
 
-static bool is_for_many(const uint8_t address[16])
-{
-	if (!memcmp(address, ipv4_prefix, IPV4_AT))
-		return address[12] >> 4 == 14 ||
-		       !memcmp(address + 12, "\xff\xff\xff\xff", 4);
-	return address[0] == 0xff;
-}
-
 static enum direction by_mac(const struct own *own,
 			     const struct frame_link *link)
 {
@@ -143,7 +135,7 @@ static enum direction by_address(const struct own *own,
 
 	if (from)
 		return to ? DIRECTION_LOCAL : DIRECTION_OUT;
-	return to || is_for_many(pkt->daddr) ? DIRECTION_IN : DIRECTION_UNKNOWN;
+	return to || address_is_for_many(pkt->daddr) ? DIRECTION_IN : DIRECTION_UNKNOWN;
 }
 
 enum direction direction_of(const struct own *own, const struct frame_link *link,

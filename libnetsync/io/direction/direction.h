@@ -100,6 +100,8 @@ int sampling_add(struct sampling *sampling, struct samples *samples,
 int sampling_put(struct sampling *sampling, struct samples *samples,
 		 const struct sighted *sample);
 void samples_sort(struct samples *samples);
+/* Sort, and drop keys that occur twice: they are of several packets, or interfaces. */
+void samples_keep_single(struct samples *samples);
 
 /* A host, or rather one of its clocks, with samples of all its traces. */
 struct watcher {

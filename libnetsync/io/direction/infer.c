@@ -86,8 +86,7 @@ void samples_sort(struct samples *samples)
 		qsort(samples->of, samples->num, sizeof(*samples->of), by_key);
 }
 
-/* Drop keys that occur twice: they are of several packets, or several interfaces. */
-static void keep_single_ones(struct samples *samples)
+void samples_keep_single(struct samples *samples)
 {
 	size_t kept = 0;
 
@@ -237,7 +236,7 @@ int infer_addresses(struct watcher *watchers, size_t num)
 	int ret = 0;
 
 	for (size_t i = 0; i < num; i++)
-		keep_single_ones(&watchers[i].samples);
+		samples_keep_single(&watchers[i].samples);
 	for (size_t i = 0; i < num; i++)
 		for (size_t j = i + 1; j < num && !ret; j++)
 			if (watchers[i].wanted || watchers[j].wanted)

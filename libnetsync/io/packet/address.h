@@ -19,6 +19,15 @@ static inline void address_set(uint8_t to[16], const uint8_t *from, size_t len)
 	memcpy(to + 16 - len, from, len);
 }
 
+/* Is it a multicast address, or the broadcast address of IPv4? */
+static inline bool address_is_for_many(const uint8_t address[16])
+{
+	if (!memcmp(address, ipv4_prefix, IPV4_AT))
+		return address[12] >> 4 == 14 ||
+		       !memcmp(address + 12, "\xff\xff\xff\xff", 4);
+	return address[0] == 0xff;
+}
+
 /* Parse "10.0.0.1" or "fe80::1". False: it is no address. */
 static inline bool address_read(uint8_t to[16], const char *text)
 {

@@ -230,6 +230,19 @@ static enum frame_result read_ipv6(const struct frame *frame, size_t at,
 	return p->end < p->start ? FRAME_OTHER : result;
 }
 
+bool frame_read_addresses(const struct frame *frame, const struct frame_link *link,
+			  uint8_t from[16], uint8_t to[16])
+{
+	const bool is_v4 = link->protocol == ETHERTYPE_IP;
+	const size_t len = is_v4 ? 4 : 16, at = link->network + (is_v4 ? 12 : 8);
+
+	if ((!is_v4 && link->protocol != ETHERTYPE_IPV6) || frame->captured < at + 2 * len)
+		return false;
+	address_set(from, frame->data + at, len);
+	address_set(to, frame->data + at + len, len);
+	return true;
+}
+
 enum frame_result frame_read_packet(const struct frame *frame,
 				    const struct frame_link *link,
 				    struct netsync_packet *pkt)

@@ -50,6 +50,9 @@ bool frame_knows_link(uint16_t link);
 /* Read a link header. @swapped: the capturing host has the other byte order. */
 enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 				  bool swapped, struct frame_link *is);
+/* Read the IP addresses of what is behind a link header. False: it is not IP, or cut. */
+bool frame_read_addresses(const struct frame *frame, const struct frame_link *link,
+			  uint8_t from[16], uint8_t to[16]);
 /* Read a packet, without host, time, observation point and direction. */
 enum frame_result frame_read_packet(const struct frame *frame,
 				    const struct frame_link *link,

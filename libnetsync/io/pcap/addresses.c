@@ -336,11 +336,32 @@ static int check_given(struct netsync_io *io)
 	return 0;
 }
 
+/*
+ * Take the direction from the file's name, as "db-in.pcap", if the packets agree: each of
+ * those that a machine receives has its address. Addresses that are known tell by themselves.
+ */
+static void use_named_way(struct netsync_io *io, const struct trace *trace)
+{
+	struct pcap *pcap = trace->state;
+	const bool out = pcap->name.way == NAME_OUT;
+
+	if (pcap->name.way == NAME_BOTH || !is_wanted(io, trace) ||
+	    !traits_are_one_way(&pcap->traits, out))
+		return;
+	pcap->way = out ? FRAME_OUT : FRAME_IN;
+	pcap->unmarked = 0;
+	io_warn(io, "%s: it does not say which of its packets %s sent; as its name says \"%s\", and all have the same %s, these are the packets that %s %s.",
+		trace->path, trace->host_name, out ? "out" : "in",
+		out ? "sender" : "receiver", trace->host_name, out ? "sent" : "received");
+}
+
 int pcap_prepare(struct netsync_io *io)
 {
 	bool wanted = false;
 	int ret = check_given(io);
 
+	if (!ret)
+		ret = pcap_report_groups(io);
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		const struct trace *trace = io->traces[i];
 
@@ -348,6 +369,9 @@ int pcap_prepare(struct netsync_io *io)
 			ret = keep_addresses(io, trace->host_name,
 				&((const struct pcap *)trace->state)->found);
 	}
+	for (size_t i = 0; i < io->num_traces && !ret; i++)
+		if (is_pcap(io->traces[i]))
+			use_named_way(io, io->traces[i]);
 	for (size_t i = 0; i < io->num_traces; i++)
 		wanted |= is_wanted(io, io->traces[i]);
 	if (!ret && wanted)

@@ -7,7 +7,6 @@
  * open only while the time that is being read is in it, as a long capture may be cut into
  * thousands of files.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +17,6 @@
 
 /* The clock by which kernels stamp captured packets. */
 #define CLOCK_NAME "realtime"
-
-/*
- * How far packets of a file are out of order, ns: those of several interfaces or queues
- * are written in bunches. Chosen.
- */
-#define DISORDER INT64_C(1000000000)
 
 /* Network devices of an interface that are told apart, as observation points. Chosen. */
 #define MAX_DEVICES 1024
@@ -113,6 +106,8 @@ static void read_link(const struct pcap *pcap, const struct capture_block *block
 	if (block->dir != CAPTURE_UNKNOWN)
 		seen->link.mark = block->dir == CAPTURE_OUT ? FRAME_OUT :
 							      FRAME_IN;
+	else if (seen->link.mark == FRAME_UNMARKED)
+		seen->link.mark = pcap->way;
 }
 
 int pcap_next_packet(struct trace *trace, struct seen *seen)
@@ -137,40 +132,6 @@ int pcap_next_packet(struct trace *trace, struct seen *seen)
 }
 
 /* ---- what is in a file --------------------------------------------------- */
-
-static size_t rotation_suffix(const char *name, size_t len)
-{
-	size_t from = len, digits = 0;
-
-	while (from && strchr("0123456789_-+:T", name[from - 1])) {
-		from--;
-		digits += isdigit((unsigned char)name[from]) != 0;
-	}
-	/* Fewer digits may be the number of a machine. */
-	return from && digits >= 8 ? from : len;
-}
-
-/*
- * A host's name by its file's: without ".pcap", ".pcapng" or the like, the number that
- * tcpdump appends, and the date that tools append to each of many files.
- */
-static char *name_of_file(const char *path)
-{
-	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		const char *ending = strcasestr(name, endings[i]);
-
-		if (ending && ending > name) {
-			len = (size_t)(ending - name);
-			break;
-		}
-	}
-	return strndup(name, rotation_suffix(name, len));
-}
 
 static int find_address(struct pcap *pcap, const struct capture_option *option)
 {
@@ -227,6 +188,9 @@ static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
 		if (seen.time_ns != INT64_MAX)
 			range_extend(&trace->range, seen.time_ns, seen.time_ns);
 		pcap->unmarked += seen.link.mark == FRAME_UNMARKED;
+		traits_add(&pcap->traits, block.interface->link,
+			   &(struct frame){ block.data, block.captured, block.original },
+			   &seen.link);
 	}
 	if (pcap->end == UINT64_MAX)
 		pcap->end = pcap->capture.next;
@@ -243,7 +207,9 @@ static int pcap_open(struct trace *trace)
 		return io_no_memory(trace->io);
 	trace->state = pcap;
 	trace->range.hi = -1;
-	trace->host_name = name_of_file(trace->path);
+	if (file_name_parse(&pcap->name, trace->path, trace->real_path))
+		return io_no_memory(trace->io);
+	trace->host_name = strdup(pcap->name.dated);
 	trace->clock_name = strdup(CLOCK_NAME);
 	trace->has_network = true;
 	pcap->end = UINT64_MAX;
@@ -326,7 +292,7 @@ static int begin(struct trace *trace)
 /* Up to where it is read, so that what is before @until_ns was seen. */
 static int64_t with_disorder(int64_t until_ns)
 {
-	return until_ns < INT64_MAX - DISORDER ? until_ns + DISORDER : until_ns;
+	return until_ns < INT64_MAX - PCAP_DISORDER ? until_ns + PCAP_DISORDER : until_ns;
 }
 
 static bool pcap_is_idle(const struct trace *trace, int64_t until_ns)
@@ -366,6 +332,7 @@ static void pcap_close(struct trace *trace)
 	if (!pcap)
 		return;
 	pcap_close_capture(pcap);
+	file_name_release(&pcap->name);
 	free(pcap->found.address);
 	free(pcap->samples.of);
 	free(pcap->inside.of);
@@ -378,6 +345,7 @@ const struct trace_reader pcap_reader = {
 	.to_record = "capture while it talks to the other hosts",
 	.claims = pcap_claims,
 	.open = pcap_open,
+	.group = pcap_group,
 	.prepare = pcap_prepare,
 	.is_idle = pcap_is_idle,
 	.read = pcap_read,

@@ -5,15 +5,26 @@
 
 #include "io/direction/direction.h"
 #include "io/pcap/capture.h"
+#include "io/pcap/file-name.h"
+#include "io/pcap/traits.h"
 
 /* Interfaces that are told apart; numbers above share slots. Chosen. */
 #define MAX_INTERFACES 64
+
+/*
+ * How far packets of a file are out of order, ns: those of several interfaces or queues
+ * are written in bunches. Chosen.
+ */
+#define PCAP_DISORDER INT64_C(1000000000)
 
 struct pcap {
 	struct capture capture;
 	bool is_open;
 	bool has_begun;
 	uint64_t end;		/* offset of the end, or of damage */
+	struct file_name name;
+	struct traits traits;
+	enum frame_mark way;	/* of all packets that have no direction */
 	uint64_t unmarked;	/* packets without a direction */
 	bool alone;		/* no other capture has its packets */
 	struct own found;	/* addresses in the file */
@@ -48,6 +59,11 @@ void pcap_close_capture(struct pcap *pcap);
 int pcap_next_packet(struct trace *trace, struct seen *seen);
 
 int pcap_prepare(struct netsync_io *io);
+
+/* group.c: name the hosts of captures. 0 or -ENOMEM, or negative after io_fail(). */
+int pcap_group(const struct netsync_io *io);
+/* Report which captures were joined. 0, or negative after io_fail(). */
+int pcap_report_groups(struct netsync_io *io);
 
 /* How samples of each kind of key are chosen. */
 struct samplings {

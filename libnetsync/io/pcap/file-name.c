@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Name of a capture's file -> the host's name in it: endings, then dates and counters are
+ * removed from the end on, token by token:
+ *
+ *	db_00001_20261127093000.pcapng.gz	dumpcap, gzip
+ *	db-093000.pcap3				tcpdump -G 1 -C 1 -w db-%H%M%S.pcap
+ *	db.pcap-20261127.1			logrotate
+ *	|  |full
+ *	|dated
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/pcap/file-name.h"
+
+/* What separates tokens, as in 2026-11-27T09:30:00.5+0100. */
+#define SEPARATORS "-_.:+@ "
+
+/*
+ * Digits of a date, or of a time of day behind a separator: %H%M%S has six. Fewer may be the
+ * number of a machine.
+ */
+#define MIN_DATE_DIGITS 8
+#define MIN_TIME_DIGITS 6
+
+static bool is_separator(char c)
+{
+	return c && strchr(SEPARATORS, c);
+}
+
+/* A word of a list that is @len bytes from @text on, case ignored; -1: none is. */
+static int find_word(const char *const *words, const char *text, size_t len)
+{
+	for (int i = 0; words[i]; i++)
+		if (strlen(words[i]) == len && !strncasecmp(words[i], text, len))
+			return i;
+	return -1;
+}
+
+/* ---- endings ------------------------------------------------------------- */
+
+/* Length of the name without the endings of compressed files. */
+static size_t without_compression(const char *name, size_t len)
+{
+	static const char *const endings[] = {
+		"gz", "zst", "zstd", "xz", "lz4", "bz2", "lzma", "lzo", "z", NULL
+	};
+	size_t dot = len;
+
+	while (dot && name[dot - 1] != '.')
+		dot--;
+	if (dot < 2 || find_word(endings, name + dot, len - dot) < 0)
+		return len;
+	return without_compression(name, dot - 1);
+}
+
+/* Where ".pcap" or the like is in a name of @len bytes; @len if it is not. */
+static size_t find_ending(const char *name, size_t len)
+{
+	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		const char *ending = strcasestr(name, endings[i]);
+
+		if (ending && ending > name && ending < name + len)
+			return (size_t)(ending - name);
+	}
+	return len;
+}
+
+/* ---- tokens ---------------------------------------------------------------- */
+
+/* Words that strftime() writes, beside numbers: days, months, halves, zones. */
+static bool is_date_word(const char *text, size_t len)
+{
+	static const char *const words[] = {
+		"mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday",
+		"wednesday", "thursday", "friday", "saturday", "sunday", "jan", "feb",
+		"mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+		"january", "february", "march", "april", "june", "july", "august",
+		"september", "october", "november", "december", "am", "pm", "t", "z",
+		"utc", "gmt", "cet", "cest", NULL
+	};
+
+	return find_word(words, text, len) >= 0;
+}
+
+static enum name_way way_of_word(const char *text, size_t len)
+{
+	static const char *const in[] = {
+		"in", "rx", "inbound", "incoming", "ingress", "recv", "received", NULL
+	};
+	static const char *const out[] = {
+		"out", "tx", "outbound", "outgoing", "egress", "send", "sent", NULL
+	};
+
+	return find_word(in, text, len) >= 0 ? NAME_IN :
+	       find_word(out, text, len) >= 0 ? NAME_OUT : NAME_BOTH;
+}
+
+static size_t skip_separators(const char *name, size_t len)
+{
+	while (len && is_separator(name[len - 1]))
+		len--;
+	return len;
+}
+
+/* Where the run of digits, or of letters, at the end of a name begins. */
+static size_t token_begin(const char *name, size_t len, bool digits)
+{
+	while (len && (digits ? isdigit((unsigned char)name[len - 1]) :
+				isalpha((unsigned char)name[len - 1])))
+		len--;
+	return len;
+}
+
+/*
+ * Does the name end in an IPv4 address, as "web-192.168.10.21"? Numbers of a longer row, or
+ * with zeros in front, are those of a date.
+ */
+static bool ends_in_address(const char *name, size_t len)
+{
+	const char *separator = NULL;
+	size_t end = len;
+
+	for (int group = 0; group < 4; group++) {
+		const size_t begin = token_begin(name, end, true);
+
+		if (begin == end || end - begin > 3 || atoi(name + begin) > 255 ||
+		    (name[begin] == '0' && end - begin > 1))
+			return false;
+		if (group == 3)
+			return begin < 2 || !is_separator(name[begin - 1]) ||
+			       !isdigit((unsigned char)name[begin - 2]);
+		if (!begin || !strchr(".-", name[begin - 1]) ||
+		    (separator && *separator != name[begin - 1]))
+			return false;
+		separator = &name[begin - 1];
+		end = begin - 1;
+	}
+	return false;
+}
+
+/*
+ * Length of a name without numbers and words of dates at its end; *@digits are those that
+ * were removed. A letter alone, as the T in 20261127T093000, needs no separator.
+ */
+static size_t without_numbers(const char *name, size_t len, size_t *digits)
+{
+	size_t end = len;
+
+	*digits = 0;
+	while (end) {
+		const size_t last = skip_separators(name, end);
+		size_t begin = token_begin(name, last, true);
+
+		if (ends_in_address(name, last))
+			break;
+		if (begin < last) {
+			*digits += last - begin;
+			end = begin;
+			continue;
+		}
+		begin = token_begin(name, last, false);
+		if (begin == last || !begin || !is_date_word(name + begin, last - begin) ||
+		    !(is_separator(name[begin - 1]) ||
+		      isdigit((unsigned char)name[begin - 1])))
+			break;
+		end = begin;
+	}
+	return skip_separators(name, end);
+}
+
+/* Length of a name without the date or the time at its end; 0: it is nothing else. */
+static size_t without_date(const char *name, size_t len)
+{
+	size_t digits;
+	const size_t shorter = without_numbers(name, len, &digits);
+
+	return digits >= MIN_DATE_DIGITS ||
+	       (digits >= MIN_TIME_DIGITS && (!shorter || is_separator(name[shorter]))) ?
+	       shorter : len;
+}
+
+/* Length of a name without a word for a direction at its end, which *@way is set to. */
+static size_t without_way(const char *name, size_t len, enum name_way *way)
+{
+	const size_t begin = token_begin(name, len, false);
+
+	*way = NAME_BOTH;
+	if (begin < 2 || !is_separator(name[begin - 1]))
+		return len;
+	*way = way_of_word(name + begin, len - begin);
+	return *way == NAME_BOTH ? len : skip_separators(name, begin);
+}
+
+/* ---- the whole -------------------------------------------------------------- */
+
+/* The name of a file's folder. */
+static char *folder_name(const char *real_path)
+{
+	const char *slash = strrchr(real_path, '/');
+	const char *from = slash;
+
+	while (from && from > real_path && from[-1] != '/')
+		from--;
+	return from && from < slash ? strndup(from, (size_t)(slash - from)) :
+				      strdup("capture");
+}
+
+int file_name_parse(struct file_name *name, const char *path, const char *real_path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *file = slash ? slash + 1 : path;
+	const size_t len = without_compression(file, strlen(file));
+	/* What follows the ending is a counter or a date. */
+	const size_t full = find_ending(file, len);
+	const size_t dated = without_date(file, full);
+	size_t base_len, stem_len, digits;
+
+	name->full = strndup(file, full);
+	/* %F_%T.pcap */
+	name->dated = dated ? strndup(file, dated) : folder_name(real_path);
+	if (!name->full || !name->dated)
+		return -ENOMEM;
+	base_len = without_way(name->dated, strlen(name->dated), &name->way);
+	stem_len = without_numbers(name->dated, base_len, &digits);
+	name->base = strndup(name->dated, base_len);
+	name->stem = strndup(name->dated, stem_len ? stem_len : base_len);
+	return name->base && name->stem ? 0 : -ENOMEM;
+}
+
+void file_name_release(struct file_name *name)
+{
+	free(name->full);
+	free(name->dated);
+	free(name->base);
+	free(name->stem);
+}

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Captures with like names -> hosts: those of one machine, which follow each other in time,
+ * or are of one direction each, are joined; those of others, or that saw the same packets
+ * at other times, are not.
+ *
+ *	names		db-093000, db-093005; db-in, db-out	file-name.c
+ *	addresses	that all packets have in common		traits.c
+ *	times		first and last packet
+ *	packets		which are in two captures: read again, if times overlap
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/packet/key.h"
+#include "io/pcap/pcap.h"
+#include "util/array.h"
+
+/*
+ * Captures whose names differ by a number that may be a machine's are joined if the time
+ * between them is no longer than this, or than the longer one of them. ns. Chosen: on an
+ * idle network that talks at all, something is sent.
+ */
+#define MAX_GAP INT64_C(60000000000)
+
+/* The same packet is stamped once for all captures of a machine: at most a tick apart, ns. */
+#define SAME_STAMP 1000
+
+/* Captures of a host that overlap with another one, and are read to compare packets. Chosen. */
+#define MAX_COMPARED 8
+
+/* Captures of one host. */
+struct group {
+	struct trace **trace;	/* in the order of their first packets */
+	size_t num;
+	struct traits traits;	/* of all together */
+	char *name;
+};
+
+/* Captures whose names have one stem. */
+struct alike {
+	struct trace **trace;
+	size_t num;
+	struct group *group;
+	size_t num_groups;
+};
+
+static struct pcap *pcap_of(const struct trace *trace)
+{
+	return trace->state;
+}
+
+static const struct file_name *name_of_trace(const struct trace *trace)
+{
+	return &pcap_of(trace)->name;
+}
+
+/* ---- two captures ------------------------------------------------------------ */
+
+static int64_t range_length(const struct range *range)
+{
+	int64_t length;
+
+	return __builtin_sub_overflow(range->hi, range->lo, &length) ? INT64_MAX : length;
+}
+
+/* Does @b begin before the end of @a, by more than packets of a file are out of order? */
+static bool begins_before(const struct range *b, const struct range *a, int64_t slack)
+{
+	int64_t begin;
+
+	return !__builtin_add_overflow(b->lo, slack, &begin) && begin < a->hi;
+}
+
+static bool do_overlap(const struct trace *a, const struct trace *b)
+{
+	const int64_t shorter = min64(range_length(&a->range), range_length(&b->range));
+	const int64_t slack = min64(shorter / 2, PCAP_DISORDER);
+
+	return begins_before(&a->range, &b->range, slack) &&
+	       begins_before(&b->range, &a->range, slack);
+}
+
+static bool are_near(const struct trace *a, const struct trace *b)
+{
+	const struct range between = a->range.hi < b->range.lo ?
+		(struct range){ a->range.hi, b->range.lo } :
+		(struct range){ b->range.hi, a->range.lo };
+	const int64_t longer = max64(range_length(&a->range), range_length(&b->range));
+
+	return range_length(&between) <= max64(longer, MAX_GAP);
+}
+
+/* Take samples of one capture. 0, or negative after io_fail(). */
+static int sample_capture(struct trace *trace, struct sampling *sampling,
+			  struct samples *samples)
+{
+	struct seen seen;
+	int ret = pcap_open_capture(trace);
+
+	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
+		ret = 0;
+		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX &&
+		    sampling_add(sampling, samples, packet_key(&seen.pkt), seen.time_ns,
+				 &seen.pkt, DIRECTION_UNKNOWN))
+			ret = io_no_memory(trace->io);
+	}
+	pcap_close_capture(pcap_of(trace));
+	return ret;
+}
+
+/* Have both a packet that each saw at another time? */
+static bool have_moved(const struct samples *a, const struct samples *b)
+{
+	int64_t apart;
+
+	for (size_t i = 0, j = 0; i < a->num && j < b->num;) {
+		const struct sighted *p = &a->of[i], *q = &b->of[j];
+
+		if (p->key == q->key &&
+		    (__builtin_sub_overflow(p->time_ns, q->time_ns, &apart) ||
+		     apart > SAME_STAMP || apart < -SAME_STAMP))
+			return true;
+		i += p->key <= q->key;
+		j += q->key <= p->key;
+	}
+	return false;
+}
+
+/* Did two captures see a packet at different times, by clocks or places? Or io_fail(). */
+static int saw_same_packets(struct trace *a, struct trace *b)
+{
+	struct samples samples[2] = { { .num = 0 } };
+	struct samples *all[] = { &samples[0], &samples[1] };
+	struct sampling sampling = { .all = all, .num_all = 2 };
+	int ret = sample_capture(a, &sampling, &samples[0]);
+
+	if (!ret)
+		ret = sample_capture(b, &sampling, &samples[1]);
+	for (int i = 0; i < 2; i++)
+		samples_keep_single(&samples[i]);
+	if (!ret)
+		ret = have_moved(&samples[0], &samples[1]);
+	free(samples[0].of);
+	free(samples[1].of);
+	return ret;
+}
+
+/* ---- a capture and a group ---------------------------------------------------- */
+
+/* How much the names of two captures have in common. */
+enum name_likeness {
+	NAMES_DIFFER,		/* by a number that may be a machine's */
+	NAMES_DATED,		/* by a date, or a direction */
+	NAMES_SAME,
+};
+
+static enum name_likeness compare_names(const struct trace *a, const struct trace *b)
+{
+	const struct file_name *p = name_of_trace(a), *q = name_of_trace(b);
+
+	if (!strcmp(p->full, q->full))
+		return NAMES_SAME;
+	if (!strcmp(p->dated, q->dated))
+		return NAMES_DATED;
+	/* "db" may be both directions of another interface than "db-in" and "db-out". */
+	return p->way != q->way && p->way != NAME_BOTH && q->way != NAME_BOTH &&
+	       !strcmp(p->base, q->base) ? NAMES_DATED : NAMES_DIFFER;
+}
+
+/* 1: the capture may be of the group, by this one of it; 0; or negative after io_fail(). */
+static int fits_beside(const struct trace *member, const struct trace *trace,
+		       enum likeness likeness, unsigned int *compared)
+{
+	const enum name_likeness names = compare_names(member, trace);
+
+	if (!do_overlap(member, trace))
+		return names != NAMES_DIFFER ||
+		       (likeness == TRAITS_AGREE && are_near(member, trace) &&
+			pcap_of(member)->traits.link == pcap_of(trace)->traits.link);
+	if (names == NAMES_DIFFER || (names == NAMES_DATED && likeness != TRAITS_AGREE))
+		return 0;
+	return ++*compared <= MAX_COMPARED;
+}
+
+/* 1: all of the group allow the capture; 0; or negative after io_fail(). */
+static int fits_in(const struct group *group, struct trace *trace)
+{
+	const enum likeness likeness = traits_compare(&group->traits,
+						      &pcap_of(trace)->traits);
+	unsigned int compared = 0;
+	bool is_near = false;
+	int ret = likeness != TRAITS_DIFFER;
+
+	for (size_t i = group->num; i-- && ret > 0;) {
+		struct trace *member = group->trace[i];
+		const bool overlap = do_overlap(member, trace);
+
+		/* They are in the order of time: one that is near is enough. */
+		if (!overlap && is_near)
+			continue;
+		ret = fits_beside(member, trace, likeness, &compared);
+		is_near |= !overlap && ret > 0;
+		if (ret > 0 && overlap) {
+			ret = saw_same_packets(member, trace);
+			ret = ret < 0 ? ret : !ret;
+		}
+	}
+	return ret;
+}
+
+/* ---- groups -------------------------------------------------------------------- */
+
+/* Do both lie in one folder? */
+static bool are_beside(const struct trace *a, const struct trace *b)
+{
+	const char *p = strrchr(a->real_path, '/'), *q = strrchr(b->real_path, '/');
+	const ptrdiff_t len = p ? p - a->real_path : 0;
+
+	return len == (q ? q - b->real_path : 0) &&
+	       !memcmp(a->real_path, b->real_path, (size_t)len);
+}
+
+/* Find the group of a capture, one with captures in its folder first; NULL: none fits. */
+static int find_fitting(const struct alike *alike, struct trace *trace, struct group **found)
+{
+	int ret = 0;
+
+	*found = NULL;
+	for (int pass = 0; pass < 2 && !ret; pass++)
+		for (size_t i = 0; i < alike->num_groups && !ret; i++) {
+			struct group *group = &alike->group[i];
+
+			if (are_beside(group->trace[group->num - 1], trace) != !pass)
+				continue;
+			ret = fits_in(group, trace);
+			if (ret > 0)
+				*found = group;
+		}
+	return ret < 0 ? ret : 0;
+}
+
+static int put_in_group(struct alike *alike, struct trace *trace)
+{
+	struct group *group;
+	struct trace **last;
+	int ret = find_fitting(alike, trace, &group);
+
+	if (ret)
+		return ret;
+	if (!group) {
+		group = array_add(&alike->group, alike->num_groups, sizeof(*group));
+		if (!group)
+			return io_no_memory(trace->io);
+		*group = (struct group){ .num = 0 };
+		alike->num_groups++;
+	}
+	last = array_add(&group->trace, group->num, sizeof(*last));
+	if (!last)
+		return io_no_memory(trace->io);
+	*last = trace;
+	group->num++;
+	traits_merge(&group->traits, &pcap_of(trace)->traits);
+	return 0;
+}
+
+/* ---- names ---------------------------------------------------------------------- */
+
+/* What all captures of a group are called. */
+static const char *common_name(const struct group *group)
+{
+	const struct file_name *first = name_of_trace(group->trace[0]);
+	bool is_dated = true, is_base = true;
+
+	for (size_t i = 1; i < group->num; i++) {
+		const struct file_name *name = name_of_trace(group->trace[i]);
+
+		is_dated &= !strcmp(name->dated, first->dated);
+		is_base &= !strcmp(name->base, first->base);
+	}
+	return is_dated ? first->dated : is_base ? first->base : first->stem;
+}
+
+static bool is_shared(const struct alike *alike, const struct group *group, const char *name)
+{
+	for (size_t i = 0; i < alike->num_groups; i++)
+		if (&alike->group[i] != group && !strcmp(common_name(&alike->group[i]), name))
+			return true;
+	return false;
+}
+
+/* Which of the groups with this name a group is, from 1 on. */
+static unsigned int rank_of_group(const struct alike *alike, size_t number)
+{
+	unsigned int rank = 1;
+
+	for (size_t i = 0; i < number; i++)
+		rank += !strcmp(alike->group[i].name, alike->group[number].name);
+	return rank;
+}
+
+static int rename_trace(struct trace *trace, const char *name, unsigned int rank)
+{
+	char *text = rank > 1 ? io_format("%s#%u", name, rank) : strdup(name);
+
+	if (!text || io_make_printable(&text))
+		return io_no_memory(trace->io);
+	/* Whoever asked for it before may still use it. */
+	if (!strcmp(text, trace->host_name)) {
+		free(text);
+		return 0;
+	}
+	free(trace->host_name);
+	trace->host_name = text;
+	return 0;
+}
+
+static int compare_paths_of_groups(const void *a, const void *b)
+{
+	const struct group *p = a, *q = b;
+
+	return strcmp(p->trace[0]->real_path, q->trace[0]->real_path);
+}
+
+static int name_groups(struct alike *alike)
+{
+	int ret = 0;
+
+	qsort(alike->group, alike->num_groups, sizeof(*alike->group),
+	      compare_paths_of_groups);
+	for (size_t i = 0; i < alike->num_groups; i++) {
+		struct group *group = &alike->group[i];
+		const char *name = common_name(group);
+
+		/* Of two machines the dates in the names tell which is which. */
+		if (group->num == 1 && is_shared(alike, group, name))
+			name = name_of_trace(group->trace[0])->full;
+		group->name = strdup(name);
+		if (!group->name)
+			return io_no_memory(group->trace[0]->io);
+	}
+	for (size_t i = 0; i < alike->num_groups; i++) {
+		const struct group *group = &alike->group[i];
+		const unsigned int rank = rank_of_group(alike, i);
+
+		for (size_t j = 0; j < group->num && !ret; j++)
+			ret = rename_trace(group->trace[j], group->name, rank);
+	}
+	return ret;
+}
+
+/* ---- all captures --------------------------------------------------------------- */
+
+static int compare_stems_and_times(const void *a, const void *b)
+{
+	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
+	const int order = strcmp(name_of_trace(p)->stem, name_of_trace(q)->stem);
+
+	if (order)
+		return order;
+	if (p->range.lo != q->range.lo)
+		return p->range.lo < q->range.lo ? -1 : 1;
+	return strcmp(p->real_path, q->real_path);
+}
+
+static int group_alike(struct alike *alike)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < alike->num && !ret; i++)
+		ret = put_in_group(alike, alike->trace[i]);
+	if (!ret)
+		ret = name_groups(alike);
+	for (size_t i = 0; i < alike->num_groups; i++) {
+		free(alike->group[i].trace);
+		free(alike->group[i].name);
+	}
+	free(alike->group);
+	return ret;
+}
+
+/* A capture whose host is called as its file; others have a name from the user. */
+static bool is_named_by_file(const struct trace *trace)
+{
+	return is_pcap(trace) && !trace->own_name;
+}
+
+/* All captures that are named by their files, in order, to be released. */
+static struct trace **list_captures(const struct netsync_io *io, size_t *num)
+{
+	struct trace **list = malloc((io->num_traces + 1) * sizeof(struct trace *));
+
+	*num = 0;
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (is_named_by_file(io->traces[i]))
+			list[(*num)++] = io->traces[i];
+	if (*num)
+		qsort(list, *num, sizeof(struct trace *), compare_stems_and_times);
+	return list;
+}
+
+/* How many from @at on have the same stem. */
+static size_t count_alike(struct trace *const *list, size_t num, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < num && !strcmp(name_of_trace(list[at])->stem,
+				    name_of_trace(list[end])->stem))
+		end++;
+	return end - at;
+}
+
+int pcap_group(const struct netsync_io *io)
+{
+	size_t num, alike;
+	struct trace **list = list_captures(io, &num);
+	int ret = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < num && !ret; i += alike) {
+		alike = count_alike(list, num, i);
+		ret = group_alike(&(struct alike){ .trace = &list[i], .num = alike });
+	}
+	free(list);
+	return ret;
+}
+
+/* ---- what is reported ------------------------------------------------------------ */
+
+/* Report what was joined of captures with one stem, and what was not. */
+static void report_alike(struct netsync_io *io, struct trace *const *list, size_t num)
+{
+	for (size_t i = 0; i < num; i++) {
+		const char *host = list[i]->host_name;
+		const struct trace *other = NULL, *last = list[i];
+		size_t joined = 1, before = 0;
+
+		for (size_t j = 0; j < num; j++) {
+			const bool is_same = !strcmp(list[j]->host_name, host);
+
+			before += j < i && is_same;
+			if (!is_same && compare_names(list[i], list[j]) != NAMES_DIFFER)
+				other = list[j];
+			if (j <= i || !is_same)
+				continue;
+			joined++;
+			last = list[j];
+		}
+		if (before)
+			continue;
+		if (joined > 1)
+			io_warn(io, "%s: %zu captures are joined as this host by their names, times and addresses, from %s to %s; NAME=FILE names the host of a file.",
+				host, joined, list[i]->path, last->path);
+		if (other && strcmp(host, other->host_name) > 0)
+			io_warn(io, "%s and %s: their names are alike, but not their addresses, or they saw the same packets at different times: they are taken for the hosts %s and %s; NAME=FILE names the host of a file.",
+				other->path, list[i]->path, other->host_name, host);
+	}
+}
+
+int pcap_report_groups(struct netsync_io *io)
+{
+	size_t num, alike;
+	struct trace **list = list_captures(io, &num);
+
+	if (!list)
+		return io_no_memory(io);
+	for (size_t i = 0; i < num; i += alike) {
+		alike = count_alike(list, num, i);
+		if (alike > 1)
+			report_alike(io, &list[i], alike);
+	}
+	free(list);
+	return 0;
+}
