@@ -45,7 +45,7 @@ struct netsync {
 	uint32_t reference;
 	struct netsync_pair_info *pair_info;
 	size_t num_pair_info;
-	char error[256];
+	char error[512];
 };
 
 #endif

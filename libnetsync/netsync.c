@@ -695,6 +695,33 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 	return ret;
 }
 
+/* Names of hosts in a message at most. Chosen: what fits on a screen, and in ns->error. */
+#define MAX_NAMES_SIZE 256
+
+/* Name the hosts there are, or the first ones. */
+static int no_reference(struct netsync *ns, const char *reference)
+{
+	char names[MAX_NAMES_SIZE] = "";
+	size_t len = 0, i = 0;
+
+	for (; i < ns->num_hosts; i++) {
+		const int more = snprintf(names + len, sizeof(names) - len, "%s%s",
+					  i ? ", " : "", ns->host[i].name);
+
+		if (more < 0 || (size_t)more >= sizeof(names) - len)
+			break;
+		len += (size_t)more;
+	}
+	names[len] = '\0';
+	if (!ns->num_hosts)
+		return fail(ns, -ENOENT, "there is no host %s", reference);
+	if (i == ns->num_hosts)
+		return fail(ns, -ENOENT, "there is no host %s; hosts are: %s", reference,
+			    names);
+	return fail(ns, -ENOENT, "there is no host %s; hosts are: %s, and %zu more",
+		    reference, names, ns->num_hosts - i);
+}
+
 static int check_options(struct netsync *ns, const struct netsync_options *opt,
 			 struct task *task)
 {
@@ -738,9 +765,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	if (!opt->reference)
 		return 0;
 	task->reference = find_host(ns, opt->reference);
-	if (task->reference == NO_HOST)
-		return fail(ns, -ENOENT, "there is no host %s", opt->reference);
-	return 0;
+	return task->reference == NO_HOST ? no_reference(ns, opt->reference) : 0;
 }
 
 /* By now the resolution of stamps is known as well as it can be; @least: by the user. */

@@ -122,13 +122,21 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 	       a->range_hash == b->range_hash;
 }
 
-static int check_new(struct netsync_io *io, const struct trace *trace)
+static int check_new(struct netsync_io *io, const struct trace *trace, const char *name)
 {
-	for (size_t i = 0; i < io->num_traces; i++)
-		if (same_trace(io->traces[i], trace))
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const struct trace *other = io->traces[i];
+
+		if (!same_trace(other, trace))
+			continue;
+		if (other->own_name && name && strcmp(name, other->host_name))
 			return io_fail(io, -EEXIST,
-				"%s: this trace was given already as %s; give each trace once.",
-				trace->path, io->traces[i]->path);
+				"%s=%s: this trace was given already as %s=%s; give each trace once, by one name.",
+				name, trace->path, other->host_name, other->path);
+		return io_fail(io, -EEXIST,
+			"%s: this trace was given already as %s; give each trace once.",
+			trace->path, other->path);
+	}
 	return 0;
 }
 
@@ -144,7 +152,7 @@ int io_make_printable(char **name)
 int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 {
 	struct trace **last;
-	int ret = check_new(io, trace);
+	int ret = check_new(io, trace, name);
 
 	if (ret < 0)
 		return ret;

@@ -558,6 +558,27 @@ static void set_limit(struct remote *remote, struct json_object *request)
 	remote->step = 0;
 }
 
+/* Send a line, which may be longer than what the pipe takes at once. */
+static bool send_line(const struct remote *remote, const char *line, size_t len)
+{
+	const int64_t end_ns = now_ns() + SILENT_NS;
+	struct pollfd to = { .fd = remote->to, .events = POLLOUT };
+
+	while (len) {
+		const ssize_t sent = write(remote->to, line, len);
+
+		if (sent > 0) {
+			line += sent;
+			len -= (size_t)sent;
+			continue;
+		}
+		if ((sent < 0 && errno != EAGAIN && errno != EINTR) || now_ns() > end_ns)
+			return false;
+		poll(&to, 1, 100);
+	}
+	return true;
+}
+
 void remote_ask(struct remote *remote, struct json_object *request)
 {
 	const char *text = json_object_to_json_string_ext(request,
@@ -570,8 +591,7 @@ void remote_ask(struct remote *remote, struct json_object *request)
 	set_limit(remote, request);
 	remote->asked++;
 	remote->said_ns = remote->heard_ns = now_ns();
-	/* Requests are smaller than what the pipe takes. */
-	if (len < 0 || write(remote->to, line, len) != len) {
+	if (len < 0 || !send_line(remote, line, (size_t)len)) {
 		remote_say(remote, "it takes no requests any more.");
 		remote_give_up(remote);
 	}

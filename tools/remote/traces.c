@@ -8,6 +8,7 @@
 #include "../../libnetsync/util/array.h"
 #include "common/argument.h"
 #include "common/tool.h"
+#include "protocol.h"
 #include "traces.h"
 
 /* Traces of one machine, all of which the user calls NAME, or none. */
@@ -15,7 +16,14 @@ struct remote_group {
 	char *host;		/* as it was given */
 	char *name;		/* NULL: as the traces say */
 	struct json_object *paths;
+	size_t size;		/* bytes of all paths */
 };
+
+/*
+ * Bytes of the paths of a group: those beyond are of another one, with an agent of its own.
+ * In JSON a byte takes six at most, and all of them are one line.
+ */
+#define MAX_GROUP_SIZE (PROTOCOL_LINE / 8)
 
 /* The colon that ends [USER@]HOST; NULL: it is a path of this machine. */
 static const char *end_of_host(const char *text)
@@ -54,15 +62,17 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* The one that a trace belongs to. */
+/* The one that a trace belongs to, whose path has so many bytes. */
 static struct remote_group *find_group(struct remote_traces *traces, char *host,
-				       char *name)
+				       char *name, size_t size)
 {
 	struct remote_group *group;
 
 	for (unsigned int i = 0; i < traces->num; i++)
 		if (same_text(traces->groups[i].host, host) &&
-		    same_text(traces->groups[i].name, name)) {
+		    same_text(traces->groups[i].name, name) &&
+		    traces->groups[i].size + size <= MAX_GROUP_SIZE) {
+			traces->groups[i].size += size;
 			free(host);
 			free(name);
 			return &traces->groups[i];
@@ -74,7 +84,7 @@ static struct remote_group *find_group(struct remote_traces *traces, char *host,
 		return NULL;
 	}
 	traces->num++;
-	*group = (struct remote_group){ host, name, json_object_new_array() };
+	*group = (struct remote_group){ host, name, json_object_new_array(), size };
 	return group;
 }
 
@@ -101,7 +111,7 @@ bool remote_traces_add(struct remote_traces *traces, const char *argument)
 
 	if (!remote_trace_parts(argument, &host, &name, &path))
 		return false;
-	group = find_group(traces, host, name);
+	group = find_group(traces, host, name, strlen(path));
 	return group && !json_object_array_add(group->paths, json_object_new_string(path))
 		? true : no_memory();
 }
@@ -124,7 +134,7 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
 			  const char *path)
 {
 	char *host = host_of(remote), *name = strdup(remote->name);
-	struct remote_group *group = host && name ? find_group(traces, host, name) :
+	struct remote_group *group = host && name ? find_group(traces, host, name, strlen(path)) :
 						    NULL;
 
 	if (!host || !name) {

@@ -358,7 +358,7 @@ static int use_read(struct served *s, const struct worker_head *head,
 	if (!s->opened || head->number != s->turn || s->turn >= s->num)
 		return refuse();
 	trace = s->traces[s->turn];
-	if (!trace->host)
+	if (!trace || !trace->host)
 		return refuse();
 	if (head->what == REMOTE_EVENTS)
 		return use_events(trace, &take);
@@ -476,18 +476,32 @@ static void drop_traces(struct served *s)
 	s->num = 0;
 }
 
-/* All of them, or none. */
+/* A trace that was given already costs none of the others. */
+static void leave_out(struct served *s, size_t number)
+{
+	io_warn(s->io, "%s It was left out.", netsync_io_error(s->io));
+	io_free_trace(s->traces[number]);
+	s->traces[number] = NULL;
+	s->left_out++;
+}
+
+/* Keep all that were not given already. Return: their number, or after io_fail(). */
 static int keep_traces(struct served *s)
 {
 	struct netsync_io *io = s->io;
 	const size_t before = io->num_traces;
 	int ret = 0;
 
-	for (size_t i = 0; i < s->num && ret >= 0; i++)
+	for (size_t i = 0; i < s->num && ret >= 0; i++) {
 		ret = io_keep_trace(io, s->traces[i], s->name);
+		if (ret != -EEXIST || (i == s->num - 1 && io->num_traces == before))
+			continue;
+		leave_out(s, i);
+		ret = 0;
+	}
 	if (ret < 0)
 		io->num_traces = before;
-	return ret < 0 ? ret : (int)s->num;
+	return ret < 0 ? ret : (int)(io->num_traces - before);
 }
 
 static int open_served(struct served *s, int in, int out)
