@@ -16,33 +16,45 @@
 #include "common/tool.h"
 
 struct log {
-	unsigned int clock;	/* of clocks[] */
+	unsigned int clock; /* of clocks[]; CLOCK_BOTH */
 	char host[256];
-	int64_t duration_ns;	/* 0: until a signal comes */
+	int64_t duration_ns; /* 0: until a signal comes */
 };
 
-static const char *const clock_names[] = { "realtime", "monotonic", NULL };
+/* In the order of clocks[]. */
+static const char *const clock_names[] = { "realtime", "monotonic", "both",
+					   NULL };
+#define CLOCK_BOTH 2
+
 static const struct {
 	clockid_t id;
 	const char *name;
+	const char *suffix; /* of the machine's name, where it has both */
 } clocks[] = {
-	{ CLOCK_REALTIME, "CLOCK_REALTIME" },
-	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC" },
+	{ CLOCK_REALTIME, "CLOCK_REALTIME", "/realtime" },
+	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC", "/mono" },
 };
 
 /*
- * Start a timer that never expires, and is cancelled each time the clock is set. -1: this clock
- * cannot be set, or the kernel has no such timers.
+ * Start a timer that never expires, and is cancelled each time CLOCK_REALTIME is set. -1: the log
+ * leaves this clock out, or the kernel has no such timers.
  */
-static int start_watch(clockid_t clock)
+static int start_watch(const struct log *log)
 {
 	/* Beyond the times that CLOCK_REALTIME can have (ns in 64 bits), s. */
-	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX / NS_PER_S } };
-	const int watch = clock == CLOCK_REALTIME ?
-		timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC) : -1;
+	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX /
+								  NS_PER_S } };
+	const bool can_be_set = log->clock == CLOCK_BOTH ||
+				clocks[log->clock].id == CLOCK_REALTIME;
+	const int watch = can_be_set
+				  ? timerfd_create(CLOCK_REALTIME,
+						   TFD_NONBLOCK | TFD_CLOEXEC)
+				  : -1;
 
 	if (watch >= 0)
-		timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+		timerfd_settime(watch,
+				TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
+				&never, NULL);
 	return watch;
 }
 
@@ -51,18 +63,22 @@ static bool was_set(int watch)
 {
 	uint64_t expired;
 
-	return watch >= 0 && read(watch, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
+	return watch >= 0 && read(watch, &expired, sizeof(expired)) < 0 &&
+	       errno == ECANCELED;
 }
 
 /* *@is_set: the clock was set since the last reading that was written. */
-static bool write_reading(const struct log *log, int watch, bool *is_set)
+static bool write_reading(const struct log *log, unsigned int clock, int watch,
+			  bool *is_set)
 {
+	const bool has_both = log->clock == CLOCK_BOTH;
 	bool is_read, is_set_meanwhile;
+	char host[sizeof(log->host) + 16];
 	struct clock_reading r;
 
 	do {
 		*is_set |= was_set(watch);
-		is_read = clock_read(clocks[log->clock].id, CLOCK_TRIES, &r);
+		is_read = clock_read(clocks[clock].id, CLOCK_TRIES, &r);
 		is_set_meanwhile = was_set(watch);
 		*is_set |= is_set_meanwhile;
 	} while (is_set_meanwhile);
@@ -70,12 +86,28 @@ static bool write_reading(const struct log *log, int watch, bool *is_set)
 		return true;
 	r.was_set = *is_set;
 	*is_set = false;
-	return clock_reading_write(stdout, log->host, &r) && !fflush(stdout);
+	snprintf(host, sizeof(host), "%s%s", log->host,
+		 has_both ? clocks[clock].suffix : "");
+	return clock_reading_write(stdout, host, &r);
+}
+
+/* One after the other: their raw times are next to each other. Only CLOCK_REALTIME can be set. */
+static bool write_readings(const struct log *log, int watch, bool *is_set)
+{
+	bool never_set = false;
+	bool ok = true;
+
+	for (unsigned int i = 0; i < CLOCK_BOTH && ok; i++)
+		if (log->clock == i || log->clock == CLOCK_BOTH)
+			ok = clocks[i].id == CLOCK_REALTIME
+				     ? write_reading(log, i, watch, is_set)
+				     : write_reading(log, i, -1, &never_set);
+	return ok && !fflush(stdout);
 }
 
 static int write_log(const struct log *log)
 {
-	const int watch = start_watch(clocks[log->clock].id);
+	const int watch = start_watch(log);
 	const int64_t begin = now_ns();
 	int status = EXIT_DONE;
 	int64_t next = begin;
@@ -83,12 +115,14 @@ static int write_log(const struct log *log)
 
 	printf("# netsync-clocks(5): %s of %s, and CLOCK_MONOTONIC_RAW\n"
 	       "# host time_ns raw_ns within_ns rate was_set\n",
-	       clocks[log->clock].name, log->host);
+	       log->clock == CLOCK_BOTH ? "CLOCK_REALTIME and CLOCK_MONOTONIC"
+					: clocks[log->clock].name,
+	       log->host);
 	while (!interrupted && !status &&
 	       (!log->duration_ns || next - begin <= log->duration_ns)) {
 		if (!clock_read_wait(&next))
 			continue;
-		if (!write_reading(log, watch, &is_set)) {
+		if (!write_readings(log, watch, &is_set)) {
 			complain_of_standard_output();
 			status = EXIT_BAD;
 		}
@@ -114,21 +148,27 @@ static bool take_host(void *at, const struct option_row *row, const char *value)
 }
 
 static const struct option_row options[] = {
-	OPTION("clock", 0, "NAME", "realtime, which captures are stamped by (default), or\n"
-	       "monotonic, as traces of trace-cmd -C mono", take_name,
-	       .at = offsetof(struct log, clock), .names = clock_names),
-	OPTION("host", 0, "NAME", "what the machine is called (default: its host name)",
+	OPTION("clock", 0, "NAME",
+	       "realtime, which captures are stamped by (default),\n"
+	       "monotonic, as traces of trace-cmd -C mono, or both, as the\n"
+	       "hosts NAME/realtime and NAME/mono",
+	       take_name, .at = offsetof(struct log, clock),
+	       .names = clock_names),
+	OPTION("host", 0, "NAME",
+	       "what the machine is called (default: its host name)",
 	       take_host),
-	OPTION("duration", 'd', "TIME", "end after so long", take_positive_duration,
-	       .at = offsetof(struct log, duration_ns), .example = "60s"),
+	OPTION("duration", 'd', "TIME", "end after so long",
+	       take_positive_duration, .at = offsetof(struct log, duration_ns),
+	       .example = "60s"),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync clock-log [OPTION...] > FILE\n\n"
-	"Write down how a daemon steers this machine's clock, until a signal comes. With\n"
-	"\"netsync sync --clocks FILE\", captures that are made meanwhile are corrected as\n"
-	"if nobody had steered it.\n\n",
+	.begin =
+		"Usage: netsync clock-log [OPTION...] > FILE\n\n"
+		"Write down how a daemon steers this machine's clock, until a signal comes. With\n"
+		"\"netsync sync --clocks FILE\", captures that are made meanwhile are corrected as\n"
+		"if nobody had steered it.\n\n",
 	.end = "\nIt needs no privileges. FILE is as netsync-clocks(5) says.\n",
 	.options = options,
 };

@@ -110,15 +110,14 @@ static bool set_name(struct host *host, const char *name, const char *clock,
 	return true;
 }
 
-/* The clock's name, if traces of its machine have different clocks; otherwise NULL. */
-static const char *clock_suffix(const struct netsync_io *io,
-				const struct trace *trace)
+/* Do traces of a trace's machine have different clocks? */
+static bool has_other_clocks(const struct netsync_io *io, const struct trace *trace)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (!strcmp(io->traces[i]->host_name, trace->host_name) &&
 		    compare_clock_names(io->traces[i], trace))
-			return trace->clock_name;
-	return NULL;
+			return true;
+	return false;
 }
 
 /* Make a host of each clock in traces, which are sorted by clock. */
@@ -142,7 +141,8 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 		else
 			repeated = 1;
 		if (!set_name(&hosts[i], base->host_name,
-			      clock_suffix(io, base), repeated))
+			      has_other_clocks(io, base) ? base->clock_name : NULL,
+			      repeated))
 			return io_no_memory(io);
 	}
 	return 0;
@@ -188,7 +188,8 @@ static int number_host(struct netsync_io *io, struct host *host)
 	host->number = number;
 	if (name)
 		name->number = number;
-	return 0;
+	return host->base && has_other_clocks(io, host->base) ?
+	       io_add_machine_clock(io, host) : 0;
 }
 
 static int assign_traces(struct netsync_io *io, struct host *host)

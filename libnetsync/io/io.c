@@ -469,6 +469,8 @@ static int read_all(struct netsync_io *io)
 	if (!ret && io->num_traces)
 		ret = read_slices(io, hosts, num_hosts, done);
 	if (!ret)
+		ret = io_relate_clocks(io);
+	if (!ret)
 		ret = io_end_part(io);
 	if (!ret)
 		ret = io_number_rest(io, hosts, num_hosts);
@@ -478,6 +480,7 @@ static int read_all(struct netsync_io *io)
 		warn_of_all(io);
 	for (size_t i = 0; i < io->num_traces; i++)
 		io_close_trace(io->traces[i]);
+	io_free_machine_clocks(io);
 	io_free_hosts(hosts, num_hosts);
 	return ret;
 }

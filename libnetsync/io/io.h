@@ -35,6 +35,7 @@ struct aside;
 struct owns;
 struct served;
 struct numbered_point;
+struct clock_of_machine;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -68,6 +69,9 @@ struct netsync_io {
 	const struct io_sink *sink;
 	struct netsync_io_part *part;	/* others read the rest; NULL: all is read here */
 	bool part_ended;	/* netsync_io_part.end() is being called */
+	/* Hosts that are one of several clocks of a machine: relate.c. */
+	struct clock_of_machine *machine_clocks;
+	size_t num_machine_clocks;
 	struct aside **asides;	/* workers that read traces: aside.c */
 	size_t num_asides;
 	struct served **served;	/* traces that other processes read: remote/ */
@@ -331,6 +335,15 @@ int io_bring_to_base(struct netsync_io *io, struct host *host,
 		     struct trace *trace);
 /* After reading: add hosts that were to be split, but hold no packet. */
 int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num);
+
+/*
+ * relate.c: a host is one of several clocks of a machine; its reading is kept; all were
+ * read. 0, -ENOMEM (of a reading), or negative after io_fail().
+ */
+int io_add_machine_clock(struct netsync_io *io, const struct host *host);
+int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *point);
+int io_relate_clocks(struct netsync_io *io);
+void io_free_machine_clocks(struct netsync_io *io);
 
 /* Find or add a trace's part of a network namespace. NULL: io_fail() was called. */
 struct part *io_find_part(struct trace *trace, uint32_t netns);

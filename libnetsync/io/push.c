@@ -89,6 +89,8 @@ static int push_clock(struct trace *trace, uint32_t host,
 		ret = -ERANGE;
 	else
 		ret = io_push_clock(io, &point);
+	if (!ret && io_keep_reading(io, &point))
+		return io_no_memory(io);
 	if (ret == -EALREADY && !trace->clock_is_late) {
 		trace->clock_is_late = true;
 		io_warn(io, "%s: how its clock was steered is not used: %s.",

@@ -138,6 +138,8 @@ static int line(struct text *text, const char *start)
 	if (host < 0)
 		return bad_line(l, start);
 	point.host = (uint32_t)host;
+	if (io_keep_reading(l->io, &point))
+		return io_no_memory(l->io);
 	return text_pushed(text, p, netsync_push_clock(l->io->ns, &point));
 }
 

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Readings of several clocks of one machine -> messages between the hosts that these clocks
+ * are: two clocks that were read at the same raw time are as far apart as two hosts between
+ * which a message takes no time.
+ *
+ *	raw	------a---------b------	CLOCK_MONOTONIC_RAW, the same for all of them
+ *	mono	      a		|	a reading, and its rate until the next one
+ *	realtime		b	mono at b follows from a; slack is what that can be off
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "util/array.h"
+
+/* How much faster than the raw clock a clock runs at most, ns per ns: twice Linux' limit. */
+#define MAX_SKEW 1e-3
+
+/*
+ * Readings this far apart, in raw time, are compared, ns. Chosen: "netsync clock-log" reads
+ * ten times a second, and 0.1 s at MAX_SKEW is 0.1 ms, as much as a network takes.
+ */
+#define MAX_APART INT64_C(100000000)
+
+/* What rounding of readings and rates adds, ns. */
+#define ROUNDING 2
+
+struct reading {
+	int64_t time_ns;
+	int64_t raw_ns;
+	int64_t within_ns;	/* bound on the error of raw_ns */
+	double rate;		/* until the next reading; 0: not known */
+};
+
+/* One of the clocks of a machine. */
+struct clock_of_machine {
+	const struct host *host;
+	struct reading *reading;
+	size_t num;
+	size_t room;
+};
+
+/* ---- readings -------------------------------------------------------------- */
+
+static struct clock_of_machine *find_clock_of_host(const struct netsync_io *io, uint32_t host)
+{
+	for (size_t i = 0; i < io->num_machine_clocks; i++)
+		if (io->machine_clocks[i].host->number == (int)host)
+			return &io->machine_clocks[i];
+	return NULL;
+}
+
+int io_add_machine_clock(struct netsync_io *io, const struct host *host)
+{
+	struct clock_of_machine *last = array_add(&io->machine_clocks,
+						  io->num_machine_clocks, sizeof(*last));
+
+	if (!last)
+		return io_no_memory(io);
+	*last = (struct clock_of_machine){ .host = host };
+	io->num_machine_clocks++;
+	return 0;
+}
+
+void io_free_machine_clocks(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_machine_clocks; i++)
+		free(io->machine_clocks[i].reading);
+	free(io->machine_clocks);
+	io->machine_clocks = NULL;
+	io->num_machine_clocks = 0;
+}
+
+int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *point)
+{
+	struct clock_of_machine *clock = find_clock_of_host(io, point->host);
+
+	if (!clock)
+		return 0;
+	if (array_grow(&clock->reading, &clock->room, clock->num, sizeof(*clock->reading)))
+		return -ENOMEM;
+	clock->reading[clock->num++] = (struct reading){
+		point->time_ns, point->raw_ns, point->within_ns, point->rate
+	};
+	return 0;
+}
+
+static int compare_raw_times(const void *a, const void *b)
+{
+	const struct reading *p = a, *q = b;
+
+	return p->raw_ns < q->raw_ns ? -1 : p->raw_ns > q->raw_ns;
+}
+
+/* ---- two clocks -------------------------------------------------------------- */
+
+/* What a clock showed at a raw time, and how far off that may be. */
+struct estimate {
+	int64_t time_ns;
+	int64_t slack_ns;
+};
+
+/* Does the rate of a reading lead to the next one, as if nothing happened between them? */
+static bool is_linear(const struct reading *a, const struct reading *next)
+{
+	const double raw = (double)(next->raw_ns - a->raw_ns);
+	const double off = (double)(next->time_ns - a->time_ns) - raw * a->rate;
+	const double most = (double)(a->within_ns + next->within_ns) + ROUNDING;
+
+	return a->rate != 0 && off <= most && off >= -most;
+}
+
+/* A reading that is @raw_ns - a->raw_ns before or after that time. */
+static struct estimate estimate_near(const struct reading *a, int64_t raw_ns, double rate,
+				     double skew)
+{
+	const double apart = (double)(raw_ns - a->raw_ns);
+
+	return (struct estimate){
+		.time_ns = a->time_ns + (int64_t)(apart * rate),
+		.slack_ns = a->within_ns + ROUNDING + (int64_t)((apart < 0 ? -apart : apart) * skew),
+	};
+}
+
+/* False: no reading is near. @at: the last reading that is not after that time. */
+static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int64_t raw_ns,
+			   struct estimate *is)
+{
+	const struct reading *a = &clock->reading[at];
+	const struct reading *next = at + 1 < clock->num ? a + 1 : NULL;
+
+	if (a->raw_ns <= raw_ns && next && is_linear(a, next)) {
+		*is = estimate_near(a, raw_ns, a->rate, 0);
+		is->slack_ns += next->within_ns;
+		return true;
+	}
+	if (next && next->raw_ns - raw_ns < raw_ns - a->raw_ns)
+		a = next;
+	*is = estimate_near(a, raw_ns, 1, MAX_SKEW);
+	return raw_ns - a->raw_ns <= MAX_APART && a->raw_ns - raw_ns <= MAX_APART;
+}
+
+/* A message each way, sent so much before that it was certainly not sent after. */
+static int push_both(struct netsync_io *io, const struct clock_of_machine *a,
+		     const struct estimate *is, const struct clock_of_machine *b,
+		     const struct reading *reading)
+{
+	const int64_t slack = is->slack_ns + reading->within_ns;
+	const uint32_t host_a = (uint32_t)a->host->number;
+	const uint32_t host_b = (uint32_t)b->host->number;
+	int ret = netsync_push_message(io->ns, host_a, host_b, is->time_ns - slack,
+				       reading->time_ns);
+
+	if (!ret)
+		ret = netsync_push_message(io->ns, host_b, host_a, reading->time_ns - slack,
+					   is->time_ns);
+	if (ret == -ERANGE)
+		return 0;
+	return ret < 0 ? io_fail(io, ret, "%s: %s", b->host->name, netsync_error(io->ns)) : 1;
+}
+
+/* Relate two clocks at all readings of the second. Return: how many were used; or < 0. */
+static int relate_clocks(struct netsync_io *io, const struct clock_of_machine *a,
+			 const struct clock_of_machine *b)
+{
+	int used = 0, ret = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->num && a->num && ret >= 0; i++) {
+		const struct reading *reading = &b->reading[i];
+		struct estimate is;
+
+		while (at + 1 < a->num && a->reading[at + 1].raw_ns <= reading->raw_ns)
+			at++;
+		if (!estimate_clock(a, at, reading->raw_ns, &is))
+			continue;
+		ret = push_both(io, a, &is, b, reading);
+		used += ret > 0;
+	}
+	return ret < 0 ? ret : used;
+}
+
+/* ---- all ------------------------------------------------------------------------ */
+
+static const char *name_of_clock(const struct clock_of_machine *clock)
+{
+	const char *name = clock->host->base->clock_name;
+
+	return name ? name : "LTTng's clock";
+}
+
+static bool has_named_clock(const struct clock_of_machine *clock, const char *name)
+{
+	const char *is = clock->host->base->clock_name;
+
+	return is && !strcmp(is, name);
+}
+
+/* What to record so that two clocks are related: "both" is of these two. */
+static char *advise(const struct clock_of_machine *a, const struct clock_of_machine *b)
+{
+	const struct clock_of_machine *captured = has_named_clock(a, "realtime") ? a : b;
+	const struct clock_of_machine *traced = captured == a ? b : a;
+
+	if (!has_named_clock(captured, "realtime"))
+		return io_format("the events netsync_clock with each");
+	if (has_named_clock(traced, "mono"))
+		return io_format("\"netsync clock-log --clock both --host %s\"",
+				 a->host->base->host_name);
+	return io_format("the events netsync_clock, and \"netsync clock-log --host %s\"",
+			 captured->host->name);
+}
+
+static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machine *a,
+			      const struct clock_of_machine *b)
+{
+	char *advice = advise(a, b);
+
+	io_warn(io, "%s: its traces have two clocks, %s and %s, and so it is two hosts, %s and %s, which packets alone relate. Record by one clock, or record meanwhile how both are steered: %s.",
+		a->host->base->host_name, name_of_clock(a), name_of_clock(b), a->host->name,
+		b->host->name, advice ? advice : "");
+	free(advice);
+}
+
+/* A corrected copy beside its original is a mistake, of which others warn. */
+static bool is_corrected(const struct clock_of_machine *clock)
+{
+	const char *name = clock->host->base->clock_name;
+
+	return name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
+}
+
+static int relate_pair(struct netsync_io *io, const struct clock_of_machine *a,
+		       const struct clock_of_machine *b)
+{
+	/* The rates of the one are used: of the one that has some. */
+	const bool is_swapped = !a->num || (b->num && a->reading[0].rate == 0 &&
+					    b->reading[0].rate != 0);
+	const int ret = is_swapped ? relate_clocks(io, b, a) : relate_clocks(io, a, b);
+
+	if (!ret && !is_corrected(a) && !is_corrected(b))
+		warn_of_unrelated(io, a, b);
+	return ret < 0 ? ret : 0;
+}
+
+int io_relate_clocks(struct netsync_io *io)
+{
+	int ret = 0;
+
+	/* Others have read a part of the readings. */
+	if (io->part || io->observe || io->sink)
+		return 0;
+	for (size_t i = 0; i < io->num_machine_clocks; i++) {
+		struct clock_of_machine *clock = &io->machine_clocks[i];
+
+		if (clock->num)
+			qsort(clock->reading, clock->num, sizeof(*clock->reading),
+			      compare_raw_times);
+	}
+	for (size_t i = 0; i < io->num_machine_clocks; i++)
+		for (size_t j = i + 1; j < io->num_machine_clocks && !ret; j++)
+			if (!strcmp(io->machine_clocks[i].host->base->host_name,
+				    io->machine_clocks[j].host->base->host_name))
+				ret = relate_pair(io, &io->machine_clocks[i],
+						  &io->machine_clocks[j]);
+	return ret;
+}
