@@ -350,8 +350,33 @@ static void use_named_way(struct netsync_io *io, const struct trace *trace)
 		return;
 	pcap->way = out ? FRAME_OUT : FRAME_IN;
 	pcap->unmarked = 0;
-	io_warn(io, "%s: it does not say which of its packets %s sent; as its name says \"%s\", and all have the same %s, these are the packets that %s %s.",
-		trace->path, trace->host_name, out ? "out" : "in",
+}
+
+/* Does the name of a capture of a host report this direction, and is it used? */
+static bool has_named_way(const struct trace *trace, const char *host_name,
+			  enum frame_mark way)
+{
+	return is_pcap(trace) && ((const struct pcap *)trace->state)->way == way &&
+	       !strcmp(trace->host_name, host_name);
+}
+
+/* Report the directions that are taken from names, once for each host. */
+static void report_named_ways(struct netsync_io *io, size_t first)
+{
+	const struct trace *trace = io->traces[first];
+	const enum frame_mark way = ((const struct pcap *)trace->state)->way;
+	const bool out = way == FRAME_OUT;
+	size_t num = 0;
+
+	for (size_t i = 0; i < io->num_traces; i++) {
+		if (!has_named_way(io->traces[i], trace->host_name, way))
+			continue;
+		if (i < first)
+			return;
+		num++;
+	}
+	io_warn(io, "%s: %zu of its captures, such as %s, do not say which packets it sent; as the name says \"%s\", and all packets have the same %s, these are packets that %s %s.",
+		trace->host_name, num, trace->path, out ? "out" : "in",
 		out ? "sender" : "receiver", trace->host_name, out ? "sent" : "received");
 }
 
@@ -372,6 +397,10 @@ int pcap_prepare(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		if (is_pcap(io->traces[i]))
 			use_named_way(io, io->traces[i]);
+	for (size_t i = 0; i < io->num_traces && !ret; i++)
+		if (is_pcap(io->traces[i]) &&
+		    ((const struct pcap *)io->traces[i]->state)->way != FRAME_UNMARKED)
+			report_named_ways(io, i);
 	for (size_t i = 0; i < io->num_traces; i++)
 		wanted |= is_wanted(io, io->traces[i]);
 	if (!ret && wanted)
