@@ -57,6 +57,12 @@ $(KINDS): selftests/tools/kinds.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -shared $(LDFLAGS) -o $@ $< $(BT2_LIBS)
 
+# A disk on which reading never ends, for selftests/tools/test_stuck.
+STUCK := $(BUILD)/selftests/tools/stuck.so
+$(STUCK): selftests/tools/stuck.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -fPIC $(CFLAGS) -shared $(LDFLAGS) -o $@ $< -ldl
+
 # The parser of packets, in user space.
 PARSE_TEST := $(BUILD)/selftests/parse/test_parse
 $(PARSE_TEST): selftests/parse/test_parse.c
@@ -186,7 +192,7 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
 .PHONY: check

@@ -110,9 +110,12 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
  *	-EINVAL	there is no NAME before the '='
  *	-EBUSY	netsync_io_read() was called already, or live sessions were added
  *	-ENOSYS	Babeltrace 2 is not installed in full
+ *	-ETIMEDOUT	nothing could be read of it in the time of netsync_io_set_timeout(),
+ *		or the processes that opened its traces were killed; netsync_io_set_warn() and
+ *		netsync_io_get_left_out() say of what
  *	-ENOMEM, or what the system said of a file that cannot be read
- * After -ENODATA other traces may be added; after another error, only netsync_io_error()
- * and netsync_io_free() make sense.
+ * After -ENODATA and -ETIMEDOUT other traces may be added; after another error, only
+ * netsync_io_error() and netsync_io_free() make sense.
  */
 int netsync_io_add(struct netsync_io *io, const char *what);
 
@@ -181,8 +184,7 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * netsync_io_set_jobs() - say how many traces are read at a time
  * @io: the reader
  * @jobs: 0, as at first: as many as there are processors that this process may use;
- *	1: one after the other, and captures, trace.dat and perf.data files by this process,
- *	else by others. Where there are more jobs than traces, the streams of a CTF trace are shared
+ *	1: one after the other. Where there are more jobs than traces, the streams of a CTF trace are shared
  *	out among several processes. Texts are read one after the other.
  *
  * Packets are pushed in the same order whatever @jobs is, but of a trace so damaged that a
@@ -190,6 +192,43 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * netsync_io_read(). Live sessions are always read side by side.
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
+
+/**
+ * netsync_io_set_timeout() - limit the wait for a trace that cannot be read on
+ * @io: the reader
+ * @timeout_ns: the longest wait without progress, ns; 0, as at first: 120 s
+ *
+ * A process that reads may be stuck, as on a dead disk or network, or on another machine.
+ * A warning comes after a quarter of the time, at most 30 s; at the limit reading goes on
+ * without the rest of that trace, and its field stuck says so. A file system that was given
+ * up once is waited for a tenth of the time from then on. A server
+ * (netsync_io_add_served()) that only says that it is there, and sends nothing else, is
+ * given up after ten times as long. Texts have no limit. To be called before
+ * netsync_io_add().
+ */
+void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns);
+
+/* A trace, file or folder that was skipped. */
+struct netsync_io_left_out {
+	uint32_t size;		/* sizeof, filled in by the caller */
+	uint32_t reserved;
+	const char *what;	/* its path; owned by the reader */
+	const char *why;	/* a sentence; owned by the reader */
+};
+
+/* The number of traces, files and folders that netsync_io_add() has skipped. */
+uint32_t netsync_io_num_left_out(const struct netsync_io *io);
+
+/**
+ * netsync_io_get_left_out() - say what was skipped, and why
+ * @io: the reader
+ * @index: which one, in the order in which they were skipped
+ * @info: filled in
+ *
+ * Return: 0; -EINVAL for an index or size that is not valid.
+ */
+int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
+			    struct netsync_io_left_out *info);
 
 /* What a limit of struct netsync_io_window is. */
 enum netsync_io_limit {
@@ -526,8 +565,9 @@ struct netsync_io_trace {
 	 */
 	const char *readable;
 
-	/* Of those that are damaged: they may not be, but the process that read them was killed. */
+	/* Of those that are damaged: they may not be, but the process that read them was killed, */
 	uint32_t killed;
+	uint32_t stuck;		/* or made no progress, and was given up */
 };
 
 /* netsync_io_trace.host of a trace that was not read yet. */

@@ -14,12 +14,16 @@
  * its first slice to its end, and then another one: of a host's thousands of captures,
  * few are of the same time. Slices come in the order in which they were asked for; those
  * that were read ahead stay in the socket until their turn.
+ *
+ * If a worker is stuck in a trace, another one reads its other traces: from their begin up
+ * to where they had been read without telling, and then on.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/io.h"
+#include "io/patience.h"
 #include "io/worker/worker.h"
 #include "util/array.h"
 
@@ -41,6 +45,7 @@ enum aside_what {
 struct turn {
 	struct trace *trace;	/* at the same address in both processes */
 	int64_t until_ns;	/* as printed */
+	bool is_known;		/* what is found was told before, by another worker */
 };
 
 struct turns {
@@ -70,6 +75,7 @@ struct counts {
 struct slice_read {
 	const struct trace *trace;
 	bool more;
+	bool is_known;		/* struct turn.is_known */
 	struct counts counts;	/* since its last slice */
 };
 
@@ -77,10 +83,9 @@ struct aside {
 	struct worker worker;
 	int status;		/* how it ended, where worker.fd < 0 */
 	size_t traces;		/* that it reads, and did not end */
-	unsigned int sent;	/* turns that it was told, and did not answer */
-	/* Turns that it is to be told. */
+	/* Turns up to @answered were answered, up to @sent told, and up to @num are to be told. */
 	struct turn *turns;
-	size_t num_turns;
+	size_t answered, sent, num_turns;
 	size_t turn_room;	/* turns allocated */
 };
 
@@ -158,13 +163,49 @@ static struct counts counts_of(const struct trace *trace)
 	};
 }
 
+static int drop_packet(struct trace *trace, const struct netsync_packet *pkt,
+		       const struct point *at)
+{
+	(void)trace;
+	(void)pkt;
+	(void)at;
+	return 0;
+}
+
+static int drop_clock(struct trace *trace, const struct clock_event *clock)
+{
+	(void)trace;
+	(void)clock;
+	return 0;
+}
+
+static int drop_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+{
+	(void)trace;
+	(void)first_ns;
+	(void)last_ns;
+	return 0;
+}
+
+/* Set who takes what is found. */
+static void set_sink(struct netsync_io *io, bool is_known)
+{
+	static const struct io_sink puts = { put_packet, put_clock, put_span };
+	static const struct io_sink drops = { drop_packet, drop_clock, drop_span };
+
+	io->sink = is_known ? &drops : &puts;
+	netsync_io_set_warn(io, is_known ? NULL : put_warning, NULL);
+}
+
 static int read_turn(const struct turn *turn)
 {
 	struct trace *trace = turn->trace;
 	const struct counts before = counts_of(trace);
-	struct slice_read read = { .trace = trace };
+	struct slice_read read = { .trace = trace, .is_known = turn->is_known };
 	int ret = 0;
 
+	set_sink(trace->io, turn->is_known);
+	worker_begin_part((uintptr_t)trace);
 	/* Slices may have been asked for before the trace was known to have ended. */
 	if (!trace->aside.has_ended)
 		ret = trace->reader->read(trace, turn->until_ns);
@@ -186,15 +227,12 @@ static int read_turn(const struct turn *turn)
 /* The worker ends in worker_hear(), when this process is gone. */
 static void read_turns(const void *data)
 {
-	static const struct io_sink sink = { put_packet, put_clock, put_span };
 	struct netsync_io *io = *(struct netsync_io *const *)data;
 	struct turns turns;
 	int ret = 0;
 
 	found.num = 0;
-	netsync_io_set_warn(io, put_warning, NULL);
 	io->observe = NULL;
-	io->sink = &sink;
 	while (!ret) {
 		worker_hear(&turns, sizeof(turns));
 		for (uint32_t i = 0; i < turns.num && !ret; i++)
@@ -262,8 +300,6 @@ static struct aside *find_worker(struct netsync_io *io)
 	struct aside *best = NULL, *new;
 	unsigned int running = 0;
 
-	if (jobs < 2)
-		return NULL;
 	for (size_t i = 0; i < io->num_asides; i++) {
 		struct aside *aside = io->asides[i];
 
@@ -295,23 +331,33 @@ void io_stop_asides(struct netsync_io *io)
 
 static void send_turns(struct aside *aside)
 {
-	const size_t room = MAX_SENT - aside->sent;
-	const size_t num = aside->num_turns < room ? aside->num_turns : room;
+	const size_t known = aside->sent - aside->answered;
+	const size_t left = aside->num_turns - aside->sent;
+	const size_t num = left < MAX_SENT - known ? left : MAX_SENT - known;
 	struct turns turns = { .num = num };
 
-	if (!num || aside->sent > MAX_SENT / 2)
+	if (!num || known > MAX_SENT / 2)
 		return;
-	memcpy(turns.turn, aside->turns, num * sizeof(turns.turn[0]));
+	memcpy(turns.turn, aside->turns + aside->sent, num * sizeof(turns.turn[0]));
 	worker_tell(&aside->worker, &turns, sizeof(turns));
 	aside->sent += num;
-	aside->num_turns -= num;
-	memmove(aside->turns, aside->turns + num,
-		aside->num_turns * sizeof(aside->turns[0]));
+}
+
+/* Forget turns that were answered. */
+static void drop_answered(struct aside *aside)
+{
+	memmove(aside->turns, aside->turns + aside->answered,
+		(aside->num_turns - aside->answered) * sizeof(aside->turns[0]));
+	aside->num_turns -= aside->answered;
+	aside->sent -= aside->answered;
+	aside->answered = 0;
 }
 
 /* Note what a worker is to read. */
 static void tell(struct aside *aside, const struct turn *turn)
 {
+	if (aside->answered > aside->num_turns / 2)
+		drop_answered(aside);
 	/* There is no memory: its traces end here. */
 	if (array_grow(&aside->turns, &aside->turn_room, aside->num_turns,
 		       sizeof(*turn))) {
@@ -361,11 +407,14 @@ static int use_read(struct trace *trace, const struct slice_read *read)
 {
 	struct aside *aside = trace->aside.by;
 
-	aside->sent--;
+	const int64_t until_ns = aside->turns[aside->answered++].until_ns;
+
 	send_turns(aside);
-	/* A slice of a trace that had ended before. */
-	if (read->trace != trace)
+	/* A slice of a trace that had ended before, or was moved to this worker. */
+	if (read->trace != trace || read->is_known)
 		return 0;
+	trace->aside.was_begun = true;
+	trace->aside.read_ns = until_ns;
 	add_counts(trace, &read->counts);
 	trace->aside.pending--;
 	trace->aside.is_awaited = false;
@@ -394,28 +443,115 @@ static int use_record(void *data, const struct worker_head *head, const void *pa
 	}
 }
 
+/* Have another worker read a trace from where a stuck one had come to. */
+static void move_trace(struct trace *trace, struct aside *to)
+{
+	trace->aside.by->traces--;
+	trace->aside.by = to;
+	to->traces++;
+	if (trace->aside.was_begun)
+		tell(to, &(struct turn){ trace, trace->aside.read_ns, true });
+}
+
+/* A worker is stuck in a trace: have another one read its other traces. */
+static void replace_stuck(struct netsync_io *io, struct aside *stuck)
+{
+	struct aside *to = find_worker(io);
+
+	/* These end as well, each in its turn. */
+	if (!to)
+		return;
+	for (size_t i = 0; i < io->num_traces; i++) {
+		struct aside_trace *aside = &io->traces[i]->aside;
+
+		if (aside->by == stuck && !aside->has_ended)
+			move_trace(io->traces[i], to);
+	}
+	for (size_t i = stuck->answered; i < stuck->num_turns; i++)
+		if (!stuck->turns[i].trace->aside.has_ended && !stuck->turns[i].is_known)
+			tell(to, &stuck->turns[i]);
+	if (to->worker.fd >= 0)
+		send_turns(to);
+}
+
+/*
+ * The trace that a worker reads. What it found of the one that is awaited may be in its
+ * memory still.
+ */
+static struct trace *find_current(const struct aside *aside, struct trace *awaited)
+{
+	const uint64_t part = worker_get_part(&aside->worker);
+	const struct netsync_io *io = awaited->io;
+
+	for (size_t i = 0; i < io->num_traces; i++)
+		if ((uintptr_t)io->traces[i] == part &&
+		    io->traces[i]->aside.by == aside && !io->traces[i]->aside.has_ended)
+			return io->traces[i];
+	return awaited;
+}
+
+static int take_slice(struct trace *trace);
+
+/* A worker is stuck: its current trace ends, and the others go on. */
+static int give_up_stuck(struct trace *awaited)
+{
+	struct aside *aside = awaited->aside.by;
+	struct trace *stuck = find_current(aside, awaited);
+	int ret;
+
+	aside->status = worker_stop(&aside->worker);
+	end_trace(stuck);
+	replace_stuck(awaited->io, aside);
+	stuck->info.stuck++;
+	ret = io_broke_off(stuck, &stuck->aside.packets, "", WORKER_WAS_STUCK);
+	return ret || stuck == awaited ? ret : take_slice(awaited);
+}
+
 /* A worker has ended before its trace: warn about the rest, which is lost. */
 static int gave_up(struct trace *trace)
 {
 	struct aside *aside = trace->aside.by;
+	bool was_killed;
 
+	if (aside->worker.fd >= 0 && aside->worker.is_stuck)
+		return give_up_stuck(trace);
 	if (aside->worker.fd >= 0)
 		aside->status = worker_stop(&aside->worker);
 	end_trace(trace);
-	trace->info.killed += worker_was_killed(aside->status);
+	was_killed = worker_was_killed(aside->status);
+	trace->info.killed += was_killed;
+	trace->info.stuck += aside->worker.is_stuck;
 	return io_broke_off(trace, &trace->aside.packets, "",
-			    worker_was_killed(aside->status) ? WORKER_WAS_KILLED :
+			    was_killed ? WORKER_WAS_KILLED :
+			    aside->worker.is_stuck ? WORKER_WAS_STUCK :
 			    "the process that read it broke off, which is a fault of netsync");
+}
+
+/* As the general one, of the trace that the worker is reading. */
+static bool is_over(void *data, int64_t silent_ms)
+{
+	struct trace *awaited = data;
+	struct trace *current = find_current(awaited->aside.by, awaited);
+	struct patience patience = io_trace_patience(current);
+	const struct worker_patience waits = io_worker_patience(&patience);
+	bool over;
+
+	patience.has_warned = awaited->aside.has_warned;
+	over = waits.is_over(&patience, silent_ms);
+	awaited->aside.has_warned = patience.has_warned;
+	return over;
 }
 
 /* Use the next slice that a worker was told to read. As trace_reader.read(). */
 static int take_slice(struct trace *trace)
 {
+	const struct worker_patience waits = { is_over, trace };
 	int ret;
 
 	trace->aside.is_awaited = true;
+	trace->aside.has_warned = false;
 	ret = worker_receive_while(&trace->aside.by->worker, &trace->aside.is_awaited,
-				   use_record, trace);
+				   use_record, trace, &waits);
 	if (!ret)
 		return gave_up(trace);
 	return ret < 0 ? ret : !trace->aside.has_ended;
@@ -456,7 +592,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 		trace->reader->ahead(trace, until_ns);
 		return;
 	}
-	if (is_idle(trace, until_ns))
+	if (is_idle(trace, until_ns) || trace->aside.has_ended)
 		return;
 	choose_worker(trace);
 	aside = trace->aside.by;
@@ -465,11 +601,13 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 	/* Where its worker has ended, that is noticed in the slice's turn. */
 	trace->aside.pending++;
 	if (aside->worker.fd >= 0)
-		tell(aside, &(struct turn){ trace, until_ns });
+		tell(aside, &(struct turn){ trace, until_ns, false });
 }
 
 int io_read_slice(struct trace *trace, int64_t until_ns)
 {
+	if (trace->aside.has_ended)
+		return 0;
 	if (is_idle(trace, until_ns))
 		return 1;
 	return trace->aside.pending ? take_slice(trace) :

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "io/patience.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -170,9 +171,10 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 
 /* Open and keep a trace. 1; 0: it holds nothing; negative after io_fail(). */
 static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
-		     const char *path, const char *name)
+		     const struct found *found, const char *name)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
+	const char *path = found->path;
 	int ret;
 
 	if (!trace)
@@ -182,6 +184,7 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	trace->info.host = NETSYNC_IO_NO_HOST;
 	trace->info.last_ns = -1;
 	trace->info.format = reader->format;
+	trace->device = found->st->st_dev;
 	trace->path = strdup(path);
 	trace->real_path = realpath(path, NULL);
 	if (!trace->path || !trace->real_path) {
@@ -205,6 +208,7 @@ struct search {
 	unsigned int found;	/* traces that a reader claimed, */
 	unsigned int usable;	/* of which so many were kept */
 	unsigned int entries;	/* files and folders in the given folder */
+	unsigned int lost;	/* not opened, as a process was killed or stuck */
 	unsigned int links;	/* symbolic links, which are not followed */
 	char *link;		/* path of the first link */
 };
@@ -267,7 +271,11 @@ static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
 		return 0;
 	fts_set(fts, entry, FTS_SKIP);
 	search->found++;
-	ret = add_trace(io, reader, found.path, name);
+	ret = add_trace(io, reader, &found, name);
+	if (io_is_lost(ret)) {
+		search->lost++;
+		return io_leave_out(io, found.path);
+	}
 	if (ret < 0)
 		return ret;
 	search->usable += ret;
@@ -318,14 +326,19 @@ static int add_path(struct netsync_io *io, const char *path, const char *name)
 {
 	struct search search = { 0 };
 	struct stat st;
-	int ret = check_path(io, path, &st);
+	int ret = io_probe_path(io, path, name);
 
+	if (ret < 0)
+		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
+	ret = check_path(io, path, &st);
 	if (!ret)
 		ret = search_path(io, path, name, &search);
 	if (ret < 0)
 		return ret;
 	if (search.usable)
 		return search.usable;
+	if (search.lost)
+		return io_fail(io, -ETIMEDOUT, "%s: none of its traces could be opened.", path);
 	if (search.found)
 		return io_fail(io, -ENODATA,
 			"%s: no trace in it holds anything that can be used.",

@@ -20,6 +20,7 @@
 #include "io/direction/direction.h"
 #include "io/io.h"
 #include "io/live/live.h"
+#include "io/patience.h"
 #include "io/remote/remote.h"
 
 /*
@@ -350,7 +351,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 		/* A warning has said already why packets were not used. */
 		if (part->info.packets || part->unused ||
 		    part->without_netns || part->out_of_range ||
-		    part->info.killed)
+		    part->info.killed || part->info.stuck)
 			return;
 		has_network |= io->traces[i]->has_network;
 	}
@@ -497,6 +498,7 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 	if (io->part && io->split_netns)
 		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces are read by one reader.");
 	io->was_read = true;
+	io_stop_prober(io);
 	io->progress = progress;
 	io->progress_data = data;
 	return read_all(io);
@@ -539,6 +541,8 @@ void netsync_io_free(struct netsync_io *io)
 	free(io->owns);
 	tdestroy(io->points, free);
 	free(io->part);
+	io_stop_prober(io);
+	io_free_left_out(io);
 	free(io->error);
 	free(io);
 }

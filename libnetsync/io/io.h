@@ -34,6 +34,8 @@ struct live;
 struct aside;
 struct owns;
 struct served;
+struct worker;
+struct left_out;
 struct numbered_point;
 struct clock_of_machine;
 
@@ -52,6 +54,12 @@ struct netsync_io {
 	struct names hosts;
 	bool split_netns;	/* network namespaces are hosts */
 	unsigned int jobs;	/* traces read at a time; 0: one for each processor */
+	int64_t timeout_ms;	/* the longest wait without progress; 0: the default */
+	struct worker *prober;	/* patience.c: looks at paths first; NULL: none was started */
+	uint64_t *stuck;	/* file systems that were given up, as struct trace.device */
+	size_t num_stuck;
+	struct left_out *left_out;	/* what could not be opened, and was skipped */
+	size_t num_left_out;
 	struct netsync_io_window window;	/* all 0: everything is read */
 	/* By number of the host, in its own time, for texts; NULL: no limits. */
 	struct range *windows;
@@ -179,6 +187,9 @@ struct aside_trace {
 	unsigned int pending;	/* slices that it is to read, and that had no turn */
 	bool is_awaited;	/* the slice whose turn it is */
 	bool has_ended;
+	bool has_warned;	/* of the current wait */
+	bool was_begun;		/* slices up to @read_ns were taken */
+	int64_t read_ns;
 	struct range packets;	/* times of packets that came, ns as printed; hi < lo: none */
 };
 
@@ -188,6 +199,7 @@ struct trace {
 	void *state;		/* the reader's own */
 	char *path;		/* as the search found it */
 	char *real_path;	/* absolute, without links */
+	uint64_t device;	/* file system, as stat(2) numbers it; 0: not known */
 
 	/* Filled by open(). */
 	char *host_name;

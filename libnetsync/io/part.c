@@ -11,7 +11,7 @@
 #include "io/remote/code.h"
 
 /* Numbers of a trace that was read, as they are saved: at most ten bytes each. */
-#define NUMBERS 9
+#define NUMBERS 11
 /* The most that a count may be. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
@@ -122,6 +122,8 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 		code_put_number(&put, info->lost_events);
 		code_put_number(&put, info->lost_packets);
 		code_put_number(&put, info->damaged);
+		code_put_number(&put, info->killed);
+		code_put_number(&put, info->stuck);
 		code_put_number(&put, trace->out_of_range);
 		code_put_number(&put, trace->unused);
 		code_put_number(&put, trace->without_netns);
@@ -151,6 +153,8 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		info->lost_events = code_take_up_to(&take, MAX_COUNT);
 		info->lost_packets = code_take_up_to(&take, MAX_COUNT);
 		info->damaged = (uint32_t)code_take_up_to(&take, UINT32_MAX);
+		info->killed = (uint32_t)code_take_up_to(&take, UINT32_MAX);
+		info->stuck = (uint32_t)code_take_up_to(&take, UINT32_MAX);
 		trace->out_of_range = code_take_up_to(&take, MAX_COUNT);
 		trace->unused = code_take_up_to(&take, MAX_COUNT);
 		trace->without_netns = code_take_up_to(&take, MAX_COUNT);

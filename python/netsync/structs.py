@@ -152,7 +152,13 @@ class netsync_io_trace(Structure):
         ("netns", c_uint32), ("running", c_uint32), ("late", c_uint32),
         ("format", c_char_p), ("host_name", c_char_p), ("clock_name", c_char_p),
         ("epoch_ns", c_int64), ("has_clock_uuid", c_uint32), ("clock_uuid", Address),
-        ("readable", c_char_p), ("killed", c_uint32),
+        ("readable", c_char_p), ("killed", c_uint32), ("stuck", c_uint32),
+    ]
+
+
+class netsync_io_left_out(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("reserved", c_uint32), ("what", c_char_p), ("why", c_char_p),
     ]
 
 

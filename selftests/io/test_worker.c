@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Records and commands between a process and its worker: none is lost, and nobody waits for ever. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../lib/test.h"
@@ -19,6 +21,17 @@ enum what { FILLER, HEARD, ALL };
 static struct worker_task task = {
 	.limits = { .timer = ITIMER_REAL, .seconds = 60, .memory = UINT64_C(1) << 40 },
 };
+
+/* The longest wait for a worker without progress, ms. */
+static int64_t limit_ms = 60000;
+
+static bool is_over(void *data, int64_t silent_ms)
+{
+	(void)data;
+	return silent_ms >= limit_ms;
+}
+
+static const struct worker_patience waits = { is_over, NULL };
 
 struct came {
 	size_t filler; /* bytes */
@@ -83,7 +96,7 @@ static void test_commands(void **state)
 
 	(void)state;
 	tell_all(&worker, write_and_hear);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came), 1);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 1);
 	assert_int_equal(came.filler, MUCH);
 	assert_int_equal(came.heard, COMMANDS);
 	worker_stop(&worker);
@@ -106,17 +119,94 @@ static void test_killed(void **state)
 
 	(void)state;
 	tell_all(&worker, hear_one);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
 	assert_true(worker_was_killed(worker_stop(&worker)));
 	/* There is none any more. */
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
 	assert_int_equal(worker_stop(&worker), 0);
 	assert_false(worker_was_killed(0));
+}
+
+static void wait_only(const void *data)
+{
+	(void)data;
+	for (;;)
+		pause();
+}
+
+static void work_and_wait(const void *data)
+{
+	char command[COMMAND];
+
+	/* For two seconds it takes processor time, and then it shows that it is alive. */
+	for (clock_t end = clock() + 2 * CLOCKS_PER_SEC; clock() < end;)
+		;
+	for (int i = 0; i < 20; i++) {
+		usleep(100000);
+		worker_is_alive();
+	}
+	worker_put(ALL, 0, NULL, 0);
+	worker_hear(command, sizeof(command));
+	wait_only(data);
+}
+
+/* A worker without progress is given up, one that works or is idle is not. */
+static void test_stuck(void **state)
+{
+	struct came came = { .waiting = true };
+	struct worker worker;
+
+	(void)state;
+	limit_ms = 1500;
+	task.run = wait_only;
+	assert_int_equal(worker_start(&worker, &task, NULL), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	assert_true(worker.is_stuck);
+	assert_int_equal(worker_stop(&worker), -ETIMEDOUT);
+	assert_int_equal(worker_run(&task, NULL, use, &came, &waits), -ETIMEDOUT);
+	task.run = work_and_wait;
+	assert_int_equal(worker_start(&worker, &task, NULL), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 1);
+	for (int i = 0; i < 3; i++)
+		worker_wait(&worker);
+	assert_int_equal(worker.silent_ms, 0);
+	worker_stop(&worker);
+	limit_ms = 60000;
+}
+
+/* A worker whose own worker is stuck makes no progress by waiting for it. */
+static void wait_for_another(const void *data)
+{
+	struct worker_task inner = task;
+	struct came came = { .waiting = true };
+	struct worker worker;
+
+	(void)data;
+	limit_ms = 60000;
+	inner.run = wait_only;
+	if (!worker_start(&worker, &inner, NULL))
+		worker_receive_while(&worker, &came.waiting, use, &came, &waits);
+}
+
+static void test_stuck_inside(void **state)
+{
+	struct came came = { .waiting = true };
+	struct worker worker;
+
+	(void)state;
+	limit_ms = 3500;
+	task.run = wait_for_another;
+	assert_int_equal(worker_start(&worker, &task, NULL), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	assert_true(worker.is_stuck);
+	assert_int_equal(worker_stop(&worker), -ETIMEDOUT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_stuck_inside),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_killed),
 	};

@@ -51,11 +51,15 @@ bool agent_stream(void)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
+	int64_t timeout_ns = 0;
 	uint32_t num = 0;
 	const char **what = asked && io ? read_paths(&num) : NULL;
 
 	/* There is nothing to be undone. */
 	set_ends(SIG_DFL);
+	value_int(value_member(asked, "timeout"), 0, INT64_MAX, &timeout_ns);
+	if (io)
+		netsync_io_set_timeout(io, timeout_ns);
 	if (what)
 		netsync_io_serve(io, what, num, STDIN_FILENO, STDOUT_FILENO);
 	for (uint32_t i = 0; i < num; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line -> inputs that libnetsync-io reads, and estimates of their clocks. */
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,10 @@ const struct option_row input_options[] = {
 	       "threads (" JOBS_VARIABLE ", or as there are processors)",
 	       take_number, .at = offsetof(struct input, jobs),
 	       .least = 1, .most = MAX_JOBS),
+	OPTION("timeout", 0, "TIME",
+	       "skip a trace or host of which nothing was read for so long (120s)",
+	       take_positive_duration, .at = offsetof(struct input, timeout_ns),
+	       .example = "30s or 600s"),
 	{ .table = solve_options, .at = offsetof(struct input, solve) },
 	OPTIONS_END
 };
@@ -294,11 +299,14 @@ static bool is_elsewhere(const char *trace)
 	return true;
 }
 
+/* What is skipped as it is stuck, which was said, costs no other trace. */
 static int add_trace(const struct input *input, struct netsync_io *io,
 		     const char *argument)
 {
 	const int ret = netsync_io_add(io, argument);
 
+	if (ret == -ETIMEDOUT)
+		return 0;
 	return input->num_traces > 1 && argument_is_empty(argument, ret) ? 0 : ret;
 }
 
@@ -325,12 +333,14 @@ static int add_all(const struct input *input, struct netsync_io *io, unsigned in
 
 int input_lost(const struct input *input, const struct netsync_io *io)
 {
-	bool lost = input->remote && input->remote->lost;
+	bool lost = (input->remote && input->remote->lost) ||
+		    netsync_io_num_left_out(io);
 
 	for (uint32_t i = 0; !lost && i < netsync_io_num_traces(io); i++) {
 		struct netsync_io_trace trace = { .size = sizeof(trace) };
 
-		lost = !netsync_io_get_trace(io, i, &trace) && trace.killed;
+		lost = !netsync_io_get_trace(io, i, &trace) &&
+		       (trace.killed || trace.stuck);
 	}
 	return lost ? EXIT_PARTIAL : EXIT_DONE;
 }
@@ -341,6 +351,7 @@ static void open_remote(const struct input *input, struct netsync_io *io)
 	if (!input->remote)
 		return;
 	input->remote->all.netsync = input->remote_netsync;
+	input->remote->timeout_ns = input->timeout_ns;
 	remote_traces_open(input->remote, io);
 }
 
@@ -365,6 +376,7 @@ static bool read_all(const struct input *input, struct netsync *ns,
 	netsync_io_set_warn(io, warn, (void *)input);
 	netsync_io_set_split_netns(io, input->split_netns);
 	netsync_io_set_jobs(io, jobs);
+	netsync_io_set_timeout(io, input->timeout_ns);
 	open_remote(input, io);
 	progress_start(&progress, "opening");
 	progress_wait(&progress);

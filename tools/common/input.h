@@ -29,6 +29,7 @@ struct input {
 	bool strict;
 	bool split_netns;
 	unsigned int jobs;	/* traces that are read at once; 0: not given */
+	int64_t timeout_ns;	/* the longest wait without progress; 0: not given */
 	struct window window;	/* only this is read, by each host's own clock */
 	struct netsync_options solve;
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */

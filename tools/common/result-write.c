@@ -9,6 +9,7 @@
 
 #include "result-file.h"
 #include "json-writer.h"
+#include "remote/traces.h"
 
 /* ---- writing ----------------------------------------------------------- */
 
@@ -27,6 +28,9 @@ static void put_traces(struct writer *w, json_object *object, uint32_t host)
 		put(w, trace, "shift_ns", json_object_new_int64(info.shift_ns));
 		if (info.netns)
 			put(w, trace, "netns", json_object_new_int64(info.netns));
+		put(w, trace, "damaged", json_object_new_int64(info.damaged));
+		put(w, trace, "killed", json_object_new_int64(info.killed));
+		put(w, trace, "stuck", json_object_new_int64(info.stuck));
 		append(w, array, trace);
 	}
 	put(w, object, "traces", array);
@@ -287,7 +291,37 @@ static json_object *remote_object(struct writer *w, uint32_t index)
 	put(w, object, "stored_bytes", json_object_new_uint64(info.stored_bytes));
 	put(w, object, "received_bytes", json_object_new_uint64(info.received_bytes));
 	put(w, object, "ended", json_object_new_boolean(info.ended));
+	put(w, object, "left_out", json_object_new_int64(info.left_out));
 	return object;
+}
+
+static json_object *skipped_object(struct writer *w, const char *what, const char *why)
+{
+	json_object *object = json_object_new_object();
+
+	put(w, object, "what", new_string(what));
+	put(w, object, "why", new_string(why));
+	return object;
+}
+
+/* What was to be read, and was skipped as a whole. */
+static json_object *skipped_array(struct writer *w, const struct remote_traces *remote)
+{
+	json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < netsync_io_num_left_out(w->io); i++) {
+		struct netsync_io_left_out info = { .size = sizeof(info) };
+
+		netsync_io_get_left_out(w->io, i, &info);
+		append(w, array, skipped_object(w, info.what, info.why));
+	}
+	for (unsigned int i = 0; remote && i < remote->num; i++) {
+		const char *why, *host = remote_traces_lost(remote, i, &why);
+
+		if (host)
+			append(w, array, skipped_object(w, host, why));
+	}
+	return array;
 }
 
 json_object *result_object(const struct netsync *ns,
@@ -373,6 +407,7 @@ bool write_json(FILE *out, const struct netsync *ns,
 	print_array(&w, out, "pairs", pair_object, netsync_num_pairs(ns));
 	print_member(&w, out, "method", json_object_new_string(outcome->method));
 	print_member(&w, out, "stats", stats_object(&w));
+	print_member(&w, out, "skipped", skipped_array(&w, outcome->remote));
 	if (netsync_io_num_served(io) && !outcome->is_shared)
 		print_array(&w, out, "remote", remote_object, netsync_io_num_served(io));
 	fputs("\n}\n", out);

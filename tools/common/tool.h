@@ -122,6 +122,7 @@ bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 	      int64_t *offset_ns, double *skew_ppm);
 
 struct outcome;
+struct remote_traces;
 
 /* False: there is not enough memory, or @out cannot be written to. */
 bool write_json(FILE *out, const struct netsync *ns,
@@ -145,6 +146,7 @@ struct outcome {
 	const char *method;	/* its name */
 	int64_t max_bound_ns;	/* the largest bound that is no failure; negative: any */
 	unsigned int source;	/* enum outcome_source */
+	const struct remote_traces *remote;	/* hosts that were to be read; NULL: none */
 	bool is_shared;		/* several processes read: none knows what came to all */
 };
 

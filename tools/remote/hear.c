@@ -30,10 +30,14 @@ void remote_say(struct remote *remote, const char *format, ...)
 	if (vasprintf(&sentence, format, args) < 0)
 		sentence = NULL;
 	va_end(args);
-	if (remote->said++ < MAX_SENTENCES)
+	if (remote->said++ < MAX_SENTENCES) {
 		complain("%s: %s", remote->name, sentence ? sentence : format);
-	else
+		free(remote->last_said);
+		remote->last_said = sentence;
+		sentence = NULL;
+	} else {
 		complain("%s: it says more, which is not shown.", remote->name);
+	}
 	free(sentence);
 }
 

@@ -164,7 +164,11 @@ static const struct protocol_member create[] = {
 };
 
 static const struct protocol_member a_path = TEXT("", PATH_MAX);
-static const struct protocol_member serve[] = { LIST("paths", TRACES, &a_path), END };
+static const struct protocol_member serve[] = {
+	LIST("paths", TRACES, &a_path),
+	INT("timeout", 0, COUNT),
+	END,
+};
 static const struct protocol_member result[] = {
 	TEXT("name", NAME),
 	TEXT("text", PROTOCOL_PIECE),

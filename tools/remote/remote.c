@@ -109,6 +109,7 @@ static void remote_free(struct remote *remote)
 	free(remote->port);
 	free(remote->in.data);
 	free(remote->log.data);
+	free(remote->last_said);
 	json_object_put(remote->hello);
 	json_object_put(remote->answer);
 	json_object_put(remote->about);

@@ -49,6 +49,7 @@ struct remote {
 	unsigned int asked;	/* answers to come */
 	struct json_object *hello;	/* how it greeted */
 	struct json_object *answer;	/* the last one; NULL: lost, or an error */
+	char *last_said;	/* what was said of it last; NULL: nothing */
 	/* Its ports that lead to ours, or 0: ssh or its server refused. */
 	uint16_t ports[REMOTE_PORTS];
 

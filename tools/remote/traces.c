@@ -17,6 +17,7 @@ struct remote_group {
 	char *name;		/* NULL: as the traces say */
 	struct json_object *paths;
 	size_t size;		/* bytes of all paths */
+	char *lost;		/* why nothing was read of it; NULL: something was */
 };
 
 /*
@@ -84,7 +85,7 @@ static struct remote_group *find_group(struct remote_traces *traces, char *host,
 		return NULL;
 	}
 	traces->num++;
-	*group = (struct remote_group){ host, name, json_object_new_array(), size };
+	*group = (struct remote_group){ host, name, json_object_new_array(), size, NULL };
 	return group;
 }
 
@@ -153,7 +154,15 @@ static void ask(struct remote_traces *traces, unsigned int which)
 
 	json_object_object_add(request, "paths",
 			       json_object_get(traces->groups[which].paths));
+	json_object_object_add(request, "timeout",
+			       json_object_new_int64(traces->timeout_ns));
 	remote_ask(traces->all.list[which], request);
+}
+
+static void lose_group(struct remote_traces *traces, unsigned int which, const char *why)
+{
+	traces->lost++;
+	traces->groups[which].lost = strdup(why ? why : "It could not be reached.");
 }
 
 static void open_group(struct remote_traces *traces, unsigned int which,
@@ -163,14 +172,14 @@ static void open_group(struct remote_traces *traces, unsigned int which,
 	int in, out;
 
 	if (!remote->answer || !remote_hand_over(remote, &in, &out)) {
-		traces->lost++;
+		lose_group(traces, which, remote->last_said);
 		return;
 	}
 	if (netsync_io_add_served(io, remote->name, traces->groups[which].name, in,
 				  out) > 0)
 		return;
 	complain("%s", netsync_io_error(io));
-	traces->lost++;
+	lose_group(traces, which, netsync_io_error(io));
 	remote_give_up(remote);
 }
 
@@ -181,8 +190,10 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 	/* With other names. */
 	all->repeats = true;
 	for (unsigned int i = 0; i < traces->num; i++)
-		if (!remotes_add(all, traces->groups[i].host))
+		if (!remotes_add(all, traces->groups[i].host)) {
+			traces->lost = traces->num;
 			return;
+		}
 	remotes_connect(all);
 	for (unsigned int i = 0; i < traces->num; i++)
 		if (all->list[i]->ready)
@@ -191,6 +202,13 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 	/* Each opens its traces at once; here they come one after the other. */
 	for (unsigned int i = 0; i < traces->num; i++)
 		open_group(traces, i, io);
+}
+
+const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
+			       const char **why)
+{
+	*why = traces->groups[which].lost;
+	return *why ? traces->groups[which].host : NULL;
 }
 
 unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io)
@@ -215,6 +233,7 @@ void remote_traces_free(struct remote_traces *traces)
 	for (unsigned int i = 0; i < traces->num; i++) {
 		free(traces->groups[i].host);
 		free(traces->groups[i].name);
+		free(traces->groups[i].lost);
 		json_object_put(traces->groups[i].paths);
 	}
 	free(traces->groups);

@@ -19,6 +19,7 @@ struct remote_traces {
 	struct remote_group *groups;	/* each is of one of these machines */
 	unsigned int num;
 	unsigned int lost;	/* machines that could not be read wholly */
+	int64_t timeout_ns;	/* as of netsync_io_set_timeout() */
 };
 
 /*
@@ -45,6 +46,12 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
  * is lost, which was said.
  */
 void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
+/*
+ * The machine, by its number below @num, as it was given, if nothing was read of it, and a
+ * sentence that says why; NULL: something was.
+ */
+const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
+			       const char **why);
 /* They were read: say what travelled. Return: how many machines were not read wholly. */
 unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io);
 void remote_traces_free(struct remote_traces *traces);

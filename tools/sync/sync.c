@@ -103,7 +103,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- all together ------------------------------------------------------ */
 
-static int run(const struct settings *set, struct netsync *ns,
+static int run(struct settings *set, struct netsync *ns,
 	       struct netsync_io *io, struct spool *spool)
 {
 	const bool is_first = !set->input.share || set->input.share->is_first;
@@ -117,6 +117,7 @@ static int run(const struct settings *set, struct netsync *ns,
 		return EXIT_BAD;
 	if (!is_first)
 		return EXIT_DONE;
+	set->outcome.remote = set->input.remote;
 	if (!outcome_write(&set->outcome, ns, io))
 		return EXIT_BAD;
 	if (set->table)
@@ -130,7 +131,7 @@ static int run(const struct settings *set, struct netsync *ns,
 	return status == EXIT_DONE ? input_lost(&set->input, io) : status;
 }
 
-static int synchronize(const struct settings *set)
+static int synchronize(struct settings *set)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;

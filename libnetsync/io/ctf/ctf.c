@@ -12,6 +12,7 @@
 #include "io/ctf/read.h"
 #include "io/ctf/stream.h"
 #include "io/events.h"
+#include "io/patience.h"
 #include "util/array.h"
 
 /* A worker, and how far it has read its share of the streams. */
@@ -109,8 +110,11 @@ static int use_record(void *data, const struct worker_head *head,
 /* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
 static int wait_for_worker(struct reading *in)
 {
+	struct patience patience = io_trace_patience(in->trace);
+	const struct worker_patience waits = io_worker_patience(&patience);
+
 	in->waiting = true;
-	return worker_receive_while(&in->worker, &in->waiting, use_record, in);
+	return worker_receive_while(&in->worker, &in->waiting, use_record, in, &waits);
 }
 
 /* The worker has ended before its streams: warn about the rest, which is lost. */
@@ -121,9 +125,12 @@ static int gave_up(struct reading *in)
 	const bool all = ctf->num_readings == 1;
 	const bool killed = worker_was_killed(status);
 
+	const bool is_stuck = status == -ETIMEDOUT;
+
 	in->read_ns = INT64_MAX;
 	in->trace->info.killed += killed;
-	return io_broke_off(in->trace, &in->packets, killed ?
+	in->trace->info.stuck += is_stuck;
+	return io_broke_off(in->trace, &in->packets, killed || is_stuck ?
 			    (all ? "" : "a part of its streams ") :
 			    (all ? "it is damaged and " :
 				   "it is damaged and a part of its streams "),
@@ -216,6 +223,20 @@ static int open_by_worker(struct trace *trace)
 	return wait_for_worker(ctf->readings[0]);
 }
 
+/* The worker that was to open the trace has ended. Returns as trace_reader.open(). */
+static int give_up_opening(struct trace *trace)
+{
+	struct ctf *ctf = trace->state;
+	const int status = worker_stop(&ctf->readings[0]->worker);
+	const bool is_stuck = status == -ETIMEDOUT;
+
+	if (!is_stuck && !worker_was_killed(status))
+		return io_broke_off(trace, &ctf->readings[0]->packets, "it is damaged and ",
+				    ctf_why_ended(status));
+	return io_fail(trace->io, is_stuck ? -ETIMEDOUT : -ECHILD, "%s: %s.", trace->path,
+		       ctf_why_ended(status));
+}
+
 /* Fill in the trace. 1; 0: nothing can be read; negative: io_fail() was called. */
 static int use_opened(struct trace *trace)
 {
@@ -250,11 +271,14 @@ static int ctf_open(struct trace *trace)
 	if (ret < 0)
 		return ret;
 	reason = ctf_try(&ctf->files);
-	ret = reason ? ctf_salvage(&ctf->files) : 0;
+	if (reason && ctf->files.is_stuck)
+		ret = io_fail(trace->io, -ETIMEDOUT, "%s: %s.", trace->path, reason);
+	else
+		ret = reason ? ctf_salvage(&ctf->files) : 0;
 	free(reason);
 	if (!ret)
 		ret = open_by_worker(trace);
-	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : gave_up(ctf->readings[0]);
+	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : give_up_opening(trace);
 }
 
 static void ctf_ahead(struct trace *trace, int64_t until_ns)

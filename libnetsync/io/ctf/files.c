@@ -78,6 +78,8 @@ char *ctf_take_reason(void)
 
 const char *ctf_why_ended(int status)
 {
+	if (status == -ETIMEDOUT)
+		return WORKER_WAS_STUCK;
 	if (status < 0)
 		return strerror(-status);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_NO_MEMORY)

@@ -20,6 +20,7 @@ struct ctf_files {
 	char *scratch;		/* scratch folder; NULL: none */
 	struct worker guard;	/* removes scratch if this process is killed */
 	bt_value *params;	/* of a source component for folder */
+	bool is_stuck;		/* a process that opened it made no progress */
 	bool has_ranges;	/* the trace answers babeltrace.trace-infos */
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "io/ctf/files.h"
+#include "io/patience.h"
 
 enum what {
 	TRY_CLOCK,		/* metadata is valid, and has a clock */
@@ -50,8 +51,14 @@ static int ask(struct ctf_files *files,
 		.limits = files->limits,
 	};
 
+	struct patience patience = io_trace_patience(files->trace);
+	const struct worker_patience waits = io_worker_patience(&patience);
+	int status;
+
 	memset(answer, 0, sizeof(*answer));
-	return worker_run(&task, files, use_answer, answer);
+	status = worker_run(&task, files, use_answer, answer, &waits);
+	files->is_stuck |= status == -ETIMEDOUT;
+	return status;
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -121,6 +128,8 @@ int ctf_check_metadata(struct ctf_files *files)
 	struct answer answer;
 	int status = ask(files, look_at_metadata, &answer);
 
+	if (files->is_stuck)
+		return io_fail(trace->io, status, "%s: %s.", trace->path, ctf_why_ended(status));
 	if (status < 0)
 		return io_fail(trace->io, status, "%s: no process can be started to read it: %s.",
 			       trace->path, strerror(-status));

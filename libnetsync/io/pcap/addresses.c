@@ -49,6 +49,7 @@ static int observe_by(struct netsync_io *io, const struct trace *trace,
 	io->observe = observe;
 	io->observe_data = to;
 	io->jobs = trace->io->jobs;
+	io->timeout_ms = trace->io->timeout_ms;
 	if (!ret)
 		ret = netsync_io_add(io, what);
 	if (ret >= 0)

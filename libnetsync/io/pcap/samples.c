@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "io/packet/key.h"
+#include "io/patience.h"
 #include "io/pcap/pcap.h"
 #include "io/worker/worker.h"
 
@@ -85,7 +86,7 @@ struct captures {
 	struct trace **trace;
 	size_t num;
 	size_t num_workers;
-	size_t worker;		/* the one that is started */
+	size_t first;		/* that the worker takes which is started */
 };
 
 static void put_samples(enum samples_what what, const struct samples *samples)
@@ -104,7 +105,7 @@ static void take_share(const void *data)
 	int ret = 0;
 
 	netsync_io_set_warn(all->io, NULL, NULL);
-	for (size_t i = all->worker; i < all->num && !ret; i += all->num_workers) {
+	for (size_t i = all->first; i < all->num && !ret; i += all->num_workers) {
 		const struct pcap *pcap = all->trace[i]->state;
 
 		ret = take_samples(all->trace[i], all->samplings);
@@ -114,6 +115,8 @@ static void take_share(const void *data)
 		put_samples(SAMPLES_INSIDE, &pcap->inside);
 		put_samples(SAMPLES_DIRECTED, &pcap->directed);
 		worker_put(SAMPLES_MACS, 0, pcap->macs, sizeof(pcap->macs));
+		/* So that this process knows which capture a worker is stuck in. */
+		worker_flush();
 	}
 	if (ret)
 		worker_put_text(SAMPLES_FAILED, -ret, netsync_io_error(all->io));
@@ -170,46 +173,71 @@ static void drop(struct sampling *sampling, struct samples *samples)
 	samples->num = 0;
 }
 
-static int take_here(struct trace *trace, struct samplings *samplings)
+static void drop_samples(struct trace *trace, struct samplings *samplings)
 {
 	struct pcap *pcap = trace->state;
 
 	drop(&samplings->whole, &pcap->samples);
 	drop(&samplings->inside, &pcap->inside);
 	drop(&samplings->inside, &pcap->directed);
+}
+
+static int take_here(struct trace *trace, struct samplings *samplings)
+{
+	drop_samples(trace, samplings);
 	return take_samples(trace, samplings);
 }
 
-static int take_from(struct worker *worker, struct trace *trace,
-		     struct samplings *samplings)
+static void start_worker(struct captures *all, struct worker *worker, size_t first)
 {
-	struct taking taking = { trace, samplings, .waiting = true };
-	int ret = worker_receive_while(worker, &taking.waiting, use_record, &taking);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	/* It has ended, as for want of memory, or was never started. */
-	worker_stop(worker);
-	return take_here(trace, samplings);
-}
-
-static int take_by_workers(struct captures *all)
-{
-	struct worker *workers = calloc(all->num_workers, sizeof(*workers));
 	const struct worker_task task = {
 		.run = take_share,
 		/* The reader limits itself: it is that of this process. */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
+
+	all->first = first;
+	worker_start(worker, &task, all);
+}
+
+/* A worker is stuck in a capture, whose packets tell no directions then. */
+static void skip_capture(struct captures *all, struct worker *worker, size_t index)
+{
+	worker_stop(worker);
+	drop_samples(all->trace[index], all->samplings);
+	start_worker(all, worker, index + all->num_workers);
+}
+
+static int take_from(struct captures *all, struct worker *worker, size_t index)
+{
+	struct trace *trace = all->trace[index];
+	struct taking taking = { trace, all->samplings, .waiting = true };
+	struct patience patience = io_trace_patience(trace);
+	const struct worker_patience waits = io_worker_patience(&patience);
+	int ret = worker_receive_while(worker, &taking.waiting, use_record, &taking, &waits);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (worker->is_stuck) {
+		skip_capture(all, worker, index);
+		return 0;
+	}
+	/* It has ended, as for want of memory, or was never started. */
+	worker_stop(worker);
+	return take_here(trace, all->samplings);
+}
+
+static int take_by_workers(struct captures *all)
+{
+	struct worker *workers = calloc(all->num_workers, sizeof(*workers));
 	int ret = 0;
 
 	if (!workers)
 		return io_no_memory(all->io);
-	for (all->worker = 0; all->worker < all->num_workers; all->worker++)
-		worker_start(&workers[all->worker], &task, all);
+	for (size_t i = 0; i < all->num_workers; i++)
+		start_worker(all, &workers[i], i);
 	for (size_t i = 0; i < all->num && !ret; i++)
-		ret = take_from(&workers[i % all->num_workers], all->trace[i],
-				all->samplings);
+		ret = take_from(all, &workers[i % all->num_workers], i);
 	for (size_t i = 0; i < all->num_workers; i++)
 		worker_stop(&workers[i]);
 	free(workers);
@@ -233,10 +261,8 @@ int pcap_take_samples(struct netsync_io *io, struct samplings *samplings)
 			all.trace[all.num++] = io->traces[i];
 	if (all.num_workers > all.num)
 		all.num_workers = all.num;
-	if (all.num_workers > 1)
+	if (all.num)
 		ret = take_by_workers(&all);
-	for (size_t i = 0; i < all.num && all.num_workers == 1 && !ret; i++)
-		ret = take_samples(all.trace[i], samplings);
 	free(all.trace);
 	return ret;
 }

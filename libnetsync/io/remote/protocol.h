@@ -5,7 +5,7 @@
  * The server begins with REMOTE_MAGIC and the version, eight bytes. What follows are
  * frames: a number of bytes (32 bits; little-endian, as all that is of fixed size), and
  * so many bytes, which are parts of one stream of zstd (RFC 8878). A frame of none is
- * a sign of life. In the stream are the records of a worker: struct worker_head, and
+ * a sign of life: whoever reads there makes progress, or has nothing to do. In the stream are the records of a worker: struct worker_head, and
  * what belongs to it; numbers in these are as in code.h.
  *
  * First all traces are told; then, for each struct remote_turn that the server is told,
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Both sides have the same one. To be raised where anything here, or in code.c, changes. */
-#define REMOTE_VERSION 3
+#define REMOTE_VERSION 4
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
 #define REMOTE_HEAD_SIZE 8	/* of a record, as it travels (bytes) */
@@ -85,9 +85,18 @@ struct remote_turn {
  * some places for each of its devices. */
 #define REMOTE_MAX_POINTS (1 << 20)
 
-/* A sign of life comes so often, and who gives none for so long is gone (ms). Chosen. */
+/* A sign of life comes so often (ms). Chosen: a sixth of the time before a warning. */
 #define REMOTE_ALIVE_MS 5000
-#define REMOTE_SILENT_MS 60000
+/*
+ * A server gives up its own processes at the limit of netsync_io_set_timeout(). By how much
+ * longer the other side waits, so that the server can say of what (percent). Chosen.
+ */
+#define REMOTE_SLACK_PERCENT 125
+/*
+ * A server that only gives signs of life is given up after this multiple of the limit.
+ * Chosen: it may have to read much without a packet event.
+ */
+#define REMOTE_MUTE 10
 
 /* Turns that may be told before they are due: more than anybody needs. Chosen. */
 #define REMOTE_MAX_TURNS 4096

@@ -9,6 +9,7 @@
 
 #include <zstd.h>
 
+#include "io/patience.h"
 #include "io/remote/protocol.h"
 #include "io/remote/remote.h"
 
@@ -16,11 +17,15 @@
 #define PLAIN_SIZE 65536
 
 struct receiver {
+	struct netsync_io *io;
+	const char *label;
 	int in, out;
 	ZSTD_DCtx *zstd;
 	const char *why;	/* there is no more */
 	bool greeted;
-	int64_t heard_ms;
+	/* Time that was waited since something came, and since the last record. */
+	int64_t silent_ms, mute_ms;
+	bool has_warned;	/* of the current wait */
 	uint64_t bytes;		/* that came */
 	/* What came, from @at on not used; of the frame that it is in so much is left. */
 	uint8_t raw[REMOTE_MAX_FRAME];
@@ -43,15 +48,16 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-struct receiver *receiver_new(int in, int out)
+struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out)
 {
 	struct receiver *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
+	r->io = io;
+	r->label = label;
 	r->in = in;
 	r->out = out;
-	r->heard_ms = now_ms();
 	r->zstd = ZSTD_createDCtx();
 	if (r->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(
 			       r->zstd, ZSTD_d_windowLogMax, REMOTE_WINDOW_LOG)))
@@ -134,7 +140,42 @@ static bool read_more(struct receiver *r)
 		return end(r, "the connection ended");
 	r->num += num;
 	r->bytes += num;
-	r->heard_ms = now_ms();
+	r->silent_ms = 0;
+	return true;
+}
+
+/* Warn once in each wait; the server itself may have warned before. */
+static void warn_of_wait(struct receiver *r)
+{
+	const int64_t warning_ms = io_warning_ms(r->io);
+
+	if (r->has_warned || r->mute_ms < warning_ms * 3 / 2)
+		return;
+	r->has_warned = true;
+	if (r->silent_ms >= warning_ms)
+		io_warn(r->io, "%s: it has said nothing for %lld s; waiting up to %lld s.",
+			r->label, (long long)r->silent_ms / 1000,
+			(long long)io_timeout_ms(r->io) * REMOTE_SLACK_PERCENT / 100000);
+	else
+		io_warn(r->io, "%s: it is there, but has found nothing for %lld s; waiting up to %lld s.",
+			r->label, (long long)r->mute_ms / 1000,
+			(long long)io_timeout_ms(r->io) * REMOTE_MUTE / 1000);
+}
+
+/* So long was waited. False: that was long enough. */
+static bool count_wait(struct receiver *r, int64_t ms)
+{
+	const int64_t limit_ms = io_timeout_ms(r->io);
+
+	/* Both sides may have been stopped for long, as by ^Z. */
+	ms = ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
+	r->silent_ms += ms;
+	r->mute_ms += ms;
+	if (r->silent_ms >= limit_ms * REMOTE_SLACK_PERCENT / 100)
+		return end(r, "it does not answer any more");
+	if (r->mute_ms >= limit_ms * REMOTE_MUTE)
+		return end(r, "it says that it is there, but sends nothing");
+	warn_of_wait(r);
 	return true;
 }
 
@@ -145,13 +186,13 @@ static bool wait_for_more(struct receiver *r)
 		{ .fd = r->in, .events = POLLIN },
 		{ .fd = r->num_unsent ? r->out : -1, .events = POLLOUT },
 	};
-	const int64_t left_ms = r->heard_ms + REMOTE_SILENT_MS - now_ms();
-	const int num = poll(fds, 2, left_ms > 0 ? (int)left_ms : 0);
+	const int64_t begin_ms = now_ms();
+	const int num = poll(fds, 2, WORKER_TICK_MS);
 
 	if (num < 0)
 		return errno == EINTR || end(r, "the connection ended");
-	if (!num)
-		return end(r, "it does not answer any more");
+	if (!count_wait(r, now_ms() - begin_ms))
+		return false;
 	if (fds[1].revents)
 		write_unsent(r);
 	return fds[0].revents ? read_more(r) : !r->why;
@@ -238,6 +279,8 @@ bool receiver_next(struct receiver *r, struct worker_head *head, const char **pa
 	memcpy(r->payload, r->plain + r->plain_at + REMOTE_HEAD_SIZE, head->size);
 	r->payload[head->size] = '\0';
 	r->plain_at += REMOTE_HEAD_SIZE + head->size;
+	r->mute_ms = 0;
+	r->has_warned = head->what == REMOTE_WARNING;
 	*payload = r->payload;
 	return true;
 }

@@ -15,8 +15,11 @@ void served_free(struct served *served);
 
 struct receiver;
 
-/* NULL: there is no memory. The descriptors are the caller's, and do not block. */
-struct receiver *receiver_new(int in, int out);
+/*
+ * Warnings of @io name @label, the machine. NULL: there is no memory. The descriptors are
+ * the caller's, and do not block.
+ */
+struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out);
 void receiver_free(struct receiver *receiver);
 /*
  * The next record, whose payload is valid until the next call and ends with a byte of 0:

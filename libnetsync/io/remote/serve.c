@@ -13,6 +13,7 @@
 
 #include <zstd.h>
 
+#include "io/patience.h"
 #include "io/remote/code.h"
 #include "io/remote/protocol.h"
 #include "io/worker/worker.h"
@@ -91,6 +92,8 @@ static void give_warning(void *data, const char *sentence)
 {
 	(void)data;
 	worker_put_text(REMOTE_WARNING, 0, sentence);
+	/* What it warns of may be that nothing else comes for long. */
+	worker_flush();
 }
 
 static const struct io_sink sink = { give_packet, give_clock, give_span };
@@ -175,6 +178,7 @@ static uint64_t size_of(const struct trace *trace)
 
 static void tell_traces(const struct netsync_io *io)
 {
+	const size_t left_out = found.left_out + io->num_left_out;
 	uint8_t bytes[CODE_MAX_EVENT];
 	struct code_put put = { bytes };
 	uint64_t size = 0;
@@ -184,7 +188,7 @@ static void tell_traces(const struct netsync_io *io)
 		size += size_of(io->traces[i]);
 	}
 	code_put_number(&put, size);
-	worker_put(REMOTE_OPENED, found.left_out < UINT16_MAX ? found.left_out : UINT16_MAX,
+	worker_put(REMOTE_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX,
 		   bytes, put.at - bytes);
 }
 
@@ -204,6 +208,9 @@ static int add_paths(const struct serving *serving)
 			continue;
 		if (ret == -ENOMEM || (serving->num == 1 && !io->num_traces))
 			return ret;
+		/* It was said and counted. */
+		if (ret == -ETIMEDOUT)
+			continue;
 		if (io->num_traces > before)
 			io_warn(io, "%s What else is in %s was left out.",
 				netsync_io_error(io), serving->what[i]);
@@ -359,6 +366,8 @@ static int do_turn(struct netsync_io *io)
 	code_put_number(&put, trace->info.lost_events);
 	code_put_number(&put, trace->info.lost_packets);
 	code_put_number(&put, trace->info.damaged);
+	code_put_number(&put, trace->info.killed);
+	code_put_number(&put, trace->info.stuck);
 	code_put_number(&put, trace->out_of_range);
 	code_put_number(&put, trace->unused);
 	worker_put(REMOTE_TURN, turn.trace, bytes, put.at - bytes);
@@ -392,6 +401,9 @@ struct sending {
 	ZSTD_CCtx *zstd;
 	int in, out;
 	int error;		/* of writing */
+	int64_t give_up_ms;	/* the longest wait for a worker without progress */
+	int64_t silent_ms;	/* since it made progress */
+	int64_t unsaid_ms;	/* since the last sign of life, or frame */
 	bool failed;		/* as the other side was told */
 	/* What came, and was not sent to the worker yet. */
 	uint8_t unsent[REMOTE_MAX_FRAME];
@@ -462,14 +474,32 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 }
 
 /* It has ended; where it did not say why, that is said for it. */
-static void tell_end(struct sending *s)
+static void tell_end(struct sending *s, const char *why)
 {
-	static const char why[] = "the process that reads the traces there was ended";
-	const struct worker_head head = { sizeof(why), REMOTE_FAILED, EIO };
+	const struct worker_head head = { strlen(why) + 1, REMOTE_FAILED, EIO };
 
 	worker_stop(&s->worker);
 	if (!s->failed)
 		send_record(s, &head, why);
+}
+
+/* The worker sent nothing for a while. False: it was given up. */
+static bool check_progress(struct sending *s)
+{
+	s->silent_ms += WORKER_TICK_MS;
+	s->unsaid_ms += WORKER_TICK_MS;
+	if (worker_made_progress(&s->worker))
+		s->silent_ms = 0;
+	if (s->silent_ms >= s->give_up_ms) {
+		tell_end(s, "the process that reads the traces there made no progress, and was given up");
+		if (!compress(s, NULL, 0, ZSTD_e_flush) && s->used)
+			send_frame(s);
+		return false;
+	}
+	if (s->silent_ms || s->unsaid_ms < REMOTE_ALIVE_MS)
+		return true;
+	s->unsaid_ms = 0;
+	return !send_frame(s);
 }
 
 /* Whatever of it is taken now. */
@@ -499,13 +529,14 @@ static bool relay(struct sending *s)
 		{ .fd = s->in, .events = s->num_unsent < sizeof(s->unsent) ? POLLIN : 0 },
 		{ .fd = s->worker.fd, .events = POLLIN | (s->num_unsent ? POLLOUT : 0) },
 	};
-	const int num = poll(fds, 2, REMOTE_ALIVE_MS);
+	const int num = poll(fds, 2, WORKER_TICK_MS);
 	int ret = 1;
 
 	if (num < 0)
 		return errno == EINTR;
 	if (!num)
-		return !send_frame(s);
+		return check_progress(s);
+	s->silent_ms = 0;
 	if (fds[0].revents && !take_told(s))
 		return false;
 	if (s->num_unsent)
@@ -513,7 +544,7 @@ static bool relay(struct sending *s)
 	if (fds[1].revents & ~POLLOUT)
 		ret = worker_receive(&s->worker, send_record, s);
 	if (!ret)
-		tell_end(s);
+		tell_end(s, "the process that reads the traces there was ended");
 	/* What follows at once is worth to be compressed together with it. */
 	if (!s->error && (ret <= 0 || !worker_has_more(&s->worker)) &&
 	    !compress(s, NULL, 0, ZSTD_e_flush) && s->used)
@@ -558,6 +589,7 @@ static int serve(const struct serving *serving, int in, int out)
 		return io_no_memory(io);
 	s->in = in;
 	s->out = out;
+	s->give_up_ms = io_timeout_ms(io) * REMOTE_SLACK_PERCENT / 100;
 	s->worker.fd = -1;
 	/* Whoever only hears which traces there are is not told of its end. */
 	s->failed = serving->only_described;

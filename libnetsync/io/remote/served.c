@@ -340,6 +340,8 @@ static int use_turn(struct trace *trace, struct code_take *take)
 	trace->info.lost_events = code_take_up_to(take, most);
 	trace->info.lost_packets = code_take_up_to(take, most);
 	trace->info.damaged = code_take_up_to(take, UINT32_MAX);
+	trace->info.killed = code_take_up_to(take, UINT32_MAX);
+	trace->info.stuck = code_take_up_to(take, UINT32_MAX);
 	out_of_range = code_take_up_to(take, most);
 	trace->out_of_range += out_of_range - t->out_of_range;
 	t->out_of_range = out_of_range;
@@ -510,7 +512,7 @@ static int open_served(struct served *s, int in, int out)
 	struct served **last = array_add(&io->served, io->num_served, sizeof(*last));
 	int ret;
 
-	s->receiver = receiver_new(in, out);
+	s->receiver = receiver_new(io, s->label, in, out);
 	if (!last || !s->receiver)
 		return io_no_memory(io);
 	ret = hear(s);

@@ -22,6 +22,7 @@
 static struct {
 	int fd;
 	struct worker_limits limits;
+	struct worker_life *life;	/* NULL: this process is no worker */
 	time_t set_s;		/* second of CLOCK_MONOTONIC_COARSE when the timer was set */
 	size_t used;		/* bytes put and not sent */
 	char bytes[65536];	/* chosen: one call of write() for some hundred records */
@@ -46,9 +47,43 @@ static void set_timer(unsigned int seconds)
 	out.set_s = now_s();
 }
 
+/* ---- progress ------------------------------------------------------------ */
+
+static void show_progress(void)
+{
+	if (out.life)
+		__atomic_add_fetch(&out.life->beats, 1, __ATOMIC_RELAXED);
+}
+
+static void set_idle(bool is_idle)
+{
+	__atomic_store_n(&out.life->is_idle, is_idle, __ATOMIC_RELAXED);
+}
+
+void worker_begin_part(uint64_t part)
+{
+	__atomic_store_n(&out.life->doing, part, __ATOMIC_RELAXED);
+}
+
+void worker_begin_waiting(void)
+{
+	if (out.life)
+		__atomic_store_n(&out.life->is_waiting, 1, __ATOMIC_RELAXED);
+}
+
+void worker_end_waiting(bool has_progress)
+{
+	if (!out.life)
+		return;
+	if (has_progress)
+		show_progress();
+	__atomic_store_n(&out.life->is_waiting, 0, __ATOMIC_RELAXED);
+}
+
 /* Called every few events: a system call each time would take as long as the events. */
 void worker_is_alive(void)
 {
+	show_progress();
 	if (out.set_s != now_s())
 		set_timer(out.limits.seconds);
 }
@@ -68,10 +103,16 @@ static void write_all(void)
 	}
 }
 
+/* ---- records ------------------------------------------------------------- */
+
 void worker_flush(void)
 {
 	set_timer(0);
+	/* It takes as long as the caller wants. */
+	set_idle(true);
 	write_all();
+	set_idle(false);
+	show_progress();
 	out.used = 0;
 	set_timer(out.limits.seconds);
 }
@@ -167,6 +208,7 @@ void worker_hear(void *data, size_t size)
 	if (!poll_socket(POLLIN, 0))
 		worker_flush();
 	set_timer(0);
+	set_idle(true);
 	while (done < size) {
 		ssize_t num = read(out.fd, (char *)data + done, size - done);
 
@@ -175,13 +217,16 @@ void worker_hear(void *data, size_t size)
 		if (num > 0)
 			done += num;
 	}
+	set_idle(false);
+	show_progress();
 	set_timer(out.limits.seconds);
 }
 
-void worker_begin(int fd, const struct worker_limits *limits)
+void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life)
 {
 	out.fd = fd;
 	out.limits = *limits;
+	out.life = life;
 	/* Records in this copy of memory are those of the worker that started this one. */
 	out.used = 0;
 	catch_signals();

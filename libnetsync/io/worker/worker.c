@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/worker/worker.h"
@@ -101,18 +103,30 @@ static void become_worker(int fd, const struct worker_task *task)
 	close_others(fd, task);
 }
 
+static void free_buffers(struct worker *worker)
+{
+	free(worker->buffer);
+	free(worker->unsent);
+	if (worker->life)
+		munmap(worker->life, sizeof(*worker->life));
+	worker->buffer = NULL;
+	worker->unsent = NULL;
+	worker->life = NULL;
+}
+
 int worker_start(struct worker *worker, const struct worker_task *task,
 		 const void *data)
 {
 	int fds[2], ret = -ENOMEM;
 
-	worker->fd = -1;
-	worker->used = 0;
-	worker->unsent = NULL;
-	worker->num_unsent = 0;
+	*worker = (struct worker){ .fd = -1 };
 	worker->buffer = malloc(BUFFER_SIZE);
-	if (!worker->buffer)
-		return -ENOMEM;
+	worker->life = mmap(NULL, sizeof(*worker->life), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (worker->life == MAP_FAILED)
+		worker->life = NULL;
+	if (!worker->buffer || !worker->life)
+		goto fail;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
 		ret = -errno;
 		goto fail;
@@ -121,7 +135,7 @@ int worker_start(struct worker *worker, const struct worker_task *task,
 	worker->pid = fork();
 	if (!worker->pid) {
 		become_worker(fds[1], task);
-		worker_begin(fds[1], &task->limits);
+		worker_begin(fds[1], &task->limits, worker->life);
 		task->run(data);
 		worker_flush();
 		_exit(0);
@@ -134,28 +148,39 @@ int worker_start(struct worker *worker, const struct worker_task *task,
 	}
 	close(fds[0]);
 fail:
-	free(worker->buffer);
-	worker->buffer = NULL;
+	free_buffers(worker);
 	return ret;
+}
+
+/* Wait for a killed worker. False: it does not end. */
+static bool reap_worker(const struct worker *worker, int *status)
+{
+	struct pollfd fd = { .fd = worker->fd };
+	pid_t pid;
+
+	/* Its end of the socket closes when it ends, which no other process has. */
+	while (poll(&fd, 1, WORKER_END_MS) < 0 && errno == EINTR)
+		;
+	while ((pid = waitpid(worker->pid, status, fd.revents ? 0 : WNOHANG)) < 0 &&
+	       errno == EINTR)
+		;
+	return pid;
 }
 
 int worker_stop(struct worker *worker)
 {
+	bool has_ended;
 	int status = 0;
 
 	if (worker->fd < 0)
 		return 0;
-	close(worker->fd);
-	worker->fd = -1;
 	/* A worker that has ended keeps its own status. */
 	kill(worker->pid, SIGKILL);
-	while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	free(worker->buffer);
-	free(worker->unsent);
-	worker->buffer = NULL;
-	worker->unsent = NULL;
-	return status;
+	has_ended = reap_worker(worker, &status);
+	close(worker->fd);
+	worker->fd = -1;
+	free_buffers(worker);
+	return has_ended && !worker->is_stuck ? status : -ETIMEDOUT;
 }
 
 bool worker_was_killed(int status)
@@ -252,39 +277,101 @@ bool worker_has_more(const struct worker *worker)
 	return poll(&fd, 1, 0) > 0;
 }
 
-void worker_wait(const struct worker *worker)
+/* ---- waiting ------------------------------------------------------------- */
+
+static int64_t read_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	/* A process that has ended has no clock. */
+	if (clock_gettime(clock, &now))
+		return -1;
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+bool worker_made_progress(struct worker *worker)
+{
+	const struct worker_life *life = worker->life;
+	const uint64_t beats = __atomic_load_n(&life->beats, __ATOMIC_RELAXED);
+	bool moved = beats != worker->seen_beats ||
+		     __atomic_load_n(&life->is_idle, __ATOMIC_RELAXED);
+	clockid_t clock;
+	int64_t cpu_ns;
+
+	worker->seen_beats = beats;
+	if (clock_getcpuclockid(worker->pid, &clock))
+		return moved;
+	cpu_ns = read_clock_ns(clock);
+	moved |= cpu_ns != worker->seen_cpu_ns &&
+		 !__atomic_load_n(&life->is_waiting, __ATOMIC_RELAXED);
+	worker->seen_cpu_ns = cpu_ns;
+	return moved;
+}
+
+uint64_t worker_get_part(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->life->doing, __ATOMIC_RELAXED);
+}
+
+void worker_wait(struct worker *worker)
 {
 	struct pollfd fd = {
 		.fd = worker->fd,
 		.events = POLLIN | (worker->num_unsent ? POLLOUT : 0),
 	};
+	const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+	int64_t ms;
+	bool moved;
+	int num;
 
-	poll(&fd, 1, -1);
+	worker_begin_waiting();
+	num = poll(&fd, 1, WORKER_TICK_MS);
+	moved = num > 0 || worker_made_progress(worker);
+	worker_end_waiting(moved);
+	ms = (read_clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000;
+	/* Both processes may have been stopped for long, as by ^Z. */
+	worker->silent_ms += ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
+	if (moved)
+		worker->silent_ms = 0;
+}
+
+/* Wait for a worker. False: it was given up. */
+static bool wait_patiently(struct worker *worker, const struct worker_patience *patience)
+{
+	worker_wait(worker);
+	if (worker->silent_ms < WORKER_TICK_MS ||
+	    !patience->is_over(patience->data, worker->silent_ms))
+		return true;
+	worker->is_stuck = true;
+	return false;
 }
 
 int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use,
-			 void *data)
+			 void *data, const struct worker_patience *patience)
 {
-	int ret = worker->fd < 0 ? 0 : 1;
+	int ret = worker->fd < 0 || worker->is_stuck ? 0 : 1;
 
+	worker->silent_ms = 0;
 	while (ret > 0 && (ret = worker_receive(worker, use, data)) > 0) {
 		if (!*waiting)
 			return 1;
-		worker_wait(worker);
+		if (!wait_patiently(worker, patience))
+			return 0;
 	}
 	return ret;
 }
 
 int worker_run(const struct worker_task *task, const void *data, worker_use use,
-	       void *use_data)
+	       void *use_data, const struct worker_patience *patience)
 {
 	struct worker worker;
 	int ret = worker_start(&worker, task, data), status;
 
 	if (ret < 0)
 		return ret;
-	while ((ret = worker_receive(&worker, use, use_data)) > 0)
-		worker_wait(&worker);
+	while ((ret = worker_receive(&worker, use, use_data)) > 0 &&
+	       wait_patiently(&worker, patience))
+		;
 	status = worker_stop(&worker);
 	return ret < 0 ? ret : status;
 }

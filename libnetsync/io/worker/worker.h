@@ -31,7 +31,24 @@ struct worker_head {
 /* Exit status of a worker that exceeds its memory. Chosen. */
 #define WORKER_NO_MEMORY 3
 
+/* The caller looks so often whether a worker makes progress, ms. Chosen. */
+#define WORKER_TICK_MS 1000
+/* A killed worker ends within this time, ms, or is stuck in the kernel. Chosen. */
+#define WORKER_END_MS 2000
+
 /* ---- worker.c ---------------------------------------------------------- */
+
+/*
+ * What a worker shows of its progress, in memory that it shares with the caller. All
+ * members are read and written atomically.
+ */
+struct worker_life {
+	uint64_t beats;		/* signs of progress so far */
+	uint32_t is_idle;	/* it waits for a command */
+	/* It waits for a worker of its own, so that its processor time shows no progress. */
+	uint32_t is_waiting;
+	uint64_t doing;		/* worker_begin_part() */
+};
 
 struct worker {
 	pid_t pid;
@@ -40,6 +57,11 @@ struct worker {
 	char *buffer;		/* received, of which a part of a record may be left */
 	char *unsent;		/* commands that the socket did not take yet */
 	size_t num_unsent;	/* bytes */
+	struct worker_life *life;
+	uint64_t seen_beats;	/* when the caller looked last, as the next member */
+	int64_t seen_cpu_ns;	/* processor time that it took */
+	int64_t silent_ms;	/* that the caller waited for it without progress */
+	bool is_stuck;		/* the caller has given it up */
 };
 
 struct worker_limits {
@@ -59,12 +81,18 @@ struct worker_task {
 /* Start a worker. 0, or negative errno: @worker is as after worker_stop(). */
 int worker_start(struct worker *worker, const struct worker_task *task,
 		 const void *data);
-/* Kill a worker, if it has not ended. Returns its status, as by waitpid(). */
+/*
+ * Kill a worker, if it has not ended. Returns its status, as by waitpid(); or -ETIMEDOUT if
+ * it was given up, or does not end: a process that waits for a dead disk cannot be killed.
+ */
 int worker_stop(struct worker *worker);
 /* Does such a status say that someone else killed it, as for want of memory? */
 bool worker_was_killed(int status);
 /* Words for that, as a part of a sentence. */
 #define WORKER_WAS_KILLED "the process that read it was killed; was there too little memory?"
+
+/* The same for a process that was given up. */
+#define WORKER_WAS_STUCK "the process that read it made no progress, and was given up"
 
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
 typedef int (*worker_use)(void *data, const struct worker_head *head,
@@ -87,32 +115,54 @@ size_t worker_offer(struct worker *worker, const void *data, size_t size);
 /* Would worker_receive() find something in the socket? */
 bool worker_has_more(const struct worker *worker);
 
-/* Wait until worker_receive() would find something, or a signal comes. */
-void worker_wait(const struct worker *worker);
+/*
+ * Wait until worker_receive() would find something, a signal comes, or WORKER_TICK_MS are
+ * over. Updates worker.silent_ms: a worker makes progress if it takes processor time, sends
+ * records, calls worker_is_alive(), or waits for a command.
+ */
+void worker_wait(struct worker *worker);
+/* Has a worker made progress, or is it idle, since the last call of this function? */
+bool worker_made_progress(struct worker *worker);
+
+/* The part of its task that a worker has begun last; 0: none. */
+uint64_t worker_get_part(const struct worker *worker);
+
+/* How long a caller waits for a worker that makes no progress. */
+struct worker_patience {
+	/* Called after each tick without progress. True: give the worker up. */
+	bool (*is_over)(void *data, int64_t silent_ms);
+	void *data;
+};
+
 /*
  * Receive until @use, which returns 1 then, has set *@waiting to false. 1; 0: the worker
- * has ended before, or there is none; negative: from @use.
+ * has ended before, there is none, or it was given up; negative: from @use.
  */
 int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use,
-			 void *data);
+			 void *data, const struct worker_patience *patience);
 
 /*
  * Start a worker, use all its records, and stop it. 0, or the worker's status (positive);
- * negative: an errno, or from @use.
+ * negative: an errno (-ETIMEDOUT: it was given up), or from @use.
  */
 int worker_run(const struct worker_task *task, const void *data, worker_use use,
-	       void *use_data);
+	       void *use_data, const struct worker_patience *patience);
 
 /* ---- send.c: called in the worker --------------------------------------- */
 
-void worker_begin(int fd, const struct worker_limits *limits);
+void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
 /* Put a text with its 0, cut to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);
 /* Send all records that were put; wait until the socket takes them. */
 void worker_flush(void);
-/* Restart the timer, if nothing is to be put for long. */
+/* Restart the timer, and show progress, if nothing is to be put for long. */
 void worker_is_alive(void);
+/* Show which part of its task it begins, by a number of the caller's. */
+void worker_begin_part(uint64_t part);
+/* In a worker that waits for a worker of its own: the wait begins, or ends. */
+void worker_begin_waiting(void);
+void worker_end_waiting(bool has_progress);
 /* Is the caller's end of the socket closed? Wait for that up to @timeout_ms. */
 bool worker_is_alone(int timeout_ms);
 /*

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Processes that read, and make no progress -> a warning, then an end of the wait. */
+#ifndef NETSYNC_IO_PATIENCE_H
+#define NETSYNC_IO_PATIENCE_H
+
+#include "io/io.h"
+#include "io/worker/worker.h"
+
+/* A wait for a process that reads. */
+struct patience {
+	struct netsync_io *io;
+	const char *name;	/* of the host; NULL: not known yet */
+	const char *path;	/* that is read */
+	uint64_t device;	/* struct trace.device; 0: not known */
+	bool has_warned;
+};
+
+/* A wait for a process that reads a trace. */
+struct patience io_trace_patience(const struct trace *trace);
+/* For the functions of worker.h; @patience must live as long as the result. */
+struct worker_patience io_worker_patience(struct patience *patience);
+
+/* The longest wait without progress (ms), and the wait before a warning. */
+int64_t io_timeout_ms(const struct netsync_io *io);
+int64_t io_warning_ms(const struct netsync_io *io);
+
+/*
+ * Walk through @path in another process, and read the beginning of each file, so that this
+ * one does not wait for a dead disk. 0; -ETIMEDOUT: io_fail() was called.
+ */
+int io_probe_path(struct netsync_io *io, const char *path, const char *name);
+/* End the process that probes. */
+void io_stop_prober(struct netsync_io *io);
+
+/* Is an error of opening one that costs only what was opened? */
+bool io_is_lost(int err);
+/* Warn that @what is skipped, and note it, for the reason that io_fail() was given. */
+int io_leave_out(struct netsync_io *io, const char *what);
+void io_free_left_out(struct netsync_io *io);
+
+#endif

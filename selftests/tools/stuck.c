@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For LD_PRELOAD: in processes that the command starts to read, reading the file $STUCK at or
+ * behind byte $STUCK_AT never returns, as on a dead disk. With $STUCK_KILL set, nothing can be
+ * killed.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static pid_t command;
+
+static void __attribute__((constructor)) note_command(void)
+{
+	command = getpid();
+}
+
+ssize_t pread(int fd, void *to, size_t size, off_t at)
+{
+	static ssize_t (*real)(int, void *, size_t, off_t);
+	const char *stuck = getenv("STUCK"), *from = getenv("STUCK_AT");
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	if (!real)
+		real = (ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	path[length < 0 ? 0 : length] = '\0';
+	if (getpid() == command || !stuck || strcmp(path, stuck) ||
+	    at + (off_t)size <= (from ? atol(from) : 0))
+		return real(fd, to, size, at);
+	/* It ends with the command at last. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+int kill(pid_t pid, int number)
+{
+	static int (*real)(pid_t, int);
+
+	if (!real)
+		real = (int (*)(pid_t, int))dlsym(RTLD_NEXT, "kill");
+	return number == SIGKILL && getenv("STUCK_KILL") ? 0 : real(pid, number);
+}
