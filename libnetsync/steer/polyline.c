@@ -40,8 +40,8 @@ static int64_t away(int64_t from, double by)
 static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1,
 		       int64_t x)
 {
-	__int128 part = (__int128)(x - x0) * ((__int128)y1 - y0);
 	__int128 dx = (__int128)x1 - x0;
+	__int128 part = ((__int128)x - x0) * ((__int128)y1 - y0);
 
 	part += part < 0 ? -dx / 2 : dx / 2;
 	return (int64_t)(y0 + part / dx);

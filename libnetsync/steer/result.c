@@ -457,10 +457,15 @@ static int merge_steps(struct host *h, const struct steering *s)
 	return 0;
 }
 
-/* Convert a host's own time to raw time, both relative to its origin. */
+/*
+ * Convert a host's own time to raw time, both relative to its origin. Messages are not used
+ * beyond the limit, see held.c.
+ */
 static int64_t raw_of(const struct host *h, const struct steering *s, int64_t t)
 {
-	return polyline_at(&s->map, h->origin + t) - h->origin;
+	const int64_t raw = polyline_at(&s->map, h->origin + t) - h->origin;
+
+	return max64(min64(raw, NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN);
 }
 
 int steered_to_raw(struct host *host, const struct steered_hosts *hosts,

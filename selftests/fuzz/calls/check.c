@@ -113,8 +113,9 @@ void check_truth(const struct player *p, const struct netsync *ns)
 			return;
 	if (p->script->is_wild || reference < 0)
 		return;
-	/* Some methods assume that no rate ever changes: it does where readings begin and end. */
-	if (p->script->has_readings && p->script->options.method != NETSYNC_METHOD_AUTO)
+	/* Where readings begin and end, rates change faster than some options say. */
+	if (p->script->has_readings && (p->script->options.method != NETSYNC_METHOD_AUTO ||
+					p->script->options.max_drift_ppm_s > 0))
 		return;
 	ref = clock_named(p->script, host_of(ns, (uint32_t)reference).name);
 	for (uint32_t h = 0; h < netsync_num_hosts(ns); h++) {
