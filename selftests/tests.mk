@@ -141,8 +141,8 @@ $(BUILD)/selftests/fuzz/test_$(1): selftests/fuzz/test_samples.c \
 endef
 $(foreach name,$(FUZZERS),$(eval $(call samples_test,$(name))))
 
-# The public calls in some hundred random orders, always the same ones.
-API_SCRIPTS := 300
+# The public calls in random orders, always the same ones.
+API_SCRIPTS := 150
 $(BUILD)/selftests/fuzz/random_api: selftests/fuzz/random_scripts.c \
 		$(patsubst %.c,$(BUILD)/sanitized/%.o,selftests/fuzz/api.c $(FUZZ_SRC_api))
 	@mkdir -p $(@D)
