@@ -540,7 +540,7 @@ struct netsync_options {
 	uint32_t method;	/* enum netsync_method */
 	/*
 	 * The host whose clock becomes the time base; NULL: the one with the
-	 * smallest total bound.
+	 * smallest total bound; of more than 1024 connected hosts nearly so, by samples.
 	 */
 	const char *reference;
 	/*

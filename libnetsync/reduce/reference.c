@@ -4,24 +4,105 @@
 #include <string.h>
 
 #include "reduce/internal.h"
+#include "util/hash.h"
 
 /*
- * Choose the host with the smallest sum of bounds in the largest island. Between equal
- * hosts (always, of two hosts) names decide, so that the choice does not depend on the
- * order in which hosts were added.
+ * With more connected hosts than this, distances from each to all take too long: a second with
+ * this many. Chosen.
  */
-static uint32_t choose_reference(struct reduction *r, uint32_t island)
+#define FEW_HOSTS 1024
+/*
+ * Then they are measured from so many hosts to all others, and from so many of those that are
+ * nearest to these. Chosen.
+ */
+#define SAMPLES 32
+
+/* In [0, 1): which hosts are samples does not depend on the order in which hosts were added. */
+static double hash_of_name(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++)
+		hash = hash_slot(hash ^ (uint8_t)*name);
+	return (double)(hash >> 11) * 0x1p-53;
+}
+
+/* A host that only one other talked with is farther from all others than that one. */
+static bool is_leaf(const struct reduction *r, uint32_t h)
+{
+	return r->graph.start[h + 1] - r->graph.start[h] < 2;
+}
+
+/* By a value of each host, and by names where it is the same. */
+static bool is_before(const struct reduction *r, const double *value, uint32_t a,
+		      uint32_t b)
+{
+	if (value[a] != value[b])
+		return value[a] < value[b];
+	return strcmp(r->host[a].name, r->host[b].name) < 0;
+}
+
+/*
+ * List the hosts of an island, leaves excepted, whose values are smallest. Return: how many these
+ * are, @most at most.
+ */
+static size_t list_smallest(const struct reduction *r, uint32_t island,
+			    const double *value, uint32_t *list, size_t most)
+{
+	size_t num = 0;
+
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
+		size_t at = num;
+
+		if (r->host[h].island != island || is_leaf(r, h))
+			continue;
+		for (; at && is_before(r, value, h, list[at - 1]); at--)
+			if (at < most)
+				list[at] = list[at - 1];
+		if (at < most)
+			list[at] = h;
+		num += num < most;
+	}
+	return num;
+}
+
+/* The hosts whose sums of bounds may be the smallest, judged by samples: how many. */
+static size_t list_candidates(struct reduction *r, uint32_t island,
+			      uint32_t *list)
+{
+	/* The array is free until the tree is grown. */
+	double *value = r->by_noise.dist;
+	uint32_t sample[SAMPLES];
+	size_t num;
+
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		value[h] = hash_of_name(r->host[h].name);
+	num = list_smallest(r, island, value, sample, SAMPLES);
+	memset(value, 0, r->num_hosts * sizeof(*value));
+	for (size_t i = 0; i < num; i++) {
+		tree_grow(&r->by_bound, &r->graph, r->bound_cost, sample[i]);
+		for (uint32_t h = 0; h < r->num_hosts; h++)
+			value[h] += r->by_bound.dist[h];
+	}
+	return list_smallest(r, island, value, list, SAMPLES);
+}
+
+/*
+ * Choose the host with the smallest sum of bounds among some. Between equal hosts (always, of two
+ * hosts) names decide, so that the choice does not depend on the order in which hosts were added.
+ */
+static uint32_t choose_nearest(struct reduction *r, const uint32_t *list,
+			       size_t num)
 {
 	uint32_t best = NO_HOST;
 	double least = 0;
 
-	for (uint32_t h = 0; h < r->num_hosts; h++) {
-		double total, tie;
+	for (size_t i = 0; i < num; i++) {
+		const uint32_t h = list[i];
+		const double total = tree_grow(&r->by_bound, &r->graph,
+					       r->bound_cost, h);
+		const double tie = 1e-9 * fmax(total, 1);
 
-		if (r->host[h].island != island)
-			continue;
-		total = tree_grow(&r->by_bound, &r->graph, r->bound_cost, h);
-		tie = 1e-9 * fmax(total, 1);
 		if (best == NO_HOST || total < least - tie ||
 		    (total <= least + tie &&
 		     strcmp(r->host[h].name, r->host[best].name) < 0)) {
@@ -30,6 +111,23 @@ static uint32_t choose_reference(struct reduction *r, uint32_t island)
 		}
 	}
 	return best;
+}
+
+/* Of all hosts of the largest island, or of those that may be the one. */
+static uint32_t choose_reference(struct reduction *r, uint32_t island)
+{
+	uint32_t list[FEW_HOSTS];
+	size_t num = 0, hosts = 0;
+
+	for (uint32_t h = 0; h < r->num_hosts; h++) {
+		if (r->host[h].island != island)
+			continue;
+		if (hosts++ < FEW_HOSTS)
+			list[num++] = h;
+	}
+	if (hosts > FEW_HOSTS)
+		num = list_candidates(r, island, list);
+	return choose_nearest(r, list, num);
 }
 
 void reduction_find_islands(struct reduction *r)

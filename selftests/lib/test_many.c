@@ -5,6 +5,7 @@
  * straight are found to.
  */
 #include <stdio.h>
+#include <time.h>
 
 #include "test.h"
 
@@ -214,6 +215,43 @@ static void test_false_clock(void **state)
 	netsync_free(ns);
 }
 
+/* Processor time (s) for solving a star: clients that talk with one server, added last. */
+static double solve_star(uint32_t clients)
+{
+	struct netsync *ns = netsync_new();
+	uint64_t s = 7;
+	char name[16];
+	clock_t begin;
+
+	for (uint32_t i = 0; i <= clients; i++) {
+		snprintf(name, sizeof(name), "host%05u", i);
+		assert_int_equal(netsync_add_host(ns, name), i);
+	}
+	for (uint32_t i = 0; i < clients; i++)
+		for (int k = 0; k < 4; k++) {
+			const int64_t t = EPOCH + k * SEC + below(&s, SEC);
+
+			assert_int_equal(netsync_push_message(ns, i, clients, t, t + 50000), 0);
+			assert_int_equal(netsync_push_message(ns, clients, i, t + 90000,
+							      t + 140000), 0);
+		}
+	begin = clock();
+	assert_int_equal(netsync_solve(ns, NULL), 0);
+	assert_int_equal(netsync_reference(ns), clients);
+	netsync_free(ns);
+	return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/* Four times as many hosts take four times as long, not sixteen times. */
+static void test_cost(void **state)
+{
+	const double few = solve_star(1500), many = solve_star(6000);
+
+	(void)state;
+	print_message("%g s, %g s\n", few, many);
+	assert_true(many < 9 * few);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_hulls),
 		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_false_clock),
+		cmocka_unit_test(test_cost),
 	};
 
 	return cmocka_run_group_tests_name("many", tests, NULL, NULL);
