@@ -96,6 +96,19 @@ static int compare_raw_times(const void *a, const void *b)
 
 /* ---- two clocks -------------------------------------------------------------- */
 
+static bool has_named_clock(const struct clock_of_machine *clock, const char *name)
+{
+	const char *is = clock->host->base->clock_name;
+
+	return is && !strcmp(is, name);
+}
+
+/* Others cannot be set: CLOCK_MONOTONIC, CLOCK_BOOTTIME, and what tracers count. */
+static bool can_be_set(const struct clock_of_machine *clock)
+{
+	return has_named_clock(clock, "realtime") || has_named_clock(clock, "tai");
+}
+
 /* What a clock showed at a raw time, and how far off that may be. */
 struct estimate {
 	int64_t time_ns;
@@ -136,6 +149,9 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 		is->slack_ns += next->within_ns;
 		return true;
 	}
+	/* Nobody knows when it was set between two readings, or whether it was. */
+	if (can_be_set(clock))
+		return false;
 	if (next && next->raw_ns - raw_ns < raw_ns - a->raw_ns)
 		a = next;
 	*is = estimate_near(a, raw_ns, 1, MAX_SKEW);
@@ -191,13 +207,6 @@ static const char *name_of_clock(const struct clock_of_machine *clock)
 	return name ? name : "LTTng's clock";
 }
 
-static bool has_named_clock(const struct clock_of_machine *clock, const char *name)
-{
-	const char *is = clock->host->base->clock_name;
-
-	return is && !strcmp(is, name);
-}
-
 /* What to record so that two clocks are related: "both" is of these two. */
 static char *advise(const struct clock_of_machine *a, const struct clock_of_machine *b)
 {
@@ -232,12 +241,21 @@ static bool is_corrected(const struct clock_of_machine *clock)
 	return name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
 }
 
+/* Is it known better what a clock shows between its readings than what the other one shows? */
+static bool is_better(const struct clock_of_machine *clock,
+		      const struct clock_of_machine *other)
+{
+	if (!clock->num || !other->num)
+		return clock->num;
+	if (can_be_set(clock) != can_be_set(other))
+		return can_be_set(other);
+	return clock->reading[0].rate != 0 && other->reading[0].rate == 0;
+}
+
 static int relate_pair(struct netsync_io *io, const struct clock_of_machine *a,
 		       const struct clock_of_machine *b)
 {
-	/* The rates of the one are used: of the one that has some. */
-	const bool is_swapped = !a->num || (b->num && a->reading[0].rate == 0 &&
-					    b->reading[0].rate != 0);
+	const bool is_swapped = is_better(b, a);
 	const int ret = is_swapped ? relate_clocks(io, b, a) : relate_clocks(io, a, b);
 
 	if (!ret && !is_corrected(a) && !is_corrected(b))
