@@ -92,6 +92,20 @@ static void detach_begin(struct netsync_probe *probe)
 	ftrace_set_filter(&probe->ops, NULL, 0, 1);
 }
 
+/*
+ * Have ftrace call the probe for one function only. Before 5.18, ftrace takes the address
+ * of the call itself alone, which on arm64 is behind a NOP and perhaps a BTI instruction.
+ */
+static int filter_function(struct ftrace_ops *ops, unsigned long address)
+{
+	int offset, err = -EINVAL;
+
+	for (offset = 0; err == -EINVAL && offset <= NETSYNC_FTRACE_OFFSET;
+	     offset += NETSYNC_FTRACE_ALIGN)
+		err = ftrace_set_filter_ip(ops, address + offset, 0, 1);
+	return err;
+}
+
 static int attach_begin(struct netsync_probe *probe)
 {
 	unsigned long address;
@@ -102,7 +116,7 @@ static int attach_begin(struct netsync_probe *probe)
 	memset(&probe->ops, 0, sizeof(probe->ops));
 	probe->ops.func = at_begin;
 	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
-	err = ftrace_set_filter_ip(&probe->ops, address, 0, 1);
+	err = filter_function(&probe->ops, address);
 	/* -EINVAL: the function is compiled without a call of ftrace. */
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;

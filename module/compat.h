@@ -77,6 +77,19 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?                        \
 		  FTRACE_OPS_FL_SAVE_REGS : 0))
 
+/*
+ * Where the call of ftrace can be, bytes behind the begin of a function. On arm64 with
+ * -fpatchable-function-entry=2 it is the second of two NOPs, which a BTI instruction can
+ * precede; instructions have 4 bytes. aebfd12521d9 "x86/ibt,ftrace: Search for __fentry__
+ * location" has ftrace look for it.
+ */
+#if IS_ENABLED(CONFIG_ARM64)
+#define NETSYNC_FTRACE_OFFSET 8
+#else
+#define NETSYNC_FTRACE_OFFSET 0
+#endif
+#define NETSYNC_FTRACE_ALIGN 4
+
 /* Defined if functions cannot be probed: what is missing, for a message to the user. */
 #if !IS_ENABLED(CONFIG_KRETPROBES)
 #define NETSYNC_NO_FUNCTIONS "CONFIG_KRETPROBES"
