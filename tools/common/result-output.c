@@ -185,6 +185,23 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 	return true;
 }
 
+/*
+ * Say it where hosts share no message as all their packets may be several: true if that is why.
+ * @one, @other: names of hosts.
+ */
+static bool explain_ambiguous(const struct netsync *ns, const char *one,
+			      const char *other)
+{
+	struct netsync_stats stats = { .size = sizeof(stats) };
+
+	if (netsync_num_pairs(ns) || netsync_get_stats(ns, &stats) ||
+	    stats.ambiguous <= stats.unmatched)
+		return false;
+	complain("warning: %s and %s: %" PRIu64 " of %" PRIu64 " packet events are ambiguous, so no packet is known to have passed between them. Each packet is there more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or nothing that was recorded tells one packet from the next. Capture one device (\"tcpdump -i eth0\"), or read one capture of several that show the same packets.",
+		 one, other, stats.ambiguous, stats.packets);
+	return true;
+}
+
 /* Warn of every island but the reference's, whose hosts cannot be corrected. */
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
@@ -193,6 +210,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	char *reached = island_names(ns, main, &num_reached);
 	const struct span span = span_of(ns, main);
 	char at[VALUE_SIZE], other[VALUE_SIZE];
+	bool told = false;
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
 		struct span apart;
@@ -201,9 +219,13 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		if (host_info(ns, i).island != i || i == main)
 			continue;
 		names = island_names(ns, i, &num);
-		if ((num == 1 && explain_set_back(ns, i)) ||
-		    (num_reached == 1 &&
-		     explain_set_back(ns, netsync_reference(ns)))) {
+		/* What the reference has in common with all islands is said once. */
+		told = told ||
+		       (num_reached == 1 &&
+			explain_set_back(ns, netsync_reference(ns))) ||
+		       explain_ambiguous(ns, reached ? reached : "",
+					 names ? names : "");
+		if ((num == 1 && explain_set_back(ns, i)) || told) {
 			free(names);
 			continue;
 		}
@@ -227,6 +249,16 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	free(reached);
 }
 
+/* Why a host is approximate: a format that takes its name. */
+static const char *explanation_of(const struct netsync_host_info *info)
+{
+	if (info->bound_median_ns == NETSYNC_UNKNOWN)
+		return "warning: %s: no error bound is known: messages contradict each other or the estimate of the clock, or a clock was stepped or steered while few packets passed. The correction is a compromise.";
+	if (info->bound_max_ns == NETSYNC_UNKNOWN)
+		return "warning: %s: for a part of its time no error bound is known, as messages contradict it or a clock was stepped while few packets passed. Elsewhere the bound holds if messages that contradict it are wrong.";
+	return "warning: %s: some messages contradict the others, the correction or what is assumed of the clocks; the error bound holds if they are wrong.";
+}
+
 static bool explain_host(const struct outcome *outcome, const struct netsync *ns,
 			 uint32_t host)
 {
@@ -241,12 +273,12 @@ static bool explain_host(const struct outcome *outcome, const struct netsync *ns
 			 info.name, advice[MISSING_WAY_BACK][outcome->source]);
 		return false;
 	case NETSYNC_APPROXIMATE:
-		complain(info.bound_max_ns == NETSYNC_UNKNOWN ?
-			 "warning: %s: messages contradict what is assumed of the clocks, so the correction is a compromise and nothing is known about the error." :
-			 "warning: %s: some messages contradict what is assumed of the clocks; they were left out, and the bound holds if they are wrong.",
-			 info.name);
+		complain(explanation_of(&info), info.name);
 		break;
 	case NETSYNC_ACCURATE:
+		if (info.bound_max_ns == NETSYNC_UNKNOWN)
+			complain("note: %s: for a part of its time no error bound is known, as a clock was stepped while few packets passed, and perhaps more than once.",
+				 info.name);
 		break;
 	}
 	if (outcome->max_bound_ns < 0 || info.bound_max_ns <= outcome->max_bound_ns)
