@@ -455,6 +455,11 @@ static bool add(struct live *live, const char *what)
 	struct recording *last = NULL;
 	struct stat info;
 
+	if (!strstr(what, "://") && stat(what, &info)) {
+		complain("%s: %s; give the folder that \"netsync record --live -o DIR\" records to, or the URL of a relay daemon, as in \"netsync live net://HOST\".",
+			 what, strerror(errno));
+		return false;
+	}
 	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
 		last = array_add(&live->recordings, live->num_recordings,
 				 sizeof(*last));

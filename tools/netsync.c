@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/input.h"
+#include "common/nearest.h"
 #include "common/output.h"
 #include "common/tool.h"
 
@@ -47,10 +48,20 @@ static void print_help(FILE *out)
 
 static const struct command *find_command(const char *name)
 {
+	struct nearest nearest = { .typed = name };
+
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
 		if (!strcmp(name, commands[i].name))
 			return &commands[i];
-	complain("There is no command \"%s\"; \"netsync --help\" lists them.", name);
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		if (commands[i].summary)
+			nearest_try(&nearest, commands[i].name);
+	if (nearest.word)
+		complain("There is no command \"%s\"; did you mean \"%s\"? \"netsync --help\" lists all commands.",
+			 name, nearest.word);
+	else
+		complain("There is no command \"%s\"; \"netsync --help\" lists them.",
+			 name);
 	return NULL;
 }
 

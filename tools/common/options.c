@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "options.h"
 #include "tool.h"
 
@@ -172,18 +173,39 @@ static void list_options(const struct usage *usage, const struct options *all)
 	printf("%.*s\n", (int)strcspn(usage->begin, "\n"), usage->begin);
 	for (unsigned int i = 0; i < all->num; i++) {
 		const struct option_row *row = all->rows[i];
-		const char *const *names = row->take == take_name ? row->names : NULL;
+		const char *const *names = row->take == take_name ? row->names : row->words;
 
 		printf("%s\t%.*s\t%s\t%s\t", row->name, row->letter != 0, &row->letter,
 		       !row->value ? "none" : can_lack(row) ? "maybe" : "some",
 		       row->value ? row->value : "");
 		for (; names && *names; names++)
-			printf("%s%s", *names, names[1] ? " " : "");
+			printf("%s%s%s", *names, names[1] ? " " : "",
+			       names[1] || !row->words ? "" : " ...");
 		putchar('\t');
 		for (const char *c = row->help; *c; c++)
 			putchar(*c == '\n' ? ' ' : *c);
 		putchar('\n');
 	}
+}
+
+/* An option that getopt_long() has complained of may be mistyped. */
+static void suggest_option(const struct options *all, const char *typed)
+{
+	char *name = strncmp(typed, "--", 2) ? NULL :
+		     strndup(typed + 2, strcspn(typed + 2, "="));
+	struct nearest nearest = { .typed = name };
+
+	for (unsigned int i = 0; i < all->num && name; i++) {
+		/* It is one, or may be several: that was said. */
+		if (!strncmp(all->rows[i]->name, name, strlen(name))) {
+			free(name);
+			return;
+		}
+		nearest_try(&nearest, all->rows[i]->name);
+	}
+	if (nearest.word)
+		complain("Did you mean --%s?", nearest.word);
+	free(name);
 }
 
 /* Options without a letter are numbers above all letters for getopt_long(). */
@@ -223,8 +245,10 @@ int options_take(const struct usage *usage, void *settings, int argc,
 		while (i < all.num && longs[i].val != option)
 			i++;
 		/* getopt_long() has complained of the unknown option. */
-		if (i == all.num)
+		if (i == all.num) {
+			suggest_option(&all, argv[optind - 1]);
 			return -1;
+		}
 		if (option == help_rows->letter) {
 			print_help(usage, &all);
 			return 0;

@@ -22,6 +22,11 @@ struct option_row {
 	 * settings.
 	 */
 	const struct option_row *table;
+	/*
+	 * Values that are words, NULL after the last, beside which a file can be given. NULL:
+	 * there are none, or they are @names.
+	 */
+	const char *const *words;
 	/* For the take_...() functions below. */
 	union {
 		const char *example;
@@ -67,7 +72,8 @@ struct usage {
  * As the only argument, has options_take() print its table, for completion/generate: on
  * the first line what --help begins with, then a line for each option, with tabs between
  * its name, its letter, whether it has a value ("none", "some", "maybe"), what that is
- * called, which words it can be, and what --help says.
+ * called, which words it can be (with "..." behind the last: or a file), and what --help
+ * says.
  */
 #define OPTIONS_LIST "--list-options"
 

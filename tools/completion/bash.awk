@@ -17,6 +17,12 @@ END {
 	print "\tmapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\")"
 	print "}"
 	print ""
+	print "_netsync_words_or_files()"
+	print "{"
+	print "\tcompopt -o filenames 2> /dev/null"
+	print "\tmapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\"; compgen -f -- \"$2\")"
+	print "}"
+	print ""
 	print "# file, folder, host, program, or other: nothing is known of it."
 	print "_netsync_kind()"
 	print "{"
@@ -75,6 +81,8 @@ END {
 				printf " | %s:-%s", command[c], letter[o]
 			if (kind[o] == "words")
 				printf ")\n\t\t_netsync_words \"%s\" \"$cur\"\n\t\treturn;;\n", words[o]
+			else if (kind[o] == "words_or_file")
+				printf ")\n\t\t_netsync_words_or_files \"%s\" \"$cur\"\n\t\treturn;;\n", words[o]
 			else
 				printf ")\n\t\t_netsync_kind %s \"$cur\"\n\t\treturn;;\n", kind[o]
 		}

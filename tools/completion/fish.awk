@@ -11,6 +11,8 @@ function action(kind, words)
 {
 	if (kind == "file")
 		return " -r -F"
+	if (kind == "words_or_file")
+		return " -r -F -a " quoted(words)
 	if (kind == "folder")
 		return " -x -a '(__fish_complete_directories)'"
 	if (kind == "host")

@@ -6,6 +6,8 @@
 # What a value, or an argument, is called -> what it is.
 function kind_of(called, words)
 {
+	if (words ~ / \.\.\.$/)
+		return "words_or_file"
 	if (words != "")
 		return "words"
 	if (called ~ /^(DEFINITION|FILE|PATH|TRACE\.\.\.|URL\.\.\.)$/)
@@ -34,6 +36,7 @@ $1 == "option" {
 	value[options] = $5
 	words[options] = $6
 	kind[options] = kind_of($5, $6)
+	sub(/ \.\.\.$/, "", words[options])
 	help[options] = $7
 	last[num] = options
 }

@@ -13,6 +13,8 @@ function action(kind, words)
 {
 	if (kind == "words")
 		return "(" words ")"
+	if (kind == "words_or_file")
+		return "{compadd -- " words "; _files}"
 	if (kind == "file")
 		return "_files"
 	if (kind == "folder")

@@ -26,13 +26,15 @@ static const char critical_path[] =
 	"inet_sock_local_in,inet_sock_local_out,net_dev_queue,net_if_receive_skb,"
 	"lttng_statedump_*";
 
+const char *const preset_names[] = { "net", "critical-path", NULL };
+
+/* In the order of the names. */
 static const struct {
-	const char *name;
 	const char *events;
 	bool syscalls;
 } presets[] = {
-	{ "net", "", false },
-	{ "critical-path", critical_path, true },
+	{ "", false },
+	{ critical_path, true },
 };
 
 #define NUM_PRESETS (sizeof(presets) / sizeof(presets[0]))
@@ -91,7 +93,7 @@ bool take_preset(void *at, const struct option_row *row, const char *name)
 
 	(void)row;
 	for (size_t i = 0; i < NUM_PRESETS; i++) {
-		if (strcmp(name, presets[i].name))
+		if (strcmp(name, preset_names[i]))
 			continue;
 		add_list(events, presets[i].events);
 		events->syscalls |= presets[i].syscalls;

@@ -81,7 +81,8 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct record, events.user)),
 	OPTION("preset", 0, "NAME", "events for a purpose: net (packets alone),\n"
 	       "critical-path, or a file of names",
-	       take_preset, .at = offsetof(struct record, events)),
+	       take_preset, .at = offsetof(struct record, events),
+	       .words = preset_names),
 	OPTION("duration", 'd', "TIME", "end after it, such as 10s",
 	       take_seconds, .at = offsetof(struct record, duration_ns),
 	       .example = "10s, 1.5s or 500ms"),

@@ -53,6 +53,7 @@ struct events {
 
 /* Take values of options: names of kernel events, "a,b*"; the name of a preset or file. */
 bool take_events(void *at, const struct option_row *row, const char *list);
+extern const char *const preset_names[];
 bool take_preset(void *at, const struct option_row *row, const char *name);
 
 /* ---- folders (record/files.c) ---------------------------------------------- */

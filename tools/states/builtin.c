@@ -17,28 +17,21 @@ DEFINITION(sched);
 DEFINITION(syscall);
 DEFINITION(tcp);
 
-static const struct {
-	const char *name;
-	const char *text;
-} builtin[] = {
-	{ "block", states_block },
-	{ "dlm", states_dlm },
-	{ "sched", states_sched },
-	{ "syscall", states_syscall },
-	{ "tcp", states_tcp },
+const char *const definition_names[] = {
+	"block", "dlm", "sched", "syscall", "tcp", NULL
 };
 
-#define NUM (sizeof(builtin) / sizeof(builtin[0]))
+/* In the order of the names. */
+static const char *const texts[] = {
+	states_block, states_dlm, states_sched, states_syscall, states_tcp,
+};
 
-const char *definition_name(size_t number)
-{
-	return number < NUM ? builtin[number].name : NULL;
-}
+#define NUM (sizeof(texts) / sizeof(texts[0]))
 
 const char *definition_text(const char *name)
 {
 	for (size_t i = 0; i < NUM; i++)
-		if (!strcmp(name, builtin[i].name))
-			return builtin[i].text;
+		if (!strcmp(name, definition_names[i]))
+			return texts[i];
 	return NULL;
 }

@@ -130,8 +130,8 @@ struct definition {
 bool definition_read(struct definition *definition, const char *name);
 void definition_release(struct definition *definition);
 
-/* The name of a built-in definition, by number from 0 on; NULL: there are no more. */
-const char *definition_name(size_t number);
+/* The names of built-in definitions; NULL after the last. */
+extern const char *const definition_names[];
 /* The text of a built-in definition; NULL: none has this name. */
 const char *definition_text(const char *name);
 

@@ -28,9 +28,9 @@ static void complain_of_names(const char *begin)
 {
 	char names[256] = "";
 
-	for (size_t i = 0; definition_name(i); i++)
+	for (size_t i = 0; definition_names[i]; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names),
-			 "%s%s", i ? ", " : "", definition_name(i));
+			 "%s%s", i ? ", " : "", definition_names[i]);
 	complain("%s: %s, or a file as in netsync-states(5).", begin, names);
 }
 
@@ -81,7 +81,8 @@ static bool take_definition(void *at, const struct option_row *row,
 static const struct option_row options[] = {
 	OPTION("states", 0, "DEFINITION",
 	       "what makes states: block, dlm, sched, syscall, tcp, or a\n"
-	       "file as in netsync-states(5); may repeat", take_definition),
+	       "file as in netsync-states(5); may repeat", take_definition,
+	       .words = definition_names),
 	OPTION("print", 0, NULL, "print the definitions, to begin another one with",
 	       take_flag, .at = offsetof(struct settings, print)),
 	OPTION("json", 0, NULL, "the same as the table for other programs",

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A mistyped word, and words that exist -> the nearest of these. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+
+/* Longer words are no typing errors. Chosen: commands and options have up to 20 letters. */
+#define MAX_LENGTH 40
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Optimal string alignment distance: how many letters to insert, remove, replace or swap
+ * with the next one make one word of the other.
+ */
+static int measure_distance(const char *a, const char *b)
+{
+	int rows[3][MAX_LENGTH + 1], *before = rows[0], *last = rows[1], *row = rows[2];
+	const int length_a = strlen(a), length_b = strlen(b);
+
+	for (int j = 0; j <= length_b; j++)
+		last[j] = j;
+	for (int i = 1; i <= length_a; i++) {
+		int *oldest = before;
+
+		row[0] = i;
+		for (int j = 1; j <= length_b; j++) {
+			row[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]),
+				       least(last[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], before[j - 2] + 1);
+		}
+		before = last;
+		last = row;
+		row = oldest;
+	}
+	return last[length_b];
+}
+
+void nearest_try(struct nearest *nearest, const char *word)
+{
+	const size_t length = strlen(nearest->typed), other = strlen(word);
+	int distance;
+
+	if (!length || length > MAX_LENGTH || other > MAX_LENGTH)
+		return;
+	/* A beginning of a word is as good as a letter that is wrong. */
+	distance = !strncmp(nearest->typed, word, length) ? 1 :
+		   measure_distance(nearest->typed, word);
+	/* Chosen: one wrong letter in three, and less than the whole word. */
+	if (distance > (int)(length + 2) / 3 || distance >= (int)length)
+		return;
+	if (nearest->word && nearest->distance <= distance)
+		return;
+	nearest->word = word;
+	nearest->distance = distance;
+}

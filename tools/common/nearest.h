@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A mistyped word, and words that exist -> the nearest of these. */
+#ifndef NETSYNC_NEAREST_H
+#define NETSYNC_NEAREST_H
+
+struct nearest {
+	const char *typed;
+	const char *word;	/* the nearest one so far; NULL: none is near */
+	int distance;
+};
+
+/* Compare another word, which must outlive @nearest. */
+void nearest_try(struct nearest *nearest, const char *word);
+
+#endif
