@@ -86,6 +86,14 @@ static int show_page(const char *name)
 	return EXIT_BAD;
 }
 
+/* The other commands have something to undo, or go on until a signal comes. */
+static bool is_stopped_by_signals(const struct command *command)
+{
+	return command->run == cmd_sync || command->run == cmd_export ||
+	       command->run == cmd_states || command->run == cmd_path ||
+	       command->run == cmd_report;
+}
+
 static int run(int argc, char **argv)
 {
 	const struct command *command;
@@ -107,6 +115,8 @@ static int run(int argc, char **argv)
 		return show_page(argv[2]);
 	input_allow_many_files();
 	command = find_command(argv[1]);
+	if (command && is_stopped_by_signals(command))
+		explain_stop();
 	return command ? command->run(argc - 1, argv + 1) : EXIT_BAD;
 }
 

@@ -74,7 +74,16 @@ static void remove_unfinished(int number)
 {
 	if (unfinished && getpid() == writer)
 		unlink(unfinished);
+	for (size_t i = 0; i < NUM_ENDINGS; i++)
+		if (endings[i] == number)
+			sigaction(number, &before[i], NULL);
 	raise(number);
+}
+
+/* Does a signal end the process? */
+static bool is_ending(const struct sigaction *action)
+{
+	return action->sa_handler == SIG_DFL || is_explaining_handler(action->sa_handler);
 }
 
 static void block_endings(sigset_t *old)
@@ -101,8 +110,7 @@ static void remove_at_end(const char *path)
 	writer = getpid();
 	unfinished = path;
 	for (size_t i = 0; i < NUM_ENDINGS; i++)
-		if (!sigaction(endings[i], NULL, &before[i]) &&
-		    before[i].sa_handler == SIG_DFL)
+		if (!sigaction(endings[i], NULL, &before[i]) && is_ending(&before[i]))
 			sigaction(endings[i], &action, NULL);
 }
 
@@ -111,7 +119,7 @@ static void keep_at_end(void)
 	if (!unfinished)
 		return;
 	for (size_t i = 0; i < NUM_ENDINGS; i++)
-		if (before[i].sa_handler == SIG_DFL)
+		if (is_ending(&before[i]))
 			sigaction(endings[i], &before[i], NULL);
 	unfinished = NULL;
 }
@@ -418,12 +426,16 @@ bool output_write(const struct destination *to, output_func *write,
 	struct output out = { .path = to->path };
 	bool ok;
 
-	if (!to->path)
+	if (!to->path) {
+		note_output("what was printed is not complete");
 		return write_to(stdout, write, data) ||
 		       complain_of_standard_output();
+	}
 	ok = open_output(&out, to->force) && write_to(out.file, write, data) &&
 	     complete(&out);
 	discard(&out);
+	if (ok)
+		note_output("the file was written before");
 	return ok || complain_of_output(to->path);
 }
 

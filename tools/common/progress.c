@@ -28,8 +28,11 @@ int64_t now_ns(void)
 /* What is shown on the terminal, or NULL. */
 static struct progress *volatile shown;
 
+const char *volatile current_work;
+
 void progress_start(struct progress *progress, const char *what)
 {
+	current_work = what;
 	memset(progress, 0, sizeof(*progress));
 	progress->what = what;
 	progress->started_ns = now_ns();
@@ -141,6 +144,7 @@ void progress_end(struct progress *progress)
 {
 	end_waiting(progress);
 	shown = NULL;
+	current_work = NULL;
 	if (progress->drawn)
 		fputs(CLEAR_LINE, stderr);
 	progress->drawn = false;

@@ -29,6 +29,51 @@ void catch_signal(int number)
 	sigaction(number, &action, NULL);
 }
 
+/* ---- a signal that stops a command ---------------------------------------- */
+
+static const char *volatile written = "nothing was written";
+
+void note_output(const char *what)
+{
+	written = what;
+}
+
+/* For handlers: write(2) alone. */
+static void put_text(const char *text)
+{
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
+		return;
+}
+
+static void on_stop(int number)
+{
+	const char *work = current_work, *what = written;
+
+	/* What progress has drawn, and the ^C that the terminal shows. */
+	if (isatty(STDERR_FILENO))
+		put_text("\r\033[K");
+	put_text("netsync: stopped");
+	if (work) {
+		put_text(" while ");
+		put_text(work);
+	}
+	put_text("; ");
+	put_text(what);
+	put_text(".\n");
+	set_ends(SIG_DFL);
+	raise(number);
+}
+
+bool is_explaining_handler(void (*handler)(int number))
+{
+	return handler == on_stop;
+}
+
+void explain_stop(void)
+{
+	set_ends(on_stop);
+}
+
 /* ---- two signals -------------------------------------------------------- */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };

@@ -220,6 +220,16 @@ void catch_signal(int number);
 /* Called before the end; may do what signal-safety(7) allows. NULL: nothing. */
 extern void (*volatile before_end)(void);
 
+/*
+ * SIGINT, SIGTERM and SIGHUP print what was stopped, by progress_start(), and what
+ * note_output() said, and take their default actions.
+ */
+void explain_stop(void);
+/* Is this handler the one of explain_stop(), which ends the process? */
+bool is_explaining_handler(void (*handler)(int number));
+/* What a signal finds written, such as "nothing was written"; a string that stays. */
+void note_output(const char *what);
+
 /* Set the handler of SIGINT, SIGTERM and SIGHUP. */
 void set_ends(void (*handler)(int number));
 
@@ -286,6 +296,9 @@ struct progress {
 	bool drawn;
 	struct sigaction before;	/* action of SIGALRM before progress_wait() */
 };
+
+/* The work that was begun last; NULL: none. */
+extern const char *volatile current_work;
 
 /* @what: the work, such as "reading" */
 void progress_start(struct progress *progress, const char *what);
