@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Standard input -> standard output, line by line: a time in one column is corrected, and all
+ * other bytes stay. What was read is written before more is waited for.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/tool.h"
+#include "lines.h"
+#include "stamp.h"
+
+/* A time is looked for in so many bytes of a line. Chosen: more than logs have. */
+#define MAX_LINE (1 << 20)
+
+struct lines {
+	struct model *model;
+	const struct model_host *host;
+	const struct netsync_clock *clock;
+	const struct line_settings *set;
+	unsigned long long num;		/* of the current line */
+	unsigned long long without, first_without;	/* lines without a time */
+	bool is_inside;			/* of a line of which the beginning was written */
+};
+
+static bool is_separator(const struct line_settings *set, char c)
+{
+	return set->separator ? c == set->separator : c == ' ' || c == '\t';
+}
+
+/* Where the column begins; NULL: there is none. */
+static const char *find_column(const struct line_settings *set, const char *at, const char *end)
+{
+	for (unsigned int column = 1;; column++) {
+		while (!set->separator && at < end && is_separator(set, *at))
+			at++;
+		if (column == set->column)
+			break;
+		while (at < end && !is_separator(set, *at))
+			at++;
+		if (at == end)
+			return NULL;
+		at += set->separator != 0;
+	}
+	/* As in "[2026-05-01T12:00:00Z]". */
+	while (at < end && strchr("[(\"'", *at) && *at)
+		at++;
+	return at < end ? at : NULL;
+}
+
+/* False: it was said why the line ends the conversion. */
+static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[STAMP_SIZE])
+{
+	int64_t time_ref;
+
+	if (!l->set->extrapolate &&
+	    model_check_span(l->model, l->host, l->clock, stamp->time_ns, stamp->time_ns)) {
+		complain("line %llu: %s --extrapolate goes on all the same.", l->num,
+			 model_error(l->model));
+		return false;
+	}
+	if (netsync_convert(l->clock, stamp->time_ns, &time_ref, NULL) ||
+	    !stamp_write(to, stamp, time_ref)) {
+		complain("line %llu: the corrected time cannot be written as the one in the line.",
+			 l->num);
+		return false;
+	}
+	return true;
+}
+
+static bool put(const char *from, const char *to)
+{
+	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
+}
+
+/* False: that failed, and was said, or is said of standard output at the end. */
+static bool convert_line(struct lines *l, const char *line, const char *end)
+{
+	const char *at = find_column(l->set, line, end);
+	char corrected[STAMP_SIZE];
+	struct stamp stamp;
+
+	l->num++;
+	if (!at || !stamp_read(&stamp, at, end - at)) {
+		if (!l->without++)
+			l->first_without = l->num;
+		return put(line, end);
+	}
+	return convert_stamp(l, &stamp, corrected) && put(line, at) &&
+	       fputs(corrected, stdout) >= 0 && put(at + stamp.length, end);
+}
+
+/* All lines that are complete, or too long. Return: bytes used; negative: it failed. */
+static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, bool is_last)
+{
+	const char *at = buffer, *end = buffer + used;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', end - at);
+		const char *next = newline ? newline + 1 : end;
+		const bool is_whole = newline || is_last || (at == buffer && used == MAX_LINE);
+
+		if (l->is_inside ? !put(at, next) :
+		    is_whole ? !convert_line(l, at, newline ? newline : end) ||
+			       (newline && putchar('\n') < 0) : false)
+			return -1;
+		if (!l->is_inside && !is_whole)
+			break;
+		l->is_inside = !newline;
+		at = next;
+	}
+	return at - buffer;
+}
+
+static int convert_all(struct lines *l)
+{
+	static char buffer[MAX_LINE];
+	size_t used = 0;
+	ssize_t num;
+
+	do {
+		ssize_t done;
+
+		num = read(STDIN_FILENO, buffer + used, sizeof(buffer) - used);
+		if (num < 0 && errno == EINTR)
+			continue;
+		if (num < 0) {
+			complain("standard input: %s.", strerror(errno));
+			return EXIT_BAD;
+		}
+		used += num;
+		done = convert_buffer(l, buffer, used, !num);
+		if (done < 0 || fflush(stdout))
+			return EXIT_BAD;
+		used -= done;
+		memmove(buffer, buffer + done, used);
+	} while (num);
+	return EXIT_DONE;
+}
+
+int convert_lines(struct model *model, const struct model_host *host,
+		  const struct netsync_clock *clock, const struct line_settings *set)
+{
+	struct lines lines = { .model = model, .host = host, .clock = clock, .set = set };
+	const int status = convert_all(&lines);
+
+	if (lines.without)
+		complain("warning: %llu of %llu lines have no time in column %u and are unchanged; the first is line %llu.",
+			 lines.without, lines.num, set->column, lines.first_without);
+	return status;
+}
