@@ -6,6 +6,7 @@
 
 #include "steer/held.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 /* Messages that are looked at together, so that maps are not made for each. Chosen. */
 #define FEW ((size_t)1 << 14)
@@ -14,6 +15,9 @@
 
 /* Messages beside points that are kept at most, 2 MB. Chosen. */
 #define MOST_BESIDE ((size_t)1 << 16)
+
+/* The fewest that are kept, one in so many: more pass in no time. */
+#define MOST_APART (UINT64_C(1) << 62)
 
 /* Is a message ready, as far as one of its hosts is concerned? */
 typedef bool (*ready_func)(const struct steering *s, int64_t t);
@@ -39,18 +43,34 @@ static struct endpoint endpoint(const struct steered_hosts *hosts,
 	return (struct endpoint){ number, origin, raw - origin };
 }
 
+/*
+ * One in @apart of all messages, whatever their order: where requests and responses alternate,
+ * each second one would be of one direction only.
+ */
+static bool is_chosen(const struct held_message *m, uint64_t apart)
+{
+	uint64_t hash = hash_mix((uint64_t)m->send);
+
+	hash = hash_mix(hash ^ (uint64_t)m->recv);
+	hash = hash_mix(hash ^ ((uint64_t)m->from << 32 | m->to));
+	return !(hash & (apart - 1));
+}
+
 /* Of many, half as many as before. */
 int held_keep_beside(struct held *held, const struct held_message *m)
 {
-	if (held->num_beside == MOST_BESIDE) {
-		for (size_t i = 0; i < MOST_BESIDE / 2; i++)
-			held->beside[i] = held->beside[2 * i];
-		held->num_beside /= 2;
-		held->apart *= 2;
-	}
 	if (!held->apart)
 		held->apart = 1;
-	if (held->seen++ % held->apart)
+	while (held->num_beside == MOST_BESIDE && held->apart < MOST_APART) {
+		size_t kept = 0;
+
+		held->apart *= 2;
+		for (size_t i = 0; i < MOST_BESIDE; i++)
+			if (is_chosen(&held->beside[i], held->apart))
+				held->beside[kept++] = held->beside[i];
+		held->num_beside = kept;
+	}
+	if (!is_chosen(m, held->apart) || held->num_beside == MOST_BESIDE)
 		return 0;
 	if (array_grow(&held->beside, &held->room_beside, held->num_beside,
 		       sizeof(*held->beside)))

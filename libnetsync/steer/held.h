@@ -23,14 +23,13 @@ struct held {
 	size_t room;
 	size_t next; /* number at which they are looked at next */
 	/*
-	 * Of those that were left out before a host's first point or after its last one, each
-	 * @apart-th: they tell if a clock was set there.
+	 * Of those that were left out before a host's first point or after its last one, one in
+	 * @apart, a power of 2: they tell if a clock was set there.
 	 */
 	struct held_message *beside;
 	size_t num_beside;
 	size_t room_beside;
 	uint64_t apart;
-	uint64_t seen;
 };
 
 /* Hosts and their steering, by the same numbers. */

@@ -272,9 +272,14 @@ static int add_line(struct steering *s, const struct clock_point *p,
 		s->error = max64(s->error, (int64_t)ceil(error));
 		return 0;
 	}
+	/*
+	 * What was no steering was a setting, which steering could have made in the same time. Set
+	 * back, the clock shows times again: before the first point, or after the second one.
+	 */
 	if (raw_distance(p, next) <= LONG_GAP ||
 	    some_were_lost(p, before, after))
-		return add_doubt(s, p->t, next->t, error);
+		return add_doubt(s, p->t - (int64_t)ceil(error),
+				 next->t + (int64_t)ceil(error), error);
 	return add_untold(s, counted(s, p->raw), counted(s, next->raw));
 }
 

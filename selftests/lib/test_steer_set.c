@@ -73,6 +73,34 @@ static void set_when_points_were_lost(void **state)
 	}
 }
 
+/*
+ * Set back by less than steering may do from one reading to the next: times near the readings
+ * were shown twice. Both as the reference, and as the other host.
+ */
+static void set_back_by_little(void **state)
+{
+	const int64_t by[] = { -2000 * US, -5000 * US, -9000 * US };
+	static const char *const reference[] = { "a", "b" };
+	uint64_t s = 3;
+
+	(void)state;
+	for (size_t i = 0; i < 18; i++) {
+		const struct netsync_options opt = {
+			.size = sizeof(opt), .reference = reference[i & 1],
+		};
+		struct world w;
+
+		make_world(&w, 31 + i);
+		steer(&w.m[0], raw_time(&w.m[0], SPAN / 2 + (int64_t)(i % 9 + 1) *
+					SEC / 100), 1, by[i / 2 % 3]);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(errors_at(&w, SEC / 500, -SPAN, 0).outside, 0);
+		netsync_free(w.ns);
+	}
+}
+
 /* How points are told where the one of a setting may be lost. */
 enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
 
@@ -415,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(set_clocks_are_told),
 		cmocka_unit_test(set_when_points_were_lost),
+		cmocka_unit_test(set_back_by_little),
 		cmocka_unit_test(a_setting_may_be_lost),
 		cmocka_unit_test(set_between_samples),
 		cmocka_unit_test(set_reference_between_samples),
