@@ -40,6 +40,8 @@
 #define LEAST_ROOM 0.75
 /* Where it leaves less is looked for so many times: windows move limits. Chosen. */
 #define LOOKS 16
+/* Messages that are closer than this, ns, leave no silence worth reporting. Chosen. */
+#define LONG_SILENCE INT64_C(1000000000)
 /* Instants that the mean width is of. Chosen. */
 #define INSTANTS 17
 
@@ -69,7 +71,7 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 	size_t at_changes = l[0].at_changes + l[1].at_changes;
 	size_t all = l[0].num + l[1].num;
 
-	/* In one window there is one phase step at most. */
+	/* In a window that was found by messages left out there is one phase step at most. */
 	r->usable = !blind && !r->bound.infeasible && !l[0].two_steps &&
 		    !l[1].two_steps &&
 		    (left_out - at_changes) * MAX_SHARE_OF_FEW <= all &&
@@ -95,7 +97,9 @@ static int add_windows(struct windows *w, struct pair_bound *r,
 	int narrow = 0, silent = silent_windows(w, &r->bound, correction);
 
 	for (size_t i = known; i < w->num; i++)
-		r->silent = clamp64((__int128)r->silent + w->window[i].to - w->window[i].from);
+		if (w->window[i].to - w->window[i].from >= LONG_SILENCE)
+			r->silent = clamp64((__int128)r->silent + w->window[i].to -
+					    w->window[i].from);
 	if (silent >= 0 && least > 0)
 		narrow = narrow_windows(w, &r->bound, correction, least);
 	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
@@ -224,15 +228,20 @@ void pair_bound_release(struct pair_bound *r)
 double pair_bound_width(const struct pair_bound *r, int64_t first, int64_t last)
 {
 	double sum = 0;
+	int num = 0;
 
 	for (int i = 0; i < INSTANTS; i++) {
-		struct range y = rate_bound_at(
-			&r->bound, first + (int64_t)((__int128)(last - first) *
-						     i / (INSTANTS - 1)));
+		int64_t x = first + (int64_t)((__int128)(last - first) * i /
+					      (INSTANTS - 1));
+		struct range y = rate_bound_at(&r->bound, x);
 
+		/* What is not known about a phase step says nothing of the rest. */
+		if (rate_bound_is_unknown_at(&r->bound, x))
+			continue;
 		if (y.lo == INT64_MIN || y.hi == INT64_MAX)
 			return HUGE_VAL;
 		sum += fmax((double)(y.hi - y.lo), 0) / 2;
+		num++;
 	}
-	return sum / INSTANTS;
+	return num ? sum / num : HUGE_VAL;
 }

@@ -22,7 +22,10 @@ struct pair_bound {
 	bool usable; /* the bound may be claimed */
 	/* In which a clock that is set is not seen to be, ns; 0 without corrections. */
 	int64_t longest_silence;
-	/* All of the times in which drift is not assumed, as a daemon may have steered, ns. */
+	/*
+	 * All of the times of a second or longer in which drift is not assumed, as a daemon may
+	 * have steered, ns.
+	 */
 	int64_t silent;
 };
 

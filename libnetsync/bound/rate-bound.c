@@ -31,6 +31,13 @@
 
 enum { UPPER, LOWER };
 
+/*
+ * Two phase steps of opposite signs, as of a machine that was paused and whose clock was then set
+ * right, show in messages between them only. A clock that was stepped is taken to have been
+ * stepped once in a window, where no messages of one direction are farther apart, ns. Chosen.
+ */
+#define LONG_SILENCE 1e9
+
 /* Half of the range of times: sums of two stay in it. */
 #define FAR 0x1p61
 
@@ -360,11 +367,13 @@ static void make_segments(struct rate_bound *b,
 		struct change_window w = windows[i++];
 		bool rate_step = !w.phase_step;
 		double step = step_in(&w);
+		size_t steps = w.phase_step;
 
 		for (; i < n && windows[i].from <= w.to; i++) {
 			w.to = max64(w.to, windows[i].to);
 			w.phase_step |= windows[i].phase_step;
 			step += step_in(&windows[i]);
+			steps += windows[i].phase_step;
 			rate_step |= !windows[i].phase_step;
 		}
 		z->to = w.from;
@@ -373,6 +382,7 @@ static void make_segments(struct rate_bound *b,
 		if (w.phase_step) {
 			p->x.hi = w.to;
 			p->step = step;
+			p->steps = steps;
 			*++p = (struct bound_part){
 				.segment = z + 1, .x = { w.from, INT64_MAX }
 			};
@@ -434,6 +444,44 @@ static void set_others(struct rate_bound *b)
 }
 
 /*
+ * Are messages of a direction farther apart in a window, or around it, than LONG_SILENCE, by
+ * both clocks? One that stood still shows no time meanwhile.
+ */
+static bool has_silence(const struct point *p, size_t num, int side,
+			const struct range *window)
+{
+	size_t i = NUM_BEFORE(p, num, x, window->lo);
+
+	for (; i < num && (!i || p[i - 1].x <= window->hi); i++) {
+		double apart, other;
+
+		if (!i)
+			continue;
+		apart = (double)(p[i].x - p[i - 1].x);
+		other = (double)(p[i].y - p[i - 1].y);
+		other = apart + (side == UPPER ? other : -other);
+		if (fmin(apart, other) > LONG_SILENCE)
+			return true;
+	}
+	return false;
+}
+
+/* Find the windows in which f may have stepped several times. */
+static void find_unknown(struct rate_bound *b, const struct filling *in)
+{
+	for (size_t i = 0; i + 1 < b->parts; i++) {
+		const struct range window = { b->part[i + 1].x.lo,
+					      b->part[i].x.hi };
+		bool unknown = b->part[i].steps > 1;
+
+		for (int side = UPPER; side <= LOWER && !unknown; side++)
+			unknown = has_silence(in->point[side], in->num[side],
+					      side, &window);
+		b->part[i].ends_unknown = unknown;
+	}
+}
+
+/*
  * With clocks a and b of true time, f'' = (b'' a' - b' a'') / a'^3 in time of a,
  * where a' and b' are within 1 +- skew, a'' and b'' within +- drift.
  */
@@ -466,6 +514,7 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 	}
 	make_segments(b, windows, num_windows);
 	in.free = b->vertex;
+	find_unknown(b, &in);
 	for (size_t i = 0; i < b->parts; i++) {
 		struct bound_part *p = &b->part[i];
 
@@ -502,12 +551,36 @@ static void widen(struct range *r, int64_t lo, int64_t hi)
 	r->hi = max64(r->hi, hi);
 }
 
+/* Does a range of times of host[0], or of host[1], meet a window of which nothing is known? */
+static bool meets_unknown(const struct rate_bound *b, const struct range *t,
+			  bool of_second)
+{
+	for (size_t i = 0; i + 1 < b->parts; i++) {
+		const struct bound_part *p = &b->part[i];
+		const struct range window = {
+			of_second ? p[1].other.lo : p[1].x.lo,
+			of_second ? p->other.hi : p->x.hi
+		};
+
+		if (p->ends_unknown && meet(&window, t))
+			return true;
+	}
+	return false;
+}
+
+bool rate_bound_is_unknown_at(const struct rate_bound *b, int64_t x)
+{
+	return meets_unknown(b, &(struct range){ x, x }, false);
+}
+
 struct range rate_bound_at(const struct rate_bound *b, int64_t x)
 {
 	const struct range here = { x, x };
 	struct range r = { INT64_MAX, INT64_MIN };
 	struct bound_place near = { 0 };
 
+	if (rate_bound_is_unknown_at(b, x))
+		return (struct range){ INT64_MIN, INT64_MAX };
 	for (size_t i = 0; i < b->parts; i++) {
 		const struct bound_part *p = &b->part[i];
 		int64_t lo, hi;
@@ -526,6 +599,8 @@ struct range rate_bound_to_second(const struct rate_bound *b, struct range x,
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 
+	if (meets_unknown(b, &x, false))
+		return (struct range){ INT64_MIN, INT64_MAX };
 	for (size_t i = 0; i < b->parts; i++) {
 		const struct bound_part *p = &b->part[i];
 		int64_t lo = max64(x.lo, p->x.lo), hi = min64(x.hi, p->x.hi);
@@ -585,6 +660,8 @@ struct range rate_bound_to_first(const struct rate_bound *b, struct range t,
 {
 	struct range r = { INT64_MAX, INT64_MIN }, all = r;
 
+	if (meets_unknown(b, &t, true))
+		return (struct range){ INT64_MIN, INT64_MAX };
 	for (size_t i = 0; i < b->parts; i++) {
 		const struct bound_part *p = &b->part[i];
 		struct range x;

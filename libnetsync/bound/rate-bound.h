@@ -33,8 +33,9 @@ struct limits limits_of_clocks(double skew, double drift, double slew);
 
 /*
  * The uncertainty window of a change point, at which f'' has no limit. Windows
- * that overlap are taken as one, with one phase step at most; rate steps may be
- * before it and after.
+ * that overlap are taken as one; rate steps may be in it before a phase step and after.
+ * Where they have several phase steps, or messages are too rare in it to show a second
+ * one (a clock that was set, and set right again), nothing is known.
  */
 struct change_window {
 	int64_t from;
@@ -70,6 +71,8 @@ struct bound_part {
 	struct range x;	    /* with the windows at both ends */
 	struct range other; /* the same as time on host[1] */
 	double step; /* f's to the next part is at most that, ns; HUGE_VAL: not known */
+	size_t steps; /* phase steps to the next part that were found */
+	bool ends_unknown; /* nothing is known in the window between it and the next part */
 };
 
 struct rate_bound {
@@ -102,6 +105,9 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 		    const struct point *upper, size_t num_upper,
 		    const struct point *lower, size_t num_lower,
 		    const struct change_window *windows, size_t num_windows);
+
+/* Is a time of host[0] in a window in which f may have stepped several times? */
+bool rate_bound_is_unknown_at(const struct rate_bound *b, int64_t x);
 
 /* The interval that f(x) lies in. */
 struct range rate_bound_at(const struct rate_bound *b, int64_t x);

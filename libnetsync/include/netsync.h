@@ -561,8 +561,13 @@ struct netsync_options {
 	 * largest skew, and of each clock 500 ppm more if max_skew_ppm is 0. With
 	 * a value, nobody steers them there.
 	 *
-	 * Bounds are guaranteed if max_skew_ppm and max_drift_ppm_s hold. Delays
-	 * need not be equal in both directions.
+	 * Bounds are guaranteed if max_skew_ppm and max_drift_ppm_s hold, and if
+	 * messages show the steps of clocks: a clock that is stepped away and back
+	 * between two messages of one direction shows nothing, nor does one that is
+	 * stepped by no more than steering does in that time. Where a step was found,
+	 * and messages of one direction are more than a second apart, a second one is
+	 * allowed for: no bound is claimed. Delays need not be equal in both
+	 * directions.
 	 */
 	double max_drift_ppm_s;
 	/*
@@ -600,7 +605,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt);
 /* ---- results: valid from netsync_solve() until the next one ------------ */
 
 enum netsync_quality {
-	/* No message connects it, directly or through others. */
+	/* No message connects it, directly or through others; the reference: with no host. */
 	NETSYNC_ABSENT = 0,
 	/*
 	 * Messages in one direction only: the offset is known from one side, and
@@ -608,13 +613,17 @@ enum netsync_quality {
 	 */
 	NETSYNC_INCOMPLETE = 1,
 	/*
-	 * Messages contradict the assumptions of struct netsync_options. Those
-	 * that do were left out, being few, and the bound holds if they are
-	 * wrong; where they are many, or where others still contradict each
-	 * other, no bound is claimed.
+	 * Messages contradict the assumptions of struct netsync_options, the bound or
+	 * the corrected times; or it is not certain that the assumptions hold. Messages
+	 * were left out, if they are few, and the bound holds if they are wrong. Where
+	 * they are many, or where messages that were kept contradict a bound, none is
+	 * claimed.
 	 */
 	NETSYNC_APPROXIMATE = 2,
-	/* All messages agree with the assumptions, and the bound holds. */
+	/*
+	 * No message contradicts the assumptions, the bound or the corrected times, but
+	 * about a step whose time is not known exactly; and the bound holds.
+	 */
 	NETSYNC_ACCURATE = 3,
 };
 
@@ -639,8 +648,8 @@ struct netsync_host_info {
 	uint32_t num_steps;	/* of its clock; see netsync_get_step() */
 	/*
 	 * Of its span, for how long, ns, at least, its bound is wider as a daemon may have
-	 * steered the clocks: no packets passed, and neither clock events nor options say that
-	 * none did (see max_drift_ppm_s).
+	 * steered the clocks: no packets passed for a second or longer, and neither clock events
+	 * nor options say that none did (see max_drift_ppm_s).
 	 */
 	int64_t silent_ns;
 };

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bound/knots.h"
 #include "bound/windows.h"
 #include "clock.h"
 #include "reduce/internal.h"
+#include "util/array.h"
+#include "util/search.h"
 
 /* Neighbours that a bound is made of at most: more hardly narrow it. Chosen. */
 #define MAX_NEIGHBOURS 8
@@ -87,33 +88,42 @@ static int64_t time_error(const struct host *a, const struct host *b)
 	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
 }
 
+/* A host's time -> the range of times of a neighbour that messages of the pair leave. */
+static struct range range_over(const struct reduction *r, uint32_t host,
+			       uint32_t via, int64_t t, struct bound_place *near)
+{
+	const struct rate_bound *b = &r->pair_bound[via].bound;
+	const struct host *h = &r->host[graph_other(&r->graph, via, host)];
+	int64_t x = t - r->host[host].origin;
+	/* Times of the messages that limit it may be off at both hosts. */
+	int64_t off = time_error(h, &r->host[host]);
+	struct range at = { x, x };
+
+	at = r->est[via].pair->host[0] == host
+		     ? rate_bound_to_second(b, at, near)
+		     : rate_bound_to_first(b, at, near);
+	if (at.lo > INT64_MIN)
+		at.lo += h->origin - off;
+	if (at.hi < INT64_MAX)
+		at.hi += h->origin + off;
+	return at;
+}
+
 /* Narrow the intervals of a host's times on the reference, by those over one neighbour. */
 static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via,
 			const int64_t *t, size_t num, struct range *range)
 {
-	const struct rate_bound *b = &r->pair_bound[via].bound;
 	uint32_t next = graph_other(&r->graph, via, host);
-	const struct host *h = &r->host[next];
-	bool is_first = r->est[via].pair->host[0] == host;
-	/* Times of the messages that limit it may be off at both hosts. */
-	int64_t off = time_error(h, &r->host[host]);
 	struct bound_place in_bound = { 0 };
 	struct clock_place in_clock = { 0 };
 
 	if (!r->pair_bound[via].usable)
 		return;
 	for (size_t i = 0; i < num; i++) {
-		int64_t x = t[i] - r->host[host].origin;
-		struct range at = { x, x };
+		struct range at = range_over(r, host, via, t[i], &in_bound);
 
-		at = is_first ? rate_bound_to_second(b, at, &in_bound)
-			      : rate_bound_to_first(b, at, &in_bound);
-		if (at.lo > INT64_MIN)
-			at.lo += h->origin - off;
-		if (at.hi < INT64_MAX)
-			at.hi += h->origin + off;
 		if (next != r->reference)
-			at = clock_range(h->clock, at, &in_clock);
+			at = clock_range(r->host[next].clock, at, &in_clock);
 		range[i].lo = max64(range[i].lo, at.lo);
 		range[i].hi = min64(range[i].hi, at.hi);
 	}
@@ -126,6 +136,14 @@ static void unknown_ranges(void *arg, const int64_t *t, size_t num,
 	(void)t;
 	for (size_t i = 0; i < num; i++)
 		range[i] = UNKNOWN;
+}
+
+/* Is a host's time one at which messages contradict its bound? */
+static bool is_forgotten(const struct windows *w, int64_t t)
+{
+	size_t i = NUM_BEFORE(w->window, w->num, to, t);
+
+	return i < w->num && w->window[i].from <= t;
 }
 
 /*
@@ -141,11 +159,50 @@ static void ranges_of_host(void *arg, const int64_t *t, size_t num,
 	for (uint32_t i = 0; i < a->num; i++)
 		narrow_over(a->r, a->host, a->via[i], t, num, range);
 	for (size_t i = 0; i < num; i++) {
+		if (is_forgotten(&a->r->forgotten[a->host],
+				 t[i] - a->r->host[a->host].origin)) {
+			range[i] = UNKNOWN;
+			continue;
+		}
 		if (range[i].lo <= range[i].hi)
 			continue;
 		/* Several threads may find that. */
 		__atomic_store_n(&a->contradict, true, __ATOMIC_RELAXED);
 		range[i] = UNKNOWN;
+	}
+}
+
+/*
+ * The same, narrowed to the times that the corrected times of neighbours leave: with one of these
+ * no message is inverted. Where there are none, those of the nearest neighbours count.
+ */
+static void ranges_beside(void *arg, const int64_t *t, size_t num,
+			  struct range *range)
+{
+	struct neighbours *a = arg;
+
+	ranges_of_host(arg, t, num, range);
+	for (uint32_t k = 0; k < a->num; k++) {
+		uint32_t next = graph_other(&a->r->graph, a->via[k], a->host);
+		const struct netsync_clock *clock = a->r->host[next].clock;
+		struct bound_place near = { 0 };
+
+		if (!a->r->pair_bound[a->via[k]].usable || next == a->r->reference)
+			continue;
+		for (size_t i = 0; i < num; i++) {
+			struct range at = range_over(a->r, a->host, a->via[k],
+						     t[i], &near);
+
+			/* Cannot fail near the host's span. */
+			if (at.lo > INT64_MIN)
+				netsync_convert(clock, at.lo, &at.lo, NULL);
+			if (at.hi < INT64_MAX)
+				netsync_convert(clock, at.hi, &at.hi, NULL);
+			at.lo = max64(at.lo, range[i].lo);
+			at.hi = min64(at.hi, range[i].hi);
+			if (at.lo <= at.hi)
+				range[i] = at;
+		}
 	}
 }
 
@@ -313,9 +370,106 @@ static int keep_steep(const struct reduction *r, uint32_t h)
 	return ret;
 }
 
+/* Times of a host at which messages limit its bound. */
+struct vertex_times {
+	int64_t *t;
+	size_t num;
+	size_t room;
+};
+
+static int add_vertices(struct vertex_times *to, const struct bound_segment *z,
+			int64_t origin, bool is_first)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct bound_vertex *v = z->vertex[side];
+
+		for (size_t i = 0; i < z->num_vertices[side]; i++) {
+			int64_t y = side ? -v[i].y : v[i].y;
+
+			if (array_grow(&to->t, &to->room, to->num, sizeof(*to->t)))
+				return -ENOMEM;
+			to->t[to->num++] = origin + v[i].x + (is_first ? 0 : y);
+		}
+	}
+	return 0;
+}
+
+/* Over a pair. 0 or -ENOMEM. */
+static int add_vertex_times(struct vertex_times *to, const struct reduction *r,
+			    uint32_t h, uint32_t via)
+{
+	const struct rate_bound *b = &r->pair_bound[via].bound;
+	bool is_first = r->est[via].pair->host[0] == h;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < b->parts; i++)
+		for (size_t j = 0; !ret && j < b->part[i].num_segments; j++)
+			ret = add_vertices(to, &b->part[i].segment[j],
+					   r->host[h].origin, is_first);
+	return ret;
+}
+
+/* The largest rate less 1 that a correction may have, over all pairs on its way. */
+static double steepest_of(const struct reduction *r, uint32_t h)
+{
+	const struct limits *l = &r->task->limits;
+	double steepest = 0;
+
+	for (uint32_t at = h; at != r->reference;
+	     at = graph_other(&r->graph, r->by_bound.via[at], at))
+		steepest += l->slope + l->slew;
+	return fmax(steepest, 2 * fabs(r->correction[h].skew));
+}
+
+/*
+ * Bring the correction inside of its bound, which *k has the knots of: replace segments and
+ * knots if it was not.
+ */
+static int keep_inside(const struct reduction *r, uint32_t h, struct knots *k,
+		       struct netsync_model *m, struct netsync_segment **segment)
+{
+	struct netsync_segment *new = NULL;
+	struct netsync_clock *clock = NULL;
+	uint32_t via = r->by_bound.via[h];
+	const struct direction *d = r->est[via].pair->direction;
+	const struct inside_limits limits = {
+		.steepest = steepest_of(r, h),
+		.coarse = max64(d[0].raised, d[1].raised) +
+			  2 * time_error(&r->host[r->est[via].pair->host[0]],
+					 &r->host[r->est[via].pair->host[1]]),
+	};
+	struct vertex_times at = { 0 };
+	const struct neighbours *near = k->arg;
+	struct knots wanted = *k;
+	int ret = 0;
+
+	if (k->at == ranges_of_host)
+		wanted.at = ranges_beside;
+	for (uint32_t i = 0; !ret && i < near->num; i++)
+		ret = add_vertex_times(&at, r, h, near->via[i]);
+	if (!ret)
+		ret = inside_keep(&wanted, m, at.t, at.num, &limits, &new);
+	free(at.t);
+	if (ret <= 0)
+		return ret;
+	m->num_segments = (uint32_t)ret;
+	m->segments = new;
+	free(*segment);
+	*segment = new;
+	free(k->knot);
+	k->knot = NULL;
+	ret = netsync_clock_new(m, &clock);
+	k->clock = clock;
+	if (!ret)
+		ret = knots_make(k);
+	netsync_clock_free(clock);
+	return ret;
+}
+
 /* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
 static int set_knots(const struct reduction *r, uint32_t h,
-		     struct netsync_model *m, bool *sound)
+		     struct netsync_model *m, struct netsync_segment **segment,
+		     bool *sound)
 {
 	const struct host *host = &r->host[h];
 	const struct correction *c = &r->correction[h];
@@ -351,6 +505,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 				      add_steep(&w, r, h, near.via[i])
 			      ? -ENOMEM
 			      : 0;
+	for (size_t i = 0; !ret && i < r->forgotten[h].num; i++)
+		ret = windows_add_one(&w, &r->forgotten[h].window[i]);
 	for (size_t i = 0; i < w.num; i++) {
 		w.window[i].from += host->origin;
 		w.window[i].to += host->origin;
@@ -371,6 +527,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		free(k.knot);
 		ret = knots_make(&k);
 	}
+	if (!ret && r->task->method->curves)
+		ret = keep_inside(r, h, &k, m, segment);
 	netsync_clock_free(bare);
 	windows_release(&w);
 	m->knots = k.knot;
@@ -451,7 +609,7 @@ static int set_steps(const struct reduction *r, uint32_t h)
 }
 
 /* The worst quality of pairs on the bound's path. */
-static enum netsync_quality quality_of(const struct reduction *r, uint32_t host)
+static enum netsync_quality path_quality(const struct reduction *r, uint32_t host)
 {
 	enum netsync_quality q = NETSYNC_ACCURATE;
 
@@ -466,6 +624,13 @@ static enum netsync_quality quality_of(const struct reduction *r, uint32_t host)
 	}
 	/* Another path, the correction's, has messages in both directions everywhere. */
 	return q == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : q;
+}
+
+enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)
+{
+	const enum netsync_quality path = path_quality(r, h);
+
+	return path < r->host[h].quality ? path : r->host[h].quality;
 }
 
 /*
@@ -522,10 +687,10 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 	if (n < 0)
 		return (int)n;
 	set_growth(r, h, &m);
-	host->quality = quality_of(r, h);
+	host->quality = path_quality(r, h);
 	host->silent = silence_of(r, h);
-	ret = set_knots(r, h, &m, &sound);
-	if (!sound && host->quality == NETSYNC_ACCURATE)
+	ret = set_knots(r, h, &m, &segment, &sound);
+	if ((!sound || r->forgotten[h].num) && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;
 	if (!ret)
 		ret = set_steps(r, h);

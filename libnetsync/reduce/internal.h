@@ -8,7 +8,9 @@
  *	links.c		what a host is fitted by
  *	all-hosts.c	fits of all hosts at once
  *	feasible.c	shifts where messages pass in one direction only
+ *	check.c		bounds that were made against messages
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
+ *	inside.c	corrections brought inside of their bounds
  *	graph.c		the graph of pairs, and its trees of shortest paths
  *	span.c		the time in which hosts were traced
  *	pair-info.c	the public information about a pair
@@ -16,6 +18,7 @@
 #ifndef NETSYNC_REDUCE_INTERNAL_H
 #define NETSYNC_REDUCE_INTERNAL_H
 
+#include "bound/knots.h"
 #include "bound/pair-bound.h"
 #include "bound/windows.h"
 #include "curve/correction.h"
@@ -45,6 +48,9 @@ struct reduction {
 	 * the reference assumes no drift, in the host's time.
 	 */
 	struct windows *steep;
+	/* By host: when no bound is claimed, as messages contradict it; in the host's time. */
+	struct windows *forgotten;
+	bool *disputed; /* by pair: messages do not agree with what was made of them */
 	bool distrusted;	       /* no bound is to be claimed */
 };
 
@@ -94,11 +100,40 @@ int reduction_fit_hosts(struct reduction *r);
  */
 int reduction_make_feasible(struct reduction *r);
 
+struct inside_limits {
+	double steepest; /* the largest rate less 1 */
+	int64_t coarse;	 /* by how much times of messages may be off, ns */
+};
+
+/*
+ * inside_keep() - bring a correction inside of its bounds
+ * @k: the ranges of the corrected time, and the knots that were made of them
+ * @m: the correction
+ * @t, @num: further times at which it has to be inside
+ * @limits: of the correction
+ * @segment: where to put segments that are to replace those of @m, to be freed
+ *
+ * Return: how many, 0 if the correction is inside, or -ENOMEM.
+ */
+int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t,
+		size_t num, const struct inside_limits *limits,
+		struct netsync_segment **segment);
+
 /*
  * Make the clock of a host other than the reference; clocks of hosts nearer to the
  * reference must be made: 0, 1 if it is in several intervals that contradict each
  * other, or -ENOMEM.
  */
 int reduction_make_clock(const struct reduction *r, uint32_t h);
+
+/*
+ * Check the bounds that were made against the messages that were kept: lower the qualities of
+ * pairs that do not agree, and note when the bound of a host cannot be claimed; @last: note the
+ * whole host. Return: 0, 1 if clocks are to be made again, or -ENOMEM.
+ */
+int reduction_check_messages(struct reduction *r, bool last);
+
+/* The worst quality of a host and of the pairs on its bound's path. */
+enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h);
 
 #endif

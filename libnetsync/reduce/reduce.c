@@ -143,7 +143,10 @@ static int make_reference(const struct reduction *r)
 		.knots = &knot,
 	};
 
-	host->quality = NETSYNC_ACCURATE;
+	/* One that shares no message with any host is the reference of none. */
+	host->quality = r->graph.start[r->reference] ==
+					r->graph.start[r->reference + 1] ?
+				NETSYNC_ABSENT : NETSYNC_ACCURATE;
 	host->bound_median = host->bound_max = 0;
 	host->silent = 0;
 	return netsync_clock_new(&m, &host->clock);
@@ -214,6 +217,37 @@ static int run_for_pairs(struct reduction *r, int (*run)(void *arg, size_t i))
 			    run, r);
 }
 
+/* Checks of bounds; the last one leaves none to a host that messages still contradict. Chosen. */
+#define CHECKS 4
+
+/*
+ * Make clocks until no message contradicts their bounds. Bounds over a neighbour whose own was
+ * false may be so, too: all are made again.
+ */
+static int make_checked_clocks(struct reduction *r)
+{
+	int ret = make_clocks(r), again = 1;
+
+	for (int check = 1; !ret && again; check++) {
+		again = reduction_check_messages(r, check >= CHECKS);
+		if (again < 0)
+			return again;
+		again = again && check <= CHECKS;
+		for (uint32_t i = 0; again && i < r->by_bound.num; i++)
+			host_clear(&r->host[r->by_bound.order[i]]);
+		if (again)
+			ret = run_for_pairs(r, final_costs);
+		if (again && !ret)
+			ret = make_clocks(r);
+	}
+	for (uint32_t i = 1; !ret && i < r->by_bound.num; i++) {
+		uint32_t h = r->by_bound.order[i];
+
+		r->host[h].quality = reduction_quality(r, h);
+	}
+	return ret;
+}
+
 static int run(struct reduction *r)
 {
 	int ret = graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs);
@@ -221,7 +255,7 @@ static int run(struct reduction *r)
 	if (ret || tree_make(&r->by_bound, &r->graph) ||
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
-	    !r->steep)
+	    !r->steep || !r->forgotten || !r->disputed)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -237,7 +271,7 @@ static int run(struct reduction *r)
 	if (ret)
 		return ret;
 	tree_grow(&r->by_bound, &r->graph, r->bound_cost, r->reference);
-	return make_clocks(r);
+	return make_checked_clocks(r);
 }
 
 int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
@@ -256,6 +290,8 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.correction = calloc(num_hosts + 1, sizeof(struct correction)),
 		.wander = calloc(num_hosts + 1, sizeof(struct wander)),
 		.steep = calloc(num_hosts + 1, sizeof(struct windows)),
+		.forgotten = calloc(num_hosts + 1, sizeof(struct windows)),
+		.disputed = calloc(num_pairs + 1, sizeof(bool)),
 	};
 	int ret = run(&r);
 
@@ -268,12 +304,16 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		wander_release(&r.wander[h]);
 	for (uint32_t h = 0; r.steep && h < num_hosts; h++)
 		windows_release(&r.steep[h]);
+	for (uint32_t h = 0; r.forgotten && h < num_hosts; h++)
+		windows_release(&r.forgotten[h]);
 	free(r.bound_cost);
 	free(r.noise_cost);
 	free(r.pair_bound);
 	free(r.correction);
 	free(r.wander);
 	free(r.steep);
+	free(r.forgotten);
+	free(r.disputed);
 	tree_release(&r.by_bound);
 	tree_release(&r.by_noise);
 	graph_release(&r.graph);

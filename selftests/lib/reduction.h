@@ -17,6 +17,8 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.correction = calloc(REDUCED_HOSTS, sizeof(struct correction)),
 		.wander = calloc(REDUCED_HOSTS, sizeof(struct wander)),
 		.steep = calloc(REDUCED_HOSTS, sizeof(struct windows)),
+		.forgotten = calloc(REDUCED_HOSTS, sizeof(struct windows)),
+		.disputed = calloc(from->ps.num + 1, sizeof(bool)),
 	};
 	for (size_t i = 0; i < from->ps.num; i++)
 		r->bound_cost[i] = 1;
@@ -31,11 +33,14 @@ static inline void reduction_end(struct reduction *r)
 		correction_release(&r->correction[h]);
 		wander_release(&r->wander[h]);
 		windows_release(&r->steep[h]);
+		windows_release(&r->forgotten[h]);
 	}
 	free(r->bound_cost);
 	free(r->correction);
 	free(r->wander);
 	free(r->steep);
+	free(r->forgotten);
+	free(r->disputed);
 	tree_release(&r->by_bound);
 	tree_release(&r->by_noise);
 	graph_release(&r->graph);

@@ -39,9 +39,9 @@ function colour(name) {
 
 const QUALITIES = {
 	accurate: { sign: "✓", dash: null,
-		means: "all messages agree with what is assumed of the clocks, and the bound holds" },
+		means: "no message contradicts the corrected times or what is assumed of the clocks, and the bound holds" },
 	approximate: { sign: "≈", dash: "7 3",
-		means: "some messages contradict it, and were left out if they are few" },
+		means: "some messages contradict these, or the assumptions are not certain to hold" },
 	incomplete: { sign: "◐", dash: "2 3",
 		means: "messages were seen in one direction only: the bound is known on one side" },
 	absent: { sign: "✕", dash: "1 5",

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A correction, and the intervals that contain the truth -> a correction that is inside of these,
+ * and no steeper than clocks are taken to be. Where few messages pass, or clocks are steered or
+ * stepped, an estimate may miss what its own bound allows.
+ *
+ * At instants where the correction is outside it becomes the nearest end of the interval; between
+ * instants it is straight. A correction that is too steep is replaced by the middle between the
+ * least function above it and the greatest one below it with the largest slope: where the limits
+ * are no steeper, that is between them if the correction was.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "reduce/internal.h"
+#include "util/array.h"
+
+/*
+ * Left between a corrected time and the end of its interval, ns: roundings of two corrected times
+ * and of a rate, and 2 ns by which limits are less sharp (bound/rate-bound.h).
+ */
+#define ROUNDING 6
+/*
+ * A correction that is outside by less, ns, stays: where processors of a host differ, messages
+ * contradict each other by as much, and the curve is between them on purpose. Chosen.
+ */
+#define LEAST_MOVE 1000
+/* Instants that are looked at in a go. Chosen. */
+#define TOGETHER 256
+/* A correction that changes by more of the time in between is stepped there. Chosen. */
+#define STEPPED 0.5
+
+struct inside_point {
+	int64_t t;	 /* the host's time, ns */
+	int64_t offset;	 /* of the reference's time, ns */
+	bool after_step; /* the correction is not continuous from the point before to it */
+	bool moved;
+};
+
+struct inside {
+	const struct knots *k;
+	const struct netsync_model *model;
+	int64_t coarse; /* by how much times of messages may be off, ns */
+	struct inside_point *point;
+	size_t num;
+	size_t room;
+};
+
+static int add_point(struct inside *in, int64_t t, bool after_step)
+{
+	if (t < in->k->first || t > in->k->last)
+		return 0;
+	if (array_grow(&in->point, &in->room, in->num, sizeof(*in->point)))
+		return -ENOMEM;
+	in->point[in->num++] = (struct inside_point){ .t = t,
+						      .after_step = after_step };
+	return 0;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct inside_point *p = a, *q = b;
+
+	if (p->t != q->t)
+		return p->t < q->t ? -1 : 1;
+	return q->after_step - p->after_step;
+}
+
+/* Does a segment begin where the one before does not end? */
+static bool begins_with_step(const struct netsync_segment *s)
+{
+	double end = (double)s[-1].offset_ns +
+		     (s[-1].rate - 1) * (double)(s->from_ns - s[-1].from_ns);
+
+	return fabs((double)s->offset_ns - end) > 2 * ROUNDING;
+}
+
+/* Both ends of each segment, and of those at a step the last time before it. */
+static int add_segments(struct inside *in)
+{
+	const struct netsync_segment *s = in->model->segments;
+	int ret = 0;
+
+	for (uint32_t i = 1; !ret && i < in->model->num_segments; i++) {
+		bool step = begins_with_step(&s[i]);
+
+		if (step)
+			ret = add_point(in, s[i].from_ns - 1, false);
+		if (!ret)
+			ret = add_point(in, s[i].from_ns, step);
+	}
+	return ret;
+}
+
+static int add_times(struct inside *in, const int64_t *t, size_t num)
+{
+	int ret = add_point(in, in->k->first, false);
+
+	if (!ret)
+		ret = add_point(in, in->k->last, false);
+	for (size_t i = 0; !ret && i < in->k->num; i++)
+		ret = add_point(in, in->k->knot[i].time_ns, false);
+	for (size_t i = 0; !ret && i < num; i++)
+		ret = add_point(in, t[i], false);
+	return ret ? ret : add_segments(in);
+}
+
+static void sort_points(struct inside *in)
+{
+	size_t n = 0;
+
+	qsort(in->point, in->num, sizeof(*in->point), compare_points);
+	for (size_t i = 0; i < in->num; i++)
+		if (!n || in->point[n - 1].t < in->point[i].t)
+			in->point[n++] = in->point[i];
+	in->num = n;
+}
+
+/*
+ * Bring a point into its interval: was it outside? The limits are of messages that are received
+ * later, by a resolution of their stamps: where that leaves enough, none is inverted as they are.
+ */
+static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
+{
+	int64_t at = p->t + p->offset, was = at, least = ROUNDING;
+	double width = (double)r.hi - (double)r.lo;
+
+	if (width > 4 * ((double)coarse + ROUNDING))
+		least += coarse;
+	if (width < 2 * ROUNDING) {
+		at = r.lo + (r.hi - r.lo) / 2;
+	} else {
+		if (r.lo > INT64_MIN)
+			at = max64(at, r.lo + least);
+		if (r.hi < INT64_MAX)
+			at = min64(at, r.hi - least);
+	}
+	if (llabs(at - was) < LEAST_MOVE)
+		return false;
+	p->offset = at - p->t;
+	return true;
+}
+
+/* Are any points outside? */
+static bool move_points(struct inside *in)
+{
+	bool any = false;
+
+	for (size_t from = 0; from < in->num; from += TOGETHER) {
+		size_t num = in->num - from;
+		struct inside_point *p = &in->point[from];
+		struct range range[TOGETHER];
+		int64_t t[TOGETHER] = { 0 };
+
+		num = num < TOGETHER ? num : TOGETHER;
+		for (size_t i = 0; i < num; i++)
+			t[i] = p[i].t;
+		in->k->at(in->k->arg, t, num, range);
+		for (size_t i = 0; i < num; i++) {
+			p[i].moved |= move_inside(&p[i], range[i],
+						  in->coarse);
+			any |= p[i].moved;
+		}
+	}
+	return any;
+}
+
+/* ---- slopes ------------------------------------------------------------- */
+
+/* The slope from a point to the next one, as the rate less 1. */
+static double slope_to_next(const struct inside_point *p)
+{
+	return (double)(p[1].offset - p->offset) / (double)(p[1].t - p->t);
+}
+
+/* Is there a step before a point: of the correction, or of times that the host skipped? */
+static bool begins_part(const struct inside_point *p)
+{
+	return p->after_step || fabs(slope_to_next(p - 1)) > STEPPED;
+}
+
+static bool is_steep(const struct inside_point *p, size_t num, double steepest)
+{
+	for (size_t i = 0; i + 1 < num; i++)
+		if (fabs((double)(p[i + 1].offset - p[i].offset)) >
+		    steepest * (double)(p[i + 1].t - p[i].t) + ROUNDING)
+			return true;
+	return false;
+}
+
+/* Make a part no steeper. 0 or -ENOMEM. */
+static int level_part(struct inside_point *p, size_t num, double steepest)
+{
+	double *above, *below;
+
+	if (!is_steep(p, num, steepest))
+		return 0;
+	above = malloc(num * sizeof(*above));
+	below = malloc(num * sizeof(*below));
+	for (size_t i = 0; above && below && i < num; i++)
+		above[i] = below[i] = (double)(p[i].offset - p->offset);
+	for (size_t i = 1; above && below && i < num; i++) {
+		double rise = steepest * (double)(p[i].t - p[i - 1].t);
+
+		above[i] = fmax(above[i], above[i - 1] - rise);
+		below[i] = fmin(below[i], below[i - 1] + rise);
+	}
+	for (size_t i = num - 1; above && below && i-- > 0;) {
+		double rise = steepest * (double)(p[i + 1].t - p[i].t);
+
+		above[i] = fmax(above[i], above[i + 1] - rise);
+		below[i] = fmin(below[i], below[i + 1] + rise);
+	}
+	/* The first offset is what the others are relative to: last. */
+	for (size_t i = num; above && below && i-- > 0;) {
+		p[i].offset = p->offset + llround((above[i] + below[i]) / 2);
+		p[i].moved = true;
+	}
+	free(above);
+	free(below);
+	return above && below ? 0 : -ENOMEM;
+}
+
+static int level_points(struct inside *in, double steepest)
+{
+	int ret = 0;
+
+	for (size_t from = 0, to; !ret && from < in->num; from = to) {
+		for (to = from + 1; to < in->num; to++)
+			if (begins_part(&in->point[to]))
+				break;
+		ret = level_part(&in->point[from], to - from, steepest);
+	}
+	return ret;
+}
+
+/* ---- segments ----------------------------------------------------------- */
+
+/* Segments from point to point, but for those that lie on a line that was there before. */
+static struct netsync_segment *make_segments(struct inside *in, uint32_t *num)
+{
+	struct netsync_segment *s = calloc(in->num, sizeof(*s));
+	const struct inside_point *p = in->point;
+
+	*num = 0;
+	for (size_t i = 0; s && i + 1 < in->num; i++) {
+		struct netsync_segment *new = &s[(*num)++];
+		double rise = p[i + 1].after_step && i ? s[*num - 2].rate - 1 :
+							 slope_to_next(&p[i]);
+
+		/* Just before a step there is no time to the next point. */
+		*new = (struct netsync_segment){
+			.from_ns = p[i].t,
+			.to_ns = p[i + 1].t,
+			.offset_ns = p[i].offset,
+			.rate = fmax(1 + rise, 1e-12),
+		};
+	}
+	return s;
+}
+
+static bool has_moved(const struct inside *in)
+{
+	for (size_t i = 0; i < in->num; i++)
+		if (in->point[i].moved)
+			return true;
+	return false;
+}
+
+int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t,
+		size_t num, const struct inside_limits *limits,
+		struct netsync_segment **segment)
+{
+	struct inside in = { .k = k, .model = m, .coarse = limits->coarse };
+	int ret = add_times(&in, t, num);
+	uint32_t n = 0;
+
+	*segment = NULL;
+	if (!ret)
+		sort_points(&in);
+	for (size_t i = 0; !ret && i < in.num; i++) {
+		int64_t at = in.point[i].t;
+
+		netsync_convert(k->clock, in.point[i].t, &at, NULL);
+		in.point[i].offset = at - in.point[i].t;
+	}
+	if (!ret && in.num > 1) {
+		move_points(&in);
+		ret = level_points(&in, limits->steepest);
+		if (!ret && has_moved(&in)) {
+			move_points(&in);
+			*segment = make_segments(&in, &n);
+			ret = *segment ? (int)n : -ENOMEM;
+		}
+	}
+	free(in.point);
+	return ret;
+}

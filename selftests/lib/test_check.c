@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Results against the messages that they were made of, and against the truth, whatever the
+ * estimator: clocks that are stepped away and back, and ones that are steered.
+ */
+#include <string.h>
+
+#include "test.h"
+
+enum { MESSAGES = 4000 };
+
+/* Host b is ahead by @by from @from on until @to, of a trace of @length; ns. */
+struct stepped {
+	struct netsync *ns;
+	int64_t length;
+	int64_t from;
+	int64_t to;
+	int64_t by;
+	int64_t silent_from; /* when no message passes */
+	int64_t silent_to;
+	int64_t slew_ns; /* a daemon's: how far it goes to and fro */
+};
+
+static int64_t ahead(const struct stepped *w, int64_t t)
+{
+	const int64_t swing = 10 * SEC, at = t % (4 * swing);
+	const int64_t slewed = at < 2 * swing ? at : 4 * swing - at;
+
+	return (t >= w->from && t < w->to ? w->by : 0) +
+	       (int64_t)((double)w->slew_ns * (double)slewed / (2.0 * swing));
+}
+
+static int64_t show_b(const struct stepped *w, int64_t t)
+{
+	return EPOCH + 5 * SEC + t + ahead(w, t);
+}
+
+/* Requests, and their responses; or @apart: each at a time of its own. */
+static void exchange(struct stepped *w, uint64_t seed, int num)
+{
+	w->ns = netsync_new();
+	assert_int_equal(netsync_add_host(w->ns, "a"), 0);
+	assert_int_equal(netsync_add_host(w->ns, "b"), 1);
+	for (int i = 0; i < num; i++) {
+		const int64_t t = w->length / num * i;
+		const int64_t there = t + 50 * US +
+				      (int64_t)exponential(&seed, 50e3);
+		const int64_t back = there + 300 * US;
+		const int64_t end = back + 50 * US +
+				    (int64_t)exponential(&seed, 50e3);
+
+		if (t >= w->silent_from && t < w->silent_to)
+			continue;
+		assert_int_equal(netsync_push_message(w->ns, 0, 1, EPOCH + t,
+						      show_b(w, there)), 0);
+		assert_int_equal(netsync_push_message(w->ns, 1, 0, show_b(w, back),
+						      EPOCH + end), 0);
+	}
+}
+
+static struct netsync_host_info solve(struct stepped *w)
+{
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
+	struct netsync_host_info info = { .size = sizeof(info) };
+
+	assert_int_equal(netsync_solve(w->ns, &opt), 0);
+	assert_int_equal(netsync_get_host(w->ns, 1, &info), 0);
+	return info;
+}
+
+/* How many instants are outside of the bound, but for those next to a step. */
+static int count_outside(const struct stepped *w)
+{
+	const struct netsync_clock *c = netsync_host_clock(w->ns, 1);
+	int outside = 0;
+
+	for (int i = 1; i < 20000; i++) {
+		const int64_t t = w->length / 20000 * i;
+		int64_t at, bound;
+
+		if (llabs(t - w->from) < 2 * llabs(w->by) ||
+		    llabs(t - w->to) < 2 * llabs(w->by))
+			continue;
+		assert_int_equal(netsync_convert(c, show_b(w, t), &at, &bound), 0);
+		outside += llabs(at - EPOCH - t) > bound;
+	}
+	return outside;
+}
+
+/* A machine is paused, and its clock set right later: messages between the steps tell. */
+static void test_paused(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 25; seed++) {
+		struct stepped w = {
+			.length = 400 * SEC, .from = 150 * SEC + 77777777,
+			.by = -(int64_t)(seed % 4 + 1) * 100000 * US,
+		};
+
+		w.to = w.from + (int64_t)(seed % 8) * SEC + SEC;
+		exchange(&w, seed, (int)(seed % 3) * 700 + 1200);
+		solve(&w);
+		assert_int_equal(count_outside(&w), 0);
+		netsync_free(w.ns);
+	}
+}
+
+/* Where a step was found in a silence, there may have been two. */
+static void test_silent_steps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 10; seed++) {
+		struct stepped w = {
+			.length = 400 * SEC, .silent_from = 150 * SEC,
+			.silent_to = 200 * SEC, .from = 170 * SEC, .by = SEC / 4,
+			.to = 400 * SEC,
+		};
+		struct netsync_host_info info;
+		int64_t at, bound;
+
+		exchange(&w, seed, MESSAGES);
+		info = solve(&w);
+		assert_true(info.bound_median_ns < 500 * US);
+		assert_int_equal(info.bound_max_ns, NETSYNC_UNKNOWN);
+		assert_int_equal(count_outside(&w), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
+						 show_b(&w, 180 * SEC), &at, &bound), 0);
+		assert_int_equal(bound, NETSYNC_UNKNOWN);
+		netsync_free(w.ns);
+	}
+}
+
+/* An estimate is inside of its bound: of clocks that are steered, too, it inverts no message. */
+static void test_inside(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 12; seed++) {
+		struct stepped w = { .length = 300 * SEC,
+				     .slew_ns = (int64_t)(seed % 4) * 2400 * US };
+		struct netsync_pair_info pair = { .size = sizeof(pair) };
+		struct netsync_model m = { .size = sizeof(m) };
+		struct netsync_host_info info;
+
+		exchange(&w, seed, seed % 2 ? 60 : 600);
+		info = solve(&w);
+		assert_int_equal(count_outside(&w), 0);
+		assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
+		if (info.quality == NETSYNC_ACCURATE)
+			assert_int_equal(pair.inversions_after, 0);
+		netsync_clock_model(netsync_host_clock(w.ns, 1), &m);
+		for (uint32_t i = 0; i < m.num_segments; i++) {
+			const struct netsync_segment *s = netsync_model_segment(&m, i);
+
+			/* What rounding makes of a short one is no rate. */
+			if (s->to_ns - s->from_ns > SEC / 1000)
+				assert_true(fabs(s->rate - 1) < 1600e-6);
+		}
+		netsync_free(w.ns);
+	}
+}
+
+/* A reference that shares no message with any host is not accurate. */
+static void test_alone(void **state)
+{
+	struct netsync_host_info info = { .size = sizeof(info) };
+	struct netsync *ns = netsync_new();
+
+	(void)state;
+	assert_int_equal(netsync_add_host(ns, "a"), 0);
+	assert_int_equal(netsync_solve(ns, NULL), 0);
+	assert_int_equal(netsync_get_host(ns, 0, &info), 0);
+	assert_int_equal(info.quality, NETSYNC_ABSENT);
+	assert_non_null(netsync_host_clock(ns, 0));
+	netsync_free(ns);
+}
+
+/* With messages many times a second, no silence is reported. */
+static void test_no_silence(void **state)
+{
+	struct stepped w = { .length = 100 * SEC, .slew_ns = 1500 * US };
+
+	(void)state;
+	exchange(&w, 1, MESSAGES);
+	assert_int_equal(solve(&w).silent_ns, 0);
+	netsync_free(w.ns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paused),
+		cmocka_unit_test(test_silent_steps),
+		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_no_silence),
+	};
+
+	return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
