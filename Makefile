@@ -86,9 +86,14 @@ OBJCOPY ?= objcopy
 BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2) -DMAX_MIP=$(shell \
 	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo 1 || echo 0)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
-# What trace.dat files are compressed with.
-ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags zlib libzstd)
-ZIP_LIBS = $(shell $(PKG_CONFIG) --libs zlib libzstd)
+# What traces are compressed with: zlib and zstd, which trace-cmd uses as well, and others
+# if they are there.
+HAS_LZMA = $(shell $(PKG_CONFIG) --exists liblzma && echo liblzma)
+HAS_LZ4 = $(shell $(PKG_CONFIG) --exists liblz4 && echo liblz4)
+ZIP_LIBRARIES = zlib libzstd $(HAS_LZMA) $(HAS_LZ4)
+ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(ZIP_LIBRARIES)) \
+	$(if $(HAS_LZMA),-DHAS_LZMA) $(if $(HAS_LZ4),-DHAS_LZ4)
+ZIP_LIBS = $(shell $(PKG_CONFIG) --libs $(ZIP_LIBRARIES))
 # What Perfetto's format is made of, by a program of its own.
 PROTOBUF_CFLAGS = $(shell $(PKG_CONFIG) --cflags libprotobuf-c)
 PROTOBUF_LIBS = $(shell $(PKG_CONFIG) --libs libprotobuf-c)
@@ -153,7 +158,7 @@ $(BUILD)/tools/%.o: tools/%.c
 		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # What "netsync --version" says of the libraries that it was built with.
-BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c zlib libzstd, \
+BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c $(ZIP_LIBRARIES), \
 	$(library) $(shell $(PKG_CONFIG) --modversion $(library))$(comma))
 $(BUILD)/tools/netsync.o: LIB_CFLAGS += \
 	-DBUILT_WITH='"$(subst $(comma) end,,$(strip $(BUILT_WITH)) end)"'

@@ -38,7 +38,8 @@
  * Files: traces are only ever read. Where a stream file is damaged, the part
  * of it that can be used is copied to a folder below $TMPDIR (or /tmp) that
  * netsync_io_read() removes in the end, or netsync_io_free() if it was not
- * called. Text from a pipe is copied there, too.
+ * called. What comes from a pipe, and what compressed trace.dat and perf.data files hold,
+ * is copied to nameless files there until netsync_io_free().
  */
 #ifndef NETSYNC_IO_H
 #define NETSYNC_IO_H
@@ -98,18 +99,24 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
  * @what: "PATH", or "NAME=PATH" to name the host or hosts itself instead of by
  *	what the traces say; copied. Of a folder all folders below it are
  *	searched, too; what is a trace is known by its content. ("./NAME=PATH"
- *	is a path that begins like this.)
+ *	is a path that begins like this.) Traces that are files may be compressed by
+ *	gzip, zstd, xz or lz4. PATH may be a pipe, or "-", the standard input.
+ *
+ * Files in a folder that look like traces, and cannot be read, are skipped with a warning;
+ * netsync_io_num_left_out() counts them.
  *
  * Return: how many traces it holds, at least 1; or a negative errno:
  *	-ENOENT	no such file or folder
- *	-ESPIPE	neither a file nor a folder
+ *	-ESPIPE	no file, folder or pipe
  *	-ENODATA	no trace in it, or none that holds any event
  *	-EEXIST	one of its traces was added before
  *	-EPROTONOSUPPORT	a file or trace of a format that cannot be read
  *	-EILSEQ	a trace that is damaged so that nothing of it can be read
  *	-EINVAL	there is no NAME before the '='
  *	-EBUSY	netsync_io_read() was called already, or live sessions were added
- *	-ENOSYS	Babeltrace 2 is not installed in full
+ *	-ENOSYS	Babeltrace 2 is not installed in full, or this was built without the library
+ *		that decompresses the file
+ *	-EFBIG, -ENOSPC	a file grows too large when it is decompressed
  *	-ETIMEDOUT	nothing could be read of it in the time of netsync_io_set_timeout(),
  *		or the processes that opened its traces were killed; netsync_io_set_warn() and
  *		netsync_io_get_left_out() say of what

@@ -243,10 +243,13 @@ static void read_turns(const void *data)
 
 /* ---- workers ------------------------------------------------------------- */
 
-/* Files that readers have opened, for @keep, which has room for one of each trace. */
+/*
+ * Files that readers have opened, or will open, for @keep, which has room for one of each
+ * trace and all kept ones.
+ */
 static size_t find_files(const struct netsync_io *io, int *keep)
 {
-	size_t num = 0;
+	size_t num = io_kept_files(io, keep);
 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *trace = io->traces[i];
@@ -259,7 +262,7 @@ static size_t find_files(const struct netsync_io *io, int *keep)
 
 static int start(struct netsync_io *io, struct aside *aside)
 {
-	int *keep = malloc((io->num_traces + 1) * sizeof(*keep));
+	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
 	struct worker_task task = {
 		.run = read_turns,
 		/* The readers limit themselves: they are those of this process. */

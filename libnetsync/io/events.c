@@ -36,9 +36,9 @@ static const struct trace_reader *reader_of(const struct event_reading *reading,
 	struct stat st;
 	struct found found = { .path = path, .st = &st };
 
-	*ret = stat(path, &st) ? -errno : 0;
+	*ret = io_stat_file(reading->io, path, &st) ? -errno : 0;
 	if (!*ret)
-		reader = io_find_reader(&found, ret);
+		reader = io_find_reader(reading->io, &found, ret);
 	if (*ret)
 		io_fail(reading->io, *ret, "%s: %s.", path, strerror(-*ret));
 	else if (!reader || !reader->read_events)

@@ -10,6 +10,7 @@
 
 #include "io/io.h"
 #include "io/patience.h"
+#include "io/unpack/unpack.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -82,26 +83,63 @@ void io_free_trace(struct trace *trace)
 	free(trace);
 }
 
-/* Are two regular files equal, byte by byte? */
-static bool same_contents(const char *path_a, const char *path_b)
+/* Open a trace's file. False: it cannot be read, or is no regular file. */
+static bool open_contents(const struct trace *trace, struct unpacked *file,
+			  struct stat *st)
 {
-	FILE *a = fopen(path_a, "re"), *b = fopen(path_b, "re");
-	struct stat stat_a, stat_b;
-	bool same = a && b && !fstat(fileno(a), &stat_a) &&
-		    !fstat(fileno(b), &stat_b) && S_ISREG(stat_a.st_mode) &&
-		    S_ISREG(stat_b.st_mode) && stat_a.st_size == stat_b.st_size;
-	char block_a[BLOCK], block_b[BLOCK];
-	size_t len = same;
+	const int fd = io_open_file(trace->io, trace->path);
 
-	while (same && len) {
-		len = fread(block_a, 1, sizeof(block_a), a);
-		same = fread(block_b, 1, sizeof(block_b), b) == len &&
-		       !memcmp(block_a, block_b, len);
+	*file = (struct unpacked){ .fd = fd };
+	return fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) &&
+	       !unpacked_open(file, fd);
+}
+
+/* Read a whole block, unless the file ends in it. */
+static ssize_t read_block(struct unpacked *file, char block[BLOCK], uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < BLOCK) {
+		const ssize_t len = unpacked_read(file, block + done, BLOCK - done,
+						  at + done);
+
+		if (len < 0)
+			return len;
+		if (!len)
+			break;
+		done += (size_t)len;
 	}
-	if (a)
-		fclose(a);
-	if (b)
-		fclose(b);
+	return (ssize_t)done;
+}
+
+static bool are_equal(struct unpacked *a, struct unpacked *b)
+{
+	char block_a[BLOCK], block_b[BLOCK];
+	ssize_t len_a, len_b;
+
+	for (uint64_t at = 0;; at += BLOCK) {
+		len_a = read_block(a, block_a, at);
+		len_b = read_block(b, block_b, at);
+		if (len_a != len_b || len_a < 0 || memcmp(block_a, block_b, (size_t)len_a))
+			return false;
+		if (len_a < BLOCK)
+			return true;
+	}
+}
+
+/* Do two files hold the same bytes, each compressed or not? */
+static bool same_contents(const struct trace *trace_a, const struct trace *trace_b)
+{
+	struct unpacked a, b;
+	struct stat stat_a, stat_b;
+	const bool are_open = open_contents(trace_a, &a, &stat_a) &
+			      open_contents(trace_b, &b, &stat_b);
+	const bool same = are_open &&
+			  (a.compression || b.compression ||
+			   stat_a.st_size == stat_b.st_size) && are_equal(&a, &b);
+
+	unpacked_close(&a);
+	unpacked_close(&b);
 	return same;
 }
 
@@ -117,7 +155,7 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 	if (!a->has_uuid && !b->has_uuid && !a->is_remote && !b->is_remote &&
 	    a->reader == b->reader)
 		return a->range.lo == b->range.lo && a->range.hi == b->range.hi &&
-		       same_contents(a->real_path, b->real_path);
+		       same_contents(a, b);
 	return a->range.lo <= a->range.hi && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
 	       a->range_hash == b->range_hash;
@@ -187,6 +225,9 @@ static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
 	trace->device = found->st->st_dev;
 	trace->path = strdup(path);
 	trace->real_path = realpath(path, NULL);
+	/* What was opened before, as standard input, may have no path. */
+	if (!trace->real_path && errno == ENOENT)
+		trace->real_path = strdup(path);
 	if (!trace->path || !trace->real_path) {
 		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 		goto out;
@@ -209,37 +250,141 @@ struct search {
 	unsigned int usable;	/* of which so many were kept */
 	unsigned int entries;	/* files and folders in the given folder */
 	unsigned int lost;	/* not opened, as a process was killed or stuck */
+	unsigned int skipped;	/* these, and files that look like traces and cannot be read */
 	unsigned int links;	/* symbolic links, which are not followed */
 	char *link;		/* path of the first link */
+	unsigned int others;	/* files that are nothing like a trace, */
+	char *other;		/* and the path of the first one */
 };
 
-/* Read the first bytes of a file. 0, or -errno. */
-static int read_head(struct found *found)
+/* Files that netsync itself writes beside traces, and nobody takes for some. */
+static bool is_own_file(const char *path)
 {
-	int fd = open(found->path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : pread(fd, found->head, sizeof(found->head), 0);
-	int err = len < 0 ? -errno : 0;
+	static const char *const names[] = { "sync.json", "+live.url", "+relayd.log" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 
-	if (fd >= 0)
-		close(fd);
-	found->head_len = len < 0 ? 0 : (size_t)len;
-	return err;
+	for (int i = 0; i < NUM_BESIDE; i++)
+		if (!strcmp(name, io_beside_names[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
 }
 
-const struct trace_reader *io_find_reader(struct found *found, int *err)
+/* Read the first bytes of a file, decompressed. 0, or -errno. */
+static int read_head(const struct netsync_io *io, struct found *found)
 {
-	*err = S_ISREG(found->st->st_mode) ? read_head(found) : 0;
-	for (size_t i = 0; i < NUM_READERS && !*err; i++)
-		if (readers[i]->claims(found))
+	const int fd = io_open_file(io, found->path);
+	struct unpacked file;
+	ssize_t len = 0;
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = unpacked_open(&file, fd);
+	found->compression = file.compression;
+	while (!ret && found->head_len < HEAD_SIZE) {
+		len = unpacked_read(&file, found->head + found->head_len,
+				    HEAD_SIZE - found->head_len, found->head_len);
+		if (len <= 0)
+			break;
+		found->head_len += (size_t)len;
+	}
+	if (len == -EILSEQ && !found->head_len)
+		found->damage = file.damage;
+	unpacked_close(&file);
+	/* foreign.c knows what to say of these. */
+	return ret == -ENOSYS || len == -EILSEQ ? 0 : ret ? ret : len < 0 ? (int)len : 0;
+}
+
+const struct trace_reader *io_find_reader(const struct netsync_io *io, struct found *found,
+					  int *err)
+{
+	*err = S_ISREG(found->st->st_mode) ? read_head(io, found) : 0;
+	for (size_t i = 0; i < NUM_READERS && !*err; i++) {
+		if (!readers[i]->claims(found))
+			continue;
+		if (!found->compression || readers[i]->takes_compressed)
 			return readers[i];
+		found->is_claimed = true;
+		break;
+	}
 	return NULL;
+}
+
+/* Skip a file, for the reason that io_fail() was given. 0, or -ENOMEM. */
+static int leave_out(struct netsync_io *io, struct search *search, const char *path, int err)
+{
+	search->lost += io_is_lost(err);
+	search->skipped++;
+	return io_leave_out(io, path);
+}
+
+/* What no reader takes. @is_given: itself, and not in a folder. */
+static int refuse_file(struct netsync_io *io, const struct found *found, bool is_given,
+		       struct search *search)
+{
+	bool looks_like;
+	char *why;
+	int ret = 0;
+
+	if (!S_ISREG(found->st->st_mode) || (!is_given && is_own_file(found->path)))
+		return 0;
+	why = io_explain_foreign(found, &looks_like);
+	if (!why)
+		return io_no_memory(io);
+	if (is_given)
+		ret = io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path, why);
+	else if (looks_like)
+		ret = leave_out(io, search, found->path, io_fail(io, -EPROTONOSUPPORT,
+						"%s: %s", found->path, why));
+	else if (!search->others++)
+		search->other = strdup(found->path);
+	free(why);
+	return ret;
+}
+
+/* Add what a reader claimed. Of a folder, what cannot be read is skipped. */
+static int take_trace(struct netsync_io *io, const struct trace_reader *reader,
+		      const struct found *found, const char *name, bool is_given,
+		      struct search *search)
+{
+	const int ret = add_trace(io, reader, found, name);
+
+	search->found++;
+	if (ret >= 0) {
+		search->usable += ret;
+		return 0;
+	}
+	if (!io_is_lost(ret) && (is_given || ret == -ENOMEM || ret == -EEXIST))
+		return ret;
+	return leave_out(io, search, found->path, ret);
+}
+
+/* Look at a file or folder. 1: it is a trace; 0; or negative after io_fail(). */
+static int look_at(struct netsync_io *io, const char *path, const struct stat *st,
+		   const char *name, bool is_given, struct search *search)
+{
+	struct found found = { .path = path, .st = st };
+	const struct trace_reader *reader;
+	int ret;
+
+	reader = io_find_reader(io, &found, &ret);
+	if (reader) {
+		ret = take_trace(io, reader, &found, name, is_given, search);
+		return ret < 0 ? ret : 1;
+	}
+	if (!ret)
+		return refuse_file(io, &found, is_given, search);
+	io_fail(io, ret, "%s: %s.", path, strerror(-ret));
+	return is_given ? ret : leave_out(io, search, path, ret);
 }
 
 static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
 		 const char *name, struct search *search)
 {
-	struct found found = { .path = entry->fts_path, .st = entry->fts_statp };
-	const struct trace_reader *reader;
 	int ret;
 
 	switch (entry->fts_info) {
@@ -261,25 +406,23 @@ static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
 	}
 	if (entry->fts_level > 0)
 		search->entries++;
-	reader = io_find_reader(&found, &ret);
-	if (ret < 0 && !entry->fts_level)
-		return io_fail(io, ret, "%s: %s.", found.path, strerror(-ret));
-	if (ret < 0)
-		io_warn(io, "%s: it cannot be read, so that it was not used if it is a trace (%s).",
-			found.path, strerror(-ret));
-	if (!reader)
-		return 0;
-	fts_set(fts, entry, FTS_SKIP);
-	search->found++;
-	ret = add_trace(io, reader, &found, name);
-	if (io_is_lost(ret)) {
-		search->lost++;
-		return io_leave_out(io, found.path);
-	}
-	if (ret < 0)
-		return ret;
-	search->usable += ret;
-	return 0;
+	ret = look_at(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level,
+		      search);
+	if (ret > 0)
+		fts_set(fts, entry, FTS_SKIP);
+	return ret < 0 ? ret : 0;
+}
+
+static void warn_of_rest(struct netsync_io *io, const char *path, struct search *search)
+{
+	if (search->links && search->link)
+		io_warn(io, "%s: symbolic links in it were not followed (%u, such as %s); give what they lead to if these are traces.",
+			path, search->links, search->link);
+	if (search->others == 1 && search->other)
+		io_warn(io, "%s: it is no trace, and was skipped.", search->other);
+	else if (search->others && search->other)
+		io_warn(io, "%s: %u files in it are no traces, and were skipped (such as %s).",
+			path, search->others, search->other);
 }
 
 static int search_path(struct netsync_io *io, const char *path,
@@ -298,60 +441,116 @@ static int search_path(struct netsync_io *io, const char *path,
 	if (!ret && errno)
 		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	fts_close(fts);
-	if (search->links && search->link && !ret)
-		io_warn(io, "%s: symbolic links in it were not followed (%u, such as %s); give what they lead to if these are traces.",
-			path, search->links, search->link);
-	free(search->link);
+	if (!ret)
+		warn_of_rest(io, path, search);
 	return ret;
 }
 
 /* ---- what is given ------------------------------------------------------- */
 
-static int check_path(struct netsync_io *io, const char *path, struct stat *st)
+#define STANDARD_INPUT "/dev/stdin"
+
+/* Is it a name for a file that is open already, which has to be read from there? */
+static bool is_open_file(const char *path)
 {
-	if (stat(path, st) < 0) {
+	return !strcmp(path, STANDARD_INPUT) || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/proc/self/fd/", 14);
+}
+
+/* Is it one that need not be probed, as its file is open? */
+static bool is_pipe_name(const char *path)
+{
+	return !strcmp(path, "-") || is_open_file(path);
+}
+
+/* Keep what comes from a pipe, or from an open file. */
+static int keep_given(struct netsync_io *io, const char *path, const struct stat *st)
+{
+	const bool is_input = !strcmp(path, STANDARD_INPUT);
+	const char *same = io_find_kept(io, st);
+	int fd, ret;
+
+	if (!same)
+		same = io_find_text(io, st);
+	if (same)
+		return io_fail(io, -EEXIST,
+			"%s: this was given already as %s; give each input once.",
+			path, same);
+	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+			open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	ret = io_keep_open(io, path, fd);
+	close(fd);
+	return ret;
+}
+
+/* The path that is read, which *path is replaced by, and what it is. */
+static int check_path(struct netsync_io *io, const char **path, struct stat *st)
+{
+	if (!strcmp(*path, "-"))
+		*path = STANDARD_INPUT;
+	if (stat(*path, st) < 0) {
 		if (errno == ENOENT)
 			return io_fail(io, -ENOENT,
-				       "%s: there is no such file or folder.", path);
-		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+				       "%s: there is no such file or folder.", *path);
+		return io_fail(io, -errno, "%s: %s.", *path, strerror(errno));
 	}
-	if (!S_ISDIR(st->st_mode) && !S_ISREG(st->st_mode))
-		return io_fail(io, -ESPIPE,
-			"%s: this is neither a file nor a folder; write what comes from a pipe to a file first.",
+	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !is_open_file(*path)))
+		return 0;
+	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+		return keep_given(io, *path, st);
+	return io_fail(io, -ESPIPE, "%s: this is no file, folder or pipe.", *path);
+}
+
+/* What came from a pipe, or is open already. */
+static int take_kept(struct netsync_io *io, const char *path, const char *name,
+		     struct search *search)
+{
+	const int fd = io_open_file(io, path);
+	struct stat st;
+	int ret = fd < 0 || fstat(fd, &st) ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (ret)
+		return io_fail(io, ret, "%s: %s.", path, strerror(-ret));
+	ret = look_at(io, path, &st, name, true, search);
+	return ret < 0 ? ret : 0;
+}
+
+static int check_found(struct netsync_io *io, const char *path, const struct search *search)
+{
+	if (search->usable)
+		return (int)search->usable;
+	if (search->lost)
+		return io_fail(io, -ETIMEDOUT, "%s: none of its traces could be opened.", path);
+	if (search->found || search->skipped)
+		return io_fail(io, -ENODATA,
+			"%s: no trace in it holds anything that can be used.", path);
+	if (search->entries)
+		return io_fail(io, -ENODATA,
+			"%s: there is no trace in this folder or below it: no CTF metadata, no capture, no trace.dat and no perf.data was found.",
 			path);
-	return 0;
+	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
 }
 
 static int add_path(struct netsync_io *io, const char *path, const char *name)
 {
 	struct search search = { 0 };
 	struct stat st;
-	int ret = io_probe_path(io, path, name);
+	int ret = is_pipe_name(path) ? 0 : io_probe_path(io, path, name);
 
 	if (ret < 0)
 		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
-	ret = check_path(io, path, &st);
-	if (!ret)
+	ret = check_path(io, &path, &st);
+	if (!ret && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !is_open_file(path))))
 		ret = search_path(io, path, name, &search);
-	if (ret < 0)
-		return ret;
-	if (search.usable)
-		return search.usable;
-	if (search.lost)
-		return io_fail(io, -ETIMEDOUT, "%s: none of its traces could be opened.", path);
-	if (search.found)
-		return io_fail(io, -ENODATA,
-			"%s: no trace in it holds anything that can be used.",
-			path);
-	if (!S_ISDIR(st.st_mode))
-		return io_fail(io, -EPROTONOSUPPORT,
-			"%s: this is no trace of a known format; unpack it if it is compressed, and of a CTF trace give the folder.",
-			path);
-	if (search.entries)
-		return io_fail(io, -ENODATA,
-			"%s: there is no trace in this folder or below it: no CTF metadata, no capture, no trace.dat and no perf.data was found.",
-			path);
-	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
+	else if (!ret)
+		ret = take_kept(io, path, name, &search);
+	free(search.link);
+	free(search.other);
+	return ret < 0 ? ret : check_found(io, path, &search);
 }
 
 int io_check_new(struct netsync_io *io, const char *what)

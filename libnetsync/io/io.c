@@ -531,6 +531,7 @@ void netsync_io_free(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_served; i++)
 		served_free(io->served[i]);
 	free(io->served);
+	io_free_kept(io);
 	free(io->infos);
 	free(io->windows);
 	for (size_t i = 0; i < io->num_texts; i++)

@@ -38,6 +38,7 @@ struct worker;
 struct left_out;
 struct numbered_point;
 struct clock_of_machine;
+struct kept_file;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -84,6 +85,9 @@ struct netsync_io {
 	size_t num_asides;
 	struct served **served;	/* traces that other processes read: remote/ */
 	size_t num_served;
+	struct kept_file *kept;	/* open.c: copies of files that cannot be read as they are */
+	size_t num_kept;
+	struct netsync_io *keeper;	/* which keeps them for this one; NULL: this one does */
 	void *points;		/* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
 	struct numbered_point *recent[IO_RECENT_POINTS]; /* by a hash of the point */
@@ -246,13 +250,32 @@ struct trace {
 	struct aside_trace aside;
 };
 
+/*
+ * First bytes of a file that are looked at. Chosen: more than magic numbers need; that of
+ * tar is 257 bytes from the begin.
+ */
+#define HEAD_SIZE 512
+
+struct compression;
+
 /* A file or folder that may be a trace. */
 struct found {
 	const char *path;
 	const struct stat *st;
-	uint8_t head[16];	/* first bytes of a file; chosen: magic numbers fit */
+	const struct compression *compression;	/* NULL: it is not compressed */
+	/* First bytes of a file, decompressed if a library for that is built in. */
+	uint8_t head[HEAD_SIZE];
 	size_t head_len;	/* bytes there are of these; 0: a folder */
+	const char *damage;	/* why not even these can be decompressed; NULL: they can */
+	bool is_claimed;	/* by a reader that does not take compressed files */
 };
+
+/*
+ * foreign.c: why a file that no reader takes is no trace, and what to do; a sentence without
+ * the path, to be given back with free(). *looks_like: its content or name is that of a
+ * trace, capture or archive. NULL: no memory.
+ */
+char *io_explain_foreign(const struct found *found, bool *looks_like);
 
 struct trace_reader {
 	const char *format;	/* name, as in results and options */
@@ -261,6 +284,8 @@ struct trace_reader {
 	const char *to_record;
 	/* Is a file or folder a trace of this format? */
 	bool (*claims)(const struct found *found);
+	/* It reads compressed files as well, by io_open_plain() or unpacked_open(). */
+	bool takes_compressed;
 	/*
 	 * Open the trace at trace->path and find out what it is. 0: there is
 	 * nothing to be read in it, which the reader has warned about; 1: it
@@ -315,7 +340,8 @@ struct trace_reader {
 };
 
 /* find.c: the first reader that claims a file or folder. NULL: none does, or *@err < 0. */
-const struct trace_reader *io_find_reader(struct found *found, int *err);
+const struct trace_reader *io_find_reader(const struct netsync_io *io, struct found *found,
+					  int *err);
 
 extern const struct trace_reader ctf_reader;
 extern const struct trace_reader tracedat_reader;
@@ -440,6 +466,32 @@ unsigned int io_jobs(const struct netsync_io *io);
 
 /* Call group() of all readers, if traces were added. 0, or negative. */
 int io_group(const struct netsync_io *io);
+/*
+ * open.c: files that readers open. What comes from a pipe, and what is to be read anywhere
+ * but is compressed, is copied to a nameless file, which is kept for the next one who
+ * opens that path.
+ */
+/* Open a file, compressed as it may be. -1: errno says why not. */
+int io_open_file(const struct netsync_io *io, const char *path);
+/* As stat(), of what io_open_file() opens. */
+int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);
+/* As io_open_file(), but not compressed. Negative: io_fail() was called. */
+int io_open_plain(struct netsync_io *io, const char *path);
+/*
+ * Keep all that comes from @fd as the file @path: a copy of what comes from a pipe, a
+ * regular file as it is. 0, or after io_fail().
+ */
+int io_keep_open(struct netsync_io *io, const char *path, int fd);
+/* The path of the kept file that came from this pipe or open file; NULL: none did. */
+const char *io_find_kept(const struct netsync_io *io, const struct stat *st);
+/* The path of the text that is this file or pipe; NULL: none is. */
+const char *io_find_text(const struct netsync_io *io, const struct stat *st);
+/* Write the kept files to @files, for workers. Return: their number, io->num_kept. */
+size_t io_kept_files(const struct netsync_io *io, int *files);
+void io_free_kept(struct netsync_io *io);
+/* printf() format of that: the path, and the compression's name and command. */
+#define NOT_BUILT_IN "%s: it is compressed by %s, and this netsync was built without a library for that; decompress it first (%s)."
+
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 

@@ -112,12 +112,27 @@ static void take_apart(struct source *source, const char *argument)
 	source->path = argument + len + 1;
 }
 
+/* Copies are named by the paths of the originals. */
+static bool has_path(const struct source *source)
+{
+	struct stat st;
+
+	if (strcmp(source->path, "-") && (stat(source->path, &st) ||
+	    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return true;
+	complain("%s: a copy is named by the path of its original, which a pipe has not; write what comes from it to a file first.",
+		 source->path);
+	return false;
+}
+
 static bool find_traces(struct apply *apply, struct source *source,
 			const char *argument)
 {
 	int ret;
 
 	take_apart(source, argument);
+	if (!has_path(source))
+		return false;
 	source->first = netsync_io_num_traces(apply->io);
 	ret = netsync_io_add(apply->io, argument);
 	if (ret < 0 && (apply->set->num_traces == 1 || !argument_is_empty(argument, ret))) {
@@ -299,17 +314,33 @@ static apply_copy find_format(const struct settings *set, const char *name)
 	return NULL;
 }
 
+/* The copy of a compressed file is not compressed, and its name must not say so. */
+static void cut_suffix(char *place, const char *original)
+{
+	static const char *const suffixes[] = { ".gz", ".zst", ".xz", ".lz4" };
+	char *dot = strrchr(place, '.');
+	struct stat st;
+
+	if (stat(original, &st) || !S_ISREG(st.st_mode))
+		return;
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (!strcmp(dot, suffixes[i]))
+			*dot = '\0';
+}
+
 static bool copy_to(const struct apply *apply, apply_copy copy,
 		    const struct apply_trace *trace, char *place)
 {
 	char *original = realpath(trace->path, NULL);
-	const bool ok = original &&
-			make_folders_like(place, strlen(apply->folder.temporary) + 1,
-					  original) &&
-			copy(trace, place) && !interrupted;
+	bool ok = original && make_folders_like(place, strlen(apply->folder.temporary) + 1,
+						original);
 
 	if (!original)
 		complain("%s: %s.", trace->path, strerror(errno));
+	if (ok) {
+		cut_suffix(place, original);
+		ok = copy(trace, place) && !interrupted;
+	}
 	free(original);
 	return ok;
 }
@@ -554,8 +585,8 @@ static int run(struct apply *apply)
 	progress_end(&apply->progress.line);
 	if (!ok || !apply->num_copied || !keep(apply))
 		return EXIT_BAD;
-	return apply->num_left_out || apply->num_in_part ? EXIT_PARTIAL :
-							   EXIT_DONE;
+	return apply->num_left_out || apply->num_in_part ||
+	       netsync_io_num_left_out(apply->io) ? EXIT_PARTIAL : EXIT_DONE;
 }
 
 static int apply_all(const struct settings *set)

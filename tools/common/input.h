@@ -109,7 +109,8 @@ struct input_share {
 
 /*
  * After input_solve(): EXIT_DONE, or EXIT_PARTIAL where a machine could not be read
- * wholly, or a process that read was killed, as was said.
+ * wholly, a file that looks like a trace was skipped, or a process that read was killed,
+ * as was said.
  */
 int input_lost(const struct input *input, const struct netsync_io *io);
 

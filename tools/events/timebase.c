@@ -167,7 +167,9 @@ int timebase_explain(const struct timebase *base, const struct input *input,
 {
 	const struct outcome outcome = OUTCOME_DEFAULT;
 
-	return input->model ? status : outcome_explain(&outcome, base->ns);
+	if (!input->model)
+		status = outcome_explain(&outcome, base->ns);
+	return status == EXIT_DONE ? input_lost(input, base->io) : status;
 }
 
 /* ------------------------------------------------------------------------ */

@@ -173,8 +173,7 @@ static int run(struct job *job)
 	    !timebase_limit(&job->base, &set->window, set->events) ||
 	    !output_write(&set->output, write_export, job))
 		return EXIT_BAD;
-	status = timebase_explain(&job->base, &set->input, status);
-	return status == EXIT_DONE ? input_lost(&set->input, job->base.io) : status;
+	return timebase_explain(&job->base, &set->input, status);
 }
 
 static int export(const struct settings *set)

@@ -50,6 +50,7 @@ static int observe_by(struct netsync_io *io, const struct trace *trace,
 	io->observe_data = to;
 	io->jobs = trace->io->jobs;
 	io->timeout_ms = trace->io->timeout_ms;
+	io->keeper = trace->io;
 	if (!ret)
 		ret = netsync_io_add(io, what);
 	if (ret >= 0)

@@ -2,10 +2,8 @@
 /* A file, pcap or pcapng -> its blocks, through a window of fixed size. */
 #include <byteswap.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/pcap/capture.h"
 #include "util/array.h"
@@ -90,17 +88,16 @@ static ssize_t load(struct capture *capture, size_t num)
 	capture->window_at = from;
 	capture->window_len = kept;
 	while (capture->window_len < num) {
-		ssize_t len = pread(capture->fd,
-				    capture->window + capture->window_len,
-				    WINDOW - capture->window_len,
-				    (off_t)(from + capture->window_len));
+		ssize_t len = unpacked_read(&capture->file,
+					    capture->window + capture->window_len,
+					    WINDOW - capture->window_len,
+					    from + capture->window_len);
 
-		if (len < 0 && errno == EINTR)
-			continue;
-		if (len < 0)
-			return -errno;
-		if (!len)
+		/* The packets before the damage are whole. */
+		if (len == -EILSEQ || !len)
 			break;
+		if (len < 0)
+			return len;
 		capture->window_len += (size_t)len;
 	}
 	return (ssize_t)capture->window_len;
@@ -115,6 +112,12 @@ static int damaged(struct capture *capture, const char *why)
 {
 	capture->damage = why;
 	return -EILSEQ;
+}
+
+static int cut_off(struct capture *capture)
+{
+	return damaged(capture, capture->file.damage ? capture->file.damage :
+		       "it ends in the middle of a packet");
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -137,21 +140,21 @@ bool capture_claims(const uint8_t *head, size_t len)
 	return is_pcap(magic) || is_pcap(bswap_32(magic));
 }
 
-int capture_open(struct capture *capture, const char *path)
+int capture_open(struct capture *capture, int fd)
 {
+	int ret;
+
 	memset(capture, 0, sizeof(*capture));
-	capture->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (capture->fd < 0)
-		return -errno;
+	ret = unpacked_open(&capture->file, fd);
+	if (ret)
+		return ret;
 	capture->window = malloc(WINDOW);
 	return capture->window ? 0 : -ENOMEM;
 }
 
 void capture_close(struct capture *capture)
 {
-	if (capture->fd >= 0)
-		close(capture->fd);
-	capture->fd = -1;
+	unpacked_close(&capture->file);
 	free(capture->window);
 	free(capture->interfaces);
 	capture->window = NULL;
@@ -420,9 +423,9 @@ static int check_end(struct capture *capture, struct capture_block *block)
 	if (block->loaded == block->size)
 		last = block->bytes + block->size - NG_TAIL;
 	else if (block->size <= WINDOW ||
-		 pread(capture->fd, end, NG_TAIL,
-		       (off_t)(block->at + block->size - NG_TAIL)) != NG_TAIL)
-		return damaged(capture, "it ends in the middle of a packet");
+		 unpacked_read(&capture->file, end, NG_TAIL,
+			       block->at + block->size - NG_TAIL) != NG_TAIL)
+		return cut_off(capture);
 	if (capture->ng && capture_u32(capture, last) != block->size)
 		return damaged(capture, "the two lengths of a block differ");
 	return 0;
@@ -438,10 +441,10 @@ int capture_next(struct capture *capture, struct capture_block *block)
 
 	*block = (struct capture_block){ .kind = CAPTURE_OTHER,
 					 .at = capture->next };
-	if (there <= 0)
+	if (there < 0 || (!there && !capture->file.damage))
 		return (int)there;
 	if ((size_t)there < head)
-		return damaged(capture, "it ends in the middle of a packet");
+		return cut_off(capture);
 	block->bytes = bytes_of_next(capture);
 	ret = find_order(capture, block->bytes);
 	if (!ret)

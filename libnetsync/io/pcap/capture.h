@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "io/unpack/unpack.h"
+
 /* First words of pcap files, by their unit of time. */
 #define CAPTURE_PCAP_US UINT32_C(0xa1b2c3d4)
 #define CAPTURE_PCAP_NS UINT32_C(0xa1b23c4d)
@@ -82,7 +84,7 @@ enum {
 #define RESOLUTION_NS 9
 
 struct capture {
-	int fd;
+	struct unpacked file;
 	bool ng;		/* pcapng */
 	bool swapped;		/* the other byte order than this machine's */
 	uint8_t *window;
@@ -98,8 +100,8 @@ struct capture {
 /* Does a file of these first bytes have one of the formats? */
 bool capture_claims(const uint8_t *head, size_t len);
 
-/* Open a file, to be closed in every case. 0, or -errno. */
-int capture_open(struct capture *capture, const char *path);
+/* Read the file @fd, and close it by capture_close() in every case. 0, or -errno. */
+int capture_open(struct capture *capture, int fd);
 void capture_close(struct capture *capture);
 
 /*

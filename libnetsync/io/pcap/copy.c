@@ -24,6 +24,11 @@ struct copy {
 	netsync_io_time_func time;
 	void *data;
 	struct capture capture;
+	/*
+	 * The same file once more, for what is not in memory of a block: where that is
+	 * decompressed, it is read on, while the capture's own place is elsewhere.
+	 */
+	struct unpacked rest;
 	FILE *out;
 	/* The section, if it has its length. */
 	uint64_t section_at;	/* in the copy; 0: there is none */
@@ -58,12 +63,12 @@ static int put_rest(struct copy *copy, const struct capture_block *block,
 	while (!ret && from < block->size) {
 		size_t wanted = block->size - from < sizeof(bytes) ?
 				(size_t)(block->size - from) : sizeof(bytes);
-		ssize_t len = pread(copy->capture.fd, bytes, wanted,
-				    (off_t)(block->at + from));
+		ssize_t len = unpacked_read(&copy->rest, bytes, wanted,
+					    block->at + from);
 
 		if (len <= 0)
-			return io_fail(copy->io, len ? -errno : -EIO, "%s: %s.",
-				       copy->from, strerror(len ? errno : EIO));
+			return io_fail(copy->io, len ? (int)len : -EIO, "%s: %s.",
+				       copy->from, strerror(len ? (int)-len : EIO));
 		from += (uint64_t)len;
 		ret = put(copy, bytes, (size_t)len);
 	}
@@ -372,16 +377,31 @@ static int copy_blocks(struct copy *copy)
 	return end_section(copy);
 }
 
+static int open_original(struct copy *copy)
+{
+	int fds[] = { io_open_file(copy->io, copy->from),
+		      io_open_file(copy->io, copy->from) };
+	int ret = fds[0] < 0 || fds[1] < 0 ? -errno : 0;
+
+	/* Each closes its file, whatever it returns. */
+	copy->capture.file.fd = fds[0];
+	copy->rest.fd = fds[1];
+	if (!ret)
+		ret = capture_open(&copy->capture, fds[0]);
+	if (!ret)
+		ret = unpacked_open(&copy->rest, fds[1]);
+	return ret ? io_fail(copy->io, ret, "%s: %s.", copy->from, strerror(-ret)) : 0;
+}
+
 static int open_both(struct copy *copy)
 {
-	int ret = capture_open(&copy->capture, copy->from), fd;
+	int ret = open_original(copy), fd;
 	struct stat st;
 
-	if (!ret && fstat(copy->capture.fd, &st))
-		ret = -errno;
 	if (ret)
-		return io_fail(copy->io, ret, "%s: %s.", copy->from,
-			       strerror(-ret));
+		return ret;
+	if (fstat(copy->rest.fd, &st))
+		return io_fail(copy->io, -errno, "%s: %s.", copy->from, strerror(errno));
 	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		  st.st_mode & 0666);
 	if (fd < 0)
@@ -406,5 +426,6 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from,
 	if (copy.out && fclose(copy.out) && !ret)
 		ret = failed_to_write(&copy);
 	capture_close(&copy.capture);
+	unpacked_close(&copy.rest);
 	return ret;
 }

@@ -31,8 +31,13 @@ static bool pcap_claims(const struct found *found)
 int pcap_open_capture(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
-	int ret = capture_open(&pcap->capture, trace->path);
+	const int fd = io_open_file(trace->io, trace->path);
+	int ret;
 
+	if (fd < 0)
+		return io_fail(trace->io, -errno, "%s: %s.", trace->path,
+			       strerror(errno));
+	ret = capture_open(&pcap->capture, fd);
 	pcap->is_open = true;
 	if (ret == -ENOMEM)
 		return io_no_memory(trace->io);
@@ -344,6 +349,7 @@ const struct trace_reader pcap_reader = {
 	.format = "pcap",
 	.to_record = "capture while it talks to the other hosts",
 	.claims = pcap_claims,
+	.takes_compressed = true,
 	.open = pcap_open,
 	.group = pcap_group,
 	.prepare = pcap_prepare,

@@ -190,14 +190,18 @@ static int take_here(struct trace *trace, struct samplings *samplings)
 
 static void start_worker(struct captures *all, struct worker *worker, size_t first)
 {
+	int *keep = malloc((all->io->num_kept + 1) * sizeof(*keep));
 	const struct worker_task task = {
 		.run = take_share,
+		.keep = keep,
+		.num_keep = keep ? io_kept_files(all->io, keep) : 0,
 		/* The reader limits itself: it is that of this process. */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
 
 	all->first = first;
 	worker_start(worker, &task, all);
+	free(keep);
 }
 
 /* A worker is stuck in a capture, whose packets tell no directions then. */

@@ -337,7 +337,8 @@ static int write_copy(struct copy *copy)
 	struct stat st;
 	int ret, fd;
 
-	if (fstat(copy->file.fd, &st))
+	/* Not of the open file, which is another one if the original is compressed. */
+	if (stat(copy->from, &st))
 		return failed(copy, copy->from, errno);
 	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0666);
 	if (fd < 0)
@@ -362,7 +363,7 @@ int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to
 	if (!copy)
 		return io_no_memory(io);
 	*copy = (struct copy){ .io = io, .from = from, .to = to, .time = time, .data = data };
-	ret = perf_open(&copy->file, from);
+	ret = perf_open(&copy->file, io, from);
 	if (!ret)
 		ret = perf_learn(&copy->file);
 	if (ret)

@@ -233,7 +233,7 @@ static int read_file(struct events *events, const struct event_reading *reading,
 	};
 	if (!tracefs_begin_types(&events->types))
 		return io_no_memory(reading->io);
-	ret = perf_open(&events->file, source->path);
+	ret = perf_open(&events->file, reading->io, source->path);
 	if (!ret)
 		ret = read_events(events);
 	if (ret && ret != -ECANCELED)

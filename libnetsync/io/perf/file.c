@@ -371,13 +371,13 @@ static int read_header(struct perf_file *file)
 	return read_file_header(file, &cursor);
 }
 
-int perf_open(struct perf_file *file, const char *path)
+int perf_open(struct perf_file *file, struct netsync_io *io, const char *path)
 {
 	off_t size;
 
-	*file = (struct perf_file){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	*file = (struct perf_file){ .fd = io_open_plain(io, path) };
 	if (file->fd < 0)
-		return -errno;
+		return file->fd;
 	size = lseek(file->fd, 0, SEEK_END);
 	if (size < 0)
 		return -errno;
@@ -389,6 +389,9 @@ int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *p
 {
 	if (err == -ENOMEM)
 		return io_no_memory(io);
+	/* Opening it failed, which was reported. */
+	if (file->fd < 0)
+		return err;
 	if (file->problem)
 		return io_fail(io, err, "%s: this perf.data cannot be read: %s.", path,
 			       file->problem);

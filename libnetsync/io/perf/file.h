@@ -104,7 +104,7 @@ struct perf_file {
  * file->problem; -ENOMEM; or an errno of the system. perf_close() is to be called in
  * every case.
  */
-int perf_open(struct perf_file *file, const char *path);
+int perf_open(struct perf_file *file, struct netsync_io *io, const char *path);
 void perf_close(struct perf_file *file);
 
 /* Set the error sentence of a file that failed. Return: @err. */

@@ -224,7 +224,7 @@ static int perf_reader_open(struct trace *trace)
 	perf->span.hi = -1;
 	perf->latest_ns = perf->round_ns = perf->past_ns = INT64_MIN;
 	trace->range.hi = -1;
-	ret = perf_open(&perf->file, trace->path);
+	ret = perf_open(&perf->file, trace->io, trace->path);
 	if (!ret)
 		ret = perf_learn(&perf->file);
 	if (!ret && !perf->file.was_cut && !perf->file.has_folder)
@@ -384,6 +384,7 @@ const struct trace_reader perf_reader = {
 	.avoids_loss = "larger buffers (perf record -m) avoid that",
 	.to_record = "record ours: " RECORD_COMMAND,
 	.claims = perf_claims,
+	.takes_compressed = true,
 	.open = perf_reader_open,
 	.file = perf_reader_file,
 	.read = perf_reader_read,

@@ -46,13 +46,13 @@ int lines_take(struct lines *l, struct netsync_io *io, const char *path,
 {
 	struct stat st;
 
-	*l = (struct lines){ .io = io, .strict = strict, .path = path, .fd = fd };
-	if (l->fd < 0)
+	*l = (struct lines){ .io = io, .strict = strict, .path = path, .file.fd = fd };
+	if (fd < 0)
 		return fail(l);
 	l->buffer = malloc(BUFFER_SIZE + SLACK);
 	if (!l->buffer)
 		return io_no_memory(io);
-	if (fstat(l->fd, &st) < 0)
+	if (fstat(l->file.fd, &st) < 0)
 		return fail(l);
 	if (S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
@@ -79,7 +79,7 @@ static bool write_all(int fd, const char *data, size_t size)
 static int copy_to(struct lines *l, int fd)
 {
 	for (;;) {
-		ssize_t n = read(l->fd, l->buffer, BUFFER_SIZE);
+		ssize_t n = read(l->file.fd, l->buffer, BUFFER_SIZE);
 		int ret = io_progress(l->io, 0);
 
 		if (ret < 0)
@@ -100,7 +100,7 @@ int lines_make_seekable(struct lines *l)
 	struct stat st;
 	int fd, ret;
 
-	if (!fstat(l->fd, &st) && S_ISREG(st.st_mode))
+	if (!fstat(l->file.fd, &st) && S_ISREG(st.st_mode))
 		return 0;
 	fd = scratch_file();
 	if (fd < 0)
@@ -108,17 +108,33 @@ int lines_make_seekable(struct lines *l)
 			"There is no place in $TMPDIR or /tmp for a copy of %s: %s.",
 			l->path, strerror(errno));
 	ret = copy_to(l, fd);
-	close(l->fd);
-	l->fd = fd;
+	close(l->file.fd);
+	l->file.fd = fd;
 	return ret;
+}
+
+static int failed_to_open(struct lines *l, int err)
+{
+	const struct compression *c = l->file.compression;
+
+	if (err != -ENOSYS)
+		return io_fail(l->io, err, "%s: %s.", l->path, strerror(-err));
+	return io_fail(l->io, err, NOT_BUILT_IN, l->path, c->name, c->command);
 }
 
 int lines_rewind(struct lines *l)
 {
 	struct stat st;
 
-	if (fstat(l->fd, &st) < 0 || lseek(l->fd, 0, SEEK_SET) < 0)
+	if (fstat(l->file.fd, &st) < 0)
 		return fail(l);
+	if (!l->is_open) {
+		const int ret = unpacked_open(&l->file, l->file.fd);
+
+		if (ret)
+			return failed_to_open(l, ret);
+		l->is_open = true;
+	}
 	l->size = (uint64_t)st.st_size;
 	l->done = 0;
 	l->number = 0;
@@ -132,8 +148,7 @@ int lines_rewind(struct lines *l)
 
 void lines_close(struct lines *l)
 {
-	if (l->fd >= 0)
-		close(l->fd);
+	unpacked_close(&l->file);
 	free(l->buffer);
 }
 
@@ -146,17 +161,26 @@ void lines_skip(struct lines *l, const char *at)
 	l->at = end + 1;
 }
 
+/* Lines before the damage are used. */
+static void warn_of_damage(const struct lines *l)
+{
+	if (!l->quiet)
+		io_warn(l->io, "%s: it was read up to its byte %llu only (%s).", l->path,
+			(unsigned long long)l->done, l->file.damage);
+}
+
 /* Read on behind l->filled. Return: bytes read, 0 at the end, or negative. */
 static ssize_t read_more(struct lines *l)
 {
-	ssize_t n;
+	ssize_t n = unpacked_read(&l->file, (char *)l->filled,
+				  (size_t)(l->buffer + BUFFER_SIZE - l->filled), l->done);
 
-	do {
-		n = read(l->fd, (char *)l->filled,
-			 (size_t)(l->buffer + BUFFER_SIZE - l->filled));
-	} while (n < 0 && errno == EINTR);
-	if (n < 0) {
-		l->error = fail(l);
+	if (n == -EILSEQ && !l->strict) {
+		warn_of_damage(l);
+		n = 0;
+	} else if (n < 0) {
+		l->error = io_fail(l->io, (int)n, "%s: %s.", l->path,
+				   n == -EILSEQ ? l->file.damage : strerror((int)-n));
 		return n;
 	}
 	l->filled += n;

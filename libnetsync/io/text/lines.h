@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A text file -> lines, by large reads; words and integers are taken in place. Every line
+ * A text file, which may be compressed -> lines, by large reads; words and integers are taken in place. Every line
  * ends in '\n', which is added to the last one if missing, so that functions that take
  * words need not look for the end.
  */
@@ -11,13 +11,15 @@
 #include <stdint.h>
 
 #include "io/names.h"
+#include "io/unpack/unpack.h"
 
 struct netsync_io;
 
 struct lines {
 	struct netsync_io *io;
 	const char *path;	/* for messages */
-	int fd;
+	struct unpacked file;
+	bool is_open;		/* it was read from its begin on */
 	bool strict;		/* reading ends at a bad line */
 	bool quiet;		/* bad lines are neither counted nor reported */
 	bool skip;		/* up to the end of a line that is too long */
@@ -28,8 +30,8 @@ struct lines {
 	const char *filled;
 	uint64_t number;	/* of the line taken last, from 1 on */
 	uint64_t bad;
-	uint64_t size;		/* of the file */
-	uint64_t done;		/* bytes read of it */
+	uint64_t size;		/* of the file, compressed as it may be */
+	uint64_t done;		/* bytes of the text that were read */
 	int error;		/* error of lines_next(), or 0 */
 };
 

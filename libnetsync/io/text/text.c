@@ -90,30 +90,38 @@ void io_free_text(struct text *text)
 }
 
 /* The same file, if it was given before; NULL: it was not. */
-static const struct text *find_same(const struct netsync_io *io,
-				    const struct text *text)
+static const struct text *find_same(const struct netsync_io *io, const struct stat *st)
 {
 	for (size_t i = 0; i < io->num_texts; i++)
-		if (io->texts[i]->st.st_dev == text->st.st_dev &&
-		    io->texts[i]->st.st_ino == text->st.st_ino)
+		if (io->texts[i]->st.st_dev == st->st_dev &&
+		    io->texts[i]->st.st_ino == st->st_ino)
 			return io->texts[i];
 	return NULL;
+}
+
+const char *io_find_text(const struct netsync_io *io, const struct stat *st)
+{
+	const struct text *same = find_same(io, st);
+
+	return same ? same->lines.path : NULL;
 }
 
 static int open_text(struct netsync_io *io, struct text *text, bool strict)
 {
 	int ret = lines_open(&text->lines, io, text->path, strict);
-	const struct text *same;
+	const char *same;
 
 	if (ret < 0)
 		return ret;
-	if (fstat(text->lines.fd, &text->st) < 0)
+	if (fstat(text->lines.file.fd, &text->st) < 0)
 		return io_fail(io, -errno, "%s: %s.", text->lines.path,
 			       strerror(errno));
-	same = find_same(io, text);
+	same = io_find_text(io, &text->st);
+	if (!same)
+		same = io_find_kept(io, &text->st);
 	return same ? io_fail(io, -EEXIST,
 			      "%s: this file was given already as %s; give each file once.",
-			      text->lines.path, same->lines.path) : 0;
+			      text->lines.path, same) : 0;
 }
 
 static int add_text(struct netsync_io *io, const char *path, bool strict,
@@ -130,7 +138,7 @@ static int add_text(struct netsync_io *io, const char *path, bool strict,
 	if (!text)
 		return io_no_memory(io);
 	text->format = format;
-	text->lines.fd = -1;
+	text->lines.file.fd = -1;
 	text->path = strdup(path);
 	ret = text->path ? open_text(io, text, strict) : io_no_memory(io);
 	if (ret < 0) {
@@ -163,7 +171,8 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict)
 static int tell_progress(const struct text *text, uint64_t before)
 {
 	const struct lines *l = &text->lines;
-	double part = l->size ? (double)l->done / (double)l->size : 1;
+	const uint64_t done = l->file.compression ? l->file.file_at : l->done;
+	double part = l->size ? (double)done / (double)l->size : 1;
 
 	if (l->number % LINES_PER_STEP)
 		return 0;
@@ -313,9 +322,9 @@ static int read_beside(struct netsync_io *io, struct trace *trace, char *path,
 	};
 	int ret = lines_take(&text.lines, io, path, false, fd);
 
-	if (!ret && fstat(text.lines.fd, &text.st))
+	if (!ret && fstat(text.lines.file.fd, &text.st))
 		ret = -errno;
-	if (!ret && !find_same(io, &text)) {
+	if (!ret && !find_same(io, &text.st)) {
 		ret = for_all_lines(&text, NULL, read_line);
 		lines_warn_of_bad(&text.lines);
 	}

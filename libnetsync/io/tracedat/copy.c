@@ -464,7 +464,8 @@ static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
 		ret = make_option(copy, knots, num);
 	if (ret)
 		return ret;
-	if (fstat(copy->file.fd, &st))
+	/* Not of the open file, which is another one if the original is compressed. */
+	if (stat(copy->from, &st))
 		return failed(copy, copy->from, errno);
 	copy->fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			st.st_mode & 0666);
@@ -492,7 +493,7 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
 		free(known);
 		return ret;
 	}
-	ret = dat_open(&copy.file, from);
+	ret = dat_open(&copy.file, io, from);
 	if (ret)
 		ret = dat_fail(&copy.file, io, from, ret);
 	else

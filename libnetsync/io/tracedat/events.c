@@ -187,7 +187,7 @@ static int read_file(struct events *events,
 	};
 	if (!tracefs_begin_types(&events->types))
 		return io_no_memory(reading->io);
-	ret = dat_open(&events->file, source->path);
+	ret = dat_open(&events->file, reading->io, source->path);
 	if (!ret)
 		ret = read_events(events);
 	if (ret && ret != -ECANCELED)

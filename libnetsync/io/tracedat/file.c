@@ -312,15 +312,15 @@ static bool is_apart(const struct dat_file *file)
 	return true;
 }
 
-int dat_open(struct dat_file *file, const char *path)
+int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 {
 	off_t size;
 	int ret;
 
 	memset(file, 0, sizeof(*file));
-	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	file->fd = io_open_plain(io, path);
 	if (file->fd < 0)
-		return -errno;
+		return file->fd;
 	size = lseek(file->fd, 0, SEEK_END);
 	if (size < 0)
 		return -errno;
@@ -339,6 +339,9 @@ int dat_fail(const struct dat_file *file, struct netsync_io *io,
 {
 	if (err == -ENOMEM)
 		return io_no_memory(io);
+	/* Opening it failed, which was reported. */
+	if (file->fd < 0)
+		return err;
 	if (file->problem)
 		return io_fail(io, err, "%s: this trace.dat cannot be read: %s.",
 			       path, file->problem);

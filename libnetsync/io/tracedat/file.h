@@ -101,7 +101,7 @@ struct dat_file {
  * Read the contents of the file. 0; -EILSEQ or -EPROTONOSUPPORT with file->problem;
  * -ENOMEM; or an errno of the system. dat_close() is to be called in every case.
  */
-int dat_open(struct dat_file *file, const char *path);
+int dat_open(struct dat_file *file, struct netsync_io *io, const char *path);
 void dat_close(struct dat_file *file);
 
 /* Set the error sentence of a file that failed. Return: @err. */

@@ -280,7 +280,7 @@ static int dat_reader_open(struct trace *trace)
 	trace->state = dat;
 	dat->formats.trace = trace;
 	trace->range.hi = -1;
-	ret = dat_open(&dat->file, trace->path);
+	ret = dat_open(&dat->file, trace->io, trace->path);
 	if (ret < 0)
 		return fail(trace, ret);
 	ret = identify(trace);
@@ -420,6 +420,7 @@ const struct trace_reader tracedat_reader = {
 	.avoids_loss = "larger buffers (trace-cmd record -b) avoid that",
 	.to_record = "record ours: " RECORD_COMMAND,
 	.claims = dat_claims,
+	.takes_compressed = true,
 	.open = dat_reader_open,
 	.file = dat_reader_file,
 	.read = dat_reader_read,

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A file that no reader takes -> what it is, by its first bytes and its name, and what to
+ * do with it.
+ */
+#include <ctype.h>
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "io/unpack/unpack.h"
+
+/* A kind of file that is known by bytes at a certain place. */
+struct foreign {
+	size_t at;
+	const char *magic;
+	size_t magic_size;
+	bool looks_like;	/* it may hold a trace */
+	const char *why;	/* why it is no trace, and what to do */
+};
+
+#define MAGIC(bytes) bytes, sizeof(bytes) - 1
+
+#define IS_METADATA \
+	"this is the metadata of a CTF trace, which is a folder: give the folder that it is in."
+#define IS_STREAM \
+	"this is a stream of a CTF trace, which is a folder: give the folder that it is in, with its metadata."
+#define IS_OTHER_CAPTURE(of) \
+	"this is a capture in the format of " of ": convert it first (editcap -F pcapng)."
+
+static const struct foreign foreign[] = {
+	/* CTF (specification 1.8.3, 5.2 and 7.1), in both byte orders, and 2. */
+	{ 0, MAGIC("\x57\x1d\xd1\x75"), true, IS_METADATA },
+	{ 0, MAGIC("\x75\xd1\x1d\x57"), true, IS_METADATA },
+	{ 0, MAGIC("/* CTF 1.8"), true, IS_METADATA },
+	{ 0, MAGIC("\x1e{"), true, IS_METADATA },
+	{ 0, MAGIC("\xc1\x1f\xfc\xc1"), true, IS_STREAM },
+	{ 0, MAGIC("\xc1\xfc\x1f\xc1"), true, IS_STREAM },
+	/* Other captures, which Wireshark reads. */
+	{ 0, MAGIC("snoop\0\0\0"), true, IS_OTHER_CAPTURE("snoop") },
+	{ 0, MAGIC("GMBU"), true, IS_OTHER_CAPTURE("Network Monitor") },
+	{ 0, MAGIC("\x34\xcd\xb2\xa1"), true, IS_OTHER_CAPTURE("a modified libpcap") },
+	{ 0, MAGIC("\xa1\xb2\xcd\x34"), true, IS_OTHER_CAPTURE("a modified libpcap") },
+	/* Archives, and what is compressed by other means. */
+	{ 257, MAGIC("ustar"), true,
+	  "this is a tar archive: unpack it (tar -xf), and give the folder or files in it." },
+	{ 0, MAGIC("PK\x03\x04"), true,
+	  "this is a zip archive: unpack it (unzip), and give the folder or files in it." },
+	{ 0, MAGIC("7z\xbc\xaf\x27\x1c"), true,
+	  "this is a 7z archive: unpack it (7z x), and give the folder or files in it." },
+	{ 0, MAGIC("Rar!\x1a\x07"), true,
+	  "this is a rar archive: unpack it (unrar x), and give the folder or files in it." },
+	{ 0, MAGIC("BZh"), false,
+	  "it is compressed by bzip2, which netsync does not read: decompress it first (bunzip2)." },
+	{ 0, MAGIC("\x1f\x9d"), false,
+	  "it is compressed by compress, which netsync does not read: decompress it first (uncompress)." },
+	{ 0, MAGIC("LZIP"), false,
+	  "it is compressed by lzip, which netsync does not read: decompress it first (lzip -d)." },
+	{ 0, MAGIC("\x89LZO\0"), false,
+	  "it is compressed by lzop, which netsync does not read: decompress it first (lzop -d)." },
+	{ 0, MAGIC("\x02\x21\x4c\x18"), false,
+	  "it is compressed by lz4 in its old format, which netsync does not read: decompress it first (unlz4)." },
+};
+
+/* Words between dots in names of traces, captures and archives, in lower case. */
+static const char *const suffixes[] = {
+	"pcap", "pcapng", "cap", "dmp", "dump", "ctf", "perf", "dat", "data", "snoop", "erf",
+	"tar", "tgz", "txz", "tzst", "zip", "7z", "rar",
+};
+
+/* ---- names ----------------------------------------------------------------- */
+
+/* Is it a word of these, perhaps with the number of a rotated file behind it? */
+static bool is_suffix(const char *word, size_t len)
+{
+	while (len && isdigit((unsigned char)word[len - 1]))
+		len--;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (strlen(suffixes[i]) == len && !strncasecmp(word, suffixes[i], len))
+			return true;
+	return false;
+}
+
+/* "web.pcap", "web.pcap.gz", "web.pcap12", "trace.dat" and the like. */
+static bool has_name_of_trace(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strchr(slash ? slash + 1 : path, '.');
+
+	while (dot) {
+		const char *word = dot + 1;
+		const size_t len = strcspn(word, ".");
+
+		if (is_suffix(word, len))
+			return true;
+		dot = word[len] ? word + len : NULL;
+	}
+	return false;
+}
+
+/* ---- contents -------------------------------------------------------------- */
+
+static const struct foreign *find_foreign(const struct found *found)
+{
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		const struct foreign *f = &foreign[i];
+
+		if (found->head_len >= f->at + f->magic_size &&
+		    !memcmp(found->head + f->at, f->magic, f->magic_size))
+			return f;
+	}
+	return NULL;
+}
+
+static bool is_text(const struct found *found)
+{
+	for (size_t i = 0; i < found->head_len; i++)
+		if (found->head[i] < ' ' && !isspace(found->head[i]))
+			return false;
+	return true;
+}
+
+/* What "netsync sync --format json" writes begins like this. */
+static bool is_result(const struct found *found)
+{
+	return found->head[0] == '{' &&
+	       memmem(found->head, found->head_len, "\"netsync-1\"", 11);
+}
+
+static const char *why_not(const struct found *found)
+{
+	if (!found->head_len)
+		return "it is empty: nothing was written to it, or it was not copied whole.";
+	if (is_result(found))
+		return "this is a result of netsync sync, not a trace: give it by --model, or give the traces that it was made of.";
+	if (is_text(found))
+		return "this text is no trace of a known format; give lines of messages, packets or clock readings by --messages, --packets or --clocks.";
+	return "this is no trace of a known format; known ones are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
+}
+
+char *io_explain_foreign(const struct found *found, bool *looks_like)
+{
+	const struct compression *c = found->compression;
+	const struct foreign *f = find_foreign(found);
+
+	*looks_like = (f && f->looks_like) || found->is_claimed ||
+		      has_name_of_trace(found->path);
+	if (c && !c->begin)
+		return io_format("it is compressed by %s, and this netsync was built without a library for that; decompress it first (%s).",
+				 c->name, c->command);
+	if (found->damage)
+		return io_format("%s.", found->damage);
+	if (found->is_claimed)
+		return io_format("it is compressed by %s, and traces of this format are read as they are only; decompress it first (%s).",
+				 c->name, c->command);
+	if (f)
+		return strdup(f->why);
+	return strdup(why_not(found));
+}

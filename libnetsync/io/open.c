@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Paths -> open files. A reader opens a file several times, and some readers seek: what
+ * comes from a pipe is copied to a nameless file, and so is what a compressed file holds
+ * if its reader asks for that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "io/io.h"
+#include "io/unpack/unpack.h"
+#include "util/array.h"
+#include "util/scratch.h"
+
+/* Bytes that are copied at a time. Chosen. */
+#define COPY_SIZE ((size_t)256 << 10)
+/*
+ * A file that grows to more than MAX_RATIO of its compressed size, and is larger than
+ * FREE_SIZE then, was made to fill the disk. Chosen: deflate reaches 1032, traces 5 to 50.
+ */
+#define MAX_RATIO 1000
+#define FREE_SIZE (UINT64_C(1) << 30)
+
+struct kept_file {
+	char *path;
+	int fd;
+	bool is_pipe;
+	struct stat from;	/* what it was copied from */
+};
+
+/* ---- kept files ---------------------------------------------------------- */
+
+static const struct netsync_io *keeper_of(const struct netsync_io *io)
+{
+	return io->keeper ? io->keeper : io;
+}
+
+static const struct kept_file *find_kept(const struct netsync_io *io, const char *path)
+{
+	const struct netsync_io *keeper = keeper_of(io);
+
+	for (size_t i = 0; i < keeper->num_kept; i++)
+		if (!strcmp(keeper->kept[i].path, path))
+			return &keeper->kept[i];
+	return NULL;
+}
+
+size_t io_kept_files(const struct netsync_io *io, int *files)
+{
+	const struct netsync_io *keeper = keeper_of(io);
+
+	for (size_t i = 0; i < keeper->num_kept; i++)
+		files[i] = keeper->kept[i].fd;
+	return keeper->num_kept;
+}
+
+const char *io_find_kept(const struct netsync_io *io, const struct stat *st)
+{
+	for (size_t i = 0; i < io->num_kept; i++) {
+		const struct kept_file *kept = &io->kept[i];
+
+		if (kept->is_pipe && kept->from.st_dev == st->st_dev &&
+		    kept->from.st_ino == st->st_ino)
+			return kept->path;
+	}
+	return NULL;
+}
+
+void io_free_kept(struct netsync_io *io)
+{
+	for (size_t i = 0; i < io->num_kept; i++) {
+		close(io->kept[i].fd);
+		free(io->kept[i].path);
+	}
+	free(io->kept);
+}
+
+/*
+ * Keep an open file, or close it. What a pipe brought is replaced by what that holds if it
+ * is compressed. 0, or -ENOMEM after io_fail().
+ */
+static int keep_file(struct netsync_io *io, const struct kept_file *file)
+{
+	struct kept_file *same = (struct kept_file *)find_kept(io, file->path);
+	struct kept_file *last;
+
+	if (same) {
+		close(same->fd);
+		same->fd = file->fd;
+		return 0;
+	}
+	last = array_add(&io->kept, io->num_kept, sizeof(*last));
+	if (last) {
+		*last = *file;
+		last->path = strdup(file->path);
+		if (last->path) {
+			io->num_kept++;
+			return 0;
+		}
+	}
+	close(file->fd);
+	return io_no_memory(io);
+}
+
+/* ---- copies ---------------------------------------------------------------- */
+
+/* Where a copy comes from, and how large it may become. */
+struct copying {
+	struct netsync_io *io;
+	const char *path;
+	struct unpacked *file;	/* NULL: a pipe */
+	int pipe;
+	const char *folder;
+	uint64_t most;		/* bytes */
+	uint64_t most_by_ratio;
+	char *buffer;
+};
+
+/* Half of the space that is free: others need some, too. */
+static uint64_t space_in(int fd)
+{
+	struct statvfs fs;
+
+	return fstatvfs(fd, &fs) ? UINT64_MAX :
+	       (uint64_t)fs.f_bavail * fs.f_frsize / 2;
+}
+
+static ssize_t read_next(const struct copying *copying, uint64_t at)
+{
+	ssize_t len;
+
+	if (copying->file)
+		return unpacked_read(copying->file, copying->buffer, COPY_SIZE, at);
+	do {
+		len = read(copying->pipe, copying->buffer, COPY_SIZE);
+	} while (len < 0 && errno == EINTR);
+	return len < 0 ? -errno : len;
+}
+
+static int write_next(const struct copying *copying, int to, const char *from, size_t size)
+{
+	while (size) {
+		const ssize_t len = write(to, from, size);
+
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return io_fail(copying->io, -errno,
+				"%s: copying it to %s failed: %s. Set TMPDIR to a folder with more space.",
+				copying->path, copying->folder, strerror(errno));
+		from += len;
+		size -= (size_t)len;
+	}
+	return 0;
+}
+
+static int check_size(const struct copying *copying, uint64_t size)
+{
+	if (size > copying->most)
+		return io_fail(copying->io, -ENOSPC,
+			"%s: a copy of it that can be read takes more than half of the space that is free in %s; set TMPDIR to a folder with more.",
+			copying->path, copying->folder);
+	if (size > copying->most_by_ratio)
+		return io_fail(copying->io, -EFBIG,
+			"%s: it grows to more than %d times its size when it is decompressed, which no trace does; if it is one, decompress it first (%s).",
+			copying->path, MAX_RATIO, copying->file->compression->command);
+	return 0;
+}
+
+static int copy_all(struct copying *copying, int to)
+{
+	uint64_t at = 0;
+	ssize_t len;
+	int ret = 0;
+
+	copying->most = space_in(to);
+	while (!ret && (len = read_next(copying, at)) > 0) {
+		at += (uint64_t)len;
+		ret = check_size(copying, at);
+		if (!ret)
+			ret = write_next(copying, to, copying->buffer, (size_t)len);
+	}
+	if (ret || !len)
+		return ret;
+	if (len == -EILSEQ) {
+		io_warn(copying->io, "%s: it was decompressed up to its byte %llu only (%s).",
+			copying->path, (unsigned long long)at, copying->file->damage);
+		return 0;
+	}
+	return io_fail(copying->io, (int)len, "%s: %s.", copying->path,
+		       strerror((int)-len));
+}
+
+/* Copy it to a nameless file. Return: that; or negative after io_fail(). */
+static int make_copy(struct copying *copying)
+{
+	int fd, ret;
+
+	copying->folder = scratch_folder(false);
+	fd = scratch_file();
+	if (fd < 0)
+		return io_fail(copying->io, -errno,
+			"%s: a copy of it that can be read cannot be made in %s: %s.",
+			copying->path, copying->folder, strerror(errno));
+	copying->buffer = malloc(COPY_SIZE);
+	ret = copying->buffer ? copy_all(copying, fd) : io_no_memory(copying->io);
+	free(copying->buffer);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+int io_keep_open(struct netsync_io *io, const char *path, int fd)
+{
+	struct copying copying = { .io = io, .path = path, .pipe = fd,
+				   .most_by_ratio = UINT64_MAX };
+	struct kept_file kept = { .path = (char *)path, .is_pipe = true };
+
+	if (fstat(fd, &kept.from))
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	kept.fd = S_ISREG(kept.from.st_mode) ? fcntl(fd, F_DUPFD_CLOEXEC, 3) :
+					       make_copy(&copying);
+	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
+}
+
+/* ---- opening ----------------------------------------------------------------- */
+
+int io_open_file(const struct netsync_io *io, const char *path)
+{
+	const struct kept_file *kept = find_kept(io, path);
+
+	return kept ? fcntl(kept->fd, F_DUPFD_CLOEXEC, 3) :
+		      open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)
+{
+	const struct kept_file *kept = find_kept(io, path);
+
+	return kept ? fstat(kept->fd, st) : stat(path, st);
+}
+
+/* Copy what the compressed @file holds, and keep that. 0, or after io_fail(). */
+static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
+{
+	struct copying copying = { .io = io, .path = path, .file = file };
+	struct kept_file kept = { .path = (char *)path };
+
+	if (fstat(file->fd, &kept.from))
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	copying.most_by_ratio = (uint64_t)kept.from.st_size * MAX_RATIO;
+	if (copying.most_by_ratio < FREE_SIZE)
+		copying.most_by_ratio = FREE_SIZE;
+	kept.fd = make_copy(&copying);
+	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
+}
+
+int io_open_plain(struct netsync_io *io, const char *path)
+{
+	struct netsync_io *keeper = io->keeper ? io->keeper : io;
+	int fd = io_open_file(io, path), ret;
+	struct unpacked file;
+
+	if (fd < 0)
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	ret = unpacked_open(&file, fd);
+	if (!ret && !file.compression)
+		return fd;
+	if (ret == -ENOSYS)
+		ret = io_fail(io, ret, NOT_BUILT_IN, path, file.compression->name, file.compression->command);
+	else if (ret)
+		ret = io_fail(io, ret, "%s: %s.", path, strerror(-ret));
+	else
+		ret = keep_unpacked(keeper, path, &file);
+	unpacked_close(&file);
+	return ret ? ret : io_open_file(io, path);
+}

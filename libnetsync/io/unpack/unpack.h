@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file that may be compressed -> its bytes, decompressed as they are read. Files are
+ * known by their first bytes: gzip, Zstandard, xz and LZ4. Memory is bounded whatever is
+ * in the file: a buffer of compressed bytes, and the window that its decoder needs.
+ */
+#ifndef NETSYNC_IO_UNPACK_H
+#define NETSYNC_IO_UNPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What a decoder takes and gives; it moves the pointers and reduces the sizes. */
+struct decoding {
+	const uint8_t *in;
+	size_t in_size;
+	uint8_t *out;
+	size_t out_size;
+	bool is_last;		/* the file has no bytes behind @in */
+};
+
+struct compression {
+	const char *name;
+	const char *command;	/* which decompresses a file of this kind */
+	const char *magic;	/* first bytes */
+	size_t magic_size;
+	/* NULL: netsync was built without the library, and so are the others. */
+	void *(*begin)(void);	/* NULL: no memory */
+	/*
+	 * Decode some bytes. 1: the compressed data can end here; 0: they cannot;
+	 * -EILSEQ: they are damaged behind what was decoded; -E2BIG: they need more
+	 * memory than UNPACK_MAX_MEMORY; -ENOMEM.
+	 */
+	int (*decode)(void *decoder, struct decoding *d);
+	void (*end)(void *decoder);
+};
+
+/*
+ * Bytes that a decoder may use for its window. Chosen: zstd --ultra -22 needs 128 MiB,
+ * and xz -9 65 MiB.
+ */
+#define UNPACK_MAX_MEMORY ((size_t)128 << 20)
+#define UNPACK_MAX_WINDOW_LOG 27
+
+extern const struct compression gzip_compression;
+extern const struct compression zstd_compression;
+extern const struct compression xz_compression;
+extern const struct compression lz4_compression;
+
+/* First bytes that are enough to tell how a file is compressed. */
+#define UNPACK_MAGIC_SIZE 6
+
+/* The compression of a file by its first bytes; NULL: none that is known. */
+const struct compression *find_compression(const uint8_t *head, size_t size);
+
+struct unpacked {
+	int fd;			/* of a file that can be read anywhere */
+	const struct compression *compression;	/* NULL: it is not compressed */
+	void *decoder;		/* NULL: not begun */
+	uint8_t *buffer;	/* compressed bytes */
+	size_t buffer_at;
+	size_t buffer_size;
+	uint64_t file_at;	/* bytes of the file that came into the buffer */
+	uint64_t at;		/* decompressed bytes that were read */
+	bool can_end;		/* the compressed data may end here */
+	const char *damage;	/* why it cannot be read on; a clause */
+};
+
+/*
+ * Take @fd, which unpacked_close() closes in every case. 0; -ENOSYS: this kind of
+ * compression is not built in; -ENOMEM, or another errno of the system.
+ */
+int unpacked_open(struct unpacked *file, int fd);
+void unpacked_close(struct unpacked *file);
+
+/*
+ * Read up to @size bytes from @at on. A compressed file is best read from its begin to
+ * its end: before what was read last, decompressing starts again. Return: how many
+ * bytes; 0: the file ends; -EILSEQ: it is damaged there, and file->damage says how;
+ * -ENOMEM, or another errno of the system.
+ */
+ssize_t unpacked_read(struct unpacked *file, void *to, size_t size, uint64_t at);
+
+#endif
