@@ -10,10 +10,20 @@
 #include <zstd.h>
 
 #include "io/io.h"
+#include "io/tracedat/page.h"
 #include "io/tracedat/section.h"
 
-/* Bytes of a decompressed section at most. Chosen. */
-#define MAX_SECTION (64 << 20)
+/*
+ * Bytes of all decompressed sections of a file at most. Chosen: formats of all events of a
+ * kernel take 4 MiB.
+ */
+#define MAX_SECTIONS (64 << 20)
+/*
+ * Decompressed data of processors may be so many times as large as the file, and
+ * FREE_DATA in any case. Chosen: recordings have 4 to 20, and nearly empty pages 60.
+ */
+#define MAX_GROWTH 100
+#define FREE_DATA ((uint64_t)64 << 20)
 
 int dat_problem(struct dat_file *file, const char *words)
 {
@@ -66,8 +76,9 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 
 	if (cursor->bad || from_size > cursor->end - cursor->at)
 		return dat_problem(file, CUT_SHORT);
-	if (from_size > MAX_SECTION || to_size > MAX_SECTION)
-		return dat_problem(file, "it has a section of more than 64 MiB");
+	if (from_size > MAX_SECTIONS || to_size > MAX_SECTIONS - file->sections_size)
+		return dat_problem(file, "its sections grow to more than 64 MiB when they are decompressed, which those of no recording do; record again, or leave it out");
+	file->sections_size += to_size;
 	from = malloc(from_size + 1);
 	cursor->memory = malloc(to_size + 1);
 	if (!from || !cursor->memory) {
@@ -312,6 +323,25 @@ static bool is_apart(const struct dat_file *file)
 	return true;
 }
 
+/* Do compressed data grow by no more than those of a recording can? */
+static bool is_bounded(const struct dat_file *file)
+{
+	uint64_t left = file->size < UINT64_MAX / 2 / MAX_GROWTH ?
+			file->size * MAX_GROWTH : UINT64_MAX / 2;
+
+	left += FREE_DATA;
+	for (size_t i = 0; i < file->num_buffers; i++)
+		for (uint32_t j = 0; j < file->buffers[i].num_cpus; j++) {
+			const uint64_t size = dat_unpacked_size(file, &file->buffers[i],
+								&file->buffers[i].cpus[j]);
+
+			if (size > left)
+				return false;
+			left -= size;
+		}
+	return true;
+}
+
 int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 {
 	off_t size;
@@ -331,6 +361,8 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 			ret = dat_problem(file, "the size of its pages is impossible");
 	if (!ret && !is_apart(file))
 		ret = dat_problem(file, "it says of several processors that they have the same pages");
+	if (!ret && !is_bounded(file))
+		ret = dat_problem(file, "its events grow to more than 100 times the size of the file when they are decompressed, which those of no recording do; if it is one, decompress it by trace-cmd convert --compression none");
 	return ret;
 }
 

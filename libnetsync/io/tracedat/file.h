@@ -72,6 +72,7 @@ struct dat_file {
 	unsigned int long_size;		/* of the kernel: 4 or 8 */
 	enum dat_compression compression;
 	uint64_t formats_at;		/* 0: it has no formats */
+	uint32_t sections_size;		/* bytes of decompressed sections until now */
 
 	/* Contents of options. */
 	char *clock;			/* NULL: unknown; so is uname */

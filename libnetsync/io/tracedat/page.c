@@ -32,6 +32,20 @@ enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
 
 /* ---- chunks ------------------------------------------------------------ */
 
+/*
+ * Space for @size bytes, which is kept from one chunk to the next: to get it for each, from
+ * the kernel, took longer than all else. NULL: no memory.
+ */
+static uint8_t *take_space(struct dat_space *space, size_t size)
+{
+	if (space->size < size) {
+		free(space->bytes);
+		space->bytes = malloc(size);
+		space->size = space->bytes ? size : 0;
+	}
+	return space->bytes;
+}
+
 static int read_plain(struct dat_pages *pages)
 {
 	uint64_t left = pages->end - pages->at;
@@ -41,7 +55,7 @@ static int read_plain(struct dat_pages *pages)
 		size = CHUNK_SIZE;
 	if (size > left)
 		size = left;
-	pages->chunk = malloc(size);
+	pages->chunk = take_space(&pages->space, size);
 	if (!pages->chunk)
 		return -ENOMEM;
 	pages->chunk_size = read_bytes_at(pages->file->fd, pages->chunk, size, pages->at);
@@ -67,20 +81,19 @@ static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
 static int read_compressed(struct dat_pages *pages)
 {
 	uint32_t from_size, to_size;
-	void *from;
+	uint8_t *from;
 	int ret = 1;
 
 	if (!chunk_sizes(pages, &from_size, &to_size))
 		return -EILSEQ;
-	from = malloc(from_size + 1);
-	pages->chunk = malloc(to_size + 1);
+	from = take_space(&pages->packed, from_size + (size_t)1);
+	pages->chunk = take_space(&pages->space, to_size + (size_t)1);
 	if (!from || !pages->chunk)
 		ret = -ENOMEM;
 	else if (read_bytes_at(pages->file->fd, from, from_size, pages->at + 8) < from_size ||
 		 !dat_decompress(pages->file, pages->chunk, to_size, from,
 				 from_size))
 		ret = -EILSEQ;
-	free(from);
 	pages->chunk_size = to_size;
 	pages->at += 8 + (uint64_t)from_size;
 	pages->chunks--;
@@ -89,7 +102,6 @@ static int read_compressed(struct dat_pages *pages)
 
 static int read_chunk(struct dat_pages *pages)
 {
-	free(pages->chunk);
 	pages->chunk = NULL;
 	pages->chunk_size = pages->page = 0;
 	pages->event = pages->events_end = NULL;
@@ -357,9 +369,27 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 	pages->at += from * page_size;
 }
 
+uint64_t dat_unpacked_size(const struct dat_file *file, const struct dat_buffer *buffer,
+			   const struct dat_cpu *cpu)
+{
+	struct dat_pages pages;
+	uint32_t from, to;
+	uint64_t size = 0;
+
+	if (!buffer->compressed || dat_first(&pages, file, buffer, cpu))
+		return 0;
+	for (; pages.chunks && chunk_sizes(&pages, &from, &to); pages.chunks--) {
+		pages.at += 8 + (uint64_t)from;
+		size += to;
+	}
+	return size;
+}
+
 void dat_release(struct dat_pages *pages)
 {
-	free(pages->chunk);
+	free(pages->space.bytes);
+	free(pages->packed.bytes);
+	pages->space = pages->packed = (struct dat_space){ NULL };
 	pages->chunk = NULL;
 	pages->chunk_size = pages->page = 0;
 	pages->event = pages->events_end = NULL;

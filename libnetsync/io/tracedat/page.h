@@ -20,8 +20,13 @@ struct dat_pages {
 	uint64_t at;		/* in the file, behind the chunk */
 	uint64_t end;
 	uint32_t chunks;	/* compressed ones that are left */
-	uint8_t *chunk;		/* pages in memory */
+	uint8_t *chunk;		/* pages in memory; NULL: none were read */
 	size_t chunk_size;
+	/* What chunks are read to, and what they are decompressed from. */
+	struct dat_space {
+		uint8_t *bytes;
+		size_t size;
+	} space, packed;
 	size_t page;		/* where the next page is in the chunk */
 	const uint8_t *event;	/* the next one in the page */
 	const uint8_t *events_end;
@@ -49,5 +54,8 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64_t ts),
 		 const void *data, uint8_t *to);
 void dat_release(struct dat_pages *pages);
+/* How many bytes the compressed data of a processor hold, as its chunks say; else 0. */
+uint64_t dat_unpacked_size(const struct dat_file *file, const struct dat_buffer *buffer,
+			   const struct dat_cpu *cpu);
 
 #endif
