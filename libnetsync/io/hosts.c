@@ -301,6 +301,11 @@ static int number_netns(struct netsync_io *io, const struct trace *trace,
 		text = io_format(NETNS_HOST "%*s", (int)host->name_len,
 				 host->name, netns, WORD_SLACK, "");
 
+	if (io->hosts.num >= IO_MAX_HOSTS) {
+		free(text);
+		return io_fail(io, -E2BIG, "%s: its packets are of more network namespaces than the %d that can be read; do not split it by them.",
+			       trace->path, IO_MAX_HOSTS);
+	}
 	if (text)
 		name = names_add(&io->hosts, &(struct word){
 			text, strlen(text) - WORD_SLACK });

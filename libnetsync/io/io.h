@@ -22,6 +22,11 @@
 
 #define UUID_SIZE 16 /* bytes; RFC 9562 */
 /*
+ * Hosts that are named in texts, and network namespaces that are hosts: what is more is
+ * made up, or a column of something else. Chosen: the largest machines have so many.
+ */
+#define IO_MAX_HOSTS 10000
+/*
  * Entries of netsync_io.recent, a cache in front of the tree of observation points.
  * Chosen: few hosts see packets at more points; more only cost 8 bytes each.
  */

@@ -42,9 +42,10 @@ static const char *take_was_set(const char *p, uint32_t *was_set)
 }
 
 /* Find what is wrong with the line at @p, and say it. */
-static int bad_line(struct lines *l, const char *p)
+static int bad_line(struct text *text, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
+	struct lines *l = &text->lines;
 	int n = count_words(p), ret;
 	char quote[QUOTE_SIZE];
 	struct word word;
@@ -71,7 +72,7 @@ static int bad_line(struct lines *l, const char *p)
 			return lines_bad(l, p, "was_set is %s, not 0 or 1",
 					 quote_word(quote, &word));
 	}
-	return lines_bad(l, p, "its name cannot be used: it is no UTF-8, or has control characters");
+	return text_bad_host(text, p);
 }
 
 static int hosts(const struct text *text, const char *p, struct word *hosts)
@@ -88,16 +89,22 @@ static int hosts(const struct text *text, const char *p, struct word *hosts)
 static int push_beside(struct text *text, const char *p,
 		       const struct netsync_clock_point *point)
 {
+	struct trace *trace = text->trace;
+	struct netsync_clock_point shifted = *point;
 	struct clock_event clock = {
 		.raw_ns = point->raw_ns, .within_ns = point->within_ns,
 		.rate = point->rate, .was_set = point->was_set,
 	};
 	int ret;
 
-	if (__builtin_add_overflow(point->time_ns, text->trace->epoch_ns,
-				   &clock.time_ns))
+	if (__builtin_add_overflow(point->time_ns, trace->epoch_ns, &clock.time_ns) ||
+	    __builtin_add_overflow(clock.time_ns, trace->info.shift_ns, &shifted.time_ns))
 		return lines_bad(&text->lines, p, "its time is out of range");
-	ret = io_clock_beside(text->trace, &clock);
+	if (!trace->host->split && !trace->io->observe) {
+		shifted.host = (uint32_t)trace->host->number;
+		return text_pushed(text, p, io_push_clock(trace->io, &shifted));
+	}
+	ret = io_clock_beside(trace, &clock);
 	lines_skip(&text->lines, p);
 	return ret < 0 ? ret : 1;
 }
@@ -127,7 +134,7 @@ static int line(struct text *text, const char *start)
 	int host;
 
 	if (!p)
-		return bad_line(l, start);
+		return bad_line(text, start);
 	if (l->quiet) {
 		lines_skip(l, p);
 		return 1;
@@ -136,7 +143,7 @@ static int line(struct text *text, const char *start)
 		return push_beside(text, p, &point);
 	host = host_in_text(text, &name);
 	if (host < 0)
-		return bad_line(l, start);
+		return bad_line(text, start);
 	point.host = (uint32_t)host;
 	if (io_keep_reading(l->io, &point))
 		return io_no_memory(l->io);

@@ -268,6 +268,7 @@ int lines_bad(struct lines *l, const char *at, const char *format, ...)
 	if (l->quiet)
 		return 0;
 	l->bad++;
+	l->last_bad = l->number;
 	if (!l->strict && l->bad > TOLD)
 		return 0;
 	va_start(args, format);
@@ -287,8 +288,9 @@ int lines_bad(struct lines *l, const char *at, const char *format, ...)
 void lines_warn_of_bad(const struct lines *l)
 {
 	if (l->bad > TOLD)
-		io_warn(l->io, "%s: %llu lines in all are not used.", l->path,
-			(unsigned long long)l->bad);
+		io_warn(l->io, "%s: %llu lines in all are not used, the last one is line %llu; --strict stops at the first.",
+			l->path, (unsigned long long)l->bad,
+			(unsigned long long)l->last_bad);
 }
 
 /* ---- integers ---------------------------------------------------------- */

@@ -29,7 +29,8 @@ struct lines {
 	const char *end;	/* end of complete lines in the buffer */
 	const char *filled;
 	uint64_t number;	/* of the line taken last, from 1 on */
-	uint64_t bad;
+	uint64_t bad;		/* lines */
+	uint64_t last_bad;	/* number of the last of these */
 	uint64_t size;		/* of the file, compressed as it may be */
 	uint64_t done;		/* bytes of the text that were read */
 	int error;		/* error of lines_next(), or 0 */

@@ -14,9 +14,10 @@ static bool same_word(const struct word *a, const struct word *b)
 }
 
 /* Find what is wrong with the line at @p, and say it. */
-static int bad_line(struct lines *l, const char *p)
+static int bad_line(struct text *text, const char *p)
 {
 	static const char *const times[] = { "send_ns", "recv_ns" };
+	struct lines *l = &text->lines;
 	int n = count_words(p);
 	char quote[QUOTE_SIZE];
 	struct word from, to;
@@ -36,7 +37,7 @@ static int bad_line(struct lines *l, const char *p)
 	ret = find_bad_integer(l, &p, times, 2);
 	if (ret < 1)
 		return ret;
-	return lines_bad(l, p, "one of its names cannot be used: it is no UTF-8, or has control characters");
+	return text_bad_host(text, p);
 }
 
 static int hosts(const struct text *text, const char *p, struct word *hosts)
@@ -58,7 +59,7 @@ static int line(struct text *text, const char *start)
 	if (p)
 		p = take_integer(p, &recv);
 	if (!p || !is_line_end(p) || same_word(&from, &to))
-		return bad_line(l, start);
+		return bad_line(text, start);
 	if (l->quiet) {
 		lines_skip(l, p);
 		return 1;
@@ -66,7 +67,7 @@ static int line(struct text *text, const char *start)
 	a = host_in_text(text, &from);
 	b = host_in_text(text, &to);
 	if (a < 0 || b < 0)
-		return bad_line(l, start);
+		return bad_line(text, start);
 	if (!io_wants(l->io, (uint32_t)a, send) || !io_wants(l->io, (uint32_t)b, recv)) {
 		lines_skip(l, p);
 		return 1;

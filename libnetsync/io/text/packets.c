@@ -514,7 +514,7 @@ static int line(struct text *text, const char *start)
 		return io_no_memory(l->io);
 	host = host_in_text(text, &r.host);
 	if (host < 0)
-		return lines_bad(l, start, "the host's name cannot be used: it is no UTF-8, or has control characters");
+		return text_bad_host(text, start);
 	fill_packet(&pkt, &r);
 	pkt.host = (uint32_t)host;
 	if (l->io->observe) {

@@ -62,6 +62,16 @@ int find_bad_integer(struct lines *l, const char **p,
 	return 1;
 }
 
+int text_bad_host(struct text *text, const char *p)
+{
+	struct lines *l = &text->lines;
+
+	if (l->io->hosts.num < IO_MAX_HOSTS)
+		return lines_bad(l, p, "the name of a host in it cannot be used: it is no UTF-8, or has control characters");
+	return lines_bad(l, p, "it is of another host than the first %d, which are as many as can be read; check which column has the hosts",
+			 IO_MAX_HOSTS);
+}
+
 int text_pushed(struct text *text, const char *p, int ret)
 {
 	struct lines *l = &text->lines;
@@ -227,7 +237,8 @@ static int find_hosts(struct text *text, const char *p)
 		 */
 		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
 			continue;
-		if (!names_add(&l->io->hosts, &hosts[i]))
+		if (l->io->hosts.num < IO_MAX_HOSTS &&
+		    !names_add(&l->io->hosts, &hosts[i]))
 			return io_no_memory(l->io);
 	}
 	return 0;

@@ -70,6 +70,9 @@ static inline int host_in_text(const struct text *text,
 	return name ? name->number : -1;
 }
 
+/* Report a line of a host that has no number. As lines_bad(). */
+int text_bad_host(struct text *text, const char *p);
+
 /* Convert the value of netsync_push_...() to that of text_format.line(). */
 int text_pushed(struct text *text, const char *p, int ret);
 
