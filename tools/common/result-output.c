@@ -109,17 +109,34 @@ static struct span span_of(const struct netsync *ns, uint32_t island)
 
 /* The least time of clocks that count from 1970, ns: 2001-09-09. Chosen. */
 #define EPOCH_TIME INT64_C(1000000000000000000)
-/* How far off clocks that are set by hand are at most, ns: a day. Chosen. */
-#define FAR INT64_C(86400000000000)
-
-/* Were two islands traced at different times, by clocks that can be compared? */
-static bool at_other_times(const struct span *a, const struct span *b)
+/*
+ * The time between two islands that were traced at different times, by clocks that can be
+ * compared, ns; 0: they have time in common, or that is not known.
+ */
+static int64_t gap_between(const struct span *a, const struct span *b)
 {
 	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME ||
 	    b->from < EPOCH_TIME)
+		return 0;
+	return a->to < b->from ? b->from - a->to :
+	       b->to < a->from ? a->from - b->to : 0;
+}
+
+/* Say it of two islands that share no packet: true if that is why. */
+static bool explain_gap(const char *names, bool are_many, const struct span *a,
+			const char *others, const struct span *b)
+{
+	const int64_t gap = gap_between(a, b);
+	char from[VALUE_SIZE], to[VALUE_SIZE], other_from[VALUE_SIZE], other_to[VALUE_SIZE];
+	char by[VALUE_SIZE];
+
+	if (!gap)
 		return false;
-	return a->to < b->from ? b->from - a->to > FAR :
-	       a->from > b->to && a->from - b->to > FAR;
+	complain("warning: %s %s traced from %s to %s, and %s from %s to %s, each by its own clock: they have no time in common, and share no packet. Trace them at the same time; or check their clocks, if one was wrong by %s or more.",
+		 names, are_many ? "were" : "was", format_date(from, a->from, true),
+		 format_date(to, a->to, true), others, format_date(other_from, b->from, true),
+		 format_date(other_to, b->to, true), format_duration(by, gap));
+	return true;
 }
 
 /* Kinds of missing packets; advice is chosen by the kind and the source of the traces. */
@@ -209,7 +226,6 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	uint32_t num_reached, num;
 	char *reached = island_names(ns, main, &num_reached);
 	const struct span span = span_of(ns, main);
-	char at[VALUE_SIZE], other[VALUE_SIZE];
 	bool told = false;
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
@@ -230,13 +246,8 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			continue;
 		}
 		apart = span_of(ns, i);
-		if (at_other_times(&span, &apart)) {
-			complain("warning: %s %s traced from %s on, %s %s from %s on: nothing can be shared by traces of different times.",
-				 reached ? reached : "",
-				 num_reached > 1 ? "were" : "was",
-				 format_date(at, span.from, true), names ? names : "",
-				 num > 1 ? "were" : "was",
-				 format_date(other, apart.from, true));
+		if (explain_gap(reached ? reached : "", num_reached > 1, &span,
+				names ? names : "", &apart)) {
 			free(names);
 			continue;
 		}
