@@ -178,7 +178,11 @@ class Sequence:
         self.last = 0
         self.default = one(one(packet, "trace_packet_defaults"),
                            "timestamp_clock_id")
-        check(self.clocks[self.default][1] and self.clocks[1] == self.clocks[6])
+        check(self.clocks[self.default][1])
+        # Only times since 1970 are those of the wall clock.
+        is_wall = self.zero > 10**18
+        check((1 in self.clocks) == is_wall, self.zero, self.clocks)
+        check(not is_wall or self.clocks[1] == self.clocks[6])
 
     def learn(self, packet):
         for data in packet["interned_data"]:

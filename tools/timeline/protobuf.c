@@ -39,7 +39,8 @@ typedef Perfetto__Protos__InternedString InternedString;
 
 /*
  * Ids of clocks: Perfetto has 1 to 63 for clocks of the system, 64 to 127 for clocks of a
- * sequence. Corrected times are REALTIME, and also BOOTTIME, which viewers show.
+ * sequence. Corrected times are BOOTTIME, which viewers show, and also REALTIME where they
+ * count from 1970.
  */
 enum {
 	CLOCK_OF_DAY = 1,	/* REALTIME */
@@ -298,6 +299,12 @@ static void set_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
+/*
+ * Later times count from 1970: other clocks count from the start of a machine, and none has
+ * been running for thirty years (ns).
+ */
+#define SINCE_1970 (INT64_C(30) * 365 * 86400 * 1000000000)
+
 /* Put a packet with clocks and defaults, after which strings and times begin anew. */
 static void begin_state(struct timeline *timeline, bool is_first)
 {
@@ -307,13 +314,13 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Clock clocks[4], *pointers[4];
 
-	set_clock(&clocks[0], CLOCK_OF_DAY, seq->last_ns);
-	set_clock(&clocks[1], CLOCK_OF_TRACE, seq->last_ns);
-	set_clock(&clocks[2], CLOCK_DELTA, seq->last_ns);
-	set_clock(&clocks[3], CLOCK_BASE, seq->last_ns - seq->base_ns);
+	set_clock(&clocks[0], CLOCK_OF_TRACE, seq->last_ns);
+	set_clock(&clocks[1], CLOCK_DELTA, seq->last_ns);
+	set_clock(&clocks[2], CLOCK_BASE, seq->last_ns - seq->base_ns);
+	set_clock(&clocks[3], CLOCK_OF_DAY, seq->last_ns);
 	for (int i = 0; i < 4; i++)
 		pointers[i] = &clocks[i];
-	snapshot.n_clocks = 4;
+	snapshot.n_clocks = seq->base_ns >= SINCE_1970 ? 4 : 3;
 	snapshot.clocks = pointers;
 	defaults.has_timestamp_clock_id = true;
 	defaults.timestamp_clock_id = CLOCK_DELTA;
