@@ -3,7 +3,10 @@
  * Each packet of TCP that a device sends or receives, from the kernel's own tracepoints
  * net_dev_queue and netif_receive_skb, into a ring: for where no module may be loaded.
  *
- *	clang -O2 -g -target bpf -c -o packets.bpf.o packets.bpf.c
+ *	clang -O2 -g -target bpf -I/usr/include/$(uname -m)-linux-gnu -c \
+ *		-o packets.bpf.o packets.bpf.c
+ *
+ * The folder is where Debian has asm/types.h; others do without.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
