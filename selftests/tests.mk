@@ -101,8 +101,8 @@ FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
 FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,agent/buffers.c \
-	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c options.c \
-	progress.c signal.c spool.c value.c) \
+	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c nearest.c \
+	options.c progress.c signal.c spool.c value.c) \
 	$(addprefix doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
 	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
 FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
