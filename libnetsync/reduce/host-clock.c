@@ -102,6 +102,9 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 	at = r->est[via].pair->host[0] == host
 		     ? rate_bound_to_second(b, at, near)
 		     : rate_bound_to_first(b, at, near);
+	/* The pair says nothing of a time that the host's clock skipped. */
+	if (at.lo == INT64_MAX)
+		return UNKNOWN;
 	if (at.lo > INT64_MIN)
 		at.lo += h->origin - off;
 	if (at.hi < INT64_MAX)
