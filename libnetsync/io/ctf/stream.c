@@ -12,12 +12,30 @@
 
 /* ---- what a stream holds ----------------------------------------------- */
 
+/*
+ * Does an event of ours come from "perf data convert --to-ctf"? That names the events' system, and
+ * writes addresses as texts that end at their first zero byte.
+ */
+static bool is_cut_by_perf(const char *name)
+{
+	static const char prefix[] = "netsync:";
+
+	return name && !strncmp(name, prefix, sizeof(prefix) - 1) &&
+	       event_kind(name + sizeof(prefix) - 1);
+}
+
 static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 {
 	const char *name = bt_event_class_get_name(class);
 	struct ctf_decoder *decoder, **last;
 	int ret;
 
+	if (is_cut_by_perf(name)) {
+		io_warn(stream->all->io,
+			"%s: \"perf data convert\" cuts the addresses of packets off, so that the events %s are not used; give the perf.data file itself.",
+			stream->all->path, name);
+		return 0;
+	}
 	if (!event_kind(name))
 		return 0;
 	ret = ctf_decoder_new(class, &decoder);
