@@ -278,7 +278,8 @@ static bool explain_host(const struct outcome *outcome, const struct netsync *ns
 
 	switch (info.quality) {
 	case NETSYNC_ABSENT:
-		return false;
+		/* One host alone lacks nothing: its events are shown, or its times kept. */
+		return netsync_num_hosts(ns) == 1;
 	case NETSYNC_INCOMPLETE:
 		complain("warning: %s: messages were seen in one direction only, so its offset is a guess, and the error is bounded on one side only%s.",
 			 info.name, advice[MISSING_WAY_BACK][outcome->source]);
