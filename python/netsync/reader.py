@@ -49,6 +49,12 @@ class Served(NamedTuple):
     left_out: int               # paths and captures that it did not open
 
 
+class LeftOut(NamedTuple):
+    """struct netsync_io_left_out: a trace, file or folder that was skipped."""
+    what: str                   # its path
+    why: str
+
+
 class Event(NamedTuple):
     """struct netsync_io_event: an event of a trace; or, if the name is "", a loss of some."""
     time_ns: int
@@ -132,6 +138,24 @@ class Reader:
     def jobs(self, number: int) -> None:
         """Read so many traces at a time; 0, as at first: as there are processors."""
         self._handle.call(self._io.netsync_io_set_jobs, number)
+
+    def timeout(self, timeout_ns: int) -> None:
+        """Give up a trace of which nothing was read for so long; 0, as at first: 120 s. To be
+        called before add()."""
+        self._handle.call(self._io.netsync_io_set_timeout, int64(timeout_ns))
+
+    @property
+    def left_out(self) -> Tuple[LeftOut, ...]:
+        """The traces, files and folders that add() has skipped."""
+        found: List[LeftOut] = []
+
+        def collect(pointer: int) -> None:
+            for i in range(self._io.netsync_io_num_left_out(pointer)):
+                info = s.netsync_io_left_out(size=ctypes.sizeof(s.netsync_io_left_out))
+                self._io.netsync_io_get_left_out(pointer, i, info)
+                found.append(LeftOut(decode(info.what), decode(info.why)))
+        self._handle.within(collect)
+        return tuple(found)
 
     def window(self, begin_ns: Optional[int] = None, end_ns: Optional[int] = None, *,
                kind: Limit = Limit.AT) -> None:
