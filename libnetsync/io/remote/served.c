@@ -183,6 +183,9 @@ static int add_bytes(struct served *s, const struct worker_head *head,
 	if (head->number >= NUM_BESIDE || !s->beside[head->number] ||
 	    !s->is_new[head->number])
 		return refuse();
+	/* A message of no bytes may come before the first ones: there is nowhere to put them. */
+	if (!head->size)
+		return 0;
 	copied = s->beside[head->number];
 	s->copied += head->size;
 	if (copied->size + head->size > REMOTE_MAX_BESIDE ||
