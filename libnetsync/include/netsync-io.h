@@ -700,6 +700,42 @@ int netsync_io_read_events(struct netsync_io *io,
 int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 			   struct netsync_io_value *value);
 
+/* A frame of a capture that holds a packet of a protocol that is matched. */
+struct netsync_io_frame {
+	uint32_t size;		/* sizeof, as the library knows it */
+	uint32_t reserved;
+	uint64_t number;	/* from 1 on, as frame.number of Wireshark */
+	/*
+	 * The begin of the tick of its timestamp, ns since 1970, and the length of a tick.
+	 * As packet events, frames that were sent have time_ns, and those that were received
+	 * time_ns + tick_ns - 1.
+	 */
+	int64_t time_ns;
+	int64_t tick_ns;
+	/* Without host, observation point and direction; valid during the call. */
+	const struct netsync_packet *packet;
+};
+
+/* Called with a frame. Return 0 to go on, anything else to stop. */
+typedef int (*netsync_io_frame_func)(void *data, const struct netsync_io_frame *frame);
+
+/**
+ * netsync_io_read_frames() - read a capture again, to find out which frames messages are
+ * @io: for errors; nothing is added to it. After netsync_io_read() it still has what came
+ *	from a pipe
+ * @path: a pcap or pcapng file, as in struct netsync_io_trace
+ * @each: called for each frame with a packet, in the order of the file
+ * @data: given to @each
+ *
+ * Frames of other protocols, cut ones and those without a time are counted, and skipped.
+ * The reading ends, without an error, where the file is damaged.
+ *
+ * Return: 0; -ECANCELED if @each said to stop; -EPROTONOSUPPORT for a file that is no
+ * capture; -ENOMEM, or what the system said.
+ */
+int netsync_io_read_frames(struct netsync_io *io, const char *path,
+			   netsync_io_frame_func each, void *data);
+
 /* A time in a trace, and the time that the copy is to have instead. */
 struct netsync_io_knot {
 	int64_t time_ns;

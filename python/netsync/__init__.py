@@ -11,7 +11,7 @@ from .estimate import Synchronization
 from .events import ClockPoint, Message, Packet
 from .libraries import version
 from .names import Dir, Field, Limit, Method, Quality, Sequence
-from .reader import CORRECTED_CLOCK, LeftOut, Reader, Served
+from .reader import CORRECTED_CLOCK, Frame, LeftOut, Reader, Served
 from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
 from .saved import load
 from .sync import sync
@@ -19,7 +19,7 @@ from .traces import Corrected
 
 __all__ = [
     "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Dir", "Error",
-    "Field", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit", "Message", "Method",
-    "Packet", "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Served", "Stack",
-    "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync", "version",
+    "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit", "Message",
+    "Method", "Packet", "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Served",
+    "Stack", "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync", "version",
 ]

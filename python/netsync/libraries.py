@@ -91,6 +91,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
                                c_size_t, s.event_func, c_void_p),
     "netsync_io_event_value": (c_int, POINTER(s.netsync_io_event), c_uint32,
                                POINTER(s.netsync_io_value)),
+    "netsync_io_read_frames": (c_int, c_void_p, c_char_p, s.frame_func, c_void_p),
     "netsync_io_copy_tracedat": (c_int, c_void_p, c_char_p, c_char_p,
                                  POINTER(s.netsync_io_knot), c_uint32, c_uint32,
                                  s.progress_func, c_void_p),

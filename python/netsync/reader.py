@@ -67,6 +67,14 @@ class Event(NamedTuple):
     lost: Optional[int]         # at least so many; None: nobody knows how many; 0: none
 
 
+class Frame(NamedTuple):
+    """struct netsync_io_frame: a frame of a capture that holds a packet."""
+    number: int                 # as Wireshark's frame.number
+    time_ns: int                # the begin of the tick of its timestamp
+    tick_ns: int                # the length of a tick
+    packet: Packet              # without host, point and direction
+
+
 def _value(value: s.netsync_io_value) -> Value:
     if value.kind in (ValueKind.TEXT, ValueKind.BYTES):
         data = bytes(value.bytes[:value.num_bytes]) if value.bytes else b""
@@ -325,6 +333,21 @@ class Reader:
         return Event(event.time_ns, None if event.cpu == s.NO_CPU else event.cpu,
                      decode(event.system), decode(event.name), fields, context, labels,
                      None if event.lost == s.LOST_SOME else event.lost)
+
+    # ---- frames of captures
+
+    def read_frames(self, path: Text, each: Callable[[Frame], Any]) -> None:
+        """Read a capture again, for the numbers of its frames: @each is told of every frame
+        with a packet, and stops reading by returning anything true."""
+        guard = self._handle.guard
+
+        def take(_: Any, pointer: Any) -> int:
+            frame = pointer[0]
+            return int(bool(guard.raised or each(
+                Frame(frame.number, frame.time_ns, frame.tick_ns,
+                      Packet._from(frame.packet[0])))))
+        callback = s.frame_func(guard.told(take, otherwise=1))
+        self._handle.call(self._io.netsync_io_read_frames, encode(path), callback, None)
 
     # ---- copies with other times
 

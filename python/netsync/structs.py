@@ -186,6 +186,13 @@ class netsync_io_source(Structure):
     _fields_ = [("path", c_char_p), ("shift_ns", c_int64)]
 
 
+class netsync_io_frame(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("reserved", c_uint32), ("number", c_uint64), ("time_ns", c_int64),
+        ("tick_ns", c_int64), ("packet", POINTER(netsync_packet)),
+    ]
+
+
 class netsync_io_value(Structure):
     _fields_ = [
         ("size", c_uint32), ("kind", c_uint32), ("number", c_int64),
@@ -222,3 +229,4 @@ progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(c_int64))
 keep_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64)
 event_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_io_event))
+frame_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_io_frame))

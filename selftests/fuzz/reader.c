@@ -86,15 +86,25 @@ static int later(void *data, int64_t time_ns, int64_t *new_ns)
 	return __builtin_add_overflow(time_ns, 1000, new_ns) ? -ERANGE : 0;
 }
 
+static int add_frame(void *data, const struct netsync_io_frame *frame)
+{
+	uint64_t *sum = data;
+
+	*sum += frame->number + (uint64_t)frame->time_ns + frame->packet->len;
+	return 0;
+}
+
 /* Of each other one it is told whose it is; else that has to be inferred. */
 static void read_capture(struct netsync_io *io, size_t size)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
+	uint64_t sum = 0;
 
 	if (netsync_io_get_trace(io, 0, &info) || strcmp(info.format, "pcap"))
 		return;
 	netsync_io_copy_capture(io, path, copy, later, NULL);
 	unlink(copy);
+	netsync_io_read_frames(io, path, add_frame, &sum);
 	if (size % 2)
 		netsync_io_add_address(io, "host=10.0.0.1");
 }

@@ -16,7 +16,11 @@
 #define NG_SECTION UINT32_C(0x0a0d0d0a)	/* a palindrome: the same in any byte order */
 #define NG_ORDER UINT32_C(0x1a2b3c4d)
 enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE_PACKET = 3,
-       NG_STATISTICS = 5, NG_PACKET = 6 };
+       NG_STATISTICS = 5, NG_PACKET = 6, NG_JOURNAL = 9, NG_CUSTOM = 0xbad };
+/* A custom block that is not to be copied. */
+#define NG_CUSTOM_ONCE UINT32_C(0x40000bad)
+/* Events of sysdig that Wireshark reads. */
+enum { NG_SYSDIG = 0x204, NG_SYSDIG_2 = 0x216, NG_SYSDIG_LARGE = 0x221 };
 /* Type and length come before the body of a block, the length again behind it. */
 #define NG_HEAD 8
 #define NG_TAIL 4
@@ -368,6 +372,14 @@ static int read_block(struct capture *capture, struct capture_block *block)
 		return read_simple(capture, block);
 	case NG_STATISTICS:
 		return read_statistics(capture, block);
+	case NG_JOURNAL:
+	case NG_CUSTOM:
+	case NG_CUSTOM_ONCE:
+	case NG_SYSDIG:
+	case NG_SYSDIG_2:
+	case NG_SYSDIG_LARGE:
+		block->kind = CAPTURE_RECORD;
+		return 1;
 	default:
 		return 1;
 	}

@@ -26,6 +26,7 @@ enum capture_kind {
 	CAPTURE_INTERFACE,
 	CAPTURE_PACKET,
 	CAPTURE_STATISTICS,	/* of an interface */
+	CAPTURE_RECORD,		/* no packet, but Wireshark numbers it among them */
 	CAPTURE_OTHER,
 };
 

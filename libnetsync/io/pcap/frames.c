@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A capture -> its packets with the numbers of their frames, as Wireshark counts them, for
+ * those who look for the frames of messages.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "io/packet/frame.h"
+#include "io/pcap/capture.h"
+
+struct frame_reading {
+	struct capture capture;
+	uint64_t number;	/* of the last frame */
+	netsync_io_frame_func each;
+	void *data;
+};
+
+/* Read the packet of a block. False: it has none that is matched, or no time. */
+static bool read_packet_of(const struct frame_reading *reading,
+			   const struct capture_block *block,
+			   struct netsync_io_frame *is, struct netsync_packet *pkt)
+{
+	const struct frame frame = { block->data, block->captured, block->original };
+	struct frame_link link;
+
+	if (block->kind != CAPTURE_PACKET || !block->has_time ||
+	    !frame_knows_link(block->interface->link) ||
+	    !capture_time(block->interface, block->ticks, &is->time_ns))
+		return false;
+	if (frame_read_link(&frame, block->interface->link, reading->capture.swapped,
+			    &link) != FRAME_PACKET ||
+	    frame_read_packet(&frame, &link, pkt) != FRAME_PACKET)
+		return false;
+	is->tick_ns = capture_tick_ns(block->interface);
+	pkt->size = sizeof(*pkt);
+	pkt->time_ns = is->time_ns;
+	return true;
+}
+
+/* 0; -ECANCELED: each() said to stop. */
+static int take_block(struct frame_reading *reading, const struct capture_block *block)
+{
+	struct netsync_packet pkt = { 0 };
+	struct netsync_io_frame frame = { .size = sizeof(frame), .packet = &pkt };
+
+	if (block->kind != CAPTURE_PACKET && block->kind != CAPTURE_RECORD)
+		return 0;
+	frame.number = ++reading->number;
+	if (read_packet_of(reading, block, &frame, &pkt) &&
+	    reading->each(reading->data, &frame))
+		return -ECANCELED;
+	return 0;
+}
+
+/* 0 also where the rest is damaged, of which netsync_io_read() warns; or -errno. */
+static int read_frames(struct frame_reading *reading)
+{
+	struct capture_block block;
+	int ret;
+
+	while ((ret = capture_next(&reading->capture, &block)) > 0) {
+		ret = take_block(reading, &block);
+		if (ret)
+			return ret;
+	}
+	if (ret != -EILSEQ)
+		return ret;
+	return reading->capture.next ? 0 : -EPROTONOSUPPORT;
+}
+
+int netsync_io_read_frames(struct netsync_io *io, const char *path,
+			   netsync_io_frame_func each, void *data)
+{
+	struct frame_reading reading = { .each = each, .data = data };
+	int fd, ret;
+
+	io_forget_error(io);
+	fd = io_open_file(io, path);
+	if (fd < 0)
+		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+	ret = capture_open(&reading.capture, fd);
+	if (!ret)
+		ret = read_frames(&reading);
+	capture_close(&reading.capture);
+	if (ret == -ECANCELED)
+		return io_fail(io, ret, "Reading was stopped.");
+	if (ret == -EPROTONOSUPPORT)
+		return io_fail(io, ret, "%s: it is neither pcap nor pcapng.", path);
+	return ret ? io_fail(io, ret, "%s: %s.", path, strerror(-ret)) : 0;
+}
