@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Merging of streams by time: a binary heap whose first item is an earliest one. Fill
- * items and num, and call time_heap_order(); then use the first item again and again, and
- * call time_heap_go_on() or time_heap_end_first() for its stream.
+ * Merging of streams by time: a binary heap whose first item is the earliest one, of several
+ * the one of the lowest rank. Fill items and num, and call time_heap_order(); or add items.
+ * Then use the first item again and again, and call time_heap_go_on() or
+ * time_heap_end_first() for its stream.
  */
 #ifndef NETSYNC_UTIL_TIME_HEAP_H
 #define NETSYNC_UTIL_TIME_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct time_heap_item {
 	int64_t time_ns; /* of the stream's next element */
 	void *stream;
+	uint64_t rank;	/* the same for all: their order does not matter */
 };
 
 struct time_heap {
 	struct time_heap_item *items; /* owned by the caller */
 	size_t num;
 };
+
+static inline bool time_heap_is_before(const struct time_heap_item *a,
+				       const struct time_heap_item *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->rank < b->rank;
+}
 
 /* Restore the heap's order if the item at @at is later than those below it. */
 static inline void time_heap_sink(struct time_heap *heap, size_t at)
@@ -30,10 +39,10 @@ static inline void time_heap_sink(struct time_heap *heap, size_t at)
 		struct time_heap_item other;
 
 		if (child + 1 < heap->num &&
-		    items[child + 1].time_ns < items[child].time_ns)
+		    time_heap_is_before(&items[child + 1], &items[child]))
 			child++;
 		if (child >= heap->num ||
-		    items[child].time_ns >= items[at].time_ns)
+		    !time_heap_is_before(&items[child], &items[at]))
 			return;
 		other = items[child];
 		items[child] = items[at];
@@ -46,6 +55,18 @@ static inline void time_heap_order(struct time_heap *heap)
 {
 	for (size_t i = heap->num / 2; i > 0; i--)
 		time_heap_sink(heap, i - 1);
+}
+
+/* Add an item; the caller has made room for it behind the others. */
+static inline void time_heap_add(struct time_heap *heap, struct time_heap_item item)
+{
+	size_t at = heap->num++;
+
+	while (at && time_heap_is_before(&item, &heap->items[(at - 1) / 2])) {
+		heap->items[at] = heap->items[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	heap->items[at] = item;
 }
 
 static inline void time_heap_go_on(struct time_heap *heap, int64_t time_ns)

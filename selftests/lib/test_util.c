@@ -198,7 +198,7 @@ static void test_time_heap(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		items[i] = (struct time_heap_item){ streams[i], &streams[i] };
+		items[i] = (struct time_heap_item){ streams[i], &streams[i], 0 };
 	time_heap_order(&heap);
 	for (; heap.num; num++) {
 		int64_t *stream = heap.items[0].stream;
@@ -213,6 +213,23 @@ static void test_time_heap(void **state)
 			time_heap_go_on(&heap, *stream);
 	}
 	assert_int_equal(num, 3 * 10 + 20);
+}
+
+/* Items at few times, added in any order, come by time, and then by rank. */
+static void test_time_heap_ranks(void **state)
+{
+	struct time_heap_item items[100];
+	struct time_heap heap = { items, 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++) {
+		const uint64_t rank = i * 37 % 100;
+
+		time_heap_add(&heap, (struct time_heap_item){ (int64_t)rank / 10, NULL, rank });
+	}
+	for (uint64_t rank = 0; rank < 100; rank++, time_heap_end_first(&heap))
+		assert_int_equal(heap.items[0].rank, rank);
+	assert_int_equal(heap.num, 0);
 }
 
 /* ---- leb128.h -------------------------------------------------------------- */
@@ -264,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_time_heap),
+		cmocka_unit_test(test_time_heap_ranks),
 		cmocka_unit_test(test_leb128),
 	};
 

@@ -53,7 +53,7 @@ static void begin_streams(struct merging *merging)
 			merging->error = ret;
 		if (ret > 0)
 			merging->heap.items[merging->heap.num++] =
-				(struct time_heap_item){ stream->key_ns, stream };
+				(struct time_heap_item){ stream->key_ns, stream, 0 };
 	}
 	time_heap_order(&merging->heap);
 }

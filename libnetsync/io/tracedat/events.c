@@ -65,7 +65,7 @@ static int open_stream(struct events *events, const struct dat_buffer *buffer,
 		ret = go_on(events, stream);
 	if (ret > 0)
 		events->heap.items[events->heap.num++] =
-			(struct time_heap_item){ stream->time_ns, stream };
+			(struct time_heap_item){ stream->time_ns, stream, 0 };
 	return ret;
 }
 
