@@ -25,8 +25,12 @@ enum { NG_SYSDIG = 0x204, NG_SYSDIG_2 = 0x216, NG_SYSDIG_LARGE = 0x221 };
 #define NG_HEAD 8
 #define NG_TAIL 4
 
-/* Bytes of the window: more than any packet that libpcap takes, and most blocks. */
-#define WINDOW ((size_t)512 << 10)
+/*
+ * Bytes of the window: at first, as hundreds of captures may be open together, and at most,
+ * which is more than any packet that libpcap takes, and most blocks. Chosen.
+ */
+#define FIRST_WINDOW ((size_t)64 << 10)
+#define MAX_WINDOW ((size_t)512 << 10)
 
 /* The longest record, bytes: no packet is longer. Chosen. */
 #define MAX_RECORD ((uint64_t)1 << 20)
@@ -44,7 +48,7 @@ static uint32_t native_u32(const uint8_t *bytes)
 	return value;
 }
 
-static uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
+uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
 {
 	uint16_t value;
 
@@ -52,7 +56,7 @@ static uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
 	return capture->swapped ? bswap_16(value) : value;
 }
 
-static uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes)
+uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes)
 {
 	uint32_t value = native_u32(bytes);
 
@@ -73,6 +77,24 @@ uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes)
 	       capture_u32(capture, bytes + 4);
 }
 
+/* Make the window large enough for @num bytes. */
+static int widen_window(struct capture *capture, size_t num)
+{
+	size_t room = capture->window_room;
+	uint8_t *wider;
+
+	if (num <= room)
+		return 0;
+	while (room < num)
+		room *= 2;
+	wider = realloc(capture->window, room);
+	if (!wider)
+		return -ENOMEM;
+	capture->window = wider;
+	capture->window_room = room;
+	return 0;
+}
+
 /*
  * Load @num bytes from capture->next on into the window, or as many as the file has.
  * Return: the number of bytes, or -errno.
@@ -87,6 +109,8 @@ static ssize_t load(struct capture *capture, size_t num)
 		kept = capture->window_len - (size_t)(from - capture->window_at);
 	if (kept >= num)
 		return (ssize_t)kept;
+	if (widen_window(capture, num))
+		return -ENOMEM;
 	memmove(capture->window, capture->window + capture->window_len - kept,
 		kept);
 	capture->window_at = from;
@@ -94,7 +118,7 @@ static ssize_t load(struct capture *capture, size_t num)
 	while (capture->window_len < num) {
 		ssize_t len = unpacked_read(&capture->file,
 					    capture->window + capture->window_len,
-					    WINDOW - capture->window_len,
+					    capture->window_room - capture->window_len,
 					    from + capture->window_len);
 
 		/* The packets before the damage are whole. */
@@ -152,7 +176,9 @@ int capture_open(struct capture *capture, int fd)
 	ret = unpacked_open(&capture->file, fd);
 	if (ret)
 		return ret;
-	capture->window = malloc(WINDOW);
+	capture->window = malloc(FIRST_WINDOW);
+	capture->window_room = FIRST_WINDOW;
+	capture->max_window = MAX_WINDOW;
 	return capture->window ? 0 : -ENOMEM;
 }
 
@@ -188,6 +214,8 @@ static int begin_pcap(struct capture *capture, struct capture_block *block)
 		return -ENOMEM;
 	/* The upper half of the word is about frame check sequences. */
 	interface->link = (uint16_t)capture_u32(capture, block->bytes + 20);
+	interface->checks = capture_u32(capture, block->bytes + 20) >> 16;
+	interface->snaplen = capture_u32(capture, block->bytes + 16);
 	if (magic == CAPTURE_PCAP_NS)
 		interface->resolution = RESOLUTION_NS;
 	block->kind = CAPTURE_HEADER;
@@ -260,6 +288,7 @@ static int read_interface(struct capture *capture, struct capture_block *block)
 	block->interface = interface;
 	block->interface_id = (uint32_t)capture->num_interfaces - 1;
 	interface->link = capture_u16(capture, block->bytes + 8);
+	interface->snaplen = capture_u32(capture, block->bytes + 12);
 	while (capture_next_option(capture, block, &at, &option)) {
 		if (option.code == OPTION_IF_TSRESOL && option.len == 1)
 			interface->resolution = option.value[0];
@@ -434,7 +463,7 @@ static int check_end(struct capture *capture, struct capture_block *block)
 
 	if (block->loaded == block->size)
 		last = block->bytes + block->size - NG_TAIL;
-	else if (block->size <= WINDOW ||
+	else if (block->size <= capture->max_window ||
 		 unpacked_read(&capture->file, end, NG_TAIL,
 			       block->at + block->size - NG_TAIL) != NG_TAIL)
 		return cut_off(capture);
@@ -463,7 +492,7 @@ int capture_next(struct capture *capture, struct capture_block *block)
 		ret = find_size(capture, block);
 	if (ret < 0)
 		return ret;
-	wanted = block->size < WINDOW ? (size_t)block->size : WINDOW;
+	wanted = block->size < capture->max_window ? (size_t)block->size : capture->max_window;
 	there = load(capture, wanted);
 	if (there < 0)
 		return (int)there;

@@ -5,7 +5,7 @@
  * libpcap reads neither several link types of a pcapng file, nor blocks of interfaces,
  * nor the direction of a packet; and corrected copies need the blocks in any case.
  *
- * A window of fixed size is in memory, however large file and blocks are: the rest of a
+ * A window of limited size is in memory, however large file and blocks are: the rest of a
  * block that is larger is skipped.
  */
 #ifndef NETSYNC_IO_CAPTURE_H
@@ -38,6 +38,8 @@ enum capture_dir {
 
 struct capture_interface {
 	uint16_t link;		/* LINKTYPE_... */
+	uint16_t checks;	/* of a pcap file: the bits above, on frame check sequences */
+	uint32_t snaplen;	/* bytes of a packet at most; 0: any number */
 	uint8_t resolution;	/* as if_tsresol: 9 is 10^-9 s, 0x80 + 30 2^-30 s */
 	int64_t offset_s;	/* added to all times */
 };
@@ -91,6 +93,8 @@ struct capture {
 	uint8_t *window;
 	uint64_t window_at;	/* in the file */
 	size_t window_len;
+	size_t window_room;
+	size_t max_window;	/* may be changed behind capture_open() */
 	uint64_t next;		/* where the next block is */
 	struct capture_interface *interfaces;
 	size_t num_interfaces;
@@ -117,6 +121,8 @@ bool capture_next_option(const struct capture *capture,
 			 struct capture_option *option);
 
 /* A number in the byte order of the file. */
+uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes);
+uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes);
 uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes);
 /* A time of pcapng: two words, the higher one first in either byte order. */
 uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes);
