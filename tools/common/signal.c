@@ -22,11 +22,20 @@ static void on_signal(int number)
 	raise(number);
 }
 
+/* A SIGHUP that is ignored stays ignored: nohup(1) starts commands that way. */
+static void set_handler(int number, void (*handler)(int number))
+{
+	const struct sigaction action = { .sa_handler = handler };
+	struct sigaction old;
+
+	if (number == SIGHUP && !sigaction(number, NULL, &old) && old.sa_handler == SIG_IGN)
+		return;
+	sigaction(number, &action, NULL);
+}
+
 void catch_signal(int number)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(number, &action, NULL);
+	set_handler(number, on_signal);
 }
 
 /* ---- a signal that stops a command ---------------------------------------- */
@@ -85,10 +94,8 @@ static char last_words[PATH_MAX + 128];
 
 void set_ends(void (*handler)(int number))
 {
-	const struct sigaction action = { .sa_handler = handler };
-
 	for (size_t i = 0; i < NUM_ENDS; i++)
-		sigaction(ends[i], &action, NULL);
+		set_handler(ends[i], handler);
 }
 
 static void on_twice(int number)

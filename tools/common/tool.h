@@ -230,7 +230,7 @@ bool is_explaining_handler(void (*handler)(int number));
 /* What a signal finds written, such as "nothing was written"; a string that stays. */
 void note_output(const char *what);
 
-/* Set the handler of SIGINT, SIGTERM and SIGHUP. */
+/* Set the handler of SIGINT, SIGTERM and SIGHUP; an ignored SIGHUP stays ignored. */
 void set_ends(void (*handler)(int number));
 
 /* The second signal, with the handlers below; 0: none. */
