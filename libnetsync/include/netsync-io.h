@@ -826,6 +826,49 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from,
 			    const char *to, netsync_io_time_func time,
 			    void *data);
 
+/* A capture that is merged with others. */
+struct netsync_io_capture {
+	const char *path;	/* as of struct netsync_io_trace */
+	const char *host;	/* its interfaces are called by this: "web/eth0" */
+	const char *device;	/* what follows if the capture names no device; NULL: nothing */
+	const char *description;	/* added to those of its interfaces; NULL: nothing */
+	netsync_io_time_func time;	/* called at least twice for each packet */
+	void *data;		/* given to @time */
+};
+
+/**
+ * netsync_io_merge_captures() - put captures into one, in the order of other times
+ * @io: for errors and warnings; nothing is added to it
+ * @captures: pcap and pcapng files
+ * @num: how many these are
+ * @capture_size: of one of them, sizeof(struct netsync_io_capture): a later version may
+ *	have more in it
+ * @comment: of the merged capture; NULL: none
+ * @fd: the merged capture is written there, in turn, so that a pipe will do; what was
+ *	written before an error is of no use
+ * @progress: called now and then, or NULL
+ * @data: given to @progress
+ *
+ * It is pcapng, of one section, with times in nanoseconds. Packets at the same time are in
+ * the order of @captures. Bytes, lengths and options of packets stay, and so do those of
+ * interfaces, statistics, names of addresses and secrets; interfaces that are described in
+ * the same words are one. Packets of a capture may be out of order, as far as 64 MiB of
+ * them have to be held back.
+ *
+ * Packets are left out for which @time of their capture says so, and, with a warning, those
+ * that have no time, and blocks of other kinds. Of a damaged file what is before the damage
+ * is merged, with a warning. All captures are read before anything is written.
+ *
+ * Return: 0; -EINVAL without captures; -ERANGE for a time that cannot be changed, or is
+ * negative then; what a @time returned; -E2BIG for packets too far out of order, one of more
+ * than 16 MiB, or more than 65536 interfaces; -EILSEQ for a file that changes meanwhile;
+ * -ECANCELED if @progress said to stop; -ENOMEM, or what the system said.
+ */
+int netsync_io_merge_captures(struct netsync_io *io,
+			      const struct netsync_io_capture *captures, uint32_t num,
+			      size_t capture_size, const char *comment, int fd,
+			      netsync_io_progress_func progress, void *data);
+
 /**
  * netsync_io_copy_perf() - copy a perf.data file of perf record with other times
  * @io: for errors and warnings; nothing is added to it

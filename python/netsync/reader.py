@@ -375,13 +375,38 @@ class Reader:
         """Copy a perf.data file of perf record with other times, as copy_capture() does."""
         self._copy(self._io.netsync_io_copy_perf, source, to, time)
 
+    def merge_captures(self, captures: Iterable[
+            Tuple[Text, Text, Optional[Text], Callable[[int], Optional[SupportsIndex]]]],
+                       to: Any, comment: Optional[Text] = None,
+                       progress: Optional[Progress] = None) -> None:
+        """Put captures into one of pcapng, in the order of other times. Each is its path,
+        the name of its host, a description of its interfaces or None, and a function as of
+        copy_capture(). @to: a file that is open for writing, or its descriptor."""
+        functions = []
+        rows = []
+        for path, host, description, time in captures:
+            functions.append(self._time(time))
+            rows.append(s.netsync_io_capture(
+                encode(path), encode(host), None,
+                None if description is None else encode(description), functions[-1], None))
+        array = (s.netsync_io_capture * max(1, len(rows)))(*rows)
+        if not isinstance(to, int):
+            to.flush()
+            to = to.fileno()
+        self._handle.call(self._io.netsync_io_merge_captures, array, len(rows),
+                          ctypes.sizeof(s.netsync_io_capture),
+                          None if comment is None else encode(comment), to,
+                          self._progress(progress), None)
+
     def _copy(self, function: Any, source: Text, to: Text,
               time: Callable[[int], Optional[SupportsIndex]]) -> None:
+        self._handle.call(function, encode(source), encode(to), self._time(time), None)
+
+    def _time(self, time: Callable[[int], Optional[SupportsIndex]]) -> Any:
         def change(_: Any, time_ns: int, new_ns: Any) -> int:
             new = time(time_ns)
             if new is None:
                 return -errno.ERANGE
             new_ns[0] = int64(new)
             return 0
-        callback = s.time_func(self._handle.guard.told(change, otherwise=-errno.ECANCELED))
-        self._handle.call(function, encode(source), encode(to), callback, None)
+        return s.time_func(self._handle.guard.told(change, otherwise=-errno.ECANCELED))

@@ -228,5 +228,14 @@ warn_func = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(c_int64))
 keep_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64)
+
+
+class netsync_io_capture(ctypes.Structure):
+    _fields_ = [
+        ("path", c_char_p), ("host", c_char_p), ("device", c_char_p),
+        ("description", c_char_p), ("time", time_func), ("data", c_void_p),
+    ]
+
+
 event_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_io_event))
 frame_func = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(netsync_io_frame))

@@ -94,6 +94,19 @@ static int add_frame(void *data, const struct netsync_io_frame *frame)
 	return 0;
 }
 
+static void merge_twice(struct netsync_io *io)
+{
+	const struct netsync_io_capture captures[] = {
+		{ path, "web", NULL, "first", later, NULL },
+		{ path, "db", "second", NULL, later, NULL },
+	};
+	const int fd = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	netsync_io_merge_captures(io, captures, 2, sizeof(captures[0]), "both", fd, NULL, NULL);
+	close(fd);
+	unlink(copy);
+}
+
 /* Of each other one it is told whose it is; else that has to be inferred. */
 static void read_capture(struct netsync_io *io, size_t size)
 {
@@ -105,6 +118,7 @@ static void read_capture(struct netsync_io *io, size_t size)
 	netsync_io_copy_capture(io, path, copy, later, NULL);
 	unlink(copy);
 	netsync_io_read_frames(io, path, add_frame, &sum);
+	merge_twice(io);
 	if (size % 2)
 		netsync_io_add_address(io, "host=10.0.0.1");
 }

@@ -12,15 +12,9 @@
 #define PCAP_HEADER 24
 #define PCAP_RECORD 16
 
-/* Types of blocks and the byte-order magic of pcapng (draft-ietf-opsawg-pcapng). */
-#define NG_SECTION UINT32_C(0x0a0d0d0a)	/* a palindrome: the same in any byte order */
-#define NG_ORDER UINT32_C(0x1a2b3c4d)
-enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE_PACKET = 3,
-       NG_STATISTICS = 5, NG_PACKET = 6, NG_JOURNAL = 9, NG_CUSTOM = 0xbad };
 /* A custom block that is not to be copied. */
 #define NG_CUSTOM_ONCE UINT32_C(0x40000bad)
-/* Events of sysdig that Wireshark reads. */
-enum { NG_SYSDIG = 0x204, NG_SYSDIG_2 = 0x216, NG_SYSDIG_LARGE = 0x221 };
+
 /* Type and length come before the body of a block, the length again behind it. */
 #define NG_HEAD 8
 #define NG_TAIL 4
@@ -214,7 +208,6 @@ static int begin_pcap(struct capture *capture, struct capture_block *block)
 		return -ENOMEM;
 	/* The upper half of the word is about frame check sequences. */
 	interface->link = (uint16_t)capture_u32(capture, block->bytes + 20);
-	interface->checks = capture_u32(capture, block->bytes + 20) >> 16;
 	interface->snaplen = capture_u32(capture, block->bytes + 16);
 	if (magic == CAPTURE_PCAP_NS)
 		interface->resolution = RESOLUTION_NS;
@@ -339,8 +332,7 @@ static void read_direction(const struct capture *capture,
 	}
 }
 
-static int read_packet(struct capture *capture, struct capture_block *block,
-		       uint32_t type)
+static int read_packet(struct capture *capture, struct capture_block *block)
 {
 	const uint8_t *bytes = block->bytes;
 	int ret;
@@ -348,7 +340,7 @@ static int read_packet(struct capture *capture, struct capture_block *block,
 	if (block->size < 28 + NG_TAIL)
 		return damaged(capture, "a packet is too short");
 	block->kind = CAPTURE_PACKET;
-	block->interface_id = type == NG_PACKET ?
+	block->interface_id = block->type == NG_PACKET ?
 			      capture_u32(capture, bytes + 8) :
 			      capture_u16(capture, bytes + 8);
 	block->has_time = true;
@@ -387,16 +379,15 @@ static int read_statistics(struct capture *capture, struct capture_block *block)
 
 static int read_block(struct capture *capture, struct capture_block *block)
 {
-	uint32_t type = capture_u32(capture, block->bytes);
-
-	switch (type) {
+	block->type = capture_u32(capture, block->bytes);
+	switch (block->type) {
 	case NG_SECTION:
 		return begin_section(capture, block);
 	case NG_INTERFACE:
 		return read_interface(capture, block);
 	case NG_OLD_PACKET:
 	case NG_PACKET:
-		return read_packet(capture, block, type);
+		return read_packet(capture, block);
 	case NG_SIMPLE_PACKET:
 		return read_simple(capture, block);
 	case NG_STATISTICS:

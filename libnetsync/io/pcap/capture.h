@@ -38,7 +38,6 @@ enum capture_dir {
 
 struct capture_interface {
 	uint16_t link;		/* LINKTYPE_... */
-	uint16_t checks;	/* of a pcap file: the bits above, on frame check sequences */
 	uint32_t snaplen;	/* bytes of a packet at most; 0: any number */
 	uint8_t resolution;	/* as if_tsresol: 9 is 10^-9 s, 0x80 + 30 2^-30 s */
 	int64_t offset_s;	/* added to all times */
@@ -50,6 +49,7 @@ struct capture_block {
 	uint64_t size;		/* in the file, with head and tail */
 	const uint8_t *bytes;	/* valid until the next block is read */
 	size_t loaded;		/* how many are in memory */
+	uint32_t type;		/* of pcapng */
 	size_t options;		/* their offset in the block; 0: none */
 	const struct capture_interface *interface;
 	uint32_t interface_id;
@@ -64,6 +64,24 @@ struct capture_block {
 	enum capture_dir dir;
 };
 
+/* Types of blocks of pcapng (draft-ietf-opsawg-pcapng). */
+enum {
+	NG_INTERFACE = 1,
+	NG_OLD_PACKET = 2,
+	NG_SIMPLE_PACKET = 3,
+	NG_NAMES = 4,
+	NG_STATISTICS = 5,
+	NG_PACKET = 6,
+	NG_JOURNAL = 9,
+	NG_SECRETS = 10,
+	NG_SYSDIG = 0x204,	/* events of sysdig that Wireshark reads */
+	NG_SYSDIG_2 = 0x216,
+	NG_SYSDIG_LARGE = 0x221,
+	NG_CUSTOM = 0xbad,
+};
+#define NG_SECTION UINT32_C(0x0a0d0d0a)	/* a palindrome: the same in any byte order */
+#define NG_ORDER UINT32_C(0x1a2b3c4d)	/* of a section, in its byte order */
+
 /* An option of pcapng in a block. */
 struct capture_option {
 	uint16_t code;
@@ -73,12 +91,19 @@ struct capture_option {
 
 enum {
 	OPTION_END = 0,
+	OPTION_COMMENT = 1,
+	OPTION_SHB_USERAPPL = 4,	/* of sections: what wrote it */
+	OPTION_IF_NAME = 2,
+	OPTION_IF_DESCRIPTION = 3,
 	OPTION_IF_IPV4 = 4,	/* of interfaces: address and mask */
 	OPTION_IF_IPV6 = 5,	/* address and length of the prefix */
 	OPTION_IF_MAC = 6,
 	OPTION_IF_TSRESOL = 9,
+	OPTION_IF_FILTER = 11,	/* a 0 and a text, or a 1 and instructions of BPF */
 	OPTION_IF_TSOFFSET = 14,
 	OPTION_EPB_FLAGS = 2,	/* of packets: the direction in two bits */
+	OPTION_EPB_DROPS = 4,	/* how many were lost before it */
+	OPTION_EPB_VERDICT = 7,	/* a 0 and bytes, or a number from 1 on and 64 bits */
 	OPTION_ISB_START = 2,	/* of statistics: times */
 	OPTION_ISB_END = 3,
 };

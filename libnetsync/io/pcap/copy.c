@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
-#include "io/pcap/capture.h"
+#include "io/pcap/copy.h"
 
 #define NS_PER_S 1000000000
 
@@ -89,6 +89,22 @@ static void set_u32(const struct copy *copy, uint8_t *to, uint32_t value)
 
 /* ---- times --------------------------------------------------------------- */
 
+int find_new_time(const struct new_times *of, const struct capture *capture,
+		  const struct capture_interface *interface, uint64_t ticks,
+		  int64_t *time_ns)
+{
+	int ret = -ERANGE;
+
+	if (capture_time(interface, ticks, time_ns))
+		ret = of->time(of->data, *time_ns, time_ns);
+	if (ret == -ERANGE)
+		return io_fail(of->io, ret,
+			"%s: a packet at byte %llu has a time that cannot be corrected.",
+			of->path, (unsigned long long)capture->next);
+	return ret < 0 ? io_fail(of->io, ret, "%s: the copy was given up.",
+				 of->path) : ret;
+}
+
 /* Would correcting lose ns? Binary units are replaced, too. */
 static bool is_coarse(const struct capture_interface *interface)
 {
@@ -96,20 +112,12 @@ static bool is_coarse(const struct capture_interface *interface)
 	       interface->resolution < RESOLUTION_NS;
 }
 
-/* Correct a time, rounded down to ns. 0; NETSYNC_IO_LEFT_OUT; or after io_fail(). */
 static int correct(struct copy *copy, const struct capture_interface *interface,
 		   uint64_t ticks, int64_t *time_ns)
 {
-	int ret = -ERANGE;
+	const struct new_times of = { copy->io, copy->from, copy->time, copy->data };
 
-	if (capture_time(interface, ticks, time_ns))
-		ret = copy->time(copy->data, *time_ns, time_ns);
-	if (ret == -ERANGE)
-		return io_fail(copy->io, ret,
-			"%s: a packet at byte %llu has a time that cannot be corrected.",
-			copy->from, (unsigned long long)copy->capture.next);
-	return ret < 0 ? io_fail(copy->io, ret, "%s: the copy was given up.",
-				 copy->from) : ret;
+	return find_new_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
 /* As correct(), to ticks. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Other times for the packets of a capture: for copies, and for a capture of several. */
+#ifndef NETSYNC_IO_COPY_H
+#define NETSYNC_IO_COPY_H
+
+#include "io/io.h"
+#include "io/pcap/capture.h"
+
+struct new_times {
+	struct netsync_io *io;
+	const char *path;
+	netsync_io_time_func time;
+	void *data;
+};
+
+/*
+ * The new time of a block of @capture that was read last, rounded down to ns. 0;
+ * NETSYNC_IO_LEFT_OUT; or negative after io_fail().
+ */
+int find_new_time(const struct new_times *of, const struct capture *capture,
+		  const struct capture_interface *interface, uint64_t ticks,
+		  int64_t *time_ns);
+
+#endif

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Several captures -> one of pcapng, with other times, in the order of these.
+ *
+ * Each capture is read twice. The first time finds its interfaces, which are described
+ * before any packet; when it begins; and how far its packets are out of order by the new
+ * times. The second time holds back packets for that long. A capture is open only while its
+ * times are written, and so many are of one host after the other that few are at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/pcap/copy.h"
+#include "io/pcap/merge.h"
+#include "util/array.h"
+#include "util/hash.h"
+
+/*
+ * Bytes of packets of a capture that are held back at most. Chosen: interfaces and queues
+ * are written in bunches of some MB; what is more is of captures put one behind another.
+ */
+#define MAX_HELD ((size_t)64 << 20)
+/* Blocks between two reports of progress. Chosen. */
+#define BLOCKS_PER_LOOK 1000
+
+/* ---- reading --------------------------------------------------------------- */
+
+static int open_merged(struct capture_merge *merge, struct merged_capture *m)
+{
+	const int fd = io_open_file(merge->io, m->of.path);
+	int ret = fd < 0 ? -errno : capture_open(&m->capture, fd);
+
+	m->is_open = fd >= 0;
+	m->capture.max_window = MERGE_MAX_BLOCK;
+	m->num_seen = m->section = 0;
+	return ret ? io_fail(merge->io, ret, "%s: %s.", m->of.path, strerror(-ret)) : 0;
+}
+
+static void close_merged(struct merged_capture *m)
+{
+	if (m->is_open)
+		capture_close(&m->capture);
+	m->is_open = false;
+}
+
+/* Where reading is, in bytes of the file. */
+static uint64_t bytes_read(const struct merged_capture *m)
+{
+	return m->capture.file.compression ? m->capture.file.file_at : m->capture.next;
+}
+
+static int report_progress(struct capture_merge *merge, const struct merged_capture *m)
+{
+	uint64_t done = merge->done + bytes_read(m);
+
+	if (!merge->progress || ++merge->looks % BLOCKS_PER_LOOK)
+		return 0;
+	/* In the second reading several files are open. */
+	if (done > merge->total)
+		done = merge->total;
+	return merge->progress(merge->progress_data, done, merge->total) ?
+	       io_fail(merge->io, -ECANCELED, "The merge was stopped.") : 0;
+}
+
+/* The next block. 1; 0: there is none; negative after io_fail(). */
+static int next_merged(struct capture_merge *merge, struct merged_capture *m, struct capture_block *block)
+{
+	int ret = m->capture.next < m->end ? capture_next(&m->capture, block) : 0;
+
+	if (ret == -EILSEQ) {
+		io_warn(merge->io, "%s: it was merged up to its byte %llu only (%s).",
+			m->of.path, (unsigned long long)m->capture.next,
+			m->capture.damage);
+		m->end = m->capture.next;
+		return 0;
+	}
+	if (ret < 0)
+		return io_fail(merge->io, ret, "%s: %s.", m->of.path, strerror(-ret));
+	if (!ret)
+		return 0;
+	ret = report_progress(merge, m);
+	if (ret)
+		return ret;
+	if (block->kind == CAPTURE_HEADER)
+		m->section = m->num_seen;
+	if (block->kind == CAPTURE_INTERFACE || (block->kind == CAPTURE_HEADER && !m->capture.ng))
+		m->num_seen++;
+	return 1;
+}
+
+static int new_time(struct capture_merge *merge, const struct merged_capture *m,
+		    const struct capture_block *block, uint64_t ticks, int64_t *time_ns)
+{
+	const struct new_times of = { merge->io, m->of.path, m->of.time, m->of.data };
+	const int ret = find_new_time(&of, &m->capture, block->interface, ticks, time_ns);
+
+	if (ret >= 0 && *time_ns < 0)
+		return io_fail(merge->io, -ERANGE,
+			"%s: a corrected time is before 1970, which pcapng cannot hold.",
+			m->of.path);
+	return ret;
+}
+
+/* ---- interfaces ------------------------------------------------------------- */
+
+static uint64_t hash_bytes(const uint8_t *bytes, size_t len)
+{
+	uint64_t hash = len;
+
+	for (size_t i = 0; i < len; i++)
+		hash = hash_mix(hash ^ bytes[i]);
+	return hash;
+}
+
+/* The number of an interface that is described so; it is added if it is new. */
+static int number_interface(struct capture_merge *merge, struct ng_block *block, uint32_t *number)
+{
+	const uint64_t hash = hash_bytes(block->bytes, block->len);
+	struct described_interface *new;
+
+	for (size_t i = 0; i < merge->num_interfaces; i++) {
+		const struct described_interface *old = &merge->interfaces[i];
+
+		if (old->hash != hash || old->block.len != block->len ||
+		    memcmp(old->block.bytes, block->bytes, block->len))
+			continue;
+		free(block->bytes);
+		*number = (uint32_t)i;
+		return 0;
+	}
+	new = merge->num_interfaces < MERGE_MAX_INTERFACES ?
+	      array_add(&merge->interfaces, merge->num_interfaces, sizeof(*new)) : NULL;
+	if (!new) {
+		free(block->bytes);
+		return merge->num_interfaces < MERGE_MAX_INTERFACES ? io_no_memory(merge->io) :
+			io_fail(merge->io, -E2BIG,
+				"The captures have more than %d interfaces together; merge fewer of them.",
+				MERGE_MAX_INTERFACES);
+	}
+	*new = (struct described_interface){ hash, *block };
+	*number = (uint32_t)merge->num_interfaces++;
+	return 0;
+}
+
+/* "web/eth0", or "web" */
+static void put_interface_name(struct ng_block *block, const struct merged_capture *m, const char *device,
+		     size_t len)
+{
+	char *name = io_format("%s%s%.*s", m->of.host, len ? "/" : "", (int)len, device);
+
+	if (name)
+		ng_put_option(block, OPTION_IF_NAME, name, strnlen(name, UINT16_MAX));
+	block->is_lost |= !name;
+	free(name);
+}
+
+/* What the capture says of it, and what the caller does. */
+static void put_interface_description(struct ng_block *block, const struct merged_capture *m, const char *own,
+			    size_t len)
+{
+	const char *more = m->of.description ? m->of.description : "";
+	char *text = io_format("%.*s%s%s", (int)len, own, len && *more ? "; " : "", more);
+
+	if (text && *text)
+		ng_put_text(block, OPTION_IF_DESCRIPTION, text);
+	block->is_lost |= !text;
+	free(text);
+}
+
+static bool is_replaced(uint16_t code)
+{
+	return code == OPTION_IF_NAME || code == OPTION_IF_DESCRIPTION ||
+	       code == OPTION_IF_TSRESOL || code == OPTION_IF_TSOFFSET;
+}
+
+/* The option of an interface; false: it has none. */
+static bool find_option(const struct merged_capture *m, const struct capture_block *from,
+			uint16_t code, struct capture_option *option)
+{
+	size_t at = from->options;
+
+	while (capture_next_option(&m->capture, from, &at, option))
+		if (option->code == code)
+			return true;
+	return false;
+}
+
+static int describe_interface(struct capture_merge *merge, struct merged_capture *m,
+			      const struct capture_block *from)
+{
+	const struct capture_interface *interface = from->kind == CAPTURE_INTERFACE ?
+		from->interface : m->capture.interfaces;
+	const char *device = m->of.device ? m->of.device : "", *own = "";
+	size_t device_len = strlen(device), own_len = 0, at = from->options;
+	const uint8_t resolution = RESOLUTION_NS;
+	struct ng_block block = { .len = 0 };
+	struct capture_option option;
+	uint32_t *number;
+
+	if (find_option(m, from, OPTION_IF_NAME, &option) && option.len) {
+		device = (const char *)option.value;
+		device_len = option.len;
+	}
+	if (find_option(m, from, OPTION_IF_DESCRIPTION, &option)) {
+		own = (const char *)option.value;
+		own_len = option.len;
+	}
+	ng_begin(&block, NG_INTERFACE);
+	ng_put_u16(&block, interface->link);
+	ng_put_u16(&block, 0);
+	ng_put_u32(&block, interface->snaplen);
+	put_interface_name(&block, m, device, device_len);
+	put_interface_description(&block, m, own, own_len);
+	ng_put_option(&block, OPTION_IF_TSRESOL, &resolution, sizeof(resolution));
+	while (capture_next_option(&m->capture, from, &at, &option))
+		if (!is_replaced(option.code))
+			ng_copy_option(&block, &m->capture, from, &option);
+	ng_put_option(&block, OPTION_END, NULL, 0);
+	number = ng_end(&block) ? NULL :
+		 array_add(&m->interfaces, m->num_interfaces, sizeof(*number));
+	if (!number) {
+		free(block.bytes);
+		return io_no_memory(merge->io);
+	}
+	m->num_interfaces++;
+	return number_interface(merge, &block, number);
+}
+
+/* ---- the first reading ------------------------------------------------------ */
+
+/* Note when a packet is, and how much later one before it in the file was. */
+static int scan_packet(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+{
+	int64_t time_ns;
+	int ret;
+
+	if (!block->has_time) {
+		m->untimed++;
+		return 0;
+	}
+	if (block->loaded < block->size)
+		return io_fail(merge->io, -E2BIG,
+			"%s: a packet at byte %llu is longer than %zu MiB, and cannot be merged.",
+			m->of.path, (unsigned long long)block->at, MERGE_MAX_BLOCK >> 20);
+	ret = new_time(merge, m, block, block->ticks, &time_ns);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (!m->has_packets || time_ns < m->first_ns)
+		m->first_ns = time_ns;
+	if (!m->has_packets || time_ns > m->newest_ns)
+		m->newest_ns = time_ns;
+	if (m->newest_ns - time_ns > m->disorder_ns)
+		m->disorder_ns = m->newest_ns - time_ns;
+	m->has_packets = true;
+	return 0;
+}
+
+static int scan_block(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+{
+	int64_t time_ns;
+	int ret;
+
+	switch (block->kind) {
+	case CAPTURE_HEADER:
+		return m->capture.ng ? 0 : describe_interface(merge, m, block);
+	case CAPTURE_INTERFACE:
+		return describe_interface(merge, m, block);
+	case CAPTURE_PACKET:
+		return scan_packet(merge, m, block);
+	case CAPTURE_STATISTICS:
+		/* So that what cannot be corrected is found before anything is written. */
+		ret = new_time(merge, m, block, block->ticks, &time_ns);
+		return ret < 0 ? ret : 0;
+	default:
+		m->others += block->type != NG_NAMES && block->type != NG_SECRETS;
+		return 0;
+	}
+}
+
+static void warn_of_others(const struct capture_merge *merge, const struct merged_capture *m)
+{
+	if (m->untimed)
+		io_warn(merge->io, "%s: %llu packets were left out, as they have no time.",
+			m->of.path, (unsigned long long)m->untimed);
+	if (m->others)
+		io_warn(merge->io, "%s: %llu blocks were left out: they are neither packets nor of a kind that can be merged.",
+			m->of.path, (unsigned long long)m->others);
+}
+
+static int scan_merged(struct capture_merge *merge, struct merged_capture *m)
+{
+	struct capture_block block;
+	int ret = open_merged(merge, m);
+
+	while (!ret && (ret = next_merged(merge, m, &block)) > 0)
+		ret = scan_block(merge, m, &block);
+	if (!ret)
+		warn_of_others(merge, m);
+	if (!ret && m->end == UINT64_MAX)
+		m->end = m->capture.next;
+	close_merged(m);
+	merge->done += m->size;
+	/* What holds no packet may hold statistics, and comes last. */
+	if (!m->has_packets)
+		m->first_ns = INT64_MAX;
+	m->newest_ns = INT64_MIN;
+	return ret;
+}
+
+/* ---- writing ---------------------------------------------------------------- */
+
+static int flush_merge(struct capture_merge *merge)
+{
+	size_t at = 0;
+
+	while (at < merge->out_len) {
+		const ssize_t len = write(merge->fd, merge->out + at, merge->out_len - at);
+
+		if (len < 0 && errno != EINTR) {
+			return io_fail(merge->io, -errno, "The merged capture cannot be written: %s.",
+				       strerror(errno));
+		}
+		at += len < 0 ? 0 : (size_t)len;
+	}
+	merge->out_len = 0;
+	return 0;
+}
+
+static int write_bytes(struct capture_merge *merge, const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		const size_t room = sizeof(merge->out) - merge->out_len;
+		const size_t part = len < room ? len : room;
+		int ret;
+
+		memcpy(merge->out + merge->out_len, bytes, part);
+		merge->out_len += part;
+		bytes += part;
+		len -= part;
+		ret = merge->out_len == sizeof(merge->out) ? flush_merge(merge) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* End the block that is being made, and write it. */
+static int write_block(struct capture_merge *merge)
+{
+	if (ng_end(&merge->block))
+		return io_no_memory(merge->io);
+	return write_bytes(merge, merge->block.bytes, merge->block.len);
+}
+
+static int write_section(struct capture_merge *merge, const char *comment)
+{
+	/* Byte order, version 1.0, and a length that is not known. */
+	static const uint16_t version[] = { 1, 0 };
+	static const int64_t length = -1;
+	int ret;
+
+	ng_begin(&merge->block, NG_SECTION);
+	ng_put_u32(&merge->block, NG_ORDER);
+	ng_put(&merge->block, version, sizeof(version));
+	ng_put(&merge->block, &length, sizeof(length));
+	if (comment)
+		ng_put_text(&merge->block, OPTION_COMMENT, comment);
+	ng_put_text(&merge->block, OPTION_SHB_USERAPPL, "netsync " NETSYNC_VERSION);
+	ng_put_option(&merge->block, OPTION_END, NULL, 0);
+	ret = write_block(merge);
+	for (size_t i = 0; i < merge->num_interfaces && !ret; i++)
+		ret = write_bytes(merge, merge->interfaces[i].block.bytes,
+				  merge->interfaces[i].block.len);
+	return ret;
+}
+
+static uint32_t output_number(const struct merged_capture *m, const struct capture_block *block)
+{
+	return m->interfaces[m->section + block->interface_id];
+}
+
+/* Have the block end its options, if there are any from @first on. */
+static void end_options(struct ng_block *to, size_t first)
+{
+	if (to->len > first)
+		ng_put_option(to, OPTION_END, NULL, 0);
+}
+
+static int write_statistics(struct capture_merge *merge, const struct merged_capture *m,
+			    const struct capture_block *block)
+{
+	struct ng_block *to = &merge->block;
+	struct capture_option option;
+	size_t at = block->options, first;
+	int64_t time_ns;
+	int ret = new_time(merge, m, block, block->ticks, &time_ns);
+
+	ng_begin(to, NG_STATISTICS);
+	ng_put_u32(to, output_number(m, block));
+	ng_put_time(to, time_ns);
+	first = to->len;
+	while (ret >= 0 && capture_next_option(&m->capture, block, &at, &option)) {
+		if ((option.code != OPTION_ISB_START && option.code != OPTION_ISB_END) ||
+		    option.len != 8) {
+			ng_copy_option(to, &m->capture, block, &option);
+			continue;
+		}
+		ret = new_time(merge, m, block,
+			       capture_ticks(&m->capture, option.value), &time_ns);
+		ng_put_u16(to, option.code);
+		ng_put_u16(to, option.len);
+		ng_put_time(to, time_ns);
+	}
+	end_options(to, first);
+	return ret < 0 ? ret : write_block(merge);
+}
+
+static int make_packet_block(const struct merged_capture *m, const struct capture_block *block,
+		       int64_t time_ns, struct ng_block *to)
+{
+	/* An old block says there how many were lost, or all ones. */
+	const uint16_t drops = block->type == NG_OLD_PACKET ?
+			       capture_u16(&m->capture, block->bytes + 10) : UINT16_MAX;
+	const uint64_t lost = drops;
+	struct capture_option option;
+	size_t at = block->options, first;
+
+	ng_begin(to, NG_PACKET);
+	ng_put_u32(to, output_number(m, block));
+	ng_put_time(to, time_ns);
+	ng_put_u32(to, (uint32_t)block->captured);
+	ng_put_u32(to, block->original);
+	ng_put_padded(to, block->data, block->captured);
+	first = to->len;
+	while (capture_next_option(&m->capture, block, &at, &option))
+		ng_copy_option(to, &m->capture, block, &option);
+	if (drops != UINT16_MAX && drops)
+		ng_put_option(to, OPTION_EPB_DROPS, &lost, sizeof(lost));
+	end_options(to, first);
+	return ng_end(to);
+}
+
+/* ---- the second reading ----------------------------------------------------- */
+
+static int hold_packet(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+{
+	struct time_heap_item item = { .rank = m->num_held };
+	struct held_packet *held;
+	int64_t time_ns;
+	const int ret = new_time(merge, m, block, block->ticks, &time_ns);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (make_packet_block(m, block, time_ns, &merge->block) ||
+	    array_grow(&m->held.items, &m->held_room, m->held.num, sizeof(*m->held.items)))
+		return io_no_memory(merge->io);
+	m->held_bytes += merge->block.len;
+	if (m->held_bytes > MAX_HELD && m->held.num)
+		return io_fail(merge->io, -E2BIG,
+			"%s: its packets are out of order by up to %.3f s, which is more than can be merged; sort it first (reordercap %s SORTED), and merge that.",
+			m->of.path, (double)m->disorder_ns / 1e9, m->of.path);
+	item.time_ns = time_ns;
+	item.stream = malloc(sizeof(*held) + merge->block.len);
+	held = item.stream;
+	if (!held)
+		return io_no_memory(merge->io);
+	held->len = merge->block.len;
+	memcpy(held->bytes, merge->block.bytes, held->len);
+	time_heap_add(&m->held, item);
+	m->num_held++;
+	if (time_ns > m->newest_ns)
+		m->newest_ns = time_ns;
+	return 0;
+}
+
+static int use_block(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+{
+	if (block->interface && m->section + block->interface_id >= m->num_interfaces)
+		return io_fail(merge->io, -EILSEQ, "%s: it was changed while it was merged.",
+			       m->of.path);
+	switch (block->type) {
+	case NG_NAMES:
+		return ng_copy_names(&merge->block, &m->capture, block) ?
+		       write_block(merge) : 0;
+	case NG_SECRETS:
+		return ng_copy_secrets(&merge->block, &m->capture, block) ?
+		       write_block(merge) : 0;
+	case NG_STATISTICS:
+		return write_statistics(merge, m, block);
+	default:
+		return block->kind == CAPTURE_PACKET && block->has_time ?
+		       hold_packet(merge, m, block) : 0;
+	}
+}
+
+/*
+ * Read on until no packet can come that is before the first one that is held. Blocks that
+ * have no place among the packets are written at once.
+ */
+static int hold_more(struct capture_merge *merge, struct merged_capture *m)
+{
+	struct capture_block block;
+	int ret = 0;
+
+	while (!ret && m->is_open &&
+	       (!m->held.num || m->newest_ns - m->disorder_ns < m->held.items[0].time_ns)) {
+		ret = next_merged(merge, m, &block);
+		if (ret > 0) {
+			ret = use_block(merge, m, &block);
+		} else if (!ret) {
+			close_merged(m);
+			merge->done += m->size;
+		}
+	}
+	return ret;
+}
+
+static int write_first(struct capture_merge *merge, struct merged_capture *m)
+{
+	struct held_packet *held = m->held.items[0].stream;
+	const int ret = write_bytes(merge, held->bytes, held->len);
+
+	m->held_bytes -= held->len;
+	time_heap_end_first(&m->held);
+	free(held);
+	return ret;
+}
+
+static int write_merged_packets(struct capture_merge *merge)
+{
+	struct time_heap heap = { calloc(merge->num, sizeof(*heap.items)), 0 };
+	int ret = heap.items ? 0 : io_no_memory(merge->io);
+
+	for (size_t i = 0; i < merge->num && !ret; i++)
+		time_heap_add(&heap, (struct time_heap_item){ merge->captures[i].first_ns,
+							      &merge->captures[i], i });
+	while (!ret && heap.num) {
+		struct merged_capture *m = heap.items[0].stream;
+
+		if (m->has_begun)
+			ret = write_first(merge, m);
+		else
+			ret = open_merged(merge, m);
+		m->has_begun = true;
+		if (!ret)
+			ret = hold_more(merge, m);
+		if (m->held.num)
+			time_heap_go_on(&heap, m->held.items[0].time_ns);
+		else
+			time_heap_end_first(&heap);
+	}
+	free(heap.items);
+	return ret ? ret : flush_merge(merge);
+}
+
+/* ---- the public call --------------------------------------------------------- */
+
+static int take_captures(struct capture_merge *merge, const struct netsync_io_capture *captures,
+			 uint32_t num, size_t capture_size)
+{
+	const size_t known = sizeof(struct netsync_io_capture);
+
+	merge->captures = calloc(num, sizeof(*merge->captures));
+	if (!merge->captures)
+		return io_no_memory(merge->io);
+	for (merge->num = 0; merge->num < num; merge->num++) {
+		struct merged_capture *m = &merge->captures[merge->num];
+		struct stat st;
+
+		memcpy(&m->of, (const char *)captures + merge->num * capture_size,
+		       capture_size < known ? capture_size : known);
+		if (io_stat_file(merge->io, m->of.path, &st))
+			return io_fail(merge->io, -errno, "%s: %s.", m->of.path, strerror(errno));
+		m->size = (uint64_t)st.st_size;
+		m->end = UINT64_MAX;
+		merge->total += 2 * m->size;
+	}
+	return 0;
+}
+
+static void release_merge(struct capture_merge *merge)
+{
+	for (size_t i = 0; i < merge->num; i++) {
+		struct merged_capture *m = &merge->captures[i];
+
+		close_merged(m);
+		while (m->held.num)
+			free(m->held.items[--m->held.num].stream);
+		free(m->held.items);
+		free(m->interfaces);
+	}
+	for (size_t i = 0; i < merge->num_interfaces; i++)
+		free(merge->interfaces[i].block.bytes);
+	free(merge->interfaces);
+	free(merge->captures);
+	free(merge->block.bytes);
+	free(merge);
+}
+
+int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_capture *captures,
+			      uint32_t num, size_t capture_size, const char *comment, int fd,
+			      netsync_io_progress_func progress, void *data)
+{
+	struct capture_merge *merge;
+	int ret;
+
+	if (!num || capture_size < sizeof(struct netsync_io_capture))
+		return io_fail(io, -EINVAL, "There is no capture to merge.");
+	merge = calloc(1, sizeof(*merge));
+	if (!merge)
+		return io_no_memory(io);
+	merge->io = io;
+	merge->fd = fd;
+	merge->progress = progress;
+	merge->progress_data = data;
+	ret = take_captures(merge, captures, num, capture_size);
+	for (size_t i = 0; i < merge->num && !ret; i++)
+		ret = scan_merged(merge, &merge->captures[i]);
+	if (!ret)
+		ret = write_section(merge, comment);
+	if (!ret)
+		ret = write_merged_packets(merge);
+	release_merge(merge);
+	return ret;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Blocks of pcapng are written here, in the byte order of this machine. */
+#ifndef NETSYNC_IO_NG_H
+#define NETSYNC_IO_NG_H
+
+#include "io/pcap/capture.h"
+
+/* A block that is being written; all zero at first, and used again for others. */
+struct ng_block {
+	uint8_t *bytes;		/* the caller releases them */
+	size_t len;
+	size_t room;
+	bool is_lost;		/* there was no memory */
+};
+
+void ng_begin(struct ng_block *block, uint32_t type);
+void ng_put(struct ng_block *block, const void *bytes, size_t len);
+void ng_put_u16(struct ng_block *block, uint16_t value);
+void ng_put_u32(struct ng_block *block, uint32_t value);
+/* As ng_put(), and up to three zeros. */
+void ng_put_padded(struct ng_block *block, const void *bytes, size_t len);
+/* Two words, the higher one first. */
+void ng_put_time(struct ng_block *block, int64_t time_ns);
+void ng_put_option(struct ng_block *block, uint16_t code, const void *value, size_t len);
+/* A text that is too long for one option is cut between its lines, into several. */
+void ng_put_text(struct ng_block *block, uint16_t code, const char *text);
+/*
+ * Copy an option of a block of @capture, whose numbers get this machine's byte order. What
+ * cannot be understood is left out if the orders differ.
+ */
+void ng_copy_option(struct ng_block *block, const struct capture *capture,
+		    const struct capture_block *from, const struct capture_option *option);
+/* Set the lengths. 0, or -ENOMEM for any call since ng_begin(). */
+int ng_end(struct ng_block *block);
+
+/*
+ * Copy blocks that hold no time: names of addresses, and secrets. False: it is damaged, or
+ * not all in memory.
+ */
+bool ng_copy_names(struct ng_block *block, const struct capture *capture,
+		   const struct capture_block *from);
+bool ng_copy_secrets(struct ng_block *block, const struct capture *capture,
+		     const struct capture_block *from);
+
+#endif
