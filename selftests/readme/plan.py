@@ -42,6 +42,8 @@ PLAN = [
     Row("tcpdump -i any -s 128 --time-stamp-precision nano -w db", ELSEWHERE,
         reason="the row before is typed on db, too, with the name of its file"),
     Row("netsync sync web.pcap db.pcap", WEB, ACCURATE),
+    Row("netsync sync -o captures.json", WEB),
+    Row("netsync apply -m captures.json", WEB),
     Row("make deb SETUP=1", RELEASE, r"netsync_.*\.deb"),
     Row("cd build/deb && apt-get install ./netsync_", RELEASE),
     Row("apt-get install ./netsync-dkms_", RELEASE),

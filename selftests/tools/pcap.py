@@ -7,6 +7,7 @@ import ipaddress
 import struct
 
 import ctf
+from ktap import check
 
 NULL, ETHERNET, RAW, LOOP, SLL, IPV4, IPV6, SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
 NS = 10**9
@@ -230,3 +231,89 @@ class Capture:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(self.bytes())
         return path
+
+
+def words(order, data, at, count):
+    return struct.unpack_from(order + "I" * count, data, at)
+
+
+class Reader:
+    """An independent look at a file: blocks, each as a key that holds all but its
+    times, and its times in ns."""
+
+    def __init__(self, data):
+        self.data, self.blocks = data, []
+        if data[:4] in (b"\x0a\x0d\x0d\x0a",):
+            self.read_ng()
+        else:
+            self.read_pcap()
+
+    def read_pcap(self):
+        data = self.data
+        order = "<" if data[0] in (0xd4, 0x4d) else ">"
+        (magic,) = words(order, data, 0, 1)
+        unit = {0xa1b2c3d4: 1000, 0xa1b23c4d: 1}[magic]
+        self.unit = unit
+        self.blocks.append((("head", order, data[4:24]), []))
+        at = 24
+        while at < len(data):
+            s, f, captured, _ = words(order, data, at, 4)
+            self.blocks.append((("packet", data[at + 8:at + 16 + captured]),
+                                [s * NS + f * unit]))
+            at += 16 + captured
+
+    def read_ng(self):
+        data, at, units = self.data, 0, []
+        while at < len(data):
+            if data[at:at + 4] == b"\x0a\x0d\x0d\x0a":
+                order = "<" if data[at + 8] == 0x4d else ">"
+                units = []
+            kind, size = words(order, data, at, 2)
+            body = bytearray(data[at + 8:at + size - 4])
+            check(words(order, data, at + size - 4, 1)[0] == size, "sizes")
+            at += size
+            times = []
+            if kind == 0x0a0d0d0a:
+                (length,) = struct.unpack_from(order + "q", body, 8)
+                self.section = (at, length)
+                body[8:16] = b""
+            elif kind == 1:
+                units.append(self.unit_of(order, body))
+                body = body[:8] + b"".join(
+                    option(order, code, value) for code, value in
+                    self.options(order, body, 8) if code != 9)
+            elif kind in (2, 6, 5):
+                unit = units[words(order, body, 0, 1)[0] if kind != 2 else
+                             struct.unpack_from(order + "H", body)[0]]
+                times = [self.time(order, body, 4, unit)]
+                if kind == 5:
+                    for where, code in self.places(order, body, 12):
+                        if code in (2, 3):
+                            times.append(self.time(order, body, where, unit))
+            self.blocks.append(((kind, order, bytes(body)), times))
+
+    @staticmethod
+    def places(order, body, at):
+        while at + 4 <= len(body):
+            code, size = struct.unpack_from(order + "HH", body, at)
+            if not code:
+                return
+            yield at + 4, code
+            at += 4 + -(-size // 4) * 4
+
+    def options(self, order, body, at):
+        for where, code in self.places(order, body, at):
+            (size,) = struct.unpack_from(order + "H", body, where - 2)
+            yield code, bytes(body[where:where + size])
+
+    def unit_of(self, order, body):
+        known = dict(self.options(order, body, 8))
+        resolution = known.get(9, b"\6")[0]
+        offset = struct.unpack(order + "q", known.get(14, bytes(8)))[0]
+        return (2**(resolution & 127) if resolution & 128 else 10**resolution, offset)
+
+    @staticmethod
+    def time(order, body, at, unit):
+        high, low = words(order, body, at, 2)
+        body[at:at + 8] = bytes(8)
+        return (high << 32 | low) * NS // unit[0] + unit[1] * NS

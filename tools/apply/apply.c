@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +12,9 @@
 #include "common/argument.h"
 #include "common/options.h"
 #include "common/output.h"
-#include "common/result-file.h"
 #include "common/tool.h"
-#include "common/window.h"
+#include "find.h"
+#include "merge.h"
 #include "remote.h"
 #include "remote/traces.h"
 
@@ -33,125 +32,11 @@ static const struct format {
 
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-struct settings {
-	struct window window;
-	struct apply_part part;	/* what that is */
-	bool metadata_only;
-	bool extrapolate;
-	const char *model;
-	char *output;		/* without slashes at the end; NULL: beside each trace */
-	const char *netsync;	/* to run on hosts whose traces stay there; NULL: by PATH */
-	char **traces;
-	int num_traces;
-};
-
-/* An argument, and the traces found there. */
-struct source {
-	const char *name;	/* of the host; NULL: not given */
-	size_t name_len;
-	const char *path;	/* as given */
-	char *real_path;	/* without symbolic links */
-	uint32_t first, num;
-};
-
-struct apply {
-	const struct settings *set;
-	struct model model;
-	struct netsync_io *io;
-	struct source *sources;
-	size_t common;		/* length of the folder that contains all real paths */
-	struct output_folder folder;
-	struct apply_progress progress;
-	uint32_t num_copied;
-	uint32_t num_outside;	/* of --begin and --end */
-	uint32_t num_left_out;
-	uint32_t num_in_part;	/* copied traces that are damaged */
-};
-
-bool apply_time(const struct apply_trace *trace, int64_t time_ns,
-		int64_t *corrected_ns)
-{
-	return !__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) &&
-	       !netsync_convert(trace->clock, time_ns, corrected_ns, NULL);
-}
-
-bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
-{
-	struct apply_seen *seen = trace->seen;
-
-	/* An overflow is reported by apply_time(). */
-	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns))
-		return true;
-	if (seen->last_ns < seen->first_ns)
-		seen->first_ns = seen->last_ns = time_ns;
-	if (time_ns < seen->first_ns)
-		seen->first_ns = time_ns;
-	if (time_ns > seen->last_ns)
-		seen->last_ns = time_ns;
-	return trace->extrapolate ||
-	       (time_ns >= trace->from_ns && time_ns <= trace->to_ns);
-}
-
-/* ---- finding traces ---------------------------------------------------- */
-
-static void warn(void *data, const char *sentence)
-{
-	(void)data;
-	complain("warning: %s", sentence);
-}
-
-static void take_apart(struct source *source, const char *argument)
-{
-	const size_t len = argument_name_length(argument);
-
-	source->path = argument;
-	if (!len)
-		return;
-	source->name = argument;
-	source->name_len = len;
-	source->path = argument + len + 1;
-}
-
-/* Copies are named by the paths of the originals. */
-static bool has_path(const struct source *source)
-{
-	struct stat st;
-
-	if (strcmp(source->path, "-") && (stat(source->path, &st) ||
-	    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
-		return true;
-	complain("%s: a copy is named by the path of its original, which a pipe has not; write what comes from it to a file first.",
-		 source->path);
-	return false;
-}
-
-static bool find_traces(struct apply *apply, struct source *source,
-			const char *argument)
-{
-	int ret;
-
-	take_apart(source, argument);
-	if (!has_path(source))
-		return false;
-	source->first = netsync_io_num_traces(apply->io);
-	ret = netsync_io_add(apply->io, argument);
-	if (ret < 0 && (apply->set->num_traces == 1 || !argument_is_empty(argument, ret))) {
-		complain("%s", netsync_io_error(apply->io));
-		return false;
-	}
-	source->num = netsync_io_num_traces(apply->io) - source->first;
-	source->real_path = realpath(source->path, NULL);
-	if (source->real_path)
-		return true;
-	complain("%s: %s.", source->path, strerror(errno));
-	return false;
-}
-
 /*
  * The folder that contains all sources. The output has the same folders below it, so that
  * no two copies have one name.
  */
-static void find_common(struct apply *apply)
+static void find_common(struct apply_run *apply)
 {
 	const char *first = apply->sources[0].real_path;
 	size_t common = strrchr(first, '/') - first;
@@ -171,7 +56,7 @@ static void find_common(struct apply *apply)
 }
 
 /* Permissions of the folder whose copy the output is. */
-static mode_t common_permissions(const struct apply *apply)
+static mode_t common_permissions(const struct apply_run *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
 	struct stat st = { .st_mode = 0 };
@@ -184,7 +69,7 @@ static mode_t common_permissions(const struct apply *apply)
 }
 
 /* The path of a trace's copy, to be given back with free(). */
-static char *place_of(const struct apply *apply, const struct source *source,
+static char *place_of(const struct apply_run *apply, const struct apply_source *source,
 		      const char *path)
 {
 	const char *below = path + strlen(source->path);
@@ -198,114 +83,9 @@ static char *place_of(const struct apply *apply, const struct source *source,
 	return place;
 }
 
-/* ---- hosts of traces ---------------------------------------------------- */
-
-static int find_host(struct apply *apply, const struct source *source,
-		     const char *path,
-		     const struct model_clock *clock,
-		     const struct model_host **host)
-{
-	char *name;
-	int ret;
-
-	if (!source->name && model_find_file(&apply->model, clock, path, host))
-		return 0;
-	if (!source->name)
-		return model_find_clock(&apply->model, clock, host);
-	name = strndup(source->name, source->name_len);
-	if (!name)
-		return -ENOMEM;
-	ret = model_find_name(&apply->model, name, host);
-	free(name);
-	/* Of a machine's hosts, each has one clock: take the one with this clock. */
-	if (!ret && !model_same_kind(&(*host)->clock, clock))
-		return model_find_clock(&apply->model, clock, host);
-	if (!ret)
-		ret = model_check_clock(&apply->model, clock, host);
-	return ret ? ret : model_check_file(&apply->model, *host, path);
-}
-
-static bool same_session(const struct netsync_io_trace *a,
-			 const struct netsync_io_trace *b)
-{
-	return a->epoch_ns == b->epoch_ns && a->has_clock_uuid &&
-	       b->has_clock_uuid && !strcmp(a->format, b->format) &&
-	       !memcmp(a->clock_uuid, b->clock_uuid, sizeof(a->clock_uuid));
-}
-
-/*
- * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from
- * one of them: all chunks need one correction, over the span of all.
- */
-static void widen(const struct apply *apply, const struct netsync_io_trace *info,
-		  struct apply_trace *trace)
-{
-	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
-		const struct netsync_io_trace other = trace_info(apply->io, i);
-
-		if (other.last_ns < other.first_ns || !same_session(info, &other))
-			continue;
-		if (other.first_ns < trace->first_ns)
-			trace->first_ns = other.first_ns;
-		if (other.last_ns > trace->last_ns)
-			trace->last_ns = other.last_ns;
-	}
-}
-
-/*
- * Find the correction of a trace. False: there is none, and that was said. The clock is
- * to be given back with netsync_clock_free().
- */
-static bool identify(struct apply *apply, const struct source *source,
-		     const struct netsync_io_trace *info,
-		     struct apply_trace *trace, struct netsync_clock **clock,
-		     const struct model_host **found)
-{
-	const struct model_host *host;
-	struct model_clock told = {
-		.host_name = info->host_name,
-		.name = info->clock_name,
-		.has_uuid = info->has_clock_uuid,
-		.epoch_ns = info->epoch_ns,
-	};
-	int ret;
-
-	*clock = NULL;
-	memcpy(told.uuid, info->clock_uuid, sizeof(told.uuid));
-	ret = find_host(apply, source, info->path, &told, &host);
-	if (!ret)
-		ret = model_read_clock(&apply->model, host, clock);
-	if (!ret)
-		ret = model_shift(&apply->model, host, &told, &trace->shift_ns);
-	if (ret) {
-		complain("%s: it is left out. %s", info->path,
-			 model_error(&apply->model));
-		return false;
-	}
-	trace->part = apply->set->part;
-	trace->io = apply->io;
-	trace->progress = &apply->progress;
-	trace->path = info->path;
-	trace->readable = info->readable ? info->readable : info->path;
-	trace->result = apply->set->model;
-	trace->host = host->name;
-	trace->clock = *clock;
-	trace->extrapolate = apply->set->extrapolate ||
-			     model_holds(&apply->model, host, INT64_MIN, INT64_MAX);
-	trace->from_ns = host->span.from_ns;
-	trace->to_ns = host->span.to_ns;
-	*found = host;
-	model_machine_uuid(&apply->model, host, trace->machine);
-	trace->first_ns = info->first_ns;
-	trace->last_ns = info->last_ns;
-	if (apply->set->metadata_only && trace->first_ns <= trace->last_ns)
-		widen(apply, info, trace);
-	return true;
-}
-
 /* ---- copying ----------------------------------------------------------- */
 
-static apply_copy find_format(const struct settings *set, const char *name)
+static apply_copy find_format(const struct apply_settings *set, const char *name)
 {
 	for (size_t i = 0; i < NUM_FORMATS; i++)
 		if (!strcmp(formats[i].name, name))
@@ -328,7 +108,7 @@ static void cut_suffix(char *place, const char *original)
 			*dot = '\0';
 }
 
-static bool copy_to(const struct apply *apply, apply_copy copy,
+static bool copy_to(const struct apply_run *apply, apply_copy copy,
 		    const struct apply_trace *trace, char *place)
 {
 	char *original = realpath(trace->path, NULL);
@@ -346,7 +126,7 @@ static bool copy_to(const struct apply *apply, apply_copy copy,
 }
 
 /* False: the trace is left out, and that was said. */
-static bool can_copy(const struct apply *apply, apply_copy copy,
+static bool can_copy(const struct apply_run *apply, apply_copy copy,
 		     const struct netsync_io_trace *info)
 {
 	const bool changed = apply->set->metadata_only;
@@ -365,65 +145,30 @@ static bool can_copy(const struct apply *apply, apply_copy copy,
 	return false;
 }
 
-/*
- * Check that the result holds for times of a trace, known before copying or found by it.
- */
-static bool check_span(struct apply *apply, const struct model_host *host,
-		       const struct apply_trace *trace,
-		       const struct apply_seen *seen)
-{
-	int ret;
-
-	if (seen->last_ns < seen->first_ns)
-		return true;
-	ret = model_check_span(&apply->model, host, trace->clock,
-			       seen->first_ns, seen->last_ns);
-	if (ret && !apply->set->extrapolate) {
-		complain("%s: %s Take the result of this recording; --extrapolate goes on all the same.",
-			 trace->path, model_error(&apply->model));
-		return false;
-	}
-	if (ret)
-		complain("warning: %s: %s", trace->path,
-			 model_error(&apply->model));
-	return true;
-}
-
 /* Copy; the span is checked before, if it is known, or else after copying. */
-static bool copy_within(struct apply *apply, apply_copy copy,
+static bool copy_within(struct apply_run *apply, apply_copy copy,
 			const struct model_host *host,
 			struct apply_trace *trace, char *place)
 {
-	struct apply_seen known = { 0, -1, false }, seen = known;
+	const struct apply_seen known = apply_known_span(trace);
+	struct apply_seen seen = { 0, -1, false };
 	bool ok;
 
-	if (trace->first_ns <= trace->last_ns &&
-	    (__builtin_add_overflow(trace->first_ns, trace->shift_ns,
-				    &known.first_ns) ||
-	     __builtin_add_overflow(trace->last_ns, trace->shift_ns,
-				    &known.last_ns)))
-		known = seen;
-	if (!check_span(apply, host, trace, &known))
+	if (!apply_check_span(apply, host, trace, &known))
 		return false;
 	trace->seen = &seen;
 	ok = copy_to(apply, copy, trace, place);
-	if (known.last_ns < known.first_ns && !interrupted &&
-	    !check_span(apply, host, trace, &seen))
+	/* A capture has packets that its known span is not of, such as ARP's. */
+	if ((!ok || known.last_ns < known.first_ns) && !interrupted &&
+	    !apply_check_span(apply, host, trace, &seen))
 		return false;
 	apply->num_copied -= seen.is_outside;
 	apply->num_outside += seen.is_outside;
 	return ok;
 }
 
-/* Is nothing of a trace within --begin and --end? */
-static bool is_outside(const struct apply *apply, struct apply_trace *trace)
-{
-	return window_is_given(&apply->set->window) &&
-	       trace->first_ns <= trace->last_ns && !part_narrow(trace);
-}
-
 /* False: going on is of no use. */
-static bool copy_trace(struct apply *apply, const struct source *source,
+static bool copy_trace(struct apply_run *apply, const struct apply_source *source,
 		       uint32_t index)
 {
 	const struct netsync_io_trace info = trace_info(apply->io, index);
@@ -439,9 +184,9 @@ static bool copy_trace(struct apply *apply, const struct source *source,
 		return true;
 	}
 	apply->num_in_part += info.damaged > 0;
-	if (!identify(apply, source, &info, &trace, &clock, &host)) {
+	if (!apply_identify(apply, source, &info, &trace, &clock, &host)) {
 		apply->num_left_out++;
-	} else if (is_outside(apply, &trace)) {
+	} else if (apply_is_outside(apply, &trace)) {
 		apply->num_outside++;
 	} else {
 		apply->num_copied++;
@@ -465,7 +210,7 @@ void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
 }
 
 /* Traces that are left out count as done at once. */
-static bool begin_trace(struct apply *apply, uint32_t index)
+static bool begin_trace(struct apply_run *apply, uint32_t index)
 {
 	struct apply_progress *progress = &apply->progress;
 	struct tree tree;
@@ -478,7 +223,7 @@ static bool begin_trace(struct apply *apply, uint32_t index)
 	return true;
 }
 
-static bool measure_all(struct apply *apply)
+static bool measure_all(struct apply_run *apply)
 {
 	struct tree tree;
 
@@ -490,7 +235,7 @@ static bool measure_all(struct apply *apply)
 	return true;
 }
 
-static bool copy_source(struct apply *apply, const struct source *source)
+static bool copy_source(struct apply_run *apply, const struct apply_source *source)
 {
 	const uint32_t copied = apply->num_copied, outside = apply->num_outside;
 
@@ -499,15 +244,12 @@ static bool copy_source(struct apply *apply, const struct source *source)
 		    !copy_trace(apply, source, source->first + j))
 			return false;
 	/* Of the chunks of a rotated trace, most are outside as a rule. */
-	if (apply->num_outside > outside && apply->num_copied == copied) {
-		complain("%s: it is left out, as nothing of it is within --begin and --end, by corrected times.",
-			 source->path);
-		apply->num_left_out++;
-	}
+	if (apply->num_outside > outside && apply->num_copied == copied)
+		apply_leave_out_source(apply, source);
 	return true;
 }
 
-static bool copy_all(struct apply *apply)
+static bool copy_all(struct apply_run *apply)
 {
 	for (int i = 0; i < apply->set->num_traces; i++)
 		if (!copy_source(apply, &apply->sources[i]))
@@ -518,7 +260,7 @@ static bool copy_all(struct apply *apply)
 /* ---- the output folder ------------------------------------------------- */
 
 /* The output must not be inside of a trace. */
-static bool is_in_trace(const struct apply *apply)
+static bool is_in_trace(const struct apply_run *apply)
 {
 	char *copy = strdup(apply->set->output);
 	char *folder = copy ? realpath(dirname(copy), NULL) : NULL;
@@ -538,7 +280,7 @@ static bool is_in_trace(const struct apply *apply)
 	return is_in;
 }
 
-static bool make_folder(struct apply *apply)
+static bool make_folder(struct apply_run *apply)
 {
 	if (!is_in_trace(apply))
 		return output_folder_open(&apply->folder, apply->set->output);
@@ -547,20 +289,7 @@ static bool make_folder(struct apply *apply)
 	return false;
 }
 
-static bool find_all(struct apply *apply)
-{
-	bool ok = true;
-
-	progress_start(&apply->progress.line, "opening");
-	progress_wait(&apply->progress.line);
-	for (int i = 0; i < apply->set->num_traces && ok; i++)
-		ok = !interrupted && find_traces(apply, &apply->sources[i],
-						 apply->set->traces[i]);
-	progress_end(&apply->progress.line);
-	return ok;
-}
-
-static bool keep(struct apply *apply)
+static bool keep(struct apply_run *apply)
 {
 	bool ok;
 
@@ -571,11 +300,11 @@ static bool keep(struct apply *apply)
 	return ok;
 }
 
-static int run(struct apply *apply)
+static int run(struct apply_run *apply)
 {
 	bool ok;
 
-	if (!find_all(apply))
+	if (!apply_find_all(apply))
 		return EXIT_BAD;
 	find_common(apply);
 	if (!make_folder(apply) || !measure_all(apply))
@@ -589,33 +318,15 @@ static int run(struct apply *apply)
 	       netsync_io_num_left_out(apply->io) ? EXIT_PARTIAL : EXIT_DONE;
 }
 
-static int apply_all(const struct settings *set)
+static int apply_all(const struct apply_settings *set)
 {
-	struct netsync *ns = netsync_new();
-	struct apply apply = { .set = set };
+	struct apply_run apply;
 	int status = EXIT_BAD;
 
-	apply.io = ns ? netsync_io_new(ns) : NULL;
-	apply.sources = calloc(set->num_traces, sizeof(*apply.sources));
-	if (model_open(&apply.model, set->model)) {
-		complain("%s", model_error(&apply.model));
-	} else if (apply.io && apply.sources) {
-		/* Signals only set a flag, so that the output is removed. */
-		catch_signal(SIGINT);
-		catch_signal(SIGTERM);
-		catch_signal(SIGHUP);
-		netsync_io_set_warn(apply.io, warn, NULL);
+	if (apply_run_open(&apply, set))
 		status = run(&apply);
-	} else {
-		no_memory();
-	}
-	for (int i = 0; i < set->num_traces && apply.sources; i++)
-		free(apply.sources[i].real_path);
-	free(apply.sources);
 	output_folder_release(&apply.folder);
-	model_close(&apply.model);
-	netsync_io_free(apply.io);
-	netsync_free(ns);
+	apply_run_close(&apply);
 	return status;
 }
 
@@ -671,12 +382,12 @@ static char *beside(const char *trace)
 }
 
 /* One copy beside each trace. */
-static int apply_beside(const struct settings *set)
+static int apply_beside(const struct apply_settings *set)
 {
 	int whole = 0, part = 0;
 
 	for (int i = 0; i < set->num_traces && !interrupted; i++) {
-		struct settings one = *set;
+		struct apply_settings one = *set;
 		int status = EXIT_BAD;
 
 		one.output = beside(set->traces[i]);
@@ -694,12 +405,12 @@ static int apply_beside(const struct settings *set)
 	       whole == set->num_traces ? EXIT_DONE : EXIT_PARTIAL;
 }
 
-static int apply_here(const struct settings *set)
+static int apply_here(const struct apply_settings *set)
 {
 	return set->output ? apply_all(set) : apply_beside(set);
 }
 
-static int apply_there(const struct settings *set)
+static int apply_there(const struct apply_settings *set)
 {
 	const struct apply_remote how = {
 		.netsync = set->netsync,
@@ -714,9 +425,9 @@ static int apply_there(const struct settings *set)
 }
 
 /* Traces of this machine, and those of others, which these copy themselves. */
-static int apply_everywhere(const struct settings *set)
+static int apply_everywhere(const struct apply_settings *set)
 {
-	struct settings here = *set;
+	struct apply_settings here = *set;
 	int status, there;
 
 	here.traces = calloc((size_t)set->num_traces, sizeof(*here.traces));
@@ -740,27 +451,33 @@ static int apply_everywhere(const struct settings *set)
 
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
-	       take_text, .at = offsetof(struct settings, model)),
+	       take_text, .at = offsetof(struct apply_settings, model)),
 	OPTION("output", 'o', "FOLDER",
 	       "where to put the copies, as the traces lie; it must not exist\n"
 	       "(a folder called TRACE" BESIDE " beside each)",
-	       take_folder, .at = offsetof(struct settings, output)),
-	{ .table = window_options, .at = offsetof(struct settings, window) },
+	       take_folder, .at = offsetof(struct apply_settings, output)),
+	OPTION("merge", 0, "FILE",
+	       "put the packets of all captures into one pcapng file, in the order of\n"
+	       "corrected times, in place of copies; -: standard output",
+	       take_text, .at = offsetof(struct apply_settings, merge.path)),
+	OPTION("force", 0, NULL, "with --merge: overwrite FILE if it exists",
+	       take_flag, .at = offsetof(struct apply_settings, merge.force)),
+	{ .table = window_options, .at = offsetof(struct apply_settings, window) },
 	OPTION("metadata-only", 0, NULL,
 	       "of CTF traces change the offset and the frequency of the clock,\n"
 	       "and link the rest: at once, and as exact as that can be",
-	       take_flag, .at = offsetof(struct settings, metadata_only)),
+	       take_flag, .at = offsetof(struct apply_settings, metadata_only)),
 	OPTION("extrapolate", 0, NULL,
 	       "go on where traces are far outside of what FILE was made of",
-	       take_flag, .at = offsetof(struct settings, extrapolate)),
+	       take_flag, .at = offsetof(struct apply_settings, extrapolate)),
 	OPTION("remote-netsync", 0, "PATH",
 	       "the netsync to run on hosts whose traces stay there",
-	       take_text, .at = offsetof(struct settings, netsync)),
+	       take_text, .at = offsetof(struct apply_settings, netsync)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync apply -m FILE [-o FOLDER] TRACE...\n\n"
+	.begin = "Usage: netsync apply -m FILE [-o FOLDER | --merge FILE] TRACE...\n\n"
 	"Write copies of traces with the times of the reference clock. A TRACE is a file,\n"
 	"or a folder that is searched for traces, or NAME=PATH where NAME is the host's in\n"
 	"FILE, or [USER@]HOST:PATH, which is copied on that host, by ssh. They need not be\n"
@@ -770,20 +487,42 @@ static const struct usage usage = {
 	.options = options,
 };
 
+/* Do the settings go together? False: they do not, and that was said. */
+static bool check_settings(const struct apply_settings *set)
+{
+	int remote = 0;
+
+	while (remote < set->num_traces && !is_remote_trace(set->traces[remote]))
+		remote++;
+	if (!set->model || !set->num_traces)
+		complain("Give a result file and the traces: netsync apply -m FILE TRACE...");
+	else if (set->metadata_only && window_is_given(&set->window))
+		complain("--metadata-only links the files of a trace as they are; do without it, or without --begin and --end.");
+	else if (set->merge.path && (set->output || set->metadata_only))
+		complain("--merge writes one file in place of copies; do without %s.",
+			 set->output ? "--output" : "--metadata-only");
+	else if (set->merge.force && !set->merge.path)
+		complain("--force is for the file of --merge; folders of copies are never overwritten.");
+	else if (set->merge.path && remote < set->num_traces)
+		complain("%s: --merge reads captures on this machine; copy this one here first: scp %s .",
+			 set->traces[remote],
+			 set->traces[remote] + argument_name_length(set->traces[remote]) +
+			 (argument_name_length(set->traces[remote]) > 0));
+	else
+		return true;
+	return false;
+}
+
 int cmd_apply(int argc, char **argv)
 {
-	struct settings set = { 0 };
+	struct apply_settings set = { 0 };
 	const int first = options_take(&usage, &set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	set.traces = argv + first;
 	set.num_traces = argc - first;
-	if (!set.model || !set.num_traces)
-		complain("Give a result file and the traces: netsync apply -m FILE TRACE...");
-	else if (set.metadata_only && window_is_given(&set.window))
-		complain("--metadata-only links the files of a trace as they are; do without it, or without --begin and --end.");
-	else if (part_find(&set.part, &set.window, set.model))
-		return apply_everywhere(&set);
-	return EXIT_BAD;
+	if (!check_settings(&set) || !part_find(&set.part, &set.window, set.model))
+		return EXIT_BAD;
+	return set.merge.path ? apply_merge(&set) : apply_everywhere(&set);
 }

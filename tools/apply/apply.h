@@ -65,6 +65,9 @@ bool apply_time(const struct apply_trace *trace, int64_t time_ns,
  */
 bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
 
+/* The corrected time of a packet, or what else a netsync_io_time_func returns. */
+int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
+
 /* The begin of the next segment of a correction, at or after a time of the trace. False: none. */
 bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns);
 

@@ -19,30 +19,32 @@ struct capture {
 	bool leaves_out;	/* some packet */
 };
 
-static int leave_out(struct capture *capture)
+int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)
 {
-	capture->leaves_out = true;
-	return NETSYNC_IO_LEFT_OUT;
+	bool fits;
+
+	if (interrupted)
+		return -EINTR;
+	fits = apply_time(trace, time_ns, corrected_ns);
+	if (fits && !part_holds(&trace->part, *corrected_ns))
+		return NETSYNC_IO_LEFT_OUT;
+	if (!apply_holds(trace, time_ns))
+		return -EDOM;
+	return fits ? 0 : -ERANGE;
 }
 
 static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
 {
 	struct capture *capture = data;
+	const int ret = apply_packet(capture->trace, time_ns, corrected_ns);
 	struct stat st;
-	bool fits;
 
-	if (interrupted)
-		return -EINTR;
-	fits = apply_time(capture->trace, time_ns, corrected_ns);
-	if (fits && !part_holds(&capture->trace->part, *corrected_ns))
-		return leave_out(capture);
-	if (!apply_holds(capture->trace, time_ns))
-		return -EDOM;
+	capture->leaves_out |= ret == NETSYNC_IO_LEFT_OUT;
 	/* The copy is about as large as the original. */
-	if (++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
+	if (!ret && ++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
 		apply_show(capture->trace, st.st_size,
 			   capture->trace->progress->bytes);
-	return fits ? 0 : -ERANGE;
+	return ret;
 }
 
 typedef int (*copy_file)(struct netsync_io *io, const char *from, const char *to,

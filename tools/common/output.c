@@ -34,7 +34,7 @@ static bool complain_of_output(const char *path)
 {
 	if (errno == EEXIST)
 		complain("%s: it exists already; --force overwrites it.", path);
-	else
+	else if (errno != ECANCELED)
 		complain("%s: %s.", path, strerror(errno));
 	return false;
 }
@@ -413,7 +413,7 @@ static bool is_said;
 
 bool complain_of_standard_output(void)
 {
-	if (!is_said && errno != EPIPE)
+	if (!is_said && errno != EPIPE && errno != ECANCELED)
 		complain("standard output: %s.",
 			 errno ? strerror(errno) : "not all could be written");
 	is_said = true;

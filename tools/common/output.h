@@ -14,7 +14,7 @@
 
 /*
  * Write the whole content. False: that failed, and errno says why; 0: there is not enough
- * memory.
+ * memory; ECANCELED: why was said.
  */
 typedef bool output_func(FILE *out, const void *data);
 

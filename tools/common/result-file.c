@@ -298,16 +298,25 @@ static bool same_clock(const struct model_host *host,
 	       !strcmp(clock->host_name, host->clock.host_name);
 }
 
+void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns)
+{
+	json_object *bound = value_member(host->json, "bound_ns");
+
+	if (!take_bound(value_member(bound, "median"), median_ns))
+		*median_ns = NETSYNC_UNKNOWN;
+	if (!take_bound(value_member(bound, "max"), most_ns))
+		*most_ns = NETSYNC_UNKNOWN;
+}
+
 /* The largest error bound of a host's correction; what is unknown ranks last. */
 static int64_t rank_of(const struct model_host *host)
 {
-	json_object *bound = value_member(host->json, "bound_ns");
-	int64_t most;
+	int64_t median, most;
 
 	if (!value_length(value_member(host->json, "segments")))
 		return INT64_MAX;
-	return take_bound(value_member(bound, "max"), &most) &&
-	       most != NETSYNC_UNKNOWN ? most : INT64_MAX - 1;
+	model_bounds(host, &median, &most);
+	return most != NETSYNC_UNKNOWN ? most : INT64_MAX - 1;
 }
 
 static const struct model_host *

@@ -99,6 +99,8 @@ int model_check_file(struct model *model, const struct model_host *host,
  */
 int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock);
+/* The error bound of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
+void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
 /* Does the result hold for these times on a host's clock? */
 bool model_holds(const struct model *model, const struct model_host *host,
 		 int64_t first_ns, int64_t last_ns);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef NETSYNC_APPLY_MERGE_H
+#define NETSYNC_APPLY_MERGE_H
+
+struct apply_settings;
+
+/* Merge captures into one file; @set->merge.path is not NULL. Return: exit status. */
+int apply_merge(const struct apply_settings *set);
+
+#endif
