@@ -210,12 +210,12 @@ void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
  * without the rest of that trace, and its field stuck says so. A file system that was given
  * up once is waited for a tenth of the time from then on. A server
  * (netsync_io_add_served()) that only says that it is there, and sends nothing else, is
- * given up after ten times as long. Texts have no limit. To be called before
- * netsync_io_add().
+ * given up after ten times as long. A pipe has no limit while this was not called with
+ * another one than 0. To be called before netsync_io_add().
  */
 void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns);
 
-/* A trace, file or folder that was skipped. */
+/* A trace, file or folder that was skipped, or a text or pipe of which the rest was. */
 struct netsync_io_left_out {
 	uint32_t size;		/* sizeof, filled in by the caller */
 	uint32_t reserved;
@@ -223,7 +223,7 @@ struct netsync_io_left_out {
 	const char *why;	/* a sentence; owned by the reader */
 };
 
-/* The number of traces, files and folders that netsync_io_add() has skipped. */
+/* The number of traces, files and folders that were skipped. */
 uint32_t netsync_io_num_left_out(const struct netsync_io *io);
 
 /**

@@ -43,57 +43,56 @@ static int levels_in_domain(const char *path)
  * may put a file into a folder above, such as /tmp. Links are not followed, as they may
  * lead out of the recording, and pipes are not waited for.
  */
-static int open_file(const char *path, uid_t owner)
+static struct disk_file *open_file(const struct netsync_io *io, const char *path, uid_t owner)
 {
-	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
+	struct disk_file *file = disk_open(io_disk(io), path,
+					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 
-	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		       (st.st_uid == owner || st.st_uid == geteuid())))
-		return fd;
-	close(fd);
-	return -1;
+	if (!file || (S_ISREG(file->st.st_mode) &&
+		      (file->st.st_uid == owner || file->st.st_uid == geteuid())))
+		return file;
+	disk_close(file);
+	return NULL;
 }
 
 /* Write a copy from another machine to a scratch file, and open that. */
-static int open_copy(const struct copied *copied, char **path)
+static struct disk_file *open_copy(const struct copied *copied, char **path)
 {
 	const int fd = copied ? scratch_file() : -1;
 
 	if (fd < 0)
-		return -1;
+		return NULL;
 	*path = strdup(copied->path);
-	if (*path && write(fd, copied->bytes, copied->size) == (ssize_t)copied->size &&
-	    !lseek(fd, 0, SEEK_SET))
-		return fd;
+	if (*path && write(fd, copied->bytes, copied->size) == (ssize_t)copied->size)
+		return disk_take(NULL, fd, *path);
 	free(*path);
 	*path = NULL;
 	close(fd);
-	return -1;
+	return NULL;
 }
 
-int io_open_beside(const struct trace *trace, enum beside which, char **path)
+struct disk_file *io_open_beside(const struct trace *trace, enum beside which, char **path)
 {
 	const char *name = io_beside_names[which];
 	size_t length = strlen(trace->real_path);
 	const int levels = LEVELS + levels_in_domain(trace->real_path);
+	struct disk_file *file;
 	struct stat st;
-	int fd;
 
 	*path = NULL;
 	if (trace->is_remote)
 		return open_copy(trace->beside[which], path);
 	if (stat(trace->real_path, &st))
-		return -1;
+		return NULL;
 	for (int i = 0; i <= levels && length; i++) {
 		*path = io_format("%.*s/%s", (int)length, trace->real_path, name);
-		fd = *path ? open_file(*path, st.st_uid) : -1;
-		if (fd >= 0)
-			return fd;
+		file = *path ? open_file(trace->io, *path, st.st_uid) : NULL;
+		if (file)
+			return file;
 		free(*path);
 		*path = NULL;
 		while (length && trace->real_path[--length] != '/')
 			;
 	}
-	return -1;
+	return NULL;
 }

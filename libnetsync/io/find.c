@@ -87,11 +87,13 @@ void io_free_trace(struct trace *trace)
 static bool open_contents(const struct trace *trace, struct unpacked *file,
 			  struct stat *st)
 {
-	const int fd = io_open_file(trace->io, trace->path);
+	struct disk_file *from = io_open_file(trace->io, trace->path);
 
-	*file = (struct unpacked){ .fd = fd };
-	return fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) &&
-	       !unpacked_open(file, fd);
+	*file = (struct unpacked){ .from = from };
+	if (!from)
+		return false;
+	*st = from->st;
+	return S_ISREG(st->st_mode) && !unpacked_open(file, from);
 }
 
 /* Read a whole block, unless the file ends in it. */
@@ -276,14 +278,14 @@ static bool is_own_file(const char *path)
 /* Read the first bytes of a file, decompressed. 0, or -errno. */
 static int read_head(const struct netsync_io *io, struct found *found)
 {
-	const int fd = io_open_file(io, found->path);
+	struct disk_file *from = io_open_file(io, found->path);
 	struct unpacked file;
 	ssize_t len = 0;
 	int ret;
 
-	if (fd < 0)
+	if (!from)
 		return -errno;
-	ret = unpacked_open(&file, fd);
+	ret = unpacked_open(&file, from);
 	found->compression = file.compression;
 	while (!ret && found->head_len < HEAD_SIZE) {
 		len = unpacked_read(&file, found->head + found->head_len,
@@ -294,6 +296,8 @@ static int read_head(const struct netsync_io *io, struct found *found)
 	}
 	if (len == -EILSEQ && !found->head_len)
 		found->damage = file.damage;
+	if (disk_is_stuck(from))
+		ret = -ETIMEDOUT;
 	unpacked_close(&file);
 	/* foreign.c knows what to say of these. */
 	return ret == -ENOSYS || len == -EILSEQ ? 0 : ret ? ret : len < 0 ? (int)len : 0;
@@ -378,8 +382,8 @@ static int look_at(struct netsync_io *io, const char *path, const struct stat *s
 	}
 	if (!ret)
 		return refuse_file(io, &found, is_given, search);
-	io_fail(io, ret, "%s: %s.", path, strerror(-ret));
-	return is_given ? ret : leave_out(io, search, path, ret);
+	io_fail_to_read(io, path, ret);
+	return is_given && !io_is_lost(ret) ? ret : leave_out(io, search, path, ret);
 }
 
 static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
@@ -450,8 +454,7 @@ static int search_path(struct netsync_io *io, const char *path,
 
 #define STANDARD_INPUT "/dev/stdin"
 
-/* Is it a name for a file that is open already, which has to be read from there? */
-static bool is_open_file(const char *path)
+bool io_is_open_file(const char *path)
 {
 	return !strcmp(path, STANDARD_INPUT) || !strncmp(path, "/dev/fd/", 8) ||
 	       !strncmp(path, "/proc/self/fd/", 14);
@@ -460,7 +463,7 @@ static bool is_open_file(const char *path)
 /* Is it one that need not be probed, as its file is open? */
 static bool is_pipe_name(const char *path)
 {
-	return !strcmp(path, "-") || is_open_file(path);
+	return !strcmp(path, "-") || io_is_open_file(path);
 }
 
 /* Keep what comes from a pipe, or from an open file. */
@@ -496,7 +499,7 @@ static int check_path(struct netsync_io *io, const char **path, struct stat *st)
 				       "%s: there is no such file or folder.", *path);
 		return io_fail(io, -errno, "%s: %s.", *path, strerror(errno));
 	}
-	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !is_open_file(*path)))
+	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !io_is_open_file(*path)))
 		return 0;
 	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
 		return keep_given(io, *path, st);
@@ -507,14 +510,11 @@ static int check_path(struct netsync_io *io, const char **path, struct stat *st)
 static int take_kept(struct netsync_io *io, const char *path, const char *name,
 		     struct search *search)
 {
-	const int fd = io_open_file(io, path);
 	struct stat st;
-	int ret = fd < 0 || fstat(fd, &st) ? -errno : 0;
+	int ret;
 
-	if (fd >= 0)
-		close(fd);
-	if (ret)
-		return io_fail(io, ret, "%s: %s.", path, strerror(-ret));
+	if (io_stat_file(io, path, &st))
+		return io_fail_to_read(io, path, -errno);
 	ret = look_at(io, path, &st, name, true, search);
 	return ret < 0 ? ret : 0;
 }
@@ -539,12 +539,12 @@ static int add_path(struct netsync_io *io, const char *path, const char *name)
 {
 	struct search search = { 0 };
 	struct stat st;
-	int ret = is_pipe_name(path) ? 0 : io_probe_path(io, path, name);
+	int ret = is_pipe_name(path) ? 0 : io_probe_path(io, path);
 
 	if (ret < 0)
 		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
 	ret = check_path(io, &path, &st);
-	if (!ret && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !is_open_file(path))))
+	if (!ret && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !io_is_open_file(path))))
 		ret = search_path(io, path, name, &search);
 	else if (!ret)
 		ret = take_kept(io, path, name, &search);

@@ -81,6 +81,28 @@ int io_no_memory(struct netsync_io *io)
 	return io_fail(io, -ENOMEM, "There is not enough memory.");
 }
 
+int io_fail_to_read(struct netsync_io *io, const char *path, int err)
+{
+	if (err == -ENOMEM)
+		return io_no_memory(io);
+	if (err == -ETIMEDOUT)
+		return io_fail(io, err, "%s: nothing was read from it for %lld s.", path,
+			       (long long)io_timeout_ms(io) / 1000);
+	return io_fail(io, err, "%s: %s.", path, strerror(-err));
+}
+
+int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_file *from,
+		     const char *format, const char *problem, int err)
+{
+	if (!from)
+		return err;
+	if (disk_is_stuck(from))
+		return io_fail_to_read(io, path, -ETIMEDOUT);
+	if (err == -ENOMEM || !problem)
+		return io_fail_to_read(io, path, err);
+	return io_fail(io, err, "%s: this %s cannot be read: %s.", path, format, problem);
+}
+
 void io_warn(struct netsync_io *io, const char *format, ...)
 {
 	va_list args;
@@ -481,6 +503,7 @@ static int read_all(struct netsync_io *io)
 		warn_of_all(io);
 	for (size_t i = 0; i < io->num_traces; i++)
 		io_close_trace(io->traces[i]);
+	disk_stop(io->disk);
 	io_free_machine_clocks(io);
 	io_free_hosts(hosts, num_hosts);
 	return ret;
@@ -498,7 +521,6 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 	if (io->part && io->split_netns)
 		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces are read by one reader.");
 	io->was_read = true;
-	io_stop_prober(io);
 	io->progress = progress;
 	io->progress_data = data;
 	return read_all(io);
@@ -514,9 +536,10 @@ struct netsync_io *netsync_io_new(struct netsync *ns)
 		return NULL;
 	io->ns = ns;
 	io->owns = calloc(1, sizeof(*io->owns));
-	if (io->owns)
+	io->disk = io_new_disk(io);
+	if (io->owns && io->disk)
 		return io;
-	free(io);
+	netsync_io_free(io);
 	return NULL;
 }
 
@@ -538,11 +561,12 @@ void netsync_io_free(struct netsync_io *io)
 		io_free_text(io->texts[i]);
 	free(io->texts);
 	names_release(&io->hosts);
-	owns_release(io->owns);
+	if (io->owns)
+		owns_release(io->owns);
 	free(io->owns);
 	tdestroy(io->points, free);
 	free(io->part);
-	io_stop_prober(io);
+	disk_free(io->disk);
 	io_free_left_out(io);
 	free(io->error);
 	free(io);

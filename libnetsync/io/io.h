@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "io/disk/disk.h"
 #include "io/names.h"
 #include "netsync-io.h"
 #include "util/number.h"
@@ -39,7 +40,6 @@ struct live;
 struct aside;
 struct owns;
 struct served;
-struct worker;
 struct left_out;
 struct numbered_point;
 struct clock_of_machine;
@@ -61,7 +61,7 @@ struct netsync_io {
 	bool split_netns;	/* network namespaces are hosts */
 	unsigned int jobs;	/* traces read at a time; 0: one for each processor */
 	int64_t timeout_ms;	/* the longest wait without progress; 0: the default */
-	struct worker *prober;	/* patience.c: looks at paths first; NULL: none was started */
+	struct disk *disk;	/* reads files */
 	uint64_t *stuck;	/* file systems that were given up, as struct trace.device */
 	size_t num_stuck;
 	struct left_out *left_out;	/* what could not be opened, and was skipped */
@@ -331,7 +331,10 @@ struct trace_reader {
 	 * it? NULL: it is always called.
 	 */
 	bool (*is_idle)(const struct trace *trace, int64_t until_ns);
-	/* The file that open() has opened and read() reads. NULL: read() opens it. */
+	/*
+	 * The file that open() has opened in this process, and read() reads; -1: it is not
+	 * open here. NULL: read() opens it.
+	 */
 	int (*file)(const struct trace *trace);
 	/*
 	 * Called once before all calls of ahead() and read(), if only trace->window is
@@ -396,9 +399,9 @@ struct part *io_find_part(struct trace *trace, uint32_t netns);
 
 /*
  * Open the nearest file of this kind in the trace's folder or above, up to the machine's
- * folder (beside.c). -1: there is none; else the caller frees @path.
+ * folder (beside.c). NULL: there is none; else the caller frees @path.
  */
-int io_open_beside(const struct trace *trace, enum beside which, char **path);
+struct disk_file *io_open_beside(const struct trace *trace, enum beside which, char **path);
 
 /* The name of a namespace when it was recorded (netns.c). False: not known. */
 #define NETNS_NAME_SIZE 128	/* bytes with the 0; chosen: ids of containers have 64 */
@@ -476,12 +479,16 @@ int io_group(const struct netsync_io *io);
  * but is compressed, is copied to a nameless file, which is kept for the next one who
  * opens that path.
  */
-/* Open a file, compressed as it may be. -1: errno says why not. */
-int io_open_file(const struct netsync_io *io, const char *path);
+/* Open a file, compressed as it may be. NULL: errno says why not. */
+struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
+/* What reads the files of this one. */
+struct disk *io_disk(const struct netsync_io *io);
+/* Is it a name for a file that is open already, which has to be read from there? */
+bool io_is_open_file(const char *path);
 /* As stat(), of what io_open_file() opens. */
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);
-/* As io_open_file(), but not compressed. Negative: io_fail() was called. */
-int io_open_plain(struct netsync_io *io, const char *path);
+/* As io_open_file(), but not compressed. 0; negative: io_fail() was called, NULL is opened. */
+int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **opened);
 /*
  * Keep all that comes from @fd as the file @path: a copy of what comes from a pipe, a
  * regular file as it is. 0, or after io_fail().
@@ -529,6 +536,14 @@ int io_check_new(struct netsync_io *io, const char *what);
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int io_no_memory(struct netsync_io *io);
+/* The same for an errno (negative) of opening or reading a file. Returns @err. */
+int io_fail_to_read(struct netsync_io *io, const char *path, int err);
+/*
+ * The same for a file of this format, which cannot be read for a @problem, a clause (NULL:
+ * for @err). If it was not opened (@from is NULL), that was reported. Returns the errno.
+ */
+int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_file *from,
+		     const char *format, const char *problem, int err);
 void io_forget_error(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

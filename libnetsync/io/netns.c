@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/io.h"
 
@@ -63,20 +61,35 @@ static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 	return *name;
 }
 
+/* Read a whole file. NULL: it is empty, too large, or cannot be read. */
+static char *read_whole(struct disk_file *file, size_t *size)
+{
+	const off_t all = file->st.st_size;
+	char *text = all > 0 && all <= MAX_SIZE ? malloc((size_t)all) : NULL;
+	ssize_t num = 1;
+
+	for (*size = 0; text && num > 0 && *size < (size_t)all; *size += num > 0 ? num : 0)
+		num = disk_read(file, text + *size, (size_t)all - *size, *size);
+	if (text && *size)
+		return text;
+	free(text);
+	return NULL;
+}
+
 bool io_netns_name(const struct trace *trace, uint32_t netns,
 		   char name[NETNS_NAME_SIZE])
 {
+	size_t size = 0;
 	char *path;
-	const int fd = io_open_beside(trace, BESIDE_NETNS_NAMES, &path);
-	struct stat st;
-	FILE *file = fd < 0 || fstat(fd, &st) || st.st_size > MAX_SIZE ?
-		NULL : fdopen(fd, "r");
+	struct disk_file *from = io_open_beside(trace, BESIDE_NETNS_NAMES, &path);
+	char *text = from ? read_whole(from, &size) : NULL;
+	FILE *file = text ? fmemopen(text, size, "r") : NULL;
 	const bool found = file && find_name(file, netns, name);
 
 	if (file)
 		fclose(file);
-	else if (fd >= 0)
-		close(fd);
+	free(text);
+	disk_close(from);
 	free(path);
 	return found;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "io/patience.h"
 #include "io/unpack/unpack.h"
 #include "util/array.h"
 #include "util/scratch.h"
@@ -28,6 +29,7 @@
 struct kept_file {
 	char *path;
 	int fd;
+	bool is_copy;		/* nameless, and on a disk of this machine */
 	bool is_pipe;
 	struct stat from;	/* what it was copied from */
 };
@@ -91,6 +93,7 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 	if (same) {
 		close(same->fd);
 		same->fd = file->fd;
+		same->is_copy = file->is_copy;
 		return 0;
 	}
 	last = array_add(&io->kept, io->num_kept, sizeof(*last));
@@ -131,14 +134,10 @@ static uint64_t space_in(int fd)
 
 static ssize_t read_next(const struct copying *copying, uint64_t at)
 {
-	ssize_t len;
-
 	if (copying->file)
 		return unpacked_read(copying->file, copying->buffer, COPY_SIZE, at);
-	do {
-		len = read(copying->pipe, copying->buffer, COPY_SIZE);
-	} while (len < 0 && errno == EINTR);
-	return len < 0 ? -errno : len;
+	return io_read_pipe(copying->io, copying->path, copying->pipe, copying->buffer,
+			    COPY_SIZE);
 }
 
 static int write_next(const struct copying *copying, int to, const char *from, size_t size)
@@ -186,13 +185,17 @@ static int copy_all(struct copying *copying, int to)
 	}
 	if (ret || !len)
 		return ret;
+	if (len == -ETIMEDOUT && at)
+		return io_note_broken_off(copying->io, copying->path, at, STUCK_PIPE);
+	if (len == -EILSEQ && disk_is_stuck(copying->file->from))
+		return io_note_broken_off(copying->io, copying->path, at,
+					  copying->file->damage);
 	if (len == -EILSEQ) {
 		io_warn(copying->io, "%s: it was decompressed up to its byte %llu only (%s).",
 			copying->path, (unsigned long long)at, copying->file->damage);
 		return 0;
 	}
-	return io_fail(copying->io, (int)len, "%s: %s.", copying->path,
-		       strerror((int)-len));
+	return io_fail_to_read(copying->io, copying->path, (int)len);
 }
 
 /* Copy it to a nameless file. Return: that; or negative after io_fail(). */
@@ -223,19 +226,26 @@ int io_keep_open(struct netsync_io *io, const char *path, int fd)
 
 	if (fstat(fd, &kept.from))
 		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
-	kept.fd = S_ISREG(kept.from.st_mode) ? fcntl(fd, F_DUPFD_CLOEXEC, 3) :
-					       make_copy(&copying);
+	kept.is_copy = !S_ISREG(kept.from.st_mode);
+	kept.fd = kept.is_copy ? make_copy(&copying) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
 }
 
 /* ---- opening ----------------------------------------------------------------- */
 
-int io_open_file(const struct netsync_io *io, const char *path)
+struct disk *io_disk(const struct netsync_io *io)
+{
+	return keeper_of(io)->disk;
+}
+
+struct disk_file *io_open_file(const struct netsync_io *io, const char *path)
 {
 	const struct kept_file *kept = find_kept(io, path);
 
-	return kept ? fcntl(kept->fd, F_DUPFD_CLOEXEC, 3) :
-		      open(path, O_RDONLY | O_CLOEXEC);
+	if (!kept)
+		return disk_open(io_disk(io), path, O_RDONLY);
+	return disk_take(kept->is_copy ? NULL : io_disk(io),
+			 fcntl(kept->fd, F_DUPFD_CLOEXEC, 3), path);
 }
 
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)
@@ -249,10 +259,9 @@ int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)
 static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
 {
 	struct copying copying = { .io = io, .path = path, .file = file };
-	struct kept_file kept = { .path = (char *)path };
+	struct kept_file kept = { .path = (char *)path, .is_copy = true,
+				  .from = file->from->st };
 
-	if (fstat(file->fd, &kept.from))
-		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	copying.most_by_ratio = (uint64_t)kept.from.st_size * MAX_RATIO;
 	if (copying.most_by_ratio < FREE_SIZE)
 		copying.most_by_ratio = FREE_SIZE;
@@ -260,23 +269,25 @@ static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacke
 	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
 }
 
-int io_open_plain(struct netsync_io *io, const char *path)
+int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **opened)
 {
 	struct netsync_io *keeper = io->keeper ? io->keeper : io;
-	int fd = io_open_file(io, path), ret;
 	struct unpacked file;
+	int ret;
 
-	if (fd < 0)
-		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
-	ret = unpacked_open(&file, fd);
+	*opened = io_open_file(io, path);
+	if (!*opened)
+		return io_fail_to_read(io, path, -errno);
+	ret = unpacked_open(&file, *opened);
 	if (!ret && !file.compression)
-		return fd;
+		return 0;
 	if (ret == -ENOSYS)
 		ret = io_fail(io, ret, NOT_BUILT_IN, path, file.compression->name, file.compression->command);
 	else if (ret)
-		ret = io_fail(io, ret, "%s: %s.", path, strerror(-ret));
+		ret = io_fail_to_read(io, path, ret);
 	else
 		ret = keep_unpacked(keeper, path, &file);
 	unpacked_close(&file);
-	return ret ? ret : io_open_file(io, path);
+	*opened = ret ? NULL : io_open_file(io, path);
+	return ret || *opened ? ret : io_fail_to_read(io, path, -errno);
 }

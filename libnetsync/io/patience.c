@@ -4,12 +4,9 @@
  * wait. What a dead disk holds cannot be killed, and is not waited for.
  */
 #include <errno.h>
-#include <fts.h>
-#include <fcntl.h>
-#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/patience.h"
@@ -69,18 +66,27 @@ static bool is_over(void *data, int64_t silent_ms)
 	struct patience *p = data;
 	int64_t limit_ms = io_timeout_ms(p->io);
 
-	if (was_given_up(p->io, p->device))
+	/* A program that writes to a pipe may be silent for as long as it likes. */
+	if (p->is_pipe && !p->io->timeout_ms)
+		limit_ms = INT64_MAX;
+	else if (was_given_up(p->io, p->device))
 		limit_ms /= HASTE;
 	if (silent_ms >= limit_ms) {
-		note_stuck(p->io, p->device);
+		if (!p->is_pipe)
+			note_stuck(p->io, p->device);
 		return true;
 	}
 	if (p->has_warned || silent_ms < io_warning_ms(p->io))
 		return false;
 	p->has_warned = true;
-	io_warn(p->io, "%s%s%s: nothing was read for %lld s; waiting up to %lld s.",
-		p->name ? p->name : "", p->name ? ": " : "", p->path,
-		(long long)(silent_ms + 500) / 1000, (long long)(limit_ms + 999) / 1000);
+	if (limit_ms == INT64_MAX)
+		io_warn(p->io, "%s: nothing came for %lld s; waiting for more, or its end.",
+			p->path, (long long)(silent_ms + 500) / 1000);
+	else
+		io_warn(p->io, "%s%s%s: nothing was read for %lld s; waiting up to %lld s.",
+			p->name ? p->name : "", p->name ? ": " : "", p->path,
+			(long long)(silent_ms + 500) / 1000,
+			(long long)(limit_ms + 999) / 1000);
 	return false;
 }
 
@@ -99,110 +105,52 @@ struct worker_patience io_worker_patience(struct patience *patience)
 	return (struct worker_patience){ is_over, patience };
 }
 
-/* ---- probing ---------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------ */
 
-/* A record of the prober: a path was walked through. */
-#define PROBED 0
-
-static void read_beginning(const char *path)
+static bool is_disk_over(void *data, const struct disk_file *file, int64_t silent_ms,
+			 bool *has_warned)
 {
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	char byte;
-
-	if (fd < 0)
-		return;
-	if (pread(fd, &byte, 1, 0) < 0)
-		errno = 0;
-	close(fd);
-}
-
-/* As the search in find.c goes. Errors are found by that. */
-static void walk_path(char *path)
-{
-	char *paths[] = { path, NULL };
-	struct stat st;
-	FTS *fts = stat(path, &st) ? NULL :
-		   fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-	FTSENT *entry;
-
-	while (fts && (entry = fts_read(fts))) {
-		worker_is_alive();
-		if (entry->fts_info == FTS_F)
-			read_beginning(entry->fts_path);
-	}
-	if (fts)
-		fts_close(fts);
-}
-
-/* The worker ends in worker_hear(), when this process is gone. */
-static void probe_paths(const void *data)
-{
-	char path[PATH_MAX];
-
-	(void)data;
-	for (;;) {
-		worker_hear(path, sizeof(path));
-		walk_path(path);
-		worker_put(PROBED, 0, "", 0);
-	}
-}
-
-static int use_probed(void *data, const struct worker_head *head, const void *payload)
-{
-	bool *waiting = data;
-
-	(void)head;
-	(void)payload;
-	*waiting = false;
-	return 1;
-}
-
-/* NULL: none can be started, and paths are opened without. */
-static struct worker *get_prober(struct netsync_io *io)
-{
-	const struct worker_task task = {
-		.run = probe_paths,
-		.limits = { .memory = UINT64_MAX / 2 },
+	struct patience patience = {
+		.io = data,
+		.path = file->name,
+		.device = file->st.st_dev,
+		.has_warned = *has_warned,
 	};
+	const bool over = is_over(&patience, silent_ms);
 
-	if (io->prober)
-		return io->prober;
-	io->prober = calloc(1, sizeof(*io->prober));
-	if (io->prober && worker_start(io->prober, &task, NULL) < 0) {
-		free(io->prober);
-		io->prober = NULL;
+	*has_warned = patience.has_warned;
+	return over;
+}
+
+struct disk *io_new_disk(struct netsync_io *io)
+{
+	return disk_new(is_disk_over, io);
+}
+
+int io_probe_path(struct netsync_io *io, const char *path)
+{
+	const int ret = disk_walk(io->disk, path);
+
+	return ret ? io_fail_to_read(io, path, ret) : 0;
+}
+
+ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to, size_t size)
+{
+	struct patience patience = { .io = io, .path = path, .is_pipe = true };
+	struct pollfd fd = { .fd = pipe, .events = POLLIN };
+	int64_t silent_ms = 0;
+	ssize_t len;
+	int num;
+
+	while (!(num = poll(&fd, 1, WORKER_TICK_MS)) || (num < 0 && errno == EINTR)) {
+		silent_ms += num ? 0 : WORKER_TICK_MS;
+		if (!num && is_over(&patience, silent_ms))
+			return -ETIMEDOUT;
 	}
-	return io->prober;
-}
-
-void io_stop_prober(struct netsync_io *io)
-{
-	if (!io->prober)
-		return;
-	worker_stop(io->prober);
-	free(io->prober);
-	io->prober = NULL;
-}
-
-int io_probe_path(struct netsync_io *io, const char *path, const char *name)
-{
-	struct patience patience = { .io = io, .name = name, .path = path };
-	const struct worker_patience waits = io_worker_patience(&patience);
-	struct worker *prober = get_prober(io);
-	char command[PATH_MAX] = "";
-	bool waiting = true, is_stuck;
-
-	/* The system refuses a longer path. */
-	if (!prober || strlen(path) >= sizeof(command))
-		return 0;
-	memcpy(command, path, strlen(path));
-	worker_tell(prober, command, sizeof(command));
-	if (worker_receive_while(prober, &waiting, use_probed, &waiting, &waits) > 0)
-		return 0;
-	is_stuck = prober->is_stuck;
-	io_stop_prober(io);
-	return is_stuck ? io_fail(io, -ETIMEDOUT, "%s: nothing was read from it for %lld s.",
-				  path, (long long)io_timeout_ms(io) / 1000) : 0;
+	do {
+		len = read(pipe, to, size);
+	} while (len < 0 && errno == EINTR);
+	return len < 0 ? -errno : len;
 }
 
 /* ---- what is skipped ------------------------------------------------------------ */
@@ -212,18 +160,38 @@ bool io_is_lost(int err)
 	return err == -ETIMEDOUT || err == -ECHILD;
 }
 
+/* Note what is missing. @why becomes the list's own; NULL: no memory. */
+static int note_left_out(struct netsync_io *io, const char *what, char *why)
+{
+	struct left_out *last = why ? array_add(&io->left_out, io->num_left_out,
+						sizeof(*last)) : NULL;
+
+	if (!last) {
+		free(why);
+		return io_no_memory(io);
+	}
+	*last = (struct left_out){ strdup(what), why };
+	io->num_left_out++;
+	return last->what ? 0 : io_no_memory(io);
+}
+
 int io_leave_out(struct netsync_io *io, const char *what)
 {
-	struct left_out *last = array_add(&io->left_out, io->num_left_out, sizeof(*last));
+	const int ret = note_left_out(io, what, strdup(netsync_io_error(io)));
 
-	if (!last)
-		return io_no_memory(io);
-	*last = (struct left_out){ strdup(what), strdup(netsync_io_error(io)) };
-	io->num_left_out++;
-	if (!last->what || !last->why)
-		return io_no_memory(io);
-	io_warn(io, "%s It is skipped.", last->why);
-	return 0;
+	if (!ret)
+		io_warn(io, "%s It is skipped.", netsync_io_error(io));
+	return ret;
+}
+
+int io_note_broken_off(struct netsync_io *io, const char *path, uint64_t at, const char *why)
+{
+	char *sentence = io_format("%s: it was read up to its byte %llu only (%s).", path,
+				   (unsigned long long)at, why);
+
+	if (sentence)
+		io_warn(io, "%s", sentence);
+	return note_left_out(io, path, sentence);
 }
 
 void io_free_left_out(struct netsync_io *io)

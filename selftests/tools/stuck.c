@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For LD_PRELOAD: in processes that the command starts to read, reading the file $STUCK at or
- * behind byte $STUCK_AT never returns, as on a dead disk. With $STUCK_KILL set, nothing can be
- * killed.
+ * behind byte $STUCK_AT never returns, as on a dead disk; but for the process that comes
+ * there first, if it can note that in the new file $STUCK_SPARE. With $STUCK_KILL set,
+ * nothing can be killed. With $STUCK_HURRY set, waiting for a second takes 10 ms.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,23 @@ static pid_t command;
 static void __attribute__((constructor)) note_command(void)
 {
 	command = getpid();
+}
+
+/* Is it the first process that reads there, which is to go on? */
+static int is_spared(void)
+{
+	const char *path = getenv("STUCK_SPARE");
+	static pid_t spared;
+	int fd;
+
+	if (!path || spared == getpid())
+		return path != NULL;
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	spared = getpid();
+	return 1;
 }
 
 ssize_t pread(int fd, void *to, size_t size, off_t at)
@@ -33,12 +53,21 @@ ssize_t pread(int fd, void *to, size_t size, off_t at)
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length < 0 ? 0 : length] = '\0';
 	if (getpid() == command || !stuck || strcmp(path, stuck) ||
-	    at + (off_t)size <= (from ? atol(from) : 0))
+	    at + (off_t)size <= (from ? atol(from) : 0) || is_spared())
 		return real(fd, to, size, at);
 	/* It ends with the command at last. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;)
 		pause();
+}
+
+int poll(struct pollfd *fds, nfds_t num, int ms)
+{
+	static int (*real)(struct pollfd *, nfds_t, int);
+
+	if (!real)
+		real = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+	return real(fds, num, ms == 1000 && getenv("STUCK_HURRY") ? 10 : ms);
 }
 
 int kill(pid_t pid, int number)

@@ -110,10 +110,13 @@ static ssize_t load(struct capture *capture, size_t num)
 	capture->window_at = from;
 	capture->window_len = kept;
 	while (capture->window_len < num) {
-		ssize_t len = unpacked_read(&capture->file,
-					    capture->window + capture->window_len,
-					    capture->window_room - capture->window_len,
-					    from + capture->window_len);
+		const uint64_t at = from + capture->window_len;
+		const size_t space = capture->window_room - capture->window_len;
+		const ssize_t len = at >= capture->end ? 0 :
+			unpacked_read(&capture->file,
+				      capture->window + capture->window_len,
+				      capture->end - at < space ? capture->end - at : space,
+				      at);
 
 		/* The packets before the damage are whole. */
 		if (len == -EILSEQ || !len)
@@ -162,12 +165,13 @@ bool capture_claims(const uint8_t *head, size_t len)
 	return is_pcap(magic) || is_pcap(bswap_32(magic));
 }
 
-int capture_open(struct capture *capture, int fd)
+int capture_open(struct capture *capture, struct disk_file *from, uint64_t end)
 {
 	int ret;
 
 	memset(capture, 0, sizeof(*capture));
-	ret = unpacked_open(&capture->file, fd);
+	capture->end = end;
+	ret = unpacked_open(&capture->file, from);
 	if (ret)
 		return ret;
 	capture->window = malloc(FIRST_WINDOW);

@@ -124,14 +124,18 @@ struct capture {
 	struct capture_interface *interfaces;
 	size_t num_interfaces;
 	size_t interface_room;
+	uint64_t end;		/* nothing is read from here on, but by what decompresses */
 	const char *damage;	/* why capture_next() failed; a clause */
 };
 
 /* Does a file of these first bytes have one of the formats? */
 bool capture_claims(const uint8_t *head, size_t len);
 
-/* Read the file @fd, and close it by capture_close() in every case. 0, or -errno. */
-int capture_open(struct capture *capture, int fd);
+/*
+ * Read the file @from up to byte @end, and close it by capture_close() in every case. 0, or
+ * -errno.
+ */
+int capture_open(struct capture *capture, struct disk_file *from, uint64_t end);
 void capture_close(struct capture *capture);
 
 /*

@@ -67,8 +67,7 @@ static int put_rest(struct copy *copy, const struct capture_block *block,
 					    block->at + from);
 
 		if (len <= 0)
-			return io_fail(copy->io, len ? (int)len : -EIO, "%s: %s.",
-				       copy->from, strerror(len ? (int)-len : EIO));
+			return io_fail_to_read(copy->io, copy->from, len ? (int)len : -EIO);
 		from += (uint64_t)len;
 		ret = put(copy, bytes, (size_t)len);
 	}
@@ -379,39 +378,33 @@ static int copy_blocks(struct copy *copy)
 			copy->capture.damage);
 		ret = 0;
 	}
-	if (ret)
-		return io_fail(copy->io, ret, "%s: %s.", copy->from,
-			       strerror(-ret));
-	return end_section(copy);
+	return ret ? io_fail_to_read(copy->io, copy->from, ret) : end_section(copy);
 }
 
 static int open_original(struct copy *copy)
 {
-	int fds[] = { io_open_file(copy->io, copy->from),
-		      io_open_file(copy->io, copy->from) };
-	int ret = fds[0] < 0 || fds[1] < 0 ? -errno : 0;
+	struct disk_file *from[] = { io_open_file(copy->io, copy->from),
+				     io_open_file(copy->io, copy->from) };
+	int ret = from[0] && from[1] ? 0 : -errno;
 
 	/* Each closes its file, whatever it returns. */
-	copy->capture.file.fd = fds[0];
-	copy->rest.fd = fds[1];
+	copy->capture.file.from = from[0];
+	copy->rest.from = from[1];
 	if (!ret)
-		ret = capture_open(&copy->capture, fds[0]);
+		ret = capture_open(&copy->capture, from[0], UINT64_MAX);
 	if (!ret)
-		ret = unpacked_open(&copy->rest, fds[1]);
-	return ret ? io_fail(copy->io, ret, "%s: %s.", copy->from, strerror(-ret)) : 0;
+		ret = unpacked_open(&copy->rest, from[1]);
+	return ret ? io_fail_to_read(copy->io, copy->from, ret) : 0;
 }
 
 static int open_both(struct copy *copy)
 {
 	int ret = open_original(copy), fd;
-	struct stat st;
 
 	if (ret)
 		return ret;
-	if (fstat(copy->rest.fd, &st))
-		return io_fail(copy->io, -errno, "%s: %s.", copy->from, strerror(errno));
 	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		  st.st_mode & 0666);
+		  copy->rest.from->st.st_mode & 0666);
 	if (fd < 0)
 		return failed_to_write(copy);
 	copy->out = fdopen(fd, "w");

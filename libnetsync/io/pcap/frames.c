@@ -74,13 +74,14 @@ int netsync_io_read_frames(struct netsync_io *io, const char *path,
 			   netsync_io_frame_func each, void *data)
 {
 	struct frame_reading reading = { .each = each, .data = data };
-	int fd, ret;
+	struct disk_file *from;
+	int ret;
 
 	io_forget_error(io);
-	fd = io_open_file(io, path);
-	if (fd < 0)
-		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
-	ret = capture_open(&reading.capture, fd);
+	from = io_open_file(io, path);
+	if (!from)
+		return io_fail_to_read(io, path, -errno);
+	ret = capture_open(&reading.capture, from, UINT64_MAX);
 	if (!ret)
 		ret = read_frames(&reading);
 	capture_close(&reading.capture);
@@ -88,5 +89,5 @@ int netsync_io_read_frames(struct netsync_io *io, const char *path,
 		return io_fail(io, ret, "Reading was stopped.");
 	if (ret == -EPROTONOSUPPORT)
 		return io_fail(io, ret, "%s: it is neither pcap nor pcapng.", path);
-	return ret ? io_fail(io, ret, "%s: %s.", path, strerror(-ret)) : 0;
+	return ret ? io_fail_to_read(io, path, ret) : 0;
 }

@@ -31,20 +31,14 @@ static bool pcap_claims(const struct found *found)
 int pcap_open_capture(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
-	const int fd = io_open_file(trace->io, trace->path);
+	struct disk_file *from = io_open_file(trace->io, trace->path);
 	int ret;
 
-	if (fd < 0)
-		return io_fail(trace->io, -errno, "%s: %s.", trace->path,
-			       strerror(errno));
-	ret = capture_open(&pcap->capture, fd);
+	if (!from)
+		return io_fail_to_read(trace->io, trace->path, -errno);
+	ret = capture_open(&pcap->capture, from, pcap->end);
 	pcap->is_open = true;
-	if (ret == -ENOMEM)
-		return io_no_memory(trace->io);
-	if (ret < 0)
-		return io_fail(trace->io, ret, "%s: %s.", trace->path,
-			       strerror(-ret));
-	return 0;
+	return ret < 0 ? io_fail_to_read(trace->io, trace->path, ret) : 0;
 }
 
 void pcap_close_capture(struct pcap *pcap)
@@ -61,6 +55,7 @@ static void end_at_damage(struct trace *trace)
 
 	if (pcap->end == UINT64_MAX) {
 		trace->info.damaged++;
+		trace->info.stuck += disk_is_stuck(pcap->capture.file.from);
 		trace->readable = trace->path;
 		io_warn(trace->io, "%s: it was read up to its byte %llu only (%s).",
 			trace->path, (unsigned long long)pcap->capture.next,
@@ -81,12 +76,7 @@ static int next_block(struct trace *trace, struct capture_block *block)
 		end_at_damage(trace);
 		return 0;
 	}
-	if (ret == -ENOMEM)
-		return io_no_memory(trace->io);
-	if (ret < 0)
-		return io_fail(trace->io, ret, "%s: %s.", trace->path,
-			       strerror(-ret));
-	return ret;
+	return ret < 0 ? io_fail_to_read(trace->io, trace->path, ret) : ret;
 }
 
 static bool is_usable(const struct capture_block *block)
@@ -229,6 +219,8 @@ static int pcap_open(struct trace *trace)
 	if (others)
 		io_warn(trace->io, "%s: %llu packets were not used: they have no time, or come from a kind of link that cannot be read.",
 			trace->path, (unsigned long long)others);
+	if (!usable && trace->info.stuck)
+		return io_fail_to_read(trace->io, trace->path, -ETIMEDOUT);
 	if (!usable && !others)
 		io_warn(trace->io, "%s: nothing was captured in it; the trace was not used.",
 			trace->path);

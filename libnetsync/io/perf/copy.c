@@ -69,7 +69,7 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 	while (from < to && !ret) {
 		const size_t size = to - from < sizeof(block) ? to - from : sizeof(block);
 
-		if (read_bytes_at(copy->file.fd, block, size, from) < size)
+		if (read_bytes_at(copy->file.from, block, size, from) < size)
 			ret = failed(copy, copy->from, EIO);
 		else
 			ret = put_bytes(copy, block, size);
@@ -272,7 +272,7 @@ static int copy_features(struct copy *copy)
 		uint8_t place[8];
 		uint64_t at;
 
-		if (read_bytes_at(file->fd, place, sizeof(place),
+		if (read_bytes_at(file->from, place, sizeof(place),
 				  file->data_end + i * SECTION_SIZE) < sizeof(place))
 			return failed(copy, copy->from, EIO);
 		at = perf_number(file, place, sizeof(place));

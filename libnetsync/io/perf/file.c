@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A perf.data file -> attributes of events, features, and the place of its records. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/perf/file.h"
 #include "util/array.h"
@@ -53,7 +51,7 @@ uint64_t perf_number(const struct perf_file *file, const uint8_t *bytes, unsigne
 static struct cursor cursor_at(const struct perf_file *file, uint64_t at, uint64_t size)
 {
 	return (struct cursor){
-		.fd = file->fd,
+		.from = file->from,
 		.big_endian = file->big_endian,
 		.at = at,
 		.end = at + size,
@@ -373,35 +371,24 @@ static int read_header(struct perf_file *file)
 
 int perf_open(struct perf_file *file, struct netsync_io *io, const char *path)
 {
-	off_t size;
+	int ret;
 
-	*file = (struct perf_file){ .fd = io_open_plain(io, path) };
-	if (file->fd < 0)
-		return file->fd;
-	size = lseek(file->fd, 0, SEEK_END);
-	if (size < 0)
-		return -errno;
-	file->size = size;
+	*file = (struct perf_file){ 0 };
+	ret = io_open_plain(io, path, &file->from);
+	if (ret)
+		return ret;
+	file->size = (uint64_t)file->from->st.st_size;
 	return read_header(file);
 }
 
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err)
 {
-	if (err == -ENOMEM)
-		return io_no_memory(io);
-	/* Opening it failed, which was reported. */
-	if (file->fd < 0)
-		return err;
-	if (file->problem)
-		return io_fail(io, err, "%s: this perf.data cannot be read: %s.", path,
-			       file->problem);
-	return io_fail(io, err, "%s: %s.", path, strerror(-err));
+	return io_fail_contents(io, path, file->from, "perf.data", file->problem, err);
 }
 
 void perf_close(struct perf_file *file)
 {
-	if (file->fd >= 0)
-		close(file->fd);
+	disk_close(file->from);
 	free(file->attrs);
 	free(file->ids);
 	free(file->hostname);

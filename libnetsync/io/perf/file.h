@@ -65,7 +65,7 @@ struct perf_id {
 };
 
 struct perf_file {
-	int fd;
+	struct disk_file *from;	/* NULL: it could not be opened */
 	uint64_t size;
 	bool big_endian;
 	bool is_pipe;

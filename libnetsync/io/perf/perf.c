@@ -111,7 +111,7 @@ static int look_through(struct trace *trace, struct look *look)
 		if (record.type == PERF_RECORD_SAMPLE)
 			look_at_sample(trace, look, &record);
 	}
-	if (ret == -EILSEQ) {
+	if (ret == -EILSEQ && !disk_is_stuck(perf->file.from)) {
 		warn_of_damage(trace, records.at);
 		ret = 0;
 	}
@@ -364,7 +364,7 @@ static int perf_reader_read(struct trace *trace, int64_t until_ns)
 
 static int perf_reader_file(const struct trace *trace)
 {
-	return ((const struct perf *)trace->state)->file.fd;
+	return ((const struct perf *)trace->state)->file.from->fd;
 }
 
 static void perf_reader_close(struct trace *trace)

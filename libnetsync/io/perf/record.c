@@ -54,7 +54,7 @@ static int have_bytes(struct perf_records *records, size_t size)
 	if (!records->chunk)
 		return -ENOMEM;
 	records->chunk_at = records->at;
-	records->chunk_size = read_bytes_at(records->file->fd, records->chunk,
+	records->chunk_size = read_bytes_at(records->file->from, records->chunk,
 					    left < CHUNK_SIZE ? left : CHUNK_SIZE, records->at);
 	return size <= records->chunk_size;
 }

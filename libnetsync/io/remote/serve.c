@@ -105,28 +105,27 @@ static void tell_beside(const struct trace *trace, enum beside which)
 {
 	static char *last[NUM_BESIDE];
 	char bytes[WORKER_MAX_SIZE], *path;
-	const int fd = io_open_beside(trace, which, &path);
+	struct disk_file *file = io_open_beside(trace, which, &path);
 	const bool is_known = path && last[which] && !strcmp(path, last[which]);
-	struct stat st;
 	ssize_t num;
 
-	if (fd < 0)
+	if (!file)
 		return;
-	if (fstat(fd, &st) || st.st_size > REMOTE_MAX_BESIDE) {
+	if (file->st.st_size > REMOTE_MAX_BESIDE) {
 		io_warn(trace->io, "%s: it is too large to be read from afar, and was not used.",
 			path);
-		close(fd);
+		disk_close(file);
 		free(path);
 		return;
 	}
 	worker_put_text(REMOTE_BESIDE, which, path);
-	for (off_t at = 0; !is_known && at < st.st_size; at += num) {
-		num = pread(fd, bytes, min64(sizeof(bytes), st.st_size - at), at);
+	for (off_t at = 0; !is_known && at < file->st.st_size; at += num) {
+		num = disk_read(file, bytes, min64(sizeof(bytes), file->st.st_size - at), at);
 		if (num <= 0)
 			break;
 		worker_put(REMOTE_BESIDE_BYTES, which, bytes, num);
 	}
-	close(fd);
+	disk_close(file);
 	free(last[which]);
 	last[which] = path;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "io/patience.h"
 #include "io/text/lines.h"
 #include "util/scratch.h"
 
@@ -24,41 +25,30 @@
 
 /* ---- files ------------------------------------------------------------- */
 
-static int fail(struct lines *l)
-{
-	int err = errno;
-
-	return io_fail(l->io, -err, "%s: %s.", l->path, strerror(err));
-}
-
 int lines_open(struct lines *l, struct netsync_io *io, const char *path,
 	       bool strict)
 {
-	bool is_stdin = !strcmp(path, "-");
+	static const char input[] = "standard input";
+	const bool is_stdin = !strcmp(path, "-");
+	const bool is_open = io_is_open_file(path);
+	const int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+		       is_open ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
-	return lines_take(l, io, is_stdin ? "standard input" : path, strict,
-			  is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-				     open(path, O_RDONLY | O_CLOEXEC));
+	return lines_take(l, io, is_stdin ? input : path, strict, is_stdin || is_open ?
+			  disk_take(io_disk(io), fd, is_stdin ? input : path) :
+			  disk_open(io_disk(io), path, O_RDONLY));
 }
 
 int lines_take(struct lines *l, struct netsync_io *io, const char *path,
-	       bool strict, int fd)
+	       bool strict, struct disk_file *from)
 {
-	struct stat st;
-
-	*l = (struct lines){ .io = io, .strict = strict, .path = path, .file.fd = fd };
-	if (fd < 0)
-		return fail(l);
+	*l = (struct lines){ .io = io, .strict = strict, .path = path, .file.from = from };
+	if (!from)
+		return io_fail_to_read(io, path, -errno);
 	l->buffer = malloc(BUFFER_SIZE + SLACK);
 	if (!l->buffer)
 		return io_no_memory(io);
-	if (fstat(l->file.fd, &st) < 0)
-		return fail(l);
-	if (S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		return fail(l);
-	}
-	return 0;
+	return S_ISDIR(from->st.st_mode) ? io_fail_to_read(io, path, -EISDIR) : 0;
 }
 
 static bool write_all(int fd, const char *data, size_t size)
@@ -78,14 +68,18 @@ static bool write_all(int fd, const char *data, size_t size)
 
 static int copy_to(struct lines *l, int fd)
 {
-	for (;;) {
-		ssize_t n = read(l->file.fd, l->buffer, BUFFER_SIZE);
-		int ret = io_progress(l->io, 0);
+	for (uint64_t at = 0;;) {
+		const ssize_t n = io_read_pipe(l->io, l->path, l->file.from->fd, l->buffer,
+					       BUFFER_SIZE);
+		const int ret = io_progress(l->io, 0);
 
 		if (ret < 0)
 			return ret;
-		if (n < 0 && errno != EINTR)
-			return fail(l);
+		if (n == -ETIMEDOUT && at && !l->strict)
+			return io_note_broken_off(l->io, l->path, at, STUCK_PIPE);
+		if (n < 0)
+			return io_fail_to_read(l->io, l->path, (int)n);
+		at += (uint64_t)n;
 		if (n > 0 && !write_all(fd, l->buffer, (size_t)n))
 			return io_fail(l->io, -errno,
 				"A copy of %s in $TMPDIR or /tmp failed: %s.",
@@ -97,10 +91,9 @@ static int copy_to(struct lines *l, int fd)
 
 int lines_make_seekable(struct lines *l)
 {
-	struct stat st;
 	int fd, ret;
 
-	if (!fstat(l->file.fd, &st) && S_ISREG(st.st_mode))
+	if (S_ISREG(l->file.from->st.st_mode))
 		return 0;
 	fd = scratch_file();
 	if (fd < 0)
@@ -108,9 +101,9 @@ int lines_make_seekable(struct lines *l)
 			"There is no place in $TMPDIR or /tmp for a copy of %s: %s.",
 			l->path, strerror(errno));
 	ret = copy_to(l, fd);
-	close(l->file.fd);
-	l->file.fd = fd;
-	return ret;
+	disk_close(l->file.from);
+	l->file.from = disk_take(NULL, fd, l->path);
+	return ret || l->file.from ? ret : io_fail_to_read(l->io, l->path, -errno);
 }
 
 static int failed_to_open(struct lines *l, int err)
@@ -118,24 +111,20 @@ static int failed_to_open(struct lines *l, int err)
 	const struct compression *c = l->file.compression;
 
 	if (err != -ENOSYS)
-		return io_fail(l->io, err, "%s: %s.", l->path, strerror(-err));
+		return io_fail_to_read(l->io, l->path, err);
 	return io_fail(l->io, err, NOT_BUILT_IN, l->path, c->name, c->command);
 }
 
 int lines_rewind(struct lines *l)
 {
-	struct stat st;
-
-	if (fstat(l->file.fd, &st) < 0)
-		return fail(l);
 	if (!l->is_open) {
-		const int ret = unpacked_open(&l->file, l->file.fd);
+		const int ret = unpacked_open(&l->file, l->file.from);
 
 		if (ret)
 			return failed_to_open(l, ret);
 		l->is_open = true;
 	}
-	l->size = (uint64_t)st.st_size;
+	l->size = (uint64_t)l->file.from->st.st_size;
 	l->done = 0;
 	l->number = 0;
 	l->bad = 0;
@@ -161,12 +150,16 @@ void lines_skip(struct lines *l, const char *at)
 	l->at = end + 1;
 }
 
-/* Lines before the damage are used. */
-static void warn_of_damage(const struct lines *l)
+/* Lines before the damage are used. 0, or -ENOMEM. */
+static int report_damage(const struct lines *l)
 {
-	if (!l->quiet)
-		io_warn(l->io, "%s: it was read up to its byte %llu only (%s).", l->path,
-			(unsigned long long)l->done, l->file.damage);
+	if (l->quiet)
+		return 0;
+	if (disk_is_stuck(l->file.from))
+		return io_note_broken_off(l->io, l->path, l->done, l->file.damage);
+	io_warn(l->io, "%s: it was read up to its byte %llu only (%s).", l->path,
+		(unsigned long long)l->done, l->file.damage);
+	return 0;
 }
 
 /* Read on behind l->filled. Return: bytes read, 0 at the end, or negative. */
@@ -175,14 +168,14 @@ static ssize_t read_more(struct lines *l)
 	ssize_t n = unpacked_read(&l->file, (char *)l->filled,
 				  (size_t)(l->buffer + BUFFER_SIZE - l->filled), l->done);
 
-	if (n == -EILSEQ && !l->strict) {
-		warn_of_damage(l);
-		n = 0;
-	} else if (n < 0) {
-		l->error = io_fail(l->io, (int)n, "%s: %s.", l->path,
-				   n == -EILSEQ ? l->file.damage : strerror((int)-n));
+	if (n == -EILSEQ && !l->strict)
+		n = l->error = report_damage(l);
+	else if (n == -EILSEQ)
+		l->error = io_fail(l->io, (int)n, "%s: %s.", l->path, l->file.damage);
+	else if (n < 0)
+		l->error = io_fail_to_read(l->io, l->path, (int)n);
+	if (n < 0)
 		return n;
-	}
 	l->filled += n;
 	l->done += (uint64_t)n;
 	if (!n && l->filled > l->buffer) {

@@ -40,11 +40,11 @@ struct lines {
 int lines_open(struct lines *lines, struct netsync_io *io, const char *path,
 	       bool strict);
 /*
- * Like lines_open() for an open file, or one that failed to open (errno); lines_close()
- * closes @fd.
+ * Like lines_open() for an open file, or one that failed to open (NULL, and errno);
+ * lines_close() closes it.
  */
 int lines_take(struct lines *lines, struct netsync_io *io, const char *path,
-	       bool strict, int fd);
+	       bool strict, struct disk_file *from);
 /* Copy an input that cannot be read twice, such as a pipe, to a file. */
 int lines_make_seekable(struct lines *lines);
 /* Start again from the first line. */

@@ -123,9 +123,7 @@ static int open_text(struct netsync_io *io, struct text *text, bool strict)
 
 	if (ret < 0)
 		return ret;
-	if (fstat(text->lines.file.fd, &text->st) < 0)
-		return io_fail(io, -errno, "%s: %s.", text->lines.path,
-			       strerror(errno));
+	text->st = text->lines.file.from->st;
 	same = io_find_text(io, &text->st);
 	if (!same)
 		same = io_find_kept(io, &text->st);
@@ -148,7 +146,6 @@ static int add_text(struct netsync_io *io, const char *path, bool strict,
 	if (!text)
 		return io_no_memory(io);
 	text->format = format;
-	text->lines.file.fd = -1;
 	text->path = strdup(path);
 	ret = text->path ? open_text(io, text, strict) : io_no_memory(io);
 	if (ret < 0) {
@@ -326,15 +323,14 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 
 /* Read steering from a file beside a trace; errors do not prevent reading the trace. */
 static int read_beside(struct netsync_io *io, struct trace *trace, char *path,
-		       int fd)
+		       struct disk_file *file)
 {
 	struct text text = {
 		.format = &clock_format, .path = path, .trace = trace,
 	};
-	int ret = lines_take(&text.lines, io, path, false, fd);
+	int ret = lines_take(&text.lines, io, path, false, file);
 
-	if (!ret && fstat(text.lines.file.fd, &text.st))
-		ret = -errno;
+	text.st = file->st;
 	if (!ret && !find_same(io, &text.st)) {
 		ret = for_all_lines(&text, NULL, read_line);
 		lines_warn_of_bad(&text.lines);
@@ -357,11 +353,11 @@ int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
 		struct trace *base = hosts[i].base;
 		char *path = NULL;
 		/* A clock with a name is not the default clock of LTTng. */
-		const int fd = base && !base->clock_name ?
-			io_open_beside(base, BESIDE_CLOCKS, &path) : -1;
+		struct disk_file *file = base && !base->clock_name ?
+			io_open_beside(base, BESIDE_CLOCKS, &path) : NULL;
 
-		if (fd >= 0)
-			ret = read_beside(io, base, path, fd);
+		if (file)
+			ret = read_beside(io, base, path, file);
 		free(path);
 	}
 	return ret;

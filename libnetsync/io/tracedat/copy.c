@@ -141,7 +141,7 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 		if (copy->progress && copy->progress(copy->data, from,
 						     copy->file.size))
 			ret = io_fail(copy->io, -ECANCELED, "Copying was stopped.");
-		else if (read_bytes_at(copy->file.fd, buffer, size, from) < size)
+		else if (read_bytes_at(copy->file.from, buffer, size, from) < size)
 			ret = failed(copy, copy->from, EIO);
 		else
 			ret = put_bytes(copy, buffer, size);
@@ -275,7 +275,7 @@ static int put_buffer_7(struct copy *copy, const struct dat_buffer *buffer)
 	copy->at = buffer->section_at + 2;
 	if (ret || !buffer->compressed)
 		return ret;
-	if (read_bytes_at(copy->file.fd, flags, sizeof(flags), copy->at) < sizeof(flags))
+	if (read_bytes_at(copy->file.from, flags, sizeof(flags), copy->at) < sizeof(flags))
 		return failed(copy, copy->from, EIO);
 	return put_number(copy, dat_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED, 2);
 }

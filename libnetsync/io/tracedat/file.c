@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A trace.dat file -> its sections, event formats and buffers (trace-cmd.dat(5)). */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -47,7 +45,7 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
 static struct cursor cursor_at(const struct dat_file *file, uint64_t at)
 {
 	return (struct cursor){
-		.fd = file->fd,
+		.from = file->from,
 		.big_endian = file->big_endian,
 		.at = at,
 		.end = file->size,
@@ -85,7 +83,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 		free(from);
 		return -ENOMEM;
 	}
-	if (read_bytes_at(file->fd, from, from_size, cursor->at) < from_size ||
+	if (read_bytes_at(file->from, from, from_size, cursor->at) < from_size ||
 	    !dat_decompress(file, cursor->memory, to_size, from, from_size))
 		ret = dat_problem(file, "a section of it cannot be decompressed");
 	free(from);
@@ -344,17 +342,13 @@ static bool is_bounded(const struct dat_file *file)
 
 int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 {
-	off_t size;
 	int ret;
 
 	memset(file, 0, sizeof(*file));
-	file->fd = io_open_plain(io, path);
-	if (file->fd < 0)
-		return file->fd;
-	size = lseek(file->fd, 0, SEEK_END);
-	if (size < 0)
-		return -errno;
-	file->size = size;
+	ret = io_open_plain(io, path, &file->from);
+	if (ret)
+		return ret;
+	file->size = (uint64_t)file->from->st.st_size;
 	ret = read_header(file);
 	for (size_t i = 0; i < file->num_buffers && !ret; i++)
 		if (!is_page_size(file->buffers[i].page_size))
@@ -369,21 +363,12 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 int dat_fail(const struct dat_file *file, struct netsync_io *io,
 	     const char *path, int err)
 {
-	if (err == -ENOMEM)
-		return io_no_memory(io);
-	/* Opening it failed, which was reported. */
-	if (file->fd < 0)
-		return err;
-	if (file->problem)
-		return io_fail(io, err, "%s: this trace.dat cannot be read: %s.",
-			       path, file->problem);
-	return io_fail(io, err, "%s: %s.", path, strerror(-err));
+	return io_fail_contents(io, path, file->from, "trace.dat", file->problem, err);
 }
 
 void dat_close(struct dat_file *file)
 {
-	if (file->fd >= 0)
-		close(file->fd);
+	disk_close(file->from);
 	free(file->clock);
 	free(file->uname);
 	dat_free_shifts(file);

@@ -64,7 +64,7 @@ struct dat_shift {
 enum dat_compression { DAT_PLAIN, DAT_ZLIB, DAT_ZSTD };
 
 struct dat_file {
-	int fd;
+	struct disk_file *from;	/* NULL: it could not be opened */
 	uint64_t size;
 	unsigned int version;
 	bool big_endian;

@@ -165,7 +165,7 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 		return -ENOMEM;
 	buffer->page_size = cursor_number(cursor, 4);
 	buffer->section_at = at;
-	if (read_bytes_at(file->fd, section, sizeof(section), at) < sizeof(section))
+	if (read_bytes_at(file->from, section, sizeof(section), at) < sizeof(section))
 		return dat_problem(file, CUT_SHORT);
 	buffer->compressed = dat_number(file, section + 2, 2) & SECTION_COMPRESSED;
 	return dat_read_cpus(file, cursor, buffer, cursor_number(cursor, 4));

@@ -58,7 +58,7 @@ static int read_plain(struct dat_pages *pages)
 	pages->chunk = take_space(&pages->space, size);
 	if (!pages->chunk)
 		return -ENOMEM;
-	pages->chunk_size = read_bytes_at(pages->file->fd, pages->chunk, size, pages->at);
+	pages->chunk_size = read_bytes_at(pages->file->from, pages->chunk, size, pages->at);
 	pages->at += size;
 	return pages->chunk_size ? 1 : -EILSEQ;
 }
@@ -70,7 +70,7 @@ static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
 	uint8_t sizes[8];
 
 	if (pages->end - pages->at < sizeof(sizes) ||
-	    read_bytes_at(pages->file->fd, sizes, sizeof(sizes), pages->at) < sizeof(sizes))
+	    read_bytes_at(pages->file->from, sizes, sizeof(sizes), pages->at) < sizeof(sizes))
 		return false;
 	*from = dat_number(pages->file, sizes, 4);
 	*to = dat_number(pages->file, sizes + 4, 4);
@@ -90,7 +90,7 @@ static int read_compressed(struct dat_pages *pages)
 	pages->chunk = take_space(&pages->space, to_size + (size_t)1);
 	if (!from || !pages->chunk)
 		ret = -ENOMEM;
-	else if (read_bytes_at(pages->file->fd, from, from_size, pages->at + 8) < from_size ||
+	else if (read_bytes_at(pages->file->from, from, from_size, pages->at + 8) < from_size ||
 		 !dat_decompress(pages->file, pages->chunk, to_size, from,
 				 from_size))
 		ret = -EILSEQ;
@@ -304,7 +304,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 		pages->end += sizeof(chunks) + cpu->size;
 	else
 		pages->end = file->size;
-	if (read_bytes_at(file->fd, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
+	if (read_bytes_at(file->from, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
 		return -EILSEQ;
 	pages->at += sizeof(chunks);
 	pages->chunks = dat_number(file, chunks, sizeof(chunks));
@@ -359,7 +359,7 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 	while (to - from > 1 && from < to) {
 		const uint64_t middle = from + (to - from) / 2;
 
-		if (read_bytes_at(pages->file->fd, time, sizeof(time),
+		if (read_bytes_at(pages->file->from, time, sizeof(time),
 			      pages->at + middle * page_size) == sizeof(time) &&
 		    is_before(data, dat_number(pages->file, time, sizeof(time))))
 			from = middle;

@@ -149,6 +149,8 @@ static int add_stream(struct trace *trace, size_t buffer,
 		ret = find_range(trace, stream);
 	if (ret == -ENOMEM)
 		return ret;
+	if (disk_is_stuck(dat->file.from))
+		return -ETIMEDOUT;
 	if (ret == -EILSEQ) {
 		warn_of_damage(trace, stream);
 		end_stream(stream);
@@ -372,7 +374,7 @@ static int dat_reader_read(struct trace *trace, int64_t until_ns)
 
 static int dat_reader_file(const struct trace *trace)
 {
-	return ((const struct tracedat *)trace->state)->file.fd;
+	return ((const struct tracedat *)trace->state)->file.from->fd;
 }
 
 struct before {

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Bytes of a file -> numbers and texts, of which none is beyond the end. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/tracefs/cursor.h"
 
 /* Bytes of a text at most. Chosen: formats of events have some kilobytes. */
 #define MAX_TEXT (1 << 20)
 
-size_t read_bytes_at(int fd, void *to, size_t size, uint64_t at)
+size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at)
 {
 	size_t done = 0;
 
 	while (done < size && at <= INT64_MAX - size) {
-		ssize_t num = pread(fd, (char *)to + done, size - done, at + done);
+		const ssize_t num = disk_read(from, (char *)to + done, size - done,
+					      at + done);
 
-		if (num < 0 && errno == EINTR)
-			continue;
 		if (num <= 0)
 			break;
 		done += num;
@@ -32,7 +29,7 @@ void cursor_get(struct cursor *cursor, void *to, size_t size)
 		if (cursor->memory)
 			memcpy(to, cursor->memory + cursor->at, size);
 		else
-			cursor->bad = read_bytes_at(cursor->fd, to, size,
+			cursor->bad = read_bytes_at(cursor->from, to, size,
 						    cursor->at) < size;
 	} else {
 		cursor->bad = true;

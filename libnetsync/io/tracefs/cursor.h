@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "io/disk/disk.h"
+
 /*
  * A place in a file, or in memory. Reading beyond the end gives 0, and sets bad.
  */
 struct cursor {
-	int fd;
+	struct disk_file *from;
 	bool big_endian;
 	uint8_t *memory;	/* NULL: in the file */
 	uint64_t at;
@@ -36,6 +38,6 @@ uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size,
 			     bool big_endian);
 
 /* Read up to @size bytes of a file from @at on. Return: how many were read. */
-size_t read_bytes_at(int fd, void *to, size_t size, uint64_t at);
+size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at);
 
 #endif

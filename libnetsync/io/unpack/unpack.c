@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/unpack/unpack.h"
 
@@ -30,14 +29,15 @@ const struct compression *find_compression(const uint8_t *head, size_t size)
 	return NULL;
 }
 
-static ssize_t read_raw(const struct unpacked *file, void *to, size_t size, uint64_t at)
+/* What was read before is good: a file that is stuck there is as a damaged one. */
+static ssize_t read_raw(struct unpacked *file, void *to, size_t size, uint64_t at)
 {
-	ssize_t len;
+	const ssize_t len = disk_read(file->from, to, size, at);
 
-	do {
-		len = pread(file->fd, to, size, (off_t)at);
-	} while (len < 0 && errno == EINTR);
-	return len < 0 ? -errno : len;
+	if (len != -ETIMEDOUT)
+		return len;
+	file->damage = "reading on made no progress, and was given up";
+	return -EILSEQ;
 }
 
 static void end_decoding(struct unpacked *file)
@@ -58,13 +58,13 @@ static int begin_decoding(struct unpacked *file)
 	return file->decoder ? 0 : -ENOMEM;
 }
 
-int unpacked_open(struct unpacked *file, int fd)
+int unpacked_open(struct unpacked *file, struct disk_file *from)
 {
 	uint8_t head[UNPACK_MAGIC_SIZE];
 	ssize_t len;
 
-	*file = (struct unpacked){ .fd = fd };
-	len = read_raw(file, head, sizeof(head), 0);
+	*file = (struct unpacked){ .from = from };
+	len = disk_read(from, head, sizeof(head), 0);
 	if (len < 0)
 		return (int)len;
 	file->compression = find_compression(head, (size_t)len);
@@ -78,9 +78,8 @@ int unpacked_open(struct unpacked *file, int fd)
 
 void unpacked_close(struct unpacked *file)
 {
-	if (file->fd >= 0)
-		close(file->fd);
-	file->fd = -1;
+	disk_close(file->from);
+	file->from = NULL;
 	end_decoding(file);
 	free(file->buffer);
 	file->buffer = NULL;

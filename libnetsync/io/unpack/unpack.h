@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "io/disk/disk.h"
+
 /* What a decoder takes and gives; it moves the pointers and reduces the sizes. */
 struct decoding {
 	const uint8_t *in;
@@ -56,7 +58,7 @@ extern const struct compression lz4_compression;
 const struct compression *find_compression(const uint8_t *head, size_t size);
 
 struct unpacked {
-	int fd;			/* of a file that can be read anywhere */
+	struct disk_file *from;	/* NULL: it is closed */
 	const struct compression *compression;	/* NULL: it is not compressed */
 	void *decoder;		/* NULL: not begun */
 	uint8_t *buffer;	/* compressed bytes */
@@ -69,10 +71,10 @@ struct unpacked {
 };
 
 /*
- * Take @fd, which unpacked_close() closes in every case. 0; -ENOSYS: this kind of
+ * Take @from, which unpacked_close() closes in every case. 0; -ENOSYS: this kind of
  * compression is not built in; -ENOMEM, or another errno of the system.
  */
-int unpacked_open(struct unpacked *file, int fd);
+int unpacked_open(struct unpacked *file, struct disk_file *from);
 void unpacked_close(struct unpacked *file);
 
 /*

@@ -183,6 +183,15 @@ int worker_stop(struct worker *worker)
 	return has_ended && !worker->is_stuck ? status : -ETIMEDOUT;
 }
 
+void worker_forget(struct worker *worker)
+{
+	if (worker->fd < 0)
+		return;
+	close(worker->fd);
+	worker->fd = -1;
+	free_buffers(worker);
+}
+
 bool worker_was_killed(int status)
 {
 	return status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;

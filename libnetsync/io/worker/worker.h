@@ -86,6 +86,8 @@ int worker_start(struct worker *worker, const struct worker_task *task,
  * it was given up, or does not end: a process that waits for a dead disk cannot be killed.
  */
 int worker_stop(struct worker *worker);
+/* Let go of a worker that is that of the process which this one is a copy of. */
+void worker_forget(struct worker *worker);
 /* Does such a status say that someone else killed it, as for want of memory? */
 bool worker_was_killed(int status);
 /* Words for that, as a part of a sentence. */
@@ -151,6 +153,8 @@ int worker_run(const struct worker_task *task, const void *data, worker_use use,
 /* ---- send.c: called in the worker --------------------------------------- */
 
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life);
+/* Is this process a worker? */
+bool worker_is_one(void);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
 /* Put a text with its 0, cut to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);

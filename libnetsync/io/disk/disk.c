@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Files -> ranges of bytes that the reader process has put into shared memory. A slot of
+ * that memory holds a range; the slot that was not used for longest is filled next.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "io/disk/disk.h"
+#include "io/disk/protocol.h"
+#include "io/worker/worker.h"
+#include "util/number.h"
+
+/*
+ * Bytes that are read at a place to which no sequence leads, if fewer are wanted. Chosen:
+ * four pages, as heads of files and pages of ring buffers are read.
+ */
+#define SINGLE_SIZE ((size_t)16 << 10)
+
+/* A slot of the shared memory. */
+struct slot {
+	struct disk_file *file;	/* NULL: it is free */
+	uint64_t at;		/* in the file */
+	size_t size;		/* bytes that are there, or were asked for */
+	uint64_t serial;	/* of the command; 0: it was answered */
+	int err;		/* errno of reading them; 0: none */
+	uint64_t used;		/* when it was used last: disk.uses then */
+};
+
+struct disk {
+	disk_is_over is_over;
+	void *data;
+	struct worker worker;	/* the reader process; worker.fd < 0: none */
+	pid_t owner;		/* the process that has started it */
+	unsigned int process;	/* how many were started */
+	bool is_off;		/* none can be started, or it died */
+	uint8_t *memory;	/* shared with it; NULL: none */
+	struct slot slots[DISK_SLOTS];
+	uint64_t uses;
+	uint64_t told;		/* serial number of the last command, */
+	struct disk_answer answer;	/* and the last answer */
+};
+
+struct disk *disk_new(disk_is_over is_over, void *data)
+{
+	struct disk *disk = calloc(1, sizeof(*disk));
+
+	if (!disk)
+		return NULL;
+	disk->is_over = is_over;
+	disk->data = data;
+	disk->worker.fd = -1;
+	return disk;
+}
+
+static void free_file(struct disk_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->name);
+	free(file->path);
+	free(file);
+}
+
+static void free_slot(struct slot *slot)
+{
+	struct disk_file *file = slot->file;
+
+	*slot = (struct slot){ 0 };
+	if (file && file->is_closed)
+		free_file(file);
+}
+
+/* ---- the reader process --------------------------------------------------- */
+
+void disk_stop(struct disk *disk)
+{
+	for (int i = 0; i < DISK_SLOTS; i++)
+		free_slot(&disk->slots[i]);
+	if (disk->owner == getpid())
+		worker_stop(&disk->worker);
+	else
+		worker_forget(&disk->worker);
+	/* A process that cannot be killed may still write into its own copy of the mapping. */
+	if (disk->memory)
+		munmap(disk->memory, DISK_SLOTS * DISK_SLOT_SIZE);
+	disk->memory = NULL;
+}
+
+void disk_free(struct disk *disk)
+{
+	if (!disk)
+		return;
+	disk_stop(disk);
+	free(disk);
+}
+
+/* False: there is none, and files are read by this process. */
+static bool start_reader(struct disk *disk)
+{
+	const struct worker_task task = {
+		.run = disk_run_reader,
+		.limits = { .memory = UINT64_MAX / 2 },
+	};
+	void *memory;
+
+	if (disk->worker.fd >= 0 && disk->owner == getpid())
+		return true;
+	disk_stop(disk);
+	if (disk->is_off)
+		return false;
+	disk->owner = getpid();
+	memory = mmap(NULL, DISK_SLOTS * DISK_SLOT_SIZE, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	disk->memory = memory == MAP_FAILED ? NULL : memory;
+	if (!disk->memory || worker_start(&disk->worker, &task, &disk->memory) < 0) {
+		disk->is_off = true;
+		disk_stop(disk);
+		return false;
+	}
+	disk->process++;
+	disk->answer.serial = disk->told;
+	return true;
+}
+
+static void tell_reader(struct disk *disk, struct disk_command *command, const char *path)
+{
+	command->serial = ++disk->told;
+	command->path_size = path ? (uint32_t)strlen(path) + 1 : 0;
+	worker_tell(&disk->worker, command, sizeof(*command));
+	if (path)
+		worker_tell(&disk->worker, path, command->path_size);
+}
+
+/* What this process waits for. */
+struct disk_wait {
+	struct disk *disk;
+	const struct disk_file *file;
+	uint64_t serial;	/* of the command */
+	bool is_waiting;
+	bool has_warned;
+};
+
+/* The slot that a command fills; NULL: none. */
+static struct slot *find_slot_of_command(struct disk *disk, uint64_t serial)
+{
+	for (int i = 0; i < DISK_SLOTS; i++)
+		if (disk->slots[i].serial == serial)
+			return &disk->slots[i];
+	return NULL;
+}
+
+static int use_answer(void *data, const struct worker_head *head, const void *payload)
+{
+	struct disk_wait *wait = data;
+	struct disk *disk = wait->disk;
+	struct slot *slot;
+
+	(void)head;
+	memcpy(&disk->answer, payload, sizeof(disk->answer));
+	slot = find_slot_of_command(disk, disk->answer.serial);
+	if (slot) {
+		slot->serial = 0;
+		slot->size = disk->answer.result < 0 ? 0 : (size_t)disk->answer.result;
+		slot->err = disk->answer.result < 0 ? (int)-disk->answer.result : 0;
+		if (slot->file->is_closed)
+			free_slot(slot);
+	}
+	if (disk->answer.serial != wait->serial)
+		return 0;
+	wait->is_waiting = false;
+	return 1;
+}
+
+/* Ask about the file that is read now, which may be another one that is read ahead. */
+static bool is_reader_over(void *data, int64_t silent_ms)
+{
+	struct disk_wait *wait = data;
+	struct disk *disk = wait->disk;
+	const struct slot *slot = find_slot_of_command(disk, disk->answer.serial + 1);
+
+	return disk->is_over(disk->data, slot ? slot->file : wait->file, silent_ms,
+			     &wait->has_warned);
+}
+
+/*
+ * Wait for the answer to a command. 0; -ETIMEDOUT: it was given up; -EAGAIN: there is no
+ * reader process any more, for which another command or nothing known was the reason.
+ */
+static int wait_for_answer(struct disk *disk, const struct disk_file *file, uint64_t serial)
+{
+	struct disk_wait wait = { disk, file, serial, true, false };
+	const struct worker_patience patience = { is_reader_over, &wait };
+	bool is_stuck, is_next;
+
+	if (worker_receive_while(&disk->worker, &wait.is_waiting, use_answer, &wait,
+				 &patience) > 0)
+		return 0;
+	is_stuck = disk->worker.is_stuck;
+	is_next = disk->answer.serial + 1 == serial;
+	/* It was killed, perhaps for want of memory. */
+	disk->is_off |= !is_stuck;
+	disk_stop(disk);
+	return is_stuck && is_next ? -ETIMEDOUT : -EAGAIN;
+}
+
+/* Have a command executed: as wait_for_answer(), and disk->answer is that to it. */
+static int ask_reader(struct disk *disk, const struct disk_file *file,
+		      struct disk_command *command, const char *path)
+{
+	tell_reader(disk, command, path);
+	return wait_for_answer(disk, file, command->serial);
+}
+
+int disk_walk(struct disk *disk, const char *path)
+{
+	struct disk_file file = { .name = (char *)path };
+	int ret = -EAGAIN;
+
+	/* The system refuses a longer path. */
+	while (ret == -EAGAIN && strlen(path) < PATH_MAX && !worker_is_one() &&
+	       start_reader(disk))
+		ret = ask_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
+				 path);
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+/* ---- opening ---------------------------------------------------------------- */
+
+/* Is this process the one that the file's bytes are brought to? */
+static bool has_reader(const struct disk_file *file)
+{
+	return file->disk && !worker_is_one() && start_reader(file->disk);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/*
+ * Open it in the reader process, unless it is open there. 0, or -errno (as
+ * wait_for_answer()).
+ */
+static int open_there(struct disk_file *file)
+{
+	struct disk *disk = file->disk;
+	struct disk_command command = { .what = DISK_OPEN, .flags = file->flags };
+	int ret;
+
+	if (file->process == disk->process)
+		return 0;
+	ret = ask_reader(disk, file, &command, file->path);
+	if (ret)
+		return ret;
+	if (disk->answer.result < 0)
+		return (int)disk->answer.result;
+	file->fd_there = (int)disk->answer.result;
+	if (file->st.st_ino && !is_same_file(&file->st, &disk->answer.st))
+		return -ESTALE;
+	file->st = disk->answer.st;
+	file->process = disk->process;
+	return 0;
+}
+
+/* Open it in this process, unless it is open here. 0, or -errno. */
+static int open_here(struct disk_file *file)
+{
+	struct stat st;
+
+	if (file->fd >= 0)
+		return 0;
+	file->fd = open(file->path, file->flags | O_CLOEXEC);
+	if (file->fd < 0 || fstat(file->fd, &st))
+		return -errno;
+	if (file->st.st_ino && !is_same_file(&file->st, &st))
+		return -ESTALE;
+	file->st = st;
+	return 0;
+}
+
+/* Open it where it will be read. */
+static int open_file(struct disk_file *file)
+{
+	int ret = -EAGAIN;
+
+	while (ret == -EAGAIN && strlen(file->path) < PATH_MAX && has_reader(file))
+		ret = open_there(file);
+	/* What is no regular file, or cannot be opened by another process, is read here. */
+	if (ret == -EAGAIN || ret == -ESPIPE || (ret < 0 && file->fd >= 0 && ret != -ETIMEDOUT)) {
+		file->disk = NULL;
+		ret = open_here(file);
+	}
+	return ret;
+}
+
+static struct disk_file *new_file(struct disk *disk, const char *name, const char *path,
+				  int flags, int fd)
+{
+	struct disk_file *file = calloc(1, sizeof(*file));
+
+	if (file) {
+		*file = (struct disk_file){
+			.disk = disk,
+			.name = strdup(name),
+			.path = strdup(path),
+			.flags = flags,
+			.fd = fd,
+			.stuck_at = UINT64_MAX,
+		};
+		if (file->name && file->path)
+			return file;
+		free_file(file);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	errno = ENOMEM;
+	return NULL;
+}
+
+static struct disk_file *finish_opening(struct disk_file *file, int err)
+{
+	if (!err)
+		return file;
+	disk_close(file);
+	errno = -err;
+	return NULL;
+}
+
+struct disk_file *disk_open(struct disk *disk, const char *path, int flags)
+{
+	struct disk_file *file = new_file(disk, path, path, flags, -1);
+
+	return file ? finish_opening(file, open_file(file)) : NULL;
+}
+
+struct disk_file *disk_take(struct disk *disk, int fd, const char *name)
+{
+	struct disk_file *file;
+	char path[64];
+
+	if (fd < 0)
+		return NULL;
+	/* Another process can open what this one has open. */
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
+	file = new_file(disk, name, path, O_RDONLY, fd);
+	if (!file)
+		return NULL;
+	if (fstat(fd, &file->st))
+		return finish_opening(file, -errno);
+	return finish_opening(file, open_file(file));
+}
+
+/* Close it in the reader process, and forget what that has read of it. */
+static void close_there(struct disk_file *file)
+{
+	struct disk *disk = file->disk;
+
+	for (int i = 0; i < DISK_SLOTS; i++)
+		if (disk->slots[i].file == file && !disk->slots[i].serial)
+			free_slot(&disk->slots[i]);
+	if (file->process && file->process == disk->process && disk->worker.fd >= 0 &&
+	    disk->owner == getpid())
+		tell_reader(disk, &(struct disk_command){ .what = DISK_CLOSE,
+							  .fd = file->fd_there }, NULL);
+	for (int i = 0; i < DISK_SLOTS; i++)
+		file->is_closed |= disk->slots[i].file == file;
+}
+
+void disk_close(struct disk_file *file)
+{
+	if (!file)
+		return;
+	if (file->disk && !worker_is_one())
+		close_there(file);
+	if (!file->is_closed)
+		free_file(file);
+}
+
+/* ---- reading ------------------------------------------------------------------- */
+
+/* The slot that has, or will have, the byte at @at; NULL: none. */
+static struct slot *find_slot(struct disk_file *file, uint64_t at)
+{
+	for (int i = 0; i < DISK_SLOTS; i++) {
+		struct slot *slot = &file->disk->slots[i];
+
+		if (slot->file == file && at >= slot->at && at - slot->at < slot->size)
+			return slot;
+	}
+	return NULL;
+}
+
+/* A slot that can be filled: one is always, as few are being filled. */
+static struct slot *choose_slot(struct disk *disk)
+{
+	struct slot *best = NULL;
+
+	for (int i = 0; i < DISK_SLOTS; i++) {
+		struct slot *slot = &disk->slots[i];
+
+		if (!slot->serial && (!best || slot->used < best->used))
+			best = slot;
+	}
+	if (best)
+		free_slot(best);
+	return best;
+}
+
+/* Have a slot filled by up to @most bytes. NULL: all are being filled. */
+static struct slot *fill_slot(struct disk_file *file, uint64_t at, size_t most)
+{
+	const uint64_t left = file->stuck_at - at;
+	const size_t size = most < left ? most : (size_t)left;
+	struct disk *disk = file->disk;
+	struct slot *slot = choose_slot(disk);
+	struct disk_command command = {
+		.what = DISK_READ,
+		.fd = file->fd_there,
+		.slot = slot ? (uint32_t)(slot - disk->slots) : 0,
+		.at = at,
+		.size = (uint32_t)size,
+	};
+
+	if (!slot)
+		return NULL;
+	tell_reader(disk, &command, NULL);
+	*slot = (struct slot){ .file = file, .at = at, .size = size,
+			       .serial = command.serial, .used = ++disk->uses };
+	return slot;
+}
+
+/* Have what follows a whole slot of a sequence read meanwhile. */
+static void read_ahead(struct disk_file *file, const struct slot *slot)
+{
+	const uint64_t end = slot->at + slot->size;
+
+	if (slot->size == DISK_SLOT_SIZE && end < file->stuck_at && !find_slot(file, end))
+		fill_slot(file, end, DISK_SLOT_SIZE);
+}
+
+/* As disk_read(), from the reader process; -EAGAIN: that has ended. */
+static ssize_t read_there(struct disk_file *file, void *to, size_t size, uint64_t at)
+{
+	struct disk *disk = file->disk;
+	struct slot *slot;
+	size_t num;
+	int ret = open_there(file);
+
+	if (ret)
+		return ret;
+	slot = find_slot(file, at);
+	if (!slot) {
+		num = at && at == file->next ? DISK_SLOT_SIZE : (size > SINGLE_SIZE ? size : SINGLE_SIZE);
+		slot = fill_slot(file, at, min64(num, DISK_SLOT_SIZE));
+	}
+	if (!slot)
+		return -EAGAIN;
+	if (slot->serial) {
+		ret = wait_for_answer(disk, file, slot->serial);
+		if (ret)
+			return ret;
+		if (slot->err || at - slot->at >= slot->size) {
+			ret = -slot->err;
+			free_slot(slot);
+			return ret;
+		}
+	}
+	num = min64(size, slot->size - (at - slot->at));
+	slot->used = ++disk->uses;
+	read_ahead(file, slot);
+	memcpy(to, disk->memory + (slot - disk->slots) * DISK_SLOT_SIZE + (at - slot->at), num);
+	file->next = at + num;
+	return (ssize_t)num;
+}
+
+static ssize_t read_here(struct disk_file *file, void *to, size_t size, uint64_t at)
+{
+	ssize_t num = open_here(file);
+
+	if (num)
+		return num;
+	do {
+		num = pread(file->fd, to, size, (off_t)at);
+	} while (num < 0 && errno == EINTR);
+	return num < 0 ? -errno : num;
+}
+
+ssize_t disk_read(struct disk_file *file, void *to, size_t size, uint64_t at)
+{
+	ssize_t ret = -EAGAIN;
+
+	if (at > INT64_MAX - size || !size)
+		return 0;
+	if (at >= file->stuck_at)
+		return -ETIMEDOUT;
+	while (ret == -EAGAIN && has_reader(file))
+		ret = read_there(file, to, size, at);
+	if (ret == -EAGAIN)
+		ret = read_here(file, to, size, at);
+	if (ret == -ETIMEDOUT)
+		file->stuck_at = at;
+	return ret;
+}

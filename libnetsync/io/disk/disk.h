@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Paths -> bytes of files, which another process reads: a read from a dead disk, or from a
+ * network that hangs, never returns, and cannot be interrupted.
+ *
+ *	this process			reader process
+ *	disk_open() --- path --->	open()
+ *	disk_read() --- range --->	pread() into memory that both share
+ *			<--- how many bytes
+ *
+ * Only the reader process has the file open, as close() may wait for a network, too. A
+ * file that is read in sequence is read ahead. Workers, which others watch, read files
+ * themselves; so does this process if it cannot start another one.
+ */
+#ifndef NETSYNC_IO_DISK_H
+#define NETSYNC_IO_DISK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct disk;
+
+/* An open file; regular ones are read in the reader process. */
+struct disk_file {
+	struct disk *disk;	/* NULL: this process reads @fd */
+	char *name;		/* for messages */
+	char *path;		/* by which the reader process opens it */
+	int flags;		/* of open(2) */
+	struct stat st;		/* when it was opened */
+	int fd;			/* in this process; -1: not open here */
+	int fd_there;		/* in the reader process */
+	unsigned int process;	/* which reader process has it open; 0: none */
+	uint64_t next;		/* behind the bytes that were read last */
+	uint64_t stuck_at;	/* reading from here on was given up; UINT64_MAX: nowhere */
+	bool is_closed;		/* the reader process is still reading ahead in it */
+};
+
+/*
+ * Called about once a second while there is no progress with a file, whose st_dev is 0 if
+ * it is not open yet; *@has_warned is false at first. True: give up.
+ */
+typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t silent_ms,
+			     bool *has_warned);
+
+/* NULL: no memory. Processes are started when they are needed. */
+struct disk *disk_new(disk_is_over is_over, void *data);
+/* End the reader process; it is started again if it is needed. */
+void disk_stop(struct disk *disk);
+/* Files must be closed before. */
+void disk_free(struct disk *disk);
+
+/*
+ * Walk through all that is at @path, and read the first byte of each file. 0; -ETIMEDOUT:
+ * it was given up. Errors of the walk are not reported.
+ */
+int disk_walk(struct disk *disk, const char *path);
+
+/*
+ * Open a file, by open(2) with @flags. What is no regular file is opened by this process.
+ * @disk may be NULL. NULL: errno says why not; ETIMEDOUT: it was given up.
+ */
+struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
+/* Take an open file, which is closed if that fails: NULL, and errno. */
+struct disk_file *disk_take(struct disk *disk, int fd, const char *name);
+void disk_close(struct disk_file *file);
+
+/* Was reading it given up? */
+static inline bool disk_is_stuck(const struct disk_file *file)
+{
+	return file && file->stuck_at != UINT64_MAX;
+}
+
+/* As pread(2); negative: -errno, or -ETIMEDOUT: it was given up, now or before. */
+ssize_t disk_read(struct disk_file *file, void *to, size_t size, uint64_t at);
+
+#endif
