@@ -9,88 +9,125 @@
 #include "common/result-file.h"
 #include "common/tool.h"
 #include "lines.h"
+#include "stamp.h"
 
-static bool read_time(const char *text, int64_t *time, bool *is_seconds)
+struct settings {
+	const char *model;
+	const char *zone;	/* of dates without one; NULL: not given */
+	struct line_settings lines;
+};
+
+/* The host whose times are converted. */
+struct conversion {
+	struct model model;
+	const struct model_host *host;
+	struct netsync_clock *clock;
+	struct stamp_rules rules;
+};
+
+/* A number in full, or a date. False: it is neither, and that was said. */
+static bool read_time(const struct conversion *conversion, const char *text, struct stamp *stamp)
 {
-	if (parse_time(text, time, is_seconds))
+	const char *why;
+	bool is_seconds;
+
+	*stamp = (struct stamp){ .point = '.' };
+	if (parse_time(text, &stamp->time_ns, &is_seconds)) {
+		stamp->decimals = is_seconds ? 9 : -1;
 		return true;
-	complain("%s: this is not a time: give nanoseconds, or seconds with a decimal point and at most 9 decimals.",
+	}
+	switch (stamp_read(stamp, &conversion->rules, text, strlen(text), &why)) {
+	case STAMP_FOUND:
+		if (!text[stamp->length] && stamp->format)
+			return true;
+		break;
+	case STAMP_REFUSED:
+		complain("%s: %s.", text, why);
+		return false;
+	default:
+		break;
+	}
+	complain("%s: this is not a time: give nanoseconds, seconds with a decimal point and at most 9 decimals, or a date such as \"2026-11-27 13:04:05\".",
 		 text);
 	return false;
 }
 
-static int convert_one(const struct netsync_clock *clock, const char *text)
+static int convert_one(const struct conversion *conversion, const char *text)
 {
-	char corrected[VALUE_SIZE], within[VALUE_SIZE];
-	int64_t time, time_ref, bound;
-	bool is_seconds;
+	char corrected[STAMP_SIZE], within[VALUE_SIZE];
+	struct stamp stamp;
+	int64_t time_ref, bound;
 
-	if (!read_time(text, &time, &is_seconds))
+	if (!read_time(conversion, text, &stamp))
 		return EXIT_BAD;
-	if (netsync_convert(clock, time, &time_ref, &bound)) {
+	if (netsync_convert(conversion->clock, stamp.time_ns, &time_ref, &bound)) {
 		complain("%s: the corrected time does not fit into 64 bits.",
 			 text);
 		return EXIT_BAD;
 	}
-	format_time(corrected, time_ref, is_seconds);
+	if (!stamp_write(corrected, &stamp, &conversion->rules, time_ref)) {
+		complain("%s: the corrected time cannot be written as this one.", text);
+		return EXIT_BAD;
+	}
 	if (bound == NETSYNC_UNKNOWN)
 		printf("%s unknown\n", corrected);
 	else
 		printf("%s %s\n", corrected,
-		       format_time(within, bound, is_seconds));
+		       format_time(within, bound, stamp.decimals >= 0));
 	return EXIT_DONE;
 }
 
 /* Before any is printed: the bound of each is printed with it. */
-static bool can_convert(struct model *model, const struct model_host *host,
-			const struct netsync_clock *clock, char **times, int num)
+static bool can_convert(struct conversion *conversion, bool extrapolate, char **times, int num)
 {
 	for (int i = 0; i < num; i++) {
-		bool is_seconds;
-		int64_t time;
+		struct stamp stamp;
 
-		if (!read_time(times[i], &time, &is_seconds))
+		if (!read_time(conversion, times[i], &stamp))
 			return false;
-		if (!model_check_span(model, host, clock, time, time))
+		if (stamp.is_local)
+			zone_say(&conversion->rules.zone);
+		if (extrapolate ||
+		    !model_check_span(&conversion->model, conversion->host, conversion->clock,
+				      stamp.time_ns, stamp.time_ns))
 			continue;
 		complain("%s: %s --extrapolate goes on all the same.", times[i],
-			 model_error(model));
+			 model_error(&conversion->model));
 		return false;
 	}
 	return true;
 }
 
-struct settings {
-	const char *model;
-	struct line_settings lines;
-};
-
 /* @num: 0: lines of standard input. */
 static int convert_all(const struct settings *set, const char *name, char **times, int num)
 {
-	const struct model_host *host;
-	struct netsync_clock *clock = NULL;
-	struct model model;
+	struct conversion conversion = { .clock = NULL };
+	struct model *model = &conversion.model;
 	int status = EXIT_DONE, ret;
 
-	ret = model_open(&model, set->model);
+	if (!zone_find(&conversion.rules.zone, set->zone))
+		return EXIT_BAD;
+	ret = model_open(model, set->model);
 	if (!ret)
-		ret = model_find_name(&model, name, &host);
+		ret = model_find_name(model, name, &conversion.host);
 	if (!ret)
-		ret = model_read_clock(&model, host, &clock);
+		ret = model_read_clock(model, conversion.host, &conversion.clock);
 	if (ret) {
-		complain("%s", model_error(&model));
+		complain("%s", model_error(model));
 		status = ret == -ENODATA ? EXIT_PARTIAL : EXIT_BAD;
-	} else if (!num) {
-		status = convert_lines(&model, host, clock, &set->lines);
-	} else if (!set->lines.extrapolate &&
-		   !can_convert(&model, host, clock, times, num)) {
-		status = EXIT_BAD;
+	} else {
+		conversion.rules.near_ns = middle(conversion.host->span.first_ns,
+						  conversion.host->span.last_ns);
+		if (!num)
+			status = convert_lines(model, conversion.host, conversion.clock,
+					       &set->lines, &conversion.rules);
+		else if (!can_convert(&conversion, set->lines.extrapolate, times, num))
+			status = EXIT_BAD;
 	}
 	for (int i = 0; i < num && !status; i++)
-		status = convert_one(clock, times[i]);
-	netsync_clock_free(clock);
-	model_close(&model);
+		status = convert_one(&conversion, times[i]);
+	netsync_clock_free(conversion.clock);
+	model_close(model);
 	return status;
 }
 
@@ -115,6 +152,10 @@ static const struct option_row options[] = {
 	OPTION("column", 0, "N", "correct the time in this column of standard input (1)",
 	       take_number, .at = offsetof(struct settings, lines.column),
 	       .least = 1, .most = INT_MAX),
+	OPTION("zone", 0, "ZONE",
+	       "the zone of dates that name none: Europe/Berlin, +01:00\n"
+	       "(that of TZ, else UTC)",
+	       take_text, .at = offsetof(struct settings, zone)),
 	OPTION("separator", 0, "CHAR", "what is between columns (blanks and tabs)",
 	       take_separator, .at = offsetof(struct settings, lines.separator),
 	       .example = "\",\" or \"\\t\""),
@@ -127,7 +168,8 @@ static const struct usage usage = {
 	"far that can be from the truth (\"unknown\" where nothing is known). Without a TIME,\n"
 	"copy the lines of standard input, and correct the time in one column of each.\n\n",
 	.end = "\nA TIME is in nanoseconds (1700000000123456789) or in seconds as babeltrace2\n"
-	"--clock-seconds prints them (1700000000.123456789); the answer comes in kind.\n"
+	"--clock-seconds prints them (1700000000.123456789), or a date as in ISO 8601, syslog,\n"
+	"journalctl and dmesg -T (\"Nov 14 22:13:20\"); the answer comes in kind.\n"
 	"Times in a trace whose shift_ns in FILE is not 0 need that added first.\n",
 	.options = options,
 	.stops = true,	/* what follows HOST may begin with a minus sign */

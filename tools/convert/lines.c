@@ -19,6 +19,7 @@ struct lines {
 	const struct model_host *host;
 	const struct netsync_clock *clock;
 	const struct line_settings *set;
+	const struct stamp_rules *rules;
 	unsigned long long num;		/* of the current line */
 	unsigned long long without, first_without;	/* lines without a time */
 	bool is_inside;			/* of a line of which the beginning was written */
@@ -27,6 +28,22 @@ struct lines {
 static bool is_separator(const struct line_settings *set, char c)
 {
 	return set->separator ? c == set->separator : c == ' ' || c == '\t';
+}
+
+/* The priority of a syslog message, "<34>" or "<34>1 ". */
+static const char *skip_priority(const char *at, const char *end)
+{
+	const char *start = at;
+	int digits = 0;
+
+	if (at == end || *at != '<')
+		return at;
+	for (at++; at < end && *at >= '0' && *at <= '9'; at++)
+		digits++;
+	if (at == end || *at != '>' || !digits || digits > 3)
+		return start;
+	at++;
+	return end - at > 1 && at[0] == '1' && at[1] == ' ' ? at + 2 : at;
 }
 
 /* Where the column begins; NULL: there is none. */
@@ -46,7 +63,17 @@ static const char *find_column(const struct line_settings *set, const char *at, 
 	/* As in "[2026-05-01T12:00:00Z]". */
 	while (at < end && strchr("[(\"'", *at) && *at)
 		at++;
+	at = skip_priority(at, end);
 	return at < end ? at : NULL;
+}
+
+/* Where the column ends: a date may go on behind a blank, and behind no other separator. */
+static const char *find_column_end(const struct line_settings *set, const char *at, const char *end)
+{
+	const char *next = !set->separator || set->separator == ' ' ? NULL :
+			   memchr(at, set->separator, end - at);
+
+	return next ? next : end;
 }
 
 /* False: it was said why the line ends the conversion. */
@@ -61,7 +88,7 @@ static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[ST
 		return false;
 	}
 	if (netsync_convert(l->clock, stamp->time_ns, &time_ref, NULL) ||
-	    !stamp_write(to, stamp, time_ref)) {
+	    !stamp_write(to, stamp, l->rules, time_ref)) {
 		complain("line %llu: the corrected time cannot be written as the one in the line.",
 			 l->num);
 		return false;
@@ -74,21 +101,41 @@ static bool put(const char *from, const char *to)
 	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
 }
 
+/* Bytes of a time that is refused, which are shown. Chosen. */
+#define SHOWN 30
+
+static bool refuse_stamp(const struct lines *l, const char *at, const char *end, const char *why)
+{
+	char shown[SHOWN + 1];
+
+	snprintf(shown, sizeof(shown), "%.*s", end - at < SHOWN ? (int)(end - at) : SHOWN, at);
+	make_printable(shown);
+	complain("line %llu: %s: %s.", l->num, shown, why);
+	return false;
+}
+
 /* False: that failed, and was said, or is said of standard output at the end. */
 static bool convert_line(struct lines *l, const char *line, const char *end)
 {
-	const char *at = find_column(l->set, line, end);
+	const char *at = find_column(l->set, line, end), *why;
 	char corrected[STAMP_SIZE];
 	struct stamp stamp;
 
 	l->num++;
-	if (!at || !stamp_read(&stamp, at, end - at)) {
+	switch (at ? stamp_read(&stamp, l->rules, at, find_column_end(l->set, at, end) - at, &why) :
+		     STAMP_NONE) {
+	case STAMP_FOUND:
+		if (stamp.is_local)
+			zone_say(&l->rules->zone);
+		return convert_stamp(l, &stamp, corrected) && put(line, at) &&
+		       fputs(corrected, stdout) >= 0 && put(at + stamp.length, end);
+	case STAMP_REFUSED:
+		return refuse_stamp(l, at, end, why);
+	default:
 		if (!l->without++)
 			l->first_without = l->num;
 		return put(line, end);
 	}
-	return convert_stamp(l, &stamp, corrected) && put(line, at) &&
-	       fputs(corrected, stdout) >= 0 && put(at + stamp.length, end);
 }
 
 /* All lines that are complete, or too long. Return: bytes used; negative: it failed. */
@@ -140,9 +187,11 @@ static int convert_all(struct lines *l)
 }
 
 int convert_lines(struct model *model, const struct model_host *host,
-		  const struct netsync_clock *clock, const struct line_settings *set)
+		  const struct netsync_clock *clock, const struct line_settings *set,
+		  const struct stamp_rules *rules)
 {
-	struct lines lines = { .model = model, .host = host, .clock = clock, .set = set };
+	struct lines lines = { .model = model, .host = host, .clock = clock, .set = set,
+			       .rules = rules };
 	const int status = convert_all(&lines);
 
 	if (lines.without)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "common/result-file.h"
+#include "stamp.h"
 
 struct line_settings {
 	unsigned int column;	/* from 1 on */
@@ -15,6 +16,7 @@ struct line_settings {
 
 /* Return: the exit status. */
 int convert_lines(struct model *model, const struct model_host *host,
-		  const struct netsync_clock *clock, const struct line_settings *set);
+		  const struct netsync_clock *clock, const struct line_settings *set,
+		  const struct stamp_rules *rules);
 
 #endif

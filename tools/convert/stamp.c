@@ -2,15 +2,70 @@
 /* Times in text -> ns, and back in the format and with the decimals that they had. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/tool.h"
 #include "stamp.h"
 
+/*
+ * How dates are written; the first one counts that is there. A letter is
+ *
+ *	Y m d b a	year, month and day of two digits, names of month and day of the week
+ *	e		a day of one digit or two, and what stands before one digit
+ *	H M S		hour, minute, second
+ *	f		decimals of the second, or nothing
+ *	z		a zone, or nothing: "Z", "+0100", " +01:00", " UTC"
+ *	n		the name of a zone behind a blank
+ *	T		what is between date and time of day
+ *	-		the same separator each time
+ *	$		nothing may follow but a bracket
+ *
+ * and all others stand for themselves.
+ */
+static const char *const formats[] = {
+	"Y-m-dTH:M:Sfz",	/* RFC 3339, ISO 8601, journalctl -o short-iso, nginx */
+	"a Y-m-dTH:M:Sfz",	/* journalctl -o short-full */
+	"a b e H:M:Sf Y",	/* ctime(3), dmesg -T */
+	"a b e H:M:Sfn Y",	/* date(1) */
+	"a, e b Y H:M:Sfz",	/* RFC 5322 */
+	"e/b/Y:H:M:Sfz",	/* logs of web servers */
+	"b e Y H:M:Sfz",	/* Cisco */
+	"b e H:M:Sf Y$",
+	"b e H:M:Sfz",		/* RFC 3164, journalctl */
+};
+
+#define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+				  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+
+/*
+ * Short names of zones that are not UTC. A word that is none of these, such as ERROR, is no
+ * zone; several of these are of more than one.
+ */
+static const char *const short_names[] = {
+	"ACDT", "ACST", "ADT", "AEDT", "AEST", "AKDT", "AKST", "AST", "AWST", "BRT", "BST",
+	"CDT", "CEST", "CET", "CST", "EAT", "EDT", "EEST", "EET", "EST", "HKT", "HST", "IDT",
+	"IST", "JST", "KST", "MDT", "MSK", "MST", "NDT", "NST", "NZDT", "NZST", "PDT", "PHT",
+	"PKT", "PST", "SAST", "SGT", "WAT", "WEST", "WET", "WIB",
+};
+
+static const char other_zone[] = "the short name of a zone means several; write the offset, such as +0100, or give --zone, such as --zone Europe/Berlin";
+
 struct text {
 	const char *at, *end;
 };
+
+/* ---- pieces ---------------------------------------------------------------- */
+
+static bool is_digit_at(const struct text *text, size_t offset)
+{
+	return (size_t)(text->end - text->at) > offset &&
+	       isdigit((unsigned char)text->at[offset]);
+}
 
 static bool take_char(struct text *text, const char *of, char *which)
 {
@@ -25,94 +80,316 @@ static bool take_digits(struct text *text, int digits, int *number)
 {
 	*number = 0;
 	for (; digits; digits--, text->at++) {
-		if (text->at == text->end || !isdigit((unsigned char)*text->at))
+		if (!is_digit_at(text, 0))
 			return false;
 		*number = *number * 10 + (*text->at - '0');
 	}
 	return true;
 }
 
-/* Decimals of a second, at most nine. */
-static bool take_decimals(struct text *text, int *decimals, int64_t *ns)
+/* One of the names of three letters. */
+static bool take_name_of(struct text *text, const char (*names)[4], int num, int *which)
 {
-	*ns = 0;
-	for (*decimals = 0; text->at < text->end && isdigit((unsigned char)*text->at);
-	     ++*decimals, text->at++)
-		*ns = *decimals < 9 ? *ns * 10 + (*text->at - '0') : *ns;
-	for (int i = *decimals; i < 9; i++)
-		*ns *= 10;
-	return *decimals >= 1 && *decimals <= 9;
+	for (*which = 0; *which < num; ++*which)
+		if (text->end - text->at >= 3 && !memcmp(text->at, names[*which], 3)) {
+			text->at += 3;
+			return true;
+		}
+	return false;
 }
 
-/* "Z", "+01:00", "+0100" or "+01" */
-static bool take_zone(struct text *text, struct stamp *stamp)
+/* A day of the month, with a blank or a zero before one digit, or nothing. */
+static bool take_day(struct text *text, struct stamp *stamp, int *day)
+{
+	char pad = 0;
+
+	if (is_digit_at(text, 0) && is_digit_at(text, 1) && *text->at != '0')
+		return take_digits(text, 2, day);
+	take_char(text, " 0", &pad);
+	stamp->pad = pad;
+	return take_digits(text, 1, day);
+}
+
+/* Decimals of a second, at most nine, or nothing. */
+static bool take_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
+{
+	*ns = 0;
+	/* "13:04:05, ": the end of a part of a sentence. */
+	if (!is_digit_at(text, 1) || !take_char(text, ".,", &stamp->point))
+		return true;
+	for (; is_digit_at(text, 0); stamp->decimals++, text->at++)
+		*ns = stamp->decimals < 9 ? *ns * 10 + (*text->at - '0') : *ns;
+	for (int i = stamp->decimals; i < 9; i++)
+		*ns *= 10;
+	return stamp->decimals <= 9;
+}
+
+static size_t word_length(const struct text *text)
+{
+	size_t len = 0;
+
+	while (len < (size_t)(text->end - text->at) &&
+	       (isalnum((unsigned char)text->at[len]) || text->at[len] == '_'))
+		len++;
+	return len;
+}
+
+static void keep_zone(struct stamp *stamp, const char *begin, size_t len)
+{
+	stamp->has_zone = true;
+	snprintf(stamp->zone, sizeof(stamp->zone), "%.*s", (int)len, begin);
+}
+
+/* "UTC", "CET" */
+static bool take_zone_name(struct text *text, struct stamp *stamp)
+{
+	const size_t len = word_length(text);
+
+	stamp->is_local = false;
+	if ((len == 1 && (*text->at == 'Z' || *text->at == 'z')) ||
+	    (len == 3 && (!memcmp(text->at, "UTC", 3) || !memcmp(text->at, "GMT", 3)))) {
+		keep_zone(stamp, text->at, len);
+		text->at += len;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
+		if (strlen(short_names[i]) != len || memcmp(text->at, short_names[i], len))
+			continue;
+		keep_zone(stamp, text->at, len);
+		text->at += len;
+		stamp->is_local = true;
+		return true;
+	}
+	stamp->is_local = true;
+	return false;
+}
+
+/* "+01:00", "+0100" or, not behind a blank, "+01" */
+static bool take_offset(struct text *text, struct stamp *stamp)
 {
 	const char *begin = text->at;
 	int hours, minutes = 0;
 	char sign, colon;
+	bool has_minutes;
 
-	if (take_char(text, "Zz", &sign)) {
-		stamp->zone_s = 0;
-	} else if (take_char(text, "+-", &sign) && take_digits(text, 2, &hours)) {
-		const bool has_colon = take_char(text, ":", &colon);
-		const bool has_minutes = text->at < text->end &&
-					 isdigit((unsigned char)*text->at);
-
-		if ((has_colon || has_minutes) && !take_digits(text, 2, &minutes))
-			return false;
-		if (hours > 23 || minutes > 59)
-			return false;
-		stamp->zone_s = (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
-	} else {
+	if (!take_char(text, "+-", &sign) || !take_digits(text, 2, &hours))
 		return false;
-	}
-	snprintf(stamp->zone, sizeof(stamp->zone), "%.*s", (int)(text->at - begin), begin);
+	has_minutes = take_char(text, ":", &colon) || is_digit_at(text, 0);
+	if (has_minutes ? !take_digits(text, 2, &minutes) : stamp->has_gap)
+		return false;
+	if (hours > 23 || minutes > 59)
+		return false;
+	stamp->zone_s = (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+	stamp->is_local = false;
+	keep_zone(stamp, begin, (size_t)(text->at - begin));
 	return true;
 }
 
-/* Days since 1970 must be those of this day: 30 February is none. */
-static bool find_seconds(struct tm *tm, int64_t *seconds)
+/* A zone, or nothing. */
+static void take_zone(struct text *text, struct stamp *stamp)
 {
-	const struct tm given = *tm;
+	struct text behind = *text;
+	char blank;
 
-	*seconds = timegm(tm);
-	return tm->tm_mday == given.tm_mday && tm->tm_mon == given.tm_mon &&
-	       given.tm_hour < 24 && given.tm_min < 60 && given.tm_sec <= 60;
+	stamp->has_gap = take_char(&behind, " ", &blank);
+	stamp->is_local = true;
+	if (take_zone_name(&behind, stamp)) {
+		*text = behind;
+		return;
+	}
+	if (take_offset(&behind, stamp))
+		*text = behind;
+	else
+		stamp->has_gap = false;
 }
 
-static bool read_date(struct stamp *stamp, struct text *text)
-{
-	struct tm tm = { 0 };
-	int64_t ns = 0, seconds;
-	char ignored;
+/* ---- dates ----------------------------------------------------------------- */
 
-	if (!take_digits(text, 4, &tm.tm_year) || !take_char(text, "-", &ignored) ||
-	    !take_digits(text, 2, &tm.tm_mon) || !take_char(text, "-", &ignored) ||
-	    !take_digits(text, 2, &tm.tm_mday) || !take_char(text, "Tt ", &stamp->between) ||
-	    !take_digits(text, 2, &tm.tm_hour) || !take_char(text, ":", &ignored) ||
-	    !take_digits(text, 2, &tm.tm_min) || !take_char(text, ":", &ignored) ||
-	    !take_digits(text, 2, &tm.tm_sec))
+struct date {
+	struct tm tm;
+	bool has_year;
+	int week_day;		/* negative: not given */
+	int64_t ns;
+};
+
+static bool take_separator(struct text *text, struct stamp *stamp)
+{
+	char separator;
+
+	if (!take_char(text, "-/", &separator) ||
+	    (stamp->separator && separator != stamp->separator))
 		return false;
-	if (take_char(text, ".,", &stamp->point) &&
-	    !take_decimals(text, &stamp->decimals, &ns))
-		return false;
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	if (!take_zone(text, stamp) || !find_seconds(&tm, &seconds))
-		return false;
-	seconds -= stamp->zone_s;
-	stamp->is_date = true;
-	return !__builtin_mul_overflow(seconds, NS_PER_S, &stamp->time_ns) &&
-	       !__builtin_add_overflow(stamp->time_ns, ns, &stamp->time_ns);
+	stamp->separator = separator;
+	return true;
 }
 
-static bool read_number(struct stamp *stamp, struct text *text)
+static bool take_year(struct text *text, struct date *date)
+{
+	const bool ok = take_digits(text, 4, &date->tm.tm_year);
+
+	date->tm.tm_year -= 1900;
+	date->has_year = true;
+	return ok;
+}
+
+static bool take_month(struct text *text, struct date *date)
+{
+	const bool ok = take_digits(text, 2, &date->tm.tm_mon);
+
+	date->tm.tm_mon--;
+	return ok;
+}
+
+/* What a letter of a format stands for. */
+static bool take_letter(struct text *text, char letter, struct stamp *stamp, struct date *date)
+{
+	char which;
+
+	switch (letter) {
+	case 'Y':
+		return take_year(text, date);
+	case 'm':
+		return take_month(text, date);
+	case 'd':
+		return take_digits(text, 2, &date->tm.tm_mday);
+	case 'e':
+		return take_day(text, stamp, &date->tm.tm_mday);
+	case 'b':
+		return take_name_of(text, months, 12, &date->tm.tm_mon);
+	case 'a':
+		return take_name_of(text, days, 7, &date->week_day);
+	case 'H':
+		return take_digits(text, 2, &date->tm.tm_hour);
+	case 'M':
+		return take_digits(text, 2, &date->tm.tm_min);
+	case 'S':
+		return take_digits(text, 2, &date->tm.tm_sec);
+	case 'f':
+		return take_decimals(text, stamp, &date->ns);
+	case 'z':
+		take_zone(text, stamp);
+		return true;
+	case 'n':
+		return take_char(text, " ", &which) && take_zone_name(text, stamp);
+	case 'T':
+		return take_char(text, "Tt ", &stamp->between);
+	case '-':
+		return take_separator(text, stamp);
+	case '$':
+		return text->at == text->end || *text->at == ']' || *text->at == ')';
+	default:
+		return take_char(text, (char[]){ letter, '\0' }, &which);
+	}
+}
+
+static bool take_date(struct text *text, const char *format, struct stamp *stamp,
+		      struct date *date)
+{
+	*stamp = (struct stamp){ .format = format, .point = '.', .pad = ' ', .is_local = true };
+	*date = (struct date){ .week_day = -1 };
+	if (*format == 'e' || !strncmp(format, "a,", 2))
+		stamp->pad = '0';
+	for (const char *c = format; *c; c++)
+		if (!take_letter(text, *c, stamp, date))
+			return false;
+	return true;
+}
+
+/* The seconds of a date that has a year. */
+static enum zone_answer find_seconds(const struct stamp *stamp, const struct stamp_rules *rules,
+				     const struct tm *tm, int64_t *seconds)
+{
+	if (stamp->is_local)
+		return zone_seconds(&rules->zone, tm, stamp->has_zone ? stamp->zone : NULL,
+				    seconds);
+	if (!zone_utc_seconds(tm, seconds))
+		return ZONE_NO_DATE;
+	*seconds -= stamp->zone_s;
+	return ZONE_FOUND;
+}
+
+/* A leap year is no farther away. */
+#define YEARS_AROUND 8
+
+static enum zone_answer find_nearest_year(const struct stamp *stamp,
+					  const struct stamp_rules *rules, struct tm *tm,
+					  int64_t *seconds)
+{
+	enum zone_answer best = ZONE_NO_DATE;
+	const time_t near = rules->near_ns / NS_PER_S;
+	struct tm given = *tm, base;
+
+	if (!gmtime_r(&near, &base))
+		return ZONE_NO_DATE;
+	for (int year = base.tm_year - YEARS_AROUND; year <= base.tm_year + YEARS_AROUND; year++) {
+		enum zone_answer answer;
+		int64_t t;
+
+		given.tm_year = year;
+		answer = find_seconds(stamp, rules, &given, &t);
+		if (answer == ZONE_NO_DATE ||
+		    (best != ZONE_NO_DATE && llabs(t - near) >= llabs(*seconds - near)))
+			continue;
+		best = answer;
+		*seconds = t;
+		*tm = given;
+	}
+	return best;
+}
+
+static const char *refusal(enum zone_answer answer)
+{
+	switch (answer) {
+	case ZONE_NEVER:
+		return "that time is skipped in its zone, where clocks are put forward; write the offset from UTC, such as +0100";
+	case ZONE_TWICE:
+		return "that time comes twice in its zone, where clocks are put back; write the offset from UTC, such as +0100";
+	default:
+		return other_zone;
+	}
+}
+
+static int week_day_of(const struct tm *date)
+{
+	struct tm tm = *date;
+
+	timegm(&tm);
+	return tm.tm_wday;
+}
+
+static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rules *rules,
+				     struct date *date, const char **why)
+{
+	int64_t seconds = 0;
+	const enum zone_answer answer = date->has_year ?
+		find_seconds(stamp, rules, &date->tm, &seconds) :
+		find_nearest_year(stamp, rules, &date->tm, &seconds);
+
+	if (answer == ZONE_NO_DATE)
+		return STAMP_NONE;
+	if (answer != ZONE_FOUND) {
+		*why = refusal(answer);
+		return STAMP_REFUSED;
+	}
+	if (date->week_day >= 0 && date->week_day != week_day_of(&date->tm)) {
+		*why = "that date is another day of the week; leave the day of the week out, or correct it";
+		return STAMP_REFUSED;
+	}
+	return __builtin_mul_overflow(seconds, NS_PER_S, &stamp->time_ns) ||
+	       __builtin_add_overflow(stamp->time_ns, date->ns, &stamp->time_ns) ?
+	       STAMP_NONE : STAMP_FOUND;
+}
+
+/* ---- numbers ---------------------------------------------------------------- */
+
+static bool take_number_of_time(struct stamp *stamp, struct text *text)
 {
 	char number[VALUE_SIZE];
 	const char *begin = text->at, *point;
 	bool is_seconds;
 	char sign;
 
+	*stamp = (struct stamp){ .point = '.' };
 	take_char(text, "-", &sign);
 	while (text->at < text->end && (isdigit((unsigned char)*text->at) || *text->at == '.'))
 		text->at++;
@@ -127,25 +404,109 @@ static bool read_number(struct stamp *stamp, struct text *text)
 	return stamp->decimals <= 9 && parse_time(number, &stamp->time_ns, &is_seconds);
 }
 
-bool stamp_read(struct stamp *stamp, const char *text, size_t size)
-{
-	struct text date = { text, text + size }, number = date;
-	const struct text *found = &date;
+/* ---- what nobody can tell ---------------------------------------------------- */
 
-	*stamp = (struct stamp){ .decimals = 0, .point = '.' };
-	if (!read_date(stamp, &date)) {
-		*stamp = (struct stamp){ .point = '.' };
-		if (!read_number(stamp, &number))
-			return false;
-		found = &number;
-	}
-	stamp->length = found->at - text;
-	/* A longer word, such as "5th", or a date without a zone, is no time. */
-	if (found->at == found->end)
+/* Digits, @most at most. Return: how many. */
+static int skip_digits(struct text *text, int most)
+{
+	int num = 0;
+
+	for (; num < most && is_digit_at(text, 0); num++)
+		text->at++;
+	return num;
+}
+
+/* "9:30", "09:30:00" */
+static bool is_time_of_day(struct text text)
+{
+	char colon;
+
+	return skip_digits(&text, 2) && take_char(&text, ":", &colon) &&
+	       skip_digits(&text, 3) == 2;
+}
+
+/* "11/27/2026", "27.11.26 13:04": day and month could be either. */
+static bool is_ambiguous_date(struct text text)
+{
+	char separator, again;
+	int year;
+
+	if (!skip_digits(&text, 2) || !take_char(&text, "/.-", &separator) ||
+	    !skip_digits(&text, 2) || !take_char(&text, "/.-", &again) || separator != again)
+		return false;
+	year = skip_digits(&text, 5);
+	if (year != 2 && year != 4)
+		return false;
+	if (!take_char(&text, " ,T:", &again))
+		return year == 4 && text.at == text.end;
+	take_char(&text, " ", &again);
+	return is_time_of_day(text);
+}
+
+/* " PM" behind a time */
+static bool has_half_of_day(struct text text)
+{
+	char letter;
+
+	take_char(&text, " ", &letter);
+	return take_char(&text, "AaPp", &letter) && take_char(&text, "Mm", &letter) &&
+	       !word_length(&text);
+}
+
+/* " +1:00", " -330" */
+static bool has_odd_offset(struct text text)
+{
+	char which;
+	int num;
+
+	if (!take_char(&text, " ", &which) || !take_char(&text, "+-", &which))
+		return false;
+	num = skip_digits(&text, 5);
+	return num >= 3 || (num && take_char(&text, ":", &which));
+}
+
+/* ---- both directions --------------------------------------------------------- */
+
+/* A longer word, such as "5th", is no time. */
+static bool ends_there(const struct text *text)
+{
+	if (text->at == text->end)
 		return true;
-	if (*found->at == ':')
-		return found->at + 1 == found->end || !isdigit((unsigned char)found->at[1]);
-	return !isalnum((unsigned char)*found->at) && !strchr("_-+/", *found->at);
+	if (*text->at == ':')
+		return text->at + 1 == text->end || !isdigit((unsigned char)text->at[1]);
+	return !isalnum((unsigned char)*text->at) && !strchr("_-+/", *text->at);
+}
+
+static const char day_first[] = "day and month can be confused there; write the date as 2026-11-27 13:04:05";
+static const char no_date[] = "a time of day alone is of any day; write the date as well, as in 2026-11-27 13:04:05";
+static const char odd_offset[] = "the offset behind it cannot be read; write it with four digits, such as +0100";
+static const char half_day[] = "AM and PM are not read; write hours from 00 to 23";
+
+enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules,
+			     const char *text, size_t size, const char **why)
+{
+	const struct text whole = { text, text + size };
+	struct text rest;
+	struct date date;
+
+	for (size_t i = 0; i < NUM_FORMATS; i++) {
+		rest = whole;
+		if (!take_date(&rest, formats[i], stamp, &date) || !ends_there(&rest))
+			continue;
+		*why = has_half_of_day(rest) ? half_day : odd_offset;
+		if (has_half_of_day(rest) || (!stamp->has_zone && has_odd_offset(rest)))
+			return STAMP_REFUSED;
+		stamp->length = rest.at - text;
+		return finish_date(stamp, rules, &date, why);
+	}
+	*why = is_ambiguous_date(whole) ? day_first : no_date;
+	if (is_ambiguous_date(whole) || is_time_of_day(whole))
+		return STAMP_REFUSED;
+	rest = whole;
+	if (!take_number_of_time(stamp, &rest) || !ends_there(&rest))
+		return STAMP_NONE;
+	stamp->length = rest.at - text;
+	return STAMP_FOUND;
 }
 
 /* To the nearest multiple of the last decimal. */
@@ -161,31 +522,102 @@ static bool round_time(int64_t *time_ns, int decimals)
 	return rest < unit - rest || !__builtin_add_overflow(*time_ns, unit, time_ns);
 }
 
-bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp, int64_t time_ns)
+static void put_zone(FILE *out, const struct stamp *stamp, const struct tm *tm)
 {
-	char decimals[VALUE_SIZE];
-	time_t seconds;
-	struct tm tm;
-	int64_t rest;
+	if (stamp->has_zone)
+		fprintf(out, "%s%s", stamp->has_gap ? " " : "",
+			stamp->is_local ? tm->tm_zone : stamp->zone);
+}
 
-	if (!stamp->is_date && stamp->decimals < 0) {
+static void put_day(FILE *out, const struct stamp *stamp, int day)
+{
+	if (day < 10 && stamp->pad)
+		fputc(stamp->pad, out);
+	fprintf(out, "%d", day);
+}
+
+static void put_letter(FILE *out, char letter, const struct stamp *stamp, const struct tm *tm,
+		      const char *decimals)
+{
+	switch (letter) {
+	case 'Y':
+		fprintf(out, "%04d", tm->tm_year + 1900);
+		break;
+	case 'm':
+		fprintf(out, "%02d", tm->tm_mon + 1);
+		break;
+	case 'd':
+		fprintf(out, "%02d", tm->tm_mday);
+		break;
+	case 'e':
+		put_day(out, stamp, tm->tm_mday);
+		break;
+	case 'b':
+		fputs(months[tm->tm_mon], out);
+		break;
+	case 'a':
+		fputs(days[tm->tm_wday], out);
+		break;
+	case 'H':
+		fprintf(out, "%02d", tm->tm_hour);
+		break;
+	case 'M':
+		fprintf(out, "%02d", tm->tm_min);
+		break;
+	case 'S':
+		fprintf(out, "%02d", tm->tm_sec);
+		break;
+	case 'f':
+		fprintf(out, "%.*s%.*s", stamp->decimals > 0, &stamp->point, stamp->decimals,
+			decimals);
+		break;
+	case 'n':
+		fputc(' ', out);
+		put_zone(out, stamp, tm);
+		break;
+	case 'z':
+		put_zone(out, stamp, tm);
+		break;
+	case 'T':
+		fputc(stamp->between, out);
+		break;
+	case '-':
+		fputc(stamp->separator, out);
+		break;
+	case '$':
+		break;
+	default:
+		fputc(letter, out);
+	}
+}
+
+bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp,
+		 const struct stamp_rules *rules, int64_t time_ns)
+{
+	const struct zone named = { .kind = ZONE_OFFSET, .east_s = stamp->zone_s };
+	char decimals[VALUE_SIZE];
+	int64_t rest;
+	struct tm tm;
+	FILE *out;
+
+	if (!stamp->format && stamp->decimals < 0) {
 		snprintf(to, STAMP_SIZE, "%lld", (long long)time_ns);
 		return true;
 	}
 	if (!round_time(&time_ns, stamp->decimals))
 		return false;
-	rest = (time_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
-	snprintf(decimals, sizeof(decimals), "%09lld", (long long)rest);
-	if (!stamp->is_date) {
+	if (!stamp->format) {
 		format_time(to, time_ns, true);
 		to[strcspn(to, ".") + 1 + stamp->decimals] = '\0';
 		return true;
 	}
-	seconds = (time_ns - rest) / NS_PER_S + stamp->zone_s;
-	if (!gmtime_r(&seconds, &tm) || tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
+	rest = (time_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
+	snprintf(decimals, sizeof(decimals), "%09lld", (long long)rest);
+	if (!zone_date(stamp->is_local ? &rules->zone : &named, (time_ns - rest) / NS_PER_S, &tm) ||
+	    tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
 		return false;
-	snprintf(to, STAMP_SIZE, "%04d-%02d-%02d%c%02d:%02d:%02d%.*s%.*s%s", tm.tm_year + 1900,
-		 tm.tm_mon + 1, tm.tm_mday, stamp->between, tm.tm_hour, tm.tm_min, tm.tm_sec,
-		 stamp->decimals > 0, &stamp->point, stamp->decimals, decimals, stamp->zone);
-	return true;
+	out = fmemopen(to, STAMP_SIZE, "w");
+	for (const char *c = stamp->format; *c && out; c++)
+		put_letter(out, *c, stamp, &tm, decimals);
+	return out && !fclose(out);
 }

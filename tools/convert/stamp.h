@@ -7,23 +7,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "zone.h"
+
+/* What a time is read by that does not say all. */
+struct stamp_rules {
+	struct zone zone;	/* of dates without one */
+	int64_t near_ns;	/* a date without a year is the one that is nearest to this */
+};
+
+/* Bytes of a zone's short name, with the 0. */
+#define ZONE_NAME_SIZE 8
+
 struct stamp {
 	int64_t time_ns;	/* since 1970 */
-	bool is_date;		/* RFC 3339; else a number */
+	const char *format;	/* of a date; NULL: a number */
 	size_t length;		/* bytes */
 	int decimals;		/* of seconds, at most 9; -1: the number is in ns */
-	char between;		/* of a date: 'T', 't' or ' ' */
+	char separator;		/* of a date: '-' or '/' */
+	char between;		/* date and time of day: 'T', 't' or ' ' */
 	char point;		/* '.' or ',' */
-	int zone_s;		/* east of UTC */
-	char zone[8];		/* as it is written: "Z", "+01:00" */
+	char pad;		/* before a day below 10: ' ', '0', or 0: nothing */
+	bool is_local;		/* it names no zone, or one by its short name */
+	bool has_zone;		/* it names one */
+	bool has_gap;		/* a blank before that */
+	int zone_s;		/* east of UTC, unless it is local */
+	char zone[ZONE_NAME_SIZE];	/* as it is written: "Z", "+01:00", "CET" */
 };
 
 /* Bytes of the longest stamp, with the 0. */
 #define STAMP_SIZE 64
 
-/* Read a time at the beginning of a text. False: there is none. */
-bool stamp_read(struct stamp *stamp, const char *text, size_t size);
+enum stamp_answer {
+	STAMP_FOUND,
+	STAMP_NONE,
+	STAMP_REFUSED,		/* it could be several times, or none */
+};
+
+/*
+ * Read a time at the beginning of a text. @why: a clause that says why it was refused, and
+ * how to write it.
+ */
+enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules,
+			     const char *text, size_t size, const char **why);
 /* Write another time as the stamp was written. False: its year has no four digits. */
-bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp, int64_t time_ns);
+bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp,
+		 const struct stamp_rules *rules, int64_t time_ns);
 
 #endif

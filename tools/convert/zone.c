@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Zones by their names -> what dates in them are, by the C library. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/tool.h"
+#include "zone.h"
+
+/* Where the C library looks for zones, unless TZDIR says otherwise. */
+#define ZONES "/usr/share/zoneinfo"
+
+/* Clocks are put forward and back by less, seconds: Lord Howe by 30 min, others by 1 or 2 h. */
+#define MAX_JUMP 10800
+/* All jumps are multiples of this, seconds. */
+#define JUMP_UNIT 900
+
+/* Two digits; negative: there are none. */
+static int read_two_digits(const char *at)
+{
+	return isdigit((unsigned char)at[0]) && isdigit((unsigned char)at[1]) ?
+	       (at[0] - '0') * 10 + at[1] - '0' : -1;
+}
+
+/* "+01:00", "+0100", "-05", "Z" */
+static bool read_offset(const char *name, int *east_s)
+{
+	const bool is_west = *name == '-';
+	int hours, minutes = 0;
+
+	*east_s = 0;
+	if (!strcmp(name, "Z") || !strcmp(name, "UTC") || !strcmp(name, "GMT"))
+		return true;
+	if (!is_west && *name != '+')
+		return false;
+	hours = read_two_digits(++name);
+	name += hours < 0 ? 0 : 2;
+	name += *name == ':';
+	if (hours >= 0 && *name) {
+		minutes = read_two_digits(name);
+		name += minutes < 0 ? 0 : 2;
+	}
+	*east_s = (is_west ? -60 : 60) * (hours * 60 + minutes);
+	return hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59 && !*name;
+}
+
+/* The C library takes what it does not know for UTC, and says nothing. */
+static bool is_known_zone(const char *name)
+{
+	const char *folder = getenv("TZDIR"), *offset = name;
+	char *path;
+	bool is_file;
+
+	name += *name == ':';
+	if (asprintf(&path, "%s%s%s", *name == '/' ? "" : folder ? folder : ZONES,
+		     *name == '/' ? "" : "/", name) < 0)
+		return false;
+	is_file = *name && !strstr(name, "..") && !access(path, R_OK);
+	free(path);
+	/* A rule: "CET-1CEST,M3.5.0,M10.5.0/3" */
+	while (isalpha((unsigned char)*offset))
+		offset++;
+	return is_file || (offset >= name + 3 && (*offset == '-' || *offset == '+' ||
+						  isdigit((unsigned char)*offset)));
+}
+
+bool zone_find(struct zone *zone, const char *name)
+{
+	const char *variable = getenv("TZ");
+
+	*zone = (struct zone){ .kind = ZONE_ASSUMED, .name = name, .is_chosen = name };
+	if (!name && (!variable || !*variable))
+		return true;
+	if (!name)
+		zone->name = variable;
+	if (read_offset(zone->name, &zone->east_s)) {
+		zone->kind = ZONE_OFFSET;
+		return true;
+	}
+	zone->kind = ZONE_TZ;
+	if (!is_known_zone(zone->name)) {
+		complain("%s %s: there is no such zone on this machine; give one such as Europe/Berlin or +01:00.",
+			 name ? "--zone" : "TZ", zone->name);
+		return false;
+	}
+	if (name && setenv("TZ", name, 1))
+		return no_memory();
+	tzset();
+	return true;
+}
+
+void zone_say(const struct zone *zone)
+{
+	static bool is_said;
+
+	if (is_said || zone->is_chosen)
+		return;
+	is_said = true;
+	if (zone->kind == ZONE_ASSUMED)
+		complain("warning: dates without a zone are taken as UTC; if they are not, give --zone, such as --zone Europe/Berlin or --zone +01:00.");
+	else
+		complain("warning: dates without a zone are taken as in the zone of TZ, %s; --zone names another.",
+			 zone->name);
+}
+
+static bool same_date(const struct tm *a, const struct tm *b)
+{
+	return a->tm_year == b->tm_year && a->tm_mon == b->tm_mon && a->tm_mday == b->tm_mday &&
+	       a->tm_hour == b->tm_hour && a->tm_min == b->tm_min;
+}
+
+bool zone_utc_seconds(const struct tm *date, int64_t *seconds)
+{
+	struct tm tm = *date;
+
+	*seconds = timegm(&tm);
+	/* Days since 1970 must be those of this day: 30 February is none. */
+	return tm.tm_mday == date->tm_mday && tm.tm_mon == date->tm_mon && date->tm_hour < 24 &&
+	       date->tm_min < 60 && date->tm_sec <= 60;
+}
+
+/* By the C library: all times near the one that mktime() finds are tried. */
+static enum zone_answer find_local(const struct tm *date, const char *short_name,
+				   int64_t *seconds)
+{
+	struct tm guess = *date, tm;
+	unsigned int found = 0, others = 0;
+	int64_t base;
+
+	guess.tm_isdst = -1;
+	guess.tm_sec = 0;
+	base = mktime(&guess);
+	for (int jump = -MAX_JUMP; jump <= MAX_JUMP; jump += JUMP_UNIT) {
+		const time_t t = base + jump;
+
+		if (!localtime_r(&t, &tm) || !same_date(&tm, date))
+			continue;
+		if (short_name && strcmp(short_name, tm.tm_zone)) {
+			others++;
+			continue;
+		}
+		found++;
+		*seconds = t + date->tm_sec;
+	}
+	if (found)
+		return found == 1 ? ZONE_FOUND : ZONE_TWICE;
+	return others ? ZONE_OTHER_NAME : ZONE_NEVER;
+}
+
+enum zone_answer zone_seconds(const struct zone *zone, const struct tm *date,
+			      const char *short_name, int64_t *seconds)
+{
+	if (!zone_utc_seconds(date, seconds))
+		return ZONE_NO_DATE;
+	if (zone->kind == ZONE_TZ)
+		return find_local(date, short_name, seconds);
+	*seconds -= zone->east_s;
+	return short_name ? ZONE_OTHER_NAME : ZONE_FOUND;
+}
+
+bool zone_date(const struct zone *zone, int64_t seconds, struct tm *date)
+{
+	const time_t t = seconds + zone->east_s;
+
+	return zone->kind == ZONE_TZ ? localtime_r(&t, date) : gmtime_r(&t, date);
+}
