@@ -66,11 +66,15 @@ static char *read_whole(struct disk_file *file, size_t *size)
 {
 	const off_t all = file->st.st_size;
 	char *text = all > 0 && all <= MAX_SIZE ? malloc((size_t)all) : NULL;
-	ssize_t num = 1;
+	ssize_t num = text ? 1 : 0;
 
-	for (*size = 0; text && num > 0 && *size < (size_t)all; *size += num > 0 ? num : 0)
+	*size = 0;
+	while (num > 0 && *size < (size_t)all) {
 		num = disk_read(file, text + *size, (size_t)all - *size, *size);
-	if (text && *size)
+		if (num > 0)
+			*size += (size_t)num;
+	}
+	if (*size)
 		return text;
 	free(text);
 	return NULL;
