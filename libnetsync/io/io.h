@@ -222,6 +222,7 @@ struct trace {
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
 	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
+	bool is_shifted;	/* times are not those that the clock showed */
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
 	struct range range;	/* first and last time of all streams, as printed */

@@ -207,6 +207,17 @@ static const char *name_of_clock(const struct clock_of_machine *clock)
 	return name ? name : "LTTng's clock";
 }
 
+/* Does netsync_clock or clock-log read this clock? Tracers have some of their own. */
+static bool can_be_read(const struct clock_of_machine *clock)
+{
+	static const char *const names[] = { "realtime", "mono", "boot", "tai" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (has_named_clock(clock, names[i]))
+			return true;
+	return !clock->host->base->clock_name;
+}
+
 /* What to record so that two clocks are related: "both" is of these two. */
 static char *advise(const struct clock_of_machine *a, const struct clock_of_machine *b)
 {
@@ -215,7 +226,8 @@ static char *advise(const struct clock_of_machine *a, const struct clock_of_mach
 
 	if (!has_named_clock(captured, "realtime"))
 		return io_format("the events netsync_clock with each");
-	if (has_named_clock(traced, "mono"))
+	/* The log has times as the clock shows them. */
+	if (has_named_clock(traced, "mono") && !traced->host->base->is_shifted)
 		return io_format("\"netsync clock-log --clock both --host %s\"",
 				 a->host->base->host_name);
 	return io_format("the events netsync_clock, and \"netsync clock-log --host %s\"",
@@ -225,11 +237,19 @@ static char *advise(const struct clock_of_machine *a, const struct clock_of_mach
 static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machine *a,
 			      const struct clock_of_machine *b)
 {
-	char *advice = advise(a, b);
+	static const char two_hosts[] = "its traces have two clocks, %s and %s, and so it is two hosts, %s and %s, which packets alone relate.";
+	const bool are_read = can_be_read(a) && can_be_read(b);
+	char *what = io_format(two_hosts, name_of_clock(a), name_of_clock(b), a->host->name,
+			       b->host->name);
+	char *advice = are_read ? advise(a, b) : NULL;
 
-	io_warn(io, "%s: its traces have two clocks, %s and %s, and so it is two hosts, %s and %s, which packets alone relate. Record by one clock, or record meanwhile how both are steered: %s.",
-		a->host->base->host_name, name_of_clock(a), name_of_clock(b), a->host->name,
-		b->host->name, advice ? advice : "");
+	if (are_read)
+		io_warn(io, "%s: %s Record by one clock, or record meanwhile how both are steered: %s.",
+			a->host->base->host_name, what ? what : "", advice ? advice : "");
+	else
+		io_warn(io, "%s: %s Record by one clock, or by CLOCK_MONOTONIC (trace-cmd record -C mono, perf record -k mono): others are known to their tracer only.",
+			a->host->base->host_name, what ? what : "");
+	free(what);
 	free(advice);
 }
 

@@ -247,6 +247,7 @@ static int identify(struct trace *trace)
 	memcpy(trace->uuid, trace->clock_uuid, UUID_SIZE);
 	trace->has_clock_uuid = true;
 	trace->has_uuid = true;
+	trace->is_shifted = file->offset_ns;
 	return 1;
 }
 
