@@ -371,7 +371,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 		const struct trace *part = io->traces[i];
 
 		/* A warning has said already why packets were not used. */
-		if (part->info.packets || part->unused ||
+		if (part->info.packets || part->unused || part->has_unusable ||
 		    part->without_netns || part->out_of_range ||
 		    part->info.killed || part->info.stuck)
 			return;

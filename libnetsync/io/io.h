@@ -236,6 +236,7 @@ struct trace {
 	const struct copied *beside[NUM_BESIDE];
 	bool has_network;	/* has event classes of network events, */
 	bool has_netns;		/* some of which have the network namespace */
+	bool has_unusable;	/* has some that cannot be used, as a warning said */
 
 	/* Filled while the trace is read. */
 	struct host *host;

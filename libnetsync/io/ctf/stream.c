@@ -24,27 +24,31 @@ static bool is_cut_by_perf(const char *name)
 	       event_kind(name + sizeof(prefix) - 1);
 }
 
+/* Warn of events of ours that cannot be used, and why; no other warning is needed then. */
+static void refuse_events(struct ctf_stream *stream, const char *format, const char *name)
+{
+	stream->all->is.has_unusable = true;
+	io_warn(stream->all->io, format, stream->all->path, name);
+}
+
 static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 {
 	const char *name = bt_event_class_get_name(class);
 	struct ctf_decoder *decoder, **last;
 	int ret;
 
-	if (is_cut_by_perf(name)) {
-		io_warn(stream->all->io,
-			"%s: \"perf data convert\" cuts the addresses of packets off, so that the events %s are not used; give the perf.data file itself.",
-			stream->all->path, name);
+	if (!event_kind(name)) {
+		if (is_cut_by_perf(name))
+			refuse_events(stream, "%s: \"perf data convert\" cuts the addresses of packets off, so that the events %s are not used; give the perf.data file itself.",
+				      name);
 		return 0;
 	}
-	if (!event_kind(name))
-		return 0;
 	ret = ctf_decoder_new(class, &decoder);
 	if (ret < 0)
 		return ret;
 	if (!decoder) {
-		io_warn(stream->all->io,
-			"%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
-			stream->all->path, name);
+		refuse_events(stream, "%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
+			      name);
 		return 0;
 	}
 	last = array_add(&stream->decoders, stream->num_decoders, sizeof(*last));
@@ -362,6 +366,7 @@ int ctf_identify(struct trace *trace, const struct ctf_identity *is)
 	memcpy(trace->uuid, is->uuid, UUID_SIZE);
 	trace->has_network = is->has_network;
 	trace->has_netns = is->has_netns;
+	trace->has_unusable = is->has_unusable;
 	trace->host_name = strndup(is->host_name, sizeof(is->host_name) - 1);
 	if (is->is_corrected)
 		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);

@@ -19,6 +19,7 @@ struct ctf_identity {
 	bool has_uuid;
 	bool has_network;	/* has event classes of network events, */
 	bool has_netns;		/* some of which have the network namespace */
+	bool has_unusable;	/* has some that cannot be used, as a warning said */
 	uint8_t clock_uuid[UUID_SIZE];
 	uint8_t uuid[UUID_SIZE];
 	char host_name[256];	/* chosen: HOST_NAME_MAX is 64 */

@@ -96,6 +96,7 @@ static void use_counts(struct trace *trace, const struct live_counts *counts)
 	trace->info.lost_packets = counts->lost.lost_packets;
 	trace->out_of_range = counts->lost.out_of_range;
 	trace->has_network = counts->has_network;
+	trace->has_unusable = counts->has_unusable;
 }
 
 static void use_time(struct session *session, int64_t time_ns)
@@ -110,7 +111,8 @@ static void use_time(struct session *session, int64_t time_ns)
 	if (session->told_silent || live_now_ms() - session->began_ms < SETTLE_MS)
 		return;
 	for (size_t i = 0; i < session->num_traces; i++)
-		has_network |= session->traces[i]->has_network;
+		has_network |= session->traces[i]->has_network ||
+			       session->traces[i]->has_unusable;
 	if (!has_network)
 		io_warn(session->relay->io,
 			"%s: there are no network events in this session; %s.",

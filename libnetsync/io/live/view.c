@@ -352,6 +352,7 @@ static void tell_state(struct view *view)
 		const struct live_counts counts = {
 			.lost = t->streams.counts,
 			.has_network = t->streams.is.has_network,
+			.has_unusable = t->streams.is.has_unusable,
 		};
 
 		if (!t->told || !t->bt)

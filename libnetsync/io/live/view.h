@@ -57,7 +57,8 @@ struct live_session {
 
 struct live_counts {
 	struct ctf_counts lost;
-	uint64_t has_network;	/* there are network events; 0 or 1 */
+	uint32_t has_network;	/* there are network events; 0 or 1 */
+	uint32_t has_unusable;	/* and some that cannot be used, as a warning said */
 };
 
 /* What a lister or viewer is given. */

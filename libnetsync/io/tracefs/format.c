@@ -164,7 +164,7 @@ static bool has_kind(const struct tracefs_formats *formats, const struct event_k
 void tracefs_keep_format(void *data, const char *system, char *text)
 {
 	struct tracefs_formats *formats = data;
-	const struct trace *trace = formats->trace;
+	struct trace *trace = formats->trace;
 	struct tracefs_format format;
 	const char *name;
 	bool whole;
@@ -174,10 +174,12 @@ void tracefs_keep_format(void *data, const char *system, char *text)
 		return;
 	}
 	whole = tracefs_parse_format(&format, text, &name);
-	if (!whole && event_kind(name))
+	if (!whole && event_kind(name)) {
+		trace->has_unusable = true;
 		io_warn(trace->io,
 			"%s: the events %s have not the fields of any known version and are not used.",
 			trace->path, name);
+	}
 	if (!whole || has_kind(formats, format.kind))
 		return;
 	if (array_grow(&formats->list, &formats->room, formats->num,
@@ -194,9 +196,11 @@ void tracefs_end_formats(const struct tracefs_formats *formats, const char *comm
 	trace->has_network = formats->num;
 	for (size_t i = 0; i < formats->num; i++)
 		trace->has_netns |= !!(formats->list[i].has & BIT(NETNS));
-	if (!formats->num && formats->has_net)
-		io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) tell no addresses to ftrace and cannot be used; record ours: %s.",
-			trace->path, command);
+	if (formats->num || !formats->has_net)
+		return;
+	trace->has_unusable = true;
+	io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) tell no addresses to ftrace and cannot be used; record ours: %s.",
+		trace->path, command);
 }
 
 const struct tracefs_format *tracefs_find_format(const struct tracefs_formats *formats,
