@@ -46,6 +46,12 @@ double skew_within(const struct netsync *ns, uint32_t host)
 }
 
 /*
+ * No two clocks differ in rate by more, ppm: as netsync_options.max_skew_ppm is if it is not
+ * set. A skew that is not known better is not known.
+ */
+#define MAX_SKEW_PPM 500
+
+/*
  * "-80.0 +- 9.3 ppm": two digits of the uncertainty, as is usual (GUM, 7.2.6), and as
  * many decimals of the value.
  */
@@ -54,7 +60,11 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 	int digits;
 
 	if (!isfinite(within_ppm)) {
-		snprintf(cell, CELL_SIZE, "%+.0f ppm +- unknown", skew_ppm);
+		snprintf(cell, CELL_SIZE, "unknown");
+		return;
+	}
+	if (within_ppm > MAX_SKEW_PPM && fabs(skew_ppm) <= within_ppm) {
+		snprintf(cell, CELL_SIZE, "unknown (+- %.0f ppm)", within_ppm);
 		return;
 	}
 	digits = within_ppm > 0 ? 1 - (int)floor(log10(within_ppm)) : 3;
