@@ -347,6 +347,49 @@ static void set_where_nothing_is_read(void **state)
 	}
 }
 
+/* A request and its response, one after the other, as often as fit: @first sends the requests. */
+static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
+{
+	const int64_t takes = DELAY + 10 * US;
+
+	for (int64_t t = from; t < to; t += 2 * takes)
+		for (int i = 0; i < 2; i++) {
+			const int64_t at = t + i * takes;
+			const int way = i ? !first : first;
+
+			assert_int_equal(netsync_push_message(w->ns, way, !way,
+					reading(&w->m[way], at),
+					reading(&w->m[!way], at + DELAY)), 0);
+		}
+}
+
+/*
+ * So many requests and responses that only some are kept: of either direction, as only one of
+ * these says that the clock was set.
+ */
+static void set_beside_many_messages(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt),
+					     .reference = "a" };
+	uint64_t s = 31;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const int64_t begin = 6 * SEC;
+		struct world w;
+
+		make_world(&w, 211 + i);
+		steer(&w.m[1], raw_time(&w.m[1], 2 * SEC), 1,
+		      i & 1 ? 480 * 1000 * US : -480 * 1000 * US);
+		sample(&w, begin, SPAN, &s);
+		ask_and_answer(&w, i >> 1, 0, begin);
+		talk(&w, begin, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, 0, begin, SEC / 50), 0);
+		netsync_free(w.ns);
+	}
+}
+
 static int append(void *data, const void *bytes, size_t size)
 {
 	FILE *file = data;
@@ -450,6 +493,7 @@ int main(void)
 		cmocka_unit_test(set_back_and_slow),
 		cmocka_unit_test(set_without_messages),
 		cmocka_unit_test(set_where_nothing_is_read),
+		cmocka_unit_test(set_beside_many_messages),
 		cmocka_unit_test(set_is_not_forgotten),
 		cmocka_unit_test(points_are_saved_whole),
 	};
