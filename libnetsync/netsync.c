@@ -757,8 +757,10 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	 */
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
+	/* Readings say that clocks are steered: by how much is not known where they report nothing. */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
-					opt->max_skew_ppm ? 0 : SLEW_PPM * 1e-6);
+					opt->max_skew_ppm && !ns->steered ?
+						0 : SLEW_PPM * 1e-6);
 	task->parallel = &ns->parallel;
 	task->threads = opt->threads;
 	task->reference = NO_HOST;

@@ -524,7 +524,8 @@ enum netsync_method {
 	NETSYNC_METHOD_AUTO = 0,
 	/*
 	 * A straight line for every clock, by convex hulls. Bounds are those of
-	 * clocks that never change their rates.
+	 * clocks that never change their rates: no bound is claimed of hosts whose
+	 * readings (netsync_push_clock()) leave out a part of their time.
 	 */
 	NETSYNC_METHOD_HULL = 1,
 	/*
@@ -559,7 +560,8 @@ struct netsync_options {
 	 * messages before and after tell that they do not, nor
 	 * netsync_push_clock() how (of both hosts), bounds assume no drift, but the
 	 * largest skew, and of each clock 500 ppm more if max_skew_ppm is 0. With
-	 * a value, nobody steers them there.
+	 * a value, nobody steers them there; of hosts with readings this is assumed
+	 * only where readings report how the clock was steered.
 	 *
 	 * Bounds are guaranteed if max_skew_ppm and max_drift_ppm_s hold, and if
 	 * messages show the steps of clocks: a clock that is stepped away and back

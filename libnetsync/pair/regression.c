@@ -3,11 +3,20 @@
  * Least squares, for comparison: every delay moves the line, not the smallest
  * ones alone.
  */
+#include <math.h>
+
 #include "pair/estimate.h"
 #include "util/whole.h"
 #include "util/wide.h"
 
 enum { UPPER, LOWER };
+
+/*
+ * The slopes of clocks at half and at twice another one's rate, the range that struct
+ * netsync_clock_point allows. Beyond that delays change as fast as time passes.
+ */
+#define LEAST_SLOPE (-0.5)
+#define MOST_SLOPE 1.0
 
 /* The least squares of a direction; false: its slope is not known. */
 static bool least_squares(const struct direction *c, struct line *l)
@@ -27,7 +36,9 @@ static bool least_squares(const struct direction *c, struct line *l)
 		    (double)rest_x * dy;
 	bool known = xx > 0;
 
-	*l = (struct line){ .x = x, .y = y, .slope = known ? xy / xx : 0 };
+	*l = (struct line){ .x = x, .y = y };
+	if (known)
+		l->slope = fmin(fmax(xy / xx, LEAST_SLOPE), MOST_SLOPE);
 	l->frac = dy - l->slope * dx;
 	return known;
 }

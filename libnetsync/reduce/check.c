@@ -6,6 +6,7 @@
  * them: the bound of one of its hosts is false there.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,47 @@ static int forget_bound(struct reduction *r, uint32_t host, const struct range *
 					 .to = min64(at->hi, span->hi) };
 
 	return w.from <= w.to ? windows_add_one(&r->forgotten[host], &w) : 0;
+}
+
+/* A raw time of the reference -> that of another host. */
+static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
+{
+	const struct correction *ref = &r->correction[r->reference];
+	const __int128 since = (__int128)t - r->host[r->reference].origin;
+	int64_t at;
+
+	correction_between(ref, max64(min64(clamp64(since), NETSYNC_MAX_SPAN),
+				      -NETSYNC_MAX_SPAN),
+			   &r->correction[host], &at);
+	return at;
+}
+
+/* The correction may be off: the range is widened by twice the half-width of the bound. */
+static int forget_range(struct reduction *r, uint32_t host, const struct range *untold)
+{
+	const int64_t off = (int64_t)fmin(2 * r->by_bound.dist[host], 0x1p62);
+	struct range at = { INT64_MIN, INT64_MAX };
+
+	if (untold->lo > INT64_MIN)
+		at.lo = clamp64((__int128)seen_by(r, host, untold->lo) - off);
+	if (untold->hi < INT64_MAX)
+		at.hi = clamp64((__int128)seen_by(r, host, untold->hi) + off);
+	return forget_bound(r, host, &at);
+}
+
+int reduction_forget_untold(struct reduction *r)
+{
+	const struct host *ref = &r->host[r->reference];
+	int ret = 0;
+
+	for (uint32_t i = 1; !ret && i < r->by_bound.num; i++) {
+		const uint32_t h = r->by_bound.order[i];
+
+		for (size_t k = 0; !ret && k < ref->num_untold; k++)
+			ret = forget_range(r, h, &ref->untold[k]);
+		windows_join(&r->forgotten[h]);
+	}
+	return ret;
 }
 
 int reduction_check_messages(struct reduction *r, bool last)

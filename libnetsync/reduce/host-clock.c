@@ -650,7 +650,9 @@ static void set_growth(const struct reduction *r, uint32_t h,
 		double growth = slope / (1 - slope) +
 				fabs(m->segments[end[i]].rate - 1);
 
-		if (!r->task->limits.bend)
+		/* A clock with readings is straight only where these report how it was steered. */
+		if (!r->task->limits.bend && !r->host[h].raw &&
+		    !r->host[r->reference].raw)
 			growth = reduction_carry(r, h, 0).growth;
 		m->growth_ppm[i] = growth * 1e6;
 	}
@@ -689,10 +691,11 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 
 	if (n < 0)
 		return (int)n;
-	set_growth(r, h, &m);
 	host->quality = path_quality(r, h);
 	host->silent = silence_of(r, h);
 	ret = set_knots(r, h, &m, &segment, &sound);
+	/* By segments that are inside of the bound. */
+	set_growth(r, h, &m);
 	if ((!sound || r->forgotten[h].num) && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;
 	if (!ret)

@@ -133,6 +133,12 @@ int reduction_make_clock(const struct reduction *r, uint32_t h);
  */
 int reduction_check_messages(struct reduction *r, bool last);
 
+/*
+ * Note that no bound is claimed where the reference's readings report nothing: for methods without
+ * curves. 0 or -ENOMEM.
+ */
+int reduction_forget_untold(struct reduction *r);
+
 /* The worst quality of a host and of the pairs on its bound's path. */
 enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h);
 

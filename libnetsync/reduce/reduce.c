@@ -93,6 +93,14 @@ static int first_costs(void *arg, size_t i)
 	return 0;
 }
 
+/* The bound of a pair may be false. */
+static void forget_pair_bound(struct pair_bound *b)
+{
+	b->usable = false;
+	if (b->quality == NETSYNC_ACCURATE)
+		b->quality = NETSYNC_APPROXIMATE;
+}
+
 /* Compute bound and costs of a pair again, as corrections tell steps and wrong messages. */
 static int final_costs(void *arg, size_t i)
 {
@@ -111,6 +119,10 @@ static int final_costs(void *arg, size_t i)
 		if (known)
 			set_bound_cost(r, i);
 	}
+	/* Only curves bend where readings of a steered clock report nothing. */
+	if (!r->task->method->curves &&
+	    (r->host[h[0]].has_untold || r->host[h[1]].has_untold))
+		forget_pair_bound(reach);
 	/* Feasibility of lines matters only to methods of straight clocks. */
 	if (!r->task->method->straight || reach->quality < r->est[i].quality)
 		r->est[i].quality = reach->quality;
@@ -226,8 +238,11 @@ static int run_for_pairs(struct reduction *r, int (*run)(void *arg, size_t i))
  */
 static int make_checked_clocks(struct reduction *r)
 {
-	int ret = make_clocks(r), again = 1;
+	int ret = r->task->method->curves ? 0 : reduction_forget_untold(r);
+	int again = 1;
 
+	if (!ret)
+		ret = make_clocks(r);
 	for (int check = 1; !ret && again; check++) {
 		again = reduction_check_messages(r, check >= CHECKS);
 		if (again < 0)

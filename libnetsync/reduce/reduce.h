@@ -24,6 +24,7 @@ struct host {
 	bool raw; /* these are raw: clock events say how it was steered, */
 	const struct range *untold; /* but for these raw times, absolute, ns */
 	size_t num_untold;
+	bool has_untold; /* some are within the span, and time_error does not cover them */
 	struct resolution resolution; /* of the stamps of messages */
 	int64_t resolution_ns; /* what they are taken to have, ns */
 	/* results */

@@ -449,18 +449,19 @@ static int measure_wander(void *reduction, size_t i)
 	struct wander *w = &r->wander[h];
 	struct link *link;
 	size_t n;
-	int ret;
+	int ret = 0;
 
 	r->correction[h].wander = w;
 	w->left_alone = r->task->left_alone || is_raw(r, h);
-	if (w->left_alone)
-		return r->task->left_alone ? 0 : set_untold(w, &r->host[h]);
-	ret = reduction_find_links(r, h, &link, &n);
-	if (!ret && n)
-		ret = wander_measure(w, &r->correction[h], link, n,
-				     r->task->drift);
-	free(link);
-	return ret;
+	if (!w->left_alone) {
+		ret = reduction_find_links(r, h, &link, &n);
+		if (!ret && n)
+			ret = wander_measure(w, &r->correction[h], link, n,
+					     r->task->drift);
+		free(link);
+	}
+	/* What is assumed holds of the raw clock, and the rest is not known. */
+	return ret ? ret : set_untold(w, &r->host[h]);
 }
 
 /* Are half of the hosts fitted by thin links; have half of these no margin? */

@@ -151,6 +151,16 @@ static void widen_span(struct translation *t)
 	t->span.hi = min64(away(r.hi, SECOND), t->reach.hi);
 }
 
+/* A map by false readings may lead beyond all times that a host can have. */
+static void limit_span(struct translation *t, int64_t origin)
+{
+	const struct range most = { origin - NETSYNC_MAX_SPAN,
+				    origin + NETSYNC_MAX_SPAN };
+
+	t->span.lo = max64(min64(t->span.lo, most.hi), most.lo);
+	t->span.hi = max64(min64(t->span.hi, most.hi), most.lo);
+}
+
 /* Compose: instants are the corners of all three, and the ends of the span. */
 static int make_whole(struct translation *t, const struct netsync_model *m)
 {
@@ -386,6 +396,17 @@ static int make_knots(struct translation *t, struct netsync_model *m,
 
 /* ---- hosts -------------------------------------------------------------- */
 
+/* The outermost segments, which go on for ever, have other rates in the clocks' own times. */
+static void add_growth(struct netsync_model *m, const struct netsync_model *raw)
+{
+	const uint32_t end[] = { 0, m->num_segments - 1 };
+	const uint32_t was[] = { 0, raw->num_segments - 1 };
+
+	for (int i = 0; i < 2; i++)
+		m->growth_ppm[i] += 1e6 * fabs(m->segments[end[i]].rate -
+					       raw->segments[was[i]].rate);
+}
+
 static int translate(struct host *h, const struct steering *own,
 		     const struct steering *reference)
 {
@@ -396,15 +417,17 @@ static int translate(struct host *h, const struct steering *own,
 		.span = { h->origin + h->span.lo, h->origin + h->span.hi },
 		.reach = { INT64_MIN, INT64_MAX },
 	};
-	struct netsync_model m = { .size = sizeof(m) };
+	struct netsync_model m = { .size = sizeof(m) }, raw;
 	struct netsync_segment *segments = NULL;
 	struct netsync_knot *knots = NULL;
 	struct netsync_clock *clock = NULL;
 	int ret;
 
 	netsync_clock_model(h->clock, &m);
+	raw = m;
 	if (own != reference)
 		widen_span(&t);
+	limit_span(&t, h->origin);
 	ret = shown_prepare(&t.shown, reference);
 	if (!ret)
 		ret = make_whole(&t, &m);
@@ -412,8 +435,10 @@ static int translate(struct host *h, const struct steering *own,
 		segments = make_segments(&t, &m.num_segments);
 		m.segments = segments;
 		ret = segments ? make_knots(&t, &m, &knots) : -ENOMEM;
-		if (!ret)
+		if (!ret) {
+			add_growth(&m, &raw);
 			ret = netsync_clock_new(&m, &clock);
+		}
 	}
 	free(knots);
 	free(segments);
@@ -468,6 +493,20 @@ static int64_t raw_of(const struct host *h, const struct steering *s, int64_t t)
 	return max64(min64(raw, NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN);
 }
 
+/* When a host was traced, by its own clock; empty if it was not. */
+static struct range own_span(const struct host *h)
+{
+	struct range own = { h->first, h->last };
+
+	if (h->said.lo <= h->said.hi) {
+		own.lo = min64(own.lo, h->said.lo);
+		own.hi = max64(own.hi, h->said.hi);
+	}
+	if (own.lo > own.hi)
+		return own;
+	return (struct range){ h->origin + own.lo, h->origin + own.hi };
+}
+
 int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
 		   struct traced **traced)
 {
@@ -484,6 +523,7 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
 		h->raw = steering_known(s);
 		h->untold = s->untold;
 		h->num_untold = s->num_untold;
+		h->has_untold = h->raw && steering_has_untold(s, own_span(h));
 		h->time_error = h->raw ? s->error : 0;
 		if (!h->raw || h->first > h->last)
 			continue;

@@ -611,6 +611,26 @@ const struct doubt *steering_doubt(const struct steering *s, int64_t t)
 	return i < s->num_doubts && s->doubt[i].at.lo <= t ? &s->doubt[i] : NULL;
 }
 
+bool steering_has_untold(const struct steering *s, struct range span)
+{
+	for (size_t i = 0; i < s->num_untold; i++) {
+		const struct range *u = &s->untold[i];
+		struct range own = span;
+		const struct doubt *d;
+
+		if (u->lo > INT64_MIN)
+			own.lo = max64(own.lo, polyline_inverse(&s->map, u->lo));
+		if (u->hi < INT64_MAX)
+			own.hi = min64(own.hi, polyline_inverse(&s->map, u->hi));
+		if (own.lo >= own.hi)
+			continue;
+		d = steering_doubt(s, own.lo + 1);
+		if (!d || d->at.hi < own.hi - 1)
+			return true;
+	}
+	return false;
+}
+
 struct range steering_span(const struct steering *s)
 {
 	const struct polyline *map = &s->map;

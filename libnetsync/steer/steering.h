@@ -136,6 +136,12 @@ bool steering_goes_on(const struct steering *s, const struct doubt *d);
 /* The times that points and doubts are of; empty if there are none. */
 struct range steering_span(const struct steering *s);
 
+/*
+ * Do readings report nothing of some of the host's times in a span, and no doubt covers these?
+ * steering_set_begin() and steering_set_end() were called.
+ */
+bool steering_has_untold(const struct steering *s, struct range span);
+
 /* Set .told, the description of the clock within a span, which may be empty. */
 void steering_describe(struct steering *s, struct range span);
 

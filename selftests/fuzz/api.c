@@ -65,7 +65,7 @@ static void check_between(const struct script *s, const struct netsync *all)
 	p.solves = true;
 	play_all(&p);
 	play_solve(&p);
-	check_result(p.ns);
+	check_result(s, p.ns);
 	if (!s->has_readings)
 		check_same(all, p.ns, "solved in between");
 	netsync_free(p.ns);
@@ -121,7 +121,7 @@ static void check_parts(const struct player *all)
 		merged &= !ret;
 	}
 	play_solve(&sum);
-	check_result(sum.ns);
+	check_result(s, sum.ns);
 	if (merged && refused == all->refused && script_reads_first(s) &&
 	    !(s->solves_parts && s->has_readings)) {
 		check_same(all->ns, sum.ns, "parts");
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	play_begin(&all, &s);
 	play_all(&all);
 	play_solve(&all);
-	check_result(all.ns);
+	check_result(&s, all.ns);
 	check_truth(&all, all.ns);
 	check_again(&s, all.ns);
 	check_between(&s, all.ns);

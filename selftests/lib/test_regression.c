@@ -99,6 +99,22 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
+/* Delays that grow as fast as time passes: no clock stands still, or runs backward. */
+static void test_falling_delays(void **state)
+{
+	struct pairs ps = { 0 };
+	struct estimate e;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		add_message(&ps, 0, 1, i * SEC, 100 * SEC);
+	assert_int_equal(pairs_settle(&ps), 0);
+	estimate_regression(&e, ps.pair[0], 500e-6);
+	assert_true(e.line.slope >= -0.5);
+	assert_float_equal(line_above(&e.line, 0, 90 * SEC), 5.25e9, 1e9);
+	pairs_release(&ps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +123,7 @@ int main(void)
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_one_slope),
 		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_falling_delays),
 	};
 
 	return cmocka_run_group_tests_name("regression", tests, NULL, NULL);

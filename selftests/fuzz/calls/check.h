@@ -6,7 +6,7 @@
 #include "play.h"
 
 /* Of one result: bounds, qualities, and models that make the same clocks again. */
-void check_result(const struct netsync *ns);
+void check_result(const struct script *s, const struct netsync *ns);
 
 /* The true times of the script are within the bounds, as far as any is claimed. */
 void check_truth(const struct player *p, const struct netsync *ns);
