@@ -101,6 +101,61 @@ static void set_back_by_little(void **state)
 	}
 }
 
+/* How many times, from one on, are converted to intervals without the truth? */
+static int outside_from(const struct world *w, int64_t from, int64_t to,
+			int64_t apart)
+{
+	uint32_t reference = (uint32_t)netsync_reference(w->ns);
+	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
+	int outside = 0;
+
+	assert_non_null(c);
+	for (int64_t t = from; t <= to; t += apart) {
+		int64_t truth = reading(&w->m[reference], t), lo, hi;
+
+		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t),
+						  &lo, &hi), 0);
+		outside += truth < lo || truth > hi;
+	}
+	return outside;
+}
+
+/*
+ * The same of readings with rates, some seconds apart, none of which is of the setting: what was
+ * shown again was read before the last reading, or after the next one.
+ */
+static void set_back_between_rates(void **state)
+{
+	static const char *const reference[] = { "a", "b" };
+
+	(void)state;
+	for (int i = 0; i < 24; i++) {
+		const struct netsync_options opt = {
+			.size = sizeof(opt), .reference = reference[i & 1],
+		};
+		const int64_t apart = (i & 2 ? 1 : 5) * SEC, by = -apart / (i & 4 ? 12 : 40);
+		/* Just after a reading, between two, just before the next one. */
+		const int64_t set = SPAN / 2 + apart * (i / 8 * 48 + 1) / 100;
+		struct world w;
+		uint32_t number = 1;
+
+		make_world(&w, 231 + i);
+		for (int64_t t = 0; t <= SPAN; t += apart) {
+			struct netsync_clock_point p;
+
+			if (t > set && w.m[0].num == 1)
+				steer(&w.m[0], raw_time(&w.m[0], set), 1, by);
+			p = point_at(&w.m[0], 0, raw_time(&w.m[0], t));
+			p.number = number++;
+			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
+		}
+		talk(&w, 0, SPAN);
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		assert_int_equal(outside_from(&w, set - apart, set + apart, apart / 2000), 0);
+		netsync_free(w.ns);
+	}
+}
+
 /* How points are told where the one of a setting may be lost. */
 enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
 
@@ -178,25 +233,6 @@ static void set_between_samples(void **state)
 		assert_int_equal(errors_at(&w, SEC / 100, -SPAN, 0).outside, 0);
 		netsync_free(w.ns);
 	}
-}
-
-/* How many times, from one on, are converted to intervals without the truth? */
-static int outside_from(const struct world *w, int64_t from, int64_t to,
-			int64_t apart)
-{
-	uint32_t reference = (uint32_t)netsync_reference(w->ns);
-	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
-	int outside = 0;
-
-	assert_non_null(c);
-	for (int64_t t = from; t <= to; t += apart) {
-		int64_t truth = reading(&w->m[reference], t), lo, hi;
-
-		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t),
-						  &lo, &hi), 0);
-		outside += truth < lo || truth > hi;
-	}
-	return outside;
 }
 
 /*
@@ -487,6 +523,7 @@ int main(void)
 		cmocka_unit_test(set_clocks_are_told),
 		cmocka_unit_test(set_when_points_were_lost),
 		cmocka_unit_test(set_back_by_little),
+		cmocka_unit_test(set_back_between_rates),
 		cmocka_unit_test(a_setting_may_be_lost),
 		cmocka_unit_test(set_between_samples),
 		cmocka_unit_test(set_reference_between_samples),
