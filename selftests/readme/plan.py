@@ -22,6 +22,7 @@ class Row:
     begin: str		# of the command
     place: str
     says: str = ""	# regular expression of what it prints
+    first: bool = False	# README.md says that it comes before the others
     until: bool = False	# runs until ^C
     beside: str = ""	# typed at the same time: the begin of another row
     stays: bool = False	# runs on, in the background
@@ -88,7 +89,7 @@ PLAN = [
     Row("modprobe -r netsync-probes", ELSEWHERE,
         reason="where LTTng is not installed; the row before does the same beside it"),
     Row("import netsync", WEB, r"\d{19}"),
-    Row("apt-get install gcc", RELEASE),
+    Row("apt-get install gcc", SOURCE, first=True),
     Row("apt-get install lttng-tools lttng-modules-dkms", RELEASE, may_fail=True),
     Row("apt-get install lttng-tools babeltrace2", RELEASE, may_fail=True),
     Row("make host-archive", SOURCE, r"netsync-.*\.tar\.gz"),
