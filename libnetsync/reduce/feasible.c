@@ -158,25 +158,34 @@ static bool solve_delays(struct feasible *f)
 	return false;
 }
 
-static void shift_correction(struct correction *c, double by)
+/* By how much a host is shifted, ns. */
+static double shift_of(struct feasible *f, uint32_t host)
 {
-	double offset = c->frac + by;
+	uint32_t reference = group_of(f, f->r->reference);
+	uint32_t group = group_of(f, host);
 
-	c->offset += (int64_t)floor(offset);
-	c->frac = offset - floor(offset);
+	return group == reference || !f->r->correction[host].known ? 0 :
+	       (f->later[group] + f->earlier[group] - f->later[reference] -
+		f->earlier[reference]) / 2;
+}
+
+/* Does every shifted offset fit into 64 bits? */
+static bool can_shift(struct feasible *f)
+{
+	for (uint32_t h = 0; h < f->r->num_hosts; h++)
+		if (fabs((double)f->r->correction[h].offset + shift_of(f, h)) >= 0x1p62)
+			return false;
+	return true;
 }
 
 static void shift_groups(struct feasible *f, struct reduction *r)
 {
-	uint32_t reference = group_of(f, r->reference);
-	double zero = f->later[reference] + f->earlier[reference];
-
 	for (uint32_t h = 0; h < r->num_hosts; h++) {
-		uint32_t g = group_of(f, h);
+		struct correction *c = &r->correction[h];
+		double offset = c->frac + shift_of(f, h);
 
-		if (r->correction[h].known && g != reference)
-			shift_correction(&r->correction[h],
-					 (f->later[g] + f->earlier[g] - zero) / 2);
+		c->offset += (int64_t)floor(offset);
+		c->frac = offset - floor(offset);
 	}
 }
 
@@ -196,9 +205,12 @@ int reduction_make_feasible(struct reduction *r)
 		join_groups(&f);
 	for (int as_shown = 1; !ret && !found && as_shown >= 0; as_shown--) {
 		collect_delays(&f, as_shown);
-		found = solve_delays(&f);
+		found = solve_delays(&f) && can_shift(&f);
 	}
-	/* Where messages of several groups contradict each other, all stays as it is. */
+	/*
+	 * Where messages of several groups contradict each other, or lead out of all times, all
+	 * stays as it is.
+	 */
 	if (found)
 		shift_groups(&f, r);
 	free(f.group);
