@@ -3,11 +3,11 @@
  * Messages in a spool -> delays by direction. They are read twice: first to count them by
  * direction and time; then to look at delays.
  */
-#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "delay-classes.h"
 #include "traffic.h"
 
 /* Directions whose points are kept, at most: the busiest. Chosen. */
@@ -17,10 +17,6 @@
 
 /* Points of a bin (a short interval): smallest delay, largest delay, and others. */
 #define POINTS_OF_BIN 4
-
-/* Classes of delays: 16 for each power of two, 4 % apart, and one for 0. */
-#define STEPS 16
-#define CLASSES (1 + 64 * STEPS)
 
 struct bin {
 	uint64_t num;
@@ -32,7 +28,7 @@ struct way {
 	size_t room;		/* points that are kept at most; 0: none */
 	struct bin *bins;	/* NULL: all messages are kept */
 	size_t num_bins;
-	uint64_t *classes;	/* messages by class of delay */
+	struct delay_classes delays;
 };
 
 struct collector {
@@ -44,29 +40,6 @@ struct collector {
 	uint64_t random;
 	bool no_memory;
 };
-
-/* ---- delays ------------------------------------------------------------ */
-
-static size_t class_of(int64_t ns)
-{
-	return ns < 1 ? 0 : 1 + (size_t)(log2(ns) * STEPS);
-}
-
-/* A quantile of delays, as if those of a class were evenly spread over the class. */
-static int64_t quantile(const struct way *way, double share)
-{
-	const double rank = share * way->is.messages;
-	double within, seen = 0;
-	size_t class = 0;
-	int64_t ns;
-
-	while (class < CLASSES - 1 && seen + way->classes[class] < rank)
-		seen += way->classes[class++];
-	within = way->classes[class] ? (rank - seen) / way->classes[class] : 0;
-	ns = class ? exp2((class - 1 + within) / STEPS) : 0;
-	return ns < way->is.min_ns ? way->is.min_ns :
-	       ns > way->is.max_ns ? way->is.max_ns : ns;
-}
 
 /* ---- points ------------------------------------------------------------ */
 
@@ -208,17 +181,17 @@ static struct way *find_way(struct collector *c, const struct spooled *message)
 	return c->last;
 }
 
-static struct traffic_point point_of(const struct collector *c,
-				     const struct way *way,
-				     const struct spooled *message)
+struct traffic_point traffic_point_of(const struct traffic_host *hosts,
+				      const struct traffic_way *way,
+				      const struct spooled *message)
 {
-	const struct traffic_host *from = &c->hosts[message->from];
-	const struct traffic_host *to = &c->hosts[message->to];
+	const struct traffic_host *from = &hosts[message->from];
+	const struct traffic_host *to = &hosts[message->to];
 	int64_t send_ns = message->send_ns + from->shift_ns;
 	int64_t recv_ns = message->recv_ns + to->shift_ns;
 	const int64_t before_ns = recv_ns - send_ns;
 
-	if (way->is.corrected) {
+	if (way->corrected) {
 		netsync_convert(from->clock, send_ns, &send_ns, NULL);
 		netsync_convert(to->clock, recv_ns, &recv_ns, NULL);
 	}
@@ -234,7 +207,7 @@ static bool count(void *data, const void *record)
 
 	if (!way)
 		return false;
-	point = point_of(c, way, message);
+	point = traffic_point_of(c->hosts, &way->is, message);
 	way->is.messages++;
 	if (point.time_ns < way->is.first_ns)
 		way->is.first_ns = point.time_ns;
@@ -252,12 +225,8 @@ static bool look(void *data, const void *record)
 
 	if (!way || !way->room)
 		return way;
-	point = point_of(c, way, message);
-	if (point.after_ns < way->is.min_ns)
-		way->is.min_ns = point.after_ns;
-	if (point.after_ns > way->is.max_ns)
-		way->is.max_ns = point.after_ns;
-	way->classes[class_of(point.after_ns)]++;
+	point = traffic_point_of(c->hosts, &way->is, message);
+	delay_classes_add(&way->delays, point.after_ns);
 	add_point(c, way, &point);
 	return true;
 }
@@ -295,8 +264,8 @@ static bool make_room(struct way *way, size_t room)
 		way->bins = calloc(way->num_bins, sizeof(*way->bins));
 	}
 	way->is.points = calloc(way->room, sizeof(*way->is.points));
-	way->classes = calloc(CLASSES, sizeof(*way->classes));
-	return way->is.points && way->classes && (way->bins || !way->num_bins);
+	return way->is.points && delay_classes_open(&way->delays) &&
+	       (way->bins || !way->num_bins);
 }
 
 /* Share the points; directions with few messages leave theirs to busier ones. */
@@ -333,8 +302,10 @@ static void settle(struct way *way)
 	if (!way->room)
 		return;
 	settle_points(way);
-	way->is.median_ns = quantile(way, 0.5);
-	way->is.p99_ns = quantile(way, 0.99);
+	way->is.min_ns = way->delays.min_ns;
+	way->is.max_ns = way->delays.max_ns;
+	way->is.median_ns = delay_classes_quantile(&way->delays, 0.5);
+	way->is.p99_ns = delay_classes_quantile(&way->delays, 0.99);
 }
 
 static bool hand_over(struct collector *c, struct traffic *traffic)
@@ -357,7 +328,7 @@ static void free_way(void *data)
 	struct way *way = data;
 
 	free(way->bins);
-	free(way->classes);
+	delay_classes_release(&way->delays);
 	free(way->is.points);
 	free(way);
 }
@@ -371,11 +342,32 @@ static void keep(void *data, const struct netsync_message *msg)
 	spool_put(data, &message);
 }
 
+static void keep_packet(void *data, const struct netsync_message *msg)
+{
+	struct spooled_packet packet = {
+		.message = { msg->from, msg->to, msg->send_ns, msg->recv_ns },
+		.fields = msg->fields, .len = msg->len,
+		.sport = msg->sport, .dport = msg->dport, .protocol = msg->protocol,
+	};
+
+	memcpy(packet.saddr, msg->saddr, sizeof(packet.saddr));
+	memcpy(packet.daddr, msg->daddr, sizeof(packet.daddr));
+	spool_put(data, &packet);
+}
+
 bool traffic_keep(struct spool *spool, struct netsync *ns)
 {
 	if (!spool_open(spool, sizeof(struct spooled)))
 		return false;
 	netsync_watch_messages(ns, keep, spool);
+	return true;
+}
+
+bool traffic_keep_packets(struct spool *spool, struct netsync *ns)
+{
+	if (!spool_open(spool, sizeof(struct spooled_packet)))
+		return false;
+	netsync_watch_messages(ns, keep_packet, spool);
 	return true;
 }
 

@@ -47,8 +47,22 @@ struct spooled {
 	int64_t recv_ns;
 };
 
+/* The same with its packet, as the sender saw it. */
+struct spooled_packet {
+	struct spooled message;	/* first, for whoever reads no more than that */
+	uint32_t fields;	/* as of struct netsync_message */
+	uint32_t len;
+	uint8_t saddr[16];
+	uint8_t daddr[16];
+	uint16_t sport;
+	uint16_t dport;
+	uint8_t protocol;
+};
+
 /* Keep all messages that @ns finds from now on. False: that failed, and was said. */
 bool traffic_keep(struct spool *spool, struct netsync *ns);
+/* The same, as struct spooled_packet. */
+bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
 
 /* A host of messages. */
 struct traffic_host {
@@ -67,6 +81,11 @@ struct traffic {
  */
 bool traffic_collect(struct traffic *traffic, struct spool *spool,
 		     const struct traffic_host *hosts, size_t max_points);
+
+/* The times of a message of a direction between these hosts. */
+struct traffic_point traffic_point_of(const struct traffic_host *hosts,
+				      const struct traffic_way *way,
+				      const struct spooled *message);
 
 void traffic_release(struct traffic *traffic);
 

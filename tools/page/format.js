@@ -42,6 +42,18 @@ function formatCount(number) {
 	return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/* Bytes, in units of 1000, with three digits that mean something. */
+function formatBytes(bytes) {
+	const units = ["kB", "MB", "GB", "TB", "PB"];
+	let size = bytes / 1000, unit = 0;
+
+	if (bytes < 1000)
+		return plural(bytes, "byte");
+	for (; size >= 999.5 && unit + 1 < units.length; unit++)
+		size /= 1000;
+	return fixed(size, size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + " " + units[unit];
+}
+
 /* Two digits of what it can be wrong by; null: unknown; undefined: it is not said. */
 function formatPpm(ppm, within) {
 	if (within === undefined)

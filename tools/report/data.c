@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json-writer.h"
 #include "report.h"
 
 /* Integers beyond that are not exact in a double. */
@@ -132,9 +131,11 @@ static void put_points(struct writer *w, json_object *object,
 	put(w, object, "after", after);
 }
 
-static json_object *way_object(struct writer *w, const struct traffic_way *way,
-			       const uint32_t *hosts)
+static json_object *way_object(struct writer *w, const struct report_content *content,
+			       size_t number)
 {
+	const struct traffic_way *way = &content->traffic->ways[number];
+	const uint32_t *hosts = content->hosts;
 	json_object *object = json_object_new_object();
 
 	put(w, object, "from", json_object_new_int64(hosts[way->from]));
@@ -148,21 +149,20 @@ static json_object *way_object(struct writer *w, const struct traffic_way *way,
 	put_time(w, object, "p99", way->p99_ns);
 	put_time(w, object, "max", way->max_ns);
 	put_points(w, object, way);
+	put_details(w, object, &content->details->ways[number]);
 	return object;
 }
 
-static json_object *ways_array(struct writer *w, const struct traffic *traffic,
-			       const uint32_t *hosts)
+static json_object *ways_array(struct writer *w, const struct report_content *content)
 {
 	json_object *array = json_object_new_array();
 
-	for (size_t i = 0; i < traffic->num_ways; i++)
-		append(w, array, way_object(w, &traffic->ways[i], hosts));
+	for (size_t i = 0; i < content->traffic->num_ways; i++)
+		append(w, array, way_object(w, content, i));
 	return array;
 }
 
-char *report_data(struct json_object *result, const struct traffic *traffic,
-		  const uint32_t *hosts)
+char *report_data(const struct report_content *content)
 {
 	struct writer w = { 0 };
 	json_object *root = json_object_new_object();
@@ -170,12 +170,14 @@ char *report_data(struct json_object *result, const struct traffic *traffic,
 	char *copy = NULL;
 
 	put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
-	thin_bounds(&w, result);
-	put(&w, root, "result", json_object_get(result));
-	if (traffic)
-		put(&w, root, "ways", ways_array(&w, traffic, hosts));
-	else
+	thin_bounds(&w, content->result);
+	put(&w, root, "result", json_object_get(content->result));
+	if (content->traffic) {
+		put(&w, root, "ways", ways_array(&w, content));
+		put(&w, root, "files", place_files(&w, content));
+	} else {
 		put_null(&w, root, "ways");
+	}
 	json_c_visit(root, 0, quote_large, NULL);
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);

@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 
-#include "common/json-writer.h"
 #include "common/page.h"
 #include "report.h"
 

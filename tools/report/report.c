@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/input.h"
-#include "common/json-writer.h"
 #include "common/output.h"
 #include "common/result-file.h"
 #include "report.h"
@@ -85,6 +84,7 @@ struct shown {
 	uint32_t *numbers;	/* of the same one in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
+	struct details details;
 	struct timebase base;	/* the same for the path; what it has belongs to others */
 	struct path path;
 	bool has_path;
@@ -202,8 +202,11 @@ static bool write_content(FILE *out, const void *data)
 static bool write_report(const struct settings *set, struct shown *s,
 			 const struct traffic *traffic)
 {
+	const struct report_content all = {
+		s->model.root, traffic, &s->details, s->numbers, s->io, &set->input,
+	};
 	const struct content content = {
-		.data = report_data(s->model.root, traffic, s->numbers),
+		.data = report_data(&all),
 		.path = s->has_path ? &s->path : NULL,
 	};
 	bool ok = content.data;
@@ -214,6 +217,15 @@ static bool write_report(const struct settings *set, struct shown *s,
 		no_memory();
 	free(content.data);
 	return ok;
+}
+
+/* Take what the page shows of messages. False: that failed, and was said. */
+static bool collect_messages(const struct settings *set, struct shown *s)
+{
+	return match_hosts(&set->input, s) &&
+	       traffic_collect(&s->traffic, &s->spool, s->hosts, MAX_POINTS) &&
+	       details_collect(&s->details, &s->spool, &s->traffic, s->hosts) &&
+	       details_find_places(&s->details, &set->input, s->io);
 }
 
 static int run(const struct settings *set, struct shown *s)
@@ -227,14 +239,12 @@ static int run(const struct settings *set, struct shown *s)
 	/* What a result cannot be read from should not take long to be told. */
 	if (set->input.model && !make_model(set, s))
 		return EXIT_BAD;
-	if (reads && (!traffic_keep(&s->spool, s->ns) ||
+	if (reads && (!traffic_keep_packets(&s->spool, s->ns) ||
 		      !input_solve(&set->input, s->ns, s->io)))
 		return EXIT_BAD;
 	if (!set->input.model && !make_model(set, s))
 		return EXIT_BAD;
-	if (reads && (!match_hosts(&set->input, s) ||
-		      !traffic_collect(&s->traffic, &s->spool, s->hosts,
-				       MAX_POINTS)))
+	if (reads && !collect_messages(set, s))
 		return EXIT_BAD;
 	if ((set->path && !find_path(set, s)) ||
 	    !write_report(set, s, reads ? &s->traffic : NULL))
@@ -253,6 +263,7 @@ static void release(struct shown *s)
 {
 	path_release(&s->path);
 	free(s->base.hosts);
+	details_release(&s->details);
 	traffic_release(&s->traffic);
 	for (uint32_t i = 0; i < s->num_hosts && s->clocks; i++)
 		netsync_clock_free(s->clocks[i]);

@@ -3,21 +3,34 @@
 #ifndef NETSYNC_REPORT_H
 #define NETSYNC_REPORT_H
 
-#include "common/traffic.h"
+#include "common/json-writer.h"
+#include "details.h"
 #include "path/path.h"
 
-struct json_object;
+struct input;
+
+/* What the page shows, but for a path. */
+struct report_content {
+	json_object *result;	/* the caller's */
+	const struct traffic *traffic;	/* NULL: messages were not read */
+	const struct details *details;	/* of these */
+	const uint32_t *hosts;	/* of each host in messages, its number in the result */
+	const struct netsync_io *io;	/* which has read */
+	const struct input *input;	/* this */
+};
 
 /*
- * Everything that the page shows, as JSON text for JavaScript: a number there
- * is a double, so that integers that do not fit into one are strings. @result
- * belongs to the caller; it is changed to be so, and bounds that change very
- * often are thinned. @traffic: NULL where messages were not read; @hosts: for
- * each host that it knows the number of the same host in @result. Return: to be
- * freed; NULL: there is not enough memory.
+ * Everything that the page shows, as JSON text for JavaScript: a number there is a double, so
+ * that integers that do not fit into one are strings. The result is changed to be so, and
+ * bounds that change very often are thinned. Return: to be freed; NULL: there is not enough
+ * memory.
  */
-char *report_data(struct json_object *result, const struct traffic *traffic,
-		  const uint32_t *hosts);
+char *report_data(const struct report_content *content);
+
+/* Put the late messages and flows of a direction. */
+void put_details(struct writer *w, json_object *object, const struct way_details *details);
+/* The files that struct trace_place numbers. */
+json_object *place_files(struct writer *w, const struct report_content *content);
 
 /* The path of a thread, for the page. False: that failed. */
 bool report_path(FILE *out, const struct path *path);

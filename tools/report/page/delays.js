@@ -73,7 +73,10 @@ function showDelays() {
 			"no message is") +
 		" received before being sent." + shownOf(pair) +
 		(isCorrected(pair) ? "" : " These clocks could not be corrected: nothing connects them with the reference. The time is that of the sender, from the beginning of its trace.");
-	legend("delays-legend", [[names[0], swatch("dot", "there")], [names[1], swatch("box", "back")]]);
+	legend("delays-legend", [
+		[names[0], swatch("dot", "there")], [names[1], swatch("box", "back")],
+		...(lateOf(pair).length ? [["late message, listed below", swatch("ring", "quiet")]] : []),
+	]);
 	byId("delays-chart").dataset.mode = mode;
 	plot("delays-chart", {
 		labels: ["time"].concat(names), rows, log,
@@ -81,10 +84,14 @@ function showDelays() {
 		ticks: durationTicks,
 		say: `One-way delays of the messages between ${pair.name} over time, ${mode} correction`,
 		describe: (row) => formatSeconds(row[0], 1e-6) + " s: " + names
-			.map((name, i) => row[i + 1] === null ? null : name + " " + formatDuration(row[i + 1]))
+			.map((name, i) => row[i + 1] === null ? null : name + " " +
+				formatDuration(row[i + 1]) + sayLate(pair, i, row[0], row[i + 1], mode))
 			.filter((text) => text).join(", "),
 		chosen: isCorrected(pair) ? showInstant : null,
-		under: drawZero,
+		under: (context, area, graph) => {
+			drawZero(context, area, graph);
+			drawRings(context, area, graph, pair, mode);
+		},
 	});
 }
 

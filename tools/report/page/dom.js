@@ -69,6 +69,8 @@ function legend(id, entries) {
 function swatch(kind, name) {
 	const shape = {
 		dot: () => draw("circle", { cx: 7, cy: 7, r: 3.5, fill: `var(--${name})` }),
+		ring: () => draw("circle", { cx: 7, cy: 7, r: 5.5, fill: "none",
+			stroke: `var(--${name})` }),
 		box: () => draw("rect", { x: 3.5, y: 3.5, width: 7, height: 7, fill: `var(--${name})` }),
 		line: () => draw("path", { d: "M0 7H14", stroke: `var(--${name})`, "stroke-width": 2 }),
 		dash: () => draw("path", { d: "M7 0V14", stroke: `var(--${name})`, "stroke-width": 2,

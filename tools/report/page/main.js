@@ -62,9 +62,12 @@ function showRecording() {
 function choosePair(pair, scrolls) {
 	delays.pair = pair;
 	delays.scale = null;
-	byId("pair-choice").value = pair.index;
+	for (const choice of document.querySelectorAll("[data-choice='pair']"))
+		choice.value = pair.index;
 	markPair(pair);
 	showDelays();
+	showLate(pair);
+	showFlows(pair);
 	showBetween(pair);
 	if (scrolls) {
 		byId("delays").scrollIntoView();
@@ -76,9 +79,13 @@ function choosePair(pair, scrolls) {
 function addressPairs() {
 	const names = (pair) => pair.hosts.map((host) => HOSTS[host].name).join(",");
 
-	for (const section of ["delays", "between"])
+	const still = { look: () => 0, window: () => null };
+	const timed = { look: setView, window: shownView };
+
+	for (const [section, time] of [["delays", timed], ["between", timed], ["late", still],
+				       ["flows", still]])
 		onAddress(section, {
-			look: setView, window: shownView,
+			...time,
 			chosen: () => ({ pair: names(delays.pair) }),
 			choose: (told) => {
 				const pair = PAIRS.find((one) => names(one) === told.get("pair"));
@@ -90,15 +97,18 @@ function addressPairs() {
 }
 
 function setUpPairs() {
-	const choice = byId("pair-choice");
+	const choices = document.querySelectorAll("[data-choice='pair']");
 	const busiest = PAIRS.slice().sort((a, b) =>
 		b.messages[0] + b.messages[1] - a.messages[0] - a.messages[1])[0];
 
-	choice.replaceChildren(...PAIRS.map((pair) => make("option", { value: pair.index }, pair.name)));
-	choice.addEventListener("change", () => {
-		choosePair(PAIRS[choice.value]);
-		tellAddress("delays");
-	});
+	for (const choice of choices) {
+		choice.replaceChildren(...PAIRS.map((pair) =>
+			make("option", { value: pair.index }, pair.name)));
+		choice.addEventListener("change", () => {
+			choosePair(PAIRS[choice.value]);
+			tellAddress(viewOf(choice));
+		});
+	}
 	setUpDelays();
 	choosePair(busiest);
 	addressPairs();
@@ -111,7 +121,7 @@ function hideSection(id) {
 
 /* A result alone does not hold the messages. */
 function hideMessages() {
-	["delays", "between", "spacetime"].forEach(hideSection);
+	["delays", "late", "flows", "between", "spacetime"].forEach(hideSection);
 	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?
 		"No two hosts exchanged a message that was found." :
 		"Messages are not in a result. To see them, and statistics of their delays, give the traces, too: ",

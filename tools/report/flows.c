@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages in a spool -> the flows of each direction with the most messages. They are read
+ * twice: first to find out which flows may be these, in memory that does not grow with
+ * their number (the algorithm Space-Saving: A. Metwally, D. Agrawal, A. El Abbadi,
+ * "Efficient computation of frequent and top-k elements in data streams", ICDT 2005);
+ * then to count the messages and delays of those, exactly.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/hash.h"
+#include "common/delay-classes.h"
+#include "details.h"
+
+/* Counters of a direction, 56 bytes each, and about as many of all together. Chosen. */
+#define MAX_COUNTERS 128
+#define MAX_COUNTERS_OF_ALL 131072
+
+/*
+ * Flows of a direction whose delays are counted, 8 KB each, and about as many of all together.
+ * One with more than one in so many of the direction's messages is certain to be among
+ * them: no counter is too low, and all together they have counted each message once. Chosen.
+ */
+#define MAX_COUNTED 32
+#define MAX_COUNTED_OF_ALL 2048
+
+/* Flows of a direction that are kept. Chosen. */
+#define MAX_FLOWS 10
+
+/* What the messages of a flow have in common. */
+struct flow_key {
+	uint8_t saddr[16];
+	uint8_t daddr[16];
+	uint16_t sport;
+	uint16_t dport;
+	uint32_t protocol;
+};
+
+struct flow_counter {
+	struct flow_key key;
+	uint64_t messages;
+};
+
+struct counted_flow {
+	struct flow_key key;
+	struct traffic_flow is;
+	struct delay_classes delays;
+};
+
+struct flows_of_way {
+	uint64_t *hashes;	/* of the counters' keys, one after the other for speed */
+	struct flow_counter *counters;
+	size_t num_counters;
+	struct counted_flow *counted;
+	size_t num_counted;
+	size_t last;		/* where the flow before was found: messages come in bursts */
+};
+
+struct flow_collector {
+	const struct traffic *traffic;
+	const struct traffic_host *hosts;
+	struct flows_of_way *ways;
+	size_t num_busy;	/* directions with points: of others there are no flows */
+	size_t max_counters;
+	ptrdiff_t last;
+};
+
+/* ---- flows --------------------------------------------------------------- */
+
+/* False: the addresses of the message are not known. */
+static bool set_flow_key(struct flow_key *key, const struct spooled_packet *packet)
+{
+	if (!(packet->fields & NETSYNC_HAS_ADDRS))
+		return false;
+	*key = (struct flow_key){ .protocol = packet->protocol };
+	memcpy(key->saddr, packet->saddr, sizeof(key->saddr));
+	memcpy(key->daddr, packet->daddr, sizeof(key->daddr));
+	if (packet->fields & NETSYNC_HAS_PORTS) {
+		key->sport = packet->sport;
+		key->dport = packet->dport;
+	}
+	return true;
+}
+
+static uint64_t hash_flow(const struct flow_key *key)
+{
+	uint64_t words[sizeof(*key) / sizeof(uint64_t)], hash = 0;
+
+	_Static_assert(!(sizeof(*key) % sizeof(uint64_t)), "a key is whole words");
+	memcpy(words, key, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		hash = hash_mix(hash ^ words[i]);
+	return hash;
+}
+
+static bool same_flow(const struct flow_key *a, const struct flow_key *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* The direction of a message, if it has flows; NULL: it has none. */
+static struct flows_of_way *flows_of_message(struct flow_collector *c,
+					     const struct spooled_packet *packet,
+					     struct flow_key *key)
+{
+	c->last = details_way_of(c->traffic, &packet->message, c->last);
+	if (c->last < 0 || !c->traffic->ways[c->last].num_points)
+		return NULL;
+	return set_flow_key(key, packet) ? &c->ways[c->last] : NULL;
+}
+
+/* ---- first reading: which may be the largest ------------------------------ */
+
+static size_t smallest_counter(const struct flows_of_way *way)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < way->num_counters; i++)
+		if (way->counters[i].messages < way->counters[least].messages)
+			least = i;
+	return least;
+}
+
+static size_t find_counter(const struct flows_of_way *way, const struct flow_key *key,
+			   uint64_t hash)
+{
+	if (way->last < way->num_counters && way->hashes[way->last] == hash &&
+	    same_flow(&way->counters[way->last].key, key))
+		return way->last;
+	for (size_t i = 0; i < way->num_counters; i++)
+		if (way->hashes[i] == hash && same_flow(&way->counters[i].key, key))
+			return i;
+	return way->num_counters;
+}
+
+static bool open_counters(struct flows_of_way *way, size_t num)
+{
+	way->hashes = calloc(num, sizeof(*way->hashes));
+	way->counters = calloc(num, sizeof(*way->counters));
+	return (way->hashes && way->counters) || no_memory();
+}
+
+static bool count_flow(void *data, const void *record)
+{
+	struct flow_collector *c = data;
+	struct flow_key key;
+	struct flows_of_way *way = flows_of_message(c, record, &key);
+	uint64_t hash;
+
+	if (!way)
+		return true;
+	if (!way->counters && !open_counters(way, c->max_counters))
+		return false;
+	hash = hash_flow(&key);
+	way->last = find_counter(way, &key, hash);
+	if (way->last == way->num_counters) {
+		/* A flow that comes in the place of another one may be as large. */
+		if (way->num_counters < c->max_counters)
+			way->num_counters++;
+		else
+			way->last = smallest_counter(way);
+		way->hashes[way->last] = hash;
+		way->counters[way->last].key = key;
+	}
+	way->counters[way->last].messages++;
+	return true;
+}
+
+static int compare_counters(const void *a, const void *b)
+{
+	const struct flow_counter *p = a, *q = b;
+
+	if (p->messages != q->messages)
+		return p->messages > q->messages ? -1 : 1;
+	return memcmp(&p->key, &q->key, sizeof(p->key));
+}
+
+static bool open_counted(struct flows_of_way *way, size_t most)
+{
+	const size_t num = way->num_counters < most ? way->num_counters : most;
+
+	if (!num)
+		return true;
+	qsort(way->counters, way->num_counters, sizeof(*way->counters), compare_counters);
+	way->counted = calloc(num, sizeof(*way->counted));
+	if (!way->counted)
+		return no_memory();
+	for (way->num_counted = 0; way->num_counted < num; way->num_counted++) {
+		struct counted_flow *flow = &way->counted[way->num_counted];
+
+		flow->key = way->counters[way->num_counted].key;
+		flow->is.has_bytes = true;
+		if (!delay_classes_open(&flow->delays))
+			return no_memory();
+	}
+	way->last = 0;
+	return true;
+}
+
+/* ---- second reading: how large they are ----------------------------------- */
+
+static struct counted_flow *find_counted(struct flows_of_way *way, const struct flow_key *key)
+{
+	if (way->last < way->num_counted && same_flow(&way->counted[way->last].key, key))
+		return &way->counted[way->last];
+	for (size_t i = 0; i < way->num_counted; i++)
+		if (same_flow(&way->counted[i].key, key)) {
+			way->last = i;
+			return &way->counted[i];
+		}
+	return NULL;
+}
+
+static bool count_delays(void *data, const void *record)
+{
+	const struct spooled_packet *packet = record;
+	struct flow_collector *c = data;
+	struct flow_key key;
+	struct flows_of_way *way = flows_of_message(c, packet, &key);
+	struct counted_flow *flow = way ? find_counted(way, &key) : NULL;
+	struct traffic_point point;
+
+	if (!flow)
+		return true;
+	flow->is.packet = *packet;
+	flow->is.messages++;
+	if (packet->fields & NETSYNC_HAS_LEN)
+		flow->is.bytes += packet->len;
+	else
+		flow->is.has_bytes = false;
+	point = traffic_point_of(c->hosts, &c->traffic->ways[c->last], &packet->message);
+	delay_classes_add(&flow->delays, point.after_ns);
+	return true;
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+	const struct counted_flow *p = a, *q = b;
+
+	if (p->is.messages != q->is.messages)
+		return p->is.messages > q->is.messages ? -1 : 1;
+	return memcmp(&p->key, &q->key, sizeof(p->key));
+}
+
+static bool hand_over_flows(struct flows_of_way *way, struct way_details *details)
+{
+	const size_t num = way->num_counted < MAX_FLOWS ? way->num_counted : MAX_FLOWS;
+
+	if (!num)
+		return true;
+	qsort(way->counted, way->num_counted, sizeof(*way->counted), compare_flows);
+	details->flows = calloc(num, sizeof(*details->flows));
+	if (!details->flows)
+		return no_memory();
+	for (size_t i = 0; i < num; i++) {
+		struct traffic_flow *flow = &details->flows[i];
+
+		*flow = way->counted[i].is;
+		flow->min_ns = way->counted[i].delays.min_ns;
+		flow->median_ns = delay_classes_quantile(&way->counted[i].delays, 0.5);
+		flow->max_ns = way->counted[i].delays.max_ns;
+	}
+	details->num_flows = num;
+	return true;
+}
+
+/* ---- both ----------------------------------------------------------------- */
+
+static bool collect_flows(struct flow_collector *c, struct details *details,
+			  struct spool *spool)
+{
+	const size_t most = details_share(MAX_COUNTED_OF_ALL, c->num_busy, MAX_COUNTED);
+
+	if (!spool_replay(spool, count_flow, c))
+		return false;
+	for (size_t i = 0; i < c->traffic->num_ways; i++)
+		if (!open_counted(&c->ways[i], most))
+			return false;
+	c->last = -1;
+	if (!spool_replay(spool, count_delays, c))
+		return false;
+	for (size_t i = 0; i < c->traffic->num_ways; i++)
+		if (!hand_over_flows(&c->ways[i], &details->ways[i]))
+			return false;
+	return true;
+}
+
+static void release_flows(struct flows_of_way *way)
+{
+	for (size_t i = 0; i < way->num_counted; i++)
+		delay_classes_release(&way->counted[i].delays);
+	free(way->counted);
+	free(way->counters);
+	free(way->hashes);
+}
+
+bool details_collect_flows(struct details *details, struct spool *spool,
+			   const struct traffic *traffic, const struct traffic_host *hosts)
+{
+	struct flow_collector c = { traffic, hosts, .last = -1 };
+	bool ok;
+
+	for (size_t i = 0; i < traffic->num_ways; i++)
+		c.num_busy += traffic->ways[i].num_points > 0;
+	c.max_counters = details_share(MAX_COUNTERS_OF_ALL, c.num_busy, MAX_COUNTERS);
+	c.ways = calloc(traffic->num_ways + 1, sizeof(*c.ways));
+	if (!c.ways)
+		return no_memory();
+	ok = collect_flows(&c, details, spool);
+	for (size_t i = 0; i < traffic->num_ways; i++)
+		release_flows(&c.ways[i]);
+	free(c.ways);
+	return ok;
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Late messages -> where both ends of each are in the traces. Captures are read again, and
+ * frames with the time of an end are looked at: where several have it, those are taken
+ * whose packets agree best with the message, and with each other.
+ */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libnetsync/util/array.h"
+#include "common/input.h"
+#include "details.h"
+
+/*
+ * Frames of one end that have its time, at most: bursts that are stamped in microseconds
+ * have a few. Chosen.
+ */
+#define MAX_AT_ONCE 32
+
+/*
+ * By how much a packet can be received after the end of its capture, ns: that is rounded
+ * down to a tick, the packet's time is the end of the tick. Chosen: seconds are the coarsest
+ * stamps of captures.
+ */
+#define CAPTURE_SLACK NS_PER_S
+
+/* Frames between two looks at the clock, for progress. Chosen. */
+#define FRAMES_PER_LOOK 16384
+
+struct found_frame {
+	struct trace_place place;
+	struct netsync_packet packet;
+	bool is_best;
+};
+
+/* An end of a late message. */
+struct sought_end {
+	struct late_message *late;
+	unsigned int end;	/* SENDER or RECEIVER */
+	uint32_t host;
+	int64_t time_ns;	/* on the host's clock */
+	struct found_frame *found;
+	size_t num_found;
+};
+
+struct place_search {
+	struct sought_end *ends;	/* two of each message, one after the other */
+	struct sought_end **sorted;	/* in the order of hosts, then of times */
+	size_t num_ends;
+	/* The capture that is read, and which ends may be in it. */
+	struct netsync_io_trace trace;
+	uint32_t file;
+	struct sought_end **first;
+	size_t num;
+	uint64_t frames;
+	struct progress progress;
+	bool no_memory;
+};
+
+/* ---- what is sought ------------------------------------------------------ */
+
+static int compare_sought(const void *a, const void *b)
+{
+	const struct sought_end *p = *(struct sought_end *const *)a;
+	const struct sought_end *q = *(struct sought_end *const *)b;
+
+	if (p->host != q->host)
+		return p->host < q->host ? -1 : 1;
+	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
+}
+
+static void add_sought(struct place_search *search, struct late_message *late)
+{
+	const struct spooled *message = &late->packet.message;
+
+	search->ends[search->num_ends++] = (struct sought_end){
+		.late = late, .end = SENDER,
+		.host = message->from, .time_ns = message->send_ns,
+	};
+	search->ends[search->num_ends++] = (struct sought_end){
+		.late = late, .end = RECEIVER,
+		.host = message->to, .time_ns = message->recv_ns,
+	};
+}
+
+static bool list_sought(struct place_search *search, struct details *details)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < details->num_ways; i++)
+		num += 2 * details->ways[i].num_late;
+	search->ends = calloc(num + 1, sizeof(*search->ends));
+	search->sorted = calloc(num + 1, sizeof(*search->sorted));
+	if (!search->ends || !search->sorted)
+		return false;
+	for (size_t i = 0; i < details->num_ways; i++)
+		for (size_t j = 0; j < details->ways[i].num_late; j++)
+			add_sought(search, &details->ways[i].late[j]);
+	for (size_t i = 0; i < num; i++)
+		search->sorted[i] = &search->ends[i];
+	qsort(search->sorted, num, sizeof(*search->sorted), compare_sought);
+	return true;
+}
+
+/* The first of the sorted ends of this host that is not before this time. */
+static struct sought_end **first_sought(struct sought_end **sorted, size_t num,
+					uint32_t host, int64_t time_ns)
+{
+	struct sought_end key = { .host = host, .time_ns = time_ns }, *at = &key;
+
+	while (num) {
+		const size_t half = num / 2;
+
+		if (compare_sought(&sorted[half], &at) < 0) {
+			sorted += half + 1;
+			num -= half + 1;
+		} else {
+			num = half;
+		}
+	}
+	return sorted;
+}
+
+/* ---- frames -------------------------------------------------------------- */
+
+/* Add a frame to those that an end may be. */
+static bool add_found(const struct place_search *search, struct sought_end *end,
+		      const struct netsync_io_frame *frame)
+{
+	const uint8_t protocol = end->late->packet.protocol;
+	struct found_frame *found;
+
+	if (end->num_found == MAX_AT_ONCE ||
+	    (protocol && protocol != frame->packet->protocol))
+		return true;
+	found = array_add(&end->found, end->num_found, sizeof(*end->found));
+	if (!found)
+		return false;
+	found->place = (struct trace_place){ search->file, frame->time_ns, frame->number };
+	found->packet = *frame->packet;
+	end->num_found++;
+	return true;
+}
+
+/* Ends of this kind at a time of the trace. */
+static bool add_found_at(const struct place_search *search, unsigned int kind,
+			 int64_t time_ns, const struct netsync_io_frame *frame)
+{
+	struct sought_end **last = search->first + search->num, **at;
+
+	if (__builtin_add_overflow(time_ns, search->trace.shift_ns, &time_ns))
+		return true;
+	at = first_sought(search->first, search->num, search->trace.host, time_ns);
+	for (; at < last && (*at)->time_ns == time_ns; at++)
+		if ((*at)->end == kind && !add_found(search, *at, frame))
+			return false;
+	return true;
+}
+
+static int look_at_frame(void *data, const struct netsync_io_frame *frame)
+{
+	struct place_search *search = data;
+	int64_t end_ns;
+
+	if (search->frames++ % FRAMES_PER_LOOK == 0)
+		progress_show(&search->progress, 0, 0);
+	if (__builtin_add_overflow(frame->time_ns, frame->tick_ns - 1, &end_ns))
+		end_ns = frame->time_ns;
+	search->no_memory = !add_found_at(search, SENDER, frame->time_ns, frame) ||
+			    !add_found_at(search, RECEIVER, end_ns, frame);
+	return search->no_memory;
+}
+
+/* Which ends may be in a trace, by its span: search->first, search->num. */
+static void choose_ends(struct place_search *search, const struct netsync_io_trace *trace)
+{
+	const int64_t last_ns = !strcmp(trace->format, "pcap") &&
+				trace->last_ns < INT64_MAX - CAPTURE_SLACK ?
+				trace->last_ns + CAPTURE_SLACK : trace->last_ns;
+	struct sought_end **end = search->sorted + search->num_ends;
+
+	search->first = first_sought(search->sorted, search->num_ends, trace->host,
+				     trace->first_ns);
+	search->num = last_ns == INT64_MAX ? (size_t)(end - search->first) :
+		(size_t)(first_sought(search->first, (size_t)(end - search->first),
+				      trace->host, last_ns + 1) - search->first);
+}
+
+/* What cannot be read again is warned of. False: there is not enough memory. */
+static bool read_captures(struct place_search *search, struct netsync_io *io)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		search->trace = trace_info(io, i);
+		search->file = i;
+		if (strcmp(search->trace.format, "pcap") || !search->trace.packets)
+			continue;
+		choose_ends(search, &search->trace);
+		if (search->num &&
+		    netsync_io_read_frames(io, search->trace.path, look_at_frame, search)) {
+			if (search->no_memory)
+				return false;
+			complain("warning: the frames of late messages are not known: %s",
+				 netsync_io_error(io));
+		}
+	}
+	return true;
+}
+
+/* ---- which of several ----------------------------------------------------- */
+
+/* How many fields that are known of a message a packet has. */
+static int agreement_with(const struct spooled_packet *message,
+			  const struct netsync_packet *pkt)
+{
+	const uint32_t fields = message->fields & pkt->fields;
+
+	return ((fields & NETSYNC_HAS_ADDRS) &&
+		!memcmp(message->saddr, pkt->saddr, sizeof(pkt->saddr)) &&
+		!memcmp(message->daddr, pkt->daddr, sizeof(pkt->daddr))) +
+	       ((fields & NETSYNC_HAS_PORTS) && message->sport == pkt->sport &&
+		message->dport == pkt->dport) +
+	       ((fields & NETSYNC_HAS_LEN) && message->len == pkt->len);
+}
+
+/* What tells packets of one flow apart. */
+static bool same_identity(const struct netsync_packet *a, const struct netsync_packet *b)
+{
+	const uint32_t fields = a->fields & b->fields;
+
+	if (a->protocol == IPPROTO_TCP)
+		return a->tcp.seq == b->tcp.seq && a->tcp.ack == b->tcp.ack;
+	if (a->protocol == IPPROTO_UDP)
+		return (fields & NETSYNC_HAS_DIGEST) && a->udp.digest == b->udp.digest;
+	if (a->protocol == IPPROTO_SCTP)
+		return a->sctp.vtag == b->sctp.vtag && a->sctp.tsn == b->sctp.tsn;
+	return a->icmp.id == b->icmp.id && a->icmp.seq == b->icmp.seq &&
+	       a->icmp.type == b->icmp.type;
+}
+
+/* More than all else that two frames can have in common with a message. */
+#define SAME_PACKET 8
+
+/* How well two frames, of which one may be missing, go together as ends of a message. */
+static int agreement_of(const struct late_message *late, const struct found_frame *sent,
+			const struct found_frame *received)
+{
+	int score = 0;
+
+	if (sent)
+		score += agreement_with(&late->packet, &sent->packet);
+	if (received)
+		score += agreement_with(&late->packet, &received->packet);
+	if (!sent || !received)
+		return score;
+	/* Address translation changes the other fields. */
+	if (same_identity(&sent->packet, &received->packet))
+		score += SAME_PACKET;
+	return score + ((sent->packet.fields & received->packet.fields & NETSYNC_HAS_IP_ID) &&
+			sent->packet.ip_id == received->packet.ip_id);
+}
+
+static struct found_frame *frame_at(const struct sought_end *end, size_t number)
+{
+	return number < end->num_found ? &end->found[number] : NULL;
+}
+
+/* Call for all pairs; with @best 0 to find the best agreement, then to mark what has it. */
+static int compare_frames(const struct sought_end *sender, const struct sought_end *receiver,
+			  int best)
+{
+	int found = 0;
+
+	for (size_t i = 0; !i || i < sender->num_found; i++)
+		for (size_t j = 0; !j || j < receiver->num_found; j++) {
+			struct found_frame *sent = frame_at(sender, i);
+			struct found_frame *received = frame_at(receiver, j);
+			const int score = agreement_of(sender->late, sent, received);
+
+			found = score > found ? score : found;
+			if (sent)
+				sent->is_best |= score >= best;
+			if (received)
+				received->is_best |= score >= best;
+		}
+	return found;
+}
+
+/* How many messages before this one in the list have the same times at both ends? */
+static size_t count_alike(const struct place_search *search, size_t number)
+{
+	const struct spooled *message = &search->ends[number].late->packet.message;
+	size_t num = 0;
+
+	for (size_t i = number; i >= 2; i -= 2) {
+		const struct late_message *before = search->ends[i - 2].late;
+
+		if (before->packet.message.from != message->from ||
+		    before->packet.message.to != message->to ||
+		    before->point.after_ns != search->ends[number].late->point.after_ns)
+			break;
+		num += before->packet.message.send_ns == message->send_ns;
+	}
+	return num;
+}
+
+/* Of the best frames of an end, keep those of one packet. */
+static void keep_packet_only(const struct sought_end *end, const struct netsync_packet *pkt)
+{
+	for (size_t i = 0; i < end->num_found; i++)
+		end->found[i].is_best &= same_identity(&end->found[i].packet, pkt);
+}
+
+/* One of the different packets of the best frames of an end; the last if there are fewer. */
+static const struct netsync_packet *best_packet(const struct sought_end *end, size_t number)
+{
+	const struct netsync_packet *pkt = NULL;
+
+	for (size_t i = 0; i < end->num_found; i++) {
+		const struct found_frame *found = &end->found[i];
+
+		if (!found->is_best || (pkt && same_identity(pkt, &found->packet)))
+			continue;
+		pkt = &found->packet;
+		if (!number--)
+			break;
+	}
+	return pkt;
+}
+
+static void take_places(const struct sought_end *end)
+{
+	struct late_message *late = end->late;
+
+	for (size_t i = 0; i < end->num_found; i++) {
+		const struct found_frame *found = &end->found[i];
+
+		if (!found->is_best || late->num_places[end->end] == MAX_PLACES)
+			continue;
+		if (!late->seen.size)
+			late->seen = found->packet;
+		late->places[end->end][late->num_places[end->end]++] = found->place;
+	}
+}
+
+static void choose_frames(struct place_search *search)
+{
+	for (size_t i = 0; i < search->num_ends; i += 2) {
+		struct sought_end *ends = &search->ends[i];
+		const int best = compare_frames(&ends[0], &ends[1], INT32_MAX);
+
+		compare_frames(&ends[0], &ends[1], best);
+		/*
+		 * In a burst, several packets may have the same times at both ends. Messages
+		 * do not say which is which: each takes another one.
+		 */
+		if (best >= SAME_PACKET) {
+			const struct netsync_packet *pkt =
+				best_packet(&ends[0], count_alike(search, i));
+
+			keep_packet_only(&ends[0], pkt);
+			keep_packet_only(&ends[1], pkt);
+		}
+		take_places(&ends[0]);
+		take_places(&ends[1]);
+	}
+}
+
+/* ---- what is no capture --------------------------------------------------- */
+
+static void add_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
+{
+	struct late_message *late = end->late;
+	struct trace_place *place = &late->places[end->end][late->num_places[end->end]];
+
+	if (late->num_places[end->end] == MAX_PLACES)
+		return;
+	*place = (struct trace_place){ .file = file };
+	if (!__builtin_sub_overflow(end->time_ns, shift_ns, &place->time_ns))
+		late->num_places[end->end]++;
+}
+
+/* Ends without a frame are in a trace of their host that has their time. */
+static void add_traces(struct place_search *search, const struct netsync_io *io)
+{
+	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
+		const struct netsync_io_trace trace = trace_info(io, i);
+
+		if (!trace.packets)
+			continue;
+		choose_ends(search, &trace);
+		for (size_t j = 0; j < search->num; j++)
+			if (!search->first[j]->num_found)
+				add_place(search->first[j], i, trace.shift_ns);
+	}
+}
+
+/* Those that no trace has are in a text. */
+static void add_texts(struct place_search *search, const struct input *input,
+		      const struct netsync_io *io)
+{
+	const uint32_t num_traces = netsync_io_num_traces(io);
+
+	for (size_t i = 0; i < search->num_ends; i++) {
+		struct sought_end *end = &search->ends[i];
+
+		if (end->late->num_places[end->end])
+			continue;
+		for (int j = 0; j < input->num_texts; j++)
+			if (input->texts[j].add != netsync_io_add_clocks)
+				add_place(end, num_traces + (uint32_t)j, 0);
+	}
+}
+
+bool details_find_places(struct details *details, const struct input *input,
+			 struct netsync_io *io)
+{
+	struct place_search search = { .no_memory = false };
+	bool ok = list_sought(&search, details);
+
+	progress_start(&search.progress, "looking for frames");
+	ok = ok && read_captures(&search, io);
+	progress_end(&search.progress);
+	if (ok) {
+		choose_frames(&search);
+		add_traces(&search, io);
+		add_texts(&search, input, io);
+	} else {
+		no_memory();
+	}
+	for (size_t i = 0; i < search.num_ends && search.ends; i++)
+		free(search.ends[i].found);
+	free(search.ends);
+	free(search.sorted);
+	return ok;
+}
