@@ -109,6 +109,9 @@ struct netsync_steering steering_info(const struct netsync *ns, uint32_t host);
 struct netsync_io_trace trace_info(const struct netsync_io *io,
 				   uint32_t index);
 
+/* A clause that says what a quality means, for people. */
+const char *quality_meaning(enum netsync_quality quality);
+
 /*
  * How wrong the mean skew of a host's clock over its span can be, ppm, by the error
  * bounds at both ends; infinite: nothing is known.

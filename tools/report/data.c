@@ -162,6 +162,20 @@ static json_object *ways_array(struct writer *w, const struct report_content *co
 	return array;
 }
 
+/* What the words for qualities mean, the best one first. */
+static json_object *qualities_object(struct writer *w)
+{
+	json_object *object = json_object_new_object();
+
+	for (int i = NETSYNC_ACCURATE; i >= NETSYNC_ABSENT; i--) {
+		const enum netsync_quality quality = (enum netsync_quality)i;
+
+		put(w, object, netsync_quality_name(quality),
+		    json_object_new_string(quality_meaning(quality)));
+	}
+	return object;
+}
+
 char *report_data(const struct report_content *content)
 {
 	struct writer w = { 0 };
@@ -170,6 +184,7 @@ char *report_data(const struct report_content *content)
 	char *copy = NULL;
 
 	put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
+	put(&w, root, "qualities", qualities_object(&w));
 	thin_bounds(&w, content->result);
 	put(&w, root, "result", json_object_get(content->result));
 	if (content->traffic) {

@@ -37,15 +37,12 @@ function colour(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
 
+/* How qualities look; what they mean is in the data. */
 const QUALITIES = {
-	accurate: { sign: "✓", dash: null,
-		means: "no message contradicts the corrected times or what is assumed of the clocks, and the bound holds" },
-	approximate: { sign: "≈", dash: "7 3",
-		means: "some messages contradict these, or the assumptions are not certain to hold" },
-	incomplete: { sign: "◐", dash: "2 3",
-		means: "messages were seen in one direction only: the bound is known on one side" },
-	absent: { sign: "✕", dash: "1 5",
-		means: "no message connects the host with the reference" },
+	accurate: { sign: "✓", dash: null },
+	approximate: { sign: "≈", dash: "7 3" },
+	incomplete: { sign: "◐", dash: "2 3" },
+	absent: { sign: "✕", dash: "1 5" },
 };
 
 /* In words, with a sign, and in colour. */

@@ -95,10 +95,10 @@ function showHosts() {
 		{ head: "quality", cell: (host) => qualityMark(host.quality),
 		  order: (host) => host.quality },
 	], HOSTS, { caption: "Hosts" }));
-	for (const quality of Object.keys(QUALITIES))
+	for (const [quality, meaning] of Object.entries(DATA.qualities))
 		if (HOSTS.concat(PAIRS).some((item) => item.quality === quality))
 			byId("qualities").append(make("dt", {}, qualityMark(quality)),
-				make("dd", {}, QUALITIES[quality].means));
+				make("dd", {}, meaning));
 }
 
 /* ---- pairs ------------------------------------------------------------- */
