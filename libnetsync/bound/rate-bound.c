@@ -34,7 +34,8 @@ enum { UPPER, LOWER };
 /*
  * Two phase steps of opposite signs, as of a machine that was paused and whose clock was then set
  * right, show in messages between them only. A clock that was stepped is taken to have been
- * stepped once in a window, where no messages of one direction are farther apart, ns. Chosen.
+ * stepped once in a window, where no messages of one direction are farther apart, ns.
+ * Chosen: who sets a clock twice takes longer.
  */
 #define LONG_SILENCE 1e9
 

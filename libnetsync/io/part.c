@@ -10,9 +10,9 @@
 #include "io/io.h"
 #include "io/remote/code.h"
 
-/* Numbers of a trace that was read, as they are saved: at most ten bytes each. */
+/* Numbers of a trace that netsync_io_save_counts() saves: at most ten bytes each (code.h). */
 #define NUMBERS 11
-/* The most that a count may be. */
+/* The most that a count may be: sums of four still fit. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
 /* A server is that of one part; to the others it only says which traces it has. */

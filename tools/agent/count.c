@@ -34,7 +34,7 @@ struct index_entry {
 
 #define MIN_ENTRY offsetof(struct index_entry, others)
 
-/* Bytes of a packet that LTTng writes besides events. */
+/* Bytes of a packet that LTTng 2.13 writes besides events: 32 in its header, 52 in its context. */
 #define PACKET_HEADER 84
 /* Larger packets are not decoded. Chosen: LTTng's are smaller in channels made here. */
 #define MAX_PACKET (16 << 20)

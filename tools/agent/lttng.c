@@ -19,13 +19,14 @@
 #include "namespaces.h"
 #include "remote/protocol.h"
 
-/* Data that have not arrived after this time are lost. */
+/* Data that have not arrived after this time are lost, ms. Chosen. */
 #define PENDING_MS (60 * 1000)
+/* A session that is not destroyed after this time is left, ms; how often to look. Chosen. */
 #define DESTROY_MS (10 * 1000)
 #define POLL_MS 50
-/* Period in which LTTng sends data even if few events come. */
+/* Period in which LTTng sends data even if few events come, us. Chosen. */
 #define SWITCH_US 1000000
-/* Period of decoding a packet, which takes time of the traced machine. */
+/* Period of decoding a packet, which takes time of the traced machine, ns. Chosen. */
 #define SAMPLE_NS 10000000000LL
 
 /*

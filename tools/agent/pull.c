@@ -13,6 +13,7 @@
 #include "../../libnetsync/util/scratch.h"
 #include "agent.h"
 
+/* Bytes that are sent at a time. Chosen. */
 #define CHUNK (1 << 18)
 
 /* The result of send_file(), as nftw() has no argument for it. */

@@ -17,6 +17,7 @@
 
 /* The port of a URL without one. */
 #define CONTROL_PORT "5342"
+/* To connect to a relay daemon, ms. Chosen. */
 #define CONNECT_MS 1000
 
 /* Addresses of the daemon; NULL: none, or its name is not known. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS 9 /* columns at most */
+#define TABLE_COLUMNS 9 /* columns at most; chosen */
 #define CELL_SIZE 160	/* bytes of a cell with its 0; chosen */
 
 struct table {

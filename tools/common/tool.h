@@ -79,7 +79,7 @@ static inline int64_t middle(int64_t from_ns, int64_t to_ns)
 	return from_ns + (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / 2);
 }
 
-/* Bytes of the buffers that the functions below write to. */
+/* Bytes of the buffers that the functions below write to. Chosen. */
 #define VALUE_SIZE 48
 
 /* A time, so that parse_time() reads it. Return: @buffer. */

@@ -34,7 +34,7 @@ struct stamp {
 	char zone[ZONE_NAME_SIZE];	/* as it is written: "Z", "+01:00", "CET" */
 };
 
-/* Bytes of the longest stamp, with the 0. */
+/* Bytes of the longest stamp, with the 0. Chosen. */
 #define STAMP_SIZE 64
 
 enum stamp_answer {

@@ -13,7 +13,7 @@
 #include "fix.h"
 #include "lttng-setup.h"
 
-/* Packages, probes that fail one after the other, netsync's own: more than that hangs. */
+/* Packages, probes that fail one after the other, netsync's own: more than that hangs. Chosen. */
 #define MAX_ROUNDS 8
 
 static void show_plan(const struct plan *plan)

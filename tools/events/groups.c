@@ -23,7 +23,7 @@
 /* How who reads a trace ends: so, or with the errno of writing, or 0. */
 #define CANNOT_READ 255
 
-/* How often the bar can move. */
+/* How often the bar can move, ms. Chosen. */
 #define POLL_MS 100
 
 struct groups {

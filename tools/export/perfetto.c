@@ -49,6 +49,7 @@ static const char *protocol_name(uint8_t protocol)
 	return "IP";
 }
 
+/* Bytes of the name of a track with its 0. Chosen. */
 #define NAME_SIZE 32
 
 /* "TCP 40000 > 80". Return: @name. */

@@ -149,6 +149,7 @@ void beacon_add_address(struct beacon_peer *peer, const char *name,
 
 /* ---- packets --------------------------------------------------------------- */
 
+/* "netsybcn", by which others' packets are told apart. */
 #define MAGIC UINT64_C(0x6e6574737962636e)
 
 enum kind { PAIR, PROBE, REPLY };
@@ -172,7 +173,7 @@ struct packet {
 #define LENGTH_MIN 64
 #define LENGTH_MAX 1232
 #define LENGTH_PAIRS ((LENGTH_MAX - LENGTH_MIN) / 2)
-/* None of them comes again within that time (s), if there is room. */
+/* None of them comes again within that time (s), if there is room. Chosen. */
 #define UNIQUE_S 30
 
 static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
@@ -246,7 +247,7 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 #define PROBES 50
 #define PROBE_NS (NS_PER_S / 10)
 #define PROBE_SELDOM_NS (5 * NS_PER_S)
-/* After so long without a word from there, look again. */
+/* After so long without a word from there, look again. Chosen. */
 #define QUIET_NS (10 * NS_PER_S)
 
 static bool is_first(const struct beacon *b, const struct beacon_peer *peer)

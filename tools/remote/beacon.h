@@ -17,12 +17,13 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Pairs each second to each neighbour. */
+/* Pairs each second to each neighbour: if it is not given, and at most. Chosen. */
 #define BEACON_RATE 10
 #define BEACON_RATE_MAX 1000
+/* UDP port. Chosen: no service in Debian's /etc/services has it. */
 #define BEACON_PORT 7712
 
-/* The most neighbours that one has. */
+/* The most neighbours that one has, and addresses of each. Chosen. */
 #define BEACON_NEIGHBOURS 4
 #define BEACON_ADDRESSES 32
 

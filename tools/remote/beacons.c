@@ -9,6 +9,7 @@
 #include "common/json-value.h"
 #include "common/tool.h"
 
+/* Of a step, for the answers of all hosts. Chosen: as QUIET_NS of remote.c. */
 #define STEP_NS (20 * NS_PER_S)
 
 struct beacon_host {

@@ -14,7 +14,7 @@
 
 #include <json.h>
 
-/* Bytes. Each line is held in memory whole, and so are data. */
+/* Bytes. Each line is held in memory whole, and so are data. Chosen. */
 #define PROTOCOL_LINE (1 << 20)
 #define PROTOCOL_DATA (1 << 20)
 /* Data that come more slowly than so many bytes in the limit are none. */
@@ -25,12 +25,12 @@
 #define PROTOCOL_COUNT (INT64_C(1) << 60)
 /* Bytes of a text that is sent in pieces: written as JSON, a pipe takes it at once. */
 #define PROTOCOL_PIECE 8192
-/* Addresses of one machine: those of containers can be hundreds. */
+/* Addresses of one machine: those of containers can be hundreds. Chosen. */
 #define PROTOCOL_ADDRESSES 256
-/* Readings of clocks: of half a minute. */
+/* Readings of clocks: of half a minute, ten a second. Chosen. */
 #define PROTOCOL_CLOCKS 256
 
-/* Room for a sentence that says what is wrong. */
+/* Bytes of a sentence that says what is wrong. Chosen. */
 #define PROTOCOL_WHY 160
 
 struct protocol_member;

@@ -17,11 +17,11 @@
 
 /* An agent that has nothing to do thinks after a minute that we are gone. */
 #define QUIET_NS (20 * NS_PER_S)
-/* One that is asked says at least every few seconds that it is working. */
+/* One that is asked says at least every few seconds that it is working. Chosen. */
 #define SILENT_NS (120 * NS_PER_S)
 /* To undo what it did, after we have closed the connection; chosen. */
 #define GOODBYE_NS (30 * NS_PER_S)
-/* To end after it was told to. */
+/* To end after it was told to, and how often to look. Chosen. */
 #define END_NS (2 * NS_PER_S)
 #define NAP_MS 20
 /*

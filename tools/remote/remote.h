@@ -28,6 +28,7 @@
 
 #include "common/options.h"
 
+/* Ports that ssh forwards: those of control and of data of a relay daemon. */
 #define REMOTE_PORTS 2
 
 struct pollfd;

@@ -11,7 +11,7 @@
 
 #define DEFAULT_OUTPUT "sync.html"
 
-/* Some 30 bytes each in the page, which shall be drawn at once. */
+/* Messages in a page. Chosen: some 30 bytes each, and a page is to be drawn at once. */
 #define MAX_POINTS 150000
 
 struct settings {

@@ -160,6 +160,7 @@ void span_put_losses(struct span_writer *writer,
 
 /* ---- reading ------------------------------------------------------------ */
 
+/* Bytes that are read at a time. Chosen. */
 #define BUFFER_SIZE (1 << 16)
 
 /* The part of the file that a host's process wrote. */

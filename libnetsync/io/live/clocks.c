@@ -16,7 +16,7 @@
 #include "io/text/lines.h"
 #include "util/array.h"
 
-/* Bytes that are read at a time; a line is shorter. */
+/* Bytes that are read at a time; a line is shorter. Chosen. */
 #define BUFFER 65536
 /* As many hosts as a recording may have are told of in a file at most. Chosen. */
 #define MAX_TOLD 65536

@@ -20,7 +20,7 @@
 #include "io/live/view.h"
 #include "io/names.h"
 
-/* A relay daemon that does not answer is asked again after so long (ms). */
+/* A relay daemon that does not answer is asked again after so long (ms). Chosen. */
 #define RETRY_MS 200
 /* So long one that was attached to is waited for before others go on. */
 #define SETTLE_MS 10000

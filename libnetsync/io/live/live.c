@@ -8,7 +8,7 @@
 
 #include "io/live/internal.h"
 
-/* The first sessions begin together if no more than this is between two. */
+/* The first sessions begin together if no more than this is between two, ms. Chosen. */
 #define GATHER_MS 2000
 
 static int by_host_name(const void *a, const void *b)

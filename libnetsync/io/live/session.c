@@ -11,7 +11,7 @@
 /* A session that could not be read: first, then twice as long each time. */
 #define RETRY_SESSION_MS 1000
 #define RETRY_MAX_MS 30000
-/* After a viewer went, relayd takes a while to see it. */
+/* After a viewer went, relayd takes a while to see it, ms. Chosen. */
 #define LEAVING_MS 2000
 
 /* ---- what viewers send ------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "io/io.h"
 #include "io/worker/worker.h"
 
-/* A lister or viewer that waits so long for its relay daemon ends. */
+/* A lister or viewer that waits so long for its relay daemon ends, s. Chosen. */
 #define LIVE_PATIENCE_S 20
 
 /*
@@ -23,11 +23,11 @@
  */
 #define LIVE_MEMORY (UINT64_C(512) << 20)
 
-/* Of one relay daemon so many sessions are read: of each there is a process. */
+/* Of one relay daemon so many sessions are read: of each there is a process. Chosen. */
 #define LIVE_MAX_SESSIONS 512
-/* A session has a trace of the kernel, and one or two of each user. */
+/* A session has a trace of the kernel, and one or two of each user. Chosen. */
 #define LIVE_MAX_TRACES 256
-/* What a trace says of where packets were seen: hooks, and interfaces. */
+/* Points where packets were seen that a trace reports: hooks, and interfaces. Chosen. */
 #define LIVE_MAX_POINTS 4096
 
 enum live_what {

@@ -100,7 +100,7 @@ static enum frame_result read_frame(const struct transport *p,
 
 /* ---- keys -------------------------------------------------------------- */
 
-/* PSH, FIN and CWR, which segmentation offload changes. */
+/* Bits of PSH, FIN and CWR (RFC 9293, 3.1), which segmentation offload changes. */
 #define CHANGED_FLAGS 0x0089
 
 static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)

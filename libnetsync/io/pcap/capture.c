@@ -21,7 +21,7 @@
 
 /*
  * Bytes of the window: at first, as hundreds of captures may be open together, and at most,
- * which is more than any packet that libpcap takes, and most blocks. Chosen.
+ * which is more than any packet that libpcap takes (256 KiB), and most blocks. Chosen.
  */
 #define FIRST_WINDOW ((size_t)64 << 10)
 #define MAX_WINDOW ((size_t)512 << 10)

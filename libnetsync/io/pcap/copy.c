@@ -15,7 +15,7 @@
 #include "io/io.h"
 #include "io/pcap/copy.h"
 
-#define NS_PER_S 1000000000
+#define NS_PER_S 1000000000	/* ns in a second */
 
 struct copy {
 	struct netsync_io *io;

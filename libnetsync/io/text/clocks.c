@@ -10,7 +10,7 @@
 /* Columns of a line; see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
 #define MOST_COLUMNS 6
-/* Characters of a rate at most: more digits do not fit into a double. */
+/* Characters of a rate at most. Chosen: more digits do not fit into a double. */
 #define NUMBER_SIZE 32
 
 /* Take a rate, by strtod(); NULL: it is no number. */

@@ -47,7 +47,10 @@ extern const struct text_format message_format;
 extern const struct text_format packet_format;
 extern const struct text_format clock_format;
 
-/* Quote a word for a message: short and printable. Return: @quote. */
+/*
+ * Quote a word for a message: short and printable, in so many bytes (chosen: half a line of
+ * a terminal). Return: @quote.
+ */
 #define QUOTE_SIZE 48
 const char *quote_word(char *quote, const struct word *word);
 
