@@ -38,8 +38,6 @@
 /* Instants in all windows of a host together, about, unless NEAR: bounds time. Chosen. */
 #define MOST_IN_WINDOWS 65536
 #define LEAST_IN_WINDOWS MAX_KNOTS
-/* Instants that a thread looks at in a go. Chosen. */
-#define TOGETHER 256
 /* Not known. */
 #define FAR 0x1p61
 
@@ -166,18 +164,26 @@ static void look(const struct knots *k, struct instant *s, struct range r)
 		s->side[ABOVE] = fmax((double)((__int128)r.hi - s->ref), 0);
 }
 
+size_t knots_find_ranges(const struct knots *k, const void *instants, size_t size,
+			 size_t left, struct range range[KNOTS_TOGETHER])
+{
+	const size_t num = left < KNOTS_TOGETHER ? left : KNOTS_TOGETHER;
+	int64_t t[KNOTS_TOGETHER] = { 0 };
+
+	for (size_t i = 0; i < num; i++)
+		memcpy(&t[i], (const char *)instants + i * size, sizeof(t[i]));
+	k->at(k->arg, t, num, range);
+	return num;
+}
+
 static int look_at_some(void *arg, size_t part)
 {
 	const struct samples *all = arg;
-	struct instant *s = &all->s[part * TOGETHER];
-	size_t num = all->num - part * TOGETHER;
-	struct range range[TOGETHER];
-	int64_t t[TOGETHER] = { 0 };
+	struct instant *s = &all->s[part * KNOTS_TOGETHER];
+	struct range range[KNOTS_TOGETHER];
+	const size_t num = knots_find_ranges(all->k, s, sizeof(*s),
+					     all->num - part * KNOTS_TOGETHER, range);
 
-	num = num < TOGETHER ? num : TOGETHER;
-	for (size_t i = 0; i < num; i++)
-		t[i] = s[i].t;
-	all->k->at(all->k->arg, t, num, range);
 	for (size_t i = 0; i < num; i++)
 		look(all->k, &s[i], range[i]);
 	return 0;
@@ -407,7 +413,7 @@ int knots_make(struct knots *k)
 		return -ENOMEM;
 	set_instants(k, &all, apart);
 	parallel_run(k->parallel, k->threads,
-		     (uint32_t)((all.num + TOGETHER - 1) / TOGETHER),
+		     (uint32_t)((all.num + KNOTS_TOGETHER - 1) / KNOTS_TOGETHER),
 		     look_at_some, &all);
 	set_raises(k, &all);
 	apply_raises(&all);

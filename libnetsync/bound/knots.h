@@ -35,4 +35,14 @@ struct knots {
 /* All times are absolute, on the host's clock. 0 or -ENOMEM. */
 int knots_make(struct knots *k);
 
+/* Instants that are looked at in a go, by a thread. Chosen. */
+#define KNOTS_TOGETHER 256
+
+/*
+ * The ranges at the first of @left instants, which begin with their times and have @size
+ * bytes each. Return: how many these are.
+ */
+size_t knots_find_ranges(const struct knots *k, const void *instants, size_t size,
+			 size_t left, struct range range[KNOTS_TOGETHER]);
+
 #endif

@@ -27,8 +27,6 @@
  * contradict each other by as much, and the curve is between them on purpose. Chosen.
  */
 #define LEAST_MOVE 1000
-/* Instants that are looked at in a go. Chosen. */
-#define TOGETHER 256
 /* A correction that changes by more of the time in between is stepped there. Chosen. */
 #define STEPPED 0.5
 
@@ -148,16 +146,12 @@ static bool move_points(struct inside *in)
 {
 	bool any = false;
 
-	for (size_t from = 0; from < in->num; from += TOGETHER) {
-		size_t num = in->num - from;
+	for (size_t from = 0; from < in->num; from += KNOTS_TOGETHER) {
 		struct inside_point *p = &in->point[from];
-		struct range range[TOGETHER];
-		int64_t t[TOGETHER] = { 0 };
+		struct range range[KNOTS_TOGETHER];
+		const size_t num = knots_find_ranges(in->k, p, sizeof(*p), in->num - from,
+						     range);
 
-		num = num < TOGETHER ? num : TOGETHER;
-		for (size_t i = 0; i < num; i++)
-			t[i] = p[i].t;
-		in->k->at(in->k->arg, t, num, range);
 		for (size_t i = 0; i < num; i++) {
 			p[i].moved |= move_inside(&p[i], range[i],
 						  in->coarse);
