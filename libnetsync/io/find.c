@@ -382,7 +382,7 @@ static int look_at(struct netsync_io *io, const char *path, const struct stat *s
 	}
 	if (!ret)
 		return refuse_file(io, &found, is_given, search);
-	io_fail_to_read(io, path, ret);
+	io_fail_file(io, path, ret);
 	return is_given && !io_is_lost(ret) ? ret : leave_out(io, search, path, ret);
 }
 
@@ -514,7 +514,7 @@ static int take_kept(struct netsync_io *io, const char *path, const char *name,
 	int ret;
 
 	if (io_stat_file(io, path, &st))
-		return io_fail_to_read(io, path, -errno);
+		return io_fail_file(io, path, -errno);
 	ret = look_at(io, path, &st, name, true, search);
 	return ret < 0 ? ret : 0;
 }

@@ -81,7 +81,7 @@ int io_no_memory(struct netsync_io *io)
 	return io_fail(io, -ENOMEM, "There is not enough memory.");
 }
 
-int io_fail_to_read(struct netsync_io *io, const char *path, int err)
+int io_fail_file(struct netsync_io *io, const char *path, int err)
 {
 	if (err == -ENOMEM)
 		return io_no_memory(io);
@@ -97,9 +97,9 @@ int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_
 	if (!from)
 		return err;
 	if (disk_is_stuck(from))
-		return io_fail_to_read(io, path, -ETIMEDOUT);
+		return io_fail_file(io, path, -ETIMEDOUT);
 	if (err == -ENOMEM || !problem)
-		return io_fail_to_read(io, path, err);
+		return io_fail_file(io, path, err);
 	return io_fail(io, err, "%s: this %s cannot be read: %s.", path, format, problem);
 }
 

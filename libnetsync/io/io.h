@@ -506,6 +506,16 @@ void io_free_kept(struct netsync_io *io);
 /* printf() format of that: the path, and the compression's name and command. */
 #define NOT_BUILT_IN "%s: it is compressed by %s, and this netsync was built without a library for that; decompress it first (%s)."
 
+/* What netsync_io_copy_capture() and the like are asked for. */
+struct copy_task {
+	struct netsync_io *io;
+	const char *from;	/* path of the original */
+	const char *to;
+};
+
+/* Create the copy of a file of this mode, to be written. Negative: io_fail() was called. */
+int io_create_copy(const struct copy_task *task, mode_t mode);
+
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 
@@ -539,7 +549,7 @@ int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int io_no_memory(struct netsync_io *io);
 /* The same for an errno (negative) of opening or reading a file. Returns @err. */
-int io_fail_to_read(struct netsync_io *io, const char *path, int err);
+int io_fail_file(struct netsync_io *io, const char *path, int err);
 /*
  * The same for a file of this format, which cannot be read for a @problem, a clause (NULL:
  * for @err). If it was not opened (@from is NULL), that was reported. Returns the errno.

@@ -195,7 +195,7 @@ static int copy_all(struct copying *copying, int to)
 			copying->path, (unsigned long long)at, copying->file->damage);
 		return 0;
 	}
-	return io_fail_to_read(copying->io, copying->path, (int)len);
+	return io_fail_file(copying->io, copying->path, (int)len);
 }
 
 /* Copy it to a nameless file. Return: that; or negative after io_fail(). */
@@ -255,6 +255,13 @@ int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)
 	return kept ? fstat(kept->fd, st) : stat(path, st);
 }
 
+int io_create_copy(const struct copy_task *task, mode_t mode)
+{
+	const int fd = open(task->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
+
+	return fd < 0 ? io_fail_file(task->io, task->to, -errno) : fd;
+}
+
 /* Copy what the compressed @file holds, and keep that. 0, or after io_fail(). */
 static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
 {
@@ -277,17 +284,17 @@ int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **op
 
 	*opened = io_open_file(io, path);
 	if (!*opened)
-		return io_fail_to_read(io, path, -errno);
+		return io_fail_file(io, path, -errno);
 	ret = unpacked_open(&file, *opened);
 	if (!ret && !file.compression)
 		return 0;
 	if (ret == -ENOSYS)
 		ret = io_fail(io, ret, NOT_BUILT_IN, path, file.compression->name, file.compression->command);
 	else if (ret)
-		ret = io_fail_to_read(io, path, ret);
+		ret = io_fail_file(io, path, ret);
 	else
 		ret = keep_unpacked(keeper, path, &file);
 	unpacked_close(&file);
 	*opened = ret ? NULL : io_open_file(io, path);
-	return ret || *opened ? ret : io_fail_to_read(io, path, -errno);
+	return ret || *opened ? ret : io_fail_file(io, path, -errno);
 }

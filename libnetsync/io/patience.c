@@ -131,7 +131,7 @@ int io_probe_path(struct netsync_io *io, const char *path)
 {
 	const int ret = disk_walk(io->disk, path);
 
-	return ret ? io_fail_to_read(io, path, ret) : 0;
+	return ret ? io_fail_file(io, path, ret) : 0;
 }
 
 ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to, size_t size)

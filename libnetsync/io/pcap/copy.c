@@ -17,10 +17,8 @@
 
 #define NS_PER_S 1000000000	/* ns in a second */
 
-struct copy {
-	struct netsync_io *io;
-	const char *from;
-	const char *to;
+struct capture_copy {
+	struct copy_task task;
 	netsync_io_time_func time;
 	void *data;
 	struct capture capture;
@@ -39,12 +37,12 @@ struct copy {
 
 /* ---- writing ------------------------------------------------------------- */
 
-static int failed_to_write(struct copy *copy)
+static int failed_to_write(struct capture_copy *copy)
 {
-	return io_fail(copy->io, -errno, "%s: %s.", copy->to, strerror(errno));
+	return io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
-static int put(struct copy *copy, const void *bytes, size_t len)
+static int put(struct capture_copy *copy, const void *bytes, size_t len)
 {
 	copy->written += len;
 	if (fwrite(bytes, 1, len, copy->out) == len)
@@ -53,7 +51,7 @@ static int put(struct copy *copy, const void *bytes, size_t len)
 }
 
 /* Write the block from @at on, including what is not in memory. */
-static int put_rest(struct copy *copy, const struct capture_block *block,
+static int put_rest(struct capture_copy *copy, const struct capture_block *block,
 		    size_t at)
 {
 	uint8_t bytes[4096];
@@ -67,20 +65,20 @@ static int put_rest(struct copy *copy, const struct capture_block *block,
 					    block->at + from);
 
 		if (len <= 0)
-			return io_fail_to_read(copy->io, copy->from, len ? (int)len : -EIO);
+			return io_fail_file(copy->task.io, copy->task.from, len ? (int)len : -EIO);
 		from += (uint64_t)len;
 		ret = put(copy, bytes, (size_t)len);
 	}
 	return ret;
 }
 
-static void set_u16(const struct copy *copy, uint8_t *to, uint16_t value)
+static void set_u16(const struct capture_copy *copy, uint8_t *to, uint16_t value)
 {
 	value = copy->capture.swapped ? bswap_16(value) : value;
 	memcpy(to, &value, sizeof(value));
 }
 
-static void set_u32(const struct copy *copy, uint8_t *to, uint32_t value)
+static void set_u32(const struct capture_copy *copy, uint8_t *to, uint32_t value)
 {
 	value = copy->capture.swapped ? bswap_32(value) : value;
 	memcpy(to, &value, sizeof(value));
@@ -111,16 +109,16 @@ static bool is_coarse(const struct capture_interface *interface)
 	       interface->resolution < RESOLUTION_NS;
 }
 
-static int correct(struct copy *copy, const struct capture_interface *interface,
+static int correct(struct capture_copy *copy, const struct capture_interface *interface,
 		   uint64_t ticks, int64_t *time_ns)
 {
-	const struct new_times of = { copy->io, copy->from, copy->time, copy->data };
+	const struct new_times of = { copy->task.io, copy->task.from, copy->time, copy->data };
 
 	return find_new_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
 /* As correct(), to ticks. */
-static int new_ticks(struct copy *copy, const struct capture_block *block,
+static int new_ticks(struct capture_copy *copy, const struct capture_block *block,
 		     uint64_t ticks, uint64_t *new)
 {
 	const struct capture_interface *interface = block->interface;
@@ -140,14 +138,14 @@ static int new_ticks(struct copy *copy, const struct capture_block *block,
 	*new = (uint64_t)value;
 	if (ns >= 0 && ns <= UINT64_MAX && units < UINT64_MAX && value == *new)
 		return what;
-	return io_fail(copy->io, -ERANGE,
+	return io_fail(copy->task.io, -ERANGE,
 		"%s: a corrected time does not fit into the capture's unit of time.",
-		copy->from);
+		copy->task.from);
 }
 
 /* ---- blocks -------------------------------------------------------------- */
 
-static int copy_record(struct copy *copy, const struct capture_block *block)
+static int copy_record(struct capture_copy *copy, const struct capture_block *block)
 {
 	uint8_t stamp[8];
 	int64_t time_ns;
@@ -156,16 +154,16 @@ static int copy_record(struct copy *copy, const struct capture_block *block)
 	if (ret)
 		return ret;
 	if (time_ns < 0 || time_ns / NS_PER_S > UINT32_MAX)
-		return io_fail(copy->io, -ERANGE,
+		return io_fail(copy->task.io, -ERANGE,
 			"%s: a corrected time is outside of the years 1970 to 2106.",
-			copy->from);
+			copy->task.from);
 	set_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
 	set_u32(copy, stamp + 4, (uint32_t)(time_ns % NS_PER_S));
 	ret = put(copy, stamp, sizeof(stamp));
 	return ret ? ret : put_rest(copy, block, sizeof(stamp));
 }
 
-static int copy_file_header(struct copy *copy, const struct capture_block *block)
+static int copy_file_header(struct capture_copy *copy, const struct capture_block *block)
 {
 	uint8_t magic[4];
 	int ret;
@@ -175,13 +173,13 @@ static int copy_file_header(struct copy *copy, const struct capture_block *block
 	return ret ? ret : put_rest(copy, block, sizeof(magic));
 }
 
-static void set_ticks(const struct copy *copy, uint8_t *to, uint64_t ticks)
+static void set_ticks(const struct capture_copy *copy, uint8_t *to, uint64_t ticks)
 {
 	set_u32(copy, to, (uint32_t)(ticks >> 32));
 	set_u32(copy, to + 4, (uint32_t)ticks);
 }
 
-static int copy_packet(struct copy *copy, const struct capture_block *block)
+static int copy_packet(struct capture_copy *copy, const struct capture_block *block)
 {
 	const size_t at = block->time_at;
 	uint8_t stamp[8];
@@ -201,7 +199,7 @@ static int copy_packet(struct copy *copy, const struct capture_block *block)
  * Copy interface statistics; their times are those of the block and of two options. They
  * are of the whole capture, and never left out.
  */
-static int copy_statistics(struct copy *copy, struct capture_block *block)
+static int copy_statistics(struct capture_copy *copy, struct capture_block *block)
 {
 	uint8_t *bytes = malloc(block->loaded);
 	struct capture_option option;
@@ -210,7 +208,7 @@ static int copy_statistics(struct copy *copy, struct capture_block *block)
 	int ret;
 
 	if (!bytes)
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	memcpy(bytes, block->bytes, block->loaded);
 	ret = new_ticks(copy, block, block->ticks, &ticks);
 	if (ret >= 0)
@@ -237,7 +235,7 @@ static int copy_statistics(struct copy *copy, struct capture_block *block)
 #define TAIL 4
 
 /* Make an interface block with the unit ns; it needs up to 12 bytes more. */
-static size_t raise(const struct copy *copy, const struct capture_block *block,
+static size_t raise(const struct capture_copy *copy, const struct capture_block *block,
 		    uint8_t *room)
 {
 	const uint8_t unit[4] = { RESOLUTION_NS };
@@ -264,7 +262,7 @@ static size_t raise(const struct copy *copy, const struct capture_block *block,
 	return len;
 }
 
-static int copy_interface(struct copy *copy, const struct capture_block *block)
+static int copy_interface(struct capture_copy *copy, const struct capture_block *block)
 {
 	uint8_t *room;
 	size_t len;
@@ -273,12 +271,12 @@ static int copy_interface(struct copy *copy, const struct capture_block *block)
 	if (!is_coarse(block->interface))
 		return put_rest(copy, block, 0);
 	if (block->loaded < block->size)
-		return io_fail(copy->io, -E2BIG,
+		return io_fail(copy->task.io, -E2BIG,
 			"%s: the description of an interface is too long to be changed.",
-			copy->from);
+			copy->task.from);
 	room = malloc(block->loaded + 12);
 	if (!room)
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	len = raise(copy, block, room);
 	ret = put(copy, room, len);
 	copy->grown += (int64_t)len - (int64_t)block->size;
@@ -291,7 +289,7 @@ static int copy_interface(struct copy *copy, const struct capture_block *block)
 #define SECTION_LENGTH 16	/* offset in the section's header */
 
 /* Correct the length of a section, which was written before it grew. */
-static int end_section(struct copy *copy)
+static int end_section(struct capture_copy *copy)
 {
 	uint64_t len = copy->section_len + (uint64_t)copy->grown;
 
@@ -306,7 +304,7 @@ static int end_section(struct copy *copy)
 	return failed_to_write(copy);
 }
 
-static int copy_section(struct copy *copy, const struct capture_block *block)
+static int copy_section(struct capture_copy *copy, const struct capture_block *block)
 {
 	const uint64_t len = capture_u64(&copy->capture,
 					 block->bytes + SECTION_LENGTH);
@@ -318,7 +316,7 @@ static int copy_section(struct copy *copy, const struct capture_block *block)
 	return put_rest(copy, block, 0);
 }
 
-static int copy_timed(struct copy *copy, const struct capture_block *block)
+static int copy_timed(struct capture_copy *copy, const struct capture_block *block)
 {
 	const int ret = copy->capture.ng ? copy_packet(copy, block) :
 					   copy_record(copy, block);
@@ -329,7 +327,7 @@ static int copy_timed(struct copy *copy, const struct capture_block *block)
 	return 0;
 }
 
-static int copy_block(struct copy *copy, struct capture_block *block)
+static int copy_block(struct capture_copy *copy, struct capture_block *block)
 {
 	switch (block->kind) {
 	case CAPTURE_HEADER:
@@ -348,7 +346,7 @@ static int copy_block(struct copy *copy, struct capture_block *block)
 	}
 }
 
-static int copy_blocks(struct copy *copy)
+static int copy_blocks(struct capture_copy *copy)
 {
 	struct capture_block block;
 	bool swapped = false;
@@ -373,18 +371,18 @@ static int copy_blocks(struct copy *copy)
 			return ret;
 	}
 	if (ret == -EILSEQ) {
-		io_warn(copy->io, "%s: it was copied up to its byte %llu only (%s).",
-			copy->from, (unsigned long long)copy->capture.next,
+		io_warn(copy->task.io, "%s: it was copied up to its byte %llu only (%s).",
+			copy->task.from, (unsigned long long)copy->capture.next,
 			copy->capture.damage);
 		ret = 0;
 	}
-	return ret ? io_fail_to_read(copy->io, copy->from, ret) : end_section(copy);
+	return ret ? io_fail_file(copy->task.io, copy->task.from, ret) : end_section(copy);
 }
 
-static int open_original(struct copy *copy)
+static int open_original(struct capture_copy *copy)
 {
-	struct disk_file *from[] = { io_open_file(copy->io, copy->from),
-				     io_open_file(copy->io, copy->from) };
+	struct disk_file *from[] = { io_open_file(copy->task.io, copy->task.from),
+				     io_open_file(copy->task.io, copy->task.from) };
 	int ret = from[0] && from[1] ? 0 : -errno;
 
 	/* Each closes its file, whatever it returns. */
@@ -394,19 +392,18 @@ static int open_original(struct copy *copy)
 		ret = capture_open(&copy->capture, from[0], UINT64_MAX);
 	if (!ret)
 		ret = unpacked_open(&copy->rest, from[1]);
-	return ret ? io_fail_to_read(copy->io, copy->from, ret) : 0;
+	return ret ? io_fail_file(copy->task.io, copy->task.from, ret) : 0;
 }
 
-static int open_both(struct copy *copy)
+static int open_both(struct capture_copy *copy)
 {
 	int ret = open_original(copy), fd;
 
 	if (ret)
 		return ret;
-	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		  copy->rest.from->st.st_mode & 0666);
+	fd = io_create_copy(&copy->task, copy->rest.from->st.st_mode);
 	if (fd < 0)
-		return failed_to_write(copy);
+		return fd;
 	copy->out = fdopen(fd, "w");
 	if (copy->out)
 		return 0;
@@ -418,8 +415,7 @@ static int open_both(struct copy *copy)
 int netsync_io_copy_capture(struct netsync_io *io, const char *from,
 			    const char *to, netsync_io_time_func time, void *data)
 {
-	struct copy copy = { .io = io, .from = from, .to = to, .time = time,
-			     .data = data };
+	struct capture_copy copy = { .task = { io, from, to }, .time = time, .data = data };
 	int ret = open_both(&copy);
 
 	if (!ret)

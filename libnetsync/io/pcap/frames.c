@@ -80,7 +80,7 @@ int netsync_io_read_frames(struct netsync_io *io, const char *path,
 	io_forget_error(io);
 	from = io_open_file(io, path);
 	if (!from)
-		return io_fail_to_read(io, path, -errno);
+		return io_fail_file(io, path, -errno);
 	ret = capture_open(&reading.capture, from, UINT64_MAX);
 	if (!ret)
 		ret = read_frames(&reading);
@@ -89,5 +89,5 @@ int netsync_io_read_frames(struct netsync_io *io, const char *path,
 		return io_fail(io, ret, "Reading was stopped.");
 	if (ret == -EPROTONOSUPPORT)
 		return io_fail(io, ret, "%s: it is neither pcap nor pcapng.", path);
-	return ret ? io_fail_to_read(io, path, ret) : 0;
+	return ret ? io_fail_file(io, path, ret) : 0;
 }

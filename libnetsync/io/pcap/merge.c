@@ -36,7 +36,7 @@ static int open_merged(struct capture_merge *merge, struct merged_capture *m)
 	m->is_open = from;
 	m->capture.max_window = MERGE_MAX_BLOCK;
 	m->num_seen = m->section = 0;
-	return ret ? io_fail_to_read(merge->io, m->of.path, ret) : 0;
+	return ret ? io_fail_file(merge->io, m->of.path, ret) : 0;
 }
 
 static void close_merged(struct merged_capture *m)
@@ -78,7 +78,7 @@ static int next_merged(struct capture_merge *merge, struct merged_capture *m, st
 		return 0;
 	}
 	if (ret < 0)
-		return io_fail_to_read(merge->io, m->of.path, ret);
+		return io_fail_file(merge->io, m->of.path, ret);
 	if (!ret)
 		return 0;
 	ret = report_progress(merge, m);
@@ -573,7 +573,7 @@ static int take_captures(struct capture_merge *merge, const struct netsync_io_ca
 		memcpy(&m->of, (const char *)captures + merge->num * capture_size,
 		       capture_size < known ? capture_size : known);
 		if (io_stat_file(merge->io, m->of.path, &st))
-			return io_fail_to_read(merge->io, m->of.path, -errno);
+			return io_fail_file(merge->io, m->of.path, -errno);
 		m->size = (uint64_t)st.st_size;
 		m->end = UINT64_MAX;
 		merge->total += 2 * m->size;

@@ -35,10 +35,10 @@ int pcap_open_capture(struct trace *trace)
 	int ret;
 
 	if (!from)
-		return io_fail_to_read(trace->io, trace->path, -errno);
+		return io_fail_file(trace->io, trace->path, -errno);
 	ret = capture_open(&pcap->capture, from, pcap->end);
 	pcap->is_open = true;
-	return ret < 0 ? io_fail_to_read(trace->io, trace->path, ret) : 0;
+	return ret < 0 ? io_fail_file(trace->io, trace->path, ret) : 0;
 }
 
 void pcap_close_capture(struct pcap *pcap)
@@ -76,7 +76,7 @@ static int next_block(struct trace *trace, struct capture_block *block)
 		end_at_damage(trace);
 		return 0;
 	}
-	return ret < 0 ? io_fail_to_read(trace->io, trace->path, ret) : ret;
+	return ret < 0 ? io_fail_file(trace->io, trace->path, ret) : ret;
 }
 
 static bool is_usable(const struct capture_block *block)
@@ -220,7 +220,7 @@ static int pcap_open(struct trace *trace)
 		io_warn(trace->io, "%s: %llu packets were not used: they have no time, or come from a kind of link that cannot be read.",
 			trace->path, (unsigned long long)others);
 	if (!usable && trace->info.stuck)
-		return io_fail_to_read(trace->io, trace->path, -ETIMEDOUT);
+		return io_fail_file(trace->io, trace->path, -ETIMEDOUT);
 	if (!usable && !others)
 		io_warn(trace->io, "%s: nothing was captured in it; the trace was not used.",
 			trace->path);

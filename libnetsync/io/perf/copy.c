@@ -22,10 +22,8 @@
 /* Of a place in the table of features, and of an entry. */
 #define SECTION_SIZE 16
 
-struct copy {
-	struct netsync_io *io;
-	const char *from;
-	const char *to;
+struct perf_copy {
+	struct copy_task task;
 	netsync_io_time_func time;
 	void *data;
 	struct perf_file file;
@@ -37,31 +35,26 @@ struct copy {
 
 /* ---- writing -------------------------------------------------------------- */
 
-static int failed(struct copy *copy, const char *path, int err)
-{
-	return io_fail(copy->io, -err, "%s: %s.", path, strerror(err));
-}
-
-static int put_bytes(struct copy *copy, const void *bytes, size_t size)
+static int put_bytes(struct perf_copy *copy, const void *bytes, size_t size)
 {
 	copy->written += size;
 	return fwrite(bytes, 1, size, copy->out) == size ? 0 :
-	       failed(copy, copy->to, errno);
+	       io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
 /* Write a number at a place that was written. */
-static int put_number_at(struct copy *copy, uint64_t at, uint64_t number)
+static int put_number_at(struct perf_copy *copy, uint64_t at, uint64_t number)
 {
 	uint8_t bytes[8];
 
 	put_number_in_bytes(bytes, number, sizeof(bytes), copy->file.big_endian);
 	return !fseeko(copy->out, (off_t)at, SEEK_SET) &&
 	       fwrite(bytes, 1, sizeof(bytes), copy->out) == sizeof(bytes) ? 0 :
-	       failed(copy, copy->to, errno);
+	       io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
 /* Copy bytes @from to @to of the original. */
-static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
+static int copy_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 {
 	uint8_t block[BLOCK_SIZE];
 	int ret = 0;
@@ -70,7 +63,7 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 		const size_t size = to - from < sizeof(block) ? to - from : sizeof(block);
 
 		if (read_bytes_at(copy->file.from, block, size, from) < size)
-			ret = failed(copy, copy->from, EIO);
+			ret = io_fail_file(copy->task.io, copy->task.from, -EIO);
 		else
 			ret = put_bytes(copy, block, size);
 		from += size;
@@ -85,7 +78,7 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
  * where no correction is known: they move by as much as the nearest event. 0,
  * NETSYNC_IO_LEFT_OUT, or negative: io_fail() was called.
  */
-static int find_time(struct copy *copy, int64_t time_ns, int64_t *new_ns)
+static int find_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
 {
 	const int64_t event_ns = min64(max64(time_ns, copy->events.lo), copy->events.hi);
 	int ret;
@@ -93,22 +86,22 @@ static int find_time(struct copy *copy, int64_t time_ns, int64_t *new_ns)
 	*new_ns = 0;
 	ret = copy->time(copy->data, event_ns, new_ns);
 	if (ret < 0 || __builtin_add_overflow(*new_ns, time_ns - event_ns, new_ns))
-		return io_fail(copy->io, ret < 0 ? ret : -ERANGE,
-			       "%s: the time %lld ns cannot be changed.", copy->from,
+		return io_fail(copy->task.io, ret < 0 ? ret : -ERANGE,
+			       "%s: the time %lld ns cannot be changed.", copy->task.from,
 			       (long long)time_ns);
 	if (*new_ns >= 0)
 		return ret;
-	return io_fail(copy->io, -ERANGE, "%s: some new times are negative, which perf does not know; take a reference whose clock shows a later time.",
-		       copy->from);
+	return io_fail(copy->task.io, -ERANGE, "%s: some new times are negative, which perf does not know; take a reference whose clock shows a later time.",
+		       copy->task.from);
 }
 
-static void set_number(struct copy *copy, uint32_t at, uint64_t number)
+static void set_number(struct perf_copy *copy, uint32_t at, uint64_t number)
 {
 	put_number_in_bytes(copy->record + at, number, 8, copy->file.big_endian);
 }
 
 /* Change a time in a record's data, copy->record. As find_time(). */
-static int change_time(struct copy *copy, uint32_t at, int64_t time_ns)
+static int change_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 {
 	int64_t new_ns;
 	int ret = find_time(copy, time_ns, &new_ns);
@@ -140,7 +133,7 @@ static bool find_own_time(const struct perf_record *record, uint32_t *at)
  * Change all times of a record of the kernel; copy->record is its data. perf has recorded
  * some without times, which are 0. As find_time().
  */
-static int change_times(struct copy *copy, const struct perf_record *record)
+static int change_times(struct perf_copy *copy, const struct perf_record *record)
 {
 	struct perf_sample sample;
 	uint32_t at;
@@ -159,7 +152,7 @@ static int change_times(struct copy *copy, const struct perf_record *record)
 }
 
 /* The pipe format has features in records: change those with times. As find_time(). */
-static int change_feature(struct copy *copy, const struct perf_record *record)
+static int change_feature(struct perf_copy *copy, const struct perf_record *record)
 {
 	const struct perf_file *file = &copy->file;
 	int ret;
@@ -183,7 +176,7 @@ static int change_feature(struct copy *copy, const struct perf_record *record)
 
 /* ---- records -------------------------------------------------------------- */
 
-static int put_record(struct copy *copy, const struct perf_record *record)
+static int put_record(struct perf_copy *copy, const struct perf_record *record)
 {
 	const bool big_endian = copy->file.big_endian;
 	uint8_t head[PERF_HEAD_SIZE], *at = head;
@@ -201,13 +194,13 @@ static int put_record(struct copy *copy, const struct perf_record *record)
 	return ret;
 }
 
-static int copy_record(struct copy *copy, const struct perf_record *record)
+static int copy_record(struct perf_copy *copy, const struct perf_record *record)
 {
 	int ret = 0;
 
 	if (record->type == PERF_RECORD_AUXTRACE)
-		return io_fail(copy->io, -ENOTSUP, "%s: it has data of a processor's own tracer (AUX area), whose times cannot be changed; record without that.",
-			       copy->from);
+		return io_fail(copy->task.io, -ENOTSUP, "%s: it has data of a processor's own tracer (AUX area), whose times cannot be changed; record without that.",
+			       copy->task.from);
 	memcpy(copy->record, record->data, record->size);
 	if (record->type == PERF_RECORD_HEADER_FEATURE)
 		ret = min64(change_feature(copy, record), 0);
@@ -218,7 +211,7 @@ static int copy_record(struct copy *copy, const struct perf_record *record)
 	return put_record(copy, record);
 }
 
-static int copy_records(struct copy *copy)
+static int copy_records(struct perf_copy *copy)
 {
 	struct perf_records records;
 	struct perf_record record;
@@ -228,10 +221,10 @@ static int copy_records(struct copy *copy)
 	while (!ret && (next = perf_next(&records, &record)) > 0)
 		ret = copy_record(copy, &record);
 	if (!ret && next == -ENOMEM)
-		ret = io_no_memory(copy->io);
+		ret = io_no_memory(copy->task.io);
 	if (!ret && next == -EILSEQ)
-		io_warn(copy->io, "%s: it is damaged; what is before its byte %llu was copied.",
-			copy->from, (unsigned long long)records.at);
+		io_warn(copy->task.io, "%s: it is damaged; what is before its byte %llu was copied.",
+			copy->task.from, (unsigned long long)records.at);
 	perf_release(&records);
 	return ret;
 }
@@ -239,7 +232,7 @@ static int copy_records(struct copy *copy)
 /* ---- what is behind them ---------------------------------------------------- */
 
 /* Write a new time at a place of the original that has moved. 0, or negative. */
-static int put_time(struct copy *copy, uint64_t at, int64_t time_ns)
+static int put_time(struct perf_copy *copy, uint64_t at, int64_t time_ns)
 {
 	int64_t new_ns;
 	int ret = find_time(copy, time_ns, &new_ns);
@@ -247,7 +240,7 @@ static int put_time(struct copy *copy, uint64_t at, int64_t time_ns)
 	return ret < 0 ? ret : put_number_at(copy, at, (uint64_t)new_ns);
 }
 
-static int change_features(struct copy *copy, uint64_t moved)
+static int change_features(struct perf_copy *copy, uint64_t moved)
 {
 	const struct perf_file *file = &copy->file;
 	int ret = 0;
@@ -262,7 +255,7 @@ static int change_features(struct copy *copy, uint64_t moved)
 }
 
 /* Write the features, of which each place moves, and how many bytes records have. */
-static int copy_features(struct copy *copy)
+static int copy_features(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
 	const uint64_t end = copy->written, moved = end - file->data_end;
@@ -274,7 +267,7 @@ static int copy_features(struct copy *copy)
 
 		if (read_bytes_at(file->from, place, sizeof(place),
 				  file->data_end + i * SECTION_SIZE) < sizeof(place))
-			return failed(copy, copy->from, EIO);
+			return io_fail_file(copy->task.io, copy->task.from, -EIO);
 		at = perf_number(file, place, sizeof(place));
 		if (at >= file->data_end)
 			ret = put_number_at(copy, end + i * SECTION_SIZE, at + moved);
@@ -285,7 +278,7 @@ static int copy_features(struct copy *copy)
 }
 
 /* Find from when to when there are events. */
-static int find_events(struct copy *copy)
+static int find_events(struct perf_copy *copy)
 {
 	struct perf_records records;
 	struct perf_record record;
@@ -300,28 +293,28 @@ static int find_events(struct copy *copy)
 			range_extend(&copy->events, sample.time_ns, sample.time_ns);
 	perf_release(&records);
 	if (ret == -ENOMEM)
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	return copy->events.lo <= copy->events.hi ? 0 :
-	       io_fail(copy->io, -ENODATA, "%s: it has no events whose times could be changed.",
-		       copy->from);
+	       io_fail(copy->task.io, -ENODATA, "%s: it has no events whose times could be changed.",
+		       copy->task.from);
 }
 
 /* ---- the function of the library ------------------------------------------ */
 
-static int check_file(struct copy *copy)
+static int check_file(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
 
 	if (file->was_cut || file->has_folder)
-		return io_fail(copy->io, -ENOTSUP, "%s: perf did not end by itself, or has left the events in files beside it; nothing can be copied.",
-			       copy->from);
+		return io_fail(copy->task.io, -ENOTSUP, "%s: perf did not end by itself, or has left the events in files beside it; nothing can be copied.",
+			       copy->task.from);
 	if (file->attrs_end > file->data_at)
-		return io_fail(copy->io, -EILSEQ, "%s: this perf.data is not laid out as perf does it.",
-			       copy->from);
+		return io_fail(copy->task.io, -EILSEQ, "%s: this perf.data is not laid out as perf does it.",
+			       copy->task.from);
 	return 0;
 }
 
-static int copy_all(struct copy *copy)
+static int copy_all(struct perf_copy *copy)
 {
 	int ret = copy_bytes(copy, 0, copy->file.data_at);
 
@@ -332,37 +325,37 @@ static int copy_all(struct copy *copy)
 	return ret || copy->file.is_pipe ? ret : copy_features(copy);
 }
 
-static int write_copy(struct copy *copy)
+static int write_copy(struct perf_copy *copy)
 {
 	struct stat st;
 	int ret, fd;
 
 	/* Not of the open file, which is another one if the original is compressed. */
-	if (stat(copy->from, &st))
-		return failed(copy, copy->from, errno);
-	fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0666);
+	if (stat(copy->task.from, &st))
+		return io_fail_file(copy->task.io, copy->task.from, -errno);
+	fd = io_create_copy(&copy->task, st.st_mode);
 	if (fd < 0)
-		return failed(copy, copy->to, errno);
+		return fd;
 	copy->out = fdopen(fd, "w");
 	if (!copy->out) {
 		close(fd);
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	}
 	ret = copy_all(copy);
 	if (fclose(copy->out) && !ret)
-		ret = failed(copy, copy->to, errno);
+		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
 	return ret;
 }
 
 int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to,
 			 netsync_io_time_func time, void *data)
 {
-	struct copy *copy = calloc(1, sizeof(*copy));
+	struct perf_copy *copy = calloc(1, sizeof(*copy));
 	int ret;
 
 	if (!copy)
 		return io_no_memory(io);
-	*copy = (struct copy){ .io = io, .from = from, .to = to, .time = time, .data = data };
+	*copy = (struct perf_copy){ .task = { io, from, to }, .time = time, .data = data };
 	ret = perf_open(&copy->file, io, from);
 	if (!ret)
 		ret = perf_learn(&copy->file);

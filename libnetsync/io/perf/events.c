@@ -27,11 +27,11 @@ struct waiting {
 	uint8_t data[];		/* as the kernel's descriptions say */
 };
 
-struct events {
+struct perf_events {
 	const struct event_reading *reading;
 	int64_t shift_ns;
 	struct perf_file file;
-	struct tracefs_types types;
+	struct tracefs_types *types;
 	struct perf_records records;
 	bool has_begun;		/* there was a sample, */
 	int32_t clock;		/* of this clock */
@@ -56,7 +56,7 @@ static int compare_waiting(const void *a, const void *b)
 	return p->number < q->number ? -1 : p->number > q->number;
 }
 
-static int tell_waiting(const struct events *events, const struct waiting *waiting)
+static int tell_waiting(const struct perf_events *events, const struct waiting *waiting)
 {
 	struct tracefs_raw raw = {
 		.data = waiting->data,
@@ -72,14 +72,14 @@ static int tell_waiting(const struct events *events, const struct waiting *waiti
 	};
 
 	if (__builtin_add_overflow(waiting->time_ns, events->shift_ns, &event.time_ns) ||
-	    (!waiting->lost && !tracefs_fill_event(&events->types, &raw, &event)))
+	    (!waiting->lost && !tracefs_fill_event(events->types, &raw, &event)))
 		return 0;
 	return events->reading->each(events->reading->data, &event) ?
 	       event_stopped(events->reading) : 0;
 }
 
 /* Tell what is not later than @until_ns. 0, or negative to stop. */
-static int end_waiting(struct events *events, int64_t until_ns)
+static int end_waiting(struct perf_events *events, int64_t until_ns)
 {
 	size_t told = 0;
 	int ret = 0;
@@ -100,7 +100,7 @@ static int end_waiting(struct events *events, int64_t until_ns)
 	return ret;
 }
 
-static int wait_for_turn(struct events *events, const struct perf_sample *sample,
+static int wait_for_turn(struct perf_events *events, const struct perf_sample *sample,
 			 uint64_t lost)
 {
 	const uint32_t size = lost ? 0 : sample->raw_size;
@@ -130,7 +130,7 @@ static int wait_for_turn(struct events *events, const struct perf_sample *sample
 
 /* ---- records -------------------------------------------------------------- */
 
-static int use_sample(struct events *events, const struct perf_record *record)
+static int use_sample(struct perf_events *events, const struct perf_record *record)
 {
 	struct perf_sample sample;
 
@@ -146,7 +146,7 @@ static int use_sample(struct events *events, const struct perf_record *record)
 }
 
 /* The sums in the end of a file tell of the same losses, and not when they were. */
-static int use_loss(struct events *events, const struct perf_record *record)
+static int use_loss(struct perf_events *events, const struct perf_record *record)
 {
 	struct perf_sample sample;
 	uint64_t lost;
@@ -159,14 +159,14 @@ static int use_loss(struct events *events, const struct perf_record *record)
 	return lost && events->has_begun ? wait_for_turn(events, &sample, lost) : 0;
 }
 
-static int end_round(struct events *events)
+static int end_round(struct perf_events *events)
 {
 	events->past_ns = events->round_ns;
 	events->round_ns = events->latest_ns;
 	return events->past_ns == INT64_MIN ? 0 : end_waiting(events, events->past_ns);
 }
 
-static int use_record(struct events *events, const struct perf_record *record)
+static int use_record(struct perf_events *events, const struct perf_record *record)
 {
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
@@ -182,7 +182,7 @@ static int use_record(struct events *events, const struct perf_record *record)
 
 /* ---- reading a file ----------------------------------------------------- */
 
-static int read_records(struct events *events)
+static int read_records(struct perf_events *events)
 {
 	struct perf_record record;
 	int ret = 0;
@@ -196,62 +196,48 @@ static int read_records(struct events *events)
 	return ret ? ret : end_waiting(events, INT64_MAX);
 }
 
-static int read_events(struct events *events)
+static int read_events(struct perf_events *events)
 {
 	int ret = perf_learn(&events->file);
 
 	if (!ret)
-		ret = perf_read_formats(&events->file, tracefs_add_type, &events->types);
-	if (!ret && events->types.no_memory)
+		ret = perf_read_formats(&events->file, tracefs_add_type, events->types);
+	if (!ret && events->types->no_memory)
 		ret = -ENOMEM;
 	return ret ? ret : read_records(events);
 }
 
-static void release_events(struct events *events)
+static void release_events(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->num; i++)
 		free(events->waiting[i]);
 	free(events->waiting);
-	tracefs_end_types(&events->types);
 	perf_release(&events->records);
 	perf_close(&events->file);
 }
 
-/* The types are released later: those of different files have different pointers. */
-static int read_file(struct events *events, const struct event_reading *reading,
-		     uint32_t number)
+static int read_source(const struct event_reading *reading,
+		       const struct netsync_io_source *source, struct tracefs_types *types)
 {
-	const struct netsync_io_source *source = &reading->sources[number];
-	int ret;
-
-	*events = (struct events){
+	struct perf_events events = {
 		.reading = reading,
 		.shift_ns = source->shift_ns,
+		.types = types,
 		.latest_ns = INT64_MIN,
 		.round_ns = INT64_MIN,
 		.past_ns = INT64_MIN,
 	};
-	if (!tracefs_begin_types(&events->types))
-		return io_no_memory(reading->io);
-	ret = perf_open(&events->file, reading->io, source->path);
+	int ret = perf_open(&events.file, reading->io, source->path);
+
 	if (!ret)
-		ret = read_events(events);
+		ret = read_events(&events);
 	if (ret && ret != -ECANCELED)
-		ret = perf_fail(&events->file, reading->io, source->path, ret);
-	release_events(events);
+		ret = perf_fail(&events.file, reading->io, source->path, ret);
+	release_events(&events);
 	return ret;
 }
 
 int perf_read_events(const struct event_reading *reading)
 {
-	struct events *files = calloc(reading->num + (size_t)1, sizeof(*files));
-	int ret = files ? 0 : io_no_memory(reading->io);
-
-	/* Several are parts of one recording, one after the other. */
-	for (uint32_t i = 0; i < reading->num && !ret; i++)
-		ret = read_file(&files[i], reading, i);
-	for (uint32_t i = 0; i < reading->num && files; i++)
-		tracefs_free_types(&files[i].types);
-	free(files);
-	return ret;
+	return tracefs_read_sources(reading, read_source);
 }

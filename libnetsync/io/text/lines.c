@@ -44,11 +44,11 @@ int lines_take(struct lines *l, struct netsync_io *io, const char *path,
 {
 	*l = (struct lines){ .io = io, .strict = strict, .path = path, .file.from = from };
 	if (!from)
-		return io_fail_to_read(io, path, -errno);
+		return io_fail_file(io, path, -errno);
 	l->buffer = malloc(BUFFER_SIZE + SLACK);
 	if (!l->buffer)
 		return io_no_memory(io);
-	return S_ISDIR(from->st.st_mode) ? io_fail_to_read(io, path, -EISDIR) : 0;
+	return S_ISDIR(from->st.st_mode) ? io_fail_file(io, path, -EISDIR) : 0;
 }
 
 static bool write_all(int fd, const char *data, size_t size)
@@ -78,7 +78,7 @@ static int copy_to(struct lines *l, int fd)
 		if (n == -ETIMEDOUT && at && !l->strict)
 			return io_note_broken_off(l->io, l->path, at, STUCK_PIPE);
 		if (n < 0)
-			return io_fail_to_read(l->io, l->path, (int)n);
+			return io_fail_file(l->io, l->path, (int)n);
 		at += (uint64_t)n;
 		if (n > 0 && !write_all(fd, l->buffer, (size_t)n))
 			return io_fail(l->io, -errno,
@@ -103,7 +103,7 @@ int lines_make_seekable(struct lines *l)
 	ret = copy_to(l, fd);
 	disk_close(l->file.from);
 	l->file.from = disk_take(NULL, fd, l->path);
-	return ret || l->file.from ? ret : io_fail_to_read(l->io, l->path, -errno);
+	return ret || l->file.from ? ret : io_fail_file(l->io, l->path, -errno);
 }
 
 static int failed_to_open(struct lines *l, int err)
@@ -111,7 +111,7 @@ static int failed_to_open(struct lines *l, int err)
 	const struct compression *c = l->file.compression;
 
 	if (err != -ENOSYS)
-		return io_fail_to_read(l->io, l->path, err);
+		return io_fail_file(l->io, l->path, err);
 	return io_fail(l->io, err, NOT_BUILT_IN, l->path, c->name, c->command);
 }
 
@@ -173,7 +173,7 @@ static ssize_t read_more(struct lines *l)
 	else if (n == -EILSEQ)
 		l->error = io_fail(l->io, (int)n, "%s: %s.", l->path, l->file.damage);
 	else if (n < 0)
-		l->error = io_fail_to_read(l->io, l->path, (int)n);
+		l->error = io_fail_file(l->io, l->path, (int)n);
 	if (n < 0)
 		return n;
 	l->filled += n;

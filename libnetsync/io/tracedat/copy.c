@@ -22,11 +22,9 @@
 /* Bytes that are copied between two reports of progress. Chosen. */
 #define COPY_SIZE (1 << 20)
 
-struct copy {
-	struct netsync_io *io;
+struct dat_copy {
+	struct copy_task task;
 	struct dat_file file;
-	const char *from;
-	const char *to;
 	int fd;
 	uint64_t at;		/* where the next bytes are written */
 	uint64_t end;		/* of all that was, version 7 */
@@ -68,7 +66,7 @@ static uint8_t *put_knots(const struct dat_file *file, uint8_t *at,
 	return at;
 }
 
-static int make_option(struct copy *copy, const struct netsync_io_knot *knots,
+static int make_option(struct dat_copy *copy, const struct netsync_io_knot *knots,
 		       uint32_t num)
 {
 	const struct dat_file *file = &copy->file;
@@ -79,13 +77,13 @@ static int make_option(struct copy *copy, const struct netsync_io_knot *knots,
 	uint8_t *at;
 
 	if (size > INT32_MAX)
-		return io_fail(copy->io, -ENOMEM,
+		return io_fail(copy->task.io, -ENOMEM,
 			"%s: its clock is too crooked for so many processors.",
-			copy->from);
+			copy->task.from);
 	copy->option_size = 2 + 4 + size;
 	copy->option = calloc(1, copy->option_size);
 	if (!copy->option)
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	at = dat_put_number(file, copy->option, OPTION_TIME_SHIFT, 2);
 	at = dat_put_number(file, at, size, 4);
 	at = dat_put_number(file, at, 0, 8);	/* the host of a guest: none */
@@ -98,12 +96,7 @@ static int make_option(struct copy *copy, const struct netsync_io_knot *knots,
 
 /* ---- writing ----------------------------------------------------------- */
 
-static int failed(struct copy *copy, const char *path, int err)
-{
-	return io_fail(copy->io, -err, "%s: %s.", path, strerror(err));
-}
-
-static int put_bytes(struct copy *copy, const void *bytes, size_t size)
+static int put_bytes(struct dat_copy *copy, const void *bytes, size_t size)
 {
 	while (size) {
 		ssize_t num = pwrite(copy->fd, bytes, size, copy->at);
@@ -111,7 +104,7 @@ static int put_bytes(struct copy *copy, const void *bytes, size_t size)
 		if (num < 0 && errno == EINTR)
 			continue;
 		if (num < 0)
-			return failed(copy, copy->to, errno);
+			return io_fail_file(copy->task.io, copy->task.to, -errno);
 		bytes = (const char *)bytes + num;
 		copy->at += num;
 		size -= num;
@@ -119,7 +112,7 @@ static int put_bytes(struct copy *copy, const void *bytes, size_t size)
 	return 0;
 }
 
-static int put_number(struct copy *copy, uint64_t number, unsigned int size)
+static int put_number(struct dat_copy *copy, uint64_t number, unsigned int size)
 {
 	uint8_t bytes[8];
 
@@ -128,21 +121,21 @@ static int put_number(struct copy *copy, uint64_t number, unsigned int size)
 }
 
 /* Copy bytes @from to @to of the original. */
-static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
+static int copy_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	char *buffer = malloc(COPY_SIZE);
 	int ret = 0;
 
 	if (!buffer)
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	while (from < to && !ret) {
 		size_t size = to - from < COPY_SIZE ? to - from : COPY_SIZE;
 
 		if (copy->progress && copy->progress(copy->data, from,
 						     copy->file.size))
-			ret = io_fail(copy->io, -ECANCELED, "Copying was stopped.");
+			ret = io_fail(copy->task.io, -ECANCELED, "Copying was stopped.");
 		else if (read_bytes_at(copy->file.from, buffer, size, from) < size)
-			ret = failed(copy, copy->from, EIO);
+			ret = io_fail_file(copy->task.io, copy->task.from, -EIO);
 		else
 			ret = put_bytes(copy, buffer, size);
 		from += size;
@@ -155,20 +148,20 @@ static int copy_bytes(struct copy *copy, uint64_t from, uint64_t to)
 
 /* One processor's, whose pages are written. */
 struct cut {
-	const struct copy *copy;
+	const struct dat_copy *copy;
 	const struct dat_cpu *cpu;
 };
 
 static bool keeps(const void *data, uint64_t ts)
 {
 	const struct cut *cut = data;
-	const struct copy *copy = cut->copy;
+	const struct dat_copy *copy = cut->copy;
 
 	return copy->keep(copy->data, dat_time(&copy->file, cut->cpu->number, ts));
 }
 
 /* Write the pages of a processor from copy->at on. */
-static int cut_pages(struct copy *copy, const struct dat_buffer *buffer,
+static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 		     const struct dat_cpu *cpu)
 {
 	const struct cut cut = { copy, cpu };
@@ -183,13 +176,13 @@ static int cut_pages(struct copy *copy, const struct dat_buffer *buffer,
 		ret = put_bytes(copy, page, buffer->page_size);
 		if (!ret && copy->progress && copy->progress(copy->data, pages.at,
 							     copy->file.size))
-			ret = io_fail(copy->io, -ECANCELED, "Copying was stopped.");
+			ret = io_fail(copy->task.io, -ECANCELED, "Copying was stopped.");
 	}
 	if (ret == -ENOMEM)
-		io_no_memory(copy->io);
+		io_no_memory(copy->task.io);
 	else if (ret == -EILSEQ)
-		io_fail(copy->io, ret, "%s: the events of processor %u are damaged, so that no part can be taken.",
-			copy->from, cpu->number);
+		io_fail(copy->task.io, ret, "%s: the events of processor %u are damaged, so that no part can be taken.",
+			copy->task.from, cpu->number);
 	if (page)
 		dat_release(&pages);
 	free(page);
@@ -197,7 +190,7 @@ static int cut_pages(struct copy *copy, const struct dat_buffer *buffer,
 }
 
 /* Write the pages of a processor, and set where they are. */
-static int cut_cpu(struct copy *copy, const struct dat_buffer *buffer, struct dat_cpu *cpu)
+static int cut_cpu(struct dat_copy *copy, const struct dat_buffer *buffer, struct dat_cpu *cpu)
 {
 	const uint64_t page_size = buffer->page_size, in_place = copy->at;
 	uint64_t at;
@@ -217,7 +210,7 @@ static int cut_cpu(struct copy *copy, const struct dat_buffer *buffer, struct da
 }
 
 /* The first data of a processor at @at or behind it; NULL: there are none. */
-static struct dat_cpu *next_cpu(const struct copy *copy, uint64_t at,
+static struct dat_cpu *next_cpu(const struct dat_copy *copy, uint64_t at,
 				struct dat_buffer **in)
 {
 	struct dat_cpu *next = NULL;
@@ -235,7 +228,7 @@ static struct dat_cpu *next_cpu(const struct copy *copy, uint64_t at,
 }
 
 /* Copy bytes @from to @to of the original, and of events those that are to be kept. */
-static int copy_part(struct copy *copy, uint64_t from, uint64_t to)
+static int copy_part(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	struct dat_buffer *buffer = NULL;
 	struct dat_cpu *cpu;
@@ -256,12 +249,12 @@ static int copy_part(struct copy *copy, uint64_t from, uint64_t to)
 	if (copy->end < copy->at)
 		copy->end = copy->at;
 	if (!ret && ftruncate(copy->fd, (off_t)copy->end))
-		ret = failed(copy, copy->to, errno);
+		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
 	return ret;
 }
 
 /* Version 7: write where the data of all processors are, and that none are compressed. */
-static int put_buffer_7(struct copy *copy, const struct dat_buffer *buffer)
+static int put_buffer_7(struct dat_copy *copy, const struct dat_buffer *buffer)
 {
 	uint8_t flags[2];
 	int ret = 0;
@@ -276,14 +269,14 @@ static int put_buffer_7(struct copy *copy, const struct dat_buffer *buffer)
 	if (ret || !buffer->compressed)
 		return ret;
 	if (read_bytes_at(copy->file.from, flags, sizeof(flags), copy->at) < sizeof(flags))
-		return failed(copy, copy->from, EIO);
+		return io_fail_file(copy->task.io, copy->task.from, -EIO);
 	return put_number(copy, dat_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED, 2);
 }
 
 /* ---- version 7 --------------------------------------------------------- */
 
 /* Append a section of options, and link it behind the last one. */
-static int write_7(struct copy *copy)
+static int write_7(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;
 	uint8_t head[16], done[14] = { 0 };
@@ -343,7 +336,7 @@ static uint64_t moved(const struct move *move, uint64_t at)
 }
 
 /* Correct a stored @place that is at @at, both as in the original. */
-static int move_place(struct copy *copy, const struct move *move, uint64_t at,
+static int move_place(struct dat_copy *copy, const struct move *move, uint64_t at,
 		      uint64_t place)
 {
 	if (place < move->events)
@@ -352,7 +345,7 @@ static int move_place(struct copy *copy, const struct move *move, uint64_t at,
 	return put_number(copy, place + move->events_by, 8);
 }
 
-static int move_places(struct copy *copy, const struct move *move)
+static int move_places(struct dat_copy *copy, const struct move *move)
 {
 	int ret = 0;
 
@@ -374,7 +367,7 @@ static int move_places(struct copy *copy, const struct move *move)
 	return ret;
 }
 
-static int write_6(struct copy *copy)
+static int write_6(struct dat_copy *copy)
 {
 	static const char begin[10] = "options  ", end[2];
 	const struct dat_file *file = &copy->file;
@@ -388,9 +381,9 @@ static int write_6(struct copy *copy)
 		move.by += sizeof(begin) + sizeof(end);
 	move.events_by = (move.by + page_size - 1) & ~(page_size - 1);
 	if (move.events < move.options_end)
-		return io_fail(copy->io, -EILSEQ,
+		return io_fail(copy->task.io, -EILSEQ,
 			"%s: this trace.dat is not laid out as trace-cmd does it.",
-			copy->from);
+			copy->task.from);
 	ret = copy_bytes(copy, 0, move.options_end);
 	if (!ret && file->no_options)
 		ret = put_bytes(copy, begin, sizeof(begin));
@@ -415,7 +408,7 @@ static int write_6(struct copy *copy)
 /*
  * Copy the caller's knots, whose size may be of another version: 0, or after io_fail().
  */
-static int take_knots(struct copy *copy, struct netsync_io_knot **knots,
+static int take_knots(struct dat_copy *copy, struct netsync_io_knot **knots,
 		      const void *from, uint32_t num, size_t from_size)
 {
 	const size_t size = sizeof(**knots);
@@ -423,38 +416,38 @@ static int take_knots(struct copy *copy, struct netsync_io_knot **knots,
 
 	*knots = calloc(num, size);
 	if (!*knots && num)
-		return io_no_memory(copy->io);
+		return io_no_memory(copy->task.io);
 	for (uint32_t i = 0; i < num && ok; i++) {
 		memcpy(&(*knots)[i], (const char *)from + i * from_size,
 		       size < from_size ? size : from_size);
 		ok = !i || (*knots)[i - 1].time_ns < (*knots)[i].time_ns;
 	}
-	return ok ? 0 : io_fail(copy->io, -EINVAL,
+	return ok ? 0 : io_fail(copy->task.io, -EINVAL,
 				"There must be two knots, and they must be in order.");
 }
 
 /* Can trace-cmd correct this file by the option? */
-static int check_file(struct copy *copy)
+static int check_file(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;
 
 	if (file->num_shifts)
-		return io_fail(copy->io, -ENOTSUP, "%s: its times are shifted already (option TIME_SHIFT), and trace-cmd can do that only once; correct the original.",
-			       copy->from);
+		return io_fail(copy->task.io, -ENOTSUP, "%s: its times are shifted already (option TIME_SHIFT), and trace-cmd can do that only once; correct the original.",
+			       copy->task.from);
 	if (file->tsc_mult)
-		return io_fail(copy->io, -ENOTSUP, "%s: it counts cycles, which trace-cmd converts only after correcting them; record with trace-cmd record -C mono.",
-			       copy->from);
+		return io_fail(copy->task.io, -ENOTSUP, "%s: it counts cycles, which trace-cmd converts only after correcting them; record with trace-cmd record -C mono.",
+			       copy->task.from);
 	for (size_t i = 0; i < file->num_buffers; i++)
 		if (*file->buffers[i].name && dat_has_data(&file->buffers[i]))
-			return io_fail(copy->io, -ENOTSUP, "%s: there are events in a buffer with a name (option -B of trace-cmd record), which trace-cmd shows uncorrected; record without that.",
-				       copy->from);
+			return io_fail(copy->task.io, -ENOTSUP, "%s: there are events in a buffer with a name (option -B of trace-cmd record), which trace-cmd shows uncorrected; record without that.",
+				       copy->task.from);
 	if (file->version >= 7 && !file->next_at)
-		return io_fail(copy->io, -ENOTSUP, "%s: its options are compressed, and none can be added.",
-			       copy->from);
+		return io_fail(copy->task.io, -ENOTSUP, "%s: its options are compressed, and none can be added.",
+			       copy->task.from);
 	return 0;
 }
 
-static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
+static int write_copy(struct dat_copy *copy, const struct netsync_io_knot *knots,
 		      uint32_t num)
 {
 	int ret = check_file(copy);
@@ -465,15 +458,14 @@ static int write_copy(struct copy *copy, const struct netsync_io_knot *knots,
 	if (ret)
 		return ret;
 	/* Not of the open file, which is another one if the original is compressed. */
-	if (stat(copy->from, &st))
-		return failed(copy, copy->from, errno);
-	copy->fd = open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			st.st_mode & 0666);
+	if (stat(copy->task.from, &st))
+		return io_fail_file(copy->task.io, copy->task.from, -errno);
+	copy->fd = io_create_copy(&copy->task, st.st_mode);
 	if (copy->fd < 0)
-		return failed(copy, copy->to, errno);
+		return copy->fd;
 	ret = copy->file.version < 7 ? write_6(copy) : write_7(copy);
 	if (close(copy->fd) && !ret)
-		ret = failed(copy, copy->to, errno);
+		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
 	return ret;
 }
 
@@ -484,8 +476,8 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
 				  netsync_io_keep_func keep,
 				  netsync_io_progress_func progress, void *data)
 {
-	struct copy copy = { .io = io, .from = from, .to = to,
-			     .keep = keep, .progress = progress, .data = data };
+	struct dat_copy copy = { .task = { io, from, to }, .keep = keep,
+				 .progress = progress, .data = data };
 	struct netsync_io_knot *known;
 	int ret = take_knots(&copy, &known, knots, num, knot_size);
 

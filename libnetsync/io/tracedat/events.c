@@ -19,11 +19,11 @@ struct stream {
 	uint64_t lost;		/* events lost before it, of which nobody was told yet */
 };
 
-struct events {
+struct dat_events {
 	const struct event_reading *reading;
 	int64_t shift_ns;
 	struct dat_file file;
-	struct tracefs_types types;
+	struct tracefs_types *types;
 	struct stream *streams;
 	struct time_heap heap;	/* of streams that have not ended */
 	size_t num_streams;
@@ -31,14 +31,14 @@ struct events {
 
 /* ---- streams, merged by time --------------------------------------------- */
 
-static void find_time(const struct events *events, struct stream *stream)
+static void find_time(const struct dat_events *events, struct stream *stream)
 {
 	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number,
 				   stream->event.ts);
 }
 
 /* 1: there is another event; 0: there is none, or the rest is damaged; -ENOMEM. */
-static int go_on(const struct events *events, struct stream *stream)
+static int go_on(const struct dat_events *events, struct stream *stream)
 {
 	const int ret = dat_next(&stream->pages, &stream->event);
 
@@ -52,7 +52,7 @@ static int go_on(const struct events *events, struct stream *stream)
 	return ret > 0;
 }
 
-static int open_stream(struct events *events, const struct dat_buffer *buffer,
+static int open_stream(struct dat_events *events, const struct dat_buffer *buffer,
 		       uint32_t cpu)
 {
 	struct stream *stream = &events->streams[events->num_streams++];
@@ -69,7 +69,7 @@ static int open_stream(struct events *events, const struct dat_buffer *buffer,
 	return ret;
 }
 
-static int open_streams(struct events *events)
+static int open_streams(struct dat_events *events)
 {
 	const struct dat_file *file = &events->file;
 	const char *clock = dat_clock(file);
@@ -97,7 +97,7 @@ static int open_streams(struct events *events)
 
 /* ---- reading a file ----------------------------------------------------- */
 
-static int tell_loss(const struct events *events, const struct stream *stream)
+static int tell_loss(const struct dat_events *events, const struct stream *stream)
 {
 	struct netsync_io_event event = {
 		.size = sizeof(event),
@@ -114,7 +114,7 @@ static int tell_loss(const struct events *events, const struct stream *stream)
 	return events->reading->each(events->reading->data, &event);
 }
 
-static int tell(const struct events *events, const struct stream *stream)
+static int tell(const struct dat_events *events, const struct stream *stream)
 {
 	struct tracefs_raw raw = {
 		.data = stream->event.data,
@@ -123,14 +123,14 @@ static int tell(const struct events *events, const struct stream *stream)
 	};
 	struct netsync_io_event event = { .cpu = stream->pages.cpu->number };
 
-	if (!tracefs_fill_event(&events->types, &raw, &event) ||
+	if (!tracefs_fill_event(events->types, &raw, &event) ||
 	    __builtin_add_overflow(stream->time_ns, events->shift_ns, &event.time_ns))
 		return 0;
 	return events->reading->each(events->reading->data, &event);
 }
 
 /* Tell of the next event of a stream, or of a loss before it. 0; not 0: to stop. */
-static int tell_next(struct events *events, struct stream *stream)
+static int tell_next(struct dat_events *events, struct stream *stream)
 {
 	int ret;
 
@@ -151,11 +151,11 @@ static int tell_next(struct events *events, struct stream *stream)
 	return ret < 0 ? ret : 0;
 }
 
-static int read_events(struct events *events)
+static int read_events(struct dat_events *events)
 {
-	int ret = dat_read_formats(&events->file, tracefs_add_type, &events->types);
+	int ret = dat_read_formats(&events->file, tracefs_add_type, events->types);
 
-	if (!ret && events->types.no_memory)
+	if (!ret && events->types->no_memory)
 		ret = -ENOMEM;
 	if (!ret)
 		ret = open_streams(events);
@@ -164,48 +164,34 @@ static int read_events(struct events *events)
 	return ret;
 }
 
-static void release(struct events *events)
+static void release(struct dat_events *events)
 {
 	for (size_t i = 0; i < events->num_streams; i++)
 		dat_release(&events->streams[i].pages);
-	tracefs_end_types(&events->types);
 	free(events->streams);
 	free(events->heap.items);
 	dat_close(&events->file);
 }
 
-/* The types are released later: those of different files have different pointers. */
-static int read_file(struct events *events,
-		     const struct event_reading *reading, uint32_t number)
+static int read_source(const struct event_reading *reading,
+		       const struct netsync_io_source *source, struct tracefs_types *types)
 {
-	const struct netsync_io_source *source = &reading->sources[number];
-	int ret;
-
-	*events = (struct events){
+	struct dat_events events = {
 		.reading = reading,
 		.shift_ns = source->shift_ns,
+		.types = types,
 	};
-	if (!tracefs_begin_types(&events->types))
-		return io_no_memory(reading->io);
-	ret = dat_open(&events->file, reading->io, source->path);
+	int ret = dat_open(&events.file, reading->io, source->path);
+
 	if (!ret)
-		ret = read_events(events);
+		ret = read_events(&events);
 	if (ret && ret != -ECANCELED)
-		ret = dat_fail(&events->file, reading->io, source->path, ret);
-	release(events);
+		ret = dat_fail(&events.file, reading->io, source->path, ret);
+	release(&events);
 	return ret;
 }
 
 int dat_read_events(const struct event_reading *reading)
 {
-	struct events *files = calloc(reading->num + (size_t)1, sizeof(*files));
-	int ret = files ? 0 : io_no_memory(reading->io);
-
-	/* Several are parts of one recording, one after the other. */
-	for (uint32_t i = 0; i < reading->num && !ret; i++)
-		ret = read_file(&files[i], reading, i);
-	for (uint32_t i = 0; i < reading->num && files; i++)
-		tracefs_free_types(&files[i].types);
-	free(files);
-	return ret;
+	return tracefs_read_sources(reading, read_source);
 }

@@ -111,7 +111,8 @@ static bool add_type(struct tracefs_types *types, const char *system, char *text
 	return true;
 }
 
-bool tracefs_begin_types(struct tracefs_types *types)
+/* False: there is no memory. */
+static bool begin_types(struct tracefs_types *types)
 {
 	*types = (struct tracefs_types){
 		.by_id = calloc(NUM_IDS, sizeof(*types->by_id)),
@@ -126,13 +127,14 @@ void tracefs_add_type(void *data, const char *system, char *text)
 	types->no_memory |= !add_type(types, system, text);
 }
 
-void tracefs_end_types(struct tracefs_types *types)
+/* Free what is needed while events come; free_types() all else. */
+static void end_types(struct tracefs_types *types)
 {
 	free(types->by_id);
 	types->by_id = NULL;
 }
 
-void tracefs_free_types(struct tracefs_types *types)
+static void free_types(struct tracefs_types *types)
 {
 	for (size_t i = 0; i < types->num; i++) {
 		struct tracefs_type *type = &types->list[i];
@@ -145,7 +147,7 @@ void tracefs_free_types(struct tracefs_types *types)
 		free(type->name);
 	}
 	free(types->list);
-	tracefs_end_types(types);
+	end_types(types);
 }
 
 /* ---- values -------------------------------------------------------------- */
@@ -227,4 +229,23 @@ bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *r
 	event->name = type->name;
 	event->fields = type->names;
 	return true;
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+int tracefs_read_sources(const struct event_reading *reading, tracefs_read_source read)
+{
+	struct tracefs_types *types = calloc(reading->num + (size_t)1, sizeof(*types));
+	int ret = types ? 0 : io_no_memory(reading->io);
+
+	for (uint32_t i = 0; i < reading->num && !ret; i++) {
+		ret = begin_types(&types[i]) ? read(reading, &reading->sources[i], &types[i]) :
+					       io_no_memory(reading->io);
+		end_types(&types[i]);
+	}
+	/* Not before: those of different files have different pointers. */
+	for (uint32_t i = 0; i < reading->num && types; i++)
+		free_types(&types[i]);
+	free(types);
+	return ret;
 }

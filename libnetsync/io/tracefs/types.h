@@ -32,13 +32,8 @@ struct tracefs_raw {
 	bool big_endian;
 };
 
-/* False: there is no memory. */
-bool tracefs_begin_types(struct tracefs_types *types);
 /* A tracefs_use_format, of a struct tracefs_types: add a type. */
 void tracefs_add_type(void *types, const char *system, char *text);
-/* Free what is needed while events come; tracefs_free_types() all else. */
-void tracefs_end_types(struct tracefs_types *types);
-void tracefs_free_types(struct tracefs_types *types);
 
 /*
  * Fill in @event, but for its time and processor, from @raw, of which data, size and
@@ -46,5 +41,13 @@ void tracefs_free_types(struct tracefs_types *types);
  */
 bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *raw,
 			struct netsync_io_event *event);
+
+/* Read the events of a source, and report them, with the types in @types. 0, or negative. */
+typedef int (*tracefs_read_source)(const struct event_reading *reading,
+				   const struct netsync_io_source *source,
+				   struct tracefs_types *types);
+
+/* Read all sources, which are parts of one recording, one after the other. */
+int tracefs_read_sources(const struct event_reading *reading, tracefs_read_source read);
 
 #endif
