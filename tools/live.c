@@ -13,6 +13,7 @@
 
 #include "../libnetsync/util/array.h"
 #include "common/input.h"
+#include "common/jobs.h"
 #include "common/recording.h"
 #include "common/tool.h"
 
@@ -28,6 +29,7 @@ struct settings {
 	int64_t interval_ns;
 	int64_t duration_ns;	/* negative: until it is interrupted */
 	unsigned int format;	/* which of formats[] */
+	unsigned int jobs;	/* 0: not given */
 	char **urls;
 	int num_urls;
 };
@@ -64,6 +66,11 @@ static const struct option_row options[] = {
 	OPTION("duration", 't', "TIME", "end by itself after so long, such as 600s",
 	       take_positive_duration, .at = offsetof(struct settings, duration_ns),
 	       .example = TIME_EXAMPLE),
+	OPTION("jobs", 'j', "N",
+	       "match and estimate by so many threads (" JOBS_VARIABLE ", or as there\n"
+	       "are processors)",
+	       take_number, .at = offsetof(struct settings, jobs),
+	       .least = 1, .most = MAX_JOBS),
 	{ .table = solve_options, .at = offsetof(struct settings, opt) },
 	OPTION("output", 'o', "FILE", "write the last result there, as JSON",
 	       take_text, .at = offsetof(struct settings, outcome.output.path)),
@@ -96,6 +103,9 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 		set->outcome.format = FORMAT_JSON;
 	set->urls = argv + first;
 	set->num_urls = argc - first;
+	if (!jobs_find(set->jobs, &set->jobs))
+		return EXIT_BAD;
+	set->opt.threads = set->jobs ? set->jobs : count_processors();
 	if (set->num_urls)
 		return -1;
 	complain("Give the URL of a relay daemon (netsync live net://HOST), or the folder that \"netsync record --live\" records to.");
@@ -486,6 +496,7 @@ static int run(struct live *live)
 	/* What estimating needs for a moment is given back after it. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	netsync_limit_packets(live->ns, MAX_PACKETS);
+	netsync_use_threads(live->ns, set->opt.threads);
 	netsync_io_set_warn(live->io, warn, live);
 	for (int i = 0; i < set->num_urls; i++)
 		if (!add(live, set->urls[i]))

@@ -110,9 +110,9 @@ static void add_word(struct words *words, char *word)
 	words->list[words->num++] = word;
 }
 
-/* One of --begin and --end, if it was asked for. */
-static void add_limit(struct words *words, struct json_object *request, const char *option,
-		      const char *name)
+/* An option with a number, such as --begin, if it was asked for. */
+static void add_number_word(struct words *words, struct json_object *request,
+			    const char *option, const char *name)
 {
 	char *word = NULL;
 
@@ -144,8 +144,9 @@ static bool make_words(struct words *words, struct json_object *request)
 		add_word(words, strdup("-o"));
 		add_word(words, agent_expand(output));
 	}
-	add_limit(words, request, "--begin", "begin_ns");
-	add_limit(words, request, "--end", "end_ns");
+	add_number_word(words, request, "--jobs", "jobs");
+	add_number_word(words, request, "--begin", "begin_ns");
+	add_number_word(words, request, "--end", "end_ns");
 	add_word(words, strdup("--"));
 	for (size_t i = 0; i < value_length(traces); i++)
 		add_word(words, argument_of(value_text(value_at(traces, i), PATH_MAX)));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,8 @@
 #include "common/options.h"
 #include "common/output.h"
 #include "common/tool.h"
+#include "common/jobs.h"
+#include "crew.h"
 #include "find.h"
 #include "merge.h"
 #include "remote.h"
@@ -108,23 +111,6 @@ static void cut_suffix(char *place, const char *original)
 			*dot = '\0';
 }
 
-static bool copy_to(const struct apply_run *apply, apply_copy copy,
-		    const struct apply_trace *trace, char *place)
-{
-	char *original = realpath(trace->path, NULL);
-	bool ok = original && make_folders_like(place, strlen(apply->folder.temporary) + 1,
-						original);
-
-	if (!original)
-		complain("%s: %s.", trace->path, strerror(errno));
-	if (ok) {
-		cut_suffix(place, original);
-		ok = copy(trace, place) && !interrupted;
-	}
-	free(original);
-	return ok;
-}
-
 /* False: the trace is left out, and that was said. */
 static bool can_copy(const struct apply_run *apply, apply_copy copy,
 		     const struct netsync_io_trace *info)
@@ -145,58 +131,80 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 	return false;
 }
 
-/* Copy; the span is checked before, if it is known, or else after copying. */
-static bool copy_within(struct apply_run *apply, apply_copy copy,
-			const struct model_host *host,
-			struct apply_trace *trace, char *place)
+/*
+ * Find the place of a copy, with the folders that lead there, which may be made by one process
+ * only. False: that failed, and was said.
+ */
+static bool find_place(const struct apply_run *apply, struct apply_task *task)
 {
-	const struct apply_seen known = apply_known_span(trace);
-	struct apply_seen seen = { 0, -1, false };
+	const char *path = task->trace.path;
+	char *original = realpath(path, NULL);
 	bool ok;
 
-	if (!apply_check_span(apply, host, trace, &known))
+	if (!original) {
+		complain("%s: %s.", path, strerror(errno));
 		return false;
-	trace->seen = &seen;
-	ok = copy_to(apply, copy, trace, place);
-	/* A capture has packets that its known span is not of, such as ARP's. */
-	if ((!ok || known.last_ns < known.first_ns) && !interrupted &&
-	    !apply_check_span(apply, host, trace, &seen))
-		return false;
-	apply->num_copied -= seen.is_outside;
-	apply->num_outside += seen.is_outside;
+	}
+	task->place = place_of(apply, task->source, path);
+	ok = task->place ? make_folders_like(task->place, strlen(apply->folder.temporary) + 1,
+					     original) : no_memory();
+	if (ok)
+		cut_suffix(task->place, original);
+	free(original);
 	return ok;
 }
 
 /* False: going on is of no use. */
-static bool copy_trace(struct apply_run *apply, const struct apply_source *source,
-		       uint32_t index)
+static bool plan_copy(struct apply_run *apply, const struct apply_source *source,
+		      uint32_t index)
 {
 	const struct netsync_io_trace info = trace_info(apply->io, index);
-	const apply_copy copy = find_format(apply->set, info.format);
-	struct netsync_clock *clock = NULL;
-	const struct model_host *host;
-	struct apply_trace trace;
-	bool ok = true;
-	char *place;
+	struct apply_task *task = &apply->tasks[apply->num_tasks];
+	struct apply_seen known;
+	struct tree tree;
 
-	if (!can_copy(apply, copy, &info)) {
+	*task = (struct apply_task){ .source = source, .copy = find_format(apply->set, info.format) };
+	if (!measure_tree(info.path, &tree))
+		return false;
+	apply->progress.total += tree.bytes;
+	apply->progress.done += tree.bytes;
+	if (!can_copy(apply, task->copy, &info)) {
 		apply->num_left_out++;
 		return true;
 	}
 	apply->num_in_part += info.damaged > 0;
-	if (!apply_identify(apply, source, &info, &trace, &clock, &host)) {
+	if (!apply_identify(apply, source, &info, &task->trace, &task->clock, &task->host)) {
 		apply->num_left_out++;
-	} else if (apply_is_outside(apply, &trace)) {
-		apply->num_outside++;
-	} else {
-		apply->num_copied++;
-		place = place_of(apply, source, info.path);
-		ok = place ? copy_within(apply, copy, host, &trace, place) :
-			     no_memory();
-		free(place);
+		return true;
 	}
-	netsync_clock_free(clock);
-	return ok;
+	if (apply_is_outside(apply, &task->trace)) {
+		netsync_clock_free(task->clock);
+		apply->num_outside++;
+		return true;
+	}
+	apply->progress.done -= tree.bytes;
+	apply->num_tasks++;
+	task->trace.bytes = tree.bytes;
+	known = apply_known_span(&task->trace);
+	task->is_known = known.first_ns <= known.last_ns;
+	return apply_check_span(apply, task->host, &task->trace, &known) &&
+	       find_place(apply, task);
+}
+
+/* Of the chunks of a rotated trace, most are outside as a rule. */
+static void check_source(struct apply_run *apply, const struct apply_source *source,
+			 uint32_t outside)
+{
+	bool has_copy = false;
+
+	for (size_t i = 0; i < apply->num_tasks; i++) {
+		const bool is_of = apply->tasks[i].source == source;
+
+		has_copy |= is_of && !apply->states[i].seen.is_outside;
+		outside += is_of && apply->states[i].seen.is_outside;
+	}
+	if (outside && !has_copy)
+		apply_leave_out_source(apply, source);
 }
 
 void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
@@ -204,57 +212,95 @@ void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
 	struct apply_progress *progress = trace->progress;
 	const double part = done < total ? (double)done / total : 1;
 
-	progress_show(&progress->line,
-		      progress->done + (uint64_t)(part * progress->bytes),
-		      progress->total);
+	*trace->done = (uint64_t)(part * trace->bytes);
+	progress_show(&progress->line, progress->done + *trace->done, progress->total);
 }
 
-/* Traces that are left out count as done at once. */
-static bool begin_trace(struct apply_run *apply, uint32_t index)
+/* See struct crew_work. */
+static int make_copy(void *data, size_t index)
 {
-	struct apply_progress *progress = &apply->progress;
-	struct tree tree;
+	struct apply_run *apply = data;
+	struct apply_task *task = &apply->tasks[index];
+	struct progress *line = &apply->progress.line;
 
-	if (!measure_tree(trace_info(apply->io, index).path, &tree))
+	/* In a process of its own, what shows progress reads how far it is. */
+	line->is_terminal = isatty(STDERR_FILENO);
+	line->drawn &= line->is_terminal;
+	task->trace.seen = &apply->states[index].seen;
+	task->trace.done = &apply->states[index].done;
+	*task->trace.seen = (struct apply_seen){ 0, -1, false };
+	return task->copy(&task->trace, task->place) && !interrupted ? EXIT_DONE : EXIT_BAD;
+}
+
+/* The span is checked before, if it is known, or else here. */
+static bool take_copy(void *data, size_t index, int status)
+{
+	struct apply_run *apply = data;
+	const struct apply_task *task = &apply->tasks[index];
+	struct apply_state *state = &apply->states[index];
+
+	apply->progress.done += task->trace.bytes;
+	state->done = 0;
+	/* A capture has packets that its known span is not of, such as ARP's. */
+	if ((status || !task->is_known) && !interrupted &&
+	    !apply_check_span(apply, task->host, &task->trace, &state->seen))
 		return false;
-	progress->done += progress->bytes;
-	progress->bytes = tree.bytes;
-	progress_show(&progress->line, progress->done, progress->total);
-	return true;
+	apply->num_copied += !state->seen.is_outside;
+	apply->num_outside += state->seen.is_outside;
+	return !status;
 }
 
-static bool measure_all(struct apply_run *apply)
+static void show_copies(void *data)
 {
-	struct tree tree;
+	struct apply_run *apply = data;
+	uint64_t done = apply->progress.done;
 
-	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
-		if (!measure_tree(trace_info(apply->io, i).path, &tree))
-			return false;
-		apply->progress.total += tree.bytes;
+	for (size_t i = 0; i < apply->num_tasks; i++)
+		done += apply->states[i].done;
+	progress_show(&apply->progress.line, done, apply->progress.total);
+}
+
+static const struct crew_work copying = {
+	.work = make_copy,
+	.done = take_copy,
+	.look = show_copies,
+};
+
+/* @outside: for each source, traces that are outside of --begin and --end. */
+static bool plan_copies(struct apply_run *apply, uint32_t *outside)
+{
+	for (int i = 0; i < apply->set->num_traces; i++) {
+		const struct apply_source *source = &apply->sources[i];
+
+		outside[i] = apply->num_outside;
+		for (uint32_t j = 0; j < source->num; j++)
+			if (!plan_copy(apply, source, source->first + j))
+				return false;
+		outside[i] = apply->num_outside - outside[i];
 	}
-	return true;
-}
-
-static bool copy_source(struct apply_run *apply, const struct apply_source *source)
-{
-	const uint32_t copied = apply->num_copied, outside = apply->num_outside;
-
-	for (uint32_t j = 0; j < source->num; j++)
-		if (!begin_trace(apply, source->first + j) ||
-		    !copy_trace(apply, source, source->first + j))
-			return false;
-	/* Of the chunks of a rotated trace, most are outside as a rule. */
-	if (apply->num_outside > outside && apply->num_copied == copied)
-		apply_leave_out_source(apply, source);
 	return true;
 }
 
 static bool copy_all(struct apply_run *apply)
 {
-	for (int i = 0; i < apply->set->num_traces; i++)
-		if (!copy_source(apply, &apply->sources[i]))
-			return false;
-	return true;
+	const size_t num = netsync_io_num_traces(apply->io) + 1;
+	uint32_t *outside = calloc((size_t)apply->set->num_traces, sizeof(*outside));
+	bool ok;
+
+	apply->tasks = calloc(num, sizeof(*apply->tasks));
+	apply->states = crew_share(num * sizeof(*apply->states));
+	ok = outside && apply->tasks && apply->states ? plan_copies(apply, outside) : no_memory();
+	ok = ok && crew_run(apply->set->jobs, apply->num_tasks, &copying, apply);
+	for (int i = 0; i < apply->set->num_traces && ok; i++)
+		check_source(apply, &apply->sources[i], outside[i]);
+	for (size_t i = 0; i < apply->num_tasks; i++) {
+		netsync_clock_free(apply->tasks[i].clock);
+		free(apply->tasks[i].place);
+	}
+	crew_unshare(apply->states, num * sizeof(*apply->states));
+	free(apply->tasks);
+	free(outside);
+	return ok;
 }
 
 /* ---- the output folder ------------------------------------------------- */
@@ -307,7 +353,7 @@ static int run(struct apply_run *apply)
 	if (!apply_find_all(apply))
 		return EXIT_BAD;
 	find_common(apply);
-	if (!make_folder(apply) || !measure_all(apply))
+	if (!make_folder(apply))
 		return EXIT_BAD;
 	progress_start(&apply->progress.line, "copying");
 	ok = copy_all(apply);
@@ -381,28 +427,64 @@ static char *beside(const char *trace)
 	return folder;
 }
 
+/* Copies beside traces, each in a folder of its own. */
+struct besides {
+	const struct apply_settings *set;
+	char **folders;		/* NULL: that was said */
+	int whole, part;
+};
+
+/* See struct crew_work. */
+static int apply_one_beside(void *data, size_t index)
+{
+	const struct besides *besides = data;
+	struct apply_settings one = *besides->set;
+
+	one.output = besides->folders[index];
+	one.traces = &one.traces[index];
+	/* Each of several is a job, which has as many as it would have alone if it is one. */
+	one.jobs = one.num_traces > 1 ? 1 : one.jobs;
+	one.num_traces = 1;
+	return one.output ? apply_all(&one) : EXIT_BAD;
+}
+
+static bool take_beside(void *data, size_t index, int status)
+{
+	struct besides *besides = data;
+
+	if (status != EXIT_BAD)
+		puts(besides->folders[index]);
+	besides->whole += status == EXIT_DONE;
+	besides->part += status == EXIT_PARTIAL;
+	return !interrupted;
+}
+
+static const struct crew_work copying_beside = {
+	.work = apply_one_beside,
+	.done = take_beside,
+};
+
 /* One copy beside each trace. */
 static int apply_beside(const struct apply_settings *set)
 {
-	int whole = 0, part = 0;
+	struct besides besides = { .set = set };
 
-	for (int i = 0; i < set->num_traces && !interrupted; i++) {
-		struct apply_settings one = *set;
-		int status = EXIT_BAD;
-
-		one.output = beside(set->traces[i]);
-		one.traces = &set->traces[i];
-		one.num_traces = 1;
-		if (one.output)
-			status = apply_all(&one);
-		if (status != EXIT_BAD)
-			puts(one.output);
-		free(one.output);
-		whole += status == EXIT_DONE;
-		part += status == EXIT_PARTIAL;
+	besides.folders = calloc((size_t)set->num_traces, sizeof(*besides.folders));
+	if (!besides.folders) {
+		no_memory();
+		return EXIT_BAD;
 	}
-	return interrupted || !(whole || part) ? EXIT_BAD :
-	       whole == set->num_traces ? EXIT_DONE : EXIT_PARTIAL;
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
+	for (int i = 0; i < set->num_traces; i++)
+		besides.folders[i] = beside(set->traces[i]);
+	crew_run(set->jobs, (size_t)set->num_traces, &copying_beside, &besides);
+	for (int i = 0; i < set->num_traces; i++)
+		free(besides.folders[i]);
+	free(besides.folders);
+	return interrupted || !(besides.whole || besides.part) ? EXIT_BAD :
+	       besides.whole == set->num_traces ? EXIT_DONE : EXIT_PARTIAL;
 }
 
 static int apply_here(const struct apply_settings *set)
@@ -419,6 +501,7 @@ static int apply_there(const struct apply_settings *set)
 		.metadata_only = set->metadata_only,
 		.extrapolate = set->extrapolate,
 		.part = set->part,
+		.jobs = set->asked_jobs,
 	};
 
 	return apply_remotely(&how, set->traces, set->num_traces);
@@ -467,6 +550,11 @@ static const struct option_row options[] = {
 	       "of CTF traces change the offset and the frequency of the clock,\n"
 	       "and link the rest: at once, and as exact as that can be",
 	       take_flag, .at = offsetof(struct apply_settings, metadata_only)),
+	OPTION("jobs", 'j', "N",
+	       "make so many copies at a time (" JOBS_VARIABLE ", or as there are\n"
+	       "processors)",
+	       take_number, .at = offsetof(struct apply_settings, jobs),
+	       .least = 1, .most = MAX_JOBS),
 	OPTION("extrapolate", 0, NULL,
 	       "go on where traces are far outside of what FILE was made of",
 	       take_flag, .at = offsetof(struct apply_settings, extrapolate)),
@@ -522,7 +610,11 @@ int cmd_apply(int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	set.traces = argv + first;
 	set.num_traces = argc - first;
-	if (!check_settings(&set) || !part_find(&set.part, &set.window, set.model))
+	if (!check_settings(&set) || !part_find(&set.part, &set.window, set.model) ||
+	    !jobs_find(set.jobs, &set.jobs))
 		return EXIT_BAD;
+	set.asked_jobs = set.jobs;
+	if (!set.jobs)
+		set.jobs = count_processors();
 	return set.merge.path ? apply_merge(&set) : apply_everywhere(&set);
 }

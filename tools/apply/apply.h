@@ -27,8 +27,7 @@ struct apply_seen {
 struct apply_progress {
 	struct progress line;
 	uint64_t total;
-	uint64_t done;		/* of all traces before */
-	uint64_t bytes;		/* of the present trace */
+	uint64_t done;		/* of all traces that are copied or left out */
 };
 
 /* Corrected times that copies have: from the one to the other, both included. */
@@ -40,6 +39,8 @@ struct apply_part {
 struct apply_trace {
 	struct netsync_io *io;	/* that found the trace */
 	struct apply_progress *progress;
+	uint64_t bytes;		/* that it has */
+	uint64_t *done;		/* how many of these are copied */
 	const char *path;	/* the original: a folder, or a file */
 	const char *readable;	/* path, or the undamaged part's */
 	const char *result;	/* the result file, */

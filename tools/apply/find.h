@@ -16,6 +16,8 @@ struct apply_settings {
 	const char *model;
 	char *output;		/* without slashes at the end; NULL: beside each trace */
 	struct destination merge;	/* one file of all captures; path NULL: copies */
+	unsigned int jobs;	/* copies that are made at once */
+	unsigned int asked_jobs;	/* the same for other hosts; 0: as they see fit */
 	const char *netsync;	/* to run on hosts whose traces stay there; NULL: by PATH */
 	char **traces;
 	int num_traces;
@@ -30,6 +32,23 @@ struct apply_source {
 	uint32_t first, num;
 };
 
+/* A copy that is to be made. */
+struct apply_task {
+	const struct apply_source *source;
+	bool (*copy)(const struct apply_trace *trace, const char *to);
+	struct apply_trace trace;
+	struct netsync_clock *clock;
+	const struct model_host *host;
+	char *place;
+	bool is_known;		/* when the trace begins and ends */
+};
+
+/* What is known of a task while it is done, perhaps in another process. */
+struct apply_state {
+	struct apply_seen seen;
+	uint64_t done;		/* bytes of the original */
+};
+
 struct apply_run {
 	const struct apply_settings *set;
 	struct model model;
@@ -39,6 +58,9 @@ struct apply_run {
 	size_t common;		/* length of the folder that contains all real paths */
 	struct output_folder folder;
 	struct apply_progress progress;
+	struct apply_task *tasks;	/* as many as there are traces at most */
+	struct apply_state *states;	/* of the tasks */
+	size_t num_tasks;
 	uint32_t num_copied;
 	uint32_t num_outside;	/* of --begin and --end */
 	uint32_t num_left_out;

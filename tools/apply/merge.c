@@ -106,7 +106,7 @@ static bool is_reference(const struct merging *merging, const struct model_host 
 }
 
 /* The error bound at a time of a capture. */
-static int64_t bound_at(const struct merge_part *part, int64_t time_ns)
+static int64_t bound_of_part_at(const struct merge_part *part, int64_t time_ns)
 {
 	int64_t corrected, bound;
 
@@ -132,8 +132,8 @@ static int64_t most_of_host(const struct merging *merging, const struct model_ho
 
 		if (part->host != host || !part->is_known)
 			continue;
-		most = larger_bound(most, bound_at(part, part->trace.first_ns));
-		most = larger_bound(most, bound_at(part, part->trace.last_ns));
+		most = larger_bound(most, bound_of_part_at(part, part->trace.first_ns));
+		most = larger_bound(most, bound_of_part_at(part, part->trace.last_ns));
 	}
 	return most;
 }

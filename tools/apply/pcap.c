@@ -42,8 +42,7 @@ static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
 	capture->leaves_out |= ret == NETSYNC_IO_LEFT_OUT;
 	/* The copy is about as large as the original. */
 	if (!ret && ++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
-		apply_show(capture->trace, st.st_size,
-			   capture->trace->progress->bytes);
+		apply_show(capture->trace, st.st_size, capture->trace->bytes);
 	return ret;
 }
 

@@ -132,6 +132,8 @@ static void ask(struct hosts *hosts, const struct apply_remote *how, unsigned in
 			       json_object_new_boolean(how->metadata_only));
 	json_object_object_add(request, "extrapolate",
 			       json_object_new_boolean(how->extrapolate));
+	if (how->jobs)
+		json_object_object_add(request, "jobs", json_object_new_int64(how->jobs));
 	if (how->part.begin_ns != INT64_MIN)
 		json_object_object_add(request, "begin_ns",
 				       json_object_new_int64(how->part.begin_ns));

@@ -12,6 +12,7 @@ struct apply_remote {
 	const char *model;	/* the result file, here */
 	const char *output;	/* a folder there; NULL: beside each trace */
 	bool metadata_only, extrapolate;
+	unsigned int jobs;	/* 0: not given */
 	struct apply_part part;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line -> inputs that libnetsync-io reads, and estimates of their clocks. */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,12 +9,9 @@
 #include "../../libnetsync/util/array.h"
 #include "argument.h"
 #include "input.h"
+#include "jobs.h"
 #include "remote/traces.h"
 #include "result-file.h"
-
-#define JOBS_VARIABLE "NETSYNC_JOBS"
-/* The most of --jobs: Linux supports 8192 processors at most. */
-#define MAX_JOBS 8192
 
 /* ---- options ----------------------------------------------------------- */
 
@@ -273,22 +269,6 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Number of jobs: by --jobs, else by the environment; false: that is no number. */
-static bool find_jobs(const struct input *input, unsigned int *jobs)
-{
-	static const struct option_row row = { .least = 1, .most = MAX_JOBS };
-	const char *value = getenv(JOBS_VARIABLE);
-
-	*jobs = input->jobs;
-	if (*jobs || !value || !*value)
-		return true;
-	if (is_number(jobs, &row, value))
-		return true;
-	complain(JOBS_VARIABLE "=%s: give a number from %u to %u.", value,
-		 row.least, row.most);
-	return false;
-}
-
 /* What is no file here is meant to be read elsewhere, which only some can. */
 static bool is_elsewhere(const char *trace)
 {
@@ -355,16 +335,6 @@ static void open_remote(const struct input *input, struct netsync_io *io)
 	remote_traces_open(input->remote, io);
 }
 
-/* Processors that this process may use. */
-static unsigned int count_processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set)
-		       ? 1
-		       : (unsigned int)CPU_COUNT(&set);
-}
-
 /* @jobs: 0: as many as there are processors */
 static bool read_all(const struct input *input, struct netsync *ns,
 		     struct netsync_io *io, unsigned int jobs)
@@ -403,7 +373,7 @@ bool input_solve(const struct input *input, struct netsync *ns,
 	unsigned int jobs;
 	int ret;
 
-	if (!find_jobs(input, &jobs))
+	if (!jobs_find(input->jobs, &jobs))
 		return false;
 	solve.threads = jobs ? jobs : count_processors();
 	netsync_use_threads(ns, solve.threads);

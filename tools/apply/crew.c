@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process for each piece of work. What one prints is kept until all pieces before it are
+ * done, so that nothing that is printed depends on how many are at work.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/tool.h"
+#include "crew.h"
+
+/* Pieces that may be done before their turn, so that few descriptors are open. Chosen. */
+#define MAX_AHEAD 64
+/* How often to look at what is at work, ms. Chosen. */
+#define LOOK_MS 100
+/* What a signal from a terminal reaches by itself has so long to end, ms. Chosen. */
+#define GRACE_MS 300
+
+struct crew_process {
+	pid_t pid;		/* 0: it has ended */
+	int pipe;		/* ends with it */
+	int said[2];		/* what it has printed to stdout and to stderr */
+	int status;
+};
+
+struct crew {
+	const struct crew_work *work;
+	void *data;
+	struct crew_process *processes;	/* by index modulo their number */
+	struct pollfd *polled;
+	size_t num_processes;
+	size_t num_at_work;
+	size_t first;		/* the first piece that is not done */
+	size_t next;		/* the next one to begin */
+	unsigned int jobs;
+};
+
+void *crew_share(size_t size)
+{
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
+
+	return shared == MAP_FAILED ? NULL : shared;
+}
+
+void crew_unshare(void *shared, size_t size)
+{
+	if (shared)
+		munmap(shared, size);
+}
+
+/* ---- a second signal --------------------------------------------------------- */
+
+/* The crew at work, for a handler. */
+static struct crew *volatile at_work;
+static void (*volatile before_crew)(void);
+
+/* Called before a second signal ends the process; see before_end. */
+static void end_crew(void)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	struct crew *crew = at_work;
+
+	for (size_t i = 0; crew && i < crew->num_processes; i++) {
+		const pid_t pid = crew->processes[i].pid;
+
+		/* The second one ends it, too. */
+		while (pid > 0 && waitpid(pid, NULL, WNOHANG) == 0) {
+			kill(pid, SIGTERM);
+			nanosleep(&moment, NULL);
+		}
+	}
+	if (before_crew)
+		before_crew();
+}
+
+/* ---- processes ---------------------------------------------------------------- */
+
+static struct crew_process *process_of(const struct crew *crew, size_t index)
+{
+	return &crew->processes[index % crew->num_processes];
+}
+
+static void close_both(const int fds[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void work_apart(const struct crew *crew, size_t index, const sigset_t *signals,
+		       pid_t parent)
+{
+	const int *said = process_of(crew, index)->said;
+	int status;
+
+	before_end = before_crew;
+	at_work = NULL;
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent || dup2(said[0], STDOUT_FILENO) < 0 ||
+	    dup2(said[1], STDERR_FILENO) < 0)
+		_exit(EXIT_BAD);
+	status = crew->work->work(crew->data, index);
+	fflush(NULL);
+	_exit(status);
+}
+
+/* A signal finds all processes that there are. */
+static pid_t fork_blocked(struct crew *crew, struct crew_process *process)
+{
+	const pid_t parent = getpid();
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	process->pid = fork();
+	if (!process->pid)
+		work_apart(crew, crew->next, &before, parent);
+	if (process->pid > 0)
+		crew->num_at_work++;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return process->pid;
+}
+
+static bool start_process(struct crew *crew)
+{
+	struct crew_process *process = process_of(crew, crew->next);
+	int ends[2] = { -1, -1 };
+
+	process->said[0] = memfd_create("netsync", MFD_CLOEXEC);
+	process->said[1] = memfd_create("netsync", MFD_CLOEXEC);
+	fflush(NULL);
+	if (process->said[0] >= 0 && process->said[1] >= 0 && !pipe2(ends, O_CLOEXEC) &&
+	    fork_blocked(crew, process) > 0) {
+		close(ends[1]);
+		process->pipe = ends[0];
+		crew->next++;
+		return true;
+	}
+	complain("a process cannot be started: %s.", strerror(errno));
+	process->pid = 0;
+	close_both(ends);
+	close_both(process->said);
+	return false;
+}
+
+static void end_crew_process(struct crew *crew, struct crew_process *process)
+{
+	int status;
+
+	while (waitpid(process->pid, &status, 0) < 0)
+		if (errno != EINTR) {
+			status = EXIT_BAD << 8;
+			break;
+		}
+	process->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
+	if (!WIFEXITED(status) && !interrupted)
+		dprintf(process->said[1], "%s: a process that copied was ended by signal %d (%s).\n",
+			complainer, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	process->pid = 0;
+	close(process->pipe);
+	crew->num_at_work--;
+}
+
+/* Wait until some process ends, for a moment at most. */
+static void wait_for_processes(struct crew *crew)
+{
+	size_t num = 0;
+
+	for (size_t i = crew->first; i < crew->next; i++)
+		if (process_of(crew, i)->pid)
+			crew->polled[num++] = (struct pollfd){ .fd = process_of(crew, i)->pipe };
+	if (poll(crew->polled, num, LOOK_MS) <= 0)
+		return;
+	num = 0;
+	for (size_t i = crew->first; i < crew->next; i++)
+		if (process_of(crew, i)->pid && crew->polled[num++].revents)
+			end_crew_process(crew, process_of(crew, i));
+}
+
+static void stop_processes(struct crew *crew)
+{
+	int grace = interrupted ? GRACE_MS / LOOK_MS : 0;
+
+	for (; crew->num_at_work && grace > 0; grace--)
+		wait_for_processes(crew);
+	for (size_t i = crew->first; i < crew->next; i++)
+		if (process_of(crew, i)->pid)
+			kill(process_of(crew, i)->pid, SIGTERM);
+	while (crew->num_at_work)
+		wait_for_processes(crew);
+	for (; crew->first < crew->next; crew->first++)
+		close_both(process_of(crew, crew->first)->said);
+}
+
+/* Print what a process printed. */
+static void pass_on_said(int said, FILE *to)
+{
+	char text[4096];
+	ssize_t size;
+
+	lseek(said, 0, SEEK_SET);
+	while ((size = read(said, text, sizeof(text))) > 0) {
+		progress_hide();
+		fwrite(text, 1, (size_t)size, to);
+	}
+}
+
+static bool take_crew_turns(struct crew *crew)
+{
+	while (crew->first < crew->next && !process_of(crew, crew->first)->pid) {
+		const struct crew_process *process = process_of(crew, crew->first);
+
+		pass_on_said(process->said[0], stdout);
+		pass_on_said(process->said[1], stderr);
+		close_both(process->said);
+		crew->first++;
+		if (!crew->work->done(crew->data, crew->first - 1, process->status))
+			return false;
+	}
+	return true;
+}
+
+static bool run_processes(struct crew *crew, size_t num)
+{
+	while (crew->first < num && !interrupted) {
+		while (!interrupted && crew->num_at_work < crew->jobs && crew->next < num &&
+		       crew->next - crew->first < crew->num_processes)
+			if (!start_process(crew))
+				return false;
+		wait_for_processes(crew);
+		if (!interrupted && !take_crew_turns(crew))
+			return false;
+		if (crew->work->look)
+			crew->work->look(crew->data);
+	}
+	return !interrupted;
+}
+
+static bool run_apart(unsigned int jobs, size_t num, const struct crew_work *work, void *data)
+{
+	const size_t wanted = (size_t)jobs + MAX_AHEAD;
+	struct crew crew = { .work = work, .data = data, .jobs = jobs,
+			     .num_processes = num < wanted ? num : wanted };
+	bool ok;
+
+	crew.processes = calloc(crew.num_processes, sizeof(*crew.processes));
+	crew.polled = calloc(crew.num_processes, sizeof(*crew.polled));
+	ok = crew.processes && crew.polled;
+	if (!ok) {
+		no_memory();
+	} else {
+		before_crew = before_end;
+		at_work = &crew;
+		before_end = end_crew;
+		ok = run_processes(&crew, num);
+		stop_processes(&crew);
+		before_end = before_crew;
+		at_work = NULL;
+	}
+	free(crew.processes);
+	free(crew.polled);
+	return ok;
+}
+
+bool crew_run(unsigned int jobs, size_t num, const struct crew_work *work, void *data)
+{
+	if (jobs > 1 && num > 1)
+		return run_apart(jobs, num, work, data);
+	for (size_t i = 0; i < num; i++)
+		if (!work->done(data, i, work->work(data, i)))
+			return false;
+	return true;
+}
