@@ -412,31 +412,32 @@ static int add_vertex_times(struct vertex_times *to, const struct reduction *r,
 	return ret;
 }
 
-/* The largest rate less 1 that a correction may have, over all pairs on its way. */
-static double steepest_of(const struct reduction *r, uint32_t h)
+/*
+ * The largest rate less 1 that a correction may have: no two clocks differ by more, whatever is
+ * between them. Without a bound it is not known that they do not.
+ */
+static double steepest_of(const struct reduction *r, uint32_t h, bool sound)
 {
 	const struct limits *l = &r->task->limits;
-	double steepest = 0;
+	const double steepest = l->slope + l->slew;
 
-	for (uint32_t at = h; at != r->reference;
-	     at = graph_other(&r->graph, r->by_bound.via[at], at))
-		steepest += l->slope + l->slew;
-	return fmax(steepest, 2 * fabs(r->correction[h].skew));
+	return sound ? steepest : fmax(steepest, 2 * fabs(r->correction[h].skew));
 }
 
 /*
  * Bring the correction inside of its bound, which *k has the knots of: replace segments and
  * knots if it was not.
  */
-static int keep_inside(const struct reduction *r, uint32_t h, struct knots *k,
-		       struct netsync_model *m, struct netsync_segment **segment)
+static int keep_inside(const struct reduction *r, uint32_t h, bool sound,
+		       struct knots *k, struct netsync_model *m,
+		       struct netsync_segment **segment)
 {
 	struct netsync_segment *new = NULL;
 	struct netsync_clock *clock = NULL;
 	uint32_t via = r->by_bound.via[h];
 	const struct direction *d = r->est[via].pair->direction;
 	const struct inside_limits limits = {
-		.steepest = steepest_of(r, h),
+		.steepest = steepest_of(r, h, sound),
 		.coarse = max64(d[0].raised, d[1].raised) +
 			  2 * time_error(&r->host[r->est[via].pair->host[0]],
 					 &r->host[r->est[via].pair->host[1]]),
@@ -531,7 +532,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		ret = knots_make(&k);
 	}
 	if (!ret && r->task->method->curves)
-		ret = keep_inside(r, h, &k, m, segment);
+		ret = keep_inside(r, h, *sound, &k, m, segment);
 	netsync_clock_free(bare);
 	windows_release(&w);
 	m->knots = k.knot;

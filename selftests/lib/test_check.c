@@ -130,6 +130,21 @@ static void test_silent_steps(void **state)
 	}
 }
 
+/* No segment is steeper than clocks that are steered may be, beside each other. */
+static void check_rates(const struct stepped *w)
+{
+	struct netsync_model m = { .size = sizeof(m) };
+
+	netsync_clock_model(netsync_host_clock(w->ns, 1), &m);
+	for (uint32_t i = 0; i < m.num_segments; i++) {
+		const struct netsync_segment *s = netsync_model_segment(&m, i);
+
+		/* What rounding makes of a short one is no rate. */
+		if (s->to_ns - s->from_ns > SEC / 1000)
+			assert_true(fabs(s->rate - 1) < 1600e-6);
+	}
+}
+
 /* An estimate is inside of its bound: of clocks that are steered, too, it inverts no message. */
 static void test_inside(void **state)
 {
@@ -138,7 +153,6 @@ static void test_inside(void **state)
 		struct stepped w = { .length = 300 * SEC,
 				     .slew_ns = (int64_t)(seed % 4) * 2400 * US };
 		struct netsync_pair_info pair = { .size = sizeof(pair) };
-		struct netsync_model m = { .size = sizeof(m) };
 		struct netsync_host_info info;
 
 		exchange(&w, seed, seed % 2 ? 60 : 600);
@@ -147,14 +161,37 @@ static void test_inside(void **state)
 		assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
 		if (info.quality == NETSYNC_ACCURATE)
 			assert_int_equal(pair.inversions_after, 0);
-		netsync_clock_model(netsync_host_clock(w.ns, 1), &m);
-		for (uint32_t i = 0; i < m.num_segments; i++) {
-			const struct netsync_segment *s = netsync_model_segment(&m, i);
+		check_rates(&w);
+		netsync_free(w.ns);
+	}
+}
 
-			/* What rounding makes of a short one is no rate. */
-			if (s->to_ns - s->from_ns > SEC / 1000)
-				assert_true(fabs(s->rate - 1) < 1600e-6);
+/* Messages that take seconds, of minutes: any slope fits them nearly as well as the right one. */
+static void test_slow(void **state)
+{
+	uint64_t s = 5;
+
+	(void)state;
+	for (int i = 0; i < 150; i++) {
+		struct stepped w = { .length = (100 + below(&s, 900)) * SEC };
+		const double mean = exp(uniform(&s) * 3) * 4e8;
+		const int num = 60 + (int)below(&s, 300);
+
+		w.ns = netsync_new();
+		assert_int_equal(netsync_add_host(w.ns, "a"), 0);
+		assert_int_equal(netsync_add_host(w.ns, "b"), 1);
+		for (int k = 0; k < num; k++) {
+			const int64_t t = below(&s, w.length);
+			const int64_t late = t + 100 * US + (int64_t)exponential(&s, mean);
+			const bool back = random64(&s) & 1;
+
+			assert_int_equal(netsync_push_message(w.ns, back, !back,
+				back ? show_b(&w, t) : EPOCH + t,
+				back ? EPOCH + late : show_b(&w, late)), 0);
 		}
+		solve(&w);
+		check_rates(&w);
+		assert_int_equal(count_outside(&w), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -191,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_silent_steps),
 		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_no_silence),
 	};
