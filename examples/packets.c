@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "packets.h"
@@ -106,6 +107,14 @@ static int show(struct netsync *ns)
 	return 0;
 }
 
+/* Linux before 5.11 counts maps as locked memory; libbpf before 1.0 leaves its limit. */
+static void allow_maps(void)
+{
+	const struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_MEMLOCK, &any);
+}
+
 /* Return: the ring; NULL: an error, of which libbpf has told. */
 static struct ring_buffer *start(struct bpf_object *object, struct follower *f)
 {
@@ -131,6 +140,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	netsync_limit_packets(f.ns, MAX_WAITING);
+	allow_maps();
 	ring = start(bpf_object__open_file(argv[1], NULL), &f);
 	if (!ring) {
 		fprintf(stderr, "packets: %s cannot be loaded: %s\n", argv[1], strerror(errno));
