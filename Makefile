@@ -193,8 +193,9 @@ $(BUILD)/tools/%.pb-c.c: tools/%.proto
 $(BUILD)/tools/%.pb-c.o: $(BUILD)/tools/%.pb-c.c
 	$(CC) $(LIB_CFLAGS) $(PROTOBUF_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/tools/timeline/protobuf.o: LIB_CFLAGS += -I$(BUILD)/tools/timeline $(PROTOBUF_CFLAGS)
-$(BUILD)/tools/timeline/protobuf.o: $(PROTO_SRC)
+PROTO_USERS := $(BUILD)/tools/timeline/protobuf.o $(BUILD)/tools/timeline/tables.o
+$(PROTO_USERS): LIB_CFLAGS += -I$(BUILD)/tools/timeline $(PROTOBUF_CFLAGS)
+$(PROTO_USERS): $(PROTO_SRC)
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \

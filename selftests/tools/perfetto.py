@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What netsync export --perfetto wrote, in either format, as the same lists."""
+"""What netsync export --perfetto wrote, in either format, as the same lists; and what
+Perfetto's tables of processes, threads and scheduling have of it."""
 import ast
 import collections
 import decimal
@@ -222,9 +223,175 @@ def value_of(annotation, strings):
     return value
 
 
+# Rows of Perfetto's tables; .thread is a Thread, or None for the idle ones.
+Thread = collections.namedtuple("Thread", "host tid")
+Sched = collections.namedtuple("Sched", "ts dur cpu thread end_state")
+State = collections.namedtuple("State", "ts dur thread state cpu waker")
+# As trace_processor names them, of kernels since 4.4.
+STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 0x10: "X", 0x20: "Z"}
+# Perfetto's ids of threads are these many times the number of the host, and the thread's id.
+TIDS = 10_000_000
+MAX_TID = 5_000_000
+
+
+class Tables:
+    """What trace_processor has in "process", "thread", "sched" and "thread_state" of a file
+    (src/trace_processor/importers: ftrace_sched_event_tracker.cc, thread_state_tracker.cc,
+    process_tracker.cc)."""
+
+    def __init__(self):
+        self.processes = {}	# pid -> name
+        self.threads = {}	# tid -> pid
+        self.names = {}		# tid -> name
+        self.tids = {}		# tid -> the thread's id on its host
+        self.lost = set()	# CPUs
+        self.events = []
+        self.mismatched = 0
+
+    def describe(self, track, is_again):
+        process, thread = one(track, "process"), one(track, "thread")
+        check(not (process and thread), track)
+        if process:
+            pid = one(process, "pid")
+            check(0 < pid < 2**31 and pid not in self.processes, "that process is there:", pid)
+            self.processes[pid] = one(process, "process_name").decode()
+        if thread:
+            tid, pid = one(thread, "tid"), one(thread, "pid")
+            check(0 < tid < 2**31 and pid in self.processes, thread)
+            check(is_again == (self.threads.get(tid) == pid), "that thread is there:", tid)
+            self.threads[tid] = pid
+            self.tids[Thread(self.processes[pid], tid % TIDS)] = int(
+                one(track, "name").split()[-1])
+            if thread["thread_name"]:
+                self.names[tid] = one(thread, "thread_name").decode()
+
+    def bundle(self, packet):
+        bundle = one(packet, "ftrace_events")
+        cpu = one(bundle, "cpu")
+        check(0 <= cpu < 1024, "Perfetto refuses a file with CPU", cpu)
+        if one(bundle, "lost_events") == "true":
+            self.lost.add(cpu)
+        for event in bundle["event"]:
+            self.events.append((one(event, "timestamp"), cpu, event))
+
+    def thread(self, tid):
+        if not tid:
+            return None
+        check(tid in self.threads, "a thread that has no name:", tid)
+        return Thread(self.processes[self.threads[tid]], tid % TIDS)
+
+    def finish(self):
+        self.sched, self.thread_state = [], []
+        self.running = {}	# CPU -> row of sched
+        self.last = {}		# thread -> row of thread_state
+        for ts, cpu, event in sorted(self.events, key=lambda e: e[0]):
+            switch, waking = one(event, "sched_switch"), one(event, "sched_waking")
+            if switch:
+                check(one(event, "pid") == one(switch, "prev_pid"))
+                self.switch(ts, cpu, switch)
+            else:
+                self.waking(ts, self.thread(one(event, "pid")), waking)
+        self.sched = [Sched(*row) for row in self.sched]
+        self.thread_state = [State(*row) for row in self.thread_state]
+        return self
+
+    def switch(self, ts, cpu, event):
+        before, after = (self.thread(one(event, f"{which}_pid")) for which in
+                         ("prev", "next"))
+        state = STATES[one(event, "prev_state")]
+        row = self.running.get(cpu)
+        if row and row[3] == before:
+            row[1], row[4] = ts - row[0], state
+        self.mismatched += bool(row and row[3] != before)
+        self.running[cpu] = [ts, -1, cpu, after, None]
+        self.sched.append(self.running[cpu])
+        if before:
+            self.enter(ts, before, state)
+        if after:
+            self.enter(ts, after, "Running", cpu)
+
+    def waking(self, ts, waker, event):
+        thread = self.thread(one(event, "pid"))
+        check(thread)
+        last = self.last.get(thread)
+        check(not last or last[3] not in ("R", "Running"), "a spurious wakeup of", thread)
+        self.enter(ts, thread, "R", waker=waker)
+
+    def enter(self, ts, thread, state, cpu=None, waker=None):
+        last = self.last.get(thread)
+        if last:
+            last[1] = ts - last[0]
+        self.last[thread] = [ts, -1, thread, state, cpu, waker]
+        self.thread_state.append(self.last[thread])
+
+
+# States of threads as slices call them.
+NAMES = {"R": "runnable", "S": "sleeping", "D": "blocked", "T": "stopped", "t": "stopped",
+         "Running": "running"}
+
+
+def tid_of(slice_):
+    """From a track like "nginx 812 state"."""
+    return int(slice_.track[1].split()[-2])
+
+
+def check_tables(tables, whole):
+    """Against slices of CPUs and states: what begins and ends is at the same times; only
+    sleep before a first event, and ends at the last one, are not in the tables."""
+    check(not tables.mismatched, "on a CPU another thread ran", tables.mismatched)
+    cpus_of, rows = collections.defaultdict(set), collections.Counter()
+    running, states = [], collections.defaultdict(collections.Counter)
+    last = collections.defaultdict(int)
+    for s in whole.slices:
+        if s.category == "sched" and s.track[1].startswith("CPU "):
+            thread = Thread(s.track[0], dict(s.args)["tid"])
+            running.append((s.begin, s.end - s.begin, thread))
+            last[s.track[0]] = max(last[s.track[0]], s.end)
+        elif s.category == "sched":
+            states[s.track[0]][(s.begin, s.end - s.begin, tid_of(s), s.name)] += 1
+    for r in tables.sched:
+        # What the last event of a host switches to takes no time on its track.
+        if r.thread and r.dur and (r.dur > 0 or r.ts < last[r.thread.host]):
+            thread = r.thread._replace(tid=tables.tids[r.thread])
+            rows[(r.ts, r.dur, thread)] += 1
+    for begin, dur, thread in running:
+        found = [r for r in ((begin, dur, thread), (begin, -1, thread)) if rows[r]]
+        check(found, "is not in sched:", begin, dur, thread)
+        rows[found[0]] -= 1
+    check(not +rows, "is on no track of a CPU:", list((+rows))[:3])
+    for r in tables.sched:
+        if r.thread:
+            cpus_of[r.thread.host].add(r.cpu)
+    for one_host, cpus in cpus_of.items():
+        for other, more in cpus_of.items():
+            check(one_host == other or not cpus & more, "two hosts have a CPU", cpus & more)
+    check_states(tables, states)
+
+
+def check_states(tables, states):
+    for host, expected in states.items():
+        first = min(begin for begin, *_ in expected)
+        last = max(begin + dur for begin, dur, *_ in expected)
+        found = collections.Counter()
+        for s in tables.thread_state:
+            if s.thread.host == host and s.dur and s.state in NAMES:
+                end = last if s.dur < 0 else s.ts + s.dur
+                if end > s.ts:
+                    found[(s.ts, end - s.ts, tables.tids[s.thread], NAMES[s.state])] += 1
+        missing, more = expected - found, found - expected
+        # Where events were lost, what ran is said to sleep.
+        more = [m for m in more if not (tables.lost and m[3] == "sleeping")]
+        for begin, dur, tid, name in list(missing):
+            # Implied by the first event of a thread.
+            check(name == "sleeping" and begin == first, "is not in thread_state:", host,
+                  tid, begin - first, dur, name)
+        check(not more, "is no slice:", host, more[:3], first)
+
+
 class Reader:
     def __init__(self):
         self.out = Timeline()
+        self.tables = Tables()
         self.tracks = {}
         self.flows = collections.defaultdict(dict)
         self.opened = collections.defaultdict(list)
@@ -241,8 +408,12 @@ class Reader:
     def track(self, packet):
         track = one(packet, "track_descriptor")
         uuid = one(track, "uuid")
-        check(uuid and uuid not in self.tracks, "there is that one:", track)
-        self.tracks[uuid] = track
+        # That of a thread comes again with the thread's new name.
+        is_again = uuid in self.tracks and one(track, "thread") is not None
+        check(uuid and (is_again or uuid not in self.tracks), "there is that one:", track)
+        self.tables.describe(track, is_again)
+        if not is_again:
+            self.tracks[uuid] = track
         self.name(track)
         check(one(track, "sibling_merge_behavior") ==
               "SIBLING_MERGE_BEHAVIOR_NONE")
@@ -282,7 +453,8 @@ class Reader:
         self.out.slices.append(Slice(track, begin, time, category, name, args))
 
 
-def read_protobuf(path):
+def read_both(path):
+    """What is on tracks, and what is in tables."""
     reader, sequences = Reader(), collections.defaultdict(Sequence)
     for packet in packets_of(path.read_bytes()):
         sequence = sequences[one(packet, "trusted_packet_sequence_id")]
@@ -292,7 +464,9 @@ def read_protobuf(path):
             continue
         check(flags == 2 and sequence.begun)
         sequence.learn(packet)
-        if packet["track_descriptor"]:
+        if packet["ftrace_events"]:
+            reader.tables.bundle(packet)
+        elif packet["track_descriptor"]:
             reader.track(packet)
         else:
             reader.event(packet, sequence, sequence.time(packet))
@@ -300,4 +474,12 @@ def read_protobuf(path):
     for flow in reader.flows.values():
         reader.out.flows.append(Flow(*flow["flow_ids"],
                                      *flow["terminating_flow_ids"]))
-    return reader.out.sort()
+    return reader.out.sort(), reader.tables.finish()
+
+
+def read_protobuf(path):
+    return read_both(path)[0]
+
+
+def read_tables(path):
+    return read_both(path)[1]

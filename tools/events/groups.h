@@ -23,6 +23,7 @@ struct group {
 struct group_state {
 	int64_t now_ns;	 /* it has come so far */
 	uint64_t number; /* whatever is counted */
+	uint32_t num_cpus; /* of the host, as far as its events say; or 0 */
 };
 
 struct groups_reader {

@@ -160,6 +160,14 @@ static void enter(struct sched *sched, struct sched_thread *thread,
 		*cpu = (struct cpu){ NULL, time_ns };
 	thread->state = state;
 	thread->since_ns = time_ns;
+	thread->is_implied = false;
+}
+
+/* The event now says in what state a thread was, of which nothing was known. */
+static void imply_state(struct sched_thread *thread, enum sched_state state)
+{
+	thread->state = state;
+	thread->is_implied = true;
 }
 
 static void forget(struct sched *sched, struct sched_thread *thread,
@@ -216,7 +224,7 @@ static void switch_from(struct sched *sched, struct cpu *cpu, uint32_t number,
 	if (thread->state == SCHED_UNKNOWN) {
 		if (thread->since_ns < cpu->since_ns)
 			thread->since_ns = cpu->since_ns;
-		thread->state = SCHED_RUNNING;
+		imply_state(thread, SCHED_RUNNING);
 		thread->cpu = number;
 	}
 	enter(sched, thread, state, time_ns);
@@ -240,17 +248,18 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 	*cpu = (struct cpu){ next, time_ns };
 }
 
-void sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
+bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 {
 	struct sched_thread *thread = living(sched, task, time_ns);
 
 	if (!thread || thread->state == SCHED_RUNNING ||
 	    thread->state == SCHED_RUNNABLE)
-		return;
+		return false;
 	/* Only what waits is woken. */
 	if (thread->state == SCHED_UNKNOWN)
-		thread->state = SCHED_SLEEPING;
+		imply_state(thread, SCHED_SLEEPING);
 	enter(sched, thread, SCHED_RUNNABLE, time_ns);
+	return true;
 }
 
 void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)

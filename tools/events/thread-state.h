@@ -36,6 +36,7 @@ struct sched_thread {
 	char name[SCHED_NAME_SIZE];	/* empty: unknown */
 	enum sched_state state;
 	int64_t since_ns;	/* INT64_MIN: since before all events */
+	bool is_implied;	/* no event says that it began; the one that ended it does */
 	uint32_t cpu;		/* where it runs, or ran last */
 	void *own;		/* the listener's; NULL at first */
 	struct sched_thread *next;	/* in its bucket */
@@ -76,7 +77,8 @@ bool sched_failed(const struct sched *sched);
  */
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t cpu,
 		  const struct task_switch *change);
-void sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task);
+/* Return: is it runnable from now on? */
+bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task);
 void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child);
 void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid);
 /* The tracer lost events of a CPU. */

@@ -45,8 +45,10 @@ static bool take_switch(struct reader *reader, const struct event_class *class,
 	(void)class;
 	if (!task_switch_of(event, &change) || event->cpu == EVENT_NO_CPU)
 		return false;
+	scheduling_missed(&reader->threads, event->cpu, &change);
 	sched_switch(reader->threads.sched, event->time_ns, event->cpu,
 		     &change);
+	scheduling_switch(&reader->threads, event->cpu, &change);
 	return true;
 }
 
@@ -56,8 +58,9 @@ static bool take_wakeup(struct reader *reader, const struct event_class *class,
 	struct event_task task;
 
 	(void)class;
-	if (task_of(event, TASK_SUBJECT, &task))
-		sched_wakeup(reader->threads.sched, reader->threads.now_ns, task);
+	if (task_of(event, TASK_SUBJECT, &task) &&
+	    sched_wakeup(reader->threads.sched, reader->threads.now_ns, task))
+		scheduling_waking(&reader->threads, event->cpu, task);
 	return false;
 }
 
@@ -67,8 +70,10 @@ static bool take_fork(struct reader *reader, const struct event_class *class,
 	struct event_task child;
 
 	(void)class;
-	if (task_of(event, TASK_CHILD, &child))
-		threads_fork(&reader->threads, child);
+	if (!task_of(event, TASK_CHILD, &child))
+		return false;
+	threads_fork(&reader->threads, child);
+	scheduling_waking(&reader->threads, event->cpu, child);
 	return false;
 }
 
@@ -254,6 +259,7 @@ static bool take_lost(void *data, const struct event_loss *loss)
 
 	if (loss->cpu == EVENT_NO_CPU)
 		return true;
+	scheduling_lost(threads, loss->cpu);
 	sched_lost(threads->sched, threads->now_ns, loss->cpu);
 	reader->args.num = 0;
 	if (loss->has_number &&
@@ -271,6 +277,7 @@ static bool take_lost(void *data, const struct event_loss *loss)
 struct job {
 	struct timeline *timeline;
 	const struct export *export;
+	uint32_t num_cpus;	/* of the hosts so far, which have numbers of their own */
 };
 
 static void flush(void *data)
@@ -291,6 +298,7 @@ static bool read_group(void *data, const struct group *group,
 		.threads.export = job->export,
 		.threads.host = group->host,
 		.threads.show_states = is_wanted(job->export, "sched_switch"),
+		.threads.first_cpu = job->num_cpus,
 	};
 	const struct event_listener listener = { take_event, take_lost, &reader };
 	/* Only what is early here is counted here. */
@@ -302,6 +310,7 @@ static bool read_group(void *data, const struct group *group,
 		  threads_close(&reader.threads);
 
 	state->number = timeline->num_early - num_early;
+	state->num_cpus = reader.threads.num_cpus;
 	/* All else goes with the process. */
 	return ok;
 }
@@ -309,15 +318,24 @@ static bool read_group(void *data, const struct group *group,
 static void done(void *data, const struct group *group,
 		 const struct group_state *state)
 {
-	const struct job *job = data;
+	struct job *job = data;
+	const char *host = job->export->base->hosts[group->host].name;
 
-	(void)group;
 	job->timeline->num_early += state->number;
+	if (state->num_cpus && group->host >= TIMELINE_MAX_THREAD_HOSTS)
+		complain("warning: %s: Perfetto's tables of threads and scheduling have room for %d hosts, and do not have this one; it has tracks of states instead.",
+			 host, TIMELINE_MAX_THREAD_HOSTS);
+	else if (job->num_cpus + state->num_cpus > TIMELINE_MAX_CPUS)
+		complain("warning: %s: Perfetto's tables of scheduling have room for %d CPUs of all hosts, and do not have those of this host from CPU %u on.",
+			 host, TIMELINE_MAX_CPUS,
+			 job->num_cpus < TIMELINE_MAX_CPUS ?
+			 TIMELINE_MAX_CPUS - job->num_cpus : 0);
+	job->num_cpus += state->num_cpus;
 }
 
 bool perfetto_events(struct timeline *timeline, const struct export *export)
 {
-	struct job job = { timeline, export };
+	struct job job = { .timeline = timeline, .export = export };
 	const struct groups_reader reader = {
 		.base = export->base,
 		.action = "writing",

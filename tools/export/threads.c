@@ -24,6 +24,7 @@ struct call {
 /* What is shown of a thread. */
 struct shown {
 	uint32_t number;	/* of its tracks */
+	uint32_t first_number;	/* of those of its first name */
 	char name[SCHED_NAME_SIZE];	/* as these are named */
 	unsigned int num_names;	/* 0: they are not yet */
 	bool is_old;		/* it was there before all events */
@@ -52,25 +53,38 @@ static struct track track_of(const struct threads *threads, enum track_kind kind
 	return (struct track){ threads->host, kind, number };
 }
 
+/*
+ * A number for tracks: the thread's id, where no other track has it. Beyond
+ * TRACK_MORE_THREADS of other numbers, two threads share a track.
+ */
+static uint32_t new_number(struct threads *threads, uint32_t tid)
+{
+	uint8_t *used = &threads->tids_used[tid / 8];
+
+	if (*used & 1U << tid % 8)
+		return TRACK_MORE_THREADS + threads->num_more++ % TRACK_MORE_THREADS;
+	*used |= 1U << tid % 8;
+	return tid;
+}
+
 static void name_tracks(struct threads *threads,
 			const struct sched_thread *thread, struct shown *shown)
 {
-	char name[SCHED_NAME_SIZE + 16], state[SCHED_NAME_SIZE + 24];
+	char name[TIMELINE_THREAD_NAME_SIZE];
+	char state[TIMELINE_THREAD_NAME_SIZE + sizeof(" state")];
 	struct timeline *timeline = threads->timeline;
+	struct timeline_thread named = { .tid = thread->tid, .name = shown->name };
 
-	/* Beyond what 23 bits hold two threads share a track. */
-	shown->number = shown->num_names ?
-		TRACK_MORE_THREADS +
-		threads->num_more++ % TRACK_MORE_THREADS : thread->tid;
-	shown->num_names++;
+	shown->number = new_number(threads, thread->tid);
+	if (!shown->num_names++)
+		shown->first_number = shown->number;
 	memcpy(shown->name, thread->name, sizeof(shown->name));
-	snprintf(name, sizeof(name), "%s %u",
-		 *shown->name ? shown->name : "thread", thread->tid);
+	named.track = track_of(threads, TRACK_THREAD, shown->number);
+	named.number = shown->first_number;
+	timeline->format->thread(timeline, &named);
+	timeline_thread_name(name, &named);
 	snprintf(state, sizeof(state), "%s state", name);
-	timeline->format->name(timeline,
-			       track_of(threads, TRACK_THREAD, shown->number),
-			       name);
-	if (threads->show_states)
+	if (threads->show_states && !scheduling_has_room(threads))
 		timeline->format->name(timeline,
 			track_of(threads, TRACK_STATE, shown->number), state);
 }
@@ -84,6 +98,16 @@ static struct track thread_track(struct threads *threads, enum track_kind kind,
 				  strcmp(shown->name, thread->name)))
 		name_tracks(threads, thread, shown);
 	return track_of(threads, kind, shown->number);
+}
+
+uint32_t threads_number(struct threads *threads, struct sched_thread *thread)
+{
+	struct shown *shown = shown_of(threads, thread);
+
+	if (!shown)
+		return 0;
+	thread_track(threads, TRACK_THREAD, thread, shown);
+	return shown->first_number;
 }
 
 static struct track cpu_track(struct threads *threads, uint32_t cpu)
@@ -106,18 +130,22 @@ static void put_slice(struct threads *threads, const struct timeline_event *even
 	threads->timeline->format->slice(threads->timeline, event, end_ns);
 }
 
-/* What is shown of a span. False: nothing. */
-static bool clamp(const struct threads *threads, int64_t *from_ns, int64_t *to_ns)
+/* From when on a span is shown that began at @from_ns. Return: is it not from then on? */
+static bool clamp_begin(const struct threads *threads, int64_t *from_ns)
 {
-	const struct export *export = threads->export;
+	const int64_t window_ns = threads->export->base->begin_ns;
+	const int64_t begin_ns = threads->first_ns > window_ns ? threads->first_ns : window_ns;
 
-	if (*from_ns < threads->first_ns)
-		*from_ns = threads->first_ns;
-	if (*from_ns < export->base->begin_ns)
-		*from_ns = export->base->begin_ns;
-	if (*to_ns > export->base->end_ns)
-		*to_ns = export->base->end_ns;
-	return *from_ns < *to_ns;
+	if (*from_ns >= begin_ns)
+		return false;
+	*from_ns = begin_ns;
+	return true;
+}
+
+static void clamp_end(const struct threads *threads, int64_t *to_ns)
+{
+	if (*to_ns > threads->export->base->end_ns)
+		*to_ns = threads->export->base->end_ns;
 }
 
 /* ---- states ------------------------------------------------------------- */
@@ -137,7 +165,8 @@ static void put_state(struct threads *threads, struct sched_thread *thread,
 		.num_args = running,
 	};
 
-	put_slice(threads, &event, to_ns);
+	if (!scheduling_has_room(threads))
+		put_slice(threads, &event, to_ns);
 	if (!running)
 		return;
 	event.track = cpu_track(threads, thread->cpu);
@@ -151,12 +180,18 @@ static void left(void *data, struct sched_thread *thread, int64_t from_ns,
 {
 	struct threads *threads = data;
 	struct shown *shown = shown_of(threads, thread);
+	bool is_implied;
 
 	if (!shown)
 		return;
 	shown->is_old = shown->is_old || from_ns == INT64_MIN;
-	if (threads->show_states && thread->state != SCHED_DEAD &&
-	    clamp(threads, &from_ns, &to_ns))
+	if (!threads->show_states || thread->state == SCHED_DEAD)
+		return;
+	is_implied = clamp_begin(threads, &from_ns) || thread->is_implied;
+	clamp_end(threads, &to_ns);
+	if (is_implied && from_ns <= to_ns)
+		scheduling_imply(threads, thread, from_ns);
+	if (from_ns < to_ns)
 		put_state(threads, thread, shown, from_ns, to_ns);
 }
 
@@ -214,7 +249,9 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 	};
 	int64_t end_ns = threads->now_ns;
 
-	if (!clamp(threads, &event.time_ns, &end_ns))
+	clamp_begin(threads, &event.time_ns);
+	clamp_end(threads, &end_ns);
+	if (event.time_ns >= end_ns)
 		return;
 	for (size_t i = 0; i < shown->call.num_args; i++)
 		threads->failed |= !args_add(&args, shown->call.args[i]);
@@ -320,7 +357,8 @@ bool threads_open(struct threads *threads)
 	threads->first_ns = INT64_MIN;
 	threads->now_ns = INT64_MIN;
 	threads->sched = sched_new(&listener);
-	return threads->sched;
+	threads->tids_used = calloc(EVENT_MAX_TID / 8 + 1, 1);
+	return threads->sched && threads->tids_used;
 }
 
 bool threads_close(struct threads *threads)
@@ -330,6 +368,8 @@ bool threads_close(struct threads *threads)
 	sched_end(threads->sched, threads->now_ns);
 	sched_free(threads->sched);
 	threads->sched = NULL;
+	free(threads->tids_used);
+	threads->tids_used = NULL;
 	threads->timeline->format->flush(threads->timeline);
 	return ok && !threads->failed && !threads->timeline->failed;
 }

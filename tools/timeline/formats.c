@@ -48,6 +48,13 @@ const struct timeline_format *timeline_format(unsigned int number, const char *p
 	return formats[number < TIMELINE_NOT_SAID ? number : is_protobuf(path)];
 }
 
+void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
+			  const struct timeline_thread *thread)
+{
+	snprintf(name, TIMELINE_THREAD_NAME_SIZE, "%s %" PRIu32,
+		 *thread->name ? thread->name : "thread", thread->tid);
+}
+
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
 		   FILE *out, const struct timebase *base)
 {

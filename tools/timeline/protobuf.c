@@ -13,15 +13,12 @@
 #include <zlib.h>
 
 #include "common/json-writer.h"
-#include "perfetto.pb-c.h"
-#include "timeline.h"
+#include "protobuf.h"
 
 typedef Perfetto__Protos__Trace Trace;
-typedef Perfetto__Protos__TracePacket TracePacket;
 typedef Perfetto__Protos__TracePacketDefaults TracePacketDefaults;
 typedef Perfetto__Protos__ClockSnapshot ClockSnapshot;
 typedef Perfetto__Protos__ClockSnapshot__Clock Clock;
-typedef Perfetto__Protos__TrackDescriptor TrackDescriptor;
 typedef Perfetto__Protos__TrackEvent TrackEvent;
 typedef Perfetto__Protos__DebugAnnotation DebugAnnotation;
 typedef Perfetto__Protos__InternedData InternedData;
@@ -31,10 +28,6 @@ typedef Perfetto__Protos__InternedString InternedString;
 	PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED
 #define NEEDS_STATE \
 	PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE
-#define EXPLICIT_ORDER \
-	PERFETTO__PROTOS__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT
-#define NOT_MERGED \
-	PERFETTO__PROTOS__TRACK_DESCRIPTOR__SIBLING_MERGE_BEHAVIOR__SIBLING_MERGE_BEHAVIOR_NONE
 #define VALUE(name) PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_##name
 
 /*
@@ -138,7 +131,7 @@ static void flush(struct timeline *timeline)
 	seq->num_packed = 0;
 }
 
-static void put_packet(struct timeline *timeline, TracePacket *packet)
+void protobuf_put(struct timeline *timeline, TracePacket *packet)
 {
 	struct sequence *seq = timeline->own;
 	size_t size;
@@ -186,11 +179,7 @@ static void set_time(struct timeline *timeline, TracePacket *packet,
 
 /* ---- strings ------------------------------------------------------------ */
 
-/*
- * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and to be
- * freed. NULL: there is not enough memory.
- */
-static char *utf8(const char *text, char **owned)
+char *protobuf_text(const char *text, char **owned)
 {
 	json_object *string;
 
@@ -242,7 +231,7 @@ static bool add_fresh(struct strings *strings, const char *text)
 	}
 	string.has_iid = true;
 	string.iid = strings->last;
-	string.str = utf8(text, &owned);
+	string.str = protobuf_text(text, &owned);
 	if (string.str && !owned)
 		string.str = strdup(text);
 	strings->fresh[strings->num_fresh] = string;
@@ -336,7 +325,7 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	packet.first_packet_on_sequence = is_first;
 	packet.has_previous_packet_dropped = is_first;
 	packet.previous_packet_dropped = is_first;
-	put_packet(timeline, &packet);
+	protobuf_put(timeline, &packet);
 }
 
 /* Forget all strings if there are MAX_STRINGS. */
@@ -353,13 +342,6 @@ static void limit_strings(struct timeline *timeline)
 		begin_state(timeline, false);
 	else
 		timeline->failed = true;
-}
-
-/* The id of a track, unique in the file. */
-static uint64_t uuid_of(struct track track)
-{
-	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 |
-	       track.number;
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -400,7 +382,7 @@ static void set_arg(struct timeline *timeline, const struct arg *arg,
 	switch (arg->kind) {
 	case ARG_TEXT:
 		to->value_case = VALUE(STRING_VALUE);
-		to->string_value = utf8(arg->text, owned);
+		to->string_value = protobuf_text(arg->text, owned);
 		timeline->failed = timeline->failed || !to->string_value;
 		break;
 	case ARG_LABEL:
@@ -436,7 +418,7 @@ static void put_event(struct timeline *timeline, TrackEvent *event,
 	InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 
 	event->has_track_uuid = true;
-	event->track_uuid = uuid_of(track);
+	event->track_uuid = protobuf_uuid(track);
 	event->has_type = true;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
 	packet.track_event = event;
@@ -455,7 +437,7 @@ static void put_event(struct timeline *timeline, TrackEvent *event,
 		packet.interned_data = &data;
 	set_time(timeline, &packet, time_ns);
 	if (!timeline->failed)
-		put_packet(timeline, &packet);
+		protobuf_put(timeline, &packet);
 	for (int i = 0; i < NUM_TABLES; i++)
 		forget_fresh(&seq->strings[i]);
 }
@@ -569,46 +551,6 @@ static bool begin(struct timeline *timeline, const char *reference)
 	return timeline->own && begin_part(timeline, 0);
 }
 
-/* The rank of a track among those of its host: by kind, then by number. */
-static int32_t rank_of(struct track track)
-{
-	return (int32_t)track.kind * TRACK_MORE_THREADS * 2 +
-	       (int32_t)track.number;
-}
-
-static void name_track(struct timeline *timeline, struct track track,
-		       const char *name)
-{
-	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
-	TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-	struct track parent = { track.host, TRACK_HOST, 0 };
-	char *owned;
-
-	descriptor.has_uuid = true;
-	descriptor.uuid = uuid_of(track);
-	descriptor.name = utf8(name, &owned);
-	descriptor.has_sibling_merge_behavior = true;
-	descriptor.sibling_merge_behavior = NOT_MERGED;
-	if (track.kind == TRACK_STATE)
-		parent = (struct track){ track.host, TRACK_THREAD, track.number };
-	if (track.kind == TRACK_HOST) {
-		descriptor.has_child_ordering = true;
-		descriptor.child_ordering = EXPLICIT_ORDER;
-	} else {
-		descriptor.has_parent_uuid = true;
-		descriptor.parent_uuid = uuid_of(parent);
-		descriptor.has_sibling_order_rank = true;
-		descriptor.sibling_order_rank = rank_of(track);
-	}
-	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
-	packet.track_descriptor = &descriptor;
-	if (descriptor.name)
-		put_packet(timeline, &packet);
-	else
-		timeline->failed = true;
-	free(owned);
-}
-
 static void release(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
@@ -633,11 +575,13 @@ static void release(struct timeline *timeline)
 const struct timeline_format protobuf_format = {
 	.begin = begin,
 	.begin_part = begin_part,
-	.name = name_track,
+	.name = protobuf_name_track,
+	.thread = protobuf_name_thread,
 	.slice = put_slice,
 	.instant = put_instant,
 	.packet = put_instant,
 	.message = put_message,
+	.sched = protobuf_put_sched,
 	.flush = flush,
 	.end = flush,
 	.release = release,

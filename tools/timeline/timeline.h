@@ -37,9 +37,12 @@ struct track {
 
 /*
  * track.number of threads: the thread's id, which is below this (Linux: at most 2^22); and
- * from here on for others, such as a later thread with the id of an earlier one.
+ * from here on for others: a later thread with the id of an earlier one, or a later name
+ * of a thread. All are below twice this. Decimal, so that Perfetto's thread ids, of which
+ * these are the last digits, can be read.
  */
-#define TRACK_MORE_THREADS (1U << 23)
+#define TRACK_MORE_THREADS 5000000
+#define TRACK_NUMBERS (2 * TRACK_MORE_THREADS)
 
 struct timeline_event {
 	struct track track;
@@ -58,6 +61,42 @@ struct timeline_message {
 	const char *from, *to;	/* names of hosts */
 };
 
+/* A thread, or a new name of a thread. */
+struct timeline_thread {
+	struct track track;	/* TRACK_THREAD, of this name */
+	uint32_t number;	/* track.number of the thread's first name */
+	uint32_t tid;
+	const char *name;	/* of its program; empty: unknown */
+};
+
+/* A thread as the scheduler knows it; number 0: the idle thread of a CPU. */
+struct timeline_task {
+	uint32_t number;	/* timeline_thread.number */
+	const char *name;
+};
+
+/*
+ * Perfetto numbers the CPUs of a file, and reads no file with a CPU from this number on
+ * (ftrace_tokenizer.cc, kMaxCpuCount).
+ */
+#define TIMELINE_MAX_CPUS 1024
+/* Perfetto's thread ids are below 2^31, and each host has TRACK_NUMBERS of them. */
+#define TIMELINE_MAX_THREAD_HOSTS (INT32_MAX / TRACK_NUMBERS - 1)
+
+/* What a scheduler did, for a format that has tables of that. */
+struct timeline_sched {
+	enum {
+		TIMELINE_SWITCH,	/* from one thread to the other */
+		TIMELINE_WAKING,	/* by "from", of "to" */
+		TIMELINE_LOST,		/* unknown: the tracer lost events */
+	} kind;
+	uint32_t host;		/* below TIMELINE_MAX_THREAD_HOSTS */
+	uint32_t cpu;		/* number in the file, below TIMELINE_MAX_CPUS */
+	int64_t time_ns;
+	struct timeline_task from, to;
+	int64_t state;		/* the kernel's bits of what "from" does now */
+};
+
 struct timeline;
 
 /* The functions of a format. */
@@ -72,6 +111,9 @@ struct timeline_format {
 	/* Name a track; called before anything else of the track. */
 	void (*name)(struct timeline *timeline, struct track track,
 		     const char *name);
+	/* The same for TRACK_THREAD. */
+	void (*thread)(struct timeline *timeline,
+		       const struct timeline_thread *thread);
 	/* Slices of one track come in the order of time, and do not overlap. */
 	void (*slice)(struct timeline *timeline,
 		      const struct timeline_event *event, int64_t end_ns);
@@ -82,6 +124,12 @@ struct timeline_format {
 		       const struct timeline_event *event);
 	void (*message)(struct timeline *timeline,
 			const struct timeline_message *message);
+	/*
+	 * In the order of time, of each host; threads were named before. NULL: the format
+	 * has no tables of scheduling.
+	 */
+	void (*sched)(struct timeline *timeline,
+		      const struct timeline_sched *event);
 	/* Called before another process writes, and before this one ends. */
 	void (*flush)(struct timeline *timeline);
 	void (*end)(struct timeline *timeline);
@@ -108,6 +156,11 @@ bool timeline_open(struct timeline *timeline, const struct timeline_format *form
  * False: that, or writing now, failed; errno says why.
  */
 bool timeline_close(struct timeline *timeline, bool ok, const char *things);
+
+/* "nginx 812", as a track of a thread is called. */
+#define TIMELINE_THREAD_NAME_SIZE 64
+void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
+			  const struct timeline_thread *thread);
 
 /* Trace Event Format (JSON), and Perfetto's own format (protocol buffers). */
 extern const struct timeline_format trace_event_format, protobuf_format;

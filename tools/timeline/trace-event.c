@@ -25,11 +25,11 @@
 /* The largest integer up to which a double holds all; larger ones are written as texts. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
-/* "tid" of tracks: those of threads are track.number, below TRACK_MORE_THREADS * 2. */
+/* "tid" of tracks: those of threads are track.number. */
 enum {
-	TID_STATE = TRACK_MORE_THREADS * 2,
-	TID_CPU = TRACK_MORE_THREADS * 4,
-	TID_OUT = TRACK_MORE_THREADS * 5,
+	TID_STATE = TRACK_NUMBERS,
+	TID_CPU = TRACK_NUMBERS * 2,
+	TID_OUT = TRACK_NUMBERS * 3,
 	TID_IN,
 };
 
@@ -197,6 +197,14 @@ static void name_track(struct timeline *timeline, struct track track,
 	fputs("}}", timeline->out);
 }
 
+static void name_thread(struct timeline *timeline, const struct timeline_thread *thread)
+{
+	char name[TIMELINE_THREAD_NAME_SIZE];
+
+	timeline_thread_name(name, thread);
+	name_track(timeline, thread->track, name);
+}
+
 static void put_slice(struct timeline *timeline,
 		      const struct timeline_event *event, int64_t end_ns)
 {
@@ -254,6 +262,7 @@ const struct timeline_format trace_event_format = {
 	.begin = begin,
 	.begin_part = begin_part,
 	.name = name_track,
+	.thread = name_thread,
 	.slice = put_slice,
 	.instant = put_instant,
 	.packet = put_packet,

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Between the files that write Perfetto's own format:
+ *
+ *	protobuf.c	packets, blocks of them, and events on tracks
+ *	tables.c	tracks, and what fills Perfetto's tables of processes, threads and
+ *			scheduling
+ */
+#ifndef NETSYNC_TIMELINE_PROTOBUF_H
+#define NETSYNC_TIMELINE_PROTOBUF_H
+
+#include "perfetto.pb-c.h"
+#include "timeline.h"
+
+typedef Perfetto__Protos__TracePacket TracePacket;
+
+/* ---- protobuf.c ---------------------------------------------------------- */
+
+/* Put a packet, which gets the number of the current sequence. */
+void protobuf_put(struct timeline *timeline, TracePacket *packet);
+/*
+ * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and to be
+ * freed. NULL: there is not enough memory.
+ */
+char *protobuf_text(const char *text, char **owned);
+
+/* ---- tables.c ------------------------------------------------------------ */
+
+/* The id of a track, unique in the file. */
+uint64_t protobuf_uuid(struct track track);
+void protobuf_name_track(struct timeline *timeline, struct track track, const char *name);
+void protobuf_name_thread(struct timeline *timeline, const struct timeline_thread *thread);
+void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *event);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracks of Perfetto's own format, and what fills the tables "process", "thread", "sched"
+ * and "thread_state" of Perfetto's SQL.
+ *
+ * A file is of one machine: Perfetto drops flows, which messages are, between packets that
+ * have different ones. So the numbers of each host's processes, threads and CPUs are made
+ * unique in the file. A host is a process, as few traces say which process a thread is of,
+ * and all tracks of the host are this process's and its threads':
+ *
+ *	web	process 10000000
+ *	nginx	thread 10000812 of process 10000000: web's thread 812
+ *	db	process 20000000
+ *
+ * What schedulers did are events of ftrace, in which Perfetto looks for that.
+ */
+#include <stdlib.h>
+
+#include "protobuf.h"
+
+typedef Perfetto__Protos__TrackDescriptor TrackDescriptor;
+typedef Perfetto__Protos__ProcessDescriptor ProcessDescriptor;
+typedef Perfetto__Protos__ThreadDescriptor ThreadDescriptor;
+typedef Perfetto__Protos__FtraceEventBundle FtraceEventBundle;
+typedef Perfetto__Protos__FtraceEvent FtraceEvent;
+typedef Perfetto__Protos__SchedSwitchFtraceEvent SchedSwitchFtraceEvent;
+typedef Perfetto__Protos__SchedWakingFtraceEvent SchedWakingFtraceEvent;
+
+#define EXPLICIT_ORDER \
+	PERFETTO__PROTOS__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT
+#define NOT_MERGED \
+	PERFETTO__PROTOS__TRACK_DESCRIPTOR__SIBLING_MERGE_BEHAVIOR__SIBLING_MERGE_BEHAVIOR_NONE
+
+/* ---- numbers ------------------------------------------------------------ */
+
+uint64_t protobuf_uuid(struct track track)
+{
+	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 |
+	       track.number;
+}
+
+/* The rank of a track among those of its host: by kind, then by number. */
+static int32_t rank_of(struct track track)
+{
+	return (int32_t)track.kind * TRACK_NUMBERS + (int32_t)track.number;
+}
+
+/* Is there a number for the process that is this host? */
+static bool has_pid(uint32_t host)
+{
+	return host < TIMELINE_MAX_THREAD_HOSTS;
+}
+
+/* Perfetto's number of a thread of a host; of 0: of the process. */
+static int32_t tid_of(uint32_t host, uint32_t number)
+{
+	return (int32_t)((host + 1) * TRACK_NUMBERS + number);
+}
+
+/* The same, where 0 is the idle thread, which all hosts share. */
+static int32_t tid_of_task(uint32_t host, const struct timeline_task *task)
+{
+	return task->number ? tid_of(host, task->number) : 0;
+}
+
+/* ---- tracks ------------------------------------------------------------- */
+
+static void put_descriptor(struct timeline *timeline, TrackDescriptor *descriptor,
+			   struct track track, const char *name)
+{
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	char *owned;
+
+	descriptor->has_uuid = true;
+	descriptor->uuid = protobuf_uuid(track);
+	descriptor->name = protobuf_text(name, &owned);
+	descriptor->has_sibling_merge_behavior = true;
+	descriptor->sibling_merge_behavior = NOT_MERGED;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
+	packet.track_descriptor = descriptor;
+	if (descriptor->name)
+		protobuf_put(timeline, &packet);
+	else
+		timeline->failed = true;
+	free(owned);
+}
+
+static void put_host(struct timeline *timeline, struct track track, const char *name)
+{
+	TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+	ProcessDescriptor process = PERFETTO__PROTOS__PROCESS_DESCRIPTOR__INIT;
+	char *owned;
+
+	descriptor.has_child_ordering = true;
+	descriptor.child_ordering = EXPLICIT_ORDER;
+	process.has_pid = true;
+	process.pid = tid_of(track.host, 0);
+	process.process_name = protobuf_text(name, &owned);
+	if (has_pid(track.host) && process.process_name)
+		descriptor.process = &process;
+	put_descriptor(timeline, &descriptor, track, name);
+	free(owned);
+}
+
+/* Put a track that is below another. @thread: what it is of, or NULL */
+static void put_child(struct timeline *timeline, struct track track, struct track parent,
+		      const char *name, ThreadDescriptor *thread)
+{
+	TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+
+	descriptor.thread = thread;
+	descriptor.has_parent_uuid = true;
+	descriptor.parent_uuid = protobuf_uuid(parent);
+	descriptor.has_sibling_order_rank = true;
+	descriptor.sibling_order_rank = rank_of(track);
+	put_descriptor(timeline, &descriptor, track, name);
+}
+
+void protobuf_name_track(struct timeline *timeline, struct track track, const char *name)
+{
+	struct track parent = { track.host, TRACK_HOST, 0 };
+
+	if (track.kind == TRACK_STATE)
+		parent = (struct track){ track.host, TRACK_THREAD, track.number };
+	if (track.kind == TRACK_HOST)
+		put_host(timeline, track, name);
+	else
+		put_child(timeline, track, parent, name, NULL);
+}
+
+/*
+ * Put the first track of a thread, which makes the thread known to Perfetto; or put it
+ * again, with the thread's new name.
+ */
+static void put_thread(struct timeline *timeline, const struct timeline_thread *of,
+		       const char *name)
+{
+	const uint32_t host = of->track.host;
+	const struct track track = { host, TRACK_THREAD, of->number };
+	const struct track parent = { host, TRACK_HOST, 0 };
+	ThreadDescriptor thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
+	char *owned;
+
+	thread.has_pid = true;
+	thread.pid = tid_of(host, 0);
+	thread.has_tid = true;
+	thread.tid = tid_of(host, of->number);
+	thread.thread_name = protobuf_text(of->name, &owned);
+	if (!thread.thread_name)
+		timeline->failed = true;
+	/* Perfetto takes a name from sched_switch only if none is given here. */
+	if (!*of->name)
+		thread.thread_name = NULL;
+	put_child(timeline, track, parent, name, &thread);
+	free(owned);
+}
+
+void protobuf_name_thread(struct timeline *timeline, const struct timeline_thread *thread)
+{
+	const uint32_t host = thread->track.host;
+	const struct track first = { host, TRACK_THREAD, thread->number };
+	const bool is_first = thread->track.number == thread->number;
+	char name[TIMELINE_THREAD_NAME_SIZE];
+
+	timeline_thread_name(name, thread);
+	if (!has_pid(host)) {
+		protobuf_name_track(timeline, thread->track, name);
+		return;
+	}
+	put_thread(timeline, thread, name);
+	if (!is_first)
+		put_child(timeline, thread->track, first, name, NULL);
+}
+
+/* ---- scheduling --------------------------------------------------------- */
+
+/* Put an event of ftrace. NULL: that events were lost */
+static void put_ftrace(struct timeline *timeline, const struct timeline_sched *event,
+		       FtraceEvent *ftrace)
+{
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+	FtraceEventBundle bundle = PERFETTO__PROTOS__FTRACE_EVENT_BUNDLE__INIT;
+
+	bundle.has_cpu = true;
+	bundle.cpu = event->cpu;
+	bundle.n_event = ftrace != NULL;
+	bundle.event = &ftrace;
+	bundle.has_lost_events = !ftrace;
+	bundle.lost_events = !ftrace;
+	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_EVENTS;
+	packet.ftrace_events = &bundle;
+	if (ftrace) {
+		ftrace->has_timestamp = true;
+		ftrace->timestamp = event->time_ns;
+		ftrace->has_pid = true;
+		ftrace->pid = tid_of_task(event->host, &event->from);
+	}
+	protobuf_put(timeline, &packet);
+}
+
+static void put_switch(struct timeline *timeline, const struct timeline_sched *event,
+		       char *from, char *to)
+{
+	FtraceEvent ftrace = PERFETTO__PROTOS__FTRACE_EVENT__INIT;
+	SchedSwitchFtraceEvent change = PERFETTO__PROTOS__SCHED_SWITCH_FTRACE_EVENT__INIT;
+
+	change.prev_comm = from;
+	change.has_prev_pid = true;
+	change.prev_pid = tid_of_task(event->host, &event->from);
+	change.has_prev_state = true;
+	change.prev_state = event->state;
+	change.next_comm = to;
+	change.has_next_pid = true;
+	change.next_pid = tid_of_task(event->host, &event->to);
+	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_SWITCH;
+	ftrace.sched_switch = &change;
+	put_ftrace(timeline, event, &ftrace);
+}
+
+static void put_waking(struct timeline *timeline, const struct timeline_sched *event, char *to)
+{
+	FtraceEvent ftrace = PERFETTO__PROTOS__FTRACE_EVENT__INIT;
+	SchedWakingFtraceEvent waking = PERFETTO__PROTOS__SCHED_WAKING_FTRACE_EVENT__INIT;
+
+	waking.comm = to;
+	waking.has_pid = true;
+	waking.pid = tid_of_task(event->host, &event->to);
+	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_WAKING;
+	ftrace.sched_waking = &waking;
+	put_ftrace(timeline, event, &ftrace);
+}
+
+void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *event)
+{
+	char *owned_from = NULL, *owned_to = NULL, *from, *to;
+
+	/* Slices and instants of the same time are counted, and warned of. */
+	if (event->time_ns < 0)
+		return;
+	if (event->kind == TIMELINE_LOST) {
+		put_ftrace(timeline, event, NULL);
+		return;
+	}
+	from = protobuf_text(event->from.name, &owned_from);
+	to = protobuf_text(event->to.name, &owned_to);
+	if (!from || !to)
+		timeline->failed = true;
+	else if (event->kind == TIMELINE_SWITCH)
+		put_switch(timeline, event, from, to);
+	else
+		put_waking(timeline, event, to);
+	free(owned_from);
+	free(owned_to);
+}
