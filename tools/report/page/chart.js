@@ -158,7 +158,7 @@ function plot(id, spec) {
 		dateWindow: view,
 		valueRange: spec.range || null,
 		xRangePad: 0,
-		yRangePad: spec.log ? 0 : 8,
+		yRangePad: 8,
 		rightGap: 12,
 		axisLineColor: colour("line"),
 		gridLineColor: colour("grid"),

@@ -5,8 +5,8 @@
 const PROTOCOLS = { 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP" };
 /* How long a button says that it has copied, ms. */
 const COPIED_MS = 1500;
-/* Letters of a file's path that are shown, its end. */
-const PATH_LENGTH = 32;
+/* Letters of a file's path that are shown, its end. Chosen: they leave room for the rest. */
+const PATH_LENGTH = 24;
 
 const late = { marked: null };
 
@@ -72,7 +72,21 @@ function filterOf(packet) {
 	].join(" && ");
 }
 
-function shortPath(path) {
+/* The folder that all files are in, with its "/". */
+function commonFolder(paths) {
+	const folders = paths.map((path) => path.split("/").slice(0, -1));
+	const [first, ...others] = folders;
+	let num = 0;
+
+	while (first && num < first.length && others.every((folder) => folder[num] === first[num]))
+		num++;
+	return first && num ? first.slice(0, num).join("/") + "/" : "";
+}
+
+/* The path of a file, in the folder that all are in. */
+function shortPath(file) {
+	const path = DATA.files[file].slice(commonFolder(DATA.files).length);
+
 	return path.length > PATH_LENGTH ? "…" + path.slice(1 - PATH_LENGTH) : path;
 }
 
@@ -130,9 +144,8 @@ function placesCell(places) {
 	return files.length ? lines(...files.flatMap((file) => {
 		const inside = places.filter((place) => place.file === file);
 		const frames = inside.filter((place) => place.frame !== undefined);
-		const path = DATA.files[file];
 
-		return [make("span", { title: path }, shortPath(path)), frames.length ?
+		return [make("span", { title: DATA.files[file] }, shortPath(file)), frames.length ?
 			copyButton("frame " + frames.map((place) => place.frame).join(" or "),
 				   frames.map((place) => "frame.number == " + place.frame).join(" || ")) :
 			copyButton(timeIn(inside[0]) + " s", timeIn(inside[0]))];
@@ -187,9 +200,9 @@ function showLate(pair) {
 		inverted ? `${plural(inverted, "message")} of these ${inverted === 1 ? "is" : "are"} received before being sent: they come first.` :
 			"Those that took longest come first; none is received before being sent.";
 	byId("late-table").replaceChildren(...(rows.length ? [makeTable([
-		{ head: "sent", cell: timeButton, order: (m) => m.send },
-		{ head: "received", number: true, cell: (m) => formatSeconds(m.recv, 1e-6) + " s",
-		  order: (m) => m.recv },
+		{ head: "sent, received", number: true, cell: (m) => lines(timeButton(m),
+			make("span", { class: "quiet" }, formatSeconds(m.recv, 1e-6) + " s")),
+		  order: (m) => m.send },
 		{ head: "delay", number: true,
 		  cell: (m) => lines(formatDuration(m.after), make("span", { class: "quiet" }, boundOf(m))),
 		  order: (m) => m.after },
@@ -263,7 +276,7 @@ function sayLate(pair, back, time, value, mode) {
 	const found = lateOf(pair).find((message) => message.way === pair.ways[back] &&
 		message[mode] === value && Math.abs(message.send - time) < 1e-9);
 	const frame = (places) => places.length && places[0].frame !== undefined ?
-		[`frame ${places[0].frame} of ${shortPath(DATA.files[places[0].file])}`] : [];
+		[`frame ${places[0].frame} of ${shortPath(places[0].file)}`] : [];
 
 	return !found ? "" : " (" + [protocolOf(found) + " " + endsOf(found),
 		...frame(found.sender), ...frame(found.receiver)]
