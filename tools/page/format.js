@@ -34,8 +34,9 @@ function formatDuration(ns) {
 	return fixed(value, unit.ns === 1 ? 0 : Math.max(0, 4 - whole)) + " " + unit.name;
 }
 
+/* What is rounded to 0 has no sign. */
 function withSign(ns, text) {
-	return ns > 0 ? "+" + text : text;
+	return ns > 0 && /[1-9]/.test(text) ? "+" + text : text;
 }
 
 function formatCount(number) {

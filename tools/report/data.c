@@ -190,6 +190,9 @@ char *report_data(const struct report_content *content)
 	if (content->traffic) {
 		put(&w, root, "ways", ways_array(&w, content));
 		put(&w, root, "files", place_files(&w, content));
+		/* Texts are behind the traces, and have ns. */
+		put(&w, root, "first_text",
+		    json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {
 		put_null(&w, root, "ways");
 	}

@@ -75,7 +75,7 @@ function showDelays() {
 		(isCorrected(pair) ? "" : " These clocks could not be corrected: nothing connects them with the reference. The time is that of the sender, from the beginning of its trace.");
 	legend("delays-legend", [
 		[names[0], swatch("dot", "there")], [names[1], swatch("box", "back")],
-		...(lateOf(pair).length ? [["late message, listed below", swatch("ring", "quiet")]] : []),
+		...(lateOf(pair).some(isUnusual) ? [["late message, listed below", swatch("ring", "quiet")]] : []),
 	]);
 	byId("delays-chart").dataset.mode = mode;
 	plot("delays-chart", {

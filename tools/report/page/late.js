@@ -132,9 +132,10 @@ function lines(...parts) {
 		.map((part) => make("div", {}, part)));
 }
 
-/* A time in the trace, as its own viewers print it. */
+/* A time as viewers of the trace print it, or as it is in a text; and its unit. */
 function timeIn(place) {
-	return formatBig(big(place.time));
+	return place.file < DATA.first_text ? [formatBig(big(place.time)).replace(MINUS, "-"), "s"] :
+		[String(place.time), "ns"];
 }
 
 /* The frames of a capture, or times in other traces. */
@@ -148,7 +149,7 @@ function placesCell(places) {
 		return [make("span", { title: DATA.files[file] }, shortPath(file)), frames.length ?
 			copyButton("frame " + frames.map((place) => place.frame).join(" or "),
 				   frames.map((place) => "frame.number == " + place.frame).join(" || ")) :
-			copyButton(timeIn(inside[0]) + " s", timeIn(inside[0]))];
+			copyButton(timeIn(inside[0]).join(" "), timeIn(inside[0])[0])];
 	})) : "–";
 }
 
@@ -197,7 +198,8 @@ function showLate(pair) {
 	byId("late-say").textContent = !corrected ?
 		"These clocks could not be corrected, so that it is not known which messages were late." :
 		!rows.length ? "Of so many pairs only the busiest have their messages in this page." :
-		inverted ? `${plural(inverted, "message")} of these ${inverted === 1 ? "is" : "are"} received before being sent: they come first.` :
+		inverted ? (inverted === 1 ? "One of these is received before being sent: it comes first." :
+			`${formatCount(inverted)} of these are received before being sent: they come first.`) :
 			"Those that took longest come first; none is received before being sent.";
 	byId("late-table").replaceChildren(...(rows.length ? [makeTable([
 		{ head: "sent, received", number: true, cell: (m) => lines(timeButton(m),
@@ -247,11 +249,16 @@ function showFlows(pair) {
 
 /* ---- in the plot of delays ------------------------------------------------- */
 
+/* The list always has some; most of them may be as quick as others. */
+function isUnusual(message) {
+	return message.after < 0 || message.after > Number(message.way.p99);
+}
+
 function drawRing(context, graph, message, mode) {
 	const x = graph.toDomXCoord(message.send), y = graph.toDomYCoord(message[mode]);
 	const marked = late.marked === message;
 
-	if (!isFinite(x) || !isFinite(y))
+	if (!isFinite(x) || !isFinite(y) || !(marked || isUnusual(message)))
 		return;
 	context.lineWidth = marked ? 3 : 1;
 	context.strokeStyle = colour(marked ? "accent" : "quiet");
