@@ -48,4 +48,25 @@ struct netsync {
 	char error[512];
 };
 
+/* Set the sentence of netsync_error(). Return: @error. */
+int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int handle_no_memory(struct netsync *ns);
+/* The same for a call that waits for threads, or uses what they found, and cannot. */
+int handle_cannot_match(struct netsync *ns, int error);
+
+/* What went wrong before is no more the failure of the last call. */
+static inline void handle_forget_error(struct netsync *ns)
+{
+	*ns->error = '\0';
+}
+
+struct steered_hosts handle_steered_hosts(const struct netsync *ns);
+/* Bring what the parts of pairs know of a host to the host. */
+void handle_gather_parts(struct netsync *ns, uint32_t host);
+/* Forget what netsync_solve() found. */
+void handle_drop_results(struct netsync *ns);
+/* The number of a host; NO_HOST: there is none of that name. */
+uint32_t handle_find_host(const struct netsync *ns, const char *name);
+
 #endif

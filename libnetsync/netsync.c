@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public calls but those that read results; each step has a file of its own. */
+/* The public calls for input; each step has a file of its own. */
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,65 +11,10 @@
 #include "util/parallel.h"
 #include "clock.h"
 #include "handle.h"
-#include "pair/estimate.h"
-#include "reduce/pair-info.h"
-#include "reduce/span.h"
 #include "save/save.h"
-#include "steer/result.h"
 
 /* Of what protocols have of their own, the caller may know less. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
-
-/* Options that came later need not be there. */
-#define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
-
-/* See struct netsync_options for why. */
-#define DEFAULT_MAX_SKEW_PPM 500.0
-/*
- * What adjtime(3) slews a clock by, whatever rate it has besides (Linux: MAX_TICKADJ).
- * Assumed where clocks are steered, unless the largest skew is given.
- */
-#define SLEW_PPM 500.0
-#define DEFAULT_MAX_DRIFT_PPM_S 0.1
-
-static int fail(struct netsync *ns, int error, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(struct netsync *ns, int error, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(ns->error, sizeof(ns->error), fmt, ap);
-	va_end(ap);
-	return error;
-}
-
-static int no_memory(struct netsync *ns)
-{
-	return fail(ns, -ENOMEM, "not enough memory");
-}
-
-/* A call that waits for threads, or uses what they found, cannot. */
-static int cannot_match(struct netsync *ns, int error)
-{
-	if (error == -EOWNERDEAD)
-		return fail(ns, error,
-			    "this process was forked while threads matched packets, and has none of them: fork before packets are pushed, or after netsync_solve()");
-	return no_memory(ns);
-}
-
-/* What went wrong before is no more the failure of the last call. */
-static void forget_error(struct netsync *ns)
-{
-	*ns->error = '\0';
-}
-
-static struct steered_hosts steered_hosts(const struct netsync *ns)
-{
-	return (struct steered_hosts){ ns->host, ns->steering,
-				       (uint32_t)ns->num_hosts };
-}
 
 static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
 			int64_t send, int64_t recv)
@@ -80,7 +23,7 @@ static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
 		from, to, ns->host[from].origin + send,
 		ns->host[to].origin + recv,
 	};
-	const struct steered_hosts hosts = steered_hosts(ns);
+	const struct steered_hosts hosts = handle_steered_hosts(ns);
 
 	return held_add(&ns->held, &m, &ns->pairs, &hosts);
 }
@@ -103,20 +46,6 @@ static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
 	used[from].last = max64(used[from].last, send);
 	used[to].last = max64(used[to].last, recv);
 	return pairs_add_beside(&ns->pairs, &ends[0], &ends[1]);
-}
-
-/* Bring what the parts of pairs know of a host to the host. */
-static void gather(struct netsync *ns, uint32_t host)
-{
-	struct host *h = &ns->host[host];
-
-	for (size_t i = 0; i < PAIR_PARTS; i++) {
-		struct used *used = &ns->used[i][host];
-
-		h->last_used = max64(h->last_used, used->last);
-		resolution_merge(&h->resolution, &used->resolution, 0);
-		*used = (struct used){ .last = INT64_MIN };
-	}
 }
 
 /* Several threads may call it for pairs of different parts, if no host is steered. */
@@ -163,16 +92,6 @@ struct netsync *netsync_new(void)
 	return ns;
 }
 
-static void drop_results(struct netsync *ns)
-{
-	for (size_t i = 0; i < ns->num_hosts; i++)
-		host_clear(&ns->host[i]);
-	free(ns->pair_info);
-	ns->pair_info = NULL;
-	ns->num_pair_info = 0;
-	ns->solved = false;
-}
-
 void netsync_free(struct netsync *ns)
 {
 	/* What is lost stays until the process ends. */
@@ -181,7 +100,7 @@ void netsync_free(struct netsync *ns)
 	/* First, as threads may be at work. */
 	matcher_release(&ns->matcher);
 	parallel_release(&ns->parallel);
-	drop_results(ns);
+	handle_drop_results(ns);
 	for (size_t i = 0; i < ns->num_hosts; i++) {
 		free(ns->host[i].name);
 		steering_release(&ns->steering[i]);
@@ -201,14 +120,6 @@ const char *netsync_error(const struct netsync *ns)
 }
 
 /* ---- input ------------------------------------------------------------- */
-
-static uint32_t find_host(const struct netsync *ns, const char *name)
-{
-	for (uint32_t i = 0; i < ns->num_hosts; i++)
-		if (!strcmp(ns->host[i].name, name))
-			return i;
-	return NO_HOST;
-}
 
 /* Make room for one more: 0 or -ENOMEM. */
 static int grow_hosts(struct netsync *ns)
@@ -231,23 +142,23 @@ int netsync_add_host(struct netsync *ns, const char *name)
 	char *unique;
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	if (!len)
-		return fail(ns, -EINVAL, "a host needs a name");
+		return handle_fail(ns, -EINVAL, "a host needs a name");
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return cannot_match(ns, ret);
+		return handle_cannot_match(ns, ret);
 	if (ns->num_hosts >= INT_MAX || grow_hosts(ns))
-		return no_memory(ns);
+		return handle_no_memory(ns);
 	unique = malloc(len + sizeof("#4294967295"));
 	if (!unique)
-		return no_memory(ns);
+		return handle_no_memory(ns);
 	if (matcher_add_host(&ns->matcher)) {
 		free(unique);
-		return no_memory(ns);
+		return handle_no_memory(ns);
 	}
 	strcpy(unique, name);
-	for (uint32_t n = 2; find_host(ns, unique) != NO_HOST; n++)
+	for (uint32_t n = 2; handle_find_host(ns, unique) != NO_HOST; n++)
 		sprintf(unique, "%s#%u", name, n);
 	ns->host[ns->num_hosts] = (struct host){
 		.name = unique,
@@ -282,21 +193,21 @@ static int check_time(struct netsync *ns, uint32_t host, int64_t t)
 	const struct host *h;
 
 	if (host >= ns->num_hosts)
-		return fail(ns, -EINVAL, "there is no host number %u", host);
+		return handle_fail(ns, -EINVAL, "there is no host number %u", host);
 	h = &ns->host[host];
 	s = &ns->steering[host];
 	if (!is_time(t))
-		return fail(ns, -ERANGE,
-			    "time %lld of host %s is not between the years 1824 and 2116",
-			    (long long)t, h->name);
+		return handle_fail(ns, -ERANGE,
+				   "time %lld of host %s is not between the years 1824 and 2116",
+				   (long long)t, h->name);
 	if (s->num && is_far(t, s->point[0].t))
-		return fail(ns, -ERANGE,
-			    "time %lld of host %s is more than 36 years from %lld, when it is told how its clock was steered",
-			    (long long)t, h->name, (long long)s->point[0].t);
+		return handle_fail(ns, -ERANGE,
+				   "time %lld of host %s is more than 36 years from %lld, when it is told how its clock was steered",
+				   (long long)t, h->name, (long long)s->point[0].t);
 	if (h->first <= h->last && is_far(t, h->origin))
-		return fail(ns, -ERANGE,
-			    "time %lld of host %s is more than 36 years from its first one, %lld",
-			    (long long)t, h->name, (long long)h->origin);
+		return handle_fail(ns, -ERANGE,
+				   "time %lld of host %s is more than 36 years from its first one, %lld",
+				   (long long)t, h->name, (long long)h->origin);
 	return 0;
 }
 
@@ -321,7 +232,7 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
 	struct host *h;
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	ret = check_time(ns, host, time_ns);
 	if (ret)
 		return ret;
@@ -371,13 +282,13 @@ uint32_t netsync_packet_shards(const struct netsync_packet *pkt)
 
 int netsync_keep_shards(struct netsync *ns, uint32_t shards)
 {
-	forget_error(ns);
+	handle_forget_error(ns);
 	if (!shards || shards & ~ALL_SHARDS)
-		return fail(ns, -EINVAL, "0x%x is no set of the %d shards", shards,
-			    NETSYNC_SHARDS);
+		return handle_fail(ns, -EINVAL, "0x%x is no set of the %d shards", shards,
+				   NETSYNC_SHARDS);
 	if (ns->packets || ns->matcher.number)
-		return fail(ns, -EALREADY,
-			    "packets were pushed already: choose the shards before");
+		return handle_fail(ns, -EALREADY,
+				   "packets were pushed already: choose the shards before");
 	ns->matcher.kept = shards;
 	return 0;
 }
@@ -393,7 +304,7 @@ static int match_packet(struct netsync *ns, const struct netsync_packet *p)
 		ns->loopback++;
 	else
 		ret = matcher_add(&ns->matcher, p);
-	return ret ? cannot_match(ns, ret) : 0;
+	return ret ? handle_cannot_match(ns, ret) : 0;
 }
 
 static void tell_packet(const struct netsync *ns, const struct netsync_packet *p)
@@ -432,7 +343,7 @@ static int add_shared(struct netsync *ns, const struct netsync_packet *p,
 		return 0;
 	ret = matcher_add(&ns->matcher, p);
 	if (ret)
-		return cannot_match(ns, ret);
+		return handle_cannot_match(ns, ret);
 	extend(&ns->host[p->host], t);
 	return 0;
 }
@@ -444,13 +355,13 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	int64_t t;
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	if (!p)
-		return fail(ns, -EINVAL, "a packet of %u bytes is too short",
-			    pkt->size);
+		return handle_fail(ns, -EINVAL, "a packet of %u bytes is too short",
+				   pkt->size);
 	if (p->dir != NETSYNC_OUT && p->dir != NETSYNC_IN)
-		return fail(ns, -EINVAL, "a packet goes out or in, not %u",
-			    p->dir);
+		return handle_fail(ns, -EINVAL, "a packet goes out or in, not %u",
+				   p->dir);
 	ret = check_time(ns, p->host, p->time_ns);
 	if (ret)
 		return ret;
@@ -461,9 +372,9 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 {
-	forget_error(ns);
+	handle_forget_error(ns);
 	if (host >= ns->num_hosts)
-		return fail(ns, -EINVAL, "there is no host number %u", host);
+		return handle_fail(ns, -EINVAL, "there is no host number %u", host);
 	steering_promise(&ns->steering[host], time_ns);
 	matcher_advance(&ns->matcher, host, time_ns);
 	return 0;
@@ -483,10 +394,10 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	size_t pairs;
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	if (from == to)
-		return fail(ns, -EINVAL,
-			    "a message goes from one host to another");
+		return handle_fail(ns, -EINVAL,
+				   "a message goes from one host to another");
 	ret = check_time(ns, from, send_ns);
 	if (!ret)
 		ret = check_time(ns, to, recv_ns);
@@ -495,12 +406,12 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	/* Threads that match packets add pairs, too. */
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return cannot_match(ns, ret);
+		return handle_cannot_match(ns, ret);
 	send = relative(&ns->host[from], send_ns);
 	recv = relative(&ns->host[to], recv_ns);
 	pairs = ns->pairs.part[pair_part(from, to)].num;
 	if (add_message(ns, from, to, send, recv))
-		return no_memory(ns);
+		return handle_no_memory(ns);
 	if (ns->pairs.part[pair_part(from, to)].num != pairs)
 		pairs_share(&ns->pairs);
 	extend(&ns->host[from], send);
@@ -520,31 +431,31 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 	const struct steering *s;
 
 	if (p->size < sizeof(*p))
-		return fail(ns, -EINVAL, "a point of a clock of %u bytes is too short",
-			    p->size);
+		return handle_fail(ns, -EINVAL, "a point of a clock of %u bytes is too short",
+				   p->size);
 	if (p->host >= ns->num_hosts)
-		return fail(ns, -EINVAL, "there is no host number %u", p->host);
+		return handle_fail(ns, -EINVAL, "there is no host number %u", p->host);
 	h = &ns->host[p->host];
 	s = &ns->steering[p->host];
 	if (!s->num)
-		gather(ns, p->host);
+		handle_gather_parts(ns, p->host);
 	if (p->within_ns < 0 || p->within_ns >= NETSYNC_MAX_SPAN ||
 	    !(p->rate == 0 || (p->rate > 0.5 && p->rate < 2)))
-		return fail(ns, -EINVAL,
-			    "no clock has a rate of %g, or an error of %lld ns",
-			    p->rate, (long long)p->within_ns);
+		return handle_fail(ns, -EINVAL,
+				   "no clock has a rate of %g, or an error of %lld ns",
+				   p->rate, (long long)p->within_ns);
 	if (!is_time(p->time_ns) || !is_time(p->raw_ns) ||
 	    (h->first <= h->last && is_far(p->time_ns, h->origin)) ||
 	    (s->num && (is_far(p->raw_ns, s->point[0].raw) ||
 			is_far(p->time_ns, s->point[0].t))))
-		return fail(ns, -ERANGE,
-			    "times %lld and %lld of a point of host %s are beyond 36 years",
-			    (long long)p->time_ns, (long long)p->raw_ns, h->name);
+		return handle_fail(ns, -ERANGE,
+				   "times %lld and %lld of a point of host %s are beyond 36 years",
+				   (long long)p->time_ns, (long long)p->raw_ns, h->name);
 	if (h->last_used > INT64_MIN &&
 	    steering_is_late(s, p->time_ns, p->raw_ns, h->origin + h->last_used))
-		return fail(ns, -EALREADY,
-			    "messages of host %s were used already: push how its clock was steered before",
-			    h->name);
+		return handle_fail(ns, -EALREADY,
+				   "messages of host %s were used already: push how its clock was steered before",
+				   h->name);
 	return 0;
 }
 
@@ -561,15 +472,15 @@ int netsync_push_clock(struct netsync *ns,
 	};
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return cannot_match(ns, ret);
+		return handle_cannot_match(ns, ret);
 	ret = check_point(ns, point);
 	if (ret)
 		return ret;
 	if (steering_add(&ns->steering[point->host], &p))
-		return no_memory(ns);
+		return handle_no_memory(ns);
 	ns->steered = true;
 	/* Messages are held in one list from now on. */
 	ns->matcher.one_thread = true;
@@ -600,14 +511,14 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write,
 {
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	ret = matcher_settle(&ns->matcher);
 	if (ret)
-		return cannot_match(ns, ret);
+		return handle_cannot_match(ns, ret);
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
-		gather(ns, i);
+		handle_gather_parts(ns, i);
 	ret = save(ns, write, data);
-	return ret ? fail(ns, ret, "the messages could not be written") : 0;
+	return ret ? handle_fail(ns, ret, "the messages could not be written") : 0;
 }
 
 int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
@@ -615,218 +526,12 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 	const char *why = NULL;
 	int ret;
 
-	forget_error(ns);
+	handle_forget_error(ns);
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return cannot_match(ns, ret);
+		return handle_cannot_match(ns, ret);
 	ret = merge_saved(ns, bytes, size, &why);
 	if (ret && !why)
-		return no_memory(ns);
-	return ret ? fail(ns, ret, "messages of others cannot be added: %s", why) : 0;
-}
-
-/* ---- solving ----------------------------------------------------------- */
-
-struct pair_work {
-	const struct task *task;
-	struct pair *const *pair;
-	struct estimate *est;
-};
-
-static int estimate_pair(void *arg, size_t i)
-{
-	const struct pair_work *w = arg;
-
-	w->task->method->estimate(&w->est[i], w->pair[i],
-				  w->task->limits.slope);
-	return 0;
-}
-
-/* Times are raw, and so are the clocks. */
-static int solve_raw(struct netsync *ns, struct task *task)
-{
-	uint32_t n = (uint32_t)ns->pairs.num;
-	struct estimate *est = calloc(n + 1, sizeof(*est));
-	int ret = -ENOMEM;
-
-	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
-	if (est && ns->pair_info) {
-		struct pair_work work = { task, ns->pairs.pair, est };
-
-		parallel_run(task->parallel, task->threads, n, estimate_pair,
-			     &work);
-		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
-				ns->pairs.pair, n, task->limits.slope);
-	}
-	if (!ret)
-		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
-	if (!ret) {
-		for (uint32_t i = 0; i < n; i++)
-			pair_info_fill(&ns->pair_info[i], &est[i], ns->host,
-				       &ns->matcher.peers);
-		for (size_t i = 0; i < ns->num_hosts; i++)
-			peers_summarize(&ns->matcher.peers, (uint32_t)i,
-					ns->host[i].stack);
-		ns->num_pair_info = n;
-		ns->reference = task->reference;
-		ns->solved = true;
-	}
-	free(est);
-	return ret;
-}
-
-static int solve_pairs(struct netsync *ns, struct task *task)
-{
-	const struct steered_hosts hosts = steered_hosts(ns);
-	struct traced *traced = NULL;
-	int ret;
-
-	if (!ns->steered)
-		return solve_raw(ns, task);
-	ret = steered_to_raw(ns->host, &hosts, &traced);
-	if (!ret)
-		ret = solve_raw(ns, task);
-	if (traced)
-		steered_from_raw(ns->host, hosts.num, traced);
-	if (!ret)
-		ret = steered_results(ns->host, &hosts, &ns->held,
-				      ns->reference);
-	free(traced);
-	return ret;
-}
-
-/* Names of hosts in a message at most. Chosen: what fits on a screen, and in ns->error. */
-#define MAX_NAMES_SIZE 256
-
-/* Name the hosts there are, or the first ones. */
-static int no_reference(struct netsync *ns, const char *reference)
-{
-	char names[MAX_NAMES_SIZE] = "";
-	size_t len = 0, i = 0;
-
-	for (; i < ns->num_hosts; i++) {
-		const int more = snprintf(names + len, sizeof(names) - len, "%s%s",
-					  i ? ", " : "", ns->host[i].name);
-
-		if (more < 0 || (size_t)more >= sizeof(names) - len)
-			break;
-		len += (size_t)more;
-	}
-	names[len] = '\0';
-	if (!ns->num_hosts)
-		return fail(ns, -ENOENT, "there is no host %s", reference);
-	if (i == ns->num_hosts)
-		return fail(ns, -ENOENT, "there is no host %s; hosts are: %s", reference,
-			    names);
-	return fail(ns, -ENOENT, "there is no host %s; hosts are: %s, and %zu more",
-		    reference, names, ns->num_hosts - i);
-}
-
-static int check_options(struct netsync *ns, const struct netsync_options *opt,
-			 struct task *task)
-{
-	double skew = opt->max_skew_ppm ? opt->max_skew_ppm :
-					  DEFAULT_MAX_SKEW_PPM;
-	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s :
-					      DEFAULT_MAX_DRIFT_PPM_S;
-
-	task->method = method_of(opt->method);
-	if (!task->method)
-		return fail(ns, -EINVAL, "there is no method number %u",
-			    opt->method);
-	if (!(skew > 0 && skew < 1e6))
-		return fail(ns, -EINVAL,
-			    "the largest skew is between 0 and 1000000 ppm, not %g",
-			    skew);
-	if (!(drift > 0 && drift < 1e6))
-		return fail(ns, -EINVAL,
-			    "the largest drift is between 0 and 1000000 ppm/s, not %g",
-			    drift);
-	if (opt->resolution_ns < 0 ||
-	    opt->resolution_ns > NETSYNC_MAX_RESOLUTION)
-		return fail(ns, -EINVAL,
-			    "the resolution of times is between 0 and %lld ns, not %lld",
-			    (long long)NETSYNC_MAX_RESOLUTION,
-			    (long long)opt->resolution_ns);
-	/* Who says how much clocks drift says that nobody steers them. */
-	task->left_alone = opt->max_drift_ppm_s != 0;
-	/*
-	 * ppm per second are 1e-6 per 1e9 ns. With a smaller drift than that of
-	 * oscillators the bends of a clock would be taken for change points,
-	 * and a bound be claimed where the assumption does not hold.
-	 */
-	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
-	drift = task->method->straight ? 0 : drift * 1e-15;
-	/* Readings say that clocks are steered: by how much is not known where they report nothing. */
-	task->limits = limits_of_clocks(skew * 1e-6, drift,
-					opt->max_skew_ppm && !ns->steered ?
-						0 : SLEW_PPM * 1e-6);
-	task->parallel = &ns->parallel;
-	task->threads = opt->threads;
-	task->reference = NO_HOST;
-	if (!opt->reference)
-		return 0;
-	task->reference = find_host(ns, opt->reference);
-	return task->reference == NO_HOST ? no_reference(ns, opt->reference) : 0;
-}
-
-/* By now the resolution of stamps is known as well as it can be; @least: by the user. */
-static int settle_pairs(struct netsync *ns, double slope, int64_t least)
-{
-	int64_t *resolution = calloc(ns->num_hosts, sizeof(*resolution));
-
-	if (!resolution)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < ns->num_hosts; i++)
-		gather(ns, i);
-	for (size_t i = 0; i < ns->num_hosts; i++) {
-		struct host *h = &ns->host[i];
-
-		h->resolution_ns = max64(resolution_of(&h->resolution, h->origin),
-					 least);
-		resolution[i] = h->resolution_ns;
-	}
-	pairs_raise(&ns->pairs, resolution, slope);
-	free(resolution);
-	return pairs_settle(&ns->pairs);
-}
-
-int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
-{
-	struct netsync_options known = { .size = sizeof(known) };
-	struct task task;
-	int ret;
-
-	forget_error(ns);
-	drop_results(ns);
-	if (opt && opt->size < MIN_OPTIONS_SIZE)
-		return fail(ns, -EINVAL, "options of %u bytes are too short",
-			    opt->size);
-	if (opt)
-		memcpy(&known, opt, opt->size < sizeof(known) ? opt->size :
-								sizeof(known));
-	ret = check_options(ns, &known, &task);
-	if (ret)
-		return ret;
-	if (!ns->num_hosts)
-		return fail(ns, -ENOENT, "there is no host");
-	ret = matcher_settle(&ns->matcher);
-	if (!ret && ns->steered) {
-		const struct steered_hosts hosts = steered_hosts(ns);
-
-		ret = held_settle(&ns->held, &ns->pairs, &hosts);
-	}
-	if (!ret)
-		ret = settle_pairs(ns, task.limits.slope, known.resolution_ns);
-	if (!ret)
-		ret = solve_pairs(ns, &task);
-	if (ret) {
-		drop_results(ns);
-		if (ret == -ENOMEM || ret == -EOWNERDEAD)
-			return cannot_match(ns, ret);
-		return fail(ns, ret,
-			    "no clocks could be made of the messages (%s): an error of libnetsync, please report it",
-			    strerror(-ret));
-	}
-	return 0;
+		return handle_no_memory(ns);
+	return ret ? handle_fail(ns, ret, "messages of others cannot be added: %s", why) : 0;
 }

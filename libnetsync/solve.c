@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* netsync_solve(): options and all that was pushed -> the clocks of the hosts. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "handle.h"
+#include "pair/estimate.h"
+#include "reduce/pair-info.h"
+#include "reduce/span.h"
+#include "steer/result.h"
+#include "util/parallel.h"
+
+/* Options that came later need not be there. */
+#define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
+
+/* See struct netsync_options for why. */
+#define DEFAULT_MAX_SKEW_PPM 500.0
+/*
+ * What adjtime(3) slews a clock by, whatever rate it has besides (Linux: MAX_TICKADJ).
+ * Assumed where clocks are steered, unless the largest skew is given.
+ */
+#define SLEW_PPM 500.0
+#define DEFAULT_MAX_DRIFT_PPM_S 0.1
+
+struct pair_work {
+	const struct task *task;
+	struct pair *const *pair;
+	struct estimate *est;
+};
+
+static int estimate_pair(void *arg, size_t i)
+{
+	const struct pair_work *w = arg;
+
+	w->task->method->estimate(&w->est[i], w->pair[i],
+				  w->task->limits.slope);
+	return 0;
+}
+
+/* Times are raw, and so are the clocks. */
+static int solve_raw(struct netsync *ns, struct task *task)
+{
+	uint32_t n = (uint32_t)ns->pairs.num;
+	struct estimate *est = calloc(n + 1, sizeof(*est));
+	int ret = -ENOMEM;
+
+	ns->pair_info = calloc(n + 1, sizeof(*ns->pair_info));
+	if (est && ns->pair_info) {
+		struct pair_work work = { task, ns->pairs.pair, est };
+
+		parallel_run(task->parallel, task->threads, n, estimate_pair,
+			     &work);
+		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
+				ns->pairs.pair, n, task->limits.slope);
+	}
+	if (!ret)
+		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
+	if (!ret) {
+		for (uint32_t i = 0; i < n; i++)
+			pair_info_fill(&ns->pair_info[i], &est[i], ns->host,
+				       &ns->matcher.peers);
+		for (size_t i = 0; i < ns->num_hosts; i++)
+			peers_summarize(&ns->matcher.peers, (uint32_t)i,
+					ns->host[i].stack);
+		ns->num_pair_info = n;
+		ns->reference = task->reference;
+		ns->solved = true;
+	}
+	free(est);
+	return ret;
+}
+
+static int solve_pairs(struct netsync *ns, struct task *task)
+{
+	const struct steered_hosts hosts = handle_steered_hosts(ns);
+	struct traced *traced = NULL;
+	int ret;
+
+	if (!ns->steered)
+		return solve_raw(ns, task);
+	ret = steered_to_raw(ns->host, &hosts, &traced);
+	if (!ret)
+		ret = solve_raw(ns, task);
+	if (traced)
+		steered_from_raw(ns->host, hosts.num, traced);
+	if (!ret)
+		ret = steered_results(ns->host, &hosts, &ns->held,
+				      ns->reference);
+	free(traced);
+	return ret;
+}
+
+/* Names of hosts in a message at most. Chosen: what fits on a screen, and in ns->error. */
+#define MAX_NAMES_SIZE 256
+
+/* Name the hosts there are, or the first ones. */
+static int no_reference(struct netsync *ns, const char *reference)
+{
+	char names[MAX_NAMES_SIZE] = "";
+	size_t len = 0, i = 0;
+
+	for (; i < ns->num_hosts; i++) {
+		const int more = snprintf(names + len, sizeof(names) - len,
+					  "%s%s", i ? ", " : "",
+					  ns->host[i].name);
+
+		if (more < 0 || (size_t)more >= sizeof(names) - len)
+			break;
+		len += (size_t)more;
+	}
+	names[len] = '\0';
+	if (!ns->num_hosts)
+		return handle_fail(ns, -ENOENT, "there is no host %s",
+				   reference);
+	if (i == ns->num_hosts)
+		return handle_fail(ns, -ENOENT,
+				   "there is no host %s; hosts are: %s",
+				   reference, names);
+	return handle_fail(ns, -ENOENT,
+			   "there is no host %s; hosts are: %s, and %zu more",
+			   reference, names, ns->num_hosts - i);
+}
+
+static int check_options(struct netsync *ns, const struct netsync_options *opt,
+			 struct task *task)
+{
+	double skew = opt->max_skew_ppm ? opt->max_skew_ppm
+					: DEFAULT_MAX_SKEW_PPM;
+	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s
+					    : DEFAULT_MAX_DRIFT_PPM_S;
+
+	task->method = method_of(opt->method);
+	if (!task->method)
+		return handle_fail(ns, -EINVAL, "there is no method number %u",
+				   opt->method);
+	if (!(skew > 0 && skew < 1e6))
+		return handle_fail(
+			ns, -EINVAL,
+			"the largest skew is between 0 and 1000000 ppm, not %g",
+			skew);
+	if (!(drift > 0 && drift < 1e6))
+		return handle_fail(
+			ns, -EINVAL,
+			"the largest drift is between 0 and 1000000 ppm/s, not %g",
+			drift);
+	if (opt->resolution_ns < 0 ||
+	    opt->resolution_ns > NETSYNC_MAX_RESOLUTION)
+		return handle_fail(
+			ns, -EINVAL,
+			"the resolution of times is between 0 and %lld ns, not %lld",
+			(long long)NETSYNC_MAX_RESOLUTION,
+			(long long)opt->resolution_ns);
+	/* Who says how much clocks drift says that nobody steers them. */
+	task->left_alone = opt->max_drift_ppm_s != 0;
+	/*
+	 * ppm per second are 1e-6 per 1e9 ns. With a smaller drift than that of
+	 * oscillators the bends of a clock would be taken for change points,
+	 * and a bound be claimed where the assumption does not hold.
+	 */
+	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
+	drift = task->method->straight ? 0 : drift * 1e-15;
+	/* Readings say that clocks are steered: by how much is not known where they report nothing. */
+	task->limits = limits_of_clocks(skew * 1e-6, drift,
+					opt->max_skew_ppm && !ns->steered
+						? 0
+						: SLEW_PPM * 1e-6);
+	task->parallel = &ns->parallel;
+	task->threads = opt->threads;
+	task->reference = NO_HOST;
+	if (!opt->reference)
+		return 0;
+	task->reference = handle_find_host(ns, opt->reference);
+	return task->reference == NO_HOST ? no_reference(ns, opt->reference)
+					  : 0;
+}
+
+/* By now the resolution of stamps is known as well as it can be; @least: by the user. */
+static int settle_pairs(struct netsync *ns, double slope, int64_t least)
+{
+	int64_t *resolution = calloc(ns->num_hosts, sizeof(*resolution));
+
+	if (!resolution)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ns->num_hosts; i++)
+		handle_gather_parts(ns, i);
+	for (size_t i = 0; i < ns->num_hosts; i++) {
+		struct host *h = &ns->host[i];
+
+		h->resolution_ns = max64(
+			resolution_of(&h->resolution, h->origin), least);
+		resolution[i] = h->resolution_ns;
+	}
+	pairs_raise(&ns->pairs, resolution, slope);
+	free(resolution);
+	return pairs_settle(&ns->pairs);
+}
+
+int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
+{
+	struct netsync_options known = { .size = sizeof(known) };
+	struct task task;
+	int ret;
+
+	handle_forget_error(ns);
+	handle_drop_results(ns);
+	if (opt && opt->size < MIN_OPTIONS_SIZE)
+		return handle_fail(ns, -EINVAL,
+				   "options of %u bytes are too short",
+				   opt->size);
+	if (opt)
+		memcpy(&known, opt,
+		       opt->size < sizeof(known) ? opt->size : sizeof(known));
+	ret = check_options(ns, &known, &task);
+	if (ret)
+		return ret;
+	if (!ns->num_hosts)
+		return handle_fail(ns, -ENOENT, "there is no host");
+	ret = matcher_settle(&ns->matcher);
+	if (!ret && ns->steered) {
+		const struct steered_hosts hosts = handle_steered_hosts(ns);
+
+		ret = held_settle(&ns->held, &ns->pairs, &hosts);
+	}
+	if (!ret)
+		ret = settle_pairs(ns, task.limits.slope, known.resolution_ns);
+	if (!ret)
+		ret = solve_pairs(ns, &task);
+	if (ret) {
+		handle_drop_results(ns);
+		if (ret == -ENOMEM || ret == -EOWNERDEAD)
+			return handle_cannot_match(ns, ret);
+		return handle_fail(
+			ns, ret,
+			"no clocks could be made of the messages (%s): an error of libnetsync, please report it",
+			strerror(-ret));
+	}
+	return 0;
+}
