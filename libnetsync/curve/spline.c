@@ -111,6 +111,39 @@ int spline_new(struct spline *s, double from, double to, size_t intervals,
 	return 0;
 }
 
+int spline_through(struct spline *s, const struct spline_vertex *v, size_t num)
+{
+	const size_t room = 2 * num + 2 * (DEGREE + 1);
+	size_t n = 0;
+
+	*s = (struct spline){
+		.knot = malloc(room * sizeof(*s->knot)),
+		.coef = malloc(room * sizeof(*s->coef)),
+	};
+	if (!s->knot || !s->coef) {
+		spline_free(s);
+		return -ENOMEM;
+	}
+	/* Coefficients are the control points of each cubic; see de Boor, chapter IX. */
+	for (size_t i = 0; i < num; i++) {
+		const bool ends = i + 1 == num || v[i + 1].t == v[i].t;
+		const bool begins = !i || v[i - 1].t == v[i].t;
+
+		put(s, v[i].t, i && i + 1 < num ? 2 : DEGREE + 1);
+		s->coef[n++] = begins ? v[i].value :
+			v[i].value - v[i].slope * (v[i].t - v[i - 1].t) / DEGREE;
+		s->coef[n++] = ends ? v[i].value :
+			v[i].value + v[i].slope * (v[i + 1].t - v[i].t) / DEGREE;
+	}
+	s->coefs = n;
+	if (set_intervals(s)) {
+		spline_free(s);
+		return -ENOMEM;
+	}
+	spline_set_cubics(s);
+	return 0;
+}
+
 int spline_copy(struct spline *to, const struct spline *s)
 {
 	*to = (struct spline){ .knots = s->knots, .coefs = s->coefs };

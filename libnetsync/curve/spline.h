@@ -46,6 +46,19 @@ struct spline_knot {
  */
 int spline_new(struct spline *s, double from, double to, size_t intervals,
 	       const struct spline_knot *change, size_t num_changes);
+
+/* A value and a slope of a curve; two vertices at one time are a phase step. */
+struct spline_vertex {
+	double t;
+	double value;
+	double slope;
+};
+
+/*
+ * Make the spline that is cubic between each two of @num vertices, at least two, in order of
+ * time. Two at one time have others before and after. 0 or -ENOMEM.
+ */
+int spline_through(struct spline *s, const struct spline_vertex *v, size_t num);
 int spline_copy(struct spline *to, const struct spline *s);
 void spline_free(struct spline *s);
 

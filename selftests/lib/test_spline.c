@@ -197,6 +197,41 @@ static void test_follow(void **state)
 	}
 }
 
+/* Values and slopes are those of the vertices, on either side of a step. */
+static void test_through(void **state)
+{
+	const struct spline_vertex v[] = {
+		{ 0, 1, 0.5 }, { 2, 3, -1 }, { 3, 5, 0 }, { 3, -40, 2 }, { 7.5, 0, 1 },
+	};
+	const double near = 1e-6;
+	struct spline s, copy;
+
+	(void)state;
+	assert_int_equal(spline_through(&s, v, 5), 0);
+	assert_int_equal(spline_copy(&copy, &s), 0);
+	spline_compact(&s);
+	for (size_t i = 0; i < 5; i++) {
+		const double before = i ? spline_at(&s, v[i].t - near) : v[i].value;
+		const double after = spline_at(&copy, v[i].t + near);
+
+		/* At a step, the last of two vertices is what begins there. */
+		if (i != 2)
+			assert_float_equal(after, v[i].value, 1e-5);
+		if (i != 3)
+			assert_float_equal(before, v[i].value, 1e-5);
+		if (i != 2 && i != 4)
+			assert_float_equal((after - spline_at(&s, v[i].t)) / near, v[i].slope, 1e-4);
+	}
+	/* Half-way a cubic is the mean of the values, and an eighth of the slopes' difference. */
+	assert_float_equal(spline_at(&s, 1), 2 + 2 * 1.5 / 8, 1e-12);
+	spline_free(&s);
+	spline_free(&copy);
+	/* A single cubic. */
+	assert_int_equal(spline_through(&s, v, 2), 0);
+	assert_float_equal(spline_at(&s, 1), 2 + 2 * 1.5 / 8, 1e-12);
+	spline_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_jump_parts),
 		cmocka_unit_test(test_flat),
 		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_through),
 	};
 
 	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);
