@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The likelihood of a factor: the lowest of n messages of one direction, as a function of
+ * z = minimum delay + phase of the sender - phase of the receiver.
+ *
+ * It is a mixture. In component (k, j) the k lowest messages are wrong, and the others are of
+ * kind j. Of kind 0 they exceed z by exponential delays of mean mu, so that the lowest of m
+ * is exponential with rate m / mu. Of kind j > 0 all of them are lifted together, by an
+ * exponential of mean LIFT[j] mu; the spacings of the lowest are as usual.
+ */
+#include <math.h>
+
+#include "model/model.h"
+
+/* The mean of a lift, in mean excesses. Chosen: a third of 3, 10, 40, 200, 10^3 and 10^4. */
+static const double LIFT[DELAY_LIFTS] = { 0, 1, 10.0 / 3, 40.0 / 3, 200.0 / 3, 1e3 / 3,
+					  1e4 / 3 };
+/* The density of a wrong message: one in this range, ns (0.1 s). Chosen. */
+#define WRONG_RANGE 1e8
+/* The share of wrong messages: to begin with, and at most. Chosen. */
+#define FIRST_WRONG 1e-3
+#define MOST_WRONG 0.3
+/*
+ * If all messages of a factor are wrong, those beyond the lowest count as so many each: they
+ * were wrong together. Chosen.
+ */
+#define WRONG_TOGETHER 0.1
+/* Each kind of lift is rarer than the one before by this factor, to begin with. Chosen. */
+#define RARER 0.1
+/* Pseudo-counts: of wrong messages and all, and of each kind of delay. Chosen. */
+#define PRIOR_WRONG 0.01
+#define PRIOR_ALL 1.0
+#define PRIOR_LIFT 1e-3
+/* Kinds of delay that are rarer than this are not computed, for speed. */
+#define LEAST_SHARE 1e-7
+/* Components less likely than e^-25 times the best are not computed, for speed. */
+#define NEGLIGIBLE 25.0
+/* Responsibilities below this teach nothing, for speed. */
+#define LEAST_TAUGHT 1e-6
+
+/* ---- a normal times an exponential, cut off ------------------------------ */
+
+/* Standard deviations beyond which the cut is of no effect, and the asymptotic series holds. */
+#define UNCUT 8.0
+#define ASYMPTOTIC -12.0
+/* The least variance of a cut normal, in that of the normal: rounding leaves none. */
+#define LEAST_VARIANCE 1e-9
+
+double cut_normal_moments(double limit, double variance, double rate, struct moments *m)
+{
+	const double s = sqrt(variance), shift = rate * variance;
+	const double x = (limit - shift) / s;
+	const double tilt = rate * shift / 2;
+	double hazard, part, log_area;
+
+	if (x > UNCUT) {
+		*m = (struct moments){ shift, variance };
+		return tilt;
+	}
+	if (x < ASYMPTOTIC) {
+		const double xx = x * x;
+
+		hazard = -x - 1 / x + 2 / (x * xx);
+		part = (1 - (6 - 50 / xx) / xx) / xx;
+		log_area = -xx / 2 - log(-x * sqrt(2 * M_PI)) - 1 / xx;
+	} else {
+		const double area = 0.5 * erfc(-x * M_SQRT1_2);
+
+		hazard = exp(-x * x / 2) / (sqrt(2 * M_PI) * area);
+		part = fmax(1 - hazard * (hazard + x), LEAST_VARIANCE);
+		log_area = log(area);
+	}
+	*m = (struct moments){ shift - s * hazard, variance * part };
+	return tilt + log_area;
+}
+
+/* ---- the mixture --------------------------------------------------------- */
+
+struct component {
+	double log_weight;
+	struct moments z;
+	double slack; /* from z to the lowest message that is not wrong, ns */
+	double blur;  /* expected square of the blur, ns^2 */
+	size_t wrong;
+	int kind;
+};
+
+struct components {
+	struct component c[LOWEST * DELAY_LIFTS + 1];
+	size_t num;
+	double best; /* log weight */
+};
+
+static void add_component(struct components *all, const struct component *c)
+{
+	all->c[all->num++] = *c;
+	all->best = fmax(all->best, c->log_weight);
+}
+
+/* The logarithm of the density of the spacings between the lowest, and of their orders. */
+static double log_spacings(const struct lowest *l, double mean, size_t wrong)
+{
+	double sum = 0;
+
+	for (size_t i = wrong; i < l->num; i++) {
+		const double left = l->messages - (double)i;
+
+		sum += log(left / mean);
+		if (i > wrong)
+			sum -= left * (l->delay[i] - l->delay[i - 1]) / mean;
+	}
+	return sum;
+}
+
+/* Components in which so many messages are wrong, which has a logarithm of its probability. */
+static void add_kinds(struct components *all, const struct lowest *l,
+		      const struct delay_law *d, struct moments cavity, size_t wrong,
+		      double log_wrong)
+{
+	const double total = cavity.variance + d->blur, part = cavity.variance / total;
+	const double limit = l->delay[wrong] - cavity.mean;
+	const double usual = (l->messages - (double)wrong) / d->mean;
+	const double common = log_wrong + log_spacings(l, d->mean, wrong);
+
+	for (int j = 0; j < DELAY_LIFTS; j++) {
+		const double rate = j ? 1 / (LIFT[j] * d->mean) : usual;
+		double log_weight;
+		struct moments m;
+
+		if (d->lift[j] < LEAST_SHARE)
+			continue;
+		log_weight = common + log(d->lift[j]) + log(rate / usual) - rate * limit;
+		/* The integral is at most that without the cut. */
+		if (log_weight + rate * rate * total / 2 < all->best - NEGLIGIBLE)
+			continue;
+		log_weight += cut_normal_moments(limit, total, rate, &m);
+		add_component(all, &(struct component){
+			.log_weight = log_weight,
+			.z = { cavity.mean + part * m.mean,
+			       cavity.variance - part * part * (total - m.variance) },
+			.slack = limit - m.mean,
+			.wrong = wrong,
+			.kind = j,
+		});
+	}
+}
+
+static void find_components(struct components *all, const struct lowest *l,
+			    const struct delay_law *d, struct moments cavity)
+{
+	const double log_density = log(d->wrong / WRONG_RANGE);
+	double log_wrong = 0;
+
+	all->num = 0;
+	all->best = -HUGE_VAL;
+	for (size_t k = 0; k < l->num; k++) {
+		add_kinds(all, l, d, cavity, k, log_wrong);
+		log_wrong += log_density + log(l->messages - (double)k);
+	}
+	log_wrong += WRONG_TOGETHER * (l->messages - (double)l->num) *
+		     (log_density + log(d->mean));
+	add_component(all, &(struct component){
+		.log_weight = log_wrong, .z = cavity, .wrong = l->num });
+}
+
+/* Add what a component expects, times its responsibility. */
+static void teach(struct delay_law *d, const struct lowest *l, const struct component *c,
+		  double share)
+{
+	double sum, num = 1;
+
+	d->num_all += share * l->messages;
+	d->num_wrong += share * (double)c->wrong;
+	if (c->wrong == l->num)
+		return;
+	d->num_lift[c->kind] += share;
+	if (c->kind)
+		return;
+	sum = (l->messages - (double)c->wrong) * c->slack;
+	for (size_t i = c->wrong + 1; i < l->num; i++, num++)
+		sum += (l->messages - (double)i) * (l->delay[i] - l->delay[i - 1]);
+	d->num_excess += share * num;
+	d->sum_excess += share * sum;
+}
+
+struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct moments cavity,
+			  bool learn)
+{
+	struct moments m = { 0, 0 };
+	struct components all;
+	double sum = 0;
+
+	if (!l->num)
+		return cavity;
+	find_components(&all, l, d, cavity);
+	for (size_t i = 0; i < all.num; i++) {
+		all.c[i].log_weight = exp(all.c[i].log_weight - all.best);
+		sum += all.c[i].log_weight;
+	}
+	for (size_t i = 0; i < all.num; i++)
+		m.mean += all.c[i].log_weight / sum * all.c[i].z.mean;
+	for (size_t i = 0; i < all.num; i++) {
+		const struct component *c = &all.c[i];
+		const double share = c->log_weight / sum, off = c->z.mean - m.mean;
+
+		m.variance += share * (c->z.variance + off * off);
+		if (learn && share > LEAST_TAUGHT)
+			teach(d, l, c, share);
+	}
+	return m;
+}
+
+/* ---- learning ------------------------------------------------------------ */
+
+void delay_law_begin(struct delay_law *d, double mean, double blur)
+{
+	double sum = 0, share = 1;
+
+	*d = (struct delay_law){ .mean = mean, .wrong = FIRST_WRONG, .blur = blur };
+	for (int j = 0; j < DELAY_LIFTS; j++, share *= RARER)
+		sum += d->lift[j] = share;
+	for (int j = 0; j < DELAY_LIFTS; j++)
+		d->lift[j] /= sum;
+}
+
+void delay_law_learn(struct delay_law *d, double least)
+{
+	double num = 1 + PRIOR_LIFT * (DELAY_LIFTS - 1);
+
+	if (!(d->num_excess > 0))
+		return;
+	d->mean = fmax(d->sum_excess / d->num_excess, least);
+	d->wrong = fmin((d->num_wrong + PRIOR_WRONG) / (d->num_all + PRIOR_ALL), MOST_WRONG);
+	for (int j = 0; j < DELAY_LIFTS; j++)
+		num += d->num_lift[j];
+	for (int j = 0; j < DELAY_LIFTS; j++) {
+		d->lift[j] = (d->num_lift[j] + (j ? PRIOR_LIFT : 1)) / num;
+		d->num_lift[j] = 0;
+	}
+	d->num_excess = d->sum_excess = d->num_all = d->num_wrong = 0;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Increments of phase and frequency: scale mixtures of normals, whose rates are learned by
+ * empirical Bayes (D. Andrews, C. Mallows, "Scale mixtures of normal distributions", JRSS B
+ * 36(1), 1974).
+ */
+#include <math.h>
+
+#include "model/model.h"
+
+/* The smallest scale of an increment of frequency, ppb, and the factor to the next. Chosen. */
+#define FIRST_BEND 10.0
+#define BEND_FACTOR 4.0
+#define BEND_SCALES 9
+/* The share of intervals with one of each scale, before it is learned. Chosen. */
+#define FIRST_BENDS 0.02
+/* The same of phase, ns; of each scale, so many in all time are expected at first. Chosen. */
+#define FIRST_JUMP 1000.0
+#define JUMP_FACTOR 6.0
+#define JUMP_SCALES 12
+#define FIRST_JUMPS 1e-3
+/* The range of a jump at least, ns, so that there is more than one scale. Chosen. */
+#define LEAST_RANGE 1e5
+/* How often the range of the phase the largest scale is. Chosen. */
+#define RANGES 3.0
+/* The share of all scales together over a length at most: quiet ones stay possible. Chosen. */
+#define MOST_SHARE 0.9
+/* Responsibilities below this do not widen an increment: chance would. Chosen. */
+#define LEAST_RESPONSIBILITY 1e-4
+/* Increments of each scale in all time that are added: no rate is 0. Chosen. */
+#define PRIOR_INCREMENTS 1e-3
+
+static double square(double v)
+{
+	return v * v;
+}
+
+void mixture_of_frequency(struct scale_mixture *m, double length)
+{
+	*m = (struct scale_mixture){ .scales = BEND_SCALES };
+	for (size_t j = 0; j < BEND_SCALES; j++) {
+		m->variance[j] = square(FIRST_BEND * pow(BEND_FACTOR, (double)j));
+		m->rate[j] = FIRST_BENDS / length;
+	}
+}
+
+void mixture_of_phase(struct scale_mixture *m, double span, double range)
+{
+	const double most = fmax(RANGES * range, LEAST_RANGE);
+
+	*m = (struct scale_mixture){ 0 };
+	for (size_t j = 0; j < JUMP_SCALES; j++) {
+		const double scale = FIRST_JUMP * pow(JUMP_FACTOR, (double)j);
+
+		if (j && scale > most)
+			break;
+		m->variance[j] = square(scale);
+		m->rate[j] = FIRST_JUMPS / span;
+		m->scales++;
+	}
+}
+
+/* Of increments of one scale over a length. */
+static double share_of(const struct scale_mixture *m, size_t j, double length)
+{
+	return fmin(m->rate[j] * length, MOST_SHARE / (double)m->scales);
+}
+
+/* The logarithm of a normal density at the cavity's mean. */
+static double log_evidence(const struct increment_cavity *c, double variance)
+{
+	return -0.5 * (log(variance) + square(c->mean) / variance);
+}
+
+double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
+		     double *quiet)
+{
+	double weight[MOST_SCALES + 1], best, all = 0, rest = 0, kept = 0, none = 1;
+
+	for (size_t j = 0; j < m->scales; j++)
+		none -= share_of(m, j, c->length);
+	weight[0] = log(none) + log_evidence(c, c->base + c->variance);
+	best = weight[0];
+	for (size_t j = 0; j < m->scales; j++) {
+		weight[j + 1] = log(share_of(m, j, c->length)) +
+				log_evidence(c, c->base + m->variance[j] + c->variance);
+		best = fmax(best, weight[j + 1]);
+	}
+	for (size_t j = 0; j <= m->scales; j++) {
+		weight[j] = exp(weight[j] - best);
+		all += weight[j];
+	}
+	for (size_t j = 0; j <= m->scales; j++) {
+		const double share = weight[j] / all;
+		const double v = c->base + (j ? m->variance[j - 1] : 0);
+
+		if (j)
+			m->sum[j - 1] += share;
+		if (share < LEAST_RESPONSIBILITY)
+			continue;
+		rest += share * c->variance / (v + c->variance);
+		kept += share * v / (v + c->variance);
+	}
+	*quiet = weight[0] / all;
+	return c->variance * kept / rest;
+}
+
+void mixture_learn(struct scale_mixture *m, double span)
+{
+	for (size_t j = 0; j < m->scales; j++) {
+		m->rate[j] = (m->sum[j] + PRIOR_INCREMENTS) / span;
+		m->sum[j] = 0;
+	}
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The probabilistic model of clocks and messages.
+ *
+ * A clock is a linear state space model: its state at a knot is the phase, the frequency,
+ * the drift and the rate of the drift of its correction. Between two knots the state follows
+ * its Taylor series, and each component gets an increment of its own, half-way between the
+ * knots. Increments of drift and of its rate are normal. Those of phase and frequency are
+ * scale mixtures of normals: an oscillator makes many small ones, a daemon that steers the
+ * clock makes few large ones. All variances and shares are learned.
+ *
+ * A message limits the phase difference z of its two hosts, z = minimum delay + phase of the
+ * sender - phase of the receiver: z <= u, its observed delay. The excess u - z is exponential.
+ *
+ * Units: time in s, phase in ns, frequency in ns/s (ppb), and so on.
+ */
+#ifndef NETSYNC_MODEL_MODEL_H
+#define NETSYNC_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- the state of a clock ------------------------------------------------ */
+
+/* Components of the state, and increments of each. */
+enum { STATE_PHASE, STATE_FREQUENCY, STATE_DRIFT, STATE_JERK, STATES };
+
+/* Replace a state by its Taylor series after @length. */
+void state_shift(double state[STATES], double length);
+
+/* The transpose of that, applied to a gradient by the later state. */
+void state_shift_back(double gradient[STATES], double length);
+
+/* Replace a covariance by that of the shifted state. */
+void covariance_shift(double p[STATES][STATES], double length);
+
+/* Replace the second derivatives by the later state by those by the earlier one. */
+void information_shift_back(double n[STATES][STATES], double length);
+
+/* What an increment of one component, half-way, adds to the state at the later knot. */
+void increment_loading(double loading[STATES], int component, double length);
+
+/* ---- increments: scale mixtures ------------------------------------------ */
+
+/* Scales of a mixture at most. Chosen: of phase, 6^12 us is more than an hour. */
+#define MOST_SCALES 13
+
+/*
+ * An increment over a length L is normal with a variance of @base L, or with probability
+ * @rate[j] L with one of @variance[j] more.
+ */
+struct scale_mixture {
+	size_t scales;
+	double variance[MOST_SCALES]; /* rising */
+	double rate[MOST_SCALES];     /* expected increments in a second */
+	double sum[MOST_SCALES];      /* of responsibilities, to learn the rates from */
+};
+
+/* What all else says of an increment: a normal cavity. */
+struct increment_cavity {
+	double length;	 /* s */
+	double base;	 /* variance of an increment of no scale */
+	double mean;
+	double variance;
+};
+
+/* Frequency: from 10 ppb, less than which the random walk explains, in factors of 4. */
+void mixture_of_frequency(struct scale_mixture *m, double length);
+
+/* Phase: from 1 us in factors of 6, to three times the @range of the phase, ns. */
+void mixture_of_phase(struct scale_mixture *m, double span, double range);
+
+/*
+ * The variance of a normal increment whose posterior mean, with the cavity, is the mixture's.
+ * Responsibilities are added to the sums; *quiet: that of no scale.
+ */
+double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
+		     double *quiet);
+
+/* Learn the rates from the sums over @span, which begin anew. */
+void mixture_learn(struct scale_mixture *m, double span);
+
+/* ---- delays of messages -------------------------------------------------- */
+
+/* Kinds of delay: usual, and by how much all messages of a factor may be lifted. */
+#define DELAY_LIFTS 7
+/* The lowest messages of a factor that may be wrong. Chosen: of more, all are. */
+#define LOWEST 3
+
+/* The delays of one direction of a link, beyond the minimum delay. */
+struct delay_law {
+	double mean;		  /* of the exponential excess, ns */
+	double wrong;		  /* share of messages that are wrong */
+	double lift[DELAY_LIFTS]; /* shares of factors by kind */
+	double blur;		  /* variance of what coarse stamps add to z, ns^2 */
+	/* Expected counts and sums, to learn these from. */
+	double num_excess, sum_excess, num_all, num_wrong;
+	double num_lift[DELAY_LIFTS];
+};
+
+/* The messages of a factor: how many, and the lowest of their observed delays, rising. */
+struct lowest {
+	double messages;
+	size_t num;
+	double delay[LOWEST]; /* ns */
+};
+
+/* A normal distribution; or the moments of another one. */
+struct moments {
+	double mean;
+	double variance;
+};
+
+/*
+ * N(0, variance) times exp(rate z), cut off above @limit: moments, and the logarithm of the
+ * integral.
+ */
+double cut_normal_moments(double limit, double variance, double rate, struct moments *m);
+
+/* Shares to begin with. */
+void delay_law_begin(struct delay_law *d, double mean, double blur);
+
+/*
+ * Moments of the tilted distribution of z: the cavity times the factor of its messages. With
+ * @learn, expected counts are added to those of the law.
+ */
+struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct moments cavity,
+			  bool learn);
+
+/* Learn the law from the sums, which begin anew; @least: of its mean, ns. */
+void delay_law_learn(struct delay_law *d, double least);
+
+#endif

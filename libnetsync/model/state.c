@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The state space: transitions over a length of time, and what increments add. */
+#include <string.h>
+
+#include "model/model.h"
+
+/* Terms of the Taylor series: length^k / k!. */
+static void set_powers(double power[STATES], double length)
+{
+	power[0] = 1;
+	for (int k = 1; k < STATES; k++)
+		power[k] = power[k - 1] * length / k;
+}
+
+/* Components of a later state in place: earlier rows are not needed again. */
+static void add_later(double *v, size_t stride, const double power[STATES])
+{
+	for (size_t i = 0; i < STATES; i++)
+		for (size_t k = i + 1; k < STATES; k++)
+			v[i * stride] += power[k - i] * v[k * stride];
+}
+
+static void add_earlier(double *v, size_t stride, const double power[STATES])
+{
+	for (size_t k = STATES; k-- > 0;)
+		for (size_t i = 0; i < k; i++)
+			v[k * stride] += power[k - i] * v[i * stride];
+}
+
+void state_shift(double state[STATES], double length)
+{
+	double power[STATES];
+
+	set_powers(power, length);
+	add_later(state, 1, power);
+}
+
+void state_shift_back(double gradient[STATES], double length)
+{
+	double power[STATES];
+
+	set_powers(power, length);
+	add_earlier(gradient, 1, power);
+}
+
+void covariance_shift(double p[STATES][STATES], double length)
+{
+	double power[STATES];
+
+	set_powers(power, length);
+	for (size_t j = 0; j < STATES; j++)
+		add_later(&p[0][j], STATES, power);
+	for (size_t i = 0; i < STATES; i++)
+		add_later(p[i], 1, power);
+}
+
+void information_shift_back(double n[STATES][STATES], double length)
+{
+	double power[STATES];
+
+	set_powers(power, length);
+	for (size_t j = 0; j < STATES; j++)
+		add_earlier(&n[0][j], STATES, power);
+	for (size_t i = 0; i < STATES; i++)
+		add_earlier(n[i], 1, power);
+}
+
+void increment_loading(double loading[STATES], int component, double length)
+{
+	double power[STATES];
+
+	set_powers(power, length / 2);
+	memset(loading, 0, STATES * sizeof(*loading));
+	for (int i = 0; i <= component; i++)
+		loading[i] = power[component - i];
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The likelihood of the lowest messages of a factor, against numerical quadrature. */
+#include "model/model.h"
+#include "test.h"
+
+#define MEAN 1e5 /* excess, ns */
+/* Of quadrature: steps, over so many standard deviations on either side. */
+#define STEPS 200000
+#define WIDTH 12.0
+
+/* N(0, v) times exp(rate z) below a limit. */
+static double cut_by_quadrature(double limit, double variance, double rate, struct moments *m)
+{
+	const double s = sqrt(variance), centre = rate * variance;
+	double sum = 0, first = 0, second = 0;
+	const double lo = fmin(centre, limit) - WIDTH * s;
+	const double hi = fmin(limit, centre + WIDTH * s), step = (hi - lo) / STEPS;
+
+	for (int i = 0; i < STEPS; i++) {
+		const double z = lo + (i + 0.5) * step;
+		const double density = exp(rate * z - z * z / (2 * variance) -
+					   rate * centre / 2);
+
+		sum += density;
+		first += density * z;
+		second += density * z * z;
+	}
+	*m = (struct moments){ first / sum, second / sum - first / sum * first / sum };
+	return log(sum * step / (s * sqrt(2 * M_PI))) + rate * centre / 2;
+}
+
+static void test_cut_normal(void **state)
+{
+	static const double limit[] = { -3, -0.5, 0, 0.7, 4, 20 };
+	static const double rate[] = { 0, 0.3, 1, 5 };
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j < 4; j++) {
+			struct moments got, want;
+			const double log_got = cut_normal_moments(limit[i], 2, rate[j], &got);
+			const double log_want = cut_by_quadrature(limit[i], 2, rate[j], &want);
+
+			assert_float_equal(log_got, log_want, 1e-4);
+			assert_float_equal(got.mean, want.mean, 1e-3);
+			assert_float_equal(got.variance, want.variance, 1e-3 * want.variance);
+		}
+	}
+}
+
+/* Far beyond the cut, where erfc() is 0, the series goes on. */
+static void test_series(void **state)
+{
+	struct moments near, far;
+
+	(void)state;
+	cut_normal_moments(-11.999, 1, 0, &near);
+	cut_normal_moments(-12.001, 1, 0, &far);
+	assert_float_equal(near.mean, far.mean, 3e-3);
+	assert_float_equal(near.variance, far.variance, 1e-3 * near.variance);
+	assert_true(isfinite(cut_normal_moments(-1e9, 1, 0, &far)));
+	assert_float_equal(far.mean, -1e9, 1);
+	assert_true(far.variance > 0);
+}
+
+/* Few messages of a law that is not learned from: the posterior is the textbook one. */
+static void test_tilt(void **state)
+{
+	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
+	const struct moments wide = { 0, 1e12 };
+	struct delay_law d;
+	struct moments m;
+
+	(void)state;
+	delay_law_begin(&d, MEAN, 0);
+	/* No message is lifted or wrong. */
+	for (int j = 1; j < DELAY_LIFTS; j++)
+		d.lift[j] = 0;
+	d.lift[0] = 1;
+	d.wrong = 1e-12;
+	m = delay_tilt(&l, &d, wide, false);
+	/* z is below the lowest by an exponential of mean / 12. */
+	assert_float_equal(m.mean, -MEAN / 12, 20);
+	assert_float_equal(sqrt(m.variance), MEAN / 12, 20);
+	/* A cavity far below leaves nothing to say but the slope of the exponential. */
+	m = delay_tilt(&l, &d, (struct moments){ -1e6, 1e6 }, false);
+	assert_float_equal(m.mean, -1e6 + 12 / MEAN * 1e6, 1);
+	assert_float_equal(m.variance, 1e6, 1);
+}
+
+/* A message that is much too early, and a factor that is lifted, do not move a sure cavity. */
+static void test_robust(void **state)
+{
+	const struct lowest early = { .messages = 12, .num = 3, .delay = { -1e7, 3e3, 9e3 } };
+	const struct lowest late = { .messages = 12, .num = 3, .delay = { 1e7, 1e7 + 7e3,
+									  1e7 + 9e3 } };
+	const struct moments sure = { 0, 1e6 };
+	struct delay_law d;
+	struct moments m;
+
+	(void)state;
+	delay_law_begin(&d, MEAN, 0);
+	m = delay_tilt(&early, &d, sure, true);
+	assert_float_equal(m.mean, 0, 1e3);
+	assert_float_equal(d.num_wrong, 1, 0.01);
+	m = delay_tilt(&late, &d, sure, true);
+	assert_float_equal(m.mean, 0, 1e3);
+	assert_true(d.num_lift[0] < 1.01);
+}
+
+static void test_learn(void **state)
+{
+	struct delay_law d;
+	uint64_t seed = 9;
+
+	(void)state;
+	delay_law_begin(&d, 3 * MEAN, 0);
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 2000; i++) {
+			struct lowest l = { .messages = 8, .num = 3 };
+			double delay = 0;
+
+			for (int k = 0; k < 3; k++)
+				l.delay[k] = delay += exponential(&seed, MEAN / (8 - k));
+			delay_tilt(&l, &d, (struct moments){ 0, 1 }, true);
+		}
+		delay_law_learn(&d, 1);
+	}
+	assert_float_equal(d.mean, MEAN, MEAN / 50);
+	assert_true(d.wrong < 1e-4);
+	assert_true(d.lift[0] > 0.98);
+}
+
+/* Numbers that no clock shows do not become NaN. */
+static void test_extremes(void **state)
+{
+	const struct lowest l = { .messages = 1e18, .num = 3, .delay = { -1e18, 0, 1e18 } };
+	static const double variance[] = { 1e-9, 1, 1e30 };
+	struct delay_law d;
+
+	(void)state;
+	delay_law_begin(&d, 1, 1e20);
+	for (int i = 0; i < 3; i++) {
+		const struct moments m =
+			delay_tilt(&l, &d, (struct moments){ 1e17, variance[i] }, true);
+
+		assert_true(isfinite(m.mean));
+		assert_true(m.variance >= 0);
+	}
+	delay_law_learn(&d, 1);
+	assert_true(d.mean >= 1 && isfinite(d.mean));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_normal),
+		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_tilt),
+		cmocka_unit_test(test_robust),
+		cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_extremes),
+	};
+
+	return cmocka_run_group_tests_name("delay law", tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Increments of phase and frequency: matched to their mixtures, and rates that are learned. */
+#include "model/model.h"
+#include "test.h"
+
+#define SPAN 3600.0
+
+/* The posterior mean of a mixture, by numerical integration over the increment. */
+static double mean_by_quadrature(const struct scale_mixture *m, const struct increment_cavity *c)
+{
+	const double s = sqrt(c->variance);
+	double sum = 0, first = 0, none = 1;
+
+	for (size_t j = 0; j < m->scales; j++)
+		none -= m->rate[j] * c->length;
+	for (int i = -4000; i <= 4000; i++) {
+		const double b = c->mean + s * i / 400;
+		double prior = none * exp(-b * b / (2 * c->base)) / sqrt(c->base);
+		double density;
+
+		for (size_t j = 0; j < m->scales; j++) {
+			const double v = c->base + m->variance[j];
+
+			prior += m->rate[j] * c->length * exp(-b * b / (2 * v)) / sqrt(v);
+		}
+		density = prior * exp(-(b - c->mean) * (b - c->mean) / (2 * c->variance));
+		sum += density;
+		first += density * b;
+	}
+	return first / sum;
+}
+
+/* A normal increment of the matched variance has the mixture's posterior mean. */
+static void test_match(void **state)
+{
+	static const double mean[] = { 0, 3, 30, 300, 5000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(mean) / sizeof(*mean); i++) {
+		struct increment_cavity c = { .length = 1, .base = 0.5, .mean = mean[i],
+					      .variance = 25 };
+		struct scale_mixture m;
+		double quiet, v, want;
+
+		mixture_of_frequency(&m, 1);
+		v = mixture_match(&m, &c, &quiet);
+		want = mean_by_quadrature(&m, &c);
+		assert_float_equal(c.mean * v / (v + c.variance), want,
+				   1e-3 * fabs(want) + 1e-3);
+		assert_true(quiet >= 0 && quiet <= 1);
+		/* What is far beyond the base is of some scale. */
+		assert_true(mean[i] > 100 ? quiet < 1e-3 : 1);
+	}
+}
+
+/* The scales of phase reach to what the phase does. */
+static void test_range(void **state)
+{
+	struct scale_mixture m;
+
+	(void)state;
+	mixture_of_phase(&m, SPAN, 0);
+	assert_int_equal(m.scales, 3);
+	mixture_of_phase(&m, SPAN, 1e9);
+	assert_true(m.variance[m.scales - 1] > 1e8 * 1e8);
+	mixture_of_phase(&m, SPAN, HUGE_VAL);
+	assert_true(m.scales <= MOST_SCALES);
+}
+
+/* Of increments that are drawn, the rates of their scales are found, and others vanish. */
+static void test_learn(void **state)
+{
+	struct scale_mixture m;
+	uint64_t seed = 5;
+	double rate = 0, others = 0;
+
+	(void)state;
+	mixture_of_frequency(&m, 1);
+	for (int round = 0; round < 20; round++) {
+		seed = 5;
+		for (int i = 0; i < SPAN; i++) {
+			const double sign = random64(&seed) & 1 ? 1 : -1;
+			const bool steered = uniform(&seed) < 0.05;
+			double quiet;
+
+			/* Each twentieth second by 640 ppb, the third scale. */
+			mixture_match(&m, &(struct increment_cavity){
+				.length = 1, .base = 1,
+				.mean = steered ? sign * 640 : sign, .variance = 1 }, &quiet);
+		}
+		mixture_learn(&m, SPAN);
+	}
+	for (size_t j = 0; j < m.scales; j++) {
+		const double scale = sqrt(m.variance[j]);
+
+		if (scale > 200 && scale < 2000)
+			rate += m.rate[j];
+		else
+			others += m.rate[j];
+	}
+	assert_float_equal(rate, 0.05, 0.01);
+	assert_true(others < 0.005);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_range),
+		cmocka_unit_test(test_learn),
+	};
+
+	return cmocka_run_group_tests_name("mixture", tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The state space of a clock: transitions, their transposes, and increments. */
+#include <string.h>
+
+#include "model/model.h"
+#include "test.h"
+
+#define LENGTH 1.7 /* s */
+
+static void random_vector(uint64_t *seed, double *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = 2 * uniform(seed) - 1;
+}
+
+/* A cubic goes on as its Taylor series says, and two steps are one. */
+static void test_shift(void **state)
+{
+	/* 1 + 2 t + 3 t^2 / 2 + 4 t^3 / 6 */
+	double a[STATES] = { 1, 2, 3, 4 }, b[STATES];
+	const double t = LENGTH;
+
+	(void)state;
+	memcpy(b, a, sizeof(b));
+	state_shift(a, t);
+	assert_float_equal(a[0], 1 + 2 * t + 3 * t * t / 2 + 4 * t * t * t / 6, 1e-12);
+	assert_float_equal(a[1], 2 + 3 * t + 4 * t * t / 2, 1e-12);
+	assert_float_equal(a[2], 3 + 4 * t, 1e-12);
+	assert_float_equal(a[3], 4, 0);
+	state_shift(b, t / 3);
+	state_shift(b, 2 * t / 3);
+	for (int i = 0; i < STATES; i++)
+		assert_float_equal(a[i], b[i], 1e-12);
+}
+
+/* g' (F x) = (F' g)' x */
+static void test_transpose(void **state)
+{
+	uint64_t seed = 3;
+	double x[STATES], g[STATES], later[STATES], earlier[STATES], after = 0, before = 0;
+
+	(void)state;
+	random_vector(&seed, x, STATES);
+	random_vector(&seed, g, STATES);
+	memcpy(later, x, sizeof(later));
+	memcpy(earlier, g, sizeof(earlier));
+	state_shift(later, LENGTH);
+	state_shift_back(earlier, LENGTH);
+	for (int i = 0; i < STATES; i++) {
+		after += g[i] * later[i];
+		before += earlier[i] * x[i];
+	}
+	assert_float_equal(after, before, 1e-12);
+}
+
+/* Of x x' the covariance becomes F x (F x)', and the information likewise. */
+static void test_outer_products(void **state)
+{
+	uint64_t seed = 4;
+	double x[STATES], p[STATES][STATES], n[STATES][STATES], g[STATES];
+
+	(void)state;
+	random_vector(&seed, x, STATES);
+	memcpy(g, x, sizeof(g));
+	for (int i = 0; i < STATES; i++)
+		for (int j = 0; j < STATES; j++)
+			p[i][j] = n[i][j] = x[i] * x[j];
+	state_shift(x, LENGTH);
+	covariance_shift(p, LENGTH);
+	state_shift_back(g, LENGTH);
+	information_shift_back(n, LENGTH);
+	for (int i = 0; i < STATES; i++) {
+		for (int j = 0; j < STATES; j++) {
+			assert_float_equal(p[i][j], x[i] * x[j], 1e-12);
+			assert_float_equal(n[i][j], g[i] * g[j], 1e-12);
+		}
+	}
+}
+
+/* An increment half-way is that component alone, shifted by half of the length. */
+static void test_loading(void **state)
+{
+	(void)state;
+	for (int s = 0; s < STATES; s++) {
+		double unit[STATES] = { 0 }, loading[STATES];
+
+		unit[s] = 1;
+		state_shift(unit, LENGTH / 2);
+		increment_loading(loading, s, LENGTH);
+		for (int i = 0; i < STATES; i++)
+			assert_float_equal(loading[i], unit[i], 1e-15);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_transpose),
+		cmocka_unit_test(test_outer_products),
+		cmocka_unit_test(test_loading),
+	};
+
+	return cmocka_run_group_tests_name("state space", tests, NULL, NULL);
+}
