@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Cells of time of each host, with a knot each, and factors: the kept messages of a direction
+ * that are in one cell of either host.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/internal.h"
+#include "util/search.h"
+
+/*
+ * Messages of a cell at least, times the root of the host's links: more neighbours may each
+ * have fewer in it. Chosen.
+ */
+#define CELL_MESSAGES 16.0
+/* With few messages there are so many cells, of one message at least. Chosen. */
+#define FEW_CELLS 64.0
+#define LEAST_MESSAGES 1.0
+/*
+ * Cells of a host at most, over the number of its links and one: what a round costs. And what
+ * all have. Chosen, by make bench-truth.
+ */
+#define MOST_CELLS 8192.0
+#define LEAST_CELLS 128.0
+/* A cell is at most this often as long as most are. Chosen. */
+#define LONGEST 4.0
+/* The least length between knots, s, so that none is 0. */
+#define LEAST_LENGTH 1e-7
+/*
+ * A cell is halved if the increment of frequency beside it bends the curve, to its middle, by
+ * more than this part of the phase's standard deviation. Chosen.
+ */
+#define SEEN_BEND 0.3
+/* New sites are made for cavities of this often the variance. Chosen. */
+#define WIDER 4.0
+
+/* When a message was on a host, and how many it stands for. */
+struct timed_share {
+	double t;
+	double share;
+};
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct timed_share *p = a, *q = b;
+
+	return (p->t > q->t) - (p->t < q->t);
+}
+
+/* All messages of a host in order of time: *num of them, to be freed. NULL: no memory. */
+static struct timed_share *sort_shares(const struct inference *n, size_t host, size_t *num,
+				       size_t *links)
+{
+	struct timed_share *s;
+
+	*num = *links = 0;
+	for (size_t i = 0; i < n->num_links; i++)
+		for (int way = 0; way < 2; way++)
+			if (n->link[i].host[0] == host || n->link[i].host[1] == host)
+				*num += n->link[i].direction[way].num;
+	s = malloc((*num + 1) * sizeof(*s));
+	*num = 0;
+	for (size_t i = 0; s && i < n->num_links; i++) {
+		const struct infer_link *l = &n->link[i];
+		const int end = l->host[1] == host;
+
+		if (l->host[end] != host)
+			continue;
+		++*links;
+		for (int way = 0; way < 2; way++)
+			for (size_t k = 0; k < l->direction[way].num; k++)
+				s[(*num)++] = (struct timed_share){
+					l->direction[way].message[k].t[end],
+					l->direction[way].message[k].share
+				};
+	}
+	if (s)
+		qsort(s, *num, sizeof(*s), compare_shares);
+	return s;
+}
+
+static void set_lengths(struct chain *c)
+{
+	for (size_t i = 1; i < c->num; i++)
+		c->knot[i].length =
+			fmax(c->knot[i].t - c->knot[i - 1].t, LEAST_LENGTH);
+}
+
+/* Messages of a cell. */
+static double messages_of_cell(double all, size_t links)
+{
+	const double cells = fmax(MOST_CELLS / (double)(links + 1), LEAST_CELLS);
+	const double usual = CELL_MESSAGES * sqrt((double)links);
+
+	return fmax(all / cells, all / FEW_CELLS < usual ?
+					 fmax(all / FEW_CELLS, LEAST_MESSAGES) :
+					 usual);
+}
+
+static int divide_span(const struct inference *n, size_t host)
+{
+	struct chain *c = &n->chain[host];
+	size_t num, links;
+	struct timed_share *s = sort_shares(n, host, &num, &links);
+	double all = 0, each, longest;
+
+	c->knot = s ? calloc(num + 1, sizeof(*c->knot)) : NULL;
+	if (!c->knot) {
+		free(s);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < num; i++)
+		all += s[i].share;
+	each = messages_of_cell(all, links);
+	longest = num ? LONGEST * (s[num - 1].t - s[0].t) / fmax(all / each, 1) : 0;
+	for (size_t i = 0; i < num;) {
+		const size_t from = i;
+		double in = 0;
+
+		while (i < num && in < each && s[i].t - s[from].t <= longest)
+			in += s[i++].share;
+		c->knot[c->num++] = (struct knot){ .t = (s[from].t + s[i - 1].t) / 2,
+						   .from = s[from].t,
+						   .to = s[i - 1].t };
+	}
+	set_lengths(c);
+	free(s);
+	return 0;
+}
+
+/* ---- factors ------------------------------------------------------------- */
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct kept_message *p = a, *q = b;
+
+	for (int i = 0; i < 2; i++)
+		if (p->knot[i] != q->knot[i])
+			return p->knot[i] < q->knot[i] ? -1 : 1;
+	return (p->t[0] > q->t[0]) - (p->t[0] < q->t[0]);
+}
+
+/* Sort the messages of a direction by the cells of both hosts. */
+static void sort_messages(const struct inference *n, const struct infer_link *l,
+			  struct link_direction *d)
+{
+	bool sorted = true;
+
+	for (size_t i = 0; i < d->num; i++) {
+		struct kept_message *k = &d->message[i];
+
+		for (int e = 0; e < 2; e++) {
+			const struct chain *c = &n->chain[l->host[e]];
+
+			k->knot[e] = (uint32_t)(c->num ? LAST_UNTIL(c->knot, c->num, from,
+								    k->t[e]) : 0);
+		}
+		sorted = sorted && (!i || compare_cells(k - 1, k) <= 0);
+	}
+	if (!sorted)
+		qsort(d->message, d->num, sizeof(*d->message), compare_cells);
+}
+
+/* Make factors of sorted messages. 0 or -ENOMEM; those before are the caller's. */
+static int make_factors(struct link_direction *d)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < d->num; i++)
+		num += !i || memcmp(d->message[i].knot, d->message[i - 1].knot,
+				    sizeof(d->message[i].knot));
+	d->factor = calloc(num + 1, sizeof(*d->factor));
+	d->num_factors = 0;
+	if (!d->factor)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->num;) {
+		struct factor *f = &d->factor[d->num_factors++];
+
+		f->from = (uint32_t)i;
+		memcpy(f->knot, d->message[i].knot, sizeof(f->knot));
+		while (i < d->num && !memcmp(d->message[i].knot, f->knot, sizeof(f->knot)))
+			i++;
+		f->to = (uint32_t)i;
+	}
+	return 0;
+}
+
+int grid_begin(struct inference *n)
+{
+	int ret = 0;
+
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		/* Of two hosts, one is the other's time. */
+		if (h || n->task->num > 2)
+			ret = divide_span(n, h);
+	for (size_t i = 0; !ret && i < n->num_links; i++) {
+		for (int way = 0; !ret && way < 2; way++) {
+			sort_messages(n, &n->link[i], &n->link[i].direction[way]);
+			ret = make_factors(&n->link[i].direction[way]);
+		}
+	}
+	return ret;
+}
+
+void grid_release(struct inference *n)
+{
+	for (size_t h = 0; n->chain && h < n->task->num; h++)
+		free(n->chain[h].knot);
+	free(n->chain);
+	n->chain = NULL;
+}
+
+/* ---- observed delays ------------------------------------------------------ */
+
+/* What the phase is at a time of a knot's cell, beyond that at the knot. */
+static double phase_beyond(const struct chain *c, uint32_t knot, double t)
+{
+	const struct knot *k = &c->knot[knot];
+	double d;
+
+	if (!c->num)
+		return 0;
+	d = t - k->t;
+	return d * (k->state[1] + d * (k->state[2] / 2 + d * k->state[3] / 6));
+}
+
+static void add_lowest(struct lowest *l, double delay)
+{
+	size_t i = l->num < LOWEST ? l->num++ : LOWEST;
+
+	for (; i && l->delay[i - 1] > delay; i--)
+		if (i < LOWEST)
+			l->delay[i] = l->delay[i - 1];
+	if (i < LOWEST)
+		l->delay[i] = delay;
+}
+
+static void move_factor(const struct inference *n, const struct infer_link *l, int way,
+			struct factor *f)
+{
+	const struct link_direction *d = &l->direction[way];
+	const struct chain *sender = &n->chain[l->host[way]];
+	const struct chain *receiver = &n->chain[l->host[!way]];
+
+	f->lowest = (struct lowest){ 0 };
+	for (uint32_t i = f->from; i < f->to; i++) {
+		const struct kept_message *k = &d->message[i];
+
+		f->lowest.messages += k->share;
+		add_lowest(&f->lowest,
+			   k->y + phase_beyond(receiver, k->knot[!way], k->t[!way]) -
+				   phase_beyond(sender, k->knot[way], k->t[way]));
+	}
+}
+
+static int move_link(void *inference, size_t i)
+{
+	struct inference *n = inference;
+	struct infer_link *l = &n->link[i];
+
+	for (int way = 0; way < 2; way++)
+		for (size_t k = 0; k < l->direction[way].num_factors; k++)
+			move_factor(n, l, way, &l->direction[way].factor[k]);
+	return 0;
+}
+
+int grid_move_messages(struct inference *n)
+{
+	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
+			    move_link, n);
+}
+
+/* ---- refinement ---------------------------------------------------------- */
+
+/* By how much the phase may be off within a cell, as far as increments beside it say. */
+static double spread_within(const struct chain *c, size_t knot)
+{
+	const double most = c->jumps.variance[c->jumps.scales - 1];
+	double sum = 0;
+
+	for (size_t i = knot ? knot : 1; i < knot + 2 && i < c->num; i++) {
+		const struct knot *k = &c->knot[i];
+		const double bend = k->bend * k->score[STATE_FREQUENCY].gradient;
+		const double jump = k->jump * k->score[STATE_PHASE].gradient;
+
+		sum += fmin(bend * bend * k->length * k->length / 16, most) +
+		       fmin(jump * jump, most);
+	}
+	return sum;
+}
+
+static bool is_seen(const struct knot *k)
+{
+	const double bend = k->bend * k->score[STATE_FREQUENCY].gradient;
+	const double jump = k->jump * k->score[STATE_PHASE].gradient;
+	const double deviation = sqrt(k->variance);
+
+	return fabs(bend) * k->length / 8 > SEEN_BEND * deviation ||
+	       (k->jump > 0 && fabs(jump) > deviation);
+}
+
+/* A part of a knot's cell. */
+static struct knot part_of(const struct chain *c, uint32_t old, const struct timed_share *s,
+			   size_t from, size_t to)
+{
+	struct knot k = c->knot[old];
+	const double t = (s[from].t + s[to - 1].t) / 2;
+
+	k.old = old;
+	k.is_new = true;
+	state_shift(k.state, t - k.t);
+	k.variance = WIDER * k.variance + spread_within(c, old);
+	k.t = t;
+	k.from = s[from].t;
+	k.to = s[to - 1].t;
+	return k;
+}
+
+/* Halve a cell of messages @from to @to; *num: of knots. */
+static void halve_cell(const struct chain *c, uint32_t old, const struct timed_share *s,
+		       size_t from, size_t to, struct knot *knot, size_t *num)
+{
+	const size_t middle = from + (to - from) / 2;
+	struct knot *k = &knot[*num];
+
+	k[0] = part_of(c, old, s, from, middle);
+	k[1] = part_of(c, old, s, middle, to);
+	/* Where in the cell it happened is open again. */
+	if (old + 1 < c->num) {
+		k[1].bend = fmax(k[0].bend, c->knot[old + 1].bend);
+		k[1].jump = fmax(k[0].jump, c->knot[old + 1].jump);
+	}
+	*num += 2;
+}
+
+/* Refine a chain: *halved is increased by the number of cells that were. 0 or -ENOMEM. */
+static int refine_chain(const struct inference *n, size_t host, size_t *halved)
+{
+	struct chain *c = &n->chain[host];
+	size_t num, links, out = 0, at = 0, count = 0;
+	struct timed_share *s = sort_shares(n, host, &num, &links);
+	struct knot *knot = malloc((2 * c->num + 1) * sizeof(*knot));
+
+	for (size_t i = 0; s && knot && i < c->num; i++) {
+		const bool split = (i && is_seen(&c->knot[i])) ||
+				   (i + 1 < c->num && is_seen(&c->knot[i + 1]));
+		size_t to = at;
+
+		while (to < num && (i + 1 == c->num || s[to].t < c->knot[i + 1].from))
+			to++;
+		/* Messages of one time stay together. */
+		if (split && to > at + 1 && s[at + (to - at) / 2].t > s[at].t) {
+			halve_cell(c, (uint32_t)i, s, at, to, knot, &out);
+			count++;
+		} else {
+			knot[out] = c->knot[i];
+			knot[out].old = (uint32_t)i;
+			knot[out++].is_new = false;
+		}
+		at = to;
+	}
+	free(s);
+	if (!s || !knot) {
+		free(knot);
+		return -ENOMEM;
+	}
+	free(c->knot);
+	c->knot = knot;
+	c->num = out;
+	set_lengths(c);
+	*halved += count;
+	return 0;
+}
+
+int factor_compare(const void *a, const void *b)
+{
+	const struct factor *p = a, *q = b;
+
+	for (int i = 0; i < 2; i++)
+		if (p->knot[i] != q->knot[i])
+			return p->knot[i] < q->knot[i] ? -1 : 1;
+	return 0;
+}
+
+/* A factor of the new grid: what it was, or a new site. */
+static void keep_site(const struct inference *n, const struct infer_link *l, int way,
+		      struct factor *f, const struct factor *old, size_t num_old)
+{
+	const struct factor *same;
+	struct factor key = *f;
+	bool is_new = false;
+
+	for (int e = 0; e < 2; e++) {
+		const struct chain *c = &n->chain[l->host[e]];
+
+		if (!c->num)
+			continue;
+		key.knot[e] = c->knot[f->knot[e]].old;
+		is_new = is_new || c->knot[f->knot[e]].is_new;
+	}
+	same = is_new ? NULL : bsearch(&key, old, num_old, sizeof(*old), factor_compare);
+	if (same)
+		memcpy(f->site, same->site, sizeof(f->site));
+	else
+		factor_begin(n, l, way, f);
+}
+
+static int refine_link(void *inference, size_t i)
+{
+	struct inference *n = inference;
+	struct infer_link *l = &n->link[i];
+	int ret = 0;
+
+	for (int way = 0; !ret && way < 2; way++) {
+		struct link_direction *d = &l->direction[way];
+		struct factor *old = d->factor;
+		const size_t num_old = d->num_factors;
+
+		sort_messages(n, l, d);
+		ret = make_factors(d);
+		for (size_t k = 0; !ret && k < d->num_factors; k++) {
+			move_factor(n, l, way, &d->factor[k]);
+			keep_site(n, l, way, &d->factor[k], old, num_old);
+		}
+		free(old);
+	}
+	return ret;
+}
+
+int grid_refine(struct inference *n, size_t *num)
+{
+	int ret = 0;
+
+	*num = 0;
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		if (n->chain[h].num)
+			ret = refine_chain(n, h, num);
+	if (!ret && *num)
+		ret = parallel_run(n->task->parallel, n->task->threads,
+				   (uint32_t)n->num_links, refine_link, n);
+	return ret;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rounds of inference. Each updates all factors, the marginals of all clocks, and what is
+ * learned of noise and delays. When a round moves nothing by much, cells beside what happened
+ * to clocks are halved.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/internal.h"
+#include "util/number.h"
+#include "util/statistics.h"
+
+/* Rounds at most, with the first grid and with each finer one; and finer grids. Chosen. */
+#define FIRST_ROUNDS 40
+#define FINER_ROUNDS 15
+#define FINER_GRIDS 6
+/* Rounds in which factors look at their messages alone, until all hosts are known. Chosen. */
+#define ALONE_ROUNDS 2
+#define ALONE_ROUNDS_OF_MANY 6
+/* Messages are moved along the clocks anew every so many rounds. Chosen. */
+#define MOVE_ROUNDS 4
+/*
+ * Rounds end when the last one moved sites by less than this, in standard deviations, and
+ * changed no clock's variance by more than this part, in means. Chosen.
+ */
+#define SETTLED 0.01
+/* How far sites move to where a round leads. Chosen. */
+#define DAMPING 0.4
+#define DAMPING_OF_MANY 0.8
+/* Jumps are opened in this part of the rounds only, so that the last ones settle. Chosen. */
+#define JUMP_ROUNDS 0.5
+/* The noise to begin with: ns^2/s, ppb^2/s, and so on. Chosen. */
+static const double FIRST_NOISE[STATES] = { 1, 100, 10, 0.1 };
+/* A clock may bend anywhere at first: by 20 ppm in the root of a second, ppb^2/s. Chosen. */
+#define FIRST_BEND 4e8
+/* The standard deviation of the first state: 1 ms, 1000 ppm, 0.1 ppm/s, 1 ppb/s^2. Chosen. */
+static const double FIRST_DEVIATION[STATES] = { 1e6, 1e6, 100, 1 };
+/* The prior of a minimum delay is so wide at least, ns, or in mean excesses. Chosen. */
+#define DELAY_DEVIATION 1e4
+#define DELAY_EXCESSES 10.0
+/* A span of time at least, s, so that no rate is infinite. */
+#define LEAST_SPAN 1e-3
+/* The mean excess where no two messages tell, ns. Chosen. */
+#define FIRST_EXCESS 1e5
+/* The variance of a phase that nothing is known of, ns^2. */
+#define UNKNOWN_PHASE 1e16
+
+/* ---- first parameters ---------------------------------------------------- */
+
+static void begin_chain(struct chain *c, double span)
+{
+	double length;
+
+	if (!c->num)
+		return;
+	length = span / (double)c->num;
+	memcpy(c->intensity, FIRST_NOISE, sizeof(c->intensity));
+	mixture_of_frequency(&c->bends, length);
+	mixture_of_phase(&c->jumps, span, c->range);
+	memcpy(c->first.deviation, FIRST_DEVIATION, sizeof(c->first.deviation));
+	c->first.deviation[STATE_PHASE] += c->range;
+	for (size_t i = 0; i < c->num; i++) {
+		c->knot[i].bend = FIRST_BEND * c->knot[i].length;
+		c->knot[i].variance = UNKNOWN_PHASE;
+	}
+}
+
+/* The mean excess of a direction, by the spacing of its lowest two: their median. */
+static double first_mean(const struct link_direction *d, double *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->num_factors; i++) {
+		const struct lowest *l = &d->factor[i].lowest;
+
+		if (l->num > 1)
+			v[n++] = (l->messages - 1) * (l->delay[1] - l->delay[0]);
+	}
+	return n ? median(v, n) / M_LN2 : 0;
+}
+
+/*
+ * Half of the sums of the lowest delays of both directions in one cell, which no phase
+ * changes, in @v: how many.
+ */
+static size_t find_sums(const struct infer_link *l, double *v)
+{
+	const struct link_direction *d = l->direction;
+	size_t n = 0;
+
+	for (size_t i = 0, k = 0; i < d[0].num_factors && k < d[1].num_factors;) {
+		const int order = factor_compare(&d[0].factor[i], &d[1].factor[k]);
+
+		if (!order)
+			v[n++] = (d[0].factor[i].lowest.delay[0] +
+				  d[1].factor[k].lowest.delay[0]) / 2;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return n;
+}
+
+/* 0 or -ENOMEM. */
+static int begin_link(struct infer_link *l)
+{
+	const size_t most = l->direction[0].num_factors > l->direction[1].num_factors ?
+			      l->direction[0].num_factors : l->direction[1].num_factors;
+	double *v = malloc((most + 1) * sizeof(*v)), mean[2], middle = 0, deviation = 0, spread;
+	size_t n;
+
+	if (!v)
+		return -ENOMEM;
+	for (int way = 0; way < 2; way++)
+		mean[way] = first_mean(&l->direction[way], v);
+	n = find_sums(l, v);
+	if (n) {
+		middle = order_statistic(v, n, n / 2);
+		deviation = fabs(order_statistic(v, n, n * 9 / 10));
+	}
+	spread = fmax(deviation - middle, 1);
+	free(v);
+	for (int way = 0; way < 2; way++) {
+		/* With few messages the other direction tells. */
+		double m = mean[way] > 0 ? mean[way] : mean[!way];
+
+		m = m > 0 ? m : FIRST_EXCESS;
+		delay_law_begin(&l->direction[way].law,
+				fmax(m, fmax(l->resolution / 2, 1)),
+				l->resolution > 0 ? l->resolution * l->resolution / 6 : 0);
+	}
+	deviation = fmax(fmax(deviation, DELAY_DEVIATION), DELAY_EXCESSES * (mean[0] + mean[1]));
+	l->first.precision = 1 / (deviation * deviation);
+	l->first.weighted = middle * l->first.precision;
+	/* While factors are alone, clocks are found beside this. */
+	l->delay = (struct moments){ middle, spread * spread };
+	return 0;
+}
+
+/* ---- rounds -------------------------------------------------------------- */
+
+/* The mean of the logarithms of all variances. */
+static double log_variance(const struct chain *c)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < c->num; i++)
+		sum += log(c->knot[i].variance);
+	return sum / (double)c->num;
+}
+
+static int update_host(void *inference, size_t h)
+{
+	struct inference *n = inference;
+	struct chain *c = &n->chain[h];
+	double before;
+	int ret;
+
+	if (!c->num)
+		return 0;
+	before = log_variance(c);
+	ret = smooth_chain(c);
+	c->changed = fabs(log_variance(c) - before);
+	if (!ret)
+		learn_noise(c, n->may_jump);
+	return ret;
+}
+
+static int update_hosts(struct inference *n)
+{
+	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->task->num,
+			    update_host, n);
+}
+
+static bool is_settled(const struct inference *n)
+{
+	bool settled = n->moved < SETTLED;
+
+	for (size_t h = 0; settled && h < n->task->num; h++)
+		settled = n->chain[h].changed < SETTLED;
+	return settled;
+}
+
+/* @alone: rounds before factors are told what others say. */
+static int run_rounds(struct inference *n, int rounds, int alone)
+{
+	int ret = 0;
+
+	for (int i = 0; !ret && i < rounds; i++) {
+		n->alone = i < alone;
+		n->learn = i > alone || !alone;
+		n->may_jump = i < rounds * JUMP_ROUNDS;
+		if (i && (n->alone || i % MOVE_ROUNDS == 0))
+			ret = grid_move_messages(n);
+		if (!ret)
+			ret = propagate(n);
+		if (!ret)
+			ret = update_hosts(n);
+		if (n->learn && is_settled(n))
+			break;
+	}
+	return ret;
+}
+
+/* 0 or -ENOMEM. */
+static int begin(struct inference *n)
+{
+	int ret = grid_begin(n);
+
+	if (!ret)
+		ret = grid_move_messages(n);
+	for (size_t i = 0; !ret && i < n->num_links; i++)
+		ret = begin_link(&n->link[i]);
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		begin_chain(&n->chain[h], n->span);
+	return ret;
+}
+
+static int run(struct inference *n)
+{
+	const bool many = n->task->num > 2;
+	size_t halved = 1;
+	int ret = infer_start(n);
+
+	n->damping = many ? DAMPING_OF_MANY : DAMPING;
+	if (!ret)
+		ret = infer_observe(n);
+	if (!ret)
+		ret = begin(n);
+	if (!ret)
+		ret = run_rounds(n, FIRST_ROUNDS, many ? ALONE_ROUNDS_OF_MANY : ALONE_ROUNDS);
+	for (int i = 0; !ret && i < FINER_GRIDS && halved; i++) {
+		ret = grid_refine(n, &halved);
+		if (!ret && halved)
+			ret = run_rounds(n, FINER_ROUNDS, 1);
+	}
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		if (n->chain[h].num)
+			ret = posterior_to_correction(n, h);
+	return ret;
+}
+
+int infer_clocks(const struct infer_task *t)
+{
+	struct inference n = { .task = t };
+	const struct correction *c;
+	int ret;
+
+	if (t->num < 2)
+		return 0;
+	n.chain = calloc(t->num, sizeof(*n.chain));
+	if (!n.chain)
+		return -ENOMEM;
+	c = t->host[0].correction;
+	correction_at(c, c->from, &n.origin);
+	n.span = fmax((double)(c->to - c->from) / SECOND, LEAST_SPAN);
+	ret = run(&n);
+	infer_release_links(&n);
+	grid_release(&n);
+	return ret;
+}

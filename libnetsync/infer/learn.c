@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The noise of one clock, by what the smoother says of each increment.
+ *
+ * Intensities are raised by the fixed point of MacKay (D. J. C. MacKay, "Bayesian
+ * interpolation", Neural Computation 4(3), 1992), and lowered by a mean of that and of EM (R.
+ * H. Shumway, D. S. Stoffer, 1982): the former alone kills all noise while the state is still
+ * loose, the latter alone takes hundreds of rounds.
+ */
+#include <math.h>
+
+#include "infer/internal.h"
+
+/* Factors by which an intensity changes in a round. Chosen. */
+#define MOST_RISE 10.0
+#define MOST_FALL 0.3
+/* The part of MacKay's step in one that lowers an intensity, as an exponent. Chosen. */
+#define FALL_SHARE 0.3
+/* What EM lowers an intensity to at most, in one step. Chosen. */
+#define EM_FALL 0.1
+/* How much of the old variance of an increment stays, as an exponent. Chosen. */
+#define KEEP 0.3
+/* The least information of an increment, and part of it that is not the prior's. */
+#define LEAST_INFORMATION 1e-24
+#define LEAST_PART 1e-6
+/* A variance is at most this often that of the largest scale. Chosen. */
+#define WIDEST 4.0
+/*
+ * What is steeper than any daemon slews was a step: 2000 ppm. The kernel slews by at most 500
+ * ppm (adjtime(3), RFC 5905), chronyd by 1000, and either on both hosts. In ns/s.
+ */
+#define STEPPED 2e6
+/* The least intensities, so that none is 0. */
+static const double LEAST[STATES] = { 1e-6, 1e-14, 1e-12, 1e-16 };
+
+/* Sums over all intervals: of score^2 L, of information L, and of intervals. */
+struct noise_sums {
+	double square;
+	double information;
+	double num;
+};
+
+static void add_score(struct noise_sums *s, const struct increment_score *i, double length,
+		      double share)
+{
+	s->square += share * length * i->gradient * i->gradient;
+	s->information += share * length * i->information;
+	s->num += share;
+}
+
+static double learn_intensity(double q, const struct noise_sums *s, double least)
+{
+	double factor = s->information > 0 ? s->square / s->information : 1;
+
+	if (factor < 1 && s->num > 0) {
+		const double em = 1 + q * (s->square - s->information) / s->num;
+
+		factor = pow(factor, FALL_SHARE) * pow(fmax(em, EM_FALL), 1 - FALL_SHARE);
+	}
+	factor = fmin(fmax(factor, MOST_FALL), MOST_RISE);
+	return fmax(q * factor, least);
+}
+
+/* What all but its prior, of this @variance, says of an increment. */
+static struct increment_cavity cavity_of(const struct increment_score *s, double variance,
+					 double length, double base)
+{
+	const double information = fmax(s->information, LEAST_INFORMATION);
+	const double rest = fmax(1 - variance * s->information, LEAST_PART);
+
+	return (struct increment_cavity){
+		.length = length,
+		.base = base,
+		.mean = s->gradient / information,
+		.variance = rest / information,
+	};
+}
+
+/* Between two variances, in logarithms; the least keeps it finite. */
+static double damp_variance(double before, double now, double least)
+{
+	return exp(KEEP * log(before + least) + (1 - KEEP) * log(now + least)) - least;
+}
+
+static void learn_bend(struct chain *c, struct knot *k, double *quiet)
+{
+	const double base = c->intensity[STATE_FREQUENCY] * k->length;
+	const struct increment_cavity cavity =
+		cavity_of(&k->score[STATE_FREQUENCY], k->bend, k->length, base);
+	const double variance = mixture_match(&c->bends, &cavity, quiet);
+
+	k->bend = fmin(damp_variance(k->bend, variance, 1e-30),
+		       WIDEST * c->bends.variance[c->bends.scales - 1]);
+}
+
+/* Open a step: what was taken for bends beside it was the step. */
+static void open_jump(struct chain *c, size_t n, double rise)
+{
+	c->knot[n].jump = rise * rise;
+	for (size_t i = n > 1 ? n - 1 : n; i < n + 2 && i < c->num; i++)
+		c->knot[i].bend = c->intensity[STATE_FREQUENCY] * c->knot[i].length;
+}
+
+/* @white: the variance of its phase increment without a jump. */
+static void learn_jump(struct chain *c, size_t n, double white, bool may_jump, double *quiet)
+{
+	struct knot *k = &c->knot[n];
+	const struct increment_cavity cavity =
+		cavity_of(&k->score[STATE_PHASE], k->jump + white, k->length, white);
+	const double variance = fmax(mixture_match(&c->jumps, &cavity, quiet) - white, 0);
+	const double rise = k->state[0] - c->knot[n - 1].state[0];
+
+	if (k->jump > 1)
+		k->jump = damp_variance(k->jump, variance, 1);
+	else if (may_jump && fabs(rise) > STEPPED * k->length)
+		open_jump(c, n, rise);
+	else
+		k->jump = 0;
+	k->jump = fmin(fmax(k->jump, 0), WIDEST * c->jumps.variance[c->jumps.scales - 1]);
+}
+
+void learn_noise(struct chain *c, bool may_jump)
+{
+	struct noise_sums sum[STATES] = { 0 };
+	double span = 0;
+
+	for (size_t n = 1; n < c->num; n++) {
+		struct knot *k = &c->knot[n];
+		const double white = c->intensity[STATE_PHASE] * k->length +
+				     k->bend * k->length * k->length / 12;
+		double smooth;
+
+		span += k->length;
+		learn_bend(c, k, &k->quiet);
+		learn_jump(c, n, white, may_jump, &smooth);
+		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth);
+		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length,
+			  k->quiet);
+		add_score(&sum[STATE_DRIFT], &k->score[STATE_DRIFT], k->length, 1);
+		add_score(&sum[STATE_JERK], &k->score[STATE_JERK], k->length, 1);
+	}
+	if (!(span > 0))
+		return;
+	mixture_learn(&c->bends, span);
+	mixture_learn(&c->jumps, span);
+	for (int i = 0; i < STATES; i++)
+		c->intensity[i] = learn_intensity(c->intensity[i], &sum[i], LEAST[i]);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The posterior mean -> a correction: between two knots a cubic with the phases and
+ * frequencies there, and a phase step where there is a jump.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/internal.h"
+#include "util/number.h"
+
+/* A curve that is steeper is no clock's. */
+#define STEEPEST_CLOCK 0.5
+/* A jump counts as a phase step if it is this many standard deviations large. Chosen. */
+#define SEEN_JUMP 3.0
+
+struct vertices {
+	struct spline_vertex *v;
+	size_t num;
+};
+
+/* Knot times -> ns of the host since its span began. */
+static double own_time(const struct inference *n, const struct correction *c, double t)
+{
+	return (t - infer_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
+}
+
+static double phase_of(const struct knot *k, double t, double *frequency)
+{
+	double state[STATES];
+
+	memcpy(state, k->state, sizeof(state));
+	state_shift(state, t - k->t);
+	*frequency = state[1];
+	return state[0];
+}
+
+static void add_vertex(struct vertices *to, const struct inference *n,
+		       const struct correction *c, const struct knot *k, double t)
+{
+	double frequency, value = phase_of(k, t, &frequency);
+
+	to->v[to->num++] = (struct spline_vertex){ own_time(n, c, t), value,
+					    frequency * (1 + c->skew) / SECOND };
+}
+
+static bool is_jump(const struct knot *k)
+{
+	return k->jump > 0 && fabs(k->jump * k->score[STATE_PHASE].gradient) >
+				      SEEN_JUMP * sqrt(k->variance);
+}
+
+/* The vertices of a chain, and its phase steps; of these two vertices have one time. */
+static void find_vertices(struct vertices *to, struct change_point *change, size_t *changes,
+			  const struct inference *n, const struct chain *chain,
+			  const struct correction *c)
+{
+	for (size_t i = 0; i < chain->num; i++) {
+		const struct knot *k = &chain->knot[i];
+
+		if (i && is_jump(k)) {
+			const double t = (k[-1].to + k->from) / 2;
+			struct change_point *p = &change[(*changes)++];
+
+			add_vertex(to, n, c, k - 1, t);
+			add_vertex(to, n, c, k, t);
+			*p = (struct change_point){
+				.t = own_time(n, c, t),
+				.uncertainty = (k->from - k[-1].to) / 2 * SECOND,
+				.phase_step = true,
+				.offset = to->v[to->num - 1].value - to->v[to->num - 2].value,
+				.skew = to->v[to->num - 1].slope - to->v[to->num - 2].slope,
+			};
+		}
+		add_vertex(to, n, c, k, k->t);
+	}
+}
+
+/* The value and slope at a time on a line through a vertex. */
+static struct spline_vertex extend(const struct spline_vertex *v, double t)
+{
+	return (struct spline_vertex){ t, v->value + v->slope * (t - v->t), v->slope };
+}
+
+/* Vertices must rise and be inside: those that do not are dropped. */
+static void tidy_vertices(struct vertices *to, double span)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < to->num; i++) {
+		const struct spline_vertex *v = &to->v[i];
+
+		if (!(v->t > 0 && v->t < span) || (n && v->t < to->v[n - 1].t))
+			continue;
+		/* At most two of one time: a step. */
+		if (n > 1 && v->t == to->v[n - 2].t)
+			n--;
+		to->v[n++] = *v;
+	}
+	to->num = n;
+}
+
+/* The root of the mean variance, by time. */
+static double deviation_of(const struct chain *c)
+{
+	double sum = 0, span = 0;
+
+	for (size_t i = 1; i < c->num; i++) {
+		sum += c->knot[i].variance * c->knot[i].length;
+		span += c->knot[i].length;
+	}
+	return sqrt(span > 0 ? sum / span : c->knot[0].variance);
+}
+
+/* Vertices of the whole span: 0 or -ENOMEM. */
+static int make_curve(const struct inference *n, const struct chain *chain,
+		      struct correction *c, struct vertices *v)
+{
+	const double span = (double)(c->to - c->from);
+	struct spline_vertex first, last;
+
+	find_vertices(v, c->change, &c->num_changes, n, chain, c);
+	first = extend(v->v, 0);
+	last = extend(v->v + v->num - 1, span);
+	tidy_vertices(v, span);
+	memmove(v->v + 1, v->v, v->num * sizeof(*v->v));
+	v->v[0] = first;
+	v->num++;
+	v->v[v->num++] = last;
+	return spline_through(&c->curve, v->v, v->num);
+}
+
+int posterior_to_correction(const struct inference *n, size_t host)
+{
+	const struct chain *chain = &n->chain[host];
+	struct correction *c = n->task->host[host].correction;
+	struct vertices v = { calloc(3 * chain->num + 2, sizeof(*v.v)), 0 };
+	int ret = -ENOMEM;
+
+	c->change = calloc(chain->num + 1, sizeof(*c->change));
+	if (v.v && c->change)
+		ret = make_curve(n, chain, c, &v);
+	free(v.v);
+	if (ret)
+		return ret;
+	if (!(spline_steepest(&c->curve) <= STEEPEST_CLOCK)) {
+		correction_release(c);
+		c->no_margin = true;
+		return 0;
+	}
+	spline_compact(&c->curve);
+	c->intervals = chain->num;
+	c->expected_error = deviation_of(chain);
+	return 0;
+}

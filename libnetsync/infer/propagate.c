@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Expectation propagation (T. Minka, 2001), fully factored: each factor keeps a normal
+ * message to the phases of its sender and receiver and to the minimum delay of its link.
+ * These three make z, as each says without this factor; the tilted moments of z become a
+ * normal site, and the site a message to each of the three. Between clocks that is Gaussian
+ * belief propagation.
+ */
+#include <math.h>
+
+#include "infer/internal.h"
+
+/* A cavity has at least this part of the precision: others' messages cannot be negative. */
+#define LEAST_CAVITY 1e-3
+/*
+ * A factor of n messages cannot use a cavity wider than this many mean excesses / n: it looks
+ * at that much about its lowest message instead. Chosen.
+ */
+#define FLAT 30.0
+/* Sites are at most this often as precise as the factor's edge, or its cavity. Chosen. */
+#define SHARPEST 100.0
+/* A message moves the mean of its end by at most this many standard deviations. Chosen. */
+#define MOST_MOVE 1.0
+
+static struct natural natural_of(struct moments m)
+{
+	return (struct natural){ 1 / m.variance, m.mean / m.variance };
+}
+
+/* A marginal less a site; one that is known stays. */
+static struct moments cavity_without(struct moments m, struct natural site)
+{
+	double precision;
+
+	if (!(m.variance > 0))
+		return m;
+	precision = 1 / m.variance - site.precision;
+	if (!(precision > LEAST_CAVITY / m.variance))
+		precision = LEAST_CAVITY / m.variance;
+	return (struct moments){ (m.mean / m.variance - site.weighted) / precision,
+				 1 / precision };
+}
+
+/* The site of z that leads from a cavity to the tilted moments. */
+static struct natural match_site(struct moments cavity, struct moments tilted, double edge)
+{
+	const struct natural c = natural_of(cavity);
+	double precision = 1 / tilted.variance - c.precision;
+
+	/* Of contradictory messages nothing may be left that is a number. */
+	if (!isfinite(precision) || !isfinite(tilted.mean) || !isfinite(c.weighted))
+		return (struct natural){ 0, 0 };
+	precision = fmin(fmax(precision, 0), SHARPEST * (edge * edge + c.precision));
+	return (struct natural){ precision,
+				 tilted.mean * (c.precision + precision) - c.weighted };
+}
+
+/* A site of z = sign * x + (@others) becomes one of x. */
+static struct natural site_of(struct natural z, double sign, struct moments others)
+{
+	const double spread = 1 + z.precision * others.variance;
+
+	return (struct natural){ z.precision / spread,
+				 sign * (z.weighted - z.precision * others.mean) / spread };
+}
+
+/* Move a site towards another one; returns by how many standard deviations that was, squared. */
+static double damp_site(struct natural *site, struct natural to, struct moments marginal,
+			double damping)
+{
+	const double precision = to.precision - site->precision;
+	const double weighted = to.weighted - site->weighted;
+	const double move = fabs(weighted - precision * marginal.mean) *
+			    sqrt(marginal.variance);
+
+	if (damping < 1 && move * damping > MOST_MOVE)
+		damping = MOST_MOVE / move;
+	site->precision += damping * precision;
+	site->weighted += damping * weighted;
+	return move * move;
+}
+
+static double edge_of(const struct factor *f, const struct delay_law *d)
+{
+	return f->lowest.messages / d->mean;
+}
+
+/* The marginals at the ends of a factor. */
+static void find_ends(const struct inference *n, const struct infer_link *l, int way,
+		      const struct factor *f, struct moments end[FACTOR_ENDS])
+{
+	for (int e = 0; e < 2; e++) {
+		const struct chain *c = &n->chain[l->host[e ? !way : way]];
+		const uint32_t knot = f->knot[e ? !way : way];
+
+		end[e] = (struct moments){ 0, 0 };
+		if (c->num)
+			end[e] = (struct moments){ c->knot[knot].state[0],
+						   c->knot[knot].variance };
+	}
+	end[TO_LINK] = l->delay;
+}
+
+static const double sign[FACTOR_ENDS] = { 1, -1, 1 };
+
+/* z as the ends say. */
+static struct moments sum_ends(const struct moments end[FACTOR_ENDS])
+{
+	struct moments z = { 0, 0 };
+
+	for (int i = 0; i < FACTOR_ENDS; i++) {
+		z.mean += sign[i] * end[i].mean;
+		z.variance += end[i].variance;
+	}
+	return z;
+}
+
+/* The message to an end of a site of z, beside the two others. */
+static struct natural message_to(int to, struct natural site,
+				 const struct moments cavity[FACTOR_ENDS])
+{
+	struct moments others = { 0, 0 };
+
+	for (int i = 0; i < FACTOR_ENDS; i++) {
+		if (i == to)
+			continue;
+		others.mean += sign[i] * cavity[i].mean;
+		others.variance += cavity[i].variance;
+	}
+	return site_of(site, sign[to], others);
+}
+
+void factor_begin(const struct inference *n, const struct infer_link *l, int way,
+		  struct factor *f)
+{
+	struct delay_law law = l->direction[way].law;
+	struct moments end[FACTOR_ENDS], z;
+	struct natural site;
+
+	find_ends(n, l, way, f, end);
+	z = sum_ends(end);
+	site = match_site(z, delay_tilt(&f->lowest, &law, z, false), edge_of(f, &law));
+	for (int i = 0; i < FACTOR_ENDS; i++)
+		f->site[i] = message_to(i, site, end);
+}
+
+/* Update the messages of a factor; returns the squares of their moves. */
+static double update_factor(const struct inference *n, const struct infer_link *l, int way,
+			    struct factor *f, struct delay_law *law)
+{
+	const double edge = edge_of(f, law), reach = FLAT / edge;
+	struct moments end[FACTOR_ENDS], cavity[FACTOR_ENDS], z, tilted;
+	struct natural site;
+	double moved = 0;
+	bool flat;
+
+	find_ends(n, l, way, f, end);
+	for (int i = 0; i < FACTOR_ENDS; i++)
+		cavity[i] = cavity_without(end[i], f->site[i]);
+	z = sum_ends(cavity);
+	flat = n->alone || z.variance > reach * reach;
+	if (flat)
+		z = (struct moments){ f->lowest.delay[0], reach * reach };
+	tilted = delay_tilt(&f->lowest, law, z, n->learn && !flat);
+	site = match_site(z, tilted, edge);
+	for (int i = 0; i < FACTOR_ENDS; i++)
+		if (end[i].variance > 0 && !(flat && i == TO_LINK))
+			moved += damp_site(&f->site[i], message_to(i, site, cavity), end[i],
+					   flat ? 1 : n->damping);
+	/* Where the phases are not known, nothing is said of the minimum delay. */
+	if (flat)
+		f->site[TO_LINK] = (struct natural){ 0, 0 };
+	return moved;
+}
+
+static int update_link(void *inference, size_t i)
+{
+	const struct inference *n = inference;
+	struct infer_link *l = &n->link[i];
+
+	l->moved = 0;
+	l->factors = 0;
+	for (int way = 0; way < 2; way++) {
+		struct link_direction *d = &l->direction[way];
+
+		for (size_t k = 0; k < d->num_factors; k++)
+			l->moved += update_factor(n, l, way, &d->factor[k], &d->law);
+		l->factors += d->num_factors;
+		if (n->learn)
+			delay_law_learn(&d->law, fmax(l->resolution / 10, 1));
+	}
+	return 0;
+}
+
+static void add_natural(struct natural *to, struct natural n)
+{
+	to->precision += n.precision;
+	to->weighted += n.weighted;
+}
+
+/* Add the messages of a direction to its hosts and to its link. */
+static void add_direction(struct inference *n, const struct infer_link *l, int way,
+			  struct natural *delay)
+{
+	const struct link_direction *d = &l->direction[way];
+	struct chain *c[2] = { &n->chain[l->host[way]], &n->chain[l->host[!way]] };
+
+	for (size_t k = 0; k < d->num_factors; k++) {
+		const struct factor *f = &d->factor[k];
+		const uint32_t knot[2] = { f->knot[way], f->knot[!way] };
+
+		for (int e = 0; e < 2; e++)
+			if (c[e]->num)
+				add_natural(&c[e]->knot[knot[e]].site, f->site[e]);
+		add_natural(delay, f->site[TO_LINK]);
+	}
+}
+
+/* The sums of messages at knots and links, in an order that does not depend on threads. */
+static void add_sites(struct inference *n)
+{
+	for (size_t h = 0; h < n->task->num; h++)
+		for (size_t i = 0; i < n->chain[h].num; i++)
+			n->chain[h].knot[i].site = (struct natural){ 0, 0 };
+	for (size_t i = 0; i < n->num_links; i++) {
+		struct infer_link *l = &n->link[i];
+		struct natural delay = l->first;
+
+		for (int way = 0; way < 2; way++)
+			add_direction(n, l, way, &delay);
+		if (!n->alone)
+			l->delay = (struct moments){ delay.weighted / delay.precision,
+						     1 / delay.precision };
+	}
+}
+
+int propagate(struct inference *n)
+{
+	double moved = 0, factors = 0;
+	int ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
+			       update_link, n);
+
+	for (size_t i = 0; i < n->num_links; i++) {
+		moved += n->link[i].moved;
+		factors += (double)n->link[i].factors;
+	}
+	n->moved = factors > 0 ? sqrt(moved / factors) : 0;
+	add_sites(n);
+	return ret;
+}

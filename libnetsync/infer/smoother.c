@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The posterior of one clock, given a normal site at each knot: a Kalman filter, and back the
+ * disturbance smoother (J. Durbin, S. J. Koopman, "Time series analysis by state space
+ * methods", 2nd edition, 2012, sections 4.4-4.5). Marginals are made from filtered
+ * covariances: from predicted ones, which are wide, they would lose all digits.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/internal.h"
+#include "util/number.h"
+
+/*
+ * The prior of the first knot is centred anew on the last posterior, this many of whose
+ * standard deviations wide: a wider one would cancel what the messages say. Chosen.
+ */
+#define PRIOR_DEVIATIONS 30.0
+
+/* The filter at a knot. */
+struct filtered {
+	double mean[STATES];
+	double cov[STATES][STATES];
+	/* Of the site: predicted covariance with the phase, weighted error, and its weight. */
+	double gain[STATES];
+	double error;
+	double weight;
+	double kept; /* what the site leaves of the predicted phase: 1 - weight * variance */
+};
+
+static void add_noise(double cov[STATES][STATES], const struct chain *c, const struct knot *k)
+{
+	/* A bend may be anywhere on the way, and is taken to be half-way. */
+	const double variance[STATES] = {
+		k->jump + c->intensity[STATE_PHASE] * k->length +
+			k->bend * k->length * k->length / 12,
+		k->bend,
+		c->intensity[STATE_DRIFT] * k->length,
+		c->intensity[STATE_JERK] * k->length,
+	};
+
+	for (int s = 0; s < STATES; s++) {
+		double g[STATES];
+
+		increment_loading(g, s, k->length);
+		for (int i = 0; i <= s; i++)
+			for (int j = 0; j <= s; j++)
+				cov[i][j] += variance[s] * g[i] * g[j];
+	}
+}
+
+static void filter_chain(const struct chain *c, struct filtered *f)
+{
+	for (size_t n = 0; n < c->num; n++, f++) {
+		const struct knot *k = &c->knot[n];
+		double spread;
+
+		if (n) {
+			memcpy(f->mean, f[-1].mean, sizeof(f->mean));
+			memcpy(f->cov, f[-1].cov, sizeof(f->cov));
+			state_shift(f->mean, k->length);
+			covariance_shift(f->cov, k->length);
+			add_noise(f->cov, c, k);
+		} else {
+			memcpy(f->mean, c->first.mean, sizeof(f->mean));
+			memset(f->cov, 0, sizeof(f->cov));
+			for (int i = 0; i < STATES; i++)
+				f->cov[i][i] = c->first.deviation[i] * c->first.deviation[i];
+		}
+		spread = 1 + k->site.precision * f->cov[0][0];
+		f->weight = k->site.precision / spread;
+		f->error = (k->site.weighted - k->site.precision * f->mean[0]) / spread;
+		for (int i = 0; i < STATES; i++)
+			f->gain[i] = f->cov[i][0];
+		f->kept = 1 / spread;
+		for (int i = 0; i < STATES; i++)
+			f->mean[i] += f->gain[i] * f->error;
+		/* A difference would lose all digits of the phase's variance after a jump. */
+		for (int i = 1; i < STATES; i++) {
+			for (int j = 1; j < STATES; j++)
+				f->cov[i][j] -= f->weight * f->gain[i] * f->gain[j];
+			f->cov[i][0] = f->cov[0][i] = f->gain[i] * f->kept;
+		}
+		f->cov[0][0] = f->gain[0] * f->kept;
+	}
+}
+
+/* What all later messages say of a state: score and information. */
+struct backward {
+	double gradient[STATES];
+	double information[STATES][STATES];
+};
+
+static double quadratic(const struct backward *b, const double v[STATES])
+{
+	double sum = 0;
+
+	for (int i = 0; i < STATES; i++)
+		sum += v[i] * dot(b->information[i], v, STATES);
+	return sum;
+}
+
+/* The posterior of component @i at a knot. */
+static struct moments marginal(const struct filtered *f, const struct backward *b, int i)
+{
+	return (struct moments){ f->mean[i] + dot(f->cov[i], b->gradient, STATES),
+				 f->cov[i][i] - quadratic(b, f->cov[i]) };
+}
+
+/* Through the update by a knot's site, whose Jacobian has another first column only. */
+static double before_site(const struct filtered *f, const double v[STATES])
+{
+	return f->kept * v[0] - f->weight * dot(f->gain + 1, v + 1, STATES - 1);
+}
+
+static void add_site(struct backward *b, const struct filtered *f)
+{
+	double first[STATES];
+
+	b->gradient[0] = before_site(f, b->gradient) + f->error;
+	for (int j = 0; j < STATES; j++)
+		first[j] = before_site(f, b->information[j]);
+	b->information[0][0] = before_site(f, first) + f->weight;
+	for (int j = 1; j < STATES; j++)
+		b->information[0][j] = b->information[j][0] = first[j];
+}
+
+static void score_increments(struct knot *k, const struct backward *b)
+{
+	for (int s = 0; s < STATES; s++) {
+		double g[STATES];
+
+		increment_loading(g, s, k->length);
+		k->score[s].gradient = dot(g, b->gradient, STATES);
+		k->score[s].information = quadratic(b, g);
+	}
+}
+
+static void smooth_back(struct chain *c, const struct filtered *f)
+{
+	struct backward b = { 0 };
+
+	for (size_t n = c->num; n-- > 0;) {
+		struct knot *k = &c->knot[n];
+
+		for (int i = 0; i < STATES; i++) {
+			const struct moments m = marginal(&f[n], &b, i);
+
+			k->state[i] = m.mean;
+			if (i == 0 && m.variance > 0)
+				k->variance = m.variance;
+			if (n)
+				continue;
+			c->first.mean[i] = m.mean;
+			if (m.variance > 0)
+				c->first.deviation[i] =
+					fmin(c->first.deviation[i],
+					     PRIOR_DEVIATIONS * sqrt(m.variance));
+		}
+		add_site(&b, &f[n]);
+		if (!n)
+			break;
+		score_increments(k, &b);
+		state_shift_back(b.gradient, k->length);
+		information_shift_back(b.information, k->length);
+	}
+}
+
+int smooth_chain(struct chain *c)
+{
+	struct filtered *f = malloc((c->num + 1) * sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	filter_chain(c, f);
+	smooth_back(c, f);
+	free(f);
+	return 0;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where inference begins: the straight line of each host beside its parent in the tree. Its
+ * slope is the median of those between neighbouring windows of time, in each of which the
+ * clock is half-way between the medians of both directions. Fewer than half of the windows
+ * may be wrong, or on either side of a step: the slope is that of an honest window then.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/internal.h"
+#include "util/number.h"
+#include "util/statistics.h"
+#include "util/whole.h"
+
+/* Windows at most, and bins of both directions in each at least. Chosen. */
+#define MOST_WINDOWS 256
+#define LEAST_BINS 8
+
+struct window {
+	double t; /* ns since the host's span began */
+	double y; /* of the correction, beyond a whole number */
+};
+
+/* What the start of one host is made from. */
+struct start {
+	const struct infer_host *host;
+	const struct correction *parent;
+	bool first;   /* the host is the pair's host[0] */
+	int64_t base; /* y is counted from it, ns */
+	bool has_base;
+};
+
+/* A message: the time on the host, and the correction that makes its delay zero. */
+static struct window window_of(struct start *s, int way, const struct point *p)
+{
+	const int64_t y = way ? -p->y : p->y;
+	const int64_t own = s->first ? p->x : p->x + y, other = s->first ? p->x + y : p->x;
+	int64_t common;
+	const double rest = correction_at(s->parent, other, &common);
+
+	if (!s->has_base)
+		s->base = common - own;
+	s->has_base = true;
+	return (struct window){ (double)(own - s->host->correction->from),
+				(double)(common - own - s->base) + rest };
+}
+
+/* The lowest corner of a bin. */
+static const struct point *lowest_of(const struct bin *b)
+{
+	const struct point *p = b->corner;
+
+	for (uint32_t i = 1; i < b->corners; i++)
+		if (b->corner[i].y < p->y)
+			p = &b->corner[i];
+	return p;
+}
+
+/* The medians of bins [from, to) of a direction, in *w; @y: scratch. False: there are none. */
+static bool median_window(struct start *s, int way, size_t from, size_t to, double *y,
+			  struct window *w)
+{
+	const struct envelope *e = &s->host->via->direction[way].envelope;
+	double t = 0;
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++) {
+		const struct window at = window_of(s, way, lowest_of(&e->bin[i]));
+
+		if (at.t < 0 || at.t > (double)(s->host->correction->to -
+						s->host->correction->from))
+			continue;
+		t += at.t;
+		y[n++] = at.y;
+	}
+	if (!n)
+		return false;
+	*w = (struct window){ t / (double)n, median(y, n) };
+	return true;
+}
+
+/* The bins of a direction before a time of host[0]. */
+static size_t bins_before(const struct envelope *e, double x)
+{
+	size_t lo = 0, hi = e->num;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if ((double)e->bin[mid].corner[0].x < x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Windows of both directions: how many. @y: scratch. */
+static size_t find_windows(struct start *s, struct window *w, double *y)
+{
+	const struct envelope *e[2] = { &s->host->via->direction[0].envelope,
+					&s->host->via->direction[1].envelope };
+	const struct envelope *few = e[e[1]->num < e[0]->num];
+	size_t windows = few->num / LEAST_BINS, n = 0;
+
+	windows = windows < 2 ? 2 : windows > MOST_WINDOWS ? MOST_WINDOWS : windows;
+	windows = windows > few->num ? few->num : windows;
+	for (size_t i = 0; i < windows; i++) {
+		const size_t first = few->num * i / windows;
+		const size_t end = few->num * (i + 1) / windows;
+		const double from = (double)few->bin[first].corner[0].x;
+		const double to = end < few->num ? (double)few->bin[end].corner[0].x :
+						   HUGE_VAL;
+		struct window side[2];
+		bool has = true;
+
+		for (int way = 0; has && way < 2; way++)
+			has = median_window(s, way, i ? bins_before(e[way], from) : 0,
+					    bins_before(e[way], to), y, &side[way]);
+		if (has)
+			w[n++] = (struct window){ (side[0].t + side[1].t) / 2,
+						  (side[0].y + side[1].y) / 2 };
+	}
+	return n;
+}
+
+/*
+ * The line through windows, by medians; and what lies beyond it: the range of all windows, and
+ * the first one. @v: scratch.
+ */
+static void set_line(struct start *s, const struct window *w, size_t num, double *v,
+		     struct chain *chain)
+{
+	struct correction *c = s->host->correction;
+	double slope, least = HUGE_VAL, most = -HUGE_VAL, middle;
+	size_t n = 0;
+
+	for (size_t i = 1; i < num; i++)
+		if (w[i].t > w[i - 1].t)
+			v[n++] = (w[i].y - w[i - 1].y) / (w[i].t - w[i - 1].t);
+	slope = median(v, n);
+	for (size_t i = 0; i < num; i++) {
+		v[i] = w[i].y - slope * w[i].t;
+		least = fmin(least, v[i]);
+		most = fmax(most, v[i]);
+	}
+	chain->first.mean[STATE_PHASE] = v[0];
+	middle = median(v, num);
+	chain->first.mean[STATE_PHASE] -= middle;
+	chain->range = most - least;
+	c->skew = slope;
+	c->offset = s->base;
+	c->frac = add_whole(&c->offset, middle);
+}
+
+/* 0 or -ENOMEM. */
+static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
+{
+	const struct infer_host *h = &t->host[i];
+	struct start s = {
+		.host = h,
+		.parent = t->host[h->parent].correction,
+		.first = h->via->host[0] == h->number,
+	};
+	const struct direction *d = h->via->direction;
+	struct window *w;
+	double *v;
+	size_t n;
+
+	/* The line of the hull stays. */
+	if (!d[0].envelope.num || !d[1].envelope.num)
+		return 0;
+	w = malloc(MOST_WINDOWS * sizeof(*w));
+	v = malloc((d[0].envelope.num + d[1].envelope.num + MOST_WINDOWS) * sizeof(*v));
+	if (w && v) {
+		n = find_windows(&s, w, v);
+		if (n > 1)
+			set_line(&s, w, n, v, chain);
+	}
+	free(w);
+	free(v);
+	return w && v ? 0 : -ENOMEM;
+}
+
+int infer_start(struct inference *n)
+{
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < n->task->num; i++)
+		ret = start_host(n->task, i, &n->chain[i]);
+	return ret;
+}

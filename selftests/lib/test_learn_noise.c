@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The noise of a simulated clock is learned, whatever it is taken for at first. */
+#include <string.h>
+
+#include "infer/internal.h"
+#include "test.h"
+
+#define KNOTS 3000
+#define STEP 1.0 /* s */
+#define ROUNDS 150
+
+static double normal(uint64_t *seed)
+{
+	return sqrt(-2 * log(uniform(seed))) * cos(2 * M_PI * uniform(seed));
+}
+
+/*
+ * A clock of such noise, observed with a deviation of 1 ns; by a daemon, its frequency steps by
+ * @slew, ppb, at every 100th knot.
+ */
+static void simulate_clock(struct knot *knot, double white, double walk, double slew)
+{
+	double state[STATES] = { 0 };
+	uint64_t seed = 21;
+
+	memset(knot, 0, KNOTS * sizeof(*knot));
+	for (int i = 0; i < KNOTS; i++) {
+		struct knot *k = &knot[i];
+
+		k->t = STEP * i;
+		k->length = i ? STEP : 0;
+		if (i) {
+			double bend = sqrt(walk * STEP) * normal(&seed);
+
+			/* Half-way. */
+			bend += i % 100 ? 0 : i % 200 ? slew : -slew;
+			state_shift(state, STEP);
+			state[0] += sqrt(white * STEP) * normal(&seed) + bend * STEP / 2;
+			state[1] += bend;
+		}
+		k->site = (struct natural){ 1, state[0] + normal(&seed) };
+	}
+}
+
+static void learn_chain(struct chain *c, struct knot *knot, double white, double walk)
+{
+	*c = (struct chain){ .knot = knot, .num = KNOTS, .intensity = { white, walk, 1, 0.1 },
+			     .first = { .deviation = { 1e6, 1e6, 100, 1 } } };
+	mixture_of_frequency(&c->bends, STEP);
+	mixture_of_phase(&c->jumps, KNOTS * STEP, 1e6);
+	for (int i = 0; i < KNOTS; i++)
+		knot[i].bend = 4e8 * knot[i].length;
+	for (int i = 0; i < ROUNDS; i++) {
+		assert_int_equal(smooth_chain(c), 0);
+		learn_noise(c, i < ROUNDS / 2);
+	}
+}
+
+static void test_oscillator(void **state)
+{
+	static struct knot knot[KNOTS];
+	struct chain c;
+
+	(void)state;
+	for (int loose = 0; loose < 2; loose++) {
+		simulate_clock(knot, 0.01, 4, 0);
+		learn_chain(&c, knot, loose ? 100 : 1e-3, loose ? 1e4 : 1e-2);
+		assert_true(c.intensity[STATE_FREQUENCY] > 2 &&
+			    c.intensity[STATE_FREQUENCY] < 8);
+		assert_true(c.intensity[STATE_PHASE] < 1);
+		assert_true(c.intensity[STATE_DRIFT] < 0.01);
+	}
+}
+
+/* Slews are no noise: each is found where it is. */
+static void test_daemon(void **state)
+{
+	static struct knot knot[KNOTS];
+	struct chain c;
+	int found = 0;
+
+	(void)state;
+	simulate_clock(knot, 0.01, 0.01, 5000);
+	learn_chain(&c, knot, 1, 100);
+	for (int i = 100; i < KNOTS; i += 100)
+		found += knot[i].quiet < 0.01;
+	assert_int_equal(found, KNOTS / 100 - 1);
+	assert_true(c.intensity[STATE_FREQUENCY] < 1);
+}
+
+/* A clock that is stepped by a millisecond. */
+static void test_step(void **state)
+{
+	static struct knot knot[KNOTS];
+	struct chain c;
+
+	(void)state;
+	simulate_clock(knot, 0.01, 0.01, 0);
+	for (int i = KNOTS / 2; i < KNOTS; i++)
+		knot[i].site.weighted += 1e7;
+	learn_chain(&c, knot, 1, 100);
+	for (int i = 1; i < KNOTS; i++)
+		assert_int_equal(knot[i].jump > 1, i == KNOTS / 2);
+	assert_float_equal(knot[KNOTS / 2].state[0] - knot[KNOTS / 2 - 1].state[0], 1e7, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_oscillator),
+		cmocka_unit_test(test_daemon),
+		cmocka_unit_test(test_step),
+	};
+
+	return cmocka_run_group_tests_name("learn noise", tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages between factors, clocks and links, of one knot and two factors. */
+#include <string.h>
+
+#include "infer/internal.h"
+#include "test.h"
+
+#define MEAN 1e5 /* excess, ns */
+
+struct small {
+	struct inference n;
+	struct infer_task task;
+	struct chain chain[2];
+	struct knot knot;
+	struct infer_link link;
+	struct factor factor[2];
+};
+
+/* One knot of host 1 beside a reference, and a factor of either direction. */
+static void make_small(struct small *s, double there, double back)
+{
+	const double delay[2] = { there, back };
+
+	memset(s, 0, sizeof(*s));
+	s->task = (struct infer_task){ .num = 2 };
+	s->n = (struct inference){ .task = &s->task, .chain = s->chain, .link = &s->link,
+				   .num_links = 1, .damping = 0.4 };
+	s->chain[1] = (struct chain){ .knot = &s->knot, .num = 1,
+				      .first = { .deviation = { 1e7, 1, 1, 1 } } };
+	s->knot.variance = 1e14;
+	s->link.host[1] = 1;
+	s->link.first = (struct natural){ 1e-8, 3e4 * 1e-8 };
+	s->link.delay = (struct moments){ 3e4, 1e8 };
+	for (int way = 0; way < 2; way++) {
+		struct link_direction *d = &s->link.direction[way];
+
+		d->factor = &s->factor[way];
+		d->num_factors = 1;
+		s->factor[way].lowest = (struct lowest){
+			.messages = 100, .num = 3,
+			.delay = { delay[way], delay[way] + 1e3, delay[way] + 2e3 },
+		};
+		delay_law_begin(&d->law, MEAN, 0);
+	}
+}
+
+static void run_small(struct small *s, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		s->n.alone = i < 2;
+		assert_int_equal(propagate(&s->n), 0);
+		assert_int_equal(smooth_chain(&s->chain[1]), 0);
+	}
+}
+
+/*
+ * z there is m - c, and back m + c, each some MEAN / 100 below the lowest message: c is half of
+ * the difference.
+ */
+static void test_half_way(void **state)
+{
+	struct small s;
+
+	(void)state;
+	make_small(&s, 3e4 - 7e5, 3e4 + 7e5);
+	for (int way = 0; way < 2; way++)
+		for (int j = 1; j < DELAY_LIFTS; j++)
+			s.link.direction[way].law.lift[j] = 0;
+	run_small(&s, 100);
+	assert_float_equal(s.knot.state[0], 7e5, 20);
+	assert_float_equal(s.link.delay.mean, 3e4 - MEAN / 100, 500);
+	/*
+	 * Both edges are known to MEAN / 100, their half difference to less by a root of 2. The
+	 * link is in a loop with the clock, so that the variance is too large while the minimum
+	 * delay is known no better than by its prior, but never too small.
+	 */
+	assert_true(sqrt(s.knot.variance) > 700 && sqrt(s.knot.variance) < 3000);
+	assert_true(s.n.moved < 1e-3);
+}
+
+/* While factors are alone, the minimum delay stays as it was taken to be. */
+static void test_alone(void **state)
+{
+	struct small s;
+
+	(void)state;
+	make_small(&s, 9e5, -1e5);
+	run_small(&s, 2);
+	assert_float_equal(s.link.delay.mean, 3e4, 0);
+	assert_float_equal(s.factor[0].site[TO_LINK].precision, 0, 0);
+	assert_float_equal(s.knot.state[0], -5e5, 2e3);
+}
+
+/* A site never has a negative precision, and what cannot be is no NaN. */
+static void test_contradiction(void **state)
+{
+	struct small s;
+
+	(void)state;
+	/* Both take less than nothing, by a second. */
+	make_small(&s, -1e9, -1e9);
+	run_small(&s, 50);
+	for (int way = 0; way < 2; way++)
+		for (int e = 0; e < FACTOR_ENDS; e++)
+			assert_true(s.factor[way].site[e].precision >= 0);
+	assert_true(isfinite(s.knot.state[0]));
+	assert_true(isfinite(s.link.delay.mean));
+	assert_true(s.knot.variance > 0 && isfinite(s.knot.variance));
+}
+
+/* New messages of a factor say of each end what the site of z says beside the others. */
+static void test_begin(void **state)
+{
+	struct small s;
+
+	(void)state;
+	make_small(&s, 3e4 - 7e5, 3e4 + 7e5);
+	s.knot.state[0] = 7e5;
+	s.knot.variance = 1e6;
+	s.link.delay = (struct moments){ 3e4, 1e6 };
+	factor_begin(&s.n, &s.link, 0, &s.factor[0]);
+	/* Host 1 receives there: its message points to m - z. */
+	assert_true(s.factor[0].site[TO_RECEIVER].precision > 0);
+	assert_float_equal(s.factor[0].site[TO_RECEIVER].weighted /
+			   s.factor[0].site[TO_RECEIVER].precision, 7e5, 2e3);
+	assert_float_equal(s.factor[0].site[TO_LINK].weighted /
+			   s.factor[0].site[TO_LINK].precision, 3e4, 2e3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_half_way),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_begin),
+	};
+
+	return cmocka_run_group_tests_name("propagate", tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The smoother of a chain, against the dense solution of the same normal model. */
+#include <string.h>
+
+#include "infer/internal.h"
+#include "test.h"
+
+#define KNOTS 7
+#define UNKNOWNS (KNOTS * STATES)
+
+/* Invert a symmetric positive matrix in place, by Gauss and Jordan with pivots. */
+static void invert(double m[UNKNOWNS][UNKNOWNS])
+{
+	static double a[UNKNOWNS][2 * UNKNOWNS];
+
+	for (int i = 0; i < UNKNOWNS; i++) {
+		memset(a[i], 0, sizeof(a[i]));
+		memcpy(a[i], m[i], sizeof(m[i]));
+		a[i][UNKNOWNS + i] = 1;
+	}
+	for (int k = 0; k < UNKNOWNS; k++) {
+		int best = k;
+
+		for (int i = k; i < UNKNOWNS; i++)
+			if (fabs(a[i][k]) > fabs(a[best][k]))
+				best = i;
+		for (int j = 0; j < 2 * UNKNOWNS; j++) {
+			const double t = a[k][j];
+
+			a[k][j] = a[best][j];
+			a[best][j] = t;
+		}
+		for (int i = 0; i < UNKNOWNS; i++) {
+			const double by = a[i][k] / a[k][k];
+
+			for (int j = 0; i != k && j < 2 * UNKNOWNS; j++)
+				a[i][j] -= by * a[k][j];
+		}
+	}
+	for (int i = 0; i < UNKNOWNS; i++)
+		for (int j = 0; j < UNKNOWNS; j++)
+			m[i][j] = a[i][UNKNOWNS + j] / a[i][i];
+}
+
+static void make_chain(struct chain *c, struct knot *knot, double jump)
+{
+	uint64_t seed = 11;
+
+	*c = (struct chain){ .knot = knot, .num = KNOTS, .intensity = { 2, 0, 0.3, 0.05 } };
+	memset(knot, 0, KNOTS * sizeof(*knot));
+	for (int i = 0; i < KNOTS; i++) {
+		knot[i].length = i ? 0.5 + uniform(&seed) : 0;
+		knot[i].bend = 4 * knot[i].length;
+		knot[i].jump = i == 3 ? jump : 0;
+		knot[i].site.precision = i == 2 ? 0 : 0.1 + uniform(&seed);
+		knot[i].site.weighted = knot[i].site.precision *
+					(20 * uniform(&seed) - 10 + (i >= 3 ? sqrt(jump) : 0));
+	}
+	for (int i = 0; i < STATES; i++)
+		c->first.deviation[i] = 30 / (i + 1.0);
+}
+
+/* The covariance of all states, prior to the sites. */
+static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWNS])
+{
+	/* From increments to states. */
+	static double map[UNKNOWNS][UNKNOWNS];
+	double variance[UNKNOWNS];
+
+	memset(map, 0, sizeof(map));
+	for (int n = 0; n < KNOTS; n++) {
+		const struct knot *k = &c->knot[n];
+
+		for (int s = 0; s < STATES; s++) {
+			const int at = n * STATES + s;
+			double v[STATES] = { 0 };
+
+			v[s] = 1;
+			if (n)
+				increment_loading(v, s, k->length);
+			variance[at] = n ? c->intensity[s] * k->length :
+					   c->first.deviation[s] * c->first.deviation[s];
+			if (n && s == STATE_PHASE)
+				variance[at] += k->jump + k->bend * k->length * k->length / 12;
+			if (n && s == STATE_FREQUENCY)
+				variance[at] = k->bend;
+			for (int m = n; m < KNOTS; m++) {
+				if (m > n)
+					state_shift(v, c->knot[m].length);
+				for (int i = 0; i < STATES; i++)
+					map[m * STATES + i][at] = v[i];
+			}
+		}
+	}
+	for (int i = 0; i < UNKNOWNS; i++) {
+		for (int j = 0; j < UNKNOWNS; j++) {
+			all[i][j] = 0;
+			for (int k = 0; k < UNKNOWNS; k++)
+				all[i][j] += map[i][k] * variance[k] * map[j][k];
+		}
+	}
+}
+
+static void check_chain(double jump, double tolerance)
+{
+	static double all[UNKNOWNS][UNKNOWNS];
+	struct knot knot[KNOTS];
+	struct chain c;
+
+	make_chain(&c, knot, jump);
+	prior_covariance(&c, all);
+	invert(all);
+	for (int n = 0; n < KNOTS; n++)
+		all[n * STATES][n * STATES] += knot[n].site.precision;
+	invert(all);
+	assert_int_equal(smooth_chain(&c), 0);
+	for (int n = 0; n < KNOTS; n++) {
+		for (int i = 0; i < STATES; i++) {
+			double mean = 0;
+
+			for (int m = 0; m < KNOTS; m++)
+				mean += all[n * STATES + i][m * STATES] * knot[m].site.weighted;
+			assert_float_equal(knot[n].state[i], mean, tolerance * (1 + fabs(mean)));
+		}
+		assert_float_equal(knot[n].variance, all[n * STATES][n * STATES],
+				   tolerance * knot[n].variance);
+	}
+}
+
+static void test_dense(void **state)
+{
+	(void)state;
+	check_chain(0, 1e-6);
+	check_chain(1e4, 1e-5);
+}
+
+/* A jump of minutes leaves the variances beside it as they are without digits lost. */
+static void test_large_jump(void **state)
+{
+	const double jump = 6e11 * 6e11;
+	struct knot near[KNOTS], far[KNOTS];
+	struct chain c;
+
+	(void)state;
+	make_chain(&c, near, 1e12);
+	assert_int_equal(smooth_chain(&c), 0);
+	make_chain(&c, far, jump);
+	assert_int_equal(smooth_chain(&c), 0);
+	for (int n = 0; n < KNOTS; n++)
+		assert_float_equal(near[n].variance, far[n].variance, 1e-6 * near[n].variance);
+	assert_float_equal(far[3].state[0] - near[3].state[0], 6e11 - 1e6, 1);
+	/* What all else says of the jump has the information of the jump itself, and no more. */
+	assert_float_equal(far[3].score[STATE_PHASE].information * jump, 1, 1e-6);
+}
+
+/* The score of an increment is its posterior mean over its variance. */
+static void test_scores(void **state)
+{
+	struct knot knot[KNOTS];
+	struct chain c;
+
+	(void)state;
+	make_chain(&c, knot, 1e4);
+	assert_int_equal(smooth_chain(&c), 0);
+	for (int n = 1; n < KNOTS; n++) {
+		double sum[STATES];
+
+		memcpy(sum, knot[n - 1].state, sizeof(sum));
+		state_shift(sum, knot[n].length);
+		for (int s = 0; s < STATES; s++) {
+			double loading[STATES], variance = c.intensity[s] * knot[n].length;
+
+			if (s == STATE_PHASE)
+				variance += knot[n].jump + knot[n].bend * knot[n].length *
+							   knot[n].length / 12;
+			if (s == STATE_FREQUENCY)
+				variance = knot[n].bend;
+			increment_loading(loading, s, knot[n].length);
+			for (int i = 0; i < STATES; i++)
+				sum[i] += loading[i] * variance * knot[n].score[s].gradient;
+		}
+		for (int i = 0; i < STATES; i++)
+			assert_float_equal(sum[i], knot[n].state[i],
+					   1e-6 * (1 + fabs(knot[n].state[i])));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_large_jump),
+		cmocka_unit_test(test_scores),
+	};
+
+	return cmocka_run_group_tests_name("smoother", tests, NULL, NULL);
+}
