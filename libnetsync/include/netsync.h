@@ -534,6 +534,12 @@ enum netsync_method {
 	 * ones alone.
 	 */
 	NETSYNC_METHOD_REGRESSION = 2,
+	/*
+	 * Experimental: the posterior mean of one probabilistic model of clocks
+	 * and delays, by expectation propagation. It is to replace the method
+	 * auto, and its results may change.
+	 */
+	NETSYNC_METHOD_MODEL = 3,
 };
 
 struct netsync_options {

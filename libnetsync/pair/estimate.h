@@ -43,12 +43,14 @@ struct estimate {
  *	with at least one message. @max_slope: the largest slope of either sign
  *	that is thought possible
  * @curves: hosts get curves that follow their clocks, where messages suffice
+ * @model: these curves are the posterior mean of the probabilistic model (model/)
  * @straight: clocks are taken to be straight, also for the bounds
  */
 struct method {
 	void (*estimate)(struct estimate *e, const struct pair *p,
 			 double max_slope);
 	bool curves;
+	bool model;
 	bool straight;
 };
 

@@ -14,6 +14,11 @@ static const struct method methods[] = {
 	[NETSYNC_METHOD_REGRESSION] = {
 		.estimate = estimate_regression,
 	},
+	[NETSYNC_METHOD_MODEL] = {
+		.estimate = estimate_max_margin,
+		.curves = true,
+		.model = true,
+	},
 };
 
 const struct method *method_of(uint32_t method)

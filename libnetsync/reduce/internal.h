@@ -7,6 +7,7 @@
  *	sweep.c		straight corrections along the tree, then curves
  *	links.c		what a host is fitted by
  *	all-hosts.c	fits of all hosts at once
+ *	model-fit.c	all hosts by the probabilistic model
  *	feasible.c	shifts where messages pass in one direction only
  *	check.c		bounds that were made against messages
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
@@ -90,6 +91,15 @@ int reduction_fit_jointly(struct reduction *r);
  * *explains: messages agree much better then; if not, all stays as it is. 0 or -ENOMEM.
  */
 int reduction_fit_steered(struct reduction *r, bool *explains);
+
+/* Set a straight correction by the lines of pairs. */
+void reduction_set_straight(struct reduction *r, uint32_t h);
+
+/* Find when the curves of all hosts are not to be relied on: 0 or -ENOMEM. */
+int reduction_doubt_hosts(struct reduction *r);
+
+/* The corrections of all connected hosts by the probabilistic model: 0 or -ENOMEM. */
+int reduction_fit_model(struct reduction *r);
 
 /* Estimate the corrections of all connected hosts: 0 or -ENOMEM. */
 int reduction_fit_hosts(struct reduction *r);

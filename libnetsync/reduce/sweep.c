@@ -139,7 +139,7 @@ static int fit_host(const struct reduction *r, uint32_t h, enum stage stage,
 }
 
 /* Set a straight correction by the lines of pairs. */
-static void set_straight_correction(struct reduction *r, uint32_t h)
+void reduction_set_straight(struct reduction *r, uint32_t h)
 {
 	struct carried k = reduction_carry(r, h, r->host[h].span.lo);
 
@@ -341,7 +341,7 @@ static int group_fit(struct group *g, int sweep)
 		struct correction *c = &r->correction[h];
 
 		if (g->stage == ALONG_TREE) {
-			set_straight_correction(r, h);
+			reduction_set_straight(r, h);
 			c->others = g->others;
 			c->many = r->by_noise.num > 2;
 		}
@@ -408,6 +408,11 @@ static int doubt_host(void *reduction, size_t i)
 				       c->intervals);
 	free(link);
 	return ret;
+}
+
+int reduction_doubt_hosts(struct reduction *r)
+{
+	return parallel_run(r->task->parallel, r->task->threads, r->by_noise.num, doubt_host, r);
 }
 
 /* Is it known how its clock was steered, and those of all neighbours? */
@@ -565,8 +570,7 @@ static int fit_all(struct group *g)
 	if (!ret)
 		ret = fit_beside_joint(g);
 	if (!ret)
-		ret = parallel_run(r->task->parallel, r->task->threads,
-				   r->by_noise.num, doubt_host, r);
+		ret = reduction_doubt_hosts(r);
 	return ret;
 }
 
@@ -581,19 +585,25 @@ static int fit_all(struct group *g)
  * Which hosts are fitted side by side does not depend on the number of threads, and so
  * the result does not. In the first sweep the reference is alone.
  */
-int reduction_fit_hosts(struct reduction *r)
+static int fit_in_turn(struct reduction *r)
 {
-	uint32_t num = r->by_noise.num;
 	struct group g;
 	int ret = group_new(&g, r);
 
 	if (!ret)
 		ret = sweep(&g, ALONG_TREE, 0);
-	if (!ret && r->task->method->curves && num > 2)
+	if (!ret && r->task->method->curves && r->by_noise.num > 2)
 		ret = fit_all(&g);
+	group_free(&g);
+	return ret;
+}
+
+int reduction_fit_hosts(struct reduction *r)
+{
+	int ret = r->task->method->model ? reduction_fit_model(r) : fit_in_turn(r);
+
 	if (!ret && r->task->method->curves)
 		ret = parallel_run(r->task->parallel, r->task->threads,
 				   r->by_noise.num, measure_wander, r);
-	group_free(&g);
 	return ret;
 }

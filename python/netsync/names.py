@@ -42,6 +42,7 @@ class Method(enum.IntEnum):
     AUTO = 0
     HULL = 1
     REGRESSION = 2
+    MODEL = 3
 
 
 class Quality(enum.IntEnum):

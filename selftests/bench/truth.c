@@ -712,7 +712,7 @@ static bool run(const struct settings *set, const struct test_case *t)
 
 static int usage(FILE *out)
 {
-	fprintf(out, "Usage: truth [--seeds N] [--method auto|hull|regression] [--verbose] [--floor] [CASE]...\n"
+	fprintf(out, "Usage: truth [--seeds N] [--method auto|hull|regression|model] [--verbose] [--floor] [CASE]...\n"
 		"--floor: compute floors anew, which takes minutes with many hosts.\n"
 		"CASE may be a pattern such as 'bend*'. There are:\n");
 	for (size_t i = 0; i < NUM_CASES; i++)
@@ -728,6 +728,7 @@ static bool set_method(const char *name)
 		[NETSYNC_METHOD_AUTO] = "auto",
 		[NETSYNC_METHOD_HULL] = "hull",
 		[NETSYNC_METHOD_REGRESSION] = "regression",
+		[NETSYNC_METHOD_MODEL] = "model",
 	};
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -57,7 +57,7 @@ static void test_methods(void **state)
 	assert_false(regression->curves);
 	assert_ptr_equal(hull->estimate, estimate_max_margin);
 	assert_ptr_equal(regression->estimate, estimate_regression);
-	assert_null(method_of(NETSYNC_METHOD_REGRESSION + 1));
+	assert_null(method_of(NETSYNC_METHOD_MODEL + 1));
 	assert_null(method_of(UINT32_MAX));
 }
 

@@ -12,12 +12,15 @@ static void test_rows(void **state)
 	assert_true(method_of(NETSYNC_METHOD_HULL)->straight);
 	assert_false(method_of(NETSYNC_METHOD_REGRESSION)->curves);
 	assert_false(method_of(NETSYNC_METHOD_REGRESSION)->straight);
+	assert_true(method_of(NETSYNC_METHOD_MODEL)->model);
+	assert_true(method_of(NETSYNC_METHOD_MODEL)->curves);
+	assert_false(method_of(NETSYNC_METHOD_AUTO)->model);
 }
 
 static void test_no_row(void **state)
 {
 	(void)state;
-	assert_null(method_of(NETSYNC_METHOD_REGRESSION + 1));
+	assert_null(method_of(NETSYNC_METHOD_MODEL + 1));
 	assert_null(method_of(UINT32_MAX));
 }
 

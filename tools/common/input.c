@@ -17,7 +17,8 @@
 
 static const char *const method_names[] = {
 	[NETSYNC_METHOD_AUTO] = "auto", [NETSYNC_METHOD_HULL] = "hull",
-	[NETSYNC_METHOD_REGRESSION] = "regression", NULL
+	[NETSYNC_METHOD_REGRESSION] = "regression",
+	[NETSYNC_METHOD_MODEL] = "model", NULL
 };
 
 static bool add_text(struct input *input, const char *path,
@@ -130,7 +131,8 @@ const struct option_row input_options[] = {
 const struct option_row input_method_options[] = {
 	OPTION("method", 'm', "METHOD",
 	       "auto: curves as the packets show them; or, for comparison,\n"
-	       "hull: straight lines, regression: least squares (auto)",
+	       "hull: straight lines, regression: least squares;\n"
+	       "model: experimental (auto)",
 	       take_name, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
@@ -143,7 +145,7 @@ const struct option_row input_model_options[] = {
 	OPTION("extrapolate", 0, NULL,
 	       "go on where traces are far outside of what FILE was made of",
 	       take_flag, .at = offsetof(struct input, extrapolate)),
-	OPTION("method", 0, "METHOD", "auto, hull or regression (auto)",
+	OPTION("method", 0, "METHOD", "auto, hull, regression or model (auto)",
 	       take_name, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };

@@ -74,7 +74,7 @@ static void take_options(struct cursor *c, struct netsync_options *o)
 
 	*o = (struct netsync_options){
 		.size = sizeof(*o),
-		.method = (bits & 3) % 3,
+		.method = bits & 3,
 		.reference = bits & 4 ? names[bits >> 3 & 3] : NULL,
 		.max_skew_ppm = bits & 0x20 ? 1000 : 0,
 		.max_drift_ppm_s = bits & 0x40 ? 1 : 0,

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The method model, from messages to clocks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+#define HOUR (3600 * SEC)
+
+/* Parts per billion by which the second host's frequency swings, and how long a swing takes. */
+#define SWING 400.0
+#define PERIOD 1200.0
+
+struct world {
+	int hosts;
+	long messages;
+	int64_t step;  /* of the last host's clock, half-way, ns */
+	double wrong;  /* share of messages that are off by up to 0.2 s */
+	uint64_t seed;
+};
+
+static int64_t show(const struct world *w, int host, int64_t t)
+{
+	const double u = (double)t / 1e9, phase = 2 * M_PI * u / PERIOD;
+	double off = host * (3e6 + 15e3 * u + SWING * PERIOD / (2 * M_PI) * sin(phase));
+
+	if (host + 1 == w->hosts && t > HOUR / 2)
+		off += (double)w->step;
+	return EPOCH + t + llround(off);
+}
+
+static struct netsync *make_world(const struct world *w)
+{
+	struct netsync *ns = netsync_new();
+	uint64_t s = w->seed;
+	char name[16];
+
+	for (int i = 0; i < w->hosts; i++) {
+		snprintf(name, sizeof(name), "h%d", i);
+		assert_int_equal(netsync_add_host(ns, name), i);
+	}
+	for (long i = 0; i < w->messages; i++) {
+		const int64_t t = below(&s, HOUR);
+		const int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+		const int from = (int)below(&s, w->hosts);
+		const int to = (from + 1 + (int)below(&s, w->hosts - 1)) % w->hosts;
+		int64_t off = 0;
+
+		if (uniform(&s) < w->wrong)
+			off = below(&s, 400000000) - 200000000;
+		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)to,
+						      show(w, from, t), show(w, to, r) + off), 0);
+	}
+	return ns;
+}
+
+static void solve_world(struct netsync *ns, uint32_t threads)
+{
+	const struct netsync_options opt = {
+		.size = sizeof(opt), .method = NETSYNC_METHOD_MODEL, .reference = "h0",
+		.threads = threads,
+	};
+
+	assert_int_equal(netsync_solve(ns, &opt), 0);
+}
+
+/* The root mean square of the errors of a host, ns, but near the step; bounds must hold. */
+static double rms_of(const struct world *w, const struct netsync *ns, int host)
+{
+	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
+	double sum = 0;
+	int num = 0;
+
+	for (int64_t t = SEC; t < HOUR; t += SEC) {
+		int64_t got, bound;
+
+		if (w->step && llabs(t - HOUR / 2) < SEC)
+			continue;
+		assert_int_equal(netsync_convert(c, show(w, host, t), &got, &bound), 0);
+		got -= show(w, 0, t);
+		assert_true(bound == NETSYNC_UNKNOWN || llabs(got) <= bound + 1);
+		sum += (double)got * (double)got;
+		num++;
+	}
+	return sqrt(sum / num);
+}
+
+static void check_world(const struct world *w, double most)
+{
+	struct netsync *ns = make_world(w);
+
+	solve_world(ns, 1);
+	for (int i = 1; i < w->hosts; i++)
+		assert_true(rms_of(w, ns, i) < most);
+	netsync_free(ns);
+}
+
+static void test_smooth(void **state)
+{
+	(void)state;
+	check_world(&(struct world){ .hosts = 2, .messages = 20000, .seed = 1 }, 1000);
+	check_world(&(struct world){ .hosts = 4, .messages = 40000, .seed = 2 }, 1500);
+}
+
+/* As without: one in a hundred messages is wrong. */
+static void test_wrong(void **state)
+{
+	(void)state;
+	check_world(&(struct world){ .hosts = 2, .messages = 20000, .wrong = 0.01, .seed = 3 },
+		    1000);
+}
+
+static void test_step(void **state)
+{
+	(void)state;
+	check_world(&(struct world){ .hosts = 2, .messages = 20000, .step = 50000000, .seed = 4 },
+		    1500);
+}
+
+/* Few messages, down to one. */
+static void test_few(void **state)
+{
+	(void)state;
+	for (long n = 1; n < 12; n++) {
+		const struct world w = { .hosts = 2, .messages = n, .seed = (uint64_t)n };
+		struct netsync *ns = make_world(&w);
+
+		solve_world(ns, 1);
+		netsync_free(ns);
+	}
+	check_world(&(struct world){ .hosts = 2, .messages = 200, .seed = 5 }, 100000);
+}
+
+/* The same bits by any number of threads. */
+static void test_threads(void **state)
+{
+	const struct world w = { .hosts = 4, .messages = 4000, .seed = 6 };
+	struct netsync *ns = make_world(&w);
+	int64_t by_one[64], by_four;
+	size_t n = 0;
+
+	(void)state;
+	solve_world(ns, 1);
+	for (int64_t t = 0; t < 60 * SEC; t += SEC)
+		netsync_convert(netsync_host_clock(ns, 3), show(&w, 3, t), &by_one[n++], NULL);
+	solve_world(ns, 4);
+	n = 0;
+	for (int64_t t = 0; t < 60 * SEC; t += SEC) {
+		netsync_convert(netsync_host_clock(ns, 3), show(&w, 3, t), &by_four, NULL);
+		assert_int_equal(by_one[n++], by_four);
+	}
+	netsync_free(ns);
+}
+
+static void push(struct netsync *ns, uint32_t from, int64_t sent, int64_t received)
+{
+	netsync_push_message(ns, from, !from, sent, received);
+}
+
+/* What no network does: all is accepted, and leads to some clock. */
+static void test_hostile(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 6; kind++) {
+		struct netsync *ns = netsync_new();
+		int64_t t = INT64_MIN;
+		uint64_t seed = (uint64_t)kind;
+
+		netsync_add_host(ns, "h0");
+		netsync_add_host(ns, "h1");
+		for (int i = 0; i < 300; i++) {
+			const uint32_t from = i & 1;
+			const int64_t far = below(&seed, NETSYNC_MAX_SPAN);
+
+			switch (kind) {
+			case 0: /* all at one time */
+				push(ns, from, EPOCH, EPOCH);
+				break;
+			case 1: /* one direction */
+				push(ns, 0, EPOCH + i * SEC, EPOCH + i * SEC + 5);
+				break;
+			case 2: /* decades apart */
+				push(ns, from, far, far / 2);
+				break;
+			case 3: /* each received long before it was sent */
+				push(ns, from, EPOCH + i * SEC, EPOCH + (i - 90) * SEC);
+				break;
+			case 4: /* half of all are wrong by days */
+				push(ns, from, EPOCH + i * SEC,
+				     EPOCH + i * SEC + (i & 2 ? far >> 12 : 30000));
+				break;
+			default: /* a coarse clock that stands still */
+				push(ns, from, EPOCH + i / 100 * SEC, EPOCH + i / 50 * SEC);
+			}
+		}
+		solve_world(ns, 2);
+		netsync_convert(netsync_host_clock(ns, 1), EPOCH, &t, NULL);
+		netsync_free(ns);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_smooth),
+		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_hostile),
+	};
+
+	return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
+}
