@@ -31,6 +31,9 @@
 /* Instants whose bounds the median is of. Chosen. */
 #define MEDIAN_OF 1025
 
+/* Windows that are looked at together: do they include the whole span? Chosen. */
+#define MANY_WINDOWS 64
+
 /* What is known of a time of which nothing is. */
 #define UNKNOWN ((struct range){ INT64_MIN, INT64_MAX })
 
@@ -373,6 +376,60 @@ static int keep_steep(const struct reduction *r, uint32_t h)
 	return ret;
 }
 
+/* Does one window without a phase step include all of a host's span? Such windows are joined. */
+static bool covers_span(struct windows *w, const struct range *span)
+{
+	windows_join(w);
+	for (size_t i = 0; i < w->num; i++)
+		if (!w->window[i].phase_step && w->window[i].from < span->lo &&
+		    w->window[i].to > span->hi)
+			return true;
+	return false;
+}
+
+/* Has a host windows of its own clock, which have to be added one by one? */
+static bool has_steps(const struct correction *c)
+{
+	return c->num_changes || c->num_doubts ||
+	       (c->wander && c->wander->num_untold);
+}
+
+/*
+ * Windows of all hosts on the way: to any of them the truth may bend. Once they include the whole
+ * span, further ones without a phase step change nothing.
+ */
+static int add_path(struct windows *w, const struct reduction *r, uint32_t h)
+{
+	const struct correction *c = &r->correction[h];
+	size_t next = MANY_WINDOWS;
+	bool covered = false;
+	int ret = windows_add(w, c, c);
+
+	for (uint32_t at = h; !ret && at != r->reference;) {
+		at = graph_other(&r->graph, r->by_bound.via[at], at);
+		at = covered ? r->path[at].stepped : r->path[at].windowed;
+		ret = windows_add(w, &r->correction[at], c);
+		if (ret || covered || at == r->reference)
+			continue;
+		ret = add_kept(w, r, h, at);
+		if (!ret && w->num >= next) {
+			covered = covers_span(w, &r->host[h].span);
+			next = 2 * w->num + MANY_WINDOWS;
+		}
+	}
+	return ret;
+}
+
+/* A host whose windows are known: where paths over it find the next ones. */
+static void set_path(const struct reduction *r, uint32_t h)
+{
+	const uint32_t next = graph_other(&r->graph, r->by_bound.via[h], h);
+	const bool stepped = has_steps(&r->correction[h]);
+
+	r->path[h].stepped = stepped ? h : r->path[next].stepped;
+	r->path[h].windowed = stepped || r->steep[h].num ? h : r->path[next].windowed;
+}
+
 /* Times of a host at which messages limit its bound. */
 struct vertex_times {
 	int64_t *t;
@@ -476,7 +533,6 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		     bool *sound)
 {
 	const struct host *host = &r->host[h];
-	const struct correction *c = &r->correction[h];
 	struct neighbours near;
 	struct knots k = {
 		.first = host->origin + host->span.lo,
@@ -494,16 +550,8 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	int ret = netsync_clock_new(m, &bare);
 
 	choose_neighbours(&near, r, h);
-	/* Of all hosts on the way: to any of them the truth may bend. */
-	for (uint32_t at = h;;
-	     at = graph_other(&r->graph, r->by_bound.via[at], at)) {
-		if (!ret)
-			ret = windows_add(&w, &r->correction[at], c);
-		if (at == r->reference)
-			break;
-		if (!ret && at != h)
-			ret = add_kept(&w, r, h, at);
-	}
+	if (!ret)
+		ret = add_path(&w, r, h);
 	for (uint32_t i = 0; !ret && i < near.num; i++)
 		ret = add_edges(&w, r, h, near.via[i]) ||
 				      add_steep(&w, r, h, near.via[i])
@@ -517,6 +565,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	}
 	if (!ret)
 		ret = keep_steep(r, h);
+	set_path(r, h);
 	windows_join(&w);
 	k.clock = bare;
 	k.windows = w.window;
@@ -612,22 +661,38 @@ static int set_steps(const struct reduction *r, uint32_t h)
 	return 0;
 }
 
+void reduction_set_qualities(struct reduction *r)
+{
+	struct path *path = r->path;
+
+	path[r->reference] = (struct path){ r->reference, r->reference,
+					    NETSYNC_ACCURATE, true };
+	/* Nearer hosts first: a path goes on as that of the next host. */
+	for (uint32_t i = 1; i < r->by_noise.num; i++) {
+		uint32_t h = r->by_noise.order[i], via = r->by_noise.via[h];
+
+		path[h].complete = path[graph_other(&r->graph, via, h)].complete &&
+				   r->est[via].quality != NETSYNC_INCOMPLETE;
+	}
+	for (uint32_t i = 1; i < r->by_bound.num; i++) {
+		uint32_t h = r->by_bound.order[i], via = r->by_bound.via[h];
+
+		path[h].quality = path[graph_other(&r->graph, via, h)].quality;
+		if (r->est[via].quality < path[h].quality)
+			path[h].quality = r->est[via].quality;
+	}
+}
+
 /* The worst quality of pairs on the bound's path. */
 static enum netsync_quality path_quality(const struct reduction *r, uint32_t host)
 {
-	enum netsync_quality q = NETSYNC_ACCURATE;
+	const struct path *path = &r->path[host];
 
-	if (!reduction_carry(r, host, 0).complete)
+	if (!path->complete)
 		return NETSYNC_INCOMPLETE;
-	for (uint32_t h = host; h != r->reference;) {
-		uint32_t via = r->by_bound.via[h];
-
-		if (r->est[via].quality < q)
-			q = r->est[via].quality;
-		h = graph_other(&r->graph, via, h);
-	}
 	/* Another path, the correction's, has messages in both directions everywhere. */
-	return q == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : q;
+	return path->quality == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE :
+						     path->quality;
 }
 
 enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)

@@ -28,6 +28,15 @@
 #include "reduce/graph.h"
 #include "reduce/reduce.h"
 
+/* What is known of the path from a host to the reference, without walking it. */
+struct path {
+	/* The next host, from this one on, whose windows count; or the reference: */
+	uint32_t windowed; /* of any kind, */
+	uint32_t stepped;  /* or of its own clock's change points */
+	enum netsync_quality quality; /* the worst of the pairs on the bound's path */
+	bool complete; /* pairs on the correction's path have messages both ways */
+};
+
 /* State of a reduction; reduce.c explains the two trees. */
 struct reduction {
 	struct host *host;
@@ -51,6 +60,7 @@ struct reduction {
 	struct windows *steep;
 	/* By host: when no bound is claimed, as messages contradict it; in the host's time. */
 	struct windows *forgotten;
+	struct path *path; /* by host; windows of those whose clock is made */
 	bool *disputed; /* by pair: messages do not agree with what was made of them */
 	bool distrusted;	       /* no bound is to be claimed */
 };
@@ -148,6 +158,9 @@ int reduction_check_messages(struct reduction *r, bool last);
  * curves. 0 or -ENOMEM.
  */
 int reduction_forget_untold(struct reduction *r);
+
+/* Set the qualities of the paths of all connected hosts, as those of the pairs are now. */
+void reduction_set_qualities(struct reduction *r);
 
 /* The worst quality of a host and of the pairs on its bound's path. */
 enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h);

@@ -207,6 +207,7 @@ static int make_clocks(struct reduction *r)
 		r->host[h].bound_max = NETSYNC_UNKNOWN;
 		r->host[h].silent = 0;
 	}
+	reduction_set_qualities(r);
 	/* Nearer hosts first: a host's bound needs its neighbour's. */
 	for (uint32_t i = 1; i < r->by_bound.num && ret >= 0; i++) {
 		ret = reduction_make_clock(r, r->by_bound.order[i]);
@@ -255,6 +256,8 @@ static int make_checked_clocks(struct reduction *r)
 		if (again && !ret)
 			ret = make_clocks(r);
 	}
+	/* Checks may have lowered those of pairs. */
+	reduction_set_qualities(r);
 	for (uint32_t i = 1; !ret && i < r->by_bound.num; i++) {
 		uint32_t h = r->by_bound.order[i];
 
@@ -270,7 +273,7 @@ static int run(struct reduction *r)
 	if (ret || tree_make(&r->by_bound, &r->graph) ||
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
-	    !r->steep || !r->forgotten || !r->disputed)
+	    !r->steep || !r->forgotten || !r->path || !r->disputed)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -306,6 +309,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.wander = calloc(num_hosts + 1, sizeof(struct wander)),
 		.steep = calloc(num_hosts + 1, sizeof(struct windows)),
 		.forgotten = calloc(num_hosts + 1, sizeof(struct windows)),
+		.path = calloc(num_hosts + 1, sizeof(struct path)),
 		.disputed = calloc(num_pairs + 1, sizeof(bool)),
 	};
 	int ret = run(&r);
@@ -328,6 +332,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	free(r.wander);
 	free(r.steep);
 	free(r.forgotten);
+	free(r.path);
 	free(r.disputed);
 	tree_release(&r.by_bound);
 	tree_release(&r.by_noise);

@@ -18,6 +18,7 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.wander = calloc(REDUCED_HOSTS, sizeof(struct wander)),
 		.steep = calloc(REDUCED_HOSTS, sizeof(struct windows)),
 		.forgotten = calloc(REDUCED_HOSTS, sizeof(struct windows)),
+		.path = calloc(REDUCED_HOSTS, sizeof(struct path)),
 		.disputed = calloc(from->ps.num + 1, sizeof(bool)),
 	};
 	for (size_t i = 0; i < from->ps.num; i++)
@@ -40,6 +41,7 @@ static inline void reduction_end(struct reduction *r)
 	free(r->wander);
 	free(r->steep);
 	free(r->forgotten);
+	free(r->path);
 	free(r->disputed);
 	tree_release(&r->by_bound);
 	tree_release(&r->by_noise);

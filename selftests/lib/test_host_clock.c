@@ -295,6 +295,7 @@ static void test_leap(void **state)
 	assert_true(bound.bound.parts > 1);
 	r.pair_bound = &bound;
 	host_clear(&hosts.host[1]);
+	reduction_set_qualities(&r);
 	assert_int_equal(reduction_make_clock(&r, 1), 0);
 	m = model_of(&hosts.host[1]);
 	for (size_t i = 1; i < bound.bound.parts; i++) {
