@@ -572,7 +572,8 @@ struct netsync_options {
 	 * Bounds are guaranteed if max_skew_ppm and max_drift_ppm_s hold, and if
 	 * messages show the steps of clocks: a clock that is stepped away and back
 	 * between two messages of one direction shows nothing, nor does one that is
-	 * stepped by no more than steering does in that time. Where a step was found,
+	 * stepped by no more than steering may do in that time: by the largest skew, and
+	 * 500 ppm of each clock, 1500 ppm by default. Where a step was found,
 	 * and messages of one direction are more than a second apart, a second one is
 	 * allowed for: no bound is claimed. Delays need not be equal in both
 	 * directions.

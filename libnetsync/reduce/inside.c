@@ -18,16 +18,21 @@
 #include "util/array.h"
 
 /*
- * Left between a corrected time and the end of its interval, ns: roundings of two corrected times
- * and of a rate, and 2 ns by which limits are less sharp (bound/rate-bound.h).
+ * Least distance of a corrected time from the end of its interval, ns: 1 for the rounding of each
+ * of two corrected times, 2 for a rate, and 2 by which limits are less strict (bound/rate-bound.h).
  */
 #define ROUNDING 6
 /*
- * A correction that is outside by less, ns, stays: where processors of a host differ, messages
- * contradict each other by as much, and the curve is between them on purpose. Chosen.
+ * A correction that is outside by less, ns, stays. Clocks of the processors of one host differ by
+ * up to some hundred ns, so messages are inconsistent by as much, and the curve is between them.
+ * Chosen: five times the 200 ns that bench-truth has.
  */
 #define LEAST_MOVE 1000
-/* A correction that changes by more of the time in between is stepped there. Chosen. */
+/*
+ * A correction is stepped between two points if it changes by more than this part of the time
+ * between them. No unit. Chosen: 5 times what adjtimex(2) allows (ADJ_TICK, 10 %), and half of what
+ * a clock changes by that stands still.
+ */
 #define STEPPED 0.5
 
 struct inside_point {
