@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the files with public calls share: errors, and the state of a struct netsync. */
+/* What the files with public calls share: errors, the state of a struct netsync, messages. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,6 +49,103 @@ void handle_gather_parts(struct netsync *ns, uint32_t host)
 		resolution_merge(&h->resolution, &used->resolution, 0);
 		*used = (struct used){ .last = INT64_MIN };
 	}
+}
+
+static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
+			int64_t send, int64_t recv)
+{
+	const struct held_message m = {
+		from, to, ns->host[from].origin + send,
+		ns->host[to].origin + recv,
+	};
+	const struct steered_hosts hosts = handle_steered_hosts(ns);
+
+	return held_add(&ns->held, &m, &ns->pairs, &hosts);
+}
+
+static bool is_steered(const struct netsync *ns, uint32_t from, uint32_t to)
+{
+	return ns->steered && (steering_known(&ns->steering[from]) ||
+			       steering_known(&ns->steering[to]));
+}
+
+/* Add a message of hosts that nobody steers, as far as is known. Times are relative. */
+static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
+			 int64_t recv)
+{
+	struct used *used = ns->used[pair_part(from, to)];
+	const struct endpoint ends[] = {
+		{ from, ns->host[from].origin, send },
+		{ to, ns->host[to].origin, recv },
+	};
+
+	used[from].last = max64(used[from].last, send);
+	used[to].last = max64(used[to].last, recv);
+	return pairs_add_beside(&ns->pairs, &ends[0], &ends[1]);
+}
+
+/*
+ * Look at the early messages of a part: hold those of hosts that turned out to be steered, and
+ * use the others if @all. 0 or -ENOMEM: then those that are left are tried again.
+ */
+static int sort_early_part(struct netsync *ns, struct early *early, bool all)
+{
+	size_t kept = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < early->num; i++) {
+		const struct held_message m = early->message[i];
+		const int64_t send = m.send - ns->host[m.from].origin;
+		const int64_t recv = m.recv - ns->host[m.to].origin;
+		const bool is_held = is_steered(ns, m.from, m.to);
+
+		if (!ret && is_held)
+			ret = hold_message(ns, m.from, m.to, send, recv);
+		else if (!ret && all)
+			ret = use_unsteered(ns, m.from, m.to, send, recv);
+		if (ret || !(is_held || all))
+			early->message[kept++] = m;
+	}
+	early->num = kept;
+	if (!kept) {
+		free(early->message);
+		*early = (struct early){ 0 };
+	}
+	return ret;
+}
+
+int handle_sort_early(struct netsync *ns, bool all)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < PAIR_PARTS && !ret; i++)
+		ret = sort_early_part(ns, &ns->early[i], all);
+	if (all && !ret)
+		pairs_share(&ns->pairs);
+	return ret;
+}
+
+int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to,
+		       int64_t send, int64_t recv)
+{
+	const size_t part = pair_part(from, to);
+	struct used *used = ns->used[part];
+	struct early *early = &ns->early[part];
+	int ret = 0;
+
+	resolution_add(&used[from].resolution, send);
+	resolution_add(&used[to].resolution, recv);
+	if (is_steered(ns, from, to))
+		return hold_message(ns, from, to, send, recv);
+	/* Those that came first are added first: pairs need less memory in the order of time. */
+	if (early->num >= MOST_EARLY || (early->num && send >= EARLY_NS && recv >= EARLY_NS))
+		ret = sort_early_part(ns, early, true);
+	if (ret)
+		return ret;
+	if (send >= EARLY_NS && recv >= EARLY_NS)
+		return use_unsteered(ns, from, to, send, recv);
+	return early_keep(early, &(struct held_message){
+		from, to, ns->host[from].origin + send, ns->host[to].origin + recv });
 }
 
 void handle_drop_results(struct netsync *ns)

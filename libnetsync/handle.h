@@ -30,6 +30,7 @@ struct netsync {
 	struct used *used[PAIR_PARTS]; /* of each host */
 	size_t used_room[PAIR_PARTS];
 	struct held held;
+	struct early early[PAIR_PARTS];
 	struct parallel parallel; /* threads that match, and estimate */
 	struct matcher matcher;
 	struct pairs pairs;
@@ -64,6 +65,14 @@ static inline void handle_forget_error(struct netsync *ns)
 struct steered_hosts handle_steered_hosts(const struct netsync *ns);
 /* Bring what the parts of pairs know of a host to the host. */
 void handle_gather_parts(struct netsync *ns, uint32_t host);
+/* Add a message, of times relative to the hosts' origins. 0 or -ENOMEM. */
+int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
+		       int64_t recv);
+/*
+ * Hold the early messages of hosts that turned out to be steered, and use the others if @all. 0 or
+ * -ENOMEM: then those that are left are tried again.
+ */
+int handle_sort_early(struct netsync *ns, bool all);
 /* Forget what netsync_solve() found. */
 void handle_drop_results(struct netsync *ns);
 /* The number of a host; NO_HOST: there is none of that name. */

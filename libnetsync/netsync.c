@@ -16,45 +16,13 @@
 /* Of what protocols have of their own, the caller may know less. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
-static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
-			int64_t send, int64_t recv)
-{
-	const struct held_message m = {
-		from, to, ns->host[from].origin + send,
-		ns->host[to].origin + recv,
-	};
-	const struct steered_hosts hosts = handle_steered_hosts(ns);
-
-	return held_add(&ns->held, &m, &ns->pairs, &hosts);
-}
-
-/* Times are relative to the origins. */
-static int add_message(struct netsync *ns, uint32_t from, uint32_t to,
-		       int64_t send, int64_t recv)
-{
-	struct used *used = ns->used[pair_part(from, to)];
-	const struct endpoint ends[] = {
-		{ from, ns->host[from].origin, send },
-		{ to, ns->host[to].origin, recv },
-	};
-
-	resolution_add(&used[from].resolution, send);
-	resolution_add(&used[to].resolution, recv);
-	if (ns->steered && (steering_known(&ns->steering[from]) ||
-			    steering_known(&ns->steering[to])))
-		return hold_message(ns, from, to, send, recv);
-	used[from].last = max64(used[from].last, send);
-	used[to].last = max64(used[to].last, recv);
-	return pairs_add_beside(&ns->pairs, &ends[0], &ends[1]);
-}
-
 /* Several threads may call it for pairs of different parts, if no host is steered. */
 static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
 			 int64_t recv)
 {
 	struct netsync *ns = arg;
 
-	return add_message(ns, from, to, send - ns->host[from].origin,
+	return handle_add_message(ns, from, to, send - ns->host[from].origin,
 			   recv - ns->host[to].origin);
 }
 
@@ -105,8 +73,10 @@ void netsync_free(struct netsync *ns)
 		free(ns->host[i].name);
 		steering_release(&ns->steering[i]);
 	}
-	for (size_t i = 0; i < PAIR_PARTS; i++)
+	for (size_t i = 0; i < PAIR_PARTS; i++) {
 		free(ns->used[i]);
+		free(ns->early[i].message);
+	}
 	free(ns->host);
 	free(ns->steering);
 	held_release(&ns->held);
@@ -410,7 +380,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	send = relative(&ns->host[from], send_ns);
 	recv = relative(&ns->host[to], recv_ns);
 	pairs = ns->pairs.part[pair_part(from, to)].num;
-	if (add_message(ns, from, to, send, recv))
+	if (handle_add_message(ns, from, to, send, recv))
 		return handle_no_memory(ns);
 	if (ns->pairs.part[pair_part(from, to)].num != pairs)
 		pairs_share(&ns->pairs);
@@ -484,6 +454,9 @@ int netsync_push_clock(struct netsync *ns,
 	ns->steered = true;
 	/* Messages are held in one list from now on. */
 	ns->matcher.one_thread = true;
+	/* What there is no memory for now is held before it is used. */
+	if (ns->steering[point->host].num == 1)
+		handle_sort_early(ns, false);
 	return 0;
 }
 
@@ -513,6 +486,8 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write,
 
 	handle_forget_error(ns);
 	ret = matcher_settle(&ns->matcher);
+	if (!ret)
+		ret = handle_sort_early(ns, true);
 	if (ret)
 		return handle_cannot_match(ns, ret);
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
@@ -531,6 +506,8 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 	if (ret)
 		return handle_cannot_match(ns, ret);
 	ret = merge_saved(ns, bytes, size, &why);
+	if (!ret && ns->steered)
+		handle_sort_early(ns, false);
 	if (ret && !why)
 		return handle_no_memory(ns);
 	return ret ? handle_fail(ns, ret, "messages of others cannot be added: %s", why) : 0;

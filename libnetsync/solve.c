@@ -220,6 +220,8 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (!ns->num_hosts)
 		return handle_fail(ns, -ENOENT, "there is no host");
 	ret = matcher_settle(&ns->matcher);
+	if (!ret)
+		ret = handle_sort_early(ns, true);
 	if (!ret && ns->steered) {
 		const struct steered_hosts hosts = handle_steered_hosts(ns);
 

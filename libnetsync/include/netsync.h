@@ -384,14 +384,16 @@ struct netsync_clock_point {
  * out. So are messages whose raw time is more than NETSYNC_MAX_SPAN from the host's first
  * time.
  *
- * Messages are held (32 MB of them at most) until points of a later time have
+ * Messages of a host's first 31 seconds are held until netsync_solve(), up to 4096 of some
+ * pairs, so that its first points may come after them. With points, messages are held (32 MB
+ * of them at most) until points of a later time have
  * come, or netsync_solve() is called. Points are to be pushed, therefore, before
  * netsync_advance() promises their time.
  *
  * Return: 0; -EINVAL for an unknown host, a size, or a rate or error that is not
  * one; -ERANGE for times beyond NETSYNC_MAX_TIME, or NETSYNC_MAX_SPAN from the
- * host's first point or packet; -EALREADY if messages of a later time were used before
- * the host's first point came; -ENOMEM. After an error the object is as it was
+ * host's first point or packet; -EALREADY if messages of a second later, or more, were
+ * used before the host's first point came: others widen bounds; -ENOMEM. After an error the object is as it was
  * before.
  */
 int netsync_push_clock(struct netsync *ns,

@@ -20,16 +20,26 @@
 #define MOST_APART (UINT64_C(1) << 62)
 
 /* Is a message ready, as far as one of its hosts is concerned? */
-typedef bool (*ready_func)(const struct steering *s, int64_t t);
+typedef bool (*ready_func)(const struct steered_hosts *hosts, uint32_t host, int64_t t);
 
-static bool is_known(const struct steering *s, int64_t t)
+/* Without points, that is when those that may still come are too late for it. */
+static bool is_known(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 {
-	return !steering_known(s) || t <= steering_known_until(s);
+	const struct steering *s = &hosts->steering[host];
+
+	return steering_known(s) ? t <= steering_known_until(s) :
+				   t - hosts->host[host].origin >= EARLY_NS;
 }
 
-static bool is_any(const struct steering *s, int64_t t)
+static bool is_final(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 {
-	(void)s;
+	return steering_is_final(&hosts->steering[host], t);
+}
+
+static bool is_any(const struct steered_hosts *hosts, uint32_t host, int64_t t)
+{
+	(void)hosts;
+	(void)host;
 	(void)t;
 	return true;
 }
@@ -102,12 +112,23 @@ static enum fate fate_of(const struct steered_hosts *hosts, const struct held_me
 	return IS_REJECTED;
 }
 
+/* Points that come later must know of what was used without any. */
+static void note_used(const struct steered_hosts *hosts, uint32_t number, int64_t t)
+{
+	struct host *h = &hosts->host[number];
+
+	if (!steering_known(&hosts->steering[number]))
+		h->last_used = max64(h->last_used, t - h->origin);
+}
+
 static int use_message(struct pairs *pairs, const struct steered_hosts *hosts,
 		       const struct held_message *m)
 {
 	const struct endpoint from = endpoint(hosts, m->from, m->send);
 	const struct endpoint to = endpoint(hosts, m->to, m->recv);
 
+	note_used(hosts, m->from, m->send);
+	note_used(hosts, m->to, m->recv);
 	return is_near(&from) && is_near(&to) ? pairs_add(pairs, &from, &to) : 0;
 }
 
@@ -156,6 +177,8 @@ static int settle_maps(const struct steered_hosts *hosts)
 		if (h->first <= h->last)
 			steering_set_begin(&hosts->steering[i],
 					   h->origin + h->first);
+		if (h->last_used > INT64_MIN)
+			steering_set_used(&hosts->steering[i], h->origin + h->last_used);
 		ret = steering_settle(&hosts->steering[i]);
 	}
 	return ret;
@@ -170,8 +193,8 @@ static int pass(struct held *held, struct pairs *pairs,
 	for (size_t i = 0; i < held->num; i++) {
 		const struct held_message m = held->message[i];
 		bool ready = !ret &&
-			     is_ready(&hosts->steering[m.from], m.send) &&
-			     is_ready(&hosts->steering[m.to], m.recv);
+			     is_ready(hosts, m.from, m.send) &&
+			     is_ready(hosts, m.to, m.recv);
 
 		if (ready)
 			ret = pass_on(held, pairs, hosts, &m);
@@ -215,8 +238,16 @@ int held_settle(struct held *held, struct pairs *pairs,
 			steering_set_end(&hosts->steering[i],
 					 h->origin + h->last);
 	}
-	ret = pass(held, pairs, hosts, steering_is_final);
+	ret = pass(held, pairs, hosts, is_final);
 	return ret ? ret : pass_beside(held, pairs, hosts);
+}
+
+int early_keep(struct early *early, const struct held_message *m)
+{
+	if (array_grow(&early->message, &early->room, early->num, sizeof(*early->message)))
+		return -ENOMEM;
+	early->message[early->num++] = *m;
+	return 0;
 }
 
 void held_release(struct held *held)

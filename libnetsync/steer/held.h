@@ -32,9 +32,25 @@ struct held {
 	uint64_t apart;
 };
 
+/*
+ * Messages of a host's first times, before any point of either host came: with points, they
+ * would be of raw times, or rejected.
+ */
+struct early {
+	struct held_message *message;
+	size_t num;
+	size_t room;
+};
+
+/* A host's first times, ns: points that come up to MOST_LOST later change what these are. */
+#define EARLY_NS (31 * (int64_t)SECOND)
+
+/* Messages of one struct early at most, 128 KB; more pass as if nobody steered. Chosen. */
+#define MOST_EARLY ((size_t)1 << 12)
+
 /* Hosts and their steering, by the same numbers. */
 struct steered_hosts {
-	const struct host *host;
+	struct host *host;
 	struct steering *steering;
 	uint32_t num;
 };
@@ -55,6 +71,9 @@ int held_settle(struct held *held, struct pairs *pairs,
 
 /* Keep a message that is left out beside points: 0 or -ENOMEM. */
 int held_keep_beside(struct held *held, const struct held_message *m);
+
+/* Keep a message; there are fewer than MOST_EARLY: 0 or -ENOMEM. */
+int early_keep(struct early *early, const struct held_message *m);
 
 void held_release(struct held *held);
 

@@ -519,6 +519,22 @@ static int make_map(struct steering *s)
 	return ret;
 }
 
+/* How wrong the raw times of messages were that were used before any point came, ns. */
+static int64_t used_error(const struct steering *s)
+{
+	const struct polyline *map = &s->map;
+	int64_t most;
+
+	if (!s->has_used)
+		return 0;
+	most = llabs(polyline_at(map, s->used_until) - s->used_until);
+	for (size_t i = 0; i < map->num && map->corner[i].x <= s->used_until; i++)
+		most = max64(most, llabs(map->corner[i].y - map->corner[i].x));
+	for (size_t i = 0; i < s->num_doubts && s->doubt[i].at.lo <= s->used_until; i++)
+		most = max64(most, s->doubt[i].error);
+	return min64(most, NETSYNC_MAX_SPAN);
+}
+
 /* Choose anew from all points: those that came last may show which ones are wrong. */
 static int choose_points(struct steering *s)
 {
@@ -552,6 +568,8 @@ int steering_settle(struct steering *s)
 	s->open_before = s->open_after = false;
 	s->error = s->used[0].within + 2;
 	ret = make_map(s);
+	if (!ret)
+		s->error += used_error(s);
 	s->settled = !ret;
 	return ret;
 }
@@ -580,6 +598,13 @@ void steering_set_begin(struct steering *s, int64_t t)
 {
 	s->settled = s->settled && s->begin == t;
 	s->begin = t;
+}
+
+void steering_set_used(struct steering *s, int64_t t)
+{
+	s->settled = s->settled && s->has_used && s->used_until == t;
+	s->used_until = t;
+	s->has_used = true;
 }
 
 void steering_set_end(struct steering *s, int64_t t)

@@ -55,6 +55,9 @@ struct steering {
 	/* The host's first and last time; before steering_settle(). */
 	int64_t begin;
 	int64_t end;
+	/* Messages of times up to this were used before any point came, as if raw time were the host's. */
+	int64_t used_until;
+	bool has_used;
 	bool anchored;
 	struct clock_point anchor;
 	/* Made from points by steering_settle(): */
@@ -122,6 +125,9 @@ void steering_set_begin(struct steering *s, int64_t t);
 
 /* Set the host's last time. */
 void steering_set_end(struct steering *s, int64_t t);
+
+/* Messages were used without points up to a time. */
+void steering_set_used(struct steering *s, int64_t t);
 
 /* The doubt that contains a time, or NULL. */
 const struct doubt *steering_doubt(const struct steering *s, int64_t t);

@@ -432,6 +432,8 @@ static void senseless_ones_are_refused(void **state)
 	netsync_add_host(ns, "b");
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + 5 * SEC,
 					      EPOCH + 5 * SEC + US), 0);
+	/* Messages of the first times wait for points, until there is a result. */
+	assert_int_equal(netsync_solve(ns, NULL), 0);
 	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
 	assert_string_not_equal(netsync_error(ns), "");
 	/* Nor is it after one that was not late; a clock that is set back shows it later. */
@@ -445,6 +447,122 @@ static void senseless_ones_are_refused(void **state)
 	q.was_set = 1;
 	assert_int_equal(netsync_push_clock(ns, &q), 0);
 	netsync_free(ns);
+}
+
+/* ---- messages before the first point --------------------------------------------- */
+
+/* A clock that is slewed hard when it is first seen, and a little all along. */
+static void slew_at_begin(struct machine *m, double first)
+{
+	steer(m, raw_time(m, -SEC / 2), 1 + first, 0);
+	for (int64_t t = 5 * SEC; t < SPAN; t += 30 * SEC) {
+		steer(m, raw_time(m, t), 1, 0);
+		steer(m, raw_time(m, t + 20 * SEC), 1 + 60 * PPM, 0);
+	}
+}
+
+/* Ten points a second, from a time on. */
+static void tell_from(struct world *w, uint32_t host, int64_t from)
+{
+	const struct machine *m = &w->m[host];
+
+	for (int64_t raw = raw_time(m, from); raw < raw_time(m, SPAN); raw += SEC / 10) {
+		const struct netsync_clock_point p = point_at(m, host, raw);
+
+		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+	}
+}
+
+static void make_early_world(struct world *w)
+{
+	make_world(w, 4);
+	slew_at_begin(&w->m[0], -300 * PPM);
+	slew_at_begin(&w->m[1], 400 * PPM);
+}
+
+static void check_same_clocks(const struct world *a, const struct world *b)
+{
+	const uint32_t host = !netsync_reference(a->ns);
+	int64_t got[2], bound[2];
+
+	assert_int_equal(netsync_reference(b->ns), !host);
+	for (int64_t t = -SEC; t <= SPAN; t += SEC / 4) {
+		const int64_t at = reading(&a->m[host], t);
+
+		netsync_convert(netsync_host_clock(a->ns, host), at, &got[0], &bound[0]);
+		netsync_convert(netsync_host_clock(b->ns, host), at, &got[1], &bound[1]);
+		assert_int_equal(got[0], got[1]);
+		assert_int_equal(bound[0], bound[1]);
+	}
+}
+
+/*
+ * Messages of the first second, or some, and the first points come in any order: the result is
+ * the same, and its bounds hold, whether points begin before the messages or after some.
+ */
+static void early_messages_wait(void **state)
+{
+	/* When the points of the hosts begin, and how many messages come before these. */
+	static const struct {
+		int64_t begin[2], before;
+	} cases[] = {
+		{ { 0, 0 }, 990 * SEC / 1000 },
+		{ { 700 * SEC / 1000, 300 * SEC / 1000 }, 990 * SEC / 1000 },
+		{ { 0, 5 * SEC }, 9 * SEC },
+		{ { 0, 0 }, 25 * SEC },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world w[3];
+
+		for (int order = 0; order < 3; order++) {
+			const int64_t before = cases[i].before;
+			struct errors e;
+
+			make_early_world(&w[order]);
+			if (order == 1)
+				talk(&w[order], 0, before);
+			tell_from(&w[order], 0, cases[i].begin[0]);
+			if (order == 2)
+				talk(&w[order], 0, before);
+			tell_from(&w[order], 1, cases[i].begin[1]);
+			if (!order)
+				talk(&w[order], 0, before);
+			talk(&w[order], before, SPAN);
+			e = solve(&w[order]);
+			print_message("case %zu, order %d: %lld / %.0f ns, %d outside\n", i,
+				      order, (long long)e.max, e.rms, e.outside);
+			assert_int_equal(e.outside, 0);
+			assert_int_equal(e.unknown, 0);
+		}
+		check_same_clocks(&w[0], &w[1]);
+		check_same_clocks(&w[0], &w[2]);
+		for (int order = 0; order < 3; order++)
+			netsync_free(w[order].ns);
+	}
+}
+
+/* A result was asked for before the first points: what was used without them widens bounds. */
+static void used_too_early(void **state)
+{
+	(void)state;
+	for (int64_t before = SEC / 2; before < SEC; before += SEC / 4) {
+		struct world w;
+		struct errors e;
+
+		make_early_world(&w);
+		talk(&w, 0, before);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		tell_from(&w, 0, 0);
+		tell_from(&w, 1, 0);
+		talk(&w, before, SPAN);
+		e = solve(&w);
+		print_message("used before: %lld / %.0f ns, %d outside, %d unknown\n",
+			      (long long)e.max, e.rms, e.outside, e.unknown);
+		assert_int_equal(e.outside, 0);
+		netsync_free(w.ns);
+	}
 }
 
 int main(void)
@@ -462,6 +580,8 @@ int main(void)
 		cmocka_unit_test(late_ones_are_waited_for),
 		cmocka_unit_test(a_gap_falls_back),
 		cmocka_unit_test(nothing_to_correct),
+		cmocka_unit_test(early_messages_wait),
+		cmocka_unit_test(used_too_early),
 		cmocka_unit_test(senseless_ones_are_refused),
 	};
 
