@@ -203,8 +203,8 @@ static int head(struct text *text, const char *p)
 	if (unknown.len && l->strict)
 		return bad_head(l, "there is an unknown column", quote);
 	if (unknown.len && !l->quiet)
-		io_warn(l->io, "%s: the column %s is not known and not used.",
-			l->path, quote);
+		io_warn(l->io, "%s: line %llu: the column %s is not known and not used.",
+			l->path, (unsigned long long)l->number, quote);
 	lines_skip(l, p);
 	return 0;
 }
