@@ -174,6 +174,27 @@ static void test_stuck(void **state)
 	limit_ms = 60000;
 }
 
+/* A worker that was stopped while it waited for a command, and was told one then. */
+static void test_stopped(void **state)
+{
+	struct came came = { .waiting = true };
+	struct worker worker;
+	char command[COMMAND] = { 0 };
+
+	(void)state;
+	limit_ms = 1500;
+	task.run = hear_one;
+	assert_int_equal(worker_start(&worker, &task, NULL), 0);
+	while (!__atomic_load_n(&worker.life->is_idle, __ATOMIC_RELAXED))
+		usleep(1000);
+	assert_int_equal(kill(worker.pid, SIGSTOP), 0);
+	worker_tell(&worker, command, sizeof(command));
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	assert_true(worker.is_stuck);
+	assert_int_equal(worker_stop(&worker), -ETIMEDOUT);
+	limit_ms = 60000;
+}
+
 /* A worker whose own worker is stuck makes no progress by waiting for it. */
 static void wait_for_another(const void *data)
 {
@@ -207,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_stuck_inside),
+		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_killed),
 	};

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -298,12 +300,24 @@ static int64_t read_clock_ns(clockid_t clock)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/*
+ * Does it wait for a command, and was sent none? One that was stopped, as by a debugger, leaves
+ * what it was told in its socket.
+ */
+static bool is_idle(const struct worker *worker)
+{
+	int unread = 0;
+
+	return __atomic_load_n(&worker->life->is_idle, __ATOMIC_RELAXED) &&
+	       !worker->num_unsent &&
+	       (ioctl(worker->fd, SIOCOUTQ, &unread) || !unread);
+}
+
 bool worker_made_progress(struct worker *worker)
 {
 	const struct worker_life *life = worker->life;
 	const uint64_t beats = __atomic_load_n(&life->beats, __ATOMIC_RELAXED);
-	bool moved = beats != worker->seen_beats ||
-		     __atomic_load_n(&life->is_idle, __ATOMIC_RELAXED);
+	bool moved = beats != worker->seen_beats || is_idle(worker);
 	clockid_t clock;
 	int64_t cpu_ns;
 
