@@ -57,6 +57,7 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 		.island = h->island,
 		.num_steps = h->num_steps,
 		.silent_ns = h->silent,
+		.contradicted = h->contradicted,
 	};
 	if (h->first <= h->last) {
 		i.first_ns = h->origin + (ns->solved ? h->span.lo : h->first);

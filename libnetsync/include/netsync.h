@@ -663,6 +663,13 @@ struct netsync_host_info {
 	 * nor options say that none did (see max_drift_ppm_s).
 	 */
 	int64_t silent_ns;
+	/*
+	 * 1: no clocks within max_skew_ppm and max_drift_ppm_s of struct netsync_options, and without
+	 * steps, satisfy all messages of one of its pairs; or no time is in the intervals over all its
+	 * neighbours. 0: whatever the quality, messages contradict nothing.
+	 */
+	uint32_t contradicted;
+	uint32_t reserved;
 };
 
 /*

@@ -574,6 +574,7 @@ static int set_knots(const struct reduction *r, uint32_t h,
 		k.at = unknown_ranges;
 	if (!ret)
 		ret = knots_make(&k);
+	r->host[h].contradicted |= near.contradict;
 	if (!ret && near.contradict) {
 		*sound = false;
 		k.at = unknown_ranges;

@@ -61,6 +61,7 @@ struct reduction {
 	/* By host: when no bound is claimed, as messages contradict it; in the host's time. */
 	struct windows *forgotten;
 	struct path *path; /* by host; windows of those whose clock is made */
+	bool *infeasible; /* by pair: no clocks without steps satisfy its messages */
 	bool *disputed; /* by pair: messages do not agree with what was made of them */
 	bool distrusted;	       /* no bound is to be claimed */
 };

@@ -86,6 +86,7 @@ static int first_costs(void *arg, size_t i)
 	if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL,
 			    &r->task->limits))
 		return -ENOMEM;
+	r->infeasible[i] = r->pair_bound[i].bound.infeasible > 0;
 	set_bound_cost(r, i);
 	set_noise_cost(r, i);
 	if (r->task->method->curves)
@@ -194,6 +195,16 @@ static void release_bounds(struct reduction *r, uint32_t h)
 	}
 }
 
+/* Do messages of a pair contradict each other? That says nothing of which host is to blame. */
+static void set_contradicted(struct reduction *r)
+{
+	for (uint32_t h = 0; h < r->num_hosts; h++)
+		r->host[h].contradicted = false;
+	for (uint32_t i = 0; i < r->num_pairs; i++)
+		for (int k = 0; k < 2 && r->infeasible[i]; k++)
+			r->host[r->est[i].pair->host[k]].contradicted = true;
+}
+
 static int make_clocks(struct reduction *r)
 {
 	uint32_t contradicted = 0;
@@ -242,6 +253,7 @@ static int make_checked_clocks(struct reduction *r)
 	int ret = r->task->method->curves ? 0 : reduction_forget_untold(r);
 	int again = 1;
 
+	set_contradicted(r);
 	if (!ret)
 		ret = make_clocks(r);
 	for (int check = 1; !ret && again; check++) {
@@ -273,7 +285,8 @@ static int run(struct reduction *r)
 	if (ret || tree_make(&r->by_bound, &r->graph) ||
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
-	    !r->steep || !r->forgotten || !r->path || !r->disputed)
+	    !r->steep || !r->forgotten || !r->path || !r->infeasible ||
+	    !r->disputed)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -310,6 +323,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.steep = calloc(num_hosts + 1, sizeof(struct windows)),
 		.forgotten = calloc(num_hosts + 1, sizeof(struct windows)),
 		.path = calloc(num_hosts + 1, sizeof(struct path)),
+		.infeasible = calloc(num_pairs + 1, sizeof(bool)),
 		.disputed = calloc(num_pairs + 1, sizeof(bool)),
 	};
 	int ret = run(&r);
@@ -333,6 +347,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	free(r.steep);
 	free(r.forgotten);
 	free(r.path);
+	free(r.infeasible);
 	free(r.disputed);
 	tree_release(&r.by_bound);
 	tree_release(&r.by_noise);

@@ -32,6 +32,7 @@ struct host {
 	uint32_t island;
 	int64_t bound_median;
 	int64_t bound_max;
+	bool contradicted; /* by its messages: no clocks satisfy them */
 	int64_t silent; /* in which a daemon may have steered clocks, ns */
 	struct netsync_clock *clock;
 	struct netsync_step *step;

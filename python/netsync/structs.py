@@ -79,6 +79,8 @@ class netsync_host_info(Structure):
         ("first_ns", c_int64), ("last_ns", c_int64), ("bound_median_ns", c_int64),
         ("bound_max_ns", c_int64), ("island", c_uint32), ("num_steps", c_uint32),
         ("silent_ns", c_int64),
+        ("contradicted", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -263,6 +263,12 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 /* Why a host is approximate: a format that takes its name. */
 static const char *explanation_of(const struct netsync_host_info *info)
 {
+	if (!info->contradicted && info->bound_median_ns == NETSYNC_UNKNOWN)
+		return "warning: %s: no error bound is known: no messages are inconsistent, but they are too few to tell whether a clock was stepped or steered. The correction is a compromise.";
+	if (!info->contradicted && info->bound_max_ns == NETSYNC_UNKNOWN)
+		return "warning: %s: for a part of its time no error bound is known: no messages are inconsistent, but they are too few there to tell whether a clock was stepped or steered.";
+	if (!info->contradicted)
+		return "warning: %s: no messages are inconsistent, but some do not fit the estimate of the clock; the error bound holds.";
 	if (info->bound_median_ns == NETSYNC_UNKNOWN)
 		return "warning: %s: no error bound is known: messages contradict each other or the estimate of the clock, or a clock was stepped or steered while few packets passed. The correction is a compromise.";
 	if (info->bound_max_ns == NETSYNC_UNKNOWN)
