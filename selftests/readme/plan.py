@@ -23,9 +23,9 @@ class Row:
     place: str
     says: str = ""	# regular expression of what it prints
     first: bool = False	# README.md says that it comes before the others
-    until: bool = False	# runs until ^C
+    until: int = 0	# runs until ^C, after so many seconds
     beside: str = ""	# typed at the same time: the begin of another row
-    stays: bool = False	# runs on, in the background
+    stays: bool = False	# once it says that, the next row is typed, and then ^C for both
     fetch: bool = False	# what it writes on db is brought to web
     may_fail: bool = False	# README.md says so, and what to do
     reason: str = ""
@@ -33,12 +33,16 @@ class Row:
 
 ACCURATE = r"web +.*(accurate|approximate)"
 
+# Seconds; where a guest gets a fraction of a busy processor, perf and bpftrace take most of
+# them to begin.
+RECORDED_S = 40
+
 PLAN = [
     Row("netsync sync web/ db/", SAMPLE),
     Row("apt-get update && apt-get install -y make && make demo", RELEASE, ACCURATE),
     Row("apt-get update && apt-get install -y make && make check", ELSEWHERE,
         reason="this is the command that runs the tests"),
-    Row("tcpdump -i any -s 128 --time-stamp-precision nano -w web", EACH, until=True,
+    Row("tcpdump -i any -s 128 --time-stamp-precision nano -w web", EACH, until=RECORDED_S,
         beside="netsync clock-log", fetch=True),
     Row("tcpdump -i any -s 128 --time-stamp-precision nano -w db", ELSEWHERE,
         reason="the row before is typed on db, too, with the name of its file"),
@@ -73,18 +77,18 @@ PLAN = [
     Row("netsync sync web/ db/", WEB, ACCURATE),
     Row("netsync sync --plot web/ db/", WEB, ACCURATE),
     Row("mpirun", SOURCE, ACCURATE),
-    Row("trace-cmd record", EACH, until=True, fetch=True),
-    Row("perf record", EACH, until=True, fetch=True),
+    Row("trace-cmd record", EACH, until=RECORDED_S, beside="perf record", fetch=True),
+    Row("perf record", EACH, until=RECORDED_S, fetch=True),
     Row("netsync sync web.dat db.data", WEB, ACCURATE),
-    Row("netsync record --live", WEB, stays=True),
-    Row("netsync live now", WEB, "web", until=True),
+    Row("netsync record --live", WEB, "recording on", stays=True),
+    Row("netsync live now", WEB, "web", until=RECORDED_S),
     Row("netsync live net://HOST", ELSEWHERE, reason="test_live and test_relay do, with HOST"),
     Row("lttng create --live", ELSEWHERE, reason="test_live and test_relay do"),
-    Row("netsync clock-log", EACH, until=True, fetch=True),
+    Row("netsync clock-log", EACH, until=RECORDED_S, fetch=True),
     Row("netsync sync --clocks", WEB, ACCURATE),
     Row("netsync sync --messages FILE", SAMPLE, ACCURATE),
-    Row("perf record", EACH, until=True, fetch=True),
-    Row("bpftrace", EACH, r"\d+ \d+", until=True),
+    Row("perf record", EACH, until=RECORDED_S, fetch=True),
+    Row("bpftrace", EACH, r"\d+ \d+", until=3 * RECORDED_S),
     Row("modprobe -r lttng-probe-netsync", EACH),
     Row("modprobe -r netsync-probes", ELSEWHERE,
         reason="where LTTng is not installed; the row before does the same beside it"),
