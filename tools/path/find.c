@@ -67,15 +67,54 @@ static bool is_called(const struct record_thread *thread, const char *name)
 	return !strcmp(name, number) || !strcmp(name, thread->name);
 }
 
-/* Threads so called, of a host or (NULL) of all. The first one is @who. */
-static uint32_t count_threads(const struct path *path, const char *host,
-			      size_t length, const char *name, struct actor *who,
-			      char *list, size_t size)
+/* The thread that created this one while it was traced; NULL: none is known. */
+static const struct record_thread *find_creator(const struct path *path, struct actor who)
 {
 	const struct graph *graph = &path->graph;
-	uint32_t num = 0;
+	const struct record *state, *cause;
+	uint32_t number = path_thread(path, who)->last;
 
-	*list = '\0';
+	while ((state = graph_get(graph, who.host, number)) &&
+	       state->state.before != NO_RECORD)
+		number = state->state.before;
+	if (!state || state->what != SCHED_UNKNOWN || state->state.begin_ns == INT64_MIN)
+		return NULL;
+	cause = graph_get(graph, who.host, state->state.cause);
+	if (!cause || cause->what != CAUSE_THREAD)
+		return NULL;
+	return path_thread(path, (struct actor){ who.host, cause->cause.thread });
+}
+
+/* Threads with a name or number. */
+struct named_threads {
+	uint32_t num;
+	uint32_t num_origins; /* threads that no other one of these created */
+	struct actor origin;  /* the last one of them */
+	char list[256];
+};
+
+static void add_thread(struct named_threads *found, const struct path *path,
+		       struct actor one, const char *name)
+{
+	const struct record_thread *thread = path_thread(path, one);
+	const struct record_thread *creator = find_creator(path, one);
+	const size_t length = strlen(found->list);
+
+	if (!creator || !is_called(creator, name)) {
+		found->num_origins++;
+		found->origin = one;
+	}
+	snprintf(found->list + length, sizeof(found->list) - length, "%s%s:%" PRIu32 " (%s)",
+		 found->num++ ? ", " : "", path->base->hosts[one.host].name, thread->tid,
+		 thread->name);
+}
+
+/* Threads with that name or number, of a host or (NULL) of all. */
+static void find_named(struct named_threads *found, const struct path *path,
+		       const char *host, size_t length, const char *name)
+{
+	const struct graph *graph = &path->graph;
+
 	for (uint32_t h = 0; h < graph->num_hosts; h++) {
 		const char *of = path->base->hosts[h].name;
 
@@ -86,17 +125,10 @@ static uint32_t count_threads(const struct path *path, const char *host,
 			const struct record_thread *thread =
 				path_thread(path, one);
 
-			if (!thread || thread->last == NO_RECORD ||
-			    !is_called(thread, name))
-				continue;
-			if (!num++)
-				*who = one;
-			snprintf(list + strlen(list), size - strlen(list),
-				 "%s%s:%" PRIu32 " (%s)", num > 1 ? ", " : "", of,
-				 thread->tid, thread->name);
+			if (thread && thread->last != NO_RECORD && is_called(thread, name))
+				add_thread(found, path, one, name);
 		}
 	}
-	return num;
 }
 
 static bool find_thread(struct path *path, const struct path_thread_name *of)
@@ -104,17 +136,24 @@ static bool find_thread(struct path *path, const struct path_thread_name *of)
 	/* Names of hosts may have colons in them, as addresses do. */
 	const char *colon = of->thread ? strrchr(of->thread, ':') : NULL;
 	const char *name = colon ? colon + 1 : of->command;
-	char list[256];
-	const uint32_t num = count_threads(path, colon ? of->thread : NULL,
-					   colon ? colon - of->thread : 0, name,
-					   &path->who, list, sizeof(list));
+	struct named_threads found = { 0 };
+	const char *more;
 
-	if (num == 1)
+	find_named(&found, path, colon ? of->thread : NULL, colon ? colon - of->thread : 0, name);
+	more = strlen(found.list) == sizeof(found.list) - 1 ? "..." : "";
+	make_printable(found.list);
+	path->who = found.origin;
+	if (found.num == 1)
 		return true;
-	make_printable(list);
-	if (num)
+	if (found.num_origins == 1) {
+		complain("%s: of the threads of that name, %s%s, this is the path of %s:%" PRIu32 ", which created the others. Choose another one by --thread HOST:TID.",
+			 name, found.list, more, path->base->hosts[path->who.host].name,
+			 path_thread(path, path->who)->tid);
+		return true;
+	}
+	if (found.num)
 		complain("%s: there are %" PRIu32 " threads so called: %s%s. Choose one by --thread HOST:TID or HOST:NAME, or, where a later thread got the number of one that ended, by --begin and --end.",
-			 name, num, list, strlen(list) == sizeof(list) - 1 ? "..." : "");
+			 name, found.num, found.list, more);
 	else
 		complain("%s: no thread so called does anything in these traces, or in the window; netsync states --states sched lists threads.",
 			 colon ? of->thread : name);
