@@ -102,6 +102,23 @@ static void enough(void **state)
 	assert_true(buffers_are_valid(buffers_for(UINT64_MAX)));
 }
 
+/* A pause in which each second takes another sub-buffer, in no more memory. */
+static void pause_held(void **state)
+{
+	const struct buffers usual = { 1 << 20, 16 };
+
+	(void)state;
+	for (unsigned int seconds = 1; seconds < 5000; seconds += seconds / 3 + 1) {
+		const struct buffers buffers = buffers_for_pause(usual, seconds);
+
+		assert_true(buffers_are_valid(buffers));
+		assert_true(buffers.num - 2 >= seconds || buffers.num == BUFFER_NUM_MAX);
+		assert_true(buffers_bytes(buffers) >= buffers_bytes(usual));
+		assert_true(seconds > 900 || buffers_bytes(buffers) == buffers_bytes(usual));
+	}
+	assert_int_equal(buffers_for_pause(usual, 30).num, 32);
+}
+
 static void text(void **state)
 {
 	static const struct {
@@ -155,6 +172,7 @@ int main(void)
 		cmocka_unit_test(hundred_thousand),
 		cmocka_unit_test(within_room),
 		cmocka_unit_test(enough),
+		cmocka_unit_test(pause_held),
 		cmocka_unit_test(text),
 	};
 

@@ -79,6 +79,16 @@ struct buffers buffers_for(uint64_t bytes)
 	return buffers;
 }
 
+struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds)
+{
+	while (buffers.num < BUFFER_NUM_MAX && buffers.num - 2 < seconds) {
+		buffers.num *= 2;
+		if (buffers.size > USUAL_MIN)
+			buffers.size /= 2;
+	}
+	return buffers;
+}
+
 struct buffers buffers_default(const char *channel, uint64_t room)
 {
 	struct buffers buffers =

@@ -37,6 +37,12 @@ unsigned int buffers_event_bytes(const char *channel);
 struct buffers buffers_for(uint64_t bytes);
 
 /*
+ * Buffers of no fewer bytes that hold few events while LTTng takes none for @seconds: each
+ * second its timer begins another sub-buffer, however little the last one has.
+ */
+struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds);
+
+/*
  * The buffers of a channel in @room bytes of memory per processor; smaller ones than
  * usual if memory is short.
  */

@@ -8,6 +8,9 @@
  *	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
  *	bursts:					    16      3	-> worst = 16
  *	buffers needed = buffers now + worst * bytes of an event * 5 / 4
+ *
+ * Where a second fills less than a sub-buffer, LTTng's timer begins another one each second:
+ * then their number is too small, for the seconds in which none was taken.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,10 +114,32 @@ static uint64_t whole_bytes(double bytes)
 	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
 }
 
-/* The buffers that would have held the largest burst. */
+/* Bytes of all processors each second, of recorded and discarded events; 0: not known. */
+static uint64_t byte_rate_seen(const struct loss *loss, const char *channel)
+{
+	const double lost = (double)(loss->discarded + loss->now) *
+			    event_bytes(loss, channel);
+
+	return loss->seen_ns > 0 ?
+	       whole_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
+}
+
+/* Is a sub-buffer larger than what comes in a second, after which another one is begun? */
+static bool is_partly_filled(const struct loss *loss, const char *channel)
+{
+	const uint64_t rate = byte_rate_seen(loss, channel);
+
+	return rate && rate < loss->buffers.size;
+}
+
+/* The buffers that would have held the largest burst, or the longest pause. */
 static struct buffers sufficient_buffers(const struct loss *loss,
 					 const char *channel)
 {
+	const uint64_t pause_s = loss->buffers.num + loss->longest;
+
+	if (is_partly_filled(loss, channel))
+		return buffers_for_pause(loss->buffers, pause_s + pause_s / 4);
 	return buffers_for(buffers_bytes(loss->buffers) +
 			   MARGIN(whole_bytes(loss->worst *
 					      event_bytes(loss, channel))));
@@ -156,14 +181,11 @@ static void say_loss(const struct host *host, const struct loss *loss,
 	fprintf(out, "%s in its buffers, %s for each of %llu processors", how,
 		buffers_format(text, loss->buffers),
 		(unsigned long long)host->losses->processors);
-	if (loss->seen_ns > 0) {
-		const double lost = (double)(loss->discarded + loss->now) *
-				    event_bytes(loss, channel);
-
+	if (loss->seen_ns > 0)
 		fprintf(out, ", to which about %s came each second",
-			format_bytes(value, whole_bytes((loss->bytes + lost) *
-							1e9 / loss->seen_ns)));
-	}
+			format_bytes(value, byte_rate_seen(loss, channel)));
+	if (is_partly_filled(loss, channel))
+		fputs(", and each second took another one of them", out);
 	add_advice(out, host, loss, channel);
 	fclose(out);
 	complain("%s: %s", host->remote->name, line);
