@@ -68,7 +68,10 @@ static void begin_chain(struct chain *c, double span)
 	}
 }
 
-/* The mean excess of a direction, by the spacing of its lowest two: their median. */
+/*
+ * The mean excess of a direction, by the spacing of its lowest two: their median. Negative: no
+ * factor has two messages.
+ */
 static double first_mean(const struct link_direction *d, double *v)
 {
 	size_t n = 0;
@@ -79,7 +82,7 @@ static double first_mean(const struct link_direction *d, double *v)
 		if (l->num > 1)
 			v[n++] = (l->messages - 1) * (l->delay[1] - l->delay[0]);
 	}
-	return n ? median(v, n) / M_LN2 : 0;
+	return n ? median(v, n) / M_LN2 : -1;
 }
 
 /*
@@ -124,14 +127,16 @@ static int begin_link(struct infer_link *l)
 	free(v);
 	for (int way = 0; way < 2; way++) {
 		/* With few messages the other direction tells. */
-		double m = mean[way] > 0 ? mean[way] : mean[!way];
+		double m = mean[way] >= 0 ? mean[way] : mean[!way];
 
-		m = m > 0 ? m : FIRST_EXCESS;
+		m = m >= 0 ? m : FIRST_EXCESS;
 		delay_law_begin(&l->direction[way].law,
 				fmax(m, fmax(l->resolution / 2, 1)),
 				l->resolution > 0 ? l->resolution * l->resolution / 6 : 0);
 	}
-	deviation = fmax(fmax(deviation, DELAY_DEVIATION), DELAY_EXCESSES * (mean[0] + mean[1]));
+	deviation = fmax(fmax(deviation, DELAY_DEVIATION),
+			 DELAY_EXCESSES * (l->direction[0].law.mean +
+					   l->direction[1].law.mean));
 	l->first.precision = 1 / (deviation * deviation);
 	l->first.weighted = middle * l->first.precision;
 	/* While factors are alone, clocks are found beside this. */

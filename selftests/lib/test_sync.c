@@ -394,7 +394,7 @@ static void test_regression(void **state)
 	assert_int_equal(h.quality, NETSYNC_INCOMPLETE);
 	assert_in_range(worst_error(&c, 1), 120000, 140000);
 	end(&c);
-	opt.method++;
+	opt.method = NETSYNC_METHOD_MODEL + 1;
 	c.ns = netsync_new();
 	assert_int_equal(netsync_solve(c.ns, &opt), -EINVAL);
 	end(&c);
