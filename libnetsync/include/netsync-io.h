@@ -575,6 +575,15 @@ struct netsync_io_trace {
 	/* Of those that are damaged: they may not be, but the process that read them was killed, */
 	uint32_t killed;
 	uint32_t stuck;		/* or made no progress, and was given up */
+
+	/*
+	 * How the trace's clock relates to wall-clock time (UTC), if the trace says so: ns
+	 * since 1970 = time in the trace + wall_shift_ns, at some instant near the trace's
+	 * begin. A label for people: it is as good as the machine's wall clock, which
+	 * no error bound covers.
+	 */
+	uint32_t has_wall;
+	int64_t wall_shift_ns;
 };
 
 /* netsync_io_trace.host of a trace that was not read yet. */

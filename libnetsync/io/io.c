@@ -429,6 +429,8 @@ static struct netsync_io_trace info_of(const struct trace *trace)
 	info.host_name = trace->host_name;
 	info.clock_name = trace->clock_name;
 	info.epoch_ns = trace->epoch_ns;
+	info.has_wall = trace->has_wall;
+	info.wall_shift_ns = trace->wall_shift_ns;
 	info.has_clock_uuid = trace->has_clock_uuid;
 	memcpy(info.clock_uuid, trace->clock_uuid, UUID_SIZE);
 	return info;

@@ -223,6 +223,8 @@ struct trace {
 	uint8_t clock_uuid[UUID_SIZE];
 	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
 	bool is_shifted;	/* times are not those that the clock showed */
+	bool has_wall;		/* netsync_io_trace.has_wall, and */
+	int64_t wall_shift_ns;	/* .wall_shift_ns */
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
 	struct range range;	/* first and last time of all streams, as printed */

@@ -96,7 +96,8 @@ def _trace(info: s.netsync_io_trace) -> Trace:
         Identity(decode(info.host_name),
                  None if info.clock_name is None else decode(info.clock_name), clock,
                  info.epoch_ns),
-        None if info.readable is None else decode(info.readable))
+        None if info.readable is None else decode(info.readable),
+        info.wall_shift_ns if info.has_wall else None)
 
 
 class Reader:

@@ -73,6 +73,7 @@ class Trace:
     format: Optional[str] = None
     identity: Optional[Identity] = None
     readable: Optional[str] = None
+    wall_shift_ns: Optional[int] = None     # None: how it relates to UTC is not known
 
 
 @dataclasses.dataclass(frozen=True)

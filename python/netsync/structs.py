@@ -155,6 +155,7 @@ class netsync_io_trace(Structure):
         ("format", c_char_p), ("host_name", c_char_p), ("clock_name", c_char_p),
         ("epoch_ns", c_int64), ("has_clock_uuid", c_uint32), ("clock_uuid", Address),
         ("readable", c_char_p), ("killed", c_uint32), ("stuck", c_uint32),
+        ("has_wall", c_uint32), ("wall_shift_ns", c_int64),
     ]
 
 

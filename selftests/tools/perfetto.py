@@ -180,10 +180,7 @@ class Sequence:
         self.default = one(one(packet, "trace_packet_defaults"),
                            "timestamp_clock_id")
         check(self.clocks[self.default][1])
-        # Only times since 1970 are those of the wall clock.
-        is_wall = self.zero > 10**18
-        check((1 in self.clocks) == is_wall, self.zero, self.clocks)
-        check(not is_wall or self.clocks[1] == self.clocks[6])
+        self.wall = self.clocks[1][0] - self.zero if 1 in self.clocks else None
 
     def learn(self, packet):
         for data in packet["interned_data"]:
@@ -244,6 +241,7 @@ class Tables:
         self.threads = {}	# tid -> pid
         self.names = {}		# tid -> name
         self.tids = {}		# tid -> the thread's id on its host
+        self.wall = None	# ns from trace time to wall-clock time
         self.lost = set()	# CPUs
         self.events = []
         self.mismatched = 0
@@ -471,6 +469,9 @@ def read_both(path):
         else:
             reader.event(packet, sequence, sequence.time(packet))
     check(not any(reader.opened.values()), "never ends")
+    walls = {sequence.wall for sequence in sequences.values()}
+    check(len(walls) == 1, "two wall clocks", walls)
+    (reader.tables.wall,) = walls
     for flow in reader.flows.values():
         reader.out.flows.append(Flow(*flow["flow_ids"],
                                      *flow["terminating_flow_ids"]))

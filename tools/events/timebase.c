@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../../libnetsync/util/since-1970.h"
 #include "timebase.h"
 
 /* ---- times ------------------------------------------------------------- */
@@ -61,6 +63,54 @@ int64_t timebase_second(const struct timebase *base)
 	if (second < INT64_MIN + NS_PER_S)
 		return INT64_MIN;
 	return second - (second % NS_PER_S + NS_PER_S) % NS_PER_S;
+}
+
+/* What a trace says of the wall clock, as the trace begins. False: nothing. */
+static bool find_wall_shift(const struct timebase *base,
+			    const struct netsync_io_trace *trace,
+			    int64_t *shift_ns)
+{
+	const struct netsync_host_info info = host_info(base->ns, trace->host);
+	/* Those without packets were not read. */
+	const int64_t time_ns = trace->first_ns <= trace->last_ns
+					? trace->first_ns
+					: info.first_ns;
+	int64_t wall_ns, ref_ns;
+
+	return trace->has_wall &&
+	       timebase_time(&base->hosts[trace->host], time_ns, &ref_ns) &&
+	       !__builtin_sub_overflow(time_ns, trace->shift_ns, &wall_ns) &&
+	       !__builtin_add_overflow(wall_ns, trace->wall_shift_ns,
+				       &wall_ns) &&
+	       is_since_1970(wall_ns) &&
+	       !__builtin_sub_overflow(wall_ns, ref_ns, shift_ns);
+}
+
+bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
+{
+	int64_t first_ns, last_ns;
+	bool has_trace = false, is_found = false;
+
+	/* The reference's own wall clock, or else that of any other host. */
+	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
+		const struct netsync_io_trace trace = trace_info(base->io, i);
+		const bool is_reference = !strcmp(base->hosts[trace.host].name,
+						  base->reference);
+
+		has_trace = has_trace || is_reference;
+		if ((is_reference || !is_found) &&
+		    find_wall_shift(base, &trace, shift_ns)) {
+			is_found = true;
+			if (is_reference)
+				return true;
+		}
+	}
+	if (is_found || has_trace)
+		return is_found;
+	/* Texts do not say of which clock their times are. */
+	*shift_ns = 0;
+	return timebase_span(base, &first_ns, &last_ns) &&
+	       is_since_1970(first_ns);
 }
 
 /* Traces without packets are not read before their events are. */

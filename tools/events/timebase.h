@@ -59,6 +59,12 @@ static inline bool timebase_shows(const struct timebase *base, int64_t time_ref)
 bool timebase_span(const struct timebase *base, int64_t *first_ns,
 		   int64_t *last_ns);
 
+/*
+ * What makes corrected times those of the wall clock, about: no bound covers that. False:
+ * no trace tells it.
+ */
+bool timebase_wall(const struct timebase *base, int64_t *shift_ns);
+
 /* The full second in which what is shown begins; 0: that is not known. */
 int64_t timebase_second(const struct timebase *base);
 

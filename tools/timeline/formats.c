@@ -63,6 +63,7 @@ bool timeline_open(struct timeline *timeline, const struct timeline_format *form
 		.out = out,
 		.base_ns = timebase_second(base),
 	};
+	timeline->has_wall = timebase_wall(base, &timeline->wall_shift_ns);
 	if (!format->begin(timeline, base->reference))
 		return false;
 	for (uint32_t i = 0; i < base->num_hosts; i++)

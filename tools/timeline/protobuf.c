@@ -32,8 +32,8 @@ typedef Perfetto__Protos__InternedString InternedString;
 
 /*
  * Ids of clocks: Perfetto has 1 to 63 for clocks of the system, 64 to 127 for clocks of a
- * sequence. Corrected times are BOOTTIME, which viewers show, and also REALTIME where they
- * count from 1970.
+ * sequence. Corrected times are BOOTTIME, which viewers show. If it is known how these
+ * relate to wall-clock time, that is REALTIME, by which viewers tell the time of day.
  */
 enum {
 	CLOCK_OF_DAY = 1,	/* REALTIME */
@@ -288,12 +288,6 @@ static void set_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
-/*
- * Later times count from 1970: other clocks count from the start of a machine, and none has
- * been running for thirty years (ns).
- */
-#define SINCE_1970 (INT64_C(30) * 365 * 86400 * 1000000000)
-
 /* Put a packet with clocks and defaults, after which strings and times begin anew. */
 static void begin_state(struct timeline *timeline, bool is_first)
 {
@@ -302,14 +296,19 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	ClockSnapshot snapshot = PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Clock clocks[4], *pointers[4];
+	int64_t wall_ns = 0;
+	const bool has_wall =
+		timeline->has_wall &&
+		!__builtin_add_overflow(seq->last_ns, timeline->wall_shift_ns, &wall_ns) &&
+		wall_ns >= 0;
 
 	set_clock(&clocks[0], CLOCK_OF_TRACE, seq->last_ns);
 	set_clock(&clocks[1], CLOCK_DELTA, seq->last_ns);
 	set_clock(&clocks[2], CLOCK_BASE, seq->last_ns - seq->base_ns);
-	set_clock(&clocks[3], CLOCK_OF_DAY, seq->last_ns);
+	set_clock(&clocks[3], CLOCK_OF_DAY, wall_ns);
 	for (int i = 0; i < 4; i++)
 		pointers[i] = &clocks[i];
-	snapshot.n_clocks = seq->base_ns >= SINCE_1970 ? 4 : 3;
+	snapshot.n_clocks = has_wall ? 4 : 3;
 	snapshot.clocks = pointers;
 	defaults.has_timestamp_clock_id = true;
 	defaults.timestamp_clock_id = CLOCK_DELTA;

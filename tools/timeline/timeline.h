@@ -140,6 +140,8 @@ struct timeline {
 	const struct timeline_format *format;
 	FILE *out;
 	int64_t base_ns;	/* a full second shortly before all events */
+	bool has_wall;		/* wall-clock time = time + wall_shift_ns, about */
+	int64_t wall_shift_ns;
 	void *own;		/* state of the format */
 	uint64_t num_early;	/* events before 1970, which the format cannot hold */
 	bool failed;		/* there was not enough memory */

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/ctf/stream.h"
 #include "io/ctf/uuid.h"
 #include "io/packet/event.h"
 #include "util/array.h"
+#include "util/since-1970.h"
 
 /* ---- what a stream holds ----------------------------------------------- */
 
@@ -146,6 +148,7 @@ static void set_clock(struct ctf_identity *is, const struct ctf_stream *stream,
 	is->epoch_ns = stream->clock.epoch_ns;
 	is->has_clock_uuid = get_clock_uuid(is->clock_uuid, clock);
 	is->is_corrected = name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
+	is->is_tai = name && (!strcasecmp(name, "tai") || !strcasecmp(name, "clock_tai"));
 }
 
 /* Take host and clock from the first stream with network events, or else the first. */
@@ -360,6 +363,7 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 int ctf_identify(struct trace *trace, const struct ctf_identity *is)
 {
 	trace->epoch_ns = is->epoch_ns;
+	trace->has_wall = is_since_1970(trace->range.lo) && !is->is_tai;
 	trace->has_clock_uuid = is->has_clock_uuid;
 	memcpy(trace->clock_uuid, is->clock_uuid, UUID_SIZE);
 	trace->has_uuid = is->has_uuid;

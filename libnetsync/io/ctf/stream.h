@@ -16,6 +16,7 @@ struct ctf_identity {
 	bool has_clock;		/* false: no stream has begun; nothing else is set */
 	bool has_clock_uuid;
 	bool is_corrected;	/* the clock is NETSYNC_IO_CORRECTED_CLOCK */
+	bool is_tai;		/* the clock is CLOCK_TAI, by its name */
 	bool has_uuid;
 	bool has_network;	/* has event classes of network events, */
 	bool has_netns;		/* some of which have the network namespace */

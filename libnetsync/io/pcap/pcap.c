@@ -206,6 +206,7 @@ static int pcap_open(struct trace *trace)
 		return io_no_memory(trace->io);
 	trace->host_name = strdup(pcap->name.dated);
 	trace->clock_name = strdup(CLOCK_NAME);
+	trace->has_wall = true;
 	trace->has_network = true;
 	pcap->end = UINT64_MAX;
 	if (!trace->host_name || !trace->clock_name)

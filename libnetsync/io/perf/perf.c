@@ -156,6 +156,19 @@ static int read_formats(struct trace *trace)
 
 /* ---- host and clock ----------------------------------------------------- */
 
+/* How the clock of the samples relates to the wall clock, as far as the file says. */
+static void relate_to_wall(struct trace *trace, int32_t id)
+{
+	const struct perf_file *file = &((const struct perf *)trace->state)->file;
+
+	if (id == CLOCK_REALTIME) {
+		trace->has_wall = true;
+	} else if (file->has_wall && file->wall_clock == id) {
+		trace->has_wall = true;
+		trace->wall_shift_ns = (int64_t)file->wall_ns - (int64_t)file->clock_ns;
+	}
+}
+
 /* Find the trace's clock. False: it is none that can be corrected, as a warning says. */
 static bool find_clock(struct trace *trace, int32_t id)
 {
@@ -172,6 +185,7 @@ static bool find_clock(struct trace *trace, int32_t id)
 		io_warn(trace->io, "%s: it was recorded without -k mono: each processor has a clock of its own, which agree only roughly; error bounds do not tell by how much, and clock events are of no use. Record with " RECORD_COMMAND ".",
 			trace->path);
 	trace->clock_name = strdup(clock->name);
+	relate_to_wall(trace, id);
 	return true;
 }
 

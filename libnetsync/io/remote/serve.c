@@ -151,6 +151,8 @@ static void tell_trace(const struct trace *trace, size_t number)
 	code_put_number(&put, trace->has_network);
 	code_put_number(&put, trace->has_netns);
 	code_put_signed(&put, trace->epoch_ns);
+	code_put_number(&put, trace->has_wall);
+	code_put_signed(&put, trace->wall_shift_ns);
 	code_put_signed(&put, trace->range.lo);
 	code_put_signed(&put, trace->range.hi);
 	code_put_number(&put, trace->range_hash);

@@ -210,6 +210,8 @@ static void take_numbers(struct trace *trace, struct code_take *take)
 	trace->has_network = code_take_up_to(take, 1);
 	trace->has_netns = code_take_up_to(take, 1);
 	trace->epoch_ns = code_take_signed(take);
+	trace->has_wall = code_take_up_to(take, 1);
+	trace->wall_shift_ns = code_take_signed(take);
 	trace->range.lo = code_take_signed(take);
 	trace->range.hi = code_take_signed(take);
 	trace->range_hash = code_take_number(take);

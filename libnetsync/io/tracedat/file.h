@@ -80,6 +80,8 @@ struct dat_file {
 	bool has_id;
 	uint64_t id;			/* of the session */
 	uint64_t offset_ns;		/* to be added to times, modulo 2^64 */
+	bool has_date;			/* of that, */
+	uint64_t date_ns;		/* this makes them times since 1970 */
 	uint32_t tsc_mult;		/* 0: no conversion of cycles to ns */
 	uint32_t tsc_shift;
 	bool interpolate;

@@ -196,6 +196,24 @@ static int read_text_option(struct cursor *cursor, char **text)
 	return *text || cursor->bad ? 0 : -ENOMEM;
 }
 
+/* What is to be added to times: the date, in us, or another offset, in ns. */
+static int read_offset(struct dat_file *file, unsigned int id, struct cursor *cursor)
+{
+	const bool is_date = id == OPTION_DATE;
+	char *text = NULL;
+	const int ret = read_text_option(cursor, &text);
+	uint64_t offset;
+
+	if (!text)
+		return ret;
+	offset = strtoull(text, NULL, 0) * (is_date ? 1000 : 1);
+	file->offset_ns += offset;
+	file->has_date = file->has_date || is_date;
+	file->date_ns += is_date ? offset : 0;
+	free(text);
+	return ret;
+}
+
 static int read_option(struct dat_file *file, unsigned int id,
 		       struct cursor *cursor)
 {
@@ -205,12 +223,7 @@ static int read_option(struct dat_file *file, unsigned int id,
 	switch (id) {
 	case OPTION_DATE:
 	case OPTION_OFFSET:
-		ret = read_text_option(cursor, &text);
-		/* The date is in us. */
-		if (text)
-			file->offset_ns += strtoull(text, NULL, 0) *
-					   (id == OPTION_DATE ? 1000 : 1);
-		break;
+		return read_offset(file, id, cursor);
 	case OPTION_TRACECLOCK:
 		ret = read_text_option(cursor, &text);
 		free(file->clock);

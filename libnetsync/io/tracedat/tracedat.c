@@ -248,6 +248,8 @@ static int identify(struct trace *trace)
 	trace->has_clock_uuid = true;
 	trace->has_uuid = true;
 	trace->is_shifted = file->offset_ns;
+	trace->has_wall = file->has_date;
+	trace->wall_shift_ns = (int64_t)(file->date_ns - file->offset_ns);
 	return 1;
 }
 
