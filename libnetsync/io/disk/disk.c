@@ -408,8 +408,12 @@ static struct slot *choose_slot(struct disk *disk)
 		if (!slot->serial && (!best || slot->used < best->used))
 			best = slot;
 	}
-	if (best)
-		free_slot(best);
+	if (!best)
+		return NULL;
+	/* What was read ahead is dropped unread. */
+	if (best->file && best->at + best->size > best->file->next)
+		best->file->is_crowded = true;
+	free_slot(best);
 	return best;
 }
 
@@ -441,7 +445,8 @@ static void read_ahead(struct disk_file *file, const struct slot *slot)
 {
 	const uint64_t end = slot->at + slot->size;
 
-	if (slot->size == DISK_SLOT_SIZE && end < file->stuck_at && !find_slot(file, end))
+	if (!file->is_crowded && slot->size == DISK_SLOT_SIZE && end < file->stuck_at &&
+	    !find_slot(file, end))
 		fill_slot(file, end, DISK_SLOT_SIZE);
 }
 
@@ -457,7 +462,7 @@ static ssize_t read_there(struct disk_file *file, void *to, size_t size, uint64_
 		return ret;
 	slot = find_slot(file, at);
 	if (!slot) {
-		num = at && at == file->next ? DISK_SLOT_SIZE : (size > SINGLE_SIZE ? size : SINGLE_SIZE);
+		num = at && at == file->next && !file->is_crowded ? DISK_SLOT_SIZE : (size > SINGLE_SIZE ? size : SINGLE_SIZE);
 		slot = fill_slot(file, at, min64(num, DISK_SLOT_SIZE));
 	}
 	if (!slot)

@@ -33,6 +33,7 @@ struct disk_file {
 	int fd_there;		/* in the reader process */
 	unsigned int process;	/* which reader process has it open; 0: none */
 	uint64_t next;		/* behind the bytes that were read last */
+	bool is_crowded;	/* more files are read in turn than can be read ahead */
 	uint64_t stuck_at;	/* reading from here on was given up; UINT64_MAX: nowhere */
 	bool is_closed;		/* the reader process is still reading ahead in it */
 };
