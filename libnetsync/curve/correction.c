@@ -62,6 +62,26 @@ double change_point_gap(const struct change_point *b)
 	       fabs(b->skew) * 2 * b->uncertainty;
 }
 
+double correction_deviation_at(const struct correction *c, int64_t t)
+{
+	const double d = (double)(t - c->from);
+	const struct deviation_knot *k;
+	double part;
+	size_t n;
+
+	if (!c->num_known_to)
+		return HUGE_VAL;
+	n = NUM_BEFORE(c->known_to, c->num_known_to, t, d);
+	k = &c->known_to[n];
+	/* Beyond the first and the last one it is theirs. */
+	if (!n)
+		return k->deviation;
+	if (n == c->num_known_to)
+		return k[-1].deviation;
+	part = (d - k[-1].t) / (k->t - k[-1].t);
+	return k[-1].deviation + part * (k->deviation - k[-1].deviation);
+}
+
 size_t correction_changes_before(const struct correction *c, double t)
 {
 	return NUM_BEFORE(c->change, c->num_changes, t, t);
@@ -81,7 +101,7 @@ static int copy_array(const void *from, size_t num, size_t size, void **copy)
 
 int correction_copy(struct correction *to, const struct correction *c)
 {
-	void *change = NULL, *doubt = NULL;
+	void *change = NULL, *doubt = NULL, *known_to = NULL;
 	int ret;
 
 	*to = *c;
@@ -92,8 +112,12 @@ int correction_copy(struct correction *to, const struct correction *c)
 	if (!ret)
 		ret = copy_array(c->doubt, c->num_doubts, sizeof(*c->doubt),
 				 &doubt);
+	if (!ret)
+		ret = copy_array(c->known_to, c->num_known_to, sizeof(*c->known_to),
+				 &known_to);
 	to->change = change;
 	to->doubt = doubt;
+	to->known_to = known_to;
 	if (ret)
 		correction_release(to);
 	return ret;
@@ -104,9 +128,11 @@ void correction_release(struct correction *c)
 	spline_free(&c->curve);
 	free(c->change);
 	free(c->doubt);
+	free(c->known_to);
 	c->change = NULL;
 	c->doubt = NULL;
-	c->num_changes = c->num_doubts = 0;
+	c->known_to = NULL;
+	c->num_changes = c->num_doubts = c->num_known_to = 0;
 	c->no_margin = false;
 }
 

@@ -42,6 +42,12 @@ struct doubt {
 	bool phase_step; /* the clock may have been set, too */
 };
 
+/* How well a curve is known at a time: t - from of the correction, ns. */
+struct deviation_knot {
+	double t;
+	double deviation; /* standard deviation, if minimum delays are symmetric */
+};
+
 /*
  * t_common = t + offset + frac + skew * (t - from) + curve(t - from). Times are
  * relative to the origin of the host, and the common time to that of the
@@ -59,6 +65,8 @@ struct correction {
 	size_t num_changes;
 	struct doubt *doubt; /* in order of time, apart from each other */
 	size_t num_doubts;
+	struct deviation_knot *known_to; /* in order of time; none: it is not known */
+	size_t num_known_to;
 	bool no_margin;	     /* the curve is nowhere to be relied on */
 	size_t intervals;    /* of the curve, besides change points */
 	size_t others;	     /* those of other hosts: so many are tried, too */
@@ -87,6 +95,9 @@ static inline bool correction_covers(const struct correction *c, int64_t t)
 {
 	return t >= c->from && t <= c->to;
 }
+
+/* The standard deviation of the curve at a time, ns; HUGE_VAL where it is not known. */
+double correction_deviation_at(const struct correction *c, int64_t t);
 
 /* t -> common time: whole ns in *ref, and the rest, below 1 ns. */
 double correction_at(const struct correction *c, int64_t t, int64_t *ref);

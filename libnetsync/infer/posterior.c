@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The posterior mean -> a correction: between two knots a cubic with the phases and
- * frequencies there, and a phase step where there is a jump.
+ * The posterior -> a correction: between two knots a cubic with the phases and frequencies
+ * there, and a phase step where there is a jump; and the standard deviation at each knot.
  */
 #include <errno.h>
 #include <math.h>
@@ -114,6 +114,21 @@ static double deviation_of(const struct chain *c)
 	return sqrt(span > 0 ? sum / span : c->knot[0].variance);
 }
 
+/* The deviations of a chain at its knots, which rise in time. */
+static void set_deviations(const struct inference *n, const struct chain *chain,
+			   struct correction *c)
+{
+	for (size_t i = 0; i < chain->num; i++) {
+		const struct deviation_knot k = {
+			.t = own_time(n, c, chain->knot[i].t),
+			.deviation = sqrt(chain->knot[i].variance),
+		};
+
+		if (!c->num_known_to || k.t > c->known_to[c->num_known_to - 1].t)
+			c->known_to[c->num_known_to++] = k;
+	}
+}
+
 /* Vertices of the whole span: 0 or -ENOMEM. */
 static int make_curve(const struct inference *n, const struct chain *chain,
 		      struct correction *c, struct vertices *v)
@@ -140,7 +155,8 @@ int posterior_to_correction(const struct inference *n, size_t host)
 	int ret = -ENOMEM;
 
 	c->change = calloc(chain->num + 1, sizeof(*c->change));
-	if (v.v && c->change)
+	c->known_to = calloc(chain->num + 1, sizeof(*c->known_to));
+	if (v.v && c->change && c->known_to)
 		ret = make_curve(n, chain, c, &v);
 	free(v.v);
 	if (ret)
@@ -151,6 +167,7 @@ int posterior_to_correction(const struct inference *n, size_t host)
 		return 0;
 	}
 	spline_compact(&c->curve);
+	set_deviations(n, chain, c);
 	c->intervals = chain->num;
 	c->expected_error = deviation_of(chain);
 	return 0;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The posterior of a pair: how far it is from the truth, and how far it says that it is. */
+#include "infer/infer.h"
+#include "messages.h"
+
+#define SECONDS 1800
+#define MESSAGES 20000
+#define AHEAD (7 * SEC)
+
+/* What host 1 shows more than host 0: a random walk of frequency, a second at a time. */
+struct wanderer {
+	double phase[SECONDS + 1];
+	double frequency[SECONDS + 1]; /* ns/s */
+};
+
+static void wander(struct wanderer *w, uint64_t *seed)
+{
+	w->phase[0] = 0;
+	w->frequency[0] = 20e3;
+	for (int i = 0; i < SECONDS; i++) {
+		const double normal = sqrt(-2 * log(uniform(seed))) *
+				      cos(2 * M_PI * uniform(seed));
+
+		w->phase[i + 1] = w->phase[i] + w->frequency[i];
+		w->frequency[i + 1] = w->frequency[i] + 2 * normal;
+	}
+}
+
+static double ahead_at(const struct wanderer *w, int64_t t)
+{
+	const int64_t i = t / SEC;
+
+	return w->phase[i] + w->frequency[i] * (double)(t - i * SEC) / 1e9;
+}
+
+static void talk(struct pairs *ps, const struct wanderer *w, uint64_t *seed)
+{
+	for (int i = 0; i < MESSAGES; i++) {
+		const int64_t t = below(seed, (SECONDS - 1) * SEC);
+		const int64_t r = t + 30000 + (int64_t)exponential(seed, 100e3);
+
+		if (random64(seed) & 1)
+			add_message(ps, 0, 1, t, r + AHEAD + llround(ahead_at(w, r)));
+		else
+			add_message(ps, 1, 0, t + AHEAD + llround(ahead_at(w, t)), r);
+	}
+	assert_int_equal(pairs_settle(ps), 0);
+}
+
+/*
+ * Errors over deviations should have a mean square of 1. Yet noise that is learned counts as
+ * known, and the drift takes a part of what the random walk of the frequency does: their root
+ * is up to 1.7.
+ */
+static void test_calibration(void **state)
+{
+	double sum = 0, most = 0, errors = 0;
+	int num = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct correction c[2] = { { .known = true, .to = SECONDS * SEC },
+					   { .known = true, .from = AHEAD,
+					     .to = AHEAD + SECONDS * SEC + SEC } };
+		struct infer_host host[2] = { { .correction = &c[0] },
+					      { .correction = &c[1], .number = 1 } };
+		struct infer_pair pair = { .host = { 0, 1 } };
+		static struct wanderer w;
+		struct pairs ps = { 0 };
+		uint64_t s = seed;
+
+		wander(&w, &s);
+		talk(&ps, &w, &s);
+		host[1].via = pair.pair = ps.pair[0];
+		assert_int_equal(infer_clocks(&(struct infer_task){
+			.host = host, .num = 2, .pair = &pair, .num_pairs = 1 }), 0);
+		assert_true(c[1].num_known_to > 100);
+		assert_int_equal(c[1].num_changes, 0);
+		for (int64_t t = SEC; t < (SECONDS - 2) * SEC; t += SEC) {
+			const double ahead = ahead_at(&w, t);
+			const int64_t own = t + AHEAD + llround(ahead);
+			int64_t ref;
+			const double rest = correction_at(&c[1], own, &ref);
+			const double error = (double)(ref - t) + rest;
+			const double z = error / correction_deviation_at(&c[1], own);
+
+			sum += z * z;
+			errors += error * error;
+			most = fmax(most, fabs(z));
+			num++;
+		}
+		for (int h = 0; h < 2; h++)
+			correction_release(&c[h]);
+		pairs_release(&ps);
+	}
+	print_message("error %.0f ns, over its deviation %.2f, at most %.1f\n",
+		      sqrt(errors / num), sqrt(sum / num), most);
+	assert_true(sqrt(errors / num) < 200);
+	assert_true(sqrt(sum / num) > 0.7 && sqrt(sum / num) < 1.7);
+	assert_true(most < 9);
+}
+
+/* Between knots deviations are interpolated; beyond, they are those of the ends. */
+static void test_deviation(void **state)
+{
+	struct deviation_knot knot[] = { { 10, 4 }, { 30, 2 } };
+	const struct correction c = { .from = 100, .known_to = knot, .num_known_to = 2 };
+	const struct correction none = { .from = 100 };
+
+	(void)state;
+	assert_float_equal(correction_deviation_at(&c, 100), 4, 0);
+	assert_float_equal(correction_deviation_at(&c, 115), 3.5, 1e-12);
+	assert_float_equal(correction_deviation_at(&c, 200), 2, 0);
+	assert_true(isinf(correction_deviation_at(&none, 100)));
+}
+
+/* What no clock shows leaves the straight line, and says that it is not to be relied on. */
+static void test_nonsense(void **state)
+{
+	struct correction c[2] = { { .known = true, .to = SECONDS * SEC },
+				   { .known = true, .to = SECONDS * SEC } };
+	struct infer_host host[2] = { { .correction = &c[0] },
+				      { .correction = &c[1], .number = 1 } };
+	struct infer_pair pair = { .host = { 0, 1 } };
+	struct pairs ps = { 0 };
+	uint64_t seed = 8;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		add_message(&ps, i & 1, !(i & 1), below(&seed, SECONDS * SEC),
+			    below(&seed, SECONDS * SEC));
+	assert_int_equal(pairs_settle(&ps), 0);
+	host[1].via = pair.pair = ps.pair[0];
+	assert_int_equal(infer_clocks(&(struct infer_task){
+		.host = host, .num = 2, .pair = &pair, .num_pairs = 1 }), 0);
+	for (int64_t t = 0; t < SECONDS * SEC; t += SEC) {
+		int64_t ref;
+
+		assert_true(isfinite(correction_at(&c[1], t, &ref)));
+	}
+	for (int h = 0; h < 2; h++)
+		correction_release(&c[h]);
+	pairs_release(&ps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calibration),
+		cmocka_unit_test(test_deviation),
+		cmocka_unit_test(test_nonsense),
+	};
+
+	return cmocka_run_group_tests_name("posterior", tests, NULL, NULL);
+}
