@@ -17,7 +17,7 @@ bool scheduling_has_room(const struct threads *threads)
 }
 
 /* Is what happens at a time on a CPU to be in the tables? */
-static bool is_shown(struct threads *threads, uint32_t cpu, int64_t time_ns)
+static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
 {
 	if (!threads->show_states || !threads->timeline->format->sched ||
 	    cpu >= EVENT_MAX_CPUS || !timebase_shows(threads->export->base, time_ns))
@@ -28,7 +28,7 @@ static bool is_shown(struct threads *threads, uint32_t cpu, int64_t time_ns)
 }
 
 /* @thread: NULL: the idle one */
-static struct timeline_task find_task(struct threads *threads, struct sched_thread *thread)
+static struct timeline_task describe_task(struct threads *threads, struct sched_thread *thread)
 {
 	return (struct timeline_task){
 		.number = thread ? threads_number(threads, thread) : 0,
@@ -36,8 +36,8 @@ static struct timeline_task find_task(struct threads *threads, struct sched_thre
 	};
 }
 
-static void put_event(struct threads *threads, struct timeline_sched event, uint32_t cpu,
-		      int64_t time_ns)
+static void put_sched_event(struct threads *threads, struct timeline_sched event, uint32_t cpu,
+			    int64_t time_ns)
 {
 	event.host = threads->host;
 	event.cpu = threads->first_cpu + cpu;
@@ -45,28 +45,28 @@ static void put_event(struct threads *threads, struct timeline_sched event, uint
 	threads->timeline->format->sched(threads->timeline, &event);
 }
 
-static void put_switch(struct threads *threads, uint32_t cpu, int64_t time_ns,
-		       struct sched_thread *from, struct sched_thread *to, int64_t state)
+static void put_sched_switch(struct threads *threads, uint32_t cpu, int64_t time_ns,
+			     struct sched_thread *from, struct sched_thread *to, int64_t state)
 {
 	struct timeline_sched event = { .kind = TIMELINE_SWITCH, .state = state };
 
-	if (!is_shown(threads, cpu, time_ns))
+	if (!is_in_tables(threads, cpu, time_ns))
 		return;
-	event.from = find_task(threads, from);
-	event.to = find_task(threads, to);
-	put_event(threads, event, cpu, time_ns);
+	event.from = describe_task(threads, from);
+	event.to = describe_task(threads, to);
+	put_sched_event(threads, event, cpu, time_ns);
 }
 
-static void put_waking(struct threads *threads, uint32_t cpu, int64_t time_ns,
-		       struct sched_thread *from, struct sched_thread *to)
+static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time_ns,
+			     struct sched_thread *from, struct sched_thread *to)
 {
 	struct timeline_sched event = { .kind = TIMELINE_WAKING };
 
-	if (!is_shown(threads, cpu, time_ns))
+	if (!is_in_tables(threads, cpu, time_ns))
 		return;
-	event.from = find_task(threads, from);
-	event.to = find_task(threads, to);
-	put_event(threads, event, cpu, time_ns);
+	event.from = describe_task(threads, from);
+	event.to = describe_task(threads, to);
+	put_sched_event(threads, event, cpu, time_ns);
 }
 
 /* A thread that sleeps cannot be said to: only a switch says so, and that needs a CPU. */
@@ -74,9 +74,9 @@ void scheduling_imply(struct threads *threads, struct sched_thread *thread,
 		      int64_t since_ns)
 {
 	if (thread->state == SCHED_RUNNING)
-		put_switch(threads, thread->cpu, since_ns, NULL, thread, 0);
+		put_sched_switch(threads, thread->cpu, since_ns, NULL, thread, 0);
 	else if (thread->state == SCHED_RUNNABLE)
-		put_waking(threads, thread->cpu, since_ns, NULL, thread);
+		put_sched_waking(threads, thread->cpu, since_ns, NULL, thread);
 }
 
 /*
@@ -95,8 +95,8 @@ void scheduling_missed(struct threads *threads, uint32_t cpu,
 	if (from && from->state == SCHED_UNKNOWN)
 		from = NULL;
 	if (ran != from)
-		put_switch(threads, cpu, threads->now_ns, ran, from,
-			   SCHED_TASK_INTERRUPTIBLE);
+		put_sched_switch(threads, cpu, threads->now_ns, ran, from,
+				 SCHED_TASK_INTERRUPTIBLE);
 }
 
 void scheduling_switch(struct threads *threads, uint32_t cpu,
@@ -108,8 +108,8 @@ void scheduling_switch(struct threads *threads, uint32_t cpu,
 	/* By bits that depend on the kernel: parked and idle kernel threads. */
 	if (!state && from && from->state == SCHED_SLEEPING)
 		state = SCHED_TASK_INTERRUPTIBLE;
-	put_switch(threads, cpu, threads->now_ns, from, sched_running(threads->sched, cpu),
-		   state);
+	put_sched_switch(threads, cpu, threads->now_ns, from, sched_running(threads->sched, cpu),
+			 state);
 }
 
 void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task task)
@@ -117,8 +117,8 @@ void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task 
 	struct sched_thread *thread = sched_thread(threads->sched, task);
 
 	if (thread)
-		put_waking(threads, cpu, threads->now_ns, sched_running(threads->sched, cpu),
-			   thread);
+		put_sched_waking(threads, cpu, threads->now_ns, sched_running(threads->sched, cpu),
+				 thread);
 }
 
 /*
@@ -130,10 +130,10 @@ void scheduling_lost(struct threads *threads, uint32_t cpu)
 	const struct timeline_sched event = { .kind = TIMELINE_LOST };
 	struct sched_thread *thread = sched_running(threads->sched, cpu);
 
-	if (!is_shown(threads, cpu, threads->now_ns))
+	if (!is_in_tables(threads, cpu, threads->now_ns))
 		return;
-	put_event(threads, event, cpu, threads->now_ns);
+	put_sched_event(threads, event, cpu, threads->now_ns);
 	if (thread)
-		put_switch(threads, cpu, threads->now_ns, thread, NULL,
-			   SCHED_TASK_INTERRUPTIBLE);
+		put_sched_switch(threads, cpu, threads->now_ns, thread, NULL,
+				 SCHED_TASK_INTERRUPTIBLE);
 }

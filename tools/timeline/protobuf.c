@@ -117,7 +117,7 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 }
 
 /* Write the packets that wait to be compressed. */
-static void flush(struct timeline *timeline)
+static void flush_packets(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 
@@ -143,7 +143,7 @@ void protobuf_put(struct timeline *timeline, TracePacket *packet)
 		packet->sequence_flags = NEEDS_STATE;
 	size = pack(packet, NULL);
 	if (seq->num_packed + size > BLOCK)
-		flush(timeline);
+		flush_packets(timeline);
 	if (seq->num_packed + size > seq->packed_room) {
 		const size_t room = size > BLOCK ? size : BLOCK;
 		uint8_t *more = realloc(seq->packed, room);
@@ -158,8 +158,8 @@ void protobuf_put(struct timeline *timeline, TracePacket *packet)
 	seq->num_packed += pack(packet, seq->packed + seq->num_packed);
 }
 
-static void set_time(struct timeline *timeline, TracePacket *packet,
-		     int64_t time_ns)
+static void set_packet_time(struct timeline *timeline, TracePacket *packet,
+			    int64_t time_ns)
 {
 	struct sequence *seq = timeline->own;
 
@@ -207,7 +207,7 @@ static void forget_fresh(struct strings *strings)
 		free(strings->fresh[--strings->num_fresh].str);
 }
 
-static bool add_fresh(struct strings *strings, const char *text)
+static bool add_new_string(struct strings *strings, const char *text)
 {
 	InternedString string = PERFETTO__PROTOS__INTERNED_STRING__INIT;
 	char *owned;
@@ -240,7 +240,7 @@ static bool add_fresh(struct strings *strings, const char *text)
 }
 
 /* The number of a string; a new one is written with the next packet. */
-static uint64_t number_of(struct timeline *timeline, int table, const char *text)
+static uint64_t intern_string(struct timeline *timeline, int table, const char *text)
 {
 	struct sequence *seq = timeline->own;
 	struct strings *strings = &seq->strings[table];
@@ -255,7 +255,7 @@ static uint64_t number_of(struct timeline *timeline, int table, const char *text
 				    (void *)(uintptr_t)strings->last)) {
 		free(key);
 		timeline->failed = true;
-	} else if (!add_fresh(strings, text)) {
+	} else if (!add_new_string(strings, text)) {
 		timeline->failed = true;
 	}
 	return strings->last;
@@ -277,7 +277,7 @@ static bool make_tables(struct sequence *seq)
 
 /* ---- a sequence of packets ---------------------------------------------- */
 
-static void set_clock(Clock *clock, uint32_t id, int64_t time_ns)
+static void set_snapshot_clock(Clock *clock, uint32_t id, int64_t time_ns)
 {
 	*clock = (Clock)PERFETTO__PROTOS__CLOCK_SNAPSHOT__CLOCK__INIT;
 	clock->has_clock_id = true;
@@ -302,10 +302,10 @@ static void begin_state(struct timeline *timeline, bool is_first)
 		!__builtin_add_overflow(seq->last_ns, timeline->wall_shift_ns, &wall_ns) &&
 		wall_ns >= 0;
 
-	set_clock(&clocks[0], CLOCK_OF_TRACE, seq->last_ns);
-	set_clock(&clocks[1], CLOCK_DELTA, seq->last_ns);
-	set_clock(&clocks[2], CLOCK_BASE, seq->last_ns - seq->base_ns);
-	set_clock(&clocks[3], CLOCK_OF_DAY, wall_ns);
+	set_snapshot_clock(&clocks[0], CLOCK_OF_TRACE, seq->last_ns);
+	set_snapshot_clock(&clocks[1], CLOCK_DELTA, seq->last_ns);
+	set_snapshot_clock(&clocks[2], CLOCK_BASE, seq->last_ns - seq->base_ns);
+	set_snapshot_clock(&clocks[3], CLOCK_OF_DAY, wall_ns);
 	for (int i = 0; i < 4; i++)
 		pointers[i] = &clocks[i];
 	snapshot.n_clocks = has_wall ? 4 : 3;
@@ -371,13 +371,13 @@ static bool room_for_args(struct sequence *seq, size_t num)
 	return true;
 }
 
-static void set_arg(struct timeline *timeline, const struct arg *arg,
-		    DebugAnnotation *to, char **owned)
+static void set_annotation(struct timeline *timeline, const struct arg *arg,
+			   DebugAnnotation *to, char **owned)
 {
 	*to = (DebugAnnotation)PERFETTO__PROTOS__DEBUG_ANNOTATION__INIT;
 	*owned = NULL;
 	to->has_name_iid = true;
-	to->name_iid = number_of(timeline, ARG_NAMES, arg->name);
+	to->name_iid = intern_string(timeline, ARG_NAMES, arg->name);
 	switch (arg->kind) {
 	case ARG_TEXT:
 		to->value_case = VALUE(STRING_VALUE);
@@ -386,7 +386,7 @@ static void set_arg(struct timeline *timeline, const struct arg *arg,
 		break;
 	case ARG_LABEL:
 		to->value_case = VALUE(STRING_VALUE_IID);
-		to->string_value_iid = number_of(timeline, ARG_VALUES, arg->text);
+		to->string_value_iid = intern_string(timeline, ARG_VALUES, arg->text);
 		break;
 	case ARG_BOOL:
 		to->value_case = VALUE(BOOL_VALUE);
@@ -409,8 +409,8 @@ static void set_arg(struct timeline *timeline, const struct arg *arg,
 }
 
 /* Put a packet with an event, and with its strings that are new. */
-static void put_event(struct timeline *timeline, TrackEvent *event,
-		      struct track track, int64_t time_ns)
+static void put_track_event(struct timeline *timeline, TrackEvent *event,
+			    struct track track, int64_t time_ns)
 {
 	struct sequence *seq = timeline->own;
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -434,7 +434,7 @@ static void put_event(struct timeline *timeline, TrackEvent *event,
 	    data.n_debug_annotation_names ||
 	    data.n_debug_annotation_string_values)
 		packet.interned_data = &data;
-	set_time(timeline, &packet, time_ns);
+	set_packet_time(timeline, &packet, time_ns);
 	if (!timeline->failed)
 		protobuf_put(timeline, &packet);
 	for (int i = 0; i < NUM_TABLES; i++)
@@ -455,22 +455,22 @@ static void put_named(struct timeline *timeline,
 		timeline->failed = true;
 		return;
 	}
-	category = number_of(timeline, CATEGORIES, event->category);
+	category = intern_string(timeline, CATEGORIES, event->category);
 	to.type = type;
 	to.n_category_iids = 1;
 	to.category_iids = &category;
 	to.has_name_iid = true;
-	to.name_iid = number_of(timeline, NAMES, event->name);
+	to.name_iid = intern_string(timeline, NAMES, event->name);
 	for (size_t i = 0; i < event->num_args; i++)
-		set_arg(timeline, &event->args[i], &seq->args[i],
-			&seq->owned[i]);
+		set_annotation(timeline, &event->args[i], &seq->args[i],
+			       &seq->owned[i]);
 	to.n_debug_annotations = event->num_args;
 	to.debug_annotations = seq->arg_pointers;
 	to.n_flow_ids = flow > 0;
 	to.flow_ids = &flow_id;
 	to.n_terminating_flow_ids = flow < 0;
 	to.terminating_flow_ids = &flow_id;
-	put_event(timeline, &to, event->track, event->time_ns);
+	put_track_event(timeline, &to, event->track, event->time_ns);
 	for (size_t i = 0; i < event->num_args; i++)
 		free(seq->owned[i]);
 }
@@ -482,8 +482,8 @@ static bool is_early(struct timeline *timeline, int64_t time_ns)
 	return time_ns < 0;
 }
 
-static void put_instant(struct timeline *timeline,
-			const struct timeline_event *event)
+static void put_track_instant(struct timeline *timeline,
+			      const struct timeline_event *event)
 {
 	if (!is_early(timeline, event->time_ns))
 		put_named(timeline, event,
@@ -491,8 +491,8 @@ static void put_instant(struct timeline *timeline,
 			  0);
 }
 
-static void put_slice(struct timeline *timeline,
-		      const struct timeline_event *event, int64_t end_ns)
+static void put_track_slice(struct timeline *timeline,
+			    const struct timeline_event *event, int64_t end_ns)
 {
 	TrackEvent end = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 
@@ -501,11 +501,11 @@ static void put_slice(struct timeline *timeline,
 	put_named(timeline, event,
 		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, 0, 0);
 	end.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
-	put_event(timeline, &end, event->track, end_ns);
+	put_track_event(timeline, &end, event->track, end_ns);
 }
 
-static void put_message(struct timeline *timeline,
-			const struct timeline_message *message)
+static void put_message_flow(struct timeline *timeline,
+			     const struct timeline_message *message)
 {
 	const struct arg to = { "to", ARG_LABEL, { message->to } };
 	const struct arg from = { "from", ARG_LABEL, { message->from } };
@@ -530,7 +530,7 @@ static void put_message(struct timeline *timeline,
 
 /* ---- the format --------------------------------------------------------- */
 
-static bool begin_part(struct timeline *timeline, uint32_t number)
+static bool begin_sequence(struct timeline *timeline, uint32_t number)
 {
 	struct sequence *seq = timeline->own;
 
@@ -543,14 +543,14 @@ static bool begin_part(struct timeline *timeline, uint32_t number)
 	return !timeline->failed;
 }
 
-static bool begin(struct timeline *timeline, const char *reference)
+static bool begin_protobuf(struct timeline *timeline, const char *reference)
 {
 	(void)reference;
 	timeline->own = calloc(1, sizeof(struct sequence));
-	return timeline->own && begin_part(timeline, 0);
+	return timeline->own && begin_sequence(timeline, 0);
 }
 
-static void release(struct timeline *timeline)
+static void release_sequence(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 
@@ -572,16 +572,16 @@ static void release(struct timeline *timeline)
 }
 
 const struct timeline_format protobuf_format = {
-	.begin = begin,
-	.begin_part = begin_part,
+	.begin = begin_protobuf,
+	.begin_part = begin_sequence,
 	.name = protobuf_name_track,
 	.thread = protobuf_name_thread,
-	.slice = put_slice,
-	.instant = put_instant,
-	.packet = put_instant,
-	.message = put_message,
+	.slice = put_track_slice,
+	.instant = put_track_instant,
+	.packet = put_track_instant,
+	.message = put_message_flow,
 	.sched = protobuf_put_sched,
-	.flush = flush,
-	.end = flush,
-	.release = release,
+	.flush = flush_packets,
+	.end = flush_packets,
+	.release = release_sequence,
 };

@@ -40,7 +40,7 @@ uint64_t protobuf_uuid(struct track track)
 }
 
 /* The rank of a track among those of its host: by kind, then by number. */
-static int32_t rank_of(struct track track)
+static int32_t track_rank(struct track track)
 {
 	return (int32_t)track.kind * TRACK_NUMBERS + (int32_t)track.number;
 }
@@ -52,15 +52,15 @@ static bool has_pid(uint32_t host)
 }
 
 /* Perfetto's number of a thread of a host; of 0: of the process. */
-static int32_t tid_of(uint32_t host, uint32_t number)
+static int32_t perfetto_tid(uint32_t host, uint32_t number)
 {
 	return (int32_t)((host + 1) * TRACK_NUMBERS + number);
 }
 
 /* The same, where 0 is the idle thread, which all hosts share. */
-static int32_t tid_of_task(uint32_t host, const struct timeline_task *task)
+static int32_t perfetto_task_tid(uint32_t host, const struct timeline_task *task)
 {
-	return task->number ? tid_of(host, task->number) : 0;
+	return task->number ? perfetto_tid(host, task->number) : 0;
 }
 
 /* ---- tracks ------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static void put_descriptor(struct timeline *timeline, TrackDescriptor *descripto
 	free(owned);
 }
 
-static void put_host(struct timeline *timeline, struct track track, const char *name)
+static void put_host_track(struct timeline *timeline, struct track track, const char *name)
 {
 	TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 	ProcessDescriptor process = PERFETTO__PROTOS__PROCESS_DESCRIPTOR__INIT;
@@ -94,7 +94,7 @@ static void put_host(struct timeline *timeline, struct track track, const char *
 	descriptor.has_child_ordering = true;
 	descriptor.child_ordering = EXPLICIT_ORDER;
 	process.has_pid = true;
-	process.pid = tid_of(track.host, 0);
+	process.pid = perfetto_tid(track.host, 0);
 	process.process_name = protobuf_text(name, &owned);
 	if (has_pid(track.host) && process.process_name)
 		descriptor.process = &process;
@@ -103,8 +103,8 @@ static void put_host(struct timeline *timeline, struct track track, const char *
 }
 
 /* Put a track that is below another. @thread: what it is of, or NULL */
-static void put_child(struct timeline *timeline, struct track track, struct track parent,
-		      const char *name, ThreadDescriptor *thread)
+static void put_child_track(struct timeline *timeline, struct track track, struct track parent,
+			    const char *name, ThreadDescriptor *thread)
 {
 	TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 
@@ -112,7 +112,7 @@ static void put_child(struct timeline *timeline, struct track track, struct trac
 	descriptor.has_parent_uuid = true;
 	descriptor.parent_uuid = protobuf_uuid(parent);
 	descriptor.has_sibling_order_rank = true;
-	descriptor.sibling_order_rank = rank_of(track);
+	descriptor.sibling_order_rank = track_rank(track);
 	put_descriptor(timeline, &descriptor, track, name);
 }
 
@@ -123,17 +123,17 @@ void protobuf_name_track(struct timeline *timeline, struct track track, const ch
 	if (track.kind == TRACK_STATE)
 		parent = (struct track){ track.host, TRACK_THREAD, track.number };
 	if (track.kind == TRACK_HOST)
-		put_host(timeline, track, name);
+		put_host_track(timeline, track, name);
 	else
-		put_child(timeline, track, parent, name, NULL);
+		put_child_track(timeline, track, parent, name, NULL);
 }
 
 /*
  * Put the first track of a thread, which makes the thread known to Perfetto; or put it
  * again, with the thread's new name.
  */
-static void put_thread(struct timeline *timeline, const struct timeline_thread *of,
-		       const char *name)
+static void put_thread_track(struct timeline *timeline, const struct timeline_thread *of,
+			     const char *name)
 {
 	const uint32_t host = of->track.host;
 	const struct track track = { host, TRACK_THREAD, of->number };
@@ -142,16 +142,16 @@ static void put_thread(struct timeline *timeline, const struct timeline_thread *
 	char *owned;
 
 	thread.has_pid = true;
-	thread.pid = tid_of(host, 0);
+	thread.pid = perfetto_tid(host, 0);
 	thread.has_tid = true;
-	thread.tid = tid_of(host, of->number);
+	thread.tid = perfetto_tid(host, of->number);
 	thread.thread_name = protobuf_text(of->name, &owned);
 	if (!thread.thread_name)
 		timeline->failed = true;
 	/* Perfetto takes a name from sched_switch only if none is given here. */
 	if (!*of->name)
 		thread.thread_name = NULL;
-	put_child(timeline, track, parent, name, &thread);
+	put_child_track(timeline, track, parent, name, &thread);
 	free(owned);
 }
 
@@ -167,9 +167,9 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 		protobuf_name_track(timeline, thread->track, name);
 		return;
 	}
-	put_thread(timeline, thread, name);
+	put_thread_track(timeline, thread, name);
 	if (!is_first)
-		put_child(timeline, thread->track, first, name, NULL);
+		put_child_track(timeline, thread->track, first, name, NULL);
 }
 
 /* ---- scheduling --------------------------------------------------------- */
@@ -193,38 +193,39 @@ static void put_ftrace(struct timeline *timeline, const struct timeline_sched *e
 		ftrace->has_timestamp = true;
 		ftrace->timestamp = event->time_ns;
 		ftrace->has_pid = true;
-		ftrace->pid = tid_of_task(event->host, &event->from);
+		ftrace->pid = perfetto_task_tid(event->host, &event->from);
 	}
 	protobuf_put(timeline, &packet);
 }
 
-static void put_switch(struct timeline *timeline, const struct timeline_sched *event,
-		       char *from, char *to)
+static void put_ftrace_switch(struct timeline *timeline, const struct timeline_sched *event,
+			      char *from, char *to)
 {
 	FtraceEvent ftrace = PERFETTO__PROTOS__FTRACE_EVENT__INIT;
 	SchedSwitchFtraceEvent change = PERFETTO__PROTOS__SCHED_SWITCH_FTRACE_EVENT__INIT;
 
 	change.prev_comm = from;
 	change.has_prev_pid = true;
-	change.prev_pid = tid_of_task(event->host, &event->from);
+	change.prev_pid = perfetto_task_tid(event->host, &event->from);
 	change.has_prev_state = true;
 	change.prev_state = event->state;
 	change.next_comm = to;
 	change.has_next_pid = true;
-	change.next_pid = tid_of_task(event->host, &event->to);
+	change.next_pid = perfetto_task_tid(event->host, &event->to);
 	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_SWITCH;
 	ftrace.sched_switch = &change;
 	put_ftrace(timeline, event, &ftrace);
 }
 
-static void put_waking(struct timeline *timeline, const struct timeline_sched *event, char *to)
+static void put_ftrace_waking(struct timeline *timeline, const struct timeline_sched *event,
+			      char *to)
 {
 	FtraceEvent ftrace = PERFETTO__PROTOS__FTRACE_EVENT__INIT;
 	SchedWakingFtraceEvent waking = PERFETTO__PROTOS__SCHED_WAKING_FTRACE_EVENT__INIT;
 
 	waking.comm = to;
 	waking.has_pid = true;
-	waking.pid = tid_of_task(event->host, &event->to);
+	waking.pid = perfetto_task_tid(event->host, &event->to);
 	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_WAKING;
 	ftrace.sched_waking = &waking;
 	put_ftrace(timeline, event, &ftrace);
@@ -246,9 +247,9 @@ void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *
 	if (!from || !to)
 		timeline->failed = true;
 	else if (event->kind == TIMELINE_SWITCH)
-		put_switch(timeline, event, from, to);
+		put_ftrace_switch(timeline, event, from, to);
 	else
-		put_waking(timeline, event, to);
+		put_ftrace_waking(timeline, event, to);
 	free(owned_from);
 	free(owned_to);
 }

@@ -33,7 +33,7 @@ enum {
 	TID_IN,
 };
 
-static uint32_t tid_of(struct track track)
+static uint32_t json_tid(struct track track)
 {
 	switch (track.kind) {
 	case TRACK_OUT:
@@ -56,7 +56,7 @@ static uint32_t tid_of(struct track track)
 
 /* ---- writing ------------------------------------------------------------ */
 
-static bool is_plain(const char *text)
+static bool needs_no_escape(const char *text)
 {
 	for (; *text; text++)
 		if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
@@ -65,11 +65,11 @@ static bool is_plain(const char *text)
 }
 
 /* Put a JSON string. */
-static void put_text(FILE *out, const char *text)
+static void put_json_text(FILE *out, const char *text)
 {
 	json_object *string;
 
-	if (is_plain(text)) {
+	if (needs_no_escape(text)) {
 		fprintf(out, "\"%s\"", text);
 		return;
 	}
@@ -92,12 +92,12 @@ static uint64_t magnitude(int64_t number)
 	return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-static void put_value(FILE *out, const struct arg *arg)
+static void put_json_value(FILE *out, const struct arg *arg)
 {
 	switch (arg->kind) {
 	case ARG_TEXT:
 	case ARG_LABEL:
-		put_text(out, arg->text);
+		put_json_text(out, arg->text);
 		break;
 	case ARG_BOOL:
 		fputs(arg->truth ? "true" : "false", out);
@@ -121,13 +121,13 @@ static void begin_event(struct timeline *timeline, char phase, struct track trac
 {
 	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
 		timeline->own ? ",\n" : "\n", phase, track.host + 1,
-		tid_of(track));
+		json_tid(track));
 	/* Not NULL: a comma is needed before the next event. */
 	timeline->own = timeline;
 }
 
 /* Put ns as us with three decimals. */
-static void put_ns(FILE *out, const char *key, bool negative, uint64_t ns)
+static void put_json_time(FILE *out, const char *key, bool negative, uint64_t ns)
 {
 	fprintf(out, ",\"%s\":%s%" PRIu64 ".%03u", key, negative ? "-" : "",
 		ns / 1000, (unsigned int)(ns % 1000));
@@ -141,9 +141,9 @@ static void begin_at(struct timeline *timeline, char phase, struct track track,
 
 	begin_event(timeline, phase, track);
 	/* The difference of two times may need all 64 bits. */
-	put_ns(timeline->out, "ts", negative, negative ?
-	       (uint64_t)base - (uint64_t)time_ns :
-	       (uint64_t)time_ns - (uint64_t)base);
+	put_json_time(timeline->out, "ts", negative, negative ?
+		      (uint64_t)base - (uint64_t)time_ns :
+		      (uint64_t)time_ns - (uint64_t)base);
 }
 
 static void end_event(struct timeline *timeline, const struct timeline_event *event)
@@ -151,88 +151,88 @@ static void end_event(struct timeline *timeline, const struct timeline_event *ev
 	FILE *out = timeline->out;
 
 	fputs(",\"cat\":", out);
-	put_text(out, event->category);
+	put_json_text(out, event->category);
 	fputs(",\"name\":", out);
-	put_text(out, event->name);
+	put_json_text(out, event->name);
 	fputs(",\"args\":{", out);
 	for (size_t i = 0; i < event->num_args; i++) {
 		if (i)
 			putc(',', out);
-		put_text(out, event->args[i].name);
+		put_json_text(out, event->args[i].name);
 		putc(':', out);
-		put_value(out, &event->args[i]);
+		put_json_value(out, &event->args[i]);
 	}
 	fputs("}}", out);
 }
 
 /* ---- the format --------------------------------------------------------- */
 
-static bool begin(struct timeline *timeline, const char *reference)
+static bool begin_json(struct timeline *timeline, const char *reference)
 {
 	fprintf(timeline->out,
 		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%"
 		PRId64 "\",\"reference\":", timeline->base_ns);
-	put_text(timeline->out, reference);
+	put_json_text(timeline->out, reference);
 	fputs(",\"made_by\":\"netsync " NETSYNC_VERSION "\"},\"traceEvents\":[",
 	      timeline->out);
 	return true;
 }
 
-static bool begin_part(struct timeline *timeline, uint32_t number)
+static bool begin_json_part(struct timeline *timeline, uint32_t number)
 {
 	(void)timeline;
 	(void)number;
 	return true;
 }
 
-static void name_track(struct timeline *timeline, struct track track,
-		       const char *name)
+static void name_json_track(struct timeline *timeline, struct track track,
+			    const char *name)
 {
 	if (track.kind == TRACK_SENT || track.kind == TRACK_RECEIVED)
 		return;
 	begin_event(timeline, 'M', track);
 	fprintf(timeline->out, ",\"name\":\"%s\",\"args\":{\"name\":",
 		track.kind == TRACK_HOST ? "process_name" : "thread_name");
-	put_text(timeline->out, name);
+	put_json_text(timeline->out, name);
 	fputs("}}", timeline->out);
 }
 
-static void name_thread(struct timeline *timeline, const struct timeline_thread *thread)
+static void name_json_thread(struct timeline *timeline, const struct timeline_thread *thread)
 {
 	char name[TIMELINE_THREAD_NAME_SIZE];
 
 	timeline_thread_name(name, thread);
-	name_track(timeline, thread->track, name);
+	name_json_track(timeline, thread->track, name);
 }
 
-static void put_slice(struct timeline *timeline,
-		      const struct timeline_event *event, int64_t end_ns)
+static void put_json_slice(struct timeline *timeline,
+			   const struct timeline_event *event, int64_t end_ns)
 {
 	begin_at(timeline, 'X', event->track, event->time_ns);
-	put_ns(timeline->out, "dur", false,
-	       (uint64_t)end_ns - (uint64_t)event->time_ns);
+	put_json_time(timeline->out, "dur", false,
+		      (uint64_t)end_ns - (uint64_t)event->time_ns);
 	end_event(timeline, event);
 }
 
-static void put_instant(struct timeline *timeline,
-			const struct timeline_event *event)
+static void put_json_instant(struct timeline *timeline,
+			     const struct timeline_event *event)
 {
 	begin_at(timeline, 'i', event->track, event->time_ns);
 	fputs(",\"s\":\"t\"", timeline->out);
 	end_event(timeline, event);
 }
 
-static void put_packet(struct timeline *timeline,
-		       const struct timeline_event *event)
+static void put_json_packet(struct timeline *timeline,
+			    const struct timeline_event *event)
 {
 	begin_at(timeline, 'X', event->track, event->time_ns);
-	put_ns(timeline->out, "dur", false, PACKET_NS);
+	put_json_time(timeline->out, "dur", false, PACKET_NS);
 	end_event(timeline, event);
 }
 
 /* Put a flow, from the packet that was sent to the one that was received. */
-static void put_message(struct timeline *timeline,
-			const struct timeline_message *message)
+static void put_json_flow(struct timeline *timeline,
+			  const struct timeline_message *message)
 {
 	static const char flow[] =
 		",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 "%s}";
@@ -243,31 +243,31 @@ static void put_message(struct timeline *timeline,
 	fprintf(timeline->out, flow, message->id, ",\"bp\":\"e\"");
 }
 
-static void flush(struct timeline *timeline)
+static void flush_json(struct timeline *timeline)
 {
 	(void)timeline;
 }
 
-static void end(struct timeline *timeline)
+static void end_json(struct timeline *timeline)
 {
 	fputs("\n]}\n", timeline->out);
 }
 
-static void release(struct timeline *timeline)
+static void release_json(struct timeline *timeline)
 {
 	timeline->own = NULL;
 }
 
 const struct timeline_format trace_event_format = {
-	.begin = begin,
-	.begin_part = begin_part,
-	.name = name_track,
-	.thread = name_thread,
-	.slice = put_slice,
-	.instant = put_instant,
-	.packet = put_packet,
-	.message = put_message,
-	.flush = flush,
-	.end = end,
-	.release = release,
+	.begin = begin_json,
+	.begin_part = begin_json_part,
+	.name = name_json_track,
+	.thread = name_json_thread,
+	.slice = put_json_slice,
+	.instant = put_json_instant,
+	.packet = put_json_packet,
+	.message = put_json_flow,
+	.flush = flush_json,
+	.end = end_json,
+	.release = release_json,
 };
